@@ -2,22 +2,14 @@ import type { BankAccountRow } from '../model/bank-account.ts'
 import { SandboxError } from '../model/errors.ts'
 import { holderNameOf } from '../model/holder-names.ts'
 import { mobileKey } from '../model/mobile.ts'
-import type { BankAccounts } from '../payouts/bank-accounts.ts'
 import { hasSuccessfulKyc } from '../payouts/check-payment.ts'
-import type { Kyc } from '../payouts/kyc.ts'
-import type { Payments } from '../payouts/payments.ts'
-import type { Users } from '../payouts/users.ts'
+import type { Payouts } from '../payouts/payouts.ts'
 import type { TimelineAction, TimelinePayment } from '../scenarios/compiled.ts'
 import type { Table } from '../storage/table.ts'
 import { kindOf, type ResourceKind, resourceIdOf } from '../tables/resource-ids.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 
-export type TimelineActionDeps = WorldContext & {
-  users: Users
-  kyc: Kyc
-  bankAccounts: BankAccounts
-  payments: Payments
-}
+export type TimelineActionDeps = WorldContext & { payouts: Payouts }
 
 /** An action on the resources of the world. The others change scenario, rules or all data. */
 export type ResourceAction = Exclude<
@@ -62,18 +54,21 @@ export class TimelineActions {
   }
 
   #simulate({ kind, resource, status, reason }: Simulate) {
-    const { payments, kyc, bankAccounts } = this.#deps
+    const { payouts } = this.#deps
     const id = this.#idOf(kind, resource)
     if (kind === 'transaction')
-      payments.simulate(id, {
+      payouts.payments.simulate(id, {
         status: status as 'SUCCESS',
         set_by: 'timeline',
         ...(reason && { reason }),
       })
     else if (kind === 'kyc')
-      kyc.simulate(id, { status: status as 'success', ...(reason && { message: reason }) })
+      payouts.kyc.simulate(id, { status: status as 'success', ...(reason && { message: reason }) })
     else
-      bankAccounts.simulate(id, { status: status as 'success', ...(reason && { message: reason }) })
+      payouts.bankAccounts.simulate(id, {
+        status: status as 'success',
+        ...(reason && { message: reason }),
+      })
   }
 
   #pay(type: 'credit' | 'debit', payment: TimelinePayment) {
@@ -85,7 +80,7 @@ export class TimelineActions {
       ...(remark && { remark }),
       ...(reference_id && { reference_id }),
     }
-    this.#deps.payments.createByTimeline(type, input, transaction)
+    this.#deps.payouts.payments.createByTimeline(type, input, transaction)
   }
 
   /** A random one of the newest rows that match: a timeline that runs often must not search a long table. */
@@ -134,7 +129,7 @@ export class TimelineActions {
   #createUser() {
     const digits = this.#unusedDigits()
     const name = holderNameOf(digits).toLowerCase().replace(' ', '.')
-    this.#deps.users.create({
+    this.#deps.payouts.users.create({
       email: `${name}.${digits}@example.com`,
       mobile: `+919${digits}`,
       user_type: 'individual',

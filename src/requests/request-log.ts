@@ -1,6 +1,6 @@
 import type { LoggedRequest, RequestInShort } from '../model/logged-request.ts'
 import { HIDDEN, isSecretName, maskLogText, maskResponse, maskValue } from '../model/mask.ts'
-import { type Budget, createRing } from '../runtime/ring-buffer.ts'
+import { type Budget, Ring } from '../runtime/ring-buffer.ts'
 
 /** A request with its response. Texts and objects are stored unchanged, and masked when they are shown. */
 export type CompletedRequest = {
@@ -39,9 +39,13 @@ export type RequestLogEntry = Omit<CompletedRequest, 'began' | 'headersSize'> & 
   readonly size: number
 }
 
-const MAX_CALLS = 1_000
-// In bytes, of one client and of all clients together.
-const MAX_SIZE = 4 * 1024 * 1024
+// The newest calls of one client, bytes.
+const OF_ONE = {
+  max: 1_000,
+  maxSize: 4 * 1024 * 1024,
+  sizeOf: ({ size }: RequestLogEntry) => size,
+}
+// Of all clients together, bytes.
 const MAX_SIZE_OF_ALL = 64 * 1024 * 1024
 // Tests are about request bodies; long responses are lists, which would displace many other entries.
 const MAX_BODY = 64 * 1024
@@ -52,83 +56,87 @@ const ENTRY_OVERHEAD = 1_024
 /** The memory limit that the logs of all clients share. */
 export const createLogBudget = (): Budget => ({ used: 0, max: MAX_SIZE_OF_ALL })
 
-/** The last requests of one client, in memory: at most 1,000, and at most 4 MiB. */
-export function createRequestLog({
-  budget,
-  onLogged,
-  elapsed,
-}: {
+type RequestLogDeps = {
   budget: Budget
   onLogged: (call: RequestLogEntry) => void
   /** The monotonic clock for durations, ms. */
   elapsed: () => number
-}) {
-  const ring = createRing<RequestLogEntry>({
-    max: MAX_CALLS,
-    maxSize: MAX_SIZE,
-    sizeOf: ({ size }) => size,
-    budget,
-  })
-  let seq = 0
-  let clearedAt = Number.NEGATIVE_INFINITY
+}
 
-  return {
-    add(call: CompletedRequest) {
-      const { body, response, began, url } = call
-      // A request that started before the log was cleared does not belong to it.
-      if (began < clearedAt) return
-      const storedBody = body.length > MAX_BODY ? '' : body
-      const storedResponse = response.length > MAX_RESPONSE ? '' : response
-      const entry: RequestLogEntry = {
-        seq: ++seq,
-        at: call.at,
-        wallAt: call.wallAt,
-        duration_ms: elapsed() - began,
-        method: call.method,
-        url,
-        operation: call.operation,
-        params: call.params,
-        headers: call.headers,
-        body: storedBody,
-        bodySize: body.length,
-        status: call.status,
-        response: storedResponse,
-        responseSize: response.length,
-        isDecided: call.isDecided,
-        rule: call.rule,
-        stepsRule: call.stepsRule,
-        fault: call.fault,
-        replayed: call.replayed,
-        size:
-          ENTRY_OVERHEAD +
-          url.length +
-          call.headersSize +
-          Buffer.byteLength(storedBody) +
-          Buffer.byteLength(storedResponse),
-      }
-      ring.push(entry)
-      onLogged(entry)
-    },
-    newestFirst: () => ring.newestFirst(),
-    get count() {
-      return ring.count
-    },
-    /** The number of older requests that were dropped. */
-    get dropped() {
-      return ring.dropped
-    },
-    /** Removes all entries and returns their number. */
-    clear(): number {
-      const { count } = ring
-      clearedAt = elapsed()
-      ring.clear()
-      return count
-    },
-    /** Removes all entries and restarts the ids at 1: after a reset the same requests get the same ids. */
-    restart() {
-      this.clear()
-      seq = 0
-    },
+/** The last requests of one client, in memory: at most 1,000, and at most 4 MiB. */
+export class RequestLog {
+  readonly #deps: RequestLogDeps
+  readonly #ring: Ring<RequestLogEntry>
+  #seq = 0
+  #clearedAt = Number.NEGATIVE_INFINITY
+
+  constructor(deps: RequestLogDeps) {
+    this.#deps = deps
+    this.#ring = new Ring(OF_ONE, deps.budget)
+  }
+
+  add(call: CompletedRequest) {
+    const { body, response, began, url } = call
+    // A request that started before the log was cleared does not belong to it.
+    if (began < this.#clearedAt) return
+    const storedBody = body.length > MAX_BODY ? '' : body
+    const storedResponse = response.length > MAX_RESPONSE ? '' : response
+    const entry: RequestLogEntry = {
+      seq: ++this.#seq,
+      at: call.at,
+      wallAt: call.wallAt,
+      duration_ms: this.#deps.elapsed() - began,
+      method: call.method,
+      url,
+      operation: call.operation,
+      params: call.params,
+      headers: call.headers,
+      body: storedBody,
+      bodySize: body.length,
+      status: call.status,
+      response: storedResponse,
+      responseSize: response.length,
+      isDecided: call.isDecided,
+      rule: call.rule,
+      stepsRule: call.stepsRule,
+      fault: call.fault,
+      replayed: call.replayed,
+      size:
+        ENTRY_OVERHEAD +
+        url.length +
+        call.headersSize +
+        Buffer.byteLength(storedBody) +
+        Buffer.byteLength(storedResponse),
+    }
+    this.#ring.push(entry)
+    this.#deps.onLogged(entry)
+  }
+
+  newestFirst(): Generator<RequestLogEntry> {
+    return this.#ring.newestFirst()
+  }
+
+  get count(): number {
+    return this.#ring.count
+  }
+
+  /** The number of older requests that were dropped. */
+  get dropped(): number {
+    return this.#ring.dropped
+  }
+
+  /** Removes all entries and returns their number. */
+  clear(): number {
+    const { count } = this.#ring
+    this.#clearedAt = this.#deps.elapsed()
+    this.#ring.clear()
+    return count
+  }
+
+  /** Removes all entries and restarts the ids at 1: after a reset the same requests get the same ids. */
+  restart() {
+    this.clear()
+    this.#seq = 0
   }
 }
 

@@ -133,9 +133,12 @@ export class LineReader {
       this.#line++
       this.#pass(end)
     }
-    // The lines are the items of a JSON list: an entry, its checksum, an entry, its checksum.
+    // The lines are the items of a JSON list: an entry, its checksum, an entry, its checksum. Only the entries are kept.
     const items: unknown[] = JSON.parse(`[${this.#piece.toString('utf8', start, textEnd)}]`)
-    return items.filter((_, i) => i % 2 === 0)
+    const count = items.length / 2
+    for (let i = 0; i < count; i++) items[i] = items[2 * i]
+    items.length = count
+    return items
   }
 
   /**

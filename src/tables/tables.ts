@@ -76,7 +76,7 @@ export const TABLES: Specs<Rows> = {
     id: (row) => row.timer_id,
     at: () => 0,
     indexes: {},
-    repeated: [['kind'], ['resource_id']],
+    repeated: [['kind']],
   },
   settings: { id: (row) => row.name, at: () => 0, indexes: {} },
   rules: { id: (row) => row.rule_id, at: () => 0, indexes: {} },

@@ -81,13 +81,14 @@ export async function advance(
   const order = createCommitOrder()
   let reached = clock.now()
   let ran = 0
-  const { epoch, work } = runner
+  const { work } = runner
+  const epoch = runner.epoch()
   // While this call waited for its turn, another call may have moved the clock further.
   const end = Math.min(Math.max(target, reached), LAST_INSTANT)
   const countDue = runner.countDue(end)
   if (countDue > max) throw tooManyForeseen(countDue, max, end)
 
-  const hasEnded = () => epoch !== runner.epoch || signal?.aborted === true
+  const hasEnded = () => epoch !== runner.epoch() || signal?.aborted === true
 
   /** Runs the due timers and returns why it ended. */
   async function runOnTheWay(): Promise<'through' | 'ended' | 'too many'> {

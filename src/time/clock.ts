@@ -18,72 +18,99 @@ const anchored = (state: ClockState, now: number): ClockState =>
  *
  * `wall` must not go back: see `createSteadyWall`.
  */
-export function createClock(initial: ClockState, wall: () => number = wallNow) {
-  let state = anchored(initial, wall())
-  let latest = initial.anchor
-  let stoppedAt: number | undefined
+export class Clock {
+  readonly #wall: () => number
+  #state: ClockState
+  #latest: number
+  #stoppedAt: number | undefined
+  // Caches the text: one millisecond often has many changes.
+  #isoAt = Number.NaN
+  #isoText = ''
 
-  const ticking = () => {
-    if (state.mode === 'frozen') return state.anchor
-    const passed = Math.floor(state.anchor + (wall() - state.wallAnchor) * state.speed)
+  constructor(initial: ClockState, wall: () => number = wallNow) {
+    this.#wall = wall
+    this.#state = anchored(initial, wall())
+    this.#latest = initial.anchor
+  }
+
+  now(): number {
+    return this.#stoppedAt ?? this.#ticking()
+  }
+
+  iso(): string {
+    const at = this.now()
+    if (at !== this.#isoAt) {
+      this.#isoText = new Date(at).toISOString()
+      this.#isoAt = at
+    }
+    return this.#isoText
+  }
+
+  get state(): ClockState {
+    return this.#state
+  }
+
+  /** Loads a stored state without changes, after a restart or a reset. */
+  load(stored: ClockState) {
+    this.#stoppedAt = undefined
+    this.#state = anchored(stored, this.#wall())
+    this.#latest = stored.anchor
+  }
+
+  freeze(at = this.now()) {
+    this.#set({ mode: 'frozen' }, at)
+  }
+
+  resume() {
+    this.#set({ mode: 'real' }, this.now())
+  }
+
+  speed(factor: number) {
+    this.#set({ speed: factor }, this.now())
+  }
+
+  /** Stops the clock at an instant in any mode, while due timers run. */
+  stopAt(at: number) {
+    this.#stoppedAt = at
+  }
+
+  get isStopped(): boolean {
+    return this.#stoppedAt !== undefined
+  }
+
+  /** Ends `stopAt`; the clock continues from `at` in its own mode. */
+  continueFrom(at: number) {
+    this.#stoppedAt = undefined
+    this.#set({}, at)
+  }
+
+  /** Real ms until the client's time is `at`; Infinity on a frozen clock. */
+  realDelayUntil(at: number): number {
+    const { mode, speed } = this.#state
+    return mode === 'frozen'
+      ? Number.POSITIVE_INFINITY
+      : Math.max(0, (at - this.#ticking()) / speed)
+  }
+
+  #ticking(): number {
+    const { mode, speed, anchor, wallAnchor } = this.#state
+    if (mode === 'frozen') return anchor
+    const passed = Math.floor(anchor + (this.#wall() - wallAnchor) * speed)
     // A fast clock stops at the last instant that a timestamp can express.
     const at = Math.min(passed, LAST_INSTANT)
     // Time never runs backwards for a client.
-    if (at > latest) latest = at
-    return latest
+    if (at > this.#latest) this.#latest = at
+    return this.#latest
   }
-  const set = (change: Partial<ClockState>, at: number) => {
-    latest = at
-    state = { ...state, ...change, anchor: at, wallAnchor: wall() }
-  }
-  const now = () => stoppedAt ?? ticking()
 
-  // Caches the text: one millisecond often has many changes.
-  let isoAt = Number.NaN
-  let isoText = ''
-  function iso() {
-    const at = now()
-    if (at !== isoAt) {
-      isoText = new Date(at).toISOString()
-      isoAt = at
+  #set({ mode, speed }: Partial<ClockState>, at: number) {
+    this.#latest = at
+    const old = this.#state
+    this.#state = {
+      mode: mode ?? old.mode,
+      speed: speed ?? old.speed,
+      anchor: at,
+      wallAnchor: this.#wall(),
     }
-    return isoText
-  }
-
-  return {
-    now,
-    iso,
-    get state() {
-      return state
-    },
-    /** Loads a stored state without changes, after a restart or a reset. */
-    load(stored: ClockState) {
-      stoppedAt = undefined
-      state = anchored(stored, wall())
-      latest = stored.anchor
-    },
-    freeze: (at = now()) => set({ mode: 'frozen' }, at),
-    resume: () => set({ mode: 'real' }, now()),
-    speed: (factor: number) => set({ speed: factor }, now()),
-    /** Stops the clock at an instant in any mode, while due timers run. */
-    stopAt(at: number) {
-      stoppedAt = at
-    },
-    get isStopped() {
-      return stoppedAt !== undefined
-    },
-    /** Ends `stopAt`; the clock continues from `at` in its own mode. */
-    continueFrom(at: number) {
-      stoppedAt = undefined
-      set({}, at)
-    },
-    /** Real ms until the client's time is `at`; Infinity on a frozen clock. */
-    realDelayUntil: (at: number) =>
-      state.mode === 'frozen'
-        ? Number.POSITIVE_INFINITY
-        : Math.max(0, (at - ticking()) / state.speed),
   }
 }
-
-/** A client's clock. */
-export type Clock = ReturnType<typeof createClock>

@@ -35,11 +35,12 @@ export function createScheduler({
   rows,
   onError,
   onRun,
+  onUnknownKind,
   onHalfway,
   runtime = { later: realLater, yieldsToOthers: true },
 }: SchedulerDeps) {
   const { later } = runtime
-  const runner = createRunner({ rows, onError, onRun })
+  const runner = createRunner({ rows, onError, onRun, onUnknownKind })
   const yielding = createYielding(runtime)
   const ticker = createTicker({ clock, runner, yielding, later, onError })
   const { yieldIfDue } = yielding

@@ -14,6 +14,8 @@ export type RunnerDeps = {
   onError: (error: unknown, timer: TimerRow) => void
   /** Called inside the change that removes a timer. */
   onRun?: ((timer: TimerRow) => void) | undefined
+  /** Called for a timer whose kind has no handler yet. */
+  onUnknownKind?: (() => void) | undefined
 }
 
 // The maximum cost of the timers that run as one change; at least one timer runs.
@@ -32,14 +34,19 @@ export const firedTimer = (timer: TimerRow, result?: object): Fired => ({
 })
 
 /** Finds the next due timer, and runs timers with the handlers of their kinds. */
-export function createRunner({ rows, onError, onRun }: RunnerDeps) {
+export function createRunner({ rows, onError, onRun, onUnknownKind }: RunnerDeps) {
   const heap = createTimerHeap()
   const kinds = new Map<string, KindOptions & { handler: TimerHandler }>()
   const work = new RunningWork()
   let isInBatch = false
   let epoch = 0
 
-  const runsInParallel = ({ kind }: TimerRow) => kinds.get(kind)?.parallel === true
+  function kindOf({ kind }: TimerRow) {
+    if (!kinds.has(kind)) onUnknownKind?.()
+    return kinds.get(kind)
+  }
+
+  const runsInParallel = (timer: TimerRow) => kindOf(timer)?.parallel === true
 
   /** The row of an entry of the heap; a row that was replaced has another entry. */
   function currentRow({ timer_id, due_at, seq }: TimerRow): TimerRow | undefined {
@@ -63,7 +70,7 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
       result = rows.change(() => {
         rows.remove(timer.timer_id)
         onRun?.(timer)
-        return kinds.get(timer.kind)?.handler(timer, order)
+        return kindOf(timer)?.handler(timer, order)
       })
     } catch (error) {
       // The row was restored, so put it back on the heap.
@@ -94,7 +101,7 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
     try {
       rows.change(() => {
         for (let timer = soonest(); timer && timer.due_at <= at; timer = soonest()) {
-          const more = kinds.get(timer.kind)?.cost?.(timer) ?? 1
+          const more = kindOf(timer)?.cost?.(timer) ?? 1
           if (cost > 0 && cost + more > BATCH_COST) break
           if (order && work.isAny && !runsInParallel(timer)) break
           cost += more
@@ -137,15 +144,13 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
       for (const timer of rows.all()) heap.push(timer)
     },
     /** Changes when the timers were replaced: an advance that began before must not run the new ones. */
-    get epoch() {
-      return epoch
-    },
+    epoch: () => epoch,
     /** The number of timers that are known to run until an instant, without those that they will schedule. */
     countDue(end: number): number {
       let count = 0
       for (const timer of heap.all())
         if (timer.due_at <= end && currentRow(timer))
-          count += kinds.get(timer.kind)?.countRuns?.(timer, end) ?? 1
+          count += kindOf(timer)?.countRuns?.(timer, end) ?? 1
       return count
     },
   }

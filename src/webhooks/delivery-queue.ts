@@ -3,7 +3,7 @@ import { webhookOrder } from '../assumptions/webhook-order.ts'
 import type { DeliveryFault, DeliveryRow, EventRow } from '../model/delivery.ts'
 import { pointOf } from '../model/duration.ts'
 import { quoteInput } from '../model/mask.ts'
-import { createQueue } from '../runtime/queue.ts'
+import { Queue } from '../runtime/queue.ts'
 import type { WebhookOutcome } from '../scenarios/compiled.ts'
 import { notFound, type WorldContext } from '../tables/world-context.ts'
 import { isReachable } from './reachable-events.ts'
@@ -34,7 +34,7 @@ export type DeliveryQueueDeps = Pick<
 export class DeliveryQueue {
   readonly #deps: DeliveryQueueDeps
   // The ids of finished deliveries, in order of completion.
-  readonly #finished = createQueue<string>()
+  readonly #finished = new Queue<string>()
 
   constructor(deps: DeliveryQueueDeps) {
     this.#deps = deps

@@ -1,4 +1,4 @@
-import { createQueue } from '../runtime/queue.ts'
+import { Queue } from '../runtime/queue.ts'
 
 /** The queue of one client; each `enter` is followed by a `leave`. */
 export type SendLane = {
@@ -29,7 +29,7 @@ export function createSendLimit({
   let totalRunning = 0
   let saturatedSince: number | undefined
   // One for each client that has a waiting attempt and is below its own limit; the next turn first.
-  const turns = createQueue<() => void>()
+  const turns = new Queue<() => void>()
 
   function checkSaturation() {
     if (turns.size === 0) saturatedSince = undefined
@@ -42,7 +42,7 @@ export function createSendLimit({
   return {
     /** Makes the queue of one client. */
     lane(): SendLane {
-      const waiting = createQueue<() => void>()
+      const waiting = new Queue<() => void>()
       let running = 0
       let hasTurn = false
 

@@ -168,8 +168,11 @@ export class ClientRows {
       start: mergedStart(from.start ?? {}, own.start),
     }
     const tables = this.#store.forkWorld(client.name, world.tables, snapshot, about)
-    if (snapshot === undefined)
-      tables.put('settings', { name: 'clock', value: { ...world.clockNow(), startedAs: '' } })
+    if (snapshot === undefined) {
+      const { mode, speed, anchor, wallAnchor } = world.clockNow()
+      const value = { mode, speed, anchor, wallAnchor, startedAs: '' }
+      tables.put('settings', { name: 'clock', value })
+    }
     adoptSettings(tables, this.startOf(tables), this.#wall)
     // Options of the request replace the settings of the source.
     if (client.clock !== undefined) tables.remove('settings', 'clock')

@@ -1,7 +1,7 @@
 import type { DeliveryRow } from '../model/delivery.ts'
 import type { FeedKind } from '../model/feed-kinds.ts'
 import { type RequestLogEntry, requestSummary } from '../requests/request-log.ts'
-import { createRing } from '../runtime/ring-buffer.ts'
+import { Ring } from '../runtime/ring-buffer.ts'
 import type { TimerRow } from '../time/scheduler.ts'
 
 /** The subjects of a client's feed, by kind of event. */
@@ -31,8 +31,7 @@ export type FeedEvent = { id: string; seq: number; kind: FeedKind; data: string 
 export type Watcher = { onEvent: (event: AnyFeedEvent) => void; onEnd: () => void }
 export type Reader = { onEvent: (event: FeedEvent) => void; onEnd: () => void }
 
-const MAX_EVENTS = 1_000
-const MAX_SIZE = 1024 * 1024
+const BUFFER = { max: 1_000, maxSize: 1024 * 1024, sizeOf: ({ data }: FeedEvent) => data.length }
 
 function summaryOf({ kind, subject }: AnyFeedEvent): object {
   switch (kind) {
@@ -67,73 +66,80 @@ function summaryOf({ kind, subject }: AnyFeedEvent): object {
  * The live events of a client's world.
  *
  * The feed stores no events before its first reader, so an unused feed costs nothing. From then on it buffers the last
- * 1,000 events, at most 1 Mi characters, so that a reader can continue after an id. `name` is the prefix of the ids.
+ * 1,000 events, at most 1 Mi characters, so that a reader can continue after an id.
  */
-export function createFeed(name: string) {
-  const ring = createRing<FeedEvent>({
-    max: MAX_EVENTS,
-    maxSize: MAX_SIZE,
-    sizeOf: ({ data }) => data.length,
-  })
-  const watchers = new Set<Watcher>()
-  const readers = new Set<Reader>()
-  let isBuffering = false
-  let closed = false
-  let seq = 0
-  const idOf = (n: number) => `${name}-${n}`
-  const isWanted = () => isBuffering || watchers.size > 0
+export class Feed {
+  readonly #name: string
+  /** Made for the first reader. */
+  #buffer: Ring<FeedEvent> | undefined
+  #watchers: readonly Watcher[] = []
+  #readers: readonly Reader[] = []
+  #closed = false
+  #seq = 0
 
-  function publish<K extends FeedKind>(kind: K, subject: FeedEvents[K]) {
-    if (!isWanted()) return
+  /** The name is the prefix of the ids. */
+  constructor(name: string) {
+    this.#name = name
+  }
+
+  /** Whether an event has a listener now or must be buffered for a later one. */
+  get isWanted(): boolean {
+    return this.#buffer !== undefined || this.#watchers.length > 0
+  }
+
+  publish<K extends FeedKind>(kind: K, subject: FeedEvents[K]) {
+    if (!this.isWanted) return
     const published = { kind, subject } as AnyFeedEvent
-    for (const { onEvent } of [...watchers]) onEvent(published)
-    if (!isBuffering) return
-    const event = { id: idOf(++seq), seq, kind, data: JSON.stringify(summaryOf(published)) }
-    ring.push(event)
-    for (const { onEvent } of [...readers]) onEvent(event)
+    for (const { onEvent } of this.#watchers) onEvent(published)
+    if (!this.#buffer) return
+    const seq = ++this.#seq
+    const event = { id: this.lastId, seq, kind, data: JSON.stringify(summaryOf(published)) }
+    this.#buffer.push(event)
+    for (const { onEvent } of this.#readers) onEvent(event)
+  }
+
+  /** The id of the last event, from which a reader can continue. */
+  get lastId(): string {
+    return `${this.#name}-${this.#seq}`
   }
 
   /** The buffered events after an id; `missed` is true if older ones were dropped or the id is unknown. */
-  function eventsAfter(id: string): { events: FeedEvent[]; missed: boolean } {
-    const text = id.startsWith(`${name}-`) ? id.slice(name.length + 1) : ''
+  after(id: string): { events: FeedEvent[]; missed: boolean } {
+    const text = id.startsWith(`${this.#name}-`) ? id.slice(this.#name.length + 1) : ''
     const n = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-    const events = [...ring.oldestFirst()]
-    if (!(n <= seq)) return { events, missed: true }
-    return { events: events.filter((event) => event.seq > n), missed: n < seq - ring.count }
+    const events = [...(this.#buffer?.oldestFirst() ?? [])]
+    if (!(n <= this.#seq)) return { events, missed: true }
+    return {
+      events: events.filter((event) => event.seq > n),
+      missed: n < this.#seq - events.length,
+    }
   }
 
-  return {
-    publish,
-    after: eventsAfter,
-    /** Whether an event has a listener now or must be buffered for a later one. */
-    get isWanted() {
-      return isWanted()
-    },
-    /** The id of the last event, from which a reader can continue. */
-    get lastId() {
-      return idOf(seq)
-    },
-    /** Subscribes to events as objects. Returns the function that unsubscribes; `onEnd` is called when the feed closes. */
-    watch(watcher: Watcher): () => void {
-      if (closed) watcher.onEnd()
-      else watchers.add(watcher)
-      return () => void watchers.delete(watcher)
-    },
-    /** Subscribes to events as masked text with ids; starts the buffering. Returns the function that unsubscribes. */
-    read(reader: Reader): () => void {
-      isBuffering = true
-      if (closed) reader.onEnd()
-      else readers.add(reader)
-      return () => void readers.delete(reader)
-    },
-    /** Closes the feed and calls `onEnd` of every listener. */
-    close() {
-      closed = true
-      for (const { onEnd } of [...watchers, ...readers]) onEnd()
-      watchers.clear()
-      readers.clear()
-    },
+  /** Subscribes to events as objects. Returns the function that unsubscribes; `onEnd` is called when the feed closes. */
+  watch(watcher: Watcher): () => void {
+    if (this.#closed) watcher.onEnd()
+    else this.#watchers = [...this.#watchers, watcher]
+    return () => {
+      this.#watchers = this.#watchers.filter((one) => one !== watcher)
+    }
+  }
+
+  /** Subscribes to events as masked text with ids; starts the buffering. Returns the function that unsubscribes. */
+  read(reader: Reader): () => void {
+    this.#buffer ??= new Ring(BUFFER)
+    if (this.#closed) reader.onEnd()
+    else this.#readers = [...this.#readers, reader]
+    return () => {
+      this.#readers = this.#readers.filter((one) => one !== reader)
+    }
+  }
+
+  /** Closes the feed and calls `onEnd` of every listener. */
+  close() {
+    this.#closed = true
+    const listeners = [...this.#watchers, ...this.#readers]
+    this.#watchers = []
+    this.#readers = []
+    for (const { onEnd } of listeners) onEnd()
   }
 }
-
-export type Feed = ReturnType<typeof createFeed>

@@ -1,6 +1,6 @@
 import type { createTimeline } from '../active-scenario/timeline.ts'
 import type { Scenarios } from '../active-scenario/world-scenarios.ts'
-import type { createRequestLog } from '../requests/request-log.ts'
+import type { RequestLog } from '../requests/request-log.ts'
 import type { SandboxStore, SandboxTables } from '../tables/tables.ts'
 import type { Scheduler } from '../time/scheduler.ts'
 import type { createDeliveries } from '../webhooks/deliveries.ts'
@@ -38,8 +38,8 @@ export type WorldContentDeps = {
   assumptions: WorldAssumptions
   timeline: ReturnType<typeof createTimeline>
   deliveries: ReturnType<typeof createDeliveries>
-  inbox: ReturnType<typeof createInbox>
-  requests: ReturnType<typeof createRequestLog>
+  inbox: () => ReturnType<typeof createInbox>
+  requests: RequestLog
   delayed: DelayedResponses
   access: Access
   feed: Feed
@@ -101,7 +101,7 @@ export function createWorldContent(deps: WorldContentDeps) {
 
   function clearDeliveries() {
     deliveries.clear()
-    deps.inbox.clear()
+    deps.inbox().clear()
   }
 
   return {
@@ -150,5 +150,3 @@ export function createWorldContent(deps: WorldContentDeps) {
     },
   }
 }
-
-export type WorldContent = ReturnType<typeof createWorldContent>

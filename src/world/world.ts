@@ -2,24 +2,20 @@ import { createTimeline } from '../active-scenario/timeline.ts'
 import { createScenarios } from '../active-scenario/world-scenarios.ts'
 import { Assumed } from '../assumptions/assumed.ts'
 import { createSnapshots } from '../content/snapshots.ts'
-import type { StateDeps } from '../content/state.ts'
 import { stateOnDemand } from '../content/state-on-demand.ts'
 import type { FeedKind } from '../model/feed-kinds.ts'
-import { createBankAccounts } from '../payouts/bank-accounts.ts'
-import { createKyc } from '../payouts/kyc.ts'
-import { createPayments } from '../payouts/payments.ts'
-import { createViews, type Views } from '../payouts/response-texts.ts'
-import { createUsers } from '../payouts/users.ts'
-import { createRequestLog } from '../requests/request-log.ts'
+import { Payouts } from '../payouts/payouts.ts'
+import type { Views } from '../payouts/response-texts.ts'
+import { RequestLog } from '../requests/request-log.ts'
 import { createRandom, type Random } from '../runtime/random.ts'
 import type { Budget } from '../runtime/ring-buffer.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { Library } from '../scenarios/library.ts'
 import { createResourceEvents } from '../tables/resource-events.ts'
 import type { SandboxStore, SandboxTables } from '../tables/tables.ts'
-import type { WorldContext } from '../tables/world-context.ts'
+import { type WorldContext, withMore } from '../tables/world-context.ts'
 import type { Clock } from '../time/clock.ts'
-import { createScheduler, type TimerRow } from '../time/scheduler.ts'
+import { createScheduler, type SchedulerDeps, type TimerRow } from '../time/scheduler.ts'
 import {
   createAttemptSender,
   RETRY_PLANS,
@@ -33,13 +29,15 @@ import { createWebhookEvents } from '../webhooks/webhook-events.ts'
 import { createWebhooks } from '../webhooks/webhooks.ts'
 import { createAccess } from './access.ts'
 import { DelayedResponses } from './delayed-responses.ts'
-import { createFeed, type FeedEvents } from './feed.ts'
+import { Feed, type FeedEvents } from './feed.ts'
+import { PartsOnDemand } from './parts-on-demand.ts'
+import { Profile } from './profile.ts'
 import type { TimerObserver } from './recorder.ts'
 import { createStaging } from './staging.ts'
 import type { WorldStart } from './start-options.ts'
 import { WorldAssumptions } from './world-assumptions.ts'
 import { createWorldClock } from './world-clock.ts'
-import { createWorldContent, RESET_PARTS, type WorldContent } from './world-content.ts'
+import { createWorldContent, RESET_PARTS } from './world-content.ts'
 
 export type WorldDeps = {
   name: string
@@ -66,24 +64,14 @@ export type WorldDeps = {
   log: { warn(message: string): void; error(message: string, error?: unknown): void }
 }
 
-/** The row of the client, and the response texts with its id. */
-function createProfile({ tables: { client } }: SandboxTables, assumed: Assumed) {
-  const newViews = () => createViews(client.newest('all', 'all')!.id, assumed)
-  let present = newViews()
-  /** The id changes with a reset to other fixtures or a restored snapshot. */
-  function views() {
-    if (present.readings !== assumed.readings || !client.get(present.clientId)) present = newViews()
-    return present
-  }
-  return { views, row: () => client.get(present.clientId) ?? client.get(views().clientId)! }
-}
-
 /** The scheduler of a world, with its timers in a table. */
 function createWorldScheduler(
   { name, tables, runtime, timerRan, log }: WorldDeps,
   clock: Clock,
   random: Random,
-  { onHalfway, onRun }: { onHalfway: () => void; onRun: (timer: TimerRow) => void },
+  more: Required<Pick<SchedulerDeps, 'onHalfway' | 'onUnknownKind'>> & {
+    onRun: (timer: TimerRow) => void
+  },
 ) {
   const { timers } = tables.tables
   return createScheduler({
@@ -100,22 +88,12 @@ function createWorldScheduler(
       log.error(`Timer ${timer.timer_id} (${timer.kind}) of client ${name} failed`, error),
     onRun(timer) {
       timerRan?.(name, timer)
-      onRun(timer)
+      more.onRun(timer)
     },
-    onHalfway,
+    onUnknownKind: more.onUnknownKind,
+    onHalfway: more.onHalfway,
     runtime,
   })
-}
-
-/** What a client's users do: KYC, bank accounts and payments. */
-function createPayouts(context: WorldContext, checkKyc: () => boolean) {
-  const users = createUsers(context)
-  return {
-    users,
-    kyc: createKyc({ ...context, users }),
-    bankAccounts: createBankAccounts({ ...context, users }),
-    payments: createPayments({ ...context, users, checkKyc }),
-  }
 }
 
 /** The webhook of a client: what is sent, by itself or on request, and what its inbox receives. */
@@ -133,30 +111,30 @@ function createSending(
     settings: webhookSettings,
     lane: sendLimit.lane(),
   })
-  const deliveries = createDeliveries({
-    ...context,
+  const deliveries = createDeliveries(
+    withMore(context, {
+      webhooks,
+      scenarios,
+      webhookEvents: createWebhookEvents(withMore(context, { views })),
+      sender: attempts,
+      retryPlan: RETRY_PLANS[webhookSettings.retries],
+      storeHooks: store,
+      later: runtime.later,
+      onError: (error: unknown) =>
+        log.error(`The result of a webhook attempt of client ${name} was lost`, error),
+      onChanged,
+    }),
+  )
+  return {
     webhooks,
-    scenarios,
-    webhookEvents: createWebhookEvents({ ...context, views }),
-    sender: attempts,
-    retryPlan: RETRY_PLANS[webhookSettings.retries],
-    storeHooks: store,
-    later: runtime.later,
-    onError: (error) =>
-      log.error(`The result of a webhook attempt of client ${name} was lost`, error),
-    onChanged,
-  })
-  const { deadlineMs } = webhookSettings
-  const explore = createExplore({
-    ...context,
-    webhooks,
-    attempts,
-    runtime,
-    lane: sendLimit.lane(),
-    ...(deadlineMs !== undefined && { deadlineMs }),
-  })
-  const inbox = createInbox({ ...context, webhooks, unixNow: attempts.unixNow })
-  return { webhooks, deliveries, explore, inbox }
+    deliveries,
+    makeExplore() {
+      const { deadlineMs } = webhookSettings
+      const limits = { lane: sendLimit.lane(), ...(deadlineMs !== undefined && { deadlineMs }) }
+      return createExplore({ ...context, webhooks, attempts, runtime, ...limits })
+    },
+    makeInbox: () => createInbox({ ...context, webhooks, unixNow: attempts.unixNow }),
+  }
 }
 
 type Publish = <K extends FeedKind>(kind: K, subject: FeedEvents[K]) => void
@@ -164,15 +142,16 @@ type Publish = <K extends FeedKind>(kind: K, subject: FeedEvents[K]) => void
 /** The scenarios of a client, and its readings, of which the active scenario chooses some. */
 function createBehaviour(context: WorldContext, deps: WorldDeps, publish: Publish) {
   const { tables, start, library } = deps
-  const scenarios = createScenarios({
-    ...context,
-    library,
-    startScenario: start.scenario,
-    onChanged(name) {
-      assumptions.update()
-      publish('scenario', { name })
-    },
-  })
+  const scenarios = createScenarios(
+    withMore(context, {
+      library,
+      startScenario: start.scenario,
+      onChanged(name: string) {
+        assumptions.update()
+        publish('scenario', { name })
+      },
+    }),
+  )
   const assumptions = new WorldAssumptions({
     tables,
     assumed: context.assumed,
@@ -183,33 +162,6 @@ function createBehaviour(context: WorldContext, deps: WorldDeps, publish: Publis
   return { scenarios, assumptions }
 }
 
-/** The snapshots of a client, and its state as a document. */
-function createCopies(
-  context: WorldContext,
-  { tables, store, runtime }: WorldDeps,
-  {
-    content,
-    ...parts
-  }: Pick<StateDeps, 'scenarios' | 'assumptions' | 'clockNow'> & { content: WorldContent },
-) {
-  const pauses = runtime.yieldsToOthers
-  return {
-    snapshots: createSnapshots({
-      store: tables,
-      save: content.save,
-      adopt: (load) => content.restore('snapshot', load),
-      pauses,
-    }),
-    state: stateOnDemand({
-      ...context,
-      ...parts,
-      adopt: (load) => content.restore('state', load),
-      stage: () => createStaging(store, tables),
-      pauses,
-    }),
-  }
-}
-
 /** Creates one client's world: its parts, on its own tables, clock and random series. */
 export function createWorld(deps: WorldDeps) {
   const { name, tables, store, start, runtime, log, steadyWall: wall } = deps
@@ -218,12 +170,12 @@ export function createWorld(deps: WorldDeps) {
   // The store persists the position in the random series with every change.
   const random = createRandom(start.randomSeed, tables.random)
   const events = createResourceEvents()
-  const feed = createFeed(deps.feedName)
+  const feed = new Feed(deps.feedName)
   /** Publishes an event after the commit of the present change. */
   function publish<K extends FeedKind>(kind: K, subject: FeedEvents[K]) {
     if (feed.isWanted) store.afterCommit(() => feed.publish(kind, subject))
   }
-  const requests = createRequestLog({
+  const requests = new RequestLog({
     budget: deps.logBudget,
     elapsed: runtime.elapsed,
     onLogged: (call) => feed.publish('request', call),
@@ -231,29 +183,31 @@ export function createWorld(deps: WorldDeps) {
   const scheduler = createWorldScheduler(deps, clock, random, {
     onHalfway: worldClock.persistSoon,
     onRun: (timer) => publish('timer', timer),
+    onUnknownKind: () => void payouts.handleTimers(),
   })
   const assumed = new Assumed()
   const context = { store: tables, clock, random, scheduler, events, assumed }
-  const profile = createProfile(tables, assumed)
-  const payouts = createPayouts(context, () => profile.row().check_kyc)
+  const profile = new Profile(tables, assumed)
+  const payouts = new Payouts(context, () => profile.row.check_kyc)
   const { scenarios, assumptions } = createBehaviour(context, deps, publish)
   const access = createAccess(tables, clock, assumed)
-  const sending = createSending(context, deps, {
+  const { webhooks, deliveries, makeExplore, makeInbox } = createSending(context, deps, {
     scenarios,
-    views: profile.views,
+    views: () => profile.views,
     onChanged: (row) => publish('delivery', row),
   })
   events.on(({ type, resourceId }) => {
     if (feed.isWanted) publish('change', { type, resource_id: resourceId, at: clock.iso() })
   })
-  const timeline = createTimeline({
-    ...context,
-    ...payouts,
-    scenarios,
-    // A reset starts a timeline, and a timeline can reset.
-    reset: () => content.reset(RESET_PARTS),
-    warn: (message) => log.warn(`client ${name}: ${message}`),
-  })
+  const timeline = createTimeline(
+    withMore(context, {
+      payouts,
+      scenarios,
+      // A reset starts a timeline, and a timeline can reset.
+      reset: () => content.reset(RESET_PARTS),
+      warn: (message: string) => log.warn(`client ${name}: ${message}`),
+    }),
+  )
   const delayed = new DelayedResponses(runtime, (count) => feed.publish('waiting', { count }))
   const content = createWorldContent({
     tables,
@@ -265,7 +219,8 @@ export function createWorld(deps: WorldDeps) {
     scenarios,
     assumptions,
     timeline,
-    ...sending,
+    deliveries,
+    inbox: () => parts.inbox,
     requests,
     delayed,
     access,
@@ -273,14 +228,21 @@ export function createWorld(deps: WorldDeps) {
     loadStartRows: deps.loadStartRows,
     onProfileChanged: deps.onProfileChanged,
   })
-  const copies = createCopies(context, deps, {
-    content,
-    scenarios,
-    assumptions,
-    clockNow: worldClock.now,
+  const pauses = runtime.yieldsToOthers
+  const parts = new PartsOnDemand(profile, payouts, {
+    explore: makeExplore,
+    inbox: makeInbox,
+    snapshots: () =>
+      createSnapshots({
+        store: tables,
+        save: content.save,
+        adopt: (load) => content.restore('snapshot', load),
+        pauses,
+      }),
   })
 
-  return {
+  return Object.assign(parts, {
+    profile: () => profile.row,
     name,
     tables,
     clock,
@@ -291,20 +253,22 @@ export function createWorld(deps: WorldDeps) {
     assumed,
     assumptions,
     enter: access.enter,
-    get clientId() {
-      return profile.views().clientId
-    },
-    profile: profile.row,
-    get views() {
-      return profile.views()
-    },
-    ...payouts,
-    ...sending,
+    webhooks,
+    deliveries,
     scenarios,
     timeline,
     requests,
     feed,
-    ...copies,
+    state: stateOnDemand(
+      withMore(context, {
+        scenarios,
+        assumptions,
+        clockNow: worldClock.now,
+        adopt: (load: () => void) => content.restore('state', load),
+        stage: () => createStaging(store, tables),
+        pauses,
+      }),
+    ),
     change: tables.change,
     batch: store.batch,
     onDurable: store.onDurable,
@@ -339,11 +303,11 @@ export function createWorld(deps: WorldDeps) {
     stop() {
       worldClock.stop()
       scheduler.stop()
-      sending.deliveries.stop()
+      deliveries.stop()
       requests.clear()
       feed.close()
     },
-  }
+  })
 }
 
 /** One client's world. */

@@ -3,11 +3,11 @@ import { createServer, type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { type StreamOptions, streamEvents } from '../../src/http/event-stream.ts'
-import { createFeed } from '../../src/world/feed.ts'
+import { Feed } from '../../src/world/feed.ts'
 
 /** A server that streams one feed, and a reader of it. */
 async function serve(t: Test, options: StreamOptions = {}) {
-  const feed = createFeed('f')
+  const feed = new Feed('f')
   const sockets: { closed: Promise<unknown> }[] = []
   const server = createServer((incoming, response) => {
     sockets.push({ closed: once(response, 'close') })
@@ -89,7 +89,7 @@ t.test('a reader continues after its last event, and learns about a gap', async 
 })
 
 t.test('the buffer is also limited by its size', async (t) => {
-  const feed = createFeed('f')
+  const feed = new Feed('f')
   feed.read({ onEvent() {}, onEnd() {} })
   for (let n = 0; n < 200; n++) feed.publish('reset', { parts: ['x'.repeat(10_000)] })
   const { events, missed } = feed.after('f-0')

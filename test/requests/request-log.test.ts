@@ -1,7 +1,7 @@
 import t from 'tap'
 import {
   createLogBudget,
-  createRequestLog,
+  RequestLog,
   type RequestLogEntry,
   requestDetails,
 } from '../../src/requests/request-log.ts'
@@ -30,7 +30,7 @@ const call = (more: object = {}) => ({
 function open(budget = createLogBudget()) {
   const logged: RequestLogEntry[] = []
   const clock = { now: 12 }
-  const log = createRequestLog({
+  const log = new RequestLog({
     budget,
     onLogged: (noted) => logged.push(noted),
     elapsed: () => clock.now,

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { createRing } from '../../src/runtime/ring-buffer.ts'
+import { Ring } from '../../src/runtime/ring-buffer.ts'
 
 const ringOf = (max: number, mostSize = 1_000, budget?: { used: number; max: number }) =>
-  createRing<number>({ max, maxSize: mostSize, sizeOf: (n) => n, ...(budget && { budget }) })
+  new Ring<number>({ max, maxSize: mostSize, sizeOf: (n) => n }, budget)
 
 t.test('a ring holds the newest, in both orders, and counts what it dropped', async (t) => {
   const ring = ringOf(3)

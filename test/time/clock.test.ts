@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createSteadyWall } from '../../src/runtime/real-time.ts'
-import { type ClockState, createClock } from '../../src/time/clock.ts'
+import { Clock, type ClockState } from '../../src/time/clock.ts'
 
 const START = Date.parse('2026-01-01T00:00:00.000Z')
 
@@ -8,7 +8,7 @@ const START = Date.parse('2026-01-01T00:00:00.000Z')
 function build(state: Partial<ClockState> = {}) {
   const wall = { now: 1_000 }
   const initial = { mode: 'real' as const, speed: 1, anchor: START, wallAnchor: 1_000, ...state }
-  return { wall, clock: createClock(initial, () => wall.now) }
+  return { wall, clock: new Clock(initial, () => wall.now) }
 }
 
 t.test('a real clock goes on with the wall from where it was anchored', async (t) => {
@@ -73,7 +73,7 @@ t.test('a wall clock that is set back takes no time back, and time goes on', asy
     onSetBack: (ms) => received.push(ms),
   })
   const state = { mode: 'real' as const, speed: 2, anchor: START, wallAnchor: 1_000 }
-  const clock = createClock(state, steady)
+  const clock = new Clock(state, steady)
   const pass = (ms: number, leap = 0) => {
     real.elapsed += ms
     real.wall += ms + leap
@@ -91,7 +91,7 @@ t.test('a wall clock that is set back takes no time back, and time goes on', asy
 t.test('a clock that was stored before the wall clock was set back goes on', async (t) => {
   const wall = { now: 1_000 }
   const stored = { mode: 'real' as const, speed: 1, anchor: START, wallAnchor: 9_999_999 }
-  const clock = createClock(stored, () => wall.now)
+  const clock = new Clock(stored, () => wall.now)
   wall.now += 70
   t.equal(clock.now(), START + 70)
   clock.load(stored)

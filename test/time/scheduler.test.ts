@@ -3,7 +3,7 @@ import { SandboxError } from '../../src/model/errors.ts'
 import { createRandom } from '../../src/runtime/random.ts'
 import { realLater } from '../../src/runtime/real-time.ts'
 import { UnitOfWork } from '../../src/storage/unit-of-work.ts'
-import { createClock } from '../../src/time/clock.ts'
+import { Clock } from '../../src/time/clock.ts'
 import { createScheduler, type TimerRow } from '../../src/time/scheduler.ts'
 import { manualTimers } from '../manual-timers.ts'
 
@@ -29,7 +29,7 @@ function build(t: Pick<Test, 'teardown'>, mode: 'real' | 'frozen' = 'frozen', la
         else rows.delete(id)
       })
     })
-  const clock = createClock({ mode, speed: 1, anchor: 0, wallAnchor: 0 }, () => wall.now)
+  const clock = new Clock({ mode, speed: 1, anchor: 0, wallAnchor: 0 }, () => wall.now)
   const scheduler = createScheduler({
     clock,
     rows: {

@@ -164,7 +164,7 @@ export const clockCalls = [
     summary: 'Let a frozen clock run again, from its current time',
     response: ClockResponse,
     handle(world) {
-      world.changeClock(world.clock.resume)
+      world.changeClock(() => world.clock.resume())
       return clockResponse(world)
     },
   }),
