@@ -37,24 +37,20 @@ const METADATA = [
 ]
 
 // The first list that contains an address defines its kind, so the single metadata addresses come before their ranges.
-const KINDS: [AddressKind, BlockList][] = [
-  ['metadata', blockList(METADATA)],
-  ['link_local', blockList(['169.254.0.0/16', 'fe80::/10'])],
-  ['loopback', blockList(['127.0.0.0/8', '::1/128'])],
-  ['unspecified', blockList(['0.0.0.0/32', '::/128'])],
+const RANGES: [AddressKind, string[]][] = [
+  ['metadata', METADATA],
+  ['link_local', ['169.254.0.0/16', 'fe80::/10']],
+  ['loopback', ['127.0.0.0/8', '::1/128']],
+  ['unspecified', ['0.0.0.0/32', '::/128']],
   // 100.64/10 is what carriers and overlay networks use inside; fec0::/10 is the old form of fc00::/7.
   [
     'private',
-    blockList([
-      '10.0.0.0/8',
-      '172.16.0.0/12',
-      '192.168.0.0/16',
-      '100.64.0.0/10',
-      'fc00::/7',
-      'fec0::/10',
-    ]),
+    ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7', 'fec0::/10'],
   ],
 ]
+
+// Made when a webhook is first checked: Node loads modules for them.
+let lists: [AddressKind, BlockList][] | undefined
 
 const METADATA_LABELS = new Set(['metadata', 'instance-data', 'rancher-metadata'])
 
@@ -97,7 +93,8 @@ function embeddedIpv4(address: string): string | undefined {
 export function classifyAddress(address: string): AddressKind {
   const bare = address.replace(/%.*$/, '')
   const family = isIP(bare) === 4 ? 'ipv4' : 'ipv6'
-  const own = KINDS.find(([, list]) => list.check(bare, family))?.[0]
+  lists ??= RANGES.map(([kind, ranges]) => [kind, blockList(ranges)])
+  const own = lists.find(([, list]) => list.check(bare, family))?.[0]
   if (own !== undefined || family === 'ipv4') return own ?? 'public'
   const inner = embeddedIpv4(bare)
   return inner === undefined ? 'public' : classifyAddress(inner)
