@@ -30,6 +30,13 @@ const isChunked = (call: RecordedCall) => headerOf(call, 'transfer-encoding') !=
 const hasBody = (call: RecordedCall) =>
   isChunked(call) || Number(headerOf(call, 'content-length') ?? 0) > 0
 
+// More than the sandbox reads of a body that it drops.
+const MAX_FILLER = 17 * 1024 * 1024
+
+/** Any body of the recorded length, for a call that was rejected by its headers: its own body is not recorded. */
+const fillerOf = (call: RecordedCall) =>
+  Buffer.alloc(Math.min(Number(headerOf(call, 'content-length') ?? 0), MAX_FILLER))
+
 function bodyOf(call: RecordedCall, bytes: Buffer, isComplete: boolean): Buffer {
   if (!isChunked(call)) return bytes
   const chunk = bytes.length === 0 ? '' : `${bytes.length.toString(16)}\r\n`
@@ -41,6 +48,7 @@ function bodyOf(call: RecordedCall, bytes: Buffer, isComplete: boolean): Buffer 
 type ReplayedCall = {
   line: RecordedCall
   socket: Socket
+  isBodySent: boolean
   bodyReceived: ReturnType<typeof createDeferred<void>>
   hungUp: ReturnType<typeof createDeferred<void>>
   response: ReturnType<typeof createDeferred<SentResponse>>
@@ -106,9 +114,11 @@ export class ReplayedCalls {
     // The observer sees the response; a connection error can be part of the recording.
     socket.on('error', () => {}).resume()
     await once(socket, 'connect')
+    const withBody = hasBody(line) && line.body_later === undefined
     const call = {
       line,
       socket,
+      isBodySent: withBody || !hasBody(line),
       bodyReceived: createDeferred<void>(),
       hungUp: createDeferred<void>(),
       response: createDeferred<SentResponse>(),
@@ -116,7 +126,6 @@ export class ReplayedCalls {
     this.#calls.set(line.call, call)
     const arrival = createDeferred<void>()
     this.#expected = { call, onArrival: arrival.resolve }
-    const withBody = hasBody(line) && line.body_later === undefined
     const body = withBody ? bodyOf(line, bufferOf(line), true) : Buffer.alloc(0)
     socket.write(Buffer.concat([headOf(line), body]))
     const isReceived = await resolvesInTime(withBody ? call.bodyReceived.promise : arrival.promise)
@@ -127,6 +136,7 @@ export class ReplayedCalls {
   async sendBody({ body: id, at, partial, ...bytes }: RecordedBody): Promise<void> {
     const call = this.#callOf(id, 'body of')
     call.line.body_at = at
+    call.isBodySent = true
     const body = bodyOf(call.line, bufferOf(bytes), !partial)
     if (partial === 'hang_up') call.socket.end(body)
     else call.socket.write(body)
@@ -145,6 +155,8 @@ export class ReplayedCalls {
 
   async compareResponse(line: RecordedResponse): Promise<void> {
     const call = this.#callOf(line.response, 'response to')
+    // The sandbox drops a rejected body before it responds, and waits two seconds for it.
+    if (!call.isBodySent) call.socket.write(bodyOf(call.line, fillerOf(call.line), true))
     if (!(await resolvesInTime(call.response.promise)))
       return this.#differs(call, 'has a response in the recording, but not in the replay')
     const { body, ...head } = await call.response.promise

@@ -229,6 +229,21 @@ t.test('requests as no client sends them are sent again as they were', async (t)
   )
 })
 
+// The sandbox waits two seconds for a body that does not come.
+const BODIES_DROPPED = { timeout: 15_000 }
+
+t.test('a body that is dropped unread delays no replay', BODIES_DROPPED, async (t) => {
+  const box = await recorded(t)
+  for (let i = 0; i < 12; i++) {
+    const { status } = await box.post('/v1/users', { any: 'body' })
+    t.equal(status, 405)
+  }
+  const { lines } = await same(t, await box.stop())
+  const unread = lines.filter(({ body_later }) => body_later)
+  t.equal(unread.length, 12)
+  t.notOk(lines.some((line) => 'body' in line))
+})
+
 t.test('tokens that nobody could guess, ids of explore, other clients: each again', async (t) => {
   const { url } = await receiver(t)
   const probe = await receiver(t, (_, response) => response.end('{"status":"same"}'))
