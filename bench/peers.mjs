@@ -5,8 +5,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { installNode, NoNode } from '../scripts/binary/node.mjs'
+import { readOptions, selectedOf } from '../scripts/command-options.mjs'
 import { installPackage } from '../scripts/install-package.mjs'
 import * as children from './children.mjs'
 import {
@@ -33,15 +33,13 @@ const MOST = 100
 // The ids of the initial rows; rows of the load have other ids.
 const SEEDED = /^00000000-/
 
-const { values: options } = parseArgs({
-  options: { only: { type: 'string' }, short: { type: 'boolean' } },
-})
 const started = STARTED.servers.at(-1)
 const names = [...SERVERS, started].map(({ name }) => name)
-const only = options.only?.split(',') ?? names
-for (const name of only) {
-  if (!names.includes(name)) throw new Error(`--only takes ${names.join(', ')}, not ${name}`)
-}
+const { only, ...options } = readOptions(
+  `Usage: npm run bench:peers [-- --only ${names.join(',')}] [-- --short]`,
+  { only: { type: 'string' }, short: { type: 'boolean' } },
+  (values) => ({ ...values, only: selectedOf(values.only, names) }),
+)
 const [us] = SERVERS
 const servers = SERVERS.filter((server) => server === us || only.includes(server.name))
 const startsOthers = only.includes(started.name)

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
+import { readOptions, selectedOf } from '../scripts/command-options.mjs'
 import * as children from './children.mjs'
 import { startsInProcess, startsOfClone, startsOfPackage } from './starts.mjs'
 import {
@@ -36,18 +36,14 @@ const PARTS = [
   'clients',
   'log',
 ]
-const { values: options } = parseArgs({
-  options: {
-    only: { type: 'string' },
-    short: { type: 'boolean' },
-    write: { type: 'boolean' },
+const { only, ...options } = readOptions(
+  `Usage: npm run bench [-- --only ${PARTS.join(',')}] [-- --short] [-- --write]`,
+  { only: { type: 'string' }, short: { type: 'boolean' }, write: { type: 'boolean' } },
+  (values) => {
+    if (values.short && values.write) throw new Error('--write needs all rounds; leave out --short')
+    return { ...values, only: selectedOf(values.only, PARTS) }
   },
-})
-const only = options.only?.split(',') ?? PARTS
-for (const part of only) {
-  if (!PARTS.includes(part)) throw new Error(`--only takes ${PARTS.join(', ')}, not ${part}`)
-}
-if (options.short && options.write) throw new Error('--write needs all rounds; leave out --short')
+)
 
 // Many short bursts, because the garbage collector runs in some of them.
 const [ROUNDS, LONG_ROUNDS, STARTS] = options.short ? [1, 1, 1] : [15, 5, 9]

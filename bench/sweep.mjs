@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { readOptions, selectedOf } from '../scripts/command-options.mjs'
 import { BUGS } from '../test/sweep/clients/bugs.mjs'
 import { lineOf, medianOf, HEAD as SUMMARY_HEAD, tableOf, writeBetween } from './table.mjs'
 
@@ -18,8 +18,10 @@ const CAREFUL = 'careful'
 const MAX_RUNS_OF_PAIRS = 30
 const MAX_OUTPUT = 1 << 28
 
-const { values } = parseArgs({
-  options: {
+const names = [CAREFUL, ...BUGS.map(({ name }) => name)]
+const { only, ...values } = readOptions(
+  `Usage: npm run bench:sweep [-- --only ${names.join(',')}] [-- --rounds 2] [-- --whole] [-- --jobs 2] [-- --timeout 10s] [-- --write]`,
+  {
     only: { type: 'string' },
     rounds: { type: 'string', default: '2' },
     whole: { type: 'boolean', default: false },
@@ -27,13 +29,13 @@ const { values } = parseArgs({
     timeout: { type: 'string', default: '10s' },
     write: { type: 'boolean', default: false },
   },
-})
-const names = [CAREFUL, ...BUGS.map(({ name }) => name)]
-const only = values.only?.split(',') ?? names
-for (const name of only)
-  if (!names.includes(name)) throw new Error(`--only takes ${names.join(', ')}, not ${name}`)
-if (values.write && only.length < names.length)
-  throw new Error('--write needs all clients; leave out --only')
+  (given) => {
+    const selected = selectedOf(given.only, names)
+    if (given.write && selected.length < names.length)
+      throw new Error('--write needs all clients; leave out --only')
+    return { ...given, only: selected }
+  },
+)
 
 // It slows every start of Node 20, and a sweep starts many.
 delete process.env.NODE_EXTRA_CA_CERTS

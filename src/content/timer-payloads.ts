@@ -17,7 +17,7 @@ import {
 
 /** The payloads of timers by kind, to check a state document that a person may have written. */
 
-/** The schema of each field of a stored value: a field that the scenario language gets is missing here until it is added. */
+/** The schema of each field of a stored value: a new field of the scenario language does not compile until it is here. */
 type FieldsOf<T> = { [Field in keyof Required<T>]: z.ZodType }
 
 const afterMs = z.int().min(0).max(MAX_MS)
