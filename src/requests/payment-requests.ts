@@ -21,7 +21,7 @@ export function requestsOfPayment(
   let lost: RequestLogEntry | undefined
   for (const call of newestFirst) {
     const isCreation = call.operation === 'createTransaction'
-    const hasId = call.url.includes(id) || (isCreation && call.response.includes(id))
+    const hasId = call.url.includes(id) || (isCreation && String(call.response).includes(id))
     // The response may have been lost; a retry sends the same reference.
     const hasReference =
       isCreation && referenceText !== undefined && call.body.includes(referenceText)

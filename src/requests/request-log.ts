@@ -1,6 +1,7 @@
 import type { LoggedRequest, RequestInShort } from '../model/logged-request.ts'
 import { HIDDEN, isSecretName, maskLogText, maskResponse, maskValue } from '../model/mask.ts'
 import { type Budget, Ring } from '../runtime/ring-buffer.ts'
+import { type RingText, TextRing } from '../runtime/text-ring.ts'
 
 /** A request with its response. Texts and objects are stored unchanged, and masked when they are shown. */
 export type CompletedRequest = {
@@ -31,7 +32,8 @@ export type CompletedRequest = {
 }
 
 /** An entry of the log; a body or a response that was too long to be stored is empty. */
-export type RequestLogEntry = Omit<CompletedRequest, 'began' | 'headersSize'> & {
+export type RequestLogEntry = Omit<CompletedRequest, 'began' | 'headersSize' | 'response'> & {
+  readonly response: RingText
   readonly seq: number
   readonly duration_ms: number
   readonly bodySize: number
@@ -67,6 +69,7 @@ type RequestLogDeps = {
 export class RequestLog {
   readonly #deps: RequestLogDeps
   readonly #ring: Ring<RequestLogEntry>
+  #responses: TextRing | undefined
   #seq = 0
   #clearedAt = Number.NEGATIVE_INFINITY
 
@@ -80,7 +83,11 @@ export class RequestLog {
     // A request that started before the log was cleared does not belong to it.
     if (began < this.#clearedAt) return
     const storedBody = body.length > MAX_BODY ? '' : body
-    const storedResponse = response.length > MAX_RESPONSE ? '' : response
+    this.#responses ??= new TextRing()
+    const storedResponse = this.#responses.add(
+      response.length > MAX_RESPONSE ? '' : response,
+      this.#ring.oldest?.response,
+    )
     const entry: RequestLogEntry = {
       seq: ++this.#seq,
       at: call.at,
@@ -106,7 +113,7 @@ export class RequestLog {
         url.length +
         call.headersSize +
         Buffer.byteLength(storedBody) +
-        Buffer.byteLength(storedResponse),
+        storedResponse.size,
     }
     this.#ring.push(entry)
     this.#deps.onLogged(entry)
@@ -130,6 +137,7 @@ export class RequestLog {
     const { count } = this.#ring
     this.#clearedAt = this.#deps.elapsed()
     this.#ring.clear()
+    this.#responses = undefined
     return count
   }
 
@@ -226,6 +234,6 @@ export const requestDetails = (call: RequestLogEntry): LoggedRequest => ({
   headers: maskedHeaders(call.headers),
   body: maskValue(parseJsonOrUndefined(call.body) ?? null),
   body_size: call.bodySize,
-  response: maskedResponse(call.response),
+  response: maskedResponse(String(call.response)),
   response_size: call.responseSize,
 })

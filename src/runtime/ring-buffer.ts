@@ -51,6 +51,10 @@ export class Ring<T> {
     return this.#dropped
   }
 
+  get oldest(): T | undefined {
+    return this.#count === 0 ? undefined : this.#at(0)
+  }
+
   *newestFirst(): Generator<T> {
     for (let i = this.#count - 1; i >= 0; i--) yield this.#at(i)
   }

@@ -120,3 +120,13 @@ t.test('each entry has its own texts, of any length and script', async (t) => {
   }
   t.equal(i, 0)
 })
+
+t.test('each entry has its own response, however many came before it', async (t) => {
+  const { log } = open()
+  const responseOf = (n: number) => JSON.stringify({ n, text: 'é'.repeat(n % 3_000) })
+  for (let n = 1; n <= 3_000; n++) log.add(call({ response: responseOf(n) }))
+  const entries = [...log.newestFirst()]
+  t.ok(entries.length > 500, `${entries.length} entries`)
+  for (const entry of entries)
+    if (String(entry.response) !== responseOf(entry.seq)) t.fail(`entry ${entry.seq}`)
+})
