@@ -167,10 +167,10 @@ const JOBS = {
   /** Creates clients, each a fork of the fixtures with one additional row. */
   async clients(count: number) {
     for (let i = 0; i < count; i++) {
-      createOne(sandbox.create({ name: `client-${i}`, from: { client: 'default' } }))
+      createOne(sandbox.create({ name: `client-${i}`, from: { client: 'default' } }).world)
       if (i % 50 === 0) await turn()
     }
-    return sandbox.worlds.size
+    return sandbox.clients.size
   },
   /** The processor time of one decision, µs, if none of the rules matches; the clock is frozen. */
   async decide(rules: number) {
