@@ -191,7 +191,10 @@ async function openStoreHelper(name) {
     banner: { js: REQUIRE },
   })
   const args = [join(root, 'fixtures'), join(folder, `${name}.json`), join(root, 'scenarios')]
-  const child = children.startHelper(storeBundle, args, ['--max-old-space-size=4096'])
+  const child = children.startHelper(storeBundle, args, [
+    '--max-old-space-size=4096',
+    '--expose-gc',
+  ])
   await children.messageOf(child)
   return child
 }
@@ -276,6 +279,14 @@ async function clients() {
     values: [children.residentMb(many)],
   })
   await children.end(many)
+  const named = await openStoreHelper('named')
+  report('Heap of a client that is only named', {
+    under: 6,
+    unit: ' KB',
+    digits: 1,
+    values: await children.ask(named, ['named', { clients: 1_000, times: 5 }]),
+  })
+  await children.end(named)
 }
 
 // ---- scenarios and time

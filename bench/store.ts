@@ -164,13 +164,30 @@ const JOBS = {
     }
     return took
   },
+  /** The growth of the heap for each client that is created and then not called, KB. */
+  async named({ clients, times }: { clients: number; times: number }) {
+    async function heapUsed() {
+      await turn()
+      for (let i = 0; i < 3; i++) gc!()
+      return process.memoryUsage().heapUsed
+    }
+    const grown: number[] = []
+    // The first round also compiles the code, and does not count.
+    for (let round = 0; round <= times; round++) {
+      const before = await heapUsed()
+      for (let i = 0; i < clients; i++) sandbox.create({ name: `named-${i}` })
+      grown.push(((await heapUsed()) - before) / 1_024 / clients)
+      for (let i = 0; i < clients; i++) sandbox.delete(`named-${i}`)
+    }
+    return grown.slice(1)
+  },
   /** Creates clients, each a fork of the fixtures with one additional row. */
   async clients(count: number) {
     for (let i = 0; i < count; i++) {
-      createOne(sandbox.create({ name: `client-${i}`, from: { client: 'default' } }))
+      createOne(sandbox.create({ name: `client-${i}`, from: { client: 'default' } }).world)
       if (i % 50 === 0) await turn()
     }
-    return sandbox.worlds.size
+    return sandbox.clients.size
   },
   /** The processor time of one decision, µs, if none of the rules matches; the clock is frozen. */
   async decide(rules: number) {

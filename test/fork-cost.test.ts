@@ -20,7 +20,7 @@ t.test('a fork, a snapshot and a restore copy no row, however many there are', a
   const took: number[] = []
   for (let i = 0; i < 40; i++) {
     const before = performance.now()
-    const fork = sandbox.create({ name: `fork-${i}`, from: { client: 'default' } })
+    const fork = sandbox.create({ name: `fork-${i}`, from: { client: 'default' } }).world
     world.snapshots.save(`s${i % 5}`)
     world.snapshots.restore(`s${i % 5}`)
     took.push(performance.now() - before)

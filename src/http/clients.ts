@@ -73,7 +73,7 @@ export function createClientResolver(sandbox: Sandbox) {
 
   /** The world of a name in a base path, or the name if the world must be created first. */
   function named(name: string): World | string {
-    const world = sandbox.worlds.get(name)
+    const world = sandbox.clients.get(name)?.world
     if (!world) sandbox.checkNew(name)
     return world ?? name
   }
@@ -83,7 +83,7 @@ export function createClientResolver(sandbox: Sandbox) {
     const token = /^bearer +(\S+) *$/i.exec(authorization)?.[1]
     const world = token === undefined ? undefined : sandbox.byToken(token)
     if (world) return world
-    if (name !== undefined && token === `sbx_${name}` && !sandbox.worlds.has(name)) {
+    if (name !== undefined && token === `sbx_${name}` && !sandbox.clients.has(name)) {
       return named(name)
     }
     throw unauthorized(
@@ -93,7 +93,7 @@ export function createClientResolver(sandbox: Sandbox) {
 
   /** What the client of a base path does with tokens. */
   function tokenUse(name: string | undefined): TokenUse {
-    const world = name === undefined ? sandbox.default : sandbox.worlds.get(name)
+    const world = name === undefined ? sandbox.default : sandbox.clients.get(name)?.world
     return (world?.assumed ?? sandbox.startAssumed).get(tokenAssumption)
   }
 

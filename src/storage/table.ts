@@ -63,7 +63,8 @@ export class Table<R> {
     this.#shared = sharedOf(spec)
     const { emptyLayer: empty } = this.#shared
     this.#top = empty
-    this.#layers = [...(image.layers.length > 0 ? image.layers : [empty]), empty]
+    // `concat`, because V8 reserves room for 16 more elements in a spread, and a client has many tables.
+    this.#layers = (image.layers.length > 0 ? image.layers : [empty]).concat(empty)
     this.#seq = image.seq
     this.#topSeq = image.seq
   }
@@ -205,7 +206,7 @@ export class Table<R> {
   }
 
   #setTop(lower: Layers<R>, top: Layer<R>) {
-    this.#layers = [...lower, top]
+    this.#layers = lower.concat(top)
     this.#top = top
   }
 

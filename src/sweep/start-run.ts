@@ -47,7 +47,7 @@ function endFaults({ scenarios, assumptions }: World, plan: Plan, startScenario:
 
 /** Lets everything happen that follows from what the command did. */
 async function settle({ sandbox }: RunningServer, plan: Plan, startScenario: string) {
-  const worlds = [...sandbox.worlds.values()]
+  const worlds = [...sandbox.worldsInUse()]
   for (const world of worlds) endFaults(world, plan, startScenario)
   let timer: NodeJS.Timeout | undefined
   const tooLong = new Promise<void>((resolve) => {

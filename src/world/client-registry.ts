@@ -1,6 +1,8 @@
 import { ClientName } from '../model/client-names.ts'
 import { SandboxError } from '../model/errors.ts'
 import { quoteInput } from '../model/mask.ts'
+import type { Library } from '../scenarios/library.ts'
+import type { Client } from './client.ts'
 import { DEFAULT_CLIENT, type NewClient } from './client-rows.ts'
 import type { World } from './world.ts'
 
@@ -9,62 +11,75 @@ export type ClientLimits = { maxClients: number; autoClients: boolean }
 /** The clients of a sandbox, by name and by access token. */
 export class ClientRegistry {
   readonly #limits: ClientLimits
-  readonly #worlds = new Map<string, World>()
-  readonly #byToken = new Map<string, World>()
-  readonly #tokenOf = new WeakMap<World, string>()
+  readonly #clients = new Map<string, Client>()
+  readonly #byToken = new Map<string, Client>()
 
   constructor(limits: ClientLimits) {
     this.#limits = limits
   }
 
-  get worlds(): ReadonlyMap<string, World> {
-    return this.#worlds
+  get all(): ReadonlyMap<string, Client> {
+    return this.#clients
   }
+
+  /** The worlds that were made. */
+  *worldsInUse(): Generator<World> {
+    for (const { worldInUse } of this.#clients.values()) if (worldInUse) yield worldInUse
+  }
+
+  /** Makes the worlds of the clients whose active scenario is not in a new library: they activate another one. */
+  makeWorldsWithout(library: Library) {
+    for (const client of this.#clients.values()) if (!client.hasScenario(library)) void client.world
+  }
+
+  /** All clients in a list. `wall` drives their clocks. */
+  summaries = (wall: () => number) =>
+    Array.from(this.#clients.values(), (client) => client.summary(wall))
 
   /** The client that calls without a client name use. */
-  get default(): World {
-    return this.#worlds.get(DEFAULT_CLIENT)!
+  get default(): Client {
+    return this.#clients.get(DEFAULT_CLIENT)!
   }
 
-  /** Returns the world of a client; throws `not_found`. */
-  get(name: string): World {
-    const world = this.#worlds.get(name)
-    if (world) return world
+  /** Returns a client; throws `not_found`. */
+  get(name: string): Client {
+    const client = this.#clients.get(name)
+    if (client) return client
     throw new SandboxError('not_found', `There is no client ${quoteInput(name)}.`)
   }
 
-  byToken(token: string): World | undefined {
+  byToken(token: string): Client | undefined {
     return this.#byToken.get(token)
   }
 
-  add(world: World) {
-    this.#worlds.set(world.name, world)
-    this.updateToken(world.name)
+  add(client: Client) {
+    this.#clients.set(client.name, client)
+    this.updateToken(client.name)
   }
 
-  remove(world: World) {
-    this.#worlds.delete(world.name)
-    this.#releaseToken(world)
+  remove(client: Client) {
+    this.#clients.delete(client.name)
+    this.#releaseToken(client)
   }
 
-  #releaseToken(world: World) {
-    const token = this.#tokenOf.get(world)
-    if (token !== undefined && this.#byToken.get(token) === world) this.#byToken.delete(token)
+  #releaseToken(client: Client) {
+    const { token } = client
+    if (token !== undefined && this.#byToken.get(token) === client) this.#byToken.delete(token)
   }
 
   /** Maps the present token of a client to it, and removes an earlier one. */
   updateToken(name: string) {
-    const world = this.#worlds.get(name)
+    const client = this.#clients.get(name)
     // A client that is being created is added at the end.
-    if (!world) return
-    const token = world.profile().access_token
-    if (this.#tokenOf.get(world) !== token) this.#releaseToken(world)
-    this.#tokenOf.set(world, token)
-    if (this.#byToken.get(token)?.profile().access_token !== token) this.#byToken.set(token, world)
+    if (!client) return
+    const token = client.profile.access_token
+    if (client.token !== token) this.#releaseToken(client)
+    client.token = token
+    if (this.#byToken.get(token)?.profile.access_token !== token) this.#byToken.set(token, client)
   }
 
   #checkLimit() {
-    const { size } = this.#worlds
+    const { size } = this.#clients
     if (size < this.#limits.maxClients) return
     throw new SandboxError(
       'client_limit_reached',
@@ -91,14 +106,14 @@ export class ClientRegistry {
 
   /** Throws if a call cannot create this client. */
   checkNew({ name, access_token: token, scenario }: NewClient) {
-    if (this.#worlds.has(name)) {
+    if (this.#clients.has(name)) {
       throw new SandboxError(
         'client_exists',
         `The client ${name} already exists. Delete it first, or choose another name.`,
       )
     }
     this.#checkLimit()
-    if (scenario !== undefined) this.default.scenarios.checkName(scenario)
+    if (scenario !== undefined) this.default.world.scenarios.checkName(scenario)
     if (token === undefined) return
     const reserved = /^sbx_([a-z0-9][a-z0-9-]{0,62})$/.exec(token)?.[1]
     if (this.#byToken.has(token) || (reserved !== undefined && reserved !== name)) {

@@ -6,7 +6,7 @@ import type { Base } from '../storage/world-tables.ts'
 import type { Rows } from '../tables/rows.ts'
 import type { SandboxStore, SandboxTables } from '../tables/tables.ts'
 import type { ClockState } from '../time/clock.ts'
-import { adoptSettings, type WorldStart } from './start-options.ts'
+import { adoptSettings, storeClock, type WorldStart } from './start-options.ts'
 
 /** The client that calls without a client name use. */
 export const DEFAULT_CLIENT = 'default'
@@ -168,11 +168,7 @@ export class ClientRows {
       start: mergedStart(from.start ?? {}, own.start),
     }
     const tables = this.#store.forkWorld(client.name, world.tables, snapshot, about)
-    if (snapshot === undefined) {
-      const { mode, speed, anchor, wallAnchor } = world.clockNow()
-      const value = { mode, speed, anchor, wallAnchor, startedAs: '' }
-      tables.put('settings', { name: 'clock', value })
-    }
+    if (snapshot === undefined) storeClock(tables, world.clockNow(), '')
     adoptSettings(tables, this.startOf(tables), this.#wall)
     // Options of the request replace the settings of the source.
     if (client.clock !== undefined) tables.remove('settings', 'clock')

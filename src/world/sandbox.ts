@@ -4,8 +4,10 @@ import type { FixtureWorlds } from '../content/start-rows.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { Library } from '../scenarios/library.ts'
 import type { SandboxTables } from '../tables/tables.ts'
+import { Client } from './client.ts'
 import { ClientRegistry } from './client-registry.ts'
 import { ClientRows, DEFAULT_CLIENT, type NewClient } from './client-rows.ts'
+import { storeStart } from './client-start.ts'
 import type { TimerObserver } from './recorder.ts'
 import { openSharedResources, type SharedConfig } from './shared-resources.ts'
 import { dropStaging } from './staging.ts'
@@ -75,22 +77,20 @@ export async function openSandbox(config: SandboxConfig) {
   const { store, runtime, steadyWall } = shared
   const rows = new ClientRows(store, fixtures, config.start, steadyWall)
   const clients = new ClientRegistry(config)
-  const { worlds } = clients
   const startedAt = steadyWall()
-  let feeds = 0
+  let made = 0
   const startAssumed = new Assumed()
   startAssumed.use(startReadings(config.start, library))
 
-  /** Creates a client's world on its stored tables, and starts it. */
-  function open(tables: SandboxTables): World {
-    const { name } = tables
+  /** Makes a client's world on its stored tables, and starts it. */
+  function makeWorld({ name, number, tables }: Client): World {
     const world = createWorld({
       ...shared,
       name,
       tables,
       start: rows.startOf(tables),
       library: () => library,
-      feedName: `${startedAt.toString(36)}.${++feeds}`,
+      feedName: `${startedAt.toString(36)}.${number}`,
       timerRan: config.timerRan,
       loadStartRows: rows.reload,
       onProfileChanged: () => clients.updateToken(name),
@@ -101,31 +101,40 @@ export async function openSandbox(config: SandboxConfig) {
     return world
   }
 
+  /** Starts a client on its stored tables; its world is made if it has something to do. */
+  function open(tables: SandboxTables): Client {
+    const client = new Client(tables, ++made, makeWorld)
+    const canWait = storeStart({ tables, start: rows.startOf(tables), library, wall: steadyWall })
+    if (!canWait) void client.world
+    return client
+  }
+
   /** Creates a client in one change: `build` creates its tables. */
-  function add(build: () => SandboxTables): World {
-    let world: World | undefined
+  function add(build: () => SandboxTables): Client {
+    let client: Client | undefined
     try {
       store.change(() => {
-        world = open(build())
+        client = open(build())
       })
     } catch (error) {
-      world?.stop()
+      client?.worldInUse?.stop()
       throw error
     }
-    clients.add(world!)
-    return world!
+    clients.add(client!)
+    return client!
   }
 
   dropStaging(store)
   for (const tables of store.worlds.values()) clients.add(open(tables))
-  for (const name of fixtures.keys()) if (!worlds.has(name)) add(() => rows.addOfFixtures(name, ''))
+  for (const name of fixtures.keys())
+    if (!clients.all.has(name)) add(() => rows.addOfFixtures(name, ''))
 
   const outdated = [...store.worlds.values()].filter((tables) => rows.isOutdated(tables))
   if (outdated.length > 0) log.warn(outdatedWarning(outdated, config.file!))
 
   /** Stops the timers and aborts webhook attempts. */
   function stop() {
-    for (const world of worlds.values()) {
+    for (const world of clients.worldsInUse()) {
       world.stop()
       world.delayed.runAll()
     }
@@ -140,43 +149,44 @@ export async function openSandbox(config: SandboxConfig) {
     hasOtherFixtures: outdated.length > 0,
     startedAt,
     get default() {
-      return clients.default
+      return clients.default.world
     },
-    worlds,
+    /** The clients by name. Their worlds are made when they are first used. */
+    clients: clients.all,
+    worldsInUse: () => clients.worldsInUse(),
+    summaries: () => clients.summaries(steadyWall),
     /** The readings with which a client of a base path starts. */
     startAssumed,
     /** The world of a token. */
-    byToken: (token: string): World | undefined => clients.byToken(token),
+    byToken: (token: string): World | undefined => clients.byToken(token)?.world,
     /** Throws if no client can be created for a name in a base path. */
     checkNew: (name: string) => clients.checkName(name),
     /** The world of a name in a base path; creates it for a new name, unless that is switched off. */
     byName(name: string): World {
-      const known = worlds.get(name)
-      if (known) return known
+      const known = clients.all.get(name)
+      if (known) return known.world
       clients.checkName(name)
-      const world = add(() => rows.addOfFixtures(name, `sbx_${name}`))
+      const { world } = add(() => rows.addOfFixtures(name, `sbx_${name}`))
       log.info(`client ${name} created from the fixtures`)
       return world
     },
     /** Creates a client on request; without an access_token it gets a random one. */
-    create(client: NewClient): World {
-      clients.checkNew(client)
-      const { name, from } = client
-      const source = from && { world: clients.get(from.client), snapshot: from.snapshot }
+    create(options: NewClient): Client {
+      clients.checkNew(options)
+      const { name, from } = options
+      const source = from && { world: clients.get(from.client).world, snapshot: from.snapshot }
       if (source?.snapshot !== undefined) source.world.snapshots.check(source.snapshot)
       const newToken = () => `sbx_client_${runtime.secret()}`
-      const world = add(() => rows.add(client, source, newToken))
+      const client = add(() => rows.add(options, source, newToken))
       log.info(`client ${name} created${from ? ` from client ${from.client}` : ''}`)
-      return world
+      return client
     },
     /** Deletes a client with its whole state and its token. */
     delete(name: string) {
-      const world = clients.get(name)
+      const client = clients.get(name)
       if (name === DEFAULT_CLIENT) throw defaultClientRequired()
-      world.tables.drop()
-      world.stop()
-      world.delayed.rejectAll()
-      clients.remove(world)
+      client.drop()
+      clients.remove(client)
       log.info(`client ${name} deleted`)
     },
     /** Resets worlds to fixtures, start clock and seed: all of them or, on an error, none. Tokens do not change. */
@@ -196,10 +206,11 @@ export async function openSandbox(config: SandboxConfig) {
     /** Activates a reloaded library, or stores the problems of a failed reload. */
     changeLibrary(next: { library: Library } | { problems: readonly string[] }) {
       libraryProblems = 'problems' in next ? next.problems : []
-      if ('problems' in next) return publishScenarios(worlds.values())
+      if ('problems' in next) return publishScenarios(clients.worldsInUse())
+      clients.makeWorldsWithout(next.library)
       library = next.library
       startAssumed.use(startReadings(config.start, library))
-      for (const world of worlds.values()) world.libraryChanged()
+      for (const world of clients.worldsInUse()) world.libraryChanged()
     },
     stop,
     async close() {

@@ -32,20 +32,38 @@ export function storedClock({ tables }: SandboxTables) {
   return setting?.name === 'clock' ? setting.value : undefined
 }
 
+/** The clock of a client at its start: the stored one continues, unless the clock options have changed. */
+export function clockAtStart(tables: SandboxTables, start: WorldStart, wall: () => number) {
+  const stored = storedClock(tables)
+  return stored?.startedAs === startedAsOf(start)
+    ? { isContinued: true, state: stored }
+    : { isContinued: false, state: startingClock(start, wall) }
+}
+
+/** Stores the state of a world's clock. */
+export function storeClock(tables: SandboxTables, state: ClockState, startedAs: string) {
+  // Each field by its name: copies of states would have a hidden class of their own for each client.
+  const { mode, speed, anchor, wallAnchor } = state
+  const value = { mode, speed, anchor, wallAnchor, startedAs }
+  tables.put('settings', { name: 'clock', value })
+}
+
+/** The stored choice of the active scenario. */
+export function storedScenario({ tables }: SandboxTables) {
+  const setting = tables.settings.get('scenario')
+  return setting?.name === 'scenario' ? setting.value : undefined
+}
+
 /**
  * Adapts stored settings, of a snapshot or of another client, to the start options of this client: the clock continues
  * from the stored time, and the scenario stays.
  */
 export function adoptSettings(tables: SandboxTables, start: WorldStart, wall: () => number) {
-  const scenario = tables.tables.settings.get('scenario')
-  if (scenario?.name === 'scenario')
-    tables.put('settings', {
-      name: 'scenario',
-      value: { ...scenario.value, startedAs: start.scenario },
-    })
-  const clock = storedClock(tables)
-  if (clock) {
-    const value = { ...clock, wallAnchor: wall(), startedAs: startedAsOf(start) }
-    tables.put('settings', { name: 'clock', value })
+  const scenario = storedScenario(tables)
+  if (scenario) {
+    const value = { ...scenario, startedAs: start.scenario }
+    tables.put('settings', { name: 'scenario', value })
   }
+  const clock = storedClock(tables)
+  if (clock) storeClock(tables, { ...clock, wallAnchor: wall() }, startedAsOf(start))
 }

@@ -9,23 +9,25 @@ import type { Clock } from '../time/clock.ts'
 export const storeTokenIssue = (tables: SandboxTables, issued_at: number): void =>
   void tables.put('settings', { name: 'token', value: { issued_at } })
 
+function issuedAt({ tables: { settings } }: SandboxTables) {
+  const setting = settings.get('token')
+  return setting?.name === 'token' ? setting.value.issued_at : undefined
+}
+
+/** Issues the token of a new client, or of a data file of an earlier version. */
+export function issueToken(tables: SandboxTables, now: number) {
+  if (issuedAt(tables) === undefined) storeTokenIssue(tables, now)
+}
+
 /** The age of a client's access token. */
 export function createTokenAge(tables: SandboxTables, clock: Clock, assumed: Assumed) {
-  const { settings } = tables.tables
-  const issuedAt = () => {
-    const setting = settings.get('token')
-    return setting?.name === 'token' ? setting.value.issued_at : undefined
-  }
   return {
-    /** Issues the token of a new client, or of a data file of an earlier version. */
-    start() {
-      if (issuedAt() === undefined) storeTokenIssue(tables, clock.now())
-    },
+    start: () => issueToken(tables, clock.now()),
     /** Throws `unauthorized` if the token of a call has expired; `hasToken` says whether the call has one that counts. */
     check(hasToken: () => boolean) {
       const lifetime = assumed.get(tokenLifetime)
       if (lifetime === Number.POSITIVE_INFINITY || !hasToken()) return
-      const end = issuedAt()! + lifetime
+      const end = issuedAt(tables)! + lifetime
       if (clock.now() < end) return
       throw new SandboxError(
         'unauthorized',

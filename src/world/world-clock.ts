@@ -1,7 +1,14 @@
 import type { Later } from '../runtime/real-time.ts'
 import type { SandboxTables } from '../tables/tables.ts'
 import { Clock, type ClockState } from '../time/clock.ts'
-import { startedAsOf, startingClock, storedClock, type WorldStart } from './start-options.ts'
+import {
+  clockAtStart,
+  startedAsOf,
+  startingClock,
+  storeClock,
+  storedClock,
+  type WorldStart,
+} from './start-options.ts'
 
 // The delay before the clock is stored again after a failure, real ms.
 const RETRY_MS = 1_000
@@ -17,18 +24,13 @@ export type WorldClockDeps = {
 /** A world's clock and its stored state, so that a restart continues from there. */
 export function createWorldClock({ tables, start, wall, later }: WorldClockDeps) {
   const startedAs = startedAsOf(start)
-  const stored = storedClock(tables)
-  const isContinued = stored?.startedAs === startedAs
-  const clock = new Clock(isContinued ? stored : startingClock(start, wall), wall)
+  const { isContinued, state: first } = clockAtStart(tables, start, wall)
+  const clock = new Clock(first, wall)
   // Whether the clock is ahead of its stored state, because a write failed.
   let isUnsaved = false
   let cancelRetry = () => {}
 
-  function store({ mode, speed, anchor, wallAnchor }: ClockState) {
-    // Each field by its name: copies of states would have a hidden class of their own for each client.
-    const value = { mode, speed, anchor, wallAnchor, startedAs }
-    tables.put('settings', { name: 'clock', value })
-  }
+  const store = (state: ClockState) => storeClock(tables, state, startedAs)
 
   function persist() {
     store(clock.state)

@@ -22,7 +22,7 @@ t.test('token: each client has its own mode, and a change is in force at once', 
 t.test('token: a client of a new base path has the mode of the start', async (t) => {
   const { get, sandbox } = await start(t, { assume: { token: 'strict' } })
   t.equal((await get('/@new/v1/users')).status, 401)
-  t.equal(sandbox.worlds.has('new'), false, 'a rejected call creates no client')
+  t.equal(sandbox.clients.has('new'), false, 'a rejected call creates no client')
   t.equal((await get('/@new/v1/users', { authorization: 'Bearer sbx_new' })).status, 200)
 })
 

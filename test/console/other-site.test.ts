@@ -53,7 +53,7 @@ t.test('another site', { skip: noBrowser }, async (t) => {
       await other.close()
     }
     t.notOk(
-      [...sandbox.worlds.keys()].some((name) => /drive|go/.test(name)),
+      [...sandbox.clients.keys()].some((name) => /drive|go/.test(name)),
       'no client is created',
     )
     t.equal((await get('/__admin/requests')).body.total, 0, 'no call is in the log')

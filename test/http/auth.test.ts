@@ -95,7 +95,7 @@ t.test(
   'a token of another client than the base path is rejected and creates no client',
   async (t) => {
     const { get, sandbox } = await start(t)
-    const { size } = sandbox.worlds
+    const { size } = sandbox.clients
     const table: [string, string][] = [
       ['/@second/v1/users', 'sbx_test_token'],
       ['/@default/v1/users', 'sbx_second_token'],
@@ -109,7 +109,7 @@ t.test(
       t.equal(answer.body.error, 'unauthorized')
       t.notMatch(answer.text, token)
     }
-    t.equal(sandbox.worlds.size, size)
+    t.equal(sandbox.clients.size, size)
   },
 )
 
@@ -126,15 +126,15 @@ t.test('a new name in a base path creates a client with the token sbx_<name>', a
     authorization: 'Bearer sbx_worker-4',
   })
   t.equal(first.status, 200, 'its token works in the very first call')
-  const { size } = sandbox.worlds
+  const { size } = sandbox.clients
   t.equal((await get('/v1/users', { authorization: 'Bearer sbx_worker-5' })).status, 401)
   t.equal((await get('/@worker-6/v1/client/profile')).status, 401)
-  t.equal(sandbox.worlds.size, size, 'a refused call makes none')
+  t.equal(sandbox.clients.size, size, 'a refused call makes none')
 })
 
 t.test('invalid names get 404', async (t) => {
   const { get, sandbox } = await start(t)
-  const { size } = sandbox.worlds
+  const { size } = sandbox.clients
   const names = ['Worker', '-x', '', 'a_b', 'a.b', 'x'.repeat(64), '__proto__', '%61', 'ä']
   for (const name of names) {
     const answer = await get(`/@${encodeURI(name)}/v1/users`)
@@ -142,7 +142,7 @@ t.test('invalid names get 404', async (t) => {
     t.equal(answer.body.error, 'not_found')
   }
   t.equal((await get('/@just-a-name')).status, 404)
-  t.equal(sandbox.worlds.size, size)
+  t.equal(sandbox.clients.size, size)
   t.equal((await get(`/@${'x'.repeat(63)}/v1/users`)).status, 200)
 })
 

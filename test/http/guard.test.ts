@@ -16,7 +16,7 @@ const CALLS = ADMIN_CALLS.map((call) => ({
 /** Everything that a call could have changed. */
 const content = ({ sandbox }: Box) =>
   JSON.stringify(
-    [...sandbox.worlds.values()].map(({ name, tables }) => [
+    [...sandbox.clients.values()].map(({ name, tables }) => [
       name,
       [...tables.snapshots.keys()],
       Object.entries(tables.tables).map(([name, table]) => [name, [...table.rows()]]),

@@ -194,7 +194,7 @@ t.test('a client that is deleted during an import gets no state', async (t) => {
     [...worlds.keys()].filter((name) => name.startsWith('~')),
     [],
   )
-  t.notOk(box.sandbox.worlds.has('w'))
+  t.notOk(box.sandbox.clients.has('w'))
 })
 
 /** A reader that asks for the state and reads nothing of it. */

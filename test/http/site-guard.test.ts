@@ -80,7 +80,7 @@ t.test('a request of a page of another site has no effect', async (t) => {
       t.notOk('x-sandbox-client' in answered)
     }
   }
-  t.notOk(sandbox.worlds.has('fresh'), 'no client is made')
+  t.notOk(sandbox.clients.has('fresh'), 'no client is made')
   t.equal(JSON.stringify([...sandbox.default.tables.tables.settings.rows()]), before)
   t.equal((await get('/__admin/requests')).body.total, 0, 'no call is in the log')
   t.equal((await get('/v1/users')).status, 503, 'no rule is spent')
@@ -120,7 +120,7 @@ t.test('a percent-encoded path is no way around the guard', async (t) => {
     t.equal((await get(path)).status, 200, `${path} is another spelling`)
     t.equal((await get(path.replace('@w', '@evil'), evil)).body.error, 'cross_site_rejected', path)
   }
-  t.notOk(sandbox.worlds.has('evil'))
+  t.notOk(sandbox.clients.has('evil'))
   t.equal((await get('/__admin/requests')).body.total, 2, 'the service logs its own calls')
   t.equal((await get('/v1%2Fusers')).status, 404)
 })

@@ -57,7 +57,7 @@ t.test('the prompts name the tools to use', async (t) => {
 
 t.test('the tools use the client of the base path, and create it at the first call', async (t) => {
   const { tool, sandbox } = await startAgent(t, { at: '/@agent' })
-  t.notOk(sandbox.worlds.has('agent'), 'to connect creates no client')
+  t.notOk(sandbox.clients.has('agent'), 'to connect creates no client')
   const { text } = await tool('look')
   t.match(text, /Service: http:\S+\/@agent\/v1 \(the token is sbx_agent, unless/)
   const profile = { method: 'GET', path: '/v1/client/profile' }

@@ -52,7 +52,7 @@ async function run(box: Box, webhooks: Receiver, calls: number) {
     )
     if (status < 300) for (const { id } of found) admin.add(id)
   }
-  const state = [...box.sandbox.worlds.values()].map(({ tables }) => {
+  const state = [...box.sandbox.clients.values()].map(({ tables }) => {
     const { payments, timers, counters, deliveries } = tables.tables
     const rows = [payments, timers, counters, deliveries].map((table) => [...table.rows()])
     return JSON.stringify(rows).replace(/"duration_ms":\d+/g, '')

@@ -18,7 +18,7 @@ const names = async ({ get }: Box) =>
   (await get(CLIENTS)).body.clients.map((client: { name: string }) => client.name)
 // Asked of the store: a scenario may hold back what the service answers.
 const usersOf = ({ sandbox }: Box, name: string) =>
-  sandbox.worlds.get(name)!.tables.tables.users.count('all', 'all')
+  sandbox.clients.get(name)!.tables.tables.users.count('all', 'all')
 
 const onDisk = (t: Test, file: string, more: StartOptions = {}) =>
   startWith(t, { ...more, sandbox: { file, ...more.sandbox } })
@@ -98,7 +98,7 @@ t.test('each start option is the client’s own, and what a reset goes back to',
       scenario: (await box.get(`${base}/__admin/scenario`)).body.name,
       mode: clock.mode,
       now: clock.mode === 'frozen' ? clock.now : 'ticks',
-      checkKyc: box.sandbox.worlds.get(name)!.profile().check_kyc,
+      checkKyc: box.sandbox.clients.get(name)!.profile.check_kyc,
     }
   }
   const plain = {
@@ -378,7 +378,7 @@ t.test('a deleted client’s timers and waiting answers end, and it comes back a
 t.test('a client that is deleted while its time is moved is gone all the same', async (t) => {
   const box = await startWith(t)
   await create(box, { name: 'w' })
-  const { scheduler, change, clock } = box.sandbox.worlds.get('w')!
+  const { scheduler, change, clock } = box.sandbox.clients.get('w')!.world
   let settle = () => {}
   scheduler.handle(
     'of the test',

@@ -91,7 +91,7 @@ t.test('calls of nobody, of the admin API and of other pages are in no log', asy
   await box.get('/__admin/clock')
   await box.call('GET', '/openapi.json')
   t.equal((await list(box)).total, 0)
-  t.notOk(box.sandbox.worlds.has('nobody-yet'), 'a refused call makes no client')
+  t.notOk(box.sandbox.clients.has('nobody-yet'), 'a refused call makes no client')
 })
 
 t.test('each client has a log of its own', async (t) => {

@@ -130,7 +130,7 @@ t.test('a reset of all clients is one change: all of them or none', async (t) =>
   await disturb(box, '/@w')
   const both = async () => [await look(box), await look(box, '/@w')]
   const changed = await both()
-  const { timeline } = box.sandbox.worlds.get('w')!
+  const { timeline } = box.sandbox.clients.get('w')!.world
   const { activate } = timeline
   timeline.activate = () => {
     throw new Error('the last client fails')

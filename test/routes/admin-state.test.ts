@@ -254,7 +254,7 @@ t.test('a state goes out and comes back in, here and elsewhere', async (t) => {
   const brought = structuredClone(state.body)
   brought.tables.webhook = [{ ...webhook, webhook_secret: 'brought' }]
   t.equal((await other.put('/@w/__admin/state', brought)).status, 200)
-  const world = other.sandbox.worlds.get('w')!
+  const world = other.sandbox.clients.get('w')!.world
   t.equal(world.webhooks.current()?.webhook_secret, 'brought')
   t.match(world.profile(), { client: 'w', access_token: 'sbx_w', email: 'payments@example.com' })
   t.equal((await other.get('/v1/client/profile', { authorization: 'Bearer sbx_w' })).status, 200)
@@ -547,7 +547,7 @@ t.test('rows that were gathered for a state are gone when the process was killed
   await box.close()
   box = await start(t, { ...HONOURED, ...file })
   t.notOk(box.sandbox.store.worlds.has('~1'))
-  t.notOk(box.sandbox.worlds.has('~1'))
+  t.notOk(box.sandbox.clients.has('~1'))
 })
 
 t.test('no id is given again where the document says too little of the series', async (t) => {

@@ -77,19 +77,7 @@ export const clientCalls = [
     id: 'listClients',
     summary: 'List the clients',
     response: z.strictObject({ clients: z.array(Client) }).meta({ id: 'Clients' }),
-    handle: (_world, _input, { worlds }) => ({
-      clients: [...worlds.values()].map(
-        ({ name, clientId, profile, scenarios, clock, tables }) => ({
-          name,
-          client_id: clientId,
-          status: profile().status,
-          check_kyc: profile().check_kyc,
-          scenario: scenarios.name,
-          now: clock.iso(),
-          snapshots: tables.snapshots.size,
-        }),
-      ),
-    }),
+    handle: (_world, _input, sandbox) => ({ clients: sandbox.summaries() }),
   }),
   adminCall({
     id: 'createClient',
@@ -101,8 +89,8 @@ export const clientCalls = [
       .meta({ id: 'CreatedClient' }),
     errors: ['client_exists', 'token_in_use'],
     handle(_world, { body }, sandbox) {
-      const { name, clientId, profile } = sandbox.create(newClientOf(body))
-      return { client_id: clientId, name, access_token: profile().access_token }
+      const { name, profile } = sandbox.create(newClientOf(body))
+      return { client_id: profile.client_id, name, access_token: profile.access_token }
     },
   }),
   adminCall({

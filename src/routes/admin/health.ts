@@ -41,6 +41,6 @@ export const healthCalls = [
     open: true,
     response: Ready,
     // The server listens only after the sandbox is open, so it is always ready here.
-    handle: (_world, _input, { worlds }) => ({ ready: true as const, clients: worlds.size }),
+    handle: (_world, _input, { clients }) => ({ ready: true as const, clients: clients.size }),
   }),
 ]

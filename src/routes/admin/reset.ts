@@ -18,7 +18,9 @@ export const resetCalls = [
       .meta({ id: 'Reset' }),
     handle(world, { body }, sandbox) {
       const parts = body.parts ?? [...RESET_PARTS]
-      const worlds = body.all ? [...sandbox.worlds.values()] : [world]
+      const worlds = body.all
+        ? Array.from(sandbox.clients.values(), (client) => client.world)
+        : [world]
       sandbox.reset(worlds, parts)
       return { reset: worlds.map(({ name }) => name), parts }
     },

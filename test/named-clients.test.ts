@@ -1,0 +1,117 @@
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { PACKAGE_ROOT } from '../src/config/package-root.ts'
+import { readLibrary } from '../src/scenarios/read-library.ts'
+import { createLog, PAYMENT, type StartOptions, start } from './helper.ts'
+
+const CLIENTS = '/__admin/clients'
+
+/** A sandbox, and the names of the clients whose worlds it has made. */
+async function startNaming(t: Test, sandbox: StartOptions['sandbox'] = {}) {
+  const made: string[] = []
+  const worldOpened = ({ name }: { name: string }) => void made.push(name)
+  const box = await start(t, { sandbox: { ...sandbox, worldOpened } })
+  const create = (client: object) => box.post(CLIENTS, client)
+  const list = async () => (await box.get(CLIENTS)).body.clients
+  const inList = async (name: string) =>
+    (await list()).find((client: { name: string }) => client.name === name)
+  return { ...box, made, create, list, inList }
+}
+
+const settingsOf = ({ sandbox }: Awaited<ReturnType<typeof start>>, name: string) => [
+  ...sandbox.clients.get(name)!.tables.tables.settings.rows(),
+]
+
+/** The shipped scenarios, and more of them by file name. */
+function libraryWith(t: Test, files: Record<string, string>) {
+  const read = readLibrary([join(PACKAGE_ROOT, 'scenarios'), t.testdir(files)])
+  if (!read.ok) throw new Error('The scenarios of the test are broken')
+  return read.library
+}
+
+t.test('a client that is only named has no world, and its first call makes it', async (t) => {
+  const box = await startNaming(t)
+  await box.create({ name: 'fresh' })
+  await box.create({ name: 'chosen', scenario: 'slow', clock: '2030-01-01T00:00:00Z' })
+  await box.create({ name: 'forked', from: { client: 'default' } })
+  const listed = await box.list()
+  t.equal((await box.get('/__admin/ready')).body.clients, listed.length)
+  await box.call('DELETE', `${CLIENTS}/forked`)
+  t.same(box.made, ['default'], 'only the client of these calls has a world')
+  t.match(await box.inList('chosen'), { scenario: 'slow', now: '2030-01-01T00:00:00.000Z' })
+
+  for (const name of ['fresh', 'chosen']) {
+    const settings = settingsOf(box, name)
+    t.same(settings.map((row) => row.name).sort(), ['clock', 'scenario', 'token'])
+    t.equal((await box.get(`/@${name}/__admin/clock`)).status, 200)
+    t.same(settingsOf(box, name), settings, 'its world stores nothing when it is made')
+  }
+  t.same(box.made, ['default', 'fresh', 'chosen'])
+  t.same(
+    await box.list(),
+    listed.filter(({ name }: { name: string }) => name !== 'forked'),
+    'clients are listed with and without a world in the same way',
+  )
+})
+
+t.test('a restart makes only the worlds that have something to do', async (t) => {
+  const file = `${t.testdir({})}/db.json`
+  const before = await startNaming(t, { file })
+  await before.create({ name: 'idle' })
+  await before.create({ name: 'paying' })
+  await before.post('/@paying/v1/transaction', PAYMENT)
+  const listed = await before.list()
+  await before.close()
+
+  const after = await startNaming(t, { file })
+  t.same(after.made, ['paying'])
+  t.same(await after.list(), listed)
+  await after.close()
+
+  const clock = '2031-01-01T00:00:00.000Z'
+  const options = { randomSeed: 1, clock, clockSpeed: 1, scenario: 'slow' }
+  const changed = await startNaming(t, { file, start: options })
+  t.match(await changed.inList('idle'), { scenario: 'slow', now: clock })
+  t.notOk(changed.made.includes('idle'), 'other start options make no world either')
+})
+
+t.test('the time of every client goes on after the wall clock was set back', async (t) => {
+  const file = `${t.testdir({})}/db.json`
+  const options = { randomSeed: 1, clock: 'real', clockSpeed: 1, scenario: 'default' }
+  let wall = Date.parse('2026-03-01T12:00:00Z')
+  const startAt = () => startNaming(t, { file, start: options, wall: () => wall })
+  const before = await startAt()
+  await before.create({ name: 'idle' })
+  t.match(await before.inList('idle'), { now: '2026-03-01T12:00:00.000Z' })
+  await before.close()
+
+  wall -= 3_600_000
+  const after = await startAt()
+  wall += 60_000
+  t.match(await after.inList('idle'), { now: '2026-03-01T12:01:00.000Z' })
+})
+
+t.test('a client that does something by itself has its world at once', async (t) => {
+  const box = await startNaming(t)
+  await box.pay()
+  await box.create({ name: 'paying', from: { client: 'default' } })
+  // It has a timeline.
+  await box.create({ name: 'down', scenario: 'provider-outage' })
+  t.same(box.made, ['default', 'paying', 'down'])
+})
+
+t.test('a client without a world gets the start scenario when its own is deleted', async (t) => {
+  const log = createLog()
+  const library = libraryWith(t, { 'mine.json': '{"rules":[]}' })
+  const box = await startNaming(t, { library, log })
+  await box.create({ name: 'source' })
+  await box.put('/@source/__admin/scenario', { name: 'mine' })
+  await box.create({ name: 'mine', from: { client: 'source' } })
+  await box.create({ name: 'other' })
+  t.same(box.made, ['default', 'source'])
+  t.match(await box.inList('mine'), { scenario: 'mine' })
+  box.sandbox.changeLibrary({ library: libraryWith(t, {}) })
+  t.match(await box.inList('mine'), { scenario: 'default' })
+  t.same(box.made, ['default', 'source', 'mine'])
+  t.ok(log.lines.some((line) => line.includes('client mine: the active scenario no longer')))
+})
