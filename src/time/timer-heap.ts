@@ -3,11 +3,12 @@ import type { TimerRow } from './timer.ts'
 /** The timers of one instant in order of insertion, from `next` on. */
 type Bucket = { timers: TimerRow[]; next: number }
 
-/** Puts a timer at its place; only one that is put back is not the last. */
+/** Puts a timer at its place; only one that is put back is not the last, and it may be there already. */
 function insert({ timers, next }: Bucket, timer: TimerRow) {
   let place = timers.length
   while (place > next && timers[place - 1]!.seq > timer.seq) place--
-  if (place === timers.length) timers.push(timer)
+  if (place > next && timers[place - 1]!.seq === timer.seq) timers[place - 1] = timer
+  else if (place === timers.length) timers.push(timer)
   else timers.splice(place, 0, timer)
 }
 

@@ -243,6 +243,19 @@ t.test('an advance that meets a full disk moves nothing and loses no timer', asy
   t.same(ran, ['a@10'])
 })
 
+t.test('a timer that is put back counts once towards the limit of an advance', async (t) => {
+  const { add, scheduler } = build(t)
+  let isFull = true
+  scheduler.handle('refused', () => {
+    if (isFull) throw new SandboxError('storage_unavailable', 'disk full')
+    return undefined
+  })
+  add('a', 10, 'refused')
+  await t.rejects(scheduler.advanceTo(100), /^disk full$/)
+  isFull = false
+  t.equal((await scheduler.advanceTo(100, { max: 1 })).fired.length, 1)
+})
+
 t.test(
   'an advance that meets a full disk on its way stands where the last was written',
   async (t) => {
