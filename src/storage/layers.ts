@@ -94,14 +94,17 @@ export function findUniqueId<R>(
   return typeof owner === 'object' ? owner[0] : owner
 }
 
-/** Gives a unique key of the top layer to one more row. */
-export function addOwner<R>(layers: Layers<R>, unique: string, key: string, id: string) {
+/**
+ * Gives a unique key of the top layer to one more row: a reading permits several, and rows that swap keys are read back
+ * one by one.
+ */
+export function addOwner<R>(layers: Layers<R>, unique: string, key: string, { id }: Entry<R>) {
   const owner = findOwner(layers, unique, key)
   layers.at(-1)!.uniques[unique]!.set(key, owner === undefined ? id : [owner, id].flat())
 }
 
 /** Takes a unique key of the top layer from a row. */
-export function removeOwner<R>(layers: Layers<R>, unique: string, key: string, id: string) {
+export function removeOwner<R>(layers: Layers<R>, unique: string, key: string, { id }: Entry<R>) {
   const own = layers.at(-1)!.uniques[unique]!
   const left = [findOwner(layers, unique, key) ?? []].flat().filter((one) => one !== id)
   if (left.length > 0) own.set(key, left.length === 1 ? left[0]! : left)
