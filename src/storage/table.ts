@@ -1,20 +1,19 @@
 import { type Entry, isBefore } from './entry.ts'
 import {
-  addOwner,
   changesOver,
   countOfKey,
   emptyLayer,
   findEntry,
-  findUniqueId,
   idsNewestFirst,
+  type KeyOf,
   type Layer,
   type Layers,
-  removeOwner,
   rowsInOrder,
   rowsOf,
   type TableImage,
   type TableSpec,
 } from './layers.ts'
+import { addOwner, findUniqueId, removeOwner } from './owners.ts'
 import { addPosting, removePosting } from './postings.ts'
 
 // Putting this many rows into a layer takes about 10 ms.
@@ -23,12 +22,12 @@ const MAX_UNFREEZE_ROWS = 10_000
 const MAX_MERGED_ROWS = 512
 
 /** Lists an entry under a key of an index of the top layer, or removes it there. */
-type ChangeIndex<R> = (layers: Layers<R>, index: string, key: string, entry: Entry<R>) => void
+type ChangeIndex<R> = (layers: Layers<R>, index: Index<R>, key: string, entry: Entry<R>) => void
 
 /** An index, for one row or for many. */
 type Index<R> = {
   name: string
-  keyOf: (row: R) => string | undefined
+  keyOf: KeyOf<R>
   add: ChangeIndex<R>
   remove: ChangeIndex<R>
 }
@@ -117,9 +116,10 @@ export class Table<R> {
     return countOfKey(this.#layers, index, key)
   }
 
-  /** The row that has a unique key; of several rows, the one that had it first. */
+  /** The row that has a unique key; of several rows, the first one. */
   findUnique(unique: string, key: string): Entry<R> | undefined {
-    const id = findUniqueId(this.#layers, unique, key)
+    const keyOf = this.#spec.uniques![unique]!
+    const id = findUniqueId(this.#layers, { name: unique, keyOf }, key)
     return id === undefined ? undefined : findEntry(this.#layers, id)
   }
 
@@ -206,8 +206,8 @@ export class Table<R> {
     for (let i = 0; i < keys.length; i++) {
       const key = keys[i]
       if (key === undefined || key === after?.[i]) continue
-      const { name, remove } = indexes[i]!
-      remove(this.#layers, name, key, entry)
+      const index = indexes[i]!
+      index.remove(this.#layers, index, key, entry)
     }
   }
 
@@ -217,8 +217,8 @@ export class Table<R> {
     for (let i = 0; i < keys.length; i++) {
       const key = keys[i]
       if (key === undefined || key === before?.[i]) continue
-      const { name, add } = indexes[i]!
-      add(this.#layers, name, key, entry)
+      const index = indexes[i]!
+      index.add(this.#layers, index, key, entry)
     }
   }
 
