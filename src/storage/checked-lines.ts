@@ -7,6 +7,10 @@ import type { Disk } from './disk.ts'
 
 const LINE_FEED = 10
 const COMMA = 44
+const ZERO = 48
+const NINE = 57
+const OPENING_BRACKET = 91
+const CLOSING_BRACKET = 93
 
 /** The checksum of a text that follows text with the checksum `before`. */
 export const checksumOf = (text: string, before = 0): number =>
@@ -60,6 +64,18 @@ const PIECE_BYTES = 256 * 1024
 // where the memory that it leaves is slow to use again.
 const BATCH_BYTES = 64 * 1024
 
+/** The number that bytes state in decimal digits, without a leading zero; -1 if they are anything else. */
+function numberIn(bytes: Buffer, start: number, end: number): number {
+  if (start === end || (bytes[start] === ZERO && end - start > 1)) return -1
+  let number = 0
+  for (let i = start; i < end; i++) {
+    const digit = bytes[i]!
+    if (digit < ZERO || digit > NINE) return -1
+    number = 10 * number + digit - ZERO
+  }
+  return number
+}
+
 /** Reads into a buffer from `from` on, as much as fits; returns the number of bytes, 0 at the end of the file. */
 function readPiece(disk: Disk, file: string, position: number, buffer: Buffer, from = 0): number {
   const fd = disk.openSync(file, 'r')
@@ -78,10 +94,10 @@ export class LineReader {
   /** The end of the last line, bytes. */
   end = 0
   readonly #disk: Disk
-  /** What was read and is not used yet starts at `#at`, which is the byte `end` of the file. */
+  /** What was read and is not used yet starts at `#at`, which is the byte `end` of the file. A byte before it is free. */
   #piece = Buffer.allocUnsafe(PIECE_BYTES)
-  #size = 0
-  #at = 0
+  #size = 1
+  #at = 1
   #line = 0
   #start = 0
 
@@ -134,7 +150,10 @@ export class LineReader {
       this.#pass(end)
     }
     // The lines are the items of a JSON list: an entry, its checksum, an entry, its checksum. Only the entries are kept.
-    const items: unknown[] = JSON.parse(`[${this.#piece.toString('utf8', start, textEnd)}]`)
+    // The brackets replace bytes that were read: to add them to the text would copy it.
+    this.#piece[start - 1] = OPENING_BRACKET
+    this.#piece[textEnd] = CLOSING_BRACKET
+    const items: unknown[] = JSON.parse(this.#piece.toString('utf8', start - 1, textEnd + 1))
     const count = items.length / 2
     for (let i = 0; i < count; i++) items[i] = items[2 * i]
     items.length = count
@@ -183,10 +202,10 @@ export class LineReader {
     const rest = this.#size - this.#at
     const piece = this.#piece
     if (2 * rest > piece.length) this.#piece = Buffer.allocUnsafe(2 * piece.length)
-    piece.copy(this.#piece, 0, this.#at, this.#size)
-    const bytes = readPiece(this.#disk, this.file, this.end + rest, this.#piece, rest)
-    this.#at = 0
-    this.#size = rest + bytes
+    piece.copy(this.#piece, 1, this.#at, this.#size)
+    const bytes = readPiece(this.#disk, this.file, this.end + rest, this.#piece, 1 + rest)
+    this.#at = 1
+    this.#size = 1 + rest + bytes
     return bytes > 0
   }
 
@@ -198,7 +217,7 @@ export class LineReader {
     while (jsonEnd > this.#at && piece[jsonEnd] !== COMMA) jsonEnd--
     if (jsonEnd <= this.#at) return -1
     const checksum = nodeZlib().crc32(piece.subarray(this.#at, jsonEnd), this.checksum)
-    if (piece.toString('latin1', jsonEnd + 1, sumEnd) !== String(checksum)) return -1
+    if (numberIn(piece, jsonEnd + 1, sumEnd) !== checksum) return -1
     this.checksum = checksum
     return sumEnd
   }

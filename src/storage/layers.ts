@@ -1,6 +1,6 @@
 import { type Entry, isBefore, type Moment } from './entry.ts'
 
-type KeyOf<R> = (row: R) => string | undefined
+export type KeyOf<R> = (row: R) => string | undefined
 
 /**
  * How a table finds its rows: `at` is the sort key, which never changes for a row; each index maps a row to its key,
@@ -10,7 +10,7 @@ export type TableSpec<R> = {
   id: (row: R) => string
   at: (row: R) => Moment
   indexes: Readonly<Record<string, KeyOf<R>>>
-  /** Indexes for one row: if several rows have a key, the one that had it first is found. */
+  /** Indexes for one row: if several rows have a key, the first one is found. */
   uniques?: Readonly<Record<string, KeyOf<R>>>
   /**
    * Groups of fields with texts that many rows have: a start keeps each such text once. The first field of a group
@@ -22,14 +22,15 @@ export type TableSpec<R> = {
 /** The rows of one index key that a layer adds (oldest first), and the rows of lower layers that it removes. */
 export type Postings = { added: string[]; removed: Set<string> | undefined }
 
-type KeyOwner = string | readonly string[]
+/** The id of the row that has a unique key, or the ids if several rows have it, first come first. */
+export type KeyOwner = string | readonly string[]
 
 /** The content of one layer: rows by id (`null`: removed here), and postings by index and key. */
 export type Layer<R> = {
   rows: Map<string, Entry<R> | null>
   indexes: Record<string, Map<string, Postings>>
-  /** Unique key -> id, or ids if several rows have it, first come first; `null`: removed here. */
-  uniques: Record<string, Map<string, KeyOwner | null>>
+  /** The owners of unique keys, from their first search on; `null`: removed here. */
+  owners: Record<string, Map<string, KeyOwner | null>>
   /** The highest `seq` below this layer and in it, and whether a rollback has put a row behind a newer one. */
   firstSeq: number
   lastSeq: number
@@ -47,7 +48,7 @@ export type TableImage<R> = { layers: Layers<R>; seq: number }
 export const emptyLayer = <R>(spec: TableSpec<R>, seq: number): Layer<R> => ({
   rows: new Map(),
   indexes: Object.fromEntries(Object.keys(spec.indexes).map((name) => [name, new Map()])),
-  uniques: Object.fromEntries(Object.keys(spec.uniques ?? {}).map((name) => [name, new Map()])),
+  owners: {},
   firstSeq: seq,
   lastSeq: seq,
   disordered: false,
@@ -69,45 +70,6 @@ export const findEntry = <R>(
   id: string,
   depth: number = layers.length,
 ): Entry<R> | undefined => findLast(layers, id, depth) ?? undefined
-
-/** The owner of a unique key in the lowest `depth` layers; `undefined` if no row has it. */
-function findOwner<R>(
-  layers: Layers<R>,
-  unique: string,
-  key: string,
-  depth: number = layers.length,
-): KeyOwner | undefined {
-  for (let i = depth - 1; i >= 0; i--) {
-    const owner = layers[i]!.uniques[unique]!.get(key)
-    if (owner !== undefined) return owner ?? undefined
-  }
-  return undefined
-}
-
-/** The id of the row that had a unique key first; `undefined` if no row has it. */
-export function findUniqueId<R>(
-  layers: Layers<R>,
-  unique: string,
-  key: string,
-): string | undefined {
-  const owner = findOwner(layers, unique, key)
-  return typeof owner === 'object' ? owner[0] : owner
-}
-
-/** Gives a unique key of the top layer to one more row. */
-export function addOwner<R>(layers: Layers<R>, unique: string, key: string, id: string) {
-  const owner = findOwner(layers, unique, key)
-  layers.at(-1)!.uniques[unique]!.set(key, owner === undefined ? id : [owner, id].flat())
-}
-
-/** Takes a unique key of the top layer from a row. */
-export function removeOwner<R>(layers: Layers<R>, unique: string, key: string, id: string) {
-  const own = layers.at(-1)!.uniques[unique]!
-  const left = [findOwner(layers, unique, key) ?? []].flat().filter((one) => one !== id)
-  if (left.length > 0) own.set(key, left.length === 1 ? left[0]! : left)
-  else if (findOwner(layers, unique, key, layers.length - 1) === undefined) own.delete(key)
-  else own.set(key, null)
-}
 
 /** The number of rows in all layers: an upper limit of the number of rows that exist. */
 export const sizeOf = (layers: readonly { rows: { size: number } }[]): number =>

@@ -1,12 +1,14 @@
 import { type Entry, isBefore } from './entry.ts'
 import { findEntry, type Layers } from './layers.ts'
 
+type Named = { name: string }
+
 // The postings of the top layer change with its rows; those of the layers below never change.
 
 /** Lists an entry under a key of an index of the top layer. The entry can already be found. */
-export function addPosting<R>(layers: Layers<R>, index: string, key: string, entry: Entry<R>) {
+export function addPosting<R>(layers: Layers<R>, index: Named, key: string, entry: Entry<R>) {
   const { indexes, newest } = layers.at(-1)!
-  const keys = indexes[index]!
+  const keys = indexes[index.name]!
   const postings = keys.get(key)
   if (postings === undefined) {
     keys.set(key, { added: [entry.id], removed: undefined })
@@ -30,8 +32,8 @@ export function addPosting<R>(layers: Layers<R>, index: string, key: string, ent
 }
 
 /** Removes an entry from a key of an index. The entry can still be found. */
-export function removePosting<R>(layers: Layers<R>, index: string, key: string, entry: Entry<R>) {
-  const keys = layers.at(-1)!.indexes[index]!
+export function removePosting<R>(layers: Layers<R>, index: Named, key: string, entry: Entry<R>) {
+  const keys = layers.at(-1)!.indexes[index.name]!
   let postings = keys.get(key)
   const added = postings?.added
   const place = added ? placeOf(layers, added, entry) : -1

@@ -126,17 +126,6 @@ class Texts {
   }
 }
 
-type Fields = Record<string, unknown>
-
-function changedRow(old: Fields, fields: Fields): Fields {
-  // A field that only the copy has would give it a hidden class of its own, which needs more memory than the row.
-  for (const name in fields) if (!(name in old)) old[name] = undefined
-  // A copy first, then its fields: several times as fast as both in one literal.
-  const row = { ...old }
-  for (const name in fields) row[name] = fields[name]
-  return row
-}
-
 /** Applies the ops of a document and of journals, to rebuild the worlds. */
 export class OpReader<Rows> {
   readonly #worlds: Worlds<Rows>
@@ -199,12 +188,9 @@ export class OpReader<Rows> {
       case 'put':
         this.#put(op[1], op[2])
         return
-      case 'set': {
-        const table = this.#target(op[1])
-        const old = table?.entry(op[2])
-        if (old) table!.set(changedRow(old.row as Fields, op[3] as Fields), old)
+      case 'set':
+        this.#target(op[1])?.assign(op[2], op[3] as object)
         return
-      }
       case 'remove':
         this.#target(op[1])?.remove(op[2])
         return

@@ -61,6 +61,15 @@ t.test('a missing line is a damage, a line cut short is torn', (t) => {
   t.end()
 })
 
+t.test('a checksum that is the same number in another form is a damage', (t) => {
+  const { text, checksum } = checkedLine('"a"', 0)
+  const written = (form: string) => Buffer.from(text.replace(String(checksum), form))
+  t.same(read(written(String(checksum))).values, ['a'])
+  for (const form of [`0${checksum}`, `${checksum}.0`, `+${checksum}`, ` ${checksum}`, ''])
+    t.throws(() => read(written(form)), { message: /line 1, byte 0: the checksum/ }, form)
+  t.end()
+})
+
 t.test(
   'entries are read whatever their sizes, larger ones than a file is read at once too',
   (t) => {

@@ -23,16 +23,22 @@ const stateOf = ({ base, images, counter }: Snapshot<Rows>) => [
   [...rowsOf(images.tags.layers)],
 ]
 
-/** The bases, and every world with its snapshots, as text. */
-const contentOf = (worlds: Worlds<Rows>) =>
-  JSON.stringify([
-    [...worlds.bases].map(([key, { images }]) => [key, [...rowsOf(images.notes.layers)]]),
+/** Every world with its snapshots, as text. */
+const worldsIn = (worlds: Worlds<Rows>) =>
+  JSON.stringify(
     [...worlds.byName.values()].map((world) => [
       world.name,
       world.about,
       stateOf(world.now()),
       [...world.snapshots].map(([name, snapshot]) => [name, stateOf(snapshot)]),
     ]),
+  )
+
+/** The bases and the worlds, as text. */
+const contentOf = (worlds: Worlds<Rows>) =>
+  JSON.stringify([
+    [...worlds.bases].map(([key, { images }]) => [key, [...rowsOf(images.notes.layers)]]),
+    worldsIn(worlds),
   ])
 
 /** Ops as a file has them. */
@@ -63,36 +69,62 @@ const steps = fc.array(
   { maxLength: 40 },
 )
 
+type Steps = typeof steps extends fc.Arbitrary<infer S> ? S : never
+
+function run(worlds: Worlds<Rows>, all: Steps) {
+  const base = (key: string) => worlds.makeBase(key, { notes: [note(`of ${key}`)] })
+  const of = (name: string) => worlds.byName.get(name) ?? worlds.add(name, base('s'))
+  for (const [i, step] of all.entries()) {
+    const world = of(step.name)
+    if (step.do === 'put')
+      world.change(() => {
+        world.random.counter++
+        world.put(step.n > 4 ? 'tags' : 'notes', note(`n${step.n}`, `${i}`))
+      })
+    else if (step.do === 'remove') world.remove('notes', `n${step.n}`)
+    else if (step.do === 'save') world.save(step.word)
+    else if (step.do === 'restore' && world.snapshots.has(step.word)) world.restore(step.word)
+    else if (step.do === 'reset') world.reset(base(step.word))
+    else if (step.do === 'fork' && step.name !== step.from) {
+      world.drop()
+      const source = of(step.from)
+      const snapshot = source.snapshots.has(step.word) ? step.word : undefined
+      worlds.fork(step.name, source, snapshot, { base: 's' })
+    }
+  }
+}
+
 t.test('a state as ops is the same state again, and the same ops', (t) => {
   fc.assert(
     fc.property(steps, (all) => {
       const worlds = new Worlds<Rows>(SPECS)
-      const base = (key: string) => worlds.makeBase(key, { notes: [note(`of ${key}`)] })
-      const of = (name: string) => worlds.byName.get(name) ?? worlds.add(name, base('s'))
-      for (const [i, step] of all.entries()) {
-        const world = of(step.name)
-        if (step.do === 'put')
-          world.change(() => {
-            world.random.counter++
-            world.put(step.n > 4 ? 'tags' : 'notes', note(`n${step.n}`, `${i}`))
-          })
-        else if (step.do === 'remove') world.remove('notes', `n${step.n}`)
-        else if (step.do === 'save') world.save(step.word)
-        else if (step.do === 'restore' && world.snapshots.has(step.word)) world.restore(step.word)
-        else if (step.do === 'reset') world.reset(base(step.word))
-        else if (step.do === 'fork' && step.name !== step.from) {
-          world.drop()
-          const source = of(step.from)
-          const snapshot = source.snapshots.has(step.word) ? step.word : undefined
-          worlds.fork(step.name, source, snapshot, { base: 's' })
-        }
-      }
+      run(worlds, all)
       const ops = asRead(opsOf(worlds))
       const again = worldsOf(ops)
       if (contentOf(again) !== contentOf(worlds)) throw new Error('another state')
       if (JSON.stringify(asRead(opsOf(again))) !== JSON.stringify(ops)) throw new Error('other ops')
     }),
     { seed: 20261122, numRuns: 300 },
+  )
+  t.end()
+})
+
+t.test('the lines of a journal give the same worlds and snapshots, after a document too', (t) => {
+  fc.assert(
+    fc.property(steps, steps, (before, after) => {
+      const worlds = new Worlds<Rows>(SPECS)
+      run(worlds, before)
+      const again = new Worlds<Rows>(SPECS)
+      const reader = new OpReader(again)
+      for (const op of asRead(opsOf(worlds))) reader.apply(op)
+      reader.finish()
+      worlds.unit.write = (lines) => {
+        for (const line of lines) reader.line(JSON.parse(line))
+      }
+      run(worlds, after)
+      if (worldsIn(again) !== worldsIn(worlds)) throw new Error('another state')
+    }),
+    { seed: 20261123, numRuns: 300 },
   )
   t.end()
 })
