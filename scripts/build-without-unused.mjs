@@ -24,6 +24,8 @@ const INSTEAD = [
     of: 'fastify/lib/server.js',
     contents: '',
   })),
+  // For the address of a caller behind a proxy, which the sandbox never asks for.
+  { path: '@fastify/proxy-addr', of: 'fastify/lib/request.js', contents: '' },
   // The SDK of MCP imports Ajv through this at once, for forms that our server never shows.
   {
     path: '@modelcontextprotocol/server/_shims',
@@ -44,6 +46,20 @@ const INSTEAD = [
     of: 'fastify/lib/plugin-utils.js',
     contents: 'exports.satisfies = () => true',
   },
+  // Both check what a route is made of; the module assert brings the comparison of any two values with it.
+  ...[
+    'fastify/lib/plugin-utils.js',
+    'find-my-way/index.js',
+    'find-my-way/lib/constrainer.js',
+    'find-my-way/lib/strategies/accept-host.js',
+    'find-my-way/lib/strategies/accept-version.js',
+  ].map((of) => ({
+    path: 'node:assert',
+    of,
+    contents: `module.exports = (value, message) => {
+      if (!value) throw new Error(message)
+    }`,
+  })),
   // A class for each of a hundred errors: each is made when it is first thrown.
   ...['fastify/lib/errors.js', 'avvio/lib/errors.js'].map((of) => ({
     path: '@fastify/error',

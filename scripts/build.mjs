@@ -53,6 +53,7 @@ const SEPARATE = {
       names: ['StdioServerTransport', 'serveStdio'],
     },
   ],
+  ipaddr: [{ path: 'ipaddr.js' }],
   re2js: [{ path: 're2js' }],
   yaml: [{ path: 'yaml' }],
   undici: [{ path: 'undici/lib/core/connect.js' }, { path: 'undici/lib/dispatcher/client.js' }],

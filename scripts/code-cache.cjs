@@ -1,7 +1,9 @@
-// Starts the server of the bundle once, sends a few calls, and stores V8's code cache: beside the bundle, or in the file of
-// the argument. What most starts do not need would make each of them slower: the admin API besides its health, and help.
+// Starts the server of the bundle once, on a new data file as most users do, sends a few calls, and stores V8's code cache:
+// beside the bundle, or in the file of the argument. What most starts do not need would make each of them slower: the admin
+// API besides its health, and help.
 'use strict'
-const { readFileSync, writeFileSync } = require('node:fs')
+const { mkdtempSync, readFileSync, rmSync, writeFileSync } = require('node:fs')
+const { tmpdir } = require('node:os')
 const { dirname, join } = require('node:path')
 const http = require('node:http')
 const vm = require('node:vm')
@@ -37,8 +39,8 @@ const firstText = (args) =>
     process.stdout.write = write
   })
 
-async function warm() {
-  const ready = await firstText(['start', '--memory', '--port', '0', '--json'])
+async function warm(data) {
+  const ready = await firstText(['start', '--data', data, '--port', '0', '--json'])
   const { url, admin_url: adminUrl } = JSON.parse(ready)
   await call(`${url}/users`)
   const headers = { 'content-type': 'application/json' }
@@ -52,9 +54,11 @@ async function warm() {
   writeFileSync(process.argv[2] ?? beside, script.createCachedData())
 }
 
-warm().then(
-  // The server would keep the process alive.
-  () => process.exit(0),
+const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-'))
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+warm(join(folder, 'db.json')).then(
+  // The server closes, which would otherwise keep the process alive.
+  () => process.emit('SIGTERM'),
   (error) => {
     console.error(error)
     process.exit(1)

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Assumed } from '../assumptions/assumed.ts'
 import { historyMetadata } from '../assumptions/history-metadata.ts'
 import { historyUtr } from '../assumptions/history-utr.ts'
@@ -65,7 +64,10 @@ export function createViews(clientId: string, assumed: Assumed) {
     noRemark: assumed.get(missingRemark),
     utrOf: assumed.get(historyUtr),
   }
-  const isPlain = isDeepStrictEqual(historyView, PLAIN_HISTORY)
+  const isPlain =
+    historyView.hasReason === PLAIN_HISTORY.hasReason &&
+    historyView.noRemark === PLAIN_HISTORY.noRemark &&
+    historyView.utrOf === PLAIN_HISTORY.utrOf
   const client = json(`"client_id":"${unescaped(clientId)}"`)
   const transactionFields = (entry: Entry<PaymentRow>) =>
     json(`"transaction_id":"${unescaped(entry.id)}",${client},${transactionParts(entry)}`)

@@ -1,12 +1,6 @@
 // Modules of Node that most starts do not need: loading them takes a tenth of a start, so they are loaded when first used.
 
-function onDemand<T>(load: () => T): () => T {
-  let loaded: T | undefined
-  return () => {
-    loaded ??= load()
-    return loaded
-  }
-}
+import { onDemand } from './on-demand.ts'
 
 export const nodeCrypto = onDemand(() => process.getBuiltinModule('node:crypto'))
 export const nodeZlib = onDemand(() => process.getBuiltinModule('node:zlib'))

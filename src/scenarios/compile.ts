@@ -1,6 +1,7 @@
 import { givenReadings } from '../assumptions/readings.ts'
 import { parseDelay, parseDuration } from '../model/duration.ts'
 import { paiseOf, rupeesOf } from '../model/money.ts'
+import { onDemand } from '../runtime/on-demand.ts'
 import type {
   CompiledRule,
   CompiledScenario,
@@ -201,7 +202,10 @@ const operationRules = (rules: readonly CompiledRule[]): OperationRules => ({
   lifecycleRules: createRuleList(rules.filter(decidesLifecycle)),
 })
 
-/** Compiles a valid definition. Does all work that does not depend on a call now, so that calls only need look-ups. */
+/**
+ * Compiles a valid definition: the rules of an operation when it is first called, because a start would wait for those of all
+ * operations. Later calls only need look-ups.
+ */
 export function compileScenario(definition: ScenarioDefinition, name: string): CompiledScenario {
   const {
     title,
@@ -216,7 +220,7 @@ export function compileScenario(definition: ScenarioDefinition, name: string): C
   } = definition
   const ids = ruleIds(rules)
   const compiled = rules.map((rule, i) =>
-    compileRule(rule, name, ids[i]!, rule.name ?? `rule ${i + 1}`),
+    onDemand(() => compileRule(rule, name, ids[i]!, rule.name ?? `rule ${i + 1}`)),
   )
   const webhookIds = ruleIds(webhooks)
   const outgoing = webhooks.map((rule, i) =>
@@ -227,16 +231,23 @@ export function compileScenario(definition: ScenarioDefinition, name: string): C
       rule.name ?? `webhook rule ${i + 1}`,
     ),
   )
-  const of = (operation: OperationId, perItem: boolean) =>
-    operationRules(
-      compiled.filter((rule) => rule.perItem === perItem && rule.operations.includes(operation)),
+  const rulesOf = (operation: OperationId, perItem: boolean) =>
+    onDemand(() =>
+      operationRules(
+        compiled
+          .filter((_, i) => operationsOf(rules[i]!.when.operation).includes(operation))
+          .map((rule) => rule())
+          .filter((rule) => rule.perItem === perItem),
+      ),
     )
   return {
     name,
     ...omitUndefined({ title, description, extends: parent }),
     base: base !== 'none',
     assume: givenReadings(assume),
-    rules: compiled,
+    get rules() {
+      return compiled.map((rule) => rule())
+    },
     webhooks: outgoing,
     timeline: timeline.map(compileEntry),
     expect: new Map(
@@ -246,8 +257,8 @@ export function compileScenario(definition: ScenarioDefinition, name: string): C
       ]),
     ),
     definition,
-    byOperation: new Map(OPERATIONS.map((operation) => [operation, of(operation, false)])),
-    byItem: of('submitKyc', true),
+    byOperation: new Map(OPERATIONS.map((operation) => [operation, rulesOf(operation, false)])),
+    byItem: rulesOf('submitKyc', true),
     byEvent: new Map(
       EVENTS.map((event) => [
         event,

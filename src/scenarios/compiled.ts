@@ -153,9 +153,9 @@ export type CompiledScenario = {
   timeline: readonly CompiledTimelineEntry[]
   expect: ReadonlyMap<OperationId, Expectation>
   definition: ScenarioDefinition
-  byOperation: ReadonlyMap<OperationId, OperationRules>
+  byOperation: ReadonlyMap<OperationId, () => OperationRules>
   /** The rules for one document of POST /kyc. */
-  byItem: OperationRules
+  byItem: () => OperationRules
   byEvent: ReadonlyMap<EventName, RuleList<CompiledWebhookRule>>
 }
 

@@ -92,8 +92,8 @@ export function createDecider({ layers, counters, chance }: DeciderDeps) {
   }
 
   function rulesFor(layer: CompiledScenario, call: RuleCall): OperationRules {
-    if (call.operation === 'submitKyc' && call.item !== undefined) return layer.byItem
-    return layer.byOperation.get(call.operation)!
+    if (call.operation === 'submitKyc' && call.item !== undefined) return layer.byItem()
+    return layer.byOperation.get(call.operation)!()
   }
 
   /** Returns the first rule that makes this decision. Does not count the rules in `counted` again. */
@@ -168,7 +168,8 @@ export function createDecider({ layers, counters, chance }: DeciderDeps) {
     if (isConcerned === undefined) {
       isConcerned = layers.some(
         ({ byOperation, byItem }) =>
-          hasRules(byOperation.get(operation)!) || (operation === 'submitKyc' && hasRules(byItem)),
+          hasRules(byOperation.get(operation)!()) ||
+          (operation === 'submitKyc' && hasRules(byItem())),
       )
       decided.set(operation, isConcerned)
     }

@@ -30,9 +30,9 @@ t.test(
 
 t.test('--webhook-allow opens public hosts, and takes nothing but hosts', async (t) => {
   const url = 'http://192.0.2.1/x'
-  const first = async (args: readonly string[]) => {
+  const first = async (args: readonly string[], to = url) => {
     const program = await serve(t, ['--memory', ...args])
-    await call(`${program.url}/clientWebhook`, { url, webhook_secret: SECRET })
+    await call(`${program.url}/clientWebhook`, { url: to, webhook_secret: SECRET })
     const done = call(`${program.adminUrl}/webhooks/trigger`, { event: 'webhook.test' })
     done.catch(() => {})
     for (;;) {
@@ -42,6 +42,7 @@ t.test('--webhook-allow opens public hosts, and takes nothing but hosts', async 
     }
   }
   t.equal(await first([]), 'address_not_allowed')
+  t.equal(await first([], 'http://[::ffff:192.0.2.1]/x'), 'address_not_allowed', 'IPv4 in IPv6')
   t.equal(await first(['--webhook-allow', '192.0.2.2']), 'address_not_allowed')
   t.not(
     await first(['--webhook-allow', 'a.example', '--webhook-allow', '192.0.2.1']),
