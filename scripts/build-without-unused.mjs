@@ -40,6 +40,14 @@ const INSTEAD = [
       module.exports.defaultInitOptions = defaults`,
   },
   { path: 'safe-regex2', of: 'find-my-way/index.js', contents: 'module.exports = () => true' },
+  // No route has a constraint, and each would get a function that matches them.
+  {
+    path: './handler-storage',
+    of: 'find-my-way/lib/node.js',
+    contents: `const HandlerStorage = require('find-my-way/lib/handler-storage')
+      HandlerStorage.prototype._compileGetHandlerMatchingConstraints = () => {}
+      module.exports = HandlerStorage`,
+  },
   // For the version of Fastify that a plugin needs: the lock file has both.
   {
     path: 'semver',

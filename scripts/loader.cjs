@@ -21,7 +21,7 @@ function load() {
       importModuleDynamically: vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     },
   )
-  if (own && (cachedData === undefined || script.cachedDataRejected)) own.storeOnceListening(script)
+  if (own && (cachedData === undefined || script.cachedDataRejected)) own.storeWhenUsed(script)
   const module_ = { exports: {} }
   script.runInThisContext()(module_.exports, require, module_, file, dirname(file))
   return module_.exports

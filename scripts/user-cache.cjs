@@ -11,6 +11,8 @@ const { crc32 } = require('node:zlib')
 const MAX_FILES = 8
 const CHECKSUM_BYTES = 4
 const LISTENING = 'payout-sandbox.listening'
+// Node publishes it for each response.
+const RESPONDED = 'http.server.response.finish'
 
 /** The folder of this program's caches; that of the user is where each system has it. */
 function cacheFolder() {
@@ -86,14 +88,21 @@ exports.userCache = (source) => {
   const name = `${build}-${source.length}-${process.version}-${process.arch}`
   return {
     read: () => (isOff ? undefined : attempt(() => readCache(join(cacheFolder(), name)))),
-    /** Stores the cache when a sandbox listens, because then most functions are compiled, and the process may be killed soon. */
-    storeOnceListening(script) {
+    /**
+     * Stores the cache when a sandbox listens, because then most functions are compiled, and the process may be killed soon;
+     * and once more after its first response, because most starts wait for one.
+     */
+    storeWhenUsed(script) {
       if (isOff) return
-      const store = () => {
-        unsubscribe(LISTENING, store)
-        attempt(() => writeCache(cacheFolder(), name, script.createCachedData()))
+      const storeAt = (channel, done) => {
+        const store = () => {
+          unsubscribe(channel, store)
+          attempt(() => writeCache(cacheFolder(), name, script.createCachedData()))
+          done?.()
+        }
+        subscribe(channel, store)
       }
-      subscribe(LISTENING, store)
+      storeAt(LISTENING, () => storeAt(RESPONDED))
     },
   }
 }

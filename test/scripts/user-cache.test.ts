@@ -81,6 +81,7 @@ t.test('a start without a folder for caches works', { skip }, async (t) => {
 
 const { userCache } = createRequire(import.meta.url)('../../scripts/user-cache.cjs')
 const LISTENING = channel('payout-sandbox.listening')
+const RESPONDED = channel('http.server.response.finish')
 
 /** Sets variables of this process for one test. */
 function useEnv(t: Test, env: Record<string, string | undefined>) {
@@ -95,7 +96,7 @@ function useEnv(t: Test, env: Record<string, string | undefined>) {
   t.teardown(() => set(old))
 }
 
-/** A user with an empty folder of caches. `store` does what a start from this source does until it listens. */
+/** A user with an empty folder of caches. `store` does what a start from this source does until its first response. */
 function newUser(t: Test) {
   const caches = join(t.testdir(), 'caches')
   useEnv(t, { XDG_CACHE_HOME: caches, NODE_DISABLE_COMPILE_CACHE: undefined })
@@ -103,10 +104,11 @@ function newUser(t: Test) {
   const files = () => (existsSync(folder) ? readdirSync(folder) : []).map((it) => join(folder, it))
   return { caches, folder, files, store, read: (source = SOURCE) => userCache(source).read() }
 }
-const SOURCE = 'exports.answer = () => 42'
+const SOURCE = '({ answer: () => 42 })'
 function store(source = SOURCE) {
-  userCache(source).storeOnceListening(new Script(source))
+  userCache(source).storeWhenUsed(new Script(source))
   LISTENING.publish({})
+  RESPONDED.publish({})
 }
 
 t.test(
@@ -134,6 +136,29 @@ t.test(
     }
     t.notOk(isRead(whole.subarray(0, -1)), 'the end is missing')
     t.notOk(isRead(Buffer.alloc(0)), 'all is missing')
+  },
+)
+
+t.test(
+  'it is stored again after the first response, with what that compiled',
+  { skip },
+  async (t) => {
+    const { files } = newUser(t)
+    const script = new Script(SOURCE)
+    const { answer } = script.runInThisContext()
+    userCache(SOURCE).storeWhenUsed(script)
+    RESPONDED.publish({})
+    t.strictSame(files(), [], 'the sandbox does not listen yet')
+    LISTENING.publish({})
+    const size = () => statSync(files()[0]!).size
+    const first = size()
+    answer()
+    RESPONDED.publish({})
+    const second = size()
+    t.ok(second > first, `${second} and ${first} bytes`)
+    writeFileSync(files()[0]!, '')
+    RESPONDED.publish({})
+    t.equal(size(), 0, 'later responses store nothing')
   },
 )
 
