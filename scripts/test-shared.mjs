@@ -3,6 +3,9 @@
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
 
+// The folder of a test has its name, and two such processes may run tests of one name.
+t.testdirName += `-${process.pid}`
+
 let isLoading = false
 let isRunning = false
 let first = 1
