@@ -140,7 +140,8 @@ export class LineReader {
     let textEnd = this.#check(end)
     if (textEnd === -1) throw this.damaged('the checksum does not match the line')
     this.#pass(end)
-    while (this.#at - start < most) {
+    // A line without a comma at its end is the last of a list.
+    while (this.#piece[textEnd] === COMMA && this.#at - start < most) {
       end = this.#lineFeed()
       const next = end === -1 ? -1 : this.#check(end)
       if (next === -1) break

@@ -61,6 +61,17 @@ t.test('a missing line is a damage, a line cut short is torn', (t) => {
   t.end()
 })
 
+t.test('a line whose last comma is missing is read: its checksum proves its content', (t) => {
+  const words = ['a', 'b', 'c', 'd']
+  const text = linesOf(words).bytes.toString()
+  for (let line = 0; line < words.length; line++) {
+    const lines = text.split('\n')
+    lines[line] = lines[line]!.slice(0, -1)
+    t.same(read(Buffer.from(lines.join('\n'))).values, words)
+  }
+  t.end()
+})
+
 t.test('a checksum that is the same number in another form is a damage', (t) => {
   const { text, checksum } = checkedLine('"a"', 0)
   const written = (form: string) => Buffer.from(text.replace(String(checksum), form))
