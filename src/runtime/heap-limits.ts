@@ -16,8 +16,8 @@ export const MAX_BODY: number = Math.min(MAX_BYTES, Math.floor(heapLimit / HEAP_
 export const isHeapFull = (): boolean => getHeapStatistics().used_heap_size > FULL * heapLimit
 
 const FLAG = /--max[-_]old[-_]space[-_]size[= ](\d+)/g
-// Measured: a start uses 16 MiB of the old space, and 1 MiB holds 35 clients with their worlds. Most of that is reserved for the
-// data of clients and for calls.
+// Measured: a start uses 16 MiB of the old space, and 1 MiB holds 35 clients with their worlds. Most of that is
+// reserved for the data of clients and for calls.
 const START_MIB = 20
 const CLIENTS_OF_MIB = 7
 const MIN_CLIENTS = 8

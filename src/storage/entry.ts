@@ -1,7 +1,10 @@
 /** The sort key of a table: a number in all its rows, or an ISO text of the same form in all its rows. */
 export type Moment = number | string
 
-/** A stored row with its position in the order and its memoized JSON texts. Rows are replaced, never mutated, except by a start. */
+/**
+ * A stored row with its position in the order and its memoized JSON texts. Rows are replaced, never mutated, except by a
+ * start.
+ */
 export type Entry<R> = {
   readonly id: string
   readonly row: R

@@ -176,8 +176,8 @@ export class Table<R> {
       const before = this.#keysOf(own.row)
       Object.assign(own.row as object, fields)
       const after = this.#keysOf(own.row)
-      this.#removeKeys(own, before, after)
-      this.#addKeys(own, after, before)
+      this.#changeKeys('remove', own, before, after)
+      this.#changeKeys('add', own, after, before)
       return
     }
     const below = own === undefined && this.#entryBelow(id)
@@ -190,36 +190,25 @@ export class Table<R> {
     const before = previous && this.#keysOf(previous.row)
     const after = entry && this.#keysOf(entry.row)
     // Remove keys while the old entry can still be found; add keys when the new entry can be found.
-    if (before) this.#removeKeys(previous, before, after)
+    if (before) this.#changeKeys('remove', previous, before, after)
     if (entry) this.#setRow(id, entry)
     else if (this.#entryBelow(id)) this.#top.rows.set(id, null)
     else this.#top.rows.delete(id)
-    if (after) this.#addKeys(entry, after, before)
+    if (after) this.#changeKeys('add', entry, after, before)
   }
 
   #keysOf(row: R): Keys {
     return this.#shared.indexes.map(({ keyOf }) => keyOf(row))
   }
 
-  /** Removes an entry from the indexes in which it no longer has the same key. */
-  #removeKeys(entry: Entry<R>, keys: Keys, after: Keys | undefined) {
+  /** Adds an entry to the indexes in which its key is not the other one, or removes it from them. */
+  #changeKeys(how: 'add' | 'remove', entry: Entry<R>, keys: Keys, others: Keys | undefined) {
     const { indexes } = this.#shared
     for (let i = 0; i < keys.length; i++) {
       const key = keys[i]
-      if (key === undefined || key === after?.[i]) continue
+      if (key === undefined || key === others?.[i]) continue
       const index = indexes[i]!
-      index.remove(this.#layers, index, key, entry)
-    }
-  }
-
-  /** Adds an entry to the indexes in which it did not have the same key. */
-  #addKeys(entry: Entry<R>, keys: Keys, before: Keys | undefined) {
-    const { indexes } = this.#shared
-    for (let i = 0; i < keys.length; i++) {
-      const key = keys[i]
-      if (key === undefined || key === before?.[i]) continue
-      const index = indexes[i]!
-      index.add(this.#layers, index, key, entry)
+      index[how](this.#layers, index, key, entry)
     }
   }
 

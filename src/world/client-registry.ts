@@ -33,8 +33,9 @@ export class ClientRegistry {
   }
 
   /** All clients in a list. `wall` drives their clocks. */
-  summaries = (wall: () => number) =>
-    Array.from(this.#clients.values(), (client) => client.summary(wall))
+  summaries(wall: () => number) {
+    return Array.from(this.#clients.values(), (client) => client.summary(wall))
+  }
 
   /** The client that calls without a client name use. */
   get default(): Client {
