@@ -2,14 +2,14 @@ import type { Later } from '../runtime/real-time.ts'
 
 // The document is rewritten when the journal has at least `FROM_BYTES` and is at least `MIN_TIMES` as large as the
 // document. A start reads this many bytes in about a second; a lower limit would rewrite the document all the time.
-const FROM_BYTES = 64 * 1024 * 1024
+const FROM_BYTES = 32 * 1024 * 1024
 const MIN_TIMES = 2
 // Compaction waits until nothing was written for `QUIET_MS` (real), or until the journal is `MAX_TIMES` as large.
 const QUIET_MS = 250
 const MAX_TIMES = 4
 // Compact only if at least half of the entries are dead: a journal of live rows is read as fast as a document of them.
 const MIN_ENTRIES_PER_ROW = 2
-// A journal of 1 GiB is always compacted: Node cannot read a file of 2 GiB.
+// A journal of 512 MiB is always compacted: a start reads it in about ten seconds.
 const MAX_GROWTH = 16
 
 export type CompactionDeps = {

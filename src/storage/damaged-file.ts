@@ -1,5 +1,5 @@
 /** The format of the document and the journals. A version reads only its own format. */
-export const FORMAT = 4
+export const FORMAT = 5
 
 /** The position and the description of a damage in a file. */
 export type Damage = { file: string; line: number; byte: number; what: string }

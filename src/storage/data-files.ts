@@ -17,12 +17,12 @@ import {
 } from './journal-files.ts'
 import { LostOwnership, type Ownership, takeOwnership } from './ownership.ts'
 import { OpReader, opsOf } from './state-ops.ts'
-import type { WriteLines } from './unit-of-work.ts'
+import type { WriteChanges } from './unit-of-work.ts'
 import { rejectMountedFile, requireRegularFiles } from './unusable-file.ts'
 import type { Worlds } from './worlds.ts'
 
 // A clean stop compacts a store up to this size; with a larger one the stop would take too long.
-const COMPACT_AT_STOP_BYTES = 32 * 1024 * 1024
+const COMPACT_AT_STOP_BYTES = 16 * 1024 * 1024
 
 export type StoreLog = {
   info(message: string): void
@@ -74,7 +74,7 @@ export class DataFiles<Rows> {
       file: options.file,
       log: options.log,
       // Appending an empty change shows whether the disk accepts writes again.
-      probe: () => journal.append(['["",0,[]]']),
+      probe: () => journal.append([['', 0, []]]),
     })
     this.#compaction = createCompaction({
       from: options.compactFrom,
@@ -88,9 +88,9 @@ export class DataFiles<Rows> {
   }
 
   /** Writes changes to the journal. Throws `storage_unavailable`. */
-  readonly write: WriteLines = (lines, ops) => {
+  readonly write: WriteChanges = (changes, ops) => {
     try {
-      this.#journal.append(lines)
+      this.#journal.append(changes)
     } catch (error) {
       throw this.#availability.failed(error)
     }
@@ -208,8 +208,8 @@ async function open<Rows>(
   owner: Ownership,
 ): Promise<DataFiles<Rows>> {
   const { disk, file, fsync, log, onDamage } = options
-  const document = new Document(disk, file, owner)
-  const journal = new Journal(disk, file, fsync, owner)
+  const document = new Document(disk, file, owner, worlds.specs)
+  const journal = new Journal(disk, file, fsync, owner, worlds.specs)
   const reader = new OpReader(worlds)
   const opened = () =>
     new DataFiles({ options, worlds, owner, document, journal, entries: reader.applied })
@@ -252,7 +252,7 @@ async function readAll<Rows>(
   for (const op of ops) reader.apply(op)
   reader.finish()
   const journals = readJournals(disk, file, generation, {
-    onLine: (line) => reader.line(line),
+    onChange: (change) => reader.change(change),
     onTorn: (path, bytes) =>
       log.warn(
         `${path}: the last ${bytes} bytes are an incomplete write that was never acknowledged; they are dropped.`,

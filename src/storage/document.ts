@@ -7,6 +7,7 @@ import { FORMAT, OtherFormat } from './damaged-file.ts'
 import type { Disk } from './disk.ts'
 import { createPrivate, ignoreErrors, syncFolderOf } from './files.ts'
 import type { Op } from './op.ts'
+import { type FileEntry, OpDecoder, OpEncoder, type RepeatedFields } from './op-codec.ts'
 import type { Ownership } from './ownership.ts'
 
 /** The data of lowdb: a list of ops, and the number of the first journal whose changes are not in it. */
@@ -23,8 +24,8 @@ export class Document {
   readonly #adapter: DocumentAdapter
   readonly #low: Low<DocumentContent>
 
-  constructor(disk: Disk, file: string, owner: DocumentOwner) {
-    this.#adapter = new DocumentAdapter(disk, file, owner)
+  constructor(disk: Disk, file: string, owner: DocumentOwner, repeated: RepeatedFields) {
+    this.#adapter = new DocumentAdapter(disk, file, owner, repeated)
     this.#low = new Low(this.#adapter, EMPTY)
   }
 
@@ -53,17 +54,25 @@ export class Document {
 }
 
 /**
- * Returns the text of the document: plain JSON with one op per line, so that it can be read and written piece by piece.
- * After each op follows its checksum.
+ * Returns the text of the document: plain JSON with one entry per line, so that it can be read and written piece by
+ * piece. After each entry follows its checksum.
  */
-function* documentText({ generation, ops }: DocumentContent): Generator<string> {
+function* documentText(
+  { generation, ops }: DocumentContent,
+  repeated: RepeatedFields,
+): Generator<string> {
   const head = `{"payoutSandbox":${FORMAT},"generation":${generation},"ops":[\n`
   yield head
   let before = checksumOf(head)
+  const encoder = new OpEncoder(repeated)
   for (const op of ops) {
-    const { text, checksum } = checkedLine(JSON.stringify(op), before)
-    before = checksum
-    yield text
+    const entries: FileEntry[] = []
+    encoder.encode(op, entries)
+    for (const entry of entries) {
+      const { text, checksum } = checkedLine(JSON.stringify(entry), before)
+      before = checksum
+      yield text
+    }
   }
   const end = JSON.stringify(END)
   yield `${end},${checksumOf(end, before)}\n]}\n`
@@ -84,11 +93,15 @@ function readDocument(disk: Disk, file: string): DocumentContent {
 }
 
 function* opsIn(lines: LineReader): Generator<Op, void> {
+  const decoder = new OpDecoder()
   for (;;) {
-    const ops = lines.nextEntries() as (Op | typeof END)[] | undefined
-    if (ops === undefined) throw cutShort(lines)
-    const last = ops.at(-1)![0] === END[0] && ops.pop()
-    yield* ops as Op[]
+    const entries = lines.nextEntries() as (FileEntry | typeof END)[] | undefined
+    if (entries === undefined) throw cutShort(lines)
+    const last = entries.at(-1)![0] === END[0] && entries.pop()
+    for (const entry of entries as FileEntry[]) {
+      const op = decoder.decode(entry)
+      if (op) yield op
+    }
     if (last) break
   }
   const last = lines.nextLine()
@@ -113,12 +126,14 @@ class DocumentAdapter implements Adapter<DocumentContent> {
   readonly #disk: Disk
   readonly #file: string
   readonly #owner: DocumentOwner
+  readonly #repeated: RepeatedFields
   #current: Stats | undefined
 
-  constructor(disk: Disk, file: string, owner: DocumentOwner) {
+  constructor(disk: Disk, file: string, owner: DocumentOwner, repeated: RepeatedFields) {
     this.#disk = disk
     this.#file = file
     this.#owner = owner
+    this.#repeated = repeated
   }
 
   async read(): Promise<DocumentContent | null> {
@@ -136,7 +151,7 @@ class DocumentAdapter implements Adapter<DocumentContent> {
     owner.confirm()
     const draft = `${this.#file}.tmp`
     try {
-      const next = await writeDraft(disk, draft, content)
+      const next = await writeDraft(disk, draft, documentText(content, this.#repeated))
       owner.confirm()
       // Changes are written while the rename runs, and a rename that reported an error may still have happened.
       owner.expectFile(this.#file, this.#current, next)
@@ -157,12 +172,12 @@ class DocumentAdapter implements Adapter<DocumentContent> {
 }
 
 /** Writes a document in slices and syncs it; returns the stats of the file. */
-async function writeDraft(disk: Disk, draft: string, content: DocumentContent): Promise<Stats> {
+async function writeDraft(disk: Disk, draft: string, lines: Iterable<string>): Promise<Stats> {
   const fd = createPrivate(disk, draft)
   try {
     let slice = ''
     let sliceStart = performance.now()
-    for (const line of documentText(content)) {
+    for (const line of lines) {
       slice += line
       if (slice.length >= SLICE_CHARS || isSliceOver()) {
         const buffer = Buffer.from(slice, 'utf8')

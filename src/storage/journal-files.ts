@@ -4,6 +4,8 @@ import { LineReader } from './checked-lines.ts'
 import { DamagedFile, FORMAT, OtherFormat } from './damaged-file.ts'
 import type { Disk } from './disk.ts'
 import { removeFile } from './files.ts'
+import type { AtomicChange } from './op.ts'
+import { OpDecoder } from './op-codec.ts'
 
 // A journal has its number in its name, and continues the journal with the number before. The generation of a document
 // is the number of the first journal whose changes are not in it.
@@ -44,7 +46,7 @@ export type ReadJournal = {
 }
 
 export type JournalEvents = {
-  onLine: (value: unknown) => void
+  onChange: (change: AtomicChange) => void
   /** Called with the size of an incomplete write at the end of a journal. */
   onTorn: (path: string, bytes: number) => void
 }
@@ -82,7 +84,7 @@ function readJournal(
   path: string,
   number: number,
   before: ReadJournal | undefined,
-  { onLine, onTorn }: JournalEvents,
+  { onChange, onTorn }: JournalEvents,
 ): ReadJournal {
   const stats = disk.statSync(path)
   const lines = new LineReader(disk, path)
@@ -90,8 +92,9 @@ function readJournal(
   const headerBytes = lines.end
   if (header) {
     checkHeader(path, header[0] as Header, before)
+    const decoder = new OpDecoder()
     for (let values = lines.nextEntries(); values; values = lines.nextEntries())
-      for (const value of values) onLine(value)
+      for (const value of values) onChange(decoder.decodeChange(value as AtomicChange))
   }
   const torn = lines.tornBytes()
   if (torn > 0) onTorn(path, torn)

@@ -9,6 +9,8 @@ import {
   syncFolderOf,
 } from './files.ts'
 import { headerText, journalPath, type ReadJournal } from './journal-files.ts'
+import type { AtomicChange } from './op.ts'
+import { OpEncoder, type RepeatedFields } from './op-codec.ts'
 import type { Ownership } from './ownership.ts'
 
 type JournalOwner = Pick<
@@ -40,6 +42,7 @@ export class Journal {
   readonly #file: string
   readonly #fsync: boolean
   readonly #owner: JournalOwner
+  readonly #encoder: OpEncoder
   #fd: number | undefined
   #number = 0
   #size = 0
@@ -53,11 +56,18 @@ export class Journal {
   /** The number of a journal that could not be created; its file may be there. */
   #failedNumber: number | undefined
 
-  constructor(disk: Disk, file: string, fsync: boolean, owner: JournalOwner) {
+  constructor(
+    disk: Disk,
+    file: string,
+    fsync: boolean,
+    owner: JournalOwner,
+    repeated: RepeatedFields,
+  ) {
     this.#disk = disk
     this.#file = file
     this.#fsync = fsync
     this.#owner = owner
+    this.#encoder = new OpEncoder(repeated)
   }
 
   /** The size of all journals, bytes. */
@@ -139,6 +149,7 @@ export class Journal {
     this.#headerBytes = headerBytes
     this.#checksum = checksum
     this.#hasPartialWrite = false
+    this.#encoder.restart()
     if (before !== undefined) ignoreErrors(() => this.#disk.closeSync(before))
     const path = journalPath(this.#file, number)
     if (this.#fsync) syncFolderOf(this.#disk, path)
@@ -151,13 +162,14 @@ export class Journal {
    * Writes all changes, one line each, or none. After it returns, a kill does not lose them; with fsync, a power
    * failure does not either.
    */
-  append(changes: readonly string[]) {
+  append(changes: readonly AtomicChange[]) {
     const fd = this.#fd
     if (fd === undefined) throw new Error('The journal is closed')
     this.#owner.confirmIfStale()
     this.#cutPartialWrite()
     this.#hasPartialWrite = true
-    const { bytes, checksum } = checkedLines(changes, this.#checksum)
+    const lines = changes.map((change) => this.#encoder.encodeChange(change))
+    const { bytes, checksum } = checkedLines(lines, this.#checksum)
     const written = appendWhole(this.#disk, fd, this.#size, bytes)
     try {
       if (this.#fsync) this.#disk.fdatasyncSync(fd)
@@ -174,7 +186,10 @@ export class Journal {
 
   /** Truncates the bytes of a failed write: it was rejected and must not reappear. */
   #cutPartialWrite() {
-    if (this.#hasPartialWrite) this.#disk.ftruncateSync(this.#fd!, this.#size)
+    if (!this.#hasPartialWrite) return
+    this.#disk.ftruncateSync(this.#fd!, this.#size)
+    // What the failed write defined is not in the file.
+    this.#encoder.restart()
     this.#hasPartialWrite = false
   }
 

@@ -13,8 +13,8 @@ export type TableSpec<R> = {
   /** Indexes for one row: if several rows have a key, the first one is found. */
   uniques?: Readonly<Record<string, KeyOf<R>>>
   /**
-   * Groups of fields with texts that many rows have: a start keeps each such text once. The first field of a group
-   * decides about the others.
+   * Groups of fields whose values many rows share: files have these values once, and so has the memory after a start.
+   * The first field of a group decides about the others.
    */
   repeated?: readonly (readonly (keyof R & string)[])[]
 }

@@ -1,5 +1,5 @@
 import { changesOver, type Layer, type Layers, rowsOf } from './layers.ts'
-import type { LayerNumbers, Op } from './op.ts'
+import { type AtomicChange, type LayerNumbers, type Op, partsOf } from './op.ts'
 import { Table } from './table.ts'
 import type { Base, Images, Snapshot, WorldTables } from './world-tables.ts'
 import type { BaseRows, Worlds } from './worlds.ts'
@@ -105,27 +105,6 @@ function* changeOps<R>(table: string, layers: readonly Layer<R>[], depth: number
 
 // ---- ops to state
 
-// Enough for the users and accounts of most data files; more texts than this are not worth their search.
-const MAX_TEXTS = 100_000
-
-/** Makes equal texts of rows one text in memory, as they were before the stop. */
-class Texts {
-  /** The first row with a text, by this text. */
-  readonly #known = new Map<unknown, Record<string, unknown>>()
-
-  /** Each group of fields begins with the one that decides about the others, so that only that text is searched. */
-  share(row: Record<string, unknown>, groups: readonly (readonly string[])[]) {
-    const known = this.#known
-    if (known.size > MAX_TEXTS) known.clear()
-    for (const fields of groups) {
-      const text = row[fields[0]!]
-      const first = known.get(text)
-      if (!first) known.set(text, row)
-      else for (const field of fields) if (row[field] === first[field]) row[field] = first[field]
-    }
-  }
-}
-
 /** Applies the ops of a document and of journals, to rebuild the worlds. */
 export class OpReader<Rows> {
   readonly #worlds: Worlds<Rows>
@@ -133,7 +112,6 @@ export class OpReader<Rows> {
   #pendingBase: { key: string; rows: Record<string, unknown[]> } | undefined
   #pendingLayer: { number: number; table: Table<unknown> | undefined } | undefined
   readonly #layers = new Map<number, unknown>()
-  readonly #texts = new Texts()
   /** The number of applied ops. */
   applied = 0
 
@@ -141,13 +119,9 @@ export class OpReader<Rows> {
     this.#worlds = worlds
   }
 
-  /** Applies one line of a journal: the atomic changes of one or more worlds. */
-  line(value: unknown) {
-    type Part = [world: string, counter: number, ops: Op[]]
-    const line = value as Part | Part[]
-    for (const [name, counter, ops] of typeof line[0] === 'string'
-      ? [line as Part]
-      : (line as Part[])) {
+  /** Applies an atomic change of a journal. */
+  change(change: AtomicChange) {
+    for (const [name, counter, ops] of partsOf(change)) {
       this.#world = this.#worlds.byName.get(name)
       for (const op of ops) this.apply(op)
       this.finish()
@@ -255,8 +229,6 @@ export class OpReader<Rows> {
   }
 
   #put(table: string, row: unknown) {
-    const repeated = this.#worlds.specs[table as keyof Rows]?.repeated
-    if (repeated) this.#texts.share(row as Record<string, unknown>, repeated)
     if (!this.#pendingBase) {
       this.#target(table)?.put(row)
       return

@@ -1,4 +1,4 @@
-import type { Op } from './op.ts'
+import type { AtomicChange, Op, WorldChange } from './op.ts'
 
 /** The position in a random series. */
 export type Draws = { counter: number }
@@ -14,7 +14,7 @@ type Change = { undo: (() => void)[]; parts: WorldPart[]; after: (() => void)[] 
 
 /** Changes in memory that are written together at the end of this turn of the event loop. */
 type Group = {
-  lines: string[]
+  changes: AtomicChange[]
   ops: number
   undo: (() => void)[]
   after: (() => void)[]
@@ -22,14 +22,13 @@ type Group = {
   due: NodeJS.Immediate
 }
 
-/** Writes lines with this number of ops to the disk, or throws. */
-export type WriteLines = (lines: readonly string[], ops: number) => void
+/** Writes changes with this number of ops to the disk, or throws. */
+export type WriteChanges = (changes: readonly AtomicChange[], ops: number) => void
 
-const partOf = ({ world, ops }: WorldPart) => [world.name, world.random.counter, ops]
+const partOf = ({ world, ops }: WorldPart): WorldChange => [world.name, world.random.counter, ops]
 
-/** One line per change, so that the next start finds the whole change or nothing. */
-const lineOf = (parts: readonly WorldPart[]): string =>
-  JSON.stringify(parts.length === 1 ? partOf(parts[0]!) : parts.map(partOf))
+const atomic = (parts: readonly WorldPart[]): AtomicChange =>
+  parts.length === 1 ? partOf(parts[0]!) : parts.map(partOf)
 
 const opsIn = (parts: readonly WorldPart[]) => parts.reduce((sum, { ops }) => sum + ops.length, 0)
 
@@ -47,12 +46,12 @@ function rollbackOf(random: Draws) {
 /** Makes changes atomic: the changes of a function are written in one line, or rolled back. */
 export class UnitOfWork {
   /** If it throws, the changes are rolled back. Without it changes are only in memory. */
-  write: WriteLines | undefined
+  write: WriteChanges | undefined
   #open: Change | undefined
   #isBatching = false
   #group: Group | undefined
 
-  constructor(write?: WriteLines) {
+  constructor(write?: WriteChanges) {
     this.write = write
   }
 
@@ -70,19 +69,17 @@ export class UnitOfWork {
     const mine: Change = { undo: random ? [rollbackOf(random)] : [], parts: [], after: [] }
     this.#open = mine
     let result: T
-    let line: string | undefined
     try {
       result = run()
-      if (this.write && mine.parts.length > 0) line = lineOf(mine.parts)
     } catch (error) {
       rollback(mine.undo)
       throw error
     } finally {
       this.#open = undefined
     }
-    if (line === undefined) for (const run of mine.after) run()
-    else if (this.#isBatching) this.#join(mine, line)
-    else this.#commit(mine, line)
+    if (!this.write || mine.parts.length === 0) for (const run of mine.after) run()
+    else if (this.#isBatching) this.#join(mine)
+    else this.#commit(mine)
     return result
   }
 
@@ -125,25 +122,25 @@ export class UnitOfWork {
     this.#commit()
   }
 
-  #join({ undo, after, parts }: Change, line: string) {
+  #join({ undo, after, parts }: Change) {
     const due = this.#group?.due ?? setImmediate(() => this.#commit())
-    this.#group ??= { lines: [], ops: 0, undo: [], after: [], onDurable: [], due }
-    this.#group.lines.push(line)
+    this.#group ??= { changes: [], ops: 0, undo: [], after: [], onDurable: [], due }
+    this.#group.changes.push(atomic(parts))
     this.#group.ops += opsIn(parts)
     this.#group.undo.push(...undo)
     this.#group.after.push(...after)
   }
 
   /** Writes the pending group, and `own` after it; if the write fails, all are rolled back. */
-  #commit(own?: Change, line?: string) {
+  #commit(own?: Change) {
     const group = this.#group
     this.#group = undefined
     if (group) clearImmediate(group.due)
-    const lines = group?.lines ?? []
-    if (line !== undefined) lines.push(line)
-    if (lines.length === 0) return
+    const changes = group?.changes ?? []
+    if (own) changes.push(atomic(own.parts))
+    if (changes.length === 0) return
     try {
-      this.write!(lines, (group?.ops ?? 0) + (own ? opsIn(own.parts) : 0))
+      this.write!(changes, (group?.ops ?? 0) + (own ? opsIn(own.parts) : 0))
     } catch (error) {
       if (own) rollback(own.undo)
       if (group) {

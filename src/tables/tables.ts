@@ -52,6 +52,10 @@ export const TABLES: Specs<Rows> = {
     repeated: [
       ['from_user_id'],
       ['benif_bank_id', 'to_user_id', 'account_number', 'ifsc_code', 'account_name'],
+      ['status'],
+      ['bank_status'],
+      ['currency_code'],
+      ['transaction_type'],
     ],
   },
   webhook: { id: (row) => row.webhook_id, at: () => 0, indexes: { all: always } },

@@ -112,7 +112,7 @@ t.test('a damaged document is refused; --recover keeps what stands before', asyn
 
 t.test('a data file of another version is refused, and the message says what to do', async (t) => {
   const { data } = await withUsers(t, 'SIGTERM')
-  const older = readFileSync(data, 'utf8').replace('"payoutSandbox":4', '"payoutSandbox":1')
+  const older = readFileSync(data, 'utf8').replace('"payoutSandbox":5', '"payoutSandbox":1')
   writeFileSync(data, older)
   const refused = await run(['--port', '0', '--data', data, '--recover'])
   t.equal(refused.code, 4)

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { rowsOf, type TableSpec } from '../../src/storage/layers.ts'
 import type { Op } from '../../src/storage/op.ts'
+import { OpDecoder, OpEncoder } from '../../src/storage/op-codec.ts'
 import { OpReader, opsOf } from '../../src/storage/state-ops.ts'
 import type { Snapshot } from '../../src/storage/world-tables.ts'
 import { Worlds } from '../../src/storage/worlds.ts'
@@ -118,8 +119,10 @@ t.test('the lines of a journal give the same worlds and snapshots, after a docum
       const reader = new OpReader(again)
       for (const op of asRead(opsOf(worlds))) reader.apply(op)
       reader.finish()
-      worlds.unit.write = (lines) => {
-        for (const line of lines) reader.line(JSON.parse(line))
+      const [encoder, decoder] = [new OpEncoder(SPECS), new OpDecoder()]
+      worlds.unit.write = (changes) => {
+        for (const change of changes)
+          reader.change(decoder.decodeChange(JSON.parse(encoder.encodeChange(change))))
       }
       run(worlds, after)
       if (worldsIn(again) !== worldsIn(worlds)) throw new Error('another state')

@@ -176,3 +176,22 @@ t.test('a journal knows how long the one before it was', async (t) => {
   })
   await store.close()
 })
+
+t.test('a rejected change may be the first one with its columns', async (t) => {
+  const dir = t.testdir({ live: {} })
+  let isFull = false
+  const store = await open(join(dir, 'live/db.json'), {
+    writeSync: ((...all: Parameters<typeof nodeDisk.writeSync>) => {
+      if (isFull) throw failed('ENOSPC')
+      return nodeDisk.writeSync(...all)
+    }) as typeof nodeDisk.writeSync,
+  })
+  const world = store.addWorld('w', store.makeBase('base', {}))
+  isFull = true
+  t.throws(() => world.put('notes', { id: 'a' }), { code: 'storage_unavailable' })
+  isFull = false
+  world.put('notes', { id: 'b' })
+  const again = await open(crashCopy(join(dir, 'live'), join(dir, 'copy')))
+  t.same(idsIn(again), ['b'])
+  await Promise.all([store.close(), again.close()])
+})

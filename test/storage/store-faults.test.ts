@@ -259,12 +259,12 @@ t.test('a document of another format is left alone, but for a reset', async (t) 
   world.put('notes', note(1))
   await store.close()
   const file = join(dir, 'db.json')
-  const older = readFileSync(file, 'utf8').replace('{"payoutSandbox":4,', '{"payoutSandbox":1,')
+  const older = readFileSync(file, 'utf8').replace('{"payoutSandbox":5,', '{"payoutSandbox":1,')
   writeFileSync(file, older)
   for (const onDamage of ['refuse', 'recover'] as const) {
     await t.rejects(open(t, file, { onDamage }), {
       name: 'OtherFormat',
-      message: /it has format 1, but this version only reads format 4/,
+      message: /it has format 1, but this version only reads format 5/,
     })
     t.equal(readFileSync(file, 'utf8'), older, 'left as it is')
   }
@@ -282,7 +282,7 @@ t.test('journals of an earlier format are not taken for an empty data file', asy
     for (const onDamage of ['refuse', 'recover'] as const) {
       await t.rejects(open(t, file, { onDamage }), {
         name: 'OtherFormat',
-        message: `${join(dir, name)}: line 1, byte 0: it has format 3 or older, but this version only reads format 4`,
+        message: `${join(dir, name)}: line 1, byte 0: it has format 3 or older, but this version only reads format 5`,
       })
       t.same(filesOf(dir), [name], 'left as it is')
     }
