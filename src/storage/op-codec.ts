@@ -5,8 +5,8 @@ import { type AtomicChange, type Op, partsOf, type WorldChange } from './op.ts'
 //
 // - `["columns", 3, "put", "users", ["user_id", …], []]` gives the number 3 to an op on rows with these fields.
 // - `[3, "e7b2…", …]` is such an op, with the values of the fields. `set` and `remove` have the id of the row first.
-// - A group of fields whose values many rows share is one value: the number of a `["values", 8, ["HDFC0000001", …]]`.
-//   The groups are the last item of `columns`, and their numbers come before the other values.
+// - A group of fields whose values many rows share is one value, where its first field is: the number of an entry
+//   `["values", 8, ["HDFC0000001", …]]`. The groups are the last item of `columns`.
 // - Every other entry is the op itself.
 
 type RowOpKind = 'put' | 'set' | 'remove'
@@ -34,30 +34,17 @@ const NO_FIELDS: Row = {}
 // A limit of memory. Of more values than this, few are shared.
 const MAX_VALUES = 100_000
 
-/** The fields that are in none of the groups. */
-function singleFields(names: readonly string[], groups: readonly Group[]): string[] {
-  const grouped = new Set(groups.flat())
-  return names.filter((name) => !grouped.has(name))
-}
-
 // ---- writing
 
 /** The values of a group of fields that have a number, by the value of its first field. */
 type Dictionary = { fields: Group; known: Map<unknown, { number: number; values: unknown[] }> }
 
-/** The fields that have a number; `names` are in the order of the rows. */
+/** The fields that have a number, in the order of the rows. */
 type Columns = {
   number: number
   names: readonly string[]
-  groups: readonly Dictionary[]
-  single: readonly string[]
-}
-
-/** Whether a row has exactly these fields in this order. */
-function hasFields(row: Row, names: readonly string[]): boolean {
-  let count = 0
-  for (const name in row) if (row[name] !== undefined && names[count++] !== name) return false
-  return count === names.length
+  /** The dictionary of each field, if it has one. */
+  dictionaries: readonly (Dictionary | undefined)[]
 }
 
 function hasValues(row: Row, fields: Group, values: readonly unknown[]): boolean {
@@ -118,31 +105,51 @@ export class OpEncoder {
   #addRow(kind: RowOpKind, table: string, id: string | undefined, row: Row, to: FileEntry[]) {
     // Before a row, because a number must not be given again while the row uses it.
     if (this.#valuesCount >= MAX_VALUES) this.restart()
-    const { number, groups, single } = this.#columnsOf(kind, table, row, to)
-    const entry: [number, ...unknown[]] = id === undefined ? [number] : [number, id]
-    for (const group of groups) entry.push(this.#numberOf(group, row, to))
-    for (const name of single) entry.push(row[name])
-    to.push(entry)
-  }
-
-  #columnsOf(kind: RowOpKind, table: string, row: Row, to: FileEntry[]): Columns {
     const key = `${kind} ${table}`
     let known = this.#columns.get(key)
     if (!known) {
       known = []
       this.#columns.set(key, known)
     }
-    for (const columns of known) if (hasFields(row, columns.names)) return columns
+    for (const columns of known) {
+      const entry = this.#entryOf(columns, id, row, to)
+      if (!entry) continue
+      to.push(entry)
+      return
+    }
+    known.push(this.#defineColumns(kind, table, row, to))
+    to.push(this.#entryOf(known.at(-1)!, id, row, to)!)
+  }
+
+  /** The entry of an op; `undefined` if the row does not have exactly these fields in this order. */
+  #entryOf(
+    { number, names, dictionaries }: Columns,
+    id: string | undefined,
+    row: Row,
+    to: FileEntry[],
+  ): FileEntry | undefined {
+    const entry: [number, ...unknown[]] = id === undefined ? [number] : [number, id]
+    let i = 0
+    for (const name in row) {
+      const value = row[name]
+      if (value === undefined) continue
+      if (names[i] !== name) return undefined
+      const dictionary = dictionaries[i++]
+      if (dictionary === undefined) entry.push(value)
+      else if (dictionary.fields[0] === name) entry.push(this.#numberOf(dictionary, row, to))
+    }
+    return i === names.length ? entry : undefined
+  }
+
+  #defineColumns(kind: RowOpKind, table: string, row: Row, to: FileEntry[]): Columns {
     const names = Object.keys(row).filter((name) => row[name] !== undefined)
-    const groups = this.#dictionariesOf(table).filter(({ fields }) =>
+    const used = this.#dictionariesOf(table).filter(({ fields }) =>
       fields.every((field) => names.includes(field)),
     )
-    const fields = groups.map((group) => group.fields)
     const number = this.#columnsCount++
-    const columns = { number, names, groups, single: singleFields(names, fields) }
-    known.push(columns)
-    to.push(['columns', number, kind, table, names, fields])
-    return columns
+    to.push(['columns', number, kind, table, names, used.map(({ fields }) => fields)])
+    const dictionaries = names.map((name) => used.find(({ fields }) => fields.includes(name)))
+    return { number, names, dictionaries }
   }
 
   #dictionariesOf(table: string): readonly Dictionary[] {
@@ -192,11 +199,16 @@ type RowOf = (
  */
 function compileRowOf(names: readonly string[], groups: readonly Group[]): RowOf {
   const sources = new Map<string, string>()
-  for (const [i, fields] of groups.entries())
-    for (const [j, field] of fields.entries())
-      sources.set(field, `shared[entry[from + ${i}]][${j}]`)
-  for (const [i, name] of singleFields(names, groups).entries())
-    sources.set(name, `entry[from + ${groups.length + i}]`)
+  let column = 0
+  for (const name of names) {
+    const group = groups.find((fields) => fields.includes(name))
+    if (!group) sources.set(name, `entry[from + ${column++}]`)
+    else if (group[0] === name) {
+      for (const [i, field] of group.entries())
+        sources.set(field, `shared[entry[from + ${column}]][${i}]`)
+      column++
+    }
+  }
   const fields = names.map((name) => `${JSON.stringify(name)}: ${sources.get(name)}`)
   return new Function(...['entry', 'from', 'shared'], `return { ${fields.join(', ')} }`) as RowOf
 }
