@@ -15,16 +15,22 @@ export type ServerLimits = {
 // Long enough for a slow laptop, short enough that a stuck client frees its socket, real ms.
 const REQUEST_MS = 10_000
 
-/** A response that sends a text of ASCII as latin1: the bytes are the same, and Node writes them without encoding them. */
+/**
+ * A response that sends a text of ASCII as latin1: the bytes are the same, and Node writes them without encoding them. It
+ * sends its head and its body as one write: `end` alone adds an empty second one.
+ */
 class TextResponse extends ServerResponse {
   override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
     const isAscii =
       typeof chunk === 'string' && !encoding && Buffer.byteLength(chunk) === chunk.length
-    return super.end(
-      chunk,
-      (isAscii ? 'latin1' : encoding) as BufferEncoding,
-      callback as () => void,
-    )
+    const done = callback as () => void
+    const { socket } = this
+    if (!isAscii || !socket || !this.headersSent)
+      return super.end(chunk, (isAscii ? 'latin1' : encoding) as BufferEncoding, done)
+    socket.cork()
+    super.write(chunk, 'latin1')
+    socket.uncork()
+    return super.end(done)
   }
 }
 

@@ -112,7 +112,7 @@ export class RequestLog {
         ENTRY_OVERHEAD +
         url.length +
         call.headersSize +
-        Buffer.byteLength(storedBody) +
+        (storedBody === '' ? 0 : Buffer.byteLength(storedBody)) +
         storedResponse.size,
     }
     this.#ring.push(entry)

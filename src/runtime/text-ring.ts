@@ -1,4 +1,6 @@
 const FIRST_BYTES = 16 * 1024
+// The most bytes of UTF-8 that a unit of a text takes.
+const MAX_UNIT_BYTES = 3
 
 /** A text in a ring. It is empty once the ring may have overwritten it. */
 export class RingText {
@@ -31,11 +33,12 @@ export class TextRing {
 
   /** Adds a text. Those from `oldest` on are kept; without it, none of the earlier ones. */
   add(text: string, oldest: RingText | undefined): RingText {
-    const size = Buffer.byteLength(text)
+    // Room for the longest encoding: to measure the text would cost as much as to write it.
+    const most = MAX_UNIT_BYTES * text.length
     this.#start = oldest?.at ?? this.#end
-    while (this.#placeFor(size) + size - this.#start > this.#bytes.length) this.#grow()
-    const at = this.#placeFor(size)
-    this.#bytes.write(text, at % this.#bytes.length)
+    while (this.#placeFor(most) + most - this.#start > this.#bytes.length) this.#grow()
+    const at = this.#placeFor(most)
+    const size = this.#bytes.write(text, at % this.#bytes.length)
     this.#end = at + size
     return new RingText(this, at, size)
   }
