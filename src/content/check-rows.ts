@@ -15,8 +15,8 @@ export type CheckedRows = {
 
 /** What is wrong with a row or a field; the caller words what only differs by its kind of file. */
 export type RowProblem =
-  /** An earlier row has the same id or the same key of a unique index. */
-  | { kind: 'duplicate'; key: string }
+  /** An earlier row has the same id. */
+  | { kind: 'duplicate' }
   /** It refers to a row that does not exist. */
   | { kind: 'missing'; table: Table; id: string }
   | { kind: 'invalid'; message: string }
@@ -34,14 +34,12 @@ const REFERENCES = {
   deliveries: { event_id: 'events' },
 } as const satisfies Partial<Record<Table, Readonly<Record<string, Table>>>>
 
-// Two payments cannot have the same value in these fields; nothing searches for one of them, so they have no index.
+// Two payments cannot have the same value in these fields. References, e-mails and mobiles can repeat: a reading permits
+// it, and another reading can be in force later.
 const UNIQUE_FIELDS: Partial<Record<Table, readonly string[]>> = { payments: ['id', 'utr'] }
 
-// Two payments can have the same reference: a reading permits it, and another reading can be in force later.
-const REPEATABLE_KEYS: ReadonlySet<string> = new Set(['reference'])
-
 type AnyRow = Record<string, unknown>
-type KeyOf = (row: AnyRow) => string | null | undefined
+type KeyOf = (row: AnyRow) => string | null
 
 /** Calls `onRepeat` for every row whose key an earlier row has. */
 function* findRepeats(rows: readonly AnyRow[], keyOf: KeyOf, onRepeat: (row: number) => void) {
@@ -49,20 +47,17 @@ function* findRepeats(rows: readonly AnyRow[], keyOf: KeyOf, onRepeat: (row: num
   for (const [i, row] of rows.entries()) {
     yield
     const key = keyOf(row)
-    if (key === undefined || key === null) continue
+    if (key === null) continue
     if (seen.has(key)) onRepeat(i)
     seen.add(key)
   }
 }
 
-function* checkUnique(rows: CheckedRows, note: NoteProblem, clientOf: ClientOf) {
+function* checkUnique(rows: CheckedRows, note: NoteProblem) {
   for (const table of Object.keys(rows) as Table[]) {
     const of = rows[table] as readonly object[] as readonly AnyRow[]
-    const { id, uniques = {} } = TABLES[table] as unknown as {
-      id: KeyOf
-      uniques?: Record<string, KeyOf>
-    }
-    yield* findRepeats(of, id, (i) => note(table, i, '', { kind: 'duplicate', key: 'id' }))
+    const { id } = TABLES[table] as unknown as { id: KeyOf }
+    yield* findRepeats(of, id, (i) => note(table, i, '', { kind: 'duplicate' }))
     for (const field of UNIQUE_FIELDS[table] ?? [])
       yield* findRepeats(
         of,
@@ -70,15 +65,6 @@ function* checkUnique(rows: CheckedRows, note: NoteProblem, clientOf: ClientOf) 
         (i) =>
           note(table, i, field, { kind: 'invalid', message: 'is the same as in an earlier row' }),
       )
-    for (const [key, keyOf] of Object.entries(uniques)) {
-      if (REPEATABLE_KEYS.has(key)) continue
-      // Ids are unique among all clients, other keys within one client.
-      const keyInClient = (row: AnyRow) => {
-        const own = keyOf(row)
-        return own && `${clientOf((row['user_id'] ?? row['from_user_id']) as string)} ${own}`
-      }
-      yield* findRepeats(of, keyInClient, (i) => note(table, i, '', { kind: 'duplicate', key }))
-    }
   }
 }
 
@@ -152,7 +138,7 @@ export function* checkRows(
   note: NoteProblem,
   clientOf: ClientOf = () => '',
 ): Generator<undefined, void> {
-  yield* checkUnique(rows, note, clientOf)
+  yield* checkUnique(rows, note)
   yield* checkReferences(rows, note)
   for (const [i, row] of (rows.kyc ?? []).entries()) {
     yield

@@ -19,8 +19,7 @@ function* rowErrors({ tables, draws }: StateDocument): Generator<undefined, Fiel
   }
   const note: NoteProblem = (table, row, field, problem) => {
     const place = `tables.${table}[${row}]`
-    if (problem.kind === 'duplicate')
-      addError(place, `has the same ${problem.key} as an earlier row`)
+    if (problem.kind === 'duplicate') addError(place, 'has the same id as an earlier row')
     else if (problem.kind === 'missing')
       addError(`${place}.${field}`, 'refers to a row that is not in this state')
     else addError(`${place}.${field}`, problem.message)

@@ -84,13 +84,13 @@ const NOUN_OF: Record<keyof FixtureRows, FixtureNoun> = {
   webhook: 'webhooks',
 }
 const FIELD_OF: Readonly<Record<string, string>> = { failure: 'reason' }
-// The field that an error about a duplicate is about, by table and key.
-const KEY_FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  users: { id: 'user_id' },
-  kyc: { id: 'kyc_id' },
-  bank_accounts: { id: 'bank_id' },
-  payments: { id: 'transaction_id' },
-  webhook: { id: 'webhook_id' },
+// The field that an error about a repeated id is about, by table.
+const ID_FIELDS: Readonly<Record<string, string>> = {
+  users: 'user_id',
+  kyc: 'kyc_id',
+  bank_accounts: 'bank_id',
+  payments: 'transaction_id',
+  webhook: 'webhook_id',
 }
 const NAME_OF: Readonly<Record<string, string>> = { users: 'user', bank_accounts: 'bank account' }
 
@@ -99,8 +99,7 @@ function checkRelations(set: Fixtures, { client: _, ...rows }: FixtureRows, chec
   const clients = new Map(set.users.map((row) => [row.user_id, row.client]))
   const note: NoteProblem = (table, i, field, problem) => {
     const row = set[NOUN_OF[table as keyof FixtureRows]][i]!
-    if (problem.kind === 'duplicate')
-      check.note(row, KEY_FIELDS[table]?.[problem.key] ?? problem.key, SAME)
+    if (problem.kind === 'duplicate') check.note(row, ID_FIELDS[table]!, SAME)
     else if (problem.kind === 'missing')
       check.note(row, field, `there is no ${NAME_OF[problem.table]} ${problem.id}`)
     else check.note(row, FIELD_OF[field] ?? field, problem.message)
