@@ -46,7 +46,7 @@ const startsOthers = only.includes(started.name)
 const whole = !options.short && startsOthers && servers.length === SERVERS.length
 const { starts, rounds, largeRounds, burstMs, createMs, warmUpMs } = options.short
   ? { starts: 1, rounds: 1, largeRounds: 1, burstMs: 200, createMs: 400, warmUpMs: 200 }
-  : { starts: 5, rounds: 5, largeRounds: 3, burstMs: 600, createMs: 1_200, warmUpMs: 1_200 }
+  : { starts: 5, rounds: 5, largeRounds: 3, burstMs: 600, createMs: 1_200, warmUpMs: 2_500 }
 
 const begun = performance.now()
 const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-peers-'))

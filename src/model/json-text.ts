@@ -23,9 +23,6 @@ export const json = <const T extends string>(
 /** The JSON text of a value. */
 export const stringify = (value: unknown): JsonText => JSON.stringify(value) as JsonText
 
-/** The JSON text of the fields of an object, without braces. */
-export const partsOf = (fields: object): JsonText => JSON.stringify(fields).slice(1, -1) as JsonText
-
 /** Marks a string whose characters need no escaping, such as an id or a timestamp, as a part of a JSON text. */
 export const unescaped = (text: string): JsonText => text as JsonText
 

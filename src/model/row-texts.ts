@@ -3,25 +3,26 @@ import type { BankAccountRow, BankStatus } from './bank-account.ts'
 import { bankNameOf } from './bank-names.ts'
 import type { ClientRow } from './client.ts'
 import { historyUserOf } from './history-users.ts'
-import { type JsonText, json, partsOf, stringify, timesText, unescaped } from './json-text.ts'
+import { type JsonText, json, stringify, timesText, unescaped } from './json-text.ts'
 import type { KycRow } from './kyc.ts'
 import { maskIfsc, maskNumber } from './mask.ts'
 import { rupeesOf } from './money.ts'
 import type { PaymentRow, PaymentStatus } from './payment.ts'
 import type { UserRow } from './user.ts'
 
-/** The JSON text of a user, in the order of the responses, without braces and the fields that depend on the client. */
-export const userTextParts = (row: UserRow): JsonText =>
-  partsOf({
-    user_type: row.user_type,
-    email: row.email,
-    mobile: row.mobile,
-    pid: row.pid,
-    tid: row.tid,
-    bank_id: row.bank_id,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
-  })
+const idOrNull = (id: string | null): JsonText => json(id === null ? 'null' : `"${unescaped(id)}"`)
+
+/**
+ * The JSON text of a user, in the order of the responses, without braces and the fields that depend on the client. Built
+ * from strings, as that of a payment.
+ */
+export function userTextParts(row: UserRow): JsonText {
+  const { user_type, email, mobile, pid, tid, bank_id } = row
+  const ids = json(`"pid":${idOrNull(pid)},"tid":${idOrNull(tid)},"bank_id":${idOrNull(bank_id)}`)
+  return json(
+    `"user_type":"${user_type}","email":${stringify(email)},"mobile":${stringify(mobile)},${ids},${timesText(row)}`,
+  )
+}
 
 /** The JSON text of the public fields of a bank account, without braces; only user input needs escaping. */
 export const accountTextParts = (
