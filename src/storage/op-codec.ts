@@ -1,7 +1,7 @@
 import { type AtomicChange, type Op, partsOf, type WorldChange } from './op.ts'
 
-// A file has the names of fields once, and the texts that many rows share once: it is a third as large as with objects,
-// and a start reads it in half the time.
+// A file has the names of fields once, and the values that many rows share once: it is about a third as large as with a
+// JSON object for each row, and a start reads it in two thirds of the time.
 //
 // - `["columns", 3, "put", "users", ["user_id", …], []]` gives the number 3 to an op on rows with these fields.
 // - `[3, "e7b2…", …]` is such an op, with the values of the fields. `set` and `remove` have the id of the row first.
