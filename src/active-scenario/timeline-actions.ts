@@ -122,7 +122,7 @@ export class TimelineActions {
   #unusedDigits(): string {
     for (;;) {
       const digits = this.#deps.random.digits(9)
-      if (!this.#tables.users.findUnique('mobile', mobileKey(`+919${digits}`))) return digits
+      if (this.#tables.users.count('mobile', mobileKey(`+919${digits}`)) === 0) return digits
     }
   }
 

@@ -22,7 +22,7 @@ export function createUsers({ store, clock, random, events, assumed }: WorldCont
   function rejectDuplicates({ email, mobile }: CreateUser) {
     const errors: FieldError[] = []
     const checkUnique = (field: 'email' | 'mobile', key: string, sent: string) => {
-      const other = users.findUnique(field, key)
+      const other = users.newest(field, key)
       const message = other && `The ${field} ${quoteInput(sent)} belongs to user ${other.id}.`
       if (message) errors.push({ field, code: 'duplicate', message })
     }

@@ -20,10 +20,16 @@ export type TableSpec<R> = {
 }
 
 /** The rows of one index key that a layer adds (oldest first), and the rows of lower layers that it removes. */
-export type Postings = { added: string[]; removed: Set<string> | undefined }
+export type PostingList = { added: string[]; removed: Set<string> | undefined }
+
+/** The same; just an id if the layer adds one row, because many keys have only one. */
+export type Postings = string | PostingList
+
+export const listOf = (postings: Postings): PostingList =>
+  typeof postings === 'string' ? { added: [postings], removed: undefined } : postings
 
 /** The id of the row that has a unique key, or the ids if several rows have it, first come first. */
-export type KeyOwner = string | readonly string[]
+export type KeyOwner = string | string[]
 
 /** The content of one layer: rows by id (`null`: removed here), and postings by index and key. */
 export type Layer<R> = {
@@ -127,7 +133,8 @@ export function countOfKey<R>(layers: Layers<R>, index: string, key: string): nu
   let total = 0
   for (const layer of layers) {
     const postings = layer.indexes[index]!.get(key)
-    if (postings) total += postings.added.length - (postings.removed?.size ?? 0)
+    if (typeof postings === 'string') total++
+    else if (postings) total += postings.added.length - (postings.removed?.size ?? 0)
   }
   return total
 }
@@ -140,10 +147,10 @@ export function idsNewestFirst<R>(
   offset: number,
   limit: number,
 ): string[] {
-  const stack: Postings[] = []
+  const stack: PostingList[] = []
   for (const layer of layers) {
     const postings = layer.indexes[index]!.get(key)
-    if (postings) stack.push(postings)
+    if (postings) stack.push(listOf(postings))
   }
   if (!isInOrder(layers, stack)) return mergeNewestFirst(layers, stack, offset, limit)
   const ids: string[] = []
@@ -157,7 +164,7 @@ export function idsNewestFirst<R>(
 }
 
 /** Whether no layer removes rows and the layers do not overlap in time. */
-const isInOrder = <R>(layers: Layers<R>, stack: readonly Postings[]): boolean =>
+const isInOrder = <R>(layers: Layers<R>, stack: readonly PostingList[]): boolean =>
   stack.every(({ removed }) => !removed?.size) &&
   stack.every(
     ({ added }, i) =>
@@ -168,7 +175,7 @@ const isInOrder = <R>(layers: Layers<R>, stack: readonly Postings[]): boolean =>
 /** The rare case: a layer with rows older than those below it, or with removed rows of a lower layer. */
 function mergeNewestFirst<R>(
   layers: Layers<R>,
-  stack: readonly Postings[],
+  stack: readonly PostingList[],
   offset: number,
   limit: number,
 ): string[] {

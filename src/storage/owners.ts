@@ -58,7 +58,9 @@ export function addOwner<R>(layers: Layers<R>, unique: Unique<R>, key: string, {
   const own = layers.at(-1)!.owners[unique.name]
   if (!own) return
   const owner = findOwner(layers, unique, key)
-  own.set(key, owner === undefined ? id : [owner, id].flat())
+  // A list of this layer grows; that of a lower layer never changes.
+  if (Array.isArray(owner) && own.get(key) === owner) owner.push(id)
+  else own.set(key, owner === undefined ? id : [owner, id].flat())
 }
 
 /** Takes a unique key of the top layer from a row. */

@@ -1,5 +1,5 @@
 import { type Entry, isBefore } from './entry.ts'
-import { findEntry, type Layers } from './layers.ts'
+import { findEntry, type Layers, listOf } from './layers.ts'
 
 type Named = { name: string }
 
@@ -11,10 +11,12 @@ export function addPosting<R>(layers: Layers<R>, index: Named, key: string, entr
   const keys = indexes[index.name]!
   const postings = keys.get(key)
   if (postings === undefined) {
-    keys.set(key, { added: [entry.id], removed: undefined })
+    keys.set(key, entry.id)
     return
   }
-  const { added, removed } = postings
+  const list = listOf(postings)
+  if (list !== postings) keys.set(key, list)
+  const { added, removed } = list
   if (entry === newest && removed === undefined) {
     added.push(entry.id)
     return
@@ -34,19 +36,21 @@ export function addPosting<R>(layers: Layers<R>, index: Named, key: string, entr
 /** Removes an entry from a key of an index. The entry can still be found. */
 export function removePosting<R>(layers: Layers<R>, index: Named, key: string, entry: Entry<R>) {
   const keys = layers.at(-1)!.indexes[index.name]!
-  let postings = keys.get(key)
-  const added = postings?.added
-  const place = added ? placeOf(layers, added, entry) : -1
-  if (added?.[place] === entry.id) added.splice(place, 1)
-  else {
-    if (!postings) {
-      postings = { added: [], removed: undefined }
-      keys.set(key, postings)
-    }
-    postings.removed ??= new Set()
-    postings.removed.add(entry.id)
+  const postings = keys.get(key)
+  if (postings === entry.id) {
+    keys.delete(key)
+    return
   }
-  if (postings && postings.added.length === 0 && !postings.removed?.size) keys.delete(key)
+  const list = postings === undefined ? { added: [], removed: undefined } : listOf(postings)
+  if (list !== postings) keys.set(key, list)
+  const { added } = list
+  const place = placeOf(layers, added, entry)
+  if (added[place] === entry.id) added.splice(place, 1)
+  else {
+    list.removed ??= new Set()
+    list.removed.add(entry.id)
+  }
+  if (added.length === 0 && !list.removed?.size) keys.delete(key)
 }
 
 /** The index of an entry in a list of ids sorted by (at, seq). */

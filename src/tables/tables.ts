@@ -18,8 +18,11 @@ export const TABLES: Specs<Rows> = {
   users: {
     id: (row) => row.user_id,
     at: createdAt,
-    indexes: { all: always },
-    uniques: { email: (row) => row.email.toLowerCase(), mobile: (row) => mobileKey(row.mobile) },
+    indexes: {
+      all: always,
+      email: (row) => row.email.toLowerCase(),
+      mobile: (row) => mobileKey(row.mobile),
+    },
   },
   kyc: {
     id: (row) => row.kyc_id,
