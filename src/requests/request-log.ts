@@ -112,7 +112,7 @@ export class RequestLog {
         ENTRY_OVERHEAD +
         url.length +
         call.headersSize +
-        (storedBody === '' ? 0 : Buffer.byteLength(storedBody)) +
+        Buffer.byteLength(storedBody) +
         storedResponse.size,
     }
     this.#ring.push(entry)

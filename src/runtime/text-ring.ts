@@ -1,6 +1,6 @@
+import { MAX_UNIT_BYTES } from './utf8.ts'
+
 const FIRST_BYTES = 16 * 1024
-// The most bytes of UTF-8 that a unit of a text takes.
-const MAX_UNIT_BYTES = 3
 
 /** A text in a ring. It is empty once the ring may have overwritten it. */
 export class RingText {

@@ -1,4 +1,5 @@
 import { nodeZlib } from '../runtime/node-modules.ts'
+import { MAX_UNIT_BYTES } from '../runtime/utf8.ts'
 import { DamagedFile } from './damaged-file.ts'
 import type { Disk } from './disk.ts'
 
@@ -28,8 +29,6 @@ export function checkedLine(json: string, before: number) {
 
 // The lines of most calls fit into it, so these calls need no memory of their own.
 const lineBytes = Buffer.allocUnsafeSlow(64 * 1024)
-// The most bytes of UTF-8 that a unit of a text takes.
-const MAX_UNIT_BYTES = 3
 
 /** A buffer for the lines of entries. */
 function bufferFor(entries: readonly string[]): Buffer {

@@ -74,7 +74,7 @@ export class DataFiles<Rows> {
       file: options.file,
       log: options.log,
       // Appending an empty change shows whether the disk accepts writes again.
-      probe: () => journal.append([['', 0, []]]),
+      probe: () => journal.append([[['', 0, []]]]),
     })
     this.#compaction = createCompaction({
       from: options.compactFrom,
@@ -88,13 +88,13 @@ export class DataFiles<Rows> {
   }
 
   /** Writes changes to the journal. Throws `storage_unavailable`. */
-  readonly write: WriteChanges = (changes, ops) => {
+  readonly write: WriteChanges = (changes) => {
     try {
       this.#journal.append(changes)
     } catch (error) {
       throw this.#availability.failed(error)
     }
-    this.#compaction.count(ops)
+    for (const change of changes) for (const [, , ops] of change) this.#compaction.count(ops.length)
     this.#availability.written()
     if (!this.#compacting) this.#compaction.written()
   }

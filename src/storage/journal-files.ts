@@ -5,7 +5,7 @@ import { DamagedFile, FORMAT, OtherFormat } from './damaged-file.ts'
 import type { Disk } from './disk.ts'
 import { removeFile } from './files.ts'
 import type { AtomicChange } from './op.ts'
-import { OpDecoder } from './op-codec.ts'
+import { type JournalLine, OpDecoder } from './op-codec.ts'
 
 // A journal has its number in its name, and continues the journal with the number before. The generation of a document
 // is the number of the first journal whose changes are not in it.
@@ -94,7 +94,7 @@ function readJournal(
     checkHeader(path, header[0] as Header, before)
     const decoder = new OpDecoder()
     for (let values = lines.nextEntries(); values; values = lines.nextEntries())
-      for (const value of values) onChange(decoder.decodeChange(value as AtomicChange))
+      for (const value of values) onChange(decoder.decodeChange(value as JournalLine))
   }
   const torn = lines.tornBytes()
   if (torn > 0) onTorn(path, torn)

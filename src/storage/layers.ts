@@ -25,6 +25,7 @@ export type PostingList = { added: string[]; removed: Set<string> | undefined }
 /** The same; just an id if the layer adds one row, because many keys have only one. */
 export type Postings = string | PostingList
 
+/** The postings as a list. */
 export const listOf = (postings: Postings): PostingList =>
   typeof postings === 'string' ? { added: [postings], removed: undefined } : postings
 

@@ -1,4 +1,4 @@
-import { type AtomicChange, type Op, partsOf, type WorldChange } from './op.ts'
+import type { AtomicChange, Op, WorldChange } from './op.ts'
 
 // A file has the names of fields once, and the values that many rows share once: it is about a third as large as with a
 // JSON object for each row, and a start reads it in two thirds of the time.
@@ -27,6 +27,11 @@ export type FileEntry =
   | ['values', number: number, values: readonly unknown[]]
   | [columns: number, ...values: unknown[]]
 
+type JournalPart = [world: string, counter: number, entries: FileEntry[]]
+
+/** A change as a journal has it: its part if it changed one world, otherwise a list of parts. */
+export type JournalLine = JournalPart | JournalPart[]
+
 /** The groups of fields with values that many rows share, by table. */
 export type RepeatedFields = Readonly<Record<string, { repeated?: readonly Group[] | undefined }>>
 
@@ -47,6 +52,12 @@ type Columns = {
   dictionaries: readonly (Dictionary | undefined)[]
 }
 
+const noColumns = (): Record<RowOpKind, Map<string, Columns[]>> => ({
+  put: new Map(),
+  set: new Map(),
+  remove: new Map(),
+})
+
 function hasValues(row: Row, fields: Group, values: readonly unknown[]): boolean {
   // The first field is the key.
   for (let i = 1; i < fields.length; i++) if (row[fields[i]!] !== values[i]) return false
@@ -57,7 +68,7 @@ function hasValues(row: Row, fields: Group, values: readonly unknown[]): boolean
 export class OpEncoder {
   readonly #repeated: RepeatedFields
   /** By kind of op and table. */
-  readonly #columns = new Map<string, Columns[]>()
+  #columns = noColumns()
   #columnsCount = 0
   /** By table. */
   readonly #dictionaries = new Map<string, readonly Dictionary[]>()
@@ -86,7 +97,7 @@ export class OpEncoder {
 
   /** The JSON text of a change, which is one line of a journal. */
   encodeChange(change: AtomicChange): string {
-    const parts = partsOf(change).map(([world, counter, ops]) => {
+    const parts = change.map(([world, counter, ops]): JournalPart => {
       const entries: FileEntry[] = []
       for (const op of ops) this.encode(op, entries)
       return [world, counter, entries]
@@ -96,7 +107,7 @@ export class OpEncoder {
 
   /** Starts another file; or the last entries were not written. */
   restart() {
-    this.#columns.clear()
+    this.#columns = noColumns()
     this.#columnsCount = 0
     this.#dictionaries.clear()
     this.#valuesCount = 0
@@ -105,11 +116,10 @@ export class OpEncoder {
   #addRow(kind: RowOpKind, table: string, id: string | undefined, row: Row, to: FileEntry[]) {
     // Before a row, because a number must not be given again while the row uses it.
     if (this.#valuesCount >= MAX_VALUES) this.restart()
-    const key = `${kind} ${table}`
-    let known = this.#columns.get(key)
+    let known = this.#columns[kind].get(table)
     if (!known) {
       known = []
-      this.#columns.set(key, known)
+      this.#columns[kind].set(table, known)
     }
     for (const columns of known) {
       const entry = this.#entryOf(columns, id, row, to)
@@ -239,10 +249,11 @@ export class OpDecoder {
   }
 
   /** The change of a line of a journal. */
-  decodeChange(line: AtomicChange): AtomicChange {
-    return partsOf(line).map(([world, counter, entries]): WorldChange => {
+  decodeChange(line: JournalLine): AtomicChange {
+    const parts = typeof line[0] === 'string' ? [line as JournalPart] : (line as JournalPart[])
+    return parts.map(([world, counter, entries]): WorldChange => {
       const ops: Op[] = []
-      for (const entry of entries as FileEntry[]) {
+      for (const entry of entries) {
         const op = this.decode(entry)
         if (op) ops.push(op)
       }

@@ -33,12 +33,8 @@ export type Op =
 /** What a change did to one world. */
 export type WorldChange = [world: string, counter: number, ops: Op[]]
 
-/** What one atomic change did: to one world, or to several. */
-export type AtomicChange = WorldChange | WorldChange[]
-
-/** The parts of an atomic change, one for each world. */
-export const partsOf = (change: AtomicChange): readonly WorldChange[] =>
-  typeof change[0] === 'string' ? [change as WorldChange] : (change as WorldChange[])
+/** What one atomic change did, one part for each world. */
+export type AtomicChange = readonly WorldChange[]
 
 /** A new row is written in full, a changed row as its id and the changed fields. */
 export function opOfPut(table: string, id: string, row: object, before: object | undefined): Op {

@@ -1,9 +1,21 @@
 import { type Entry, isBefore } from './entry.ts'
-import { findEntry, type Layers, listOf } from './layers.ts'
+import { findEntry, type Layers, type PostingList, type Postings } from './layers.ts'
 
 type Named = { name: string }
 
 // The postings of the top layer change with its rows; those of the layers below never change.
+
+/** The list of a key, which replaces a single id. */
+function storedList(
+  keys: Map<string, Postings>,
+  key: string,
+  postings: Postings | undefined,
+): PostingList {
+  if (typeof postings === 'object') return postings
+  const list = { added: postings === undefined ? [] : [postings], removed: undefined }
+  keys.set(key, list)
+  return list
+}
 
 /** Lists an entry under a key of an index of the top layer. The entry can already be found. */
 export function addPosting<R>(layers: Layers<R>, index: Named, key: string, entry: Entry<R>) {
@@ -14,9 +26,7 @@ export function addPosting<R>(layers: Layers<R>, index: Named, key: string, entr
     keys.set(key, entry.id)
     return
   }
-  const list = listOf(postings)
-  if (list !== postings) keys.set(key, list)
-  const { added, removed } = list
+  const { added, removed } = storedList(keys, key, postings)
   if (entry === newest && removed === undefined) {
     added.push(entry.id)
     return
@@ -41,8 +51,7 @@ export function removePosting<R>(layers: Layers<R>, index: Named, key: string, e
     keys.delete(key)
     return
   }
-  const list = postings === undefined ? { added: [], removed: undefined } : listOf(postings)
-  if (list !== postings) keys.set(key, list)
+  const list = storedList(keys, key, postings)
   const { added } = list
   const place = placeOf(layers, added, entry)
   if (added[place] === entry.id) added.splice(place, 1)

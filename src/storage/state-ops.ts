@@ -1,5 +1,5 @@
 import { changesOver, type Layer, type Layers, rowsOf } from './layers.ts'
-import { type AtomicChange, type LayerNumbers, type Op, partsOf } from './op.ts'
+import type { AtomicChange, LayerNumbers, Op } from './op.ts'
 import { Table } from './table.ts'
 import type { Base, Images, Snapshot, WorldTables } from './world-tables.ts'
 import type { BaseRows, Worlds } from './worlds.ts'
@@ -121,7 +121,7 @@ export class OpReader<Rows> {
 
   /** Applies an atomic change of a journal. */
   change(change: AtomicChange) {
-    for (const [name, counter, ops] of partsOf(change)) {
+    for (const [name, counter, ops] of change) {
       this.#world = this.#worlds.byName.get(name)
       for (const op of ops) this.apply(op)
       this.finish()

@@ -15,22 +15,16 @@ type Change = { undo: (() => void)[]; parts: WorldPart[]; after: (() => void)[] 
 /** Changes in memory that are written together at the end of this turn of the event loop. */
 type Group = {
   changes: AtomicChange[]
-  ops: number
   undo: (() => void)[]
   after: (() => void)[]
   onDurable: ((error?: unknown) => void)[]
   due: NodeJS.Immediate
 }
 
-/** Writes changes with this number of ops to the disk, or throws. */
-export type WriteChanges = (changes: readonly AtomicChange[], ops: number) => void
+/** Writes changes to the disk, or throws. */
+export type WriteChanges = (changes: readonly AtomicChange[]) => void
 
 const partOf = ({ world, ops }: WorldPart): WorldChange => [world.name, world.random.counter, ops]
-
-const atomic = (parts: readonly WorldPart[]): AtomicChange =>
-  parts.length === 1 ? partOf(parts[0]!) : parts.map(partOf)
-
-const opsIn = (parts: readonly WorldPart[]) => parts.reduce((sum, { ops }) => sum + ops.length, 0)
 
 function rollback(undo: readonly (() => void)[], from = 0) {
   for (let i = undo.length - 1; i >= from; i--) undo[i]!()
@@ -124,9 +118,8 @@ export class UnitOfWork {
 
   #join({ undo, after, parts }: Change) {
     const due = this.#group?.due ?? setImmediate(() => this.#commit())
-    this.#group ??= { changes: [], ops: 0, undo: [], after: [], onDurable: [], due }
-    this.#group.changes.push(atomic(parts))
-    this.#group.ops += opsIn(parts)
+    this.#group ??= { changes: [], undo: [], after: [], onDurable: [], due }
+    this.#group.changes.push(parts.map(partOf))
     this.#group.undo.push(...undo)
     this.#group.after.push(...after)
   }
@@ -137,10 +130,10 @@ export class UnitOfWork {
     this.#group = undefined
     if (group) clearImmediate(group.due)
     const changes = group?.changes ?? []
-    if (own) changes.push(atomic(own.parts))
+    if (own) changes.push(own.parts.map(partOf))
     if (changes.length === 0) return
     try {
-      this.write!(changes, (group?.ops ?? 0) + (own ? opsIn(own.parts) : 0))
+      this.write!(changes)
     } catch (error) {
       if (own) rollback(own.undo)
       if (group) {

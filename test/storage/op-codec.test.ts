@@ -115,7 +115,7 @@ t.test('more values than an encoder keeps', (t) => {
 t.test('a change of several worlds is one line', (t) => {
   const encoder = new OpEncoder(SPECS)
   const line = (text: string) => new OpDecoder().decodeChange(JSON.parse(text))
-  const one = encoder.encodeChange(['a', 3, [pay('p1')]])
+  const one = encoder.encodeChange([['a', 3, [pay('p1')]]])
   t.same(line(one), [['a', 3, [pay('p1')]]])
   encoder.restart()
   const both = encoder.encodeChange([

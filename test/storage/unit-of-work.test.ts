@@ -37,12 +37,7 @@ t.test('what is changed together is one write, at the end of the turn', async (t
   batch(() => add('b'))
   t.same(writes, [])
   t.equal(await received(), 'written')
-  t.same(writes, [
-    [
-      ['w', 1, [['drop', 'a']]],
-      ['w', 2, [['drop', 'b']]],
-    ],
-  ])
+  t.same(writes, [[[['w', 1, [['drop', 'a']]]], [['w', 2, [['drop', 'b']]]]]])
   t.equal(await received(), 'written', 'at once where nothing waits')
 })
 
@@ -112,11 +107,13 @@ t.test('a change inside a change is undone by itself where it fails', (t) => {
   t.same(writes, [
     [
       [
-        'w',
-        2,
         [
-          ['drop', 'a'],
-          ['drop', 'c'],
+          'w',
+          2,
+          [
+            ['drop', 'a'],
+            ['drop', 'c'],
+          ],
         ],
       ],
     ],
@@ -153,6 +150,6 @@ t.test('a change that cannot be written is rolled back, with its random counter'
   t.same([words, random.counter, writes], [[], 0, []])
   disk.full = false
   add('b')
-  t.same(writes, [[['w', 1, [['drop', 'b']]]]])
+  t.same(writes, [[[['w', 1, [['drop', 'b']]]]]])
   t.end()
 })
