@@ -6,6 +6,8 @@ import { BadFixtures } from '../../src/content/fixture-problems.ts'
 import { fixturesOf, readFixtures } from '../../src/content/fixtures.ts'
 import { start, TOKEN } from '../helper.ts'
 
+type Box = Awaited<ReturnType<typeof start>>
+
 const at = '2025-01-01T00:00:00.000Z'
 const user = (n: number, more: object = {}) => ({
   user_id: `00000000-0000-4000-8000-00000000000${n}`,
@@ -397,3 +399,60 @@ t.test('the cast is what the first page of users begins with', async (t) => {
   const { users: last } = (await get('/v1/users?page=3')).body.data
   t.ok(created_at < last.at(-1).created_at, 'nobody signed up before the client was there')
 })
+
+const contact = (n: number) => ({ email: `new${n}@example.com`, mobile: `987651000${n}` })
+
+/** Creates a user and five payments of the set, and completes them. */
+async function createRows({ post }: Box, n: number, path = '') {
+  const { from_user_id, to_user_id, benif_bank_id } = payment(1)
+  const sent = { from_user_id, to_user_id, benif_bank_id, amount: 5 }
+  const answers = [await post(`${path}/v1/user`, contact(n))]
+  for (let i = 0; i < 5; i++) answers.push(await post(`${path}/v1/transaction`, sent))
+  await post(`${path}/__admin/clock/advance`, { by: '1h' })
+  return answers.map(({ status }) => status)
+}
+
+/** The rows of a client that `createRows` adds to. */
+function rowsOf({ sandbox }: Box, client: string) {
+  const { users, payments } = sandbox.clients.get(client)!.tables.tables
+  return { users: [...users.rows()], payments: [...payments.rows()] }
+}
+
+t.test(
+  'a set with rows that a sandbox has created: no id and no UTR is created again',
+  async (t) => {
+    const first = await start(t, { fixtures: SET })
+    await createRows(first, 1)
+    const rows = rowsOf(first, 'default')
+    const copied = {
+      ...SET,
+      users: rows.users.map(({ user_id, email, mobile, created_at }) => ({
+        ...{ user_id, email, mobile, created_at },
+      })),
+      transactions: rows.payments.map(
+        ({ transaction_id, id, partner_transaction_id, status, utr }) =>
+          payment(1, { transaction_id, id, partner_transaction_id, status, utr: utr ?? undefined }),
+      ),
+    }
+    const box = await start(t, { fixtures: copied })
+    await box.post('/__admin/clients', { name: 'inline', fixtures: copied })
+    async function check(what: string, client: string) {
+      const statuses = await createRows(box, 2, client === 'default' ? '' : `/@${client}`)
+      t.strictSame(statuses, [201, 200, 200, 200, 200, 200], what)
+      const { users, payments } = rowsOf(box, client)
+      t.equal(users.length, 4, `${what}: no user was replaced`)
+      t.equal(payments.length, 11, `${what}: no payment was replaced`)
+      const utrs = payments.map(({ utr }) => utr).filter((utr) => utr !== null)
+      t.equal(utrs.length, 10, what)
+      t.equal(new Set(utrs).size, 10, `${what}: each UTR is new`)
+    }
+    await check('a restart', 'default')
+    await check('a client with fixtures of its own', 'inline')
+    await check('a new client', 'other')
+    const { body: before } = await box.get('/__admin/state')
+    await box.post('/__admin/reset', {})
+    await check('a reset', 'default')
+    const { body: after } = await box.get('/__admin/state')
+    t.same(after.tables, before.tables, 'a reset starts the same series')
+  },
+)
