@@ -115,3 +115,45 @@ t.test('a client without a world gets the start scenario when its own is deleted
   t.same(box.made, ['default', 'source', 'mine'])
   t.ok(log.lines.some((line) => line.includes('client mine: the active scenario no longer')))
 })
+
+t.test('a client whose start scenario was deleted gets that of the sandbox', async (t) => {
+  // Each creates the test's folder anew, so the data file comes last.
+  const without = libraryWith(t, {})
+  const library = libraryWith(t, { 'mine.json': '{"rules":[]}', 'other.json': '{"rules":[]}' })
+  const file = `${t.testdir({})}/db.json`
+  const options = { randomSeed: 1, clock: 'frozen', clockSpeed: 1, scenario: 'slow' }
+  const before = await startNaming(t, { file, start: options, library })
+  await before.create({ name: 'mine', scenario: 'mine' })
+  await before.create({ name: 'chosen', scenario: 'mine' })
+  await before.put('/@chosen/__admin/scenario', { name: 'late-reversals' })
+  await before.create({ name: 'other' })
+  await before.put('/@other/__admin/scenario', { name: 'other' })
+  await before.close()
+
+  const log = createLog()
+  const after = await startNaming(t, { file, start: options, library: without, log })
+  t.match(await after.inList('mine'), { scenario: 'slow' })
+  t.match(await after.inList('chosen'), { scenario: 'late-reversals' }, 'an active one stays')
+  t.match(await after.inList('other'), { scenario: 'slow' })
+  const warnings = ['mine', 'chosen', 'other'].map((name) =>
+    log.lines.find((line) => line.startsWith(`client ${name}: `)),
+  )
+  t.match(warnings, [
+    /its start scenario mine no longer exists; it starts with slow\. .*--scenarios/,
+    /its start scenario mine no longer exists/,
+    /the active scenario other no longer exists; the active scenario is now slow/,
+  ])
+  for (const name of ['mine', 'chosen', 'other']) {
+    t.equal((await after.post(`/@${name}/__admin/reset`, {})).status, 200)
+    t.match(await after.inList(name), { scenario: 'slow' })
+  }
+  await after.close()
+
+  const restored = await startNaming(t, { file, start: options, library, log })
+  t.match(await restored.inList('mine'), { scenario: 'slow' }, 'until the next reset')
+  await restored.post('/@mine/__admin/reset', {})
+  t.match(await restored.inList('mine'), { scenario: 'mine' })
+  restored.sandbox.changeLibrary({ library: without })
+  t.match(await restored.inList('mine'), { scenario: 'slow' }, 'with --watch too')
+  t.match(log.lines.at(-1), /client mine: the active scenario .* is now slow/)
+})

@@ -9,13 +9,16 @@ import type { SandboxTables } from '../tables/tables.ts'
 /** Which scenario is active: a name of the library or a definition, as stored. */
 export type Choice = Pick<ActiveScenario, 'name' | 'definition'>
 
+/** The scenario with which a client starts, and the one of the sandbox, which exists, if the file of the first was deleted. */
+export type StartScenario = { scenario: string; fallbackScenario: string }
+
 /** The stored choice of the active scenario, and the scenarios of the library that it refers to. */
 export class CurrentScenario {
   readonly #store: SandboxTables
   readonly #library: () => Library
-  readonly #start: string
+  readonly #start: StartScenario
 
-  constructor(store: SandboxTables, library: () => Library, start: string) {
+  constructor(store: SandboxTables, library: () => Library, start: StartScenario) {
     this.#store = store
     this.#library = library
     this.#start = start
@@ -23,14 +26,21 @@ export class CurrentScenario {
 
   get #setting(): ActiveScenario | undefined {
     const setting = this.#store.tables.settings.get('scenario')
-    return setting?.name === 'scenario' && setting.value.startedAs === this.#start
+    return setting?.name === 'scenario' && setting.value.startedAs === this.#start.scenario
       ? setting.value
       : undefined
   }
 
+  /** The scenario that a start or a reset activates. */
+  get startChoice(): Choice {
+    const { scenario, fallbackScenario } = this.#start
+    const choice = { name: scenario }
+    return this.canCompile(choice) ? choice : { name: fallbackScenario }
+  }
+
   /** The active scenario; the start scenario if none was chosen since `--scenario` changed. */
   get choice(): Choice {
-    return this.#setting ?? { name: this.#start }
+    return this.#setting ?? this.startChoice
   }
 
   /** Whether the start scenario must be activated: none was chosen, or the library does not have the chosen one any more. */
@@ -48,13 +58,13 @@ export class CurrentScenario {
   }
 
   set(choice: Choice) {
-    const value = { ...choice, startedAs: this.#start }
+    const value = { ...choice, startedAs: this.#start.scenario }
     this.#store.put('settings', { name: 'scenario', value })
   }
 
   /** Chooses the start scenario. */
   reset() {
-    this.set({ name: this.#start })
+    this.set(this.startChoice)
   }
 
   /** Returns a scenario of the library. Throws `not_found` if no scenario has this name. */

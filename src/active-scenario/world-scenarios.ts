@@ -11,7 +11,7 @@ import type { RuleDefinition } from '../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../scenarios/scenario-schema.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import { checkScenario, createRuleCheck, INLINE } from './check-definition.ts'
-import { type Choice, CurrentScenario } from './current-scenario.ts'
+import { type Choice, CurrentScenario, type StartScenario } from './current-scenario.ts'
 import { Expectations } from './expectations.ts'
 import { PushedRules } from './pushed-rules.ts'
 import { RuleCounters } from './rule-counters.ts'
@@ -21,7 +21,7 @@ export const TIMELINE_ENTRY = 'timeline.entry'
 
 export type ScenariosDeps = WorldContext & {
   library: () => Library
-  startScenario: string
+  start: StartScenario
   /** Called with the active scenario's name when scenario, rules or library have changed. */
   onChanged: (name: string) => void
 }
@@ -39,11 +39,11 @@ export class Scenarios {
   #decider: Decider | undefined
 
   constructor(deps: ScenariosDeps) {
-    const { store, random, library, startScenario } = deps
+    const { store, random, library, start } = deps
     this.#deps = deps
     this.#counters = new RuleCounters(store)
     this.#pushed = new PushedRules(store, random, this.#counters)
-    this.#current = new CurrentScenario(store, library, startScenario)
+    this.#current = new CurrentScenario(store, library, start)
   }
 
   get #library() {

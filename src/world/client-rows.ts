@@ -7,7 +7,7 @@ import type { Base } from '../storage/world-tables.ts'
 import type { Rows } from '../tables/rows.ts'
 import type { SandboxStore, SandboxTables } from '../tables/tables.ts'
 import type { ClockState } from '../time/clock.ts'
-import { adoptSettings, storeClock, type WorldStart } from './start-options.ts'
+import { adoptSettings, type ClientStart, storeClock, type WorldStart } from './start-options.ts'
 
 /** The client that calls without a client name use. */
 export const DEFAULT_CLIENT = 'default'
@@ -120,8 +120,9 @@ export class ClientRows {
   }
 
   /** The start options of a client: its own, and those of the sandbox. */
-  startOf(tables: SandboxTables): WorldStart {
-    return mergedStart(this.#start, aboutOf(tables).start)
+  startOf(tables: SandboxTables): ClientStart {
+    const start = mergedStart(this.#start, aboutOf(tables).start)
+    return { ...start, fallbackScenario: this.#start.scenario }
   }
 
   /** The rows that a reset of a client loads: its own, those of a client of the fixtures, or those of the default client. */

@@ -104,8 +104,8 @@ export async function openSandbox(config: SandboxConfig) {
   /** Starts a client on its stored tables; its world is made if it has something to do. */
   function open(tables: SandboxTables): Client {
     const client = new Client(tables, ++made, makeWorld)
-    const canWait = storeStart({ tables, start: rows.startOf(tables), library, wall: steadyWall })
-    if (!canWait) void client.world
+    const start = rows.startOf(tables)
+    if (!storeStart({ tables, start, library, wall: steadyWall, log })) void client.world
     return client
   }
 

@@ -12,6 +12,12 @@ export type WorldStart = {
   assume?: Readings
 }
 
+/** The start options of one client. */
+export type ClientStart = WorldStart & {
+  /** The start scenario of the sandbox, for a client whose own one was deleted. */
+  fallbackScenario: string
+}
+
 /** The start time of `--clock frozen`: fixed, so that two runs give the same bytes. */
 const FROZEN_AT = Date.parse('2026-01-01T00:00:00.000Z')
 

@@ -34,7 +34,7 @@ import { PartsOnDemand } from './parts-on-demand.ts'
 import { Profile } from './profile.ts'
 import type { TimerObserver } from './recorder.ts'
 import { createStaging } from './staging.ts'
-import type { WorldStart } from './start-options.ts'
+import type { ClientStart } from './start-options.ts'
 import { WorldAssumptions } from './world-assumptions.ts'
 import { createWorldClock } from './world-clock.ts'
 import { createWorldContent, RESET_PARTS } from './world-content.ts'
@@ -43,7 +43,7 @@ export type WorldDeps = {
   name: string
   tables: SandboxTables
   store: SandboxStore
-  start: WorldStart
+  start: ClientStart
   /** The present library of scenarios; it changes when the files are reloaded. */
   library: () => Library
   webhookSettings: WebhookSettings
@@ -145,7 +145,7 @@ function createBehaviour(context: WorldContext, deps: WorldDeps, publish: Publis
   const scenarios = createScenarios(
     withMore(context, {
       library,
-      startScenario: start.scenario,
+      start,
       onChanged(name: string) {
         assumptions.update()
         publish('scenario', { name })
@@ -289,10 +289,10 @@ export function createWorld(deps: WorldDeps) {
     libraryChanged() {
       scenarios.changed()
       if (!scenarios.isStale) return
-      log.warn(
-        `client ${name}: the active scenario no longer exists; the active scenario is now ${start.scenario}`,
-      )
       timeline.start(scenarios.reset)
+      log.warn(
+        `client ${name}: the active scenario no longer exists; the active scenario is now ${scenarios.name}`,
+      )
     },
     start() {
       content.start()
