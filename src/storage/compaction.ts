@@ -1,9 +1,8 @@
 import type { Later } from '../runtime/real-time.ts'
 
-// The document is rewritten when the journal has at least `FROM_BYTES` and is at least `MIN_TIMES` as large as the
-// document. A start reads this many bytes in about a second; a lower limit would rewrite the document all the time.
+// The document is rewritten when the journal has at least `FROM_BYTES` and is at least as large as the document. A start
+// reads this many bytes in about a second; a lower limit would rewrite the document all the time.
 const FROM_BYTES = 32 * 1024 * 1024
-const MIN_TIMES = 2
 // Compaction waits until nothing was written for `QUIET_MS` (real), or until the journal is `MAX_TIMES` as large.
 const QUIET_MS = 250
 const MAX_TIMES = 4
@@ -63,7 +62,7 @@ export function createCompaction({
       const bytes = journalBytes()
       if (bytes <= checkFrom) return
       const isTooLong = bytes > MAX_GROWTH * from
-      if (bytes <= MIN_TIMES * documentBytes() && !isTooLong) return
+      if (bytes <= documentBytes() && !isTooLong) return
       const isLate = endWait && bytes > MAX_TIMES * Math.max(from, documentBytes())
       if (isTooLong || isLate) {
         stop()
