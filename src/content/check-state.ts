@@ -3,9 +3,9 @@ import { TIMELINE_ENTRY } from '../active-scenario/world-scenarios.ts'
 import type { FieldError } from '../model/errors.ts'
 import { validationFailed } from '../model/validation-errors.ts'
 import type { Random } from '../runtime/random.ts'
+import { checkDraws } from './check-draws.ts'
 import { checkRows, type NoteProblem } from './check-rows.ts'
 import type { StateDocument } from './state-document.ts'
-import { checkDraws } from './used-draws.ts'
 
 const MAX_ERRORS = 20
 // Every call checks all rules, and they are compiled without a pause.

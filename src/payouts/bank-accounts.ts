@@ -12,6 +12,7 @@ import { holderNameOf } from '../model/holder-names.ts'
 import { maskIfsc, maskNumber } from '../model/mask.ts'
 import type { BankStep } from '../scenarios/compiled.ts'
 import { listPage, WHOLE_LIST } from '../tables/list-page.ts'
+import { newIdIn } from '../tables/resource-ids.ts'
 import { accountKey } from '../tables/tables.ts'
 import { fieldError, type WorldContext } from '../tables/world-context.ts'
 import { createLifecycle } from './lifecycle.ts'
@@ -127,7 +128,7 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
         const first = steps[0]!
         const now = clock.iso()
         const row: BankAccountRow = {
-          bank_id: random.uuid(),
+          bank_id: newIdIn(bank_accounts, random.uuid),
           user_id,
           account_number,
           ifsc_code,

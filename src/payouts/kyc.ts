@@ -7,6 +7,7 @@ import { maskLogText, maskNumber, quoteInput } from '../model/mask.ts'
 import { validationFailed } from '../model/validation-errors.ts'
 import type { KycStep } from '../scenarios/compiled.ts'
 import { listPage, WHOLE_LIST } from '../tables/list-page.ts'
+import { newIdIn } from '../tables/resource-ids.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import { createLifecycle, type Transition } from './lifecycle.ts'
 import type { Users } from './users.ts'
@@ -152,7 +153,7 @@ export function createKyc(context: WorldContext & { users: Users }) {
   function submitItem(userId: string, item: KycItem, steps: readonly KycStep[]) {
     const first = steps[0]!
     const now = clock.iso()
-    const kyc_id = random.uuid()
+    const kyc_id = newIdIn(kyc, random.uuid)
     const { document_type, document_name, document_number } = item
     const row: KycRow = {
       kyc_id,

@@ -1,8 +1,8 @@
 import { SandboxError } from '../model/errors.ts'
 import { canTransition, type LifecycleKind, type StatusOf } from '../model/lifecycle.ts'
+import type { Entry } from '../storage/entry.ts'
 import { TABLE_OF } from '../tables/resource-ids.ts'
 import type { Rows } from '../tables/rows.ts'
-
 import { notFound, type WorldContext } from '../tables/world-context.ts'
 
 type RowOf<K extends LifecycleKind> = Rows[(typeof TABLE_OF)[K]]
@@ -36,10 +36,11 @@ export function createLifecycle<K extends LifecycleKind, Step extends StepOf<K>>
   const rows = store.tables[table]
   const timerKind = `${kind}.step`
 
-  function enter(row: RowOf<K>) {
-    const entry = store.put(table, row)
+  /** Announces the status of a row that was just stored. */
+  function announce(entry: Entry<RowOf<K>>) {
+    const { id, row } = entry
     onEntered?.(row)
-    events.emit(`${kind}.${statusOf(row).toLowerCase()}`, entry.id)
+    events.emit(`${kind}.${statusOf(row).toLowerCase()}`, id)
     return entry
   }
 
@@ -55,7 +56,7 @@ export function createLifecycle<K extends LifecycleKind, Step extends StepOf<K>>
     const step = timer.payload as Step
     // A step that is no valid transition is ignored.
     if (!row || !canTransition(kind, statusOf(row), step.status)) return false
-    const reached = statusOf(enter(apply(row, step)).row)
+    const reached = statusOf(announce(store.put(table, apply(row, step))).row)
     // Skipped steps do not run later, but a reversal may still follow.
     if (scheduler.isEarly(timer))
       scheduler.cancelAll(
@@ -71,7 +72,7 @@ export function createLifecycle<K extends LifecycleKind, Step extends StepOf<K>>
     get,
     /** Stores a new resource with its first status, and schedules the steps after the first one. */
     begin(row: RowOf<K>, steps: readonly Step[]) {
-      const entry = enter(row)
+      const entry = announce(store.insert(table, row))
       let due_at = clock.now()
       for (let i = 1; i < steps.length; i++) {
         const step = steps[i]!
@@ -97,7 +98,7 @@ export function createLifecycle<K extends LifecycleKind, Step extends StepOf<K>>
           )
         }
         scheduler.cancelAll(timerKind, id)
-        return enter(apply(row, transition))
+        return announce(store.put(table, apply(row, transition)))
       }),
   }
 }

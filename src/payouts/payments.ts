@@ -8,6 +8,7 @@ import { failureOf } from '../model/payment-failure.ts'
 import type { CreateTransaction } from '../model/transaction.ts'
 import type { TransactionStep } from '../scenarios/compiled.ts'
 import { joinedIndexes, listPage } from '../tables/list-page.ts'
+import { newIdIn } from '../tables/resource-ids.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import { createPaymentCheck, type Parties, type PaymentCheckDeps } from './check-payment.ts'
 import { createLifecycle, type Transition } from './lifecycle.ts'
@@ -95,7 +96,7 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
     setBy?: SetBy,
   ) {
     const now = clock.iso()
-    const transaction_id = random.uuid()
+    const transaction_id = newIdIn(payments, random.uuid)
     const row: PaymentRow = {
       transaction_id,
       id: random.uuid(),

@@ -6,6 +6,7 @@ import { mobileKey } from '../model/mobile.ts'
 import type { ListQuery } from '../model/paging.ts'
 import type { CreateUser, UserRow } from '../model/user.ts'
 import { listPage } from '../tables/list-page.ts'
+import { newIdIn } from '../tables/resource-ids.ts'
 import { notFound, type WorldContext } from '../tables/world-context.ts'
 
 /** Users; their e-mail and mobile are unique in the client unless a reading says otherwise. */
@@ -44,8 +45,8 @@ export function createUsers({ store, clock, random, events, assumed }: WorldCont
         if (assumed.get(duplicateUser).isRefused) rejectDuplicates(input)
         const { email, mobile, user_type } = input
         const now = clock.iso()
-        const entry = store.put('users', {
-          user_id: random.uuid(),
+        const entry = store.insert('users', {
+          user_id: newIdIn(users, random.uuid),
           user_type,
           email,
           mobile,

@@ -2,6 +2,8 @@ import { type UtrSystem, utrForm } from '../assumptions/utr-form.ts'
 import { utrOfSuccess } from '../assumptions/utr-of-success.ts'
 import type { PaymentRow } from '../model/payment.ts'
 import { UTR_TIMER } from '../model/payment-steps.ts'
+import { rowsOf } from '../storage/layers.ts'
+import type { SandboxTables } from '../tables/tables.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 
 const DAY_MS = 86_400_000
@@ -20,12 +22,22 @@ function headsOf(day: number): Readonly<Record<UtrSystem, string>> {
   }
 }
 
+// By the image of the payments: most clients of a process have the same fixtures.
+const FIXTURE_UTRS = new WeakMap<object, ReadonlySet<string | null>>()
+
+/** The UTRs of the payments with which a client starts: a sandbox with another seed may have created them. */
+function fixtureUtrs({ base }: SandboxTables): ReadonlySet<string | null> {
+  const { payments } = base.images
+  let utrs = FIXTURE_UTRS.get(payments)
+  if (!utrs) {
+    utrs = new Set(Array.from(rowsOf(payments.layers), ({ utr }) => utr))
+    FIXTURE_UTRS.set(payments, utrs)
+  }
+  return utrs
+}
+
 /** Returns the function that makes the UTR of an amount: its form and India's date, and a unique number of eight digits. */
-function createUtrSeries({
-  clock,
-  random,
-  assumed,
-}: Pick<WorldContext, 'clock' | 'random' | 'assumed'>) {
+function createUtrSeries({ store, clock, random, assumed }: WorldContext) {
   let day = Number.NaN
   let heads = headsOf(0)
   return (paise: number): string => {
@@ -34,9 +46,13 @@ function createUtrSeries({
       heads = headsOf(today)
       day = today
     }
-    // A factor coprime to 10 maps the running number to eight digits that look random and are unique.
-    const serial = (random.next() * 48_271) % 100_000_000
-    return heads[assumed.get(utrForm)(paise)] + String(serial).padStart(8, '0')
+    const head = heads[assumed.get(utrForm)(paise)]
+    for (;;) {
+      // A factor coprime to 10 maps the running number to eight digits that look random and are unique.
+      const serial = (random.next() * 48_271) % 100_000_000
+      const utr = head + String(serial).padStart(8, '0')
+      if (!fixtureUtrs(store).has(utr)) return utr
+    }
   }
 }
 

@@ -141,6 +141,11 @@ export class Table<R> {
     return this.set(row, this.entry(this.#spec.id(row)))
   }
 
+  /** Adds a row whose id is new: `put` without a search for an old entry. */
+  insert(row: R): Entry<R> {
+    return this.set(row, undefined)
+  }
+
   /** `put` for a caller that has already looked up the old entry. */
   set(row: R, old: Entry<R> | undefined): Entry<R> {
     const entry = {

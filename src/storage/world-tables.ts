@@ -114,6 +114,18 @@ export class WorldTables<Rows> {
     return entry
   }
 
+  /** Adds a row whose id is new: `put` without a search for an old row. */
+  insert<K extends keyof Rows & string>(table: K, row: Rows[K]): Entry<Rows[K]> {
+    const { unit } = this.#home
+    if (!unit.isOpen) return this.change(() => this.insert(table, row))
+    const target = this.tables[table]
+    const entry = target.insert(row)
+    unit.record(this, ['put', table, row], () => {
+      target.place(entry.id, undefined)
+    })
+    return entry
+  }
+
   remove<K extends keyof Rows & string>(table: K, id: string): void {
     const { unit } = this.#home
     if (!unit.isOpen) {

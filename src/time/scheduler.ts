@@ -69,7 +69,7 @@ export function createScheduler({
         resource_id,
         payload,
       }
-      rows.put(row)
+      rows.insert(row)
       if (runner.add(row)) ticker.arm()
       return row
     },

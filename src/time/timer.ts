@@ -41,7 +41,8 @@ export type KindOptions = {
 export type TimerRows = {
   all: () => Iterable<TimerRow>
   get: (id: string) => TimerRow | undefined
-  put: (row: TimerRow) => void
+  /** Adds a timer whose id is new. */
+  insert: (row: TimerRow) => void
   remove: (id: string) => void
   change: <T>(run: () => T) => T
   nextSeq: () => number

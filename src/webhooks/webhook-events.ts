@@ -5,7 +5,7 @@ import { quoteInput } from '../model/mask.ts'
 import type { Views } from '../payouts/response-texts.ts'
 import type { RuleEvent } from '../scenarios/match.ts'
 import type { EventName } from '../scenarios/operations-and-events.ts'
-import { kindOf } from '../tables/resource-ids.ts'
+import { kindOf, newIdIn } from '../tables/resource-ids.ts'
 import { notFound, type WorldContext } from '../tables/world-context.ts'
 
 /** Values that replace those of a resource: the `override` of a trigger. */
@@ -32,7 +32,7 @@ export function createWebhookEvents({
   assumed,
   views,
 }: WorldContext & { views: () => Views }) {
-  const { payments, kyc, bank_accounts, users, webhook } = store.tables
+  const { payments, kyc, bank_accounts, users, webhook, events } = store.tables
 
   const assertFound = <E>(entry: E | undefined, noun: string, id: string): E => {
     if (!entry) throw notFound(noun, quoteInput(id))
@@ -65,7 +65,7 @@ export function createWebhookEvents({
     create(type: string, resource_id: string, override?: Override) {
       const resource = dataOf(type, resource_id)
       const data = override ? stringify(merged(JSON.parse(resource), override)) : resource
-      const event_id = `evt_${random.uuid().replaceAll('-', '')}`
+      const event_id = newIdIn(events, () => `evt_${random.uuid().replaceAll('-', '')}`)
       const created_at = clock.iso()
       return {
         event_id,

@@ -1,7 +1,6 @@
 import type { Readings } from '../assumptions/readings.ts'
 import type { FixtureWorlds, StartRows } from '../content/start-rows.ts'
-import { lowestDraw } from '../content/used-draws.ts'
-import { createRandom, uuidOf } from '../runtime/random.ts'
+import { uuidOf } from '../runtime/random.ts'
 import type { WorldAbout } from '../storage/op.ts'
 import type { Base } from '../storage/world-tables.ts'
 import type { Rows } from '../tables/rows.ts'
@@ -43,21 +42,6 @@ type ClientAbout = WorldAbout & {
 }
 
 const aboutOf = ({ about }: SandboxTables) => about as ClientAbout
-
-// By the images of the fixtures and by seed, because most clients of a process have the same.
-const LOWEST_DRAWS = new WeakMap<object, Map<number, number>>()
-
-/**
- * Starts the random series of a client that has only its fixtures: after the ids in them, because they may be rows of the
- * same series that a sandbox has created before.
- */
-function startSeries({ base, tables, random }: SandboxTables, seed: number) {
-  const bySeed = LOWEST_DRAWS.get(base.images) ?? new Map<number, number>()
-  LOWEST_DRAWS.set(base.images, bySeed)
-  const lowest = bySeed.get(seed) ?? lowestDraw((name) => tables[name].rows(), createRandom(seed))
-  bySeed.set(seed, lowest)
-  random.counter = lowest
-}
 
 /** Removes the keys whose value is undefined. */
 const withoutUndefined = <T extends object>(values: T) =>
@@ -146,13 +130,12 @@ export class ClientRows {
   readonly reload = (tables: SandboxTables): void => {
     const { access_token } = tables.tables.client.newest('all', 'all')!.row
     tables.reset(this.#baseOf(tables.name, aboutOf(tables)))
-    startSeries(tables, this.startOf(tables).randomSeed)
     if (!this.#isOfFixtures(tables)) writeOwnProfile(tables, access_token)
   }
 
   /** Creates the tables of a client of the fixtures, or of a new name in a base path. */
   addOfFixtures(name: string, token: string): SandboxTables {
-    const tables = this.#addOn(this.#baseOf(name, {}), name, {})
+    const tables = this.#store.addWorld(name, this.#baseOf(name, {}))
     if (!this.#isOfFixtures(tables)) writeOwnProfile(tables, token)
     return tables
   }
@@ -171,16 +154,10 @@ export class ClientRows {
 
   #fresh({ name, fixtures }: NewClient, about: ClientAbout): SandboxTables {
     const store = this.#store
-    if (!fixtures) return this.#addOn(this.#baseOf(name, about), name, about)
+    if (!fixtures) return store.addWorld(name, this.#baseOf(name, about), about)
     const { key, rows } = fixtures()
     const base = store.bases.get(`inline ${key}`) ?? store.makeBase(`inline ${key}`, rows)
-    return this.#addOn(base, name, { ...about, base: base.key })
-  }
-
-  #addOn(base: Base<Rows>, name: string, about: ClientAbout): SandboxTables {
-    const tables = this.#store.addWorld(name, base, about)
-    startSeries(tables, this.startOf(tables).randomSeed)
-    return tables
+    return store.addWorld(name, base, { ...about, base: base.key })
   }
 
   #fork({ world, snapshot }: ForkSource, client: NewClient, own: ClientAbout): SandboxTables {

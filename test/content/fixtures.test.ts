@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { BadFixtures } from '../../src/content/fixture-problems.ts'
 import { fixturesOf, readFixtures } from '../../src/content/fixtures.ts'
-import { start, TOKEN } from '../helper.ts'
+import type { Rows } from '../../src/tables/rows.ts'
+import { PAN, start, TOKEN } from '../helper.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
 
@@ -400,59 +401,99 @@ t.test('the cast is what the first page of users begins with', async (t) => {
   t.ok(created_at < last.at(-1).created_at, 'nobody signed up before the client was there')
 })
 
+const IFSC = 'HDFC0000001'
 const contact = (n: number) => ({ email: `new${n}@example.com`, mobile: `987651000${n}` })
+const TABLES = ['users', 'kyc', 'bank_accounts', 'payments'] as const
 
-/** Creates a user and five payments of the set, and completes them. */
+/** Creates a user with a document and an account, and five payments of the set, and completes them. */
 async function createRows({ post }: Box, n: number, path = '') {
+  const created = await post(`${path}/v1/user`, contact(n))
+  const user_id = created.body.data?.user_id
+  const kycItem = { ...PAN, document_number: `XXXPX100${n}A` }
   const { from_user_id, to_user_id, benif_bank_id } = payment(1)
   const sent = { from_user_id, to_user_id, benif_bank_id, amount: 5 }
-  const answers = [await post(`${path}/v1/user`, contact(n))]
+  const answers = [
+    created,
+    await post(`${path}/v1/kyc`, { user_id, kyc: [kycItem] }),
+    await post(`${path}/v1/bank`, { user_id, account_number: `88881234567${n}`, ifsc_code: IFSC }),
+  ]
   for (let i = 0; i < 5; i++) answers.push(await post(`${path}/v1/transaction`, sent))
   await post(`${path}/__admin/clock/advance`, { by: '1h' })
-  return answers.map(({ status }) => status)
+  return answers.map(({ status }) => status < 300)
 }
 
 /** The rows of a client that `createRows` adds to. */
 function rowsOf({ sandbox }: Box, client: string) {
-  const { users, payments } = sandbox.clients.get(client)!.tables.tables
-  return { users: [...users.rows()], payments: [...payments.rows()] }
+  const { tables } = sandbox.clients.get(client)!.tables
+  return Object.fromEntries(TABLES.map((name) => [name, [...tables[name].rows()]])) as {
+    [K in (typeof TABLES)[number]]: Rows[K][]
+  }
+}
+
+/** The set with the rows that a sandbox has created. */
+async function createdSet(t: Test) {
+  const box = await start(t, { fixtures: SET })
+  t.notOk((await createRows(box, 1)).includes(false))
+  const { users, kyc: records, bank_accounts, payments } = rowsOf(box, 'default')
+  return {
+    users: users.map(({ user_id, email, mobile, created_at }) => ({
+      ...{ user_id, email, mobile, created_at },
+    })),
+    kyc: records.map(({ kyc_id, user_id, document_number }) =>
+      kyc(1, { kyc_id, user_id, document_number }),
+    ),
+    bank_accounts: bank_accounts.map(({ bank_id, user_id, account_number }) =>
+      account(1, { bank_id, user_id, account_number }),
+    ),
+    transactions: payments.map(({ transaction_id, id, partner_transaction_id, status, utr }) =>
+      payment(1, { transaction_id, id, partner_transaction_id, status, utr: utr ?? undefined }),
+    ),
+  }
+}
+
+/** Fails if rows that are created now have an id or a UTR of a row of the created set. */
+async function checkNewRows(t: Test, box: Box, client: string, what: string) {
+  const ids = () => Object.values(rowsOf(box, client)).map((rows) => rows.length)
+  // The first call creates a client of a path.
+  await box.get(`/@${client}/v1/users`)
+  t.strictSame(ids(), [3, 2, 2, 6], what)
+  t.notOk((await createRows(box, 2, `/@${client}`)).includes(false), what)
+  t.strictSame(ids(), [4, 3, 3, 11], `${what}: no row was replaced`)
+  const utrs = rowsOf(box, client).payments.map(({ utr }) => utr)
+  t.equal(new Set(utrs).size, 11, `${what}: each UTR is new, and one payment has none`)
 }
 
 t.test(
   'a set with rows that a sandbox has created: no id and no UTR is created again',
   async (t) => {
-    const first = await start(t, { fixtures: SET })
-    await createRows(first, 1)
-    const rows = rowsOf(first, 'default')
-    const copied = {
-      ...SET,
-      users: rows.users.map(({ user_id, email, mobile, created_at }) => ({
-        ...{ user_id, email, mobile, created_at },
-      })),
-      transactions: rows.payments.map(
-        ({ transaction_id, id, partner_transaction_id, status, utr }) =>
-          payment(1, { transaction_id, id, partner_transaction_id, status, utr: utr ?? undefined }),
-      ),
-    }
-    const box = await start(t, { fixtures: copied })
-    await box.post('/__admin/clients', { name: 'inline', fixtures: copied })
-    async function check(what: string, client: string) {
-      const statuses = await createRows(box, 2, client === 'default' ? '' : `/@${client}`)
-      t.strictSame(statuses, [201, 200, 200, 200, 200, 200], what)
-      const { users, payments } = rowsOf(box, client)
-      t.equal(users.length, 4, `${what}: no user was replaced`)
-      t.equal(payments.length, 11, `${what}: no payment was replaced`)
-      const utrs = payments.map(({ utr }) => utr).filter((utr) => utr !== null)
-      t.equal(utrs.length, 10, what)
-      t.equal(new Set(utrs).size, 10, `${what}: each UTR is new`)
-    }
-    await check('a restart', 'default')
-    await check('a client with fixtures of its own', 'inline')
-    await check('a new client', 'other')
-    const { body: before } = await box.get('/__admin/state')
+    const fixtures = await createdSet(t)
+    const box = await start(t, { fixtures })
+    await box.post('/__admin/clients', { name: 'inline', fixtures })
+    await box.post('/__admin/clients', { name: 'fork', from: { client: 'default' } })
+    await checkNewRows(t, box, 'inline', 'a client with fixtures of its own')
+    await checkNewRows(t, box, 'fork', 'a fork')
+    await checkNewRows(t, box, 'other', 'a client of a path')
+    await checkNewRows(t, box, 'default', 'a start')
+    const before = await box.get('/__admin/state')
     await box.post('/__admin/reset', {})
-    await check('a reset', 'default')
-    const { body: after } = await box.get('/__admin/state')
-    t.same(after.tables, before.tables, 'a reset starts the same series')
+    await checkNewRows(t, box, 'default', 'a reset')
+    t.same((await box.get('/__admin/state')).body, before.body, 'the same ids as before the reset')
   },
 )
+
+t.test('the same with a seed that comes later than the fixtures', async (t) => {
+  const fixtures = await createdSet(t)
+  const file = join(t.testdir({}), 'db.json')
+  const startWith = (randomSeed: number) =>
+    start(t, {
+      fixtures,
+      sandbox: { file, start: { randomSeed, clock: 'frozen', clockSpeed: 1, scenario: 'default' } },
+    })
+  const before = await startWith(7)
+  const fork = { name: 'fork', from: { client: 'default' }, random_seed: 1 }
+  t.equal((await before.post('/__admin/clients', fork)).status, 201)
+  await checkNewRows(t, before, 'fork', 'a fork with the seed of the rows')
+  await checkNewRows(t, before, 'other', 'another seed')
+  await before.close()
+  await checkNewRows(t, await startWith(1), 'default', 'a restart with the seed of the rows')
+})

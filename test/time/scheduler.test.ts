@@ -35,7 +35,7 @@ function build(t: Pick<Test, 'teardown'>, mode: 'real' | 'frozen' = 'frozen', la
     rows: {
       all: () => rows.values(),
       get: (id) => rows.get(id),
-      put: (row) => set(row.timer_id, row),
+      insert: (row) => set(row.timer_id, row),
       remove: (id) => set(id, undefined),
       change: (run) => unit.change(run),
       nextSeq: () => ++seq,

@@ -1,6 +1,5 @@
 import type { FieldError } from '../model/errors.ts'
 import type { Random } from '../runtime/random.ts'
-import type { Rows } from '../tables/rows.ts'
 import type { StateDocument } from './state-document.ts'
 
 /** Tables with their rows; only the ids and UTRs of the rows are used. */
@@ -44,7 +43,7 @@ const uuidIn = (id: string) =>
 
 /**
  * The lowest position in the random series from which no id of these rows is generated again, and the field that needs
- * it. Rows from another series, such as the shipped fixtures, need none. The caller can pause at each `yield`.
+ * it. Rows from another series, such as fixtures, need none. The caller can pause at each `yield`.
  */
 function* lowestDraws(
   tables: Tables,
@@ -81,20 +80,6 @@ function* lowestDraws(
       if (digits !== undefined) raise(Number(digits), () => `tables.${table}[${i}].${field}`)
     }
   return { least, place }
-}
-
-/** The lowest position in the random series from which no id of these rows is generated again. */
-export function lowestDraw(
-  rowsOf: (table: keyof Rows) => Iterable<object>,
-  random: Random,
-): number {
-  const names = [...Object.keys(DRAWN), ...Object.keys(NUMBERED)] as (keyof Rows)[]
-  const tables = Object.fromEntries(names.map((name) => [name, [...rowsOf(name)]]))
-  const work = lowestDraws(tables, Number.POSITIVE_INFINITY, random)
-  for (;;) {
-    const step = work.next()
-    if (step.done) return step.value.least
-  }
 }
 
 /** An error if `draws` is too small: the series would generate the id of an existing row again. */
