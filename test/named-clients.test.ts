@@ -6,6 +6,8 @@ import { createLog, PAYMENT, type StartOptions, start } from './helper.ts'
 
 const CLIENTS = '/__admin/clients'
 
+type Row = Record<string, string>
+
 /** A sandbox, and the names of the clients whose worlds it has made. */
 async function startNaming(t: Test, sandbox: StartOptions['sandbox'] = {}) {
   const made: string[] = []
@@ -113,47 +115,69 @@ t.test('a client without a world gets the start scenario when its own is deleted
   box.sandbox.changeLibrary({ library: libraryWith(t, {}) })
   t.match(await box.inList('mine'), { scenario: 'default' })
   t.same(box.made, ['default', 'source', 'mine'])
-  t.ok(log.lines.some((line) => line.includes('client mine: the active scenario no longer')))
+  t.ok(
+    log.lines.some((line) =>
+      line.includes('client mine: the active scenario mine no longer exists'),
+    ),
+  )
 })
 
 t.test('a client whose start scenario was deleted gets that of the sandbox', async (t) => {
   // Each creates the test's folder anew, so the data file comes last.
   const without = libraryWith(t, {})
-  const library = libraryWith(t, { 'mine.json': '{"rules":[]}', 'other.json': '{"rules":[]}' })
+  const files = { 'mine.json': '{"rules":[]}', 'other.json': '{"rules":[]}' }
+  const library = libraryWith(t, files)
   const file = `${t.testdir({})}/db.json`
-  const options = { randomSeed: 1, clock: 'frozen', clockSpeed: 1, scenario: 'slow' }
-  const before = await startNaming(t, { file, start: options, library })
-  await before.create({ name: 'mine', scenario: 'mine' })
-  await before.create({ name: 'chosen', scenario: 'mine' })
+  const log = createLog()
+  const startIn = (scenario: string, found = without) =>
+    startNaming(t, {
+      file,
+      library: found,
+      log,
+      start: { randomSeed: 1, clock: 'frozen', clockSpeed: 1, scenario },
+    })
+  const before = await startIn('slow', library)
+  for (const name of ['mine', 'chosen', 'inline']) await before.create({ name, scenario: 'mine' })
   await before.put('/@chosen/__admin/scenario', { name: 'late-reversals' })
+  const definition = { rules: [], extends: 'other' }
+  await before.put('/@inline/__admin/scenario', { definition })
   await before.create({ name: 'other' })
   await before.put('/@other/__admin/scenario', { name: 'other' })
+  await before.post('/@other/__admin/snapshots', { name: 'on-other' })
   await before.close()
 
-  const log = createLog()
-  const after = await startNaming(t, { file, start: options, library: without, log })
-  t.match(await after.inList('mine'), { scenario: 'slow' })
-  t.match(await after.inList('chosen'), { scenario: 'late-reversals' }, 'an active one stays')
-  t.match(await after.inList('other'), { scenario: 'slow' })
-  const warnings = ['mine', 'chosen', 'other'].map((name) =>
-    log.lines.find((line) => line.startsWith(`client ${name}: `)),
-  )
-  t.match(warnings, [
-    /its start scenario mine no longer exists; it starts with slow\. .*--scenarios/,
-    /its start scenario mine no longer exists/,
-    /the active scenario other no longer exists; the active scenario is now slow/,
-  ])
-  for (const name of ['mine', 'chosen', 'other']) {
-    t.equal((await after.post(`/@${name}/__admin/reset`, {})).status, 200)
-    t.match(await after.inList(name), { scenario: 'slow' })
-  }
+  const after = await startIn('slow')
+  const activeIn = async ({ list }: typeof after) =>
+    Object.fromEntries((await list()).map((one: Row) => [one['name'], one['scenario']]))
+  const active = { mine: 'slow', chosen: 'late-reversals', inline: 'slow', other: 'slow' }
+  t.match(await activeIn(after), active)
+  const gone = /its start scenario mine no longer exists; slow takes its place\. .*--scenarios/
+  const replaced = (name: string, by: string) =>
+    new RegExp(`the active scenario ${name} no longer exists; the active scenario is now ${by}$`)
+  const warningsOf = (name: string) => log.lines.filter((one) => one.startsWith(`client ${name}: `))
+  t.match(warningsOf('mine'), [gone, replaced('mine', 'slow')])
+  t.match(warningsOf('chosen'), [gone])
+  t.match(warningsOf('inline'), [gone, replaced('inline', 'slow')])
+  t.match(warningsOf('other'), [replaced('other', 'slow')])
+  t.equal((await after.post('/@other/__admin/snapshots/on-other/restore', {})).status, 200)
+  t.match(await activeIn(after), active, 'a snapshot does not bring it back')
+  t.match(log.lines.at(-1), replaced('other', 'slow'))
+  t.equal((await after.post('/@chosen/__admin/reset', {})).status, 200)
+  t.match(await activeIn(after), { ...active, chosen: 'slow' })
+  await after.put('/@inline/__admin/scenario', { name: 'flaky-network' })
   await after.close()
 
-  const restored = await startNaming(t, { file, start: options, library, log })
-  t.match(await restored.inList('mine'), { scenario: 'slow' }, 'until the next reset')
-  await restored.post('/@mine/__admin/reset', {})
-  t.match(await restored.inList('mine'), { scenario: 'mine' })
+  const other = await startIn('late-reversals')
+  const started = { mine: 'late-reversals', chosen: 'late-reversals', inline: 'flaky-network' }
+  t.match(await activeIn(other), started, 'another start scenario of the sandbox')
+  await other.close()
+
+  const restored = await startIn('late-reversals', library)
+  t.match(await activeIn(restored), { mine: 'mine', chosen: 'mine', inline: 'flaky-network' })
   restored.sandbox.changeLibrary({ library: without })
-  t.match(await restored.inList('mine'), { scenario: 'slow' }, 'with --watch too')
-  t.match(log.lines.at(-1), /client mine: the active scenario .* is now slow/)
+  t.match(await activeIn(restored), started, 'with --watch too')
+  t.match(log.lines.at(-1), replaced('mine', 'late-reversals'))
+  restored.sandbox.changeLibrary({ library })
+  t.match(await activeIn(restored), { mine: 'mine', chosen: 'mine', inline: 'flaky-network' })
+  t.match(log.lines.at(-1), /its start scenario exists again; the active scenario is now mine/)
 })

@@ -12,6 +12,12 @@ export type Choice = Pick<ActiveScenario, 'name' | 'definition'>
 /** The scenario with which a client starts, and the one of the sandbox, which exists, if the file of the first was deleted. */
 export type StartScenario = { scenario: string; fallbackScenario: string }
 
+/** Whether a library has the scenario of a choice, or the one that its definition extends: a file may be deleted. */
+export const canCompile = ({ names }: Library, { name, definition }: Choice): boolean => {
+  const needed = definition ? definition.extends : name
+  return needed === undefined || names.includes(needed)
+}
+
 /** The stored choice of the active scenario, and the scenarios of the library that it refers to. */
 export class CurrentScenario {
   readonly #store: SandboxTables
@@ -26,16 +32,17 @@ export class CurrentScenario {
 
   get #setting(): ActiveScenario | undefined {
     const setting = this.#store.tables.settings.get('scenario')
-    return setting?.name === 'scenario' && setting.value.startedAs === this.#start.scenario
-      ? setting.value
-      : undefined
+    if (setting?.name !== 'scenario') return undefined
+    const { startedAs } = setting.value
+    const isOfStart = startedAs === this.#start.scenario || startedAs === this.startChoice.name
+    return isOfStart ? setting.value : undefined
   }
 
   /** The scenario that a start or a reset activates. */
   get startChoice(): Choice {
     const { scenario, fallbackScenario } = this.#start
     const choice = { name: scenario }
-    return this.canCompile(choice) ? choice : { name: fallbackScenario }
+    return canCompile(this.#library(), choice) ? choice : { name: fallbackScenario }
   }
 
   /** The active scenario; the start scenario if none was chosen since `--scenario` changed. */
@@ -50,21 +57,17 @@ export class CurrentScenario {
 
   /** Whether the active scenario can be compiled: its file may be deleted. */
   get exists(): boolean {
-    return this.canCompile(this.choice)
+    return canCompile(this.#library(), this.choice)
   }
 
-  canCompile({ name, definition }: Choice): boolean {
-    return definition !== undefined || this.#library().names.includes(name)
+  set(choice: Choice, startedAs: string = this.#start.scenario) {
+    this.#store.put('settings', { name: 'scenario', value: { ...choice, startedAs } })
   }
 
-  set(choice: Choice) {
-    const value = { ...choice, startedAs: this.#start.scenario }
-    this.#store.put('settings', { name: 'scenario', value })
-  }
-
-  /** Chooses the start scenario. */
+  /** Chooses the start scenario. What takes its place is chosen only until it exists again. */
   reset() {
-    this.set(this.startChoice)
+    const { startChoice } = this
+    this.set(startChoice, startChoice.name)
   }
 
   /** Returns a scenario of the library. Throws `not_found` if no scenario has this name. */

@@ -11,7 +11,7 @@ import type { RuleDefinition } from '../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../scenarios/scenario-schema.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import { checkScenario, createRuleCheck, INLINE } from './check-definition.ts'
-import { type Choice, CurrentScenario, type StartScenario } from './current-scenario.ts'
+import { type Choice, CurrentScenario, canCompile, type StartScenario } from './current-scenario.ts'
 import { Expectations } from './expectations.ts'
 import { PushedRules } from './pushed-rules.ts'
 import { RuleCounters } from './rule-counters.ts'
@@ -74,7 +74,7 @@ export class Scenarios {
 
   /** The readings of a scenario and of those that it extends (default: of the active one). */
   readings(choice: Choice = this.#current.choice): Readings {
-    return this.#current.canCompile(choice)
+    return canCompile(this.#library, choice)
       ? this.#library.readingsOf(this.#current.compile(choice))
       : {}
   }

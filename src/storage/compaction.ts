@@ -1,7 +1,7 @@
 import type { Later } from '../runtime/real-time.ts'
 
-// The document is rewritten when the journal has at least `FROM_BYTES` and is at least as large as the document. A start
-// reads this many bytes in about a second; a lower limit would rewrite the document all the time.
+// The document is rewritten when the journal is larger than `FROM_BYTES` and than the document. A start reads this many
+// bytes in about a second; a lower limit would rewrite the document all the time.
 const FROM_BYTES = 32 * 1024 * 1024
 // Compaction waits until nothing was written for `QUIET_MS` (real), or until the journal is `MAX_TIMES` as large.
 const QUIET_MS = 250

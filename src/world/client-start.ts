@@ -1,4 +1,4 @@
-import { CurrentScenario } from '../active-scenario/current-scenario.ts'
+import { CurrentScenario, canCompile } from '../active-scenario/current-scenario.ts'
 import type { Library } from '../scenarios/library.ts'
 import type { Table } from '../storage/table.ts'
 import type { SandboxTables } from '../tables/tables.ts'
@@ -34,27 +34,25 @@ function canWait({ tables, wall }: Deps, scenario: CurrentScenario, clock: Clock
   return scenario.layers(scenario.startChoice).every(({ timeline }) => timeline.length === 0)
 }
 
-/** Warns if the file of the active scenario or of the start scenario was deleted while the sandbox was stopped. */
-function warnOfDeletedScenario({ tables, start, library, log }: Deps) {
-  const { scenario, fallbackScenario } = start
+/** Warns if the file of the start scenario or of the active one was deleted while the sandbox was stopped. */
+function warnOfDeletedScenario({ tables, start, library, log }: Deps, startName: string) {
   const warn = (what: string) => log.warn(`client ${tables.name}: ${what}`)
-  const exists = (name: string) => library.names.includes(name)
   const active = storedScenario(tables)
-  if (!exists(scenario))
+  if (startName !== start.scenario)
     warn(
-      `its start scenario ${scenario} no longer exists; it starts with ${fallbackScenario}. To get it back, pass its folder with --scenarios, and reset the client.`,
+      `its start scenario ${start.scenario} no longer exists; ${startName} takes its place. To get it back, pass its folder with --scenarios.`,
     )
-  else if (active?.startedAs === scenario && !active.definition && !exists(active.name))
+  if (active && !canCompile(library, active))
     warn(
-      `the active scenario ${active.name} no longer exists; the active scenario is now ${scenario}`,
+      `the active scenario ${active.name} no longer exists; the active scenario is now ${startName}`,
     )
 }
 
 /** Stores what the start of a client's world stores, if the world can be made later; returns whether it can. */
 export function storeStart(client: Deps): boolean {
-  warnOfDeletedScenario(client)
   const { tables, start, library, wall } = client
   const scenario = new CurrentScenario(tables, () => library, start)
+  warnOfDeletedScenario(client, scenario.startChoice.name)
   const { isContinued, state } = clockAtStart(tables, start, wall)
   if (!canWait(client, scenario, state)) return false
   tables.change(() => {

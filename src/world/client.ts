@@ -1,3 +1,4 @@
+import { canCompile } from '../active-scenario/current-scenario.ts'
 import type { Library } from '../scenarios/library.ts'
 import type { SandboxTables } from '../tables/tables.ts'
 import { Clock } from '../time/clock.ts'
@@ -45,10 +46,9 @@ export class Client {
     this.#world?.delayed.rejectAll()
   }
 
-  /** Whether a library has the active scenario; a definition needs none. */
+  /** Whether a library has the active scenario. */
   hasScenario(library: Library): boolean {
-    const { name, definition } = storedScenario(this.tables)!
-    return definition !== undefined || library.names.includes(name)
+    return canCompile(library, storedScenario(this.tables)!)
   }
 
   /** The client in a list, which makes no world. `wall` drives its clock. */

@@ -1,5 +1,6 @@
+import { canCompile } from '../active-scenario/current-scenario.ts'
 import { createTimeline } from '../active-scenario/timeline.ts'
-import { createScenarios } from '../active-scenario/world-scenarios.ts'
+import { createScenarios, type Scenarios } from '../active-scenario/world-scenarios.ts'
 import { Assumed } from '../assumptions/assumed.ts'
 import { createSnapshots } from '../content/snapshots.ts'
 import { stateOnDemand } from '../content/state-on-demand.ts'
@@ -34,7 +35,7 @@ import { PartsOnDemand } from './parts-on-demand.ts'
 import { Profile } from './profile.ts'
 import type { TimerObserver } from './recorder.ts'
 import { createStaging } from './staging.ts'
-import type { ClientStart } from './start-options.ts'
+import { type ClientStart, storedScenario } from './start-options.ts'
 import { WorldAssumptions } from './world-assumptions.ts'
 import { createWorldClock } from './world-clock.ts'
 import { createWorldContent, RESET_PARTS } from './world-content.ts'
@@ -79,7 +80,7 @@ function createWorldScheduler(
     rows: {
       all: () => timers.rows(),
       get: (id) => timers.get(id),
-      put: (row: TimerRow) => void tables.put('timers', row),
+      insert: (row: TimerRow) => void tables.insert('timers', row),
       remove: (id) => tables.remove('timers', id),
       change: tables.change,
       nextSeq: random.next,
@@ -162,6 +163,21 @@ function createBehaviour(context: WorldContext, deps: WorldDeps, publish: Publis
   return { scenarios, assumptions }
 }
 
+/** Activates the start scenario if the active one was deleted, or if the file of the start scenario is there again. */
+function replaceStaleScenario(
+  { name, tables, library, log }: WorldDeps,
+  scenarios: Scenarios,
+  timeline: ReturnType<typeof createTimeline>,
+) {
+  if (!scenarios.isStale) return
+  const before = storedScenario(tables)!
+  const why = canCompile(library(), before)
+    ? 'its start scenario exists again'
+    : `the active scenario ${before.name} no longer exists`
+  timeline.start(scenarios.reset)
+  log.warn(`client ${name}: ${why}; the active scenario is now ${scenarios.name}`)
+}
+
 /** Creates one client's world: its parts, on its own tables, clock and random series. */
 export function createWorld(deps: WorldDeps) {
   const { name, tables, store, start, runtime, log, steadyWall: wall } = deps
@@ -229,6 +245,7 @@ export function createWorld(deps: WorldDeps) {
     onProfileChanged: deps.onProfileChanged,
   })
   const pauses = runtime.yieldsToOthers
+  const replaceStale = () => replaceStaleScenario(deps, scenarios, timeline)
   const parts = new PartsOnDemand(profile, payouts, {
     explore: makeExplore,
     inbox: makeInbox,
@@ -236,7 +253,10 @@ export function createWorld(deps: WorldDeps) {
       createSnapshots({
         store: tables,
         save: content.save,
-        adopt: (load) => content.restore('snapshot', load),
+        adopt(load) {
+          content.restore('snapshot', load)
+          replaceStale()
+        },
         pauses,
       }),
   })
@@ -285,14 +305,10 @@ export function createWorld(deps: WorldDeps) {
         scheduler.arm()
       }
     },
-    /** Applies a changed library; activates the start scenario if the active one was deleted. */
+    /** Applies a changed library. */
     libraryChanged() {
       scenarios.changed()
-      if (!scenarios.isStale) return
-      timeline.start(scenarios.reset)
-      log.warn(
-        `client ${name}: the active scenario no longer exists; the active scenario is now ${scenarios.name}`,
-      )
+      replaceStale()
     },
     start() {
       content.start()
