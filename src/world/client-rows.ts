@@ -106,7 +106,10 @@ export class ClientRows {
   /** The start options of a client: its own, and those of the sandbox. */
   startOf(tables: SandboxTables): ClientStart {
     const start = mergedStart(this.#start, aboutOf(tables).start)
-    return { ...start, fallbackScenario: this.#start.scenario }
+    const { randomSeed, clock, clockSpeed, scenario, assume } = start
+    const fallbackScenario = this.#start.scenario
+    // Each field by its name: copies of the options would have a hidden class of their own for each client.
+    return { randomSeed, clock, clockSpeed, scenario, assume, fallbackScenario }
   }
 
   /** The rows that a reset of a client loads: its own, those of a client of the fixtures, or those of the default client. */

@@ -9,7 +9,7 @@ export type WorldStart = {
   clockSpeed: number
   scenario: string
   /** Readings of open points of the contract. */
-  assume?: Readings
+  assume?: Readings | undefined
 }
 
 /** The start options of one client. */
