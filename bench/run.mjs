@@ -12,6 +12,7 @@ import {
   lineOf,
   linesBetween,
   lineWithout,
+  mergedLines,
   summaryOf,
   tableOf,
   writeBetween,
@@ -390,10 +391,8 @@ async function webhooks() {
 function write() {
   const page = join(root, 'docs/performance.md')
   const note = `Node ${process.version}, ${process.platform} ${process.arch}.`
-  const nameOf = ([what]) => what
-  const kept = options.only === undefined ? [] : linesBetween(page, 'table')
-  const old = kept.map((line) => rows.find((row) => nameOf(row) === nameOf(line)) ?? line)
-  const lines = [...old, ...rows.filter((row) => !old.includes(row))]
+  const isWhole = only.length === PARTS.length
+  const lines = isWhole ? rows : mergedLines(linesBetween(page, 'table'), rows)
   writeBetween(page, 'table', `${note}\n\n${tableOf(HEAD, lines)}\n\n${summaryOf(lines)}`)
 }
 

@@ -66,6 +66,12 @@ export function writeBetween(file, mark, text) {
   writeFileSync(file, `${page.slice(0, start)}\n${text}\n\n${page.slice(end)}`)
 }
 
+/** Rows of a table, replaced by new ones with the same first cell; other new ones come last. */
+export function mergedLines(lines, rows) {
+  const merged = lines.map((line) => rows.find(([what]) => what === line[0]) ?? line)
+  return [...merged, ...rows.filter((row) => !merged.includes(row))]
+}
+
 /** The rows of the table between the markers of a page, without its head. */
 export function linesBetween(file, mark) {
   const { page, start, end } = between(file, mark)

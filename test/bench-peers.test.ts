@@ -10,7 +10,8 @@ import { PACKAGE_ROOT } from '../src/config/package-root.ts'
 const load = (name: string) => import(join(PACKAGE_ROOT, 'bench', name))
 const { goalsOf, serversOf, startGoalsOf } = await load('peers/figures.mjs')
 const { plotOf } = await load('peers/plot.mjs')
-const { lineOf, lineWithout, summaryOf, writeBetween } = await load('table.mjs')
+const { lineOf, linesBetween, lineWithout, mergedLines, summaryOf, tableOf, writeBetween } =
+  await load('table.mjs')
 const children = await load('children.mjs')
 
 const SERVERS = [
@@ -226,4 +227,23 @@ t.test('a kept connection that is lost is made anew only where that is asked for
   }
   t.equal((await loadOn(t, losing, 7, true)).requests, 7)
   await t.rejects(loadOn(t, losing, 7), /The server under load closed the connection/)
+})
+
+t.test('a partial run of the bench replaces only the rows that it measured', (t) => {
+  const page = join(
+    t.testdir({ 'page.md': '<!-- table -->\n\n<!-- end of table -->\n' }),
+    'page.md',
+  )
+  const old = [
+    ['reads', 'at least 1', '0.5', '', 'missed'],
+    ['creates', 'at least 1', '2', '', 'met'],
+  ]
+  const head = ['What', 'Goal', 'Median', 'Least to most', 'Outcome']
+  writeBetween(page, 'table', tableOf(head, old))
+  const kept = linesBetween(page, 'table')
+  t.same(kept, old)
+  const reads = ['reads', 'at least 1', '1.5', '', 'met']
+  const more = ['starts', 'at most 1', '1', '', 'met']
+  t.same(mergedLines(kept, [more, reads]), [reads, old[1], more])
+  t.end()
 })

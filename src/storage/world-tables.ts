@@ -34,7 +34,7 @@ export type WorldHome<Rows> = {
   remove(world: WorldTables<Rows>): () => void
 }
 
-/** The tables and the random counter of one world. All changes go through `put` and `remove`. */
+/** The tables and the random counter of one world. All changes go through `insert`, `put` and `remove`. */
 export class WorldTables<Rows> {
   readonly name: string
   readonly about: WorldAbout
