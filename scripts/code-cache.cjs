@@ -8,10 +8,12 @@ const { dirname, join } = require('node:path')
 const http = require('node:http')
 const vm = require('node:vm')
 
-const file = join(__dirname, '../dist/payout-sandbox.cjs')
+const name = 'payout-sandbox.cjs'
+const file = join(__dirname, '../dist', name)
 const script = new vm.Script(
   `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'latin1')}\n})`,
-  { filename: file, importModuleDynamically: vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER },
+  // A literal and no path: the cache contains it, with the text that it is a part of.
+  { filename: name, importModuleDynamically: vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER },
 )
 const module_ = { exports: {} }
 script.runInThisContext()(module_.exports, require, module_, file, dirname(file))

@@ -5,7 +5,8 @@ const { existsSync, readFileSync } = require('node:fs')
 const { dirname, join } = require('node:path')
 const vm = require('node:vm')
 
-const file = join(__dirname, 'payout-sandbox.cjs')
+const name = 'payout-sandbox.cjs'
+const file = join(__dirname, name)
 const built = `${file}.${process.version}-${process.arch}.cache`
 
 function load() {
@@ -16,7 +17,8 @@ function load() {
   const script = new vm.Script(
     `(function (exports, require, module, __filename, __dirname) {${source}\n})`,
     {
-      filename: file,
+      // Not the path: V8 (Node 20) takes it from the cache, where it is that of another machine or installation.
+      filename: name,
       cachedData,
       importModuleDynamically: vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     },

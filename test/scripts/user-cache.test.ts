@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Script } from 'node:vm'
 import t, { type Test } from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
@@ -59,6 +59,7 @@ t.test(
     t.ok(file!.endsWith(`-${process.version}-${process.arch}`), file!)
     t.equal(statSync(file!).mode & 0o777, 0o600)
     t.equal(statSync(join(file!, '..')).mode & 0o777, 0o700)
+    t.notOk(readFileSync(file!).includes(dirname(one.bin)), 'stack traces do not name this folder')
 
     const stored = statSync(file!)
     const isStoredAgain = async () => {
@@ -72,6 +73,15 @@ t.test(
     t.ok(await isStoredAgain(), 'a damaged one is replaced')
   },
 )
+
+t.test('no file of the package contains the folder of the build', async (t) => {
+  const dist = join(PACKAGE_ROOT, 'dist')
+  for (const file of readdirSync(dist, { recursive: true, withFileTypes: true })) {
+    if (!file.isFile()) continue
+    const path = join(file.parentPath, file.name)
+    t.notOk(readFileSync(path).includes(dist), path)
+  }
+})
 
 t.test('a start without a folder for caches works', { skip }, async (t) => {
   const one = packageOf(t)
