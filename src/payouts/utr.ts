@@ -9,6 +9,8 @@ import type { WorldContext } from '../tables/world-context.ts'
 const DAY_MS = 86_400_000
 // India's time is UTC+5:30, without daylight saving.
 const INDIA_MS = 19_800_000
+// A UTR ends with eight digits.
+const SERIALS = 100_000_000
 
 /** The part of a UTR before its eight digits, on a day counted since 1970. */
 function headsOf(day: number): Readonly<Record<UtrSystem, string>> {
@@ -48,8 +50,9 @@ function createUtrSeries({ store, clock, random, assumed }: WorldContext) {
     }
     const head = heads[assumed.get(utrForm)(paise)]
     for (;;) {
-      // A factor coprime to 10 maps the running number to eight digits that look random and are unique.
-      const serial = (random.next() * 48_271) % 100_000_000
+      // A factor coprime to 10 maps the running number to eight digits that look random and are unique. Of a large
+      // number only the last eight digits count, and their product is exact.
+      const serial = ((random.next() % SERIALS) * 48_271) % SERIALS
       const utr = head + String(serial).padStart(8, '0')
       if (!fixtureUtrs(store).has(utr)) return utr
     }
