@@ -55,16 +55,19 @@ t.test('utr_form: an imported state never repeats a UTR of any form', async (t) 
   }
 })
 
-t.test('utr_form: the digits of a UTR are exact at a very high position of the series', async (t) => {
-  const sandbox = await start(t)
-  const { body: state } = await sandbox.get('/__admin/state')
-  t.equal((await sandbox.put('/__admin/state', { ...state, draws: 2 ** 48 - 100 })).status, 200)
-  const utr = await utrOf(sandbox, 100)
-  const { draws } = (await sandbox.get('/__admin/state')).body
-  // The UTR is the last draw. Its digits as `number` arithmetic would round them are others.
-  t.equal(utr.slice(-8), String((BigInt(draws) * 48_271n) % 100_000_000n).padStart(8, '0'))
-  t.not(utr.slice(-8), String((draws * 48_271) % 100_000_000).padStart(8, '0'))
-})
+t.test(
+  'utr_form: the digits of a UTR are exact at a very high position of the series',
+  async (t) => {
+    const sandbox = await start(t)
+    const { body: state } = await sandbox.get('/__admin/state')
+    t.equal((await sandbox.put('/__admin/state', { ...state, draws: 2 ** 48 - 100 })).status, 200)
+    const utr = await utrOf(sandbox, 100)
+    const { draws } = (await sandbox.get('/__admin/state')).body
+    // The UTR is the last draw. Its digits as `number` arithmetic would round them are others.
+    t.equal(utr.slice(-8), String((BigInt(draws) * 48_271n) % 100_000_000n).padStart(8, '0'))
+    t.not(utr.slice(-8), String((draws * 48_271) % 100_000_000).padStart(8, '0'))
+  },
+)
 
 const LATER = { utr_of_success: 'later' }
 const at = (ms: number) => new Date(Date.parse('2026-01-01T00:00:00.000Z') + ms).toISOString()
