@@ -3,7 +3,7 @@ import { basename, join, sep } from 'node:path'
 import { createLibrary, type Library, type LibraryEntry } from './library.ts'
 import { type Problem, readScenario } from './read.ts'
 import { checkReferences } from './references.ts'
-import { nameOfFile, scenarioTree } from './scenario-files.ts'
+import { nameOfFile, scenarioTree, statOf } from './scenario-files.ts'
 import { SCENARIO_NAME } from './schema-parts.ts'
 import { quoteValue } from './wording.ts'
 import type { Path } from './yaml-source.ts'
@@ -27,26 +27,28 @@ const problemIn = (file: string, message: string): Problem => ({
   message,
 })
 
-/** Returns the text of a file of the folder, or what is wrong with the file. A symbolic link must not point outside the folder. */
-function readText(folder: string, entry: string): { text: string } | { problem: string } {
+/** Returns the bytes of a file of the folder, or what is wrong with the file. A symbolic link must not point outside the folder. */
+function readBytes(folder: string, entry: string): Buffer | string {
   const path = join(folder, entry)
-  const inside = `${realpathSync(folder)}${sep}`
-  if (lstatSync(path).isSymbolicLink() && !realpathSync(path).startsWith(inside)) {
-    return {
-      problem:
-        'a symbolic link that points outside the folder; copy the file into the folder instead',
-    }
-  }
-  const { size } = statSync(path)
-  if (size > MAX_BYTES) {
-    return {
-      problem: `the file has ${size} bytes; the maximum is ${MAX_BYTES} (64 KiB). Split the file with extends`,
-    }
-  }
   try {
-    return {
-      text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(path)),
-    }
+    const inside = `${realpathSync(folder)}${sep}`
+    if (lstatSync(path).isSymbolicLink() && !realpathSync(path).startsWith(inside))
+      return 'a symbolic link that points outside the folder; copy the file into the folder instead'
+    const { size } = statSync(path)
+    if (size > MAX_BYTES)
+      return `the file has ${size} bytes; the maximum is ${MAX_BYTES} (64 KiB). Split the file with extends`
+    return readFileSync(path)
+  } catch (error) {
+    return `the file cannot be read (${(error as NodeJS.ErrnoException).code})`
+  }
+}
+
+/** Returns the text of a file of the folder, or what is wrong with the file. */
+function readText(folder: string, entry: string): { text: string } | { problem: string } {
+  const bytes = readBytes(folder, entry)
+  if (typeof bytes === 'string') return { problem: bytes }
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) }
   } catch {
     return { problem: 'the file is not valid UTF-8; save it as UTF-8' }
   }
@@ -60,8 +62,6 @@ function scenarioEntries(
   problems: Problem[],
 ) {
   const entries = new Map<string, string>()
-  const isFile = (entry: string) =>
-    statSync(join(folder, entry), { throwIfNoEntry: false })?.isFile()
   const { files, problems: treeProblems } = scenarioTree(folder, flat)
   problems.push(...treeProblems.map((message) => problemIn(folder, message)))
   if (files.length > MAX_FILES) {
@@ -77,7 +77,7 @@ function scenarioEntries(
     scannedFiles.push(file)
     const name = nameOfFile(entry)
     const other = entries.get(name)
-    if (!isFile(entry))
+    if (!statOf(file)?.isFile())
       problems.push(problemIn(file, 'this is not a regular file; remove it from the folder'))
     else if (!SCENARIO_NAME.test(name)) {
       const message = `${quoteValue(basename(entry))} is not a valid scenario name (lowercase letters, digits and hyphens, at most 63 characters); rename the file`

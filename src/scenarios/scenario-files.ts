@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { type BigIntStats, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { FIXTURE_FILES } from '../model/fixtures.ts'
 
@@ -20,6 +20,15 @@ const isScenarioFile = (entry: string): boolean =>
 /** Whether a folder contains fixtures. If so, none of its JSON files is a scenario. */
 export const containsFixtures = (entries: readonly string[]): boolean =>
   entries.some((entry) => FIXTURE_FILES.includes(entry))
+
+/** What a path leads to; `undefined` if it leads nowhere, such as a symbolic link to itself. */
+export function statOf(path: string): BigIntStats | undefined {
+  try {
+    return statSync(path, { bigint: true })
+  } catch {
+    return undefined
+  }
+}
 
 /** The content of a folder and its subfolders; paths are relative to the folder. */
 export type ScenarioTree = {

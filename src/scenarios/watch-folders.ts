@@ -1,6 +1,6 @@
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { scenarioTree } from './scenario-files.ts'
+import { scenarioTree, statOf } from './scenario-files.ts'
 
 /** A running watch; `close` ends it. */
 export type Watch = { close(): void }
@@ -13,7 +13,7 @@ const entriesIn = (folder: string): string[] =>
   readdirSync(folder)
     .sort()
     .map((entry) => {
-      const found = statSync(join(folder, entry), { bigint: true, throwIfNoEntry: false })
+      const found = statOf(join(folder, entry))
       return found ? `${entry} ${found.ino} ${found.size} ${found.mtimeNs}` : entry
     })
 

@@ -211,9 +211,11 @@ t.test('what is no text file of fair size inside the folder is refused', async (
   symlinkSync(join(shipped, 'slow.yaml'), join(folder, 'link.yaml'))
   symlinkSync(join(folder, 'good.yaml'), join(folder, 'inside.yaml'))
   symlinkSync(join(folder, 'gone'), join(folder, 'dangling.yaml'))
+  symlinkSync('loop.yaml', join(folder, 'loop.yaml'))
   t.strictSame(problemsOf(folder), [
     'dangling.yaml:1:1: this is not a regular file; remove it from the folder',
     'folder.yaml:1:1: this is not a regular file; remove it from the folder',
+    'loop.yaml:1:1: this is not a regular file; remove it from the folder',
     'big.yaml:1:1: the file has 70000 bytes; the maximum is 65536 (64 KiB). Split the file with extends',
     'binary.yaml:1:1: the file is not valid UTF-8; save it as UTF-8',
     'link.yaml:1:1: a symbolic link that points outside the folder; copy the file into the folder instead',

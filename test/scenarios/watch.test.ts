@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { watchFolders } from '../../src/scenarios/watch-folders.ts'
@@ -184,6 +184,15 @@ t.test('a server that has stopped watches no more', async (t) => {
   write('mine.yaml', down(503))
   await seen
   t.notMatch(log.lines.join('\n'), /read again|refused/)
+})
+
+t.test('a symbolic link that leads nowhere hides no change of another file', async (t) => {
+  const folder = t.testdir({ 'a.yaml': 'x' })
+  symlinkSync('loop.yaml', join(folder, 'loop.yaml'))
+  const seen = seenIn(folder)
+  writeFileSync(join(folder, 'a.yaml'), 'longer')
+  await seen
+  t.pass()
 })
 
 t.test('a watch that is closed looks no more, and keeps no process alive', async (t) => {
