@@ -8,14 +8,15 @@ export type Watch = { close(): void }
 // Real ms. Short enough for a person who saves a file and tries it, and cheap.
 const POLL_MS = 200
 
-/** Returns a text for each entry of one folder that changes with the entry. */
+/** Returns a text for each entry of one folder that changes with the entry; a link is another entry than its target. */
 const entriesIn = (folder: string): string[] =>
-  readdirSync(folder)
-    .sort()
+  readdirSync(folder, { withFileTypes: true })
     .map((entry) => {
-      const found = statOf(join(folder, entry))
-      return found ? `${entry} ${found.ino} ${found.size} ${found.mtimeNs}` : entry
+      const name = entry.isSymbolicLink() ? `${entry.name} ->` : entry.name
+      const found = statOf(join(folder, entry.name))
+      return found ? `${name} ${found.ino} ${found.size} ${found.mtimeNs}` : name
     })
+    .sort()
 
 /** Returns the state of a folder and its subfolders as a text that changes when a file is written, replaced, created or deleted. */
 function stateOf(folder: string): string {

@@ -195,6 +195,15 @@ t.test('a symbolic link that leads nowhere hides no change of another file', asy
   t.pass()
 })
 
+t.test('a file that moves away and leaves a symbolic link is seen', async (t) => {
+  const folder = join(t.testdir({ scenarios: { 'a.yaml': 'x' } }), 'scenarios')
+  const seen = seenIn(folder)
+  renameSync(join(folder, 'a.yaml'), join(folder, '../a.yaml'))
+  symlinkSync('../a.yaml', join(folder, 'a.yaml'))
+  await seen
+  t.pass()
+})
+
 t.test('a watch that is closed looks no more, and keeps no process alive', async (t) => {
   const folder = t.testdir({})
   let calls = 0
