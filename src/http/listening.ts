@@ -1,5 +1,12 @@
 import { once } from 'node:events'
-import { createServer, type RequestListener, type Server, ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type RequestListener,
+  type Server,
+  ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { oncePerBurst } from '../runtime/once-per-burst.ts'
 import type { Log } from '../world/sandbox.ts'
@@ -19,14 +26,22 @@ const REQUEST_MS = 10_000
  * A response that sends a text of ASCII as latin1: the bytes are the same, and Node writes them without encoding them. It
  * sends its head and its body as one write: `end` alone adds an empty second one.
  */
-class TextResponse extends ServerResponse {
+class TextResponse<Request extends IncomingMessage> extends ServerResponse<Request> {
+  /** Bytes of the body, as Fastify has counted them. */
+  #contentLength: unknown
+
+  override writeHead(status: number, ...rest: never[]): this {
+    const headers = rest[0] as OutgoingHttpHeaders | undefined
+    this.#contentLength = headers?.['content-length']
+    return super.writeHead(status, ...rest)
+  }
+
   override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
     const isAscii =
-      typeof chunk === 'string' && !encoding && Buffer.byteLength(chunk) === chunk.length
+      typeof chunk === 'string' && !encoding && Number(this.#contentLength) === chunk.length
     const done = callback as () => void
     const { socket } = this
-    if (!isAscii || !socket || !this.headersSent)
-      return super.end(chunk, (isAscii ? 'latin1' : encoding) as BufferEncoding, done)
+    if (!isAscii || !socket) return super.end(chunk, encoding as BufferEncoding, done)
     socket.cork()
     super.write(chunk, 'latin1')
     socket.uncork()

@@ -23,6 +23,15 @@ export const isBefore = (a: Position, b: Position): boolean =>
   a.at === b.at ? a.seq < b.seq : a.at < b.at
 
 /**
+ * Joins the parts of a text. V8 keeps a concatenation as a tree of its parts until somebody reads a character; each list
+ * would walk the tree again, which took a fifth of its time.
+ */
+function flat(text: string): string {
+  text.charCodeAt(0)
+  return text
+}
+
+/**
  * Renders the JSON text of an entry and memoizes it from its second use on; a row has room for two views. Most rows
  * are rendered once, by the call that creates them, and a memoized text needs more memory than the rest of the row.
  */
@@ -31,7 +40,7 @@ export function memoizedText<R>(slot: 'text' | 'otherText', render: (row: R) => 
     const memoized = entry[slot]
     if (memoized) return memoized
     const text = render(entry.row)
-    entry[slot] = memoized === undefined ? '' : text
+    entry[slot] = memoized === undefined ? '' : flat(text)
     return text
   }
 }

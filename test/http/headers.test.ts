@@ -1,5 +1,5 @@
 import t from 'tap'
-import { start } from '../helper.ts'
+import { PAYMENT, start, TOKEN } from '../helper.ts'
 
 t.test('no response allows type sniffing, and none is cached by default', async (t) => {
   const { app } = await start(t, { app: { cors: 'http://localhost:3000' } })
@@ -48,4 +48,17 @@ t.test('a scenario can override the headers', async (t) => {
   t.equal(answer.status, 503)
   t.equal(answer.headers['cache-control'], 'max-age=60')
   t.equal(answer.headers['x-content-type-options'], 'sniff')
+})
+
+t.test('a response has the bytes of its text, whatever characters are in it', async (t) => {
+  const { app, post } = await start(t)
+  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  // The last two have characters of three and of four bytes.
+  for (const remark of ['Rent', 'Café', 'किराया', 'Rent 🏠']) {
+    t.equal((await post('/v1/transaction', { ...PAYMENT, remark })).status, 200)
+    const response = await fetch(`${url}/v1/transaction/history?limit=1`, { headers: TOKEN })
+    const bytes = Buffer.from(await response.arrayBuffer())
+    t.equal(response.headers.get('content-length'), String(bytes.length), remark)
+    t.equal(JSON.parse(bytes.toString('utf8')).data.transactions[0].remark, remark)
+  }
 })
