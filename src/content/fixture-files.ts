@@ -11,8 +11,17 @@ const fileOf = (noun: FixtureNoun) => `${noun.replaceAll('_', '-')}.json`
 /** The unchecked rows of one noun, with their file and their path in it. */
 export type RawTable = { noun: FixtureNoun; file: string; path: JsonPath; rows: unknown }
 
+function readText(file: string): string {
+  try {
+    return textOf(file)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new BadFixtures([problemAt(file, [], `the file cannot be read (${code})`)])
+  }
+}
+
 function parseFile(file: string): unknown {
-  const text = textOf(file)
+  const text = readText(file)
   try {
     return JSON.parse(text)
   } catch (error) {

@@ -86,6 +86,7 @@ t.test('a problem in a file is reported with its line and column', async (t) => 
     'set.json': `{\n"users": [\n${row(1, { client: 'nobody' })}\n],\n"people": []}\n`,
     'old.json': `{"clients": [{\n  ${client},\n  "checkKyc": true,\n  "frobnicate": 1\n}]}`,
     'twice.json': `{"users": [\n${row(1)},\n${row(2, { user_id: user(1).user_id })}]}`,
+    unreadable: { 'users.json': {} },
   })
   t.match(refusal(folder), [
     /^.+kyc\.json:2:13: \[0\]\.kyc_id: /,
@@ -103,6 +104,9 @@ t.test('a problem in a file is reported with its line and column', async (t) => 
   t.strictSame(refusal(join(folder, 'old.json')), [
     `${folder}/old.json:3:15: clients[0].checkKyc: is an unknown field; did you mean "check_kyc"?`,
     `${folder}/old.json:4:17: clients[0].frobnicate: is an unknown field`,
+  ])
+  t.strictSame(refusal(join(folder, 'unreadable')), [
+    `${folder}/unreadable/users.json: the file cannot be read (EISDIR)`,
   ])
   t.strictSame(refusal(join(folder, 'gone')), [
     `${folder}/gone: there is no such file or folder; --fixtures takes a JSON file or a folder of JSON files`,

@@ -1,4 +1,5 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Library } from '../../src/scenarios/library.ts'
@@ -6,6 +7,8 @@ import { problemText, readDefinition } from '../../src/scenarios/read.ts'
 import { readLibrary } from '../../src/scenarios/read-library.ts'
 
 const shipped = new URL('../../scenarios', import.meta.url).pathname
+// The id of the user without rights.
+const NOBODY = 65_534
 const rule = 'rules: [{ when: { operation: getUser }, then: { delay: 1s } }]\n'
 
 function libraryOf(folders: string[]): Library {
@@ -220,6 +223,20 @@ t.test('what is no text file of fair size inside the folder is refused', async (
     'binary.yaml:1:1: the file is not valid UTF-8; save it as UTF-8',
     'link.yaml:1:1: a symbolic link that points outside the folder; copy the file into the folder instead',
   ])
+})
+
+t.test('a file without the permission to read it is refused', async (t) => {
+  // Outside the project, whose folders another user may not be allowed to enter.
+  const folder = mkdtempSync(join(tmpdir(), 'scenarios-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  chmodSync(folder, 0o755)
+  writeFileSync(join(folder, 'secret.yaml'), rule, { mode: 0o000 })
+  // Root reads every file.
+  const isRoot = process.geteuid?.() === 0
+  if (isRoot) process.seteuid!(NOBODY)
+  const problems = problemsOf(folder)
+  if (isRoot) process.seteuid!(0)
+  t.strictSame(problems, ['secret.yaml:1:1: the file cannot be read (EACCES)'])
 })
 
 t.test('the names in a definition of one call are checked against the library', async (t) => {
