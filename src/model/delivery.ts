@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { MAX_MS } from './duration.ts'
 import { Timestamp } from './formats.ts'
 import { listFields, searchQuery } from './paging.ts'
 
@@ -81,6 +82,8 @@ export const DeliveryRow = z.strictObject({
   attempts: z.array(StoredAttempt),
   /** The delivery waits until this event of its resource was sent. */
   hold_until: z.exactOptional(z.string()),
+  /** How long it waits after that, ms of the client's time. */
+  delay_ms: z.exactOptional(z.int().min(0).max(MAX_MS)),
   /** One further attempt, requested by a call. */
   once: z.exactOptional(z.literal(true)),
   fault: z.exactOptional(DeliveryFault),

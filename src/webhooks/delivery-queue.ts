@@ -78,6 +78,8 @@ export class DeliveryQueue {
       ...(lost_attempts && { lost_attempts }),
     }
     const held = holdUntil !== undefined && isReachable(holdUntil, resource_id, this.#tables)
+    const fraction = delay && delay.minMs < delay.maxMs ? random.fraction() : 0
+    const delay_ms = delay ? pointOf(delay, fraction) : 0
     const row: DeliveryRow = {
       delivery_id: deliveryId(event_id, copy),
       event_id,
@@ -89,7 +91,7 @@ export class DeliveryQueue {
       next_attempt_at: null,
       timer_id: null,
       attempts: [],
-      ...(held && { hold_until: holdUntil }),
+      ...(held && { hold_until: holdUntil, ...(delay_ms > 0 && { delay_ms }) }),
       ...(Object.keys(fault).length > 0 && { fault }),
       ...(rule !== undefined && { rule }),
     }
@@ -98,10 +100,7 @@ export class DeliveryQueue {
       this.#retain(row)
     } else if (row.ordered && this.#tables.deliveries.count('ordered', resource_id) > 0)
       this.#put(row)
-    else {
-      const later = delay ? pointOf(delay, delay.minMs === delay.maxMs ? 0 : random.fraction()) : 0
-      this.schedule(row, clock.now() + (held ? MAX_HOLD : later))
-    }
+    else this.schedule(row, clock.now() + (held ? MAX_HOLD : 0) + delay_ms)
     return this.get(row.delivery_id)
   }
 
@@ -131,7 +130,7 @@ export class DeliveryQueue {
   }
 
   /** Sends a delivery now: a pending one early, a finished one once more. */
-  expedite({ hold_until: _, ...row }: DeliveryRow) {
+  expedite({ hold_until: _, delay_ms: __, ...row }: DeliveryRow) {
     this.#cancel(row)
     const next: DeliveryRow =
       row.status === 'pending' ? row : { ...row, status: 'pending', ordered: false, once: true }
@@ -140,9 +139,8 @@ export class DeliveryQueue {
 
   /** Ends a delivery, and schedules what it blocked. */
   finish(row: DeliveryRow, status: DeliveryRow['status'], attempts = row.attempts) {
-    const done: DeliveryRow = { ...row, status, attempts, next_attempt_at: null, timer_id: null }
-    if (row.once) delete done.once
-    if (row.hold_until) delete done.hold_until
+    const { once: _, hold_until: __, delay_ms: ___, ...rest } = row
+    const done: DeliveryRow = { ...rest, status, attempts, next_attempt_at: null, timer_id: null }
     this.#put(done)
     this.#retain(done)
     this.#releaseBlocked(done)
@@ -154,14 +152,15 @@ export class DeliveryQueue {
     this.#scheduleNext(resource_id)
     if (deliveries.count('held', resource_id) === 0) return
     for (const { row } of deliveries.page('held', resource_id, 0, Number.POSITIVE_INFINITY)) {
-      const { hold_until, ...free } = row
+      const { hold_until, delay_ms = 0, ...free } = row
       // Release it if its event was sent, or can no longer happen.
       const mayCome =
         isReachable(hold_until!, resource_id, this.#tables) ||
         this.#isPending(hold_until!, resource_id)
       if (hold_until !== event && mayCome) continue
       this.#cancel(row)
-      this.schedule(free, this.#deps.clock.now())
+      // A delay that already runs, because the hold was too long, does not start again.
+      this.schedule(free, Math.min(this.#deps.clock.now() + delay_ms, row.next_attempt_at!))
     }
   }
 

@@ -1,5 +1,6 @@
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { ASHA, start } from '../helper.ts'
+import { ASHA, type StartOptions, start } from '../helper.ts'
 import { receiver, SECRET, status } from '../receiver.ts'
 
 const [PENDING, PROCESSING, SUCCESS, FAILED] = [
@@ -10,9 +11,13 @@ const [PENDING, PROCESSING, SUCCESS, FAILED] = [
 ]
 
 /** A sandbox whose webhook leads to a receiver, with a shipped scenario or some webhook rules. */
-async function play(t: Test, scenario: string | readonly object[] | object) {
+async function play(
+  t: Test,
+  scenario: string | readonly object[] | object,
+  sandbox: StartOptions['sandbox'] = {},
+) {
   const hook = await receiver(t)
-  const box = await start(t)
+  const box = await start(t, { sandbox })
   await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
   const given =
     typeof scenario === 'string'
@@ -24,6 +29,7 @@ async function play(t: Test, scenario: string | readonly object[] | object) {
   return { hook, box, list }
 }
 const all = [PENDING, PROCESSING, SUCCESS]
+type Box = Awaited<ReturnType<typeof play>>['box']
 
 t.test('webhook-storm: every event comes twenty times under one id', async (t) => {
   const { hook, box } = await play(t, 'webhook-storm')
@@ -210,6 +216,64 @@ t.test('hold_until: an event that never comes holds nothing for ever', async (t)
   await failing.box.pay()
   await failing.box.advance('10m')
   t.same([...new Set(failing.hook.types())].sort(), [...all].sort(), 'nor what is given up')
+})
+
+/** How long after the success of the payment each copy of its first event was sent, in seconds. */
+async function delaysOf({ call, get }: Box, base = '') {
+  await call('POST', `${base}/__admin/clock/advance`, { by: '1m' })
+  const sentAt = async (event: string): Promise<number[]> =>
+    (await get(`${base}/__admin/webhooks/deliveries?event=${event}`)).body.deliveries.map(
+      (one: { attempts: { at: string }[] }) => Date.parse(one.attempts[0]!.at) / 1_000,
+    )
+  const [success] = await sentAt(SUCCESS)
+  return (await sentAt(PENDING)).map((at) => at - success!)
+}
+const heldCopies = (delay: string) => [
+  { when: { event: PENDING }, then: { copies: 2, delay, hold_until: SUCCESS } },
+]
+
+t.test('delay with hold_until: it starts at the release, for each copy on its own', async (t) => {
+  const { hook, box } = await play(t, heldCopies('10s'))
+  await box.pay()
+  t.same(await delaysOf(box), [10, 10])
+  t.same(hook.types(), [PROCESSING, SUCCESS, PENDING, PENDING])
+  const ranged = await play(t, heldCopies('5s..30s'))
+  await ranged.box.pay()
+  const drawn = await delaysOf(ranged.box)
+  t.ok(drawn.every((s) => s >= 5 && s <= 30) && drawn[0] !== drawn[1], `${drawn}`)
+})
+
+t.test('delay with hold_until: a restart, fork, snapshot or import keeps each delay', async (t) => {
+  const file = join(t.testdir({}), 'db.json')
+  const { box: first } = await play(t, heldCopies('5s..30s'), { file })
+  await first.pay()
+  await first.advance('1s')
+  await first.post('/__admin/snapshots', { name: 's' })
+  await first.post('/__admin/clients', { name: 'fork', from: { client: 'default' } })
+  const { body: state } = await first.get('/__admin/state')
+  await first.close()
+  const box = await start(t, { sandbox: { file } })
+  const delays = await delaysOf(box)
+  t.equal(new Set(delays).size, 2)
+  t.same(await delaysOf(box, '/@fork'), delays)
+  await box.post('/__admin/snapshots/s/restore')
+  t.same(await delaysOf(box), delays)
+  t.equal((await box.put('/__admin/state', state)).status, 200)
+  t.same(await delaysOf(box), delays)
+})
+
+t.test('delay with hold_until: without that event it starts after an hour', async (t) => {
+  const { hook, box } = await play(t, [
+    { when: { event: PENDING }, then: { delay: '10m', hold_until: FAILED } },
+  ])
+  const { body } = await box.pay({ amount: '10.94' })
+  await box.advance('65m')
+  t.same(hook.types(), [PROCESSING])
+  await box.post(`/__admin/simulate/transactions/${body.data[0].transaction_id}`, {
+    status: 'FAILED',
+  })
+  await box.advance('5m')
+  t.same(hook.types(), [PROCESSING, FAILED, PENDING], 'a late release does not start it again')
 })
 
 t.test('timeline: trigger sends, with and without a webhook', async (t) => {
