@@ -4,8 +4,9 @@ import { DECIMAL, MIN_PAISE, paiseOf } from './money.ts'
 const MESSAGE = 'must be 1.00 to 9999999999.99 with at most two decimals; amounts are never rounded'
 
 const isPayable = (amount: number | string) => (paiseOf(amount) ?? 0) >= MIN_PAISE
-// These bounds and the pattern are only for the OpenAPI document; `isPayable` checks them.
-const NUMBER = z.number().meta({ minimum: 1, maximum: 9_999_999_999.99, multipleOf: 0.01 })
+// These bounds and the pattern are only for the OpenAPI document; `isPayable` checks them. It has no `multipleOf: 0.01`:
+// validators divide in binary, so they reject 1.11.
+const NUMBER = z.number().meta({ minimum: 1, maximum: 9_999_999_999.99 })
 const TEXT = z.string().meta({ pattern: DECIMAL.source.replace('^', String.raw`^(?!0+(?:\.|$))`) })
 
 /** An amount in rupees as a client may send it if a text is refused. */
