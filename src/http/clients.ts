@@ -2,8 +2,11 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { ENVELOPE, type ErrorForm, errorBody } from '../assumptions/error-body.ts'
 import { type TokenUse, token as tokenAssumption } from '../assumptions/token.ts'
+import { ClientName } from '../model/client-names.ts'
 import { SandboxError } from '../model/errors.ts'
+import { quoteInput } from '../model/mask.ts'
 import { nodeCrypto } from '../runtime/node-modules.ts'
+import { DEFAULT_CLIENT } from '../world/client-rows.ts'
 import type { Sandbox } from '../world/sandbox.ts'
 import type { World } from '../world/world.ts'
 
@@ -87,8 +90,20 @@ export function createClientResolver(sandbox: Sandbox) {
       return named(name)
     }
     throw unauthorized(
-      'The access token is unknown. Send Authorization: Bearer <token> with a token of a client, such as the one printed at start.',
+      `The access token is unknown. Send Authorization: Bearer <token> with ${tokenOf(name)}.`,
     )
+  }
+
+  /**
+   * Names the token of the client of a base path. No error shows a token that a caller or the fixtures chose, because it
+   * can be a secret; `sbx_NAME` follows from the name.
+   */
+  function tokenOf(name = DEFAULT_CLIENT): string {
+    if (name === DEFAULT_CLIENT) return 'the token printed at start'
+    const client = sandbox.clients.get(name)
+    if (client ? client.profile.access_token === `sbx_${name}` : ClientName.safeParse(name).success)
+      return `the token sbx_${name}`
+    return `the access_token of the client ${quoteInput(name)} (in clients.json of the fixtures, or in the response of POST /__admin/clients)`
   }
 
   /** What the client of a base path does with tokens. */
@@ -112,7 +127,7 @@ export function createClientResolver(sandbox: Sandbox) {
     if (!use.isRead || authorization === undefined) {
       if (isRequired(use)) {
         throw unauthorized(
-          'This call needs an access token. Send Authorization: Bearer <token>, such as the token printed at start.',
+          `This call needs an access token. Send Authorization: Bearer <token> with ${tokenOf(name)}.`,
         )
       }
       return name === undefined ? sandbox.default : named(name)
@@ -120,7 +135,7 @@ export function createClientResolver(sandbox: Sandbox) {
     const world = byToken(authorization, name)
     if (typeof world !== 'string' && name !== undefined && name !== world.name) {
       throw unauthorized(
-        `The access token does not belong to the client of the base path /@${name}. Send the token sbx_${name}, or no token.`,
+        `The access token belongs to the client ${world.name}, not to that of the base path. Send ${tokenOf(name)}, or leave out the base path.`,
       )
     }
     return world

@@ -67,6 +67,42 @@ for (const [auth, needed, open, wrong] of MODES) {
   })
 }
 
+t.test('a 401 says which token works, and shows none that can be a secret', async (t) => {
+  const { get, post } = await start(t, { assume: { token: 'strict' } })
+  const made = (await post('/__admin/clients', { name: 'made' })).body.access_token
+  await post('/__admin/clients', { name: 'chosen', access_token: 'my-own-token' })
+  await post('/__admin/clients', { name: 'named', access_token: 'sbx_named' })
+  await get('/@used/v1/users', { authorization: 'Bearer sbx_used' })
+  const inFixtures = /clients\.json of the fixtures, or in the response of POST \/__admin\/clients/
+  const table: [name: string, said: RegExp, token: string][] = [
+    ['default', /the token printed at start/, 'sbx_test_token'],
+    ['new', /the token sbx_new\b/, 'sbx_new'],
+    ['used', /the token sbx_used\b/, 'sbx_used'],
+    ['named', /the token sbx_named\b/, 'sbx_named'],
+    ['second', inFixtures, 'sbx_second_token'],
+    ['made', inFixtures, made],
+    ['chosen', inFixtures, 'my-own-token'],
+  ]
+  for (const [name, said, token] of table) {
+    const others = name === 'default' ? 'sbx_second_token' : 'sbx_test_token'
+    for (const sent of [undefined, 'unknown', others]) {
+      const headers = sent === undefined ? {} : { authorization: `Bearer ${sent}` }
+      const { status, body } = await get(`/@${name}/v1/client/profile`, headers)
+      t.equal(status, 401, `${name} ${sent}`)
+      t.match(body.message, said)
+      if (said === inFixtures) t.notMatch(body.message, token)
+    }
+    const right = { authorization: `Bearer ${token}` }
+    t.equal((await get(`/@${name}/v1/client/profile`, right)).status, 200, name)
+  }
+  const { body } = await get('/@second/v1/users', TOKEN)
+  t.match(
+    body.message,
+    /^The access token belongs to the client default, not .*, or leave out the base path\.$/,
+  )
+  t.equal((await get('/v1/users', TOKEN)).status, 200, 'which works')
+})
+
 t.test('the authentication scheme is case-insensitive', async (t) => {
   const { get } = await start(t)
   for (const scheme of ['bearer', 'BEARER', 'Bearer', 'bEaReR']) {
