@@ -1,7 +1,6 @@
 import type { AdminCall } from './admin-call.ts'
-import { documentOf, type OpenApiOperation } from './openapi.ts'
+import { documentOf, type OpenApiDocument, type OpenApiOperation } from './openapi.ts'
 import { ADMIN_REQUESTS } from './openapi-requests.ts'
-import type { Json } from './openapi-schema.ts'
 
 const TAGS: Readonly<Record<string, string>> = {
   Health: 'Whether the process is running and ready.',
@@ -32,17 +31,22 @@ function amend({ parameters, responses }: OpenApiOperation, { stream, status }: 
   response.content = { 'text/event-stream': response.content['application/json']! }
 }
 
+/** The server of a client by its name, below the address of the sandbox: a URL with variables must be absolute. */
+export const CLIENT_SERVER = {
+  url: '/@{client}/__admin',
+  description: 'A client by its name.',
+  variables: { client: { default: 'default' } },
+}
+
 /** The OpenAPI document of the admin API. */
-export const adminDocument = (calls: readonly AdminCall[]): Json =>
+export const adminDocument = (calls: readonly AdminCall[]): OpenApiDocument =>
   documentOf(calls, {
     title: 'payout-sandbox admin API',
     description: 'Control of a running payout-sandbox: its clock, clients, scenarios, webhooks.',
     servers: [
-      { url: '/__admin', description: 'The default client, or the client of the bearer token.' },
       {
-        url: '/@{client}/__admin',
-        description: 'A client by its name.',
-        variables: { client: { default: 'default' } },
+        url: '/__admin',
+        description: 'The client of the bearer token or base path, or the default one.',
       },
     ],
     tags: TAGS,

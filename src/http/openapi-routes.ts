@@ -6,7 +6,8 @@ import { refuseUnknownQuery } from './admin-query.ts'
 import { depsOf } from './app-deps.ts'
 import { basePathOf } from './clients.ts'
 import { JSON_TYPE } from './errors.ts'
-import { adminDocument } from './openapi-admin.ts'
+import type { OpenApiDocument } from './openapi.ts'
+import { adminDocument, CLIENT_SERVER } from './openapi-admin.ts'
 import { serviceDocument } from './openapi-service.ts'
 import type { Operation } from './operation.ts'
 import { parsePart } from './validation.ts'
@@ -43,31 +44,27 @@ export function serveAdminDocument(app: FastifyInstance, calls: readonly AdminCa
   const documentFor = (request: FastifyRequest) => {
     refuseUnknownQuery(request, undefined)
     document ??= adminDocument(calls)
-    return document
+    if (basePathOf(request) !== '') return document
+    return { ...document, servers: [...document.servers, CLIENT_SERVER] }
   }
   serveDocument(app, documentFor, { sameSiteOnly: true })
 }
 
-type OpenApiDocument = { servers?: readonly { url: string }[] }
-
-/** Serves `openapi.json`, as text that is made on first use. */
+/** Serves `openapi.json`. Its servers are absolute first: a client that is generated from its URL calls this sandbox. */
 function serveDocument(
   app: FastifyInstance,
   documentFor: (request: FastifyRequest) => OpenApiDocument,
   config: FastifyContextConfig = {},
 ) {
-  const texts = new WeakMap<OpenApiDocument, string>()
   app.get('/openapi.json', { config }, (request, reply) => {
     const document = documentFor(request)
-    reply.header('content-type', JSON_TYPE)
+    // A call that is tried from this document must reach the client of the path.
     const base = basePathOf(request)
-    if (base !== '') {
-      // A call that is tried from this document must reach the client of the path.
-      const servers = document.servers?.slice(0, 1).map(({ url }) => ({ url: base + url }))
-      return reply.send(JSON.stringify({ ...document, servers }))
-    }
-    const text = texts.get(document) ?? JSON.stringify(document)
-    texts.set(document, text)
-    return reply.send(text)
+    const origin = `${request.protocol}://${request.host}`
+    const absolute = document.servers.map((one) => ({ ...one, url: origin + base + one.url }))
+    // The second choice is for a page behind a proxy with TLS.
+    const servers = [...absolute, { url: base + document.servers[0]!.url }]
+    reply.header('content-type', JSON_TYPE)
+    return reply.send(JSON.stringify({ ...document, servers }))
   })
 }

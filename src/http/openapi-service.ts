@@ -1,6 +1,6 @@
 import type { TokenUse } from '../assumptions/token.ts'
 import { ErrorResponse } from '../model/error-response.ts'
-import { documentOf, type OpenApiOperation } from './openapi.ts'
+import { documentOf, type OpenApiDocument, type OpenApiOperation } from './openapi.ts'
 import type { Components } from './openapi-components.ts'
 import examples from './openapi-examples.json' with { type: 'json' }
 import { SERVICE_REQUESTS } from './openapi-requests.ts'
@@ -84,7 +84,7 @@ type DocumentOptions = {
 export function serviceDocument(
   operations: readonly Operation[],
   { isStrict = false, isRequired = (byContract) => byContract }: DocumentOptions = {},
-): Json {
+): OpenApiDocument {
   const responseForm = isStrict ? 'response' : 'contract'
   return documentOf(operations, {
     title: 'Payout and user-account service (sandbox)',

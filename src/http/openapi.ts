@@ -13,11 +13,17 @@ export type OpenApiOperation = Json & {
   responses: Record<string, Json & { content: Record<string, Json> }>
 }
 
+/** A document, whose servers are relative until a call asks for it. */
+export type OpenApiDocument = Json & {
+  servers: readonly { url: string; description?: string }[]
+  paths: Record<string, Json>
+}
+
 /** What is in the document of one API besides its endpoints. */
 export type ApiDescription<E extends Endpoint> = {
   title: string
   description: string
-  servers: readonly Json[]
+  servers: OpenApiDocument['servers']
   /** What the endpoints of each tag have in common. */
   tags: Readonly<Record<string, string>>
   securitySchemes: Json
@@ -149,7 +155,7 @@ function operationOf<E extends Endpoint>(
 export function documentOf<E extends Endpoint>(
   endpoints: readonly E[],
   api: ApiDescription<E>,
-): Json {
+): OpenApiDocument {
   const components = createComponents(api.responseForm)
   const paths: Record<string, Json> = {}
   for (const endpoint of endpoints) {

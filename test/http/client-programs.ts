@@ -136,3 +136,10 @@ export async function use(baseUrl: string) {
   }
 }
 `
+
+/** Knows no address but that of its document. */
+export const SERVED = `
+import { listUsers } from './generated/sdk.gen'
+
+export const use = async () => (await listUsers()).data?.data.total_users
+`

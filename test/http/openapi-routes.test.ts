@@ -9,6 +9,7 @@ import { serveOperation } from '../../src/http/serve-operation.ts'
 import { ADMIN_ROUTES } from '../../src/model/admin-routes.ts'
 import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'
 import { OPERATIONS } from '../../src/routes/v1/operations.ts'
+import { start } from '../helper.ts'
 
 type Paths = Record<string, Record<string, unknown>>
 
@@ -53,4 +54,30 @@ t.test('the document of the admin API has the routes of the contract, and no oth
     return `${method.toLowerCase()} ${url.replace(/:(\w+)/g, '{$1}')}`
   })
   t.strictSame(contract.sort(), routes.sort())
+})
+
+t.test('the servers start with the address of the call', async (t) => {
+  const { get } = await start(t)
+  const host = 'sandbox.localhost:4310'
+  const serversOf = async (path: string) => (await get(path, { host })).body.servers
+  const urlsOf = async (path: string) =>
+    (await serversOf(path)).map(({ url }: { url: string }) => url)
+  const origin = `http://${host}`
+  for (const path of ['/openapi.json', '/openapi.json?strict'])
+    t.strictSame(await urlsOf(path), [`${origin}/v1`, '/v1'])
+  t.strictSame(await urlsOf('/@second/openapi.json'), [`${origin}/@second/v1`, '/@second/v1'])
+  t.strictSame(await urlsOf('/@second/__admin/openapi.json'), [
+    `${origin}/@second/__admin`,
+    '/@second/__admin',
+  ])
+  const admin = await serversOf('/__admin/openapi.json')
+  t.strictSame(
+    admin.map(({ url }: { url: string }) => url),
+    [`${origin}/__admin`, `${origin}/@{client}/__admin`, '/__admin'],
+  )
+  // As Spectral's oas3-server-variables: each variable has a default, with which the URL is absolute.
+  for (const { url, variables = {} } of admin.slice(0, 2)) {
+    const filled = url.replace(/\{(\w+)\}/g, (_: string, name: string) => variables[name].default)
+    t.equal((await get(new URL(`${filled}/clock`).pathname)).status, 200)
+  }
 })
