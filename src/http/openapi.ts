@@ -142,7 +142,7 @@ function operationOf<E extends Endpoint>(
     responses: {
       [status]: {
         description: summary,
-        content: components.json(response, 'response', `${upper(id)}Answer`),
+        content: components.json(response, 'response', `${upper(id)}Response`),
       },
       ...errorResponses(components, errors),
     },

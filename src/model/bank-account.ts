@@ -90,8 +90,8 @@ export const AddBankAccountResponse = envelope(
       updated_at: Timestamp,
     }),
   }),
-).meta({ id: 'AddBankAccountAnswer' })
+).meta({ id: 'AddBankAccountResponse' })
 
 export const ListBankAccountsResponse = envelope(200, z.array(BankAccount)).meta({
-  id: 'ListBankAccountsAnswer',
+  id: 'ListBankAccountsResponse',
 })

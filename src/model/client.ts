@@ -35,5 +35,5 @@ const ClientProfile = z
   .meta({ id: 'ClientProfile' })
 
 export const GetClientProfileResponse = envelope(200, ClientProfile).meta({
-  id: 'GetClientProfileAnswer',
+  id: 'GetClientProfileResponse',
 })

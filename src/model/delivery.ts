@@ -114,7 +114,7 @@ export type Delivery = z.infer<typeof Delivery>
 
 /** A delivery with its body; null for an event that was only recorded. */
 export const DeliveryDetail = Delivery.extend({ body: z.string().nullable() }).meta({
-  id: 'DeliveryDetail',
+  id: 'DeliveryDetailResponse',
 })
 export type DeliveryDetail = z.infer<typeof DeliveryDetail>
 
@@ -132,4 +132,4 @@ export const ListDeliveriesResponse = z
     total_pages: z.int(),
     deliveries: z.array(Delivery),
   })
-  .meta({ id: 'Deliveries' })
+  .meta({ id: 'DeliveriesResponse' })

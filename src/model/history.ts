@@ -46,4 +46,4 @@ export const HistoryResponse = envelope(
     total_pages: z.int(),
     transactions: z.array(HistoryRecord),
   }),
-).meta({ id: 'HistoryAnswer' })
+).meta({ id: 'HistoryResponse' })

@@ -33,7 +33,7 @@ export const InboxResponse = z
     total_pages: z.int(),
     messages: z.array(InboxRow),
   })
-  .meta({ id: 'Inbox' })
+  .meta({ id: 'InboxResponse' })
 export const ReceivedResponse = z
   .strictObject({ received: z.literal(true), message_id: z.string(), verified: z.boolean() })
-  .meta({ id: 'InboxReceived' })
+  .meta({ id: 'InboxReceivedResponse' })

@@ -116,7 +116,7 @@ export type SubmitKyc = z.infer<typeof SubmitKyc>
 export const SubmitKycResponse = envelope(
   201,
   z.array(z.strictObject({ status: z.boolean(), message: z.string(), data: KycRecord })),
-).meta({ id: 'SubmitKycAnswer' })
+).meta({ id: 'SubmitKycResponse' })
 
 /** GET /kyc/:userId has an envelope of its own. */
 export const GetKycResponse = z
@@ -132,4 +132,4 @@ export const GetKycResponse = z
       }),
     }),
   })
-  .meta({ id: 'GetKycAnswer' })
+  .meta({ id: 'GetKycResponse' })

@@ -45,7 +45,7 @@ export type CreateTransaction = z.infer<typeof CreateTransaction>
 
 export const TransactionQuery = listQuery(10)
 export const TransactionsResponse = envelope(200, z.array(Transaction)).meta({
-  id: 'TransactionsAnswer',
+  id: 'TransactionsResponse',
 })
 /** `total_transation` is the service's own spelling. */
 export const ListTransactionsResponse = envelope(
@@ -56,4 +56,4 @@ export const ListTransactionsResponse = envelope(
     total_pages: z.int(),
     transactions: z.array(Transaction),
   }),
-).meta({ id: 'ListTransactionsAnswer' })
+).meta({ id: 'ListTransactionsResponse' })

@@ -45,9 +45,9 @@ export const CreateUser = z
 export type CreateUser = z.infer<typeof CreateUser>
 
 export const UserQuery = listQuery(50)
-export const CreateUserResponse = envelope(201, User).meta({ id: 'CreateUserAnswer' })
-export const GetUserResponse = envelope(200, User).meta({ id: 'GetUserAnswer' })
+export const CreateUserResponse = envelope(201, User).meta({ id: 'CreateUserResponse' })
+export const GetUserResponse = envelope(200, User).meta({ id: 'GetUserResponse' })
 export const ListUsersResponse = envelope(
   200,
   z.strictObject({ total_users: z.int(), ...listFields, users: z.array(User) }),
-).meta({ id: 'ListUsersAnswer' })
+).meta({ id: 'ListUsersResponse' })

@@ -60,7 +60,7 @@ export const UpdatedWebhookResponse = z
       response: z.strictObject({ status: SUCCESS, message: z.string(), data: Webhook }),
     }),
   })
-  .meta({ id: 'UpdatedWebhookAnswer' })
+  .meta({ id: 'UpdatedWebhookResponse' })
 export const GetWebhookResponse = z
   .strictObject({ message: z.string(), data: Webhook })
-  .meta({ id: 'GetWebhookAnswer' })
+  .meta({ id: 'GetWebhookResponse' })

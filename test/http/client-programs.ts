@@ -115,12 +115,12 @@ export async function use(baseUrl: string) {
 export const ADMIN = `
 import { createClient } from './generated/client'
 import { advanceClock, getClock, listRules, pushRule, setScenario, simulateTransaction } from './generated/sdk.gen'
-import type { Clock, Fired } from './generated/types.gen'
+import type { Clock, FiredResponse } from './generated/types.gen'
 
 export async function use(baseUrl: string) {
   const client = createClient({ baseUrl, headers: { 'X-Admin-Token': 'secret' } })
   const clock: Clock | undefined = (await getClock({ client })).data
-  const moved: Fired | undefined = (await advanceClock({ client, body: { by: '2d' } })).data
+  const moved: FiredResponse | undefined = (await advanceClock({ client, body: { by: '2d' } })).data
   const rule = await pushRule({ client, body: { name: 'one', when: { operation: 'listUsers' }, then: { respond: { status: 503 } } } })
   const rules = await listRules({ client })
   const scenario = await setScenario({ client, body: { name: 'slow' } })

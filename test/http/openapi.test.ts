@@ -331,11 +331,11 @@ t.test('types that a generator of clients needs', async (t) => {
   t.match(CreateTransaction.properties.currency_code, { description: 'Default: "INR".' })
   t.equal(CreateWebhook.properties.webhook_secret.writeOnly, true)
   for (const form of [document, strict]) {
-    const { code } = form.components.schemas.GetUserAnswer.properties
+    const { code } = form.components.schemas.GetUserResponse.properties
     t.equal(code.type, 'integer')
   }
   for (const { anyOf } of [
-    schemas.AddBankAccountAnswer.properties.data.properties.data.properties.metadata,
+    schemas.AddBankAccountResponse.properties.data.properties.data.properties.metadata,
     KycRecord.properties.metadata,
   ])
     t.match(anyOf, [{ $ref: String }, { type: 'null' }])

@@ -41,7 +41,9 @@ const Assumption = z
     ),
   })
   .meta({ id: 'Assumption' })
-const Assumptions = z.strictObject({ assumptions: z.array(Assumption) }).meta({ id: 'Assumptions' })
+const Assumptions = z
+  .strictObject({ assumptions: z.array(Assumption) })
+  .meta({ id: 'AssumptionsResponse' })
 
 const listOf = ({ assumptions }: World) => ({
   assumptions: assumptions.describe().map(({ assumption, reading, source }) => {

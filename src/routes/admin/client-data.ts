@@ -149,7 +149,7 @@ export const dataCalls = [
           rules: z.int(),
         }),
       })
-      .meta({ id: 'ClientInShort' }),
+      .meta({ id: 'ClientInShortResponse' }),
     handle(world) {
       const { name, clientId, profile, webhooks, scenarios, requests, deliveries, delayed } = world
       const { users, kyc, bank_accounts, payments } = world.tables.tables
@@ -184,7 +184,7 @@ export const dataCalls = [
         ...pageFields,
         users: z.array(UserWithAll),
       })
-      .meta({ id: 'UsersWithAll' }),
+      .meta({ id: 'UsersWithAllResponse' }),
     handle(world, { query }) {
       const { search, kyc, bank } = query
       const test = searchTest(search)
@@ -220,7 +220,7 @@ export const dataCalls = [
         ...pageFields,
         transactions: z.array(Payment),
       })
-      .meta({ id: 'Payments' }),
+      .meta({ id: 'PaymentsResponse' }),
     handle(world, { query }) {
       const { status, search } = query
       const test = searchTest(search)
@@ -253,7 +253,7 @@ export const dataCalls = [
         deliveries: z.array(Delivery),
         timers: z.array(Timer),
       })
-      .meta({ id: 'PaymentWithAll' }),
+      .meta({ id: 'PaymentWithAllResponse' }),
     errors: ['not_found'],
     handle(world, { params: { id } }) {
       const entry = world.payments.get(id)

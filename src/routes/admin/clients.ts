@@ -76,7 +76,7 @@ export const clientCalls = [
   adminCall({
     id: 'listClients',
     summary: 'List the clients',
-    response: z.strictObject({ clients: z.array(Client) }).meta({ id: 'Clients' }),
+    response: z.strictObject({ clients: z.array(Client) }).meta({ id: 'ClientsResponse' }),
     handle: (_world, _input, sandbox) => ({ clients: sandbox.summaries() }),
   }),
   adminCall({
@@ -86,7 +86,7 @@ export const clientCalls = [
     body: CreateClient,
     response: z
       .strictObject({ client_id: Uuid, name: ClientName, access_token: AccessToken })
-      .meta({ id: 'CreatedClient' }),
+      .meta({ id: 'CreatedClientResponse' }),
     errors: ['client_exists', 'token_in_use'],
     handle(_world, { body }, sandbox) {
       const { name, profile } = sandbox.create(newClientOf(body))
@@ -97,7 +97,7 @@ export const clientCalls = [
     id: 'deleteClient',
     summary: 'Delete a client and all its state',
     params: z.object({ name: ClientName }),
-    response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedClient' }),
+    response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedClientResponse' }),
     errors: ['default_client_required'],
     handle(_world, { params }, sandbox) {
       sandbox.delete(params.name)

@@ -48,7 +48,7 @@ const FiredResponse = z
         'The number of timers that ran but are not in `fired`, which has the first 10,000.',
     }),
   })
-  .meta({ id: 'Fired' })
+  .meta({ id: 'FiredResponse' })
 /** A pending timer. */
 export const Timer = z
   .strictObject({
@@ -221,7 +221,7 @@ export const clockCalls = [
   adminCall({
     id: 'listTimers',
     summary: 'List the pending timers, soonest first; search',
-    response: z.strictObject({ timers: z.array(Timer) }).meta({ id: 'Timers' }),
+    response: z.strictObject({ timers: z.array(Timer) }).meta({ id: 'TimersResponse' }),
     query: z.object({ limit: TimerCount.optional(), search: SearchText }),
     handle({ scheduler }, { query: { limit, search } }) {
       const test = searchTest(search)
@@ -234,7 +234,7 @@ export const clockCalls = [
     id: 'deleteTimer',
     summary: 'Cancel a timer; it will not run',
     params: TimerPath,
-    response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedTimer' }),
+    response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedTimerResponse' }),
     handle(world, { params }) {
       const timer = findTimer(world, params.id)
       const { timer_id } = timer

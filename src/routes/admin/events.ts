@@ -8,7 +8,7 @@ export const eventCalls = [
     id: 'streamEvents',
     summary:
       'Server-sent events: request, waiting, change, timer, delivery, clock, scenario, assumptions, reset, restore; Last-Event-ID resumes the stream',
-    response: z.string().meta({ id: 'EventStream' }),
+    response: z.string().meta({ id: 'EventStreamResponse' }),
     handle: () => '',
     stream({ feed }, { headers }, reply) {
       reply.hijack()

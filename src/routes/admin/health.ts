@@ -11,8 +11,10 @@ const Health = z
     timestamp: Timestamp,
     message: z.string().optional(),
   })
-  .meta({ id: 'Health' })
-const Ready = z.strictObject({ ready: z.literal(true), clients: z.int() }).meta({ id: 'Ready' })
+  .meta({ id: 'HealthResponse' })
+const Ready = z
+  .strictObject({ ready: z.literal(true), clients: z.int() })
+  .meta({ id: 'ReadyResponse' })
 
 const writeErrorMessage = (errno: string | undefined) =>
   errno && `The data file cannot be written (${errno}); changes are rejected.`

@@ -32,7 +32,7 @@ export const inboxCalls = [
   adminCall({
     id: 'clearInbox',
     summary: 'Delete all messages of the inbox',
-    response: z.strictObject({ deleted: z.int() }).meta({ id: 'ClearedInbox' }),
+    response: z.strictObject({ deleted: z.int() }).meta({ id: 'ClearedInboxResponse' }),
     handle: ({ inbox }) => ({ deleted: inbox.clear() }),
   }),
 ]

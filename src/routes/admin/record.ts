@@ -24,7 +24,7 @@ export const recordCalls = [
     unrecorded: true,
     response: z
       .strictObject({ file: z.string(), lines: z.int(), text: z.string() })
-      .meta({ id: 'Recording' }),
+      .meta({ id: 'RecordingResponse' }),
     errors: ['not_recorded'],
     handle(_world, _input, { recorder }) {
       if (!recorder)

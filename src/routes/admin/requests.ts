@@ -35,7 +35,7 @@ const Requests = z
     dropped: z.int().meta({ description: 'The number of older calls that the log has discarded.' }),
     requests: z.array(LoggedRequest),
   })
-  .meta({ id: 'Requests' })
+  .meta({ id: 'RequestsResponse' })
 
 /** Checks and compiles a `match` that was sent as JSON; throws if it is invalid. */
 export async function readRequestMatch(
@@ -141,7 +141,7 @@ export const requestCalls = [
   adminCall({
     id: 'deleteRequests',
     summary: 'Delete all calls from the request log',
-    response: z.strictObject({ deleted: z.int() }).meta({ id: 'DeletedRequests' }),
+    response: z.strictObject({ deleted: z.int() }).meta({ id: 'DeletedRequestsResponse' }),
     handle: ({ requests }) => ({ deleted: requests.clear() }),
   }),
   adminCall({
@@ -158,7 +158,7 @@ export const requestCalls = [
     id: 'countRequests',
     summary: 'Count the calls that match',
     body: z.strictObject({ match: Match }).default({ match: {} }),
-    response: z.strictObject({ count: z.int() }).meta({ id: 'RequestCount' }),
+    response: z.strictObject({ count: z.int() }).meta({ id: 'RequestCountResponse' }),
     handle: async (world, { body: { match } }) => ({
       count: matching(world, await readRequestMatch(world, match)).length,
     }),
@@ -204,7 +204,7 @@ export const requestCalls = [
         verified: z.literal(true),
         count: z.int().meta({ description: 'The number of matching calls, or of steps.' }),
       })
-      .meta({ id: 'VerifiedRequests' }),
+      .meta({ id: 'VerifiedRequestsResponse' }),
     errors: ['verification_failed'],
     async handle(world, { body: { match: value = {}, sequence, ...counts } }) {
       if (sequence) {

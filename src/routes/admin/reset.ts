@@ -15,7 +15,7 @@ export const resetCalls = [
       .default({}),
     response: z
       .strictObject({ reset: z.array(z.string()), parts: z.array(z.enum(RESET_PARTS)) })
-      .meta({ id: 'Reset' }),
+      .meta({ id: 'ResetResponse' }),
     handle(world, { body }, sandbox) {
       const parts = body.parts ?? [...RESET_PARTS]
       const worlds = body.all

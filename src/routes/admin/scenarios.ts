@@ -31,7 +31,7 @@ const ActiveScenario = z
     // The scenarios active before, since the start or a reset, and the expectations that they had not met when they were replaced.
     previous: z.array(z.strictObject({ name: z.string(), expect: z.array(Expected) })).optional(),
   })
-  .meta({ id: 'ActiveScenario' })
+  .meta({ id: 'ActiveScenarioResponse' })
 const PushedRule = z
   .strictObject({
     rule_id: z.string(),
@@ -73,7 +73,7 @@ export const scenarioCalls = [
         // file:line:column: message
         problems: z.array(z.string()),
       })
-      .meta({ id: 'Scenarios' }),
+      .meta({ id: 'ScenariosResponse' }),
     handle: ({ scenarios }, _input, { libraryProblems }) => ({
       scenarios: scenarios.list(),
       problems: [...libraryProblems],
@@ -94,7 +94,7 @@ export const scenarioCalls = [
         rules: z.array(RuleInText),
         webhooks: z.array(RuleInText),
       })
-      .meta({ id: 'ScenarioText' }),
+      .meta({ id: 'ScenarioTextResponse' }),
     errors: ['not_found'],
     async handle({ scenarios }, { params: { name } }) {
       const { definition, file, source: kept, rules, webhooks } = scenarios.textOf(name)
@@ -154,7 +154,7 @@ export const scenarioCalls = [
     id: 'listRules',
     summary:
       'List the pushed rules in order of priority, with their hits; used-up rules stay in the list',
-    response: z.strictObject({ rules: z.array(PushedRule) }).meta({ id: 'PushedRules' }),
+    response: z.strictObject({ rules: z.array(PushedRule) }).meta({ id: 'PushedRulesResponse' }),
     handle: ({ scenarios }) => ({ rules: scenarios.pushed() }),
   }),
   adminCall({
@@ -172,7 +172,7 @@ export const scenarioCalls = [
     id: 'deleteRule',
     summary: 'Delete a pushed rule',
     params: RulePath,
-    response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedRule' }),
+    response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedRuleResponse' }),
     handle({ scenarios }, { params }) {
       scenarios.removeRule(params.id)
       return { deleted: params.id }
@@ -194,7 +194,7 @@ export const scenarioCalls = [
           }),
         ),
       })
-      .meta({ id: 'MagicValues' }),
+      .meta({ id: 'MagicValuesResponse' }),
     handle: ({ scenarios }) => ({ magic_values: scenarios.magicValues() }),
   }),
 ]

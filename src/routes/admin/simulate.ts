@@ -17,7 +17,7 @@ export const simulateCalls = [
     body: z.strictObject({ status: PaymentStatus, reason }),
     response: z
       .strictObject({ transaction_id: Uuid, status: PaymentStatus })
-      .meta({ id: 'MovedTransaction' }),
+      .meta({ id: 'MovedTransactionResponse' }),
     errors: ['invalid_transition'],
     handle({ payments }, { params, body: { status, reason: why } }) {
       const { row } = payments.simulate(params.id, {
@@ -33,7 +33,9 @@ export const simulateCalls = [
     summary: 'Change the status of a pending KYC record',
     params: ResourcePath,
     body: z.strictObject({ status: KycStatus, reason }),
-    response: z.strictObject({ kyc_id: Uuid, kyc_status: KycStatus }).meta({ id: 'MovedKyc' }),
+    response: z
+      .strictObject({ kyc_id: Uuid, kyc_status: KycStatus })
+      .meta({ id: 'MovedKycResponse' }),
     errors: ['invalid_transition'],
     handle({ kyc }, { params, body: { status, reason: why } }) {
       const { row } = kyc.simulate(params.id, { status, ...(why && { message: why }) })
@@ -47,7 +49,7 @@ export const simulateCalls = [
     body: z.strictObject({ status: BankStatus, reason }),
     response: z
       .strictObject({ bank_id: Uuid, bank_status: BankStatus })
-      .meta({ id: 'MovedBankAccount' }),
+      .meta({ id: 'MovedBankAccountResponse' }),
     errors: ['invalid_transition'],
     handle({ bankAccounts }, { params, body: { status, reason: why } }) {
       const { row } = bankAccounts.simulate(params.id, { status, ...(why && { message: why }) })

@@ -41,7 +41,7 @@ export const stateCalls = [
     body: StateDocument,
     response: z
       .strictObject({ now: Timestamp, rows: z.record(z.string(), z.int()) })
-      .meta({ id: 'TakenState' }),
+      .meta({ id: 'TakenStateResponse' }),
     async handle({ state, clock }, { body }) {
       const rows = await (await state()).replace(body)
       return { now: clock.iso(), rows }
@@ -52,7 +52,7 @@ export const stateCalls = [
     summary: 'List the snapshots of the client',
     response: z
       .strictObject({ snapshots: z.array(z.strictObject(snapshot)) })
-      .meta({ id: 'Snapshots' }),
+      .meta({ id: 'SnapshotsResponse' }),
     handle: ({ snapshots }) => ({ snapshots: snapshots.list() }),
   }),
   adminCall({
@@ -61,7 +61,9 @@ export const stateCalls = [
       'Save the state as a snapshot, including clock and timers; replaces a snapshot of the same name',
     status: 201,
     body: z.strictObject({ name: SnapshotName }),
-    response: z.strictObject({ ...snapshot, replaced: z.boolean() }).meta({ id: 'SavedSnapshot' }),
+    response: z
+      .strictObject({ ...snapshot, replaced: z.boolean() })
+      .meta({ id: 'SavedSnapshotResponse' }),
     errors: ['snapshot_limit_reached'],
     handle: ({ snapshots }, { body }) => snapshots.save(body.name),
   }),
@@ -81,7 +83,7 @@ export const stateCalls = [
     id: 'deleteSnapshot',
     summary: 'Delete a snapshot',
     params: SnapshotPath,
-    response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedSnapshot' }),
+    response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedSnapshotResponse' }),
     handle({ snapshots }, { params }) {
       snapshots.forget(params.name)
       return { deleted: params.name }
@@ -91,7 +93,9 @@ export const stateCalls = [
     id: 'restoreSnapshot',
     summary: 'Restore a snapshot; the snapshot is not deleted',
     params: SnapshotPath,
-    response: z.strictObject({ restored: z.string(), now: Timestamp }).meta({ id: 'Restored' }),
+    response: z
+      .strictObject({ restored: z.string(), now: Timestamp })
+      .meta({ id: 'RestoredResponse' }),
     async handle({ snapshots, scheduler, clock }, { params }) {
       await scheduler.whenIdle(() => snapshots.restore(params.name))
       return { restored: params.name, now: clock.iso() }
@@ -104,7 +108,7 @@ export const stateCalls = [
     params: SnapshotPath,
     response: z
       .strictObject({ snapshot: z.string(), tables: z.record(z.string(), Difference) })
-      .meta({ id: 'SnapshotDifference' }),
+      .meta({ id: 'SnapshotDifferenceResponse' }),
     errors: ['server_busy'],
     async handle({ snapshots, runtime }, { params: { name } }) {
       const tables = await snapshots.diff(name)

@@ -222,7 +222,7 @@ export const waitCalls = [
         transaction: z.looseObject({}).optional(),
         kyc: z.looseObject({}).optional(),
       })
-      .meta({ id: 'Waited' }),
+      .meta({ id: 'WaitedResponse' }),
     errors: ['wait_timeout', 'not_ready', 'caller_gone'],
     async handle(world, { body: { for: what, match, timeout_ms: timeoutMs }, hangUpSignal }) {
       const limits = { timeout_ms: timeoutMs, signal: hangUpSignal() }

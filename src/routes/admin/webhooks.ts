@@ -160,7 +160,7 @@ export const webhookCalls = [
     }),
     response: z
       .strictObject({ event_id: z.string(), deliveries: z.array(Delivery) })
-      .meta({ id: 'Triggered' }),
+      .meta({ id: 'TriggeredResponse' }),
     async handle(world, { body: { event, resource_id, override } }) {
       const rows = await world.deliveries.trigger(event, resource_id, override)
       return {
@@ -188,7 +188,7 @@ export const webhookCalls = [
           .nullable(),
         ignored: z.array(z.string()),
       })
-      .meta({ id: 'Explored' }),
+      .meta({ id: 'ExploredResponse' }),
     errors: ['explore_failed'],
     handle: (world, { body: { transaction_id, probe, max_orders: maxOrders } }) =>
       world.explore(transaction_id, probe, maxOrders),
