@@ -4,7 +4,7 @@ import { sandboxDefault } from './sandbox-default.ts'
 
 const errorCodes = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]
 
-/** A field of an error: the contract shows no error body, so that each can be missing. */
+/** A field of an error that can be missing: the contract shows no error body. */
 const ours = <T extends z.ZodType>(field: T, contract: z.ZodType): T =>
   sandboxDefault(field, contract.optional())
 
@@ -18,8 +18,9 @@ export const ErrorResponse = z
   .strictObject({
     status: ours(z.literal(false), z.boolean()),
     code: ours(z.int().meta({ description: CODE }), z.int().meta({ description: CODE })),
-    error: ours(z.string().meta({ description: WORD }), z.string().meta({ description: WORD })),
-    message: ours(z.string(), z.string()),
+    // Required in both documents: they are what callers read, and generated types should not make them optional.
+    error: z.string().meta({ description: WORD }),
+    message: z.string(),
     data: ours(z.null(), z.unknown().meta({ description: 'Null in this sandbox.' })),
     errors: ours(fieldErrors(), fieldErrors()),
   })

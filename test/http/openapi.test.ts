@@ -216,6 +216,11 @@ t.test('the responses match the served document', async (t) => {
   t.not(findings('#/components/schemas/User', { user_id: 7 }), '', 'the validator does refuse')
 })
 
+t.test('an error has its code and its message in both documents', async (t) => {
+  t.strictSame(document.components.schemas.Error.required, ['error', 'message'])
+  t.equal(strict.components.schemas.Error.required.length, 6)
+})
+
 t.test('the limits of a KYC submission are described', async (t) => {
   const { get } = await start(t)
   const { SubmitKyc, KycItem } = (await get('/openapi.json')).body.components.schemas
