@@ -56,17 +56,21 @@ function requestOf(command: string) {
 
 t.test('each curl of a page gives the answer that stands below it', async (t) => {
   await holdCurls(t, 'README.md', 2)
-  await holdCurls(t, 'docs/endpoints.md', 18)
+  await holdCurls(t, 'docs/endpoints.md', 18, true)
   await holdCurls(t, 'docs/testing.md', 5)
 })
 
-/** Runs the curl commands of a page, in their order, against a sandbox of its own. */
-async function holdCurls(t: Test, name: string, atLeast: number) {
+/** Runs the curl commands of a page, in their order, against a sandbox of its own. `withStatus`: the page shows each status. */
+async function holdCurls(t: Test, name: string, atLeast: number, withStatus = false) {
   const { port } = await serve(t, ['--memory', '--clock', 'frozen'])
   const page = read(name)
   let updated = ''
   let rest = 0
-  const blocks = [...page.matchAll(/```sh\n(curl .*)\n```\n(?:\n```json\n([\s\S]*?)\n```\n)?/g)]
+  const blocks = [
+    ...page.matchAll(
+      /```sh\n(curl .*)\n```\n(?:\n`(\d+ [\w ]+)`\n)?(?:\n```json\n([\s\S]*?)\n```\n)?/g,
+    ),
+  ]
   t.ok(blocks.length >= atLeast, name)
   for (const block of blocks) {
     const { url, method, headers, body } = requestOf(block[1]!)
@@ -76,8 +80,9 @@ async function holdCurls(t: Test, name: string, atLeast: number) {
       ...(body !== undefined && { body }),
     })
     const text = JSON.stringify(await answer.json(), null, 2)
-    if (!updating) t.equal(block[2], text, `${method} ${url}`)
-    updated += `${page.slice(rest, block.index)}\`\`\`sh\n${block[1]}\n\`\`\`\n\n\`\`\`json\n${text}\n\`\`\`\n`
+    const status = withStatus ? `${answer.status} ${answer.statusText}` : undefined
+    if (!updating) t.strictSame(block.slice(2), [status, text], `${method} ${url}`)
+    updated += `${page.slice(rest, block.index)}\`\`\`sh\n${block[1]}\n\`\`\`\n${status ? `\n\`${status}\`\n` : ''}\n\`\`\`json\n${text}\n\`\`\`\n`
     rest = block.index + block[0].length
   }
   if (updating) writeFileSync(pathOf(name), updated + page.slice(rest))
