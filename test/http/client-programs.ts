@@ -1,4 +1,7 @@
 /** Programs of users. Those of the service call every endpoint with a client that a public generator made of the document. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { ASHA, ROHAN, ROHANS_ACCOUNT } from '../helper.ts'
 
 /** What a program returns: the HTTP status of each call by operation id, and the error code of a missing user. */
@@ -132,6 +135,21 @@ export async function use(baseUrl: string) {
     scenario: scenario.data?.name,
     refused: refused.error?.error,
   }
+}
+`
+
+/** The TypeScript of docs/first-payout.md; `types.test.ts` checks the type of the library. */
+export const ON_PAGE = `
+${/```ts\n([\s\S]*?)```/
+  .exec(readFileSync(join(PACKAGE_ROOT, 'docs/first-payout.md'), 'utf8'))![1]!
+  .replace("'./payouts'", "'./generated'")
+  .replace(
+    /import type { RunningSandbox }.*/,
+    'type RunningSandbox = { url: string; token: string }',
+  )}
+export async function use(url: string) {
+  const { data } = await payoutsOf({ url, token: 'sbx_test_token' }).GET('/client/profile')
+  return data?.data.name
 }
 `
 

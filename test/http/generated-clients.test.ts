@@ -5,7 +5,7 @@ import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'
 import { OPERATIONS } from '../../src/routes/v1/operations.ts'
 import { type StartOptions, start } from '../helper.ts'
 import { noTools } from '../tools.ts'
-import { ADMIN, HEY_API, OPENAPI_FETCH, SERVED, type Use } from './client-programs.ts'
+import { ADMIN, HEY_API, ON_PAGE, OPENAPI_FETCH, SERVED, type Use } from './client-programs.ts'
 import { usesOf } from './generated.ts'
 
 const STATUSES = Object.fromEntries(OPERATIONS.map(({ id, status }) => [id, status]))
@@ -30,14 +30,22 @@ t.test('clients that public generators make type-check and work', { skip: noTool
   const served = await start(t)
   const address = await served.app.listen({ port: 0, host: '127.0.0.1' })
   const fromUrl = (await (await fetch(`${address}/@second/openapi.json`)).json()) as object
-  const [fetching, validating, validatingStrictly, useAdmin, useServed] = await usesOf<
-    [Use, Use, Use, (baseUrl: string) => Promise<object>, () => Promise<number | undefined>]
+  const [fetching, validating, validatingStrictly, useAdmin, useServed, useOnPage] = await usesOf<
+    [
+      Use,
+      Use,
+      Use,
+      (baseUrl: string) => Promise<object>,
+      () => Promise<number | undefined>,
+      (url: string) => Promise<string | undefined>,
+    ]
   >(t, [
     { document: open, use: OPENAPI_FETCH },
     { document: open, plugins: VALIDATING, use: HEY_API },
     { document: strict, plugins: VALIDATING, use: HEY_API },
     { document: adminDocument(ADMIN_CALLS), plugins: ['@hey-api/client-fetch'], use: ADMIN },
     { document: fromUrl, plugins: ['@hey-api/client-fetch'], use: SERVED },
+    { document: open, use: ON_PAGE },
   ])
 
   t.equal(
@@ -45,6 +53,7 @@ t.test('clients that public generators make type-check and work', { skip: noTool
     4,
     'a client of the document of a URL calls that client of the sandbox',
   )
+  t.equal(await useOnPage(`${address}/v1`), 'Sandbox Payments', 'the TypeScript of the docs')
 
   for (const [name, use] of [
     ['openapi-typescript and openapi-fetch', fetching],

@@ -26,10 +26,10 @@ t.test('an event of the library has every kind of the feed, and no other but gap
 
 // What a user of TypeScript writes; nothing of this repository but the package is there.
 const USE = `
-import { AdminError, createAdminClient, startSandbox, type AdminClient, type SandboxOptions } from 'payout-sandbox'
+import { AdminError, createAdminClient, startSandbox, type AdminClient, type RunningSandbox, type SandboxOptions } from 'payout-sandbox'
 
 const options: SandboxOptions = { clock: 'frozen', randomSeed: 7 }
-const sandbox = await startSandbox(options)
+const sandbox: RunningSandbox = await startSandbox(options)
 const admin: AdminClient = sandbox.admin
 const url: string = sandbox.url
 const now: string = (await admin.clock.advance('2d')).now
