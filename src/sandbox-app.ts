@@ -5,13 +5,14 @@ import { serveAdminDocument, serveServiceDocument } from './http/openapi-routes.
 import { serveAdmin } from './http/serve-admin.ts'
 import { serveMcp } from './http/serve-mcp.ts'
 import { ADMIN_CALLS } from './routes/admin/admin-calls.ts'
-import { serveConsole } from './routes/admin/console-page.ts'
+import { redirectToConsole, serveConsole } from './routes/admin/console-page.ts'
 import { OPERATIONS } from './routes/v1/operations.ts'
 
 /** Creates the routes of the sandbox itself: the admin API, what agents call, the documents and the pages. */
 export async function createSandboxApp(shape: AppShape): Promise<FastifyInstance> {
   const { app } = createGuardedApp(shape)
-  if (shape.admin)
+  if (shape.admin) {
+    redirectToConsole(app)
     await app.register(
       async (admin) => {
         for (const call of ADMIN_CALLS) serveAdmin(admin, call, shape)
@@ -21,6 +22,7 @@ export async function createSandboxApp(shape: AppShape): Promise<FastifyInstance
       },
       { prefix: '/__admin' },
     )
+  }
   serveServiceDocument(app, OPERATIONS)
   serveDocs(app, shape)
   await app.ready()

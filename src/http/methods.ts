@@ -7,6 +7,8 @@ import { noRoute } from './errors.ts'
 export function collectMethods(app: FastifyInstance) {
   const routes = new Map<string, { path: RegExp; methods: Set<string> }>()
   app.addHook('onRoute', ({ url, method }) => {
+    // It has no methods: it only leads browsers to the console.
+    if (url === '/') return
     // A path of the service can have a slash at its end.
     const end = isOfService({ url }) ? '/?$' : '$'
     const path = new RegExp(`^${url.replaceAll(/:\w+/g, '[^/]+')}${end}`)

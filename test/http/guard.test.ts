@@ -307,3 +307,33 @@ t.test(
     }
   },
 )
+
+t.test('a browser at the root gets to the console, any other caller gets a 404', async (t) => {
+  const { app, call } = await start(t)
+  const host = '127.0.0.1:4310'
+  const accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
+  for (const [url, to] of [
+    ['/', '/__admin/'],
+    ['/?x=1', '/__admin/'],
+    ['/@w', '/@w/__admin/'],
+  ] as const) {
+    const { statusCode, headers } = await app.inject({ url, headers: { host, accept } })
+    t.strictSame([statusCode, headers['location']], [302, to], url)
+    t.equal((await app.inject({ url: to, headers: { host } })).statusCode, 200)
+  }
+  const absent: [Parameters<typeof call>[0], Record<string, string>][] = [
+    ['GET', {}],
+    ['GET', { accept: '*/*' }],
+    ['GET', { accept: 'application/json' }],
+    ['POST', { accept }],
+  ]
+  for (const [method, headers] of absent) {
+    const { status, body } = await call(method, '/', undefined, headers)
+    t.strictSame(
+      [status, body.message],
+      [404, `There is no route ${method} /. See /docs for all routes.`],
+    )
+  }
+  const without = await start(t, { app: { admin: false } })
+  t.equal((await without.get('/', { accept })).status, 404, 'without the admin API')
+})

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { PACKAGE_ROOT } from '../../config/package-root.ts'
+import { basePathOf } from '../../http/clients.ts'
+import { noRoute } from '../../http/errors.ts'
 
 /** The files of the console that `scripts/build-console.mjs` builds, by the path that serves them. */
 const FILES = {
@@ -41,4 +43,13 @@ export function serveConsole(admin: FastifyInstance) {
   admin.get('/', { prefixTrailingSlash: 'no-slash' }, (_request, reply) =>
     reply.redirect('__admin/', 308),
   )
+}
+
+/** Leads people who open the address of the sandbox in a browser to the console; a program gets the 404 of no route. */
+export function redirectToConsole(app: FastifyInstance) {
+  app.get('/', (request, reply) => {
+    if (!request.headers.accept?.includes('text/html'))
+      throw noRoute(request.method, request.originalUrl)
+    return reply.redirect(`${basePathOf(request)}/__admin/`, 302)
+  })
 }
