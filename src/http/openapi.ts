@@ -135,7 +135,7 @@ function operationOf<E extends Endpoint>(
     operationId: id,
     tags: [tag],
     summary,
-    ...(description && { description }),
+    description: description ?? `${summary}.`,
     security: securityOf(endpoint),
     parameters: [...parametersOf(params, 'path', example), ...parametersOf(query, 'query')],
     ...bodyOf(endpoint, components, example),
