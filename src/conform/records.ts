@@ -39,7 +39,7 @@ export const checkKyc: RecordCheck = (findings, source, record, field) => {
     findings.addDifference(source, `${field}.metadata`, 'the result of the system', 'null')
   const path = ['response', 'data', 'result']
   const result = valueAt(metadata, path)
-  // There is no result if the verification source was down.
+  // A live service may have none while its source is down.
   if (document_type !== 'tid' || result === null || result === undefined) return
   checkShape(findings, source, PanResult, result, { at: [`${field}.metadata`, ...path] })
 }

@@ -190,11 +190,11 @@ export const WRITE_MEASURES: Measures = {
     const first = successOf(session, 'submitKyc')
     if (!first) return noSuccess(session, 'submitKyc')
     const documents = bodyOf(first)['kyc']
-    const kyc = [{ ...(documents as Row[])[0], dateOfBirth: '31-02-1990' }]
+    const kyc = [{ ...(documents as Row[])[0], document_name: 'aadhar' }]
     return sendAgain(
       session,
       'submitKyc',
-      { fields: { kyc }, call: 'a date that does not exist' },
+      { fields: { kyc }, call: 'a PAN with the name aadhar' },
       (shownBy) => {
         const seen = `status ${shownBy.status}, entry status false`
         return valueAt(shownBy.body, ['data', 0, 'status']) === false

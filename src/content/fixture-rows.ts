@@ -1,8 +1,9 @@
 import type { Fixtures } from '../model/fixtures.ts'
 import type { KycMetadata } from '../model/kyc.ts'
-import { maskNumber } from '../model/mask.ts'
+import { panResult } from '../model/kyc-document.ts'
 import { paiseOf } from '../model/money.ts'
 import { failureOf } from '../model/payment-failure.ts'
+import { headsOf, indiasDay } from '../payouts/utr.ts'
 import { uuidOf } from '../runtime/random.ts'
 import type { Rows } from '../tables/rows.ts'
 
@@ -29,7 +30,7 @@ function kycMetadata(row: Fixtures['kyc'][number]): KycMetadata | null {
       data: {
         status: ok ? 'success' : 'failure',
         statusCode,
-        result: row.result ? { pan: maskNumber(row.document_number), ...row.result } : null,
+        result: panResult(row.document_number, statusCode, row.result),
         metaData: {
           requestId: `${Date.parse(row.created_at)}-${uuidOf(`request ${row.kyc_id}`)}`,
           transactionId: uuidOf(`transaction ${row.kyc_id}`),
@@ -61,16 +62,55 @@ function linksOf(set: Fixtures) {
   return links
 }
 
+type Transaction = Fixtures['transactions'][number]
+type Numbers = Pick<Rows['payments'], 'transaction_id' | 'id' | 'partner_transaction_id' | 'utr'>
+
+/**
+ * Returns the function that derives the ids and the UTR that a transaction has not: from its other fields, so that
+ * each start derives the same, and none that another transaction of the set has.
+ */
+function createNumbers(transactions: readonly Transaction[]): (row: Transaction) => Numbers {
+  const taken = new Set(
+    transactions.flatMap((row) => [
+      row.transaction_id,
+      row.id,
+      row.partner_transaction_id,
+      row.utr,
+    ]),
+  )
+  return (row) => {
+    const content = JSON.stringify(row)
+    const derive = (field: string, numberOf: (uuid: string) => string): string => {
+      for (let n = 0; ; n++) {
+        const value = numberOf(uuidOf(`${field} ${n} ${content}`))
+        if (taken.has(value)) continue
+        taken.add(value)
+        return value
+      }
+    }
+    const digitsOf = (uuid: string, count: number) =>
+      String(Number.parseInt(uuid.slice(-12), 16) % 10 ** count).padStart(count, '0')
+    const utrOf = (uuid: string) =>
+      headsOf(indiasDay(Date.parse(row.created_at))).imps + digitsOf(uuid, 8)
+    return {
+      transaction_id: row.transaction_id ?? derive('transaction', (uuid) => uuid),
+      id: row.id ?? derive('history', (uuid) => uuid),
+      partner_transaction_id:
+        row.partner_transaction_id ?? derive('partner', (uuid) => `PTX${digitsOf(uuid, 15)}`),
+      utr: row.utr ?? (row.status === 'SUCCESS' ? derive('utr', utrOf) : null),
+    }
+  }
+}
+
 function paymentRow(
-  row: Fixtures['transactions'][number],
+  row: Transaction,
   account: Fixtures['bank_accounts'][number] | undefined,
+  numbers: Numbers,
 ): Rows['payments'] {
   return {
-    transaction_id: row.transaction_id,
-    id: row.id,
+    ...numbers,
     reference_id: row.reference_id ?? null,
-    client_transaction_id: row.client_transaction_id ?? row.reference_id ?? row.id,
-    partner_transaction_id: row.partner_transaction_id,
+    client_transaction_id: row.client_transaction_id ?? row.reference_id ?? numbers.id,
     from_user_id: row.from_user_id,
     to_user_id: row.to_user_id,
     benif_bank_id: row.benif_bank_id,
@@ -83,7 +123,6 @@ function paymentRow(
     transaction_type: row.transaction_type,
     paise: paiseOf(row.amount)!,
     status: row.status,
-    utr: row.utr ?? null,
     remark: row.remark,
     failure: row.status === 'FAILED' && row.reason ? failureOf(row.reason) : null,
     ...updated(row),
@@ -94,6 +133,7 @@ function paymentRow(
 export function rowsOf(set: Fixtures): FixtureRows {
   const links = linksOf(set)
   const accounts = new Map(set.bank_accounts.map((row) => [row.bank_id, row]))
+  const numbersOf = createNumbers(set.transactions)
   return {
     client: set.clients.map(({ created_at, updated_at, ...row }) => ({
       ...row,
@@ -128,7 +168,9 @@ export function rowsOf(set: Fixtures): FixtureRows {
         ...updated({ created_at, updated_at }),
       }),
     ),
-    payments: set.transactions.map((row) => paymentRow(row, accounts.get(row.benif_bank_id))),
+    payments: set.transactions.map((row) =>
+      paymentRow(row, accounts.get(row.benif_bank_id), numbersOf(row)),
+    ),
     webhook: set.webhooks.map(({ webhook_id, url, webhook_secret }) => ({
       webhook_id,
       url,

@@ -1,17 +1,25 @@
 import * as z from 'zod'
 import { AccountNumber, IfscCode } from './account-formats.ts'
-import { Amount } from './amount.ts'
 import { BankStatus } from './bank-account.ts'
 import { ClientRow } from './client.ts'
 import { ClientName } from './client-names.ts'
-import { IsoDate, Timestamp, text, Uuid } from './formats.ts'
+import { IsoDate, text, Uuid } from './formats.ts'
 import { DocumentName, DocumentType, KycStatus } from './kyc.ts'
 import { AnyMobile } from './mobile.ts'
+import { paiseOf } from './money.ts'
 import { PaymentStatus } from './payment.ts'
 import { CreateUser } from './user.ts'
 import { CreateWebhook } from './webhook.ts'
 
-const times = { created_at: Timestamp, updated_at: Timestamp.optional() }
+/** An instant in UTC as a person writes it; rows have it with milliseconds. */
+const Time = z.iso.datetime().transform((text) => new Date(text).toISOString())
+const times = { created_at: Time, updated_at: Time.optional() }
+
+const RUPEES = 'must be rupees such as 250, 250.5 or "250.00"'
+const Rupees = z
+  .union([z.number(), z.string()], { error: RUPEES })
+  .refine((amount) => paiseOf(amount) !== undefined, { error: RUPEES })
+
 const owner = { client: ClientName.default('default') }
 
 /** The row schemas of a fixture file, by noun; `fixtures/README.md` explains them. */
@@ -20,7 +28,7 @@ export const FIXTURE_ROWS = {
     email_verified: z.boolean().default(true),
     status: ClientRow.shape.status.default('active'),
     check_kyc: z.boolean().default(false),
-    updated_at: Timestamp.optional(),
+    ...times,
   }),
   users: z.strictObject({
     ...owner,
@@ -66,15 +74,15 @@ export const FIXTURE_ROWS = {
     ...times,
   }),
   transactions: z.strictObject({
-    transaction_id: Uuid,
-    id: Uuid,
+    transaction_id: Uuid.optional(),
+    id: Uuid.optional(),
     reference_id: text(100).optional(),
     client_transaction_id: text(100).optional(),
-    partner_transaction_id: text(100),
+    partner_transaction_id: text(100).optional(),
     from_user_id: Uuid,
     to_user_id: Uuid,
     benif_bank_id: Uuid,
-    amount: Amount,
+    amount: Rupees,
     transaction_type: z.enum(['debit', 'credit']).default('debit'),
     status: PaymentStatus,
     utr: text(100).optional(),

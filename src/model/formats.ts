@@ -34,16 +34,13 @@ export const isClockTime = (ms: number): boolean => ms >= 0 && ms <= LAST_INSTAN
 /** A calendar date, YYYY-MM-DD. */
 export const IsoDate = z.iso.date()
 
-/** The form of a date as DD-MM-YYYY; the day need not exist. */
-export const DAY_FIRST = /^(\d{2})-(\d{2})-(\d{4})$/
+const DAY_OF_ANY_YEAR = String.raw`(?:0[1-9]|1\d|2[0-8])-(?:0[1-9]|1[0-2])|(?:29|30)-(?:0[13-9]|1[0-2])|31-(?:0[13578]|1[02])`
+const LEAP_YEAR = String.raw`\d\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00`
 
-/** Converts DD-MM-YYYY to YYYY-MM-DD, also if that day does not exist. */
-export const yearFirst = (dayFirst: string): string => dayFirst.replace(DAY_FIRST, '$3-$2-$1')
+/** A calendar date, DD-MM-YYYY. It is one pattern, so that the OpenAPI document says the same. */
+export const DAY_FIRST = new RegExp(
+  String.raw`^(?:(?:${DAY_OF_ANY_YEAR})-\d{4}|29-02-(?:${LEAP_YEAR}))$`,
+)
 
-/** Converts DD-MM-YYYY to YYYY-MM-DD; `undefined` if that day does not exist. */
-export function isoDateOf(dayFirst: string): string | undefined {
-  if (!DAY_FIRST.test(dayFirst)) return undefined
-  const iso = yearFirst(dayFirst)
-  const date = new Date(`${iso}T00:00:00.000Z`)
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(iso) ? iso : undefined
-}
+/** Converts DD-MM-YYYY to YYYY-MM-DD. */
+export const yearFirst = (dayFirst: string): string => dayFirst.split('-').reverse().join('-')

@@ -1,5 +1,31 @@
-import { isoDateOf } from './formats.ts'
-import type { KycItem } from './kyc.ts'
+import { yearFirst } from './formats.ts'
+import type { KycItem, PanResult } from './kyc.ts'
+import { maskNumber } from './mask.ts'
+
+const CHECKED = {
+  panStatus: 'EXISTING AND VALID',
+  name: 'MATCHING',
+  dateOfBirth: 'MATCHING',
+  aadhaarSeedingStatus: 'Y',
+}
+// The source was down.
+const NOT_CHECKED = {
+  panStatus: 'NA',
+  name: 'NA',
+  dateOfBirth: 'NA',
+  aadhaarSeedingStatus: 'NA',
+}
+
+/** The result of a PAN check; `more` has the fields that differ from a clean one, or from that of a source that is down. */
+export const panResult = (
+  number: string,
+  statusCode: number,
+  more: Partial<Omit<PanResult, 'pan'>> = {},
+): PanResult => ({
+  pan: maskNumber(number),
+  ...(statusCode === 503 ? NOT_CHECKED : CHECKED),
+  ...more,
+})
 
 /** Which document goes with which type. */
 export const DOCUMENT_OF: Readonly<Record<string, string>> = { pid: 'aadhar', tid: 'pan' }
@@ -11,9 +37,8 @@ const FIRST_BIRTH = '1900-01-01'
 
 /** What is wrong with a date of birth; `today` is YYYY-MM-DD. */
 function birthProblem(dateOfBirth: string, today: string): string | undefined {
-  const date = isoDateOf(dateOfBirth)
-  if (date === undefined || date < FIRST_BIRTH)
-    return 'must be a real date as DD-MM-YYYY, in 1900 or later'
+  const date = yearFirst(dateOfBirth)
+  if (date < FIRST_BIRTH) return 'must be in 1900 or later'
   return date > today ? `must not be later than today, ${today}` : undefined
 }
 

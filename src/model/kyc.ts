@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { envelope } from './envelope.ts'
-import { DAY_FIRST, Timestamp, text, Uuid } from './formats.ts'
+import { DAY_FIRST, IsoDate, Timestamp, text, Uuid } from './formats.ts'
 import { ANY_VALUE, MaskedNumber, SUCCESS, sandboxDefault } from './sandbox-default.ts'
 import { User } from './user.ts'
 
@@ -13,8 +13,6 @@ export const DocumentName = sandboxDefault(z.enum(['aadhar', 'pan']))
 const SentWord = text(64)
 /** Such a word as it is stored: masked, which can make it longer. */
 const StoredWord = sandboxDefault(text(200))
-/** A date as YYYY-MM-DD; the day of a bad document need not exist. */
-const SentDate = z.string().regex(/^\d{4}-\d{2}-\d{2}$/)
 
 /** The result of a PAN check; `name` and `dateOfBirth` are results of comparisons. */
 export const PanResult = z.strictObject({
@@ -58,7 +56,7 @@ export const KycRow = z.strictObject({
   document_name: StoredWord,
   document_number: z.string(),
   full_name: z.string(),
-  dob: SentDate,
+  dob: IsoDate,
   kyc_status: KycStatus,
   verified_by: sandboxDefault(z.enum(['client', 'system'])),
   metadata: KycMetadata.nullable(),

@@ -43,7 +43,8 @@ function describeValue(value: unknown, path: readonly PropertyKey[]): string {
 const EXPECTED_FORMAT: Readonly<Record<string, string>> = {
   guid: 'must be a UUID',
   email: 'must be an e-mail address',
-  datetime: 'must be an ISO 8601 instant such as 2026-01-01T00:00:00Z',
+  date: 'must be a real date as YYYY-MM-DD',
+  datetime: 'must be an ISO 8601 instant in UTC such as 2026-01-01T00:00:00.000Z',
 }
 
 const TYPE_NAME: Readonly<Record<string, string>> = {

@@ -1,9 +1,9 @@
 import { kycBadDocument } from '../assumptions/kyc-bad-document.ts'
 import { listOrder } from '../assumptions/list-order.ts'
 import { yearFirst } from '../model/formats.ts'
-import type { KycItem, KycMetadata, KycRow, KycStatus, PanResult, SubmitKyc } from '../model/kyc.ts'
-import { badDocument, countryOf } from '../model/kyc-document.ts'
-import { maskLogText, maskNumber, quoteInput } from '../model/mask.ts'
+import type { KycItem, KycMetadata, KycRow, KycStatus, SubmitKyc } from '../model/kyc.ts'
+import { badDocument, countryOf, panResult } from '../model/kyc-document.ts'
+import { maskLogText, quoteInput } from '../model/mask.ts'
 import { validationFailed } from '../model/validation-errors.ts'
 import type { KycStep } from '../scenarios/compiled.ts'
 import { listPage, WHOLE_LIST } from '../tables/list-page.ts'
@@ -12,16 +12,11 @@ import type { WorldContext } from '../tables/world-context.ts'
 import { createLifecycle, type Transition } from './lifecycle.ts'
 import type { Users } from './users.ts'
 
-// The fourth letter is the kind of holder, such as P for a person.
-const PAN = /^[A-Z]{3}[PCHFATBLJG][A-Z][0-9]{4}[A-Z]$/
+const PAN = /^[A-Z]{5}[0-9]{4}[A-Z]$/
+// The fourth letter of a PAN.
+const HOLDER_TYPES = 'ABCFGHJLPT'
 const AADHAAR = /^\d{12}$/
 const AADHAAR_DECIDED_AFTER_MS = 5_000
-const VERIFIED_RESULT: Omit<PanResult, 'pan'> = {
-  panStatus: 'EXISTING AND VALID',
-  name: 'MATCHING',
-  dateOfBirth: 'MATCHING',
-  aadhaarSeedingStatus: 'Y',
-}
 
 const INVALID_PAN: KycStep = {
   status: 'failed',
@@ -46,12 +41,21 @@ function defaultSteps({ document_type, document_number }: KycItem): readonly Kyc
   ]
 }
 
+/** The failed step of a PAN that cannot exist; else `undefined`. */
+function panError(number: string): KycStep | undefined {
+  if (!PAN.test(number)) return INVALID_PAN
+  const letter = number[3]!
+  if (HOLDER_TYPES.includes(letter)) return undefined
+  const message = `The fourth letter, ${letter}, isn't a valid holder type; use P for a person, C for a company, or one of A, B, F, G, H, J, L, T`
+  return { ...INVALID_PAN, message }
+}
+
 /** The failed step of a bad document or a malformed number, whatever the scenario says; else `undefined`. */
 function formatError(item: KycItem, today: string): KycStep | undefined {
   const { document_type, document_number } = item
   const bad = badDocument(item, today)
   if (bad) return { ...INVALID_PAN, message: `${bad.field} ${bad.message}` }
-  if (document_type === 'tid') return PAN.test(document_number) ? undefined : INVALID_PAN
+  if (document_type === 'tid') return panError(document_number)
   if (document_number === '' || AADHAAR.test(document_number)) return undefined
   return { status: 'failed', after_ms: 0, message: 'The Aadhaar number is not twelve digits' }
 }
@@ -91,10 +95,7 @@ export function createKyc(context: WorldContext & { users: Users }) {
   function panMetadata(number: string, step: Transition<KycStep>, message: string): KycMetadata {
     const ok = step.status === 'success'
     const statusCode = step.statusCode ?? (step.status === 'pending' ? 503 : 200)
-    const result =
-      step.result === null || (step.result === undefined && statusCode === 503)
-        ? null
-        : { pan: maskNumber(number), ...VERIFIED_RESULT, ...step.result }
+    const result = step.result === null ? null : panResult(number, statusCode, step.result)
     return {
       statusCode,
       response: {

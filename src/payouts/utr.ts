@@ -12,8 +12,11 @@ const INDIA_MS = 19_800_000
 // A UTR ends with eight digits.
 const SERIALS = 100_000_000
 
+/** India's day at an instant (ms), counted since 1970. */
+export const indiasDay = (ms: number): number => Math.floor((ms + INDIA_MS) / DAY_MS)
+
 /** The part of a UTR before its eight digits, on a day counted since 1970. */
-function headsOf(day: number): Readonly<Record<UtrSystem, string>> {
+export function headsOf(day: number): Readonly<Record<UtrSystem, string>> {
   const date = new Date(day * DAY_MS).toISOString().slice(0, 10)
   const year = date.slice(0, 4)
   const dayOfYear = String(day - Date.UTC(Number(year), 0, 1) / DAY_MS + 1).padStart(3, '0')
@@ -43,7 +46,7 @@ function createUtrSeries({ store, clock, random, assumed }: WorldContext) {
   let day = Number.NaN
   let heads = headsOf(0)
   return (paise: number): string => {
-    const today = Math.floor((clock.now() + INDIA_MS) / DAY_MS)
+    const today = indiasDay(clock.now())
     if (today !== day) {
       heads = headsOf(today)
       day = today

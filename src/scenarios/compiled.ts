@@ -12,7 +12,7 @@ import type { ActionDefinition } from './timeline-schema.ts'
 /** A step of a payment. `after_ms` is the time since the previous step, on the client's clock; the first step happens at creation. */
 export type TransactionStep = { status: PaymentStatus; after_ms: number } & Partial<PaymentFailure>
 
-/** A step of a KYC record. `result` has only the fields that differ from a clean PAN check; `null`: the source returned nothing. */
+/** A step of a KYC record. `result` has only the fields that differ from the usual ones of its `statusCode`; `null`: no result. */
 export type KycStep = {
   status: KycStatus
   after_ms: number

@@ -55,7 +55,7 @@ const KycStep = z
       .optional()
       .meta({
         description:
-          'The fields that differ from a clean PAN check. null: the source returned no result.',
+          'The fields that differ from a clean PAN check, or from one that could not be made if statusCode is 503. null: no result.',
       }),
     reason: Reason.optional().meta({
       description: 'The failure reason; used as the message if the step has none.',

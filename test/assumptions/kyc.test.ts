@@ -7,7 +7,7 @@ const BAD: [object, field: string, record: object][] = [
   [{ document_type: '123412341234' }, 'document_type', { document_type: 'XXXXXXXX1234' }],
   [{ document_name: 'ABCPE1234F' }, 'document_name', { document_name: 'XXXXXX234F' }],
   [{ document_name: 'aadhar' }, 'document_name', { document_name: 'aadhar' }],
-  [{ dateOfBirth: '31-02-1990' }, 'dateOfBirth', { dob: '1990-02-31' }],
+  [{ dateOfBirth: '31-12-1899' }, 'dateOfBirth', { dob: '1899-12-31' }],
 ]
 const submit = (...kyc: object[]) => ({ user_id: KABIR, kyc })
 
@@ -42,13 +42,21 @@ t.test('kyc_bad_document=call_fails: the call is 400 and stores nothing', async 
 
 t.test('kyc_bad_document: a missing field or one of another form is 400 in both', async (t) => {
   for (const reading of ['entry_fails', 'call_fails']) {
-    const { post } = await start(t, { assume: { kyc_bad_document: reading } })
+    const { post, get } = await start(t, { assume: { kyc_bad_document: reading } })
     const { document_type: _, ...missing } = PAN
     for (const item of [
       missing,
       { ...PAN, document_type: 7 },
-      { ...PAN, dateOfBirth: '1990-02-31' },
-    ])
-      t.equal((await post('/v1/kyc', submit(item))).status, 400)
+      { ...PAN, dateOfBirth: '1990-02-28' },
+      // No entry could show this day as its dob.
+      { ...PAN, dateOfBirth: '31-02-1990' },
+      { ...PAN, dateOfBirth: '29-02-1900' },
+    ]) {
+      const { status, body } = await post('/v1/kyc', submit(PAN, item))
+      t.match([status, body.errors[0].field], [400, /^kyc\[1\]\./], JSON.stringify(item))
+    }
+    const { body } = await post('/v1/kyc', submit({ ...PAN, dateOfBirth: '31-02-1990' }))
+    t.match(body.message, 'must be a real date as DD-MM-YYYY; found "31-02-1990"')
+    t.strictSame((await get(`/v1/kyc/${KABIR}`)).body.data.response.data.kycData, [])
   }
 })

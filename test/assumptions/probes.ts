@@ -126,7 +126,7 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   },
   async kyc_bad_document({ post }) {
     const document = { document_type: 'vid', document_name: 'passport', document_number: '1' }
-    const person = { dateOfBirth: '31-02-1990', Nationality: 'Indian', nameOnCard: 'Kabir Singh' }
+    const person = { dateOfBirth: '31-12-1899', Nationality: 'Indian', nameOnCard: 'Kabir Singh' }
     return (await post('/v1/kyc', { user_id: KABIR, kyc: [{ ...document, ...person }] })).status
   },
   async webhook_delivery(sandbox) {

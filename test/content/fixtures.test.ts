@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import type * as z from 'zod'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { BadFixtures } from '../../src/content/fixture-problems.ts'
 import { fixturesOf, readFixtures } from '../../src/content/fixtures.ts'
+import { FIXTURE_ROWS } from '../../src/model/fixtures.ts'
 import type { Rows } from '../../src/tables/rows.ts'
 import { PAN, start, TOKEN } from '../helper.ts'
 
@@ -214,20 +216,27 @@ t.test('each broken relation of a set is reported with its path', async (t) => {
       'transactions[0].benif_bank_id: is not verified',
     ],
     [
-      { transactions: [payment(1, { status: 'SUCCESS' })] },
-      'transactions[0].utr: is required for status SUCCESS',
-    ],
-    [
       { transactions: [payment(1, { ...failed, reason: undefined })] },
       'transactions[0].reason: is required for status FAILED',
     ],
-    [{ transactions: [payment(1, { amount: '10' })] }, 'transactions[0].amount: '],
+    ...[10.125, '10.125', -1, true, 1e10].map((amount): [object, string] => [
+      { transactions: [payment(1, { amount })] },
+      `transactions[0].amount: must be rupees such as 250, 250.5 or "250.00"; found ${JSON.stringify(amount)}`,
+    ]),
+    [{ transactions: [payment(1, { amount: undefined })] }, 'transactions[0].amount: is required'],
     [{ transactions: [payment(1, { status: 'DONE' })] }, 'transactions[0].status: '],
     [
       { bank_accounts: [account(1, { account_number: '123' })] },
       'bank_accounts[0].account_number: must be 5 to 35 letters and digits',
     ],
-    [{ kyc: [kyc(1, { dob: '1990-02-30' })] }, 'kyc[0].dob: '],
+    ...['1990-02-30', '15-08-1990'].map((dob): [object, string] => [
+      { kyc: [kyc(1, { dob })] },
+      `kyc[0].dob: must be a real date as YYYY-MM-DD; found "${dob}"`,
+    ]),
+    [
+      { users: [user(1, { created_at: '2025-01-01' }), user(2)] },
+      'users[0].created_at: must be an ISO 8601 instant in UTC such as 2026-01-01T00:00:00.000Z; found "2025-01-01"',
+    ],
     [{ users: [user(1), { ...user(2), name: 'Om' }] }, 'users[1].name: is an unknown field'],
     [
       {
@@ -272,6 +281,120 @@ t.test('each broken relation of a set is reported with its path', async (t) => {
     }
   }
   t.doesNotThrow(() => fixturesOf({ ...SET, transactions: [payment(1, failed)] }))
+})
+
+/** The stored payments of a set. */
+const paymentsOf = (transactions: object[], more: object = {}) =>
+  fixturesOf({ ...SET, ...more, transactions }).get('default')!.rows.payments as Rows['payments'][]
+
+t.test('a time without milliseconds is stored with them', async (t) => {
+  const created_at = '2025-01-01T00:00:00Z'
+  const client = {
+    ...{
+      client: 'default',
+      client_id: idOf('c', 1),
+      access_token: 'x',
+      name: 'A',
+      email: 'a@x.in',
+    },
+    created_at,
+  }
+  const { get } = await start(t, {
+    fixtures: {
+      clients: [client],
+      users: [user(1, { created_at, updated_at: '2025-01-02T00:00:00.5Z' }), user(2)],
+      kyc: [kyc(1, { created_at })],
+      bank_accounts: [account(1, { created_at })],
+      transactions: [payment(1, { created_at })],
+    },
+  })
+  const auth = { authorization: 'Bearer x' }
+  t.match((await get('/v1/client/profile', auth)).body.data, { created_at: at, updated_at: at })
+  t.match((await get(`/v1/user/${user(1).user_id}`)).body.data, {
+    created_at: at,
+    updated_at: '2025-01-02T00:00:00.500Z',
+  })
+  const { kycData } = (await get(`/v1/kyc/${user(1).user_id}`)).body.data.response.data
+  const [bank] = (await get(`/v1/bank/${user(2).user_id}`)).body.data
+  const [sent] = (await get('/v1/transaction')).body.data.transactions
+  for (const row of [kycData[0], bank, sent]) t.match(row, { created_at: at, updated_at: at })
+})
+
+t.test('an amount is a number or a text', async (t) => {
+  const amounts = [250, 250.5, '250', '250.5', '250.50', 1.1, 9999999999.99]
+  const rows = paymentsOf(amounts.map((amount, i) => payment(i + 1, { amount })))
+  const paise = [25_000, 25_050, 25_000, 25_050, 25_050, 110, 999_999_999_999]
+  t.strictSame(
+    rows.map((row) => row.paise),
+    paise,
+  )
+})
+
+t.test('ids and UTRs that transactions have not are derived', async (t) => {
+  const bare = (more: object = {}) =>
+    payment(1, {
+      transaction_id: undefined,
+      id: undefined,
+      partner_transaction_id: undefined,
+      ...more,
+    })
+  const success = { status: 'SUCCESS' }
+  // Equal rows have ids of their own; 19:00 UTC is the next day in India.
+  const set = [
+    bare(success),
+    bare(success),
+    bare(),
+    bare({ ...success, created_at: '2025-12-31T19:00:00Z' }),
+    bare({ status: 'FAILED', reason: 'insufficient_funds' }),
+  ]
+  const rows = paymentsOf(set)
+  t.strictSame(paymentsOf(set), rows, 'each start derives the same')
+  const ids = rows.flatMap((row) => [row.transaction_id, row.id, row.partner_transaction_id])
+  t.equal(new Set(ids).size, 15)
+  for (const { id, transaction_id, partner_transaction_id, client_transaction_id } of rows) {
+    for (const one of [id, transaction_id]) t.match(one, /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/)
+    t.match(partner_transaction_id, /^PTX\d{15}$/)
+    t.equal(client_transaction_id, id)
+  }
+  // Oldest first.
+  const [first, second, pending, failed, later] = rows.map(({ utr }) => utr)
+  t.match(first, /^5001\d{8}$/)
+  t.match(second, /^5001\d{8}$/)
+  t.not(first, second)
+  t.match(later, /^6001\d{8}$/)
+  t.strictSame([pending, failed], [null, null])
+
+  // The second of two equal rows derives the same again beside a row that has what the first one derived.
+  const { transaction_id, id, partner_transaction_id, utr } = rows[0]!
+  const given = { transaction_id, id, partner_transaction_id, utr, amount: 11, ...success }
+  t.strictSame(paymentsOf([payment(1, given), ...set.slice(1)]).slice(1), rows.slice(1))
+})
+
+t.test('a PAN without a result has the five fields of the contract', async (t) => {
+  const { get } = await start(t, {
+    fixtures: {
+      users: [user(1)],
+      kyc: [kyc(1), kyc(2, { kyc_status: 'pending', statusCode: 503 })],
+    },
+  })
+  const { kycData } = (await get(`/v1/kyc/${user(1).user_id}`)).body.data.response.data
+  const resultOf = (n: number) =>
+    kycData.find((row: { kyc_id: string }) => row.kyc_id === idOf('d', n)).metadata.response.data
+      .result
+  t.strictSame(resultOf(1), {
+    pan: 'XXXXXX001A',
+    panStatus: 'EXISTING AND VALID',
+    name: 'MATCHING',
+    dateOfBirth: 'MATCHING',
+    aadhaarSeedingStatus: 'Y',
+  })
+  t.strictSame(resultOf(2), {
+    pan: 'XXXXXX002A',
+    panStatus: 'NA',
+    name: 'NA',
+    dateOfBirth: 'NA',
+    aadhaarSeedingStatus: 'NA',
+  })
 })
 
 t.test('a folder and a file with the same rows make the same worlds', async (t) => {
@@ -391,6 +514,22 @@ t.test('all problems of a folder are reported, each with its file and path', asy
   t.match(problemsOf('related'), [/related\/kyc\.json: \[0\]\.user_id: there is no user/])
   t.match(problemsOf('list.json'), [/list\.json: must be an object/])
   t.match(problemsOf('file.json'), [/file\.json: users\[0\]\.email: /])
+})
+
+t.test('the README documents every field of every file, and its set works', async (t) => {
+  const readme = readFileSync(join(PACKAGE_ROOT, 'fixtures/README.md'), 'utf8')
+  for (const [noun, { shape }] of Object.entries(FIXTURE_ROWS)) {
+    const file = `${noun.replace('_', '-')}.json`
+    const [, fields = ''] = readme.match(new RegExp(`^\\| \`${file}\` \\| (.*) \\|$`, 'm')) ?? []
+    const documented = [...fields.replace(/\([^)]*\)/g, '').matchAll(/`(\w+\??)`/g)]
+    const known = Object.entries(shape).map(([name, field]) =>
+      (field as z.ZodType).safeParse(undefined).success ? `${name}?` : name,
+    )
+    t.strictSame(documented.map(([, name]) => name).sort(), known.sort(), file)
+  }
+  const { get } = await start(t, { fixtures: JSON.parse(readme.match(/```json\n(.*?)```/s)![1]!) })
+  const { transactions } = (await get('/v1/transaction/history', TOKEN)).body.data
+  t.match(transactions, [{ amount: '250.00', utr: /^5002\d{8}$/, status: 'SUCCESS' }])
 })
 
 t.test('the cast is what the first page of users begins with', async (t) => {

@@ -152,7 +152,7 @@ export function createDeck(seed: number, receiver: string) {
       { document_type: 'tid', document_name: 'pan', document_number: pick(PANS) },
     ]
     const person = {
-      dateOfBirth: pick(['01-02-1990', '01-02-1990', '31-02-1990']),
+      dateOfBirth: pick(['01-02-1990', '01-02-1990', '31-12-1899']),
       Nationality: 'Indian',
       nameOnCard: `Name ${dealt}`,
     }

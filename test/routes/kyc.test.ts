@@ -241,6 +241,11 @@ t.test('a PAN whose fourth letter is no kind of holder fails', async (t) => {
     t.equal(status, kinds.has(letter), letter)
     t.equal(data.kyc_status, kinds.has(letter) ? 'success' : 'failed')
   }
-  const { message } = await submit('ABCZA1234A')
-  t.equal(message, 'The PAN is empty or malformed')
+  const { message, data } = await submit('ABCDE1234F')
+  t.equal(
+    message,
+    "The fourth letter, D, isn't a valid holder type; use P for a person, C for a company, or one of A, B, F, G, H, J, L, T",
+  )
+  t.equal(data.metadata.response.message, message)
+  t.equal((await submit('ABCP1234F')).message, 'The PAN is empty or malformed')
 })

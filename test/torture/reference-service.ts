@@ -223,17 +223,16 @@ function amountOf(amount: unknown): string | undefined {
     Number(amount) >= 1
   return fits ? Number(amount).toFixed(2) : undefined
 }
-/** The year, month and day of a text; the day need not exist. */
+/** The year, month and day of a text that is a day of the calendar. */
 function dobOf(text: unknown): string | undefined {
   const [, day, month, year] = /^(\d{2})-(\d{2})-(\d{4})$/.exec(String(text)) ?? []
-  return day && `${year}-${month}-${day}`
+  const date = `${year}-${month}-${day}`
+  const read = new Date(date)
+  return Number.isFinite(read.getTime()) && read.toISOString().startsWith(date) ? date : undefined
 }
 /** Whether a person who is alive can be born on that day. */
-function isBirth(date: string, now: number): boolean {
-  const read = new Date(date)
-  const exists = Number.isFinite(read.getTime()) && read.toISOString().startsWith(date)
-  return exists && date >= '1900-01-01' && date <= iso(now).slice(0, 10)
-}
+const isBirth = (date: string, now: number): boolean =>
+  date >= '1900-01-01' && date <= iso(now).slice(0, 10)
 const isUrl = (url: unknown) => /^https?:\/\/[^\s@]+$/.test(String(url))
 const PAIRS = ['pid/aadhar', 'tid/pan']
 
@@ -244,6 +243,12 @@ const optional = (value: unknown, fits: boolean) => value === undefined || fits
 
 // ---- KYC and bank accounts
 
+const NOT_CHECKED = {
+  panStatus: 'NA',
+  name: 'NA',
+  dateOfBirth: 'NA',
+  aadhaarSeedingStatus: 'NA',
+}
 /** The magic PANs: their final status, and what their result says. */
 const PANS: { [number: string]: [string, object?] } = {
   XXXPX0001A: ['failed', { name: 'NOT MATCHING' }],
@@ -253,7 +258,7 @@ const PANS: { [number: string]: [string, object?] } = {
   XXXPX0005A: ['failed', { panStatus: 'Marked as Deactivated' }],
   XXXPX0006A: ['failed', { panStatus: 'Deleted' }],
   XXXPX0007A: ['success', { aadhaarSeedingStatus: 'N' }],
-  XXXPX0008A: ['pending'],
+  XXXPX0008A: ['pending', NOT_CHECKED],
 }
 const PAN_CODES: { [number: string]: number } = { XXXPX0003A: 404, XXXPX0008A: 503 }
 const isPan = (number: string) => /^[A-Z]{5}\d{4}[A-Z]$/.test(number)
