@@ -1,5 +1,5 @@
 import { SandboxError } from '../model/errors.ts'
-import { maskIfsc, maskNumber, maskText, quoteInput } from '../model/mask.ts'
+import { isReference, maskIfsc, maskNumber, maskText, quoteInput } from '../model/mask.ts'
 import { inSlices } from '../runtime/slices.ts'
 import { differences, findEntry, sizeOf } from '../storage/layers.ts'
 import type { Images } from '../storage/world-tables.ts'
@@ -29,7 +29,7 @@ const masked = (text: string) => (UUID.test(text) ? text : maskText(text))
 
 /** A value with personal numbers and secrets masked, at any depth. */
 function redacted(value: unknown, key = ''): unknown {
-  if (typeof value === 'string') return (MASKS[key] ?? masked)(value)
+  if (typeof value === 'string') return isReference(key) ? value : (MASKS[key] ?? masked)(value)
   if (Array.isArray(value)) return value.map((one) => redacted(one, key))
   if (typeof value !== 'object' || value === null) return value ?? null
   return Object.fromEntries(

@@ -43,6 +43,9 @@ const NUMBER_NAME =
   /(?:account|document|card|pan|aadhaa?r)_?(?:number|no)$|^(?:utr|rrn|pan|aadhaa?r)$/i
 const IFSC_NAME = /ifsc/i
 
+/** Whether a field of this name holds the number of a person, of an account or of a payment. */
+export const isNumberName = (name: string): boolean => NUMBER_NAME.test(name)
+
 /** Whether a header, query parameter or field of this name holds a secret. */
 export const isSecretName = (name: string): boolean => SECRET_NAME.test(name)
 
@@ -76,12 +79,26 @@ const SECRET_TEXT = /whsec_[A-Za-z0-9+/=]+|sbx_[\w-]+|(?<=\b(?:bearer|basic) +)\
 export const maskSecrets = (value: string): string =>
   value.replace(USER_INFO, HIDDEN).replace(SECRET_IN_URL, HIDDEN).replace(SECRET_TEXT, HIDDEN)
 
+// Payments are found by these, so nothing masks them.
+const REFERENCES: ReadonlySet<string> = new Set(['reference_id', 'client_transaction_id'])
+// Responses show these in full too; their digits alone can look like an account number.
+const SHOWN_IN_FULL: ReadonlySet<string> = new Set([...REFERENCES, 'amount', 'mobile'])
+
+/** Whether a field of this name is a client's own reference of a payment. */
+export const isReference = (name: string): boolean => REFERENCES.has(name)
+
+// A PAN, an Aadhaar or an account number that is no part of a UUID, an e-mail address, an amount or a mobile.
+const WELL_FORMED = /(?<![\w.@+-])(?:[A-Z]{5}\d{4}[A-Z]|\d{9,18})(?![\w@-]|\.\w)/g
+
+/** Masks well-formed numbers as responses do, and hides secrets. */
+const maskInput = (value: string): string => maskSecrets(value).replace(WELL_FORMED, maskNumber)
+
 /**
- * The beginning of a text, to show to its sender: without secrets, truncated to `maxLength`. The cut never leaves a
- * few digits of a longer number: a log that masks the message would not recognise them.
+ * The beginning of a text, to show to its sender, masked and truncated to `maxLength`. The cut never leaves a few digits
+ * of a longer number: a log that masks the message would not recognise them.
  */
-export function excerptOf(text: string, maxLength: number): string {
-  const clean = maskSecrets(text.slice(0, 4 * maxLength))
+export function excerptOf(text: string, maxLength: number, mask = maskInput): string {
+  const clean = mask(text.slice(0, 4 * maxLength))
   const start = clean.slice(0, maxLength)
   return /\d/.test(clean[maxLength] ?? '') ? start.replace(/(?<!\d)\d{1,8}$/, '') : start
 }
@@ -91,13 +108,20 @@ const MAX_ECHO = 64
 /** An id or a name of a request, safe to repeat in an error message. */
 export const quoteInput = (input: string): string => excerptOf(input, MAX_ECHO)
 
+/** The beginning of the value of a field, to show to its sender: a malformed number as it is, so that the typo is seen. */
+export function quoteField(value: string, name: string, maxLength = MAX_ECHO): string {
+  const isWhole =
+    SHOWN_IN_FULL.has(name) || (isNumberName(name) && maskInput(value) !== maskNumber(value))
+  return excerptOf(value, maxLength, isWhole ? maskSecrets : maskInput)
+}
+
 // The service reads nothing in deeper levels.
 const MAX_LEVELS = 32
 
 /** Masks a text of a JSON value; `name` is the name of its field. */
 type MaskOne = (text: string, name: string) => string
 
-/** Masks a JSON value: secrets by the names of their fields, each other text by `maskOne`. */
+/** Masks a JSON value: secrets by the names of their fields, each other text except references by `maskOne`. */
 function maskJson(value: unknown, name: string, maskOne: MaskOne, level = 0): unknown {
   if (value === null || typeof value === 'boolean') return value
   if (typeof value === 'object') {
@@ -111,14 +135,14 @@ function maskJson(value: unknown, name: string, maskOne: MaskOne, level = 0): un
     )
   }
   const text = String(value)
-  if (text === '') return value
+  if (text === '' || isReference(name)) return value
   if (isSecretName(name)) return HIDDEN
   const masked = maskOne(text, name)
   return masked === text ? value : masked
 }
 
 function maskForLog(text: string, name: string): string {
-  if (NUMBER_NAME.test(name)) return maskNumber(text)
+  if (isNumberName(name)) return maskNumber(text)
   return IFSC_NAME.test(name) ? maskIfsc(text) : maskLogText(text)
 }
 
@@ -128,9 +152,6 @@ export const maskValue = (value: unknown, name = ''): unknown => maskJson(value,
 /** Hides the secrets of a JSON value; does not change other values. */
 export const hideSecrets = (value: unknown, name = ''): unknown =>
   maskJson(value, name, maskSecrets)
-
-// GET /transaction and GET /user show these in full; texts of digits alone look like an account number.
-const SHOWN_IN_FULL: ReadonlySet<string> = new Set(['reference_id', 'amount', 'mobile'])
 
 /** Masks the input of a call, except for the fields that the service itself shows in full. */
 export const maskRequest = (value: unknown, name = ''): unknown =>
@@ -155,7 +176,7 @@ function maskErrorBody(errorBody: ErrorBody): ErrorBody {
   let { message } = errorBody
   const errors = errorBody.errors.map((error) => {
     const name = error.field.match(/[^.[\]]+/g)?.findLast((part) => !/^\d+$/.test(part)) ?? ''
-    if (!NUMBER_NAME.test(name) && !IFSC_NAME.test(name)) return error
+    if (!isNumberName(name) && !IFSC_NAME.test(name)) return error
     const masked = error.message.replace(/(?<=; found ).*/s, HIDDEN)
     message = message.replaceAll(error.message, masked)
     return { ...error, message: masked }

@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import { didYouMean } from './closest-word.ts'
 import { countOf } from './count-text.ts'
 import { type FieldError, SandboxError } from './errors.ts'
-import { excerptOf, isSecretName, quoteInput } from './mask.ts'
+import { isNumberName, isSecretName, quoteField, quoteInput } from './mask.ts'
 
 const MAX_VALUE_LENGTH = 40
 
@@ -29,13 +29,17 @@ export const valueAt = (data: unknown, path: readonly PropertyKey[]): unknown =>
 function describeValue(value: unknown, path: readonly PropertyKey[]): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return `a list of ${value.length}`
-  const isSecret = isSecretName(String(path.at(-1)))
+  const name = String(path.findLast((part) => typeof part !== 'number'))
+  const isSecret = isSecretName(name)
   if (typeof value === 'string') {
     if (isSecret) return `a text of ${value.length} characters`
-    const start = excerptOf(value, MAX_VALUE_LENGTH)
+    const start = quoteField(value, name, MAX_VALUE_LENGTH)
     return JSON.stringify(start + (value.length > MAX_VALUE_LENGTH ? '…' : ''))
   }
-  if (typeof value === 'number') return isSecret ? 'a number' : String(value)
+  if (typeof value === 'number') {
+    if (isSecret) return 'a number'
+    return isNumberName(name) ? quoteField(String(value), name) : String(value)
+  }
   if (typeof value === 'boolean') return String(value)
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }

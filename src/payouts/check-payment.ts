@@ -4,6 +4,7 @@ import { statusWords } from '../assumptions/status-words.ts'
 import { unverifiedAccount } from '../assumptions/unverified-account.ts'
 import type { BankAccountRow } from '../model/bank-account.ts'
 import { type ErrorCode, SandboxError } from '../model/errors.ts'
+import { quoteInput } from '../model/mask.ts'
 import type { PaymentRow } from '../model/payment.ts'
 import { apiStatus } from '../model/row-texts.ts'
 import type { CreateTransaction } from '../model/transaction.ts'
@@ -55,7 +56,7 @@ export function createPaymentCheck({ store, assumed, users, checkKyc }: PaymentC
     const { id: payer_id } = users.get(from_user_id, 'from_user_id')
     users.get(to_user_id, 'to_user_id')
     const account = bank_accounts.get(benif_bank_id)
-    if (!account) throw notFound('bank account', benif_bank_id, 'benif_bank_id')
+    if (!account) throw notFound('bank account', quoteInput(benif_bank_id), 'benif_bank_id')
     if (from_user_id === to_user_id)
       reject(
         'same_user',

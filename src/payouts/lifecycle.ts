@@ -1,5 +1,6 @@
 import { SandboxError } from '../model/errors.ts'
 import { canTransition, type LifecycleKind, type StatusOf } from '../model/lifecycle.ts'
+import { quoteInput } from '../model/mask.ts'
 import type { Entry } from '../storage/entry.ts'
 import { TABLE_OF } from '../tables/resource-ids.ts'
 import type { Rows } from '../tables/rows.ts'
@@ -46,7 +47,7 @@ export function createLifecycle<K extends LifecycleKind, Step extends StepOf<K>>
 
   function get(id: string) {
     const entry = rows.entry(id)
-    if (!entry) throw notFound(noun, id)
+    if (!entry) throw notFound(noun, quoteInput(id))
     return entry
   }
 

@@ -1,7 +1,7 @@
 import { duplicateUser } from '../assumptions/duplicate-user.ts'
 import { listOrder } from '../assumptions/list-order.ts'
 import { type FieldError, SandboxError } from '../model/errors.ts'
-import { quoteInput } from '../model/mask.ts'
+import { quoteField, quoteInput } from '../model/mask.ts'
 import { mobileKey } from '../model/mobile.ts'
 import type { ListQuery } from '../model/paging.ts'
 import type { CreateUser, UserRow } from '../model/user.ts'
@@ -16,7 +16,7 @@ export function createUsers({ store, clock, random, events, assumed }: WorldCont
   /** Returns a user or throws `not_found`; `field` is the body field of the id, if the id is in a body. */
   function get(id: string, field?: string) {
     const entry = users.entry(id)
-    if (!entry) throw notFound('user', id, field)
+    if (!entry) throw notFound('user', quoteInput(id), field)
     return entry
   }
 
@@ -24,7 +24,8 @@ export function createUsers({ store, clock, random, events, assumed }: WorldCont
     const errors: FieldError[] = []
     const checkUnique = (field: 'email' | 'mobile', key: string, sent: string) => {
       const other = users.newest(field, key)
-      const message = other && `The ${field} ${quoteInput(sent)} belongs to user ${other.id}.`
+      const message =
+        other && `The ${field} ${quoteField(sent, field)} belongs to user ${other.id}.`
       if (message) errors.push({ field, code: 'duplicate', message })
     }
     checkUnique('email', email.toLowerCase(), email)

@@ -207,7 +207,7 @@ function paymentFields({ operation, body }: RequestLogEntry): PaymentFields {
   const isAmount = typeof amount === 'number' || typeof amount === 'string'
   return {
     amount: isAmount ? maskLogText(String(amount)) : null,
-    reference_id: typeof reference === 'string' ? maskLogText(reference) : null,
+    reference_id: typeof reference === 'string' ? reference : null,
   }
 }
 

@@ -234,6 +234,11 @@ t.test('search, filter, and explore', { skip: noBrowser }, async (t) => {
     await go('requests?search=find-me')
     await rowsAre('Requests', 1)
     await page.getByRole('table', { name: 'Requests' }).getByText('₹41.00, find-me').waitFor()
+    await pay({ amount: 43, reference_id: '123456789012' })
+    for (const view of ['Requests', 'Payments']) {
+      await go(`${view.toLowerCase()}?search=123456789012`)
+      await page.getByRole('table', { name: view }).getByText('123456789012').waitFor()
+    }
     await go('deliveries?search=find-me')
     await rowsAre('Deliveries', 3)
     await page

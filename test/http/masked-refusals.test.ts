@@ -37,9 +37,9 @@ t.test('an error repeats no secret of a request, wherever it was', async (t) => 
   }
 })
 
-t.test('an error shows its caller the wrong number', async (t) => {
+t.test('an error shows its caller a malformed number', async (t) => {
   const { call } = await start(t)
-  const rule = { when: { operation: 'createUser' }, then: {} }
+  const bank = { user_id: ASHA, ifsc_code: 'HDFC0001234' }
   const table: [...Call, string][] = [
     ['GET', `/v1/users?page=${encodeURIComponent(SPACED)}`, undefined, SPACED],
     ['GET', `/v1/user/${IFSC}`, undefined, IFSC],
@@ -47,17 +47,89 @@ t.test('an error shows its caller the wrong number', async (t) => {
     ['POST', '/v1/bank', { user_id: ASHA, account_number: SHORT, ifsc_code: 'x' }, String(SHORT)],
     ['POST', '/v1/kyc', { user_id: ASHA, kyc: [{ document_number: SHORT }] }, String(SHORT)],
     ['POST', '/v1/transaction', { amount: 0.30000000000000004 }, '0.30000000000000004'],
-    ['POST', '/__admin/rules', { [AADHAAR]: 1, ...rule }, AADHAAR],
-    ['POST', '/__admin/clients', { name: 'x', [PAN]: 1 }, PAN],
-    ['POST', '/__admin/clients', { name: 'x', from: { client: AADHAAR } }, AADHAAR],
-    ['POST', `/__admin/timers/${AADHAAR}/fire`, undefined, AADHAAR],
-    ['POST', `/__admin/snapshots/${AADHAAR}/restore`, undefined, AADHAAR],
+    ['POST', '/v1/transaction', { amount: 100000000000 }, '100000000000'],
+    ['POST', '/v1/transaction', { amount: '100000000000' }, '100000000000'],
+    ['POST', '/v1/transaction', { reference_id: 123456789012 }, '123456789012'],
+    ['POST', '/v1/transaction', { from_user_id: ASHA.slice(0, -1) }, ASHA.slice(0, -1)],
+    ['POST', '/v1/bank', { ...bank, account_number: '9999-12345678' }, '9999-12345678'],
+    ['POST', '/v1/bank', { ...bank, account_number: '99 9912345678' }, '99 9912345678'],
+    ['POST', '/v1/user', { email: 'x', mobile: '98765432101' }, '98765432101'],
+    ['POST', '/v1/user', { email: 'x', mobile: 919876543210 }, '919876543210'],
+    ['POST', '/v1/user', { email: '987654321098@a', mobile: '1' }, '987654321098@a'],
+    ['POST', '/v1/user', { email: 'abcpx1234z', mobile: '1' }, 'abcpx1234z'],
+    ['POST', '/__admin/wait', { timeout_ms: 999999999999 }, '999999999999'],
+    [
+      'PUT',
+      '/__admin/scenario',
+      {
+        definition: {
+          title: 'x',
+          rules: [{ when: { body: { account_number: 999912345678 } }, then: { delay: '1s' } }],
+        },
+      },
+      'put 999912345678 in quotes',
+    ],
   ]
   for (const [method, url, body, value] of table) {
     const { status, text } = await call(method, url, body)
     t.ok(status === 400 || status === 404, `${method} ${url}: ${status}`)
     t.ok(text.includes(value), text)
   }
+})
+
+t.test('an error masks a well-formed number as responses do', async (t) => {
+  const { call, post } = await start(t)
+  const account = Number('999912345678')
+  const masked = 'XXXXXXXX5678'
+  const kyc = (more: object) => ({
+    user_id: ASHA,
+    kyc: [
+      {
+        document_type: 'pid',
+        document_name: 'aadhar',
+        document_number: AADHAAR,
+        dateOfBirth: '01-01-1990',
+        Nationality: 'Indian',
+        nameOnCard: 'A',
+        ...more,
+      },
+    ],
+  })
+  const table: [...Call, string][] = [
+    ['POST', '/v1/bank', { user_id: ASHA, account_number: account }, masked],
+    ['POST', '/v1/bank', { user_id: ASHA, account_number: 'x y', ifsc_code: `${account}` }, masked],
+    ['POST', '/v1/kyc', kyc({ document_number: Number(AADHAAR) }), 'XXXXXXXX1098'],
+    ['POST', '/v1/kyc', kyc({ dateOfBirth: PAN }), 'XXXXXX234Z'],
+    ['POST', '/v1/user', { email: PAN, mobile: '1' }, 'XXXXXX234Z'],
+    ['POST', '/v1/user', { email: `PAN ${PAN}.`, mobile: '1' }, 'PAN XXXXXX234Z.'],
+    ['POST', '/v1/transaction', { from_user_id: AADHAAR }, 'XXXXXXXX1098'],
+    ['GET', `/v1/user/${PAN}`, undefined, 'XXXXXX234Z'],
+    ['GET', `/v1/bank/${account}`, undefined, masked],
+    ['GET', `/v1/nowhere/${account}`, undefined, masked],
+    ['POST', '/__admin/clients', { name: 'x', [PAN]: 1 }, 'XXXXXX234Z'],
+    ['POST', '/__admin/clients', { name: 'x', from: { client: AADHAAR } }, 'XXXXXXXX1098'],
+    ['POST', `/__admin/snapshots/${AADHAAR}/restore`, undefined, 'XXXXXXXX1098'],
+  ]
+  for (const [method, url, body, value] of table) {
+    const { status, text } = await call(method, url, body)
+    t.ok(status === 400 || status === 404, `${method} ${url}: ${status}`)
+    t.ok(text.includes(value), text)
+    for (const number of [AADHAAR, PAN, String(account)]) t.notOk(text.includes(number), text)
+  }
+  const strict = await start(t, {
+    assume: { kyc_bad_document: 'call_fails', malformed_id: 'not_found' },
+  })
+  const { body } = await strict.post('/v1/kyc', kyc({ document_type: AADHAAR }))
+  t.match(body.message, 'document_type must be one of pid, tid; found "XXXXXXXX1098"')
+  t.match((await strict.get(`/v1/user/${AADHAAR}`)).body.message, 'No user XXXXXXXX1098')
+
+  // Responses show a mobile in full, so errors do too.
+  const user = { email: 'new@example.com', mobile: '9876543299' }
+  t.equal((await post('/v1/user', user)).status, 201)
+  const { message } = (await post('/v1/user', user)).body
+  t.match(message, 'The email new@example.com belongs')
+  const other = (await post('/v1/user', { ...user, email: 'other@example.com' })).body
+  t.match(other.message, 'The mobile 9876543299 belongs')
 })
 
 t.test('the request log masks what a refusal shows, and short numbers too', async (t) => {

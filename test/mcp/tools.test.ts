@@ -167,8 +167,10 @@ t.test('find_requests shows what was sent, and verify_requests the closest calls
     found.text,
     /^Calls \(1\):\n[\s\S]*sent: .*"reference_id":"B"[\s\S]*response: \{"status":true/,
   )
+  await pay({ reference_id: '123456789012' })
+  t.match((await tool('find_requests')).text, '"reference_id":"123456789012"')
   const match = { operation: 'createTransaction' }
-  t.match((await tool('verify_requests', { match, exactly: 2 })).text, /^Verified: 2 calls match/)
+  t.match((await tool('verify_requests', { match, exactly: 3 })).text, /^Verified: 3 calls match/)
   const inOrder = (...references: string[]) => ({
     sequence: references.map((reference_id) => ({ body: { reference_id } })),
   })

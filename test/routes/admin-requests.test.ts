@@ -658,10 +658,30 @@ t.test(
         '/v1/transaction: expected "XXXX", found nothing',
       ],
     )
-    const [logged] = (await box.get('/__admin/requests')).body.requests
-    t.equal(logged.body.reference_id, 'XXXXXXXXXXXXXX7891', 'the log stays masked')
   },
 )
+
+t.test('the log never masks a reference, and masks the numbers beside it', async (t) => {
+  const box = await start(t)
+  const logged = async () => (await box.get('/__admin/requests')).body.requests[0]
+  for (const reference_id of ['123456789012', 'ABCPX1234Z', 'sbx_order_1', 'HDFC0001234']) {
+    await box.pay({ reference_id, remark: '999912345678' })
+    t.match(await logged(), {
+      reference_id,
+      body: { reference_id, remark: 'XXXXXXXX5678' },
+      response: { data: [{ reference_id, benif_bank: { account_number: 'XXXXXXXX0003' } }] },
+    })
+    await box.get('/v1/transaction/history?limit=1', TOKEN)
+    const { response } = await logged()
+    t.equal(response.data.transactions[0].client_transaction_id, reference_id)
+    await box.get(`/v1/users?reference_id=${reference_id}`)
+    t.equal((await logged()).query.reference_id, reference_id)
+  }
+  await box.pay()
+  await box.get('/v1/transaction/history?limit=1', TOKEN)
+  const { response } = await logged()
+  t.match(response.data.transactions[0].client_transaction_id, /^TXN\d{15}$/)
+})
 
 t.test('the closest document of a KYC call is the one in the error', async (t) => {
   const box = await start(t)

@@ -195,6 +195,21 @@ t.test(
   },
 )
 
+t.test('a difference shows references whole', async (t) => {
+  const box = await start(t)
+  await box.pay({ reference_id: '123456789012' })
+  await box.post(SNAPSHOTS, { name: 's' })
+  const { body: state } = await box.get('/__admin/state')
+  const changed = { reference_id: '123456789013', client_transaction_id: 'ABCPX1234Z' }
+  Object.assign(state.tables.payments.at(-1), changed)
+  t.equal((await box.put('/__admin/state', state)).status, 200)
+  const [{ fields }] = (await box.get(`${SNAPSHOTS}/s/diff`)).body.tables.payments.changed
+  t.strictSame(fields, {
+    reference_id: { before: '123456789012', after: '123456789013' },
+    client_transaction_id: { before: '123456789012', after: 'ABCPX1234Z' },
+  })
+})
+
 t.test('a snapshot is replaced, forgotten, and one of many', async (t) => {
   const box = await start(t, HONOURED)
   await box.post(SNAPSHOTS, { name: 'a' })

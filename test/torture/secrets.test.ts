@@ -18,6 +18,8 @@ type Operation = { base: string; method: string; path: string; place: string; sp
 type Output = { where: string; text: string; mayShow: (canary: Canary) => boolean }
 
 const nothing = () => false
+// Nothing masks the reference of a payment: it is what one searches for.
+const isReference = ({ place }: Canary) => /: reference_id$/.test(place)
 const isFree = ({ free }: Canary) => free === true
 // A state is the whole world, to be put in again: all that was taken in, but for access tokens and webhook secrets.
 const inState = ({ free, stored, place }: Canary) =>
@@ -395,7 +397,7 @@ t.test('what must not be seen is in no answer, log, stream, list, file and progr
   const leaks = new Map<string, string>()
   for (const { where, text, mayShow } of outputs)
     for (const canary of canaries.seenIn(text))
-      if (!mayShow(canary))
+      if (!mayShow(canary) && !isReference(canary))
         leaks.set(`${canary.kind} put into ${canary.place}, seen in ${where}`, text.slice(0, 300))
   t.same([...leaks.keys()].slice(0, 40), [], `${leaks.size} leaks`)
   figures({
