@@ -27,7 +27,7 @@ export function editDistance(a: string, b: string, max: number): number {
 /** A word without its case, dashes and underscores: `atLeast`, `at-least` and `at_least` are one. */
 const plain = (word: string) => word.toLowerCase().replace(/[-_]/g, '')
 
-/** Returns the known word that is most similar; `undefined` if none is similar enough. */
+/** Returns the known word that is most similar, or the only one that starts like this; `undefined` if there is none. */
 export function closestWord(word: string, known: readonly string[]): string | undefined {
   const other = known.find((candidate) => plain(candidate) === plain(word))
   if (other !== undefined) return other
@@ -41,7 +41,9 @@ export function closestWord(word: string, known: readonly string[]): string | un
     min = count
     best = candidate
   }
-  return best
+  if (best !== undefined || word.length < 3) return best
+  const [longer, ...others] = known.filter((candidate) => plain(candidate).startsWith(plain(word)))
+  return others.length === 0 ? longer : undefined
 }
 
 /** Returns `; did you mean "x"?`, or an empty text if no known word is similar. */

@@ -25,7 +25,8 @@ const KIND: Readonly<Record<string, string>> = {
   array: 'a list',
 }
 
-const describeInput = (input: unknown) => {
+/** Describes a value of the wrong type. */
+export const describeInput = (input: unknown) => {
   if (input === null) return 'nothing'
   if (Array.isArray(input)) return 'a list'
   if (typeof input === 'object') return 'a mapping'

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { ASSUMPTIONS } from '../assumptions/all-assumptions.ts'
 import type { Assumption } from '../assumptions/assumption.ts'
 import { type Readings, readingChoices } from '../assumptions/readings.ts'
+import { describeInput } from './explain.ts'
 import { OPERATIONS } from './operations-and-events.ts'
 import { isOperator } from './operators.ts'
 import { Rule, rulesSchema, WebhookRule } from './rule-schema.ts'
@@ -122,7 +123,15 @@ const ScenarioFields = z.strictObject({
     .optional()
     .meta({ description: 'Actions at fixed times after the activation of the scenario.' }),
   expect: z
-    .strictObject({ requests: z.partialRecord(z.enum(OPERATIONS), Count).optional() })
+    .strictObject(
+      { requests: z.partialRecord(z.enum(OPERATIONS), Count).optional() },
+      {
+        error: ({ code, input }) =>
+          code === 'invalid_type'
+            ? `must be a mapping such as { requests: { createTransaction: 1 } }, not ${describeInput(input)}`
+            : undefined,
+      },
+    )
     .optional()
     .meta({ description: 'What must have happened by the end of a test.' }),
 })

@@ -37,6 +37,9 @@ t.test('invalid readings change nothing', async (t) => {
   const { status, body } = await sandbox.put('/__admin/assumptions', {
     [NAME]: 'processing',
     idempotency_kay: 'honoured',
+    idempotency: 'honoured',
+    // Several have this prefix.
+    webhook: 'none',
     list_order: 'random',
   })
   t.equal(status, 400)
@@ -46,6 +49,8 @@ t.test('invalid readings change nothing', async (t) => {
     ),
     [
       'idempotency_kay: is not an assumption (did you mean idempotency_key?); found "honoured"',
+      'idempotency: is not an assumption (did you mean idempotency_key?); found "honoured"',
+      'webhook: is not an assumption (docs/assumptions.md lists them all); found "none"',
       'list_order: takes newest_first or oldest_first; found "random"',
     ],
   )

@@ -73,6 +73,10 @@ t.test(
         /list_oder is not an assumption \(did you mean list_order\?\)/,
       ],
       [
+        ['idempotency=honoured'],
+        /idempotency is not an assumption \(did you mean idempotency_key\?\)/,
+      ],
+      [
         ['idempotency_key=honoured', 'list_order=random'],
         /list_order takes newest_first or oldest_first; found "random"/,
       ],

@@ -605,6 +605,13 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
     ['1:23: unknown key "getUsers"; did you mean "getUser"?'],
   ],
   [
+    'expectations as a list',
+    'expect:\n  - { requests: { getUser: 1 } }\n',
+    [
+      '2:3: `expect` must be a mapping such as { requests: { createTransaction: 1 } }, not a list',
+    ],
+  ],
+  [
     'an expectation that nothing meets',
     'expect: { requests: { getUser: { at_least: 3, at_most: 1 } } }\n',
     ['1:32: no number is at least 3 and at most 1; at_least must not be larger than at_most'],
