@@ -52,6 +52,9 @@ const RANGES: [AddressKind, string[]][] = [
 // Made when a webhook is first checked: Node loads modules for them.
 let lists: [AddressKind, BlockList][] | undefined
 
+// Names of containers and of private networks; no public name ends like that.
+const LOCAL_NAME = /^[^.]+$|\.(?:localhost|local|internal|test|lan|home\.arpa)$/
+
 const METADATA_LABELS = new Set(['metadata', 'instance-data', 'rancher-metadata'])
 
 function blockList(ranges: string[]): BlockList {
@@ -178,6 +181,15 @@ export function createAddressPolicy({ allow, lookup = dns.lookup }: AddressPolic
     return undefined
   }
 
+  /** A warning about a webhook URL to which nothing is sent, or only if its name leads to a local address. */
+  function warningFor(url: string): string | undefined {
+    const host = bareHost(new URL(url))
+    const problem = hostProblem(host)
+    if (problem !== undefined || isIP(host) !== 0 || allowed.has(host) || LOCAL_NAME.test(host))
+      return problem
+    return `webhooks go to ${host} only if it resolves to a local address; for any other, start with --webhook-allow ${host}`
+  }
+
   /** The `lookup` option of a connection: resolves a name and returns only allowed addresses. */
   const guardedLookup: LookupFunction = (host, options, callback) => {
     const name = host.replace(/\.$/, '')
@@ -194,5 +206,5 @@ export function createAddressPolicy({ allow, lookup = dns.lookup }: AddressPolic
     })
   }
 
-  return { hostProblem, addressProblem, lookup: guardedLookup }
+  return { hostProblem, addressProblem, warningFor, lookup: guardedLookup }
 }

@@ -4,7 +4,10 @@ import type { CreateWebhook, UpdateWebhook, WebhookRow } from '../model/webhook.
 import type { WorldContext } from '../tables/world-context.ts'
 
 /** The client's one webhook registration (interface 4.7; defaults: Webhook). */
-export function createWebhooks({ store, random, assumed }: WorldContext) {
+export function createWebhooks(
+  { store, random, assumed }: WorldContext,
+  onUrl: (url: string) => void,
+) {
   const current = () => store.tables.webhook.newest('all', 'all')?.row
 
   function get(): WebhookRow {
@@ -32,11 +35,13 @@ export function createWebhooks({ store, random, assumed }: WorldContext) {
           )
         }
         const webhook_id = earlier?.webhook_id ?? random.uuid()
+        onUrl(url)
         return store.put('webhook', { ...earlier, webhook_id, url, webhook_secret }).row
       }),
     update: ({ url, webhook_secret }: UpdateWebhook) =>
       store.change(() => {
         const row = get()
+        if (url !== undefined) onUrl(url)
         return store.put('webhook', {
           ...row,
           url: url ?? row.url,

@@ -6,6 +6,7 @@ import type { Runtime } from '../runtime/runtime.ts'
 import type { Disk } from '../storage/disk.ts'
 import { openStore } from '../storage/store.ts'
 import { TABLES } from '../tables/tables.ts'
+import { createAddressPolicy } from '../webhooks/addresses.ts'
 import type { WebhookSettings } from '../webhooks/attempt-request.ts'
 import { createSendLimit } from '../webhooks/send-limit.ts'
 import { createRuntime } from './real-runtime.ts'
@@ -77,5 +78,13 @@ export async function openSharedResources({ log, ...config }: SharedDeps) {
       ),
     ),
   })
-  return { runtime, steadyWall, store, sendLimit, logBudget: createLogBudget(), webhookSettings }
+  return {
+    runtime,
+    steadyWall,
+    store,
+    sendLimit,
+    logBudget: createLogBudget(),
+    webhookSettings,
+    webhookWarning: createAddressPolicy({ allow }).warningFor,
+  }
 }

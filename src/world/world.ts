@@ -48,6 +48,8 @@ export type WorldDeps = {
   /** The present library of scenarios; it changes when the files are reloaded. */
   library: () => Library
   webhookSettings: WebhookSettings
+  /** A warning about a URL to which webhooks are probably not sent. */
+  webhookWarning: (url: string) => string | undefined
   /** Limits the concurrent webhook attempts of all clients. */
   sendLimit: SendLimit
   /** The memory limit that the request logs of all clients share. */
@@ -100,11 +102,14 @@ function createWorldScheduler(
 /** The webhook of a client: what is sent, by itself or on request, and what its inbox receives. */
 function createSending(
   context: WorldContext,
-  { name, store, runtime, webhookSettings, sendLimit, log }: WorldDeps,
+  { name, store, runtime, webhookSettings, webhookWarning, sendLimit, log }: WorldDeps,
   parts: Pick<DeliveriesDeps, 'scenarios' | 'onChanged'> & { views: () => Views },
 ) {
   const { scenarios, views, onChanged } = parts
-  const webhooks = createWebhooks(context)
+  const webhooks = createWebhooks(context, (url) => {
+    const warning = webhookWarning(url)
+    if (warning !== undefined) log.warn(`The webhook of client "${name}": ${warning}.`)
+  })
   const attempts = createAttemptSender({
     clock: context.clock,
     assumed: context.assumed,

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { readTarget } from '../../src/webhooks/addresses.ts'
-import { start, TOKEN } from '../helper.ts'
+import { createLog, start, TOKEN } from '../helper.ts'
 
 const URL_1 = 'http://127.0.0.1:3000/hook'
 const SECRET = 'whsec_dGVzdA=='
@@ -123,4 +123,52 @@ t.test('each client has a webhook of its own', async (t) => {
   t.equal((await get('/@other/v1/clientWebhook')).status, 404)
   const other = await post('/@other/v1/clientWebhook', { url: URL_1, webhook_secret: SECRET })
   t.equal(other.status, 200)
+})
+
+t.test('a URL to which nothing is sent is accepted, with a warning in the log', async (t) => {
+  const log = createLog()
+  const webhooks = { allow: ['hooks.example.com'], time: 'wall', retries: 'fast' } as const
+  const { post, put } = await start(t, { sandbox: { log, webhooks } })
+  const fine = [
+    URL_1,
+    'http://localhost:3000/hook',
+    'http://receiver:3000/hook',
+    'http://api.localhost/hook',
+    'http://host.docker.internal:3000/hook',
+    'http://10.1.2.3/hook',
+    'http://[::1]/hook',
+    'https://hooks.example.com/hook',
+  ]
+  t.equal((await post('/@w/v1/clientWebhook', { url: URL_1, webhook_secret: SECRET })).status, 200)
+  log.lines.length = 0
+  for (const url of fine) t.equal((await put('/@w/v1/clientWebhook', { url })).status, 200)
+  t.equal((await put('/@w/v1/clientWebhook', { webhook_secret: 'x' })).status, 200)
+  t.strictSame(log.lines, [])
+  const warned: [url: string, line: string][] = [
+    [
+      'http://8.8.8.8/hook',
+      'The webhook of client "w": 8.8.8.8 is a public address; start with --webhook-allow 8.8.8.8 to send there.',
+    ],
+    [
+      'https://Pay.Example.com:8443/hook?token=abc',
+      'The webhook of client "w": webhooks go to pay.example.com only if it resolves to a local address; for any other, start with --webhook-allow pay.example.com.',
+    ],
+    [
+      'http://169.254.169.254/',
+      'The webhook of client "w": 169.254.169.254 is a cloud metadata address; webhooks are never sent there.',
+    ],
+    [
+      'http://metadata.google.internal/',
+      'The webhook of client "w": metadata.google.internal names a cloud metadata service; webhooks are never sent there.',
+    ],
+  ]
+  for (const [url, line] of warned) {
+    log.lines.length = 0
+    const { status, body } = await put('/@w/v1/clientWebhook', { url })
+    t.match([status, body.updatedWebhook.response.data], [200, { url }])
+    t.strictSame(log.lines, [line])
+  }
+  log.lines.length = 0
+  await post('/@other/v1/clientWebhook', { url: warned[0]![0], webhook_secret: SECRET })
+  t.match(log.lines.at(-1), 'The webhook of client "other"')
 })
