@@ -1,4 +1,5 @@
 import { closeSync, writeFileSync } from 'node:fs'
+import { openPrivate } from '../report/output-file.ts'
 import { CommandFailed } from './command.ts'
 import { remoteCommand } from './remote.ts'
 
@@ -12,7 +13,6 @@ export const record = remoteCommand({
         'write the recording since the start to a file, for replay; it contains tokens and secrets',
       async run(api, [file]) {
         const { lines, text } = await api('getRecording')
-        const { openPrivate } = await import('../storage/private-file.ts')
         try {
           const fd = openPrivate(file!)
           writeFileSync(fd, text)

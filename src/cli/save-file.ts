@@ -1,9 +1,10 @@
-import { closeSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, renameSync, writeFileSync } from 'node:fs'
+import { isStream, openInPlace, removeFile } from '../report/output-file.ts'
 import { CommandFailed } from './command.ts'
 
 /**
  * Prepares to save a text in a file, so that a file that cannot be written is known before the work for it is done. `save`
- * replaces an existing file as a whole; until then, and after `discard`, it is as before. Throws `CommandFailed`.
+ * replaces an existing file or link as a whole; until then, and after `discard`, it is as before. Throws `CommandFailed`.
  */
 export function prepareFile(label: string, file: string) {
   const attempt = <T>(work: () => T): T => {
@@ -16,18 +17,19 @@ export function prepareFile(label: string, file: string) {
       )
     }
   }
-  const found = attempt(() => statSync(file, { throwIfNoEntry: false }))
   // A device such as /dev/stdout has no draft beside it.
-  const draft = found && !found.isFile() ? undefined : `${file}.${process.pid}.tmp`
-  const discard = () => draft !== undefined && rmSync(draft, { force: true })
-  const fd = attempt(() => openSync(draft ?? file, 'w'))
+  const draft = attempt(() => (isStream(file) ? file : `${file}.${process.pid}.tmp`))
+  const fd = attempt(() => (draft === file ? openSync(file, 'w') : openInPlace(draft)))
+  const discard = () => {
+    if (draft !== file) removeFile(draft)
+  }
   return {
     save(text: string) {
       try {
         attempt(() => {
           writeFileSync(fd, text)
           closeSync(fd)
-          if (draft !== undefined) renameSync(draft, file)
+          if (draft !== file) renameSync(draft, file)
         })
       } catch (error) {
         discard()

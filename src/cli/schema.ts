@@ -1,6 +1,6 @@
-import { writeFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { printableLine } from '../model/printable.ts'
+import { replaceFile } from '../report/output-file.ts'
 import { type Command, CommandFailed, checkArguments } from './command.ts'
 
 const FILE = 'scenario.schema.json'
@@ -15,7 +15,7 @@ async function writeInto(folder: string, schema: string): Promise<string> {
   let files: string[]
   try {
     ;({ files } = scenarioTree(folder))
-    writeFileSync(file, schema)
+    replaceFile(file, schema)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     throw new CommandFailed(

@@ -6,7 +6,6 @@ import { BadOption, type Options } from '../config/options.ts'
 import { countOf } from '../model/count-text.ts'
 import { parseDuration } from '../model/duration.ts'
 import { jsonLine } from '../model/printable.ts'
-import { prepareReport } from '../report/report.ts'
 import type { Plan, SweepResult } from '../sweep/faults-and-findings.ts'
 import type { SweepOptions } from '../sweep/sweep.ts'
 import { type Command, CommandFailed, type Input } from './command.ts'
@@ -238,8 +237,8 @@ export async function runSweep(input: Input, signal: AbortSignal): Promise<Sweep
   // Each run that happens at the same time listens.
   setMaxListeners(0, signal)
   const own = readSweepOptions(input, signal)
-  const { writeSweepReport } = await import('../sweep/report/write-report.ts')
-  if (report !== undefined) prepareReport(String(report))
+  const { prepareSweepReport, writeSweepReport } = await import('../sweep/report/write-report.ts')
+  if (report !== undefined) prepareSweepReport(String(report))
   const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-sweep-'))
   try {
     const result = await runSweepIn(folder, own)

@@ -1,16 +1,9 @@
-import {
-  accessSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { BadOption } from '../config/options.ts'
 import { junitXml, type TestCase } from './junit.ts'
 import { codeBlock, inline, markdownTable } from './markdown.ts'
+import { removeFile, replaceFile } from './output-file.ts'
 
 /** The result of a command, for a CI server and for its readers. */
 export type Report = {
@@ -37,15 +30,15 @@ function makeFolder(dir: string) {
 }
 
 /**
- * Makes the folder of a report, and removes an earlier report, which would be mistaken for this one. Throws `BadOption` if
- * nothing can be written there, before anything else is done.
+ * Makes the folder of a report, and removes these files of an earlier report, which would be mistaken for this one. Throws
+ * `BadOption` if nothing can be written there, before anything else is done.
  */
-export function prepareReport(dir: string) {
+export function prepareReport(dir: string, files: readonly string[] = [JUNIT, SUMMARY]) {
   try {
     makeFolder(resolve(dir))
     readdirSync(dir)
     accessSync(dir, constants.W_OK)
-    for (const name of [JUNIT, SUMMARY]) rmSync(join(dir, name), { force: true })
+    for (const name of files) removeFile(join(dir, name))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     throw new BadOption(`--report ${dir} cannot be written (${code}); name a folder, or a new one`)
@@ -83,6 +76,6 @@ export function writeReport(dir: string, report: Report) {
   const { title, subject, tests } = report
   // The program that was run may have emptied the folder of its build.
   makeFolder(resolve(dir))
-  writeFileSync(join(dir, JUNIT), junitXml(`${title}: ${subject}`, tests))
-  writeFileSync(join(dir, SUMMARY), markdownOf(report))
+  replaceFile(join(dir, JUNIT), junitXml(`${title}: ${subject}`, tests))
+  replaceFile(join(dir, SUMMARY), markdownOf(report))
 }

@@ -6,9 +6,9 @@ import type {
   RecordedCall,
   RecordingLine,
 } from '../model/recording.ts'
+import { openNewPrivate } from '../report/output-file.ts'
 import { createSteadyWall, wallNow } from '../runtime/real-time.ts'
 import type { Runtime, SendRequest } from '../runtime/runtime.ts'
-import { openNewPrivate } from '../storage/private-file.ts'
 import type { TimerRow } from '../time/scheduler.ts'
 
 /** The recording file cannot be created. */

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -102,6 +102,12 @@ t.test('a report that cannot be written is an error before any run', async (t) =
     t.equal(exit, 2)
     t.match(stderr, `--report ${folder} cannot be written (${code}); name a folder, or a new one`)
   }
+  mkdirSync(join(cwd, 'report/finding-7'), { recursive: true })
+  writeFileSync(join(cwd, 'report/finding-7/mine.txt'), 'mine')
+  const refused = await text('--report', 'report')
+  t.equal(refused.code, 2)
+  t.match(refused.stderr, 'no sweep wrote report/finding-7/mine.txt. Move it away, or name another')
+  t.equal(readFileSync(join(cwd, 'report/finding-7/mine.txt'), 'utf8'), 'mine')
   t.notOk(existsSync(join(cwd, 'ran')))
 })
 

@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import axe from 'axe-core'
@@ -10,13 +18,14 @@ import type { Fault, Finding } from '../../src/sweep/faults-and-findings.ts'
 import { groupsOf } from '../../src/sweep/report/groups.ts'
 import { reportHtml } from '../../src/sweep/report/html.ts'
 import { SweepDocument, sweepJson, sweepJsonSchema } from '../../src/sweep/report/sweep-json.ts'
-import { writeSweepReport } from '../../src/sweep/report/write-report.ts'
+import { prepareSweepReport, writeSweepReport } from '../../src/sweep/report/write-report.ts'
 import { noBrowser, openBrowser } from '../console/browser.ts'
 import { elementsOf } from '../report/tags.ts'
 import { sweepResult } from './result.ts'
 
 const SHIPPED = join(PACKAGE_ROOT, 'scenarios')
 const VOID = ['meta']
+const DEEP = { recursive: true } as const
 
 function written(t: Test) {
   const dir = join(t.testdir({ 'run.jsonl': '{"recorded":true}\n' }), 'out')
@@ -166,6 +175,45 @@ t.test('a second report replaces the first one, and no other file', async (t) =>
   t.ok(existsSync(join(dir, 'finding-notes/mine.txt')))
   t.match(readFileSync(join(dir, 'summary.md'), 'utf8'), /\nNo findings\.\n/)
   t.match(readFileSync(join(dir, 'report.html'), 'utf8'), /<p>No findings\.<\/p>/)
+})
+
+t.test('a second report writes through no link, and removes no file of the user', async (t) => {
+  const { dir } = written(t)
+  writeFileSync(join(dir, '../victim'), 'precious')
+  const files = ['report.html', 'sweep.json', 'junit.xml', 'summary.md']
+  for (const name of files) {
+    rmSync(join(dir, name))
+    symlinkSync('../victim', join(dir, name))
+  }
+  rmSync(join(dir, 'finding-1/recording.jsonl'))
+  writeSweepReport(sweepResult(join(dir, '../run.jsonl')), dir)
+  for (const name of files) t.ok(lstatSync(join(dir, name)).isFile(), name)
+  t.equal(readFileSync(join(dir, '../victim'), 'utf8'), 'precious')
+
+  const others: [string, () => void][] = [
+    ['finding-1/mine.txt', () => writeFileSync(join(dir, 'finding-1/mine.txt'), 'mine')],
+    [
+      'finding-7/finding-8.yaml',
+      () => t.ok(mkdirSync(join(dir, 'finding-7/finding-8.yaml'), DEEP)),
+    ],
+    ['finding-7', () => symlinkSync('..', join(dir, 'finding-7'))],
+    ['finding-7', () => writeFileSync(join(dir, 'finding-7'), 'mine')],
+    [
+      'finding-scenarios/mine.yaml',
+      () => writeFileSync(join(dir, 'finding-scenarios/mine.yaml'), 'title: mine\n'),
+    ],
+  ]
+  for (const [name, make] of others) {
+    make()
+    t.throws(() => prepareSweepReport(dir), {
+      message: `--report ${dir}: no sweep wrote ${join(dir, name)}. Move it away, or name another folder.`,
+    })
+    t.ok(existsSync(join(dir, 'summary.md')), 'nothing is removed then')
+    rmSync(join(dir, name), { recursive: true })
+    rmSync(join(dir, 'finding-7'), { recursive: true, force: true })
+  }
+  prepareSweepReport(dir)
+  t.notOk(existsSync(join(dir, 'summary.md')))
 })
 
 t.test('the table on the terminal has a row and a command for each finding', async (t) => {

@@ -1,7 +1,16 @@
-import { chmodSync, closeSync, existsSync, lstatSync, readFileSync, writeSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  lstatSync,
+  readFileSync,
+  symlinkSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { openNewPrivate, openPrivate } from '../../src/storage/private-file.ts'
+import { isStream, openNewPrivate, openPrivate, replaceFile } from '../../src/report/output-file.ts'
 
 function write(file: string) {
   const fd = openPrivate(file)
@@ -49,4 +58,19 @@ t.test('a device stays as it is', { skip: !existsSync('/dev/null') }, async (t) 
   closeSync(openNewPrivate('/dev/null'))
   t.ok(lstatSync('/dev/null').isCharacterDevice())
   t.throws(() => openPrivate(t.testdir()), { code: 'EISDIR' })
+  for (const output of ['/dev/stdout', '/dev/../dev/stderr', '/dev/fd/63'])
+    t.ok(isStream(output), `${output}, also if it leads to a file`)
+})
+
+t.test('a file of a fixed name takes the place of a pipe, and of a link to anything', async (t) => {
+  const dir = t.testdir({ victim: 'precious', link: t.fixture('symlink', 'victim') })
+  symlinkSync('/dev/null', join(dir, 'device'))
+  const { status } = spawnSync('mkfifo', [join(dir, 'pipe')])
+  for (const name of ['link', 'device', ...(status === 0 ? ['pipe'] : [])]) {
+    replaceFile(join(dir, name), 'new')
+    t.ok(lstatSync(join(dir, name)).isFile(), name)
+    t.equal(readFileSync(join(dir, name), 'utf8'), 'new')
+  }
+  t.equal(readFileSync(join(dir, 'victim'), 'utf8'), 'precious')
+  t.throws(() => replaceFile(dir, 'x'))
 })
