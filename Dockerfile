@@ -15,6 +15,7 @@ WORKDIR /app
 COPY package.json LICENSE README.md ./
 # The pages that an agent can read.
 COPY docs docs
+COPY clients clients
 COPY --from=build /app/dist dist
 COPY --from=build /app/fixtures fixtures
 COPY --from=build /app/scenarios scenarios

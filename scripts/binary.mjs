@@ -31,7 +31,8 @@ const TARGETS = {
 }
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 // What is in dist for Node and for a person, and not for the program.
-const NOT_INSIDE = /^dist\/(?:types|bin\.cjs|index\.js|sbom|.*\.LEGAL\.txt|.*\.cache$)/
+const NOT_INSIDE =
+  /^dist\/(?:types|bin\.cjs|index\.js|sbom|.*\.LEGAL\.txt|.*\.cache$)|^clients\/(?!\w+\/\w+\.(?:py|java|go|php)$)/
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const output = join(root, 'binary')
@@ -57,7 +58,7 @@ function shippedFiles() {
     readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name).slice(root.length).replaceAll('\\', '/'))
-  return ['package.json', ...['dist', 'fixtures', 'scenarios'].flatMap(inFolder)]
+  return ['package.json', ...['dist', 'fixtures', 'scenarios', 'clients'].flatMap(inFolder)]
     .filter((path) => !NOT_INSIDE.test(path))
     .map((path) => [path, join(root, path)])
 }

@@ -120,8 +120,7 @@ const built = await Promise.all([
 const bundle = join(dist, 'payout-sandbox.cjs')
 const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 writeFileSync(bundle, readFileSync(bundle, 'utf8').replaceAll(/[^\0-\x7f]/g, escaped))
-for (const name of ['loader.cjs', 'user-cache.cjs'])
-  cpSync(join(root, 'scripts', name), join(dist, name))
+cpSync(join(root, 'scripts/loader.cjs'), join(dist, 'loader.cjs'))
 writeFileSync(
   join(dist, 'bin.cjs'),
   `#!/usr/bin/env node

@@ -1,29 +1,25 @@
-// Loads the bundle with V8's code cache, which halves the time of a start: that of the build if it is from this version of
-// Node, or else the one that an earlier start has stored among the caches of the user.
+// Loads the bundle with V8's code cache of the build, which halves the time of a start; another version of Node than that of
+// the build compiles the bundle each time.
 'use strict'
-const { existsSync, readFileSync } = require('node:fs')
+const { existsSync, readFileSync, statSync } = require('node:fs')
 const { dirname, join } = require('node:path')
 const vm = require('node:vm')
 
 const name = 'payout-sandbox.cjs'
 const file = join(__dirname, name)
-const built = `${file}.${process.version}-${process.arch}.cache`
+const cache = `${file}.${process.version}-${process.arch}.cache`
 
 function load() {
-  // The build makes it ASCII.
-  const source = readFileSync(file, 'latin1')
-  const own = existsSync(built) ? undefined : require('./user-cache.cjs').userCache(source)
-  const cachedData = own ? own.read() : readFileSync(built)
   const script = new vm.Script(
-    `(function (exports, require, module, __filename, __dirname) {${source}\n})`,
+    // The build makes it ASCII.
+    `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'latin1')}\n})`,
     {
       // Not the path: V8 (Node 20) takes it from the cache, where it is that of another machine or installation.
       filename: name,
-      cachedData,
+      cachedData: existsSync(cache) && statSync(cache).isFile() ? readFileSync(cache) : undefined,
       importModuleDynamically: vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     },
   )
-  if (own && (cachedData === undefined || script.cachedDataRejected)) own.storeWhenUsed(script)
   const module_ = { exports: {} }
   script.runInThisContext()(module_.exports, require, module_, file, dirname(file))
   return module_.exports

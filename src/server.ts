@@ -1,4 +1,3 @@
-import { channel } from 'node:diagnostics_channel'
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type App, buildApp } from './app.ts'
@@ -200,9 +199,6 @@ export async function assemble(options: Options, content: Content, log: Log) {
   return { sandbox, app, adminToken }
 }
 
-// The loader of the package then stores V8's code cache (scripts/user-cache.cjs).
-const listening = channel('payout-sandbox.listening')
-
 /** What the start of a server can be given besides its options. `unref`: it does not keep the process alive. */
 type Given = Partial<Pick<SandboxConfig, 'fixtures' | 'library' | 'worldOpened'>> & {
   unref?: boolean
@@ -252,7 +248,6 @@ export async function startServer(
     throw error
   }
   if (unref) app.unref()
-  listening.publish({ url: origin })
   const watch = options.watch ? await watchLibrary(options, sandbox, log) : undefined
   let closing: Promise<void> | undefined
   return {

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { basename, dirname, isAbsolute, join, relative } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { PACKAGE_ROOT } from '../config/package-root.ts'
 import { BadFixtures } from '../content/fixture-problems.ts'
 import { readFixtures } from '../content/fixtures.ts'
@@ -9,9 +9,9 @@ import { readLibrary } from '../scenarios/read-library.ts'
 import { containsFixtures, scenarioTree } from '../scenarios/scenario-files.ts'
 
 /** The checked files and their problems. */
-export type CheckResult = { files: string[]; problems: Problem[]; warnings: Problem[] }
+type CheckResult = { files: string[]; problems: Problem[]; warnings: Problem[] }
 
-/** The folders that `start` would read; `undefined` means the shipped one. */
+/** The folders of the user; `undefined` means that the shipped one is used. */
 export type Folders = { scenarios: string | undefined; fixtures: string | undefined }
 
 const SHIPPED_SCENARIOS = join(PACKAGE_ROOT, 'scenarios')
@@ -149,14 +149,26 @@ function checkOne(path: string, folders: Folders): CheckResult {
 export const checkFiles = (paths: readonly string[], folders: Folders): CheckResult =>
   mergeResults([...new Set(paths)].map((path) => checkOne(path, folders)))
 
-/** Checks all files that `start` would read with these folders. */
-export function checkAll(folders: Folders): CheckResult {
-  const { scenarios = SHIPPED_SCENARIOS, fixtures = SHIPPED_FIXTURES } = folders
-  const missing = fileProblem(scenarios, 'no such folder')
-  return mergeResults([
-    existsSync(scenarios) && isFolder(scenarios)
-      ? checkScenarios(scenarios, folders)
-      : { files: [scenarios], problems: [missing], warnings: [] },
-    checkFixtures(fixtures),
+/** Checks the scenarios of a folder that may be missing. */
+function checkScenarioFolder(folder: string, folders: Folders): CheckResult {
+  if (existsSync(folder) && isFolder(folder)) return checkScenarios(folder, folders)
+  return { files: [folder], problems: [fileProblem(folder, 'no such folder')], warnings: [] }
+}
+
+/** Checks all files of the user's folders. */
+export const checkFolders = (folders: Folders): CheckResult =>
+  mergeResults([
+    ...(folders.scenarios === undefined ? [] : [checkScenarioFolder(folders.scenarios, folders)]),
+    ...(folders.fixtures === undefined ? [] : [checkFixtures(folders.fixtures)]),
   ])
+
+/** Checks the shipped files. They are named within the package, because a single executable has no paths for them. */
+export function checkShipped() {
+  const folders = { scenarios: undefined, fixtures: undefined }
+  const { files, ...found } = mergeResults([
+    checkScenarios(SHIPPED_SCENARIOS, folders),
+    checkFixtures(SHIPPED_FIXTURES),
+  ])
+  const shipped = files.map((file) => relative(PACKAGE_ROOT, file).replaceAll(sep, '/'))
+  return { ...found, files: [], shipped }
 }

@@ -2,6 +2,7 @@ import { BadOption } from '../config/options.ts'
 import { VERSION } from '../config/version.ts'
 import { printable } from '../model/printable.ts'
 import { assumptions } from './assumptions.ts'
+import { client } from './client.ts'
 import { clock } from './clock.ts'
 import {
   type Command,
@@ -74,6 +75,7 @@ export const COMMANDS: readonly Command[] = [
   health,
   openapi,
   schema,
+  client,
   completionOf(() => COMMANDS),
   help,
 ]

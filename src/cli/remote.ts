@@ -34,49 +34,62 @@ type Subcommand = {
   run(api: AdminApi, args: readonly string[], flags: Input['flags']): Promise<CommandResult>
 }
 
+/** A subcommand that calls no sandbox; it prints what `run` returns. */
+type LocalSubcommand = Omit<Subcommand, 'run'> & {
+  run(args: readonly string[], flags: Input['flags'], env: Input['env']): Promise<string>
+}
+
 /** Creates a command that calls the admin API of a running sandbox. The subcommand `''` has no name of its own. */
 export function remoteCommand(definition: {
   name: string
   summary: string
   subcommands: Readonly<Record<string, Subcommand>>
+  local?: Readonly<Record<string, LocalSubcommand>>
   examples: readonly string[]
   /** How long the sandbox may send nothing before a call fails, ms. */
   timeout_ms?: number
 }): Command {
-  const { name, summary, subcommands, examples, timeout_ms: timeoutMs } = definition
-  const names = Object.keys(subcommands)
+  const { name, summary, subcommands, local = {}, examples, timeout_ms: timeoutMs } = definition
+  const all: Readonly<Record<string, LocalSubcommand | Subcommand>> = { ...subcommands, ...local }
+  const names = Object.keys(all)
   const callOf = (subcommand: string) => (subcommand === '' ? name : `${name} ${subcommand}`)
   return {
     name,
     summary,
     usage: names.map((one) => {
-      const { syntax, description } = subcommands[one]!
+      const { syntax, description } = all[one]!
       return [`${callOf(one)}${syntax && ` ${syntax}`}`, description]
     }),
     flags: {
-      ...Object.assign({}, ...names.map((one) => subcommands[one]!.flags)),
+      ...Object.assign({}, ...names.map((one) => all[one]!.flags)),
       ...REMOTE_FLAGS,
     },
     examples,
     async run(input) {
       const [first = '', ...rest] = input.args
-      const subcommand = Object.hasOwn(subcommands, first) ? first : ''
-      if (!Object.hasOwn(subcommands, subcommand)) {
+      const subcommand = Object.hasOwn(all, first) ? first : ''
+      if (!Object.hasOwn(all, subcommand)) {
         const found = first === '' ? '' : `, not ${JSON.stringify(first)}`
         throw new BadOption(
           `${name} takes one of ${names.join(', ')}${found}; see payout-sandbox ${name} --help`,
         )
       }
       const args = subcommand === '' ? input.args : rest
-      const { syntax, flags = {}, run } = subcommands[subcommand]!
+      const { syntax, flags } = all[subcommand]!
       checkArguments(callOf(subcommand), syntax, args)
+      const isLocal = Object.hasOwn(local, subcommand)
+      const taken = { ...flags, ...(!isLocal && REMOTE_FLAGS) }
       for (const flag of Object.keys(input.flags))
-        if (!Object.hasOwn(flags, flag) && !Object.hasOwn(REMOTE_FLAGS, flag))
+        if (!Object.hasOwn(taken, flag))
           throw new BadOption(
             `${callOf(subcommand)} does not take --${flag}; see payout-sandbox ${name} --help`,
           )
+      if (isLocal) {
+        process.stdout.write(await local[subcommand]!.run(args, input.flags, input.env))
+        return 0
+      }
       const { json } = input.flags
-      const { response, text, failed } = await run(
+      const { response, text, failed } = await subcommands[subcommand]!.run(
         connect(input, timeoutMs),
         args,
         input.flags,

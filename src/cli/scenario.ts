@@ -1,4 +1,9 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { ResponseBody } from '../admin/contract.ts'
+import { BadOption } from '../config/options.ts'
+import { PACKAGE_ROOT } from '../config/package-root.ts'
+import { gatherSomeOptions, START_FLAGS } from './options.ts'
 import { remoteCommand } from './remote.ts'
 import { oneLine, table } from './text-table.ts'
 
@@ -35,9 +40,31 @@ function activeText({ rules, expect, previous = [], ...active }: ActiveScenario)
   ].join('')
 }
 
+/** The text of a scenario file: of the folder of `--scenarios`, or else a shipped one. */
+async function sourceOf(name: string, folder: string | undefined): Promise<string> {
+  const { nameOfFile, scenarioTree, statOf } = await import('../scenarios/scenario-files.ts')
+  const { unknownScenarioMessage } = await import('../scenarios/references.ts')
+  const filesIn = (one: string) => {
+    try {
+      const files = scenarioTree(one).files.map((file) => join(one, file))
+      return files.filter((file) => statOf(file)?.isFile())
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      throw new BadOption(
+        `--scenarios ${one} cannot be read (${code}). Give a folder of scenarios.`,
+      )
+    }
+  }
+  const own = folder === undefined ? [] : filesIn(folder)
+  const files = [...own, ...filesIn(join(PACKAGE_ROOT, 'scenarios'))]
+  const file = files.find((one) => nameOfFile(one) === name)
+  if (file !== undefined) return readFileSync(file, 'utf8')
+  throw new BadOption(unknownScenarioMessage(name, [...new Set(files.map(nameOfFile))].sort()))
+}
+
 export const scenario = remoteCommand({
   name: 'scenario',
-  summary: 'list the scenarios of a running sandbox, show the active one, or activate another one',
+  summary: 'list, show and activate scenarios of a running sandbox, or print the source of one',
   subcommands: {
     list: {
       syntax: '',
@@ -74,10 +101,23 @@ export const scenario = remoteCommand({
       },
     },
   },
+  local: {
+    print: {
+      syntax: 'NAME',
+      description:
+        'print the YAML of a shipped scenario, or of one of --scenarios DIR, as a start for your own',
+      flags: { scenarios: START_FLAGS['scenarios']! },
+      async run([name], flags, env) {
+        const { scenarios } = gatherSomeOptions(['scenarios'], flags, env)
+        return sourceOf(name!, scenarios)
+      },
+    },
+  },
   examples: [
     'scenario list',
     'scenario use provider-outage',
     'scenario use slow --url http://127.0.0.1:4310/@worker-3',
     'scenario show --json',
+    'scenario print provider-outage > scenarios/my-first.yaml',
   ],
 })

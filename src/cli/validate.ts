@@ -1,5 +1,6 @@
 import { BadOption } from '../config/options.ts'
-import { jsonLine, printableLine } from '../model/printable.ts'
+import { countOf } from '../model/count-text.ts'
+import { jsonLine } from '../model/printable.ts'
 import type { Problem } from '../model/problem.ts'
 import type { Command } from './command.ts'
 import { gatherSomeOptions, START_FLAGS } from './options.ts'
@@ -10,13 +11,16 @@ export const validate: Command = {
   name: 'validate',
   summary: 'check scenario and fixture files',
   usage: [
-    ['validate', 'check all files that start would read with these options'],
+    [
+      'validate',
+      'check the files of --scenarios and --fixtures; without these options, the shipped files',
+    ],
     ['validate FILE...', 'check these files, and all files in these folders and their subfolders'],
   ],
   flags: {
     scenarios: START_FLAGS['scenarios']!,
     fixtures: START_FLAGS['fixtures']!,
-    json: ['', 'print the result as one line of JSON: ok, files, problems, warnings'],
+    json: ['', 'print the result as one line of JSON: ok, files, shipped, problems, warnings'],
   },
   examples: [
     'validate',
@@ -25,23 +29,28 @@ export const validate: Command = {
   ],
   async run({ args, flags: { json, ...flags }, env }) {
     const { scenarios, fixtures } = gatherSomeOptions(['scenarios', 'fixtures'], flags, env)
-    const [{ checkAll, checkFiles }, { problemText }] = await Promise.all([
+    const [{ checkFiles, checkFolders, checkShipped }, { problemText }] = await Promise.all([
       import('./check-files.ts'),
       import('../model/problem.ts'),
     ])
     const folders = { scenarios, fixtures }
-    const { files, problems, warnings } =
-      args.length > 0 ? checkFiles(args, folders) : checkAll(folders)
+    function check() {
+      if (args.length > 0) return { ...checkFiles(args, folders), shipped: [] }
+      if (scenarios === undefined && fixtures === undefined) return checkShipped()
+      return { ...checkFolders(folders), shipped: [] }
+    }
+    const { files, shipped, problems, warnings } = check()
     // A wrong path must not make a CI job pass.
-    if (files.length === 0 && problems.length === 0)
+    if (files.length + shipped.length === 0 && problems.length === 0)
       throw new BadOption(
-        `There is no fixture or scenario file in ${args.join(', ')}. Give such files, or folders that contain them.`,
+        `There is no fixture or scenario file in ${args.length > 0 ? args.join(', ') : scenarios}. Give such files, or folders that contain them.`,
       )
     const ok = problems.length === 0
     if (json) {
       const result = {
         ok,
         files,
+        shipped,
         problems: problems.map(withoutPath),
         warnings: warnings.map(withoutPath),
       }
@@ -51,12 +60,13 @@ export const validate: Command = {
     for (const problem of problems) process.stdout.write(`${problemText(problem)}\n`)
     for (const { message, ...at } of warnings)
       process.stdout.write(`${problemText({ ...at, message: `warning: ${message}` })}\n`)
-    if (ok) {
-      const count = files.length === 1 ? '1 file' : `${files.length} files`
-      process.stdout.write(
-        `No problem in ${count}:\n${files.map((file) => `  ${printableLine(file)}\n`).join('')}`,
-      )
-    }
+    const found =
+      warnings.length === 0 ? 'No problem' : `${countOf(warnings.length, 'warning')}, no error`
+    const checked = countOf(
+      files.length || shipped.length,
+      files.length > 0 ? 'file' : 'shipped file',
+    )
+    if (ok) process.stdout.write(`${found} in ${checked}.\n`)
     return ok ? 0 : 1
   },
 }

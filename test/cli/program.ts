@@ -15,8 +15,6 @@ export const PROGRAM: readonly [command: string, ...args: string[]] =
     ? [process.execPath, join(PACKAGE_ROOT, 'dist/bin.cjs')]
     : [resolve(PACKAGE_ROOT, binary)]
 
-/** The folder of the fixtures and scenarios of the program, as it prints it: a single executable has them inside. */
-export const FILES_ROOT: string = binary === undefined ? PACKAGE_ROOT : PROGRAM[0]
 const MAX_MS = 30_000
 
 const environment = (more: Record<string, string> = {}) => {

@@ -428,6 +428,7 @@ const LOCAL_COMMANDS = [
   'completion',
   'openapi',
   'schema',
+  'client',
   'sweep',
   'help',
   'mcp',

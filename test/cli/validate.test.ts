@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { FILES_ROOT, run } from './program.ts'
+import { run } from './program.ts'
 
 const rule = 'rules: [{ when: { operation: getUser }, then: { delay: 1s } }]\n'
 const user = {
@@ -25,6 +25,7 @@ const FILES = {
   },
   fixtures: { 'users.json': users({ email: 'x' }), 'kyc.json': '[]' },
   good: { 'users.json': users({}) },
+  mine: { 'only.yaml': rule },
   'set.json': '{\n  "users": [],\n  "people": []\n}\n',
   'torn.json': '{\n  "rules": [\n',
 }
@@ -47,30 +48,18 @@ t.test('files are checked: a line a problem, and exit 1', async (t) => {
     return [code, ...stdout.trimEnd().split('\n')]
   }
   const { inline, typo, unknown, warned } = PROBLEMS
-  t.strictSame(await lines('scenarios/good.yaml'), [
-    0,
-    'No problem in 1 file:',
-    '  scenarios/good.yaml',
-  ])
+  t.strictSame(await lines('scenarios/good.yaml'), [0, 'No problem in 1 file.'])
   t.strictSame(await lines('./scenarios/typo.yaml'), [1, typo])
   t.strictSame(
     await lines('scenarios/good.yaml', 'scenarios/unknown.yaml', 'scenarios/inline.json'),
     [1, unknown, inline],
   )
-  t.strictSame(await lines('scenarios/warned.yaml'), [
-    0,
-    warned,
-    'No problem in 1 file:',
-    '  scenarios/warned.yaml',
-  ])
+  const both = await lines('scenarios/warned.yaml', 'scenarios/good.yaml')
+  t.strictSame(both, [0, warned, '1 warning, no error in 2 files.'])
   t.strictSame(await lines('scenarios'), [1, inline, typo, unknown, warned])
   t.match(await lines('fixtures'), [1, PROBLEMS.users])
   t.match(await lines('fixtures/users.json'), [1, PROBLEMS.users])
-  t.strictSame(await lines('fixtures/kyc.json'), [
-    0,
-    'No problem in 1 file:',
-    '  fixtures/kyc.json',
-  ])
+  t.strictSame(await lines('fixtures/kyc.json'), [0, 'No problem in 1 file.'])
   t.match(await lines('set.json'), [
     1,
     /^set\.json:3:13: people: is unknown; must be one of clients, /,
@@ -136,8 +125,9 @@ t.test('what a start reads in a folder, validate checks: the folders in it too',
   t.match(await run(['validate', 'mine/top.yaml', '--scenarios', 'mine'], { cwd }), { code: 0 })
   writeFileSync(join(cwd, 'mine/bank/bad.yaml'), rule)
   t.match(await run(start, { cwd }), { code: 0, stderr: '' })
-  const fine = await run(['validate', '--scenarios', 'mine'], { cwd })
-  t.match(fine, { code: 0, stdout: /\n {2}mine\/bank\/bad\.yaml\n {2}mine\/bank\/below\.yaml\n/ })
+  const fine = await run(['validate', '--scenarios', 'mine', '--json'], { cwd })
+  const files = ['mine/top.yaml', 'mine/bank/bad.yaml', 'mine/bank/below.yaml']
+  t.strictSame(new Set(JSON.parse(fine.stdout).files), new Set(files))
   writeFileSync(join(cwd, 'mine/data/own.json'), '{}')
   t.match(await run(['validate', 'mine/data/own.json'], { cwd }), {
     code: 1,
@@ -145,32 +135,47 @@ t.test('what a start reads in a folder, validate checks: the folders in it too',
   })
 })
 
-t.test('without a file all that a start would read is checked', async (t) => {
-  const cwd = t.testdir(FILES)
-  const shipped = await run(['validate'], { cwd })
-  t.equal(shipped.code, 0)
-  t.match(shipped.stdout, /^No problem in \d+ files:\n/)
-  for (const file of ['scenarios/default.yaml', 'fixtures/users.json'])
-    t.ok(shipped.stdout.includes(`  ${join(FILES_ROOT, file)}\n`))
-  const own = await run(['validate', '--scenarios', 'scenarios'], { cwd })
-  t.equal(own.code, 1)
-  t.ok(own.stdout.includes(PROBLEMS.typo) && own.stdout.includes(PROBLEMS.unknown))
-  const env = { PAYOUT_SANDBOX_FIXTURES: 'fixtures' }
-  t.match(await run(['validate'], { cwd, env }), { code: 1, stdout: PROBLEMS.users })
-  t.match(await run(['validate', '--fixtures', 'good'], { cwd, env }), {
-    code: 0,
-    stdout: /good\/users\.json/,
-  })
-  mkdirSync(join(cwd, 'empty'))
-  t.match(await run(['validate', 'empty'], { cwd }), {
-    code: 2,
-    stderr: /no fixture or scenario file in empty/,
-  })
-  t.match(await run(['validate', '--scenarios', 'gone'], { cwd }), {
-    code: 1,
-    stdout: 'gone:1:1: no such folder\n',
-  })
-})
+t.test(
+  'without a file, the folders of the options are checked, or else the shipped files',
+  async (t) => {
+    const cwd = t.testdir(FILES)
+    const validate = async (words: string[], env = {}) => {
+      const { code, stdout } = await run(['validate', '--json', ...words], { cwd, env })
+      return { code, ...JSON.parse(stdout) }
+    }
+    const shipped = await validate([])
+    t.match(shipped, { code: 0, files: [], problems: [], warnings: [] })
+    t.ok(shipped.shipped.includes('scenarios/default.yaml'))
+    t.ok(shipped.shipped.includes('fixtures/users.json'))
+    const count = shipped.shipped.length
+    t.equal((await run(['validate'], { cwd })).stdout, `No problem in ${count} shipped files.\n`)
+    const own = await run(['validate', '--scenarios', 'scenarios'], { cwd })
+    t.equal(own.code, 1)
+    t.ok(own.stdout.includes(PROBLEMS.typo) && own.stdout.includes(PROBLEMS.unknown))
+    const env = { PAYOUT_SANDBOX_FIXTURES: 'fixtures' }
+    t.match(await run(['validate'], { cwd, env }), { code: 1, stdout: PROBLEMS.users })
+    t.match(await validate(['--fixtures', 'good'], env), {
+      code: 0,
+      files: ['good/users.json'],
+      shipped: [],
+    })
+    const both = await validate(['--fixtures', 'good', '--scenarios', 'mine'])
+    t.strictSame(both.files, ['mine/only.yaml', 'good/users.json'])
+    mkdirSync(join(cwd, 'empty'))
+    t.match(await run(['validate', 'empty'], { cwd }), {
+      code: 2,
+      stderr: /no fixture or scenario file in empty/,
+    })
+    t.match(await run(['validate', '--scenarios', 'empty'], { cwd }), {
+      code: 2,
+      stderr: /no fixture or scenario file in empty/,
+    })
+    t.match(await run(['validate', '--scenarios', 'gone'], { cwd }), {
+      code: 1,
+      stdout: 'gone:1:1: no such folder\n',
+    })
+  },
+)
 
 t.test('programs get one line of JSON', async (t) => {
   const cwd = t.testdir(FILES)
@@ -184,6 +189,7 @@ t.test('programs get one line of JSON', async (t) => {
     {
       ok: false,
       files: ['scenarios/typo.yaml'],
+      shipped: [],
       problems: [
         {
           file: 'scenarios/typo.yaml',
