@@ -3,7 +3,8 @@
 FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci
+# The sources are not here yet, so nothing can be built.
+RUN npm ci --ignore-scripts
 COPY scripts scripts
 COPY src src
 COPY fixtures fixtures

@@ -1,17 +1,26 @@
 // Checks the package as a user gets it: packs it, installs it into an empty folder without a network, runs it, imports it,
-// type-checks it, and checks its third-party code. Needs `npm run build -- --types` first; `npm run package` does both.
+// type-checks it, and checks its third-party code; then installs it from a git address. Needs a build; `npm run package` does both.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { installPackage } from './install-package.mjs'
 import { TSC } from './tsc.mjs'
 
 const MAX_PACKAGES = 60
 const MAX_MS = 30_000
+const MAX_GIT_MS = 300_000
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const read = (path) => JSON.parse(readFileSync(path, 'utf8'))
 const home = mkdtempSync(join(tmpdir(), 'payout-sandbox-package-'))
@@ -229,6 +238,42 @@ function checkAudit(shipped) {
   check(found.length === 0, 'npm audit finds nothing in them', names.join(', '))
 }
 
+/** Commits the files that are here into a repository of its own, so that it does not matter who owns this one. */
+function commitFiles(repository) {
+  const inRepository = ['--git-dir', join(repository, '.git'), '--work-tree', root]
+  const author = ['-c', 'user.name=package-check', '-c', 'user.email=package-check@example.com']
+  return [
+    ['init', '--quiet', repository],
+    [...inRepository, 'add', '--all'],
+    [...inRepository, ...author, 'commit', '--quiet', '--message', 'The files that are here'],
+  ].every((words) => run('git', words, { cwd: root }).status === 0)
+}
+
+/** Installs it from a git address: npm clones it, installs what it needs, and runs its script `prepare`. */
+function checkGitInstall() {
+  const repository = join(home, 'repository')
+  if (!commitFiles(repository)) {
+    console.log('       the install from a git address was skipped: there is no git here')
+    return
+  }
+  const user = join(home, 'from-git')
+  mkdirSync(user)
+  writeFileSync(join(user, 'package.json'), '{ "name": "user", "private": true }')
+  const quietly = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
+  const address = `git+${pathToFileURL(repository)}`
+  const options = { cwd: user, timeout: MAX_GIT_MS }
+  const npm = run('npm', ['install', ...quietly, address], options)
+  check(npm.status === 0, 'it installs from a git address', npm.output)
+  const version = run('npx', ['--offline', 'payout-sandbox', '--version'], { cwd: user })
+  check(
+    version.stdout.trim() === read(join(root, 'package.json')).version,
+    'and npx runs it',
+    version.output,
+  )
+  const types = join(user, 'node_modules/payout-sandbox/dist/types/index.d.ts')
+  check(existsSync(types), 'and it has its types')
+}
+
 try {
   install()
   checkManifest()
@@ -238,6 +283,7 @@ try {
   checkImports()
   checkTypes()
   checkBill()
+  checkGitInstall()
 } finally {
   rmSync(home, { recursive: true, force: true })
 }

@@ -51,26 +51,6 @@ const longestFirst = (names) => [...names].sort((a, b) => expected(b) - expected
 
 // ---- what they need
 
-function newest(path) {
-  const stat = statSync(path)
-  if (!stat.isDirectory()) return stat.mtimeMs
-  return Math.max(...readdirSync(path).map((name) => newest(join(path, name))))
-}
-
-/** Builds dist, unless it is newer than all that goes into it. */
-function build() {
-  // The last file that a build writes.
-  const last = join(root, 'dist/THIRD-PARTY-LICENSES.txt')
-  const inputs = ['src', 'scripts', 'fixtures', 'scenarios', 'package.json', 'package-lock.json']
-  const isFresh =
-    existsSync(last) &&
-    statSync(last).mtimeMs > Math.max(...inputs.map((name) => newest(join(root, name))))
-  if (isFresh) return
-  const script = join(root, 'scripts/build.mjs')
-  const { status } = spawnSync(process.execPath, [script], { stdio: 'inherit' })
-  if (status !== 0) process.exit(1)
-}
-
 const textOf = (name) => readFileSync(join(root, name), 'utf8')
 
 /** What a test file asks for beyond a process, as its sources under `test` tell. */
@@ -97,7 +77,7 @@ async function main() {
   const anyNeeds = (what) => names.some((name) => needs.get(name)[what])
 
   let tools = anyNeeds('tools') ? installTools('test/tools') : undefined
-  if (anyNeeds('build')) build()
+  if (anyNeeds('build')) await import('./ensure-build.mjs')
   const env = { ...process.env }
   const browser = anyNeeds('browser') && findChromium() ? await startBrowser() : undefined
   if (browser !== undefined) env.TEST_BROWSER = browser.wsEndpoint()

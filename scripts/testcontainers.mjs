@@ -1,5 +1,5 @@
 // npm run testcontainers: checks examples/testcontainers as far as this is possible without a container engine; its README
-// says how far that is. Leaves out a language without tools. Needs `npm run build -- --types`.
+// says how far that is. Leaves out a language without tools. Needs the types of a build.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Starts a sandbox, waits until it is ready, makes a payment with curl, and stops it, whatever happens.
-# It runs as it lies: in a clone after npm ci && npm run build, and in an installed package. Copied into a project of
+# It runs as it lies: in a clone after npm ci, and in an installed package. Copied into a project of
 # yours it runs the package that is installed there. SANDBOX names another command.
 # `payout-sandbox exec -- CMD` does the same around a command of yours.
 set -euo pipefail
