@@ -37,6 +37,12 @@ t.test('what the Dockerfile copies is there, and it runs as no root', async (t) 
   })
 })
 
+t.test('a health check runs often only until the first success', async (t) => {
+  const { rest } = stages.at(-1)!.steps.find(({ word }) => word === 'HEALTHCHECK')!
+  const flags = Object.fromEntries([...rest.matchAll(/--([\w-]+)=(\S+)/g)].map(([, ...one]) => one))
+  t.match(flags, { interval: '30s', 'start-interval': '1s', 'start-period': /^\d{2}s$/ })
+})
+
 t.test('the image is built for amd64 and arm64 from the same steps', async (t) => {
   // One digest, that of the index of all architectures, and no stage is built for another one than it runs on.
   for (const { base } of stages) t.match(base, /^node:\d+\.\d+\.\d+-\w+-slim@sha256:[0-9a-f]{64}$/)

@@ -34,7 +34,8 @@ export function openBuildah({ base, name, env, work }) {
 /** Builds the Dockerfile of `context`. Returns the root folder and the config of the image. */
 export function buildWithBuildah({ buildah, text, context, work }) {
   const file = join(work, 'Dockerfile')
-  writeFileSync(file, withoutDigest(text))
+  // Old versions of buildah don't know this flag of Docker 25.
+  writeFileSync(file, withoutDigest(text).replace(/--start-interval=\S+ /, ''))
   const build = ['build', '--isolation', 'chroot', '--format', 'docker', '--pull-never']
   buildah([...build, '-f', file, '-t', IMAGE, context], LIVE)
   const out = join(work, 'image')
