@@ -2,15 +2,21 @@
 # The GitHub Action, do: finish. Writes the request log and the job summary, and stops the sandbox. Never fails the job: it
 # warns of what it could not do.
 set -uo pipefail
+umask 077
 dir=$RUNNER_TEMP/payout-sandbox
 warn() { echo "::warning title=payout-sandbox::$1"; }
 if [ ! -e "$dir/started" ]; then
-  warn 'there is no sandbox to finish: the step with do: start did not succeed'
+  warn 'there is no sandbox to finish: no step with do: start has succeeded since the last finish'
+  # An earlier finish has uploaded its report.
+  [ ! -e "$dir/finished" ] || rm -rf "$dir/report"
   exit 0
 fi
 # sandbox, pid, url and admin_token
 # shellcheck source=/dev/null
 . "$dir/started"
+mv "$dir/started" "$dir/finished"
+# Later steps do not look for it.
+printf 'PAYOUT_SANDBOX_%s=\n' URL ADMIN_URL TOKEN ADMIN_TOKEN >> "$GITHUB_ENV"
 
 # The recording is complete when the sandbox has ended.
 stop() {

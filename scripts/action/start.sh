@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # The GitHub Action, do: start. Starts a sandbox that outlives this step, and exports where it is.
 set -euo pipefail
+# The files below have the admin token.
+umask 077
 fail() {
   echo "::error title=payout-sandbox::$1"
   exit 1
@@ -31,12 +33,15 @@ for i in "${!sandbox[@]}"; do
 done
 
 dir=$RUNNER_TEMP/payout-sandbox
-[ ! -e "$dir/started" ] || fail 'this job has started a sandbox already; one is enough: each client /@name has its own data'
-# A start that failed has left its log.
+[ ! -e "$dir/started" ] ||
+  fail 'this job has a sandbox already; run do: finish first, or use clients of it: each /@name has its own data'
+# A start that failed has left its log, and finish its report.
 rm -rf "$dir"
 mkdir -p "$dir/report"
 touch "$dir/ready.json"
-"${sandbox[@]}" start --memory --port 0 --json --record "$dir/report/run.ndjson" ${options[@]+"${options[@]}"} \
+# Defaults as variables: an option takes precedence over its variable.
+export PAYOUT_SANDBOX_CLOCK=${PAYOUT_SANDBOX_CLOCK:-frozen} PAYOUT_SANDBOX_PORT=${PAYOUT_SANDBOX_PORT:-0}
+"${sandbox[@]}" start --memory --json --record "$dir/report/run.ndjson" ${options[@]+"${options[@]}"} \
   > "$dir/ready.json" 2> "$dir/report/log.txt" < /dev/null &
 pid=$!
 # A step that fails leaves no sandbox.

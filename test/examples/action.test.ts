@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -58,7 +58,8 @@ function createRunner(t: Test) {
       name,
       value.replace(/\$\{\{ inputs\.([\w-]+) \}\}/g, (_, input) => inputOf(input)),
     ])
-    return spawnSync('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', run!], {
+    const script = `umask 022; ${run}`
+    return spawnSync('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script], {
       cwd: join(dir, options.folder ?? 'work'),
       encoding: 'utf8',
       timeout: 60_000,
@@ -120,7 +121,7 @@ t.test('the action starts a sandbox for the next steps, and reports what they se
   const admin = { 'x-admin-token': token }
   const clock = await call(`${env['PAYOUT_SANDBOX_ADMIN_URL']}/clock`, undefined, admin)
   t.match(clock.body, { now: '2030-01-01T00:00:00.000Z', mode: 'frozen' })
-  t.match(run('start', { command }), { status: 1, stdout: /started a sandbox already/ })
+  t.match(run('start', { command }), { status: 1, stdout: /has a sandbox already; run do: finish/ })
 
   const finished = run('finish')
   t.equal(finished.status, 0, finished.stdout + finished.stderr)
@@ -139,6 +140,46 @@ t.test('the action starts a sandbox for the next steps, and reports what they se
     encoding: 'utf8',
   })
   t.match(replayed, { status: 0, stdout: /no differences/ }, 'the recording is complete')
+})
+
+t.test('nobody else on the machine can read what the action writes', async (t) => {
+  const { dir, run, start } = createRunner(t)
+  const token = 'for-this-run-only'
+  start({ command, options: `--admin-token ${token}` })
+  const temp = join(dir, 'temp')
+  const modes = () =>
+    Object.fromEntries(
+      readdirSync(temp, { recursive: true, encoding: 'utf8' }).map((name) => {
+        const stat = statSync(join(temp, name))
+        return [name.replace('payout-sandbox', '.'), stat.mode & 0o777]
+      }),
+    )
+  const [folder, file] = [0o700, 0o600]
+  const report = { './report': folder, './report/run.ndjson': file, './report/log.txt': file }
+  t.strictSame(modes(), { '.': folder, ...report, './ready.json': file, './started': file })
+  run('finish')
+  t.match(modes(), { ...report, './report/requests.json': file, './finished': file })
+})
+
+t.test('a job can start, finish and start again, with other options', async (t) => {
+  const { dir, run, start, exported, textOf } = createRunner(t)
+  const report = join(dir, 'temp/payout-sandbox/report')
+  const clock = async () =>
+    (await call(`${exported()['PAYOUT_SANDBOX_ADMIN_URL']}/clock`)).body as { mode: string }
+  start({ command, options: '--scenario slow' })
+  t.match(await clock(), { mode: 'frozen' }, 'options are added to the defaults')
+  t.equal(run('finish').status, 0)
+  t.match(textOf('summary'), 'slow')
+  const names = ['URL', 'ADMIN_URL', 'TOKEN', 'ADMIN_TOKEN'].map((one) => `PAYOUT_SANDBOX_${one}`)
+  t.strictSame(exported(), Object.fromEntries(names.map((name) => [name, ''])))
+
+  const { pid } = start({ command, options: '--clock real --port 0' })
+  t.match(await clock(), { mode: 'real' }, 'an option takes precedence over its default')
+  t.equal(run('finish').status, 0)
+  t.ok(hasEnded(pid))
+  t.ok(existsSync(join(report, 'run.ndjson')))
+  t.match(run('finish'), { status: 0, stdout: /::warning .*no sandbox to finish/ })
+  t.notOk(existsSync(report), 'one report is not uploaded twice')
 })
 
 t.test(
