@@ -34,7 +34,7 @@ t.test('each block of code of the pages is in a file that npm run languages runs
     t.equal(inGuide.length, 1, `docs/webhooks.md shows ${language}`)
     const inReadme = blocksOf(read(`clients/${language}/README.md`), language)
     t.equal(inPage.length, 1, `docs/languages.md shows ${language}`)
-    t.ok(inReadme.length >= 2, `the README of ${language} shows code`)
+    t.ok(inReadme.length >= 1, `the README of ${language} shows code`)
     for (const block of [...inPage, ...inGuide, ...inReadme])
       for (const part of block.split(/\n{2,}/)) t.ok(code.includes(part), `${language}: ${part}`)
   }
@@ -45,7 +45,7 @@ t.test('each block of code of the pages is in a file that npm run languages runs
 t.test('each call in the table of the page is a method of that client', async (t) => {
   const rows = [...PAGE.matchAll(/^\| (.+ \|)$/gm)].map(([, row]) => row!.split('|'))
   const head = rows.findIndex(([first]) => first!.trim() === 'to')
-  const calls = rows.slice(head + 1).slice(0, 11)
+  const calls = rows.slice(head + 1).slice(0, 13)
   const columns = rows[head]!.map((cell) => cell.trim())
   t.strictSame(columns.slice(0, 5), ['to', 'Python', 'Java', 'Go', 'PHP'])
   for (const [index, language] of LANGUAGES.entries()) {

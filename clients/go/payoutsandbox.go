@@ -6,6 +6,7 @@ package payoutsandbox
 import (
 	"bytes"
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -31,18 +32,44 @@ type Object = map[string]any
 type Error struct {
 	Code    string `json:"error"`
 	Message string `json:"message"`
+	Errors  []struct{ Field, Message string }
 }
 
-func (e *Error) Error() string { return e.Message }
+func (e *Error) Error() string {
+	text := e.Message
+	for _, one := range e.Errors {
+		if len(e.Errors) > 1 {
+			text += "\n" + one.Field + ": " + one.Message
+		}
+	}
+	return text
+}
+
+const hint = "set PAYOUT_SANDBOX_BIN to the path of payout-sandbox, or PAYOUT_SANDBOX_URL to a running sandbox"
 
 // The sandbox that Run found or started.
 var serviceURL, adminToken string
+
+func root() string {
+	return strings.TrimSuffix(strings.TrimRight(strings.Split(serviceURL, "/@")[0], "/"), "/v1")
+}
+
+func random() string {
+	bytes := make([]byte, 16)
+	if _, err := rand.Read(bytes); err != nil {
+		panic(err)
+	}
+	return fmt.Sprintf("%x", bytes)
+}
 
 // Run runs the tests of a package with the sandbox at PAYOUT_SANDBOX_URL. If that is not set, it starts one with these
 // options: in memory, on a free port, with a frozen clock. Call it in TestMain.
 func Run(m *testing.M, options ...string) int {
 	if url := os.Getenv("PAYOUT_SANDBOX_URL"); url != "" {
 		serviceURL, adminToken = url, os.Getenv("PAYOUT_SANDBOX_ADMIN_TOKEN")
+		if err := (&World{base: root()}).Call("GET /__admin/health", nil); err != nil {
+			log.Fatalf("found no sandbox at PAYOUT_SANDBOX_URL=%s (%v): start one there, or unset the variable", url, err)
+		}
 		return m.Run()
 	}
 	program := os.Getenv("PAYOUT_SANDBOX_BIN")
@@ -55,18 +82,18 @@ func Run(m *testing.M, options ...string) int {
 	stdin, _ := process.StdinPipe()
 	stdout, _ := process.StdoutPipe()
 	if err := process.Start(); err != nil {
-		log.Fatalf("%v: set PAYOUT_SANDBOX_BIN or PAYOUT_SANDBOX_URL", err)
+		log.Fatalf("cannot run %s (%v): %s", program, err, hint)
 	}
 	var ready struct {
 		URL        string
 		AdminToken string `json:"admin_token"`
 	}
-	if err := json.NewDecoder(stdout).Decode(&ready); err != nil {
-		if err != io.EOF {
-			process.Process.Kill()
-		}
+	if err := json.NewDecoder(stdout).Decode(&ready); err == io.EOF {
 		process.Wait()
-		log.Fatalf("%s printed no JSON (%v) and ended: %v; see its message", program, err, process.ProcessState)
+		log.Fatalf("%s ended with %v: see its message", program, process.ProcessState)
+	} else if err != nil {
+		process.Process.Kill()
+		log.Fatalf("%s printed something that is not JSON (%v): %s", program, err, hint)
 	}
 	defer process.Wait()
 	defer stdin.Close() // this stops it
@@ -81,8 +108,8 @@ func NewWorld(t testing.TB) *World {
 	if serviceURL == "" {
 		t.Fatal("no sandbox: call payoutsandbox.Run in TestMain")
 	}
-	name := fmt.Sprintf("go-%d-%d", os.Getpid(), time.Now().UnixNano())
-	base := strings.TrimSuffix(strings.TrimRight(strings.Split(serviceURL, "/@")[0], "/"), "/v1") + "/@" + name
+	name := "go-" + random()
+	base := root() + "/@" + name
 	world := &World{t, base, base + "/v1", "sbx_" + name}
 	world.Freeze()
 	t.Cleanup(func() { world.must("DELETE /__admin/clients/"+name, nil) })
@@ -140,6 +167,16 @@ func (w *World) Reset() { w.t.Helper(); w.must("POST /__admin/reset", Object{}) 
 // Freeze stops the clock.
 func (w *World) Freeze() { w.t.Helper(); w.must("POST /__admin/clock/freeze", Object{}) }
 
+// Resume lets the clock run, for code that polls: with a speed of 60, a minute of this world takes a second. A speed of 0
+// keeps the speed that the clock had.
+func (w *World) Resume(speed float64) {
+	w.t.Helper()
+	w.must("POST /__admin/clock/resume", Object{})
+	if speed != 0 {
+		w.must("POST /__admin/clock/speed", Object{"factor": speed})
+	}
+}
+
 // Advance moves the clock. It returns the time of the clock when all has settled.
 func (w *World) Advance(by time.Duration) time.Time {
 	w.t.Helper()
@@ -164,6 +201,12 @@ func (w *World) Assume(readings Object) { w.t.Helper(); w.must("PUT /__admin/ass
 func (w *World) Verify(match Object, exactly int) {
 	w.t.Helper()
 	w.must("POST /__admin/requests/verify", Object{"match": match, "exactly": exactly})
+}
+
+// VerifyAtLeast fails the test unless at least this number of calls match.
+func (w *World) VerifyAtLeast(match Object, count int) {
+	w.t.Helper()
+	w.must("POST /__admin/requests/verify", Object{"match": match, "at_least": count})
 }
 
 // Wait returns a "request", "transaction", "kyc" or "delivery" as soon as one matches.
@@ -220,7 +263,7 @@ func VerifyWebhook(h http.Header, body []byte, secret string) error {
 // event, and with the error of each other webhook, one at a time. The result of handle is the status of the response.
 func (w *World) Receive(handle func(event Object, err error) int) {
 	w.t.Helper()
-	secret, mutex := "secret of "+w.Token, sync.Mutex{}
+	secret, mutex := random(), sync.Mutex{}
 	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, in *http.Request) {
 		var event Object
 		body, err := io.ReadAll(in.Body)

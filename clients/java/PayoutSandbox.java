@@ -2,8 +2,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.stream.Collectors.joining;
 
 import com.sun.net.httpserver.*;
-import java.io.IOException;
-import java.io.OutputStream;
+import java.io.*;
 import java.math.BigDecimal;
 import java.net.*;
 import java.net.http.*;
@@ -22,26 +21,42 @@ public final class PayoutSandbox implements AutoCloseable {
   private OutputStream stdin = OutputStream.nullOutputStream();
 
   /** Finds the sandbox at PAYOUT_SANDBOX_URL, or starts one with these options: in memory, with a frozen clock. */
-  public PayoutSandbox(String... options) throws IOException, InterruptedException {
-    String url = System.getenv("PAYOUT_SANDBOX_URL"), token = System.getenv("PAYOUT_SANDBOX_ADMIN_TOKEN");
-    Map<String, Object> ready = url == null ? start(options) : Map.of("url", url);
-    root = ((String) get(ready, "url")).replaceFirst("(/@[^/]+)?(/v1)?/*$", "");
-    adminToken = (String) (url == null ? ready.getOrDefault("admin_token", "") : token == null ? "" : token);
+  public PayoutSandbox(String... options) throws IOException, InterruptedException { this(System.getenv(), options); }
+
+  PayoutSandbox(Map<String, String> env, String... options) throws IOException, InterruptedException {
+    String url = env.getOrDefault("PAYOUT_SANDBOX_URL", ""), program = env.getOrDefault("PAYOUT_SANDBOX_BIN", "");
+    Object given = Map.of("url", url, "admin_token", env.getOrDefault("PAYOUT_SANDBOX_ADMIN_TOKEN", ""));
+    Object ready = url.isEmpty() ? start(program.isEmpty() ? "payout-sandbox" : program, options) : given;
+    root = PayoutSandbox.<String>get(ready, "url").replaceFirst("(/@[^/]+)?(/v1)?/*$", "");
+    adminToken = Objects.requireNonNullElse(get(ready, "admin_token"), "");
+    if (url.isEmpty()) return;
+    try {
+      new World(root, "", "").call("GET", "/__admin/health", null);
+    } catch (RuntimeException failure) {
+      throw new IOException("found no sandbox at PAYOUT_SANDBOX_URL=" + url + " (" + failure.getMessage()
+          + "): start one there, or unset the variable", failure);
+    }
   }
 
-  private Map<String, Object> start(String... options) throws IOException, InterruptedException {
-    String program = Objects.requireNonNullElse(System.getenv("PAYOUT_SANDBOX_BIN"), "payout-sandbox");
+  private Object start(String program, String... options) throws IOException, InterruptedException {
     List<String> words = new ArrayList<>(List.of(program, "start", "--memory", "--port", "0", "--json", "--stop-with-stdin"));
     words.addAll(List.of(options));
     ProcessBuilder builder = new ProcessBuilder(words).redirectError(ProcessBuilder.Redirect.INHERIT);
     builder.environment().putIfAbsent("PAYOUT_SANDBOX_CLOCK", "frozen");
     builder.environment().putIfAbsent("PAYOUT_SANDBOX_LOG_LEVEL", "warn");
-    Process process = builder.start();
-    String line = process.inputReader().readLine();
-    if (line == null) throw new IOException(program + " ended with " + process.waitFor() + "; see its message");
-    Map<String, Object> ready = get(Json.read(line));
+    String hint = "set PAYOUT_SANDBOX_BIN to the path of payout-sandbox, or PAYOUT_SANDBOX_URL to a running sandbox";
+    Process process;
+    try {
+      process = builder.start();
+    } catch (IOException failure) {
+      throw new IOException(failure.getMessage() + ": " + hint, failure);
+    }
     stdin = process.getOutputStream();
-    return ready;
+    String line = process.inputReader().readLine();
+    if (line == null) throw new IOException(program + " ended with exit code " + process.waitFor() + ": see its message");
+    if (line.startsWith("{")) return Json.read(line);
+    process.destroy();
+    throw new IOException(program + " printed \"" + line + "\", not JSON: " + hint);
   }
 
   /** Stops the sandbox, if this object started it. */
@@ -62,8 +77,12 @@ public final class PayoutSandbox implements AutoCloseable {
   public static final class Rejected extends RuntimeException {
     public final String code;
     private Rejected(Object error) {
-      super((String) get(error, "message"));
+      super(textOf(get(error, "message"), get(error, "errors")));
       code = get(error, "error");
+    }
+    private static String textOf(String message, List<Object> errors) {
+      var lines = errors.stream().map(one -> "\n" + get(one, "field") + ": " + get(one, "message"));
+      return errors.size() > 1 ? message + lines.collect(joining()) : message;
     }
   }
 
@@ -87,6 +106,13 @@ public final class PayoutSandbox implements AutoCloseable {
     public void delete() { call("DELETE", "/__admin/clients/" + token.substring(4), null); }
     /** Stops the clock. */
     public void freeze() { call("POST", "/__admin/clock/freeze", Map.of()); }
+    /** Lets the clock run again, for code that polls. */
+    public void resume() { call("POST", "/__admin/clock/resume", Map.of()); }
+    /** Lets the clock run: with a speed of 60, a minute of this world takes a second. */
+    public void resume(double speed) {
+      resume();
+      call("POST", "/__admin/clock/speed", Map.of("factor", speed));
+    }
     /** Returns the time of the clock. */
     public Instant now() { return Instant.parse(get(call("GET", "/__admin/clock", null), "now")); }
     /** Moves the clock, and returns the timers that ran when all has settled. */
@@ -104,6 +130,10 @@ public final class PayoutSandbox implements AutoCloseable {
     /** Throws unless exactly this number of calls match. */
     public void verify(Map<String, ?> match, int exactly) {
       call("POST", "/__admin/requests/verify", Map.of("match", match, "exactly", exactly));
+    }
+    /** Throws unless at least this number of calls match. */
+    public void verifyAtLeast(Map<String, ?> match, int count) {
+      call("POST", "/__admin/requests/verify", Map.of("match", match, "at_least", count));
     }
     /** Returns a "request", "transaction", "kyc" or "delivery" as soon as one matches, or throws. */
     public Map<String, Object> await(String what, Map<String, ?> match, Duration timeout) {
@@ -124,11 +154,11 @@ public final class PayoutSandbox implements AutoCloseable {
     }
     /** Registers a receiver. The handler gets each genuine event before the response; if it throws, that is 500. */
     public Receiver receiver(Consumer<Map<String, Object>> handler) throws IOException {
-      Receiver receiver = new Receiver("secret of " + token, handler);
-      try {
-        registerWebhook("http://127.0.0.1:" + receiver.server.getAddress().getPort(), "secret of " + token);
-        return receiver;
-      } catch (RuntimeException failure) { receiver.close(); throw failure; }
+      String secret = UUID.randomUUID().toString();
+      Receiver receiver = new Receiver(secret, handler);
+      registerWebhook("http://127.0.0.1:" + receiver.server.getAddress().getPort(), secret);
+      receiver.server.start();
+      return receiver;
     }
   }
 
@@ -159,7 +189,6 @@ public final class PayoutSandbox implements AutoCloseable {
         exchange.sendResponseHeaders(statusOf(exchange, secret, handler), -1);
         exchange.close();
       });
-      server.start();
     }
 
     private int statusOf(HttpExchange http, String secret, Consumer<Map<String, Object>> handler) throws IOException {

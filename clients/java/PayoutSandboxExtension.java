@@ -1,5 +1,5 @@
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.UUID;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 import org.junit.jupiter.api.extension.ExtensionContext.Store.CloseableResource;
@@ -12,18 +12,17 @@ import org.junit.jupiter.api.extension.ParameterResolver;
  */
 public final class PayoutSandboxExtension implements ParameterResolver {
   private static final Namespace STORE = Namespace.create(PayoutSandboxExtension.class);
-  private static final AtomicInteger WORLDS = new AtomicInteger();
   private final List<String> options;
 
   public PayoutSandboxExtension() { this(new String[0]); }
 
   public PayoutSandboxExtension(String... options) { this.options = List.of(options); }
 
-  private record Shared(PayoutSandbox sandbox) implements CloseableResource {
+  private record Shared(PayoutSandbox sandbox) implements CloseableResource, AutoCloseable {
     @Override public void close() throws java.io.IOException { sandbox.close(); }
   }
 
-  private record Leased(PayoutSandbox.World world) implements CloseableResource {
+  private record Leased(PayoutSandbox.World world) implements CloseableResource, AutoCloseable {
     @Override public void close() { world.delete(); }
   }
 
@@ -38,7 +37,7 @@ public final class PayoutSandboxExtension implements ParameterResolver {
   private Leased lease(ExtensionContext test) {
     var shared = test.getRoot().getStore(STORE).getOrComputeIfAbsent(options, key -> start(), Shared.class);
     // Several JVMs can share the sandbox of PAYOUT_SANDBOX_URL.
-    var world = shared.sandbox.world("java-" + ProcessHandle.current().pid() + "-" + WORLDS.incrementAndGet());
+    var world = shared.sandbox.world("java-" + UUID.randomUUID());
     world.freeze();
     return new Leased(world);
   }

@@ -9,9 +9,10 @@ namespace PayoutSandbox;
 /** The sandbox rejected a call. The error code is one of docs/errors.md. */
 final class Rejected extends \RuntimeException
 {
-    public function __construct(public int $status, public string $error, string $message)
+    public function __construct(public int $status, public string $error, string $message, public array $errors)
     {
-        parent::__construct($message, $status);
+        $lines = array_map(fn ($one) => "\n{$one['field']}: {$one['message']}", count($errors) > 1 ? $errors : []);
+        parent::__construct($message . implode('', $lines), $status);
     }
 }
 
@@ -28,6 +29,12 @@ final class Sandbox
         $this->adminToken = getenv('PAYOUT_SANDBOX_ADMIN_TOKEN') ?: null;
         $url = getenv('PAYOUT_SANDBOX_URL') ?: $this->start($options);
         $this->root = preg_replace('~(/@[^/]+)?(/v1)?/*$~', '', $url);
+        try {
+            $this->process || (new World($this->root, '', null))->call('GET', '/__admin/health');
+        } catch (\Throwable $failure) {
+            $why = "PAYOUT_SANDBOX_URL=$url ({$failure->getMessage()})";
+            throw new \RuntimeException("found no sandbox at $why: start one there, or unset the variable", 0, $failure);
+        }
     }
 
     private function start(array $options): string
@@ -38,8 +45,14 @@ final class Sandbox
         $this->process = proc_open($command, [['pipe', 'r'], ['pipe', 'w'], STDERR], $pipes, null, $env);
         $ready = json_decode($line = $this->process ? (string) fgets($pipes[1]) : '', true);
         if (!isset($ready['url'])) {
-            $why = $line === '' ? 'see its message' : 'it printed ' . json_encode($line) . ', not JSON';
-            throw new \RuntimeException("$program did not start: $why, or set PAYOUT_SANDBOX_BIN");
+            $line === '' || proc_terminate($this->process);
+            $code = $this->process ? proc_close($this->process) : 127; // 127: there was nothing to run
+            $hint = 'set PAYOUT_SANDBOX_BIN to the path of payout-sandbox, or PAYOUT_SANDBOX_URL to a running sandbox';
+            throw new \RuntimeException(match (true) {
+                $line !== '' => "$program printed " . json_encode($line) . ", not JSON: $hint",
+                $code === 127 => "cannot run $program: $hint",
+                default => "$program ended with exit code $code: see its message",
+            });
         }
         [$this->stdin, $this->adminToken] = [$pipes[0], $ready['admin_token'] ?? null];
         register_shutdown_function([$this, 'close']);
@@ -81,11 +94,13 @@ final class World
         $header = "Authorization: Bearer $this->token\r\nX-Admin-Token: $this->adminToken\r\nContent-Type: application/json";
         $content = $body === null ? '' : json_encode((object) $body, JSON_THROW_ON_ERROR);
         $http = compact('method', 'header', 'content') + ['ignore_errors' => true, 'timeout' => 120];
-        $text = file_get_contents($this->base . $path, false, stream_context_create(['http' => $http]))
-            ?: throw new \RuntimeException("no response: $method $this->base$path");
+        $text = @file_get_contents($this->base . $path, false, stream_context_create(['http' => $http]));
+        if ($text === false) {
+            throw new \RuntimeException(error_get_last()['message']);
+        }
         $result = json_decode($text, true, flags: JSON_THROW_ON_ERROR);
         if (isset($result['error'])) {
-            throw new Rejected($result['code'], $result['error'], $result['message']);
+            throw new Rejected($result['code'], $result['error'], $result['message'], $result['errors']);
         }
         return $result;
     }
@@ -95,6 +110,13 @@ final class World
 
     /** Stops the clock. */
     public function freeze(): void { $this->call('POST', '/__admin/clock/freeze', []); }
+
+    /** Lets the clock run, for code that polls: resume(60) runs a minute of this world in a second. */
+    public function resume(?float $speed = null): void
+    {
+        $this->call('POST', '/__admin/clock/resume', []);
+        $speed === null || $this->call('POST', '/__admin/clock/speed', ['factor' => $speed]);
+    }
 
     /** Returns the time of the clock. */
     public function now(): \DateTimeImmutable
@@ -120,10 +142,11 @@ final class World
         return array_column($this->call('PUT', '/__admin/assumptions', $readings)['assumptions'], 'reading', 'name');
     }
 
-    /** Throws unless exactly this number of calls match. */
-    public function verify(array $match, int $exactly): void
+    /** Throws unless exactly this number of calls match, or with verify($match, atLeast: 1) at least this number. */
+    public function verify(array $match, ?int $exactly = null, ?int $atLeast = null): void
     {
-        $this->call('POST', '/__admin/requests/verify', ['match' => (object) $match, 'exactly' => $exactly]);
+        $count = array_filter(['exactly' => $exactly, 'at_least' => $atLeast], 'is_int');
+        $this->call('POST', '/__admin/requests/verify', ['match' => (object) $match] + $count);
     }
 
     /** Returns a 'request', 'transaction', 'kyc' or 'delivery' as soon as one matches, or throws. */
@@ -156,12 +179,7 @@ final class World
     {
         $secret = bin2hex(random_bytes(16));
         $receiver = new Receiver($secret, $handler);
-        try {
-            $this->registerWebhook($receiver->url, $secret);
-        } catch (\Throwable $failure) {
-            $receiver->close();
-            throw $failure;
-        }
+        $this->registerWebhook($receiver->url, $secret);
         return $receiver;
     }
 }

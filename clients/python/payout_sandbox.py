@@ -33,7 +33,8 @@ class SandboxError(Exception):
     """The sandbox rejected a call. `code` is an error code of docs/errors.md."""
 
     def __init__(self, status: int, code: str, message: str, errors: list[dict]):
-        super().__init__(message)
+        lines = [f"{one['field']}: {one['message']}" for one in errors]
+        super().__init__("\n".join([message, *lines] if len(lines) > 1 else [message]))
         self.status, self.code, self.errors = status, code, errors
 
 
@@ -74,6 +75,12 @@ class World:
     def freeze(self, at: str | None = None) -> None:
         """Stops the clock, now or at an ISO 8601 instant."""
         self.call("POST", "/__admin/clock/freeze", {"at": at} if at else {})
+
+    def resume(self, speed: float | None = None) -> None:
+        """Lets the clock run, for code that polls: `resume(60)` runs a minute of this world in a second."""
+        self.call("POST", "/__admin/clock/resume", {})
+        if speed is not None:
+            self.call("POST", "/__admin/clock/speed", {"factor": speed})
 
     def advance(self, by: str | timedelta) -> list[dict]:
         """Moves the clock by "25m" or a timedelta. Returns the timers that ran, when all has settled."""
@@ -124,11 +131,7 @@ class World:
         """Starts a receiver and registers it as the webhook of this client. Close it."""
         secret = secrets.token_urlsafe()
         receiver = Receiver(secret, on_event)
-        try:
-            self.register_webhook(receiver.url, secret)
-        except BaseException:
-            receiver.close()
-            raise
+        self.register_webhook(receiver.url, secret)
         return receiver
 
 
@@ -141,21 +144,33 @@ class Sandbox(contextlib.AbstractContextManager):
         if not url:
             url, self._admin_token = self._start(options)
         self.root = url.split("/@")[0].rstrip("/").removesuffix("/v1")
+        if self._process is None:
+            self._check(url)
+
+    def _check(self, url: str) -> None:
+        try:
+            _send("GET", f"{self.root}/__admin/health", None, {})
+        except Exception as failure:
+            hint = "start one there, or unset the variable"
+            raise RuntimeError(f"found no sandbox at PAYOUT_SANDBOX_URL={url} ({failure}): {hint}") from failure
 
     def _start(self, options: tuple[str, ...]) -> tuple[str, str | None]:
-        program = shutil.which(os.environ.get("PAYOUT_SANDBOX_BIN") or "payout-sandbox")
-        if program is None:
-            raise FileNotFoundError("found no payout-sandbox: set PAYOUT_SANDBOX_BIN or PAYOUT_SANDBOX_URL")
-        words = [program, "start", "--memory", "--port", "0", "--json", "--stop-with-stdin", *options]
+        program = os.environ.get("PAYOUT_SANDBOX_BIN") or "payout-sandbox"
+        words = ["start", "--memory", "--port", "0", "--json", "--stop-with-stdin", *options]
         env = {"PAYOUT_SANDBOX_CLOCK": "frozen", "PAYOUT_SANDBOX_LOG_LEVEL": "warn", **os.environ}
-        self._process = subprocess.Popen(words, env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        hint = "set PAYOUT_SANDBOX_BIN to the path of payout-sandbox, or PAYOUT_SANDBOX_URL to a running sandbox"
+        try:
+            command = [shutil.which(program) or program, *words]
+            self._process = subprocess.Popen(command, env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        except OSError as failure:
+            raise RuntimeError(f"cannot run {program} ({failure.strerror}): {hint}") from failure
         line = self._process.stdout.readline()
         if not line.startswith("{"):
             if line:
                 self._process.kill()
             self._process.communicate()
-            why = f"printed {line!r}, not JSON: set PAYOUT_SANDBOX_BIN" if line else "see its message"
-            raise RuntimeError(f"{program} ended with exit code {self._process.returncode}: {why}")
+            ended = f"ended with exit code {self._process.returncode}: see its message"
+            raise RuntimeError(f"{program} " + (f"printed {line!r}, not JSON: {hint}" if line else ended))
         atexit.register(self.close)
         ready = json.loads(line)
         return ready["url"], ready.get("admin_token")

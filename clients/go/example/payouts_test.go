@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"reflect"
 	"strings"
 	"testing"
@@ -154,6 +155,15 @@ func TestAPaymentIsPendingFor25Minutes(t *testing.T) {
 	expectStatus(t, payouts, "SUCCESS")
 }
 
+func TestCodeThatPollsSeesTheEnd(t *testing.T) {
+	world, payouts := setUp(t)
+	world.Resume(1000)
+	pay(t, payouts, payout)
+	success := object{"reference_id": payout.Reference, "transaction_status": "success"}
+	world.Wait("transaction", success, 10*time.Second)
+	expectStatus(t, payouts, "SUCCESS")
+}
+
 func TestWebhooksAreVerified(t *testing.T) {
 	world, payouts := setUp(t)
 	var events []string
@@ -181,6 +191,29 @@ func TestWebhooksAreVerified(t *testing.T) {
 		if !strings.Contains(strings.Join(refused, "\n"), reason) || len(events) != 3 {
 			t.Fatal(reason, refused, events)
 		}
+	}
+}
+
+func TestEachReceiverHasASecretOfItsOwn(t *testing.T) {
+	world, payouts := setUp(t)
+	var refused []error
+	world.Receive(func(_ object, err error) int {
+		refused = append(refused, err)
+		return http.StatusNoContent
+	})
+	var webhook struct{ Data object }
+	if err := world.Call("GET /v1/clientWebhook", nil, &webhook); err != nil {
+		t.Fatal(err)
+	}
+	world.Reset()
+	world.Receive(func(object, error) int { return http.StatusNoContent })
+	if err := world.Call("PUT /v1/clientWebhook", object{"url": webhook.Data["url"]}); err != nil {
+		t.Fatal(err)
+	}
+	pay(t, payouts, payout)
+	world.Advance(3 * time.Second)
+	if len(refused) != 3 || refused[0] == nil {
+		t.Fatal(refused)
 	}
 }
 
@@ -217,6 +250,12 @@ func TestTheOtherCalls(t *testing.T) {
 	if !errors.As(err, &rejected) || rejected.Code != "verification_failed" || !strings.Contains(err.Error(), "INV-8") {
 		t.Fatal(err)
 	}
+	world.VerifyAtLeast(object{"operation": "createTransaction"}, 1)
+	wrong := object{"when": object{"operation": "*"}, "then": object{"x": 1, "y": 1}}
+	err = world.Call("POST /__admin/rules", wrong)
+	if err == nil || !strings.Contains(err.Error(), "\nthen.y: unknown key") {
+		t.Fatal(err)
+	}
 	world.Save("paid")
 	world.Advance(3 * time.Second)
 	found := world.Wait("transaction", object{"reference_id": payout.Reference}, time.Second)
@@ -241,4 +280,25 @@ func TestTheOtherCalls(t *testing.T) {
 	}
 	world.Reset()
 	expectStatus(t, payouts, "")
+}
+
+func TestASandboxThatCannotStartSaysWhy(t *testing.T) {
+	for variable, expected := range map[string]string{
+		"PAYOUT_SANDBOX_URL=http://127.0.0.1:1/v1": "found no sandbox at PAYOUT_SANDBOX_URL=http://127.0.0.1:1/v1 (.*connection refused.*: start one",
+		"PAYOUT_SANDBOX_BIN=/no/such/program":      "cannot run /no/such/program (.*: set PAYOUT_SANDBOX_BIN to",
+		"PAYOUT_SANDBOX_BIN=echo":                  "echo printed something that is not JSON .*: set PAYOUT_SANDBOX_BIN to",
+		"PAYOUT_SANDBOX_BIN=false":                 "false ended with exit status 1: see its message",
+	} {
+		tests := exec.Command(os.Args[0])
+		tests.Env = append(os.Environ(), "PAYOUT_SANDBOX_URL=", variable)
+		output, err := tests.CombinedOutput()
+		if err == nil {
+			t.Fatal(variable)
+		}
+		for _, part := range strings.Split(expected, ".*") {
+			if !strings.Contains(string(output), part) {
+				t.Fatalf("%s: %s", variable, output)
+			}
+		}
+	}
 }

@@ -5,7 +5,6 @@ import java.math.BigDecimal;
 import java.net.http.HttpTimeoutException;
 import java.time.Duration;
 import java.util.*;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -80,6 +79,14 @@ class PayoutsTest {
     assertEquals(Duration.ofMinutes(25), Duration.between(start, world.now()));
   }
 
+  @Test void codeThatPollsSeesTheEnd(PayoutSandbox.World world) throws Exception {
+    world.resume(1000);
+    payouts(world).pay(PAYOUT);
+    var success = Map.of("reference_id", PAYOUT.reference(), "transaction_status", "success");
+    world.await("transaction", success, Duration.ofSeconds(10));
+    assertEquals("SUCCESS", payouts(world).status(PAYOUT));
+  }
+
   @Test void webhooksAreVerified(PayoutSandbox.World world) throws Exception {
     try (var receiver = world.receiver(event -> {})) {
       payouts(world).pay(PAYOUT);
@@ -108,11 +115,29 @@ class PayoutsTest {
     }
   }
 
+  @Test void eachReceiverHasASecretOfItsOwn(PayoutSandbox.World world) throws Exception {
+    try (var first = world.receiver(event -> {})) {
+      String url = PayoutSandbox.get(world.call("GET", "/v1/clientWebhook", null), "data", "url");
+      world.reset();
+      try (var second = world.receiver(event -> {})) {
+        world.call("PUT", "/v1/clientWebhook", Map.of("url", url));
+        payouts(world).pay(PAYOUT);
+        world.advance(Duration.ofSeconds(3));
+        assertEquals(Set.of("the signature does not fit"), new HashSet<>(first.refused));
+        assertEquals(List.of(), first.events);
+      }
+    }
+  }
+
   @Test void theOtherCalls(PayoutSandbox.World world) throws Exception {
     payouts(world).pay(PAYOUT);
     var failure = assertThrows(PayoutSandbox.Rejected.class, () -> world.verify(Map.of("body", Map.of("reference_id", "INV-8")), 1));
     assertEquals("verification_failed", failure.code);
     assertTrue(failure.getMessage().contains("INV-8"));
+    world.verifyAtLeast(Map.of("operation", "createTransaction"), 1);
+    Map<String, Object> wrong = Map.of("when", Map.of("operation", "*"), "then", Map.of("x", 1, "y", 1));
+    String errors = assertThrows(PayoutSandbox.Rejected.class, () -> world.rule(wrong)).getMessage();
+    for (String line : List.of("\nthen.x: unknown", "\nthen.y: unknown")) assertTrue(errors.contains(line), errors);
     world.save("paid");
     world.advance(Duration.ofSeconds(3));
     var found = world.await("transaction", Map.of("reference_id", PAYOUT.reference()), Duration.ZERO);
@@ -133,9 +158,15 @@ class PayoutsTest {
       assertThrows(IllegalArgumentException.class, () -> PayoutSandbox.Json.read(wrong), wrong);
   }
 
-  @Test void aSandboxThatCannotStartSaysWhy() {
-    Assumptions.assumeTrue(System.getenv("PAYOUT_SANDBOX_URL") == null, "a sandbox runs already, so none is started");
-    var failure = assertThrows(IOException.class, () -> new PayoutSandbox("--no-such-option"));
-    assertTrue(failure.getMessage().endsWith("ended with 2; see its message"), failure.getMessage());
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {
+    "PAYOUT_SANDBOX_URL | http://127.0.0.1:1/v1 | found no sandbox at PAYOUT_SANDBOX_URL=http://127.0.0.1:1/v1 (.*Connect.*: start",
+    "PAYOUT_SANDBOX_BIN | /no/such/program | Cannot run program \"/no/such/program\".*: set PAYOUT_SANDBOX_BIN to",
+    "PAYOUT_SANDBOX_BIN | echo | echo printed \"start .* not JSON: set PAYOUT_SANDBOX_BIN to",
+    "PAYOUT_SANDBOX_BIN | false | false ended with exit code 1: see its message",
+  })
+  void aSandboxThatCannotStartSaysWhy(String variable, String value, String message) {
+    var failure = assertThrows(IOException.class, () -> new PayoutSandbox(Map.of(variable, value)));
+    for (String part : message.split("\\.\\*")) assertTrue(failure.getMessage().contains(part), failure.getMessage());
   }
 }

@@ -95,6 +95,13 @@ $tests['a payment is pending for 25 minutes'] = function (World $world, Payouts 
     same(25 * 60, $world->now()->getTimestamp() - $start->getTimestamp());
 };
 
+$tests['code that polls sees the end'] = function (World $world, Payouts $payouts) {
+    $world->resume(1000);
+    $payouts->pay(PAYOUT);
+    $world->wait('transaction', ['reference_id' => PAYOUT['reference_id'], 'transaction_status' => 'success']);
+    same('SUCCESS', $payouts->status(PAYOUT));
+};
+
 $tests['webhooks are verified'] = function (World $world, Payouts $payouts) {
     $receiver = $world->receiver();
     $payouts->pay(PAYOUT);
@@ -125,6 +132,9 @@ $tests['the other calls'] = function (World $world, Payouts $payouts, Sandbox $s
     $failure = thrown(fn () => $world->verify(['body' => ['reference_id' => 'INV-8']], 1));
     same([Rejected::class, 'verification_failed'], [$failure::class, $failure->error]);
     same(true, str_contains($failure->getMessage(), 'INV-8'));
+    $world->verify(['operation' => 'createTransaction'], atLeast: 1);
+    $failure = thrown(fn () => $world->rule(['when' => ['operation' => '*'], 'then' => ['x' => 1, 'y' => 1]]));
+    same([2, true], [count($failure->errors), str_contains($failure->getMessage(), "\nthen.y: unknown key")]);
     $world->save('paid');
     $world->advance('3s');
     $found = $world->wait('transaction', ['reference_id' => PAYOUT['reference_id']], 0);
@@ -136,12 +146,24 @@ $tests['the other calls'] = function (World $world, Payouts $payouts, Sandbox $s
     same(InvalidArgumentException::class, thrown(fn () => $sandbox->world('Bad Name'))::class);
 };
 
-if (!getenv('PAYOUT_SANDBOX_URL')) {
-    $tests['a sandbox that cannot start says so'] = function () {
-        $failure = thrown(fn () => new Sandbox('--no-such-option'));
-        same(true, str_contains($failure->getMessage(), 'did not start'));
-    };
-}
+$tests['a sandbox that cannot start says why'] = function () {
+    [$url, $bin] = [getenv('PAYOUT_SANDBOX_URL'), getenv('PAYOUT_SANDBOX_BIN')];
+    foreach ([
+        'PAYOUT_SANDBOX_URL=http://127.0.0.1:1/v1' => 'found no sandbox at %s (.*Connection refused): start one there',
+        'PAYOUT_SANDBOX_BIN=/no/such/program' => 'cannot run /no/such/program: set PAYOUT_SANDBOX_BIN to',
+        'PAYOUT_SANDBOX_BIN=echo' => 'echo printed "start .*, not JSON: set PAYOUT_SANDBOX_BIN to',
+        'PAYOUT_SANDBOX_BIN=false' => 'false ended with exit code 1: see its message',
+    ] as $variable => $message) {
+        putenv('PAYOUT_SANDBOX_URL');
+        putenv($variable);
+        $found = thrown(fn () => new Sandbox())->getMessage();
+        foreach (explode('.*', sprintf($message, $variable)) as $part) {
+            same(true, str_contains($found, $part) ?: $found);
+        }
+    }
+    putenv($url === false ? 'PAYOUT_SANDBOX_URL' : "PAYOUT_SANDBOX_URL=$url");
+    putenv("PAYOUT_SANDBOX_BIN=$bin");
+};
 
 $sandbox = new Sandbox();
 $world = $sandbox->world();

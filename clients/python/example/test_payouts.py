@@ -3,7 +3,6 @@
 import contextlib
 import http.client
 import json
-import os
 from datetime import timedelta
 
 import pytest
@@ -80,6 +79,13 @@ def test_a_payment_is_pending_for_25_minutes(payout_world, payouts):
     assert payout_world.now() - start == timedelta(minutes=25)
 
 
+def test_code_that_polls_sees_the_end(payout_world, payouts):
+    payout_world.resume(speed=1000)
+    payouts.pay(PAYOUT)
+    payout_world.wait("transaction", {"reference_id": PAYOUT["reference_id"], "transaction_status": "success"})
+    assert payouts.status(PAYOUT) == "SUCCESS"
+
+
 def test_webhooks_are_verified(payout_world, payout_webhooks, payouts):
     payouts.pay(PAYOUT)
     payout_world.advance("3s")
@@ -118,6 +124,9 @@ def test_the_other_calls(payout_sandbox, payout_world, payouts):
         payouts.pay({**PAYOUT, "reference_id": "INV-7"})
         payout_world.verify({"body": {"reference_id": "INV-8"}})
     assert failure.value.code == "verification_failed" and failure.value.errors
+    payout_world.verify({"operation": "createTransaction"}, at_least=1)
+    with pytest.raises(SandboxError, match=r"(?s)known keys.*\nthen.x: unknown key.*\nthen.y: unknown key"):
+        payout_world.rule(when={"operation": "*"}, then={"x": 1, "y": 1})
     payout_world.save("paid")
     payout_world.advance("3s")
     assert payout_world.wait("transaction", {"reference_id": "INV-7"})["transaction_status"] == "success"
@@ -130,8 +139,16 @@ def test_the_other_calls(payout_sandbox, payout_world, payouts):
         other.wait("transaction", {"reference_id": "INV-7"}, timeout_ms=0)
 
 
-@pytest.mark.skipif("PAYOUT_SANDBOX_URL" in os.environ, reason="a sandbox runs already, so none is started")
-def test_a_sandbox_that_cannot_start_says_why(capfd):
+def test_a_sandbox_that_cannot_start_says_why(capfd, monkeypatch):
+    monkeypatch.setenv("PAYOUT_SANDBOX_URL", "http://127.0.0.1:1/v1")
+    with pytest.raises(RuntimeError, match="PAYOUT_SANDBOX_URL=http://127.0.0.1:1/v1 .*Connection refused.*: start one"):
+        Sandbox()
+    monkeypatch.delenv("PAYOUT_SANDBOX_URL")
     with pytest.raises(RuntimeError, match="exit code 2"):
         Sandbox("--no-such-option")
     assert "--no-such-option" in capfd.readouterr().err
+    for program, why in {"/no/such/program": "cannot run", "echo": "printed 'start"}.items():
+        monkeypatch.setenv("PAYOUT_SANDBOX_BIN", program)
+        with pytest.raises(RuntimeError, match=f"{program}.*: set PAYOUT_SANDBOX_BIN to") as failure:
+            Sandbox()
+        assert why in str(failure.value)
