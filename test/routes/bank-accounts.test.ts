@@ -149,7 +149,7 @@ t.test('refuses what has not the form, and shows what it found', async (t) => {
   const before = (await get(`/v1/bank/${KABIR}`)).text
   const refused: [object, string, string][] = [
     [{ ...NEW, account_number: undefined }, 'account_number', 'required'],
-    [{ ...NEW, account_number: 123456789012 }, 'account_number', 'invalid_type'],
+    [{ ...NEW, account_number: 12345678 }, 'account_number', 'invalid_type'],
     [{ ...NEW, account_number: '1234' }, 'account_number', 'invalid_format'],
     [{ ...NEW, account_number: '1'.repeat(36) }, 'account_number', 'invalid_format'],
     [{ ...NEW, account_number: '12345678901-a' }, 'account_number', 'invalid_format'],

@@ -607,9 +607,7 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
   [
     'expectations as a list',
     'expect:\n  - { requests: { getUser: 1 } }\n',
-    [
-      '2:3: `expect` must be a mapping such as { requests: { createTransaction: 1 } }, not a list',
-    ],
+    ['2:3: `expect` must be a mapping such as { requests: { createTransaction: 1 } }, not a list'],
   ],
   [
     'an expectation that nothing meets',
