@@ -282,7 +282,7 @@ try {
   const goals = [
     ...goalsOf(figures, servers),
     ...(startsOthers
-      ? startGoalsOf(others.start, STARTED.servers, { under: MAX_START.later, on, reason })
+      ? startGoalsOf(others.start, STARTED.servers, { under: MAX_START.package, on, reason })
       : []),
   ]
   const lines = [

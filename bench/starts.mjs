@@ -84,33 +84,21 @@ export async function startsOfClone({ report, folder, rounds }) {
   report('Resident memory at the first 200', how)
 }
 
-/** Ratios of the first start of a user, and of the later ones, to a node:http that is started just before or after. */
+/** Ratios of a start to a node:http that is started just before or after. */
 async function startsOnNode(node, { ours, raw, folder, rounds }) {
-  const found = { first: [], clean: [], killed: [] }
-  let turn = 0
-  const ratio = async (home, ending) => {
+  const ratios = []
+  for (let round = 0; round <= rounds; round++) {
+    const home = newUser(folder)
     const took = new Map()
-    for (const server of ++turn % 2 ? [ours, raw] : [raw, ours]) {
+    for (const server of round % 2 ? [ours, raw] : [raw, ours]) {
       const { child, ms } = await startAs(home, server, node)
       took.set(server, ms)
-      await (server === ours ? ending : children.end)(child)
+      await (server === ours ? end : children.end)(child)
     }
-    return took.get(ours) / took.get(raw)
+    // The first round reads the files from disk, so it does not count.
+    if (round > 0) ratios.push(took.get(ours) / took.get(raw))
   }
-  for (let round = 0; round <= rounds; round++) {
-    for (const [name, ending] of Object.entries({ clean: end, killed: children.kill })) {
-      const home = newUser(folder)
-      const [first, ...later] = [
-        await ratio(home, ending),
-        await ratio(home, ending),
-        await ratio(home, ending),
-      ]
-      if (round === 0) continue
-      found.first.push(first)
-      found[name].push(...later)
-    }
-  }
-  return found
+  return ratios
 }
 
 /** Starts from the installed package on each supported Node. */
@@ -120,21 +108,18 @@ export async function startsOfPackage({ report, folder, rounds }) {
   const raw = rawIn(folder)
   for (const version of SUPPORTED_NODES) {
     const builder = `v${version}` === process.version ? ', which also built it' : ''
-    const what = (which) => `Package on Node ${version}${builder}: ${which} ÷ node:http`
-    let found = {}
+    let values
     let missing
     try {
       const node = installNode(version, root)
-      found = await startsOnNode(node, { ours, raw, folder, rounds })
+      values = await startsOnNode(node, { ours, raw, folder, rounds })
     } catch (error) {
       if (!(error instanceof NoNode)) throw error
       console.error(error.message)
       missing = error.short
     }
-    const row = (which, under, values) => report(what(which), { under, values, missing })
-    row('first start', MAX_START.first, found.first)
-    row('second and third start, each ended by SIGTERM', MAX_START.later, found.clean)
-    row('second and third start, each ended by SIGKILL', MAX_START.later, found.killed)
+    const what = `Package on Node ${version}${builder}: start ÷ node:http`
+    report(what, { under: MAX_START.package, values, missing })
   }
 }
 
