@@ -11,6 +11,7 @@ import type { AddressInfo } from 'node:net'
 import { oncePerBurst } from '../runtime/once-per-burst.ts'
 import type { Log } from '../world/sandbox.ts'
 import { rejectExpectation, sendClientError } from './errors.ts'
+import { oneAtATime } from './pipelining.ts'
 
 export type ServerLimits = {
   /** Maximum of open connections (default: 4,096). */
@@ -64,7 +65,7 @@ function createHttpServer(
       requireHostHeader: false,
       ServerResponse: TextResponse,
     },
-    handle,
+    oneAtATime(handle, log),
   )
   server.maxConnections = maxConnections
   server.on(
