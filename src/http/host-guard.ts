@@ -42,6 +42,8 @@ export function createHostCheck(allowed: readonly string[]): (header: string) =>
   }
 }
 
+const MAX_PORT = 65_535
+
 function hostsSent(rawHeaders: readonly string[]): number {
   let count = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -51,7 +53,7 @@ function hostsSent(rawHeaders: readonly string[]): number {
   return count
 }
 
-/** A Fastify `onRequest` hook: rejects a request without exactly one Host header whose name is allowed. */
+/** A Fastify `onRequest` hook: rejects a request without exactly one Host header with a possible port and an allowed name. */
 export function guardHost(request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) {
   const hosts = hostsSent(request.raw.rawHeaders)
   if (hosts !== 1) {
@@ -59,7 +61,12 @@ export function guardHost(request: FastifyRequest, _reply: unknown, done: (error
     return done(new SandboxError('malformed_request', message))
   }
   const header = request.headers.host ?? ''
-  if (depsOf(request).isHostAllowed(header)) return done()
+  if (depsOf(request).isHostAllowed(header)) {
+    const [, port] = /:(\d{5,})$/.exec(header) ?? []
+    if (!(Number(port) > MAX_PORT)) return done()
+    const message = `The Host header has the port ${port!.slice(0, 20)}. Send one of at most ${MAX_PORT}.`
+    return done(new SandboxError('malformed_request', message))
+  }
   request.isForeign = true
   const shown = hostNameOf(header)
     .slice(0, 100)

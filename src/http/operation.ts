@@ -47,6 +47,7 @@ const SERVER_ERRORS = [
 /** The error codes of an endpoint of the service; `own` are those that only this endpoint has. */
 function errorsOf({ method, body }: Pick<Endpoint, 'method' | 'body'>, own: readonly ErrorCode[]) {
   const codes: ErrorCode[] = [
+    'malformed_request',
     'validation_failed',
     'unauthorized',
     'client_inactive',

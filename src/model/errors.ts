@@ -9,7 +9,7 @@ export const ERRORS = {
   json_too_deep: [400, 'The JSON of the body has more levels than the limit.'],
   malformed_request: [
     400,
-    'The request is not valid HTTP, or it does not have exactly one Host header.',
+    'The request is not valid HTTP, or it does not have exactly one Host header with a possible port.',
   ],
   validation_failed: [
     400,

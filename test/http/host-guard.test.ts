@@ -40,5 +40,37 @@ t.test('accepts loopback names, addresses, names without a dot and allowed names
       t.notMatch(answer.text, /<script>/)
     }
   }
+})
+
+t.test('a Host with a port that cannot exist is refused on every route', async (t) => {
+  const { call } = await start(t)
+  const message = { jsonrpc: '2.0', id: 1, method: 'ping' }
+  for (const name of ['127.0.0.1', 'localhost', '[::1]'])
+    for (const [port, isPossible] of [
+      ['65535', true],
+      ['000080', true],
+      ['65536', false],
+      ['99999', false],
+      ['9'.repeat(400), false],
+    ] as const)
+      for (const [method, path, body] of [
+        ['GET', '/v1/users?limit=1'],
+        ['POST', '/v1/user', {}],
+        ['GET', '/__admin/health'],
+        ['GET', '/__admin/clock'],
+        ['GET', '/openapi.json'],
+        ['GET', '/no/such'],
+        ['POST', '/__admin/mcp', message],
+      ] as const) {
+        const headers = { host: `${name}:${port}`, accept: 'application/json, text/event-stream' }
+        const answer = await call(method, path, body, headers)
+        const { error } = answer.body
+        const what = `${method} ${path} ${headers.host.slice(0, 40)}`
+        if (isPossible) t.not(error, 'malformed_request', what)
+        else t.match([answer.status, error], [400, 'malformed_request'], what)
+      }
+})
+
+t.test('the name of a host is without its port and brackets', async (t) => {
   t.equal(hostNameOf('[FE80::1]:80'), 'fe80::1')
 })
