@@ -1,6 +1,7 @@
 import { ClientName } from '../model/client-names.ts'
 import type { SandboxEvent } from '../model/feed-kinds.ts'
 import { adminBase, type FailedCall, noResponseText, notJsonText, type Target } from './caller.ts'
+import { allPages } from './request-pages.ts'
 import { parseSandboxUrl } from './sandbox-url.ts'
 import { createTypedCalls } from './typed-calls.ts'
 
@@ -218,12 +219,12 @@ function createTrafficMethods(options: AdminClientOptions) {
     },
 
     requests: {
-      /** Calls of the service, newest first. */
-      list: withQuery('listRequests'),
+      /** Calls of the service, newest first (default: 50; the log has at most 1,000). */
+      list: allPages(withQuery('listRequests')),
       get: (id: string) => call('getRequest', { params: { id } }),
       clear: () => call('deleteRequests'),
       /** Calls that match conditions as in the `when` of a rule, or a method, path and status. */
-      find: withBody('findRequests'),
+      find: allPages(withBody('findRequests')),
       count: withBody('countRequests'),
       /** Throws with the closest calls if the number of matching calls is not the expected one (default: at least one). */
       verify: withBody('verifyRequests'),

@@ -1,4 +1,5 @@
 import type { ResponseBody } from '../admin/contract.ts'
+import { allPages } from '../admin/request-pages.ts'
 import { BadOption } from '../config/options.ts'
 import type { Report } from '../report/report.ts'
 import { CommandFailed } from './command.ts'
@@ -84,7 +85,9 @@ export const requests = remoteCommand({
       },
       async run(api, _args, { operation, method, path, status, limit }) {
         const query = { operation, method, path, status, limit: parseLimit(limit) }
-        const response = await api('listRequests', { query })
+        const response = await allPages((page = query) => api('listRequests', { query: page }))(
+          query,
+        )
         return { response, text: listText(response) }
       },
     },
@@ -94,9 +97,8 @@ export const requests = remoteCommand({
         'list requests that match a JSON object with operation, method, path, status and the conditions of a rule’s when',
       flags: LIMIT_FLAG,
       async run(api, [text], { limit }) {
-        const max = parseLimit(limit)
-        const match = parseJsonObject('requests find', text!)
-        const response = await api('findRequests', { body: { match, limit: max } })
+        const body = { match: parseJsonObject('requests find', text!), limit: parseLimit(limit) }
+        const response = await allPages((page = body) => api('findRequests', { body: page }))(body)
         return { response, text: listText(response) }
       },
     },

@@ -63,7 +63,12 @@ function errorsOf(
   { method, open, raw, large }: Pick<AdminCall, 'method' | 'open' | 'raw' | 'large'>,
   own: readonly ErrorCode[],
 ): ErrorCode[] {
-  const codes: ErrorCode[] = ['malformed_request', 'host_not_allowed', 'cross_site_rejected', ...own]
+  const codes: ErrorCode[] = [
+    'malformed_request',
+    'host_not_allowed',
+    'cross_site_rejected',
+    ...own,
+  ]
   if (!raw) codes.push('validation_failed')
   if (!open) codes.push('unauthorized', 'not_found', 'client_limit_reached', 'storage_unavailable')
   if (!open && !raw) codes.push('admin_token_required')

@@ -50,6 +50,17 @@ export const RequestInShort = LoggedRequest.omit({
 }).meta({ id: 'RequestInShort' })
 export type RequestInShort = z.infer<typeof RequestInShort>
 
+/** How many calls of the log are returned where no `limit` is given, and how many at most. */
+export const DEFAULT_LIMIT = 50
+export const MAX_LIMIT = 100
+const LIMIT_TEXT = `More than ${MAX_LIMIT} counts as ${MAX_LIMIT}; a page ends at about 1 MB, too.`
+
+/** Where a page of the log begins: after the call with this id. */
+const Cursor = z
+  .string()
+  .regex(/^req_\d{1,15}$/, { error: 'must be the `next` of the page before' })
+  .meta({ description: 'The `next` of the page before.' })
+
 export const RequestQuery = z.object({
   operation: z.string().max(64).optional(),
   method: z.string().max(16).toUpperCase().optional(),
@@ -61,11 +72,16 @@ export const RequestQuery = z.object({
     .optional(),
   limit: z
     .string()
-    .regex(/^[0-9]{1,4}$/, { error: 'must be a whole number from 1 to 1000' })
+    .regex(/^0*[1-9]\d*$/, { error: 'must be a whole number of at least 1' })
     .transform(Number)
-    .refine((limit) => limit >= 1 && limit <= 1_000, {
-      error: 'must be a whole number from 1 to 1000',
-    })
-    .default(50),
+    .default(DEFAULT_LIMIT)
+    .meta({ description: LIMIT_TEXT }),
+  cursor: Cursor.optional(),
 })
 export type RequestQuery = z.infer<typeof RequestQuery>
+
+/** Which page of a longer list of calls to return. */
+export const RequestPage = z.strictObject({
+  limit: z.int().min(1).default(DEFAULT_LIMIT).meta({ description: LIMIT_TEXT }),
+  cursor: Cursor.optional(),
+})

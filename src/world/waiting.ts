@@ -69,9 +69,9 @@ export async function firstOf<R, T>(
   pauses: boolean,
 ): Promise<T | undefined> {
   for (const row of rows) {
+    if (pauses && isSliceOver()) await ownTurn()
     const taken = take(row)
     if (taken !== undefined) return taken
-    if (pauses && isSliceOver()) await ownTurn()
   }
   return undefined
 }

@@ -44,7 +44,13 @@ t.test('requests lists, finds, counts, verifies and clears', async (t) => {
   const missed = await at('verify', '{"operation":"getKyc"}', '--json')
   t.match(JSON.parse(missed.stdout), { error: 'verification_failed', errors: [{ field: /./ }] })
 
-  t.equal((await at('clear')).stdout, '3 deleted\n')
+  for (let i = 0; i < 120; i++) await call(`${url}/users?limit=1`)
+  for (const words of [[], ['find', '{}']]) {
+    t.equal((await listed(...words, '--limit', '500')).length, 123, 'of all pages')
+    t.match((await at(...words, '--limit', '110')).stdout, /\n… and 13 more; --limit shows more\n$/)
+  }
+
+  t.equal((await at('clear')).stdout, '123 deleted\n')
   t.equal((await listed()).length, 0)
 })
 

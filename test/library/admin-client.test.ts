@@ -219,6 +219,16 @@ t.test('what a test holds its code to: requests, waiting, events', async (t) => 
     if (kinds.has('timer') && kinds.has('change')) break
   }
   t.strictSame(await admin.requests.clear(), { deleted: 1 })
+  for (let i = 0; i < 120; i++) await fetch(`${url}/users?limit=1`)
+  for (const read of [admin.requests.list, admin.requests.find]) {
+    const all = await read({ limit: 1_000 })
+    t.equal(new Set(all.requests.map(({ request_id }) => request_id)).size, 120, 'of all pages')
+    t.equal(all.next, null)
+    const some = await read({ limit: 110 })
+    t.equal(some.requests.length, 110)
+    t.strictSame((await read({ cursor: some.next! })).requests, all.requests.slice(110))
+    t.equal((await read()).requests.length, 50)
+  }
   const missing = createAdminClient({ url: `${url.replace('/v1', '')}/v1/x`.slice(0, -2) })
   t.match(await refused(missing.snapshots.restore('none')), { status: 404 })
   for (const client of ['NOT A NAME', '..', 'zz/..', ''])

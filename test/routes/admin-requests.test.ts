@@ -1,5 +1,5 @@
-import t from 'tap'
-import { ASHA, HONOURED, KABIR, ROHAN, start, TOKEN } from '../helper.ts'
+import t, { type Test } from 'tap'
+import { type Answer, ASHA, HONOURED, KABIR, ROHAN, start, TOKEN } from '../helper.ts'
 import { manualTime } from '../manual-time.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
@@ -180,7 +180,7 @@ t.test('the list is newest first, and its filters hold together', async (t) => {
   t.strictSame(await ids('?method=get'), ['req_2', 'req_1'])
   t.strictSame(await ids(`?path=/v1/user/${ASHA}`), ['req_2'])
   t.strictSame(await ids('?path=/v1/user&status=409'), ['req_4'])
-  for (const query of ['?status=999', '?limit=0', '?limit=1001', '?limit=x'])
+  for (const query of ['?status=999', '?limit=0', '?limit=x', '?cursor=4', '?cursor=req_x'])
     t.equal((await box.get(`/__admin/requests${query}`)).status, 400, query)
 })
 
@@ -352,14 +352,80 @@ t.test('secrets and numbers are nowhere in what the log shows', async (t) => {
   })
 })
 
+/** The ids of each page of a list, read until its last one. */
+async function pagesOf(t: Test, read: (cursor: object) => Promise<Answer>): Promise<string[][]> {
+  const pages: string[][] = []
+  for (let cursor = {}; ; ) {
+    const { status, text, body } = await read(cursor)
+    t.equal(status, 200)
+    t.ok(Buffer.byteLength(text) < 1_001_000, `a page has ${Buffer.byteLength(text)} bytes`)
+    pages.push(body.requests.map(({ request_id }: { request_id: string }) => request_id))
+    if (body.next === null) return pages
+    cursor = { cursor: body.next }
+  }
+}
+const BIG = '₹'.repeat(20_000)
+
+t.test('a page of the log ends at about 1 MB, and next continues behind it', async (t) => {
+  const box = await start(t)
+  for (let i = 0; i < 20; i++) await box.post('/v1/user', { pad: BIG })
+  const pages = await pagesOf(t, (cursor) =>
+    box.get(`/__admin/requests?${new URLSearchParams({ limit: '100', ...cursor })}`),
+  )
+  const wanted = Array.from({ length: 20 }, (_, i) => `req_${20 - i}`)
+  t.strictSame(pages, [wanted.slice(0, 16), wanted.slice(16)])
+  const { requests } = await list(box, '?limit=100')
+  for (const { body } of requests) t.equal(body.pad, BIG, 'no body is cut')
+})
+
+t.test('find has pages too, and a call that comes between two of them moves nothing', async (t) => {
+  const box = await start(t)
+  for (let i = 0; i < 5; i++) await box.post('/v1/user', {})
+  const pages = await pagesOf(t, async (cursor) => {
+    await box.post('/v1/user', {})
+    const match = { operation: 'createUser' }
+    return box.post('/__admin/requests/find', { match, limit: 2, ...cursor })
+  })
+  t.strictSame(pages, [
+    ['req_6', 'req_5'],
+    ['req_4', 'req_3'],
+    ['req_2', 'req_1'],
+  ])
+  t.equal((await box.post('/__admin/requests/find', { cursor: 'x' })).status, 400)
+})
+
+t.test('large reads of the log let other callers in between', async (t) => {
+  const box = await start(t)
+  for (let i = 0; i < 20; i++) await box.post('/v1/user', { pad: BIG })
+  const match = { body: { pad: 'y' } }
+  const reads = Array.from({ length: 5 }, () => [
+    box.get('/__admin/requests?limit=100'),
+    box.post('/__admin/requests/find', { match: { body: { pad: BIG } }, limit: 100 }),
+    box.post('/__admin/requests/count', { match }),
+  ]).flat()
+  let isDone = false
+  const all = Promise.all(reads).then((answers) => {
+    isDone = true
+    return answers
+  })
+  for (let i = 0; i < 5; i++) await box.get('/__admin/health')
+  t.notOk(isDone, 'five other calls were answered before the last read')
+  for (const { status } of await all) t.equal(status, 200)
+})
+
 t.test(
   'the log holds 1,000 calls, says how many it dropped, and counts among what it holds',
   async (t) => {
     const box = await start(t)
     for (let i = 0; i < 1_010; i++) await box.get(`/v1/user/${ASHA}`)
-    const { total, dropped, requests } = await list(box, '?limit=1000')
-    t.strictSame([total, dropped, requests.length], [1_000, 10, 1_000])
-    t.equal(requests.at(-1).request_id, 'req_11')
+    const { total, dropped, requests, next } = await list(box, '?limit=1000')
+    t.strictSame([total, dropped, requests.length], [1_000, 10, 100], 'a page has at most 100')
+    t.equal(next, 'req_911')
+    t.match(await list(box, '?cursor=req_12'), {
+      requests: [{ request_id: 'req_11' }],
+      next: null,
+      total: 1_000,
+    })
     const { body } = await verify(box, { match: { operation: 'getUser' }, exactly: 1_010 })
     t.match(
       body.message,

@@ -66,7 +66,13 @@ function useRequests() {
   const load = async () => {
     duringLoad.current = []
     try {
-      const { requests } = await read(callOf('listRequests', { query: { limit: MAX_CALLS } }))
+      const requests: ShortRequest[] = []
+      for (let cursor: string | null | undefined; cursor !== null; ) {
+        const query = { limit: MAX_CALLS, cursor }
+        const page = await read(callOf('listRequests', { query }))
+        requests.push(...page.requests)
+        cursor = page.next
+      }
       setCalls(addOnTop(duringLoad.current, requests))
       setProblem(undefined)
     } catch (error) {

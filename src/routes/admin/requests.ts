@@ -2,7 +2,13 @@ import * as z from 'zod'
 import { adminCall, outlineOf } from '../../http/admin-call.ts'
 import { countOf } from '../../model/count-text.ts'
 import { SandboxError } from '../../model/errors.ts'
-import { LoggedRequest, RequestQuery } from '../../model/logged-request.ts'
+import {
+  DEFAULT_LIMIT,
+  LoggedRequest,
+  MAX_LIMIT,
+  RequestPage,
+  RequestQuery,
+} from '../../model/logged-request.ts'
 import { quoteInput } from '../../model/mask.ts'
 import { missErrors } from '../../requests/near-miss.ts'
 import {
@@ -21,6 +27,7 @@ import {
 import { verifySequence } from '../../requests/sequence.ts'
 import { loadReader } from '../../scenarios/library.ts'
 import type { CallMatch } from '../../scenarios/when-schema.ts'
+import { firstOf } from '../../world/waiting.ts'
 import type { World } from '../../world/world.ts'
 
 const GivenMatch = outlineOf<typeof CallMatch>(z.looseObject({})).meta({
@@ -34,8 +41,14 @@ const Requests = z
     total: z.int().meta({ description: 'The number of matching calls; the list may be shorter.' }),
     dropped: z.int().meta({ description: 'The number of older calls that the log has discarded.' }),
     requests: z.array(LoggedRequest),
+    next: z.string().nullable().meta({
+      description: 'The `cursor` of the next page; null on the last page.',
+    }),
   })
   .meta({ id: 'RequestsResponse' })
+
+// Bytes of the calls in one page.
+const MAX_SIZE = 1_000_000
 
 /** Checks and compiles a `match` that was sent as JSON; throws if it is invalid. */
 export async function readRequestMatch(
@@ -49,16 +62,45 @@ export async function readRequestMatch(
   return compileMatch(read.match, tables)
 }
 
-function listResponse({ requests }: World, found: readonly RequestLogEntry[], limit: number) {
+/** One page of calls. A call with large bodies takes long to mask, so other callers are served between two calls. */
+async function listResponse(
+  { requests, runtime }: World,
+  found: readonly RequestLogEntry[],
+  { limit, cursor }: { limit: number; cursor?: string | undefined },
+) {
+  const start = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor.slice(4))
+  const page: LoggedRequest[] = []
+  let size = 0
+  const left = await firstOf(
+    found.filter(({ seq }) => seq < start),
+    (call) => {
+      if (page.length === Math.min(limit, MAX_LIMIT)) return call
+      const details = requestDetails(call)
+      size += Buffer.byteLength(JSON.stringify(details))
+      if (size > MAX_SIZE && page.length > 0) return call
+      page.push(details)
+      return undefined
+    },
+    runtime.yieldsToOthers,
+  )
   return {
     total: found.length,
     dropped: requests.dropped,
-    requests: found.slice(0, limit).map(requestDetails),
+    requests: page,
+    next: left ? page.at(-1)!.request_id : null,
   }
 }
 
-const matching = ({ requests }: World, match: RequestMatch) =>
-  [...requests.newestFirst()].filter(match.holds)
+/** The matching calls, newest first. */
+async function matching({ requests, runtime }: World, match: RequestMatch) {
+  const found: RequestLogEntry[] = []
+  await firstOf(
+    [...requests.newestFirst()],
+    (call) => void (match.holds(call) && found.push(call)),
+    runtime.yieldsToOthers,
+  )
+  return found
+}
 
 type ExpectedCount = {
   exactly?: number | undefined
@@ -112,7 +154,7 @@ export const requestCalls = [
       'List the calls in the request log, newest first; filter by operation, method, path and status',
     query: RequestQuery,
     response: Requests,
-    handle(world, { query: { operation, method, path, status, limit } }) {
+    handle(world, { query: { operation, method, path, status, ...page } }) {
       const found = [...world.requests.newestFirst()].filter(
         (call) =>
           (operation === undefined || call.operation === operation) &&
@@ -120,7 +162,7 @@ export const requestCalls = [
           (path === undefined || pathOf(call) === path) &&
           (status === undefined || call.status === status),
       )
-      return listResponse(world, found, limit)
+      return listResponse(world, found, page)
     },
   }),
   adminCall({
@@ -147,12 +189,12 @@ export const requestCalls = [
   adminCall({
     id: 'findRequests',
     summary: 'List the calls that match, newest first',
-    body: z
-      .strictObject({ match: Match, limit: z.int().min(1).max(1_000).default(50) })
-      .default({ match: {}, limit: 50 }),
+    body: RequestPage.extend({ match: Match }).default({ match: {}, limit: DEFAULT_LIMIT }),
     response: Requests,
-    handle: async (world, { body: { match, limit } }) =>
-      listResponse(world, matching(world, await readRequestMatch(world, match)), limit),
+    async handle(world, { body: { match, ...page } }) {
+      const found = await matching(world, await readRequestMatch(world, match))
+      return listResponse(world, found, page)
+    },
   }),
   adminCall({
     id: 'countRequests',
@@ -160,7 +202,7 @@ export const requestCalls = [
     body: z.strictObject({ match: Match }).default({ match: {} }),
     response: z.strictObject({ count: z.int() }).meta({ id: 'RequestCountResponse' }),
     handle: async (world, { body: { match } }) => ({
-      count: matching(world, await readRequestMatch(world, match)).length,
+      count: (await matching(world, await readRequestMatch(world, match))).length,
     }),
   }),
   adminCall({
@@ -221,7 +263,7 @@ export const requestCalls = [
       const hasNoCount = [exactly, atLeast, atMost].every((count) => count === undefined)
       const expected: ExpectedCount = hasNoCount ? { at_least: 1 } : counts
       const match = await readRequestMatch(world, value)
-      const found = matching(world, match)
+      const found = await matching(world, match)
       const min = expected.exactly ?? expected.at_least ?? 0
       const max = expected.exactly ?? expected.at_most ?? Number.POSITIVE_INFINITY
       if (found.length < min || found.length > max)

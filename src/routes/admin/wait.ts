@@ -33,10 +33,12 @@ async function forRequest(world: World, value: unknown, timeoutMs: number) {
   const { requests } = world
   const match = await readRequestMatch(world, value)
   const wait: Wait<LoggedRequest> = {
-    findExisting() {
-      for (const call of requests.newestFirst()) if (match.holds(call)) return requestDetails(call)
-      return undefined
-    },
+    findExisting: () =>
+      firstOf(
+        [...requests.newestFirst()],
+        (call) => (match.holds(call) ? requestDetails(call) : undefined),
+        world.runtime.yieldsToOthers,
+      ),
     onEvent: ({ kind, subject }) =>
       kind === 'request' && match.holds(subject) ? requestDetails(subject) : undefined,
     timeoutError() {
