@@ -37,6 +37,10 @@ export class PushedRules {
     return this.#rows().map(compiled)
   }
 
+  definitions(): RuleDefinition[] {
+    return this.#rows().map(({ definition }) => definition)
+  }
+
   /** Returns the rules with their hits. */
   describe() {
     return this.#rows().map((row) => {

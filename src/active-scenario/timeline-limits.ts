@@ -8,7 +8,7 @@ export type StoredTimelineEntry = { do: TimelineAction; every_ms?: number; remai
 // An entry that is late catches up at most this many runs; earlier ones are skipped.
 const MAX_BEHIND = 1_000
 // A scenario that runs for days must not fill the memory: a timeline adds no rows to a table beyond this number.
-const MAX_ROWS = { users: 250_000, payments: 250_000, deliveries: 50_000, rules: 2_000 } as const
+const MAX_ROWS = { users: 250_000, payments: 250_000, deliveries: 50_000 } as const
 // Most machines cannot do more work than this per real second; 1 is a row or two.
 const MAX_COST_PER_SECOND = 10_000
 // Replacing scenarios, rules or all data costs about as much as this many rows.
@@ -65,7 +65,6 @@ const GROWING_TABLES: readonly [word: string, table: keyof typeof MAX_ROWS][] = 
   ['payout', 'payments'],
   ['payout', 'deliveries'],
   ['trigger', 'deliveries'],
-  ['rule', 'rules'],
 ]
 
 /** The reason why an action is skipped: a table has the maximum number of rows; else `undefined`. */

@@ -15,6 +15,7 @@ import { type Choice, CurrentScenario, canCompile, type StartScenario } from './
 import { Expectations } from './expectations.ts'
 import { PushedRules } from './pushed-rules.ts'
 import { RuleCounters } from './rule-counters.ts'
+import { checkRuleLimits } from './rule-limits.ts'
 
 /** The kind of the timers of timeline entries. */
 export const TIMELINE_ENTRY = 'timeline.entry'
@@ -118,6 +119,7 @@ export class Scenarios {
   #activate(scenario: CompiledScenario, next: Choice) {
     const { choice, exists } = this.#current
     const expect = exists ? this.#expectations.of(this.#current.compile()) : []
+    checkRuleLimits(this.#pushed.definitions(), this.#current.ownLayersOf(scenario))
     this.#deps.store.change(() => {
       for (const { name } of this.#library.layersOf(scenario)) this.#counters.remove(name)
       this.#current.set(next)
@@ -146,8 +148,14 @@ export class Scenarios {
     return checkScenario(value, this.#library)
   }
 
+  /** Throws if a client cannot have these pushed rules and this scenario together. */
+  checkRuleLimits(rules: readonly RuleDefinition[], choice: Choice = this.#current.choice) {
+    checkRuleLimits(rules, this.#current.ownLayersOf(this.#current.compile(choice)))
+  }
+
   /** Adds a checked rule before all others. */
   push(definition: RuleDefinition) {
+    this.checkRuleLimits([definition, ...this.#pushed.definitions()])
     const row = this.#pushed.push(definition)
     this.changed()
     return row

@@ -8,8 +8,6 @@ import { checkRows, type NoteProblem } from './check-rows.ts'
 import type { StateDocument } from './state-document.ts'
 
 const MAX_ERRORS = 20
-// Every call checks all rules, and they are compiled without a pause.
-const MAX_RULES = 10_000
 
 /** The errors that no row has alone. */
 function* rowErrors({ tables, draws }: StateDocument): Generator<undefined, FieldError[]> {
@@ -25,8 +23,6 @@ function* rowErrors({ tables, draws }: StateDocument): Generator<undefined, Fiel
     else addError(`${place}.${field}`, problem.message)
   }
   if (tables.webhook.length > 1) addError('tables.webhook', 'must have at most 1 row')
-  if (tables.rules.length > MAX_RULES)
-    addError('tables.rules', `must have at most ${MAX_RULES} rows`)
   yield* checkRows(tables, note)
   // The number of a rule can be greater: rules survive a reset of the data, which restarts the series.
   for (const [i, { seq }] of tables.timers.entries())
@@ -74,8 +70,11 @@ export async function checkStateScenario(
   scenarios: Scenarios,
   inSlices: InSlices,
 ) {
-  if (scenario.definition) await scenarios.check(scenario.definition)
-  else scenarios.checkName(scenario.name)
+  const { name } = scenario
+  const checked = scenario.definition && (await scenarios.check(scenario.definition))
+  if (!checked) scenarios.checkName(name)
+  const rules = tables.rules.map(({ definition }) => definition)
+  scenarios.checkRuleLimits(rules, checked ? { name, definition: checked.definition } : { name })
   await inSlices(checkRules(await scenarios.createRuleCheck(), tables.rules))
   await inSlices(checkTimeline(scenarios, await scenarios.createRuleCheck(), tables.timers))
 }

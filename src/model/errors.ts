@@ -77,6 +77,10 @@ export const ERRORS = {
     422,
     'More timers are due than one call may run. Nothing was changed, or the clock moved only to the time in the message.',
   ],
+  too_many_rules: [
+    422,
+    'The client would have more than 1,000 pushed rules, or more than 100 patterns in its rules and its scenario.',
+  ],
   explore_failed: [
     422,
     'There is nothing to explore, or the receiver or the probe did not respond as required.',

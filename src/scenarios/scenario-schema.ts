@@ -4,11 +4,10 @@ import type { Assumption } from '../assumptions/assumption.ts'
 import { type Readings, readingChoices } from '../assumptions/readings.ts'
 import { describeInput } from './explain.ts'
 import { OPERATIONS } from './operations-and-events.ts'
-import { isOperator } from './operators.ts'
+import { MAX_PATTERNS, patternsIn } from './patterns.ts'
 import { Rule, rulesSchema, WebhookRule } from './rule-schema.ts'
-import { type Check, crossCheck, isMapping, mustBe, ScenarioName, text } from './schema-parts.ts'
+import { type Check, crossCheck, mustBe, ScenarioName, text } from './schema-parts.ts'
 import { Timeline } from './timeline-schema.ts'
-import type { Path } from './yaml-source.ts'
 
 const Bounds = z
   .strictObject({
@@ -67,17 +66,6 @@ const Assume = z
   .meta({
     description: 'Readings of open points of the contract, while this scenario is active.',
   }) as unknown as z.ZodType<Readings>
-
-const MAX_PATTERNS = 100
-
-/** The paths of the patterns in a condition. */
-function patternsIn(condition: unknown, path: Path): Path[] {
-  if (!isMapping(condition)) return []
-  return Object.entries(condition).flatMap(([key, inner]) => {
-    if (key === 'matches') return [[...path, key]]
-    return isOperator(key) ? [] : patternsIn(inner, [...path, key])
-  })
-}
 
 function checkScenario(scenario: ScenarioDefinition, { report, isValid }: Check) {
   if (!isValid()) return

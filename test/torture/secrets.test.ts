@@ -327,9 +327,13 @@ async function sweep(t: Test) {
 /** Everything that the admin API shows of what happened. */
 async function look(send: Send) {
   await send('POST', '/__admin/clock/advance', { body: { by: '1h' } })
-  const { text: list } = await send('GET', '/__admin/requests?limit=1000')
-  for (const { request_id } of JSON.parse(list).requests)
-    await send('GET', `/__admin/requests/${request_id}`)
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const from = cursor && `&cursor=${cursor}`
+    const { text: list } = await send('GET', `/__admin/requests?limit=100${from}`)
+    const { requests, next } = JSON.parse(list)
+    for (const { request_id } of requests) await send('GET', `/__admin/requests/${request_id}`)
+    cursor = next
+  }
   const { text: sent } = await send('GET', '/__admin/webhooks/deliveries?limit=100')
   const { deliveries } = JSON.parse(sent)
   for (const { delivery_id } of deliveries)

@@ -141,6 +141,7 @@ export const scenarioCalls = [
         params: { code: 'required' },
       }),
     response: ActiveScenario,
+    errors: ['too_many_rules'],
     async handle({ scenarios, timeline }, { body: { name, definition } }) {
       const checked = definition && (await scenarios.check(definition))
       timeline.start(() =>
@@ -162,6 +163,7 @@ export const scenarioCalls = [
     summary: 'Push a rule, which has priority over the scenario; times: 1 makes it act once',
     body: outlineOf<typeof Rule>(z.looseObject({})),
     response: PushedRule,
+    errors: ['too_many_rules'],
     async handle({ scenarios }, { body }) {
       const checked = await scenarios.checkRule(body)
       const { rule_id, definition } = scenarios.push(checked.definition)

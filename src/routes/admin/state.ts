@@ -39,6 +39,7 @@ export const stateCalls = [
     summary: 'Replace the whole state by a document; token and webhook secret do not change',
     large: true,
     body: StateDocument,
+    errors: ['too_many_rules'],
     response: z
       .strictObject({ now: Timestamp, rows: z.record(z.string(), z.int()) })
       .meta({ id: 'TakenStateResponse' }),
