@@ -12,7 +12,8 @@ const plain = (i: number) => ({
   when: { operation: 'listUsers', headers: { 'x-a': `no ${i}` } },
   then: { respond: { status: 503 } },
 })
-const some = <T>(length: number, make: (i: number) => T) => Array.from({ length }, (_, i) => make(i))
+const some = <T>(length: number, make: (i: number) => T) =>
+  Array.from({ length }, (_, i) => make(i))
 const patterns = (count: number) => some(count, (i) => pattern(`^a${i}$`))
 const push = (box: Box, rule: object) => box.post('/__admin/rules', rule)
 const isRefused = ({ status, body }: Answer) => [status, body.error]
@@ -31,7 +32,10 @@ t.test('a client has at most 1,000 pushed rules', async (t) => {
   t.equal((await push(box, plain(999))).status, 200)
   const more = await push(box, plain(1_000))
   t.strictSame(isRefused(more), REFUSED)
-  t.match(more.body.message, /^This client would have 1001 pushed rules, and the maximum is 1000\. /)
+  t.match(
+    more.body.message,
+    /^This client would have 1001 pushed rules, and the maximum is 1000\. /,
+  )
   t.strictSame(isRefused(await importRules(box, some(1_001, plain))), REFUSED)
   const { rules } = (await box.get('/__admin/rules')).body
   t.equal(rules.length, 1_000)
