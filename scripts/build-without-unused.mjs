@@ -5,14 +5,13 @@ const require = createRequire(import.meta.url)
 const throwsIfLoaded = "throw new Error('absent')"
 const { defaultInitOptions } = require('fastify/lib/config-validator')
 
-// The package debug loads supports-color only if it is installed, and Fastify loads the others only for a logger, for schemas
-// that it compiles itself and for `inject`.
+// The package debug loads supports-color only if it is installed, and Fastify loads the others only for a logger and for
+// schemas that it compiles itself.
 const ABSENT = [
   'supports-color',
   'pino',
   '@fastify/ajv-compiler',
   '@fastify/fast-json-stringify-compiler',
-  'light-my-request',
 ]
 
 /** What a module of this path is instead, if one of these files imports it. */

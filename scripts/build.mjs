@@ -60,6 +60,8 @@ const SEPARATE = {
       names: ['StdioServerTransport', 'serveStdio'],
     },
   ],
+  // The tools of an agent call the app with it.
+  'light-my-request': [{ path: 'light-my-request' }],
   ipaddr: [{ path: 'ipaddr.js' }],
   re2js: [{ path: 're2js' }],
   yaml: [{ path: 'yaml' }],

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { type AppDeps, setDeps } from './http/app-deps.ts'
 import { createClientResolver, isOfService, rewriteClientPath } from './http/clients.ts'
@@ -50,7 +50,7 @@ function routesOf(
   return routes
 }
 
-function depsFor(sandbox: Sandbox, options: AppOptions): AppDeps {
+function depsFor(sandbox: Sandbox, options: AppOptions, handle: RequestListener): AppDeps {
   const { log, adminToken, allowHost, patienceMs, watch, answerMcp } = options
   const name = `The sandbox is sending ${MAX_LARGE_ANSWERS} large responses`
   return {
@@ -59,6 +59,7 @@ function depsFor(sandbox: Sandbox, options: AppOptions): AppDeps {
     adminToken,
     watch,
     answerMcp,
+    handle,
     choice: createClientResolver(sandbox),
     isHostAllowed: createHostCheck(allowHost),
     largeBodies: createGate(1, 'The sandbox is reading another large body'),
@@ -75,7 +76,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions) {
   const service = await routesOf('service', shape)
   // Calls must take effect in the order of the recording, so none waits for its routes.
   let own = shape.isWatched ? Promise.resolve(await routesOf('sandbox', shape)) : undefined
-  const deps = depsFor(sandbox, options)
+  const deps = depsFor(sandbox, options, handle)
   let isClosing = false
   function handle(request: IncomingMessage, response: ServerResponse) {
     setDeps(request, deps)

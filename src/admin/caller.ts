@@ -1,6 +1,6 @@
 import { type AdminCallId, adminTarget } from '../model/admin-routes.ts'
 import type { ResponseBody } from './contract.ts'
-import { exchange } from './exchange.ts'
+import { type Exchange, exchange } from './exchange.ts'
 
 /** The sandbox that a caller uses. */
 export type Target = {
@@ -10,6 +10,10 @@ export type Target = {
   token?: string | undefined
   /** How long the sandbox may send nothing before a call fails, ms. */
   timeoutMs?: number | undefined
+  /** Ends the calls when it is aborted. */
+  signal?: AbortSignal | undefined
+  /** How requests are sent (default: over HTTP). */
+  exchange?: Exchange | undefined
 }
 
 /** A call that the sandbox rejected, or that got no response. */
@@ -75,10 +79,10 @@ export function createCaller(target: Target, errorOf: (failed: FailedCall) => Er
       ...args.headers,
     }
     const call = { method, url: url.href }
-    const { timeoutMs: timeout } = target
-    const response = await exchange(
+    const { timeoutMs: timeout, signal, exchange: send = exchange } = target
+    const response = await send(
       url,
-      { method, headers, ...(timeout && { timeout }) },
+      { method, headers, ...(timeout && { timeout }), ...(signal && { signal }) },
       text,
     ).catch((cause: unknown) => {
       throw errorOf({ ...call, status: 0, cause })

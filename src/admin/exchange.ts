@@ -1,4 +1,9 @@
-import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
+import {
+  request as httpRequest,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type RequestOptions,
+} from 'node:http'
 
 const CONNECT_TIMEOUT_MS = 5_000
 // An advance responds after all due timers have run, which can take minutes.
@@ -30,12 +35,19 @@ export async function open(
   })
 }
 
+export type ExchangeOptions = Pick<RequestOptions, 'method' | 'signal' | 'timeout'> & {
+  headers?: OutgoingHttpHeaders
+}
+
 /** Sends one request. Resolves with the whole response; rejects with connection errors. */
-export async function exchange(
+export type Exchange = (
   url: URL,
-  options: RequestOptions,
+  options: ExchangeOptions,
   body?: string,
-): Promise<{ status: number; text: string }> {
+) => Promise<{ status: number; text: string }>
+
+/** Sends a request over HTTP. */
+export const exchange: Exchange = async (url, options, body) => {
   const response = await open(url, options, body)
   response.setEncoding('utf8')
   let text = ''

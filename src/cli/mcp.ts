@@ -1,6 +1,5 @@
-import { createAdminClient } from '../admin/admin-client.ts'
-import { createCaller } from '../admin/caller.ts'
-import type { Connection } from '../mcp/tool.ts'
+import { createCaller, type Target } from '../admin/caller.ts'
+import type { Access } from '../mcp/tool.ts'
 import { printableLine } from '../model/printable.ts'
 import { targetOf } from './admin-api.ts'
 import { type Command, checkArguments, type Input } from './command.ts'
@@ -29,22 +28,9 @@ function isRunning(input: Input): Promise<boolean> {
 }
 
 /** The sandbox that an agent uses; `close` stops it, if it is an own one. */
-type Sandbox = { connection: Connection; close?: () => Promise<void> }
+type Sandbox = { access: Access; close?: () => Promise<void> }
 
-function connectionOf(
-  base: URL,
-  adminToken: string | undefined,
-  { token, note }: Pick<Connection, 'token' | 'note'>,
-): Connection {
-  const at = base.href.replace(/\/$/, '')
-  return {
-    admin: createAdminClient({ url: at, token: adminToken }),
-    base: at,
-    service: `${at}/v1`,
-    token,
-    note,
-  }
-}
+const urlOf = ({ base }: Target) => base.href.replace(/\/$/, '')
 
 const say = (text: string) => process.stderr.write(`${printableLine(`payout-sandbox: ${text}`)}\n`)
 
@@ -55,25 +41,24 @@ function unusedNote(env: NodeJS.ProcessEnv): string | undefined {
   return `attached to a running sandbox; ${unused.join(', ')} ${unused.length === 1 ? 'was' : 'were'} not used`
 }
 
-/** Connects to a running sandbox. */
-function attach(base: URL, adminToken: string | undefined, env: NodeJS.ProcessEnv): Connection {
+/** The access to a running sandbox. */
+function attach(target: Target, env: NodeJS.ProcessEnv): Access {
   const note = unusedNote(env)
   if (note !== undefined) say(note)
-  return connectionOf(base, adminToken, { token: env['PAYOUT_SANDBOX_TOKEN'], note })
+  return { target, url: urlOf(target), token: env['PAYOUT_SANDBOX_TOKEN'], note }
 }
 
 /** Connects to the sandbox of the command line; without one, starts an own one in memory. */
 async function connectOrStart(input: Input): Promise<Sandbox> {
-  const { base, token: adminToken } = targetOf(input)
-  if (hasAddress(input) || (await isRunning(input)))
-    return { connection: attach(base, adminToken, input.env) }
+  const running = targetOf(input)
+  if (hasAddress(input) || (await isRunning(input))) return { access: attach(running, input.env) }
   const options = gatherOptions({ port: '0', memory: true }, input.env, { 'log-level': 'warn' })
   const { startOrExplain } = await import('./serve.ts')
   const server = await startOrExplain(options)
-  const own = new URL(base.pathname, server.url)
-  const token = own.pathname === '/' ? server.token : undefined
+  const own = { base: new URL(running.base.pathname, server.url), token: server.adminToken }
+  const token = own.base.pathname === '/' ? server.token : undefined
   say(`no sandbox runs, so this one was started: ${server.url}`)
-  return { connection: connectionOf(own, server.adminToken, { token }), close: server.close }
+  return { access: { target: own, url: urlOf(own), token }, close: server.close }
 }
 
 /** A signal that is aborted when the program must end. */
@@ -97,7 +82,7 @@ export const mcp: Command = {
   examples: ['mcp', 'mcp --url http://127.0.0.1:4310/@agent'],
   async run(input) {
     checkArguments('mcp', '', input.args)
-    const { connection, close } = await connectOrStart(input)
+    const { access, close } = await connectOrStart(input)
     const [{ serveAgent }, { createSweepTool }, { sweepForAgent }, { killPrograms }] =
       await Promise.all([
         import('../mcp/stdio.ts'),
@@ -107,7 +92,7 @@ export const mcp: Command = {
       ])
     const sweep = createSweepTool((args, signal) => sweepForAgent(input.env, args, signal))
     const { stdin, stdout } = process
-    await serveAgent(connection, [sweep], { stdin, stdout, stop: stopSignal() })
+    await serveAgent(access, [sweep], { stdin, stdout, stop: stopSignal() })
     // A call that nothing aborts must not keep this process alive without its agent.
     setTimeout(() => {
       killPrograms()

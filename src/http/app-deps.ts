@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
 import type { RequestObserver } from '../world/recorder.ts'
 import type { Log, Sandbox } from '../world/sandbox.ts'
@@ -22,6 +22,8 @@ export type AppDeps = {
   /** Called for every request and its response. */
   watch: RequestObserver | undefined
   answerMcp: McpHandler
+  /** Handles a request of this process, as the server does. */
+  handle: RequestListener
 }
 
 const DEPS = Symbol('the sandbox of the request')

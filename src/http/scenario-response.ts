@@ -69,7 +69,8 @@ export function sendBroken(
   if (fault === 'malformed') return reply.code(status).send(`${body.slice(0, -1)},]`)
   reply.hijack()
   const { socket } = reply.raw
-  if (fault === 'reset') socket?.resetAndDestroy?.()
+  // A call of this process has no connection to reset.
+  if (fault === 'reset') socket?.resetAndDestroy?.() ?? socket?.destroy()
   else if (fault === 'empty') socket && closeWith(socket, '')
   else if (fault === 'truncate') {
     reply.raw.writeHead(status, {

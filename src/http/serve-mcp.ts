@@ -1,13 +1,22 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { depsOf } from './app-deps.ts'
 import { basePathOf } from './clients.ts'
+import { createGate } from './concurrency-limit.ts'
+import { hangUpSignal } from './hang-up.ts'
 import { checkAdminToken } from './serve-admin.ts'
 
-/** The origin of the address that the caller has connected to: this process can connect to it too. */
-function ownOrigin({ socket }: FastifyRequest): string {
-  const { localAddress = '127.0.0.1', localPort } = socket
-  return `http://${localAddress.includes(':') ? `[${localAddress}]` : localAddress}:${localPort}`
-}
+// A tool can wait for a minute, or move the clock by years.
+const tools = createGate(16, 'The sandbox is running 16 tools of agents')
+
+/** The error of JSON-RPC for a body with several messages, which no version of the protocol since 2025-06-18 permits. */
+const batchError = (count: number) => ({
+  jsonrpc: '2.0',
+  error: {
+    code: -32600,
+    message: `The body is a batch of ${count} messages. Send each of them in a POST of its own.`,
+  },
+  id: null,
+})
 
 const tokenOf = ({ headers }: FastifyRequest) =>
   /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
@@ -41,18 +50,22 @@ export function serveMcp(admin: FastifyInstance) {
       }
     },
     async handler(request, reply) {
-      const { answerMcp, choice, adminToken, sandbox } = depsOf(request)
+      const [message, ...others] = [request.body].flat() as { method?: unknown }[]
+      if (others.length > 0) return reply.code(400).send(batchError(others.length + 1))
+      const { answerMcp, handle, choice, adminToken, sandbox } = depsOf(request)
       const world = choice.known(request)
+      const named = world ? `/@${world.name}` : basePathOf(request)
+      const leave = message?.method === 'tools/call' ? tools.enter() : undefined
       const { status, type, text } = await answerMcp({
-        own: ownOrigin(request),
-        origin: `${request.protocol}://${request.headers.host}`,
-        client:
-          world === sandbox.default ? undefined : (world?.name ?? basePathOf(request).slice(2)),
+        handle,
+        host: request.headers.host!,
+        basePath: world === sandbox.default ? '' : named,
         token: tokenOf(request),
         adminToken,
         headers: sentHeaders(request),
         body: request.body,
-      })
+        signal: hangUpSignal(request, reply),
+      }).finally(leave)
       reply.code(status)
       if (type !== null) reply.header('content-type', type)
       return reply.send(text)

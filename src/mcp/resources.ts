@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { exchange } from '../admin/exchange.ts'
 import { PACKAGE_ROOT } from '../config/package-root.ts'
 import { OPERATIONS } from '../scenarios/operations-and-events.ts'
 import { operationPart } from './operation-part.ts'
@@ -56,8 +55,8 @@ type Resource = {
 
 const fileText = (path: string) => readFileSync(join(PACKAGE_ROOT, path), 'utf8')
 
-const contractText = async ({ base }: Connection): Promise<string> =>
-  (await exchange(new URL(`${base}/openapi.json`), {})).text
+const contractText = async ({ send }: Connection): Promise<string> =>
+  (await send('/openapi.json', {})).text
 
 /** The whole contract is long for an agent, so each call is a resource of its own. */
 const CALLS: readonly Resource[] = OPERATIONS.map((operation) => ({
@@ -89,7 +88,7 @@ const FIXED: readonly Resource[] = [
     name: 'Assumptions',
     description: 'The open points of the contract, their readings, and the reading in force.',
     mimeType: 'application/json',
-    read: async ({ admin }) => JSON.stringify(await admin.assumptions.list(), null, 2),
+    read: async ({ admin }) => JSON.stringify(await admin('listAssumptions'), null, 2),
   },
 ]
 

@@ -5,7 +5,14 @@ import { didYouMean } from '../model/closest-word.ts'
 import { fieldErrors, LIST_KNOWN_KEYS } from '../model/validation-errors.ts'
 import { PROMPTS } from './prompts.ts'
 import { listResources } from './resources.ts'
-import { type Connection, explainError, type Tool, ToolError, type ToolResult } from './tool.ts'
+import {
+  type Access,
+  connect,
+  explainError,
+  type Tool,
+  ToolError,
+  type ToolResult,
+} from './tool.ts'
 import { paymentTools } from './tools/payments.ts'
 import { scenarioTools } from './tools/scenarios.ts'
 import { callTools } from './tools/service-calls.ts'
@@ -59,7 +66,7 @@ function findNamed<T>(
   )
 }
 
-function addTools(server: Server, tools: readonly Tool[], connection: Connection) {
+function addTools(server: Server, tools: readonly Tool[], access: Access) {
   server.setRequestHandler('tools/list', () => ({
     tools: tools.map(({ name, title, description, readOnly = false, input }) => {
       // The version of the dialect is the default one of the protocol.
@@ -76,23 +83,25 @@ function addTools(server: Server, tools: readonly Tool[], connection: Connection
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq: { signal } }) => {
     const tool = findNamed('tool', tools, ({ name }) => name, params.name)
     try {
-      return contentOf(
-        await tool.run(readArguments(tool, params.arguments ?? {}), connection, signal),
-      )
+      const args = readArguments(tool, params.arguments ?? {})
+      return contentOf(await tool.run(args, connect(access, signal)))
     } catch (error) {
       return { ...contentOf(explainError(error)), isError: true }
     }
   })
 }
 
-function addResources(server: Server, connection: Connection) {
+function addResources(server: Server, access: Access) {
   server.setRequestHandler('resources/list', () => ({
     resources: listResources().map(({ read: _, ...resource }) => resource),
   }))
-  server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
-    const found = findNamed('resource', listResources(), (one) => one.uri, uri)
-    return { contents: [{ uri, mimeType: found.mimeType, text: await found.read(connection) }] }
-  })
+  server.setRequestHandler(
+    'resources/read',
+    async ({ params: { uri } }, { mcpReq: { signal } }) => {
+      const { mimeType, read } = findNamed('resource', listResources(), (one) => one.uri, uri)
+      return { contents: [{ uri, mimeType, text: await read(connect(access, signal)) }] }
+    },
+  )
 }
 
 function addPrompts(server: Server) {
@@ -121,7 +130,7 @@ function addPrompts(server: Server) {
 }
 
 /** Creates an MCP server for one sandbox; `more` are tools that only some servers have. */
-export function createMcpServer(connection: Connection, more: readonly Tool[] = []): Server {
+export function createMcpServer(access: Access, more: readonly Tool[] = []): Server {
   const server = new Server(
     { name: 'payout-sandbox', version: VERSION },
     {
@@ -135,8 +144,8 @@ export function createMcpServer(connection: Connection, more: readonly Tool[] = 
       },
     },
   )
-  addTools(server, [...TOOLS, ...more], connection)
-  addResources(server, connection)
+  addTools(server, [...TOOLS, ...more], access)
+  addResources(server, access)
   addPrompts(server)
   return server
 }

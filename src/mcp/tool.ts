@@ -1,17 +1,35 @@
-import type * as z from 'zod'
-import { type AdminClient, AdminError } from '../admin/admin-client.ts'
+import * as z from 'zod'
+import {
+  createCaller,
+  type FailedCall,
+  noResponseText,
+  notJsonText,
+  type Target,
+} from '../admin/caller.ts'
+import type { ResponseBody, UncheckedArguments } from '../admin/contract.ts'
+import { type Exchange, type ExchangeOptions, exchange } from '../admin/exchange.ts'
+import type { AdminCallId } from '../model/admin-routes.ts'
+import type { FieldError } from '../model/errors.ts'
 
 /** The sandbox that the tools of a server use. */
-export type Connection = {
-  admin: AdminClient
-  /** The base URL of the client without `/v1`, for calls of the tools. */
-  base: string
-  /** The base URL of the service, as the program of the agent reaches it. */
-  service: string
+export type Access = {
+  /** The client, and how to reach it. */
+  target: Target
+  /** The base URL of the client without `/v1`, as the program of the agent reaches it. */
+  url: string
   /** The access token of the client, if it is known. */
   token?: string | undefined
   /** What the agent must know about how it was connected. */
   note?: string | undefined
+}
+
+/** What one call of a tool uses. Its requests end when the agent cancels it or is gone. */
+export type Connection = Omit<Access, 'target'> & {
+  signal: AbortSignal
+  /** Makes a call of the admin API. */
+  admin<Id extends AdminCallId>(id: Id, args?: UncheckedArguments<Id>): Promise<ResponseBody<Id>>
+  /** Sends any request; the path is below the base URL. */
+  send(path: string, options: ExchangeOptions, body?: string): ReturnType<Exchange>
 }
 
 /** The result of a tool. It has no structured content: some agents show that to the model instead of the text. */
@@ -22,6 +40,9 @@ export type ToolResult = {
   next: string
 }
 
+/** The name or the id of one thing; a URL drops the path `..`. */
+export const Name = z.string().regex(/[^.]/, 'must be a name or an id')
+
 /** A tool of the MCP server. */
 export type Tool = {
   name: string
@@ -31,18 +52,14 @@ export type Tool = {
   /** It changes nothing. */
   readOnly?: true
   input: z.ZodObject
-  run(args: object, connection: Connection, signal: AbortSignal): Promise<ToolResult>
+  run(args: object, connection: Connection): Promise<ToolResult>
 }
 
 /** Defines a tool; its arguments have the types of its schema. */
 export const defineTool = <S extends z.ZodObject>(
   tool: Omit<Tool, 'input' | 'run'> & {
     input: S
-    run(
-      args: z.output<S>,
-      connection: Connection,
-      signal: AbortSignal,
-    ): ToolResult | Promise<ToolResult>
+    run(args: z.output<S>, connection: Connection): ToolResult | Promise<ToolResult>
   },
 ): Tool => tool as unknown as Tool
 
@@ -70,24 +87,39 @@ const ADVICE: Readonly<Record<string, string>> = {
     'do what the message says, or check the id or the name: look, find_requests and the tools that list show those that exist.',
 }
 
-/** The text of an error of a call, and what to do about it. */
-export function explainError(error: unknown): ToolResult {
-  if (error instanceof ToolError) return { text: error.message, next: error.next }
-  if (error instanceof AdminError) {
+type ErrorBody = { error: string; message: string; errors?: readonly FieldError[] }
+
+/** The error of a failed call of the admin API. */
+function errorOf({ method, url, status, body, cause }: FailedCall): ToolError {
+  if (status === 0) return new ToolError(noResponseText(url, cause), ADVICE['no_response']!)
+  if (!body) return new ToolError(notJsonText(`${method} ${url}`, status), ADVICE['no_response']!)
+  const { error, message, errors = [] } = body as ErrorBody
+  const details = errors.map((one) => `\n- ${one.field}: ${one.message}`)
+  return new ToolError(
     // The message has a single one of them.
-    const details =
-      error.errors.length > 1
-        ? error.errors.map(({ field, message }) => `- ${field}: ${message}`)
-        : []
-    return {
-      text: [`Rejected (${error.code}): ${error.message}`, ...details].join('\n'),
-      next:
-        ADVICE[error.code] ??
-        'correct the arguments and call the tool again; the resource payout-sandbox://docs/errors.md explains each code.',
-    }
-  }
+    `Rejected (${error}): ${message}${details.length > 1 ? details.join('') : ''}`,
+    ADVICE[error] ??
+      'correct the arguments and call the tool again; the resource payout-sandbox://docs/errors.md explains each code.',
+  )
+}
+
+/** Connects one call of a tool. */
+export function connect({ target, ...more }: Access, signal: AbortSignal): Connection {
+  const { base, exchange: send = exchange } = target
   return {
-    text: `Rejected: ${(error as Error).message}`,
-    next: 'correct the arguments and call the tool again.',
+    ...more,
+    signal,
+    admin: createCaller({ ...target, signal }, errorOf),
+    send: (path, options, body) =>
+      send(new URL(base.href.replace(/\/$/, '') + path), { signal, ...options }, body),
   }
 }
+
+/** The text of an error of a tool, and what to do about it. */
+export const explainError = (error: unknown): ToolResult =>
+  error instanceof ToolError
+    ? { text: error.message, next: error.next }
+    : {
+        text: `Rejected: ${(error as Error).message}`,
+        next: 'correct the arguments and call the tool again.',
+      }

@@ -100,7 +100,7 @@ export const ERRORS = {
   ],
   server_busy: [
     429,
-    'The sandbox is busy with other large bodies or responses; see `Retry-After`.',
+    'The sandbox is busy with other large bodies or responses, or runs 16 tools of agents; see `Retry-After`.',
   ],
   internal_error: [500, 'An error in the sandbox itself; its log has the details.'],
   bad_gateway: [502, 'A scenario says that a bank behind the service failed.'],

@@ -6,7 +6,8 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import t, { type Test } from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
-import { connectAgent, MODERN, type Mode } from '../mcp/agent.ts'
+import { start } from '../helper.ts'
+import { connectAgent, connectionsOf, MODERN, type Mode, slowTimers, until } from '../mcp/agent.ts'
 import { integratePayment } from '../mcp/script.ts'
 import { run, serve } from './program.ts'
 
@@ -77,6 +78,32 @@ t.test('mcp says which variables have no effect on a running sandbox', async (t)
   t.match(text, `Note: ${unused}\n`)
   t.match(text, 'the token is not known here; the sandbox prints it at start')
   t.equal(stderr(), `payout-sandbox: ${unused}\n`)
+})
+
+t.test('a call that the agent cancels ends in the sandbox too', async (t) => {
+  const { app, sandbox } = await start(t)
+  const connections = connectionsOf(app.server)
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+  const { client } = await stdioAgent(t, ['--url', origin])
+  function call(name: string, args: Record<string, unknown>) {
+    const cancelled = new AbortController()
+    const called = client.callTool({ name, arguments: args }, { signal: cancelled.signal })
+    return { called, cancel: () => cancelled.abort() }
+  }
+  const { feed } = sandbox.default
+  const wait = call('wait_for', { for: 'request', timeout_ms: 50_000 })
+  await until(() => feed.isWanted)
+  wait.cancel()
+  await t.rejects(wait.called)
+  await until(() => !feed.isWanted)
+
+  const timers = slowTimers(sandbox.default)
+  const advance = call('advance_clock', { by: '9d' })
+  await timers.running()
+  advance.cancel()
+  await t.rejects(advance.called)
+  await until(() => connections.size === 0)
+  t.equal(await timers.end(), '2026-01-01T00:00:01.000Z')
 })
 
 t.test('mcp ends with its agent, whatever is in flight', async (t) => {
@@ -155,7 +182,8 @@ t.test('a start does not load the SDK; the first message of an agent does', asyn
     const transport = new StreamableHTTPClientTransport(new URL(`${adminUrl}/mcp`))
     if (isCalled) await connectAgent(t, transport)
     await stop()
-    t.equal(isLoaded(folder, 'mcp-sdk.cjs'), isCalled)
+    for (const file of ['mcp-sdk.cjs', 'light-my-request.cjs'])
+      t.equal(isLoaded(folder, file), isCalled, file)
   }
 })
 

@@ -1,5 +1,8 @@
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
 import type { Test } from 'tap'
+import type { World } from '../../src/world/world.ts'
 import { type StartOptions, start } from '../helper.ts'
 
 /** The answer of a tool: its text, and whether the call was rejected. */
@@ -27,6 +30,43 @@ export async function connectAgent(
     return { text, isError: Boolean(isError) }
   }
   return { client, tool, close }
+}
+
+/** The connections of a server that it does not know to be closed. */
+export function connectionsOf(server: Server): ReadonlySet<Socket> {
+  const open = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+  return open
+}
+
+/** Waits until something is so. */
+export async function until(holds: () => boolean | Promise<boolean>) {
+  while (!(await holds())) await new Promise(setImmediate)
+}
+
+/** Schedules a timer in 1 s and one in 2 s whose work goes on until the test ends it. */
+export function slowTimers({ scheduler, clock, change }: World) {
+  let settle = () => {}
+  const work = () =>
+    new Promise<void>((resolve) => {
+      settle = resolve
+    })
+  scheduler.handle('of the test', work)
+  for (const ms of [1_000, 2_000])
+    change(() => scheduler.schedule({ due_at: clock.now() + ms, kind: 'of the test', payload: {} }))
+  return {
+    /** Waits until an advance runs the first one. */
+    running: () => until(() => scheduler.pending().length === 1),
+    /** Ends its work; returns where the advance stopped. */
+    async end() {
+      settle()
+      await until(() => !clock.isStopped)
+      return clock.iso()
+    },
+  }
 }
 
 type Options = StartOptions & {

@@ -73,6 +73,10 @@ t.test('snapshot saves, compares, restores, lists and deletes', async (t) => {
   await tool('snapshot', { do: 'delete', name: 'one' })
   t.match((await tool('snapshot', { do: 'list' })).text, /Snapshots: none/)
   t.match(await tool('snapshot', { do: 'save' }), { isError: true, text: /needs a name/ })
+  t.match(await tool('snapshot', { do: 'delete', name: '..' }), {
+    isError: true,
+    text: /- name must be a name or an id; found "\.\."\n/,
+  })
   t.match(await tool('snapshot', { do: 'restore', name: 'one' }), {
     isError: true,
     text: /Rejected \(not_found\)/,
@@ -320,9 +324,9 @@ t.test('explain_payment names the call that made it, and who decided it', async 
   await tool('make_call_fail', { how: 'error', times: 1 })
   t.equal((await pay({ reference_id: 'retried' })).status, 500)
   await tool('make_call_fail', { how: 'never_arrives' })
-  void pay({ reference_id: 'retried' })
+  await t.rejects(pay({ reference_id: 'retried' }), /destroyed/)
   await tool('make_call_fail', { how: 'response_lost' })
-  void pay({ reference_id: 'retried' })
+  await t.rejects(pay({ reference_id: 'retried' }), /destroyed/)
   t.equal((await pay({ reference_id: 'retried' })).status, 409)
   const retried = await explained('retried')
   t.match(retried, /Made by: req_5 POST \/v1\/transaction: no response/)

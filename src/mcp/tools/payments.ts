@@ -2,12 +2,10 @@
 import * as z from 'zod'
 import type { ResponseBody } from '../../admin/contract.ts'
 import { OPERATIONS } from '../../scenarios/operations-and-events.ts'
-import { type Connection, defineTool, ToolError } from '../tool.ts'
+import { type Connection, defineTool, Name, ToolError } from '../tool.ts'
 import { Match } from './service-calls.ts'
 import { listText, requestLine } from './text.ts'
 
-type Rule = Parameters<Connection['admin']['rules']['push']>[0]
-type Then = Extract<Rule, { then?: unknown }>['then']
 type Options = {
   status?: number | undefined
   delay?: string | undefined
@@ -68,7 +66,7 @@ const makeCallFail = defineTool({
     status: z.int().min(400).max(599).optional().meta({ description: 'For error: 500.' }),
     delay: z.string().optional().meta({ description: 'For slow: 5s.' }),
     reason: z.string().optional().meta({ description: 'For payment_fails.' }),
-    remove: z.string().optional().meta({ description: 'The id of a pushed rule to remove.' }),
+    remove: Name.optional().meta({ description: 'The id of a pushed rule to remove.' }),
   }),
   async run({ operation, how, times, when = {}, remove, ...options }, { admin }) {
     if (remove !== undefined) {
@@ -77,7 +75,7 @@ const makeCallFail = defineTool({
           `make_call_fail takes how or remove; found both, ${how} and ${JSON.stringify(remove)}.`,
           'call it once for each.',
         )
-      await admin.rules.delete(remove)
+      await admin('deleteRule', { params: { id: remove } })
       return { text: `Removed ${remove}.`, next: 'calls are decided by the scenario again.' }
     }
     if (how === undefined)
@@ -86,11 +84,8 @@ const makeCallFail = defineTool({
         `call it again with how: one of ${Object.keys(WAYS).join(', ')}.`,
       )
     checkOptions(how, options)
-    const rule = await admin.rules.push({
-      when: { operation, ...when },
-      times,
-      then: WAYS[how](options) as Then,
-    } as Rule)
+    const body = { when: { operation, ...when }, times, then: WAYS[how](options) }
+    const rule = await admin('pushRule', { body })
     const warnings = rule.warnings ?? []
     return {
       text: [
@@ -103,9 +98,9 @@ const makeCallFail = defineTool({
 })
 
 const KINDS = {
-  payment: (admin: Connection['admin']) => admin.simulate.transaction,
-  kyc: (admin: Connection['admin']) => admin.simulate.kyc,
-  bank_account: (admin: Connection['admin']) => admin.simulate.bankAccount,
+  payment: 'simulateTransaction',
+  kyc: 'simulateKyc',
+  bank_account: 'simulateBankAccount',
 } as const
 
 const setStatus = defineTool({
@@ -114,7 +109,7 @@ const setStatus = defineTool({
   description: 'Sets the status of a payment, KYC record or bank account, and sends its event.',
   input: z.strictObject({
     kind: z.enum(Object.keys(KINDS) as [keyof typeof KINDS, ...(keyof typeof KINDS)[]]),
-    id: z.string(),
+    id: Name,
     status: z.string().meta({
       description:
         'PENDING, PROCESSING, SUCCESS or FAILED; success or failed for kyc and bank_account.',
@@ -122,9 +117,8 @@ const setStatus = defineTool({
     reason: z.string().optional(),
   }),
   async run({ kind, id, status, reason }, { admin }) {
-    const simulate = KINDS[kind](admin) as (id: string, to: object) => Promise<object>
     const wanted = kind === 'payment' ? status.toUpperCase() : status.toLowerCase()
-    await simulate(id, { status: wanted, ...(reason !== undefined && { reason }) })
+    await admin(KINDS[kind], { params: { id }, body: { status: wanted, reason } })
     return {
       text: `The ${kind.replace('_', ' ')} ${id} is ${wanted}.`,
       next: 'read_webhooks shows the event; your code sees the status at its next call.',
@@ -137,7 +131,9 @@ type Payment = ResponseBody<'readTransactions'>['transactions'][number]
 /** Finds the newest payment, or the newest one with a reference. */
 async function findPayment({ admin }: Connection, reference: string | undefined): Promise<Payment> {
   for (let page = 1; ; page++) {
-    const { transactions, total_pages } = await admin.transactions.list({ page, limit: 100 })
+    const { transactions, total_pages } = await admin('readTransactions', {
+      query: { page, limit: 100 },
+    })
     const found = transactions.find(
       (one) => reference === undefined || one.reference_id === reference,
     )
@@ -169,7 +165,7 @@ async function deciderText({ admin }: Connection, { by, rule }: Decided): Promis
     case 'rule':
       return `rule ${JSON.stringify(rule)}`
     case 'magic_value': {
-      const { magic_values } = await admin.scenario.magicValues()
+      const { magic_values } = await admin('listMagicValues')
       const magic = magic_values.filter(
         (one) => one.operation === 'createTransaction' && rule === `default: ${one.rule}`,
       )
@@ -186,7 +182,7 @@ const explainPayment = defineTool({
     'Shows a payment: its course, its failure reason, what decided it, its events and what follows.',
   readOnly: true,
   input: z.strictObject({
-    transaction_id: z.string().optional(),
+    transaction_id: Name.optional(),
     reference_id: z.string().optional().meta({
       description: 'Your reference. Without both: the newest payment.',
     }),
@@ -194,8 +190,10 @@ const explainPayment = defineTool({
   async run({ transaction_id: id, reference_id: reference }, connection) {
     const { admin } = connection
     const wanted = id ?? (await findPayment(connection, reference)).transaction_id
-    const { transaction, steps, decided_by, requests, deliveries, timers } =
-      await admin.transactions.get(wanted)
+    const { transaction, steps, decided_by, requests, deliveries, timers } = await admin(
+      'readTransaction',
+      { params: { id: wanted } },
+    )
     const made = requests.find(({ request_id }) => request_id === decided_by.request_id)
     const others = requests.filter((one) => one !== made && one.operation === 'createTransaction')
     const failure = transaction.history.metadata as { reason: string; description: string } | null

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { problemText } from '../../model/problem.ts'
 import { loadReader } from '../../scenarios/library.ts'
-import { defineTool, ToolError } from '../tool.ts'
+import { defineTool, Name, ToolError } from '../tool.ts'
 import { listText } from './text.ts'
 
 const listScenarios = defineTool({
@@ -11,17 +11,17 @@ const listScenarios = defineTool({
   description: 'Lists the scenarios, or shows the text of one.',
   readOnly: true,
   input: z.strictObject({
-    name: z.string().optional().meta({ description: 'Show the YAML of this scenario.' }),
+    name: Name.optional().meta({ description: 'Show the YAML of this scenario.' }),
   }),
-  async run({ name }, { admin: { scenario } }) {
+  async run({ name }, { admin }) {
     if (name !== undefined) {
-      const { source } = await scenario.source(name)
+      const { source } = await admin('readScenario', { params: { name } })
       return {
         text: source,
         next: `use_scenario with name: ${name} activates it; write_scenario checks your own version.`,
       }
     }
-    const { scenarios } = await scenario.list()
+    const { scenarios } = await admin('listScenarios')
     return {
       text: listText(
         'Scenarios',
@@ -38,7 +38,7 @@ const useScenario = defineTool({
   description: 'Activates a scenario by its name; the standard one is default.',
   input: z.strictObject({ name: z.string() }),
   async run({ name }, { admin }) {
-    const active = await admin.scenario.use(name)
+    const active = await admin('setScenario', { body: { name } })
     return {
       text: listText(
         `Active: ${active.name}${active.title === null ? '' : `, ${active.title}`}. Rules`,
@@ -69,7 +69,8 @@ const writeScenario = defineTool({
         `The scenario is invalid:\n${read.problems.map((one) => `- ${problemText(one)}`).join('\n')}`,
         'correct these lines and call write_scenario again; list_scenarios with a name shows a working example.',
       )
-    const active = use ? await admin.scenario.define(read.scenario.definition) : undefined
+    const { definition } = read.scenario
+    const active = use ? await admin('setScenario', { body: { definition } }) : undefined
     const warnings = read.warnings.map((one) => `- ${problemText(one)}`)
     return {
       text: [
@@ -97,8 +98,8 @@ const assumptions = defineTool({
   }),
   async run({ name, choose }, { admin }) {
     const { assumptions: all } = await (choose === undefined
-      ? admin.assumptions.list()
-      : admin.assumptions.set(choose))
+      ? admin('listAssumptions')
+      : admin('setAssumptions', { body: choose }))
     const chosen = Object.keys(choose ?? {})
     const shown = all.filter(
       (one) =>

@@ -1,6 +1,5 @@
 // The tools about the calls of the service: to make one, and to see what the code sent.
 import * as z from 'zod'
-import { exchange } from '../../admin/exchange.ts'
 import { countOf } from '../../model/count-text.ts'
 import { wallNow } from '../../runtime/real-time.ts'
 import { type Connection, defineTool, ToolError } from '../tool.ts'
@@ -23,7 +22,9 @@ async function brokenCallText(
   { method, path, since }: { method: string; path: string; since: number },
 ): Promise<string> {
   const { pathname } = new URL(path, ORIGIN)
-  const { requests } = await admin.requests.list({ method, path: pathname, limit: 1 })
+  const { requests } = await admin('listRequests', {
+    query: { method, path: pathname, limit: 1 },
+  })
   const [newest] = requests
   if (newest?.status !== null || Date.parse(newest.wall_at) < since) return ''
   return ` The log has it: ${requestLine(newest)}.`
@@ -69,8 +70,8 @@ const callService = defineTool({
       description: 'How long to wait for the response, in real time.',
     }),
   }),
-  async run({ method, path, body, headers = {}, timeout_ms: ms }, connection, signal) {
-    const { base, token } = connection
+  async run({ method, path, body, headers = {}, timeout_ms: ms }, connection) {
+    const { token, signal, send } = connection
     if (method === 'GET' && body !== undefined)
       throw new ToolError(
         `GET ${path} takes no body; found ${shortJson(body, 100)}.`,
@@ -85,11 +86,10 @@ const callService = defineTool({
       }),
       ...headers,
     }
-    const url = new URL(`${base}${path}`)
     const since = wallNow()
     const late = AbortSignal.timeout(ms)
     const options = { method, headers: sent, signal: AbortSignal.any([signal, late]) }
-    const answer = await exchange(url, options, text).catch(async (cause) => {
+    const answer = await send(path, options, text).catch(async (cause) => {
       // A header that cannot be sent.
       if (cause instanceof TypeError) throw cause
       const why = late.aborted ? ` after ${ms / 1_000} s` : ` (${cause.message})`
@@ -119,7 +119,7 @@ const findRequests = defineTool({
     limit: z.int().min(1).max(50).default(10),
   }),
   async run({ match, limit }, { admin }) {
-    const found = await admin.requests.find({ match, limit })
+    const found = await admin('findRequests', { body: { match, limit } })
     const lines = found.requests.flatMap((one) => [
       `${requestLine(one)} at ${one.at}\n  sent: ${shortJson(one.body)}\n  response: ${shortJson(one.response)}`,
     ])
@@ -150,7 +150,7 @@ const verifyRequests = defineTool({
     at_most: z.int().min(0).optional(),
   }),
   async run(body, { admin }) {
-    const { count } = await admin.requests.verify(body)
+    const { count } = await admin('verifyRequests', { body })
     return {
       text: body.sequence
         ? `Verified: the calls came in this order (${countOf(count, 'step')}).`
@@ -174,7 +174,7 @@ const waitFor = defineTool({
     timeout_ms: z.int().min(0).max(50_000).default(10_000),
   }),
   async run(body, { admin }) {
-    const waited = await admin.wait(body)
+    const waited = await admin('wait', { body })
     return {
       text: `Found: ${shortJson(waited[body.for], 1_000)}`,
       next: 'explain_payment shows how a payment came to its state; find_requests shows the calls.',

@@ -52,7 +52,7 @@ export const createSweepTool = (
     description:
       'Runs your test command once for each thing that the contract permits to go wrong, and lists what broke (only with stdio).',
     input: Input,
-    async run(args, _connection, signal) {
+    async run(args, { signal }) {
       const { counts, report, isPartial, findings } = await sweep(args, signal)
       const lines = findings.map(
         ({ id, level, verdict, what, happened, reproduce }) =>

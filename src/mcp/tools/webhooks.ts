@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { countOf } from '../../model/count-text.ts'
 import { nextAttempt, sentStatus } from '../../model/delivery-result.ts'
 import { EVENTS } from '../../scenarios/operations-and-events.ts'
-import { defineTool, ToolError } from '../tool.ts'
+import { defineTool, Name, ToolError } from '../tool.ts'
 import { listText, shortJson } from './text.ts'
 
 const sendWebhook = defineTool({
@@ -20,9 +20,9 @@ const sendWebhook = defineTool({
       .record(z.string(), z.unknown())
       .optional()
       .meta({ description: 'Fields that replace fields of the event.' }),
-    delivery_id: z.string().optional().meta({ description: 'Send this delivery again.' }),
+    delivery_id: Name.optional().meta({ description: 'Send this delivery again.' }),
   }),
-  async run({ event, resource_id, override, delivery_id: id }, { admin: { webhooks } }) {
+  async run({ event, resource_id, override, delivery_id: id }, { admin }) {
     if ((event === undefined) === (id === undefined))
       throw new ToolError(
         `send_webhook takes exactly one of event and delivery_id; found ${event === undefined ? 'none' : 'both'}.`,
@@ -30,14 +30,8 @@ const sendWebhook = defineTool({
       )
     const sent =
       id === undefined
-        ? (
-            await webhooks.trigger({
-              event: event!,
-              ...(resource_id !== undefined && { resource_id }),
-              ...(override !== undefined && { override }),
-            })
-          ).deliveries
-        : [await webhooks.redeliver(id)]
+        ? (await admin('triggerWebhook', { body: { event, resource_id, override } })).deliveries
+        : [await admin('redeliver', { params: { id } })]
     const lines = sent.map((one) =>
       [
         `${one.delivery_id} ${one.event} for ${one.resource_id}: ${sentStatus(one)}`,
@@ -63,11 +57,11 @@ const readWebhooks = defineTool({
     resource_id: z.string().optional().meta({ description: 'Only events of this resource.' }),
     limit: z.int().min(1).max(50).default(10),
   }),
-  async run({ resource_id, limit }, { admin, base }) {
+  async run({ resource_id, limit }, { admin, url }) {
     const [{ deliveries, total }, inbox, { webhook_url }] = await Promise.all([
-      admin.webhooks.deliveries({ limit, ...(resource_id !== undefined && { resource_id }) }),
-      admin.inbox.list({ limit }),
-      admin.client(),
+      admin('listDeliveries', { query: { limit, resource_id } }),
+      admin('listInbox', { query: { limit } }),
+      admin('readClient'),
     ])
     const received = inbox.messages.map(
       ({ type, verified, reason, body }) =>
@@ -88,7 +82,7 @@ const readWebhooks = defineTool({
       ].join('\n'),
       next:
         webhook_url === null
-          ? `register one: call_service POST /v1/clientWebhook with url (your handler, or ${base}/__admin/webhooks/inbox for the built-in inbox) and webhook_secret.`
+          ? `register one: call_service POST /v1/clientWebhook with url (your handler, or ${url}/__admin/webhooks/inbox for the built-in inbox) and webhook_secret.`
           : 'send_webhook with a delivery_id sends one again.',
     }
   },

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { lastResult } from '../../model/delivery-result.ts'
 import { DEFAULT_CLIENT } from '../../world/client-rows.ts'
 import { RESET_PARTS } from '../../world/world-content.ts'
-import { defineTool, ToolError } from '../tool.ts'
+import { defineTool, Name, ToolError } from '../tool.ts'
 import { listText, requestLine, shortJson } from './text.ts'
 
 const SHOWN = 5
@@ -23,12 +23,12 @@ const look = defineTool({
   description: 'Shows the address, clock, scenario, counts, and what failed last.',
   readOnly: true,
   input: z.strictObject({}),
-  async run(_args, { admin, service, token, note }) {
+  async run(_args, { admin, url, token, note }) {
     const [client, log, payments, deliveries] = await Promise.all([
-      admin.client(),
-      admin.requests.list({ limit: 1_000 }),
-      admin.transactions.list({ limit: 100 }),
-      admin.webhooks.deliveries({ status: 'failed', limit: SHOWN }),
+      admin('readClient'),
+      admin('listRequests', { query: { limit: 1_000 } }),
+      admin('readTransactions', { query: { limit: 100 } }),
+      admin('listDeliveries', { query: { status: 'failed', limit: SHOWN } }),
     ])
     const { clock, counts } = client
     const failedCalls = log.requests.filter(({ status }) => status === null || status >= 400)
@@ -36,7 +36,7 @@ const look = defineTool({
       ({ history }) => history.status === 'FAILED',
     )
     const text = [
-      `Service: ${service} (${tokenText(client.name, token)})`,
+      `Service: ${url}/v1 (${tokenText(client.name, token)})`,
       ...(note === undefined ? [] : [`Note: ${note}`]),
       `Client: ${client.name}, ${client.status}; webhook: ${client.webhook_url ?? 'none'}`,
       `Clock: ${clock.now}, ${clock.mode}, ${clock.pending_timers} timers pending, the next at ${clock.next_timer_at ?? '-'}`,
@@ -91,8 +91,8 @@ const advanceClock = defineTool({
         'call it again, for example with {"by": "25m"}.',
       )
     const moved = next
-      ? await admin.clock.next()
-      : await admin.clock.advance(by === undefined ? { to: to! } : { by })
+      ? await admin('advanceClockToNext')
+      : await admin('advanceClock', { body: { by, to } })
     const lines = moved.fired.map(({ at, kind, resource_id = '', ...more }) =>
       `${at} ${kind} ${resource_id} ${more['status'] ?? ''}`.trimEnd(),
     )
@@ -112,11 +112,11 @@ const snapshot = defineTool({
   description: 'Saves the whole state under a name, goes back to it, or says what changed since.',
   input: z.strictObject({
     do: z.enum(['save', 'restore', 'changes', 'list', 'delete']),
-    name: z.string().optional().meta({ description: 'Such as before-retry; not for list.' }),
+    name: Name.optional().meta({ description: 'Such as before-retry; not for list.' }),
   }),
-  async run({ do: action, name }, { admin: { snapshots } }) {
+  async run({ do: action, name }, { admin }) {
     if (action === 'list') {
-      const { snapshots: all } = await snapshots.list()
+      const { snapshots: all } = await admin('listSnapshots')
       return {
         text: listText(
           'Snapshots',
@@ -131,21 +131,21 @@ const snapshot = defineTool({
         'call it again with a name; do: list shows those that exist.',
       )
     if (action === 'save') {
-      const { taken_at, replaced } = await snapshots.save(name)
+      const { taken_at, replaced } = await admin('saveSnapshot', { body: { name } })
       return {
         text: `Saved ${name} at ${taken_at}${replaced ? '; it replaced an older one' : ''}.`,
         next: `try anything, then call snapshot with do: restore and name: ${name}.`,
       }
     }
     if (action === 'restore') {
-      const { now } = await snapshots.restore(name)
+      const { now } = await admin('restoreSnapshot', { params: { name } })
       return { text: `Restored ${name}. It is ${now}.`, next: 'look shows the state.' }
     }
     if (action === 'delete') {
-      await snapshots.delete(name)
+      await admin('deleteSnapshot', { params: { name } })
       return { text: `Deleted ${name}.`, next: 'snapshot with do: list shows the others.' }
     }
-    const { tables } = await snapshots.diff(name)
+    const { tables } = await admin('diffSnapshot', { params: { name } })
     const lines = Object.entries(tables).map(([table, { added, removed, changed }]) =>
       [
         `${table}: ${added.length} added, ${removed.length} removed, ${changed.length} changed`,
@@ -173,7 +173,7 @@ const reset = defineTool({
       .meta({ description: 'Default: all parts. scenario also removes the pushed rules.' }),
   }),
   async run({ parts }, { admin }) {
-    const done = await admin.reset(parts === undefined ? {} : { parts })
+    const done = await admin('reset', { body: { parts } })
     return { text: `Reset: ${done.parts.join(', ')}.`, next: 'look shows the state.' }
   },
 })
