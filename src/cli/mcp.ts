@@ -7,8 +7,6 @@ import { gatherOptions, givenVariables } from './options.ts'
 import { ADDRESS_FLAGS } from './remote.ts'
 
 const PROBE_MS = 1_000
-// How long what the agent has left may take, real ms.
-const GRACE_MS = 2_000
 
 /** Whether the command line or the environment names a sandbox. */
 const hasAddress = ({ flags, env }: Input) =>
@@ -83,21 +81,14 @@ export const mcp: Command = {
   async run(input) {
     checkArguments('mcp', '', input.args)
     const { access, close } = await connectOrStart(input)
-    const [{ serveAgent }, { createSweepTool }, { sweepForAgent }, { killPrograms }] =
-      await Promise.all([
-        import('../mcp/stdio.ts'),
-        import('../mcp/tools/sweep.ts'),
-        import('./mcp-sweep.ts'),
-        import('../sweep/program.ts'),
-      ])
+    const [{ serveAgent }, { createSweepTool }, { sweepForAgent }] = await Promise.all([
+      import('../mcp/stdio.ts'),
+      import('../mcp/tools/sweep.ts'),
+      import('./mcp-sweep.ts'),
+    ])
     const sweep = createSweepTool((args, signal) => sweepForAgent(input.env, args, signal))
     const { stdin, stdout } = process
     await serveAgent(access, [sweep], { stdin, stdout, stop: stopSignal() })
-    // A call that nothing aborts must not keep this process alive without its agent.
-    setTimeout(() => {
-      killPrograms()
-      process.exit(0)
-    }, GRACE_MS).unref()
     await close?.()
     return 0
   },
