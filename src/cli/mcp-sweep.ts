@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
-import type { SweepArguments, SweepOutcome } from '../mcp/tools/sweep.ts'
+import type { ToolResult } from '../mcp/tool.ts'
+import type { SweepArguments } from '../mcp/tools/sweep.ts'
 import { runSweep } from './sweep.ts'
 
 /** Makes a sweep for an agent. */
@@ -7,7 +8,7 @@ export async function sweepForAgent(
   env: NodeJS.ProcessEnv,
   { command, only, points, clock, max_runs: maxRuns, budget, report }: SweepArguments,
   signal: AbortSignal,
-): Promise<SweepOutcome> {
+): Promise<ToolResult> {
   const flags = {
     points,
     budget,
@@ -17,18 +18,23 @@ export async function sweepForAgent(
     report,
   }
   const result = await runSweep({ args: [], program: command, flags, env }, signal)
-  const { countsText } = await import('../sweep/report/sentences.ts')
+  const [{ countsText }, { listText }] = await Promise.all([
+    import('../sweep/report/sentences.ts'),
+    import('../mcp/tools/text.ts'),
+  ])
+  const findings = result.findings.map(
+    ({ finding, level, verdict, what, happened, reproduce }) =>
+      `${finding}, ${level}, ${verdict}: ${what}\n  ${happened}\n  see it again: ${reproduce}`,
+  )
+  const more =
+    result.leftOut > 0
+      ? ' Not all runs were made: call again with a larger budget for the rest.'
+      : ''
   return {
-    counts: countsText(result),
-    report: resolve(report),
-    isPartial: result.leftOut > 0,
-    findings: result.findings.map(({ finding, level, verdict, what, happened, reproduce }) => ({
-      id: finding,
-      level,
-      verdict,
-      what,
-      happened,
-      reproduce,
-    })),
+    text: `${countsText(result)}\n${listText('Findings', findings)}\nThe report is in ${resolve(report)}`,
+    next:
+      findings.length > 0
+        ? `correct the first finding in your code, then sweep with only that fault.${more}`
+        : `nothing broke.${more} points: all tries more calls.`,
   }
 }

@@ -1,6 +1,5 @@
 import * as z from 'zod'
-import { defineTool, type Tool } from '../tool.ts'
-import { listText } from './text.ts'
+import { defineTool, type Tool, type ToolResult } from '../tool.ts'
 
 const Input = z.strictObject({
   command: z.array(z.string()).min(1).meta({
@@ -26,25 +25,9 @@ const Input = z.strictObject({
 /** The arguments of a sweep. */
 export type SweepArguments = z.output<typeof Input>
 
-/** The result of a sweep. */
-export type SweepOutcome = {
-  counts: string
-  /** The folder of the report. */
-  report: string
-  isPartial: boolean
-  findings: readonly {
-    id: string
-    level: string
-    verdict: string
-    what: string
-    happened: string
-    reproduce: string
-  }[]
-}
-
 /** The tool that makes a sweep: only a server that may start programs has it. */
 export const createSweepTool = (
-  sweep: (args: SweepArguments, signal: AbortSignal) => Promise<SweepOutcome>,
+  sweep: (args: SweepArguments, signal: AbortSignal) => Promise<ToolResult>,
 ): Tool =>
   defineTool({
     name: 'run_sweep',
@@ -52,21 +35,5 @@ export const createSweepTool = (
     description:
       'Runs your test command once for each thing that the contract permits to go wrong, and lists what broke (only with stdio).',
     input: Input,
-    async run(args, { signal }) {
-      const { counts, report, isPartial, findings } = await sweep(args, signal)
-      const lines = findings.map(
-        ({ id, level, verdict, what, happened, reproduce }) =>
-          `${id}, ${level}, ${verdict}: ${what}\n  ${happened}\n  see it again: ${reproduce}`,
-      )
-      const more = isPartial
-        ? ' Not all runs were made: call again with a larger budget for the rest.'
-        : ''
-      return {
-        text: `${counts}\n${listText('Findings', lines)}\nThe report is in ${report}`,
-        next:
-          findings.length > 0
-            ? `correct the first finding in your code, then sweep with only that fault.${more}`
-            : `nothing broke.${more} points: all tries more calls.`,
-      }
-    },
+    run: (args, { signal }) => sweep(args, signal),
   })
