@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import t from 'tap'
-import { llmsText } from '../src/mcp/resources.ts'
+import { listPages } from '../src/mcp/resources.ts'
 import { TOOLS } from '../src/mcp/server.ts'
 import { createSweepTool } from '../src/mcp/tools/sweep.ts'
 import { hold, pathOf, read, updating } from './held-page.ts'
@@ -33,6 +33,24 @@ t.test('the configurations of docs/agents.md are JSON', async (t) => {
   t.equal(blocks.length, 3)
   for (const block of blocks) t.ok(JSON.parse(block).mcpServers['payout-sandbox'])
 })
+
+const llmsText = () =>
+  [
+    '# payout-sandbox',
+    '',
+    '> A local sandbox of an Indian payout and user-account API: stateful, offline, repeatable, with a clock that you control. An agent can use it with MCP: docs/agents.md.',
+    '',
+    '## Docs',
+    '',
+    ...listPages().map(({ path, title, who }) => `- [${title}](${path}): read it if ${who}`),
+    '',
+    '## Machine-readable',
+    '',
+    '- [Schema of scenario files](scenarios/scenario.schema.json): JSON Schema',
+    '- [Schema of sweep.json](docs/sweep.schema.json): JSON Schema',
+    '- `payout-sandbox openapi`: the contract of the service; `payout-sandbox openapi --admin`: the admin API',
+    '',
+  ].join('\n')
 
 t.test('llms.txt lists the pages', async (t) => {
   if (updating) writeFileSync(pathOf('llms.txt'), llmsText())

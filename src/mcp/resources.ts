@@ -1,19 +1,16 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PACKAGE_ROOT } from '../config/package-root.ts'
-import { OPERATIONS } from '../scenarios/operations-and-events.ts'
-import { operationPart } from './operation-part.ts'
+import { SERVICE_ROUTES } from '../model/service-routes.ts'
+import { OPERATIONS, type OperationId } from '../scenarios/operations-and-events.ts'
 import type { Connection } from './tool.ts'
 
 const SCHEME = 'payout-sandbox://'
 
-/** A page of the docs: its path in the package, its title, and who needs it. */
-export type Page = { path: string; title: string; who: string }
-
 const OTHER_PAGES = ['README.md', 'scenarios/README.md', 'fixtures/README.md']
 
-/** Lists the pages of the docs that the package has. */
-export function listPages(): Page[] {
+/** Lists the pages of the docs that the package has: the path of each, its title, and who needs it. */
+export function listPages() {
   const docs = join(PACKAGE_ROOT, 'docs')
   const names = existsSync(docs) ? readdirSync(docs).filter((name) => name.endsWith('.md')) : []
   return [...OTHER_PAGES, ...names.sort().map((name) => `docs/${name}`)]
@@ -25,25 +22,6 @@ export function listPages(): Page[] {
       return { path, title, who: who ?? 'you want to know what it is and how to start' }
     })
 }
-
-/** The text of `llms.txt`: what the package is, and its pages. */
-export const llmsText = (): string =>
-  [
-    '# payout-sandbox',
-    '',
-    '> A local sandbox of an Indian payout and user-account API: stateful, offline, repeatable, with a clock that you control. An agent can use it with MCP: docs/agents.md.',
-    '',
-    '## Docs',
-    '',
-    ...listPages().map(({ path, title, who }) => `- [${title}](${path}): read it if ${who}`),
-    '',
-    '## Machine-readable',
-    '',
-    '- [Schema of scenario files](scenarios/scenario.schema.json): JSON Schema',
-    '- [Schema of sweep.json](docs/sweep.schema.json): JSON Schema',
-    '- `payout-sandbox openapi`: the contract of the service; `payout-sandbox openapi --admin`: the admin API',
-    '',
-  ].join('\n')
 
 type Resource = {
   uri: string
@@ -57,6 +35,30 @@ const fileText = (path: string) => readFileSync(join(PACKAGE_ROOT, path), 'utf8'
 
 const contractText = async ({ send }: Connection): Promise<string> =>
   (await send('/openapi.json', {})).text
+
+type Parts = Record<string, Record<string, unknown>>
+type Document = { paths: Parts; components: Parts }
+
+const REFERENCE = /"#\/components\/([^/"]+)\/([^/"]+)"/g
+
+/** The part of the OpenAPI document that describes one operation, with all that it refers to. */
+function operationPart({ paths, components }: Document, operation: OperationId): Document {
+  const { method, url } = SERVICE_ROUTES[operation]
+  const path = url.replaceAll(/:(\w+)/g, '{$1}')
+  const described = { [method.toLowerCase()]: paths[path]![method.toLowerCase()] }
+  const part: Document = { paths: { [path]: described }, components: {} }
+  function add(value: unknown) {
+    for (const [, kind, name] of JSON.stringify(value).matchAll(REFERENCE)) {
+      part.components[kind!] ??= {}
+      const found = part.components[kind!]!
+      if (Object.hasOwn(found, name!)) continue
+      found[name!] = components[kind!]![name!]
+      add(found[name!])
+    }
+  }
+  add(described)
+  return part
+}
 
 /** The whole contract is long for an agent, so each call is a resource of its own. */
 const CALLS: readonly Resource[] = OPERATIONS.map((operation) => ({

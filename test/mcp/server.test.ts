@@ -1,5 +1,5 @@
 import t from 'tap'
-import { llmsText } from '../../src/mcp/resources.ts'
+import { listPages } from '../../src/mcp/resources.ts'
 import { start } from '../helper.ts'
 import { startAgent } from './agent.ts'
 
@@ -36,6 +36,7 @@ t.test('the prompts name the tools to use', async (t) => {
   const { prompts } = await client.listPrompts()
   const { tools } = await client.listTools()
   const names = [...tools.map(({ name }) => name), 'run_sweep']
+  const pages = listPages().map(({ path }) => path)
   t.equal(prompts.length, 2)
   for (const { name } of prompts) {
     const given = { language: 'Python', test: 'pays once' }
@@ -46,7 +47,7 @@ t.test('the prompts name the tools to use', async (t) => {
     const used = named.filter((word) => names.includes(word))
     t.ok(used.length >= 3, `${name} uses ${used}`)
     for (const [, uri] of text.matchAll(/payout-sandbox:\/\/(\S+?)(?=[\s,]| )/g))
-      t.ok(llmsText().includes(uri!) || uri!.startsWith('contract/'), uri!)
+      t.ok(pages.includes(uri!) || uri!.startsWith('contract/'), uri!)
   }
   await t.rejects(
     client.getPrompt({ name: 'find_out_why_a_test_failed' }),
