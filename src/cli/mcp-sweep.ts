@@ -22,7 +22,10 @@ export async function sweepForAgent(
     import('../sweep/report/sentences.ts'),
     import('../mcp/tools/text.ts'),
   ])
-  const findings = result.findings.map(
+  const { findings } = result
+  const found = listText(
+    'Findings',
+    findings,
     ({ finding, level, verdict, what, happened, reproduce }) =>
       `${finding}, ${level}, ${verdict}: ${what}\n  ${happened}\n  see it again: ${reproduce}`,
   )
@@ -31,7 +34,7 @@ export async function sweepForAgent(
       ? ' Not all runs were made: call again with a larger budget for the rest.'
       : ''
   return {
-    text: `${countsText(result)}\n${listText('Findings', findings)}\nThe report is in ${resolve(report)}`,
+    text: `${countsText(result)}\n${found}\nThe report is in ${resolve(report)}`,
     next:
       findings.length > 0
         ? `correct the first finding in your code, then sweep with only that fault.${more}`

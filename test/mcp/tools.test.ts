@@ -40,8 +40,15 @@ t.test('look shows the address, the clock, the counts and what failed', async (t
   await post('/v1/user', { email: 'wrong' })
   const { body } = await pay({ amount: '100.92' })
   await advance('1h')
+  await tool('make_call_fail', { how: 'never_arrives' })
+  await t.rejects(pay(), /destroyed/)
   const later = await tool('look')
   t.match(later.text, /Failed calls \(1\):\n- req_\d+ POST \/v1\/user: 400/)
+  t.match(
+    later.text,
+    /Calls without a response \(1\):\n- req_\d+ .+ no response, rule .+ fault reset/,
+  )
+  t.match(later.text, /Failed payments \(\d+\):\n(?:- .+\n){5}- and \d+ more\n/)
   t.match(later.text, body.data[0].transaction_id, 'a magic value made it fail')
 })
 

@@ -4,7 +4,7 @@ import type { ResponseBody } from '../../admin/contract.ts'
 import { OPERATIONS } from '../../scenarios/operations-and-events.ts'
 import { type Connection, defineTool, Name, ToolError } from '../tool.ts'
 import { Match } from './service-calls.ts'
-import { listText, requestLine } from './text.ts'
+import { linesOf, listText, requestLine } from './text.ts'
 
 type Options = {
   status?: number | undefined
@@ -86,12 +86,11 @@ const makeCallFail = defineTool({
     checkOptions(how, options)
     const body = { when: { operation, ...when }, times, then: WAYS[how](options) }
     const rule = await admin('pushRule', { body })
-    const warnings = rule.warnings ?? []
     return {
-      text: [
+      text: linesOf(
         `Pushed ${rule.rule_id}: the next ${times === 1 ? operation : `${times} ${operation}`} that matches: ${how}.`,
-        ...warnings.map((warning) => `Warning: ${warning}`),
-      ].join('\n'),
+        ...(rule.warnings ?? []).map((warning) => `Warning: ${warning}`),
+      ),
       next: `run your code, then find_requests. make_call_fail with remove: ${rule.rule_id} undoes it.`,
     }
   },
@@ -198,24 +197,16 @@ const explainPayment = defineTool({
     const others = requests.filter((one) => one !== made && one.operation === 'createTransaction')
     const failure = transaction.history.metadata as { reason: string; description: string } | null
     const [nextTimer] = timers
-    const text = [
+    const text = linesOf(
       `Payment ${wanted}: ${transaction.history.status}, ${transaction.amount} ${transaction.currency_code}, reference ${transaction.reference_id ?? '-'}, UTR ${transaction.utr ?? '-'}`,
       `Course: ${steps.map(({ status, at }) => `${status} ${at}`).join(' -> ')}`,
-      ...(failure ? [`Failed because: ${failure.reason}: ${failure.description}`] : []),
+      failure && `Failed because: ${failure.reason}: ${failure.description}`,
       `Decided by: ${await deciderText(connection, decided_by)}`,
-      ...(made ? [`Made by: ${requestLine(made)}`] : []),
-      ...(others.length > 0
-        ? [listText('Other calls that tried to make it', others.map(requestLine))]
-        : []),
-      listText(
-        'Events',
-        deliveries.map((one) => `${one.event} ${one.delivery_id}: ${one.status}`),
-      ),
-      listText(
-        'Will happen',
-        timers.map(({ at, kind }) => `${at} ${kind}`),
-      ),
-    ].join('\n')
+      made && `Made by: ${requestLine(made)}`,
+      others.length > 0 && listText('Other calls that tried to make it', others, requestLine),
+      listText('Events', deliveries, (one) => `${one.event} ${one.delivery_id}: ${one.status}`),
+      listText('Will happen', timers, ({ at, kind }) => `${at} ${kind}`),
+    )
     return {
       text,
       next: nextTimer

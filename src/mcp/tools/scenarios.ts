@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { problemText } from '../../model/problem.ts'
 import { loadReader } from '../../scenarios/library.ts'
 import { defineTool, Name, ToolError } from '../tool.ts'
-import { listText } from './text.ts'
+import { linesOf, listText } from './text.ts'
 
 const listScenarios = defineTool({
   name: 'list_scenarios',
@@ -25,7 +25,8 @@ const listScenarios = defineTool({
     return {
       text: listText(
         'Scenarios',
-        scenarios.map((one) => `${one.name}${one.active ? ' (active)' : ''}: ${one.title ?? ''}`),
+        scenarios,
+        (one) => `${one.name}${one.active ? ' (active)' : ''}: ${one.title ?? ''}`,
       ),
       next: 'use_scenario activates one.',
     }
@@ -38,12 +39,10 @@ const useScenario = defineTool({
   description: 'Activates a scenario by its name; the standard one is default.',
   input: z.strictObject({ name: z.string() }),
   async run({ name }, { admin }) {
-    const active = await admin('setScenario', { body: { name } })
+    const { title, rules } = await admin('setScenario', { body: { name } })
+    const heading = `Active: ${name}${title === null ? '' : `, ${title}`}. Rules`
     return {
-      text: listText(
-        `Active: ${active.name}${active.title === null ? '' : `, ${active.title}`}. Rules`,
-        active.rules.map((rule) => rule.name),
-      ),
+      text: listText(heading, rules, (rule) => rule.name),
       next: 'run your code, then look. use_scenario with name: default goes back.',
     }
   },
@@ -70,14 +69,13 @@ const writeScenario = defineTool({
         'correct these lines and call write_scenario again; list_scenarios with a name shows a working example.',
       )
     const { definition } = read.scenario
-    const active = use ? await admin('setScenario', { body: { definition } }) : undefined
-    const warnings = read.warnings.map((one) => `- ${problemText(one)}`)
+    if (use) await admin('setScenario', { body: { definition } })
     return {
-      text: [
-        active ? 'Valid, and active now.' : 'Valid.',
-        ...(warnings.length > 0 ? ['Warnings:', ...warnings] : []),
-      ].join('\n'),
-      next: active
+      text: linesOf(
+        use ? 'Valid, and active now.' : 'Valid.',
+        read.warnings.length > 0 && listText('Warnings', read.warnings, problemText),
+      ),
+      next: use
         ? 'run your code, then look. use_scenario with name: default goes back.'
         : 'call it with use: true to activate it, or save it as a file in a folder for --scenarios.',
     }
@@ -114,14 +112,11 @@ const assumptions = defineTool({
       )
     const withReadings = shown.length < all.length
     return {
-      text: listText(
-        'Assumptions',
-        shown.map((one) => {
-          const line = `${one.name} = ${one.reading} (${one.source}): ${one.question}`
-          const readings = one.readings.map(({ reading, does }) => `\n  ${reading}: ${does}`)
-          return withReadings ? line + readings.join('') : line
-        }),
-      ),
+      text: listText('Assumptions', shown, (one) => {
+        const line = `${one.name} = ${one.reading} (${one.source}): ${one.question}`
+        const readings = one.readings.map(({ reading, does }) => `\n  ${reading}: ${does}`)
+        return withReadings ? line + readings.join('') : line
+      }),
       next: 'run the tests with another reading, to see whether they rely on this one. run_sweep tries all of them.',
     }
   },

@@ -120,11 +120,10 @@ const findRequests = defineTool({
   }),
   async run({ match, limit }, { admin }) {
     const found = await admin('findRequests', { body: { match, limit } })
-    const lines = found.requests.flatMap((one) => [
-      `${requestLine(one)} at ${one.at}\n  sent: ${shortJson(one.body)}\n  response: ${shortJson(one.response)}`,
-    ])
+    const lineOf = (one: (typeof found.requests)[number]) =>
+      `${requestLine(one)} at ${one.at}\n  sent: ${shortJson(one.body)}\n  response: ${shortJson(one.response)}`
     return {
-      text: listText('Calls', lines, found.total),
+      text: listText('Calls', found.requests, lineOf, found),
       next:
         found.total === 0
           ? 'nothing matches: call again with an empty match. If that is empty too, your code calls another address; look shows the right one.'

@@ -1,18 +1,20 @@
 import type { RequestInShort } from '../../model/logged-request.ts'
 
-/** A heading with one line for each entry, and how many are left out. */
-export function listText(
+/** Joins lines; leaves out those that do not apply. */
+export const linesOf = (...lines: readonly (string | false | null | undefined)[]): string =>
+  lines.filter(Boolean).join('\n')
+
+/** A heading with one line for each of the first items, and how many are left out. */
+export function listText<T>(
   heading: string,
-  lines: readonly string[],
-  total: number = lines.length,
+  items: readonly T[],
+  lineOf: (item: T) => string,
+  { total = items.length, shown = items.length } = {},
 ): string {
   if (total === 0) return `${heading}: none`
+  const lines = items.slice(0, shown).map((item) => `- ${lineOf(item)}`)
   const left = total - lines.length
-  return [
-    `${heading} (${total}):`,
-    ...lines.map((line) => `- ${line}`),
-    ...(left > 0 ? [`- and ${left} more`] : []),
-  ].join('\n')
+  return linesOf(`${heading} (${total}):`, ...lines, left > 0 && `- and ${left} more`)
 }
 
 /** The start of a text, and how much of it is left out. */
@@ -27,8 +29,6 @@ export const shortJson = (value: unknown, most = 400): string =>
 
 /** A call of the request log in one line. */
 export const requestLine = ({ request_id, method, path, status, rule, fault }: RequestInShort) =>
-  [
-    `${request_id} ${method} ${path}: ${status ?? 'no response'}`,
-    ...(rule === null ? [] : [`rule ${JSON.stringify(rule)}`]),
-    ...(fault === null ? [] : [`fault ${fault}`]),
-  ].join(', ')
+  `${request_id} ${method} ${path}: ${status ?? 'no response'}` +
+  (rule === null ? '' : `, rule ${JSON.stringify(rule)}`) +
+  (fault === null ? '' : `, fault ${fault}`)

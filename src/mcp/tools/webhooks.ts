@@ -4,7 +4,7 @@ import { countOf } from '../../model/count-text.ts'
 import { nextAttempt, sentStatus } from '../../model/delivery-result.ts'
 import { EVENTS } from '../../scenarios/operations-and-events.ts'
 import { defineTool, Name, ToolError } from '../tool.ts'
-import { listText, shortJson } from './text.ts'
+import { linesOf, listText, shortJson } from './text.ts'
 
 const sendWebhook = defineTool({
   name: 'send_webhook',
@@ -32,16 +32,11 @@ const sendWebhook = defineTool({
       id === undefined
         ? (await admin('triggerWebhook', { body: { event, resource_id, override } })).deliveries
         : [await admin('redeliver', { params: { id } })]
-    const lines = sent.map((one) =>
-      [
-        `${one.delivery_id} ${one.event} for ${one.resource_id}: ${sentStatus(one)}`,
-        nextAttempt(one),
-      ]
-        .filter(Boolean)
-        .join('; '),
-    )
     return {
-      text: listText('Sent', lines),
+      text: listText('Sent', sent, (one) => {
+        const next = nextAttempt(one)
+        return `${one.delivery_id} ${one.event} for ${one.resource_id}: ${sentStatus(one)}${next ? `; ${next}` : ''}`
+      }),
       next: 'if the receiver rejected it, correct your handler and call send_webhook with this delivery_id.',
     }
   },
@@ -58,28 +53,29 @@ const readWebhooks = defineTool({
     limit: z.int().min(1).max(50).default(10),
   }),
   async run({ resource_id, limit }, { admin, url }) {
-    const [{ deliveries, total }, inbox, { webhook_url }] = await Promise.all([
+    const [deliveries, inbox, { webhook_url }] = await Promise.all([
       admin('listDeliveries', { query: { limit, resource_id } }),
       admin('listInbox', { query: { limit } }),
       admin('readClient'),
     ])
-    const received = inbox.messages.map(
-      ({ type, verified, reason, body }) =>
-        `${type ?? 'unknown'}: ${verified ? 'signature verified' : `not verified (${reason})`} ${shortJson(body, 200)}`,
-    )
     return {
-      text: [
+      text: linesOf(
         `Webhook: ${webhook_url ?? 'none'}`,
         listText(
           'Deliveries',
-          deliveries.map(
-            (one) =>
-              `${one.delivery_id} ${one.event} ${one.resource_id}: ${sentStatus(one)}, ${countOf(one.attempts.length, 'attempt')}`,
-          ),
-          total,
+          deliveries.deliveries,
+          (one) =>
+            `${one.delivery_id} ${one.event} ${one.resource_id}: ${sentStatus(one)}, ${countOf(one.attempts.length, 'attempt')}`,
+          deliveries,
         ),
-        listText('Inbox', received, inbox.total),
-      ].join('\n'),
+        listText(
+          'Inbox',
+          inbox.messages,
+          ({ type, verified, reason, body }) =>
+            `${type ?? 'unknown'}: ${verified ? 'signature verified' : `not verified (${reason})`} ${shortJson(body, 200)}`,
+          inbox,
+        ),
+      ),
       next:
         webhook_url === null
           ? `register one: call_service POST /v1/clientWebhook with url (your handler, or ${url}/__admin/webhooks/inbox for the built-in inbox) and webhook_secret.`

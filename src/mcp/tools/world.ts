@@ -1,10 +1,13 @@
 // The tools that look at the world, and move it as a whole.
 import * as z from 'zod'
+import type { ResponseBody } from '../../admin/contract.ts'
 import { lastResult } from '../../model/delivery-result.ts'
 import { DEFAULT_CLIENT } from '../../world/client-rows.ts'
 import { RESET_PARTS } from '../../world/world-content.ts'
 import { defineTool, Name, ToolError } from '../tool.ts'
-import { listText, requestLine, shortJson } from './text.ts'
+import { linesOf, listText, requestLine, shortJson } from './text.ts'
+
+type TableDiff = ResponseBody<'diffSnapshot'>['tables'][string]
 
 const SHOWN = 5
 const SHOWN_TIMERS = 10
@@ -24,52 +27,47 @@ const look = defineTool({
   readOnly: true,
   input: z.strictObject({}),
   async run(_args, { admin, url, token, note }) {
-    const [client, log, payments, deliveries] = await Promise.all([
+    const callsWith = (status: object) =>
+      admin('findRequests', { body: { match: { status }, limit: SHOWN } })
+    const [client, failed, broken, payments, deliveries] = await Promise.all([
       admin('readClient'),
-      admin('listRequests', { query: { limit: 1_000 } }),
-      admin('readTransactions', { query: { limit: 100 } }),
+      callsWith({ gte: 400 }),
+      callsWith({ absent: true }),
+      admin('readTransactions', { query: { status: 'FAILED', limit: SHOWN } }),
       admin('listDeliveries', { query: { status: 'failed', limit: SHOWN } }),
     ])
-    const { clock, counts } = client
-    const failedCalls = log.requests.filter(({ status }) => status === null || status >= 400)
-    const failedPayments = payments.transactions.filter(
-      ({ history }) => history.status === 'FAILED',
-    )
-    const text = [
-      `Service: ${url}/v1 (${tokenText(client.name, token)})`,
-      ...(note === undefined ? [] : [`Note: ${note}`]),
-      `Client: ${client.name}, ${client.status}; webhook: ${client.webhook_url ?? 'none'}`,
-      `Clock: ${clock.now}, ${clock.mode}, ${clock.pending_timers} timers pending, the next at ${clock.next_timer_at ?? '-'}`,
-      `Scenario: ${client.scenario}`,
-      `Counts: ${Object.entries(counts)
-        .map(([what, count]) => `${what} ${count}`)
-        .join(', ')}`,
-      listText('Failed calls', failedCalls.slice(0, SHOWN).map(requestLine), failedCalls.length),
-      listText(
-        'Failed payments of the newest 100',
-        failedPayments
-          .slice(0, SHOWN)
-          .map(
-            ({ transaction_id, amount, history }) =>
-              `${transaction_id} ${amount} ${history.updated_at}`,
-          ),
-        failedPayments.length,
-      ),
-      listText(
-        'Failed deliveries',
-        deliveries.deliveries.map(
-          (one) => `${one.delivery_id} ${one.event} ${one.resource_id}: ${lastResult(one)}`,
+    const { clock } = client
+    const counts = Object.entries(client.counts).map(([what, count]) => `${what} ${count}`)
+    return {
+      text: linesOf(
+        `Service: ${url}/v1 (${tokenText(client.name, token)})`,
+        note && `Note: ${note}`,
+        `Client: ${client.name}, ${client.status}; webhook: ${client.webhook_url ?? 'none'}`,
+        `Clock: ${clock.now}, ${clock.mode}, ${clock.pending_timers} timers pending, the next at ${clock.next_timer_at ?? '-'}`,
+        `Scenario: ${client.scenario}`,
+        `Counts: ${counts.join(', ')}`,
+        listText('Failed calls', failed.requests, requestLine, failed),
+        listText('Calls without a response', broken.requests, requestLine, broken),
+        listText(
+          'Failed payments',
+          payments.transactions,
+          (one) => `${one.transaction_id} ${one.amount} ${one.history.updated_at}`,
+          payments,
         ),
-        deliveries.total,
+        listText(
+          'Failed deliveries',
+          deliveries.deliveries,
+          (one) => `${one.delivery_id} ${one.event} ${one.resource_id}: ${lastResult(one)}`,
+          deliveries,
+        ),
       ),
-    ].join('\n')
-    const next =
-      failedCalls.length > 0
-        ? 'find_requests shows a failed call with its body; explain_payment says why a payment failed.'
-        : clock.mode === 'frozen' && clock.pending_timers > 0
-          ? 'the clock is frozen, so pending payments stay pending until advance_clock.'
-          : 'call_service or your own code makes calls; then look again.'
-    return { text, next }
+      next:
+        failed.total + broken.total > 0
+          ? 'find_requests shows a failed call with its body; explain_payment says why a payment failed.'
+          : clock.mode === 'frozen' && clock.pending_timers > 0
+            ? 'the clock is frozen, so pending payments stay pending until advance_clock.'
+            : 'call_service or your own code makes calls; then look again.',
+    }
   },
 })
 
@@ -93,18 +91,32 @@ const advanceClock = defineTool({
     const moved = next
       ? await admin('advanceClockToNext')
       : await admin('advanceClock', { body: { by, to } })
-    const lines = moved.fired.map(({ at, kind, resource_id = '', ...more }) =>
-      `${at} ${kind} ${resource_id} ${more['status'] ?? ''}`.trimEnd(),
+    const total = moved.fired.length + (moved.left_out ?? 0)
+    const ran = listText(
+      'Ran',
+      moved.fired,
+      ({ at, kind, resource_id = '', ...more }) =>
+        `${at} ${kind} ${resource_id} ${more['status'] ?? ''}`.trimEnd(),
+      { total, shown: SHOWN_TIMERS },
     )
     return {
-      text: `It is ${moved.now}.\n${listText('Ran', lines.slice(0, SHOWN_TIMERS), moved.fired.length + (moved.left_out ?? 0))}`,
+      text: `It is ${moved.now}.\n${ran}`,
       next:
-        moved.fired.length > 0
+        total > 0
           ? 'explain_payment shows a payment with its new state, read_webhooks the events that were sent.'
           : 'nothing was due; look says when the next timer is.',
     }
   },
 })
+
+/** What changed in one table. */
+const changesText = ([table, { added, removed, changed }]: [string, TableDiff]) =>
+  linesOf(
+    `${table}: ${added.length} added, ${removed.length} removed, ${changed.length} changed`,
+    ...added.slice(0, SHOWN).map((id) => `  added ${id}`),
+    ...removed.slice(0, SHOWN).map((id) => `  removed ${id}`),
+    ...changed.slice(0, SHOWN).map(({ id, fields }) => `  changed ${id}: ${shortJson(fields)}`),
+  )
 
 const snapshot = defineTool({
   name: 'snapshot',
@@ -114,49 +126,42 @@ const snapshot = defineTool({
     do: z.enum(['save', 'restore', 'changes', 'list', 'delete']),
     name: Name.optional().meta({ description: 'Such as before-retry; not for list.' }),
   }),
-  async run({ do: action, name }, { admin }) {
-    if (action === 'list') {
-      const { snapshots: all } = await admin('listSnapshots')
-      return {
-        text: listText(
-          'Snapshots',
-          all.map((one) => `${one.name}, taken at ${one.taken_at}`),
-        ),
-        next: 'snapshot with do: restore goes back to one of them.',
-      }
-    }
-    if (name === undefined)
+  async run({ do: action, name = '' }, { admin }) {
+    if (action !== 'list' && name === '')
       throw new ToolError(
         `snapshot with do: ${action} needs a name; found none.`,
         'call it again with a name; do: list shows those that exist.',
       )
-    if (action === 'save') {
-      const { taken_at, replaced } = await admin('saveSnapshot', { body: { name } })
-      return {
-        text: `Saved ${name} at ${taken_at}${replaced ? '; it replaced an older one' : ''}.`,
-        next: `try anything, then call snapshot with do: restore and name: ${name}.`,
+    const params = { name }
+    switch (action) {
+      case 'list': {
+        const { snapshots } = await admin('listSnapshots')
+        return {
+          text: listText('Snapshots', snapshots, (one) => `${one.name}, taken at ${one.taken_at}`),
+          next: 'snapshot with do: restore goes back to one of them.',
+        }
       }
-    }
-    if (action === 'restore') {
-      const { now } = await admin('restoreSnapshot', { params: { name } })
-      return { text: `Restored ${name}. It is ${now}.`, next: 'look shows the state.' }
-    }
-    if (action === 'delete') {
-      await admin('deleteSnapshot', { params: { name } })
-      return { text: `Deleted ${name}.`, next: 'snapshot with do: list shows the others.' }
-    }
-    const { tables } = await admin('diffSnapshot', { params: { name } })
-    const lines = Object.entries(tables).map(([table, { added, removed, changed }]) =>
-      [
-        `${table}: ${added.length} added, ${removed.length} removed, ${changed.length} changed`,
-        ...added.slice(0, SHOWN).map((id) => `  added ${id}`),
-        ...removed.slice(0, SHOWN).map((id) => `  removed ${id}`),
-        ...changed.slice(0, SHOWN).map(({ id, fields }) => `  changed ${id}: ${shortJson(fields)}`),
-      ].join('\n'),
-    )
-    return {
-      text: listText(`Changes since ${name}`, lines),
-      next: `snapshot with do: restore and name: ${name} undoes them.`,
+      case 'save': {
+        const { taken_at, replaced } = await admin('saveSnapshot', { body: params })
+        return {
+          text: `Saved ${name} at ${taken_at}${replaced ? '; it replaced an older one' : ''}.`,
+          next: `try anything, then call snapshot with do: restore and name: ${name}.`,
+        }
+      }
+      case 'restore': {
+        const { now } = await admin('restoreSnapshot', { params })
+        return { text: `Restored ${name}. It is ${now}.`, next: 'look shows the state.' }
+      }
+      case 'delete':
+        await admin('deleteSnapshot', { params })
+        return { text: `Deleted ${name}.`, next: 'snapshot with do: list shows the others.' }
+      case 'changes': {
+        const { tables } = await admin('diffSnapshot', { params })
+        return {
+          text: listText(`Changes since ${name}`, Object.entries(tables), changesText),
+          next: `snapshot with do: restore and name: ${name} undoes them.`,
+        }
+      }
     }
   },
 })
