@@ -20,7 +20,7 @@ const FLOORS = [
   '^src/routes',
   '^src/(service-app|sandbox-app)\\.ts',
   '^src/app\\.ts',
-  '^src/((server|index)\\.ts|admin|mcp|replay)',
+  '^src/((server|index|attached-sandbox)\\.ts|admin|mcp|replay)',
   '^src/(conform|sweep)',
   '^src/cli',
   '^src/bundle\\.ts',

@@ -83,19 +83,22 @@ export type SandboxOptions = {
   unref?: boolean
 }
 
-/** A sandbox that runs in this process. */
+/** A sandbox that runs in this process, or a client of its own in the sandbox of `PAYOUT_SANDBOX_URL`. */
 export type RunningSandbox = {
   /** The base URL of the service; ends with `/v1`. */
   url: string
   /** The base URL of the admin API; ends with `/__admin`. */
   adminUrl: string
-  /** The default client's access token. */
+  /** The access token of the client. */
   token: string
   /** The token of the admin API, if it requires one. */
   adminToken: string | undefined
-  /** An admin API client for the world of the default client. */
+  /** An admin API client for the world of this client. */
   admin: AdminClient
-  /** Stops the sandbox. Resolves after its server and all its timers are closed. A second call has no effect. */
+  /**
+   * Stops the sandbox, and resolves after its server and all its timers are closed; in the sandbox of
+   * `PAYOUT_SANDBOX_URL` it deletes the client. A second call has no effect.
+   */
   close(): Promise<void>
   /** Same as `close`, for `await using sandbox = await startSandbox()`. */
   [Symbol.asyncDispose](): Promise<void>
@@ -105,6 +108,9 @@ export type RunningSandbox = {
  * Starts a sandbox in this process, by default in memory and on a free port. A process can run many sandboxes. Rejects if
  * an option is unknown or invalid, and on every error for which `payout-sandbox start` exits with code 2 to 6
  * (docs/cli.md: Exit codes).
+ *
+ * If `PAYOUT_SANDBOX_URL` is set, as `exec` and `sweep` do, it starts none: it creates a client of its own in that sandbox.
+ * An option that a client cannot have, such as `port` or `data`, is then an error.
  *
  * @example
  * const sandbox = await startSandbox({ clock: 'frozen' })
@@ -120,6 +126,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     throw new BadOption(`unref takes true or false, not ${JSON.stringify(unref)}`)
   const memory = startOptions.data === undefined
   const allOptions = libraryOptions(startOptions, { port: 0, logLevel: 'warn', memory })
+  if (process.env['PAYOUT_SANDBOX_URL']) {
+    const { attachSandbox } = await import('./attached-sandbox.ts')
+    return attachSandbox(startOptions, allOptions, process.env)
+  }
   const server = await startServer(allOptions, stderrLog(allOptions), { unref })
   const { url, adminUrl, token, adminToken, close } = server
   const admin = createAdminClient({ url: adminUrl, token: adminToken })

@@ -89,6 +89,15 @@ async function readFolders(
   return { library: read.library }
 }
 
+/** The user's own scenarios of these options, by name. Throws `BadScenarios`. */
+export async function openOwnScenarios(options: Pick<Options, 'scenario' | 'scenarios'>, log: Log) {
+  const read = await readFolders(options, log)
+  if ('problems' in read) throw new BadScenarios(read.problems.join('\n'))
+  const { names, get, fileOf } = read.library
+  const isOwn = (name: string) => !fileOf(name)!.startsWith(join(PACKAGE_ROOT, 'scenarios'))
+  return Object.fromEntries(names.filter(isOwn).map((name) => [name, get(name)!.definition]))
+}
+
 /** The library of these options: the user's folder has priority over the shipped scenarios, which the build has compiled. */
 async function openLibrary(options: Options, log: Log): Promise<Library> {
   const { scenario, scenarios, watch } = options

@@ -10,7 +10,7 @@ import { DEFAULT_SCENARIO } from '../scenarios/references.ts'
 import type { RuleDefinition } from '../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../scenarios/scenario-schema.ts'
 import type { WorldContext } from '../tables/world-context.ts'
-import { checkScenario, createRuleCheck, INLINE } from './check-definition.ts'
+import { checkScenario, checkScenarios, createRuleCheck, INLINE } from './check-definition.ts'
 import { type Choice, CurrentScenario, canCompile, type StartScenario } from './current-scenario.ts'
 import { Expectations } from './expectations.ts'
 import { PushedRules } from './pushed-rules.ts'
@@ -151,6 +151,11 @@ export class Scenarios {
   /** Throws if a client cannot have these pushed rules and this scenario together. */
   checkRuleLimits(rules: readonly RuleDefinition[], choice: Choice = this.#current.choice) {
     checkRuleLimits(rules, this.#current.ownLayersOf(this.#current.compile(choice)))
+  }
+
+  /** Checks the scenarios that a new client brings. */
+  checkOwn(values: Readonly<Record<string, unknown>>) {
+    return checkScenarios(values, this.#library)
   }
 
   /** Adds a checked rule before all others. */

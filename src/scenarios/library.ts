@@ -53,11 +53,28 @@ function readerOf(loaded: ReadonlyMap<string, LibraryEntry>) {
   }
 }
 
+/** The entry of a scenario that no file has. */
+export const inlineEntry = (name: string, definition: ScenarioDefinition): LibraryEntry => ({
+  file: `${name}.json`,
+  source: `${JSON.stringify(definition, null, 2)}\n`,
+  scenario: compileScenario(definition, name),
+})
+
 /** The scenarios that can be activated, by name. */
 export type Library = ReturnType<typeof readerOf> & {
   /** Returns a library that has one scenario more. */
   with: (name: string, entry: LibraryEntry) => Library
 }
+
+/** The scenarios that a client brings, by name. */
+export type OwnScenarios = Readonly<Record<string, ScenarioDefinition>>
+
+/** Returns the library of a client: its own scenarios take precedence. */
+export const withOwn = (library: Library, own: OwnScenarios): Library =>
+  Object.entries(own).reduce(
+    (all, [name, definition]) => all.with(name, inlineEntry(name, definition)),
+    library,
+  )
 
 /** Returns the path of a scenario's file. A file name without a folder is a shipped scenario. */
 export const scenarioPath = (file: string): string =>

@@ -1,8 +1,7 @@
 import type { Options } from '../config/options.ts'
 import { programEnvironment } from '../config/program-environment.ts'
 import type { FixtureWorlds } from '../content/start-rows.ts'
-import { compileScenario } from '../scenarios/compile.ts'
-import type { Library } from '../scenarios/library.ts'
+import { inlineEntry, type Library } from '../scenarios/library.ts'
 import { type RunningServer, startServer } from '../server.ts'
 import type { World } from '../world/world.ts'
 import { concernedBy } from './faults.ts'
@@ -73,16 +72,8 @@ const startOptions = (
 ): { options: Options; library: Library } => {
   const own: Options = { ...options, port: 0, memory: true, watch: false, record }
   if (plan.length === 0) return { options: own, library }
-  const definition = planDefinition(plan, options.scenario)
-  const source = `${JSON.stringify(definition, null, 2)}\n`
-  return {
-    options: { ...own, scenario: PLAN_NAME },
-    library: library.with(PLAN_NAME, {
-      file: `${PLAN_NAME}.json`,
-      source,
-      scenario: compileScenario(definition, PLAN_NAME),
-    }),
-  }
+  const entry = inlineEntry(PLAN_NAME, planDefinition(plan, options.scenario))
+  return { options: { ...own, scenario: PLAN_NAME }, library: library.with(PLAN_NAME, entry) }
 }
 
 /** Runs the command once with a sandbox of its own, under a plan; the empty plan is a run without faults. */

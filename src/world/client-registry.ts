@@ -2,6 +2,7 @@ import { ClientName } from '../model/client-names.ts'
 import { SandboxError } from '../model/errors.ts'
 import { quoteInput } from '../model/mask.ts'
 import type { Library } from '../scenarios/library.ts'
+import type { SandboxTables } from '../tables/tables.ts'
 import type { Client } from './client.ts'
 import { DEFAULT_CLIENT, type NewClient } from './client-rows.ts'
 import type { World } from './world.ts'
@@ -27,9 +28,10 @@ export class ClientRegistry {
     for (const { worldInUse } of this.#clients.values()) if (worldInUse) yield worldInUse
   }
 
-  /** Makes the worlds of the clients whose active scenario is not in a new library: they activate another one. */
-  makeWorldsWithout(library: Library) {
-    for (const client of this.#clients.values()) if (!client.hasScenario(library)) void client.world
+  /** Makes the worlds of the clients whose active scenario is not in their new library: they activate another one. */
+  makeWorldsWithout(libraryOf: (tables: SandboxTables) => Library) {
+    for (const client of this.#clients.values())
+      if (!client.hasScenario(libraryOf(client.tables))) void client.world
   }
 
   /** All clients in a list. `wall` drives their clocks. */
@@ -106,7 +108,7 @@ export class ClientRegistry {
   }
 
   /** Throws if a call cannot create this client. */
-  checkNew({ name, access_token: token, scenario }: NewClient) {
+  checkNew({ name, access_token: token, scenario, scenarios = {} }: NewClient) {
     if (this.#clients.has(name)) {
       throw new SandboxError(
         'client_exists',
@@ -114,7 +116,8 @@ export class ClientRegistry {
       )
     }
     this.#checkLimit()
-    if (scenario !== undefined) this.default.world.scenarios.checkName(scenario)
+    if (scenario !== undefined && !Object.hasOwn(scenarios, scenario))
+      this.default.world.scenarios.checkName(scenario)
     if (token === undefined) return
     const reserved = /^sbx_([a-z0-9][a-z0-9-]{0,62})$/.exec(token)?.[1]
     if (this.#byToken.has(token) || (reserved !== undefined && reserved !== name)) {

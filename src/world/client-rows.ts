@@ -1,12 +1,20 @@
 import type { Readings } from '../assumptions/readings.ts'
 import type { FixtureWorlds, StartRows } from '../content/start-rows.ts'
 import { uuidOf } from '../runtime/random.ts'
+import { type Library, type OwnScenarios, withOwn } from '../scenarios/library.ts'
 import type { WorldAbout } from '../storage/op.ts'
 import type { Base } from '../storage/world-tables.ts'
 import type { Rows } from '../tables/rows.ts'
 import type { SandboxStore, SandboxTables } from '../tables/tables.ts'
 import type { ClockState } from '../time/clock.ts'
-import { adoptSettings, type ClientStart, storeClock, type WorldStart } from './start-options.ts'
+import {
+  adoptSettings,
+  type ClientStart,
+  startedAsOf,
+  storeClock,
+  storedClock,
+  type WorldStart,
+} from './start-options.ts'
 
 /** The client that calls without a client name use. */
 export const DEFAULT_CLIENT = 'default'
@@ -17,7 +25,10 @@ export type NewClient = {
   access_token?: string | undefined
   scenario?: string | undefined
   randomSeed?: number | undefined
+  /** Scenarios of its own, beside those of the sandbox. */
+  scenarios?: OwnScenarios | undefined
   clock?: string | undefined
+  clockSpeed?: number | undefined
   checkKyc?: boolean | undefined
   /** Readings of open points of the contract, instead of those of the sandbox. */
   assume?: Readings | undefined
@@ -37,6 +48,7 @@ export type ForkSource = {
 type ClientAbout = WorldAbout & {
   readonly start?: Partial<WorldStart>
   readonly checkKyc?: boolean
+  readonly scenarios?: OwnScenarios
   /** The client whose fixtures a reset of this fork loads. */
   readonly fixturesOf?: string
 }
@@ -93,6 +105,7 @@ export class ClientRows {
   readonly #start: WorldStart
   readonly #wall: () => number
   readonly #bases: ReadonlyMap<string, Base<Rows>>
+  readonly #libraries = new WeakMap<SandboxTables, { library: Library; all: Library }>()
 
   constructor(store: SandboxStore, fixtures: FixtureWorlds, start: WorldStart, wall: () => number) {
     this.#store = store
@@ -110,6 +123,17 @@ export class ClientRows {
     const fallbackScenario = this.#start.scenario
     // Each field by its name: copies of the options would have a hidden class of their own for each client.
     return { randomSeed, clock, clockSpeed, scenario, assume, fallbackScenario }
+  }
+
+  /** The scenarios of a client: those of the sandbox, and its own. */
+  libraryOf(tables: SandboxTables, library: Library): Library {
+    const { scenarios } = aboutOf(tables)
+    if (!scenarios) return library
+    const known = this.#libraries.get(tables)
+    if (known?.library === library) return known.all
+    const all = withOwn(library, scenarios)
+    this.#libraries.set(tables, { library, all })
+    return all
   }
 
   /** The rows that a reset of a client loads: its own, those of a client of the fixtures, or those of the default client. */
@@ -145,10 +169,10 @@ export class ClientRows {
 
   /** Creates the tables of a client that a call asks for. */
   add(client: NewClient, source: ForkSource | undefined, newToken: () => string): SandboxTables {
-    const { scenario, randomSeed, clock, checkKyc, assume } = client
+    const { scenario, scenarios, randomSeed, clock, clockSpeed, checkKyc, assume } = client
     const about: ClientAbout = {
-      start: withoutUndefined({ scenario, randomSeed, clock, assume }),
-      ...withoutUndefined({ checkKyc }),
+      start: withoutUndefined({ scenario, randomSeed, clock, clockSpeed, assume }),
+      ...withoutUndefined({ checkKyc, scenarios }),
     }
     const tables = source ? this.#fork(source, client, about) : this.#fresh(client, about)
     writeOwnProfile(tables, client.access_token ?? newToken())
@@ -173,9 +197,13 @@ export class ClientRows {
     }
     const tables = this.#store.forkWorld(client.name, world.tables, snapshot, about)
     if (snapshot === undefined) storeClock(tables, world.clockNow(), '')
-    adoptSettings(tables, this.startOf(tables), this.#wall)
+    const start = this.startOf(tables)
+    adoptSettings(tables, start, this.#wall)
     // Options of the request replace the settings of the source.
-    if (client.clock !== undefined) tables.remove('settings', 'clock')
+    const { clock, clockSpeed: speed } = client
+    if (clock !== undefined) tables.remove('settings', 'clock')
+    else if (speed !== undefined)
+      storeClock(tables, { ...storedClock(tables)!, speed }, startedAsOf(start))
     if (client.scenario !== undefined) tables.remove('settings', 'scenario')
     if (client.assume !== undefined) removeChanges(tables, client.assume)
     return tables

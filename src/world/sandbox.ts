@@ -89,7 +89,7 @@ export async function openSandbox(config: SandboxConfig) {
       name,
       tables,
       start: rows.startOf(tables),
-      library: () => library,
+      library: () => rows.libraryOf(tables, library),
       feedName: `${startedAt.toString(36)}.${number}`,
       timerRan: config.timerRan,
       loadStartRows: rows.reload,
@@ -104,8 +104,8 @@ export async function openSandbox(config: SandboxConfig) {
   /** Starts a client on its stored tables; its world is made if it has something to do. */
   function open(tables: SandboxTables): Client {
     const client = new Client(tables, ++made, makeWorld)
-    const start = rows.startOf(tables)
-    if (!storeStart({ tables, start, library, wall: steadyWall, log })) void client.world
+    const start = { tables, start: rows.startOf(tables), library: rows.libraryOf(tables, library) }
+    if (!storeStart({ ...start, wall: steadyWall, log })) void client.world
     return client
   }
 
@@ -207,7 +207,7 @@ export async function openSandbox(config: SandboxConfig) {
     changeLibrary(next: { library: Library } | { problems: readonly string[] }) {
       libraryProblems = 'problems' in next ? next.problems : []
       if ('problems' in next) return publishScenarios(clients.worldsInUse())
-      clients.makeWorldsWithout(next.library)
+      clients.makeWorldsWithout((tables) => rows.libraryOf(tables, next.library))
       library = next.library
       startAssumed.use(startReadings(config.start, library))
       for (const world of clients.worldsInUse()) world.libraryChanged()

@@ -181,6 +181,22 @@ t.test('a name, a body or a token that can’t be is refused, and nothing is mad
     [{ name: 'a', random_seed: -1 }, 400, 'validation_failed'],
     [{ name: 'a', random_seed: 1.5 }, 400, 'validation_failed'],
     [{ name: 'a', clock: 'noon' }, 400, 'validation_failed', /frozen/],
+    [{ name: 'a', clock_speed: 0 }, 400, 'validation_failed'],
+    [{ name: 'a', scenarios: [] }, 400, 'validation_failed'],
+    [{ name: 'a', scenarios: { 'My Own': {} } }, 400, 'validation_failed'],
+    [
+      { name: 'a', scenarios: { mine: { rules: [{ when: { operation: 'pay' } }] } } },
+      400,
+      'validation_failed',
+      /scenarios\.mine\.rules\[0\]\.when\.operation/,
+    ],
+    [
+      { name: 'a', scenarios: { mine: { extends: 'ghost' } } },
+      400,
+      'validation_failed',
+      /The scenario mine is invalid: there is no scenario \\"ghost\\"/,
+    ],
+    [{ name: 'a', scenario: 'ghost', scenarios: {} }, 404, 'not_found', /ghost/],
     [{ name: 'a', check_kyc: 'yes' }, 400, 'validation_failed'],
     [{ name: 'a', access_token: 'two words' }, 400, 'validation_failed', /ASCII/],
     [{ name: 'a', access_token: '' }, 400, 'validation_failed'],
@@ -326,6 +342,58 @@ t.test('a fork has the start options of its source, or those it is given', async
   for (const name of ['same', 'other', 'source'])
     ids.push((await box.post(`/@${name}/v1/user`, user)).body.data?.user_id)
   t.not(ids[0], ids[1], 'another seed, another series')
+})
+
+t.test(
+  'a client has scenarios of its own, and so has its fork, also after a restart',
+  async (t) => {
+    const dir = t.testdir({})
+    let box = await onDisk(t, `${dir}/db.json`)
+    const respond = (status: number) => ({
+      when: { operation: 'listUsers' },
+      then: { respond: { status } },
+    })
+    const scenarios = {
+      mine: { extends: 'other' },
+      other: { rules: [respond(503)] },
+      slow: { rules: [respond(502)] },
+    }
+    t.equal((await create(box, { name: 'own', scenario: 'mine', scenarios })).status, 201)
+    t.equal((await create(box, { name: 'fork', from: { client: 'own' } })).status, 201)
+    const status = async (name: string) => (await box.get(`/@${name}/v1/users`)).status
+    const use = (name: string, scenario: string) =>
+      box.call('PUT', `/@${name}/__admin/scenario`, { name: scenario })
+    for (const _ of ['before', 'after a restart']) {
+      for (const name of ['own', 'fork']) {
+        t.equal(await status(name), 503)
+        t.equal((await use(name, 'slow')).status, 200)
+        t.equal(await status(name), 502, 'its own one takes precedence')
+        await box.post(`/@${name}/__admin/reset`)
+      }
+      t.equal((await use('default', 'mine')).status, 404)
+      const listed = (await box.get('/@own/__admin/scenarios')).body.scenarios
+      t.match(
+        listed.find(({ name }: { name: string }) => name === 'mine'),
+        { active: true },
+      )
+      await box.close()
+      box = await onDisk(t, `${dir}/db.json`)
+    }
+  },
+)
+
+t.test('a fork goes on from the time of its source at the speed it is given', async (t) => {
+  const box = await startWith(t)
+  await box.advance('1h')
+  const clockOf = async (client: object) => {
+    await create(box, { name: 'x', ...client })
+    const { body } = await box.get('/@x/__admin/clock')
+    await box.call('DELETE', `${CLIENTS}/x`)
+    return body
+  }
+  t.match(await clockOf({ clock_speed: 60 }), { now: '2026-01-01T00:00:00.000Z', speed: 60 })
+  const fork = { from: { client: 'default' }, clock_speed: 60 }
+  t.match(await clockOf(fork), { now: '2026-01-01T01:00:00.000Z', mode: 'frozen', speed: 60 })
 })
 
 t.test('forks, their snapshots and deletions survive a restart', async (t) => {

@@ -1,9 +1,12 @@
 import * as z from 'zod'
-import { adminCall } from '../../http/admin-call.ts'
+import { adminCall, outlineOf } from '../../http/admin-call.ts'
 import { AccessToken, ClientName, SnapshotName } from '../../model/client-names.ts'
 import { isClockTime, Timestamp, Uuid } from '../../model/formats.ts'
+import type { Scenario } from '../../scenarios/scenario-schema.ts'
+import { ScenarioName } from '../../scenarios/schema-parts.ts'
 import { ReadingsField } from './assumptions.ts'
 import { rowsOfBody } from './client-fixtures.ts'
+import { Speed } from './clock.ts'
 
 const Client = z
   .strictObject({
@@ -19,6 +22,10 @@ const Client = z
 
 const startOptions = {
   scenario: z.string().optional(),
+  scenarios: z
+    .record(ScenarioName, outlineOf<typeof Scenario>(z.looseObject({})))
+    .optional()
+    .meta({ description: 'Scenarios of its own by name, which take precedence over the others.' }),
   random_seed: z.int().min(0).optional(),
   clock: z
     .union(
@@ -35,6 +42,7 @@ const startOptions = {
       },
     )
     .optional(),
+  clock_speed: Speed.optional(),
   check_kyc: z.boolean().optional(),
   assume: ReadingsField.optional(),
 }
@@ -59,8 +67,10 @@ const CreateClient = z
 
 const newClientOf = ({
   random_seed,
+  clock_speed,
   check_kyc,
   fixtures = 'default',
+  scenarios: _,
   ...client
 }: z.output<typeof CreateClient>) => ({
   ...client,
@@ -68,6 +78,7 @@ const newClientOf = ({
     fixtures: () => rowsOfBody(fixtures === 'empty' ? {} : fixtures),
   }),
   randomSeed: random_seed,
+  clockSpeed: clock_speed,
   checkKyc: check_kyc,
 })
 
@@ -88,8 +99,10 @@ export const clientCalls = [
       .strictObject({ client_id: Uuid, name: ClientName, access_token: AccessToken })
       .meta({ id: 'CreatedClientResponse' }),
     errors: ['client_exists', 'token_in_use'],
-    handle(_world, { body }, sandbox) {
-      const { name, profile } = sandbox.create(newClientOf(body))
+    async handle(_world, { body }, sandbox) {
+      const { scenarios: given } = body
+      const scenarios = given && (await sandbox.default.scenarios.checkOwn(given))
+      const { name, profile } = sandbox.create({ ...newClientOf(body), scenarios })
       return { client_id: profile.client_id, name, access_token: profile.access_token }
     },
   }),

@@ -67,6 +67,8 @@ const TimerCount = z
   })
   .transform(Number)
   .meta({ type: 'integer', minimum: 1, maximum: MAX_TIMERS })
+/** The speed of a clock. */
+export const Speed = z.number().gt(0).max(1_000_000)
 const TimerPath = z.object({ id: z.string().min(1).max(64) })
 
 /** Returns the instant (ms); throws `validation_failed` if its year is not from 1970 to 9999. */
@@ -171,7 +173,7 @@ export const clockCalls = [
   adminCall({
     id: 'setClockSpeed',
     summary: 'Set the speed of the clock: 60 = one minute of client time per second',
-    body: z.strictObject({ factor: z.number().gt(0).max(1_000_000) }),
+    body: z.strictObject({ factor: Speed }),
     response: ClockResponse,
     handle(world, { body }) {
       world.changeClock(() => world.clock.speed(body.factor))

@@ -1,0 +1,220 @@
+import { once } from 'node:events'
+import { cpSync, mkdirSync, symlinkSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import { type SandboxOptions, startSandbox } from '../../src/index.ts'
+import { run } from '../cli/program.ts'
+import { PAYMENT } from '../helper.ts'
+
+const VARIABLES = ['PAYOUT_SANDBOX_URL', 'PAYOUT_SANDBOX_ADMIN_TOKEN'] as const
+
+/** Sets the variables of exec until the test ends. */
+function setVariables(t: Test, url: string, adminToken?: string) {
+  const remove = () => {
+    for (const name of VARIABLES) delete process.env[name]
+  }
+  remove()
+  process.env['PAYOUT_SANDBOX_URL'] = url
+  if (adminToken !== undefined) process.env['PAYOUT_SANDBOX_ADMIN_TOKEN'] = adminToken
+  t.teardown(remove)
+}
+
+/** A sandbox as exec starts it, whose variables are set. */
+async function around(t: Test, options: SandboxOptions = {}) {
+  const server = await startSandbox({ logLevel: 'silent', clock: 'frozen', ...options })
+  t.teardown(server.close)
+  setVariables(t, server.url, server.adminToken)
+  return server
+}
+
+/** What startSandbox is refused with. */
+const refusal = (options: SandboxOptions = {}) =>
+  startSandbox(options).then(
+    () => 'started',
+    (error: Error) => error.message,
+  )
+
+const pay = ({ url, token }: { url: string; token: string }, more = {}) =>
+  fetch(`${url}/transaction`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...PAYMENT, ...more }),
+  })
+
+t.test('each call is a client of its own in the sandbox of PAYOUT_SANDBOX_URL', async (t) => {
+  const server = await around(t, { adminToken: 's3cret' })
+  const [one, other] = await Promise.all([startSandbox(), startSandbox()])
+  for (const { url, adminUrl, token, adminToken } of [one, other]) {
+    t.match(url, /^http:\/\/127\.0\.0\.1:\d+\/@test-[0-9a-f]{12}\/v1$/)
+    t.equal(new URL(url).host, new URL(server.url).host)
+    t.equal(adminUrl, url.replace(/v1$/, '__admin'))
+    t.equal(token, `sbx_${/@([^/]+)/.exec(url)![1]}`)
+    t.equal(adminToken, 's3cret')
+  }
+  t.not(one.url, other.url)
+  t.equal((await pay(one)).status, 200)
+  const calls = async ({ admin }: typeof one) => (await admin.requests.count({ match: {} })).count
+  t.strictSame(await Promise.all([one, other, server].map(calls)), [1, 0, 0])
+  t.match(await one.admin.clock.get(), { mode: 'frozen' }, 'the rest is as exec started it')
+
+  await Promise.all([one.close(), one.close(), one[Symbol.asyncDispose]()])
+  t.equal((await pay(one)).status, 200, 'the token is that of a new client now')
+  await one.close()
+  t.equal((await pay(other)).status, 200, 'the sandbox and other clients stay')
+})
+
+t.test('the options of a client apply to it, and a reset restores them', async (t) => {
+  const folder = t.testdir({
+    'mine.yaml': 'extends: late\nassume: { list_order: oldest_first }\n',
+    'late.yaml':
+      'rules:\n  - { when: { operation: createTransaction }, then: { respond: { status: 503 } } }\n',
+    'other.yaml':
+      'rules:\n  - { when: { operation: createTransaction }, then: { respond: { status: 502 } } }\n',
+    more: { 'sub.yaml': 'extends: slow\n' },
+  })
+  await around(t)
+  const sandbox = await startSandbox({
+    scenarios: folder,
+    scenario: 'mine',
+    clock: '2027-03-04T05:06:07Z',
+    clockSpeed: 60,
+    randomSeed: 7,
+    assume: { idempotency_key: 'honoured' },
+    auth: 'off',
+    logLevel: 'silent',
+  })
+  const { admin } = sandbox
+  const look = async () => {
+    const { assumptions } = await admin.assumptions.list()
+    const chosen = assumptions.filter(({ source }) => source !== 'default')
+    return {
+      clock: await admin.clock.get(),
+      scenario: (await admin.scenario.get()).name,
+      assumed: Object.fromEntries(chosen.map(({ name, reading }) => [name, reading])),
+      status: (await pay(sandbox)).status,
+    }
+  }
+  const expected = {
+    clock: { now: '2027-03-04T05:06:07.000Z', mode: 'frozen', speed: 60 },
+    scenario: 'mine',
+    assumed: { list_order: 'oldest_first', idempotency_key: 'honoured', token: 'off' },
+    status: 503,
+  }
+  t.match(await look(), expected)
+  const { scenarios } = await admin.scenario.list()
+  for (const name of ['mine', 'late', 'other', 'sub', 'slow', 'default'])
+    t.ok(
+      scenarios.some((one) => one.name === name),
+      name,
+    )
+  await admin.scenario.use('other')
+  t.equal((await pay(sandbox)).status, 502)
+  await admin.scenario.use('sub')
+  await admin.reset()
+  t.match(await look(), expected)
+  t.match(await admin.scenario.source('late'), { changed: false, rules: [{ line: 3 }] })
+  const other = await startSandbox()
+  t.match(await other.admin.scenario.get(), { name: 'default' }, 'another client has none of this')
+  await t.rejects(other.admin.scenario.use('mine'), { code: 'not_found' })
+})
+
+t.test('randomSeed and fixtures apply to the client', async (t) => {
+  await around(t)
+  const idOf = async (options: SandboxOptions) => {
+    const response = await pay(await startSandbox(options))
+    return ((await response.json()) as { data: { transaction_id: string }[] }).data[0]!
+      .transaction_id
+  }
+  const [first, again, other] = [
+    await idOf({ randomSeed: 5 }),
+    await idOf({ randomSeed: 5 }),
+    await idOf({ randomSeed: 6 }),
+  ]
+  t.equal(first, again)
+  t.not(first, other)
+
+  const dir = t.testdir({
+    none: {},
+    'empty.json': '{"users": []}',
+    'bad.json': '{"users": [{"user_id": 1}]}',
+  })
+  const { admin } = await startSandbox({ fixtures: join(dir, 'empty.json') })
+  t.equal((await admin.client()).counts['users'], 0)
+  t.match(
+    await refusal({ fixtures: join(dir, 'bad.json') }),
+    /bad\.json:1:\d+: users\[0\]\.user_id/,
+  )
+  t.match(
+    await refusal({ scenarios: join(dir, 'none'), scenario: 'mine' }),
+    /there is no scenario "mine"/,
+  )
+  t.match(
+    await refusal({ scenario: 'slwo' }),
+    /^startSandbox cannot use .*There is no scenario "slwo"; did you mean "slow"\?$/,
+  )
+})
+
+t.test('an option that a client cannot have is an error that says so', async (t) => {
+  const { url } = await around(t)
+  const { origin } = new URL(url)
+  t.equal(
+    await refusal({ data: 'db.json', port: 4310, clock: 'frozen' }),
+    `startSandbox uses the sandbox of PAYOUT_SANDBOX_URL, ${origin}, so it cannot apply data, port. Give such options to the command that starts that sandbox, or unset the variable.`,
+  )
+  t.match(await refusal({ host: '::1' }), /cannot apply host\./)
+  t.match(await refusal({ clokc: 'frozen' } as never), /unknown option clokc/)
+  t.equal(await refusal({ data: undefined, unref: true }), 'started')
+})
+
+t.test('a sandbox that cannot be used is an error that names the variable', async (t) => {
+  const gone = createServer().listen(0, '127.0.0.1')
+  await once(gone, 'listening')
+  const { port } = gone.address() as AddressInfo
+  gone.close()
+  await once(gone, 'close')
+  setVariables(t, `http://127.0.0.1:${port}/v1`)
+  t.equal(
+    await refusal(),
+    `startSandbox cannot use the sandbox of PAYOUT_SANDBOX_URL: No sandbox responds at http://127.0.0.1:${port}/__admin (ECONNREFUSED). Start it, or unset the variable to start one here.`,
+  )
+  for (const text of ['localhost:4310', 'ftp://127.0.0.1', 'http://127.0.0.1/other/v1']) {
+    setVariables(t, text)
+    t.equal(
+      await refusal(),
+      `PAYOUT_SANDBOX_URL takes the URL of a sandbox such as http://127.0.0.1:4310, not "${text}"`,
+    )
+  }
+  delete process.env['PAYOUT_SANDBOX_URL']
+  const { url } = await around(t, { adminToken: 's3cret' })
+  setVariables(t, url.replace(/v1$/, '@worker-1/v1'))
+  t.match(await refusal(), /The admin API needs its token\..* Set PAYOUT_SANDBOX_ADMIN_TOKEN\.$/)
+})
+
+/** The tutorial's own project, with the package beside it. */
+function tutorial(t: Test): string {
+  const cwd = t.testdir()
+  cpSync(join(PACKAGE_ROOT, 'examples/first-payout'), cwd, {
+    recursive: true,
+    filter: (path) => !path.endsWith('node_modules'),
+  })
+  mkdirSync(join(cwd, 'node_modules'))
+  symlinkSync(PACKAGE_ROOT, join(cwd, 'node_modules/payout-sandbox'))
+  return cwd
+}
+
+t.test('exec and sweep run the tests of the tutorial in their own sandbox', async (t) => {
+  const cwd = tutorial(t)
+  const program = ['--', 'env', '-u', 'NODE_TEST_CONTEXT', '-u', 'TAP', process.execPath]
+  const tests = [...program, '--test', '--test-reporter=tap', 'node.test.mjs']
+  const passed = await run(['exec', ...tests], { cwd })
+  t.match(passed, { code: 0, stdout: /# pass 3\n# fail 0/, stderr: '' })
+  const only = ['--points', 'first', '--only', 'error_500']
+  const swept = await run(['sweep', ...only, ...tests], { cwd })
+  t.match(swept, {
+    code: 0,
+    stdout: /^Without faults: [1-9]\d* calls, 3 payments[\s\S]*No findings/,
+  })
+})
