@@ -78,7 +78,9 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions) {
   let own = shape.isWatched ? Promise.resolve(await routesOf('sandbox', shape)) : undefined
   const deps = depsFor(sandbox, options, handle)
   let isClosing = false
+  let received = 0
   function handle(request: IncomingMessage, response: ServerResponse) {
+    received++
     setDeps(request, deps)
     if (isClosing) response.setHeader('Connection', 'close')
     const url = rewriteClientPath(request)
@@ -97,6 +99,8 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions) {
     ...servers,
     /** Handles a request, of the server or of a test. */
     handle,
+    /** The number of requests so far. */
+    received: () => received,
     /** Finishes requests in flight, and closes idle connections. */
     async close() {
       isClosing = true

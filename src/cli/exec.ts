@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 import type { PreviousScenario } from '../active-scenario/expectations.ts'
 import { BadOption, OPTIONS } from '../config/options.ts'
-import { programEnvironment } from '../config/program-environment.ts'
+import { NO_CALL, programEnvironment } from '../config/program-environment.ts'
 import { countOf } from '../model/count-text.ts'
 import { printableLine } from '../model/printable.ts'
 import type { TestCase } from '../report/junit.ts'
@@ -42,12 +42,12 @@ function forwardSignals() {
   }
 }
 
-/** Runs a program with the input and output of this process. Returns its exit code, as a shell does. */
+/** Runs a program with the input and output of this process. Returns its exit code, as a shell does, and whether it ended by itself. */
 async function runProgram(
   [name, ...args]: readonly string[],
   env: NodeJS.ProcessEnv,
   signals: ReturnType<typeof forwardSignals>,
-): Promise<number> {
+): Promise<{ code: number; hasEnded: boolean }> {
   const { spawn } = await import('node:child_process')
   return new Promise((resolve) => {
     const child = spawn(name!, args, { stdio: 'inherit', env })
@@ -61,9 +61,11 @@ async function runProgram(
           ? `program ${JSON.stringify(name)} not found; the program after -- is run without a shell`
           : `program ${JSON.stringify(name)} cannot be run (${error.code})`,
       )
-      resolve(isMissing ? NOT_FOUND : NOT_EXECUTABLE)
+      resolve({ code: isMissing ? NOT_FOUND : NOT_EXECUTABLE, hasEnded: false })
     })
-    child.on('exit', (code, signal) => resolve(code ?? exitCodeOf(signal!)))
+    child.on('exit', (code, signal) =>
+      resolve({ code: code ?? exitCodeOf(signal!), hasEnded: code !== null }),
+    )
   })
 }
 
@@ -167,11 +169,12 @@ export const exec: Command = {
       return exitCodeOf(early)
     }
     const startedAt = performance.now()
-    const code = await runProgram(
+    const { code, hasEnded } = await runProgram(
       program,
       programEnvironment(env, server, !options['no-admin']),
       signals,
     )
+    if (hasEnded && server.app.received() === 0) printError(NO_CALL)
     const { previous = [], ...active } = sandbox.default.scenarios.describe()
     const scenarios = [...previous, active]
     for (const one of scenarios) printUnmet(one)

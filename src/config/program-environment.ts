@@ -6,6 +6,10 @@ export type Address = {
   adminToken: string | undefined
 }
 
+/** The message about a program that has not called its sandbox. */
+export const NO_CALL =
+  'the command made no call; let it use the address in the variable PAYOUT_SANDBOX_URL, as startSandbox of this version and the clients of other languages do'
+
 /** The environment of a program that uses a sandbox: that of this process, with the address of the sandbox. */
 export function programEnvironment(
   env: NodeJS.ProcessEnv,

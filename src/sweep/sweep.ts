@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DEFAULT_READINGS } from '../assumptions/readings.ts'
+import { NO_CALL } from '../config/program-environment.ts'
 import { baselineDifferences, keyLevelOf, withLevel } from './baseline.ts'
 import { faultsOf } from './faults.ts'
 import type {
@@ -94,10 +95,7 @@ function checkBaseline(runs: readonly Observation[], { isUnstable, timeoutMs }: 
         `the probe differs from the sandbox without any fault: ${probeDifferences[0]}. Let the probe answer with the payment's status, such as {"status": "SUCCESS"}`,
       )
   }
-  if (first.calls.length === 0)
-    throw new SweepError(
-      'the command made no call; let it use the address in the variable PAYOUT_SANDBOX_URL',
-    )
+  if (first.calls.length === 0) throw new SweepError(NO_CALL)
   const differences = baselineDifferences(first, second)
   if (differences.length === 0 || isUnstable) return
   throw new SweepError(

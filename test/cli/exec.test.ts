@@ -110,6 +110,17 @@ t.test('--data keeps the state, --port is taken, --log-level tells more', async 
   t.match(await during(['--log-level', 'info'], reset), { stderr: /client default reset/ })
 })
 
+t.test('a program that makes no call is told how to', async (t) => {
+  const ended = await run(['exec', '--', 'sh', '-c', 'exit 3'])
+  t.match(ended, {
+    code: 3,
+    stderr:
+      'payout-sandbox: the command made no call; let it use the address in the variable PAYOUT_SANDBOX_URL, as startSandbox of this version and the clients of other languages do\n',
+  })
+  const looks = ({ admin }: At) => call(`${admin}/clock`).then(() => 0)
+  t.strictSame(await during([], looks), { code: 0, stderr: '' })
+})
+
 t.test('what the scenario expects is checked at the end', async (t) => {
   const scenarios = t.testdir({ 'mine.yaml': 'expect: { requests: { listUsers: 2 } }\n' })
   const ended = (times: number, code = 0) =>

@@ -166,7 +166,7 @@ t.test('an option that a client cannot have is an error that says so', async (t)
   )
   t.match(await refusal({ host: '::1' }), /cannot apply host\./)
   t.match(await refusal({ clokc: 'frozen' } as never), /unknown option clokc/)
-  t.equal(await refusal({ data: undefined, unref: true }), 'started')
+  t.equal(await refusal({ data: undefined, unref: true } as never), 'started')
 })
 
 t.test('a sandbox that cannot be used is an error that names the variable', async (t) => {
