@@ -147,17 +147,17 @@ export const openContent = async (options: Options, log: Log) => ({
 })
 
 /** Starts the recording of these options, if there is one. */
-async function openRecorder(options: Options, library: Library, log: Log) {
+async function openRecorder(options: Options, library: Library, imposes: boolean, log: Log) {
   const { record, fixtures = join(PACKAGE_ROOT, 'fixtures') } = options
   if (record === undefined) return undefined
   const { startRecorder } = await import('./replay/recording.ts')
-  return startRecorder(record, options, fixtures, library, log)
+  return startRecorder(record, options, { fixtures, library, imposes }, log)
 }
 
 /** The parts of a sandbox besides its options. */
 type Content = Pick<
   SandboxConfig,
-  'fixtures' | 'library' | 'recorder' | 'timerRan' | 'worldOpened' | 'runtime' | 'unref'
+  'fixtures' | 'library' | 'imposes' | 'recorder' | 'timerRan' | 'worldOpened' | 'runtime' | 'unref'
 > & {
   file?: string | undefined
   watch?: RequestObserver | undefined
@@ -209,7 +209,7 @@ export async function assemble(options: Options, content: Content, log: Log) {
 }
 
 /** What the start of a server can be given besides its options. `unref`: it does not keep the process alive. */
-type Given = Partial<Pick<SandboxConfig, 'fixtures' | 'library' | 'worldOpened'>> & {
+type Given = Partial<Pick<SandboxConfig, 'fixtures' | 'library' | 'imposes' | 'worldOpened'>> & {
   unref?: boolean
 }
 
@@ -219,7 +219,7 @@ type Given = Partial<Pick<SandboxConfig, 'fixtures' | 'library' | 'worldOpened'>
 export async function startServer(
   given: Options,
   log: Log,
-  { unref = false, worldOpened, ...content }: Given = {},
+  { unref = false, imposes = false, worldOpened, ...content }: Given = {},
 ): Promise<RunningServer> {
   // A replay needs the generated token and the effective limit, so both become options.
   const options = {
@@ -230,12 +230,13 @@ export async function startServer(
   const file = options.memory ? undefined : options.data
   const library = content.library ?? (await openLibrary(options, log))
   const fixtures = content.fixtures ?? (await openFixtures(options))
-  const recorder = await openRecorder(options, library, log)
+  const recorder = await openRecorder(options, library, imposes, log)
   const { sandbox, app, adminToken } = await assemble(
     options,
     {
       fixtures,
       library,
+      imposes,
       file,
       recorder,
       timerRan: recorder?.timerRan,

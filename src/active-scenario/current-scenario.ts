@@ -2,7 +2,6 @@ import { SandboxError } from '../model/errors.ts'
 import { compileScenario } from '../scenarios/compile.ts'
 import type { CompiledScenario } from '../scenarios/compiled.ts'
 import type { Library } from '../scenarios/library.ts'
-import { DEFAULT_SCENARIO } from '../scenarios/references.ts'
 import type { ActiveScenario } from '../tables/rows.ts'
 import type { SandboxTables } from '../tables/tables.ts'
 
@@ -89,12 +88,5 @@ export class CurrentScenario {
   /** Returns the scenario of a choice (default: the active one), those that it extends, and the default one. */
   layers(choice: Choice = this.choice): readonly CompiledScenario[] {
     return this.#library().layersOf(this.compile(choice))
-  }
-
-  /** Returns the layers of a scenario without the default one, unless it is that scenario. */
-  ownLayersOf(scenario: CompiledScenario): CompiledScenario[] {
-    return this.#library()
-      .layersOf(scenario)
-      .filter(({ name }) => name !== DEFAULT_SCENARIO || name === scenario.name)
   }
 }

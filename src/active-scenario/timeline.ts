@@ -1,6 +1,6 @@
 import { formatDuration } from '../model/duration.ts'
 import { SandboxError } from '../model/errors.ts'
-import type { CompiledTimelineEntry, TimelineAction } from '../scenarios/compiled.ts'
+import type { CompiledTimelineEntry } from '../scenarios/compiled.ts'
 import type { TimerRow } from '../time/scheduler.ts'
 import { type TimelineActionDeps, TimelineActions } from './timeline-actions.ts'
 import {
@@ -24,12 +24,12 @@ export type TimelineDeps = TimelineActionDeps & {
 
 const entryOf = ({ payload }: { payload: unknown }) => payload as StoredTimelineEntry
 
-const storedEntry = ({
-  every_ms: everyMs,
-  times,
+const storedEntry = (
+  { every_ms: everyMs, times, do: action }: CompiledTimelineEntry,
+  isImposed: boolean,
+): StoredTimelineEntry => ({
   do: action,
-}: CompiledTimelineEntry): StoredTimelineEntry => ({
-  do: action,
+  ...(isImposed && { imposed: true as const }),
   ...(everyMs !== undefined && { every_ms: everyMs }),
   ...(everyMs !== undefined && times !== undefined && { remaining: times }),
 })
@@ -54,21 +54,31 @@ export class Timeline {
     })
   }
 
-  /** Activates a scenario and runs the entries of its timeline that are due immediately. */
-  start(setScenario: () => void) {
+  /** Activates a scenario (default: the start scenario) and runs the entries of its timeline that are due immediately. */
+  start(setScenario?: () => void) {
     this.#deps.store.change(() => {
-      this.activate(setScenario)
+      if (setScenario) this.activate(setScenario)
+      else this.restart()
       this.runDueEntries()
     })
   }
 
-  /** Activates a scenario and starts its timeline in one change; `from` is the time to which the clock is about to be set. */
-  activate(setScenario: () => void, from?: number) {
+  /** Activates a scenario and starts its timeline in one change. */
+  activate(setScenario: () => void) {
+    this.#activate(setScenario, false)
+  }
+
+  /** Activates the start scenario, and starts all timelines; `from` is the time to which the clock is about to be set. */
+  restart(from?: number) {
+    this.#activate(this.#deps.scenarios.reset, true, from)
+  }
+
+  #activate(setScenario: () => void, isStart: boolean, from?: number) {
     const { store, clock } = this.#deps
     const startsAt = from ?? (this.#isRunningDueEntries ? this.#startedAt : clock.now())
     store.change(() => {
       setScenario()
-      this.#scheduleEntries(startsAt)
+      this.#scheduleEntries(startsAt, isStart)
     })
   }
 
@@ -105,12 +115,28 @@ export class Timeline {
     this.#deps.scheduler.schedule({ due_at, kind: TIMELINE_ENTRY, payload: entry })
   }
 
-  /** Cancels the pending entries of the previous timeline and schedules those of the active one, relative to `from`. */
-  #scheduleEntries(from: number) {
-    for (const { timer_id } of this.#entryTimers()) this.#deps.scheduler.cancel(timer_id)
-    for (const entry of this.#deps.scenarios.timeline())
-      this.#schedule(storedEntry(entry), from + entry.after_ms)
+  #cancel(isConcerned: (entry: StoredTimelineEntry) => boolean) {
+    for (const timer of this.#entryTimers())
+      if (isConcerned(entryOf(timer))) this.#deps.scheduler.cancel(timer.timer_id)
+  }
+
+  /**
+   * Cancels the pending entries of the previous timeline and schedules those of the active one, relative to `from`. What an
+   * imposed scenario has pending goes on, unless that scenario starts too.
+   */
+  #scheduleEntries(from: number, isStart: boolean) {
+    const { scenarios } = this.#deps
+    const startsImposed = isStart || scenarios.isImposedActive
+    this.#cancel((entry) => startsImposed || !this.#isImposed(entry))
+    const starting = startsImposed ? scenarios.imposedTimeline() : []
+    for (const entry of starting) this.#schedule(storedEntry(entry, true), from + entry.after_ms)
+    for (const entry of scenarios.timeline())
+      this.#schedule(storedEntry(entry, false), from + entry.after_ms)
     this.#startedAt = from
+  }
+
+  #isImposed({ imposed }: StoredTimelineEntry): boolean {
+    return imposed === true && this.#deps.scenarios.imposes
   }
 
   #runEntry(entry: StoredTimelineEntry, due_at: number): undefined {
@@ -121,7 +147,7 @@ export class Timeline {
       return undefined
     }
     try {
-      this.#run(entry.do)
+      this.#run(entry)
     } catch (error) {
       // An action that cannot run now is logged; the rest of the timeline continues.
       if (!(error instanceof SandboxError) || error.status >= 500) throw error
@@ -130,9 +156,22 @@ export class Timeline {
     return undefined
   }
 
-  #run(action: TimelineAction) {
+  /** The imposed scenario ends: another one takes its place, unless a call has activated one. */
+  #endImposed(next: string) {
+    const { store, scenarios } = this.#deps
+    store.change(() => {
+      const isActive = scenarios.isImposedActive
+      this.#cancel((entry) => this.#isImposed(entry))
+      if (isActive) this.activate(() => scenarios.use(next))
+      else scenarios.changed()
+    })
+  }
+
+  #run(entry: StoredTimelineEntry) {
     const { scenarios, reset } = this.#deps
-    if ('use' in action) this.activate(() => scenarios.use(action.use))
+    const { do: action } = entry
+    if ('use' in action && this.#isImposed(entry)) this.#endImposed(action.use)
+    else if ('use' in action) this.activate(() => scenarios.use(action.use))
     else if ('rule' in action) scenarios.push(action.rule)
     else if ('reset' in action) reset()
     else this.#actions.run(action)

@@ -16,6 +16,7 @@ import { Expectations } from './expectations.ts'
 import { PushedRules } from './pushed-rules.ts'
 import { RuleCounters } from './rule-counters.ts'
 import { checkRuleLimits } from './rule-limits.ts'
+import type { StoredTimelineEntry } from './timeline-limits.ts'
 
 /** The kind of the timers of timeline entries. */
 export const TIMELINE_ENTRY = 'timeline.entry'
@@ -23,13 +24,18 @@ export const TIMELINE_ENTRY = 'timeline.entry'
 export type ScenariosDeps = WorldContext & {
   library: () => Library
   start: StartScenario
+  /** The layers of the scenario that `exec` or a sweep imposes on all clients; none otherwise. */
+  imposed: () => readonly CompiledScenario[]
   /** Called with the active scenario's name when scenario, rules or library have changed. */
   onChanged: (name: string) => void
 }
 
 const keyOf = ({ name, definition }: Choice) => (definition ? JSON.stringify(definition) : name)
 
-/** Decides about the calls of one client, by header, pushed rules, active scenario and default (scenarios: Promises). */
+/**
+ * Decides about the calls of one client, by imposed scenario, header, pushed rules, active scenario and default (scenarios:
+ * Promises). A client keeps what is imposed when it activates another scenario, is reset or restored.
+ */
 export class Scenarios {
   readonly #deps: ScenariosDeps
   readonly #counters: RuleCounters
@@ -38,6 +44,7 @@ export class Scenarios {
   readonly #expectations = new Expectations()
   // Compiled once for each state of the pushed rules and the active scenario.
   #decider: Decider | undefined
+  #isImposedEnded = false
 
   constructor(deps: ScenariosDeps) {
     const { store, random, library, start } = deps
@@ -80,18 +87,56 @@ export class Scenarios {
       : {}
   }
 
-  #layers = () => [...this.#pushed.layers(), ...this.#current.layers()]
+  /** Whether this client's sandbox imposes a scenario. */
+  get imposes(): boolean {
+    return this.#deps.imposed().length > 0
+  }
 
-  #createDecider = (layers: readonly CompiledScenario[]) =>
-    createDecider({ layers, counters: this.#counters, chance: this.#deps.random.at })
+  /** Whether the active scenario is the imposed one. */
+  get isImposedActive(): boolean {
+    const { name, definition } = this.#current.choice
+    return this.imposes && !definition && this.#library.get(name) === this.#deps.imposed()[0]
+  }
+
+  /** The timeline of the imposed scenario. */
+  imposedTimeline() {
+    return this.#deps.imposed().flatMap(({ timeline }) => timeline)
+  }
+
+  /** The imposed layers, until the imposed scenario's timeline has activated another one. */
+  #imposedLayers(): readonly CompiledScenario[] {
+    if (this.#isImposedEnded) return []
+    if (!this.imposedTimeline().some((entry) => 'use' in entry.do)) return this.#deps.imposed()
+    for (const { kind, payload } of this.#deps.store.tables.timers.rows()) {
+      const { imposed, do: action } = payload as StoredTimelineEntry
+      if (kind === TIMELINE_ENTRY && imposed && 'use' in action) return this.#deps.imposed()
+    }
+    return []
+  }
+
+  /** Ends the rules of the imposed scenario; its readings stay. */
+  endImposed() {
+    this.#isImposedEnded = true
+    this.changed()
+  }
+
+  /** In order of priority. A layer that comes twice decides at its first place. */
+  #createDecider(first: readonly CompiledScenario[] = []) {
+    const layers = new Set([
+      ...this.#imposedLayers(),
+      ...first,
+      ...this.#pushed.layers(),
+      ...this.#current.layers(),
+    ])
+    const { random } = this.#deps
+    return createDecider({ layers: [...layers], counters: this.#counters, chance: random.at })
+  }
 
   #deciderFor(header?: string): Decider {
-    if (header !== undefined) {
-      // The default scenario is the last layer anyway; it is first only if the call names it.
-      const first = this.#current.ownLayersOf(this.#current.find(header))
-      return this.#createDecider([...first, ...this.#layers()])
-    }
-    this.#decider ??= this.#createDecider(this.#layers())
+    // The default scenario is the last layer anyway; it is first only if the call names it.
+    if (header !== undefined)
+      return this.#createDecider(this.#library.ownLayersOf(this.#current.find(header)))
+    this.#decider ??= this.#createDecider()
     return this.#decider
   }
 
@@ -150,7 +195,7 @@ export class Scenarios {
 
   /** Throws if a client cannot have these pushed rules and this scenario together. */
   checkRuleLimits(rules: readonly RuleDefinition[], choice: Choice = this.#current.choice) {
-    checkRuleLimits(rules, this.#current.ownLayersOf(this.#current.compile(choice)))
+    checkRuleLimits(rules, this.#library.ownLayersOf(this.#current.compile(choice)))
   }
 
   /** Checks the scenarios that a new client brings. */
@@ -209,9 +254,11 @@ export class Scenarios {
     }
   }
 
-  /** The timeline entries of the active scenario and of those that it extends. */
+  /** The timeline entries of the active scenario and of those that it extends, but not of the imposed one. */
   timeline() {
-    return this.#current.layers().flatMap(({ timeline }) => timeline)
+    const imposed = this.#deps.imposed()
+    const own = this.#current.layers().filter((layer) => !imposed.includes(layer))
+    return own.flatMap(({ timeline }) => timeline)
   }
 
   /** All scenarios of the library. */
@@ -255,11 +302,13 @@ export class Scenarios {
     const { name, definition } = this.#current.choice
     const scenario = this.#current.compile()
     const { previous } = this.#expectations
+    const imposed = this.#imposedLayers()
     // With the scenarios that it extends, but without the default one, whose magic values are listed elsewhere.
-    const layers = this.#current.ownLayersOf(scenario)
+    const layers = [...new Set([...imposed, ...this.#library.ownLayersOf(scenario)])]
     return {
       name,
       title: scenario.title ?? null,
+      ...(imposed.length > 0 && imposed[0] !== scenario && { imposed: imposed[0]!.name }),
       ...(definition && { definition }),
       rules: layers.flatMap(({ rules }) => rules.map(this.#hitCount)),
       webhooks: layers.flatMap(({ webhooks }) => webhooks.map(this.#hitCount)),

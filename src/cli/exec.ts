@@ -161,7 +161,7 @@ export const exec: Command = {
     const report = openReport(flags)
     const signals = forwardSignals()
     const { startOrExplain } = await import('./serve.ts')
-    const server = await startOrExplain(options)
+    const server = await startOrExplain(options, { imposes: true })
     const { sandbox } = server
     const early = signals.early()
     if (early) {

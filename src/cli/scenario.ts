@@ -28,10 +28,15 @@ export const expectTable = (expect: readonly Expectation[]): string =>
     '',
   )
 
-function activeText({ rules, expect, previous = [], ...active }: ActiveScenario): string {
+const imposedText = ({ imposed }: ActiveScenario) =>
+  imposed === undefined ? '' : `${imposed}, which exec or a sweep imposes, lies above it\n`
+
+function activeText(active: ActiveScenario): string {
+  const { rules, expect, previous = [] } = active
   const hits = rules.map(({ name, hits }) => [name, hits])
   return [
     `${titleText(active)}\n`,
+    imposedText(active),
     hits.length > 0 ? `\n${table(['rule', 'hits'], hits, '')}` : '',
     expect.length > 0 ? `\n${expectTable(expect)}` : '',
     ...previous.map(
@@ -97,7 +102,7 @@ export const scenario = remoteCommand({
       description: 'activate a scenario; its counters and its timeline start from the beginning',
       async run(api, [name]) {
         const response = await api('setScenario', { body: { name } })
-        return { response, text: `${titleText(response)} (active)\n` }
+        return { response, text: `${titleText(response)} (active)\n${imposedText(response)}` }
       },
     },
   },

@@ -136,9 +136,12 @@ function banner(ready: ReturnType<typeof readyOf>, server: RunningServer): strin
 }
 
 /** Starts a server. Throws an error with a message for users and an exit code if the start fails for a known reason. */
-export async function startOrExplain(options: Options): Promise<RunningServer> {
+export async function startOrExplain(
+  options: Options,
+  how: Parameters<typeof startServer>[2] = {},
+): Promise<RunningServer> {
   try {
-    return await startServer(options, stderrLog(options))
+    return await startServer(options, stderrLog(options), how)
   } catch (error) {
     throw explainStartError(error, options)
   }

@@ -138,6 +138,7 @@ const PAYLOADS: Readonly<Record<string, { payload: z.ZodType; needsResource?: bo
       do: action,
       every_ms: z.int().min(MIN_REPEAT_MS).max(MAX_MS).optional(),
       remaining: z.int().min(1).max(MAX_TIMES).optional(),
+      imposed: z.literal(true).optional(),
     } satisfies FieldsOf<StoredTimelineEntry>),
   },
 }

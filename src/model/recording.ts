@@ -17,6 +17,8 @@ export const RecordingStart = z.strictObject({
   at: At,
   /** The options of `start` that affect responses. */
   options: z.record(z.string(), z.unknown()),
+  /** The start scenario is imposed on all clients. */
+  imposes: z.literal(true).optional(),
   fixtures: z.record(z.string(), z.unknown()),
   scenarios: z.array(
     z.strictObject({

@@ -76,8 +76,7 @@ const scenariosOf = ({ names, get, fileOf, sourceOf }: Library): RecordingStart[
 export async function startRecorder(
   file: string,
   options: Options,
-  fixtures: string,
-  library: Library,
+  { fixtures, library, imposes }: { fixtures: string; library: Library; imposes: boolean },
   log: Log,
 ): Promise<Recorder> {
   await loadReader()
@@ -92,6 +91,7 @@ export async function startRecorder(
     version: VERSION,
     at: recorder.startedAt,
     options: recordedOptions(options),
+    ...(imposes && { imposes: true as const }),
     ...content,
   })
   return recorder

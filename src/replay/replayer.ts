@@ -118,5 +118,10 @@ function assembleRecorded(
       ]),
     ),
   )
-  return assemble(options, { fixtures: fixturesOf(start.fixtures), library, ...hooks }, log)
+  const { imposes } = start
+  return assemble(
+    options,
+    { fixtures: fixturesOf(start.fixtures), library, imposes, ...hooks },
+    log,
+  )
 }

@@ -4,7 +4,12 @@ import { builtFile } from '../config/built-file.ts'
 import { PACKAGE_ROOT } from '../config/package-root.ts'
 import { compileScenario } from './compile.ts'
 import type { CompiledScenario } from './compiled.ts'
-import { checkReferences, layersIn, unknownScenarioMessage } from './references.ts'
+import {
+  checkReferences,
+  DEFAULT_SCENARIO,
+  layersIn,
+  unknownScenarioMessage,
+} from './references.ts'
 import type { ScenarioDefinition } from './scenario-schema.ts'
 
 /** A scenario of a library; `scenario` may be a getter that compiles it on first use. */
@@ -39,6 +44,11 @@ function readerOf(loaded: ReadonlyMap<string, LibraryEntry>) {
     unknown: (name: string) => unknownScenarioMessage(name, names),
     /** Returns the layers of a scenario in order of priority: itself, those that it extends, and the default one unless one has `base: none`. */
     layersOf: (scenario: CompiledScenario) => layersIn(scenario, get),
+    /** Returns the layers of a scenario without the default one, unless it is that scenario. */
+    ownLayersOf: (scenario: CompiledScenario) =>
+      layersIn(scenario, get).filter(
+        ({ name }) => name !== DEFAULT_SCENARIO || name === scenario.name,
+      ),
     /** Returns the readings of a scenario and of those that it extends. */
     readingsOf: (scenario: CompiledScenario): Readings =>
       Object.assign(

@@ -37,11 +37,10 @@ const SETTLE_MS = 5_000
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
 /** Ends the faults of a plan; its readings stay, because another reading of the contract does not end. */
-function endFaults({ scenarios, assumptions }: World, plan: Plan, startScenario: string) {
-  if (plan.length === 0 || scenarios.name !== PLAN_NAME) return
-  const readings = Object.assign({}, ...plan.map(({ scenario }) => scenario.assume))
-  if (Object.keys(readings).length > 0) assumptions.change(readings)
-  scenarios.use(startScenario)
+function endFaults({ scenarios }: World, plan: Plan, startScenario: string) {
+  if (plan.length === 0) return
+  scenarios.endImposed()
+  if (scenarios.name === PLAN_NAME) scenarios.use(startScenario)
 }
 
 /** Lets everything happen that follows from what the command did. */
@@ -89,6 +88,7 @@ export async function startRun(
   const start = startOptions(setup, plan, recording)
   const server = await startServer(start.options, silent, {
     library: start.library,
+    imposes: true,
     fixtures,
     worldOpened: observer.watch,
   })

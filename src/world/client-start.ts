@@ -1,4 +1,5 @@
 import { CurrentScenario, canCompile } from '../active-scenario/current-scenario.ts'
+import type { CompiledScenario } from '../scenarios/compiled.ts'
 import type { Library } from '../scenarios/library.ts'
 import type { Table } from '../storage/table.ts'
 import type { SandboxTables } from '../tables/tables.ts'
@@ -16,6 +17,8 @@ type Deps = {
   tables: SandboxTables
   start: ClientStart
   library: Library
+  /** The layers of the scenario that is imposed on all clients. */
+  imposed: readonly CompiledScenario[]
   wall: () => number
   log: { warn(message: string): void }
 }
@@ -23,7 +26,11 @@ type Deps = {
 const hasRows = <R>(table: Table<R>) => !table.rows().next().done
 
 /** Whether the start of a client's world only stores settings, and nothing happens before the client's first call. */
-function canWait({ tables, wall }: Deps, scenario: CurrentScenario, clock: ClockState): boolean {
+function canWait(
+  { tables, imposed, wall }: Deps,
+  scenario: CurrentScenario,
+  clock: ClockState,
+): boolean {
   const { timers, deliveries, rules, counters } = tables.tables
   if (hasRows(timers) || hasRows(deliveries)) return false
   // The wall clock was set back: the client's clock continues from now on.
@@ -31,7 +38,8 @@ function canWait({ tables, wall }: Deps, scenario: CurrentScenario, clock: Clock
   if (!scenario.isStale) return true
   // The start scenario is activated.
   if (hasRows(rules) || hasRows(counters)) return false
-  return scenario.layers(scenario.startChoice).every(({ timeline }) => timeline.length === 0)
+  const starting = [...imposed, ...scenario.layers(scenario.startChoice)]
+  return starting.every(({ timeline }) => timeline.length === 0)
 }
 
 /** Warns if the file of the start scenario or of the active one was deleted while the sandbox was stopped. */

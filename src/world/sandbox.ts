@@ -8,6 +8,7 @@ import { Client } from './client.ts'
 import { ClientRegistry } from './client-registry.ts'
 import { ClientRows, DEFAULT_CLIENT, type NewClient } from './client-rows.ts'
 import { storeStart } from './client-start.ts'
+import { imposedOf } from './imposed.ts'
 import type { TimerObserver } from './recorder.ts'
 import { openSharedResources, type SharedConfig } from './shared-resources.ts'
 import { dropStaging } from './staging.ts'
@@ -28,6 +29,8 @@ export type SandboxConfig = SharedConfig & {
   fixtures: FixtureWorlds
   start: WorldStart
   library: Library
+  /** The start scenario lies above what clients choose, unless it is the default one. */
+  imposes?: boolean | undefined
   maxClients: number
   autoClients: boolean
   /** Called for each timer that runs. */
@@ -79,6 +82,7 @@ export async function openSandbox(config: SandboxConfig) {
   const clients = new ClientRegistry(config)
   const startedAt = steadyWall()
   let made = 0
+  const imposed = imposedOf(config.imposes ? config.start.scenario : undefined, () => library)
   const startAssumed = new Assumed()
   startAssumed.use(startReadings(config.start, library))
 
@@ -90,6 +94,7 @@ export async function openSandbox(config: SandboxConfig) {
       tables,
       start: rows.startOf(tables),
       library: () => rows.libraryOf(tables, library),
+      imposed,
       feedName: `${startedAt.toString(36)}.${number}`,
       timerRan: config.timerRan,
       loadStartRows: rows.reload,
@@ -105,7 +110,8 @@ export async function openSandbox(config: SandboxConfig) {
   function open(tables: SandboxTables): Client {
     const client = new Client(tables, ++made, makeWorld)
     const start = { tables, start: rows.startOf(tables), library: rows.libraryOf(tables, library) }
-    if (!storeStart({ ...start, wall: steadyWall, log })) void client.world
+    if (!storeStart({ ...start, imposed: imposed.layers(), wall: steadyWall, log }))
+      void client.world
     return client
   }
 

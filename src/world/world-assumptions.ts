@@ -11,6 +11,8 @@ export type WorldAssumptionsDeps = {
   start: Readings
   /** The readings of a scenario (default: of the active one). */
   ofScenario: (scenario?: StoredScenario) => Readings
+  /** The readings of the imposed scenario. */
+  imposed: () => Readings
   /** Called with the names of the assumptions that a call has changed. */
   onChanged: (changed: readonly string[]) => void
 }
@@ -21,11 +23,11 @@ type StoredScenario = Pick<ActiveScenario, 'name' | 'definition'>
 export type ReadingChanges = Readonly<Record<string, string | null>>
 
 /** Where a reading in force comes from, lowest priority first. */
-export const READING_SOURCES = ['default', 'start', 'scenario', 'call'] as const
+export const READING_SOURCES = ['default', 'start', 'scenario', 'call', 'imposed'] as const
 
 /**
- * The readings of one client. A call has priority over the active scenario, the scenario over the options of the start, and
- * these over the defaults.
+ * The readings of one client. An imposed scenario has priority over a call, a call over the active scenario, the scenario over
+ * the options of the start, and these over the defaults.
  */
 export class WorldAssumptions {
   readonly #deps: WorldAssumptionsDeps
@@ -48,8 +50,8 @@ export class WorldAssumptions {
 
   /** Puts the readings in force after the scenario or the stored changes were replaced. */
   update() {
-    const { assumed, start, ofScenario } = this.#deps
-    assumed.use({ ...start, ...ofScenario(), ...this.#called })
+    const { assumed, start, ofScenario, imposed } = this.#deps
+    assumed.use({ ...start, ...ofScenario(), ...this.#called, ...imposed() })
   }
 
   /** Changes readings; they are valid. */
@@ -93,8 +95,8 @@ export class WorldAssumptions {
 
   /** Every assumption with its reading in force, and where that reading comes from. */
   describe() {
-    const { assumed, start, ofScenario } = this.#deps
-    const layers = { start, scenario: ofScenario(), call: this.#called }
+    const { assumed, start, ofScenario, imposed } = this.#deps
+    const layers = { start, scenario: ofScenario(), call: this.#called, imposed: imposed() }
     return ASSUMPTIONS.map((assumption) => {
       const { name } = assumption
       const source = READING_SOURCES.findLast(

@@ -125,7 +125,7 @@ export function createWorldContent(deps: WorldContentDeps) {
         if (has('data') || has('clock')) storeTokenIssue(tables, now)
         if (has('assumptions')) assumptions.reset()
         // This also updates the state that the scenarios keep beside the rows.
-        if (has('scenario')) timeline.activate(scenarios.reset, now)
+        if (has('scenario')) timeline.restart(now)
       }
       replaceContent(load, replaced, 'reset', { parts })
     },

@@ -31,6 +31,7 @@ import { createWebhooks } from '../webhooks/webhooks.ts'
 import { createAccess } from './access.ts'
 import { DelayedResponses } from './delayed-responses.ts'
 import { Feed, type FeedEvents } from './feed.ts'
+import type { Imposed } from './imposed.ts'
 import { PartsOnDemand } from './parts-on-demand.ts'
 import { Profile } from './profile.ts'
 import type { TimerObserver } from './recorder.ts'
@@ -47,6 +48,8 @@ export type WorldDeps = {
   start: ClientStart
   /** The present library of scenarios; it changes when the files are reloaded. */
   library: () => Library
+  /** The scenario that is imposed on all clients, if there is one. */
+  imposed: Imposed
   webhookSettings: WebhookSettings
   /** A warning about a URL to which webhooks are probably not sent. */
   webhookWarning: (url: string) => string | undefined
@@ -147,11 +150,12 @@ type Publish = <K extends FeedKind>(kind: K, subject: FeedEvents[K]) => void
 
 /** The scenarios of a client, and its readings, of which the active scenario chooses some. */
 function createBehaviour(context: WorldContext, deps: WorldDeps, publish: Publish) {
-  const { tables, start, library } = deps
+  const { tables, start, library, imposed } = deps
   const scenarios = createScenarios(
     withMore(context, {
       library,
       start,
+      imposed: imposed.layers,
       onChanged(name: string) {
         assumptions.update()
         publish('scenario', { name })
@@ -163,6 +167,7 @@ function createBehaviour(context: WorldContext, deps: WorldDeps, publish: Publis
     assumed: context.assumed,
     start: start.assume ?? {},
     ofScenario: (scenario) => scenarios.readings(scenario),
+    imposed: imposed.readings,
     onChanged: (changed) => publish('assumptions', { changed }),
   })
   return { scenarios, assumptions }
@@ -179,7 +184,7 @@ function replaceStaleScenario(
   const why = canCompile(library(), before)
     ? 'its start scenario exists again'
     : `the active scenario ${before.name} no longer exists`
-  timeline.start(scenarios.reset)
+  timeline.start()
   log.warn(`client ${name}: ${why}; the active scenario is now ${scenarios.name}`)
 }
 
@@ -317,7 +322,7 @@ export function createWorld(deps: WorldDeps) {
     },
     start() {
       content.start()
-      if (scenarios.isStale) timeline.start(scenarios.reset)
+      if (scenarios.isStale) timeline.start()
       scheduler.start()
       worldClock.start()
     },

@@ -46,6 +46,22 @@ t.test('exec --record keeps a run, and replay finds every byte of it again', asy
   t.ok(output.calls >= 6, `${output.calls} calls`)
 })
 
+t.test('what exec imposes is imposed in a replay too', async (t) => {
+  const cwd = t.testdir()
+  const code = `
+    const { PAYOUT_SANDBOX_URL: url, PAYOUT_SANDBOX_ADMIN_URL: admin } = process.env
+    const send = (method, address, body) => fetch(address, { method, headers: { 'content-type': 'application/json' }, body })
+    await send('PUT', admin + '/scenario', '{"name":"slow"}')
+    const before = await fetch(url + '/users')
+    await send('POST', admin + '/clock/advance', '{"by":"2m"}')
+    const after = await fetch(url + '/users')
+    process.exit(before.status === 503 && after.status === 200 ? 0 : 1)`
+  const options = ['--clock', 'frozen', '--scenario', 'provider-outage']
+  const args = ['exec', '--record', 'run.ndjson', ...options, ...node(code)]
+  t.match(await run(args, { cwd }), { code: 0, stderr: '' })
+  t.match(await run(['replay', 'run.ndjson'], { cwd }), { code: 0 })
+})
+
 t.test('replay says which timers ran within an advance', async (t) => {
   const cwd = t.testdir()
   const code = `${PAY.split('await Promise.all')[0]}

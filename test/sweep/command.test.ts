@@ -230,7 +230,10 @@ t.test('a sweep says what is wrong, and what to do', async (t) => {
   t.match(failing.stderr, /fails without any fault \(exit code 1\)[\s\S]*no luck/)
   const silent = await client(t, '').sweep()
   t.equal(silent.exit, 2)
-  t.match(silent.stderr, /made no call; let it use the address in the variable PAYOUT_SANDBOX_URL, as startSandbox/)
+  t.match(
+    silent.stderr,
+    /made no call; let it use the address in the variable PAYOUT_SANDBOX_URL, as startSandbox/,
+  )
   for (const [args, message] of [
     [[], /sweep needs a program after --/],
     [['--points', 'some', '--', 'true'], /--points takes first-last or first or all, not "some"/],

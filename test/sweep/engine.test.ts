@@ -96,6 +96,25 @@ t.test('a client that hammers is found, by its number of calls and by its pauses
   t.match(strict.findings[0]!.happened, /was sent 4 times although it failed each time/)
 })
 
+t.test('a fault lies above the scenarios that the command activates, in each client', async (t) => {
+  const activate = "await send('PUT', admin + '/scenario', { name: 'no-webhooks' })\n"
+  const own = `
+const root = url.replace('/v1', '')
+await send('POST', admin + '/clients', { name: 'own', access_token: 'sbx_own', scenario: 'no-webhooks' })
+url = root + '/@own/v1'
+token = 'sbx_own'
+`
+  for (const code of [activate, own]) {
+    const { sweep } = smallClient(t, `${code}${PAYS_ONCE}`)
+    const only = ['error_500', 'payment_failed']
+    const { runs } = await sweep({ only })
+    t.strictSame(
+      runs.map(({ plan, verdict }) => `${plan[0]!.name} ${verdict}`),
+      ['error_500 failed_safely', 'payment_failed not_paid'],
+    )
+  }
+})
+
 t.test('what the run did not meet again is not_reached', async (t) => {
   const { sweep } = smallClient(
     t,

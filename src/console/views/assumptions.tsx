@@ -28,6 +28,7 @@ const MARKS: Readonly<Record<Assumption['source'], string | undefined>> = {
   start: 'chosen at the start',
   scenario: 'by the scenario',
   call: 'changed',
+  imposed: 'imposed',
 }
 
 /** Whether the reading in force is neither the default nor that of the start. */

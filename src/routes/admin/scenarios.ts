@@ -23,6 +23,10 @@ const ActiveScenario = z
     name: z.string(),
     title: z.string().nullable(),
     definition: z.looseObject({}).optional(),
+    imposed: z.string().optional().meta({
+      description:
+        'The scenario of `exec` or of a sweep, whose rules come before those of this one.',
+    }),
     rules: z.array(RuleHits),
     webhooks: z.array(RuleHits),
     // Parts of the definition that are allowed but look like mistakes; returned when it is set.
