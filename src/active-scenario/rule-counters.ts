@@ -1,14 +1,17 @@
 import type { Counter } from '../scenarios/decide.ts'
 import { counterName } from '../scenarios/rule-ids.ts'
 import type { SandboxTables } from '../tables/tables.ts'
+import type { Totals } from './totals.ts'
 
 /** The stored counters of the rules of one world: how often each rule matched and acted. */
 export class RuleCounters {
   readonly #store: SandboxTables
   readonly #rows: SandboxTables['tables']['counters']
+  readonly #totals: Totals
 
-  constructor(store: SandboxTables) {
+  constructor(store: SandboxTables, totals: Totals) {
     this.#store = store
+    this.#totals = totals
     this.#rows = store.tables.counters
   }
 
@@ -17,11 +20,13 @@ export class RuleCounters {
   }
 
   set(name: string, { matched, hits }: Counter) {
+    // The counter of a rule with a `key` has the value of the key in a second line.
+    if (hits > (this.get(name)?.hits ?? 0)) this.#totals.countHit(name.split('\n', 1)[0]!)
     this.#store.put('counters', { name, matched, hits })
   }
 
   /** Returns how often a rule acted, over all values of its `key`. */
-  hitsOf(rule: { scenario: string; id: string }): number {
+  hitsOf = (rule: { scenario: string; id: string }): number => {
     const name = counterName(rule)
     let hits = 0
     for (const row of this.#rows.rows())

@@ -12,11 +12,13 @@ import type { ScenarioDefinition } from '../scenarios/scenario-schema.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import { checkScenario, checkScenarios, createRuleCheck, INLINE } from './check-definition.ts'
 import { type Choice, CurrentScenario, canCompile, type StartScenario } from './current-scenario.ts'
+import { describeScenario } from './describe-scenario.ts'
 import { Expectations } from './expectations.ts'
 import { PushedRules } from './pushed-rules.ts'
 import { RuleCounters } from './rule-counters.ts'
 import { checkRuleLimits } from './rule-limits.ts'
 import type { StoredTimelineEntry } from './timeline-limits.ts'
+import type { Totals } from './totals.ts'
 
 /** The kind of the timers of timeline entries. */
 export const TIMELINE_ENTRY = 'timeline.entry'
@@ -26,6 +28,7 @@ export type ScenariosDeps = WorldContext & {
   start: StartScenario
   /** The layers of the scenario that `exec` or a sweep imposes on all clients; none otherwise. */
   imposed: () => readonly CompiledScenario[]
+  totals: Totals
   /** Called with the active scenario's name when scenario, rules or library have changed. */
   onChanged: (name: string) => void
 }
@@ -49,7 +52,7 @@ export class Scenarios {
   constructor(deps: ScenariosDeps) {
     const { store, random, library, start } = deps
     this.#deps = deps
-    this.#counters = new RuleCounters(store)
+    this.#counters = new RuleCounters(store, deps.totals)
     this.#pushed = new PushedRules(store, random, this.#counters)
     this.#current = new CurrentScenario(store, library, start)
   }
@@ -158,6 +161,9 @@ export class Scenarios {
   /** Counts a call for `expect`. */
   countCall(operation: OperationId) {
     this.#expectations.count(operation)
+    const { totals, start } = this.#deps
+    const isInForce = this.name === start.fallbackScenario || this.#imposedLayers().length > 0
+    if (isInForce) totals.expectations.count(operation)
   }
 
   /** Activates a scenario, resets its counters, and keeps the unmet expectations of the previous one. */
@@ -290,29 +296,19 @@ export class Scenarios {
     }
   }
 
-  #hitCount = (rule: { scenario: string; id: string; name: string }) => ({
-    name: rule.name,
-    // Only a rule of another scenario shows its scenario.
-    ...(rule.scenario !== this.name && { scenario: rule.scenario }),
-    hits: this.#counters.hitsOf(rule),
-  })
-
   /** The active scenario with the hits of its rules, its expectations, and unmet expectations of previous scenarios. */
   describe() {
-    const { name, definition } = this.#current.choice
+    const { definition } = this.#current.choice
     const scenario = this.#current.compile()
     const { previous } = this.#expectations
     const imposed = this.#imposedLayers()
     // With the scenarios that it extends, but without the default one, whose magic values are listed elsewhere.
     const layers = [...new Set([...imposed, ...this.#library.ownLayersOf(scenario)])]
+    const { hitsOf } = this.#counters
     return {
-      name,
-      title: scenario.title ?? null,
+      ...describeScenario(scenario, layers, hitsOf, this.#expectations.of(scenario)),
       ...(imposed.length > 0 && imposed[0] !== scenario && { imposed: imposed[0]!.name }),
       ...(definition && { definition }),
-      rules: layers.flatMap(({ rules }) => rules.map(this.#hitCount)),
-      webhooks: layers.flatMap(({ webhooks }) => webhooks.map(this.#hitCount)),
-      expect: this.#expectations.of(scenario),
       ...(previous.length > 0 && { previous }),
     }
   }

@@ -6,6 +6,7 @@ import { countOf } from '../model/count-text.ts'
 import { printableLine } from '../model/printable.ts'
 import type { TestCase } from '../report/junit.ts'
 import type { Report } from '../report/report.ts'
+import type { RunningServer } from '../server.ts'
 import type { Command } from './command.ts'
 import { gatherOptions, optionFlag, START_FLAGS } from './options.ts'
 import { openReport, REPORT_FLAG } from './report.ts'
@@ -69,13 +70,25 @@ async function runProgram(
   })
 }
 
-/** Prints the unmet expectations of a scenario. */
-function printUnmet({ name, expect }: PreviousScenario) {
+/** Prints the unmet expectations of a scenario about the calls of all clients, or of one. */
+function printUnmet({ name, expect }: PreviousScenario, whose: string, elsewhere: string) {
   const unmet = expect.filter(({ met }) => !met)
   if (unmet.length === 0) return
   printError(
-    `the requests do not match the expectations of scenario ${name}:\n${expectTable(unmet)}`.trimEnd(),
+    `the requests of ${whose} do not match the expectations of scenario ${name}:\n${expectTable(unmet)}${elsewhere}`.trimEnd(),
   )
+}
+
+/** The expectations of the start scenario, about all clients, and those of other scenarios of the default client. */
+async function checkExpectations({ sandbox }: RunningServer) {
+  const start = sandbox.startScenario()
+  const { previous = [], ...active } = sandbox.default.scenarios.describe()
+  const others = [...previous, active].filter(({ name }) => name !== start?.name)
+  const { callsElsewhere } = await import('../requests/calls-elsewhere.ts')
+  if (start) printUnmet(start, 'all clients', '')
+  const elsewhere = callsElsewhere(sandbox.allRequests, sandbox.default.name)
+  for (const one of others) printUnmet(one, 'the default client', elsewhere)
+  return [...(start ? [start] : []), ...others]
 }
 
 /** The program and each expectation of a scenario as tests. */
@@ -162,7 +175,6 @@ export const exec: Command = {
     const signals = forwardSignals()
     const { startOrExplain } = await import('./serve.ts')
     const server = await startOrExplain(options, { imposes: true })
-    const { sandbox } = server
     const early = signals.early()
     if (early) {
       await server.close()
@@ -175,9 +187,7 @@ export const exec: Command = {
       signals,
     )
     if (hasEnded && server.app.received() === 0) printError(NO_CALL)
-    const { previous = [], ...active } = sandbox.default.scenarios.describe()
-    const scenarios = [...previous, active]
-    for (const one of scenarios) printUnmet(one)
+    const scenarios = await checkExpectations(server)
     report(execReport(program, performance.now() - startedAt, code, scenarios))
     await server.close()
     const isMet = scenarios.every(({ expect }) => expect.every(({ met }) => met))

@@ -1,7 +1,6 @@
 import type { LoggedRequest, RequestInShort } from '../model/logged-request.ts'
 import { HIDDEN, isSecretName, maskLogText, maskResponse, maskValue } from '../model/mask.ts'
 import { type Budget, Ring } from '../runtime/ring-buffer.ts'
-import { type RingText, TextRing } from '../runtime/text-ring.ts'
 
 /** A request with its response. Texts and objects are stored unchanged, and masked when they are shown. */
 export type CompletedRequest = {
@@ -32,8 +31,7 @@ export type CompletedRequest = {
 }
 
 /** An entry of the log; a body or a response that was too long to be stored is empty. */
-export type RequestLogEntry = Omit<CompletedRequest, 'began' | 'headersSize' | 'response'> & {
-  readonly response: RingText
+export type RequestLogEntry = Omit<CompletedRequest, 'began' | 'headersSize'> & {
   readonly seq: number
   readonly duration_ms: number
   readonly bodySize: number
@@ -58,8 +56,51 @@ const ENTRY_OVERHEAD = 1_024
 /** The memory limit that the logs of all clients share. */
 export const createLogBudget = (): Budget => ({ used: 0, max: MAX_SIZE_OF_ALL })
 
+/** The time between two clears of a log. */
+type Era = { isOver: boolean }
+
+/** A call in the list of all clients; `seq` numbers the calls of all of them. */
+export type CallOfClient = { client: string; seq: number; call: RequestLogEntry }
+
+/** The newest calls of all clients, deleted ones too, but without those that a client has cleared. */
+export class AllRequests {
+  readonly #ring = new Ring<CallOfClient & { era: Era }>({
+    ...OF_ONE,
+    sizeOf: ({ call }) => call.size,
+  })
+  #seq = 0
+
+  add(client: string, call: RequestLogEntry, era: Era) {
+    this.#ring.push({ client, seq: ++this.#seq, call, era })
+  }
+
+  *newestFirst(): Generator<CallOfClient> {
+    for (const one of this.#ring.newestFirst()) if (!one.era.isOver) yield one
+  }
+
+  /** The number of older calls that were dropped. */
+  get dropped(): number {
+    return this.#ring.dropped
+  }
+
+  /** The number of calls of each client that has one. */
+  counts(): Map<string, number> {
+    const counts = new Map<string, number>()
+    for (const { client } of this.newestFirst()) counts.set(client, (counts.get(client) ?? 0) + 1)
+    return counts
+  }
+
+  /** Removes the calls of deleted clients too. */
+  clear() {
+    this.#ring.clear()
+  }
+}
+
 type RequestLogDeps = {
   budget: Budget
+  /** The calls of all clients, under the name of this one. */
+  all: AllRequests
+  client: string
   onLogged: (call: RequestLogEntry) => void
   /** The monotonic clock for durations, ms. */
   elapsed: () => number
@@ -69,8 +110,8 @@ type RequestLogDeps = {
 export class RequestLog {
   readonly #deps: RequestLogDeps
   readonly #ring: Ring<RequestLogEntry>
-  #responses: TextRing | undefined
   #seq = 0
+  #era: Era = { isOver: false }
   #clearedAt = Number.NEGATIVE_INFINITY
 
   constructor(deps: RequestLogDeps) {
@@ -83,11 +124,7 @@ export class RequestLog {
     // A request that started before the log was cleared does not belong to it.
     if (began < this.#clearedAt) return
     const storedBody = body.length > MAX_BODY ? '' : body
-    this.#responses ??= new TextRing()
-    const storedResponse = this.#responses.add(
-      response.length > MAX_RESPONSE ? '' : response,
-      this.#ring.oldest?.response,
-    )
+    const storedResponse = response.length > MAX_RESPONSE ? '' : response
     const entry: RequestLogEntry = {
       seq: ++this.#seq,
       at: call.at,
@@ -113,9 +150,10 @@ export class RequestLog {
         url.length +
         call.headersSize +
         Buffer.byteLength(storedBody) +
-        storedResponse.size,
+        Buffer.byteLength(storedResponse),
     }
     this.#ring.push(entry)
+    this.#deps.all.add(this.#deps.client, entry, this.#era)
     this.#deps.onLogged(entry)
   }
 
@@ -137,8 +175,14 @@ export class RequestLog {
     const { count } = this.#ring
     this.#clearedAt = this.#deps.elapsed()
     this.#ring.clear()
-    this.#responses = undefined
+    this.#era.isOver = true
+    this.#era = { isOver: false }
     return count
+  }
+
+  /** Releases the memory of a client that ends; the calls of all clients still have its entries. */
+  release() {
+    this.#ring.clear()
   }
 
   /** Removes all entries and restarts the ids at 1: after a reset the same requests get the same ids. */
@@ -234,6 +278,6 @@ export const requestDetails = (call: RequestLogEntry): LoggedRequest => ({
   headers: maskedHeaders(call.headers),
   body: maskValue(parseJsonOrUndefined(call.body) ?? null),
   body_size: call.bodySize,
-  response: maskedResponse(String(call.response)),
+  response: maskedResponse(call.response),
   response_size: call.responseSize,
 })

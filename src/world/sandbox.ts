@@ -71,20 +71,20 @@ function startWorld(world: World) {
   }
 }
 
-/** Opens the worlds of the data file, and creates those of the fixtures that are not in it yet. */
-export async function openSandbox(config: SandboxConfig) {
-  const { fixtures, log } = config
-  let { library } = config
-  let libraryProblems: readonly string[] = []
-  const shared = await openSharedResources(config)
-  const { store, runtime, steadyWall } = shared
-  const rows = new ClientRows(store, fixtures, config.start, steadyWall)
-  const clients = new ClientRegistry(config)
-  const startedAt = steadyWall()
+type MakerDeps = Awaited<ReturnType<typeof openSharedResources>> & {
+  rows: ClientRows
+  clients: ClientRegistry
+  library: () => Library
+  startedAt: number
+}
+
+/** Returns the functions that make clients. */
+function createClientMaker(config: SandboxConfig, deps: MakerDeps) {
+  const { rows, clients, library, startedAt, ...shared } = deps
+  const { store, steadyWall } = shared
+  const { log } = config
+  const imposed = imposedOf(config.imposes ? config.start.scenario : undefined, library)
   let made = 0
-  const imposed = imposedOf(config.imposes ? config.start.scenario : undefined, () => library)
-  const startAssumed = new Assumed()
-  startAssumed.use(startReadings(config.start, library))
 
   /** Makes a client's world on its stored tables, and starts it. */
   function makeWorld({ name, number, tables }: Client): World {
@@ -93,7 +93,7 @@ export async function openSandbox(config: SandboxConfig) {
       name,
       tables,
       start: rows.startOf(tables),
-      library: () => rows.libraryOf(tables, library),
+      library: () => rows.libraryOf(tables, library()),
       imposed,
       feedName: `${startedAt.toString(36)}.${number}`,
       timerRan: config.timerRan,
@@ -109,9 +109,15 @@ export async function openSandbox(config: SandboxConfig) {
   /** Starts a client on its stored tables; its world is made if it has something to do. */
   function open(tables: SandboxTables): Client {
     const client = new Client(tables, ++made, makeWorld)
-    const start = { tables, start: rows.startOf(tables), library: rows.libraryOf(tables, library) }
-    if (!storeStart({ ...start, imposed: imposed.layers(), wall: steadyWall, log }))
-      void client.world
+    const isReady = storeStart({
+      tables,
+      start: rows.startOf(tables),
+      library: rows.libraryOf(tables, library()),
+      imposed: imposed.layers(),
+      wall: steadyWall,
+      log,
+    })
+    if (!isReady) void client.world
     return client
   }
 
@@ -130,6 +136,29 @@ export async function openSandbox(config: SandboxConfig) {
     return client!
   }
 
+  return { open, add }
+}
+
+/** Opens the worlds of the data file, and creates those of the fixtures that are not in it yet. */
+export async function openSandbox(config: SandboxConfig) {
+  const { fixtures, log } = config
+  let { library } = config
+  let libraryProblems: readonly string[] = []
+  const shared = await openSharedResources(config)
+  const { store, runtime, steadyWall } = shared
+  const rows = new ClientRows(store, fixtures, config.start, steadyWall)
+  const clients = new ClientRegistry(config)
+  const startedAt = steadyWall()
+  const startAssumed = new Assumed()
+  startAssumed.use(startReadings(config.start, library))
+
+  const { open, add } = createClientMaker(config, {
+    ...shared,
+    rows,
+    clients,
+    library: () => library,
+    startedAt,
+  })
   dropStaging(store)
   for (const tables of store.worlds.values()) clients.add(open(tables))
   for (const name of fixtures.keys())
@@ -205,6 +234,12 @@ export async function openSandbox(config: SandboxConfig) {
         log.info(`client ${name} reset`)
       }
     },
+    /** The start scenario with its hits and expectations over all clients; `undefined` if its file was deleted. */
+    startScenario() {
+      const scenario = library.get(config.start.scenario)
+      return scenario && shared.totals.describe(scenario, library)
+    },
+    allRequests: shared.allRequests,
     /** The problems of the last reload of the scenario files; with problems, the previous library stays active. */
     get libraryProblems() {
       return libraryProblems

@@ -1,5 +1,6 @@
+import { Totals } from '../active-scenario/totals.ts'
 import { formatDuration } from '../model/duration.ts'
-import { createLogBudget } from '../requests/request-log.ts'
+import { AllRequests, createLogBudget } from '../requests/request-log.ts'
 import { oncePerBurst } from '../runtime/once-per-burst.ts'
 import { createSteadyWall } from '../runtime/real-time.ts'
 import type { Runtime } from '../runtime/runtime.ts'
@@ -84,6 +85,8 @@ export async function openSharedResources({ log, ...config }: SharedDeps) {
     store,
     sendLimit,
     logBudget: createLogBudget(),
+    allRequests: new AllRequests(),
+    totals: new Totals(),
     webhookSettings,
     webhookWarning: createAddressPolicy({ allow }).warningFor,
   }

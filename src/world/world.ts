@@ -1,5 +1,6 @@
 import { canCompile } from '../active-scenario/current-scenario.ts'
 import { createTimeline } from '../active-scenario/timeline.ts'
+import type { Totals } from '../active-scenario/totals.ts'
 import { createScenarios, type Scenarios } from '../active-scenario/world-scenarios.ts'
 import { Assumed } from '../assumptions/assumed.ts'
 import { createSnapshots } from '../content/snapshots.ts'
@@ -7,7 +8,7 @@ import { stateOnDemand } from '../content/state-on-demand.ts'
 import type { FeedKind } from '../model/feed-kinds.ts'
 import { Payouts } from '../payouts/payouts.ts'
 import type { Views } from '../payouts/response-texts.ts'
-import { RequestLog } from '../requests/request-log.ts'
+import { type AllRequests, RequestLog } from '../requests/request-log.ts'
 import { createRandom, type Random } from '../runtime/random.ts'
 import type { Budget } from '../runtime/ring-buffer.ts'
 import type { Runtime } from '../runtime/runtime.ts'
@@ -57,6 +58,10 @@ export type WorldDeps = {
   sendLimit: SendLimit
   /** The memory limit that the request logs of all clients share. */
   logBudget: Budget
+  /** The calls of all clients. */
+  allRequests: AllRequests
+  /** What happened in all clients. */
+  totals: Totals
   /** The prefix of the event ids of this world's feed. */
   feedName: string
   runtime: Runtime
@@ -150,12 +155,13 @@ type Publish = <K extends FeedKind>(kind: K, subject: FeedEvents[K]) => void
 
 /** The scenarios of a client, and its readings, of which the active scenario chooses some. */
 function createBehaviour(context: WorldContext, deps: WorldDeps, publish: Publish) {
-  const { tables, start, library, imposed } = deps
+  const { tables, start, library, imposed, totals } = deps
   const scenarios = createScenarios(
     withMore(context, {
       library,
       start,
       imposed: imposed.layers,
+      totals,
       onChanged(name: string) {
         assumptions.update()
         publish('scenario', { name })
@@ -203,6 +209,8 @@ export function createWorld(deps: WorldDeps) {
   }
   const requests = new RequestLog({
     budget: deps.logBudget,
+    all: deps.allRequests,
+    client: name,
     elapsed: runtime.elapsed,
     onLogged: (call) => feed.publish('request', call),
   })
@@ -330,7 +338,7 @@ export function createWorld(deps: WorldDeps) {
       worldClock.stop()
       scheduler.stop()
       deliveries.stop()
-      requests.clear()
+      requests.release()
       feed.close()
     },
   })

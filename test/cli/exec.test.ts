@@ -132,7 +132,7 @@ t.test('what the scenario expects is checked at the end', async (t) => {
   t.strictSame(await ended(1), {
     code: 1,
     stderr:
-      'payout-sandbox: the requests do not match the expectations of scenario mine:\nexpected   requests  found  met\nlistUsers  2         1      no\n',
+      'payout-sandbox: the requests of all clients do not match the expectations of scenario mine:\nexpected   requests  found  met\nlistUsers  2         1      no\n',
   })
   t.match(await ended(3, 9), { code: 9, stderr: /listUsers/ })
 })
@@ -153,13 +153,43 @@ t.test('a scenario that makes way for another is held against what it expected',
   t.strictSame(await ended(advance), {
     code: 1,
     stderr:
-      'payout-sandbox: the requests do not match the expectations of scenario mine:\nexpected   requests    found  met\nlistUsers  at least 1  0      no\n',
+      'payout-sandbox: the requests of all clients do not match the expectations of scenario mine:\nexpected   requests    found  met\nlistUsers  at least 1  0      no\n',
   })
   t.match(await ended(list, advance), { code: 0, stderr: '' })
   t.match(await ended(advance, list), { code: 1 }, 'what comes later is not for it')
-  t.match(await ended(advance, again, list), { code: 0 }, 'activated again it counts anew')
-  t.match(await ended(list, advance, again), { code: 1 })
+  t.match(await ended(advance, again, list), { code: 0 }, 'activated again it counts on')
+  t.match(await ended(list, advance, again), { code: 0 })
   t.match(await ended(advance, reset, list), { code: 0 })
+  t.match(await ended(list, reset), { code: 0 }, 'a reset forgets nothing')
+})
+
+t.test('what the scenario expects is counted over all clients, deleted ones too', async (t) => {
+  const scenarios = t.testdir({
+    'mine.yaml': 'expect: { requests: { listUsers: 3 } }\n',
+    'other.yaml': 'expect: { requests: { listUsers: { at_least: 1 } } }\n',
+  })
+  const usedBy = (name: string, { url }: At) => call(url.replace('/v1', `/@${name}/v1/users`))
+  const remove = ({ admin }: At, name: string) =>
+    call(`${admin}/clients/${name}`, undefined, {}, 'DELETE')
+  const use = ({ admin }: At) => call(`${admin}/scenario`, { name: 'other' }, {}, 'PUT')
+  const options = ['--scenarios', scenarios, '--scenario', 'mine']
+  const ended = (names: readonly string[], end: (at: At) => Promise<unknown>) =>
+    during(options, async (at) => {
+      for (const name of names) t.equal((await usedBy(name, at)).status, 200)
+      await end(at)
+      return 0
+    })
+  const gone = (at: At) => remove(at, 'a')
+  t.strictSame(await ended(['a', 'b', 'a'], gone), { code: 0, stderr: '' })
+  t.match(await ended(['a', 'b'], gone), { code: 1, stderr: /listUsers {2}3 {9}2 {6}no/ })
+  t.strictSame(await ended(['a', 'b', 'a'], use), {
+    code: 1,
+    stderr: `payout-sandbox: the requests of the default client do not match the expectations of scenario other:
+expected   requests    found  met
+listUsers  at least 1  0      no
+The default client had no calls; @a had 2, @b had 1.
+`,
+  })
 })
 
 const SIGNALS = [

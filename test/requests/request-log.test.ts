@@ -1,5 +1,6 @@
 import t from 'tap'
 import {
+  AllRequests,
   createLogBudget,
   RequestLog,
   type RequestLogEntry,
@@ -32,6 +33,8 @@ function open(budget = createLogBudget()) {
   const clock = { now: 12 }
   const log = new RequestLog({
     budget,
+    all: new AllRequests(),
+    client: 'default',
     onLogged: (noted) => logged.push(noted),
     elapsed: () => clock.now,
   })
