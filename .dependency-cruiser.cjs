@@ -6,7 +6,7 @@ const FLOORS = [
   '^src/report',
   '^src/runtime',
   '^src/json',
-  '^src/storage',
+  '^src/store',
   '^src/time',
   '^src/scenarios',
   '^src/tables',
@@ -88,7 +88,7 @@ module.exports = {
           '^src/(cli/(serve|check-files|generate-fixtures|generated-rows)|admin/admin-arguments)\\.ts',
       },
       to: {
-        path: '^src/(cli/(serve|check-files|generate-fixtures|generated-rows)|admin/admin-arguments|index|runtime|json|storage|time|tables|scenarios|active-scenario|payouts|webhooks|requests|content|world|http|log|routes|app|server|replay|conform|sweep)',
+        path: '^src/(cli/(serve|check-files|generate-fixtures|generated-rows)|admin/admin-arguments|index|runtime|json|store|time|tables|scenarios|active-scenario|payouts|webhooks|requests|content|world|http|log|routes|app|server|replay|conform|sweep)',
         dependencyTypesNot: ['dynamic-import', 'type-only'],
       },
     },
@@ -105,7 +105,7 @@ module.exports = {
     {
       name: 'lowdb-only-in-the-document',
       severity: 'error',
-      from: { path: '^src', pathNot: '^src/storage/document\\.ts$' },
+      from: { path: '^src', pathNot: '^src/store/document\\.ts$' },
       to: { path: 'node_modules/lowdb' },
     },
   ],

@@ -26,8 +26,10 @@ export type SandboxOptions = {
   data?: string
   /** Fsync every write before responding. */
   fsync?: boolean
-  /** Recover a damaged data file up to the damage (a backup is kept). */
+  /** Keep every row and change of a damaged data file that can be read (a backup is kept). */
   recover?: boolean
+  /** Keep a data file that was edited beside the journal of a killed sandbox, without that journal (a backup is kept). */
+  discardJournal?: boolean
   /** Replace a damaged or incompatible data file with a new one (a backup is kept). */
   reset?: boolean
   /** JSON file or folder with the initial data (default: the shipped fixtures). */

@@ -175,6 +175,7 @@ export async function assemble(options: Options, content: Content, log: Log) {
     ...parts,
     ...(file !== undefined && { file }),
     fsync: options.fsync,
+    discardJournal: options['discard-journal'],
     onDamage: options.recover ? 'recover' : options.reset ? 'reset' : 'refuse',
     start: {
       randomSeed: options['random-seed'],

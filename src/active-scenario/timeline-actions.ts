@@ -5,7 +5,7 @@ import { mobileKey } from '../model/mobile.ts'
 import { hasSuccessfulKyc } from '../payouts/check-payment.ts'
 import type { Payouts } from '../payouts/payouts.ts'
 import type { TimelineAction, TimelinePayment } from '../scenarios/compiled.ts'
-import type { Table } from '../storage/table.ts'
+import type { Table } from '../store/table.ts'
 import { kindOf, type ResourceKind, resourceIdOf } from '../tables/resource-ids.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 

@@ -80,9 +80,7 @@ export function limitReached(
 ): string | undefined {
   for (const [word, table] of GROWING_TABLES) {
     if (!(word in action)) continue
-    // Counts the rows of each layer; a row that several layers contain counts more than once. Cheap and accurate enough.
-    const rows = tables[table].view().layers.reduce((sum, layer) => sum + layer.rows.size, 0)
-    if (rows >= MAX_ROWS[table])
+    if (tables[table].size >= MAX_ROWS[table])
       return `skipped: the client has ${formatCount(MAX_ROWS[table])} ${table}, the maximum that a timeline creates`
   }
   return undefined

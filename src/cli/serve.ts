@@ -3,9 +3,14 @@ import { BadFixtures } from '../content/fixture-problems.ts'
 import { jsonLine, printableLine } from '../model/printable.ts'
 import { wallNow } from '../runtime/real-time.ts'
 import { BadScenarios, type RunningServer, startServer, stderrLog } from '../server.ts'
-import { DamagedFile, OtherFormat } from '../storage/damaged-file.ts'
-import { FileInUse } from '../storage/lock.ts'
-import { UnusableFile } from '../storage/unusable-file.ts'
+import {
+  DamagedFile,
+  EditedBesideJournal,
+  FileInUse,
+  LostOwnership,
+  OtherFormat,
+  UnusableFile,
+} from '../store/errors.ts'
 import { RecordingError } from '../world/recorder.ts'
 
 /** The sandbox cannot start: the message to print, and the exit code (docs/cli.md: Exit codes). */
@@ -38,7 +43,7 @@ const WRITE_ERROR_CODES = [
 /** Turns an expected start error into a `CannotStart`. Returns any other error unchanged: it is a bug. */
 export function explainStartError(error: unknown, options: Options): Error & { exitCode?: number } {
   const { code, message } = error as NodeJS.ErrnoException
-  if (error instanceof FileInUse) {
+  if (error instanceof FileInUse || error instanceof LostOwnership) {
     return new CannotStart(
       `${message}. Stop that process, or start with another --data FILE or with --memory.`,
       3,
@@ -46,13 +51,19 @@ export function explainStartError(error: unknown, options: Options): Error & { e
   }
   if (error instanceof OtherFormat) {
     return new CannotStart(
-      `The data file has the format of another version. ${message}. The file was not changed. To keep its content, start the version that wrote it, export the state of each client with GET /__admin/state, and import it here with PUT /__admin/state. Otherwise start with another --data FILE, or with --reset, which starts with a new file and keeps a backup.`,
+      `${message}. Nothing was changed. Start with another --data FILE, or with --reset, which starts with a new file and keeps a backup.`,
+      4,
+    )
+  }
+  if (error instanceof EditedBesideJournal) {
+    return new CannotStart(
+      `${message}. Nothing was changed. To keep the file as it is now, start with --discard-journal, which keeps a backup of the journal; to keep the changes, put the earlier content of the file back.`,
       4,
     )
   }
   if (error instanceof DamagedFile) {
     return new CannotStart(
-      `The data file is damaged. ${message}. The file was not changed. --recover restores the data before the damage, --reset starts with a new file; both keep a backup.`,
+      `The data file cannot be read, and was not changed:\n${message}\nCorrect it, or start with --recover, which keeps all that can be read, or with --reset, which starts with a new file; both keep a backup.`,
       4,
     )
   }

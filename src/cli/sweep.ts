@@ -25,6 +25,7 @@ const {
   fsync: _fsync,
   record: _record,
   recover: _recover,
+  'discard-journal': _discardJournal,
   reset: _reset,
   'log-level': _logLevel,
   'log-format': _logFormat,

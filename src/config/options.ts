@@ -211,7 +211,18 @@ export const OPTIONS = {
   ],
   record: [text, undefined, 'FILE', 'record the run to a file, for replay; requires --memory'],
   explain: [flag, false, '', 'add X-Sandbox-Client and X-Sandbox-Rule headers to responses'],
-  recover: [flag, false, '', 'recover a damaged data file up to the damage (a backup is kept)'],
+  recover: [
+    flag,
+    false,
+    '',
+    'keep every row and change of a damaged data file that can be read (a backup is kept)',
+  ],
+  'discard-journal': [
+    flag,
+    false,
+    '',
+    'keep a data file that was edited beside the journal of a killed sandbox, without that journal (a backup is kept)',
+  ],
   reset: [
     flag,
     false,

@@ -1,10 +1,10 @@
 import { SandboxError } from '../model/errors.ts'
 import { isReference, maskIfsc, maskNumber, maskText, quoteInput } from '../model/mask.ts'
-import { inSlices } from '../runtime/slices.ts'
-import { differences, findEntry, sizeOf } from '../storage/layers.ts'
-import type { Images } from '../storage/world-tables.ts'
+import { differences } from '../store/table.ts'
+import type { Images } from '../store/world-tables.ts'
 import type { Rows } from '../tables/rows.ts'
 import { type SandboxTables, TABLES } from '../tables/tables.ts'
+import { settingOf } from './stored-state.ts'
 
 /** The maximum number of snapshots of one client; each retains its rows in memory. */
 export const MAX_SNAPSHOTS = 100
@@ -68,13 +68,10 @@ export function createSnapshots({
   store,
   save,
   adopt,
-  pauses,
 }: {
   store: SandboxTables
   save: (name: string) => void
   adopt: (load: () => void) => void
-  /** Whether long work yields to other calls. */
-  pauses: boolean
 }) {
   function get(name: string) {
     const snapshot = store.snapshots.get(name)
@@ -87,8 +84,7 @@ export function createSnapshots({
 
   /** The client's time when a snapshot was made, ISO 8601. */
   function takenAt(name: string): string {
-    const clock = findEntry(get(name).images.settings.layers, 'clock')?.row
-    return new Date(clock?.name === 'clock' ? clock.value.anchor : 0).toISOString()
+    return new Date(settingOf(get(name).images.settings, 'clock')?.anchor ?? 0).toISOString()
   }
 
   const summaryOf = (name: string) => ({ name, taken_at: takenAt(name) })
@@ -117,30 +113,17 @@ export function createSnapshots({
       store.forget(name)
     },
     /** The changes of the client since a snapshot, by table; unchanged tables are omitted. */
-    async diff(name: string): Promise<StateDiff> {
-      const before = get(name)
-      const now = store.view()
-      const isLarge = pauses && NAMES.some((table) => sizeOf(now[table].layers) > FEW_ROWS)
-      // A few rows are compared in one turn; many must be protected from changes meanwhile.
-      const pinned = isLarge ? [store.pin(name), store.pin()] : []
-      try {
-        const [then, later] = isLarge ? pinned.map(({ images }) => images) : [before.images, now]
-        return await inSlices(compare(then!, later!), { pauses })
-      } finally {
-        for (const { release } of pinned) release()
-      }
-    },
+    diff: (name: string): StateDiff => compare(get(name).images, store.now().images),
   }
 }
 
 const FEW_ROWS = 1_000
 
-function* compare(before: SandboxImages, after: SandboxImages): Generator<undefined, StateDiff> {
+function compare(before: SandboxImages, after: SandboxImages): StateDiff {
   const diff: StateDiff = {}
   for (const table of NAMES) {
     const found: TableDiff = { added: [], removed: [], changed: [] }
-    for (const one of yield* differences<object>(before[table], after[table])) {
-      yield
+    for (const one of differences<object>(before[table], after[table])) {
       // An idempotency key is a user's own text; all other ids are needed for look-ups.
       const id = table === 'idempotency' ? masked(one.id) : one.id
       if (!one.before) found.added.push(id)

@@ -1,5 +1,5 @@
 import { builtFile } from '../config/built-file.ts'
-import type { BaseRows } from '../storage/worlds.ts'
+import type { BaseRows } from '../store/worlds.ts'
 import type { Rows } from '../tables/rows.ts'
 
 /** The rows with which a client starts, by table, and a key that identifies the content. */

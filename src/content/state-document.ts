@@ -9,12 +9,13 @@ import { CreateWebhook } from '../model/webhook.ts'
 import { ROWS } from '../tables/rows.ts'
 import { checkTimer } from './timer-payloads.ts'
 
-/** The tables that a state document has as rows; the client and the settings have their own fields in it. */
-export type TableName = keyof typeof ROWS
-export const TABLE_NAMES = Object.keys(ROWS) as TableName[]
+// A state is the same in `GET` and `PUT /__admin/state` and in the data file, which needs a few more fields.
 
-/** The rows of a document: as they are stored, but a person may have written them, so some fields are checked more. */
-export const DOCUMENT_ROWS = {
+/** The tables that a state has as rows; the client and the settings have their own fields in it. */
+export type TableName = keyof typeof ROWS
+
+/** The rows of a state: as they are stored, but a person may have written them, so some fields are checked more. */
+export const STORED_ROWS = {
   ...ROWS,
   users: ROWS.users.extend({
     email: z.email().max(254),
@@ -25,13 +26,21 @@ export const DOCUMENT_ROWS = {
     ifsc_code: IfscCode,
   }),
   payments: ROWS.payments.extend({ paise: z.int().min(0).max(MAX_PAISE) }),
-  // The secret never leaves the sandbox; a state that a person wrote may bring one.
   webhook: ROWS.webhook.extend({
     url: CreateWebhook.shape.url,
-    webhook_secret: CreateWebhook.shape.webhook_secret.optional(),
+    webhook_secret: CreateWebhook.shape.webhook_secret,
   }),
   timers: ROWS.timers.superRefine(checkTimer),
 }
+
+/** The same, but an exported state does not have the secret. */
+export const DOCUMENT_ROWS = {
+  ...STORED_ROWS,
+  webhook: STORED_ROWS.webhook.extend({
+    webhook_secret: CreateWebhook.shape.webhook_secret.optional(),
+  }),
+}
+export const TABLE_NAMES = Object.keys(ROWS) as TableName[]
 
 function checkReadings(readings: Readings, context: z.RefinementCtx) {
   for (const [name, reading] of Object.entries(readings)) {
@@ -39,38 +48,68 @@ function checkReadings(readings: Readings, context: z.RefinementCtx) {
     if (problem !== undefined) context.addIssue({ code: 'custom', path: [name], message: problem })
   }
 }
+const StoredReadings = z.record(z.string(), z.string()).superRefine(checkReadings)
 
 // The counter of the random series must stay exact: near 2^53, adding 1 has no effect. The numbers above this limit are
 // never used up.
 const MAX_DRAWS = 2 ** 48
 
-/** What a document says about the client. */
+/** What a state says about the client. */
 export const Profile = ClientRow.omit({ client: true, client_id: true, access_token: true })
+const StoredProfile = ClientRow.omit({ client: true })
 
-/** A whole world as one JSON document: all but the client's name, id and token, and its webhook's secret. */
+const HEAD = {
+  format: z.literal(1),
+  clock: z.strictObject({
+    now: Timestamp.refine((text) => isClockTime(Date.parse(text)), {
+      error: 'must not be before the year 1970',
+    }),
+    mode: z.enum(['real', 'frozen']),
+    speed: z.number().gt(0).max(1_000_000),
+    /** In the data file: when the client's time was `now`, on the clock of the machine. */
+    as_of: Timestamp.optional(),
+    /** In the data file: the clock options of the start; with others, a start applies them. */
+    started_as: z.string().optional(),
+  }),
+  /** When the access token was issued. A state of an earlier version does not have it. */
+  token_issued_at: Timestamp.optional(),
+  /** The readings that are not the default. A state of an earlier version has none. */
+  assumptions: StoredReadings.optional(),
+  /** In the data file: the readings that calls have chosen. */
+  assumptions_by_call: StoredReadings.optional(),
+  scenario: z.strictObject({
+    name: z.string(),
+    definition: z.looseObject({}).optional(),
+    /** In the data file: the start scenario; with another one, a start applies it. */
+    started_as: z.string().optional(),
+  }),
+  /** The position in the random series. */
+  draws: z.int().min(0).max(MAX_DRAWS),
+  /** In the data file: the options of the call that created the client. */
+  start: z.looseObject({}).optional(),
+  /** In the data file: the key of the fixtures that the client started with. */
+  fixtures: z.string().optional(),
+}
+
+const tablesOf = <R extends Record<TableName, z.ZodType>>(rows: R) =>
+  z.strictObject(
+    Object.fromEntries(TABLE_NAMES.map((name) => [name, z.array(rows[name])])) as {
+      [K in TableName]: z.ZodArray<R[K]>
+    },
+  )
+
+/** A whole world as one JSON document: all but the client's name, and without ids and secrets where it is exported. */
 export const StateDocument = z
   .strictObject({
-    format: z.literal(1),
-    clock: z.strictObject({
-      now: Timestamp.refine((text) => isClockTime(Date.parse(text)), {
-        error: 'must not be before the year 1970',
-      }),
-      mode: z.enum(['real', 'frozen']),
-      speed: z.number().gt(0).max(1_000_000),
-    }),
-    /** When the access token was issued. A document of an earlier version does not have it. */
-    token_issued_at: Timestamp.optional(),
-    /** The readings that are not the default. A document of an earlier version has none. */
-    assumptions: z.record(z.string(), z.string()).superRefine(checkReadings).optional(),
-    scenario: z.strictObject({ name: z.string(), definition: z.looseObject({}).optional() }),
-    /** The position in the random series. */
-    draws: z.int().min(0).max(MAX_DRAWS),
-    profile: Profile,
-    tables: z.strictObject(
-      Object.fromEntries(TABLE_NAMES.map((name) => [name, z.array(DOCUMENT_ROWS[name])])) as {
-        [K in TableName]: z.ZodArray<(typeof DOCUMENT_ROWS)[K]>
-      },
+    ...HEAD,
+    profile: Profile.extend(
+      StoredProfile.pick({ client_id: true, access_token: true }).partial().shape,
     ),
+    tables: tablesOf(DOCUMENT_ROWS),
   })
   .meta({ id: 'State' })
 export type StateDocument = z.infer<typeof StateDocument>
+
+/** The fields of a state in the data file, besides its tables. */
+export const StoredHead = z.strictObject({ ...HEAD, profile: StoredProfile })
+export type StoredHead = z.infer<typeof StoredHead>

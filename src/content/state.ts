@@ -5,18 +5,14 @@ import { validationFailed } from '../model/validation-errors.ts'
 import type { WebhookRow } from '../model/webhook.ts'
 import { isHeapFull } from '../runtime/heap-limits.ts'
 import { inSlices } from '../runtime/slices.ts'
-import { ignoreErrors } from '../storage/files.ts'
 import type { ActiveScenario } from '../tables/rows.ts'
-import type { SandboxTables } from '../tables/tables.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import type { ClockState } from '../time/clock.ts'
 import { checkStateRows, checkStateScenario } from './check-state.ts'
-import { DOCUMENT_ROWS, StateDocument, TABLE_NAMES } from './state-document.ts'
+import { DOCUMENT_ROWS, StateDocument, type StoredHead, TABLE_NAMES } from './state-document.ts'
 import { createStateExport, type StateExportDeps } from './state-export.ts'
 import { readState } from './state-reader.ts'
-
-// Rows that are stored by one change.
-const ROWS_PER_CHANGE = 100
+import { settingsIn } from './stored-state.ts'
 
 /** Throws `payload_too_large` if the heap is almost full. */
 function rejectIfHeapFull() {
@@ -25,19 +21,6 @@ function rejectIfHeapFull() {
     'payload_too_large',
     'The state was rejected because too little memory is left for it. Nothing was changed. Send a smaller state, delete clients, or start the sandbox with a larger heap (NODE_OPTIONS=--max-old-space-size=MB).',
   )
-}
-
-/** Stores the rows of a document in a staging world; its webhook may still need a secret. */
-function* gather(staged: SandboxTables, { tables }: StateDocument) {
-  for (const name of TABLE_NAMES) {
-    const rows = name === 'webhook' ? [] : tables[name]
-    for (let i = 0; i < rows.length; i += ROWS_PER_CHANGE) {
-      staged.change(() => {
-        for (const row of rows.slice(i, i + ROWS_PER_CHANGE)) staged.put(name, row as never)
-      })
-      yield
-    }
-  }
 }
 
 export type StateDeps = WorldContext & {
@@ -49,8 +32,6 @@ export type StateDeps = WorldContext & {
     replace: (scenario: ActiveScenario, readings: Readings) => void
   }
   adopt: (load: () => void) => void
-  /** Creates an empty hidden world, to collect rows in. */
-  stage: () => SandboxTables
   /** Whether long work yields to other calls. */
   pauses: boolean
 }
@@ -58,7 +39,7 @@ export type StateDeps = WorldContext & {
 /** Exports and imports the whole state of a client. */
 export function createState(deps: StateDeps) {
   const { store, scenarios, scheduler, random, clockNow, assumptions } = deps
-  const { adopt, stage, pauses } = deps
+  const { adopt, pauses } = deps
   // Secrets of exported webhooks, by id: an import into the same client needs no secret.
   const secrets = new Map<string, string>()
   const exported = createStateExport({
@@ -85,23 +66,22 @@ export function createState(deps: StateDeps) {
     })
   }
 
-  /** Replaces the client's state by the staged rows, as one change. */
-  function replaceBy(staged: SandboxTables, state: StateDocument) {
-    const { clock, token_issued_at: issued = clock.now, scenario, draws, profile } = state
+  /** Replaces the client's state, as one change. */
+  function replaceBy(state: StateDocument) {
+    const { clock, token_issued_at = clock.now, scenario, draws, profile } = state
     const webhook = webhookOf(state)
     const active = { ...scenario, startedAs: '' } as ActiveScenario
     adopt(() => {
       const present = store.tables.client.newest('all', 'all')!.row
-      store.take(staged)
-      staged.drop()
-      store.put('client', { ...present, ...profile })
-      for (const row of webhook) store.put('webhook', row)
-      store.put('settings', { name: 'scenario', value: active })
-      const { mode, speed } = clock
-      const value = { mode, speed, anchor: Date.parse(clock.now), wallAnchor: 0, startedAs: '' }
-      store.put('settings', { name: 'clock', value })
-      store.put('settings', { name: 'token', value: { issued_at: Date.parse(issued) } })
-      assumptions.replace(active, state.assumptions ?? {})
+      const { client_id, access_token } = present
+      store.reset(store.empty)
+      store.put('client', { ...present, ...profile, client_id, access_token })
+      for (const name of TABLE_NAMES)
+        for (const row of name === 'webhook' ? webhook : state.tables[name])
+          store.insert(name, row as never)
+      for (const row of settingsIn({ ...state, token_issued_at } as Partial<StoredHead>))
+        store.put('settings', row)
+      if (!state.assumptions_by_call) assumptions.replace(active, state.assumptions ?? {})
       store.random.counter = draws
     })
   }
@@ -120,15 +100,7 @@ export function createState(deps: StateDeps) {
       await checkStateRows(state, random, inPausingSlices)
       webhookOf(state)
       await checkStateScenario(state, scenarios, inPausingSlices)
-      const staged = stage()
-      let isTaken = false
-      try {
-        await inPausingSlices(gather(staged, state))
-        await scheduler.whenIdle(() => replaceBy(staged, state))
-        isTaken = true
-      } finally {
-        if (!isTaken) ignoreErrors(() => staged.drop())
-      }
+      await scheduler.whenIdle(() => replaceBy(state))
       return Object.fromEntries(
         Object.entries(state.tables).map(([table, { length }]) => [table, length]),
       )

@@ -87,7 +87,7 @@ export function createPaymentCheck({ store, assumed, users, checkKyc }: PaymentC
     const earlier =
       reference_id === undefined || !assumed.get(referenceId).isUnique
         ? undefined
-        : payments.findUnique('reference', reference_id)
+        : payments.first('reference', reference_id)
     if (earlier) throw duplicateReference(earlier.row, { assumed })
     return { payer_id, account }
   }

@@ -1,7 +1,7 @@
 import { SandboxError } from '../model/errors.ts'
 import { canTransition, type LifecycleKind, type StatusOf } from '../model/lifecycle.ts'
 import { quoteInput } from '../model/mask.ts'
-import type { Entry } from '../storage/entry.ts'
+import type { Entry } from '../store/table.ts'
 import { TABLE_OF } from '../tables/resource-ids.ts'
 import type { Rows } from '../tables/rows.ts'
 import { notFound, type WorldContext } from '../tables/world-context.ts'

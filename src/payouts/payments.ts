@@ -71,7 +71,7 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
   /** The id of a payment without a reference; no payment has it as its reference. */
   function newTransactionId(): string {
     const id = `TXN${random.digits(15)}`
-    return payments.findUnique('reference', id) ? newTransactionId() : id
+    return payments.first('reference', id) ? newTransactionId() : id
   }
 
   /** The row after a transition: SUCCESS sets the UTR, FAILED the failure; a reversed payment retains its UTR. */

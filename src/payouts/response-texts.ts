@@ -19,7 +19,7 @@ import {
   userTextParts,
 } from '../model/row-texts.ts'
 import type { UserRow } from '../model/user.ts'
-import { type Entry, memoizedText } from '../storage/entry.ts'
+import { type Entry, memoizedText } from '../store/table.ts'
 
 const memoized = <R>(slot: 'text' | 'otherText', render: (row: R) => JsonText) =>
   memoizedText(slot, render) as (entry: Entry<R>) => JsonText

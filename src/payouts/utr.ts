@@ -2,8 +2,6 @@ import { type UtrSystem, utrForm } from '../assumptions/utr-form.ts'
 import { utrOfSuccess } from '../assumptions/utr-of-success.ts'
 import type { PaymentRow } from '../model/payment.ts'
 import { UTR_TIMER } from '../model/payment-steps.ts'
-import { rowsOf } from '../storage/layers.ts'
-import type { SandboxTables } from '../tables/tables.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 
 const DAY_MS = 86_400_000
@@ -27,20 +25,6 @@ export function headsOf(day: number): Readonly<Record<UtrSystem, string>> {
   }
 }
 
-// By the image of the payments: most clients of a process have the same fixtures.
-const FIXTURE_UTRS = new WeakMap<object, ReadonlySet<string | null>>()
-
-/** The UTRs of the payments with which a client starts: a sandbox with another seed may have created them. */
-function fixtureUtrs({ base }: SandboxTables): ReadonlySet<string | null> {
-  const { payments } = base.images
-  let utrs = FIXTURE_UTRS.get(payments)
-  if (!utrs) {
-    utrs = new Set(Array.from(rowsOf(payments.layers), ({ utr }) => utr))
-    FIXTURE_UTRS.set(payments, utrs)
-  }
-  return utrs
-}
-
 /** Returns the function that makes the UTR of an amount: its form and India's date, and a unique number of eight digits. */
 function createUtrSeries({ store, clock, random, assumed }: WorldContext) {
   let day = Number.NaN
@@ -57,7 +41,7 @@ function createUtrSeries({ store, clock, random, assumed }: WorldContext) {
       // number only the last eight digits count, and their product is exact.
       const serial = ((random.next() % SERIALS) * 48_271) % SERIALS
       const utr = head + String(serial).padStart(8, '0')
-      if (!fixtureUtrs(store).has(utr)) return utr
+      if (store.tables.payments.count('utr', utr) === 0) return utr
     }
   }
 }

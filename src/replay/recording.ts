@@ -55,6 +55,7 @@ const UNRECORDED: ReadonlySet<OptionName> = new Set([
   'log-format',
   'record',
   'recover',
+  'discard-journal',
   'reset',
 ])
 

@@ -1,5 +1,5 @@
 import type { ListQuery } from '../model/paging.ts'
-import { type Entry, isBefore } from '../storage/entry.ts'
+import { type Entry, isBefore } from '../store/table.ts'
 
 /** What a list reads: a table of one client. */
 type Listed<R> = {

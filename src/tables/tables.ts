@@ -1,7 +1,7 @@
 import { historyOtherUserOf, historyUserOf } from '../model/history-users.ts'
 import { mobileKey } from '../model/mobile.ts'
-import type { Store } from '../storage/store.ts'
-import type { Specs, WorldTables } from '../storage/world-tables.ts'
+import type { Store } from '../store/store.ts'
+import type { Specs, WorldTables } from '../store/world-tables.ts'
 import type { Rows } from './rows.ts'
 
 // As text: ISO 8601 sorts like the instants, and a number would need more memory.
@@ -46,17 +46,10 @@ export const TABLES: Specs<Rows> = {
       type: (row) => (row.transaction_type === 'debit' ? 'debit' : undefined),
       user: historyUserOf,
       other_user: historyOtherUserOf,
+      // The generated id of a payment without a reference must not be a reference of another payment.
+      reference: (row) => row.reference_id ?? row.client_transaction_id,
+      utr: (row) => row.utr ?? undefined,
     },
-    // The generated id of a payment without a reference must not be a reference of another payment.
-    uniques: { reference: (row) => row.reference_id ?? row.client_transaction_id },
-    repeated: [
-      ['from_user_id'],
-      ['benif_bank_id', 'to_user_id', 'account_number', 'ifsc_code', 'account_name'],
-      ['status'],
-      ['bank_status'],
-      ['currency_code'],
-      ['transaction_type'],
-    ],
   },
   webhook: { id: (row) => row.webhook_id, at: () => 0, indexes: { all: always } },
   // In order of creation and not of time, because the clock can be set back.
@@ -80,7 +73,6 @@ export const TABLES: Specs<Rows> = {
     id: (row) => row.timer_id,
     at: () => 0,
     indexes: {},
-    repeated: [['kind']],
   },
   settings: { id: (row) => row.name, at: () => 0, indexes: {} },
   rules: { id: (row) => row.rule_id, at: () => 0, indexes: {} },

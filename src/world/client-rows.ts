@@ -2,8 +2,8 @@ import type { Readings } from '../assumptions/readings.ts'
 import type { FixtureWorlds, StartRows } from '../content/start-rows.ts'
 import { uuidOf } from '../runtime/random.ts'
 import { type Library, type OwnScenarios, withOwn } from '../scenarios/library.ts'
-import type { WorldAbout } from '../storage/op.ts'
-import type { Base } from '../storage/world-tables.ts'
+import type { WorldAbout } from '../store/unit-of-work.ts'
+import type { Base } from '../store/world-tables.ts'
 import type { Rows } from '../tables/rows.ts'
 import type { SandboxStore, SandboxTables } from '../tables/tables.ts'
 import type { ClockState } from '../time/clock.ts'
@@ -150,7 +150,7 @@ export class ClientRows {
   /** Whether a client of the data file was created from other fixtures. */
   isOutdated(tables: SandboxTables): boolean {
     const { name, base } = tables
-    return base.key !== '' && base.key !== this.#baseOf(name, aboutOf(tables)).key
+    return base !== '' && base !== this.#baseOf(name, aboutOf(tables)).key
   }
 
   /** Replaces all rows of a client by those with which it starts; its token stays. */

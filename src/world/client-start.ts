@@ -1,7 +1,7 @@
 import { CurrentScenario, canCompile } from '../active-scenario/current-scenario.ts'
 import type { CompiledScenario } from '../scenarios/compiled.ts'
 import type { Library } from '../scenarios/library.ts'
-import type { Table } from '../storage/table.ts'
+import type { Table } from '../store/table.ts'
 import type { SandboxTables } from '../tables/tables.ts'
 import { Clock, type ClockState } from '../time/clock.ts'
 import {
@@ -23,7 +23,7 @@ type Deps = {
   log: { warn(message: string): void }
 }
 
-const hasRows = <R>(table: Table<R>) => !table.rows().next().done
+const hasRows = <R>(table: Table<R>) => table.size > 0
 
 /** Whether the start of a client's world only stores settings, and nothing happens before the client's first call. */
 function canWait(

@@ -11,7 +11,6 @@ import { storeStart } from './client-start.ts'
 import { imposedOf } from './imposed.ts'
 import type { TimerObserver } from './recorder.ts'
 import { openSharedResources, type SharedConfig } from './shared-resources.ts'
-import { dropStaging } from './staging.ts'
 import type { WorldStart } from './start-options.ts'
 import { createWorld, type World } from './world.ts'
 import { RESET_PARTS, type ResetPart } from './world-content.ts'
@@ -159,13 +158,14 @@ export async function openSandbox(config: SandboxConfig) {
     library: () => library,
     startedAt,
   })
-  dropStaging(store)
   for (const tables of store.worlds.values()) clients.add(open(tables))
   for (const name of fixtures.keys())
     if (!clients.all.has(name)) add(() => rows.addOfFixtures(name, ''))
 
   const outdated = [...store.worlds.values()].filter((tables) => rows.isOutdated(tables))
   if (outdated.length > 0) log.warn(outdatedWarning(outdated, config.file!))
+  // So the data file is there when the sandbox has started.
+  if (store.lacksDocument) await store.compact()
 
   /** Stops the timers and aborts webhook attempts. */
   function stop() {

@@ -1,11 +1,12 @@
 import { Totals } from '../active-scenario/totals.ts'
+import { STORED_STATE } from '../content/stored-state.ts'
 import { formatDuration } from '../model/duration.ts'
 import { AllRequests, createLogBudget } from '../requests/request-log.ts'
 import { oncePerBurst } from '../runtime/once-per-burst.ts'
 import { createSteadyWall } from '../runtime/real-time.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import type { Disk } from '../storage/disk.ts'
-import { openStore } from '../storage/store.ts'
+import type { Disk } from '../store/disk.ts'
+import { openStore } from '../store/store.ts'
 import { TABLES } from '../tables/tables.ts'
 import { createAddressPolicy } from '../webhooks/addresses.ts'
 import type { WebhookSettings } from '../webhooks/attempt-request.ts'
@@ -19,6 +20,7 @@ export type SharedConfig = {
   file?: string
   fsync?: boolean
   onDamage?: 'refuse' | 'recover' | 'reset'
+  discardJournal?: boolean
   /** The size of the journal from which the data file is compacted, in bytes. */
   compactFrom?: number
   disk?: Disk
@@ -66,6 +68,12 @@ export async function openSharedResources({ log, ...config }: SharedDeps) {
     ...(config.file === undefined ? {} : { file: config.file }),
     fsync: config.fsync ?? false,
     onDamage: config.onDamage ?? 'refuse',
+    discardJournal: config.discardJournal ?? false,
+    shape: STORED_STATE,
+    readEdited: (isLenient, lost) => async (file, text) => {
+      const { readEdited } = await import('../content/edited-document.ts')
+      return readEdited(file, text, isLenient, lost)
+    },
     ...(config.compactFrom !== undefined && { compactFrom: config.compactFrom }),
     ...(config.disk && { disk: config.disk }),
     wall: runtime.wall,

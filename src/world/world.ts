@@ -36,7 +36,6 @@ import type { Imposed } from './imposed.ts'
 import { PartsOnDemand } from './parts-on-demand.ts'
 import { Profile } from './profile.ts'
 import type { TimerObserver } from './recorder.ts'
-import { createStaging } from './staging.ts'
 import { type ClientStart, storedScenario } from './start-options.ts'
 import { WorldAssumptions } from './world-assumptions.ts'
 import { createWorldClock } from './world-clock.ts'
@@ -275,7 +274,6 @@ export function createWorld(deps: WorldDeps) {
           content.restore('snapshot', load)
           replaceStale()
         },
-        pauses,
       }),
   })
 
@@ -303,7 +301,6 @@ export function createWorld(deps: WorldDeps) {
         assumptions,
         clockNow: worldClock.now,
         adopt: (load: () => void) => content.restore('state', load),
-        stage: () => createStaging(store, tables),
         pauses,
       }),
     ),

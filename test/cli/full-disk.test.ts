@@ -18,7 +18,7 @@ t.test(
   { skip },
   async (t) => {
     const data = join(t.testdir(), 'db.json')
-    const journal = join(t.testdirName, 'db.json.journal.0')
+    const journal = join(t.testdirName, 'db.json.journal')
     const { url, adminUrl, child, stop, stderr } = await serve(t, ['--data', data])
     limitFiles(child.pid!, statSync(journal).size + ROOM_BYTES)
 

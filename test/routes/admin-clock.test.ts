@@ -389,7 +389,7 @@ t.test('where time stood when the disk filled is stored once the disk takes it',
     state.fault = undefined
     const { now } = (await box.get('/__admin/clock')).body
     t.equal(now, reached)
-    const kept = () => readFileSync(join(t.testdirName, 'db.json.journal.0'), 'utf8')
+    const kept = () => readFileSync(join(t.testdirName, 'db.json.journal'), 'utf8')
     if (how === 'by itself')
       while (!kept().includes(`"anchor":${Date.parse(reached)}`)) await new Promise(setImmediate)
     await box.close()

@@ -140,7 +140,7 @@ t.test('a reset of all clients is one change: all of them or none', async (t) =>
   t.equal((await box.get('/__admin/clock')).body.now, '2026-01-01T01:00:00.000Z')
 
   timeline.activate = activate
-  const lines = () => readFileSync(`${file}.journal.0`, 'utf8').split('\n').length
+  const lines = () => readFileSync(`${file}.journal`, 'utf8').split('\n').length
   const written = lines()
   t.equal((await box.post('/__admin/reset', { all: true })).status, 200)
   t.equal(lines(), written + 1, 'one line says it all')

@@ -1,4 +1,4 @@
-import { type Disk, nodeDisk } from '../../src/storage/disk.ts'
+import { type Disk, nodeDisk } from '../../src/store/disk.ts'
 
 export type Errno = 'ENOSPC' | 'EIO' | 'EACCES' | 'EROFS' | 'EMFILE' | 'EDQUOT'
 
@@ -71,14 +71,11 @@ const NAMES: { [K in keyof Disk]: true } = {
   openSync: true,
   readdirSync: true,
   readFileSync: true,
-  readSync: true,
   readlinkSync: true,
   rename: true,
   renameSync: true,
-  rmdirSync: true,
   statSync: true,
   unlinkSync: true,
-  utimesSync: true,
   write: true,
   writeFileSync: true,
   writeSync: true,

@@ -10,8 +10,8 @@ export const NO_NAMESPACES =
     ? false
     : 'unshare needs Linux and root'
 
-/** Where a process runs: as we do, in a pid namespace of its own, under another host name, both; or on another machine. */
-export type Place = 'beside' | 'own pids' | 'own host' | 'container' | 'machine'
+/** Where a process runs: as we do, in a pid namespace of its own, under another host name, or both. */
+export type Place = 'beside' | 'own pids' | 'own host' | 'container'
 
 /** How to start a program in a place. */
 export function placed(place: Place, program: readonly string[], host: string): string[] {
@@ -37,8 +37,7 @@ export type OwnerProcess = Awaited<ReturnType<typeof startOwner>>
 
 /** Starts the program of `owner-server.ts`; without a `port` it ended, with `code`. */
 export async function startOwner(server: string, file: string, place: Place, host: string) {
-  const machine = place === 'machine' ? 'elsewhere' : 'here'
-  const [command, ...args] = placed(place, [process.execPath, server, file, machine], host)
+  const [command, ...args] = placed(place, [process.execPath, server, file], host)
   const { NODE_OPTIONS: _, NODE_EXTRA_CA_CERTS: __, ...env } = process.env
   const child = spawn(command!, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = once(child, 'close')

@@ -1,23 +1,11 @@
 // A store and nothing else, served: POST /ID writes a row, GET / lists them. It prints its port, and ends with 3 where
-// another has the file. As "another machine" it has a boot id of its own, and is not patient with a silent owner.
-import { randomUUID } from 'node:crypto'
+// another has the file.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { realLater } from '../../src/runtime/real-time.ts'
-import { type Disk, nodeDisk } from '../../src/storage/disk.ts'
-import { FileInUse } from '../../src/storage/lock.ts'
-import { openStore } from '../../src/storage/store.ts'
+import { FileInUse, LostOwnership } from '../../src/store/errors.ts'
+import { openStore } from '../../src/store/store.ts'
 
-const [file, machine] = process.argv.slice(2) as [string, 'here' | 'elsewhere']
-const HURRY = 40
-const boot = randomUUID()
-const elsewhere: Disk = {
-  ...nodeDisk,
-  readFileSync: ((path: string, options: 'utf8') =>
-    path.endsWith('/boot_id')
-      ? boot
-      : nodeDisk.readFileSync(path, options)) as Disk['readFileSync'],
-}
+const [file] = process.argv.slice(2) as [string]
 const tell = (message: string) => void process.stderr.write(`${message}\n`)
 
 const store = await openStore<{ notes: { id: string; text: string } }>({
@@ -25,14 +13,10 @@ const store = await openStore<{ notes: { id: string; text: string } }>({
   file,
   wall: Date.now,
   compactFrom: 2_048,
-  ...(machine === 'elsewhere' && {
-    disk: elsewhere,
-    later: (ms: number, run: () => void) => realLater(ms / HURRY, run),
-  }),
   log: { info: tell, warn: tell, error: tell },
 }).catch((error: unknown) => {
   tell(String(error))
-  process.exit(error instanceof FileInUse ? 3 : 1)
+  process.exit(error instanceof FileInUse || error instanceof LostOwnership ? 3 : 1)
 })
 const world = store.worlds.get('w') ?? store.addWorld('w', store.makeBase('', {}))
 

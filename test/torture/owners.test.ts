@@ -2,7 +2,6 @@ import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import t from 'tap'
-import { journalsIn } from './content.ts'
 import { NO_NAMESPACES, type OwnerProcess, type Place, startOwner } from './owner-process.ts'
 import { figures, LONG, seeded } from './part.ts'
 
@@ -21,7 +20,6 @@ const EVENTS = [
   'paused',
   'killed',
   'lock removed',
-  'silent',
   'folder removed',
   'journal removed',
 ] as const
@@ -129,13 +127,8 @@ t.test(
       const before = writing(first)
       await before.until(() => before.state.answers >= ANSWERS, 'answers')
       if (pauses) first.signal('SIGSTOP')
-      if (place !== 'machine') removeLocks()
-      // A starter on another machine may see a touch of the lock: then it is refused, and tries again.
-      let next = await begin(place)
-      while (next.port === undefined && next.code === 3 && place === 'machine') {
-        counts['refused starts']++
-        next = await begin(place)
-      }
+      removeLocks()
+      const next = await begin(place)
       if (next.port === undefined)
         throw new Error(`the start after ${first.place} ends with ${next.code}: ${next.printed()}`)
       counts['take-overs']++
@@ -196,20 +189,8 @@ t.test(
         if (owner) await verify(owner, 'after a kill')
       },
       'lock removed': (first) => beFollowed(first, pick(PLACES), chance() < 0.5),
-      async silent(first) {
-        await beFollowed(first, NO_NAMESPACES ? 'beside' : 'machine', chance() < 0.3)
-        // The others can't ask a process of another machine, and would wait for it.
-        await end(owner!, 'SIGTERM')
-        owner = undefined
-      },
       'folder removed': (first) => beRemoved(first, () => rmSync(folder(), { recursive: true })),
-      'journal removed': (first) => beRemoved(first, removeJournals),
-    }
-
-    function removeJournals() {
-      // The owner may start the next one while this one is removed.
-      for (let names = journalsIn(folder()); names.length > 0; names = journalsIn(folder()))
-        for (const name of names) rmSync(join(folder(), name), { force: true })
+      'journal removed': (first) => beRemoved(first, () => rmSync(`${file}.journal`)),
     }
 
     async function beRemoved(first: OwnerProcess, remove: () => void) {

@@ -22,8 +22,7 @@ const Difference = z
   })
   .meta({ id: 'TableDifference' })
 
-const stateResponse = ({ pieces, isLarge, done }: StateText) =>
-  new JsonPieces(pieces, isLarge, done)
+const stateResponse = ({ pieces, isLarge }: StateText) => new JsonPieces(pieces, isLarge)
 
 /** The calls for a client's whole state: as a document, and as named snapshots. */
 export const stateCalls = [
@@ -112,7 +111,7 @@ export const stateCalls = [
       .meta({ id: 'SnapshotDifferenceResponse' }),
     errors: ['server_busy'],
     async handle({ snapshots, runtime }, { params: { name } }) {
-      const tables = await snapshots.diff(name)
+      const tables = snapshots.diff(name)
       return new JsonPieces(
         stateDiffText(name, tables),
         runtime.yieldsToOthers && isLargeDiff(tables),

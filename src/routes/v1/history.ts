@@ -4,7 +4,7 @@ import { HistoryQuery, HistoryResponse, UserHistoryQuery } from '../../model/his
 import { json, listText } from '../../model/json-text.ts'
 import { type ListQuery, pagesOf } from '../../model/paging.ts'
 import type { PaymentRow } from '../../model/payment.ts'
-import type { Entry } from '../../storage/entry.ts'
+import type { Entry } from '../../store/table.ts'
 import type { World } from '../../world/world.ts'
 import { checkPage } from './check-page.ts'
 import { UserPath } from './users.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { AtomicChange } from '../../src/storage/op.ts'
-import { UnitOfWork } from '../../src/storage/unit-of-work.ts'
+import type { AtomicChange } from '../../src/store/unit-of-work.ts'
+import { UnitOfWork } from '../../src/store/unit-of-work.ts'
 
 /** Changes of a list of words, whose lines go to a disk that can be full. */
 function build() {
@@ -20,7 +20,7 @@ function build() {
   const add = (word: string) =>
     unit.change(() => {
       words.push(word)
-      unit.record(world, ['drop', word], () => void words.pop())
+      unit.record(world, ['forget', word], () => void words.pop())
     })
   /** What is reported after everything until now is written: `written`, or the error. */
   const received = () =>
@@ -37,7 +37,7 @@ t.test('what is changed together is one write, at the end of the turn', async (t
   batch(() => add('b'))
   t.same(writes, [])
   t.equal(await received(), 'written')
-  t.same(writes, [[[['w', 1, [['drop', 'a']]]], [['w', 2, [['drop', 'b']]]]]])
+  t.same(writes, [[[['w', 1, [['forget', 'a']]]], [['w', 2, [['forget', 'b']]]]]])
   t.equal(await received(), 'written', 'at once where nothing waits')
 })
 
@@ -96,7 +96,7 @@ t.test('a change inside a change is undone by itself where it fails', (t) => {
       change(() => {
         random.counter = 7
         add('b')
-        unit.record({ name: 'other', random: { counter: 0 } }, ['drop', 'x'], () => {})
+        unit.record({ name: 'other', random: { counter: 0 } }, ['forget', 'x'], () => {})
         throw new Error('no')
       }, random)
     } catch {
@@ -111,8 +111,8 @@ t.test('a change inside a change is undone by itself where it fails', (t) => {
           'w',
           2,
           [
-            ['drop', 'a'],
-            ['drop', 'c'],
+            ['forget', 'a'],
+            ['forget', 'c'],
           ],
         ],
       ],
@@ -150,6 +150,6 @@ t.test('a change that cannot be written is rolled back, with its random counter'
   t.same([words, random.counter, writes], [[], 0, []])
   disk.full = false
   add('b')
-  t.same(writes, [[[['w', 1, [['drop', 'b']]]]]])
+  t.same(writes, [[[['w', 1, [['forget', 'b']]]]]])
   t.end()
 })

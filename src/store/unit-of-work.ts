@@ -1,4 +1,24 @@
-import type { AtomicChange, Op, WorldChange } from './op.ts'
+/** Properties of a world that never change: the base that a reset restores, if the world has its own. */
+export type WorldAbout = { readonly base?: string }
+
+/** One step of a change, as the journal has it. */
+export type Op =
+  | ['base', key: string, rows: Readonly<Record<string, readonly unknown[]>>]
+  | ['world', name: string, baseKey: string, about: WorldAbout]
+  | ['fork', name: string, source: string, snapshot: string | null, about: WorldAbout]
+  | ['save', snapshot: string, counter: number]
+  | ['restore', snapshot: string]
+  | ['forget', snapshot: string]
+  | ['put', table: string, row: unknown]
+  | ['remove', table: string, id: string]
+  | ['reset', baseKey: string]
+  | ['drop']
+
+/** What a change did to one world. */
+export type WorldChange = [world: string, counter: number, ops: Op[]]
+
+/** What one atomic change did, one part for each world. */
+export type AtomicChange = readonly WorldChange[]
 
 /** The position in a random series. */
 export type Draws = { counter: number }

@@ -1,20 +1,16 @@
 import { SandboxError } from '../model/errors.ts'
-import type { Entry } from './entry.ts'
-import type { TableImage, TableSpec } from './layers.ts'
-import { type Op, opOfPut, type WorldAbout } from './op.ts'
+import type { Content, Entry, TableSpec } from './table.ts'
 import { Table } from './table.ts'
-import type { Draws, UnitOfWork } from './unit-of-work.ts'
+import type { Draws, Op, UnitOfWork, WorldAbout } from './unit-of-work.ts'
 
 /** The tables' specs, by table name. */
 export type Specs<Rows> = { readonly [K in keyof Rows]: TableSpec<Rows[K]> }
-/** A world's content at one moment: one image a table. */
-export type Images<Rows> = { [K in keyof Rows]: TableImage<Rows[K]> }
+/** A world's content at one moment, by table. */
+export type Images<Rows> = { [K in keyof Rows]: Content<Rows[K]> }
 /** The content that worlds start with and that a reset restores. */
 export type Base<Rows> = { key: string; images: Images<Rows> }
-/** The state of a world at one moment, with its random counter. */
-export type Snapshot<Rows> = { base: Base<Rows>; images: Images<Rows>; counter: number }
-/** A state that does not change until it is released, whatever happens to its world. */
-export type PinnedState<Rows> = Snapshot<Rows> & { release: () => void }
+/** The state of a world at one moment: the key of its base, its tables, its random counter. */
+export type Snapshot<Rows> = { base: string; images: Images<Rows>; counter: number }
 
 type Tables<Rows> = { readonly [K in keyof Rows]: Table<Rows[K]> }
 
@@ -26,10 +22,8 @@ export type WorldHome<Rows> = {
   readonly empty: Base<Rows>
   /** Builds one value a table. */
   perTable(make: (table: keyof Rows & string) => unknown): unknown
-  /** Writes a base once, when the first world uses it. */
+  /** Journals a base, if the journal does not have it yet. */
   useBase(base: Base<Rows>): void
-  /** Pins a state for a reader. */
-  pin(state: () => Snapshot<Rows>): PinnedState<Rows>
   /** Removes a world; the returned function adds it again. */
   remove(world: WorldTables<Rows>): () => void
 }
@@ -43,7 +37,7 @@ export class WorldTables<Rows> {
   readonly random: Draws
   readonly #home: WorldHome<Rows>
   readonly #snapshots = new Map<string, Snapshot<Rows>>()
-  #base: Base<Rows>
+  #base: string
   #isDropped = false
 
   constructor(home: WorldHome<Rows>, name: string, about: WorldAbout, state: Snapshot<Rows>) {
@@ -57,7 +51,8 @@ export class WorldTables<Rows> {
     ) as Tables<Rows>
   }
 
-  get base(): Base<Rows> {
+  /** The key of the base that it started from. */
+  get base(): string {
     return this.#base
   }
 
@@ -70,24 +65,10 @@ export class WorldTables<Rows> {
     return this.#snapshots
   }
 
-  // ---- reading
-
-  /** The current state, frozen so that it can be shared; costs almost nothing. */
+  /** The present state, which never changes. The next change of a table copies that table. */
   now(): Snapshot<Rows> {
     const images = this.#home.perTable((table) => this.tables[table].image()) as Images<Rows>
     return { base: this.#base, images, counter: this.random.counter }
-  }
-
-  /** The current content, valid only until the next change. */
-  view(): Images<Rows> {
-    return this.#home.perTable((table) => this.tables[table].view()) as Images<Rows>
-  }
-
-  /** Pins the state of the world or of one of its snapshots, so that it can be read until it is released. */
-  pin(snapshot?: string): PinnedState<Rows> {
-    return this.#home.pin(() =>
-      snapshot === undefined ? this.now() : this.#snapshots.get(snapshot)!,
-    )
   }
 
   // ---- changing
@@ -102,14 +83,10 @@ export class WorldTables<Rows> {
     const { unit, specs } = this.#home
     if (!unit.isOpen) return this.change(() => this.put(table, row))
     const target = this.tables[table]
-    const id = specs[table].id(row)
-    const before = target.entry(id)
-    // Without a journal there is no need to compare.
-    const old = unit.write && (before?.row as object | undefined)
-    const op = opOfPut(table, id, row as object, old)
+    const before = target.entry(specs[table].id(row))
     const entry = target.set(row, before)
-    unit.record(this, op, () => {
-      target.place(id, before)
+    unit.record(this, ['put', table, row], () => {
+      target.place(entry.id, before)
     })
     return entry
   }
@@ -119,7 +96,7 @@ export class WorldTables<Rows> {
     const { unit } = this.#home
     if (!unit.isOpen) return this.change(() => this.insert(table, row))
     const target = this.tables[table]
-    const entry = target.insert(row)
+    const entry = target.set(row, undefined)
     unit.record(this, ['put', table, row], () => {
       target.place(entry.id, undefined)
     })
@@ -133,8 +110,9 @@ export class WorldTables<Rows> {
       return
     }
     const target = this.tables[table]
-    const before = target.remove(id)
+    const before = target.entry(id)
     if (!before) return
+    target.place(id, undefined)
     unit.record(this, ['remove', table, id], () => {
       target.place(id, before)
     })
@@ -144,19 +122,15 @@ export class WorldTables<Rows> {
   reset(base: Base<Rows>): void {
     this.change(() => {
       this.#home.useBase(base)
-      this.#load({ base, images: base.images, counter: 0 }, ['reset', base.key])
+      const { key, images } = base
+      this.#load({ base: key, images, counter: 0 }, ['reset', key])
     })
-  }
-
-  /** Replaces all rows with those of another world of the same store. */
-  take(source: WorldTables<Rows>): void {
-    this.change(() => this.#load(source.now(), ['take', source.name]))
   }
 
   /** Stores a snapshot of the current state under a name; replaces an existing one. */
   save(snapshot: string): void {
     this.change(() =>
-      this.#setSnapshot(snapshot, this.now(), ['save', snapshot, this.random.counter]),
+      this.setSnapshot(snapshot, this.now(), ['save', snapshot, this.random.counter]),
     )
   }
 
@@ -167,7 +141,7 @@ export class WorldTables<Rows> {
 
   /** Deletes a snapshot. */
   forget(snapshot: string): void {
-    this.change(() => this.#setSnapshot(snapshot, undefined, ['forget', snapshot]))
+    this.change(() => this.setSnapshot(snapshot, undefined, ['forget', snapshot]))
   }
 
   /** Deletes the world; later changes of it throw `not_found`. */
@@ -175,32 +149,28 @@ export class WorldTables<Rows> {
     this.change(() => {
       const undo = this.#home.remove(this)
       this.#isDropped = true
-      this.#home.unit.record(this, ['drop', this.name], () => {
+      this.#home.unit.record(this, ['drop'], () => {
         undo()
         this.#isDropped = false
       })
     })
   }
 
-  /** Loads another state without recording it, and returns the rollback. */
-  load({ base, images, counter }: Snapshot<Rows>): () => void {
+  #load({ base, images, counter }: Snapshot<Rows>, op: Op) {
     const tables = Object.entries(this.tables) as [keyof Rows & string, Table<unknown>][]
-    const undo = tables.map(([name, table]) => table.load(images[name] as TableImage<unknown>))
+    const undo = tables.map(([name, table]) => table.load(images[name] as Content<unknown>))
     const [oldBase, oldCounter] = [this.#base, this.random.counter]
     this.#base = base
     this.random.counter = counter
-    return () => {
+    this.#home.unit.record(this, op, () => {
       for (const rollback of undo) rollback()
       this.#base = oldBase
       this.random.counter = oldCounter
-    }
+    })
   }
 
-  #load(state: Snapshot<Rows>, op: Op) {
-    this.#home.unit.record(this, op, this.load(state))
-  }
-
-  #setSnapshot(snapshot: string, state: Snapshot<Rows> | undefined, op: Op) {
+  /** Sets or deletes a snapshot, in an open change. */
+  setSnapshot(snapshot: string, state: Snapshot<Rows> | undefined, op: Op) {
     const before = this.#snapshots.get(snapshot)
     const set = (to: Snapshot<Rows> | undefined) => {
       if (to) this.#snapshots.set(snapshot, to)

@@ -1,7 +1,8 @@
-import { type Later, realLater } from '../runtime/real-time.ts'
-import { type DataFiles, openDataFiles, type StoreLog } from './data-files.ts'
+import { DataFile, type DataFileOptions, openDataFile, type StoreLog } from './data-file.ts'
 import { type Disk, nodeDisk } from './disk.ts'
-import type { WorldAbout } from './op.ts'
+import { readPlain } from './document.ts'
+import { plainShape, type StateShape } from './states.ts'
+import type { WorldAbout } from './unit-of-work.ts'
 import type { Base, Specs, WorldTables } from './world-tables.ts'
 import { type BaseRows, Worlds } from './worlds.ts'
 
@@ -9,15 +10,18 @@ export type StoreOptions<Rows> = {
   specs: Specs<Rows>
   /** The data file; without it state is only in memory. */
   file?: string
+  /** How a state is written in the data file (default: all tables as they are). */
+  shape?: StateShape<Rows>
+  /** Reads a data file that somebody has edited (default: only checks that it is JSON). */
+  readEdited?: DataFileOptions<Rows>['readEdited']
   /** Sync every change to the disk before it is acknowledged. */
   fsync?: boolean
-  /** What to do with a damaged file: recover the content before the damage, or start empty; both make a copy first. */
-  onDamage?: 'refuse' | 'recover' | 'reset'
-  /** The journal size from which the document is rewritten, bytes. */
+  onDamage?: DataFileOptions<Rows>['onDamage']
+  discardJournal?: boolean
+  /** The least size of the journal from which the document is rewritten, bytes. */
   compactFrom?: number
   disk?: Disk
   wall: () => number
-  later?: Later
   log: StoreLog
 }
 
@@ -28,12 +32,13 @@ export type StoreOptions<Rows> = {
 export async function openStore<Rows>(options: StoreOptions<Rows>) {
   const worlds = new Worlds(options.specs)
   const { unit, byName, bases } = worlds
-  let files: DataFiles<Rows> | undefined
+  let files: DataFile<Rows> | undefined
   if (options.file !== undefined) {
-    const { file, fsync = false, onDamage = 'refuse', compactFrom } = options
-    const { disk = nodeDisk, wall, later = realLater, log } = options
-    const given = { file, fsync, onDamage, compactFrom, disk, wall, later, log }
-    files = await openDataFiles(given, worlds)
+    const { file, compactFrom, wall, log } = options
+    const { fsync = false, onDamage = 'refuse', discardJournal = false, disk = nodeDisk } = options
+    const { shape = plainShape<Rows>(worlds.names), readEdited = () => readPlain } = options
+    const how = { fsync, onDamage, discardJournal, compactFrom, disk, wall, log }
+    files = await openDataFile({ file, shape, readEdited, ...how }, worlds)
     unit.write = files.write
   }
   return {
@@ -51,7 +56,12 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     afterCommit: unit.afterCommit,
     batch: unit.batch,
     onDurable: unit.onDurable,
+    /** Rewrites the document now. */
     compact: async () => files?.compact(),
+    /** Whether the document is missing, although there is a data file. */
+    get lacksDocument() {
+      return files !== undefined && !files.hasDocument
+    },
     /** The errno of the last failed write; `undefined` while writes succeed. */
     get failure() {
       return files?.failure

@@ -1,0 +1,296 @@
+import * as z from 'zod'
+import { type JsonPath, jsonPlaces } from '../json/json-positions.ts'
+import { readLenientJson } from '../json/lenient-json.ts'
+import { ClientName } from '../model/client-names.ts'
+import { problemText } from '../model/problem.ts'
+import { safeParse } from '../model/safe-parse.ts'
+import { describeIssue, fieldOf, LIST_KNOWN_KEYS, unknownField } from '../model/validation-errors.ts'
+import { uuidOf } from '../runtime/random.ts'
+import { loadReader } from '../scenarios/library.ts'
+import { DamagedFile, FORMAT, OtherFormat } from '../store/errors.ts'
+import type { DocumentContent, StoredState, StoredTable } from '../store/states.ts'
+import { checkRows, type NoteProblem } from './check-rows.ts'
+import { STORED_ROWS, StoredHead, TABLE_NAMES, type TableName } from './state-document.ts'
+
+const MAX_PROBLEMS = 20
+
+const SECTIONS = z.strictObject({
+  format: z.literal(FORMAT),
+  clients: z.record(z.string(), z.unknown()),
+  snapshots: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
+  fixtures: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
+  shared: z.record(z.string(), z.array(z.unknown())).optional(),
+})
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The profile of a client whose own one cannot be read. */
+const lostProfile = (client: string): StoredHead['profile'] => ({
+  client_id: uuidOf(`client ${client}`),
+  access_token: client === 'default' ? 'sbx_test_token' : `sbx_${client}`,
+  name: `Sandbox client ${client}`,
+  email: `${client}@example.com`,
+  email_verified: true,
+  status: 'active',
+  check_kyc: false,
+  created_at: '2025-01-06T03:30:00.000Z',
+  updated_at: '2025-01-06T03:30:00.000Z',
+})
+
+type Tables = Record<TableName, StoredTable>
+
+/** Checks a document that somebody has edited, row by row. */
+class DocumentCheck {
+  readonly problems: { path: JsonPath; message: string }[] = []
+  readonly #seen = new Set<string>()
+  /** Counts the rows that are left out, if what is wrong is left out. */
+  readonly #leaveOut: ((rows: number) => void) | undefined
+  readonly #shared: Record<string, unknown[]> = {}
+
+  constructor(leaveOut: ((rows: number) => void) | undefined) {
+    this.#leaveOut = leaveOut
+  }
+
+  #note(path: JsonPath, message: string, rows = 1) {
+    if (this.#leaveOut) this.#leaveOut(rows)
+    else {
+      const key = `${fieldOf(path)} ${message}`
+      if (!this.#seen.has(key)) this.problems.push({ path, message })
+      this.#seen.add(key)
+    }
+  }
+
+  /** The value as its schema reads it; `undefined` if it is wrong. */
+  #parsed<T>(schema: z.ZodType<T>, value: unknown, path: JsonPath): T | undefined {
+    const result = safeParse(schema, value, LIST_KNOWN_KEYS)
+    if (result.success) return result.data
+    if (this.#leaveOut) this.#leaveOut(1)
+    else
+      for (const issue of result.error.issues) {
+        const at = [...path, ...(issue.path as JsonPath)]
+        if (issue.code !== 'unrecognized_keys') this.#note(at, describeIssue(issue, value).message)
+        else for (const key of issue.keys) this.#note([...at, key], unknownField(key, issue))
+      }
+    return undefined
+  }
+
+  async document(content: unknown): Promise<DocumentContent> {
+    const sections = this.#sections(content)
+    if (!sections) return { format: FORMAT, clients: {} }
+    const { clients, snapshots = {}, fixtures = {}, shared = {} } = sections
+    for (const [name, rows] of Object.entries(shared)) {
+      const table = name.replace(/-\d+$/, '')
+      if (isTable(table)) this.#shared[name] = this.#rows(table, rows, ['shared', name])
+      else this.#note(['shared', name], 'must be the name of a table and a number', rows.length)
+    }
+    const read: Record<string, StoredState> = {}
+    for (const [name, state] of Object.entries(clients)) {
+      this.#parsed(ClientName, name, ['clients', name])
+      const found = await this.#state(name, state, ['clients', name])
+      if (found) read[name] = found
+    }
+    const saved: Record<string, Record<string, StoredState>> = {}
+    for (const [client, states] of Object.entries(snapshots)) {
+      if (!(client in clients)) this.#note(['snapshots', client], 'is not one of the clients')
+      for (const [name, state] of Object.entries(states)) {
+        const found = await this.#state(client, state, ['snapshots', client, name])
+        if (found) saved[client] = { ...saved[client], [name]: found }
+      }
+    }
+    return {
+      format: FORMAT,
+      clients: read,
+      snapshots: saved,
+      fixtures: fixtures as NonNullable<DocumentContent['fixtures']>,
+      shared: this.#shared,
+    }
+  }
+
+  #sections(content: unknown): z.infer<typeof SECTIONS> | undefined {
+    if (!this.#leaveOut || !isObject(content)) return this.#parsed(SECTIONS, content, [])
+    // What is not an object is left out as a whole.
+    const kept = Object.entries(SECTIONS.shape).filter(
+      ([name, schema]) => schema.safeParse(content[name]).success && content[name] !== undefined,
+    )
+    return Object.fromEntries([['clients', {}], ...kept.map(([name]) => [name, content[name]])])
+  }
+
+  #rows(table: TableName, rows: readonly unknown[], path: JsonPath): unknown[] {
+    const read: unknown[] = []
+    for (const [i, row] of rows.entries()) {
+      if (this.problems.length >= MAX_PROBLEMS) break
+      const parsed = this.#parsed<unknown>(STORED_ROWS[table], row, [...path, i])
+      if (parsed !== undefined) read.push(parsed)
+    }
+    return read
+  }
+
+  async #state(client: string, state: unknown, path: JsonPath): Promise<StoredState | undefined> {
+    if (!isObject(state)) {
+      this.#note(path, 'must be a state: an object with clock, scenario, profile, tables …')
+      return undefined
+    }
+    const { tables, ...fields } = state
+    const head = this.#leaveOut ? this.#readableHead(fields) : this.#parsed(StoredHead, fields, path)
+    const read = this.#tables(tables, [...path, 'tables'])
+    if (!head) return undefined
+    const rows = this.#related(read, head, path)
+    await this.#rules(rows, head, path)
+    // A client without a profile cannot be called.
+    head.profile ??= lostProfile(client)
+    return { ...head, tables: rows } as unknown as StoredState
+  }
+
+  /** The fields of a state that can be read. */
+  #readableHead(fields: Record<string, unknown>): StoredHead {
+    const kept = Object.entries(fields).filter(([name, value]) => {
+      const field = Object.hasOwn(StoredHead.shape, name)
+        ? StoredHead.shape[name as keyof StoredHead]
+        : z.never()
+      return this.#parsed<unknown>(field, value, []) !== undefined
+    })
+    return Object.fromEntries(kept) as StoredHead
+  }
+
+  #tables(tables: unknown, path: JsonPath): Tables {
+    const given = isObject(tables) ? tables : {}
+    if (!isObject(tables)) this.#note(path, 'must be an object with a list of rows for each table')
+    for (const [name, rows] of Object.entries(given))
+      if (!isTable(name))
+        this.#note([...path, name], 'is not a table', Array.isArray(rows) ? rows.length : 1)
+    return Object.fromEntries(
+      TABLE_NAMES.map((table) => [table, this.#table(table, given[table], [...path, table])]),
+    ) as Tables
+  }
+
+  #table(table: TableName, rows: unknown, path: JsonPath): StoredTable {
+    if (Array.isArray(rows)) return this.#rows(table, rows, path)
+    if (typeof rows === 'string' && rows.startsWith(`${table}-`) && rows in this.#shared) return rows
+    this.#note(path, 'must be a list of rows, or the name of shared rows; without rows it is []')
+    return []
+  }
+
+  /** Checks what no row has alone; without the rows that are wrong, if these are left out. */
+  #related(tables: Tables, head: StoredHead, path: JsonPath): Tables {
+    const checked = { ...tables }
+    for (;;) {
+      const wrong = new Map<TableName, Set<number>>()
+      const rows = Object.fromEntries(
+        TABLE_NAMES.map((table) => [table, this.#rowsOf(checked[table])]),
+      ) as Parameters<typeof checkRows>[0]
+      const note: NoteProblem = (name, i, field, problem) => {
+        const table = name as TableName
+        const stored = tables[table]
+        const place = typeof stored === 'string' ? ['shared', stored] : [...path, 'tables', table]
+        const message =
+          problem.kind === 'duplicate'
+            ? 'has the same id as an earlier row'
+            : problem.kind === 'missing'
+              ? `there is no row ${problem.id} in ${problem.table}; add it, or remove this row`
+              : problem.message
+        const isNew = !wrong.get(table)?.has(i)
+        wrong.set(table, (wrong.get(table) ?? new Set()).add(i))
+        if (!this.#leaveOut || isNew)
+          this.#note(field === '' ? [...place, i] : [...place, i, field], message)
+      }
+      for (const _ of checkRows(rows, note)) {
+        // Nobody is served yet.
+      }
+      for (let i = 1; i < rows.webhook!.length; i++)
+        note('webhook', i, '', { kind: 'invalid', message: 'is a second webhook; there is only one' })
+      const timers = rows.timers ?? []
+      if (this.#leaveOut) head.draws = timers.reduce((n, { seq }) => Math.max(n, seq), head.draws ?? 0)
+      for (const [i, { seq }] of timers.entries())
+        if (seq > head.draws)
+          note('timers', i, 'seq', { kind: 'invalid', message: 'must not be greater than draws' })
+      if (!this.#leaveOut || wrong.size === 0) return checked
+      for (const [table, numbers] of wrong)
+        checked[table] = this.#rowsOf(checked[table]).filter((_, i) => !numbers.has(i))
+    }
+  }
+
+  #rowsOf(table: StoredTable): readonly unknown[] {
+    return typeof table === 'string' ? this.#shared[table]! : table
+  }
+
+  /** Checks the scenario and the rules, which are programs in JSON. */
+  async #rules(tables: Tables, head: StoredHead, path: JsonPath) {
+    const { definition } = head.scenario ?? {}
+    const rules = this.#rowsOf(tables.rules) as { definition: unknown }[]
+    const timers = this.#rowsOf(tables.timers) as { payload: { do?: { rule?: object } } }[]
+    const timed = timers.flatMap(({ payload }, i) => {
+      const rule = payload.do?.rule
+      return rule ? [{ rule, at: [...path, 'tables', 'timers', i, 'payload', 'do', 'rule'] }] : []
+    })
+    if (!definition && rules.length + timed.length === 0) return
+    const { readDefinition, readRule } = await loadReader()
+    if (definition) {
+      const read = readDefinition(definition, { name: head.scenario.name, file: 'definition' })
+      if (!read.ok) {
+        this.#note([...path, 'scenario', 'definition'], read.problems[0]!.message)
+        if (this.#leaveOut) delete (head as Partial<StoredHead>).scenario
+      }
+    }
+    const isWrong = (rule: unknown, at: JsonPath) => {
+      const read = readRule(rule)
+      if (!read.ok) this.#note(at, `${read.problems[0]!.path}: ${read.problems[0]!.message}`)
+      return !read.ok
+    }
+    const at = (i: number) => [...path, 'tables', 'rules', i, 'definition']
+    const kept = rules.filter(({ definition: rule }, i) => !isWrong(rule, at(i)))
+    const wrongTimers = new Set(timed.filter(({ rule, at }) => isWrong(rule, at)).map((one) => one.rule))
+    if (!this.#leaveOut) return
+    tables.rules = kept
+    if (wrongTimers.size > 0)
+      tables.timers = timers.filter(({ payload }) => !wrongTimers.has(payload.do?.rule ?? {}))
+  }
+}
+
+const isTable = (name: string): name is TableName => (TABLE_NAMES as string[]).includes(name)
+
+/** Parses the text; a syntax error has its place. */
+function parsed(file: string, text: string, leaveOut: ((rows: number) => void) | undefined) {
+  try {
+    return JSON.parse(text) as unknown
+  } catch (error) {
+    if (leaveOut) {
+      const { value, lost } = readLenientJson(text)
+      leaveOut(lost)
+      return value
+    }
+    const { line, column, message } = jsonPlaces(text).fault ?? {
+      line: 1,
+      column: 1,
+      message: (error as Error).message,
+    }
+    throw new DamagedFile(problemText({ file, line, column, path: '', message }))
+  }
+}
+
+/**
+ * Reads a data file that this program did not write as it is. Throws `DamagedFile` with all problems; or leaves out
+ * what is wrong, and counts it.
+ */
+export async function readEdited(
+  file: string,
+  text: string,
+  isLenient: boolean,
+  lost: (rows: number) => void,
+): Promise<DocumentContent> {
+  const leaveOut = isLenient ? lost : undefined
+  const content = parsed(file, text, leaveOut)
+  const { format, payoutSandbox = format } = isObject(content) ? content : {}
+  if (typeof payoutSandbox === 'number' && payoutSandbox !== FORMAT)
+    throw new OtherFormat(file, payoutSandbox)
+  const check = new DocumentCheck(leaveOut)
+  const read = await check.document(content)
+  if (check.problems.length === 0) return read
+  const places = jsonPlaces(text)
+  const problems = check.problems.slice(0, MAX_PROBLEMS).map(({ path, message }) => {
+    const field = fieldOf(path)
+    const said = field ? `${field}: ${message}` : message
+    return problemText({ file, ...places.placeOf(path), path: field, message: said })
+  })
+  throw new DamagedFile(problems.join('\n'))
+}

@@ -1,0 +1,373 @@
+import { constants } from 'node:fs'
+import { basename, dirname } from 'node:path'
+import { SandboxError } from '../model/errors.ts'
+import {
+  type Disk,
+  errnoOf,
+  fileExists,
+  makeFolder,
+  rejectMountedFile,
+  removeFile,
+  requireRegular,
+  resolveLinks,
+} from './disk.ts'
+import { Document, type ReadEdited } from './document.ts'
+import {
+  DamagedFile,
+  EditedBesideJournal,
+  LostOwnership,
+  OtherFormat,
+  UnreadableFile,
+} from './errors.ts'
+import { Journal, type ReadJournal, readJournal } from './journal.ts'
+import { type Lock, takeLock } from './lock.ts'
+import { documentText, readStates, type StateShape } from './states.ts'
+import type { WriteChanges } from './unit-of-work.ts'
+import type { Worlds } from './worlds.ts'
+
+// The document is rewritten when the journal is as large as it, and not smaller than this.
+const REWRITE_FROM_BYTES = 1024 * 1024
+const RETRY_MS = 1_000
+
+export type StoreLog = {
+  info(message: string): void
+  warn(message: string): void
+  error(message: string): void
+}
+
+export type DataFileOptions<Rows> = {
+  file: string
+  shape: StateShape<Rows>
+  fsync: boolean
+  /** What to do with a file that cannot be read: keep all that can be read, or start empty. Both make a copy first. */
+  onDamage: 'refuse' | 'recover' | 'reset'
+  /** Whether the journal goes if the document was edited beside it. */
+  discardJournal: boolean
+  compactFrom: number | undefined
+  /** Reads an edited document; `lost` counts the rows that are left out, if only what can be read is wanted. */
+  readEdited: (isLenient: boolean, lost: (rows: number) => void) => ReadEdited
+  disk: Disk
+  wall: () => number
+  log: StoreLog
+}
+
+/** The document and the journal of a store, which this process owns. */
+export class DataFile<Rows> {
+  readonly #options: DataFileOptions<Rows>
+  readonly #worlds: Worlds<Rows>
+  readonly #lock: Lock
+  readonly #document: Document
+  readonly #journal: Journal
+  #lost: LostOwnership | undefined
+  #compacting: Promise<void> | undefined
+  /** The size of the journal from which the document is rewritten, after a failure. */
+  #nextTry = 0
+  /** The errno of the last failed write; `undefined` while writes succeed. */
+  failure: string | undefined
+  #retry: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor(options: DataFileOptions<Rows>, worlds: Worlds<Rows>, lock: Lock) {
+    const { disk, file, fsync, log, onDamage, readEdited } = options
+    this.#options = options
+    this.#worlds = worlds
+    this.#lock = lock
+    this.#journal = new Journal(disk, `${file}.journal`, fsync, this.#confirm)
+    this.#document = new Document({
+      disk,
+      file,
+      log,
+      confirm: this.#confirm,
+      onWritten: (document, previous) => this.#journal.begin(document, previous),
+      readEdited: readEdited(onDamage === 'recover', (rows) => {
+        this.#lostRows += rows
+      }),
+    })
+  }
+
+  // ---- opening
+
+  #lostRows = 0
+
+  /** Reads the files, and begins a new journal. */
+  async open() {
+    const { disk, file, log } = this.#options
+    rejectOlderFormats(disk, file)
+    const found = readJournal(disk, this.#journal.path)
+    this.#document.open(found?.head)
+    const isOurs = found?.head !== undefined && found.head.document === this.#document.digest
+    const journal = this.#usable(found, isOurs)
+    if (!found && this.#lock.replacedDead)
+      log.warn(
+        `The journal ${this.#journal.path} of a killed sandbox is missing. Changes that were only in the journal are lost. The start continues without them.`,
+      )
+    const content = await this.#document.read(isOurs && this.#document.digest !== null)
+    readStates(content, this.#worlds, this.#options.shape)
+    const lostChanges = journal ? this.#replay(journal) : 0
+    if (this.#lostRows + lostChanges > 0 || (journal && journal.bad.length > 0)) {
+      const lost = `${this.#lostRows} rows of the document and ${lostChanges} changes of the journal could not be read and are lost`
+      log.warn(`${file} was damaged: ${lost}. Backup of the files: ${backUp(this.#options)}.`)
+    }
+    const isAsWritten = isOurs && journal?.changes.length === 0 && journal.bad.length === 0
+    const isEmpty = !this.hasDocument && this.#worlds.byName.size === 0
+    if (isAsWritten || isEmpty) {
+      this.#document.tidy()
+      this.#journal.begin(this.#document.digest)
+    } else await this.#rewrite()
+  }
+
+  /** The journal to apply; `undefined` if there is none, or it goes. Throws if it is not that of the document. */
+  #usable(found: ReadJournal | undefined, isOurs: boolean): ReadJournal | undefined {
+    const { disk, file, discardJournal, onDamage, log } = this.#options
+    const { path } = this.#journal
+    if (!found) return undefined
+    const { head, changes, bad, torn } = found
+    if (head && !isOurs && changes.length + bad.length > 0) {
+      if (!discardJournal) {
+        const count = changes.length + bad.length
+        throw new EditedBesideJournal(file, path, count, this.#document.digest !== null)
+      }
+      const copy = backUpOne(this.#options, path, 'discarded')
+      log.warn(`The journal ${path} was discarded. A backup is ${copy}.`)
+      return undefined
+    }
+    if (bad.length > 0 && onDamage !== 'recover') {
+      const more = bad.length > 1 ? ` (and ${bad.length - 1} more)` : ''
+      throw new DamagedFile(`${path}: line ${bad[0]}${more} cannot be read`)
+    }
+    if (torn > 0)
+      log.warn(
+        `${path}: the last ${torn} bytes are an incomplete write that was never acknowledged; they are dropped.`,
+      )
+    return isOurs || changes.length > 0 ? found : undefined
+  }
+
+  /** Applies the changes of a journal; returns how many are lost. */
+  #replay({ changes, bad }: ReadJournal): number {
+    let lost = bad.length
+    for (const { line, change } of changes) {
+      try {
+        this.#worlds.replay(change)
+      } catch (error) {
+        if (this.#options.onDamage !== 'recover')
+          throw new DamagedFile(
+            `${this.#journal.path}: line ${line} cannot be applied: ${(error as Error).message}`,
+          )
+        lost++
+      }
+    }
+    return lost
+  }
+
+  // ---- ownership
+
+  /** Throws `LostOwnership` if the lock, the journal or the folder is no longer ours, now or earlier. */
+  readonly #confirm = () => {
+    if (this.#lost) throw this.#lost
+    const why = this.#lock.whyLost() ?? this.#journal.whyLost()
+    if (why === undefined) return
+    clearInterval(this.#retry)
+    this.#lost = new LostOwnership(
+      `This process no longer owns the data file ${this.#options.file}: ${why}. It rejects all changes from now on. ` +
+        'Restart it to continue with the current content of the data file.',
+    )
+    this.#options.log.error(this.#lost.message)
+    throw this.#lost
+  }
+
+  /** Checks the ownership again; returns why it is lost, which is final. */
+  lostOwnership(): string | undefined {
+    try {
+      if (!this.#isClosed) this.#confirm()
+    } catch {
+      // Lost; or the disk failed just now, then the next write checks again.
+    }
+    return this.#lost?.message
+  }
+
+  // ---- writing
+
+  /** Writes changes to the journal. Throws `storage_unavailable`. */
+  readonly write: WriteChanges = (changes) => {
+    try {
+      this.#journal.append(changes)
+    } catch (error) {
+      throw this.#failed(error)
+    }
+    this.#written()
+    const { bytes } = this.#journal
+    const from = this.#options.compactFrom ?? REWRITE_FROM_BYTES
+    if (!this.#compacting && bytes >= Math.max(from, this.#document.bytes, this.#nextTry))
+      void this.compact()
+  }
+
+  #written() {
+    if (this.failure === undefined) return
+    this.#options.log.info(`The data file ${this.#options.file} can be written again.`)
+    this.failure = undefined
+    clearInterval(this.#retry)
+    this.#retry = undefined
+  }
+
+  /** Returns the error to respond with after a failed write, and tries from time to time whether writes succeed again. */
+  #failed(error: unknown): SandboxError {
+    if (error instanceof LostOwnership)
+      return new SandboxError('storage_unavailable', `${error.message} Nothing was changed.`)
+    const code = errnoOf(error)
+    if (this.failure === undefined)
+      this.#options.log.warn(
+        `The data file ${this.#options.file} cannot be written (${code}). The sandbox rejects all changes until it can write again.`,
+      )
+    this.failure = code
+    this.#retry ??= setInterval(() => this.#tryToWrite(), RETRY_MS).unref()
+    return new SandboxError(
+      'storage_unavailable',
+      `The data file cannot be written (${code}); nothing was changed. Free disk space or make the file writable, then try again.`,
+      { headers: { 'retry-after': '1' } },
+    )
+  }
+
+  #tryToWrite() {
+    try {
+      // An empty change.
+      this.#journal.append([[['', 0, []]]])
+      this.#written()
+    } catch {
+      // Still failing; the next try follows.
+    }
+  }
+
+  /** Whether there is a document. */
+  get hasDocument(): boolean {
+    return this.#document.digest !== null
+  }
+
+  /** Rewrites the document and begins an empty journal. The sandbox serves requests meanwhile. */
+  compact(): Promise<void> {
+    // Changes that may still be rolled back must not be in the document. The flush may itself start a compaction.
+    if (!this.#compacting) this.#worlds.unit.flush()
+    this.#compacting ??= this.#tryToRewrite().finally(() => {
+      this.#compacting = undefined
+    })
+    return this.#compacting
+  }
+
+  async #tryToRewrite() {
+    try {
+      await this.#rewrite()
+      this.#nextTry = 0
+    } catch (error) {
+      // Waits for more changes before the next try; else every change would try again.
+      this.#nextTry = this.#journal.bytes + (this.#options.compactFrom ?? REWRITE_FROM_BYTES)
+      if (!(error instanceof LostOwnership))
+        this.#options.log.warn(
+          `The document ${this.#options.file} could not be rewritten (${errnoOf(error)}). The sandbox continues to write to the journal.`,
+        )
+    }
+  }
+
+  /** Writes the document with the state of this moment. The changes from now on are in its journal. */
+  async #rewrite() {
+    this.#worlds.dropUnusedBases()
+    this.#worlds.journaled.clear()
+    this.#journal.keep()
+    await this.#document.write(documentText(this.#worlds, this.#options.shape))
+  }
+
+  async close() {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#worlds.unit.flush()
+    await this.#compacting
+    try {
+      if (!this.#journal.isEmpty) await this.compact()
+      this.#journal.close()
+    } finally {
+      clearInterval(this.#retry)
+      this.#lock.release()
+    }
+  }
+
+  /** Gives the files up, after a failed start. */
+  abandon() {
+    this.#journal.close()
+  }
+}
+
+// ---- the files
+
+/** The journals of formats 1 to 3, and of 4 and 5, which have a number. */
+function olderFiles(disk: Disk, file: string): string[] {
+  const folder = dirname(file)
+  const name = basename(file)
+  const stem = name.replace(/\.json$/, '')
+  return disk
+    .readdirSync(folder)
+    .filter(
+      (one) =>
+        one === `${stem}.journal.previous.jsonl` ||
+        one === `${stem}.journal.jsonl` ||
+        (one.startsWith(`${name}.journal.`) && /^\d+$/.test(one.slice(name.length + 9))),
+    )
+    .map((one) => `${folder}/${one}`)
+}
+
+/** Throws if a sandbox of another version was killed before its first document. */
+function rejectOlderFormats(disk: Disk, file: string) {
+  const [older] = fileExists(disk, file) ? [] : olderFiles(disk, file)
+  if (older !== undefined) throw new OtherFormat(older, '5 or older')
+}
+
+const dataFiles = (disk: Disk, file: string): string[] =>
+  [file, `${file}.journal`, `${file}.tmp`, ...olderFiles(disk, file)].filter((path) =>
+    fileExists(disk, path),
+  )
+
+/** Copies a file; returns the path of the copy. */
+function backUpOne<Rows>({ disk, wall }: DataFileOptions<Rows>, file: string, why: string): string {
+  const copy = `${file}.${why}-${new Date(wall()).toISOString().replaceAll(':', '-')}`
+  if (!fileExists(disk, copy)) disk.copyFileSync(file, copy, constants.COPYFILE_EXCL)
+  return copy
+}
+
+/** Copies the data files; returns the paths of the copies, to print. */
+const backUp = <Rows>(options: DataFileOptions<Rows>): string =>
+  dataFiles(options.disk, options.file)
+    .map((file) => backUpOne(options, file, 'damaged'))
+    .join(', ')
+
+/** Takes the data file and reads it into empty worlds. */
+export async function openDataFile<Rows>(
+  given: DataFileOptions<Rows>,
+  worlds: Worlds<Rows>,
+): Promise<DataFile<Rows>> {
+  const { disk, log, onDamage } = given
+  const file = resolveLinks(disk, given.file)
+  const options = { ...given, file }
+  makeFolder(disk, dirname(file))
+  for (const path of [file, `${file}.journal`, ...olderFiles(disk, file)]) requireRegular(disk, path)
+  requireRegular(disk, `${file}.lock`, (found) => found.isSocket())
+  const lock = await takeLock(disk, file)
+  let opened = new DataFile(options, worlds, lock)
+  try {
+    rejectMountedFile(disk, file)
+    try {
+      await opened.open()
+      return opened
+    } catch (error) {
+      if (!(error instanceof UnreadableFile) || onDamage !== 'reset') throw error
+      log.warn(
+        `${error.message}. The sandbox starts with an empty data file; copies of the old files are ${backUp(options)}.`,
+      )
+    }
+    for (const path of dataFiles(disk, file)) removeFile(disk, path)
+    worlds.clear()
+    opened = new DataFile(options, worlds, lock)
+    await opened.open()
+    return opened
+  } catch (error) {
+    opened.abandon()
+    lock.release()
+    throw error
+  }
+}

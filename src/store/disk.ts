@@ -1,0 +1,221 @@
+import fs, { type Stats } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { UnusableFile } from './errors.ts'
+
+/** The file system calls of the store. All go through this interface, so that a test can inject faults. */
+export type Disk = Pick<
+  typeof fs,
+  | 'chmodSync'
+  | 'closeSync'
+  | 'copyFileSync'
+  | 'fdatasyncSync'
+  | 'fsync'
+  | 'fstatSync'
+  | 'fsyncSync'
+  | 'ftruncateSync'
+  | 'linkSync'
+  | 'lstatSync'
+  | 'mkdirSync'
+  | 'openSync'
+  | 'readdirSync'
+  | 'readFileSync'
+  | 'readlinkSync'
+  | 'rename'
+  | 'renameSync'
+  | 'statSync'
+  | 'unlinkSync'
+  | 'write'
+  | 'writeFileSync'
+  | 'writeSync'
+>
+
+/** The real file system. */
+export const nodeDisk: Disk = fs
+
+/** An errno such as `ENOSPC`, or the error's name. */
+export const errnoOf = (error: unknown): string =>
+  (error as NodeJS.ErrnoException)?.code ?? (error as Error)?.name ?? 'unknown error'
+
+/**
+ * Runs a cleanup and ignores its errors: to close a file that is already written, to remove a file that nobody reads.
+ */
+export function ignoreErrors(run: () => void): void {
+  try {
+    run()
+  } catch {
+    // The cleanup is not done. The next process finds the same state as after a killed process.
+  }
+}
+
+// ---- paths
+
+// Linux follows the same number of consecutive links.
+const MAX_LINKS = 40
+
+/**
+ * Resolves the symbolic links of a path, whether the file exists or not. Two names of one file must be seen as one
+ * file.
+ */
+export function resolveLinks(disk: Disk, file: string): string {
+  let target = resolve(file)
+  for (let links = 0; links < MAX_LINKS; links++) {
+    try {
+      target = resolve(dirname(target), disk.readlinkSync(target))
+    } catch {
+      // Not a link, or the file does not exist yet.
+      break
+    }
+  }
+  return target
+}
+
+/** Whether a file exists. Throws if the disk cannot tell: an existing file must not be treated as absent. */
+export const fileExists = (disk: Disk, file: string): boolean =>
+  disk.statSync(file, { throwIfNoEntry: false }) !== undefined
+
+/** Reads a file; `undefined` if it does not exist. */
+export function readIfExists(disk: Disk, file: string): Buffer | undefined {
+  try {
+    return disk.readFileSync(file)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+export const isSameFile = (a: Stats | undefined, b: Stats | undefined): boolean =>
+  a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev
+
+function nameOf(kind: Stats): string {
+  if (kind.isSymbolicLink()) return 'a link'
+  if (kind.isDirectory()) return 'a folder'
+  if (kind.isFIFO()) return 'a FIFO'
+  return kind.isSocket() ? 'a socket' : 'a device'
+}
+
+/** Throws `UnusableFile` if a file exists and is not regular: reading a FIFO or a device may never end. */
+export function requireRegular(disk: Disk, file: string, isAllowed = (_: Stats) => false): void {
+  const found = disk.lstatSync(file, { throwIfNoEntry: false })
+  if (!found || found.isFile() || isAllowed(found)) return
+  throw new UnusableFile(
+    `${file} is ${nameOf(found)}, but must be a regular file. Remove it, or choose another data file`,
+  )
+}
+
+/**
+ * Throws `UnusableFile` if the data file is mounted as a single file, as containers allow: no file can be renamed to
+ * its path, and the files beside it are lost with the container. The check: a hard link works only within one mount.
+ */
+export function rejectMountedFile(disk: Disk, file: string): void {
+  const probe = `${file}.probe`
+  try {
+    removeFile(disk, probe)
+    disk.linkSync(file, probe)
+  } catch (error) {
+    if (errnoOf(error) !== 'EXDEV') return
+    throw new UnusableFile(
+      `${file} is mounted as a single file. Its journal must be in the same folder, so mount the folder instead`,
+    )
+  }
+  ignoreErrors(() => disk.unlinkSync(probe))
+}
+
+// ---- changing
+
+/** Removes a file if it exists. */
+export function removeFile(disk: Disk, file: string): void {
+  try {
+    disk.unlinkSync(file)
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error
+  }
+}
+
+/** Creates a file for its owner alone and opens it. Throws `EEXIST` if there is a file or a link of this name. */
+const createNewPrivate = (disk: Disk, file: string): number => disk.openSync(file, 'wx', 0o600)
+
+/**
+ * Creates a new file that only its owner can access, and opens it. What stood there is removed first, be it a link or
+ * a file of somebody else: nothing is written through it.
+ */
+export function createPrivate(disk: Disk, file: string): number {
+  removeFile(disk, file)
+  return createNewPrivate(disk, file)
+}
+
+/** Opens a device such as /dev/null directly, and any other file with `create`. */
+function openWith(create: typeof createPrivate, file: string): number {
+  const found = fs.statSync(file, { throwIfNoEntry: false })
+  return found && !found.isFile() ? fs.openSync(file, 'w') : create(nodeDisk, file)
+}
+
+/**
+ * Creates and opens a file that only its owner can access; an existing file or link is replaced, whatever its
+ * permissions were.
+ */
+export const openPrivate = (file: string): number => openWith(createPrivate, file)
+
+/**
+ * Creates a file that only its owner can access and opens it. Throws `EEXIST` if there is a file or a link to one,
+ * even an empty one: of two processes that create the same file at the same moment, one fails.
+ */
+export const openNewPrivate = (file: string): number => openWith(createNewPrivate, file)
+
+/**
+ * Creates a folder and its parents. Node's recursive mkdir never ends on a file system that accepts no folders
+ * (`/proc`).
+ */
+export function makeFolder(disk: Disk, folder: string): void {
+  if (fileExists(disk, folder)) return
+  const above = dirname(folder)
+  if (above !== folder) makeFolder(disk, above)
+  disk.mkdirSync(folder, { mode: 0o700 })
+}
+
+/** Appends all bytes to a file or none: a partial write is truncated. */
+export function appendWhole(disk: Disk, fd: number, size: number, bytes: Buffer): void {
+  let written = 0
+  try {
+    while (written < bytes.length)
+      written += disk.writeSync(fd, bytes, written, bytes.length - written, size + written)
+  } catch (error) {
+    if (written > 0) disk.ftruncateSync(fd, size)
+    throw error
+  }
+}
+
+/** Writes bytes at the end of a file without blocking the event loop. */
+export async function writeOn(disk: Disk, fd: number, bytes: Buffer): Promise<void> {
+  for (let at = 0; at < bytes.length; )
+    at += await new Promise<number>((resolve, reject) => {
+      disk.write(fd, bytes, at, bytes.length - at, null, (error, written) =>
+        error ? reject(error) : resolve(written),
+      )
+    })
+}
+
+export const syncFile = (disk: Disk, fd: number): Promise<void> => promisify(disk.fsync)(fd)
+
+/** Makes a rename in a folder survive a power failure. Not every platform can open a folder. */
+export function syncFolderOf(disk: Disk, file: string): void {
+  // If the platform does not allow it, the rename is as durable as the platform makes it.
+  ignoreErrors(() => {
+    const fd = disk.openSync(dirname(file), 'r')
+    ignoreErrors(() => disk.fsyncSync(fd))
+    disk.closeSync(fd)
+  })
+}
+
+/** Copies a file to the first free path of `NAME-1`, `NAME-2`, …; returns that path. */
+export function copyToFree(disk: Disk, file: string, name: string): string {
+  for (let n = 1; ; n++) {
+    const copy = `${name}-${n}`
+    try {
+      disk.copyFileSync(file, copy, fs.constants.COPYFILE_EXCL)
+      return copy
+    } catch (error) {
+      if (errnoOf(error) !== 'EEXIST') throw error
+    }
+  }
+}

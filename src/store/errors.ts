@@ -1,0 +1,54 @@
+/** The format of the document and the journal. A version reads only its own format. */
+export const FORMAT = 6
+
+/** The data file cannot be read as it is. It is not changed. */
+export class UnreadableFile extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = this.constructor.name
+  }
+}
+
+/** A file is damaged, or was edited to something that is not valid. */
+export class DamagedFile extends UnreadableFile {}
+
+/** A file in the format of another version: it is not damaged, but this version cannot read it. */
+export class OtherFormat extends UnreadableFile {
+  constructor(file: string, format: unknown) {
+    super(`${file} has format ${format}, but this version only reads format ${FORMAT}`)
+  }
+}
+
+/** The document was changed beside a journal whose changes belong to its earlier content. */
+export class EditedBesideJournal extends UnreadableFile {
+  constructor(file: string, journal: string, changes: number, isThere: boolean) {
+    const count = changes === 1 ? 'one change' : `${changes} changes`
+    super(
+      `${file} was ${isThere ? 'edited or replaced' : 'removed'} after a killed sandbox, whose journal ${journal} still has ${count} to its earlier content`,
+    )
+  }
+}
+
+/** The path of a store file is something that the store cannot use, such as a folder. It is not changed. */
+export class UnusableFile extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'UnusableFile'
+  }
+}
+
+/** The data file is in use by another process. */
+export class FileInUse extends Error {
+  constructor(file: string, owner: string) {
+    super(`${file} is in use by ${owner}`)
+    this.name = 'FileInUse'
+  }
+}
+
+/** This process no longer owns its data file, and never writes it again. */
+export class LostOwnership extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'LostOwnership'
+  }
+}

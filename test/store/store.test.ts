@@ -1,0 +1,506 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { type Disk, nodeDisk } from '../../src/store/disk.ts'
+import { DamagedFile, EditedBesideJournal, OtherFormat } from '../../src/store/errors.ts'
+import { openStore, type StoreOptions } from '../../src/store/store.ts'
+import type { Specs } from '../../src/store/world-tables.ts'
+
+type Rows = { notes: { id: string; at: number; text: string } }
+
+const SPECS: Specs<Rows> = {
+  notes: { id: (row) => row.id, at: (row) => row.at, indexes: { all: () => 'all' } },
+}
+const note = (id: string, text = id, at = 0) => ({ id, at, text })
+
+// A test that opens a store thousands of times cuts no power: nothing is waited for.
+const UNSYNCED: Disk = {
+  ...nodeDisk,
+  fdatasyncSync() {},
+  fsyncSync() {},
+  fsync: Object.assign((_: number, done: (error: null) => void) => done(null), nodeDisk.fsync),
+}
+
+async function open(t: Test, file: string, more: Partial<StoreOptions<Rows>> = {}) {
+  const lines: string[] = []
+  const tell = (message: string) => void lines.push(message)
+  const store = await openStore<Rows>({
+    specs: SPECS,
+    file,
+    disk: UNSYNCED,
+    wall: () => 1_767_225_600_000,
+    log: { info: tell, warn: tell, error: tell },
+    ...more,
+  })
+  t.teardown(() => store.close())
+  const world = () => store.worlds.get('w') ?? store.addWorld('w', store.makeBase('base', {}))
+  const put = (...row: Parameters<typeof note>) => void world().put('notes', note(...row))
+  const ids = () => [...world().tables.notes.rows()].map(({ id }) => id)
+  return { store, world, put, ids, lines }
+}
+
+/** Every world's base, counter and rows in order, as text. */
+const contentOf = ({ store }: { store: Awaited<ReturnType<typeof open>>['store'] }) =>
+  JSON.stringify(
+    [...store.worlds.values()].map((world) => [
+      world.name,
+      world.base,
+      world.random.counter,
+      world.tables.notes.page('all', 'all', 0, 1_000).map((entry) => entry.row),
+    ]),
+  )
+
+/** The data files as a killed process leaves them, in a folder of their own. */
+function crashCopy(from: string, to: string): string {
+  rmSync(to, { recursive: true, force: true })
+  cpSync(from, to, { recursive: true, filter: (name) => !name.includes('.lock') })
+  return join(to, 'db.json')
+}
+
+/** What is in each file of a folder. */
+const filesIn = (dir: string) =>
+  readdirSync(dir)
+    .filter((name) => !name.endsWith('.lock'))
+    .map((name) => [name, readFileSync(join(dir, name), 'utf8')] as const)
+
+t.test('what was changed is there after a stop, and after a kill', async (t) => {
+  const dir = t.testdir({ live: {} })
+  const first = await open(t, `${dir}/live/db.json`)
+  const { store } = first
+  const base = store.makeBase('base', { notes: [note('old')] })
+  const one = store.addWorld('one', base)
+  store.addWorld('gone', base)
+  store.change(() => {
+    one.random.counter++
+    one.put('notes', note('new'))
+    one.put('notes', note('old', 'changed'))
+    store.addWorld('two', base).remove('notes', 'old')
+  })
+  store.worlds.get('gone')!.drop()
+  const content = contentOf(first)
+  const killed = await open(t, crashCopy(`${dir}/live`, `${dir}/killed`))
+  t.equal(contentOf(killed), content)
+  t.same(killed.lines, [])
+  await store.close()
+  await store.close()
+  const again = await open(t, `${dir}/live/db.json`)
+  t.equal(contentOf(again), content)
+  const changed = again.store.makeBase('changed', { notes: [note('fresh')] })
+  again.store.worlds.get('one')!.reset(changed)
+  const last = contentOf(again)
+  t.match(last, 'fresh')
+  t.equal(contentOf(await open(t, crashCopy(`${dir}/live`, `${dir}/reset`))), last)
+})
+
+t.test('a refused change leaves no trace', async (t) => {
+  const dir = t.testdir({ live: {} })
+  const opened = await open(t, `${dir}/live/db.json`)
+  const { store } = opened
+  const world = store.addWorld('one', store.makeBase('base', { notes: [note('a'), note('b')] }))
+  const other = store.addWorld('other', store.bases.get('base')!)
+  const content = contentOf(opened)
+  const journal = readFileSync(`${dir}/live/db.json.journal`, 'utf8')
+  t.throws(
+    () =>
+      world.change(() => {
+        world.random.counter += 3
+        world.remove('notes', 'a')
+        world.put('notes', note('c'))
+        other.change(() => other.put('notes', note('d')))
+        world.reset(store.makeBase('another', {}))
+        throw new Error('refused')
+      }),
+    { message: 'refused' },
+  )
+  t.equal(contentOf(opened), content)
+  t.equal(readFileSync(`${dir}/live/db.json.journal`, 'utf8'), journal)
+})
+
+t.test('the document is plain JSON, one row a line, in a stable order', async (t) => {
+  const dir = t.testdir({})
+  const file = `${dir}/db.json`
+  const { store, put } = await open(t, file)
+  for (const id of ['a', 'b', 'c']) put(id)
+  await store.compact()
+  const before = readFileSync(file, 'utf8').split('\n')
+  t.match(JSON.parse(before.join('\n')), { format: 6, clients: { w: { tables: { notes: [{}, {}, {}] } } } })
+  put('b', 'changed')
+  await store.close()
+  const after = readFileSync(file, 'utf8').split('\n')
+  t.equal(after.length, before.length)
+  t.same(
+    after.filter((line) => !before.includes(line)),
+    ['{"id":"b","at":0,"text":"changed"},'],
+  )
+  t.same(readdirSync(dir).sort(), ['db.json', 'db.json.journal'])
+})
+
+/** The journal of a killed store, and the content after each of its lines. */
+async function someLines(t: Test, dir: string) {
+  const opened = await open(t, `${dir}/live/db.json`)
+  const { store } = opened
+  const contents = ['', '[]']
+  const world = store.addWorld('one', store.makeBase('base', { notes: [note('a')] }))
+  contents.push(contentOf(opened))
+  for (let i = 0; i < 8; i++) {
+    world.change(() => {
+      world.random.counter++
+      if (i % 4 === 3) world.remove('notes', `n${i - 1}`)
+      else world.put('notes', note(`n${i}`, `text ₹${i}`))
+    })
+    contents.push(contentOf(opened))
+  }
+  return { contents, bytes: readFileSync(`${dir}/live/db.json.journal`) }
+}
+
+t.test('a journal cut anywhere gives exactly the changes before the cut', async (t) => {
+  const dir = t.testdir({ live: {} })
+  const { contents, bytes } = await someLines(t, dir)
+  const wrong: number[] = []
+  const headEnd = bytes.indexOf(10)
+  for (let length = headEnd; length <= bytes.length; length += 3) {
+    mkdirSync(`${dir}/${length}`)
+    const part = bytes.subarray(0, length)
+    writeFileSync(`${dir}/${length}/db.json.journal`, part)
+    const cut = await open(t, `${dir}/${length}/db.json`)
+    // A line that lacks only its end is whole.
+    const lines = part.toString('latin1').split('\n').length - (bytes[length] === 10 ? 0 : 1)
+    const isTorn = bytes[length - 1] !== 10 && bytes[length] !== 10 && length < bytes.length
+    if (contentOf(cut) !== contents[lines]) wrong.push(length)
+    if (cut.lines.some((line) => line.includes('incomplete write')) !== isTorn) wrong.push(length)
+    await cut.store.close()
+  }
+  t.same(wrong, [])
+})
+
+t.test('another line that cannot be read is an error with its number', async (t) => {
+  const dir = t.testdir({ live: {} })
+  const { contents, bytes } = await someLines(t, dir)
+  const lines = bytes.toString('utf8').split('\n')
+  const cases: [what: string, lines: string[], message: RegExp][] = [
+    ['bent', lines.with(6, lines[6]!.replace('text', 'tixt')), /line 7 cannot be read/],
+    ['missing', lines.toSpliced(5, 1), /line 6 \(and \d more\) cannot be read/],
+    ['twice', lines.toSpliced(5, 0, lines[5]!), /line 7 \(and \d more\) cannot be read/],
+    ['empty', [''], /line 1 cannot be read/],
+    ['without its last line feed', [`${lines.join('\n').trimEnd()}X`], /line 10 cannot be read/],
+  ]
+  for (const [what, bent, message] of cases) {
+    mkdirSync(`${dir}/${what}`)
+    writeFileSync(`${dir}/${what}/db.json.journal`, bent.join('\n'))
+    const before = filesIn(`${dir}/${what}`)
+    await t.rejects(open(t, `${dir}/${what}/db.json`), { name: 'DamagedFile', message }, what)
+    t.same(filesIn(`${dir}/${what}`), before, 'nothing is changed')
+  }
+  const recovered = await open(t, `${dir}/bent/db.json`, { onDamage: 'recover' })
+  t.notMatch(contentOf(recovered), /n4/, 'the change of the line is lost')
+  for (const id of ['n1', 'n5']) t.match(contentOf(recovered), id, 'those around it are not')
+  t.match(recovered.lines.join(), /0 rows of the document and 1 changes of the journal .* lost/)
+  t.ok(readdirSync(`${dir}/bent`).some((name) => name.includes('.damaged-')))
+  const content = contentOf(recovered)
+  await recovered.store.close()
+  const again = await open(t, `${dir}/bent/db.json`)
+  t.equal(contentOf(again), content)
+  t.same(again.lines, [])
+  t.not(content, contents.at(-1))
+})
+
+t.test('no flipped bit of a journal makes a wrong row', async (t) => {
+  const dir = t.testdir({ live: {}, flip: {} })
+  const { bytes } = await someLines(t, dir)
+  const file = `${dir}/flip/db.json`
+  const wrong: string[] = []
+  for (let bit = 0; bit < bytes.length * 8; bit += 13) {
+    const bad = Buffer.from(bytes)
+    bad[bit >> 3]! ^= 1 << (bit & 7)
+    rmSync(file, { force: true })
+    writeFileSync(`${file}.journal`, bad)
+    try {
+      await (await open(t, file)).store.close()
+      wrong.push(`bit ${bit}: taken`)
+    } catch (error) {
+      if (!(error instanceof DamagedFile)) wrong.push(`bit ${bit}: ${error}`)
+      if (!readFileSync(`${file}.journal`).equals(bad)) wrong.push(`bit ${bit}: rewritten`)
+    }
+  }
+  t.same(wrong, [])
+})
+
+for (const text of ['', 'null', '[]', '5', '{}', '\0\0', '{"format":7,"clients":{}}', '{"payoutSandbox":5,']) {
+  t.test(`a document that is ${JSON.stringify(text)} is refused and left as it is`, async (t) => {
+    const dir = t.testdir({ 'db.json': text })
+    for (const onDamage of ['refuse', 'recover'] as const)
+      await t.rejects(open(t, `${dir}/db.json`, { onDamage }))
+    t.same(filesIn(dir), [['db.json', text]])
+    const { store, lines } = await open(t, `${dir}/db.json`, { onDamage: 'reset' })
+    t.equal(store.worlds.size, 0)
+    t.match(lines.join(), /starts with an empty data file; copies of the old files are .*damaged-/)
+  })
+}
+
+t.test('journals of an earlier format are not taken for an empty data file', async (t) => {
+  for (const name of ['db.journal.jsonl', 'db.json.journal.0']) {
+    const dir = t.testdir({ [name]: 'something' })
+    await t.rejects(open(t, `${dir}/db.json`), OtherFormat)
+    t.same(filesIn(dir), [[name, 'something']])
+    await open(t, `${dir}/db.json`, { onDamage: 'reset' })
+    t.notOk(existsSync(join(dir, name)))
+    t.ok(readdirSync(dir).some((one) => one.startsWith(`${name}.damaged-`)), 'a copy is kept')
+  }
+})
+
+t.test('an edit of a stopped document is taken, with its journal', async (t) => {
+  const file = join(t.testdir({}), 'db.json')
+  const { store, put } = await open(t, file)
+  for (const id of ['a', 'b']) put(id)
+  await store.close()
+  const lineCount = () => readFileSync(file, 'utf8').split('\n').length
+  const count = lineCount()
+  const edits: ((text: string) => string)[] = [
+    (text) => text.replace('"text":"b"', '"text":"edited"'),
+    (text) => `\ufeff${text.replaceAll('\n', '\r\n')}`,
+    (text) => JSON.stringify(JSON.parse(text.replace('\ufeff', '')), null, 4),
+  ]
+  for (const edit of edits) {
+    writeFileSync(file, edit(readFileSync(file, 'utf8')))
+    const { store, world, lines } = await open(t, file)
+    t.equal(world().tables.notes.get('b')!.text, 'edited')
+    t.same(lines, [])
+    await store.close()
+    t.equal(lineCount(), count, 'one row a line again')
+  }
+})
+
+t.test('an edit beside the changes of a killed store is a question', async (t) => {
+  const dir = t.testdir({ live: {} })
+  const { store, put } = await open(t, `${dir}/live/db.json`)
+  put('a')
+  await store.compact()
+  put('b')
+  const edits: Record<string, (file: string) => void> = {
+    edited: (file) => writeFileSync(file, readFileSync(file, 'utf8').replace('"text":"a"', '"text":"A"')),
+    removed: (file) => rmSync(file),
+  }
+  for (const [what, edit] of Object.entries(edits)) {
+    const file = crashCopy(`${dir}/live`, `${dir}/${what}`)
+    edit(file)
+    const before = filesIn(`${dir}/${what}`)
+    for (const onDamage of ['refuse', 'recover'] as const)
+      await t.rejects(open(t, file, { onDamage }), EditedBesideJournal)
+    t.same(filesIn(`${dir}/${what}`), before, 'nothing is changed')
+    const { ids, world, lines } = await open(t, file, { discardJournal: true })
+    t.same(ids(), what === 'edited' ? ['a'] : [])
+    t.equal(world().tables.notes.get('a')?.text, what === 'edited' ? 'A' : undefined)
+    const [copy] = readdirSync(`${dir}/${what}`).filter((name) => name.includes('.discarded-'))
+    t.match(lines.join(), copy)
+    t.equal(readFileSync(`${dir}/${what}/${copy}`, 'utf8'), Object.fromEntries(before)['db.json.journal'])
+  }
+  const same = await open(t, crashCopy(`${dir}/live`, `${dir}/same`), { discardJournal: true })
+  t.same(same.ids(), ['a', 'b'], 'a journal of this document stays')
+})
+
+t.test('an edit while the store is open is kept beside, and the store goes on', async (t) => {
+  const dir = t.testdir({})
+  const file = `${dir}/db.json`
+  const { store, put, ids, lines } = await open(t, file)
+  put('a')
+  await store.compact()
+  const before = readFileSync(file, 'utf8')
+  const replace = (text: string) => {
+    writeFileSync(`${file}.new`, text)
+    cpSync(`${file}.new`, file)
+    rmSync(`${file}.new`)
+  }
+  const changes: ((n: number) => void)[] = [
+    (n) => writeFileSync(file, `edit ${n}`),
+    (n) => replace(`edit ${n}`),
+    () => rmSync(file),
+    () => replace(before),
+  ]
+  for (const [n, change] of changes.entries()) {
+    change(n)
+    put(`b${n}`)
+    t.equal(store.lostOwnership(), undefined)
+    await store.compact()
+    t.match(JSON.parse(readFileSync(file, 'utf8')).clients.w.tables.notes.length, n + 2)
+  }
+  t.same(
+    filesIn(dir).filter(([name]) => name.includes('.edited-')),
+    [
+      ['db.json.edited-1', 'edit 0'],
+      ['db.json.edited-2', 'edit 1'],
+      ['db.json.edited-3', before],
+    ],
+  )
+  t.equal(lines.filter((line) => line.includes('was edited while')).length, 3)
+  await store.close()
+  t.same((await open(t, file)).ids(), ids())
+})
+
+t.test('an edit stays in place at a stop if nothing was changed since the document', async (t) => {
+  const file = join(t.testdir({}), 'db.json')
+  const { store, put } = await open(t, file)
+  put('a')
+  await store.compact()
+  writeFileSync(file, readFileSync(file, 'utf8').replace('"text":"a"', '"text":"A"'))
+  await store.close()
+  t.equal((await open(t, file)).world().tables.notes.get('a')!.text, 'A')
+})
+
+t.test('a kill at any stage of a rewrite loses nothing, also beside an edit', async (t) => {
+  for (const isEdited of [false, true]) {
+    const dir = t.testdir({ live: {} })
+    const states: string[] = []
+    let isWatching = false
+    let n = 0
+    // A kill before and after each call that changes the folder.
+    const watched = <K extends keyof Disk>(name: K) =>
+      ((...args: unknown[]) => {
+        if (isWatching) states.push(crashCopy(`${dir}/live`, `${dir}/${name}${n++}`))
+        const result = (UNSYNCED[name] as (...all: unknown[]) => unknown)(...args)
+        if (isWatching) states.push(crashCopy(`${dir}/live`, `${dir}/${name}${n++}`))
+        return result
+      }) as Disk[K]
+    const disk = {
+      ...UNSYNCED,
+      openSync: watched('openSync'),
+      renameSync: watched('renameSync'),
+      unlinkSync: watched('unlinkSync'),
+      writeSync: watched('writeSync'),
+      copyFileSync: watched('copyFileSync'),
+    }
+    const opened = await open(t, `${dir}/live/db.json`, { disk })
+    const { store, put } = opened
+    put('a')
+    await store.compact()
+    put('b')
+    isWatching = true
+    const rewriting = store.compact()
+    if (isEdited) writeFileSync(`${dir}/live/db.json`, 'edited')
+    put('c')
+    await rewriting
+    isWatching = false
+    t.ok(states.length > 10)
+    for (const file of states) {
+      const killed = await open(t, file).catch((error: unknown) => error as Error)
+      if (killed instanceof Error) {
+        // Until the journal of the new document is there, the edit is one beside a journal.
+        if (isEdited && killed instanceof EditedBesideJournal) continue
+        throw killed
+      }
+      const ids = killed.ids()
+      t.same(ids.slice(0, 2), ['a', 'b'], file)
+      if (file === states.at(-1)) t.same(ids, ['a', 'b', 'c'])
+      await killed.store.close()
+    }
+    await store.close()
+  }
+})
+
+t.test('a document that cannot be put in place is, by the next try or the next start', async (t) => {
+  for (const isKilled of [false, true]) {
+    const dir = t.testdir({ live: {} })
+    const file = `${dir}/live/db.json`
+    let fails = false
+    const disk: Disk = {
+      ...UNSYNCED,
+      renameSync(from, to) {
+        if (fails && to === file) throw Object.assign(new Error('EIO'), { code: 'EIO' })
+        UNSYNCED.renameSync(from, to)
+      },
+    }
+    const { store, put } = await open(t, file, { disk })
+    put('a')
+    await store.compact()
+    put('b')
+    fails = true
+    await store.compact()
+    put('c')
+    await store.compact()
+    put('d')
+    fails = false
+    if (isKilled)
+      t.same((await open(t, crashCopy(`${dir}/live`, `${dir}/killed`))).ids(), ['a', 'b', 'c', 'd'])
+    await store.close()
+    t.same((await open(t, file)).ids(), ['a', 'b', 'c', 'd'])
+    t.same(readdirSync(`${dir}/live`).filter((name) => name.endsWith('.tmp')), [])
+  }
+})
+
+t.test('nothing is lost while the document is rewritten, which is when the journal is as large', async (t) => {
+  const dir = t.testdir({ live: {} })
+  const file = `${dir}/live/db.json`
+  const { store, put, ids } = await open(t, file, { compactFrom: 1_000 })
+  let documents = 0
+  let last = ''
+  for (let n = 0; n < 300; n++) {
+    put(`n${n % 50}`, 'x'.repeat(n))
+    if (n % 3 === 0) await new Promise(setImmediate)
+    const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
+    if (text !== last) documents++
+    last = text
+    if (n % 20) continue
+    const killed = await open(t, crashCopy(`${dir}/live`, `${dir}/killed`))
+    t.same(killed.ids(), ids())
+    await killed.store.close()
+  }
+  t.ok(documents > 3, `${documents} documents`)
+  t.ok(documents < 60, `${documents} documents`)
+})
+
+t.test('a full disk refuses the change, keeps the rest, and heals', async (t) => {
+  const file = join(t.testdir({}), 'db.json')
+  let room = Number.POSITIVE_INFINITY
+  const writeSync = ((fd: number, bytes: Buffer, at: number, length: number, position: number) => {
+    if (room === 0) throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' })
+    const written = nodeDisk.writeSync(fd, bytes, at, Math.min(length, room), position)
+    room -= written
+    return written
+  }) as Disk['writeSync']
+  const { store, put, ids } = await open(t, file, { disk: { ...UNSYNCED, writeSync } })
+  put('a')
+  room = 60
+  t.throws(() => put('b'), { code: 'storage_unavailable', message: /ENOSPC.*nothing was changed/ })
+  t.equal(store.failure, 'ENOSPC')
+  room = Number.POSITIVE_INFINITY
+  put('c')
+  t.equal(store.failure, undefined)
+  t.same(ids(), ['a', 'c'])
+  await store.close()
+  t.same((await open(t, file)).ids(), ['a', 'c'])
+})
+
+t.test('a start that fails on the way leaves no file open, and nothing beside', async (t) => {
+  const dir = t.testdir({ live: {} })
+  const { put } = await open(t, `${dir}/live/db.json`)
+  put('a')
+  const file = crashCopy(`${dir}/live`, `${dir}/copy`)
+  const before = filesIn(`${dir}/copy`)
+  const opened = new Set<number>()
+  const counting: Partial<Disk> = {
+    openSync(path, flags, mode) {
+      const fd = nodeDisk.openSync(path, flags, mode)
+      opened.add(fd)
+      return fd
+    },
+    closeSync(fd) {
+      opened.delete(fd)
+      nodeDisk.closeSync(fd)
+    },
+  }
+  const refuse = () => {
+    throw Object.assign(new Error('EROFS'), { code: 'EROFS' })
+  }
+  for (const name of ['fdatasyncSync', 'renameSync', 'writeSync', 'chmodSync', 'linkSync']) {
+    const disk = { ...nodeDisk, ...counting, [name]: refuse }
+    await t.rejects(open(t, file, { disk }), { code: 'EROFS' }, name)
+    t.equal(opened.size, 0, name)
+    const left = filesIn(`${dir}/copy`).filter(([one]) => !one.endsWith('.tmp'))
+    t.same(left, before, name)
+  }
+  t.same((await open(t, file)).ids(), ['a'])
+})
+
+t.test('a folder that cannot be is an error with its errno', async (t) => {
+  const dir = t.testdir({ file: '' })
+  await t.rejects(open(t, `${dir}/file/sub/db.json`), { code: 'ENOTDIR' })
+})
