@@ -26,9 +26,9 @@ export type SandboxOptions = {
   data?: string
   /** Fsync every write before responding. */
   fsync?: boolean
-  /** Keep every row and change of a damaged data file that can be read (a backup is kept). */
+  /** Keep all that can be read of a damaged data file, and a backup. */
   recover?: boolean
-  /** Keep a data file that was edited beside the journal of a killed sandbox, without that journal (a backup is kept). */
+  /** Keep a data file that was edited after a kill, and drop the changes of the journal beside it (a backup is kept). */
   discardJournal?: boolean
   /** Replace a damaged or incompatible data file with a new one (a backup is kept). */
   reset?: boolean

@@ -211,18 +211,8 @@ export const OPTIONS = {
   ],
   record: [text, undefined, 'FILE', 'record the run to a file, for replay; requires --memory'],
   explain: [flag, false, '', 'add X-Sandbox-Client and X-Sandbox-Rule headers to responses'],
-  recover: [
-    flag,
-    false,
-    '',
-    'keep every row and change of a damaged data file that can be read (a backup is kept)',
-  ],
-  'discard-journal': [
-    flag,
-    false,
-    '',
-    'keep a data file that was edited beside the journal of a killed sandbox, without that journal (a backup is kept)',
-  ],
+  recover: [flag, false, '', 'keep all that can be read of a damaged data file, and a backup'],
+  'discard-journal': [flag, false, '', 'keep an edited data file and drop the changes beside it'],
   reset: [
     flag,
     false,

@@ -4,7 +4,12 @@ import { readLenientJson } from '../json/lenient-json.ts'
 import { ClientName } from '../model/client-names.ts'
 import { problemText } from '../model/problem.ts'
 import { safeParse } from '../model/safe-parse.ts'
-import { describeIssue, fieldOf, LIST_KNOWN_KEYS, unknownField } from '../model/validation-errors.ts'
+import {
+  describeIssue,
+  fieldOf,
+  LIST_KNOWN_KEYS,
+  unknownField,
+} from '../model/validation-errors.ts'
 import { uuidOf } from '../runtime/random.ts'
 import { loadReader } from '../scenarios/library.ts'
 import { DamagedFile, FORMAT, OtherFormat } from '../store/errors.ts'
@@ -132,7 +137,9 @@ class DocumentCheck {
       return undefined
     }
     const { tables, ...fields } = state
-    const head = this.#leaveOut ? this.#readableHead(fields) : this.#parsed(StoredHead, fields, path)
+    const head = this.#leaveOut
+      ? this.#readableHead(fields)
+      : this.#parsed(StoredHead, fields, path)
     const read = this.#tables(tables, [...path, 'tables'])
     if (!head) return undefined
     const rows = this.#related(read, head, path)
@@ -166,7 +173,8 @@ class DocumentCheck {
 
   #table(table: TableName, rows: unknown, path: JsonPath): StoredTable {
     if (Array.isArray(rows)) return this.#rows(table, rows, path)
-    if (typeof rows === 'string' && rows.startsWith(`${table}-`) && rows in this.#shared) return rows
+    if (typeof rows === 'string' && rows.startsWith(`${table}-`) && rows in this.#shared)
+      return rows
     this.#note(path, 'must be a list of rows, or the name of shared rows; without rows it is []')
     return []
   }
@@ -198,9 +206,13 @@ class DocumentCheck {
         // Nobody is served yet.
       }
       for (let i = 1; i < rows.webhook!.length; i++)
-        note('webhook', i, '', { kind: 'invalid', message: 'is a second webhook; there is only one' })
+        note('webhook', i, '', {
+          kind: 'invalid',
+          message: 'is a second webhook; there is only one',
+        })
       const timers = rows.timers ?? []
-      if (this.#leaveOut) head.draws = timers.reduce((n, { seq }) => Math.max(n, seq), head.draws ?? 0)
+      if (this.#leaveOut)
+        head.draws = timers.reduce((n, { seq }) => Math.max(n, seq), head.draws ?? 0)
       for (const [i, { seq }] of timers.entries())
         if (seq > head.draws)
           note('timers', i, 'seq', { kind: 'invalid', message: 'must not be greater than draws' })
@@ -239,7 +251,9 @@ class DocumentCheck {
     }
     const at = (i: number) => [...path, 'tables', 'rules', i, 'definition']
     const kept = rules.filter(({ definition: rule }, i) => !isWrong(rule, at(i)))
-    const wrongTimers = new Set(timed.filter(({ rule, at }) => isWrong(rule, at)).map((one) => one.rule))
+    const wrongTimers = new Set(
+      timed.filter(({ rule, at }) => isWrong(rule, at)).map((one) => one.rule),
+    )
     if (!this.#leaveOut) return
     tables.rules = kept
     if (wrongTimers.size > 0)
@@ -279,10 +293,11 @@ export async function readEdited(
   lost: (rows: number) => void,
 ): Promise<DocumentContent> {
   const leaveOut = isLenient ? lost : undefined
+  const older = /^\{"payoutSandbox":(\d+)/.exec(text)?.[1]
+  if (older !== undefined) throw new OtherFormat(file, older)
   const content = parsed(file, text, leaveOut)
-  const { format, payoutSandbox = format } = isObject(content) ? content : {}
-  if (typeof payoutSandbox === 'number' && payoutSandbox !== FORMAT)
-    throw new OtherFormat(file, payoutSandbox)
+  const format = isObject(content) ? content['format'] : undefined
+  if (typeof format === 'number' && format !== FORMAT) throw new OtherFormat(file, format)
   const check = new DocumentCheck(leaveOut)
   const read = await check.document(content)
   if (check.problems.length === 0) return read

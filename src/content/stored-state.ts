@@ -1,6 +1,6 @@
+import type { StateShape, StoredState } from '../store/states.ts'
 import type { Content } from '../store/table.ts'
 import { rowsOf } from '../store/table.ts'
-import type { StateShape, StoredState } from '../store/states.ts'
 import type { WorldAbout } from '../store/unit-of-work.ts'
 import type { Images } from '../store/world-tables.ts'
 import type { Rows, SettingRow } from '../tables/rows.ts'

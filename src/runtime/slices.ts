@@ -6,8 +6,6 @@
 // The maximum time of one slice, real ms.
 const SLICE_MS = 8
 const TURNS_BETWEEN = 4
-// A turn of the event loop shorter than this (real ms) had no other work.
-const IDLE_TURN_MS = 0.1
 
 let sliceEnds: number | undefined
 let lastTurn: Promise<void> = Promise.resolve()
@@ -59,16 +57,5 @@ export async function inSlices<T>(
     }
     if (pauses) await ownTurn()
     else sliceEnds = undefined
-  }
-}
-
-/** For work that can wait: yields to the event loop for at least one turn, and up to `ms` (real) while it is busy. */
-export async function yieldToOthers(ms: number): Promise<void> {
-  const until = performance.now() + ms
-  for (let before = performance.now(); ; ) {
-    await nextTurn()
-    const now = performance.now()
-    if (now >= until || now - before < IDLE_TURN_MS) return
-    before = now
   }
 }

@@ -1,10 +1,9 @@
-import { constants } from 'node:fs'
-import { basename, dirname } from 'node:path'
+import { dirname } from 'node:path'
 import { SandboxError } from '../model/errors.ts'
+import { backUp, backUpAll, dataFiles, olderFiles, rejectOlderFormats } from './backups.ts'
 import {
   type Disk,
   errnoOf,
-  fileExists,
   makeFolder,
   rejectMountedFile,
   removeFile,
@@ -12,13 +11,7 @@ import {
   resolveLinks,
 } from './disk.ts'
 import { Document, type ReadEdited } from './document.ts'
-import {
-  DamagedFile,
-  EditedBesideJournal,
-  LostOwnership,
-  OtherFormat,
-  UnreadableFile,
-} from './errors.ts'
+import { DamagedFile, EditedBesideJournal, LostOwnership, UnreadableFile } from './errors.ts'
 import { Journal, type ReadJournal, readJournal } from './journal.ts'
 import { type Lock, takeLock } from './lock.ts'
 import { documentText, readStates, type StateShape } from './states.ts'
@@ -106,7 +99,7 @@ export class DataFile<Rows> {
     const lostChanges = journal ? this.#replay(journal) : 0
     if (this.#lostRows + lostChanges > 0 || (journal && journal.bad.length > 0)) {
       const lost = `${this.#lostRows} rows of the document and ${lostChanges} changes of the journal could not be read and are lost`
-      log.warn(`${file} was damaged: ${lost}. Backup of the files: ${backUp(this.#options)}.`)
+      log.warn(`${file} was damaged: ${lost}. Backup of the files: ${backUpAll(this.#options)}.`)
     }
     const isAsWritten = isOurs && journal?.changes.length === 0 && journal.bad.length === 0
     const isEmpty = !this.hasDocument && this.#worlds.byName.size === 0
@@ -118,7 +111,7 @@ export class DataFile<Rows> {
 
   /** The journal to apply; `undefined` if there is none, or it goes. Throws if it is not that of the document. */
   #usable(found: ReadJournal | undefined, isOurs: boolean): ReadJournal | undefined {
-    const { disk, file, discardJournal, onDamage, log } = this.#options
+    const { file, discardJournal, onDamage, log } = this.#options
     const { path } = this.#journal
     if (!found) return undefined
     const { head, changes, bad, torn } = found
@@ -127,7 +120,7 @@ export class DataFile<Rows> {
         const count = changes.length + bad.length
         throw new EditedBesideJournal(file, path, count, this.#document.digest !== null)
       }
-      const copy = backUpOne(this.#options, path, 'discarded')
+      const copy = backUp(this.#options, path, 'discarded')
       log.warn(`The journal ${path} was discarded. A backup is ${copy}.`)
       return undefined
     }
@@ -294,48 +287,6 @@ export class DataFile<Rows> {
   }
 }
 
-// ---- the files
-
-/** The journals of formats 1 to 3, and of 4 and 5, which have a number. */
-function olderFiles(disk: Disk, file: string): string[] {
-  const folder = dirname(file)
-  const name = basename(file)
-  const stem = name.replace(/\.json$/, '')
-  return disk
-    .readdirSync(folder)
-    .filter(
-      (one) =>
-        one === `${stem}.journal.previous.jsonl` ||
-        one === `${stem}.journal.jsonl` ||
-        (one.startsWith(`${name}.journal.`) && /^\d+$/.test(one.slice(name.length + 9))),
-    )
-    .map((one) => `${folder}/${one}`)
-}
-
-/** Throws if a sandbox of another version was killed before its first document. */
-function rejectOlderFormats(disk: Disk, file: string) {
-  const [older] = fileExists(disk, file) ? [] : olderFiles(disk, file)
-  if (older !== undefined) throw new OtherFormat(older, '5 or older')
-}
-
-const dataFiles = (disk: Disk, file: string): string[] =>
-  [file, `${file}.journal`, `${file}.tmp`, ...olderFiles(disk, file)].filter((path) =>
-    fileExists(disk, path),
-  )
-
-/** Copies a file; returns the path of the copy. */
-function backUpOne<Rows>({ disk, wall }: DataFileOptions<Rows>, file: string, why: string): string {
-  const copy = `${file}.${why}-${new Date(wall()).toISOString().replaceAll(':', '-')}`
-  if (!fileExists(disk, copy)) disk.copyFileSync(file, copy, constants.COPYFILE_EXCL)
-  return copy
-}
-
-/** Copies the data files; returns the paths of the copies, to print. */
-const backUp = <Rows>(options: DataFileOptions<Rows>): string =>
-  dataFiles(options.disk, options.file)
-    .map((file) => backUpOne(options, file, 'damaged'))
-    .join(', ')
-
 /** Takes the data file and reads it into empty worlds. */
 export async function openDataFile<Rows>(
   given: DataFileOptions<Rows>,
@@ -345,7 +296,8 @@ export async function openDataFile<Rows>(
   const file = resolveLinks(disk, given.file)
   const options = { ...given, file }
   makeFolder(disk, dirname(file))
-  for (const path of [file, `${file}.journal`, ...olderFiles(disk, file)]) requireRegular(disk, path)
+  for (const path of [file, `${file}.journal`, ...olderFiles(disk, file)])
+    requireRegular(disk, path)
   requireRegular(disk, `${file}.lock`, (found) => found.isSocket())
   const lock = await takeLock(disk, file)
   let opened = new DataFile(options, worlds, lock)
@@ -357,7 +309,7 @@ export async function openDataFile<Rows>(
     } catch (error) {
       if (!(error instanceof UnreadableFile) || onDamage !== 'reset') throw error
       log.warn(
-        `${error.message}. The sandbox starts with an empty data file; copies of the old files are ${backUp(options)}.`,
+        `${error.message}. The sandbox starts with an empty data file; copies of the old files are ${backUpAll(options)}.`,
       )
     }
     for (const path of dataFiles(disk, file)) removeFile(disk, path)

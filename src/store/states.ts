@@ -190,7 +190,9 @@ export function readStates<Rows>(
     return known
   }
   const imagesOf = (tables: StoredTables) =>
-    worlds.perTable((table) => contentAt(table as keyof Rows & string, tables[table])) as Images<Rows>
+    worlds.perTable((table) =>
+      contentAt(table as keyof Rows & string, tables[table]),
+    ) as Images<Rows>
   const stateOf = (state: StoredState, client: string) => {
     const { about, base, counter, rows } = shape.read(state, client)
     const images = imagesOf({ ...state.tables, ...(rows as StoredTables) })

@@ -1,4 +1,4 @@
-import { DataFile, type DataFileOptions, openDataFile, type StoreLog } from './data-file.ts'
+import { type DataFile, type DataFileOptions, openDataFile, type StoreLog } from './data-file.ts'
 import { type Disk, nodeDisk } from './disk.ts'
 import { readPlain } from './document.ts'
 import { plainShape, type StateShape } from './states.ts'

@@ -91,7 +91,12 @@ export class Worlds<Rows> implements WorldHome<Rows> {
     return this.unit.change(() => {
       this.useBase(base)
       const { key, images } = base
-      return this.#enter(name, about, { base: key, images, counter: 0 }, ['world', name, key, about])
+      return this.#enter(name, about, { base: key, images, counter: 0 }, [
+        'world',
+        name,
+        key,
+        about,
+      ])
     })
   }
 

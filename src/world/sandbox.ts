@@ -164,7 +164,6 @@ export async function openSandbox(config: SandboxConfig) {
 
   const outdated = [...store.worlds.values()].filter((tables) => rows.isOutdated(tables))
   if (outdated.length > 0) log.warn(outdatedWarning(outdated, config.file!))
-  // So the data file is there when the sandbox has started.
   if (store.lacksDocument) await store.compact()
 
   /** Stops the timers and aborts webhook attempts. */

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { JSONFilePreset } from 'lowdb/node'
 import t, { type Test } from 'tap'
 import { call, run, serve } from './program.ts'
 
@@ -19,7 +20,7 @@ async function withUsers(t: Test, end: 'SIGTERM' | 'SIGKILL') {
   const program = await serve(t, ['--data', data])
   for (let n = 0; n < 3; n++) t.equal((await call(`${program.url}/user`, user(n))).status, 201)
   await program.stop(end)
-  return { dir, data, journal: join(dir, 'db.json.journal.0') }
+  return { dir, data, journal: join(dir, 'db.json.journal') }
 }
 
 const copiesIn = (dir: string) => readdirSync(dir).filter((name) => name.includes('.damaged-'))
@@ -51,11 +52,10 @@ t.test('a data file that a live process holds is refused with its number', async
 t.test('the lock of a dead process is taken over at once', async (t) => {
   const { data } = await withUsers(t, 'SIGKILL')
   t.ok(existsSync(`${data}.lock`), 'it left its lock behind')
-  const dead = JSON.parse(readFileSync(`${data}.lock`, 'utf8')).pid
   const next = await serve(t, ['--data', data])
-  t.match(JSON.parse(readFileSync(`${data}.lock`, 'utf8')), { pid: next.child.pid })
-  t.not(next.child.pid, dead)
   t.ok((await emailsOf(next.url)).includes('u2@example.com'))
+  const { stderr } = await run(['--port', '0', '--data', data])
+  t.match(stderr, `in use by process ${next.child.pid} on`)
   await next.stop()
 })
 
@@ -73,82 +73,185 @@ t.test('a lock names a process by its start too, not by its number alone', async
     code: 3,
     stderr: new RegExp(`in use by process ${other.pid}`),
   })
-  lock('another boot:1')
+  lock('1')
   if (process.platform === 'linux') await (await serve(t, ['--data', data])).stop()
 })
 
-t.test('a damaged document is refused; --recover keeps what stands before', async (t) => {
+/** Replaces a text of a file. */
+function edit(file: string, from: string | RegExp, to: string): Buffer {
+  const content = readFileSync(file, 'utf8')
+  const edited = content.replace(from, to)
+  if (edited === content) throw new Error(`${file} does not hold ${from}`)
+  writeFileSync(file, edited)
+  return readFileSync(file)
+}
+
+t.test('db.json is there from the start, and a hand edit is taken', async (t) => {
+  const { data } = await withUsers(t, 'SIGTERM')
+  const { clients } = JSON.parse(readFileSync(data, 'utf8'))
+  t.equal(clients.default.tables.users.length, 113)
+  const running = await serve(t, ['--data', data])
+  t.equal(JSON.parse(readFileSync(data, 'utf8')).format, 6)
+  await running.stop()
+  edit(data, 'u1@example.com', 'edited@example.com')
+  edit(data, /\{[^\n]*u0@example\.com[^\n]*\n/, '')
+  const next = await serve(t, ['--data', data])
+  const emails = await emailsOf(next.url)
+  t.same(emails.slice(0, 2), ['u2@example.com', 'edited@example.com'])
+  t.notOk(emails.includes('u0@example.com'))
+  await next.stop()
+})
+
+t.test("a user's own lowdb can change the stopped file", async (t) => {
+  const { data } = await withUsers(t, 'SIGTERM')
+  const db = await JSONFilePreset<{ clients: { default: { tables: { users: object[] } } } }>(
+    data,
+    {} as never,
+  )
+  const { users } = db.data.clients.default.tables
+  users.push({
+    ...users.at(-1),
+    user_id: 'f0000000-0000-4000-8000-00000000000f',
+    email: 'own@example.com',
+  })
+  await db.write()
+  const next = await serve(t, ['--data', data])
+  t.ok((await emailsOf(next.url)).includes('own@example.com'))
+  await next.stop()
+  t.match(
+    readFileSync(data, 'utf8'),
+    /\n\{[^\n]*own@example\.com[^\n]*\}\n/,
+    'one row a line again',
+  )
+})
+
+t.test('an edit that is not valid is refused with all problems and their places', async (t) => {
   const { dir, data } = await withUsers(t, 'SIGTERM')
-  const damaged = bend(data, 'u1@example.com')
+  edit(data, 'u0@example.com', 'no address')
+  edit(data, /"mobile":"\+?\d*98765000(11)"/, '"mobile":"nine"')
+  const edited = edit(data, '"speed":1', '"speed":"fast"')
   const refused = await run(['--port', '0', '--data', data])
   t.equal(refused.code, 4)
-  t.match(refused.stderr, /damaged.*db\.json: line \d+, byte \d+: /)
-  t.match(refused.stderr, /--recover .*--reset/)
-  t.ok(readFileSync(data).equals(damaged), 'it is left as it is')
+  const lines = edited.toString().split('\n')
+  const place = (text: string) => {
+    const line = lines.findIndex((one) => one.includes(text))
+    return `db.json:${line + 1}:${lines[line]!.indexOf(text) + 1}: `
+  }
+  t.match(
+    refused.stderr,
+    `${place('"no address"')}clients.default.tables.users[110].email: must be an e-mail address; found "no address"`,
+  )
+  t.match(refused.stderr, `${place('"nine"')}clients.default.tables.users[111].mobile: `)
+  t.match(
+    refused.stderr,
+    `${place('"fast"')}clients.default.clock.speed: must be a number; found "fast"`,
+  )
+  t.match(refused.stderr, /Correct it, or start with --recover.*--reset/)
+  t.ok(readFileSync(data).equals(edited), 'it is left as it is')
   t.same(copiesIn(dir), [])
-  t.equal((await run(['--port', '0', '--data', data])).code, 4, 'and refused again')
 
   const recovered = await serve(t, ['--data', data, '--recover'])
-  const emails = await emailsOf(recovered.url)
-  t.notOk(
-    emails.some((email) => /^[Xu][12]@/.test(email)),
-    'the damaged row and what follows it',
-  )
-  t.ok(emails.includes('u0@example.com'), 'the rows before it are there')
-  t.match(recovered.stderr(), /The content before it is recovered/)
-  const copy = copiesIn(dir).find((name) => name.startsWith('db.json.'))
-  t.match(recovered.stderr(), copy)
-  t.ok(readFileSync(join(dir, copy!)).equals(damaged), 'a copy is kept')
-  t.equal((await call(`${recovered.url}/user`, user(7))).status, 201)
+  const own = (await emailsOf(recovered.url)).filter((email) => /^u\d@/.test(email))
+  t.same(own, ['u2@example.com'], 'the rows before and after it are there')
+  t.match(recovered.stderr(), /3 rows of the document and 0 changes of the journal .* are lost/)
+  const [copy] = copiesIn(dir).filter((name) => name.startsWith('db.json.damaged'))
+  t.ok(readFileSync(join(dir, copy!)).equals(edited), 'a copy is kept')
   await recovered.stop()
-  const again = await serve(t, ['--data', data])
-  t.same(
-    (await emailsOf(again.url)).slice(1),
-    emails.slice(0, -1),
-    'the next start finds no damage',
-  )
-  await again.stop()
+  await (await serve(t, ['--data', data])).stop()
 })
+
+t.test(
+  'a document with a syntax error is refused with its place; --recover keeps the rest',
+  async (t) => {
+    const { dir, data } = await withUsers(t, 'SIGTERM')
+    const bent = edit(data, '"email":"u1@example.com"', '"email":"u1@example.com')
+    const line =
+      bent
+        .toString()
+        .split('\n')
+        .findIndex((one) => one.includes('u1@example.com')) + 1
+    const refused = await run(['--port', '0', '--data', data])
+    t.equal(refused.code, 4)
+    t.match(refused.stderr, new RegExp(`db\\.json:${line}:\\d+: `))
+    t.ok(readFileSync(data).equals(bent))
+    const recovered = await serve(t, ['--data', data, '--recover'])
+    const own = (await emailsOf(recovered.url)).filter((email) => /^u\d@/.test(email))
+    t.same(own, ['u2@example.com', 'u0@example.com'])
+    t.match(recovered.stderr(), /1 rows of the document/)
+    t.equal(copiesIn(dir).length, 2)
+    await recovered.stop()
+  },
+)
 
 t.test('a data file of another version is refused, and the message says what to do', async (t) => {
-  const { data } = await withUsers(t, 'SIGTERM')
-  const older = readFileSync(data, 'utf8').replace('"payoutSandbox":5', '"payoutSandbox":1')
-  writeFileSync(data, older)
-  const refused = await run(['--port', '0', '--data', data, '--recover'])
-  t.equal(refused.code, 4)
-  t.match(refused.stderr, /of another version.*it has format 1.*__admin\/state.*--reset/)
-  t.equal(readFileSync(data, 'utf8'), older)
-
-  // A process of format 3 that was killed before its first document.
-  const killed = join(t.testdir({ 'db.journal.jsonl': '' }), 'db.json')
-  const journal = await run(['--port', '0', '--data', killed])
-  t.equal(journal.code, 4)
-  t.match(journal.stderr, /of another version.*db\.journal\.jsonl.*it has format 3 or older/)
+  for (const [name, text] of [
+    ['db.json', '{"payoutSandbox":5,"generation":0,"ops":[\n'],
+    ['db.json', '{"format":7}'],
+    ['db.json.journal.0', 'a journal of format 5'],
+  ] as const) {
+    const dir = t.testdir({ [name]: text })
+    const refused = await run(['--port', '0', '--data', join(dir, 'db.json')])
+    t.equal(refused.code, 4, refused.stderr)
+    t.match(refused.stderr, /format .*only reads format 6.*Nothing was changed.*--reset/)
+    t.same(readdirSync(dir), [name])
+    t.equal(readFileSync(join(dir, name), 'utf8'), text)
+  }
 })
 
-t.test('a damaged journal is refused; --recover keeps what stands before', async (t) => {
+t.test('a damaged journal is refused; --recover keeps what can be read', async (t) => {
   const { dir, data, journal } = await withUsers(t, 'SIGKILL')
   const damaged = bend(journal, 'u1@example.com')
   const refused = await run(['--port', '0', '--data', data])
   t.equal(refused.code, 4)
-  t.match(refused.stderr, /db\.json\.journal\.0: line \d+, byte \d+: the checksum does not match/)
+  t.match(refused.stderr, /db\.json\.journal: line 3 cannot be read/)
   t.ok(readFileSync(journal).equals(damaged), 'it is left as it is')
   t.same(copiesIn(dir), [])
 
   const recovered = await serve(t, ['--data', data, '--recover'])
   const own = (await emailsOf(recovered.url)).filter((email) => /^[Xu]\d@/.test(email))
-  t.same(own, ['u0@example.com'], 'up to the damage, and no further')
-  const copies = copiesIn(dir)
+  t.same(own, ['u2@example.com', 'u0@example.com'], 'what stands before and after it')
+  t.match(recovered.stderr(), /0 rows of the document and 1 changes of the journal/)
   t.ok(
-    copies.some((name) => readFileSync(join(dir, name)).equals(damaged)),
+    copiesIn(dir).some((name) => readFileSync(join(dir, name)).equals(damaged)),
     'a copy is kept',
   )
   t.equal((await call(`${recovered.url}/user`, user(8))).status, 201)
   await recovered.stop('SIGKILL')
   const again = await serve(t, ['--data', data])
-  const after = (await emailsOf(again.url)).filter((email) => /^[Xu]\d@/.test(email))
-  t.same(after, ['u8@example.com', 'u0@example.com'], 'what came after is there')
+  t.ok((await emailsOf(again.url)).includes('u8@example.com'))
   await again.stop()
+})
+
+t.test('an edit beside the journal of a killed sandbox is a question', async (t) => {
+  const { dir, data, journal } = await withUsers(t, 'SIGKILL')
+  const edited = edit(data, '"speed":1', '"speed":2')
+  const changes = readFileSync(journal)
+  const refused = await run(['--port', '0', '--data', data])
+  t.equal(refused.code, 4)
+  t.match(
+    refused.stderr,
+    /db\.json was edited or replaced after a killed sandbox, whose journal .*db\.json\.journal still has 3 changes.*--discard-journal.*put the earlier content/,
+  )
+  t.ok(readFileSync(data).equals(edited))
+  t.ok(readFileSync(journal).equals(changes))
+  const next = await serve(t, ['--data', data, '--discard-journal'])
+  t.notOk((await emailsOf(next.url)).some((email) => /^u\d@/.test(email)))
+  t.equal((await call(`${next.adminUrl}/clock`)).body.speed, 2)
+  const [copy] = readdirSync(dir).filter((name) => name.includes('.discarded-'))
+  t.ok(readFileSync(join(dir, copy!)).equals(changes))
+  await next.stop()
+})
+
+t.test('an edit of a running sandbox is kept beside, and its own data stays', async (t) => {
+  const data = join(t.testdir({}), 'db.json')
+  const program = await serve(t, ['--data', data])
+  writeFileSync(data, 'an edit')
+  t.equal((await call(`${program.url}/user`, user(0))).status, 201)
+  t.match((await call(`${program.adminUrl}/health`)).body, { status: 'healthy' })
+  const { stderr } = await program.stop()
+  t.match(stderr, /edited while the sandbox runs.*db\.json\.edited-1/)
+  t.equal(readFileSync(`${data}.edited-1`, 'utf8'), 'an edit')
+  t.match(readFileSync(data, 'utf8'), 'u0@example.com')
 })
 
 t.test('--reset starts anew from a damaged journal or document and keeps copies', async (t) => {
@@ -157,7 +260,8 @@ t.test('--reset starts anew from a damaged journal or document and keeps copies'
     ['SIGKILL', 'journal'],
   ] as const) {
     const at = await withUsers(t, end)
-    const damaged = bend(at[file], 'u1@example.com')
+    const damaged =
+      file === 'data' ? edit(at.data, '"users":[', '"users":') : bend(at.journal, 'u1')
     t.equal((await run(['--port', '0', '--data', at.data])).code, 4)
     const anew = await serve(t, ['--data', at.data, '--reset'])
     t.notOk(
@@ -175,14 +279,14 @@ t.test('--reset starts anew from a damaged journal or document and keeps copies'
   }
 })
 
-t.test('a sound data file meets --recover and --reset unharmed', async (t) => {
+t.test('a sound data file meets --recover, --discard-journal and --reset unharmed', async (t) => {
   const { dir, data } = await withUsers(t, 'SIGTERM')
-  for (const flag of ['--recover', '--reset']) {
+  for (const flag of ['--recover', '--discard-journal', '--reset']) {
     const program = await serve(t, ['--data', data, flag])
     t.ok((await emailsOf(program.url)).includes('u1@example.com'), flag)
     await program.stop()
   }
-  t.same(copiesIn(dir), [])
+  t.same(readdirSync(dir).sort(), ['db.json', 'db.json.journal'])
 })
 
 t.test('a journal cut in its last line loses that line alone, and says so', async (t) => {
@@ -192,7 +296,7 @@ t.test('a journal cut in its last line loses that line alone, and says so', asyn
   const program = await serve(t, ['--data', data])
   const own = (await emailsOf(program.url)).filter((email) => /^u\d@/.test(email))
   t.same(own, ['u1@example.com', 'u0@example.com'])
-  t.match(program.stderr(), /db\.json\.journal\.0/)
+  t.match(program.stderr(), /db\.json\.journal: the last \d+ bytes are an incomplete write/)
   await program.stop()
 })
 

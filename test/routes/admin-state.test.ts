@@ -326,7 +326,6 @@ t.test('a state with anything wrong is refused, and nothing changes', async (t) 
       'a scenario that is none',
       (s) => ({ ...s, scenario: { name: 'inline', definition: { rules: 5 } } }),
     ],
-    ['a token', (s) => ({ ...s, profile: { ...s.profile, access_token: 'x' } })],
     ['an unknown status', (s) => ({ ...s, profile: { ...s.profile, status: 'gone' } })],
     ['a user without id', ({ tables }) => set(tables.users[3], 'user_id', undefined)],
     ['an amount that is no number', ({ tables }) => set(tables.payments[0], 'paise', '1')],
@@ -550,19 +549,6 @@ t.test('a state that was imported is exported with the same bytes', async (t) =>
   const { tables } = JSON.parse(await text())
   for (const name of ['kyc', 'events', 'deliveries', 'inbox', 'timers', 'rules', 'idempotency'])
     t.ok(tables[name].length > 0, `${name} was played`)
-})
-
-t.test('rows that were gathered for a state are gone when the process was killed', async (t) => {
-  const dir = t.testdir({})
-  const file = { sandbox: { file: `${dir}/db.json` } }
-  let box = await start(t, { ...HONOURED, ...file })
-  const { tables } = box.sandbox.default
-  const staged = box.sandbox.store.addWorld('~1', tables.empty)
-  staged.put('counters', { name: 'left', matched: 1, hits: 1 })
-  await box.close()
-  box = await start(t, { ...HONOURED, ...file })
-  t.notOk(box.sandbox.store.worlds.has('~1'))
-  t.notOk(box.sandbox.clients.has('~1'))
 })
 
 t.test('no id is given again where the document says too little of the series', async (t) => {

@@ -85,7 +85,8 @@ for (const [what, remove] of Object.entries(removals)) {
 t.test('a start without the journal of a killed owner says so', async (t) => {
   const dir = t.testdir({})
   const file = join(dir, 'db.json')
-  const missing = /warn: The journal .*db\.json\.journal of a killed .* is missing\. Changes .* lost/
+  const missing =
+    /warn: The journal .*db\.json\.journal of a killed .* is missing\. Changes .* lost/
   const first = await open(t, file)
   t.same(first.lines, [], 'a new data file has none')
   first.put('a')
@@ -230,7 +231,8 @@ t.test('what is no regular file is refused before anything is made beside it', a
 t.test('a lock file names a process; it is another machine that says nothing of it', async (t) => {
   const dir = t.testdir({})
   const file = join(dir, 'db.json')
-  const lock = (more: object) => writeFileSync(`${file}.lock`, JSON.stringify({ ...owner, ...more }))
+  const lock = (more: object) =>
+    writeFileSync(`${file}.lock`, JSON.stringify({ ...owner, ...more }))
   const inUse = (message: RegExp) => t.rejects(open(t, file), { name: 'FileInUse', message })
   lock({})
   await inUse(/process 7 on other; if that process no longer runs, remove .*db\.json\.lock/)

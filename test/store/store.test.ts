@@ -1,4 +1,12 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type Disk, nodeDisk } from '../../src/store/disk.ts'
@@ -123,7 +131,10 @@ t.test('the document is plain JSON, one row a line, in a stable order', async (t
   for (const id of ['a', 'b', 'c']) put(id)
   await store.compact()
   const before = readFileSync(file, 'utf8').split('\n')
-  t.match(JSON.parse(before.join('\n')), { format: 6, clients: { w: { tables: { notes: [{}, {}, {}] } } } })
+  t.match(JSON.parse(before.join('\n')), {
+    format: 6,
+    clients: { w: { tables: { notes: [{}, {}, {}] } } },
+  })
   put('b', 'changed')
   await store.close()
   const after = readFileSync(file, 'utf8').split('\n')
@@ -225,7 +236,16 @@ t.test('no flipped bit of a journal makes a wrong row', async (t) => {
   t.same(wrong, [])
 })
 
-for (const text of ['', 'null', '[]', '5', '{}', '\0\0', '{"format":7,"clients":{}}', '{"payoutSandbox":5,']) {
+for (const text of [
+  '',
+  'null',
+  '[]',
+  '5',
+  '{}',
+  '\0\0',
+  '{"format":7,"clients":{}}',
+  '{"payoutSandbox":5,',
+]) {
   t.test(`a document that is ${JSON.stringify(text)} is refused and left as it is`, async (t) => {
     const dir = t.testdir({ 'db.json': text })
     for (const onDamage of ['refuse', 'recover'] as const)
@@ -244,7 +264,10 @@ t.test('journals of an earlier format are not taken for an empty data file', asy
     t.same(filesIn(dir), [[name, 'something']])
     await open(t, `${dir}/db.json`, { onDamage: 'reset' })
     t.notOk(existsSync(join(dir, name)))
-    t.ok(readdirSync(dir).some((one) => one.startsWith(`${name}.damaged-`)), 'a copy is kept')
+    t.ok(
+      readdirSync(dir).some((one) => one.startsWith(`${name}.damaged-`)),
+      'a copy is kept',
+    )
   }
 })
 
@@ -277,7 +300,8 @@ t.test('an edit beside the changes of a killed store is a question', async (t) =
   await store.compact()
   put('b')
   const edits: Record<string, (file: string) => void> = {
-    edited: (file) => writeFileSync(file, readFileSync(file, 'utf8').replace('"text":"a"', '"text":"A"')),
+    edited: (file) =>
+      writeFileSync(file, readFileSync(file, 'utf8').replace('"text":"a"', '"text":"A"')),
     removed: (file) => rmSync(file),
   }
   for (const [what, edit] of Object.entries(edits)) {
@@ -292,7 +316,10 @@ t.test('an edit beside the changes of a killed store is a question', async (t) =
     t.equal(world().tables.notes.get('a')?.text, what === 'edited' ? 'A' : undefined)
     const [copy] = readdirSync(`${dir}/${what}`).filter((name) => name.includes('.discarded-'))
     t.match(lines.join(), copy)
-    t.equal(readFileSync(`${dir}/${what}/${copy}`, 'utf8'), Object.fromEntries(before)['db.json.journal'])
+    t.equal(
+      readFileSync(`${dir}/${what}/${copy}`, 'utf8'),
+      Object.fromEntries(before)['db.json.journal'],
+    )
   }
   const same = await open(t, crashCopy(`${dir}/live`, `${dir}/same`), { discardJournal: true })
   t.same(same.ids(), ['a', 'b'], 'a journal of this document stays')
@@ -396,56 +423,70 @@ t.test('a kill at any stage of a rewrite loses nothing, also beside an edit', as
   }
 })
 
-t.test('a document that cannot be put in place is, by the next try or the next start', async (t) => {
-  for (const isKilled of [false, true]) {
+t.test(
+  'a document that cannot be put in place is, by the next try or the next start',
+  async (t) => {
+    for (const isKilled of [false, true]) {
+      const dir = t.testdir({ live: {} })
+      const file = `${dir}/live/db.json`
+      let fails = false
+      const disk: Disk = {
+        ...UNSYNCED,
+        renameSync(from, to) {
+          if (fails && to === file) throw Object.assign(new Error('EIO'), { code: 'EIO' })
+          UNSYNCED.renameSync(from, to)
+        },
+      }
+      const { store, put } = await open(t, file, { disk })
+      put('a')
+      await store.compact()
+      put('b')
+      fails = true
+      await store.compact()
+      put('c')
+      await store.compact()
+      put('d')
+      fails = false
+      if (isKilled)
+        t.same((await open(t, crashCopy(`${dir}/live`, `${dir}/killed`))).ids(), [
+          'a',
+          'b',
+          'c',
+          'd',
+        ])
+      await store.close()
+      t.same((await open(t, file)).ids(), ['a', 'b', 'c', 'd'])
+      t.same(
+        readdirSync(`${dir}/live`).filter((name) => name.endsWith('.tmp')),
+        [],
+      )
+    }
+  },
+)
+
+t.test(
+  'nothing is lost while the document is rewritten, which is when the journal is as large',
+  async (t) => {
     const dir = t.testdir({ live: {} })
     const file = `${dir}/live/db.json`
-    let fails = false
-    const disk: Disk = {
-      ...UNSYNCED,
-      renameSync(from, to) {
-        if (fails && to === file) throw Object.assign(new Error('EIO'), { code: 'EIO' })
-        UNSYNCED.renameSync(from, to)
-      },
+    const { put, ids } = await open(t, file, { compactFrom: 1_000 })
+    let documents = 0
+    let last = ''
+    for (let n = 0; n < 300; n++) {
+      put(`n${n % 50}`, 'x'.repeat(n))
+      if (n % 3 === 0) await new Promise(setImmediate)
+      const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
+      if (text !== last) documents++
+      last = text
+      if (n % 20) continue
+      const killed = await open(t, crashCopy(`${dir}/live`, `${dir}/killed`))
+      t.same(killed.ids(), ids())
+      await killed.store.close()
     }
-    const { store, put } = await open(t, file, { disk })
-    put('a')
-    await store.compact()
-    put('b')
-    fails = true
-    await store.compact()
-    put('c')
-    await store.compact()
-    put('d')
-    fails = false
-    if (isKilled)
-      t.same((await open(t, crashCopy(`${dir}/live`, `${dir}/killed`))).ids(), ['a', 'b', 'c', 'd'])
-    await store.close()
-    t.same((await open(t, file)).ids(), ['a', 'b', 'c', 'd'])
-    t.same(readdirSync(`${dir}/live`).filter((name) => name.endsWith('.tmp')), [])
-  }
-})
-
-t.test('nothing is lost while the document is rewritten, which is when the journal is as large', async (t) => {
-  const dir = t.testdir({ live: {} })
-  const file = `${dir}/live/db.json`
-  const { store, put, ids } = await open(t, file, { compactFrom: 1_000 })
-  let documents = 0
-  let last = ''
-  for (let n = 0; n < 300; n++) {
-    put(`n${n % 50}`, 'x'.repeat(n))
-    if (n % 3 === 0) await new Promise(setImmediate)
-    const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
-    if (text !== last) documents++
-    last = text
-    if (n % 20) continue
-    const killed = await open(t, crashCopy(`${dir}/live`, `${dir}/killed`))
-    t.same(killed.ids(), ids())
-    await killed.store.close()
-  }
-  t.ok(documents > 3, `${documents} documents`)
-  t.ok(documents < 60, `${documents} documents`)
-})
+    t.ok(documents > 3, `${documents} documents`)
+    t.ok(documents < 60, `${documents} documents`)
+  },
+)
 
 t.test('a full disk refuses the change, keeps the rest, and heals', async (t) => {
   const file = join(t.testdir({}), 'db.json')

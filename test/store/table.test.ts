@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { contentOf, differences, memoizedText, Table, type TableSpec } from '../../src/store/table.ts'
+import {
+  contentOf,
+  differences,
+  memoizedText,
+  Table,
+  type TableSpec,
+} from '../../src/store/table.ts'
 
 type Row = { id: string; at: number; group: string; mail?: string }
 
@@ -87,7 +93,10 @@ t.test('a removed row that is made anew comes where it belongs now', async (t) =
   table.put(row('a', 3))
   t.same(ids(table), ['a', 'b'])
   t.equal(table.count('all', 'all'), 2)
-  t.same(Array.from(table.rows(), (one) => one.id), ['b', 'a'])
+  t.same(
+    Array.from(table.rows(), (one) => one.id),
+    ['b', 'a'],
+  )
 })
 
 t.test('a key that moved on is not taken from its new owner', async (t) => {

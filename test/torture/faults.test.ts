@@ -209,9 +209,7 @@ t.test('a fault at any call of the file system costs at most the change it hit',
           if (content !== reference) wrong.push(`${name()}: it ends with another state`)
           // What could not be tidied up is, by the next who comes.
           await (await openAt(join(folder, 'db.json'))).close()
-          const left = readdirSync(folder).filter(
-            (file) => !/^db\.json(\.journal)?$/.test(file),
-          )
+          const left = readdirSync(folder).filter((file) => !/^db\.json(\.journal)?$/.test(file))
           if (left.length > 0) wrong.push(`${name()}: it leaves ${left}`)
           if (handles() > before) wrong.push(`${name()}: ${handles() - before} files stay open`)
         } catch (error) {
