@@ -132,35 +132,14 @@ export function removeFile(disk: Disk, file: string): void {
   }
 }
 
-/** Creates a file for its owner alone and opens it. Throws `EEXIST` if there is a file or a link of this name. */
-const createNewPrivate = (disk: Disk, file: string): number => disk.openSync(file, 'wx', 0o600)
-
 /**
  * Creates a new file that only its owner can access, and opens it. What stood there is removed first, be it a link or
  * a file of somebody else: nothing is written through it.
  */
 export function createPrivate(disk: Disk, file: string): number {
   removeFile(disk, file)
-  return createNewPrivate(disk, file)
+  return disk.openSync(file, 'wx', 0o600)
 }
-
-/** Opens a device such as /dev/null directly, and any other file with `create`. */
-function openWith(create: typeof createPrivate, file: string): number {
-  const found = fs.statSync(file, { throwIfNoEntry: false })
-  return found && !found.isFile() ? fs.openSync(file, 'w') : create(nodeDisk, file)
-}
-
-/**
- * Creates and opens a file that only its owner can access; an existing file or link is replaced, whatever its
- * permissions were.
- */
-export const openPrivate = (file: string): number => openWith(createPrivate, file)
-
-/**
- * Creates a file that only its owner can access and opens it. Throws `EEXIST` if there is a file or a link to one,
- * even an empty one: of two processes that create the same file at the same moment, one fails.
- */
-export const openNewPrivate = (file: string): number => openWith(createNewPrivate, file)
 
 /**
  * Creates a folder and its parents. Node's recursive mkdir never ends on a file system that accepts no folders

@@ -10,11 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-<<<<<<<< HEAD:test/report/output-file.test.ts
 import { isStream, openNewPrivate, openPrivate, replaceFile } from '../../src/report/output-file.ts'
-========
-import { openNewPrivate, openPrivate } from '../../src/store/disk.ts'
->>>>>>>> 4fbdab4f (A store that a person can open: db.json is plain JSON beside one journal; layers, postings, codec and compaction go):test/store/private-file.test.ts
 
 function write(file: string) {
   const fd = openPrivate(file)
