@@ -22,15 +22,29 @@ const START = '["'
 const CRC_LENGTH = 8
 const TEXT_AT = START.length + CRC_LENGTH + 2
 
-const crcOf = (text: string, line: number): string =>
+const crcOf = (text: string | Buffer, line: number): string =>
   nodeZlib().crc32(text, line).toString(16).padStart(CRC_LENGTH, '0')
 
 const lineOf = (text: string, line: number): string => `${START}${crcOf(text, line)}",${text}]\n`
 
-/** The JSON text of a line; `undefined` if the line is not as it was written. */
-function textIn(line: string, number: number): string | undefined {
-  const text = line.slice(TEXT_AT, -1)
-  return line === lineOf(text, number).slice(0, -1) ? text : undefined
+/** The JSON text of a line without its end; `undefined` if the line is not as it was written. */
+function textIn(line: Buffer, number: number): string | undefined {
+  const text = line.subarray(TEXT_AT, -1)
+  const isWhole =
+    line.toString('latin1', 0, TEXT_AT) === `${START}${crcOf(text, number)}",` &&
+    line.toString('latin1', Math.max(TEXT_AT, line.length - 1)) === ']'
+  return isWhole ? text.toString('utf8') : undefined
+}
+
+/** The lines of a file without their ends, and what follows the last one. */
+function linesOf(bytes: Buffer): { lines: Buffer[]; rest: Buffer } {
+  const lines: Buffer[] = []
+  let at = 0
+  for (let end = bytes.indexOf('\n'); end !== -1; end = bytes.indexOf('\n', at)) {
+    lines.push(bytes.subarray(at, end))
+    at = end + 1
+  }
+  return { lines, rest: bytes.subarray(at) }
 }
 
 export type ReadJournal = {
@@ -47,15 +61,14 @@ export type ReadJournal = {
 export function readJournal(disk: Disk, path: string): ReadJournal | undefined {
   const bytes = readIfExists(disk, path)
   if (!bytes) return undefined
-  const lines = bytes.toString('utf8').split('\n')
-  const rest = lines.pop()!
+  const { lines, rest } = linesOf(bytes)
   let torn = 0
-  if (rest !== '') {
+  if (rest.length > 0) {
     const number = lines.length + 1
     // Only the line feed of a complete line may be wrong: that line was acknowledged.
-    const isWhole = [rest, rest.slice(0, -1)].some((line) => textIn(line, number) !== undefined)
+    const isWhole = [rest, rest.subarray(0, -1)].some((one) => textIn(one, number) !== undefined)
     if (isWhole) lines.push(rest)
-    else torn = Buffer.byteLength(rest)
+    else torn = rest.length
   }
   const read: ReadJournal = { head: undefined, changes: [], bad: [], torn }
   for (const [i, line] of lines.entries()) {

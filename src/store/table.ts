@@ -176,25 +176,27 @@ export class Table<R> {
   #replace(id: string, previous: Entry<R> | undefined, entry: Entry<R> | undefined) {
     if (this.#content.isShared) this.#content = copyOf(this.#content)
     const content = this.#content
-    const changed: [string, string | undefined, string | undefined][] = []
-    for (const name in this.#spec.indexes) {
-      const keyOf = this.#spec.indexes[name]!
-      const [before, after] = [previous && keyOf(previous.row), entry && keyOf(entry.row)]
-      // A row that was inserted again has another position under the same key.
-      if (before !== after || previous?.seq !== entry?.seq) changed.push([name, before, after])
-    }
+    const { indexes } = this.#spec
+    // A row that was inserted again has another position under the same key.
+    const isMoved = previous?.seq !== entry?.seq
     // Remove keys while the old entry can still be found; add keys when the new entry can be found.
-    for (const [name, before] of changed)
-      if (before !== undefined) removeKey(content, name, before, previous!)
+    for (const name in previous && indexes) {
+      const key = indexes[name]!(previous!.row)
+      if (key !== undefined && (isMoved || indexes[name]!(entry!.row) !== key))
+        removeKey(content, name, key, previous!)
+    }
     if (!entry) content.rows.delete(id)
     else {
-      if (previous && previous.seq !== entry.seq) content.rows.delete(id)
+      if (previous && isMoved) content.rows.delete(id)
       if (entry.seq > content.seq) content.seq = entry.seq
       else if (!content.rows.has(id)) content.isDisordered = true
       content.rows.set(id, entry)
     }
-    for (const [name, , after] of changed)
-      if (after !== undefined) addKey(content, name, after, entry!)
+    for (const name in entry && indexes) {
+      const key = indexes[name]!(entry!.row)
+      if (key !== undefined && (isMoved || indexes[name]!(previous!.row) !== key))
+        addKey(content, name, key, entry!)
+    }
   }
 
   // ---- sharing

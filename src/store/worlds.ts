@@ -144,13 +144,11 @@ export class Worlds<Rows> implements WorldHome<Rows> {
   replay(change: AtomicChange) {
     this.#isReplaying = true
     try {
-      this.unit.change(() => {
-        for (const [name, counter, ops] of change) {
-          for (const op of ops) this.#replayOp(name, op)
-          const world = this.byName.get(name)
-          if (world) world.random.counter = counter
-        }
-      })
+      for (const [name, counter, ops] of change) {
+        for (const op of ops) this.#replayOp(name, op)
+        const world = this.byName.get(name)
+        if (world) world.random.counter = counter
+      }
     } finally {
       this.#isReplaying = false
     }
@@ -190,10 +188,10 @@ export class Worlds<Rows> implements WorldHome<Rows> {
         return
       }
       case 'put':
-        this.#world(name).put(op[1] as keyof Rows & string, op[2] as never)
+        this.#world(name).tables[op[1] as keyof Rows].put(op[2] as never)
         return
       case 'remove':
-        this.#world(name).remove(op[1] as keyof Rows & string, op[2])
+        this.#world(name).tables[op[1] as keyof Rows].place(op[2], undefined)
         return
       case 'save':
         this.#world(name).random.counter = op[2]
