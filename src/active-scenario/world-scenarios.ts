@@ -170,7 +170,7 @@ export class Scenarios {
   #activate(scenario: CompiledScenario, next: Choice) {
     const { choice, exists } = this.#current
     const expect = exists ? this.#expectations.of(this.#current.compile()) : []
-    checkRuleLimits(this.#pushed.definitions(), this.#current.ownLayersOf(scenario))
+    checkRuleLimits(this.#pushed.definitions(), this.#library.ownLayersOf(scenario))
     this.#deps.store.change(() => {
       for (const { name } of this.#library.layersOf(scenario)) this.#counters.remove(name)
       this.#current.set(next)
