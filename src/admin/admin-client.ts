@@ -179,7 +179,7 @@ function createTrafficMethods(options: AdminClientOptions) {
     scenario: {
       list: () => call('listScenarios'),
       /** The active scenario and the number of hits of each rule. */
-      get: () => call('getScenario'),
+      get: withQuery('getScenario'),
       /** The text of a scenario file, and the positions of its rules. */
       source: (name: string) => call('readScenario', { params: { name } }),
       /** Activates a scenario by its name. */
@@ -222,7 +222,7 @@ function createTrafficMethods(options: AdminClientOptions) {
       /** Calls of the service, newest first (default: 50; the log has at most 1,000). */
       list: allPages(withQuery('listRequests')),
       get: (id: string) => call('getRequest', { params: { id } }),
-      clear: () => call('deleteRequests'),
+      clear: withQuery('deleteRequests'),
       /** Calls that match conditions as in the `when` of a rule, or a method, path and status. */
       find: allPages(withBody('findRequests')),
       count: withBody('countRequests'),

@@ -116,6 +116,10 @@ export const targetOf = (input: Input): Target => ({
   token: adminTokenOf(input),
 })
 
+/** Whether the command line names a client. */
+export const namesClient = (input: Input): boolean =>
+  input.flags['client'] !== undefined || clientInUrl(sandboxUrl(input)) !== undefined
+
 /** Connects to the sandbox of the command line. */
 export function connect(input: Input, timeoutMs?: number): AdminApi {
   const target = { ...targetOf(input), timeoutMs }

@@ -75,7 +75,7 @@ function printUnmet({ name, expect }: PreviousScenario, whose: string, elsewhere
   const unmet = expect.filter(({ met }) => !met)
   if (unmet.length === 0) return
   printError(
-    `the requests of ${whose} do not match the expectations of scenario ${name}:\n${expectTable(unmet)}${elsewhere}`.trimEnd(),
+    `the requests of ${whose} do not match the expectations of scenario ${name}:\n${expectTable(unmet)}${elsewhere.trimStart()}`.trimEnd(),
   )
 }
 

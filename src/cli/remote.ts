@@ -1,6 +1,6 @@
 import { BadOption } from '../config/options.ts'
 import { jsonLine } from '../model/printable.ts'
-import { type AdminApi, connect } from './admin-api.ts'
+import { type AdminApi, connect, namesClient } from './admin-api.ts'
 import { type Command, CommandFailed, checkArguments, type Input } from './command.ts'
 import { optionFlag } from './options.ts'
 
@@ -31,7 +31,13 @@ type Subcommand = {
   description: string
   /** The flags of this subcommand, in addition to `REMOTE_FLAGS`. Other subcommands reject them. */
   flags?: Command['flags']
-  run(api: AdminApi, args: readonly string[], flags: Input['flags']): Promise<CommandResult>
+  run(
+    api: AdminApi,
+    args: readonly string[],
+    flags: Input['flags'],
+    /** `*` if the command line names no client: for commands that are then about all clients. */
+    client: '*' | undefined,
+  ): Promise<CommandResult>
 }
 
 /** A subcommand that calls no sandbox; it prints what `run` returns. */
@@ -93,6 +99,7 @@ export function remoteCommand(definition: {
         connect(input, timeoutMs),
         args,
         input.flags,
+        namesClient(input) ? undefined : '*',
       ).catch((error) => {
         if (json && error instanceof CommandFailed && error.response !== undefined)
           process.stdout.write(jsonLine(error.response))

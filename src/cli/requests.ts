@@ -16,8 +16,10 @@ const parseLimit = (limit: unknown) =>
   limit === undefined ? undefined : parseWholeNumber('--limit', String(limit), 1, MAX_LIMIT)
 
 function listText({ total, dropped, requests }: ResponseBody<'listRequests'>): string {
+  const hasOthers = requests.some(({ client = 'default' }) => client !== 'default')
   const rows = requests.map((one) => [
     one.at,
+    ...(hasOthers ? [one.client] : []),
     one.method,
     one.path,
     one.operation,
@@ -28,7 +30,16 @@ function listText({ total, dropped, requests }: ResponseBody<'listRequests'>): s
   const hidden = total - requests.length
   return (
     table(
-      ['at', 'method', 'path', 'operation', 'status', 'ms', 'rule'],
+      [
+        'at',
+        ...(hasOthers ? ['client'] : []),
+        'method',
+        'path',
+        'operation',
+        'status',
+        'ms',
+        'rule',
+      ],
       rows,
       'no matching requests',
     ) +
@@ -83,8 +94,8 @@ export const requests = remoteCommand({
         status: ['STATUS', 'filter by HTTP status'],
         ...LIMIT_FLAG,
       },
-      async run(api, _args, { operation, method, path, status, limit }) {
-        const query = { operation, method, path, status, limit: parseLimit(limit) }
+      async run(api, _args, { operation, method, path, status, limit }, client) {
+        const query = { client, operation, method, path, status, limit: parseLimit(limit) }
         const response = await allPages((page = query) => api('listRequests', { query: page }))(
           query,
         )
@@ -96,8 +107,12 @@ export const requests = remoteCommand({
       description:
         'list requests that match a JSON object with operation, method, path, status and the conditions of a rule’s when',
       flags: LIMIT_FLAG,
-      async run(api, [text], { limit }) {
-        const body = { match: parseJsonObject('requests find', text!), limit: parseLimit(limit) }
+      async run(api, [text], { limit }, client) {
+        const body = {
+          client,
+          match: parseJsonObject('requests find', text!),
+          limit: parseLimit(limit),
+        }
         const response = await allPages((page = body) => api('findRequests', { body: page }))(body)
         return { response, text: listText(response) }
       },
@@ -105,9 +120,9 @@ export const requests = remoteCommand({
     count: {
       syntax: 'MATCH',
       description: 'print the number of matching requests',
-      async run(api, [text]) {
+      async run(api, [text], _flags, client) {
         const match = parseJsonObject('requests count', text!)
-        const response = await api('countRequests', { body: { match } })
+        const response = await api('countRequests', { body: { client, match } })
         return { response, text: `${response.count}\n` }
       },
     },
@@ -116,7 +131,7 @@ export const requests = remoteCommand({
       description:
         'check the number of matching requests, or with several MATCH that they came in this order; on failure print the closest ones and exit 1',
       flags: { ...COUNT_FLAGS, ...REPORT_FLAG },
-      async run(api, texts, flags) {
+      async run(api, texts, flags, client) {
         const expected = (name: keyof typeof COUNT_FLAGS) =>
           flags[name] === undefined
             ? undefined
@@ -140,7 +155,7 @@ export const requests = remoteCommand({
         const write = (failed?: VerifyError) =>
           report(verifyReport(body, performance.now() - startedAt, failed))
         try {
-          const response = await api('verifyRequests', { body })
+          const response = await api('verifyRequests', { body: { client, ...body } })
           write()
           return { response, text: `ok, ${response.count} found\n` }
         } catch (error) {
@@ -154,8 +169,8 @@ export const requests = remoteCommand({
     clear: {
       syntax: '',
       description: 'delete all logged requests',
-      async run(api) {
-        const response = await api('deleteRequests')
+      async run(api, _args, _flags, client) {
+        const response = await api('deleteRequests', { query: { client } })
         return { response, text: `${response.deleted} deleted\n` }
       },
     },

@@ -91,9 +91,10 @@ export const scenario = remoteCommand({
     show: {
       syntax: '',
       description:
-        'show the active scenario, the number of hits of each rule, and its expectations',
-      async run(api) {
-        const response = await api('getScenario')
+        'show the active scenario, the number of hits of each rule, and its expectations; with --all the start scenario, over all clients',
+      flags: { all: ['', 'the start scenario, with the hits and calls of all clients'] },
+      async run(api, _args, { all }) {
+        const response = await api('getScenario', { query: { client: all ? '*' : undefined } })
         return { response, text: activeText(response) }
       },
     },

@@ -5,6 +5,7 @@ import { Timestamp } from './formats.ts'
 export const LoggedRequest = z
   .strictObject({
     request_id: z.string(),
+    client: z.string().optional().meta({ description: 'Its client; only with `client=*`.' }),
     at: Timestamp.meta({ description: 'Time of the request on the client’s clock.' }),
     wall_at: Timestamp.meta({ description: 'Time of the response on the wall clock.' }),
     duration_ms: z.number(),
@@ -61,7 +62,14 @@ const Cursor = z
   .regex(/^req_\d{1,15}$/, { error: 'must be the `next` of the page before' })
   .meta({ description: 'The `next` of the page before.' })
 
+/** Of all clients, deleted ones too, instead of the client of the call. */
+export const AllClients = z
+  .literal('*')
+  .optional()
+  .meta({ description: '`*`: of all clients, deleted ones too.' })
+
 export const RequestQuery = z.object({
+  client: AllClients,
   operation: z.string().max(64).optional(),
   method: z.string().max(16).toUpperCase().optional(),
   path: z.string().max(2048).optional(),
@@ -82,6 +90,7 @@ export type RequestQuery = z.infer<typeof RequestQuery>
 
 /** Which page of a longer list of calls to return. */
 export const RequestPage = z.strictObject({
+  client: AllClients,
   limit: z.int().min(1).default(DEFAULT_LIMIT).meta({ description: LIMIT_TEXT }),
   cursor: Cursor.optional(),
 })

@@ -32,6 +32,8 @@ export type CompletedRequest = {
 
 /** An entry of the log; a body or a response that was too long to be stored is empty. */
 export type RequestLogEntry = Omit<CompletedRequest, 'began' | 'headersSize'> & {
+  /** The client, in the log of all clients. */
+  readonly client?: string
   readonly seq: number
   readonly duration_ms: number
   readonly bodySize: number
@@ -39,8 +41,8 @@ export type RequestLogEntry = Omit<CompletedRequest, 'began' | 'headersSize'> & 
   readonly size: number
 }
 
-// The newest calls of one client, bytes.
-const OF_ONE = {
+/** The newest calls of one client, or of all of them; bytes. */
+export const LOG_LIMITS = {
   max: 1_000,
   maxSize: 4 * 1024 * 1024,
   sizeOf: ({ size }: RequestLogEntry) => size,
@@ -56,51 +58,13 @@ const ENTRY_OVERHEAD = 1_024
 /** The memory limit that the logs of all clients share. */
 export const createLogBudget = (): Budget => ({ used: 0, max: MAX_SIZE_OF_ALL })
 
-/** The time between two clears of a log. */
-type Era = { isOver: boolean }
-
-/** A call in the list of all clients; `seq` numbers the calls of all of them. */
-export type CallOfClient = { client: string; seq: number; call: RequestLogEntry }
-
-/** The newest calls of all clients, deleted ones too, but without those that a client has cleared. */
-export class AllRequests {
-  readonly #ring = new Ring<CallOfClient & { era: Era }>({
-    ...OF_ONE,
-    sizeOf: ({ call }) => call.size,
-  })
-  #seq = 0
-
-  add(client: string, call: RequestLogEntry, era: Era) {
-    this.#ring.push({ client, seq: ++this.#seq, call, era })
-  }
-
-  *newestFirst(): Generator<CallOfClient> {
-    for (const one of this.#ring.newestFirst()) if (!one.era.isOver) yield one
-  }
-
-  /** The number of older calls that were dropped. */
-  get dropped(): number {
-    return this.#ring.dropped
-  }
-
-  /** The number of calls of each client that has one. */
-  counts(): Map<string, number> {
-    const counts = new Map<string, number>()
-    for (const { client } of this.newestFirst()) counts.set(client, (counts.get(client) ?? 0) + 1)
-    return counts
-  }
-
-  /** Removes the calls of deleted clients too. */
-  clear() {
-    this.#ring.clear()
-  }
-}
+/** The time between two clears of a client's log. */
+export type Era = { isOver: boolean }
 
 type RequestLogDeps = {
   budget: Budget
-  /** The calls of all clients, under the name of this one. */
-  all: AllRequests
-  client: string
+  /** Adds an entry to the log of all clients. */
+  addToAll: (call: RequestLogEntry, era: Era) => void
   onLogged: (call: RequestLogEntry) => void
   /** The monotonic clock for durations, ms. */
   elapsed: () => number
@@ -116,7 +80,7 @@ export class RequestLog {
 
   constructor(deps: RequestLogDeps) {
     this.#deps = deps
-    this.#ring = new Ring(OF_ONE, deps.budget)
+    this.#ring = new Ring(LOG_LIMITS, deps.budget)
   }
 
   add(call: CompletedRequest) {
@@ -153,7 +117,7 @@ export class RequestLog {
         Buffer.byteLength(storedResponse),
     }
     this.#ring.push(entry)
-    this.#deps.all.add(this.#deps.client, entry, this.#era)
+    this.#deps.addToAll(entry, this.#era)
     this.#deps.onLogged(entry)
   }
 
@@ -258,6 +222,7 @@ function paymentFields({ operation, body }: RequestLogEntry): PaymentFields {
 /** An entry without its headers, query and bodies. */
 export const requestSummary = (call: RequestLogEntry): RequestInShort => ({
   request_id: requestId(call),
+  ...(call.client !== undefined && { client: call.client }),
   at: iso(call.at),
   wall_at: iso(call.wallAt),
   duration_ms: round(call.duration_ms),

@@ -31,11 +31,11 @@ export type RequestMatch = {
 /** A logged request as conditions read it: as it was sent; the user and the account in their present state. */
 class LoggedCall implements CallParts {
   readonly #call: RequestLogEntry
-  readonly #tables: SandboxTables['tables']
+  readonly #tables: SandboxTables['tables'] | undefined
   #body: unknown
   #bodyIsRead = false
 
-  constructor(call: RequestLogEntry, { tables }: SandboxTables) {
+  constructor(call: RequestLogEntry, tables: SandboxTables['tables'] | undefined) {
     this.#call = call
     this.#tables = tables
   }
@@ -66,11 +66,11 @@ class LoggedCall implements CallParts {
     const { body, params } = this as { body?: unknown; params?: unknown }
     const sent = (body ?? {}) as Record<string, unknown>
     const id = sent['user_id'] ?? sent['from_user_id'] ?? (params as { userId?: unknown })?.userId
-    return typeof id === 'string' ? this.#tables.users.get(id) : undefined
+    return typeof id === 'string' ? this.#tables?.users.get(id) : undefined
   }
   get account() {
     const id = ((this.body ?? {}) as Record<string, unknown>)['benif_bank_id']
-    return typeof id === 'string' ? this.#tables.bank_accounts.get(id) : undefined
+    return typeof id === 'string' ? this.#tables?.bank_accounts.get(id) : undefined
   }
 }
 
@@ -79,8 +79,11 @@ function fewestFailures(found: readonly FailedCheck[][]): FailedCheck[] {
   return found.reduce((best, one) => (one.length < best.length ? one : best))
 }
 
+/** Returns the tables of a call's client; `undefined` if it is deleted. */
+export type TablesOf = (call: RequestLogEntry) => SandboxTables | undefined
+
 /** Compiles a match definition. */
-export function compileMatch(definition: MatchDefinition, store: SandboxTables): RequestMatch {
+export function compileMatch(definition: MatchDefinition, tablesOf: TablesOf): RequestMatch {
   const { operation, method, path, status } = definition
   const operations = operation === undefined ? undefined : new Set<string>(operationsOf(operation))
   const checks = CALL_PARTS.flatMap((part) =>
@@ -121,7 +124,7 @@ export function compileMatch(definition: MatchDefinition, store: SandboxTables):
       for (const test of tests)
         if (!passes(test, value)) failed.push({ field, name: '', wanted: test, value })
     }
-    const parts = new LoggedCall(call, store)
+    const parts = new LoggedCall(call, tablesOf(call)?.tables)
     failed.push(...failedChecks(callChecks, parts))
     if (itemChecks.length > 0) {
       const items: readonly unknown[] = parts.items.length > 0 ? parts.items : [undefined]
@@ -136,7 +139,7 @@ export function compileMatch(definition: MatchDefinition, store: SandboxTables):
         return false
       if (!fieldChecks.every(({ tests, read }) => tests.every((test) => passes(test, read(call)))))
         return false
-      const parts = new LoggedCall(call, store)
+      const parts = new LoggedCall(call, tablesOf(call)?.tables)
       const allMatch = (wanted: readonly Check[], of: CallParts) =>
         wanted.every(({ test, read }) => passes(test, read(of)))
       return (

@@ -24,13 +24,13 @@ const MAX_EARLY = 3
  * Checks that the calls match the steps in their order; other calls may come between. Throws if they do not: the error says
  * which step did not come, what came instead, and which call matches it but came too early.
  */
-export function verifySequence(steps: readonly Step[], log: Log) {
+export function verifySequence(steps: readonly Step[], log: Log, elsewhere: string) {
   const calls = [...log.newestFirst()].reverse()
   const found: RequestLogEntry[] = []
   let rest: readonly RequestLogEntry[] = calls
   for (const { match } of steps) {
     const at = rest.findIndex(match.holds)
-    if (at === -1) throw brokenOrder(steps, { calls, found, rest, dropped: log.dropped })
+    if (at === -1) throw brokenOrder(steps, { calls, found, rest, dropped: log.dropped, elsewhere })
     found.push(rest[at]!)
     rest = rest.slice(at + 1)
   }
@@ -43,6 +43,8 @@ type Progress = {
   /** The calls after them. */
   rest: readonly RequestLogEntry[]
   dropped: number
+  /** Where the calls are, if there are none. */
+  elsewhere: string
 }
 
 function cameText([next, ...more]: readonly RequestLogEntry[], isFirst: boolean): string {
@@ -53,7 +55,7 @@ function cameText([next, ...more]: readonly RequestLogEntry[], isFirst: boolean)
 
 function brokenOrder(
   steps: readonly Step[],
-  { calls, found, rest, dropped }: Progress,
+  { calls, found, rest, dropped, elsewhere }: Progress,
 ): SandboxError {
   const { definition, match } = steps[found.length]!
   const field = `sequence[${found.length}]`
@@ -69,6 +71,7 @@ function brokenOrder(
     early.length > 0 ? ` It came too early: ${describeRequest(early.at(-1)!)}.` : '',
     dropped > 0 ? ` The log has discarded ${countOf(dropped, 'older call')}.` : '',
     nearestRequestText(misses, calls.length),
+    elsewhere,
   ].join('')
   return new SandboxError('verification_failed', message, {
     errors: [

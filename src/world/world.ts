@@ -8,7 +8,8 @@ import { stateOnDemand } from '../content/state-on-demand.ts'
 import type { FeedKind } from '../model/feed-kinds.ts'
 import { Payouts } from '../payouts/payouts.ts'
 import type { Views } from '../payouts/response-texts.ts'
-import { type AllRequests, RequestLog } from '../requests/request-log.ts'
+import type { AllRequests } from '../requests/all-requests.ts'
+import { RequestLog } from '../requests/request-log.ts'
 import { createRandom, type Random } from '../runtime/random.ts'
 import type { Budget } from '../runtime/ring-buffer.ts'
 import type { Runtime } from '../runtime/runtime.ts'
@@ -208,8 +209,7 @@ export function createWorld(deps: WorldDeps) {
   }
   const requests = new RequestLog({
     budget: deps.logBudget,
-    all: deps.allRequests,
-    client: name,
+    addToAll: (call, era) => deps.allRequests.add(name, call, era),
     elapsed: runtime.elapsed,
     onLogged: (call) => feed.publish('request', call),
   })

@@ -54,6 +54,42 @@ t.test('requests lists, finds, counts, verifies and clears', async (t) => {
   t.equal((await listed()).length, 0)
 })
 
+t.test('without a client, requests is about all clients, deleted ones too', async (t) => {
+  const { url, adminUrl } = await serve(t, ['--memory', '--clock', 'frozen'])
+  const at = (...words: string[]) => run(['requests', ...words, '--url', url])
+  const of = (name: string) => url.replace('/v1', `/@${name}/v1`)
+  await call(`${url}/users`)
+  for (const name of ['a', 'b']) await call(`${of(name)}/users`)
+  await call(`${adminUrl}/clients/b`, undefined, {}, 'DELETE')
+  const { stdout } = await at()
+  t.match(
+    stdout,
+    /^at +client +method +path .*\n\S+ +b +GET .*\n\S+ +a +GET .*\n\S+ +default +GET /,
+  )
+  t.equal((await at('count', '{}')).stdout, '3\n')
+  t.match(JSON.parse((await at('find', '{}', '--json')).stdout).requests, [{ client: 'b' }])
+  t.match(await at('verify', '{"operation":"listUsers"}', '--exactly', '3'), { code: 0 })
+  for (const named of [
+    ['--client', 'a'],
+    ['--client', 'default'],
+  ])
+    t.equal((await at('count', '{}', ...named)).stdout, '1\n')
+  t.equal((await run(['requests', 'count', '{}', '--url', of('a')])).stdout, '1\n')
+  const missed = await at('verify', '{}', '--client', 'c')
+  t.match(missed, {
+    code: 1,
+    stderr: /@c had no calls; @b had 1, @a had 1, the default client had 1/,
+  })
+  t.equal((await at('clear', '--client', 'a')).stdout, '1 deleted\n')
+  t.equal((await at('clear')).stdout, '2 deleted\n')
+  t.equal((await at('count', '{}')).stdout, '0\n')
+
+  const shown = ['scenario', 'show', '--url', url]
+  await call(`${adminUrl}/scenario`, { name: 'slow' }, {}, 'PUT')
+  t.match((await run(shown)).stdout, /^slow: /)
+  t.match((await run([...shown, '--all'])).stdout, /^default: /)
+})
+
 t.test('a wrong call of requests ends with 2', async (t) => {
   const cases: [string[], RegExp][] = [
     [['find'], /requests find needs MATCH/],

@@ -1,6 +1,5 @@
 import t from 'tap'
 import {
-  AllRequests,
   createLogBudget,
   RequestLog,
   type RequestLogEntry,
@@ -33,8 +32,7 @@ function open(budget = createLogBudget()) {
   const clock = { now: 12 }
   const log = new RequestLog({
     budget,
-    all: new AllRequests(),
-    client: 'default',
+    addToAll() {},
     onLogged: (noted) => logged.push(noted),
     elapsed: () => clock.now,
   })

@@ -429,7 +429,7 @@ t.test(
     const { body } = await verify(box, { match: { operation: 'getUser' }, exactly: 1_010 })
     t.match(
       body.message,
-      'found 1000 (1000 calls in the log). The log has discarded 10 older calls.',
+      'found 1000 (1000 calls in the log of the default client). The log has discarded 10 older calls.',
     )
   },
 )
@@ -650,7 +650,7 @@ t.test('the nearest misses say which part differs', async (t) => {
   })
   t.match(
     body.message,
-    /^Expected at least 1 matching call, found 0 \(4 calls in the log\)\. Closest: req_3 POST \/v1\/transaction: body\.reference_id: expected "A-1", found "A-2"\.$/,
+    /^Expected at least 1 matching call, found 0 \(4 calls in the log of the default client\)\. Closest: req_3 POST \/v1\/transaction: body\.reference_id: expected "A-1", found "A-2"\.$/,
   )
   t.strictSame(body.errors, [
     {

@@ -3,6 +3,7 @@ import { adminCall, outlineOf } from '../../http/admin-call.ts'
 import { countOf } from '../../model/count-text.ts'
 import { SandboxError } from '../../model/errors.ts'
 import {
+  AllClients,
   DEFAULT_LIMIT,
   LoggedRequest,
   MAX_LIMIT,
@@ -10,9 +11,12 @@ import {
   RequestQuery,
 } from '../../model/logged-request.ts'
 import { quoteInput } from '../../model/mask.ts'
+import type { AllRequests } from '../../requests/all-requests.ts'
+import { callsElsewhere, clientText } from '../../requests/calls-elsewhere.ts'
 import { missErrors } from '../../requests/near-miss.ts'
 import {
   pathOf,
+  type RequestLog,
   type RequestLogEntry,
   requestDetails,
   requestId,
@@ -23,10 +27,12 @@ import {
   nearestRequests,
   nearestRequestText,
   type RequestMatch,
+  type TablesOf,
 } from '../../requests/request-match.ts'
 import { verifySequence } from '../../requests/sequence.ts'
 import { loadReader } from '../../scenarios/library.ts'
 import type { CallMatch } from '../../scenarios/when-schema.ts'
+import type { Sandbox } from '../../world/sandbox.ts'
 import { firstOf } from '../../world/waiting.ts'
 import type { World } from '../../world/world.ts'
 
@@ -47,24 +53,56 @@ const Requests = z
   })
   .meta({ id: 'RequestsResponse' })
 
+const OfAllClients = z.object({ client: AllClients })
+
 // Bytes of the calls in one page.
 const MAX_SIZE = 1_000_000
 
+/** The log that a call is about. */
+type Log = {
+  requests: RequestLog | AllRequests
+  tablesOf: TablesOf
+  pauses: boolean
+  /** Whose log it is, and where the calls are if it is empty, for messages. */
+  whose: string
+  elsewhere: string
+}
+
+/** The log of the client of a call, or that of all clients. */
+function logOf(
+  { name, requests, tables, runtime }: World,
+  client: '*' | undefined,
+  sandbox: Sandbox,
+): Log {
+  const { allRequests, clients } = sandbox
+  const pauses = runtime.yieldsToOthers
+  if (client === undefined)
+    return {
+      requests,
+      tablesOf: () => tables,
+      pauses,
+      whose: clientText(name),
+      elsewhere: callsElsewhere(allRequests, name),
+    }
+  const tablesOf: TablesOf = (call) => clients.get(call.client!)?.tables
+  return { requests: allRequests, tablesOf, pauses, whose: 'all clients', elsewhere: '' }
+}
+
 /** Checks and compiles a `match` that was sent as JSON; throws if it is invalid. */
 export async function readRequestMatch(
-  { tables }: World,
+  tablesOf: TablesOf,
   value: unknown,
   field = 'match',
 ): Promise<RequestMatch> {
   const { readMatch } = await loadReader()
   const read = readMatch(value)
   if (!read.ok) throw invalidMatch(read.problems, field)
-  return compileMatch(read.match, tables)
+  return compileMatch(read.match, tablesOf)
 }
 
 /** One page of calls. A call with large bodies takes long to mask, so other callers are served between two calls. */
 async function listResponse(
-  { requests, runtime }: World,
+  { requests, pauses }: Log,
   found: readonly RequestLogEntry[],
   { limit, cursor }: { limit: number; cursor?: string | undefined },
 ) {
@@ -81,7 +119,7 @@ async function listResponse(
       page.push(details)
       return undefined
     },
-    runtime.yieldsToOthers,
+    pauses,
   )
   return {
     total: found.length,
@@ -92,12 +130,12 @@ async function listResponse(
 }
 
 /** The matching calls, newest first. */
-async function matching({ requests, runtime }: World, match: RequestMatch) {
+async function matching({ requests, pauses }: Log, match: RequestMatch) {
   const found: RequestLogEntry[] = []
   await firstOf(
     [...requests.newestFirst()],
     (call) => void (match.holds(call) && found.push(call)),
-    runtime.yieldsToOthers,
+    pauses,
   )
   return found
 }
@@ -119,7 +157,7 @@ function expectedText({ exactly, at_least: atLeast, at_most: atMost }: ExpectedC
 
 /** Returns the error for an unexpected count: with too few matches it lists the closest calls, with too many the matching ones. */
 function verificationError(
-  { requests }: World,
+  { requests, whose, elsewhere }: Log,
   match: RequestMatch,
   found: readonly RequestLogEntry[],
   expected: ExpectedCount,
@@ -127,12 +165,12 @@ function verificationError(
   const { exactly, at_least: atLeast = exactly ?? 0 } = expected
   const droppedText =
     requests.dropped > 0 ? ` The log has discarded ${requests.dropped} older calls.` : ''
-  const message = `Expected ${expectedText(expected)}, found ${found.length} (${countOf(requests.count, 'call')} in the log).${droppedText}`
+  const message = `Expected ${expectedText(expected)}, found ${found.length} (${countOf(requests.count, 'call')} in the log of ${whose}).${droppedText}`
   if (found.length < atLeast) {
     const misses = nearestRequests(match, requests.newestFirst())
     return new SandboxError(
       'verification_failed',
-      message + nearestRequestText(misses, requests.count),
+      message + nearestRequestText(misses, requests.count) + elsewhere,
       {
         errors: missErrors(misses),
       },
@@ -154,29 +192,32 @@ export const requestCalls = [
       'List the calls in the request log, newest first; filter by operation, method, path and status',
     query: RequestQuery,
     response: Requests,
-    handle(world, { query: { operation, method, path, status, ...page } }) {
-      const found = [...world.requests.newestFirst()].filter(
+    handle(world, { query: { client, operation, method, path, status, ...page } }, sandbox) {
+      const log = logOf(world, client, sandbox)
+      const found = [...log.requests.newestFirst()].filter(
         (call) =>
           (operation === undefined || call.operation === operation) &&
           (method === undefined || call.method === method) &&
           (path === undefined || pathOf(call) === path) &&
           (status === undefined || call.status === status),
       )
-      return listResponse(world, found, page)
+      return listResponse(log, found, page)
     },
   }),
   adminCall({
     id: 'getRequest',
     summary: 'Return one call of the request log with all details',
     params: z.object({ id: z.string().min(1).max(64) }),
+    query: OfAllClients,
     response: LoggedRequest,
     errors: ['not_found'],
-    handle({ requests }, { params: { id } }) {
+    handle(world, { params: { id }, query }, sandbox) {
+      const { requests, whose } = logOf(world, query.client, sandbox)
       for (const call of requests.newestFirst())
         if (requestId(call) === id) return requestDetails(call)
       throw new SandboxError(
         'not_found',
-        `The log has no call ${quoteInput(id)}. It stores the newest 1,000 calls; list them with GET /__admin/requests.`,
+        `The log of ${whose} has no call ${quoteInput(id)}. It stores the newest 1,000 calls; list them with GET /__admin/requests.`,
       )
     },
   }),
@@ -184,26 +225,34 @@ export const requestCalls = [
     id: 'deleteRequests',
     summary: 'Delete all calls from the request log',
     response: z.strictObject({ deleted: z.int() }).meta({ id: 'DeletedRequestsResponse' }),
-    handle: ({ requests }) => ({ deleted: requests.clear() }),
+    query: OfAllClients,
+    handle({ requests }, { query }, { allRequests, worldsInUse }) {
+      if (query.client === undefined) return { deleted: requests.clear() }
+      const deleted = allRequests.clear()
+      for (const world of worldsInUse()) world.requests.clear()
+      return { deleted }
+    },
   }),
   adminCall({
     id: 'findRequests',
     summary: 'List the calls that match, newest first',
     body: RequestPage.extend({ match: Match }).default({ match: {}, limit: DEFAULT_LIMIT }),
     response: Requests,
-    async handle(world, { body: { match, ...page } }) {
-      const found = await matching(world, await readRequestMatch(world, match))
-      return listResponse(world, found, page)
+    async handle(world, { body: { client, match, ...page } }, sandbox) {
+      const log = logOf(world, client, sandbox)
+      const found = await matching(log, await readRequestMatch(log.tablesOf, match))
+      return listResponse(log, found, page)
     },
   }),
   adminCall({
     id: 'countRequests',
     summary: 'Count the calls that match',
-    body: z.strictObject({ match: Match }).default({ match: {} }),
+    body: z.strictObject({ client: AllClients, match: Match }).default({ match: {} }),
     response: z.strictObject({ count: z.int() }).meta({ id: 'RequestCountResponse' }),
-    handle: async (world, { body: { match } }) => ({
-      count: (await matching(world, await readRequestMatch(world, match))).length,
-    }),
+    async handle(world, { body: { client, match } }, sandbox) {
+      const log = logOf(world, client, sandbox)
+      return { count: (await matching(log, await readRequestMatch(log.tablesOf, match))).length }
+    },
   }),
   adminCall({
     id: 'verifyRequests',
@@ -211,6 +260,7 @@ export const requestCalls = [
       'Assert how many calls match: exactly, at_least (default: 1) or at_most; or that calls match a sequence in its order; 409 with the closest calls if not',
     body: z
       .strictObject({
+        client: AllClients,
         match: GivenMatch.optional(),
         exactly: Count,
         at_least: Count,
@@ -221,7 +271,7 @@ export const requestCalls = [
         }),
       })
       .refine(
-        ({ sequence, ...others }) =>
+        ({ sequence, client: _, ...others }) =>
           sequence === undefined || Object.values(others).every((one) => one === undefined),
         {
           path: ['sequence'],
@@ -248,26 +298,27 @@ export const requestCalls = [
       })
       .meta({ id: 'VerifiedRequestsResponse' }),
     errors: ['verification_failed'],
-    async handle(world, { body: { match: value = {}, sequence, ...counts } }) {
+    async handle(world, { body: { client, match: value = {}, sequence, ...counts } }, sandbox) {
+      const log = logOf(world, client, sandbox)
       if (sequence) {
         const steps = await Promise.all(
           sequence.map(async (definition, i) => ({
             definition,
-            match: await readRequestMatch(world, definition, `sequence[${i}]`),
+            match: await readRequestMatch(log.tablesOf, definition, `sequence[${i}]`),
           })),
         )
-        verifySequence(steps, world.requests)
+        verifySequence(steps, log.requests, log.elsewhere)
         return { verified: true as const, count: steps.length }
       }
       const { exactly, at_least: atLeast, at_most: atMost } = counts
       const hasNoCount = [exactly, atLeast, atMost].every((count) => count === undefined)
       const expected: ExpectedCount = hasNoCount ? { at_least: 1 } : counts
-      const match = await readRequestMatch(world, value)
-      const found = await matching(world, match)
+      const match = await readRequestMatch(log.tablesOf, value)
+      const found = await matching(log, match)
       const min = expected.exactly ?? expected.at_least ?? 0
       const max = expected.exactly ?? expected.at_most ?? Number.POSITIVE_INFINITY
       if (found.length < min || found.length > max)
-        throw verificationError(world, match, found, expected)
+        throw verificationError(log, match, found, expected)
       return { verified: true as const, count: found.length }
     },
   }),

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
 import { adminCall, outlineOf } from '../../http/admin-call.ts'
+import { SandboxError } from '../../model/errors.ts'
+import { AllClients } from '../../model/logged-request.ts'
 import { loadReader, scenarioPath } from '../../scenarios/library.ts'
 import type { Rule } from '../../scenarios/rule-schema.ts'
 import type { Scenario } from '../../scenarios/scenario-schema.ts'
@@ -128,9 +130,15 @@ export const scenarioCalls = [
   adminCall({
     id: 'getScenario',
     summary:
-      'Return the active scenario, how often each rule has acted, and its expectations and those of earlier scenarios',
+      'Return the active scenario, how often each rule has acted, and its expectations and those of earlier scenarios; with client=* the start scenario, over all clients',
+    query: z.object({ client: AllClients }),
     response: ActiveScenario,
-    handle: ({ scenarios }) => scenarios.describe(),
+    handle({ scenarios }, { query }, sandbox) {
+      if (query.client === undefined) return scenarios.describe()
+      const ofStart = sandbox.startScenario()
+      if (ofStart) return ofStart
+      throw new SandboxError('not_found', 'The file of the start scenario was deleted.')
+    },
   }),
   adminCall({
     id: 'setScenario',

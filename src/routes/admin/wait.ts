@@ -5,6 +5,7 @@ import { Delivery, type DeliveryRow, type EventRow } from '../../model/delivery.
 import { KycRecord } from '../../model/kyc.ts'
 import { LoggedRequest } from '../../model/logged-request.ts'
 import { Transaction } from '../../model/transaction.ts'
+import { callsElsewhere } from '../../requests/calls-elsewhere.ts'
 import { missText } from '../../requests/near-miss.ts'
 import { requestDetails } from '../../requests/request-log.ts'
 import { invalidMatch, nearestRequests, nearestRequestText } from '../../requests/request-match.ts'
@@ -13,6 +14,7 @@ import { loadReader } from '../../scenarios/library.ts'
 import { predicateOf, type Test, testsOf } from '../../scenarios/match.ts'
 import type { CallMatch } from '../../scenarios/when-schema.ts'
 import { quoteValue } from '../../scenarios/wording.ts'
+import type { Sandbox } from '../../world/sandbox.ts'
 import { firstOf, type WaitTarget, waitFor } from '../../world/waiting.ts'
 import type { World } from '../../world/world.ts'
 import { readRequestMatch } from './requests.ts'
@@ -29,9 +31,14 @@ const MAX_MS = 60_000
 
 type Wait<T> = Omit<WaitTarget<T>, 'timeout_ms' | 'signal'>
 
-async function forRequest(world: World, value: unknown, timeoutMs: number) {
+async function forRequest(
+  world: World,
+  value: unknown,
+  timeoutMs: number,
+  { allRequests }: Sandbox,
+) {
   const { requests } = world
-  const match = await readRequestMatch(world, value)
+  const match = await readRequestMatch(() => world.tables, value)
   const wait: Wait<LoggedRequest> = {
     findExisting: () =>
       firstOf(
@@ -43,7 +50,9 @@ async function forRequest(world: World, value: unknown, timeoutMs: number) {
       kind === 'request' && match.holds(subject) ? requestDetails(subject) : undefined,
     timeoutError() {
       const misses = nearestRequests(match, requests.newestFirst())
-      const reasons = [nearestRequestText(misses, requests.count), clockHint(world)]
+      const found =
+        nearestRequestText(misses, requests.count) + callsElsewhere(allRequests, world.name)
+      const reasons = [found, clockHint(world)]
       return timeoutError('request', timeoutMs, reasons, misses)
     },
   }
@@ -226,11 +235,12 @@ export const waitCalls = [
       })
       .meta({ id: 'WaitedResponse' }),
     errors: ['wait_timeout', 'not_ready', 'caller_gone'],
-    async handle(world, { body: { for: what, match, timeout_ms: timeoutMs }, hangUpSignal }) {
+    async handle(world, { body, hangUpSignal }, sandbox) {
+      const { for: what, match, timeout_ms: timeoutMs } = body
       const limits = { timeout_ms: timeoutMs, signal: hangUpSignal() }
       switch (what) {
         case 'request': {
-          const wait = await forRequest(world, match, timeoutMs)
+          const wait = await forRequest(world, match, timeoutMs, sandbox)
           return { for: what, request: await waitFor(world, { ...wait, ...limits }) }
         }
         case 'delivery': {
