@@ -48,11 +48,11 @@ show() {
 }
 if kill -0 "$pid" 2> /dev/null; then
   {
-    printf '## payout-sandbox\n\nThe scenario of the default client:\n\n```text\n'
-    show scenario show
-    printf '```\n\nIts last calls, newest first:\n\n```text\n'
+    printf '## payout-sandbox\n\nThe scenario, over all clients:\n\n```text\n'
+    show scenario show --all
+    printf '```\n\nThe last calls of all clients, newest first:\n\n```text\n'
     show requests --limit 20
-    printf '```\n\nIf the job fails, its artifact has the request log and a recording of all clients: `payout-sandbox replay run.ndjson`.\n'
+    printf '```\n\nIf the job fails, its artifact has the request log and a recording: `payout-sandbox replay run.ndjson`.\n'
   } >> "$GITHUB_STEP_SUMMARY"
   log=$dir/report/requests.json
   "${sandbox[@]}" requests --limit 500 --json > "$log" || {

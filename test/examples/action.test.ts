@@ -182,6 +182,21 @@ t.test('a job can start, finish and start again, with other options', async (t) 
   t.notOk(existsSync(report), 'one report is not uploaded twice')
 })
 
+t.test('finish shows what all clients did, deleted ones too', async (t) => {
+  const { dir, run, start, exported, textOf } = createRunner(t)
+  start({ command, options: '--scenario failed-payouts' })
+  const root = new URL('/', exported()['PAYOUT_SANDBOX_URL']).href
+  for (const name of ['worker-1', 'gone']) {
+    const headers = { authorization: `Bearer sbx_${name}` }
+    t.equal((await call(`${root}@${name}/v1/transaction`, payment, headers)).status, 200)
+  }
+  await fetch(`${root}__admin/clients/gone`, { method: 'DELETE' })
+  run('finish')
+  t.match(textOf('summary'), /\b2$.* gone .*POST.* worker-1 .*POST/ms)
+  const log = readFileSync(join(dir, 'temp/payout-sandbox/report/requests.json'), 'utf8')
+  t.match(JSON.parse(log), { total: 2, requests: [{ client: 'gone' }, { client: 'worker-1' }] })
+})
+
 t.test(
   'the action finds the program that a project has installed, and says what it lacks',
   async (t) => {
@@ -222,7 +237,7 @@ t.test('finish does not depend on what the tests have done to its environment', 
   const env = { PAYOUT_SANDBOX_URL: undefined, PAYOUT_SANDBOX_COLOUR_OF_TESTS: 'blue' }
   const finished = run('finish', {}, { folder: 'work/elsewhere', env })
   t.match(finished, { status: 0, stdout: '', stderr: '' })
-  t.match(textOf('summary'), /The scenario of the default client.*Its last calls/s)
+  t.match(textOf('summary'), /The scenario, over all clients.*The last calls of all clients/s)
   t.notMatch(textOf('summary'), 'could not be read')
   t.ok(hasEnded(pid))
 })
@@ -233,7 +248,7 @@ t.test('finish stops a sandbox that it cannot read, and says so', async (t) => {
   t.strictSame(Object.keys(exported()), ['PAYOUT_SANDBOX_URL', 'PAYOUT_SANDBOX_TOKEN'])
   const finished = run('finish')
   t.match(finished, { status: 0, stdout: /^::warning .*could not read: scenario requests/ })
-  t.match(textOf('summary'), /This could not be read: payout-sandbox scenario show failed/)
+  t.match(textOf('summary'), /This could not be read: payout-sandbox scenario show --all failed/)
   t.notOk(existsSync(join(dir, 'temp/payout-sandbox/report/requests.json')))
   t.ok(hasEnded(pid))
 })
