@@ -1,5 +1,6 @@
 import { SandboxError } from '../model/errors.ts'
 import { maskLogText, maskRequest } from '../model/mask.ts'
+import { firstOf } from '../runtime/slices.ts'
 import type { Condition } from '../scenarios/condition.ts'
 import { type CallParts, operationsOf, passes, testsOf } from '../scenarios/match.ts'
 import { CALL_PARTS } from '../scenarios/operations-and-events.ts'
@@ -159,16 +160,20 @@ export const describeRequest = (call: RequestLogEntry): string =>
   `${requestId(call)} ${call.method} ${maskLogText(pathOf(call))}`
 
 /** The requests that almost match. */
-export const nearestRequests = (
+export async function nearestRequests(
   match: RequestMatch,
-  calls: Iterable<RequestLogEntry>,
-): NearMiss[] =>
-  nearestOf(calls, {
-    failuresOf: match.failures,
+  calls: readonly RequestLogEntry[],
+  pauses: boolean,
+): Promise<NearMiss[]> {
+  const failures = new Map<RequestLogEntry, FailedCheck[]>()
+  await firstOf(calls, (call) => void failures.set(call, match.failures(call)), pauses)
+  return nearestOf(calls, {
+    failuresOf: (call) => failures.get(call)!,
     weightOf: ({ field }) => (IDENTIFYING_FIELDS.has(field) ? 10 : 1),
     describe: describeRequest,
     redactFound: maskRequest,
   })
+}
 
 /** A sentence about the nearest request, for the end of a message. */
 export const nearestRequestText = (misses: readonly NearMiss[], count: number): string =>

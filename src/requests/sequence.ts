@@ -1,6 +1,7 @@
 import { countOf } from '../model/count-text.ts'
 import { SandboxError } from '../model/errors.ts'
 import { hideSecrets } from '../model/mask.ts'
+import { firstOf } from '../runtime/slices.ts'
 import { missErrors, valueText } from './near-miss.ts'
 import { type RequestLogEntry, requestId } from './request-log.ts'
 import {
@@ -24,15 +25,20 @@ const MAX_EARLY = 3
  * Checks that the calls match the steps in their order; other calls may come between. Throws if they do not: the error says
  * which step did not come, what came instead, and which call matches it but came too early.
  */
-export function verifySequence(steps: readonly Step[], log: Log, elsewhere: string) {
+export async function verifySequence(
+  steps: readonly Step[],
+  log: Log,
+  { elsewhere, pauses }: Pick<Progress, 'elsewhere' | 'pauses'>,
+) {
   const calls = [...log.newestFirst()].reverse()
   const found: RequestLogEntry[] = []
   let rest: readonly RequestLogEntry[] = calls
   for (const { match } of steps) {
-    const at = rest.findIndex(match.holds)
-    if (at === -1) throw brokenOrder(steps, { calls, found, rest, dropped: log.dropped, elsewhere })
-    found.push(rest[at]!)
-    rest = rest.slice(at + 1)
+    const next = await firstOf(rest, (call) => (match.holds(call) ? call : undefined), pauses)
+    const { dropped } = log
+    if (!next) throw await brokenOrder(steps, { calls, found, rest, dropped, elsewhere, pauses })
+    found.push(next)
+    rest = rest.slice(rest.indexOf(next) + 1)
   }
 }
 
@@ -45,6 +51,8 @@ type Progress = {
   dropped: number
   /** Where the calls are, if there are none. */
   elsewhere: string
+  /** Whether the search lets other calls run in between. */
+  pauses: boolean
 }
 
 function cameText([next, ...more]: readonly RequestLogEntry[], isFirst: boolean): string {
@@ -53,18 +61,19 @@ function cameText([next, ...more]: readonly RequestLogEntry[], isFirst: boolean)
   return ` ${isFirst ? 'Instead' : 'Then'} came ${describeRequest(next)}${others}.`
 }
 
-function brokenOrder(
+async function brokenOrder(
   steps: readonly Step[],
-  { calls, found, rest, dropped, elsewhere }: Progress,
-): SandboxError {
+  { calls, found, rest, dropped, elsewhere, pauses }: Progress,
+): Promise<SandboxError> {
   const { definition, match } = steps[found.length]!
   const field = `sequence[${found.length}]`
   const before = found.at(-1)
   const after = before ? ` after ${describeRequest(before)}, which is step ${found.length}` : ''
-  const early = calls.filter(
-    (call) => !found.includes(call) && !rest.includes(call) && match.holds(call),
-  )
-  const misses = nearestRequests(match, rest)
+  const early: RequestLogEntry[] = []
+  const isEarly = (call: RequestLogEntry) =>
+    !found.includes(call) && !rest.includes(call) && match.holds(call)
+  await firstOf(calls, (call) => void (isEarly(call) && early.push(call)), pauses)
+  const misses = await nearestRequests(match, rest, pauses)
   const message = [
     `Step ${found.length + 1} of ${steps.length}, ${valueText(definition, '', hideSecrets)}, did not come${after}.`,
     cameText(rest, found.length === 0),

@@ -1,6 +1,5 @@
 import { callerGone, SandboxError } from '../model/errors.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { isSliceOver, ownTurn } from '../runtime/slices.ts'
 import type { AnyFeedEvent, Feed } from './feed.ts'
 
 /** Something to wait for: `findExisting` searches the present state, `onEvent` checks each later event of the feed. */
@@ -10,7 +9,7 @@ export type WaitTarget<T> = {
   /** Real ms. */
   timeout_ms: number
   /** Makes the error that is thrown after the timeout. */
-  timeoutError: () => SandboxError
+  timeoutError: () => SandboxError | Promise<SandboxError>
   /** Aborted when the caller stops waiting. */
   signal: AbortSignal
 }
@@ -27,7 +26,9 @@ export function waitFor<T>(
     let stop: (() => void) | undefined
     let searching: Promise<unknown> = Promise.resolve()
     // A search that is still running may find it.
-    const cancelTimeout = runtime.later(timeoutMs, () => searching.then(() => fail(timeoutError())))
+    const cancelTimeout = runtime.later(timeoutMs, () =>
+      searching.then(timeoutError).then(fail, fail),
+    )
     stop = feed.watch({
       onEvent(event) {
         // The whole state was replaced: the match may be in the new one.
@@ -60,18 +61,4 @@ export function waitFor<T>(
     }
     search()
   })
-}
-
-/** The first defined result of `take`; with `pauses` the search lets other work run in between. */
-export async function firstOf<R, T>(
-  rows: Iterable<R>,
-  take: (row: R) => T | undefined,
-  pauses: boolean,
-): Promise<T | undefined> {
-  for (const row of rows) {
-    if (pauses && isSliceOver()) await ownTurn()
-    const taken = take(row)
-    if (taken !== undefined) return taken
-  }
-  return undefined
 }

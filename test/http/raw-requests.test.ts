@@ -7,7 +7,7 @@ import { start } from '../helper.ts'
 /** The response to bytes that no HTTP client would send. */
 function send(port: number, bytes: string | Buffer): Promise<{ line: string; body: string }> {
   return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1', () => socket.end(bytes))
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
     let text = ''
     socket.setEncoding('utf8').on('data', (chunk) => {
       text += chunk

@@ -30,10 +30,10 @@ import {
   type TablesOf,
 } from '../../requests/request-match.ts'
 import { verifySequence } from '../../requests/sequence.ts'
+import { firstOf } from '../../runtime/slices.ts'
 import { loadReader } from '../../scenarios/library.ts'
 import type { CallMatch } from '../../scenarios/when-schema.ts'
 import type { Sandbox } from '../../world/sandbox.ts'
-import { firstOf } from '../../world/waiting.ts'
 import type { World } from '../../world/world.ts'
 
 const GivenMatch = outlineOf<typeof CallMatch>(z.looseObject({})).meta({
@@ -156,8 +156,8 @@ function expectedText({ exactly, at_least: atLeast, at_most: atMost }: ExpectedC
 }
 
 /** Returns the error for an unexpected count: with too few matches it lists the closest calls, with too many the matching ones. */
-function verificationError(
-  { requests, whose, elsewhere }: Log,
+async function verificationError(
+  { requests, whose, elsewhere, pauses }: Log,
   match: RequestMatch,
   found: readonly RequestLogEntry[],
   expected: ExpectedCount,
@@ -167,7 +167,7 @@ function verificationError(
     requests.dropped > 0 ? ` The log has discarded ${requests.dropped} older calls.` : ''
   const message = `Expected ${expectedText(expected)}, found ${found.length} (${countOf(requests.count, 'call')} in the log of ${whose}).${droppedText}`
   if (found.length < atLeast) {
-    const misses = nearestRequests(match, requests.newestFirst())
+    const misses = await nearestRequests(match, [...requests.newestFirst()], pauses)
     return new SandboxError(
       'verification_failed',
       message + nearestRequestText(misses, requests.count) + elsewhere,
@@ -307,7 +307,7 @@ export const requestCalls = [
             match: await readRequestMatch(log.tablesOf, definition, `sequence[${i}]`),
           })),
         )
-        verifySequence(steps, log.requests, log.elsewhere)
+        await verifySequence(steps, log.requests, log)
         return { verified: true as const, count: steps.length }
       }
       const { exactly, at_least: atLeast, at_most: atMost } = counts
@@ -318,7 +318,7 @@ export const requestCalls = [
       const min = expected.exactly ?? expected.at_least ?? 0
       const max = expected.exactly ?? expected.at_most ?? Number.POSITIVE_INFINITY
       if (found.length < min || found.length > max)
-        throw verificationError(log, match, found, expected)
+        throw await verificationError(log, match, found, expected)
       return { verified: true as const, count: found.length }
     },
   }),

@@ -9,13 +9,14 @@ import { callsElsewhere } from '../../requests/calls-elsewhere.ts'
 import { missText } from '../../requests/near-miss.ts'
 import { requestDetails } from '../../requests/request-log.ts'
 import { invalidMatch, nearestRequests, nearestRequestText } from '../../requests/request-match.ts'
+import { firstOf } from '../../runtime/slices.ts'
 import type { Condition } from '../../scenarios/condition.ts'
 import { loadReader } from '../../scenarios/library.ts'
 import { predicateOf, type Test, testsOf } from '../../scenarios/match.ts'
 import type { CallMatch } from '../../scenarios/when-schema.ts'
 import { quoteValue } from '../../scenarios/wording.ts'
 import type { Sandbox } from '../../world/sandbox.ts'
-import { firstOf, type WaitTarget, waitFor } from '../../world/waiting.ts'
+import { type WaitTarget, waitFor } from '../../world/waiting.ts'
 import type { World } from '../../world/world.ts'
 import { readRequestMatch } from './requests.ts'
 import {
@@ -37,19 +38,23 @@ async function forRequest(
   timeoutMs: number,
   { allRequests }: Sandbox,
 ) {
-  const { requests } = world
+  const { requests, runtime } = world
   const match = await readRequestMatch(() => world.tables, value)
   const wait: Wait<LoggedRequest> = {
     findExisting: () =>
       firstOf(
         [...requests.newestFirst()],
         (call) => (match.holds(call) ? requestDetails(call) : undefined),
-        world.runtime.yieldsToOthers,
+        runtime.yieldsToOthers,
       ),
     onEvent: ({ kind, subject }) =>
       kind === 'request' && match.holds(subject) ? requestDetails(subject) : undefined,
-    timeoutError() {
-      const misses = nearestRequests(match, requests.newestFirst())
+    async timeoutError() {
+      const misses = await nearestRequests(
+        match,
+        [...requests.newestFirst()],
+        runtime.yieldsToOthers,
+      )
       const found =
         nearestRequestText(misses, requests.count) + callsElsewhere(allRequests, world.name)
       const reasons = [found, clockHint(world)]
