@@ -4,7 +4,7 @@ import { MAX_PATTERNS, patternsIn } from '../scenarios/patterns.ts'
 import type { RuleDefinition } from '../scenarios/rule-schema.ts'
 
 /** The maximum number of pushed rules of a client. */
-export const MAX_PUSHED_RULES = 1_000
+const MAX_PUSHED_RULES = 1_000
 
 const countPatterns = (rules: readonly { when?: unknown }[]) =>
   rules.reduce((count, { when }) => count + patternsIn(when).length, 0)

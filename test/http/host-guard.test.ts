@@ -44,15 +44,10 @@ t.test('accepts loopback names, addresses, names without a dot and allowed names
 
 t.test('a Host with a port that cannot exist is refused on every route', async (t) => {
   const { call } = await start(t)
-  const message = { jsonrpc: '2.0', id: 1, method: 'ping' }
-  for (const name of ['127.0.0.1', 'localhost', '[::1]'])
-    for (const [port, isPossible] of [
-      ['65535', true],
-      ['000080', true],
-      ['65536', false],
-      ['99999', false],
-      ['9'.repeat(400), false],
-    ] as const)
+  for (const name of ['127.0.0.1', 'localhost', '[::1]']) {
+    for (const port of ['65535', '000080'])
+      t.equal((await call('GET', '/v1/users', undefined, { host: `${name}:${port}` })).status, 200)
+    for (const port of ['65536', '99999', '9'.repeat(400)])
       for (const [method, path, body] of [
         ['GET', '/v1/users?limit=1'],
         ['POST', '/v1/user', {}],
@@ -60,15 +55,13 @@ t.test('a Host with a port that cannot exist is refused on every route', async (
         ['GET', '/__admin/clock'],
         ['GET', '/openapi.json'],
         ['GET', '/no/such'],
-        ['POST', '/__admin/mcp', message],
+        ['POST', '/__admin/mcp', { jsonrpc: '2.0', id: 1, method: 'ping' }],
       ] as const) {
-        const headers = { host: `${name}:${port}`, accept: 'application/json, text/event-stream' }
-        const answer = await call(method, path, body, headers)
-        const { error } = answer.body
-        const what = `${method} ${path} ${headers.host.slice(0, 40)}`
-        if (isPossible) t.not(error, 'malformed_request', what)
-        else t.match([answer.status, error], [400, 'malformed_request'], what)
+        const answer = await call(method, path, body, { host: `${name}:${port}` })
+        const found = [answer.status, answer.body.error]
+        t.strictSame(found, [400, 'malformed_request'], `${method} ${path} ${name}`)
       }
+  }
 })
 
 t.test('the name of a host is without its port and brackets', async (t) => {
