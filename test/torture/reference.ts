@@ -327,6 +327,7 @@ export function createReference(fixtures: { [client: string]: Start }) {
         total: calls,
         dropped: 0,
         requests: (actual: Json) => actual.length === Math.min(calls, 1),
+        next: calls > 1 ? (actual: Json) => typeof actual === 'string' : null,
       }),
     'GET /webhooks/deliveries': ({ at }) =>
       ok({
