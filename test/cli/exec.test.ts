@@ -274,7 +274,7 @@ t.test('a program that cannot be run is reported', async (t) => {
   writeFileSync(join(cwd, 'data'), '{"broken')
   t.match(await run(['exec', '--data', 'data', '--', 'true'], { cwd }), {
     code: 4,
-    stderr: /The data file is damaged/,
+    stderr: /The data file cannot be read/,
   })
   t.match(await run(['start', '--', 'more']), {
     code: 2,
