@@ -144,7 +144,7 @@ function createWorldMethods(options: AdminClientOptions) {
       freeze: (at?: string) => call('freezeClock', { body: at === undefined ? {} : { at } }),
       /** Lets a frozen clock run again. */
       resume: () => call('resumeClock'),
-      /** Sets the clock speed multiplier; 60 = one simulated minute per second. */
+      /** Sets the clock speed multiplier; 60 = one simulated minute per second. A frozen clock resumes. */
       speed: (factor: number) => call('setClockSpeed', { body: { factor } }),
       /** Moves the clock by a duration such as `2d`, or to an instant `{to}`. Resolves after all due timers have run. */
       advance: (by: string | { by: string } | { to: string }) =>

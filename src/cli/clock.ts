@@ -84,7 +84,8 @@ export const clock = remoteCommand({
     },
     speed: {
       syntax: 'FACTOR',
-      description: 'set the clock speed multiplier; 60 = one simulated minute per second',
+      description:
+        'set the clock speed multiplier; 60 = one simulated minute per second; a frozen clock resumes',
       run(api, [factor]) {
         const parsed = OPTIONS['clock-speed'][0]().safeParse(factor)
         if (parsed.success) return show(api('setClockSpeed', { body: { factor: parsed.data } }))

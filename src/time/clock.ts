@@ -65,8 +65,9 @@ export class Clock {
     this.#set({ mode: 'real' }, this.now())
   }
 
+  /** Runs at this speed; a frozen clock resumes. */
   speed(factor: number) {
-    this.#set({ speed: factor }, this.now())
+    this.#set({ mode: 'real', speed: factor }, this.now())
   }
 
   /** Stops the clock at an instant in any mode, while due timers run. */

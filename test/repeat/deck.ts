@@ -287,7 +287,6 @@ export function createDeck(seed: number, receiver: string) {
     [9, () => admin('POST', '/clock/advance', { by: pick(SPANS) })],
     [2, () => admin('POST', '/clock/next')],
     [1, () => admin('POST', '/clock/freeze', pick([{}, { at: '2026-01-01T01:00:00Z' }]))],
-    [1, () => admin('POST', '/clock/speed', { factor: 1 + int(9) })],
     [2, () => timer('DELETE', '/timers/ID')],
     [2, () => timer('POST', '/timers/ID/fire')],
     [1, () => admin('POST', '/reset', pick(RESETS))],

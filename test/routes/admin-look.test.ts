@@ -325,7 +325,7 @@ t.test('the stream shows the clock and what decides', async (t) => {
   ).body
   t.same(published, [
     'clock {"now":"2026-02-01T00:00:00.000Z","mode":"frozen","speed":1}',
-    'clock {"now":"2026-02-01T00:00:00.000Z","mode":"frozen","speed":60}',
+    'clock {"now":"2026-02-01T00:00:00.000Z","mode":"real","speed":60}',
     'scenario {"name":"slow"}',
     'scenario {"name":"slow"}',
   ])

@@ -42,6 +42,7 @@ t.test('each part is reset by its name, and no other with it', async (t) => {
     const before = await look(box)
     await disturb(box)
     await box.post('/__admin/clock/speed', { factor: 7 })
+    await box.post('/__admin/clock/freeze')
     const disturbed = await look(box)
     for (const name of ['data', 'clock', 'scenario'] as const)
       t.notSame(disturbed[name], before[name], `${name} was changed`)
@@ -131,15 +132,15 @@ t.test('a reset of all clients is one change: all of them or none', async (t) =>
   const both = async () => [await look(box), await look(box, '/@w')]
   const changed = await both()
   const { timeline } = box.sandbox.clients.get('w')!.world
-  const { activate } = timeline
-  timeline.activate = () => {
+  const { restart } = timeline
+  timeline.restart = () => {
     throw new Error('the last client fails')
   }
   t.equal((await box.post('/__admin/reset', { all: true })).status, 500)
   t.strictSame(await both(), changed, 'the first was not reset either')
   t.equal((await box.get('/__admin/clock')).body.now, '2026-01-01T01:00:00.000Z')
 
-  timeline.activate = activate
+  timeline.restart = restart
   const lines = () => readFileSync(`${file}.journal`, 'utf8').split('\n').length
   const written = lines()
   t.equal((await box.post('/__admin/reset', { all: true })).status, 200)

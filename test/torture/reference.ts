@@ -212,7 +212,7 @@ export function createReference(fixtures: { [client: string]: Start }) {
       return clockAnswer(world)
     },
     'POST /clock/speed'(world, { factor }) {
-      world.at.speed = factor
+      Object.assign(world.at, { mode: 'real', speed: factor })
       return clockAnswer(world)
     },
     'GET /timers': ({ at }) =>

@@ -55,8 +55,8 @@ function ClockControls({ client, reload }: { client: Client; reload: () => void 
       </Form>
       {mode === 'frozen' && (
         <p class="hint">
-          The clock is frozen: no step and no retry happens until you advance or resume it. Resume
-          it to use this speed.
+          The clock is frozen: no step and no retry happens until you advance or resume it. Setting
+          a speed resumes it.
         </p>
       )}
     </Card>

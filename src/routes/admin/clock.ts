@@ -172,7 +172,8 @@ export const clockCalls = [
   }),
   adminCall({
     id: 'setClockSpeed',
-    summary: 'Set the speed of the clock: 60 = one minute of client time per second',
+    summary:
+      'Set the speed of the clock: 60 = one minute of client time per second; a frozen clock resumes',
     body: z.strictObject({ factor: Speed }),
     response: ClockResponse,
     handle(world, { body }) {
