@@ -49,6 +49,15 @@ export class TimelineActions {
     else for (let i = 0; i < action.create_users; i++) this.#createUser()
   }
 
+  /** Whether an action is a payment to any user, and no user can receive one yet. */
+  waitsForAccount(action: TimelineAction): boolean {
+    const payment =
+      'credit' in action ? action.credit : 'payout' in action ? action.payout : undefined
+    if (!payment || payment.to_user_id || payment.benif_bank_id) return false
+    const { bank_accounts: accounts } = this.#tables
+    return findRow(accounts.rows(), ({ bank_status }) => bank_status === 'success') === undefined
+  }
+
   #idOf(kind: ResourceKind, resource: string) {
     return resourceIdOf(this.#deps.store, kind, resource)
   }

@@ -20,6 +20,7 @@ export type TimelineDeps = TimelineActionDeps & {
   /** Resets the client to the fixtures and the start scenario. */
   reset: () => void
   warn: (message: string) => void
+  info: (message: string) => void
 }
 
 const entryOf = ({ payload }: { payload: unknown }) => payload as StoredTimelineEntry
@@ -39,7 +40,7 @@ export class Timeline {
   readonly #deps: TimelineDeps
   readonly #actions: TimelineActions
   // What was already logged: an entry that runs for hours must not log the same each time.
-  readonly #warned = new Set<string>()
+  readonly #logged = new Set<string>()
   // The start time of the active timeline, and whether its entries for that time are running now.
   #startedAt = Number.NEGATIVE_INFINITY
   #isRunningDueEntries = false
@@ -143,7 +144,12 @@ export class Timeline {
     if (isRecurring(entry)) this.#scheduleNextTurn(entry, entry.every_ms!, due_at)
     const full = limitReached(entry.do, this.#deps.store)
     if (full !== undefined) {
-      this.#warnOnce(entry, 'full', full)
+      this.#logOnce('warn', entry, 'full', full)
+      return undefined
+    }
+    if (this.#actions.waitsForAccount(entry.do)) {
+      const message = 'it waits until a user has a verified bank account'
+      this.#logOnce('info', entry, 'account', message)
       return undefined
     }
     try {
@@ -151,7 +157,9 @@ export class Timeline {
     } catch (error) {
       // An action that cannot run now is logged; the rest of the timeline continues.
       if (!(error instanceof SandboxError) || error.status >= 500) throw error
-      this.#warnOnce(entry, error.code, error.message)
+      // A scenario that is in all clients can name what only one of them has.
+      const level = error.code === 'not_found' ? 'info' : 'warn'
+      this.#logOnce(level, entry, error.code, error.message)
     }
     return undefined
   }
@@ -188,19 +196,24 @@ export class Timeline {
     )
     if (skipped === 0) return
     const message = `the rate is too high for clock speed ${clock.state.speed}: the entry runs as often as this machine can, and some runs are skipped`
-    this.#warnOnce(entry, 'rate', message)
+    this.#logOnce('warn', entry, 'rate', message)
   }
 
-  /** Logs a warning about an entry, unless it or an entry with the same problem was logged before. */
-  #warnOnce({ do: action, every_ms: everyMs }: StoredTimelineEntry, why: string, message: string) {
+  /** Logs a problem of an entry, unless it or an entry with the same problem was logged before. */
+  #logOnce(
+    level: 'info' | 'warn',
+    { do: action, every_ms: everyMs }: StoredTimelineEntry,
+    why: string,
+    message: string,
+  ) {
     const scenario = `timeline of ${this.#deps.scenarios.name}: `
     const every = everyMs === undefined ? '' : ` every ${formatDuration(everyMs)}`
     const entry = `${scenario}${actionName(action)}${every}: `
     // A message can have a new id each time; an entry warns only once.
     const keys = [`${entry}${why}`, `${scenario}${message}`]
-    if (keys.some((key) => this.#warned.has(key))) return
-    for (const key of keys) this.#warned.add(key)
-    this.#deps.warn(`${entry}${message}`)
+    if (keys.some((key) => this.#logged.has(key))) return
+    for (const key of keys) this.#logged.add(key)
+    this.#deps[level](`${entry}${message}`)
   }
 }
 

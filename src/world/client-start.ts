@@ -44,7 +44,7 @@ function canWait(
 
 /** Warns if the file of the start scenario or of the active one was deleted while the sandbox was stopped. */
 function warnOfDeletedScenario({ tables, start, library, log }: Deps, startName: string) {
-  const warn = (what: string) => log.warn(`client ${tables.name}: ${what}`)
+  const warn = (what: string) => log.warn(`client "${tables.name}": ${what}`)
   const active = storedScenario(tables)
   if (startName !== start.scenario)
     warn(

@@ -41,7 +41,7 @@ export type SandboxConfig = SharedConfig & {
 
 /** The warning about clients of the data file that were created from other fixtures. */
 const outdatedWarning = ([first, ...more]: readonly SandboxTables[], file: string) =>
-  `The data of ${more.length === 0 ? `client ${first!.name}` : `${more.length + 1} clients`} comes from ${file} and was created from other fixtures. To load the new fixtures, use POST /__admin/reset {"all":true} or payout-sandbox reset --all.`
+  `The data of ${more.length === 0 ? `client "${first!.name}"` : `${more.length + 1} clients`} comes from ${file} and was created from other fixtures. To load the new fixtures, use POST /__admin/reset {"all":true} or payout-sandbox reset --all.`
 
 /** Publishes the active scenario of each client: the problems of its file may have changed. */
 function publishScenarios(worlds: Iterable<World>) {
@@ -201,7 +201,7 @@ export async function openSandbox(config: SandboxConfig) {
       if (known) return known.world
       clients.checkName(name)
       const { world } = add(() => rows.addOfFixtures(name, `sbx_${name}`))
-      log.info(`client ${name} created from the fixtures`)
+      log.info(`client "${name}" created from the fixtures`)
       return world
     },
     /** Creates a client on request; without an access_token it gets a random one. */
@@ -212,7 +212,7 @@ export async function openSandbox(config: SandboxConfig) {
       if (source?.snapshot !== undefined) source.world.snapshots.check(source.snapshot)
       const newToken = () => `sbx_client_${runtime.secret()}`
       const client = add(() => rows.add(options, source, newToken))
-      log.info(`client ${name} created${from ? ` from client ${from.client}` : ''}`)
+      log.info(`client "${name}" created${from ? ` from client "${from.client}"` : ''}`)
       return client
     },
     /** Deletes a client with its whole state and its token. */
@@ -221,7 +221,7 @@ export async function openSandbox(config: SandboxConfig) {
       if (name === DEFAULT_CLIENT) throw defaultClientRequired()
       client.drop()
       clients.remove(client)
-      log.info(`client ${name} deleted`)
+      log.info(`client "${name}" deleted`)
     },
     /** Resets worlds to fixtures, start clock and seed: all of them or, on an error, none. Tokens do not change. */
     reset(chosen: readonly World[], parts: readonly ResetPart[] = RESET_PARTS) {
@@ -230,7 +230,7 @@ export async function openSandbox(config: SandboxConfig) {
       })
       for (const { name, timeline } of chosen) {
         timeline.runDueEntries()
-        log.info(`client ${name} reset`)
+        log.info(`client "${name}" reset`)
       }
     },
     /** The start scenario with its hits and expectations over all clients; `undefined` if its file was deleted. */

@@ -72,7 +72,11 @@ export type WorldDeps = {
   loadStartRows: (tables: SandboxTables) => void
   /** Called when the client's token may have changed. */
   onProfileChanged: () => void
-  log: { warn(message: string): void; error(message: string, error?: unknown): void }
+  log: {
+    info(message: string): void
+    warn(message: string): void
+    error(message: string, error?: unknown): void
+  }
 }
 
 /** The scheduler of a world, with its timers in a table. */
@@ -96,7 +100,7 @@ function createWorldScheduler(
       nextSeq: random.next,
     },
     onError: (error, timer) =>
-      log.error(`Timer ${timer.timer_id} (${timer.kind}) of client ${name} failed`, error),
+      log.error(`Timer ${timer.timer_id} (${timer.kind}) of client "${name}" failed`, error),
     onRun(timer) {
       timerRan?.(name, timer)
       more.onRun(timer)
@@ -135,7 +139,7 @@ function createSending(
       storeHooks: store,
       later: runtime.later,
       onError: (error: unknown) =>
-        log.error(`The result of a webhook attempt of client ${name} was lost`, error),
+        log.error(`The result of a webhook attempt of client "${name}" was lost`, error),
       onChanged,
     }),
   )
@@ -191,7 +195,7 @@ function replaceStaleScenario(
     ? 'its start scenario exists again'
     : `the active scenario ${before.name} no longer exists`
   timeline.start()
-  log.warn(`client ${name}: ${why}; the active scenario is now ${scenarios.name}`)
+  log.warn(`client "${name}": ${why}; the active scenario is now ${scenarios.name}`)
 }
 
 /** Creates one client's world: its parts, on its own tables, clock and random series. */
@@ -238,7 +242,8 @@ export function createWorld(deps: WorldDeps) {
       scenarios,
       // A reset starts a timeline, and a timeline can reset.
       reset: () => content.reset(RESET_PARTS),
-      warn: (message: string) => log.warn(`client ${name}: ${message}`),
+      warn: (message: string) => log.warn(`client "${name}": ${message}`),
+      info: (message: string) => log.info(`client "${name}": ${message}`),
     }),
   )
   const delayed = new DelayedResponses(runtime, (count) => feed.publish('waiting', { count }))

@@ -507,7 +507,7 @@ t.test('timeline: trigger fires an event about the latest or a named resource', 
   t.strictSame(
     log.lines.filter((line) => line.includes('timeline of inline: trigger')),
     [
-      'client default: timeline of inline: trigger: No webhook exists yet, so `latest` matches nothing.',
+      'client "default": timeline of inline: trigger: No webhook exists yet, so `latest` matches nothing.',
     ],
   )
   t.equal(box.sandbox.default.payments.get(id).row.status, 'SUCCESS', 'nothing is changed by it')

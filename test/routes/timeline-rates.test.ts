@@ -51,7 +51,7 @@ t.test('turns that are too far behind are left out, and said so once', async (t)
   t.equal(timer.payload.remaining, 499, 'what is skipped takes nothing off `times`')
   const lines = log.lines.filter((line) => line.includes('the rate is too high'))
   t.match(lines, [
-    /^client default: timeline of inline: create_users every 100ms: the rate is too high .* runs are skipped/,
+    /^client "default": timeline of inline: create_users every 100ms: the rate is too high .* runs are skipped/,
   ])
   t.equal(lines.length, 1)
 })
@@ -66,7 +66,7 @@ t.test('a warning that comes again and again is logged once, with its client', a
   t.strictSame(
     log.lines.filter((line) => line.includes('timeline')),
     [
-      'client default: timeline of inline: trigger every 100ms: No webhook exists yet, so `latest` matches nothing.',
+      'client "default": timeline of inline: trigger every 100ms: No webhook exists yet, so `latest` matches nothing.',
     ],
   )
 })

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { start } from '../helper.ts'
+import { createLog, start } from '../helper.ts'
 
 const REVIEWED = 'd0000000-0000-4000-8000-000000000006'
 const REJECTED = 'd0000000-0000-4000-8000-000000000014'
@@ -15,6 +15,40 @@ type Payment = {
   history: { status: string; metadata: { reason: string } | null }
 }
 type Delivery = { event: string; status: string; attempts: { error: { code: string } | null }[] }
+
+t.test('live-demo warns of nothing in any client of the fixtures', async (t) => {
+  const log = { ...createLog(), info() {}, debug() {} }
+  const options = { randomSeed: 1, clock: 'frozen', clockSpeed: 1, scenario: 'live-demo' }
+  const box = await start(t, { sandbox: { log, start: options } })
+  const { clients } = (await box.get('/__admin/clients')).body
+  t.ok(clients.length > 2)
+  for (const { name } of clients) {
+    const { world } = box.sandbox.clients.get(name)!
+    await world.scheduler.advanceBy(2 * 3_600_000)
+  }
+  t.strictSame(log.lines, [])
+})
+
+t.test(
+  'a client without a verified account is told once, and is paid when it has one',
+  async (t) => {
+    const log = createLog()
+    const box = await start(t, { sandbox: { log } })
+    const client = { name: 'new', fixtures: 'empty', scenario: 'live-demo' }
+    await box.post('/__admin/clients', client)
+    const at = '/@new/__admin'
+    await box.post(`${at}/clock/advance`, { by: '30m' })
+    const about = () => log.lines.filter((line) => line.startsWith('client "new": '))
+    t.strictSame(about(), [
+      'client "new": timeline of live-demo: credit every 4m: it waits until a user has a verified bank account',
+    ])
+    const user_id = (await box.get(`${at}/users`)).body.users[0].user_id
+    const account = { account_number: '123456789012', ifsc_code: 'HDFC0001234' }
+    await box.post('/@new/v1/bank', { user_id, account_holder_name: 'Asha Nair', ...account })
+    await box.post(`${at}/clock/advance`, { by: '30m' })
+    t.ok((await box.get(`${at}/transactions`)).body.total > 5)
+  },
+)
 
 t.test('live-demo: two minutes at speed 60 have something of everything', async (t) => {
   const box = await start(t)

@@ -128,7 +128,7 @@ t.test('new files, deleted ones and ones put in place of others are seen', async
   t.equal((await admin('GET', '/scenario')).name, 'default', 'back to the start scenario')
   t.match(
     log.lines.join('\n'),
-    /client default: the active scenario new no longer exists; the active scenario is now default/,
+    /client "default": the active scenario new no longer exists; the active scenario is now default/,
   )
   t.equal(await users(), 200)
 })
