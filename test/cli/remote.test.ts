@@ -282,8 +282,11 @@ t.test('a refusal or a missing response is an error with exit code 1', async (t)
 
 t.test('a wrong command line ends with 2 and says how to call it', async (t) => {
   const cases: [string[], RegExp][] = [
-    [['scenario'], /scenario takes one of list, show, use, print; see payout-sandbox scenario --help/],
-    [['scenario', 'lst'], /takes one of list, show, use, not "lst"/],
+    [
+      ['scenario'],
+      /scenario takes one of list, show, use, print; see payout-sandbox scenario --help/,
+    ],
+    [['scenario', 'lst'], /takes one of list, show, use, print, not "lst"/],
     [['scenario', 'use'], /scenario use needs NAME; usage: payout-sandbox scenario use NAME/],
     [['scenario', 'use', 'a', 'b'], /unexpected argument "b" for scenario use/],
     [

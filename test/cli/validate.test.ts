@@ -124,7 +124,10 @@ t.test('what a start reads in a folder, validate checks: the folders in it too',
   t.match(options, { code: 1, stdout: /^mine\/bank\/bad\.yaml:1:1: .+\n$/ })
   t.match(await run(['validate', 'mine/top.yaml', '--scenarios', 'mine'], { cwd }), { code: 0 })
   writeFileSync(join(cwd, 'mine/bank/bad.yaml'), rule)
-  t.match(await run(start, { cwd }), { code: 0, stderr: /^payout-sandbox: the command made no call/ })
+  t.match(await run(start, { cwd }), {
+    code: 0,
+    stderr: /^payout-sandbox: the command made no call/,
+  })
   const fine = await run(['validate', '--scenarios', 'mine', '--json'], { cwd })
   const files = ['mine/top.yaml', 'mine/bank/bad.yaml', 'mine/bank/below.yaml']
   t.strictSame(new Set(JSON.parse(fine.stdout).files), new Set(files))
