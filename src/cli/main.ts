@@ -112,7 +112,7 @@ export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Pro
     for (const flag of Object.keys(flags)) {
       if (Object.hasOwn(command.flags, flag)) continue
       const known = Object.keys(command.flags).map((one) => `--${one}`)
-      const hint = known.length > 0 && known.length < 8 ? `; it takes ${known.join(', ')}` : ''
+      const hint = known.length > 0 && known.length < 10 ? `; it takes ${known.join(', ')}` : ''
       throw new BadOption(`${command.name} does not take --${flag}${hint}`)
     }
     const { takesProgram } = command

@@ -123,9 +123,9 @@ t.test('clock reads and moves the time', async (t) => {
     await clock('advance', '1h'),
     /\n… and \d+ more; --json shows all\n\nnow 2026-01-04T01:00:00\.000Z\n$/,
   )
-  t.match(await clock('speed', '60'), /^2026-01-04T01:00:00\.000Z, frozen, speed 60\n/)
-  t.match(await clock('resume'), /^2026-01-04T01:.+, real, speed 60\n/)
+  t.match(await clock('speed', '60'), /^2026-01-04T01:.+, real, speed 60\n/)
   t.match(await clock('freeze'), /, frozen, speed 60/)
+  t.match(await clock('resume'), /^2026-01-04T01:.+, real, speed 60\n/)
   t.match(await clock('freeze', '2027-01-01T00:00:00Z'), /^2027-01-01T00:00:00\.000Z, frozen/)
   t.match(await run(['clock', 'advance', 'soon'], { env }), {
     code: 2,
@@ -291,7 +291,7 @@ t.test('a wrong command line ends with 2 and says how to call it', async (t) => 
     [['scenario', 'use', 'a', 'b'], /unexpected argument "b" for scenario use/],
     [
       ['scenario', 'list', '--memory'],
-      /scenario does not take --memory; it takes --url, --port, --host, --client, --admin-token, --json/,
+      /scenario does not take --memory; it takes (--[a-z-]+, ){5,}--[a-z-]+\n$/,
     ],
     [['clock', 'show', '--port', 'x'], /--port takes a whole number/],
     [['clock', 'show', '--url', 'http://127.0.0.1:1', '--port', '2'], /--url excludes --port/],
