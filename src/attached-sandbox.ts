@@ -13,10 +13,11 @@ type Given = {
   randomSeed?: number
   clock?: string
   clockSpeed?: number
+  state?: string | object
 }
 // The last two are about what is logged here: problems of the scenario files.
 const APPLICABLE: readonly string[] = [
-  ...['scenario', 'scenarios', 'fixtures', 'randomSeed', 'clock', 'clockSpeed'],
+  ...['scenario', 'scenarios', 'fixtures', 'randomSeed', 'clock', 'clockSpeed', 'state'],
   ...['assume', 'assumeFile', 'auth'],
   ...['logLevel', 'logFormat'],
 ]
@@ -62,6 +63,9 @@ async function newClientOf(given: Given, options: Options) {
   }
 }
 
+const stateContentOf = async (state: string | object) =>
+  (await import('./content/state-file.ts')).stateContent(state)
+
 /** The error of a client that could not be created: it says where the address comes from, and what to do. */
 function explain(error: unknown): unknown {
   if (!(error instanceof AdminError)) return error
@@ -85,11 +89,19 @@ export async function attachSandbox(given: Given, options: Options, env: NodeJS.
   const token = `sbx_${name}`
   const { clients, forClient } = createAdminClient({ url: root, token: adminToken })
   const body = await newClientOf(given, options)
+  const state = given.state === undefined ? undefined : await stateContentOf(given.state)
   try {
     await clients.create({ name, access_token: token, ...body })
   } catch (error) {
     throw explain(error)
   }
+  if (state !== undefined)
+    await forClient(name)
+      .state.put(state as never)
+      .catch(async (error) => {
+        await clients.delete(name)
+        throw explain(error)
+      })
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => {
     closing ??= clients.delete(name).then(() => {})

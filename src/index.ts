@@ -34,6 +34,8 @@ export type SandboxOptions = {
   reset?: boolean
   /** JSON file or folder with the initial data (default: the shipped fixtures). */
   fixtures?: string
+  /** State to start from: a file of `state export`, a whole db.json, or the parsed content of one. */
+  state?: string | object
   /** Scenario that is active at start (default: `default`). */
   scenario?: string
   /** Folder of scenario files, including subfolders; it takes precedence over the shipped scenarios. */

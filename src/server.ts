@@ -111,6 +111,15 @@ async function openLibrary(options: Options, log: Log): Promise<Library> {
   return read.library
 }
 
+/** The fixtures of these options, with the clients of --state in place of theirs. */
+async function openStart(options: Options, library: Library): Promise<FixtureWorlds> {
+  const fixtures = await openFixtures(options)
+  const { state, 'random-seed': randomSeed } = options
+  if (state === undefined) return fixtures
+  const { readStates } = await import('./content/state-file.ts')
+  return new Map([...fixtures, ...(await readStates(state, { fixtures, library, randomSeed }))])
+}
+
 /** The fixtures of these options; the build has already checked the shipped set. */
 async function openFixtures({ fixtures }: Options): Promise<FixtureWorlds> {
   const built =
@@ -141,10 +150,10 @@ async function watchLibrary(options: Options, sandbox: Sandbox, log: Log): Promi
 }
 
 /** Reads what a sandbox of these options starts with, for servers that share it. */
-export const openContent = async (options: Options, log: Log) => ({
-  library: await openLibrary(options, log),
-  fixtures: await openFixtures(options),
-})
+export async function openContent(options: Options, log: Log) {
+  const library = await openLibrary(options, log)
+  return { library, fixtures: await openStart(options, library) }
+}
 
 /** Starts the recording of these options, if there is one. */
 async function openRecorder(options: Options, library: Library, imposes: boolean, log: Log) {
@@ -176,6 +185,7 @@ export async function assemble(options: Options, content: Content, log: Log) {
     ...(file !== undefined && { file }),
     fsync: options.fsync,
     discardJournal: options['discard-journal'],
+    mustBeNew: options.state !== undefined,
     onDamage: options.recover ? 'recover' : options.reset ? 'reset' : 'refuse',
     start: {
       randomSeed: options['random-seed'],
@@ -230,7 +240,7 @@ export async function startServer(
   }
   const file = options.memory ? undefined : options.data
   const library = content.library ?? (await openLibrary(options, log))
-  const fixtures = content.fixtures ?? (await openFixtures(options))
+  const fixtures = content.fixtures ?? (await openStart(options, library))
   const recorder = await openRecorder(options, library, imposes, log)
   const { sandbox, app, adminToken } = await assemble(
     options,

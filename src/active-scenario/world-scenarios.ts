@@ -249,6 +249,11 @@ export class Scenarios {
         .sort((a, b) => a.due_at - b.due_at || a.seq - b.seq),
     }
     return () => {
+      // The start rows can be those of a state.
+      for (const { rule_id } of [...rules.rows()]) store.remove('rules', rule_id)
+      for (const { name } of [...counters.rows()]) store.remove('counters', name)
+      for (const { kind, timer_id } of [...timers.rows()])
+        if (kind === TIMELINE_ENTRY) store.remove('timers', timer_id)
       for (const row of before.rules) store.put('rules', row)
       for (const row of before.counters) store.put('counters', row)
       if (before.setting) store.put('settings', before.setting)

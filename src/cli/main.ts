@@ -32,6 +32,7 @@ import { scenario } from './scenario.ts'
 import { schema } from './schema.ts'
 import { snapshot } from './snapshot.ts'
 import { start } from './start.ts'
+import { state } from './state.ts'
 import { sweep } from './sweep.ts'
 import { trigger } from './trigger.ts'
 import { validate } from './validate.ts'
@@ -65,6 +66,7 @@ export const COMMANDS: readonly Command[] = [
   reset,
   requests,
   snapshot,
+  state,
   trigger,
   deliveries,
   explore,

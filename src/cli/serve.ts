@@ -5,6 +5,7 @@ import { wallNow } from '../runtime/real-time.ts'
 import { BadScenarios, type RunningServer, startServer, stderrLog } from '../server.ts'
 import {
   DamagedFile,
+  DataFileExists,
   EditedBesideJournal,
   FileInUse,
   LostOwnership,
@@ -55,6 +56,11 @@ export function explainStartError(error: unknown, options: Options): Error & { e
       4,
     )
   }
+  if (error instanceof DataFileExists)
+    return new CannotStart(
+      `${message}. Start with --memory, or with --reset, which replaces the data file and keeps a backup.`,
+      2,
+    )
   if (error instanceof EditedBesideJournal) {
     return new CannotStart(
       `${message}. Nothing was changed. To keep the file as it is now, start with --discard-journal, which keeps a backup of the journal; to keep the changes, put the earlier content of the file back.`,

@@ -24,6 +24,7 @@ const {
   watch: _watch,
   fsync: _fsync,
   record: _record,
+  state: _state,
   recover: _recover,
   'discard-journal': _discardJournal,
   reset: _reset,

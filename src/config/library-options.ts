@@ -23,6 +23,7 @@ const format: OptionSource['format'] = (name, value) =>
 /** The JavaScript type of an option: the type of its default value; a string if it has no default. */
 function typeOf(name: OptionName): string {
   const [, defaultValue] = OPTIONS[name]
+  if (name === 'state') return 'a string or an object'
   if (Array.isArray(defaultValue)) return 'an array of strings'
   if (typeof defaultValue === 'object') return 'an object'
   if (typeof defaultValue === 'number') return 'a number'
@@ -42,7 +43,7 @@ function checkType(name: string, value: unknown) {
   const option = kebab(name) as OptionName
   if (!Object.hasOwn(OPTIONS, option)) return
   const [expected, found] = [typeOf(option), typeFound(value)]
-  if (expected === found) return
+  if (expected.split(' or ').includes(found) || expected === found) return
   const isShown = typeof value === 'string' && option !== 'admin-token'
   throw new BadOption(
     `${name} takes ${expected}, not ${found}${isShown ? ` (${JSON.stringify(value)})` : ''}`,

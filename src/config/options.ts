@@ -1,76 +1,19 @@
 import * as z from 'zod'
-import { givenReadings, type Readings, readingProblem } from '../assumptions/readings.ts'
-import { isClockTime } from '../model/formats.ts'
 import { readAssumeFile } from './assume-file.ts'
 import { suggestOptions, type ValueNames } from './did-you-mean.ts'
-
-/** Accepts a JSON number, or decimal digits from a flag or a variable. `Number` alone would accept '', 5e3 and 0x10. */
-const decimal = (format: RegExp, error: string) =>
-  z.union([z.number(), z.string().regex(format).transform(Number)], { error })
-
-const wholeNumber = (from: number, to: number) => {
-  const error = `takes a whole number from ${from} to ${to}`
-  return decimal(/^\d{1,16}$/, error).pipe(z.int({ error }).min(from, { error }).max(to, { error }))
-}
-
-const oneOf = <T extends string>(...values: [T, ...T[]]) =>
-  z.enum(values, { error: `takes ${values.slice(0, -1).join(', ')} or ${values.at(-1)}` })
-
-const text = () => z.string().min(1)
-
-const instant = () =>
-  z.iso
-    .datetime({ offset: true })
-    .refine((value) => isClockTime(Date.parse(value)))
-    .transform((value) => new Date(value).toISOString())
-
-const SPEED_ERROR = 'takes a number above 0, up to 1000000, such as 60 or 0.5'
-
-const flag = () =>
-  z
-    .union([z.boolean(), z.enum(['true', 'false', '1', '0'])], { error: 'takes true or false' })
-    .transform((value) => value === true || value === 'true' || value === '1')
-
-const list = () =>
-  z
-    .union([
-      z.string().transform((text) => text.split(',').map((part) => part.trim())),
-      z.array(z.string()),
-    ])
-    .pipe(z.array(z.string().min(1)))
-
-const isHost = (text: string) =>
-  /^(?:\[?[0-9a-f:.]+\]?|[^\s/\\?#@:[\]]+)$/i.test(text) &&
-  URL.canParse(`http://${text.includes(':') && !text.startsWith('[') ? `[${text}]` : text}/`)
-
-const HOST_ERROR = 'takes a host name or an IP address, without scheme, port and path'
-
-const READING_ERROR = 'takes NAME=READING, such as idempotency_key=honoured'
-
-/** A text `name=reading` as an entry; the name alone without `=`. */
-function readingOf(text: string): [string, string] {
-  const at = text.indexOf('=')
-  return at < 0 ? [text, ''] : [text.slice(0, at).trim(), text.slice(at + 1).trim()]
-}
-
-/** Readings as `name=reading` texts of a flag or a variable, or as an object of a file or the library. */
-const readings = () =>
-  z
-    .union(
-      [list().transform((texts) => Object.fromEntries(texts.map(readingOf))), z.looseObject({})],
-      {
-        error: READING_ERROR,
-      },
-    )
-    .transform((values, context): Readings => {
-      const given = givenReadings(values)
-      for (const [name, reading] of Object.entries(given)) {
-        const problem = readingProblem(name, reading)
-        if (problem === undefined) continue
-        context.addIssue({ code: 'custom', message: `${READING_ERROR}: ${name} ${problem}` })
-      }
-      return given
-    })
+import {
+  decimal,
+  flag,
+  HOST_ERROR,
+  instant,
+  isHost,
+  list,
+  oneOf,
+  readings,
+  SPEED_ERROR,
+  text,
+  wholeNumber,
+} from './option-schemas.ts'
 
 /** All options: schema, created only if the option is set, default, value name (`''` for a switch) and description. */
 export const OPTIONS = {
@@ -83,6 +26,12 @@ export const OPTIONS = {
     undefined,
     'PATH',
     'JSON file or folder with the initial data (default: the shipped fixtures)',
+  ],
+  state: [
+    () => z.union([text(), z.looseObject({})]),
+    undefined,
+    'FILE',
+    'state to start from, of state export, or a whole db.json; it is never written',
   ],
   scenario: [
     () => z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, { error: 'takes the name of a scenario' }),
@@ -217,7 +166,7 @@ export const OPTIONS = {
     flag,
     false,
     '',
-    'replace a damaged or incompatible data file with a new one (a backup is kept)',
+    'replace a damaged or incompatible data file, or with --state any, with a new one (a backup is kept)',
   ],
 } as const satisfies Record<string, readonly [() => z.ZodType, unknown, string, string]>
 
@@ -325,6 +274,10 @@ export function readOptions(sources: readonly OptionSource[]): Options {
   if (options.record !== undefined && !options.memory)
     throw new BadOption(
       '--record needs --memory: a recorded run starts from its fixtures, not from a data file',
+    )
+  if (options.record !== undefined && options.state !== undefined)
+    throw new BadOption(
+      '--record and --state exclude each other: a recorded run starts from its fixtures',
     )
   if (options.record !== undefined && options.watch)
     throw new BadOption(

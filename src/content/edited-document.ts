@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { type JsonPath, jsonPlaces } from '../json/json-positions.ts'
 import { readLenientJson } from '../json/lenient-json.ts'
 import { ClientName } from '../model/client-names.ts'
-import { problemText } from '../model/problem.ts'
+import { type Problem, problemText } from '../model/problem.ts'
 import { safeParse } from '../model/safe-parse.ts'
 import {
   describeIssue,
@@ -15,7 +15,12 @@ import { loadReader } from '../scenarios/library.ts'
 import { DamagedFile, FORMAT, OtherFormat } from '../store/errors.ts'
 import type { DocumentContent, StoredState, StoredTable } from '../store/states.ts'
 import { checkRows, type NoteProblem } from './check-rows.ts'
-import { STORED_ROWS, StoredHead, TABLE_NAMES, type TableName } from './state-document.ts'
+import {
+  STORED_ROWS,
+  StoredHead,
+  TABLE_NAMES,
+  type TableName,
+} from './state-document.ts'
 
 const MAX_PROBLEMS = 20
 
@@ -45,16 +50,20 @@ const lostProfile = (client: string): StoredHead['profile'] => ({
 
 type Tables = Record<TableName, StoredTable>
 
+const STORED = { head: StoredHead as z.ZodType, rows: STORED_ROWS as Record<TableName, z.ZodType> }
+
 /** Checks a document that somebody has edited, row by row. */
-class DocumentCheck {
+export class DocumentCheck {
   readonly problems: { path: JsonPath; message: string }[] = []
   readonly #seen = new Set<string>()
   /** Counts the rows that are left out, if what is wrong is left out. */
   readonly #leaveOut: ((rows: number) => void) | undefined
   readonly #shared: Record<string, unknown[]> = {}
+  readonly #schemas: typeof STORED
 
-  constructor(leaveOut: ((rows: number) => void) | undefined) {
+  constructor(leaveOut: ((rows: number) => void) | undefined, schemas = STORED) {
     this.#leaveOut = leaveOut
+    this.#schemas = schemas
   }
 
   #note(path: JsonPath, message: string, rows = 1) {
@@ -92,14 +101,14 @@ class DocumentCheck {
     const read: Record<string, StoredState> = {}
     for (const [name, state] of Object.entries(clients)) {
       this.#parsed(ClientName, name, ['clients', name])
-      const found = await this.#state(name, state, ['clients', name])
+      const found = await this.state(name, state, ['clients', name])
       if (found) read[name] = found
     }
     const saved: Record<string, Record<string, StoredState>> = {}
     for (const [client, states] of Object.entries(snapshots)) {
       if (!(client in clients)) this.#note(['snapshots', client], 'is not one of the clients')
       for (const [name, state] of Object.entries(states)) {
-        const found = await this.#state(client, state, ['snapshots', client, name])
+        const found = await this.state(client, state, ['snapshots', client, name])
         if (found) saved[client] = { ...saved[client], [name]: found }
       }
     }
@@ -125,13 +134,14 @@ class DocumentCheck {
     const read: unknown[] = []
     for (const [i, row] of rows.entries()) {
       if (this.problems.length >= MAX_PROBLEMS) break
-      const parsed = this.#parsed<unknown>(STORED_ROWS[table], row, [...path, i])
+      const parsed = this.#parsed<unknown>(this.#schemas.rows[table], row, [...path, i])
       if (parsed !== undefined) read.push(parsed)
     }
     return read
   }
 
-  async #state(client: string, state: unknown, path: JsonPath): Promise<StoredState | undefined> {
+  /** A state as its schema reads it; `undefined` if it has no fields that can be read. */
+  async state(client: string, state: unknown, path: JsonPath): Promise<StoredState | undefined> {
     if (!isObject(state)) {
       this.#note(path, 'must be a state: an object with clock, scenario, profile, tables …')
       return undefined
@@ -139,7 +149,7 @@ class DocumentCheck {
     const { tables, ...fields } = state
     const head = this.#leaveOut
       ? this.#readableHead(fields)
-      : this.#parsed(StoredHead, fields, path)
+      : (this.#parsed(this.#schemas.head, fields, path) as StoredHead | undefined)
     const read = this.#tables(tables, [...path, 'tables'])
     if (!head) return undefined
     const rows = this.#related(read, head, path)
@@ -301,11 +311,16 @@ export async function readEdited(
   const check = new DocumentCheck(leaveOut)
   const read = await check.document(content)
   if (check.problems.length === 0) return read
-  const places = jsonPlaces(text)
-  const problems = check.problems.slice(0, MAX_PROBLEMS).map(({ path, message }) => {
+  throw new DamagedFile(placed(check, file, text).map(problemText).join('\n'))
+}
+
+/** The problems of a document with their places in its text; without a text, with their paths. */
+export function placed({ problems }: DocumentCheck, file: string, text?: string): Problem[] {
+  const places = text === undefined ? undefined : jsonPlaces(text)
+  return problems.slice(0, MAX_PROBLEMS).map(({ path, message }) => {
     const field = fieldOf(path)
-    const said = field ? `${field}: ${message}` : message
-    return problemText({ file, ...places.placeOf(path), path: field, message: said })
+    const said = field && places ? `${field}: ${message}` : message
+    const place = places?.placeOf(path) ?? { line: 0, column: 0 }
+    return { file, ...place, path: field, message: said }
   })
-  throw new DamagedFile(problems.join('\n'))
 }

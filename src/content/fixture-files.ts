@@ -20,7 +20,8 @@ function readText(file: string): string {
   }
 }
 
-function parseFile(file: string): unknown {
+/** Parses a JSON file; throws `BadFixtures` with the position of a syntax error. */
+export function parseFile(file: string): unknown {
   const text = readText(file)
   try {
     return JSON.parse(text)

@@ -6,6 +6,7 @@ import { isClockTime, Timestamp } from '../model/formats.ts'
 import { AnyMobile } from '../model/mobile.ts'
 import { MAX_PAISE } from '../model/money.ts'
 import { CreateWebhook } from '../model/webhook.ts'
+import { FORMAT } from '../store/errors.ts'
 import { ROWS } from '../tables/rows.ts'
 import { checkTimer } from './timer-payloads.ts'
 
@@ -109,6 +110,14 @@ export const StateDocument = z
   })
   .meta({ id: 'State' })
 export type StateDocument = z.infer<typeof StateDocument>
+
+/** A whole `db.json`, of which a call or a client takes one state. */
+export const DataDocument = z
+  .looseObject({ format: z.literal(FORMAT), clients: z.record(z.string(), z.looseObject({})) })
+  .meta({ id: 'DataFile' })
+
+/** The secret of a webhook in a state without one, where no other is known: fixed, so that a receiver can know it. */
+export const secretOfState = (client: string): string => `whsec_${client}`
 
 /** The fields of a state in the data file, besides its tables. */
 export const StoredHead = z.strictObject({ ...HEAD, profile: StoredProfile })

@@ -54,15 +54,39 @@ function* mapTables(
   return mapped
 }
 
+const asItIs = (row: unknown) => row
+
+type DataFile = { clients: Record<string, unknown>; shared?: unknown }
+
+/** Whether a document is a whole data file, or is meant to be one. */
+export const isDataFile = (value: unknown): value is DataFile =>
+  isObject(value) && isObject(value['clients'])
+
+/** The state of the first of these clients that a data file has, with the rows that it shares with others. */
+function stateIn({ clients, shared }: DataFile, names: readonly string[]): object {
+  const name = names.find((one) => Object.hasOwn(clients, one))
+  const state = name === undefined ? undefined : clients[name]
+  if (!isObject(state)) {
+    const message = `must have a state of ${[...new Set(names)].join(' or ')}`
+    throw validationFailed([{ field: 'clients', code: 'required', message }])
+  }
+  if (!isObject(state['tables'])) return state
+  const rowsOf = (rows: unknown) =>
+    typeof rows === 'string' && isObject(shared) ? (shared[rows] ?? rows) : rows
+  const tables = Object.entries(state['tables']).map(([table, rows]) => [table, rowsOf(rows)])
+  return { ...state, tables: Object.fromEntries(tables) }
+}
+
 /**
  * Checks a state document row by row; `rows` has the schema of each table. `sent` is a parsed body, or a large body
- * that is not parsed yet. Throws `validation_failed` with the first hundred errors. The caller can pause at each
- * `yield`.
+ * that is not parsed yet; of a whole data file the state of the first of these clients that it has is read. Throws
+ * `validation_failed` with the first hundred errors. The caller can pause at each `yield`.
  */
 export function* readState<T>(
   sent: unknown,
   document: z.ZodType<T>,
   rows: Readonly<Record<string, z.ZodType>>,
+  clients: readonly string[] = [],
 ): Generator<undefined, T> {
   const findings = createErrorCollector()
   const takes = Object.fromEntries(
@@ -76,9 +100,16 @@ export function* readState<T>(
     ]),
   )
   let value = sent
-  if (sent instanceof LargeJson) value = yield* sent.read({ tables: takes })
-  else if (isObject(sent) && isObject(sent['tables']))
-    value = { ...sent, tables: yield* mapTables(sent['tables'], takes) }
+  if (sent instanceof LargeJson) {
+    const unchecked = Object.fromEntries(Object.keys(rows).map((name) => [name, asItIs]))
+    const whole = Object.fromEntries(clients.map((name) => [name, { tables: unchecked }]))
+    value = yield* sent.read({ tables: takes, clients: whole })
+  }
+  const chosen = isDataFile(value) ? stateIn(value, clients) : undefined
+  const unread = chosen ?? (sent instanceof LargeJson ? undefined : sent)
+  if (chosen) value = chosen
+  if (isObject(unread) && isObject(unread['tables']))
+    value = { ...unread, tables: yield* mapTables(unread['tables'], takes) }
   // The rows are already checked: now check the rest of the document.
   const tables = isObject(value) && isObject(value['tables']) ? value['tables'] : undefined
   const withoutTableRows = tables ? { ...(value as object), tables: withoutRows(tables) } : value

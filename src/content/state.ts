@@ -1,7 +1,6 @@
 import type { Scenarios } from '../active-scenario/world-scenarios.ts'
 import type { Readings } from '../assumptions/readings.ts'
 import { SandboxError } from '../model/errors.ts'
-import { validationFailed } from '../model/validation-errors.ts'
 import type { WebhookRow } from '../model/webhook.ts'
 import { isHeapFull } from '../runtime/heap-limits.ts'
 import { inSlices } from '../runtime/slices.ts'
@@ -9,7 +8,13 @@ import type { ActiveScenario } from '../tables/rows.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import type { ClockState } from '../time/clock.ts'
 import { checkStateRows, checkStateScenario } from './check-state.ts'
-import { DOCUMENT_ROWS, StateDocument, type StoredHead, TABLE_NAMES } from './state-document.ts'
+import {
+  DOCUMENT_ROWS,
+  secretOfState,
+  StateDocument,
+  type StoredHead,
+  TABLE_NAMES,
+} from './state-document.ts'
 import { createStateExport, type StateExportDeps } from './state-export.ts'
 import { readState } from './state-reader.ts'
 import { settingsIn } from './stored-state.ts'
@@ -52,18 +57,17 @@ export function createState(deps: StateDeps) {
   const inPausingSlices = <T>(work: Generator<unknown, T>) =>
     inSlices(work, { pauses, check: rejectIfHeapFull })
 
-  /** The webhook with its secret: from the document, else of the present webhook, else of an earlier export. */
+  /** The webhook with its secret: from the document, else of the present webhook, else of an earlier export, else a new one. */
   function webhookOf({ tables }: StateDocument): WebhookRow[] {
     const present = store.tables.webhook.newest('all', 'all')?.row.webhook_secret
-    return tables.webhook.map((row, i) => {
-      const webhook_secret = row.webhook_secret ?? present ?? secrets.get(row.webhook_id)
-      if (webhook_secret !== undefined) return { ...row, webhook_secret }
-      const message =
-        'is required: an exported state does not contain it, and this client has no webhook whose secret could be used'
-      throw validationFailed([
-        { field: `tables.webhook[${i}].webhook_secret`, code: 'required', message },
-      ])
-    })
+    return tables.webhook.map((row) => ({
+      ...row,
+      webhook_secret:
+        row.webhook_secret ??
+        present ??
+        secrets.get(row.webhook_id) ??
+        secretOfState(store.name),
+    }))
   }
 
   /** Replaces the client's state, as one change. */
@@ -92,13 +96,15 @@ export function createState(deps: StateDeps) {
     /** The state of a snapshot. */
     exportSnapshot: exported.ofSnapshot,
     /**
-     * Reads and checks a document and replaces the client's state by it. Other calls can run in between, but the
+     * Reads and checks a document, or this client's state in a whole data file (else that of the default client), and
+     * replaces the client's state by it. Other calls can run in between, but the
      * replacement itself is one change. Returns the number of rows of each table.
      */
     async replace(sent: unknown): Promise<Record<string, number>> {
-      const state = await inPausingSlices(readState(sent, StateDocument, DOCUMENT_ROWS))
+      const state = await inPausingSlices(
+        readState(sent, StateDocument, DOCUMENT_ROWS, [store.name, 'default']),
+      )
       await checkStateRows(state, random, inPausingSlices)
-      webhookOf(state)
       await checkStateScenario(state, scenarios, inPausingSlices)
       await scheduler.whenIdle(() => replaceBy(state))
       return Object.fromEntries(

@@ -41,7 +41,7 @@ export function backUp({ disk, wall }: Place, file: string, why: string): string
 }
 
 /** Copies the data files; returns the paths of the copies, to print. */
-export const backUpAll = (place: Place): string =>
+export const backUpAll = (place: Place, why = 'damaged'): string =>
   dataFiles(place.disk, place.file)
-    .map((file) => backUp(place, file, 'damaged'))
+    .map((file) => backUp(place, file, why))
     .join(', ')

@@ -11,7 +11,13 @@ import {
   resolveLinks,
 } from './disk.ts'
 import { Document, type ReadEdited } from './document.ts'
-import { DamagedFile, EditedBesideJournal, LostOwnership, UnreadableFile } from './errors.ts'
+import {
+  DamagedFile,
+  DataFileExists,
+  EditedBesideJournal,
+  LostOwnership,
+  UnreadableFile,
+} from './errors.ts'
 import { Journal, type ReadJournal, readJournal } from './journal.ts'
 import { type Lock, takeLock } from './lock.ts'
 import { documentText, readStates, type StateShape } from './states.ts'
@@ -34,6 +40,8 @@ export type DataFileOptions<Rows> = {
   fsync: boolean
   /** What to do with a file that cannot be read: keep all that can be read, or start empty. Both make a copy first. */
   onDamage: 'refuse' | 'recover' | 'reset'
+  /** Whether there must be no data file yet. */
+  mustBeNew: boolean
   /** Whether the journal goes if the document was edited beside it. */
   discardJournal: boolean
   compactFrom: number | undefined
@@ -304,12 +312,14 @@ export async function openDataFile<Rows>(
   try {
     rejectMountedFile(disk, file)
     try {
+      if (given.mustBeNew && dataFiles(disk, file).length > 0) throw new DataFileExists(given.file)
       await opened.open()
       return opened
     } catch (error) {
       if (!(error instanceof UnreadableFile) || onDamage !== 'reset') throw error
+      const copies = backUpAll(options, error instanceof DataFileExists ? 'replaced' : 'damaged')
       log.warn(
-        `${error.message}. The sandbox starts with an empty data file; copies of the old files are ${backUpAll(options)}.`,
+        `${error.message}. The sandbox starts with an empty data file; copies of the old files are ${copies}.`,
       )
     }
     for (const path of dataFiles(disk, file)) removeFile(disk, path)

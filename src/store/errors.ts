@@ -19,6 +19,13 @@ export class OtherFormat extends UnreadableFile {
   }
 }
 
+/** There is a data file already, but the sandbox starts from a state. */
+export class DataFileExists extends UnreadableFile {
+  constructor(file: string) {
+    super(`The data file ${file} exists already, and --state starts a new one`)
+  }
+}
+
 /** The document was changed beside a journal whose changes belong to its earlier content. */
 export class EditedBesideJournal extends UnreadableFile {
   constructor(file: string, journal: string, changes: number, isThere: boolean) {

@@ -18,6 +18,7 @@ export type StoreOptions<Rows> = {
   fsync?: boolean
   onDamage?: DataFileOptions<Rows>['onDamage']
   discardJournal?: boolean
+  mustBeNew?: boolean
   /** The least size of the journal from which the document is rewritten, bytes. */
   compactFrom?: number
   disk?: Disk
@@ -35,9 +36,10 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   let files: DataFile<Rows> | undefined
   if (options.file !== undefined) {
     const { file, compactFrom, wall, log } = options
-    const { fsync = false, onDamage = 'refuse', discardJournal = false, disk = nodeDisk } = options
+    const { fsync = false, onDamage = 'refuse', discardJournal = false } = options
+    const { mustBeNew = false, disk = nodeDisk } = options
     const { shape = plainShape<Rows>(worlds.names), readEdited = () => readPlain } = options
-    const how = { fsync, onDamage, discardJournal, compactFrom, disk, wall, log }
+    const how = { fsync, onDamage, discardJournal, mustBeNew, compactFrom, disk, wall, log }
     files = await openDataFile({ file, shape, readEdited, ...how }, worlds)
     unit.write = files.write
   }

@@ -2,6 +2,7 @@ import type { Readings } from '../assumptions/readings.ts'
 import type { FixtureWorlds, StartRows } from '../content/start-rows.ts'
 import { uuidOf } from '../runtime/random.ts'
 import { type Library, type OwnScenarios, withOwn } from '../scenarios/library.ts'
+import { DEFAULT_SCENARIO } from '../scenarios/references.ts'
 import type { WorldAbout } from '../store/unit-of-work.ts'
 import type { Base } from '../store/world-tables.ts'
 import type { Rows } from '../tables/rows.ts'
@@ -51,9 +52,15 @@ type ClientAbout = WorldAbout & {
   readonly scenarios?: OwnScenarios
   /** The client whose fixtures a reset of this fork loads. */
   readonly fixturesOf?: string
+  /** If its start rows are those of a state: the position in the random series there. */
+  readonly draws?: number
 }
 
 const aboutOf = ({ about }: SandboxTables) => about as ClientAbout
+
+/** Whether the start rows of a client are those of a state, so that a reset returns to it. */
+export const startsFromState = (tables: SandboxTables): boolean =>
+  aboutOf(tables).draws !== undefined
 
 /** Removes the keys whose value is undefined. */
 const withoutUndefined = <T extends object>(values: T) =>
@@ -105,6 +112,7 @@ export class ClientRows {
   readonly #start: WorldStart
   readonly #wall: () => number
   readonly #bases: ReadonlyMap<string, Base<Rows>>
+  readonly #states: ReadonlyMap<string, ClientAbout>
   readonly #libraries = new WeakMap<SandboxTables, { library: Library; all: Library }>()
 
   constructor(store: SandboxStore, fixtures: FixtureWorlds, start: WorldStart, wall: () => number) {
@@ -113,6 +121,11 @@ export class ClientRows {
     this.#wall = wall
     this.#bases = new Map(
       [...fixtures].map(([name, { key, rows }]) => [name, store.makeBase(key, rows)]),
+    )
+    this.#states = new Map(
+      [...fixtures].flatMap(([name, { key, state }]) =>
+        state ? [[name, { ...state.start, base: key, draws: state.draws }]] : [],
+      ),
     )
   }
 
@@ -142,9 +155,35 @@ export class ClientRows {
     return own ?? this.#bases.get(DEFAULT_CLIENT)!
   }
 
-  /** Whether the profile of the client comes from the fixtures. */
-  #isOfFixtures({ name, about }: SandboxTables) {
-    return this.#bases.has(name) && Object.keys(about).length === 0
+  /** Where the rows of a new client of this name come from, if from a state. */
+  #stateOf(name: string): ClientAbout {
+    const state = this.#states.get(this.#bases.has(name) ? name : DEFAULT_CLIENT)
+    return state ? { base: state.base!, draws: state.draws! } : {}
+  }
+
+  /** Whether the profile that was loaded is the client's own: of the fixtures, or of a state. */
+  #hasOwnProfile(tables: SandboxTables) {
+    const { start, draws } = aboutOf(tables)
+    const isOfCall = start !== undefined && draws === undefined
+    return !isOfCall && tables.tables.client.newest('all', 'all')!.row.client === tables.name
+  }
+
+  /** Continues the state whose rows were loaded; options of the start or of the call replace what it says. */
+  #continueState(tables: SandboxTables) {
+    const { draws } = aboutOf(tables)
+    if (draws === undefined) return
+    const start = this.startOf(tables)
+    const chosen = this.#hasOwnProfile(tables) ? this.#start : start
+    tables.change(() => {
+      tables.random.counter = draws
+      adoptSettings(tables, start, this.#wall)
+      const { clock, clockSpeed: speed } = chosen
+      if (clock !== 'real') tables.remove('settings', 'clock')
+      else if (speed !== 1)
+        storeClock(tables, { ...storedClock(tables)!, speed }, startedAsOf(start))
+      if (chosen.scenario !== DEFAULT_SCENARIO) tables.remove('settings', 'scenario')
+      removeChanges(tables, chosen.assume ?? {})
+    })
   }
 
   /** Whether a client of the data file was created from other fixtures. */
@@ -157,13 +196,16 @@ export class ClientRows {
   readonly reload = (tables: SandboxTables): void => {
     const { access_token } = tables.tables.client.newest('all', 'all')!.row
     tables.reset(this.#baseOf(tables.name, aboutOf(tables)))
-    if (!this.#isOfFixtures(tables)) writeOwnProfile(tables, access_token)
+    this.#continueState(tables)
+    if (!this.#hasOwnProfile(tables)) writeOwnProfile(tables, access_token)
   }
 
   /** Creates the tables of a client of the fixtures, or of a new name in a base path. */
   addOfFixtures(name: string, token: string): SandboxTables {
-    const tables = this.#store.addWorld(name, this.#baseOf(name, {}))
-    if (!this.#isOfFixtures(tables)) writeOwnProfile(tables, token)
+    const about = this.#states.get(name) ?? this.#stateOf(name)
+    const tables = this.#store.addWorld(name, this.#baseOf(name, {}), about)
+    this.#continueState(tables)
+    if (!this.#hasOwnProfile(tables)) writeOwnProfile(tables, token)
     return tables
   }
 
@@ -181,7 +223,12 @@ export class ClientRows {
 
   #fresh({ name, fixtures }: NewClient, about: ClientAbout): SandboxTables {
     const store = this.#store
-    if (!fixtures) return store.addWorld(name, this.#baseOf(name, about), about)
+    if (!fixtures) {
+      const own = { ...about, ...this.#stateOf(name) }
+      const tables = store.addWorld(name, this.#baseOf(name, {}), own)
+      this.#continueState(tables)
+      return tables
+    }
     const { key, rows } = fixtures()
     const base = store.bases.get(`inline ${key}`) ?? store.makeBase(`inline ${key}`, rows)
     return store.addWorld(name, base, { ...about, base: base.key })

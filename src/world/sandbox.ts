@@ -225,13 +225,9 @@ export async function openSandbox(config: SandboxConfig) {
     },
     /** Resets worlds to fixtures, start clock and seed: all of them or, on an error, none. Tokens do not change. */
     reset(chosen: readonly World[], parts: readonly ResetPart[] = RESET_PARTS) {
-      store.change(() => {
-        for (const world of chosen) world.reset(parts)
-      })
-      for (const { name, timeline } of chosen) {
-        timeline.runDueEntries()
-        log.info(`client "${name}" reset`)
-      }
+      const starting = store.change(() => chosen.filter((world) => world.reset(parts)))
+      for (const { timeline } of starting) timeline.runDueEntries()
+      for (const { name } of chosen) log.info(`client "${name}" reset`)
     },
     /** The start scenario with its hits and expectations over all clients; `undefined` if its file was deleted. */
     startScenario() {

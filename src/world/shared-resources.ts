@@ -22,6 +22,8 @@ export type SharedConfig = {
   fsync?: boolean
   onDamage?: 'refuse' | 'recover' | 'reset'
   discardJournal?: boolean
+  /** There must be no data file yet, unless `onDamage` is `reset`. */
+  mustBeNew?: boolean
   /** The size of the journal from which the data file is compacted, in bytes. */
   compactFrom?: number
   disk?: Disk
@@ -70,6 +72,7 @@ export async function openSharedResources({ log, ...config }: SharedDeps) {
     fsync: config.fsync ?? false,
     onDamage: config.onDamage ?? 'refuse',
     discardJournal: config.discardJournal ?? false,
+    mustBeNew: config.mustBeNew ?? false,
     shape: STORED_STATE,
     readEdited: (isLenient, lost) => async (file, text) => {
       const { readEdited } = await import('../content/edited-document.ts')

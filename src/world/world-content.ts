@@ -8,7 +8,8 @@ import type { createInbox } from '../webhooks/inbox.ts'
 import type { Access } from './access.ts'
 import type { DelayedResponses } from './delayed-responses.ts'
 import type { Feed, FeedEvents } from './feed.ts'
-import { adoptSettings, type WorldStart } from './start-options.ts'
+import { startsFromState } from './client-rows.ts'
+import { adoptSettings, storedClock, storedScenario, type WorldStart } from './start-options.ts'
 import { storeTokenIssue } from './token-age.ts'
 import type { WorldAssumptions } from './world-assumptions.ts'
 import type { WorldClock } from './world-clock.ts'
@@ -99,6 +100,15 @@ export function createWorldContent(deps: WorldContentDeps) {
     worldClock.persist()
   }
 
+  /** Loads the state with which the client starts, and what options of the start replace. Returns whether a timeline starts. */
+  function loadStartState(): boolean {
+    deps.loadStartRows(tables)
+    const now = storedClock(tables)?.anchor ?? worldClock.restart()
+    if (storedScenario(tables)) return false
+    timeline.restart(now)
+    return true
+  }
+
   function clearDeliveries() {
     deliveries.clear()
     deps.inbox().clear()
@@ -110,15 +120,24 @@ export function createWorldContent(deps: WorldContentDeps) {
       reload(['deliveries'])
       deps.access.start()
     },
-    /** Resets parts to fixtures, start clock and seed. The caller then runs the due entries of the timeline. */
-    reset(parts: readonly ResetPart[]) {
+    /**
+     * Resets parts to fixtures, start clock and seed; all parts to the state with which the client starts, if there is one.
+     * Returns whether the timeline starts: then the caller runs its due entries.
+     */
+    reset(parts: readonly ResetPart[]): boolean {
       const has = (part: ResetPart) => parts.includes(part)
+      const toState = startsFromState(tables) && RESET_PARTS.every(has)
+      let startsTimeline = true
       const replaced: StatefulPart[] = []
       if (has('clock')) replaced.push('clock')
       if (has('data')) replaced.push('data')
       if (has('data') || has('deliveries')) replaced.push('deliveries')
       if (has('requests')) replaced.push('requests')
       function load() {
+        if (toState) {
+          startsTimeline = loadStartState()
+          return
+        }
         if (has('data')) resetData()
         else if (has('deliveries')) clearDeliveries()
         const now = has('clock') ? worldClock.restart() : worldClock.clock.now()
@@ -128,6 +147,7 @@ export function createWorldContent(deps: WorldContentDeps) {
         if (has('scenario')) timeline.restart(now)
       }
       replaceContent(load, replaced, 'reset', { parts })
+      return startsTimeline
     },
     /** Replaces the whole state by `load`. */
     restore(from: 'snapshot' | 'state', load: () => void) {

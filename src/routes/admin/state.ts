@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { isLargeDiff, stateDiffText } from '../../content/snapshots.ts'
-import { StateDocument } from '../../content/state-document.ts'
+import { DataDocument, StateDocument } from '../../content/state-document.ts'
 import type { StateText } from '../../content/state-export.ts'
 import { adminCall } from '../../http/admin-call.ts'
 import { JsonPieces } from '../../http/large-response.ts'
@@ -35,9 +35,10 @@ export const stateCalls = [
   }),
   adminCall({
     id: 'putState',
-    summary: 'Replace the whole state by a document; token and webhook secret do not change',
+    summary:
+      'Replace the whole state by a document, or by that of the same client (else of default) in a db.json; the token does not change',
     large: true,
-    body: StateDocument,
+    body: z.union([StateDocument, DataDocument]),
     errors: ['too_many_rules'],
     response: z
       .strictObject({ now: Timestamp, rows: z.record(z.string(), z.int()) })
