@@ -1,4 +1,4 @@
-import { AdminError, createAdminClient } from './admin/admin-client.ts'
+import { type AdminClient, AdminError, createAdminClient } from './admin/admin-client.ts'
 import { parseSandboxUrl } from './admin/sandbox-url.ts'
 import { BadOption, type Options } from './config/options.ts'
 import { fixtureContent, readFixtures } from './content/fixtures.ts'
@@ -63,6 +63,15 @@ async function newClientOf(given: Given, options: Options) {
   }
 }
 
+/** Replaces the state of the new client; its options replace what the state says, as at a start. */
+async function putState({ state, clock, reset }: AdminClient, content: unknown, given: Given) {
+  await state.put(content as never)
+  const parts = (['clock', 'scenario'] as const).filter((part) => given[part] !== undefined)
+  if (parts.length > 0) await reset({ parts })
+  if (given.clock === undefined && given.clockSpeed !== undefined)
+    await clock.speed(given.clockSpeed)
+}
+
 const stateContentOf = async (state: string | object) =>
   (await import('./content/state-file.ts')).stateContent(state)
 
@@ -96,12 +105,10 @@ export async function attachSandbox(given: Given, options: Options, env: NodeJS.
     throw explain(error)
   }
   if (state !== undefined)
-    await forClient(name)
-      .state.put(state as never)
-      .catch(async (error) => {
-        await clients.delete(name)
-        throw explain(error)
-      })
+    await putState(forClient(name), state, given).catch(async (error) => {
+      await clients.delete(name)
+      throw explain(error)
+    })
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => {
     closing ??= clients.delete(name).then(() => {})

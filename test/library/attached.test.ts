@@ -157,6 +157,35 @@ t.test('randomSeed and fixtures apply to the client', async (t) => {
   )
 })
 
+t.test('state applies to the client, and its options replace what the state says', async (t) => {
+  await around(t)
+  const source = await startSandbox({ clock: '2027-03-04T05:06:07Z' })
+  t.equal((await pay(source)).status, 200)
+  const state = await source.admin.state.get()
+  const payments = async ({ admin }: typeof source) =>
+    (await admin.transactions.list({ limit: 1 })).transactions[0]!.transaction_id
+  const id = await payments(source)
+  const file = join(t.testdir({ 'demo.json': JSON.stringify(state) }), 'demo.json')
+  const data = { format: 6, clients: { default: state } }
+  for (const given of [state, file, data]) {
+    const one = await startSandbox({ state: given })
+    t.equal(await payments(one), id)
+    t.equal((await one.admin.clock.get()).now, '2027-03-04T05:06:07.000Z')
+    t.match(one.token, /^sbx_test-/)
+    await one.close()
+  }
+  const own = await startSandbox({ state: file, clock: '2028-01-01T00:00:00Z', scenario: 'slow' })
+  t.equal((await own.admin.clock.get()).now, '2028-01-01T00:00:00.000Z')
+  t.equal((await own.admin.scenario.get()).name, 'slow')
+  t.equal(await payments(own), id)
+  t.match(await refusal({ state: { ...state, draws: -1 } }), /^state: draws: must be /)
+  t.match(await refusal({ state: 7 } as never), /^state takes a string or an object, not a number/)
+  const { clients } = await source.admin.clients.list()
+  const unknown = { ...state, scenario: { name: 'none' } }
+  t.match(await refusal({ state: unknown }), /no scenario "?none/)
+  t.equal((await source.admin.clients.list()).clients.length, clients.length, 'no client is left')
+})
+
 t.test('an option that a client cannot have is an error that says so', async (t) => {
   const { url } = await around(t)
   const { origin } = new URL(url)

@@ -48,6 +48,24 @@ t.test('a value of another type is refused; nothing is read out of a text', asyn
   for (const [options, message] of cases) t.match(await refusal(options), message)
 })
 
+t.test('state is the state to start from: an object or a file', async (t) => {
+  const first = await startSandbox({ clock: '2027-03-04T05:06:07Z' })
+  const state = await first.admin.state.get()
+  await first.close()
+  const users = state.tables.users.slice(0, 0)
+  const empty = { ...state, tables: { ...state.tables, users, kyc: [], bank_accounts: [], payments: [] } }
+  const file = join(t.testdir({ 'demo.json': JSON.stringify(empty) }), 'demo.json')
+  for (const given of [empty, file, { format: 6, clients: { default: empty } }]) {
+    const { admin, token, close } = await startSandbox({ state: given })
+    t.strictSame((await admin.users.list()).users, [])
+    t.equal((await admin.clock.get()).now, '2027-03-04T05:06:07.000Z')
+    t.equal(token, 'sbx_test_token')
+    await close()
+  }
+  t.match(await refusal({ state: { ...state, draws: 'many' } }), /^state: draws: must be /)
+  t.match(await refusal({ state: { ...state, clock: 1 } }), /^state: clock: /)
+})
+
 t.test('an option that is undefined is one that is not given', async (t) => {
   const options = { port: undefined, memory: undefined, data: undefined, logLevel: undefined }
   const { url, close } = await startSandbox(options as unknown as SandboxOptions)

@@ -1,0 +1,207 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { call, run, serve } from './program.ts'
+
+const USER = { email: 'demo@example.com', mobile: '9876500001' }
+const HOOK = { url: 'http://127.0.0.1:9/hook', webhook_secret: 'whsec_very-secret' }
+const AUTHORIZED = { authorization: 'Bearer sbx_test_token' }
+
+const adminOf = (url: string) => url.replace(/v1$/, '__admin')
+const newest = async (url: string): Promise<string> =>
+  (await call(`${adminOf(url)}/users?limit=1`)).body.users[0].email
+const nowOf = async (url: string) => (await call(`${adminOf(url)}/clock`)).body.now
+const reset = (url: string) => call(`${adminOf(url)}/reset`, {})
+
+/** A file with the state of a sandbox that has a user, a webhook, a pending payment, a rule and a scenario of its own. */
+async function demo(t: Test) {
+  const { url, stop } = await serve(t, ['--memory', '--clock', '2026-03-01T00:00:00Z'])
+  t.equal((await call(`${url}/user`, USER)).status, 201)
+  t.equal((await call(`${url}/clientWebhook`, HOOK)).status, 200)
+  const rule = { when: { operation: 'listUsers', query: { page: 9 } }, then: { respond: { status: 503 } } }
+  t.equal((await call(`${adminOf(url)}/rules`, rule)).status, 200)
+  t.equal((await run(['scenario', 'use', 'late-reversals', '--url', url])).code, 0)
+  const exported = await run(['state', 'export', '--url', url])
+  t.match(exported, { code: 0, stderr: '' })
+  const file = join(t.testdir({}), 'demo.json')
+  writeFileSync(file, exported.stdout)
+  return { url, stop, file, text: exported.stdout }
+}
+
+t.test('state export prints one row a line, without tokens and secrets', async (t) => {
+  const { url, text } = await demo(t)
+  t.notMatch(text, 'sbx_test_token')
+  t.notMatch(text, 'whsec_')
+  t.notMatch(text, 'client_id"')
+  const state = JSON.parse(text)
+  t.match(state, { scenario: { name: 'late-reversals' }, clock: { now: '2026-03-01T00:00:00.000Z' } })
+  const lines = text.split('\n')
+  t.equal(lines.filter((line) => line.startsWith('{"user_id"')).length, state.tables.users.length)
+  t.equal(lines.filter((line) => line.includes(USER.email)).length, 1)
+  t.ok(text.endsWith('}\n'))
+  const other = await run(['state', 'export', '--client', 'second', '--url', url])
+  t.match(JSON.parse(other.stdout).profile, { name: 'Second Sandbox Traders' })
+  t.strictSame(JSON.parse((await run(['state', 'export', '--json', '--url', url])).stdout), state)
+})
+
+t.test('state import reads what export wrote, in any sandbox and client', async (t) => {
+  const { url, file, text } = await demo(t)
+  const imported = await run(['state', 'import', file, '--url', url, '--client', 'w1'])
+  t.match(imported, { code: 0, stderr: '' })
+  t.match(imported.stdout, /^.*demo\.json imported: \d+ rows, now 2026-03-01T00:00:00.000Z\n$/)
+  t.equal((await run(['state', 'export', '--url', url, '--client', 'w1'])).stdout, text)
+  const other = await serve(t, ['--memory'])
+  t.match(await run(['state', 'import', file, '--url', other.url]), { code: 0 })
+  t.equal((await run(['state', 'export', '--url', other.url])).stdout, text)
+  t.equal(await newest(other.url), USER.email)
+})
+
+t.test('state import names all that is wrong in the file', async (t) => {
+  const { url, file, text } = await demo(t)
+  writeFileSync(file, text.replace(USER.email, 'no address').replace('"frozen"', '"stopped"'))
+  const wrong = await run(['state', 'import', file, '--url', url])
+  t.equal(wrong.code, 2)
+  t.match(wrong.stderr, /demo\.json:3:\d+: clock\.mode: .*stopped/)
+  t.match(wrong.stderr, /demo\.json:\d+:\d+: tables\.users\[\d+\]\.email: /)
+  writeFileSync(file, text.slice(0, 100))
+  t.match(await run(['state', 'import', file, '--url', url]), { code: 2, stderr: /ends too early/ })
+  t.match(await run(['state', 'import', `${file}.no`, '--url', url]), { code: 2, stderr: /ENOENT/ })
+  t.equal(await newest(url), USER.email, 'nothing was changed')
+})
+
+t.test('--state starts from a state, and a reset returns to it', async (t) => {
+  const { file, text } = await demo(t)
+  const { url } = await serve(t, ['--memory', '--state', file])
+  t.equal(await newest(url), USER.email)
+  t.equal(await nowOf(url), '2026-03-01T00:00:00.000Z')
+  const exported = async () => (await run(['state', 'export', '--url', url])).stdout
+  t.equal(await exported(), text)
+  await call(`${url}/user`, { email: 'later@example.com', mobile: '9876500002' })
+  await run(['scenario', 'use', 'default', '--url', url])
+  await run(['clock', 'advance', '3d', '--url', url])
+  t.not(await exported(), text)
+  t.equal((await reset(url)).status, 200)
+  t.equal(await exported(), text, 'rows, clock, scenario, rules and series')
+  t.equal(readFileSync(file, 'utf8'), text, 'the file is never written')
+  t.equal(await newest(`${url.replace(/v1$/, '@w1/v1')}`), USER.email, 'new clients start from it')
+  t.equal((await call(`${url}/client/profile`, undefined, AUTHORIZED)).status, 200)
+  const second = await run(['state', 'export', '--client', 'second', '--url', url])
+  t.match(JSON.parse(second.stdout).profile.name, 'Second Sandbox Traders', 'of the fixtures')
+})
+
+t.test('a reset of the data alone keeps rules and timeline, and returns to the rows', async (t) => {
+  const { file, text } = await demo(t)
+  const { url } = await serve(t, ['--memory', '--state', file])
+  await call(`${url}/user`, { email: 'later@example.com', mobile: '9876500002' })
+  await run(['scenario', 'use', 'default', '--url', url])
+  t.equal((await run(['reset', 'data', '--url', url])).code, 0)
+  t.equal(await newest(url), USER.email)
+  const { scenario, tables } = JSON.parse((await run(['state', 'export', '--url', url])).stdout)
+  t.equal(scenario.name, 'default')
+  t.strictSame(tables.users, JSON.parse(text).tables.users)
+})
+
+t.test('options of the start replace the clock and the scenario of the state', async (t) => {
+  const { file } = await demo(t)
+  const more = ['--clock', 'frozen', '--scenario', 'slow']
+  const { url } = await serve(t, ['--memory', '--state', file, ...more])
+  const scenarioOf = async () => (await call(`${adminOf(url)}/scenario`)).body.name
+  t.equal(await nowOf(url), '2026-01-01T00:00:00.000Z')
+  t.equal(await scenarioOf(), 'slow')
+  await run(['clock', 'advance', '1h', '--url', url])
+  await run(['scenario', 'use', 'default', '--url', url])
+  await reset(url)
+  t.equal(await nowOf(url), '2026-01-01T00:00:00.000Z')
+  t.equal(await scenarioOf(), 'slow')
+  t.equal(await newest(url), USER.email)
+})
+
+t.test('with a data file, --state makes a new one, to whose state a reset returns', async (t) => {
+  const { file, text } = await demo(t)
+  const dir = dirname(file)
+  const data = join(dir, 'db.json')
+  const first = await serve(t, ['--data', data, '--state', file])
+  await call(`${first.url}/user`, { email: 'later@example.com', mobile: '9876500002' })
+  await first.stop()
+  const again = await run(['--port', '0', '--data', data, '--state', file])
+  t.match(again, { code: 2, stdout: '', stderr: /db\.json exists already.*--memory.*--reset/ })
+  t.ok(readFileSync(data, 'utf8').includes('later@example.com'), 'it is untouched')
+  const next = await serve(t, ['--data', data])
+  t.equal(await newest(next.url), 'later@example.com')
+  t.notMatch(next.stderr(), /other fixtures/)
+  await reset(next.url)
+  t.equal((await run(['state', 'export', '--url', next.url])).stdout, text)
+  await next.stop()
+  const fresh = await serve(t, ['--data', data, '--state', file, '--reset'])
+  t.equal(await newest(fresh.url), USER.email)
+  await fresh.stop('SIGKILL')
+  t.ok(readdirSync(dir).some((name) => name.startsWith('db.json.replaced-')))
+  const killed = await serve(t, ['--data', data])
+  t.equal((await run(['state', 'export', '--url', killed.url])).stdout, text)
+})
+
+t.test('--state takes a whole db.json, with all its clients', async (t) => {
+  const data = join(t.testdir({}), 'db.json')
+  const first = await serve(t, ['--data', data, '--clock', 'frozen'])
+  const w1 = first.url.replace(/v1$/, '@w1/v1')
+  await call(`${first.url}/user`, USER)
+  await call(`${w1}/user`, { email: 'worker@example.com', mobile: '9876500002' })
+  const made = { name: 'made', access_token: 'token-of-made', clock: '2027-01-01T00:00:00Z' }
+  t.equal((await call(`${adminOf(first.url)}/clients`, made)).status, 201)
+  await first.stop()
+  const before = readFileSync(data, 'utf8')
+  t.ok(before.includes('"payments":"payments-'), 'some rows are shared')
+  const { url } = await serve(t, ['--memory', '--state', data])
+  const next = (name: string) => url.replace(/v1$/, `@${name}/v1`)
+  t.equal(await newest(url), USER.email)
+  t.equal(await newest(next('w1')), 'worker@example.com')
+  t.equal(await nowOf(next('made')), '2027-01-01T00:00:00.000Z')
+  const profile = await call(`${url}/client/profile`, undefined, {
+    authorization: 'Bearer token-of-made',
+  })
+  t.match(profile.body.data, { name: 'Sandbox client made' })
+  t.equal(readFileSync(data, 'utf8'), before)
+  const fixtures = await serve(t, ['--memory'])
+  const at = ['--url', fixtures.url]
+  t.match(await run(['state', 'import', data, ...at, '--client', 'w1']), { code: 0 })
+  t.equal(await newest(fixtures.url.replace(/v1$/, '@w1/v1')), 'worker@example.com')
+  t.match(await run(['state', 'import', data, ...at, '--client', 'w9']), { code: 0 })
+  t.equal(await newest(fixtures.url.replace(/v1$/, '@w9/v1')), USER.email, 'else of default')
+})
+
+t.test('a state that is wrong is refused like fixtures, with all problems', async (t) => {
+  const { file, text } = await demo(t)
+  const refused = (content: string) => {
+    writeFileSync(file, content)
+    return run(['--port', '0', '--memory', '--state', file])
+  }
+  const two = await refused(text.replace(USER.email, 'no address').replace('"late-reversals"', '7'))
+  t.equal(two.code, 2)
+  t.match(two.stderr, /demo\.json:6:\d+: scenario\.name: .*found 7/)
+  t.match(two.stderr, /demo\.json:\d+:\d+: tables\.users\[\d+\]\.email: /)
+  t.match(await refused(text.replace('"late-reversals"', '"late-reversal"')), {
+    code: 2,
+    stderr: /demo\.json:6:\d+: scenario\.name: there is no scenario "late-reversal"; did you mean "late-reversals"\?/,
+  })
+  t.match(await refused(text.replace(/"draws":\d+/, '"draws":0')), {
+    code: 2,
+    stderr: /demo\.json:7:\d+: draws: must be at least \d+/,
+  })
+  t.match(await refused('{"users": []}'), { code: 2, stderr: /demo\.json:1:\d+: tables: / })
+  t.match(await refused('{'), { code: 2, stderr: /demo\.json:1:\d+: the text ends too early/ })
+  const none = ['--port', '0', '--memory', '--state', `${file}.none`]
+  t.match(await run(none), { code: 2, stderr: /demo\.json\.none: .*ENOENT/ })
+  const record = join(dirname(file), 'run.jsonl')
+  t.match(await run(['--memory', '--state', file, '--record', record]), {
+    code: 2,
+    stderr: /--record and --state exclude each other/,
+  })
+  t.notOk(existsSync(record))
+})
+
+t.test('exec --state runs a program in a sandbox with this state', async (t) => {
+  const { file } = await demo(t)
+  const program = 'fetch(process.env.PAYOUT_SANDBOX_URL + "/users?limit=1").then(async (r) => console.log(await r.text()))'
+  const ended = await run(['exec', '--state', file, '--', process.execPath, '-e', program])
+  t.match(ended, { code: 0, stdout: USER.email })
+})
