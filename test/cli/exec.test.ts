@@ -107,7 +107,7 @@ t.test('--data keeps the state, --port is taken, --log-level tells more', async 
     return 0
   }
   t.equal((await during([], reset)).stderr, '')
-  t.match(await during(['--log-level', 'info'], reset), { stderr: /client "default" reset/ })
+  t.match(await during(['--log-level', 'info'], reset), { stderr: /client \\?"default\\?" reset/ })
 })
 
 t.test('a program that makes no call is told how to', async (t) => {

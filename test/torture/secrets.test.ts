@@ -386,7 +386,7 @@ t.test('what must not be seen is in no answer, log, stream, list, file and progr
     put(`payout-sandbox ${words}`, actual.stdout + actual.stderr, isList ? isFree : nothing)
   }
   const { stderr } = await (program as Program).stop()
-  t.match(stderr, /client "own" created/, 'it says what it does')
+  t.match(stderr, /client \\?"own\\?" created/, 'it says what it does')
   put('stderr of start', stderr)
   await badStarts(t, join(all.dir, 'bad'), canaries.plant, put)
 
