@@ -240,6 +240,8 @@ t.test('exec and sweep run the tests of the tutorial in their own sandbox', asyn
   const tests = [...program, '--test', '--test-reporter=tap', 'node.test.mjs']
   const passed = await run(['exec', ...tests], { cwd })
   t.match(passed, { code: 0, stdout: /# pass 3\n# fail 0/, stderr: '' })
+  const down = await run(['exec', '--scenario', 'provider-outage', ...tests], { cwd })
+  t.match(down, { code: 1, stdout: /# pass 0\n# fail 3/ }, 'what exec imposes reaches each test')
   const only = ['--points', 'first', '--only', 'error_500']
   const swept = await run(['sweep', ...only, ...tests], { cwd })
   t.match(swept, {
