@@ -1,4 +1,3 @@
-import { rowsText, stateText } from '../store/states.ts'
 import { CommandFailed } from './command.ts'
 import { remoteCommand } from './remote.ts'
 
@@ -21,6 +20,7 @@ export const state = remoteCommand({
       description: 'print the state without tokens and secrets, one row a line',
       async run(api) {
         const response = await api('getState')
+        const { rowsText, stateText } = await import('../store/states.ts')
         const { tables, ...head } = response
         const rows = Object.entries(tables).map(([name, list]) => [name, rowsText(list)] as const)
         return { response, text: `${[...stateText(head, rows)].join('')}\n` }

@@ -15,12 +15,7 @@ import { loadReader } from '../scenarios/library.ts'
 import { DamagedFile, FORMAT, OtherFormat } from '../store/errors.ts'
 import type { DocumentContent, StoredState, StoredTable } from '../store/states.ts'
 import { checkRows, type NoteProblem } from './check-rows.ts'
-import {
-  STORED_ROWS,
-  StoredHead,
-  TABLE_NAMES,
-  type TableName,
-} from './state-document.ts'
+import { STORED_ROWS, StoredHead, TABLE_NAMES, type TableName } from './state-document.ts'
 
 const MAX_PROBLEMS = 20
 

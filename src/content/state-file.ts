@@ -10,12 +10,7 @@ import { DocumentCheck, placed } from './edited-document.ts'
 import { parseFile } from './fixture-files.ts'
 import { BadFixtures, textOf } from './fixture-problems.ts'
 import type { FixtureWorlds, StartRows } from './start-rows.ts'
-import {
-  DOCUMENT_ROWS,
-  secretOfState,
-  StateDocument,
-  type TableName,
-} from './state-document.ts'
+import { DOCUMENT_ROWS, StateDocument, secretOfState, type TableName } from './state-document.ts'
 import { isDataFile } from './state-reader.ts'
 import { settingsIn, TABLE_NAMES } from './stored-state.ts'
 
@@ -102,7 +97,10 @@ function startRowsOf(client: string, state: State, ofFixtures: StartRows | undef
   })
   const rows = {
     ...tables,
-    webhook: tables.webhook.map((row) => ({ ...row, webhook_secret: row.webhook_secret ?? secret })),
+    webhook: tables.webhook.map((row) => ({
+      ...row,
+      webhook_secret: row.webhook_secret ?? secret,
+    })),
     client: [
       {
         client,
@@ -113,7 +111,9 @@ function startRowsOf(client: string, state: State, ofFixtures: StartRows | undef
     ] as Rows['client'][],
     settings: settings as SettingRow[],
   } as StartRows['rows']
-  const digest = createHash('sha256').update(JSON.stringify([rows, draws])).digest('hex')
+  const digest = createHash('sha256')
+    .update(JSON.stringify([rows, draws]))
+    .digest('hex')
   return { key: `state ${client} ${digest.slice(0, 16)}`, rows, state: { draws, start } }
 }
 

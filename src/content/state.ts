@@ -10,9 +10,9 @@ import type { ClockState } from '../time/clock.ts'
 import { checkStateRows, checkStateScenario } from './check-state.ts'
 import {
   DOCUMENT_ROWS,
-  secretOfState,
   StateDocument,
   type StoredHead,
+  secretOfState,
   TABLE_NAMES,
 } from './state-document.ts'
 import { createStateExport, type StateExportDeps } from './state-export.ts'
@@ -63,10 +63,7 @@ export function createState(deps: StateDeps) {
     return tables.webhook.map((row) => ({
       ...row,
       webhook_secret:
-        row.webhook_secret ??
-        present ??
-        secrets.get(row.webhook_id) ??
-        secretOfState(store.name),
+        row.webhook_secret ?? present ?? secrets.get(row.webhook_id) ?? secretOfState(store.name),
     }))
   }
 

@@ -18,7 +18,10 @@ async function demo(t: Test) {
   const { url, stop } = await serve(t, ['--memory', '--clock', '2026-03-01T00:00:00Z'])
   t.equal((await call(`${url}/user`, USER)).status, 201)
   t.equal((await call(`${url}/clientWebhook`, HOOK)).status, 200)
-  const rule = { when: { operation: 'listUsers', query: { page: 9 } }, then: { respond: { status: 503 } } }
+  const rule = {
+    when: { operation: 'listUsers', query: { page: 9 } },
+    then: { respond: { status: 503 } },
+  }
   t.equal((await call(`${adminOf(url)}/rules`, rule)).status, 200)
   t.equal((await run(['scenario', 'use', 'late-reversals', '--url', url])).code, 0)
   const exported = await run(['state', 'export', '--url', url])
@@ -34,7 +37,10 @@ t.test('state export prints one row a line, without tokens and secrets', async (
   t.notMatch(text, 'whsec_')
   t.notMatch(text, 'client_id"')
   const state = JSON.parse(text)
-  t.match(state, { scenario: { name: 'late-reversals' }, clock: { now: '2026-03-01T00:00:00.000Z' } })
+  t.match(state, {
+    scenario: { name: 'late-reversals' },
+    clock: { now: '2026-03-01T00:00:00.000Z' },
+  })
   const lines = text.split('\n')
   t.equal(lines.filter((line) => line.startsWith('{"user_id"')).length, state.tables.users.length)
   t.equal(lines.filter((line) => line.includes(USER.email)).length, 1)
@@ -181,7 +187,8 @@ t.test('a state that is wrong is refused like fixtures, with all problems', asyn
   t.match(two.stderr, /demo\.json:\d+:\d+: tables\.users\[\d+\]\.email: /)
   t.match(await refused(text.replace('"late-reversals"', '"late-reversal"')), {
     code: 2,
-    stderr: /demo\.json:6:\d+: scenario\.name: there is no scenario "late-reversal"; did you mean "late-reversals"\?/,
+    stderr:
+      /demo\.json:6:\d+: scenario\.name: there is no scenario "late-reversal"; did you mean "late-reversals"\?/,
   })
   t.match(await refused(text.replace(/"draws":\d+/, '"draws":0')), {
     code: 2,
@@ -201,7 +208,8 @@ t.test('a state that is wrong is refused like fixtures, with all problems', asyn
 
 t.test('exec --state runs a program in a sandbox with this state', async (t) => {
   const { file } = await demo(t)
-  const program = 'fetch(process.env.PAYOUT_SANDBOX_URL + "/users?limit=1").then(async (r) => console.log(await r.text()))'
+  const program =
+    'fetch(process.env.PAYOUT_SANDBOX_URL + "/users?limit=1").then(async (r) => console.log(await r.text()))'
   const ended = await run(['exec', '--state', file, '--', process.execPath, '-e', program])
   t.match(ended, { code: 0, stdout: USER.email })
 })

@@ -53,7 +53,10 @@ t.test('state is the state to start from: an object or a file', async (t) => {
   const state = await first.admin.state.get()
   await first.close()
   const users = state.tables.users.slice(0, 0)
-  const empty = { ...state, tables: { ...state.tables, users, kyc: [], bank_accounts: [], payments: [] } }
+  const empty = {
+    ...state,
+    tables: { ...state.tables, users, kyc: [], bank_accounts: [], payments: [] },
+  }
   const file = join(t.testdir({ 'demo.json': JSON.stringify(empty) }), 'demo.json')
   for (const given of [empty, file, { format: 6, clients: { default: empty } }]) {
     const { admin, token, close } = await startSandbox({ state: given })
