@@ -57,8 +57,11 @@ class LenientReader {
   /** Reads the members between brackets; `first` is how a line begins that has the next one. */
   #members(first: string, close: string, one: () => void) {
     const opened = this.#at++
+    // A row on one line is left out as a whole; a list that follows it can go on.
+    const isRow = first === '"' && !/[\r\n]/.test(this.#text[this.#at] ?? '')
     let isFirst = true
     for (;;) {
+      let memberAt: number | undefined
       try {
         if (this.#next() === close) break
         if (!isFirst) {
@@ -67,22 +70,29 @@ class LenientReader {
           this.#next()
         }
         isFirst = false
+        memberAt = this.#at
         one()
       } catch (error) {
-        if (!(error instanceof Broken) || !this.#text.slice(opened, this.#at).includes('\n'))
-          throw error
-        if (!this.#goOn(first, close)) return
+        const canGoOn = !isRow && this.#text.slice(opened, this.#at).includes('\n')
+        if (!(error instanceof Broken) || !canGoOn) throw error
+        if (!this.#goOn(first, close, memberAt)) return
         isFirst = true
       }
     }
     this.#at++
   }
 
-  /** Moves to the next line that can go on, and counts what is left out; returns whether there is one. */
-  #goOn(first: string, close: string): boolean {
+  /**
+   * Moves to the next line that can go on, and counts what is left out; returns whether there is one. `memberAt` is where the
+   * broken member began; without it, only a comma is missing.
+   */
+  #goOn(first: string, close: string, memberAt: number | undefined): boolean {
     const start = this.#text.lastIndexOf('\n', this.#at - 1) + 1
     const isAtStart = this.#text.slice(start, this.#at).trim() === ''
-    if (isAtStart && this.#text[this.#at] === first) return true
+    if (isAtStart && this.#text[this.#at] === first && memberAt !== this.#at) {
+      if (memberAt !== undefined) this.lost++
+      return true
+    }
     this.lost++
     for (;;) {
       const end = this.#text.indexOf('\n', this.#at)

@@ -183,6 +183,15 @@ t.test(
   },
 )
 
+t.test('--recover goes on after a broken name of a table', async (t) => {
+  const { data } = await withUsers(t, 'SIGTERM')
+  edit(data, '"webhook":', '"webhook:')
+  const recovered = await serve(t, ['--data', data, '--recover'])
+  t.equal((await emailsOf(recovered.url)).filter((email) => /^u\d@/.test(email)).length, 3)
+  t.match(recovered.stderr(), /1 rows of the document/)
+  await recovered.stop()
+})
+
 t.test('a data file of another version is refused, and the message says what to do', async (t) => {
   for (const [name, text] of [
     ['db.json', '{"payoutSandbox":5,"generation":0,"ops":[\n'],

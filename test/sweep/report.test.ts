@@ -212,6 +212,11 @@ t.test('a second report writes through no link, and removes no file of the user'
     rmSync(join(dir, name), { recursive: true })
     rmSync(join(dir, 'finding-7'), { recursive: true, force: true })
   }
+  rmSync(join(dir, 'report.html'))
+  mkdirSync(join(dir, 'report.html'))
+  t.throws(() => prepareSweepReport(dir), { message: /report\.html is a folder\. Move it away/ })
+  t.ok(existsSync(join(dir, 'summary.md')))
+  rmSync(join(dir, 'report.html'), { recursive: true })
   prepareSweepReport(dir)
   t.notOk(existsSync(join(dir, 'summary.md')))
 })

@@ -22,6 +22,8 @@ import { sweepReport } from './sweep-report.ts'
 const EXTENDED = 'finding-scenarios'
 const EXTENDED_HEAD = '# A finding of a sweep extends this copy of a scenario.\n'
 const RECORDING = 'recording.jsonl'
+const HTML = 'report.html'
+const JSON_FILE = 'sweep.json'
 
 /** Whether a sweep wrote this file into the folder of a finding, or of the scenarios that findings extend. */
 function isWritten(dir: string, folder: string, entry: string): boolean {
@@ -49,6 +51,11 @@ function earlierFolders(dir: string) {
 export function prepareSweepReport(dir: string) {
   prepareReport(dir, [])
   earlierFolders(dir)
+  for (const name of [HTML, JSON_FILE])
+    if (lstatSync(join(dir, name), { throwIfNoEntry: false })?.isDirectory())
+      throw new BadOption(
+        `--report ${dir}: ${join(dir, name)} is a folder. Move it away, or name another folder.`,
+      )
   prepareReport(dir)
 }
 
@@ -60,8 +67,8 @@ export function writeSweepReport(result: SweepResult, dir: string) {
     rmdirSync(join(dir, folder))
   }
   const write = (name: string, text: string) => replaceFile(join(dir, name), text)
-  write('report.html', reportHtml(result))
-  write('sweep.json', `${JSON.stringify(sweepJson(result), null, 2)}\n`)
+  write(HTML, reportHtml(result))
+  write(JSON_FILE, `${JSON.stringify(sweepJson(result), null, 2)}\n`)
   writeReport(dir, sweepReport(result))
   const extended = Object.entries(result.scenarios)
   if (extended.length > 0) mkdirSync(join(dir, EXTENDED))
