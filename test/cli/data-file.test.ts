@@ -188,7 +188,7 @@ t.test('--recover goes on after a broken name of a table', async (t) => {
   edit(data, '"webhook":', '"webhook:')
   const recovered = await serve(t, ['--data', data, '--recover'])
   t.equal((await emailsOf(recovered.url)).filter((email) => /^u\d@/.test(email)).length, 3)
-  t.match(recovered.stderr(), /1 rows of the document/)
+  t.match(recovered.stderr(), /was damaged: 2 rows of the document/)
   await recovered.stop()
 })
 

@@ -409,6 +409,7 @@ t.test('every error of an invalid request is printed on its own line', async (t)
 
 /** Arguments with which each command that calls a running sandbox succeeds, in this order. */
 const REMOTE_CALLS: readonly (readonly [string, ...string[]])[] = [
+  ['state', 'export'],
   ['scenario', 'show'],
   ['assumptions', 'set', 'list_order=oldest_first'],
   ['clock', 'advance', '2d'],
