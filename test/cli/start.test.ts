@@ -425,8 +425,8 @@ t.test('log lines have the asked level and form', async (t) => {
     await call(`http://127.0.0.1:${port}/@w1/v1/users`)
     return (await stop()).stderr
   }
-  t.match(JSON.parse(await logged([])), { level: 'info', message: /client w1 created/ })
-  t.match(await logged(['--log-format', 'pretty']), /^\d\d:\d\d:\d\d info {2}client w1 created/)
+  t.match(JSON.parse(await logged([])), { level: 'info', message: /client "w1" created/ })
+  t.match(await logged(['--log-format', 'pretty']), /^\d\d:\d\d:\d\d info {2}client "w1" created/)
   t.equal(await logged(['--log-level', 'error']), '')
 })
 

@@ -19,7 +19,7 @@ function clone(t: Test): string {
     recursive: true,
     filter: (path) => !path.includes('node_modules', FOLDER.length),
   })
-  for (const name of ['package.json', 'dist', 'fixtures', 'scenarios'])
+  for (const name of ['package.json', 'dist', 'fixtures', 'scenarios', 'scripts'])
     symlinkSync(join(PACKAGE_ROOT, name), join(root, name))
   // The runners that a user installs.
   symlinkSync(join(TOOLS, 'node_modules'), join(root, 'node_modules'))
