@@ -117,7 +117,7 @@ t.test('a client without a world gets the start scenario when its own is deleted
   t.same(box.made, ['default', 'source', 'mine'])
   t.ok(
     log.lines.some((line) =>
-      line.includes('client mine: the active scenario mine no longer exists'),
+      line.includes('client "mine": the active scenario mine no longer exists'),
     ),
   )
 })
@@ -154,7 +154,8 @@ t.test('a client whose start scenario was deleted gets that of the sandbox', asy
   const gone = /its start scenario mine no longer exists; slow takes its place\. .*--scenarios/
   const replaced = (name: string, by: string) =>
     new RegExp(`the active scenario ${name} no longer exists; the active scenario is now ${by}$`)
-  const warningsOf = (name: string) => log.lines.filter((one) => one.startsWith(`client ${name}: `))
+  const warningsOf = (name: string) =>
+    log.lines.filter((one) => one.startsWith(`client "${name}": `))
   t.match(warningsOf('mine'), [gone, replaced('mine', 'slow')])
   t.match(warningsOf('chosen'), [gone])
   t.match(warningsOf('inline'), [gone, replaced('inline', 'slow')])

@@ -286,7 +286,7 @@ export function createDeck(seed: number, receiver: string) {
     [2, () => admin('GET', '/clock')],
     [9, () => admin('POST', '/clock/advance', { by: pick(SPANS) })],
     [2, () => admin('POST', '/clock/next')],
-    [1, () => admin('POST', '/clock/freeze', pick([{}, { at: '2026-01-01T01:00:00Z' }]))],
+    [2, () => admin('POST', '/clock/freeze', pick([{}, { at: '2026-01-01T01:00:00Z' }]))],
     [2, () => timer('DELETE', '/timers/ID')],
     [2, () => timer('POST', '/timers/ID/fire')],
     [1, () => admin('POST', '/reset', pick(RESETS))],

@@ -11,7 +11,7 @@ const torture = (...words: string[]) =>
 t.test('a wrong option of a command is an error in a sentence, with the usage', async (t) => {
   for (const [words, message] of [
     [['--bogus'], "Unknown option '--bogus'"],
-    [['--only', 'kill,rest'], '--only takes clock, faults, '],
+    [['--only', 'kill,rest'], '--only takes clock, edits, '],
     [['--seed', 'x'], '--seed takes a whole number of up to 9 digits, not x'],
     [['--short', '--write'], '--write excludes --short: '],
   ] as const) {
