@@ -164,7 +164,7 @@ export class Timeline {
     return undefined
   }
 
-  /** The imposed scenario ends: another one takes its place, unless a call has activated one. */
+  /** Ends the imposed scenario and activates another one, unless a call has activated one. */
   #endImposed(next: string) {
     const { store, scenarios } = this.#deps
     store.change(() => {

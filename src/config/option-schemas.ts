@@ -45,7 +45,7 @@ export const HOST_ERROR = 'takes a host name or an IP address, without scheme, p
 
 const READING_ERROR = 'takes NAME=READING, such as idempotency_key=honoured'
 
-/** A text `name=reading` as an entry; the name alone without `=`. */
+/** The string `name=reading` as an entry; the name alone without `=`. */
 function readingOf(text: string): [string, string] {
   const at = text.indexOf('=')
   return at < 0 ? [text, ''] : [text.slice(0, at).trim(), text.slice(at + 1).trim()]
