@@ -1,6 +1,6 @@
 // npm run binary [-- --target PLATFORM | --all | --node FILE]: writes binary/payout-sandbox-VERSION-PLATFORM, one file with
-// the program, its files and a Node, and a checksum and a bill of materials beside it. Needs `npm run build` first. The exit
-// code is 2 if Node or a tool could not be installed.
+// the program, its files and a Node, and a checksum, a bill of materials and the licences beside it. The exit code is 2 if a
+// Node could not be installed.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -19,10 +19,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { HERE, installNode, NoNode } from './binary/node.mjs'
-import { installTools } from './tools.mjs'
+import { HERE, installNode, NoNode } from './nodes.mjs'
 
-/** The Node in each executable. npm has no later Node 24 for macOS. */
 const TARGETS = {
   'linux-x64': '24.21.0',
   'linux-arm64': '24.21.0',
@@ -35,120 +33,109 @@ const NOT_INSIDE =
   /^dist\/(?:types|bin\.cjs|index\.js|sbom|.*\.LEGAL\.txt|.*\.cache$)|^clients\/(?!\w+\/\w+\.(?:py|java|go|php)$)/
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const output = join(root, 'binary')
-const POSTJECT = join(root, 'scripts/tools/node_modules/postject/dist/cli.js')
-const PACKAGE = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const read = (path) => readFileSync(resolve(root, path), 'utf8')
 const digestOf = (path) => createHash('sha256').update(readFileSync(path)).digest('hex')
 
 class Problem extends Error {}
 
 function run(program, ...args) {
-  const { status, error, stdout, stderr } = spawnSync(program, args, {
-    cwd: root,
-    encoding: 'utf8',
-  })
-  if (status !== 0)
-    throw new Problem(`${program} ${args.join(' ')} failed: ${error?.message ?? stderr}`)
-  return stdout.trim()
+  const found = spawnSync(program, args, { cwd: root, encoding: 'utf8' })
+  if (found.status !== 0)
+    throw new Problem(
+      `${program} ${args.join(' ')} failed: ${found.error?.message ?? found.stderr}`,
+    )
+  return found.stdout.trim()
 }
 
 /** The files of the package that the program reads, by path. */
-function shippedFiles() {
-  const inFolder = (folder) =>
-    readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name).slice(root.length).replaceAll('\\', '/'))
-  return ['package.json', ...['dist', 'fixtures', 'scenarios', 'clients'].flatMap(inFolder)]
+const shippedFiles = () =>
+  ['dist', 'fixtures', 'scenarios', 'clients']
+    .flatMap((name) => readdirSync(join(root, name), { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length).replaceAll('\\', '/'))
+    .concat('package.json')
     .filter((path) => !NOT_INSIDE.test(path))
     .map((path) => [path, join(root, path)])
-}
 
 /** Writes what Node finds in itself: the main script and the files. `maker` is a Node of the same version that runs here. */
-function makeBlob({ maker, version, hasCache, folder }) {
+function makeBlob(folder, { maker, version, hasCache }) {
   const files = shippedFiles()
   if (hasCache) {
     const cache = join(folder, 'cache')
     run(maker, 'scripts/code-cache.cjs', cache)
-    files.push([`dist/payout-sandbox.cjs.v${version}-${process.arch}.cache`, cache])
+    files.push([`dist/payout-sandbox.cjs.${version}-${process.arch}.cache`, cache])
   }
-  const index = join(folder, 'files.json')
+  const [index, config, output] = ['files.json', 'sea.json', 'blob'].map((name) =>
+    join(folder, name),
+  )
   const sizes = files.map(([path, file]) => [path, statSync(file).size])
   writeFileSync(index, JSON.stringify(Object.fromEntries(sizes)))
-  const blob = join(folder, 'blob')
-  const config = join(folder, 'sea.json')
+  const assets = Object.fromEntries([...files, ['files.json', index]])
+  const main = join(root, 'scripts/binary-main.cjs')
   writeFileSync(
     config,
-    JSON.stringify({
-      main: join(root, 'scripts/binary/main.cjs'),
-      output: blob,
-      disableExperimentalSEAWarning: true,
-      assets: Object.fromEntries([...files, ['files.json', index]]),
-    }),
+    JSON.stringify({ main, output, disableExperimentalSEAWarning: true, assets }),
   )
   run(maker, '--experimental-sea-config', config)
-  return blob
+  return output
 }
 
-/** The bill of materials of the package, with the Node that is inside too. */
-function billOf(version, node) {
-  const bill = JSON.parse(readFileSync(join(root, 'dist/sbom.cdx.json'), 'utf8'))
+/** Writes a checksum, the bill of materials and the licences, with the Node that is inside. */
+function writeBeside(made, name, { node, maker, version }) {
+  writeFileSync(`${made}.sha256`, `${digestOf(made)}  ${made.slice(dirname(made).length + 1)}\n`)
+  const bill = JSON.parse(read('dist/sbom.cdx.json'))
+  const ref = `node@${version.slice(1)}`
   bill.components.push({
     type: 'platform',
-    'bom-ref': `node@${version}`,
+    'bom-ref': ref,
     name: 'node',
-    version,
+    version: version.slice(1),
     licenses: [{ license: { id: 'MIT' } }],
-    cpe: `cpe:2.3:a:nodejs:node.js:${version}:*:*:*:*:*:*:*`,
+    cpe: `cpe:2.3:a:nodejs:node.js:${version.slice(1)}:*:*:*:*:*:*:*`,
     hashes: [{ alg: 'SHA-256', content: digestOf(node) }],
   })
-  bill.dependencies[0].dependsOn.push(`node@${version}`)
-  return `${JSON.stringify(bill, null, 2)}\n`
-}
-
-/** The licences of all that is inside; a release of Node has its own beside it. */
-function licencesOf(maker) {
+  bill.dependencies[0].dependsOn.push(ref)
+  writeFileSync(join(root, `binary/${name}.cdx.json`), `${JSON.stringify(bill, null, 2)}\n`)
   const ofNode = ['LICENSE', '../LICENSE']
     .map((path) => join(dirname(maker), path))
-    .find((file) => existsSync(file))
+    .find(existsSync)
   if (ofNode === undefined)
     throw new Problem(`--node takes the Node of an unpacked release: no LICENSE is near ${maker}`)
-  const files = [join(root, 'LICENSE'), join(root, 'dist/THIRD-PARTY-LICENSES.txt'), ofNode]
-  return files.map((file) => readFileSync(file, 'utf8')).join(`\n${'-'.repeat(80)}\n\n`)
-}
-
-/** The Node of a target, and one of the same version that runs here: it makes what goes inside. */
-function nodesOf(target, given) {
-  if (given !== undefined) return { node: given, maker: given }
-  if (!(HERE in TARGETS))
-    throw new Problem(`scripts/binary.mjs has no Node for ${HERE}; give one with --node FILE`)
-  const version = TARGETS[target]
-  return { node: installNode(version, root, target), maker: installNode(version, root) }
+  const texts = ['LICENSE', 'dist/THIRD-PARTY-LICENSES.txt', ofNode].map(read)
+  writeFileSync(join(root, `binary/${name}.LICENSES.txt`), texts.join(`\n${'-'.repeat(80)}\n\n`))
 }
 
 function make(target, given) {
-  const { node, maker } = nodesOf(target, given)
-  const version = run(maker, '--version').slice(1)
-  const name = `payout-sandbox-${PACKAGE.version}-${target}`
-  const file = target.startsWith('win') ? `${name}.exe` : name
-  const made = join(output, file)
+  const node = given ?? installNode(TARGETS[target], root, target)
+  const maker = given ?? installNode(TARGETS[target], root)
+  const version = run(maker, '--version')
+  const { version: own } = JSON.parse(read('package.json'))
+  const name = `payout-sandbox-${own}-${target}`
+  const made = join(root, 'binary', target.startsWith('win') ? `${name}.exe` : name)
   const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-binary-'))
   try {
-    const blob = makeBlob({ maker, version, hasCache: target === HERE, folder })
-    mkdirSync(output, { recursive: true })
+    const blob = makeBlob(folder, { maker, version, hasCache: target === HERE })
+    mkdirSync(dirname(made), { recursive: true })
     cpSync(node, made)
     chmodSync(made, 0o755)
-    const data = ['NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE]
-    run(process.execPath, POSTJECT, made, ...data, '--macho-segment-name', 'NODE_SEA')
+    const data = [
+      'NODE_SEA_BLOB',
+      blob,
+      '--sentinel-fuse',
+      FUSE,
+      '--macho-segment-name',
+      'NODE_SEA',
+    ]
+    run(process.execPath, 'node_modules/postject/dist/cli.js', made, ...data)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
   // macOS does not run what is not signed, and only macOS has the program that signs.
   if (process.platform === 'darwin') run('codesign', '--force', '--sign', '-', made)
-  writeFileSync(`${made}.sha256`, `${digestOf(made)}  ${file}\n`)
-  writeFileSync(join(output, `${name}.cdx.json`), billOf(version, node))
-  writeFileSync(join(output, `${name}.LICENSES.txt`), licencesOf(maker))
-  const megabytes = (statSync(made).size / 1e6).toFixed(0)
-  console.log(`binary/${file}: ${megabytes} MB, Node ${version}`)
+  writeBeside(made, name, { node, maker, version })
+  console.log(
+    `${made.slice(root.length)}: ${(statSync(made).size / 1e6).toFixed(0)} MB, Node ${version}`,
+  )
 }
 
 try {
@@ -156,17 +143,13 @@ try {
     options: { target: { type: 'string' }, all: { type: 'boolean' }, node: { type: 'string' } },
   })
   const targets = values.all ? Object.keys(TARGETS) : [values.target ?? HERE]
-  for (const target of targets)
-    if (!(target in TARGETS) && values.node === undefined)
-      throw new Problem(
-        `there is no target ${target}; choose one of ${Object.keys(TARGETS).join(', ')}`,
-      )
-  if (values.node !== undefined && targets.join() !== HERE)
+  const bad = targets.find((target) => !(values.node ? target === HERE : target in TARGETS))
+  if (bad !== undefined)
     throw new Problem(
-      `--node takes a Node that runs here, so the target must be ${HERE}, not ${targets}`,
+      values.node
+        ? `--node takes a Node that runs here, so the target must be ${HERE}, not ${bad}`
+        : `there is no target ${bad}; choose one of ${Object.keys(TARGETS).join(', ')}`,
     )
-  const failure = await installTools('scripts/tools')
-  if (failure !== undefined) throw new NoNode(failure)
   for (const target of targets) make(target, values.node && resolve(values.node))
 } catch (error) {
   if (!(error instanceof Problem || error instanceof NoNode)) throw error

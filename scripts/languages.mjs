@@ -32,6 +32,12 @@ const javaFiles = ['java', 'java/example'].flatMap((name) =>
 )
 const python = ['python3', '/usr/bin/python3'].find((one) => runs(one, '-m', 'pytest', '--version'))
 
+/** The files of the Testcontainers example, of which only the syntax is checked. */
+const filesOf = (name) => {
+  const path = join(root, 'examples/testcontainers', name)
+  return readdirSync(path).map((file) => join(path, file))
+}
+
 /** Each language: its client files, what it needs, how it is prepared, and how its example runs. */
 const LANGUAGES = {
   python: {
@@ -39,7 +45,14 @@ const LANGUAGES = {
     missing: !python && 'python3 with pytest (Debian: python3-pytest)',
     cwd: 'python/example',
     env: { PYTHONPATH: '..', PYTHONDONTWRITEBYTECODE: '1' },
-    prepare: [],
+    prepare: [
+      [
+        python,
+        '-c',
+        `import ast,sys\nfor f in sys.argv[1:]: ast.parse(open(f).read(), f)`,
+        ...filesOf('python'),
+      ],
+    ],
     test: [python, '-m', 'pytest', '-q', '-p', 'no:cacheprovider'],
   },
   java: {
@@ -48,7 +61,11 @@ const LANGUAGES = {
       !(runs('javac', '--version') && classPath.every((jar) => existsSync(jar))) &&
       `a JDK and JUnit 5 in ${JARS} (Debian: default-jdk-headless junit5)`,
     cwd: 'java',
-    prepare: [['javac', '-Werror', '-cp', classPath.join(delimiter), '-d', folder, ...javaFiles]],
+    prepare: [
+      // Without its library, the compiler stops after it has parsed.
+      ['javac', '-XDshould-stop.ifNoError=PARSE', '-d', folder, ...filesOf('java')],
+      ['javac', '-Werror', '-cp', classPath.join(delimiter), '-d', folder, ...javaFiles],
+    ],
     test: [
       ...['java', '-cp', [folder, ...classPath].join(delimiter)],
       ...['org.junit.platform.console.ConsoleLauncher', '--disable-banner'],
@@ -62,7 +79,14 @@ const LANGUAGES = {
     env: { GOPROXY: 'off', GOTOOLCHAIN: 'local' },
     prepare: [
       ['go', 'vet', './...'],
-      ['sh', '-c', 'test -z "$(gofmt -l .)" || { gofmt -d .; exit 1; }'],
+      [
+        'sh',
+        '-c',
+        'test -z "$(gofmt -l "$@")" || { gofmt -d "$@"; exit 1; }',
+        'sh',
+        '.',
+        ...filesOf('go'),
+      ],
     ],
     test: ['go', 'test', '-count=1', './...'],
   },

@@ -1,116 +1,32 @@
-// Checks the package as a user gets it: packs it, installs it into an empty folder without a network, runs it, imports it,
-// type-checks it, and checks its third-party code; then installs it from a git address. Needs a build; `npm run package` does both.
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+// Checks the package as a user gets it: packs it, installs it into an empty folder without a network, runs it, imports it and
+// type-checks it; then looks at its third-party code, and installs it from a git address. Needs a build with types.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { installPackage } from './install-package.mjs'
-import { TSC } from './tsc.mjs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
-const MAX_PACKAGES = 60
-const MAX_MS = 30_000
-const MAX_GIT_MS = 300_000
-const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-const read = (path) => JSON.parse(readFileSync(path, 'utf8'))
+const MAX_PACKAGES = 70
+const root = fileURLToPath(new URL('..', import.meta.url))
 const home = mkdtempSync(join(tmpdir(), 'payout-sandbox-package-'))
-const installed = join(home, 'node_modules/payout-sandbox')
-let failed = 0
+const read = (path) => JSON.parse(readFileSync(path, 'utf8'))
 
-function check(ok, what, found) {
-  if (!ok) failed++
-  console.log(`${ok ? 'ok    ' : 'FAILED'} ${what}${ok || found === undefined ? '' : `: ${found}`}`)
+function check(problem, what) {
+  if (problem) process.exitCode = 1
+  console.log(problem ? `FAILED ${what}: ${problem}` : `ok     ${what}`)
 }
 
-/** Runs a program in the user's folder. Returns its exit code and output. */
-function run(command, args, options = {}) {
-  const { status, stdout, stderr } = spawnSync(command, args, {
-    cwd: home,
+/** Runs a line of a shell in the user's folder. Returns what it printed to stdout; a line that fails is a failed check. */
+function sh(what, line, cwd = home) {
+  const { status, stdout, stderr, error } = spawnSync('bash', ['-euc', line], {
+    cwd,
     encoding: 'utf8',
-    timeout: MAX_MS,
+    timeout: 300_000,
     maxBuffer: 64 << 20,
-    ...options,
+    env: { ...process.env, root, home, npm_config_audit: 'false', npm_config_fund: 'false' },
   })
-  return { status, stdout, output: `${stdout}${stderr}`.trim() }
-}
-
-function install() {
-  const { size, unpackedSize } = installPackage(home)
-  check(existsSync(installed), 'it installs into an empty folder, without a network')
-  const folders = readdirSync(join(home, 'node_modules')).filter((name) => !name.startsWith('.'))
-  check(folders.join() === 'payout-sandbox', 'and installs no other package', folders)
-  const mega = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`
-  console.log(`       ${mega(size)} to download, ${mega(unpackedSize)} on disk`)
-}
-
-function checkManifest() {
-  const manifest = read(join(installed, 'package.json'))
-  const kinds = Object.keys(manifest).filter((key) => /^(?!dev).*dependencies$/i.test(key))
-  check(kinds.length === 0, 'it has no dependencies', kinds)
-  const scripts = Object.keys(manifest.scripts).filter((name) => /^(pre|post)?install$/.test(name))
-  check(scripts.length === 0, 'it has no install script', scripts)
-}
-
-/** The relative links of a page. */
-const linksOf = (page) =>
-  [...readFileSync(page, 'utf8').matchAll(/\]\(([^)\s#]+)(?:#[^)]*)?\)/g)]
-    .map(([, path]) => path)
-    .filter((path) => !/^\w+:/.test(path))
-
-function checkLinks() {
-  const pages = readdirSync(installed, { recursive: true }).filter((name) => name.endsWith('.md'))
-  const links = pages.flatMap((page) => linksOf(join(installed, page)).map((path) => [page, path]))
-  const broken = links.filter(([page, path]) => !existsSync(join(installed, dirname(page), path)))
-  check(
-    pages.length >= 10 && links.length >= 40 && broken.length === 0,
-    `the ${links.length} links of its ${pages.length} pages lead to files in it`,
-    broken.map(([page, path]) => `${page} -> ${path}`).join(', '),
-  )
-}
-
-async function checkCommand() {
-  const help = run('npx', ['--offline', 'payout-sandbox', '--help'])
-  check(
-    help.status === 0 && help.stdout.includes('start'),
-    'npx payout-sandbox --help',
-    help.output,
-  )
-
-  const words = ['--offline', 'payout-sandbox', 'start', '--port', '0', '--json', '--memory']
-  const npx = spawn('npx', words, { cwd: home, stdio: ['ignore', 'pipe', 'inherit'] })
-  const exit = once(npx, 'exit')
-  const timer = setTimeout(() => npx.kill('SIGKILL'), MAX_MS)
-  const lines = createInterface({ input: npx.stdout })
-  const line = await Promise.race([
-    once(lines, 'line').then(([text]) => text),
-    exit.then(() => '{}'),
-  ])
-  const { url, console_url, docs_url, pid } = JSON.parse(line)
-  for (const [what, asked] of Object.entries({
-    'npx payout-sandbox start --port 0 responds': `${url}/users`,
-    'it serves the console': console_url,
-    'it serves the API as a page': docs_url,
-  })) {
-    const status = await fetch(asked).then(
-      (response) => response.status,
-      (error) => error.message,
-    )
-    check(status === 200, what, `${asked}: ${status}`)
-  }
-  if (pid !== undefined) process.kill(pid, 'SIGTERM')
-  const [code] = await exit
-  clearTimeout(timer)
-  check(code === 0, 'a signal stops it', code)
+  check(status !== 0 && `${error?.message ?? status}\n${stdout}${stderr}`, what)
+  return stdout
 }
 
 const PROGRAM = `
@@ -121,7 +37,7 @@ await sandbox.close()
 if (response.status !== 200 || now !== '2026-01-01T00:01:00.000Z') throw new Error(now)
 `
 const TYPED = `
-async function use(): Promise<string> {
+export async function use(): Promise<string> {
   const sandbox: RunningSandbox = await startSandbox({ clock: 'frozen' })
   const { now } = await sandbox.admin.clock.advance('1m')
   // @ts-expect-error: the types are not any.
@@ -130,161 +46,97 @@ async function use(): Promise<string> {
   await startSandbox({ colour: 1 })
   return now
 }
-export { use }
 `
-
-function checkExamples() {
-  const examples = join(installed, 'examples')
-  const first = join(examples, 'first-payout')
-  const quietly = ['--offline', '--no-audit', '--no-fund', '--loglevel=error']
-  const npm = run('npm', ['install', ...quietly], { cwd: first })
-  const tests = npm.status === 0 ? run('npm', ['test'], { cwd: first }) : npm
-  check(tests.status === 0, 'its example first-payout runs where it lies', tests.output)
-  const shell = run('bash', [join(examples, 'ci/shell.sh')])
-  check(shell.status === 0, 'its example for a shell runs where it lies', shell.output)
-}
-
-function checkImports() {
-  const required = `const { startSandbox } = require('payout-sandbox')\nvoid (async () => {${PROGRAM}})()\n`
-  writeFileSync(join(home, 'run.mjs'), `import { startSandbox } from 'payout-sandbox'\n${PROGRAM}`)
-  writeFileSync(join(home, 'run.cjs'), required)
-  for (const [what, file] of [
-    ['an ES module imports it', 'run.mjs'],
-    ['a CommonJS module requires it', 'run.cjs'],
-  ]) {
-    const { status, output } = run(process.execPath, [file])
-    check(status === 0, what, output)
-  }
-}
-
-function checkTypes() {
-  const imported = `import { type RunningSandbox, startSandbox } from 'payout-sandbox'\n${TYPED}`
-  const required = `import sandbox = require('payout-sandbox')\nconst { startSandbox } = sandbox\ntype RunningSandbox = sandbox.RunningSandbox\n${TYPED}`
-  writeFileSync(join(home, 'typed.mts'), imported)
-  writeFileSync(join(home, 'typed.ts'), imported)
-  writeFileSync(join(home, 'typed.cts'), required)
-  const nodenext = ['--module', 'nodenext']
-  for (const [what, file, options] of [
-    ['types for an ES module, module nodenext', 'typed.mts', nodenext],
-    ['types for a bundler', 'typed.ts', ['--module', 'esnext', '--moduleResolution', 'bundler']],
-    ['types for CommonJS, module nodenext', 'typed.cts', nodenext],
-  ]) {
-    // Without the types of Node, and without skipLibCheck.
-    const strictly = ['--noEmit', '--strict', '--target', 'es2022']
-    const { status, output } = run(process.execPath, [...TSC, ...strictly, ...options, file])
-    check(status === 0, what, output)
-  }
+const IMPORT = "import { startSandbox, type RunningSandbox } from 'payout-sandbox'\n"
+const FILES = {
+  'package.json': '{ "name": "user", "private": true }',
+  'pages.mjs': `for (const url of [process.env.PAYOUT_SANDBOX_URL + '/users', process.env.PAYOUT_SANDBOX_ADMIN_URL, process.env.PAYOUT_SANDBOX_ADMIN_URL.replace('__admin', 'docs')]) {
+  const { status } = await fetch(url)
+  if (status !== 200) throw new Error(url + ': ' + status)
+}`,
+  'run.mjs': `import { startSandbox } from 'payout-sandbox'\n${PROGRAM}`,
+  'run.cjs': `const { startSandbox } = require('payout-sandbox')\nvoid (async () => {${PROGRAM}})()\n`,
+  'typed.mts': `${IMPORT}${TYPED}`,
+  'typed.ts': `${IMPORT}${TYPED}`,
+  'typed.cts': `import sandbox = require('payout-sandbox')\nconst { startSandbox } = sandbox\ntype RunningSandbox = sandbox.RunningSandbox\n${TYPED}`,
 }
 
 function checkBill() {
-  const { components } = read(join(installed, 'dist/sbom.cdx.json'))
-  const licences = readFileSync(join(installed, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8')
-  check(
-    components.length > 0 && components.length <= MAX_PACKAGES,
-    `the bill of materials has ${components.length} packages, at most ${MAX_PACKAGES}`,
+  const { components } = read(join(root, 'dist/sbom.cdx.json'))
+  const refs = new Set(components.map((one) => one['bom-ref']))
+  check(refs.size > MAX_PACKAGES && refs.size, `it contains at most ${MAX_PACKAGES} packages`)
+  const shipped = Object.entries(read(join(root, 'package-lock.json')).packages).filter(
+    ([path, { version }]) => refs.has(`${path.replace(/.*node_modules\//, '')}@${version}`),
   )
-  const unlicensed = components.filter(
-    ({ 'bom-ref': ref, licenses }) =>
-      !licences.includes(`\n${ref} (${licenses[0].license.id})\n\n`),
-  )
-  check(
-    unlicensed.length === 0,
-    'each one has its licence text',
-    unlicensed.map((one) => one['bom-ref']),
-  )
-
-  // Compare with npm's own bill of materials. Only Swagger UI is missing there, because it is inside another package.
-  const sbom = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only']
-  const theirs = JSON.parse(run('npm', sbom, { cwd: root }).stdout).components
-  const same = (one, other) =>
-    ['purl', 'licenses', 'hashes'].every(
-      (key) => JSON.stringify(one[key]) === JSON.stringify(other[key]),
-    )
-  const unknown = components
-    .filter((one) => !theirs.some((other) => same(one, other)))
-    .map(({ name }) => name)
-  check(unknown.join() === 'swagger-ui-dist', 'each one is equal in npm sbom', unknown)
-
-  const lock = Object.entries(read(join(root, 'package-lock.json')).packages)
-  const shipped = lock.filter(([folder, { version }]) =>
-    components.some(
-      (one) => folder.endsWith(`node_modules/${one.name}`) && one.version === version,
-    ),
-  )
-  for (const [what, key] of [
-    ['none is deprecated', 'deprecated'],
-    ['none has an install script', 'hasInstallScript'],
-  ]) {
-    const found = shipped.filter(([, entry]) => key in entry).map(([folder]) => folder)
-    check(shipped.length >= components.length - 1 && found.length === 0, what, found)
-  }
-  checkAudit(new Set(shipped.map(([folder]) => folder)))
-}
-
-function checkAudit(shipped) {
-  const quickly = ['--fetch-retries=0', '--fetch-timeout=10000']
-  const { stdout } = run('npm', ['audit', '--package-lock-only', '--json', ...quickly], {
+  const bad = shipped.filter(([, one]) => one.deprecated || one.hasInstallScript)
+  check(bad.map(([path]) => path).join(), 'none is deprecated or has an install script')
+  const audit = spawnSync('npm', ['audit', '--package-lock-only', '--json', '--fetch-retries=0'], {
     cwd: root,
+    encoding: 'utf8',
   })
-  const { vulnerabilities, message } = JSON.parse(stdout || '{}')
-  if (vulnerabilities === undefined) {
-    console.log(`       npm audit was skipped: ${message ?? 'no response'}`)
-    return
-  }
+  const { vulnerabilities } = JSON.parse(audit.stdout || '{}')
+  if (vulnerabilities === undefined) return console.log('       npm audit was skipped: no response')
+  const paths = new Set(shipped.map(([path]) => path))
   const found = Object.values(vulnerabilities).filter(({ nodes }) =>
-    nodes.some((at) => shipped.has(at)),
+    nodes.some((at) => paths.has(at)),
   )
-  const names = found.map(({ name, severity }) => `${name} (${severity})`)
-  check(found.length === 0, 'npm audit finds nothing in them', names.join(', '))
-}
-
-/** Commits the files that are here into a repository of its own, so that it does not matter who owns this one. */
-function commitFiles(repository) {
-  const inRepository = ['--git-dir', join(repository, '.git'), '--work-tree', root]
-  const author = ['-c', 'user.name=package-check', '-c', 'user.email=package-check@example.com']
-  return [
-    ['init', '--quiet', repository],
-    [...inRepository, 'add', '--all'],
-    [...inRepository, ...author, 'commit', '--quiet', '--message', 'The files that are here'],
-  ].every((words) => run('git', words, { cwd: root }).status === 0)
-}
-
-/** Installs it from a git address: npm clones it, installs what it needs, and runs its script `prepare`. */
-function checkGitInstall() {
-  const repository = join(home, 'repository')
-  if (!commitFiles(repository)) {
-    console.log('       the install from a git address was skipped: there is no git here')
-    return
-  }
-  const user = join(home, 'from-git')
-  mkdirSync(user)
-  writeFileSync(join(user, 'package.json'), '{ "name": "user", "private": true }')
-  const quietly = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
-  const address = `git+${pathToFileURL(repository)}`
-  const options = { cwd: user, timeout: MAX_GIT_MS }
-  const npm = run('npm', ['install', ...quietly, address], options)
-  check(npm.status === 0, 'it installs from a git address', npm.output)
-  const version = run('npx', ['--offline', 'payout-sandbox', '--version'], { cwd: user })
   check(
-    version.stdout.trim() === read(join(root, 'package.json')).version,
-    'and npx runs it',
-    version.output,
+    found.map(({ name, severity }) => `${name} (${severity})`).join(),
+    'npm audit finds nothing in them',
   )
-  const types = join(user, 'node_modules/payout-sandbox/dist/types/index.d.ts')
-  check(existsSync(types), 'and it has its types')
 }
 
 try {
-  install()
-  checkManifest()
-  checkLinks()
-  await checkCommand()
-  checkExamples()
-  checkImports()
-  checkTypes()
+  for (const [name, text] of Object.entries(FILES)) writeFileSync(join(home, name), text)
+  sh('it packs', 'cd "$root" && npm pack --ignore-scripts --silent --pack-destination "$home"')
+  sh(
+    'it installs into an empty folder, without a network',
+    'npm install --offline ./payout-sandbox-*.tgz',
+  )
+  sh('and installs no other package', '[ "$(ls node_modules)" = payout-sandbox ]')
+  sh('npx payout-sandbox --help', 'npx --offline payout-sandbox --help | grep start')
+  sh(
+    'it serves the API, the console and the docs',
+    'npx --offline payout-sandbox exec -- node pages.mjs',
+  )
+  sh('an ES module imports it', 'node run.mjs')
+  sh('a CommonJS module requires it', 'node run.cjs')
+  const tsc =
+    'node "$root/node_modules/typescript-native/bin/tsc" --noEmit --strict --target es2022'
+  sh('types for an ES module, module nodenext', `${tsc} --module nodenext typed.mts`)
+  sh('types for a bundler', `${tsc} --module esnext --moduleResolution bundler typed.ts`)
+  sh('types for CommonJS, module nodenext', `${tsc} --module nodenext typed.cts`)
+  const first = 'cd node_modules/payout-sandbox/examples'
+  sh(
+    'its example first-payout runs where it lies',
+    `${first}/first-payout && npm install --offline && npm test`,
+  )
+  sh('its example for a shell runs where it lies', `${first}/ci && bash shell.sh`)
   checkBill()
-  checkGitInstall()
+  // A repository of its own, so that it does not matter who owns this one.
+  const git = 'git --git-dir "$home/repository/.git" --work-tree "$root"'
+  const author = '-c user.name=check -c user.email=check@example.com'
+  sh(
+    'its files are committed',
+    `git init -q "$home/repository"; cd "$root"; ${git} add -A; ${git} ${author} commit -qm 'The files that are here'`,
+  )
+  mkdirSync(join(home, 'from-git'))
+  const version = read(join(root, 'package.json')).version
+  sh(
+    'it installs from a git address',
+    'echo "{}" > package.json && npm install --prefer-offline "git+file://$home/repository"',
+    join(home, 'from-git'),
+  )
+  sh(
+    'and npx runs it',
+    `[ "$(npx --offline payout-sandbox --version)" = ${version} ]`,
+    join(home, 'from-git'),
+  )
+  sh(
+    'and it has its types',
+    'ls node_modules/payout-sandbox/dist/types/index.d.ts',
+    join(home, 'from-git'),
+  )
 } finally {
   rmSync(home, { recursive: true, force: true })
 }
-process.exitCode = failed > 0 ? 1 : 0

@@ -9,7 +9,7 @@ import { finished } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { play } from '../test/repeat/play.ts'
 import { startReceiver } from '../test/repeat/receiver.ts'
-import { installNode, SUPPORTED_NODES } from './binary/node.mjs'
+import { installNode, SUPPORTED_NODES } from './nodes.mjs'
 
 const CALLS = 5_000
 const SEED = 11

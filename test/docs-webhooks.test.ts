@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
+import { PACKAGE_ROOT } from '../src/config/package-root.ts'
 import { SEND_ERRORS } from '../src/model/send-error.ts'
 import { arrivalOrders } from '../src/webhooks/arrival-orders.ts'
 import { type SignFault, signWebhook } from '../src/webhooks/sign.ts'
 
-const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
+const read = (path: string) => readFileSync(join(PACKAGE_ROOT, path), 'utf8')
 const GUIDE = read('docs/webhooks.md')
 
 const ID = 'evt_0123456789abcdef0123456789abcdef'
@@ -137,8 +139,8 @@ t.test('the guide lists every word for a failed attempt, and no other', async (t
 
 /** Starts an example handler on a free port; it ends with the test. */
 async function startHandler(t: Test, file: string): Promise<string> {
-  const path = new URL(`../examples/webhook-handler/${file}`, import.meta.url)
-  const child = spawn(process.execPath, [path.pathname], {
+  const path = join(PACKAGE_ROOT, 'examples/webhook-handler', file)
+  const child = spawn(process.execPath, [path], {
     env: { PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

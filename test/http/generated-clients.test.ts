@@ -4,7 +4,6 @@ import { serviceDocument } from '../../src/http/openapi-service.ts'
 import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'
 import { OPERATIONS } from '../../src/routes/v1/operations.ts'
 import { type StartOptions, start } from '../helper.ts'
-import { noTools } from '../tools.ts'
 import { ADMIN, HEY_API, ON_PAGE, OPENAPI_FETCH, SERVED, type Use } from './client-programs.ts'
 import { usesOf } from './generated.ts'
 
@@ -26,7 +25,7 @@ async function runWith(t: Parameters<typeof start>[0], use: Use, options: StartO
   }
 }
 
-t.test('clients that public generators make type-check and work', { skip: noTools }, async (t) => {
+t.test('clients that public generators make type-check and work', async (t) => {
   const served = await start(t)
   const address = await served.app.listen({ port: 0, host: '127.0.0.1' })
   const fromUrl = (await (await fetch(`${address}/@second/openapi.json`)).json()) as object

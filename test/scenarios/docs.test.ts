@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
+import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { FAILURE_REASONS, failureOf } from '../../src/model/payment-failure.ts'
 import { EVENTS, OPERATIONS } from '../../src/scenarios/operations-and-events.ts'
 import { problemText, readScenario } from '../../src/scenarios/read.ts'
 import { scenarioJsonSchema } from '../../src/scenarios/scenario-schema.ts'
 
-const guide = readFileSync(new URL('../../docs/scenarios.md', import.meta.url), 'utf8')
+const guide = readFileSync(join(PACKAGE_ROOT, 'docs/scenarios.md'), 'utf8')
 const reference = guide.slice(guide.indexOf('## Reference'))
 
 type Node = {

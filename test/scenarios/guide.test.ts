@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { compileScenario } from '../../src/scenarios/compile.ts'
 import { type Counter, createDecider } from '../../src/scenarios/decide.ts'
 import type { EventName } from '../../src/scenarios/operations-and-events.ts'
@@ -19,7 +21,7 @@ import { manualTime } from '../manual-time.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
 
-const guide = readFileSync(new URL('../../docs/scenarios.md', import.meta.url), 'utf8')
+const guide = readFileSync(join(PACKAGE_ROOT, 'docs/scenarios.md'), 'utf8')
 const snippets = [...guide.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text]) => text!)
 
 /** The snippet of the guide with these words in it, as a definition. */

@@ -2,11 +2,12 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import type { Library } from '../../src/scenarios/library.ts'
 import { problemText, readDefinition } from '../../src/scenarios/read.ts'
 import { readLibrary } from '../../src/scenarios/read-library.ts'
 
-const shipped = new URL('../../scenarios', import.meta.url).pathname
+const shipped = join(PACKAGE_ROOT, 'scenarios')
 // The id of the user without rights.
 const NOBODY = 65_534
 const rule = 'rules: [{ when: { operation: getUser }, then: { delay: 1s } }]\n'

@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
+import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { failureOf } from '../../src/model/payment-failure.ts'
 import { createRandom } from '../../src/runtime/random.ts'
 import { type Counter, createDecider } from '../../src/scenarios/decide.ts'
@@ -10,7 +12,7 @@ import { problemText } from '../../src/scenarios/read.ts'
 import { readLibrary } from '../../src/scenarios/read-library.ts'
 import { scenarioJsonSchema } from '../../src/scenarios/scenario-schema.ts'
 
-const folder = new URL('../../scenarios/', import.meta.url).pathname
+const folder = `${join(PACKAGE_ROOT, 'scenarios')}/`
 const textOf = (file: string) => readFileSync(`${folder}${file}`, 'utf8')
 const result = readLibrary([folder])
 if (!result.ok) throw new Error(result.problems.map(problemText).join('\n'))

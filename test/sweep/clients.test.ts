@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { gatherOptions } from '../../src/cli/options.ts'
+import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { openContent } from '../../src/server.ts'
 import { faultsOf } from '../../src/sweep/faults.ts'
 import type { Plan } from '../../src/sweep/faults-and-findings.ts'
@@ -10,7 +10,7 @@ import { startRun } from '../../src/sweep/start-run.ts'
 
 const DEADLINE_MS = 30_000
 const MAX_RETRIES = 20
-const client = join(fileURLToPath(new URL('.', import.meta.url)), 'clients/run.mjs')
+const client = join(PACKAGE_ROOT, 'test/sweep/clients/run.mjs')
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
 const options = gatherOptions({ port: '0', memory: true, clock: 'frozen' }, {})

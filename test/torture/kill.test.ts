@@ -5,6 +5,7 @@ import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import t from 'tap'
+import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { createCaller } from './caller.ts'
 import { figures, LONG, seeded } from './part.ts'
 import { FIXTURES, PAYEE, PAYER, PAYMENT } from './two-users.ts'
@@ -36,7 +37,7 @@ const call = (port: number, path: string, body?: object) =>
 async function bundle(dir: string): Promise<string> {
   const outfile = join(dir, 'server.mjs')
   await build({
-    entryPoints: [join(import.meta.dirname, 'kill-server.ts')],
+    entryPoints: [join(PACKAGE_ROOT, 'test/torture/kill-server.ts')],
     outfile,
     bundle: true,
     platform: 'node',

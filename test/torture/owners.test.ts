@@ -2,6 +2,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import t from 'tap'
+import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { NO_NAMESPACES, type OwnerProcess, type Place, startOwner } from './owner-process.ts'
 import { figures, LONG, seeded } from './part.ts'
 
@@ -33,7 +34,7 @@ t.test(
     const dir = t.testdir({})
     const server = join(dir, 'one-owner.mjs')
     await build({
-      entryPoints: [join(import.meta.dirname, 'owner-server.ts')],
+      entryPoints: [join(PACKAGE_ROOT, 'test/torture/owner-server.ts')],
       outfile: server,
       bundle: true,
       platform: 'node',

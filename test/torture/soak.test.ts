@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { Agent } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
+import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { ASHA, KABIR, ROHAN, ROHANS_ACCOUNT, TOKEN } from '../helper.ts'
 import { receiver, SECRET } from '../receiver.ts'
 import { createCaller } from './caller.ts'
@@ -43,7 +44,7 @@ function slopeOf(points: readonly (readonly [x: number, y: number])[]) {
 
 t.test('a process that answers for long holds no more than at first', async (t) => {
   const child = fork(
-    join(import.meta.dirname, 'soak-server.mjs'),
+    join(PACKAGE_ROOT, 'test/torture/soak-server.mjs'),
     [join(t.testdir({}), 'db.json')],
     {
       execArgv: ['--expose-gc'],

