@@ -43,34 +43,17 @@ export function writeBill({ root, dist, metafiles }) {
   })
 
   const words = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--loglevel=error']
-  const options = {
-    cwd: root,
-    encoding: 'utf8',
-    maxBuffer: 64 << 20,
-    shell: process.platform === 'win32',
-  }
-  const npm = spawnSync('npm', words, options)
+  const shell = process.platform === 'win32'
+  const npm = spawnSync('npm', words, { cwd: root, encoding: 'utf8', maxBuffer: 64 << 20, shell })
   if (npm.status !== 0) throw new Error(`npm sbom failed: ${npm.error?.message ?? npm.stderr}`)
-  const all = JSON.parse(npm.stdout)
+  const { bomFormat, specVersion, version: edition, metadata, ...all } = JSON.parse(npm.stdout)
+  // For npm, all are packages for development; a time and a place in node_modules would differ by machine.
+  const plain = ({ scope: _, properties: __, ...one }) => one
   const refs = new Set(packages.map((one) => one.ref))
-  const components = all.components
-    .filter(
-      (one, i, list) =>
-        refs.has(one['bom-ref']) &&
-        list.findIndex((other) => other['bom-ref'] === one['bom-ref']) === i,
-    )
-    .map(({ name, version, licenses, purl, hashes, 'bom-ref': ref }) => ({
-      type: 'library',
-      'bom-ref': ref,
-      name,
-      version,
-      licenses,
-      purl,
-      hashes,
-    }))
-  components.push({
-    type: 'library',
+  const found = new Map(all.components.map((one) => [one['bom-ref'], plain(one)]))
+  found.set(ref, {
     'bom-ref': ref,
+    type: 'library',
     name: 'swagger-ui-dist',
     version,
     licenses: [{ license: { id: 'Apache-2.0' } }],
@@ -80,24 +63,12 @@ export function writeBill({ root, dist, metafiles }) {
     .filter((one) => refs.has(one.ref))
     .map((one) => ({ ref: one.ref, dependsOn: one.dependsOn.filter((on) => refs.has(on)) }))
   const used = new Set(dependencies.flatMap((one) => one.dependsOn))
-  const own = read('package.json')
-  const self = `${own.name}@${own.version}`
-  const component = {
-    type: 'application',
-    'bom-ref': self,
-    name: own.name,
-    version: own.version,
-    licenses: [{ license: { id: own.license } }],
-    purl: `pkg:npm/${self}`,
-  }
+  const component = plain(metadata.component)
   const direct = [...refs].filter((one) => !used.has(one))
   const bill = {
-    bomFormat: 'CycloneDX',
-    specVersion: '1.5',
-    version: 1,
-    metadata: { component },
-    components,
-    dependencies: [{ ref: self, dependsOn: direct }, ...dependencies],
+    ...{ bomFormat, specVersion, version: edition, metadata: { component } },
+    components: [...refs].map((one) => found.get(one)),
+    dependencies: [{ ref: component['bom-ref'], dependsOn: direct }, ...dependencies],
   }
   writeFileSync(join(dist, 'sbom.cdx.json'), `${JSON.stringify(bill, null, 2)}\n`)
 

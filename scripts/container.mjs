@@ -2,17 +2,7 @@
 // sources, starts the image with crun as docs/container.md says, and checks what that page promises. Needs root.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  copyFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -34,68 +24,6 @@ function run(command, args, options = {}) {
   return found.stdout
 }
 
-// ---- the base image: the Debian, Node, npm and user of node:VERSION-SUITE-slim
-
-/** The machine's package sources for a suite, or for its own suite if it has none for that one. */
-function sourcesOf(suite) {
-  const format = 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)'
-  const list = () =>
-    run('apt-get', ['indextargets', '--format', format, 'Created-By: Packages']).trim()
-  if (list() === '') run('apt-get', ['update', '-qq'])
-  const of = (name) =>
-    list()
-      .split('\n')
-      .filter((line) => new RegExp(`^${name}(-updates|-security)?$`).test(line.split(' ')[2]))
-  if (of(suite).length > 0) return { suite, lines: of(suite) }
-  const own = /^VERSION_CODENAME=(\w+)$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1]
-  console.log(`The machine has no package sources of ${suite}; ${own} is used`)
-  return { suite: own, lines: of(own) }
-}
-
-/** The machine's npm settings for its registry, without secrets. */
-function npmSettings(base) {
-  const get = (name) =>
-    run('npm', ['config', 'get', name])
-      .trim()
-      .replace(/^(null|undefined)$/, '')
-  const lines = ['registry', 'https-proxy', 'noproxy']
-    .filter(get)
-    .map((name) => `${name}=${get(name)}`)
-  const certificates = get('cafile') || process.env.NODE_EXTRA_CA_CERTS
-  if (certificates) {
-    copyFileSync(certificates, join(base, 'etc/certificates.crt'))
-    lines.push('cafile=/etc/certificates.crt')
-  }
-  return `${lines.join('\n')}\n`
-}
-
-function makeBase(work, version, wanted) {
-  const base = join(work, 'base')
-  const { suite, lines } = sourcesOf(wanted)
-  const slim = ['man', 'doc', 'locale'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`)
-  const options = ['--quiet', '--variant=minbase', '--dpkgopt=force-unsafe-io', ...slim]
-  run('mmdebstrap', [...options, suite, base, '-'], { input: `${lines.join('\n')}\n` })
-  const packages = join(work, 'packages')
-  mkdirSync(packages)
-  writeFileSync(join(packages, 'package.json'), '{}')
-  // The package of the binary has no npm.
-  const binary = `node-linux-${process.arch}`
-  run('npm', ['install', '--ignore-scripts', '--no-audit', `${binary}@${version}`, 'npm@11'], {
-    cwd: packages,
-  })
-  const local = join(base, 'usr/local')
-  copyFileSync(join(packages, 'node_modules', binary, 'bin/node'), join(local, 'bin/node'))
-  cpSync(join(packages, 'node_modules/npm'), join(local, 'lib/node_modules/npm'), {
-    recursive: true,
-  })
-  for (const tool of ['npm', 'npx'])
-    symlinkSync(`../lib/node_modules/npm/bin/${tool}-cli.js`, join(local, 'bin', tool))
-  mkdirSync(join(local, 'etc'), { recursive: true })
-  writeFileSync(join(local, 'etc/npmrc'), npmSettings(base))
-  run('chroot', [base, 'useradd', '--uid', '1000', '--create-home', 'node'])
-  return base
-}
-
 // ---- the image
 
 /** Builds the Dockerfile. Returns the folder and the config of the image. */
@@ -112,7 +40,8 @@ function buildImage(work) {
   ]
   const buildah = (args, options) => run('buildah', [...store, ...args], options).trim()
   const base = buildah(['from', 'scratch'])
-  buildah(['add', '--quiet', base, makeBase(work, version, suite), '/'])
+  run(join(root, 'scripts/container-base.sh'), [version, suite], { ...live, cwd: work })
+  buildah(['add', '--quiet', base, join(work, 'base'), '/'])
   buildah([
     'config',
     '--env',
