@@ -165,28 +165,6 @@ t.test('a recording has what an agent did by HTTP, and replays', async (t) => {
   t.match(await run(['replay', file]), { code: 0 })
 })
 
-/** Whether a program loaded a file of dist, by its coverage. */
-function isLoaded(folder: string, file: string): boolean {
-  const [name] = readdirSync(folder)
-  const { result } = JSON.parse(readFileSync(join(folder, name!), 'utf8'))
-  return result.some(({ url }: { url: string }) => url.endsWith(`/${file}`))
-}
-
-t.test('a start does not load the SDK; the first message of an agent does', async (t) => {
-  for (const isCalled of [false, true]) {
-    const folder = t.testdir()
-    const { adminUrl, stop } = await serve(t, ['--memory'], {
-      alone: true,
-      env: { NODE_V8_COVERAGE: folder },
-    })
-    const transport = new StreamableHTTPClientTransport(new URL(`${adminUrl}/mcp`))
-    if (isCalled) await connectAgent(t, transport)
-    await stop()
-    for (const file of ['mcp-sdk.cjs', 'light-my-request.cjs'])
-      t.equal(isLoaded(folder, file), isCalled, file)
-  }
-})
-
 t.test('run_sweep finds the bugs of the example, and says how to see them again', async (t) => {
   const cwd = join(t.testdir(), 'sweep')
   cpSync(join(PACKAGE_ROOT, 'examples/sweep'), cwd, { recursive: true })

@@ -323,11 +323,12 @@ t.test('the stream shows the clock and what decides', async (t) => {
   const { rule_id } = (
     await post('/__admin/rules', { when: { operation: 'getKyc' }, then: { delay: '1s' } })
   ).body
-  t.same(published, [
+  t.match(published, [
     'clock {"now":"2026-02-01T00:00:00.000Z","mode":"frozen","speed":1}',
-    'clock {"now":"2026-02-01T00:00:00.000Z","mode":"real","speed":60}',
+    /^clock {"now":"2026-02-01T00:00:0.\.\d{3}Z","mode":"real","speed":60}$/,
     'scenario {"name":"slow"}',
     'scenario {"name":"slow"}',
   ])
+  t.equal(published.length, 4)
   t.ok(rule_id)
 })
