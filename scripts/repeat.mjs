@@ -1,10 +1,9 @@
 // npm run repeat: checks that 5,000 mixed calls give the same bytes in two runs and on each supported version of Node.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs'
+import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { finished } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { play } from '../test/repeat/play.ts'
@@ -68,19 +67,13 @@ async function run(node, file, receiver) {
 }
 
 /** Describes the first call that differs between two runs, with the text around the first difference. */
-async function firstDifference(one, other) {
-  const lines = (file) => createInterface({ input: createReadStream(file) })[Symbol.asyncIterator]()
-  const [a, b] = [lines(one), lines(other)]
-  for (;;) {
-    const [left, right] = [await a.next(), await b.next()]
-    if (left.done || right.done) return 'one run is longer'
-    if (left.value === right.value) continue
-    let at = 0
-    while (left.value[at] === right.value[at]) at++
-    const [head] = left.value.split(' [', 1)
-    const around = (text) => text.slice(Math.max(0, at - 120), at + 80)
-    return `call ${head}, from character ${at} on:\n  …${around(left.value)}…\n  …${around(right.value)}…`
-  }
+function firstDifference(one, other) {
+  const [a, b] = [one, other].map((file) => readFileSync(file, 'utf8').split('\n'))
+  const line = a.findIndex((text, i) => text !== b[i])
+  if (b[line] === undefined) return 'one run is longer'
+  const at = [...a[line]].findIndex((character, i) => character !== b[line][i])
+  const around = (text) => `…${text.slice(Math.max(0, at - 120), at + 80)}…`
+  return `call ${a[line].split(' [', 1)[0]}:\n  ${around(a[line])}\n  ${around(b[line])}`
 }
 
 async function main() {
@@ -103,7 +96,7 @@ async function main() {
     first ??= { digest, file }
     if (digest === first.digest) continue
     equal = false
-    console.log(`${name} differs at ${await firstDifference(first.file, file)}`)
+    console.log(`${name} differs at ${firstDifference(first.file, file)}`)
   }
   receiver.close()
   console.log(equal ? 'All runs are equal, byte for byte.' : 'The runs differ.')

@@ -5,10 +5,11 @@
 // --short is given. A part imports LONG and SEED from test/torture/part.ts, passes its counts to `figures({...})` there
 // (several calls are merged), and succeeds if its tests pass.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { tableOf, writeBetween } from '../bench/table.mjs'
 import { readOptions, selectedOf } from './command-options.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -66,37 +67,22 @@ function run(part) {
   }
 }
 
-// ---- the table
-
 const shown = (value) => (typeof value === 'number' ? value.toLocaleString('en') : value)
-const rowOf = ({ part, seed, figures, seconds, outcome }) => {
+const cellsOf = ({ part, seed, figures, seconds, outcome }) => {
   const counts = Object.entries(figures).map(([what, value]) => `${what}: ${shown(value)}`)
-  return `| ${part} | ${counts.join('; ')} | ${seed} | ${Math.round(seconds)} s | ${outcome} |`
+  return [part, counts.join('; '), seed, `${Math.round(seconds)} s`, outcome]
 }
 
 /** Replaces the row of this part in the table; the other rows stay. */
 function write(result) {
   const file = join(root, 'docs/reliability.md')
-  const text = readFileSync(file, 'utf8')
-  const marked = /(<!-- table -->\n)([\s\S]*)(<!-- end of table -->)/
-  const old = marked.exec(text)?.[2]
-  if (old === undefined) throw new Error('docs/reliability.md has no <!-- table --> markers')
-  const rows = new Map()
-  for (const line of old.split('\n')) {
-    const part = /^\| (\S+) \|/.exec(line)?.[1]
-    if (PARTS.includes(part)) rows.set(part, line)
-  }
-  rows.set(result.part, rowOf(result))
-  const table = [
-    '| Part | Counted | Seed | Took | Outcome |',
-    '| --- | --- | --- | --- | --- |',
-    ...PARTS.flatMap((part) => rows.get(part) ?? []),
-  ].join('\n')
+  const found = [...readFileSync(file, 'utf8').matchAll(/^\| (\w+) \| (.+) \|$/gm)]
+  const rows = new Map(found.map(([, part, rest]) => [part, [part, ...rest.split(' | ')]]))
+  rows.set(result.part, cellsOf(result))
+  const lines = PARTS.flatMap((part) => (rows.has(part) ? [rows.get(part)] : []))
+  const table = tableOf(['Part', 'Counted', 'Seed', 'Took', 'Outcome'], lines)
   const note = `Last run on Node ${process.version}, ${process.platform} ${process.arch}.`
-  writeFileSync(
-    file,
-    text.replace(marked, (_, from, __, to) => `${from}\n${note}\n\n${table}\n\n${to}`),
-  )
+  writeBetween(file, 'table', `${note}\n\n${table}`)
 }
 
 try {
