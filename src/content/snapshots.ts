@@ -1,7 +1,7 @@
 import { SandboxError } from '../model/errors.ts'
 import { isReference, maskIfsc, maskNumber, maskText, quoteInput } from '../model/mask.ts'
 import { differences } from '../store/table.ts'
-import type { Images } from '../store/world-tables.ts'
+import type { Images } from '../store/worlds.ts'
 import type { Rows } from '../tables/rows.ts'
 import { type SandboxTables, TABLES } from '../tables/tables.ts'
 import { settingOf } from './stored-state.ts'

@@ -19,22 +19,23 @@ import {
   userTextParts,
 } from '../model/row-texts.ts'
 import type { UserRow } from '../model/user.ts'
-import { type Entry, memoizedText } from '../store/table.ts'
+import type { Entry } from '../store/table.ts'
 
-const memoized = <R>(slot: 'text' | 'otherText', render: (row: R) => JsonText) =>
-  memoizedText(slot, render) as (entry: Entry<R>) => JsonText
+const rendered =
+  <R>(render: (row: R) => JsonText) =>
+  ({ row }: Entry<R>): JsonText =>
+    render(row)
 
-// The JSON text of a row is memoized, if the readings are the default ones. Worlds share rows, so the client's id is inserted when the text is sent.
-const userText = memoized('text', userTextParts)
-const transactionText = memoized('text', (row: PaymentRow) => transactionTextParts(row, 'pending'))
-const plainKyc = memoized('text', kycText)
-const plainAccount = memoized('text', bankAccountText)
+const userText = rendered(userTextParts)
+const transactionText = rendered((row: PaymentRow) => transactionTextParts(row, 'pending'))
+const plainKyc = rendered(kycText)
+const plainAccount = rendered(bankAccountText)
 const PLAIN_HISTORY: HistoryView = {
   hasReason: true,
   noRemark: '',
   utrOf: historyUtr.readings['whole']!.value,
 }
-const historyText = memoized('otherText', (row: PaymentRow) => historyTextParts(row, PLAIN_HISTORY))
+const historyText = rendered((row: PaymentRow) => historyTextParts(row, PLAIN_HISTORY))
 
 /** The functions that show KYC records and bank accounts with the words of a client. */
 function createStatusViews(assumed: Assumed) {

@@ -1,37 +1,25 @@
 import { constants } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { type Disk, fileExists } from './disk.ts'
-import { OtherFormat } from './errors.ts'
-
-type Place = { disk: Disk; file: string; wall: () => number }
 
 /** The journals of formats 1 to 3, and of 4 and 5, which have a number. */
-export function olderFiles(disk: Disk, file: string): string[] {
-  const folder = dirname(file)
+export function olderJournals(disk: Disk, file: string): string[] {
   const name = basename(file)
   const stem = name.replace(/\.json$/, '')
-  return disk
-    .readdirSync(folder)
-    .filter(
-      (one) =>
-        one === `${stem}.journal.previous.jsonl` ||
-        one === `${stem}.journal.jsonl` ||
-        (one.startsWith(`${name}.journal.`) && /^\d+$/.test(one.slice(name.length + 9))),
-    )
-    .map((one) => `${folder}/${one}`)
-}
-
-/** Throws if a sandbox of another version was killed before its first document. */
-export function rejectOlderFormats(disk: Disk, file: string) {
-  const [older] = fileExists(disk, file) ? [] : olderFiles(disk, file)
-  if (older !== undefined) throw new OtherFormat(older, '5 or older')
+  const isOlder = (one: string) =>
+    [`${stem}.journal.jsonl`, `${stem}.journal.previous.jsonl`].includes(one) ||
+    (one.startsWith(`${name}.journal.`) && /^\d+$/.test(one.slice(name.length + 9)))
+  const folder = dirname(file)
+  return disk.readdirSync(folder).flatMap((one) => (isOlder(one) ? [`${folder}/${one}`] : []))
 }
 
 /** The files of a data file that exist. */
 export const dataFiles = (disk: Disk, file: string): string[] =>
-  [file, `${file}.journal`, `${file}.tmp`, ...olderFiles(disk, file)].filter((path) =>
+  [file, `${file}.journal`, `${file}.tmp`, ...olderJournals(disk, file)].filter((path) =>
     fileExists(disk, path),
   )
+
+type Place = { disk: Disk; file: string; wall: () => number }
 
 /** Copies a file; returns the path of the copy. */
 export function backUp({ disk, wall }: Place, file: string, why: string): string {

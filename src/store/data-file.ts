@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { SandboxError } from '../model/errors.ts'
-import { backUp, backUpAll, dataFiles, olderFiles, rejectOlderFormats } from './backups.ts'
+import { backUp, backUpAll, dataFiles, olderJournals } from './backups.ts'
 import {
   type Disk,
   errnoOf,
@@ -16,6 +16,7 @@ import {
   DataFileExists,
   EditedBesideJournal,
   LostOwnership,
+  OtherFormat,
   UnreadableFile,
 } from './errors.ts'
 import { Journal, type ReadJournal, readJournal } from './journal.ts'
@@ -26,7 +27,6 @@ import type { Worlds } from './worlds.ts'
 
 // The document is rewritten when the journal is as large as it, and not smaller than this.
 const REWRITE_FROM_BYTES = 1024 * 1024
-const RETRY_MS = 1_000
 
 export type StoreLog = {
   info(message: string): void
@@ -37,14 +37,16 @@ export type StoreLog = {
 export type DataFileOptions<Rows> = {
   file: string
   shape: StateShape<Rows>
-  fsync: boolean
+  /** Sync every change to the disk before it is acknowledged. */
+  fsync?: boolean
   /** What to do with a file that cannot be read: keep all that can be read, or start empty. Both make a copy first. */
-  onDamage: 'refuse' | 'recover' | 'reset'
+  onDamage?: 'refuse' | 'recover' | 'reset'
   /** Whether there must be no data file yet. */
-  mustBeNew: boolean
+  mustBeNew?: boolean
   /** Whether the journal goes if the document was edited beside it. */
-  discardJournal: boolean
-  compactFrom: number | undefined
+  discardJournal?: boolean
+  /** The least size of the journal from which the document is rewritten, bytes. */
+  compactFrom?: number
   /** Reads an edited document; `lost` counts the rows that are left out, if only what can be read is wanted. */
   readEdited: (isLenient: boolean, lost: (rows: number) => void) => ReadEdited
   disk: Disk
@@ -59,62 +61,62 @@ export class DataFile<Rows> {
   readonly #lock: Lock
   readonly #document: Document
   readonly #journal: Journal
+  readonly #rewriteFrom: number
+  /** The rows and changes that could not be read. */
+  readonly #lostAtStart = { rows: 0, changes: 0 }
   #lost: LostOwnership | undefined
   #compacting: Promise<void> | undefined
   /** The size of the journal from which the document is rewritten, after a failure. */
   #nextTry = 0
-  /** The errno of the last failed write; `undefined` while writes succeed. */
-  failure: string | undefined
-  #retry: NodeJS.Timeout | undefined
+  #failure: string | undefined
   #isClosed = false
 
   constructor(options: DataFileOptions<Rows>, worlds: Worlds<Rows>, lock: Lock) {
-    const { disk, file, fsync, log, onDamage, readEdited } = options
+    const { disk, file, fsync = false, log, onDamage, readEdited } = options
     this.#options = options
     this.#worlds = worlds
     this.#lock = lock
+    this.#rewriteFrom = options.compactFrom ?? REWRITE_FROM_BYTES
     this.#journal = new Journal(disk, `${file}.journal`, fsync, this.#confirm)
     this.#document = new Document({
       disk,
       file,
       log,
       confirm: this.#confirm,
-      onWritten: (document, previous) => this.#journal.begin(document, previous),
+      onWritten: (digest) => this.#journal.mark(digest),
       readEdited: readEdited(onDamage === 'recover', (rows) => {
-        this.#lostRows += rows
+        this.#lostAtStart.rows += rows
       }),
     })
   }
 
   // ---- opening
 
-  #lostRows = 0
-
   /** Reads the files, and begins a new journal. */
   async open() {
-    const { disk, file, log } = this.#options
-    rejectOlderFormats(disk, file)
+    const { disk, file, log, shape } = this.#options
+    const [older] = this.hasDocument ? [] : olderJournals(disk, file)
+    if (older !== undefined) throw new OtherFormat(older, '5 or older')
     const found = readJournal(disk, this.#journal.path)
-    this.#document.open(found?.head)
-    const isOurs = found?.head !== undefined && found.head.document === this.#document.digest
-    const journal = this.#usable(found, isOurs)
     if (!found && this.#lock.replacedDead)
       log.warn(
         `The journal ${this.#journal.path} of a killed sandbox is missing. Changes that were only in the journal are lost. The start continues without them.`,
       )
-    const content = await this.#document.read(isOurs && this.#document.digest !== null)
-    readStates(content, this.#worlds, this.#options.shape)
-    const lostChanges = journal ? this.#replay(journal) : 0
-    if (this.#lostRows + lostChanges > 0 || (journal && journal.bad.length > 0)) {
-      const lost = `${this.#lostRows} rows of the document and ${lostChanges} changes of the journal could not be read and are lost`
-      log.warn(`${file} was damaged: ${lost}. Backup of the files: ${backUpAll(this.#options)}.`)
-    }
-    const isAsWritten = isOurs && journal?.changes.length === 0 && journal.bad.length === 0
-    const isEmpty = !this.hasDocument && this.#worlds.byName.size === 0
-    if (isAsWritten || isEmpty) {
-      this.#document.tidy()
-      this.#journal.begin(this.#document.digest)
-    } else await this.#rewrite()
+    const { digest } = this.#document
+    const mark = found?.marks.findLast(({ document }) => document === digest)
+    const journal = this.#usable(found, mark !== undefined)
+    this.#document.isOurs = mark !== undefined
+    readStates(await this.#document.load(), this.#worlds, shape)
+    const changes = this.#replay(journal, mark?.upTo ?? 0)
+    const { rows, changes: lostChanges } = this.#lostAtStart
+    if (rows + lostChanges > 0)
+      log.warn(
+        `${file} was damaged: ${rows} rows of the document and ${lostChanges} changes of the journal could not be read and are lost. Backup of the files: ${backUpAll(this.#options)}.`,
+      )
+    const isEmpty = digest === null && this.#worlds.byName.size === 0
+    if (mark || isEmpty) this.#journal.begin(digest, changes)
+    if (mark ? changes.length + lostChanges > 0 : !isEmpty) await this.#rewrite()
+    else this.#document.tidy()
   }
 
   /** The journal to apply; `undefined` if there is none, or it goes. Throws if it is not that of the document. */
@@ -122,12 +124,10 @@ export class DataFile<Rows> {
     const { file, discardJournal, onDamage, log } = this.#options
     const { path } = this.#journal
     if (!found) return undefined
-    const { head, changes, bad, torn } = found
-    if (head && !isOurs && changes.length + bad.length > 0) {
-      if (!discardJournal) {
-        const count = changes.length + bad.length
-        throw new EditedBesideJournal(file, path, count, this.#document.digest !== null)
-      }
+    const { marks, changes, bad, torn } = found
+    const count = changes.length + bad.length
+    if (marks.length > 0 && !isOurs && count > 0) {
+      if (!discardJournal) throw new EditedBesideJournal(file, path, count, this.hasDocument)
       const copy = backUp(this.#options, path, 'discarded')
       log.warn(`The journal ${path} was discarded. A backup is ${copy}.`)
       return undefined
@@ -140,24 +140,24 @@ export class DataFile<Rows> {
       log.warn(
         `${path}: the last ${torn} bytes are an incomplete write that was never acknowledged; they are dropped.`,
       )
-    return isOurs || changes.length > 0 ? found : undefined
+    return found
   }
 
-  /** Applies the changes of a journal; returns how many are lost. */
-  #replay({ changes, bad }: ReadJournal): number {
-    let lost = bad.length
-    for (const { line, change } of changes) {
-      try {
-        this.#worlds.replay(change)
-      } catch (error) {
-        if (this.#options.onDamage !== 'recover')
-          throw new DamagedFile(
-            `${this.#journal.path}: line ${line} cannot be applied: ${(error as Error).message}`,
-          )
-        lost++
-      }
-    }
-    return lost
+  /** Applies the changes after a line; returns their texts. */
+  #replay(journal: ReadJournal | undefined, after: number): string[] {
+    const { changes: all = [], bad = [] } = journal ?? {}
+    this.#lostAtStart.changes = bad.length
+    const changes = all.filter(({ line }) => line > after)
+    const misfits = new Set<object>()
+    this.#worlds.replay(changes, (one, error) => {
+      if (this.#options.onDamage !== 'recover')
+        throw new DamagedFile(
+          `${this.#journal.path}: line ${one.line} cannot be applied: ${error.message}`,
+        )
+      misfits.add(one)
+    })
+    this.#lostAtStart.changes += misfits.size
+    return changes.filter((one) => !misfits.has(one)).map(({ change }) => JSON.stringify(change))
   }
 
   // ---- ownership
@@ -167,7 +167,6 @@ export class DataFile<Rows> {
     if (this.#lost) throw this.#lost
     const why = this.#lock.whyLost() ?? this.#journal.whyLost()
     if (why === undefined) return
-    clearInterval(this.#retry)
     this.#lost = new LostOwnership(
       `This process no longer owns the data file ${this.#options.file}: ${why}. It rejects all changes from now on. ` +
         'Restart it to continue with the current content of the data file.',
@@ -191,36 +190,31 @@ export class DataFile<Rows> {
   /** Writes changes to the journal. Throws `storage_unavailable`. */
   readonly write: WriteChanges = (changes) => {
     try {
-      this.#journal.append(changes)
+      this.#append(changes)
     } catch (error) {
       throw this.#failed(error)
     }
-    this.#written()
-    const { bytes } = this.#journal
-    const from = this.#options.compactFrom ?? REWRITE_FROM_BYTES
-    if (!this.#compacting && bytes >= Math.max(from, this.#document.bytes, this.#nextTry))
-      void this.compact()
+    const from = Math.max(this.#rewriteFrom, this.#document.bytes, this.#nextTry)
+    if (!this.#compacting && this.#journal.bytes >= from) void this.compact()
   }
 
-  #written() {
-    if (this.failure === undefined) return
+  #append(changes: Parameters<WriteChanges>[0]) {
+    this.#journal.append(changes)
+    if (this.#failure === undefined) return
     this.#options.log.info(`The data file ${this.#options.file} can be written again.`)
-    this.failure = undefined
-    clearInterval(this.#retry)
-    this.#retry = undefined
+    this.#failure = undefined
   }
 
-  /** Returns the error to respond with after a failed write, and tries from time to time whether writes succeed again. */
+  /** Returns the error to respond with after a failed write. */
   #failed(error: unknown): SandboxError {
     if (error instanceof LostOwnership)
       return new SandboxError('storage_unavailable', `${error.message} Nothing was changed.`)
     const code = errnoOf(error)
-    if (this.failure === undefined)
+    if (this.#failure === undefined)
       this.#options.log.warn(
         `The data file ${this.#options.file} cannot be written (${code}). The sandbox rejects all changes until it can write again.`,
       )
-    this.failure = code
-    this.#retry ??= setInterval(() => this.#tryToWrite(), RETRY_MS).unref()
+    this.#failure = code
     return new SandboxError(
       'storage_unavailable',
       `The data file cannot be written (${code}); nothing was changed. Free disk space or make the file writable, then try again.`,
@@ -228,14 +222,15 @@ export class DataFile<Rows> {
     )
   }
 
-  #tryToWrite() {
+  /** Tries again after a failed write; returns the errno if it still fails. */
+  failure(): string | undefined {
     try {
       // An empty change.
-      this.#journal.append([[['', 0, []]]])
-      this.#written()
-    } catch {
-      // Still failing; the next try follows.
+      if (this.#failure !== undefined && !this.#isClosed) this.#append([[['', 0, []]]])
+    } catch (error) {
+      this.#failure = errnoOf(error)
     }
+    return this.#failure
   }
 
   /** Whether there is a document. */
@@ -259,7 +254,7 @@ export class DataFile<Rows> {
       this.#nextTry = 0
     } catch (error) {
       // Waits for more changes before the next try; else every change would try again.
-      this.#nextTry = this.#journal.bytes + (this.#options.compactFrom ?? REWRITE_FROM_BYTES)
+      this.#nextTry = this.#journal.bytes + this.#rewriteFrom
       if (!(error instanceof LostOwnership))
         this.#options.log.warn(
           `The document ${this.#options.file} could not be rewritten (${errnoOf(error)}). The sandbox continues to write to the journal.`,
@@ -272,7 +267,8 @@ export class DataFile<Rows> {
     this.#worlds.dropUnusedBases()
     this.#worlds.journaled.clear()
     this.#journal.keep()
-    await this.#document.write(documentText(this.#worlds, this.#options.shape))
+    await this.#document.save(documentText(this.#worlds, this.#options.shape))
+    this.#journal.begin(this.#document.digest)
   }
 
   async close() {
@@ -284,7 +280,6 @@ export class DataFile<Rows> {
       if (!this.#journal.isEmpty) await this.compact()
       this.#journal.close()
     } finally {
-      clearInterval(this.#retry)
       this.#lock.release()
     }
   }
@@ -300,23 +295,27 @@ export async function openDataFile<Rows>(
   given: DataFileOptions<Rows>,
   worlds: Worlds<Rows>,
 ): Promise<DataFile<Rows>> {
-  const { disk, log, onDamage } = given
+  const { disk, log } = given
   const file = resolveLinks(disk, given.file)
   const options = { ...given, file }
   makeFolder(disk, dirname(file))
-  for (const path of [file, `${file}.journal`, ...olderFiles(disk, file)])
+  for (const path of [file, `${file}.journal`, ...olderJournals(disk, file)])
     requireRegular(disk, path)
   requireRegular(disk, `${file}.lock`, (found) => found.isSocket())
   const lock = await takeLock(disk, file)
-  let opened = new DataFile(options, worlds, lock)
+  let opened: DataFile<Rows> | undefined
+  const open = async () => {
+    opened = new DataFile(options, worlds, lock)
+    await opened.open()
+    return opened
+  }
   try {
     rejectMountedFile(disk, file)
     try {
       if (given.mustBeNew && dataFiles(disk, file).length > 0) throw new DataFileExists(given.file)
-      await opened.open()
-      return opened
+      return await open()
     } catch (error) {
-      if (!(error instanceof UnreadableFile) || onDamage !== 'reset') throw error
+      if (!(error instanceof UnreadableFile) || given.onDamage !== 'reset') throw error
       const copies = backUpAll(options, error instanceof DataFileExists ? 'replaced' : 'damaged')
       log.warn(
         `${error.message}. The sandbox starts with an empty data file; copies of the old files are ${copies}.`,
@@ -324,11 +323,9 @@ export async function openDataFile<Rows>(
     }
     for (const path of dataFiles(disk, file)) removeFile(disk, path)
     worlds.clear()
-    opened = new DataFile(options, worlds, lock)
-    await opened.open()
-    return opened
+    return await open()
   } catch (error) {
-    opened.abandon()
+    opened?.abandon()
     lock.release()
     throw error
   }

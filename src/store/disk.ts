@@ -1,6 +1,5 @@
 import fs, { type Stats } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { promisify } from 'node:util'
 import { UnusableFile } from './errors.ts'
 
 /** The file system calls of the store. All go through this interface, so that a test can inject faults. */
@@ -10,8 +9,8 @@ export type Disk = Pick<
   | 'closeSync'
   | 'copyFileSync'
   | 'fdatasyncSync'
-  | 'fsync'
   | 'fstatSync'
+  | 'fsync'
   | 'fsyncSync'
   | 'ftruncateSync'
   | 'linkSync'
@@ -21,13 +20,11 @@ export type Disk = Pick<
   | 'readdirSync'
   | 'readFileSync'
   | 'readlinkSync'
-  | 'rename'
   | 'renameSync'
   | 'statSync'
   | 'unlinkSync'
-  | 'write'
+  | 'writeFile'
   | 'writeFileSync'
-  | 'writeSync'
 >
 
 /** The real file system. */
@@ -48,10 +45,33 @@ export function ignoreErrors(run: () => void): void {
   }
 }
 
-// ---- paths
+/** The result of a call; `undefined` if there is no such file. */
+function ifExists<T>(call: () => T): T | undefined {
+  try {
+    return call()
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
 
-// Linux follows the same number of consecutive links.
-const MAX_LINKS = 40
+/** What stands at a path; `undefined` if nothing does. Throws if the disk cannot tell. */
+export const statOf = (disk: Disk, path: string): Stats | undefined =>
+  disk.lstatSync(path, { throwIfNoEntry: false })
+
+/** Whether a file exists. Throws if the disk cannot tell: an existing file must not be treated as absent. */
+export const fileExists = (disk: Disk, file: string): boolean =>
+  disk.statSync(file, { throwIfNoEntry: false }) !== undefined
+
+/** Reads a file; `undefined` if it does not exist. */
+export const readIfExists = (disk: Disk, file: string): Buffer | undefined =>
+  ifExists(() => disk.readFileSync(file))
+
+/** Removes a file if it exists. */
+export const removeFile = (disk: Disk, file: string): void => ifExists(() => disk.unlinkSync(file))
+
+export const isSameFile = (a: Stats | undefined, b: Stats | undefined): boolean =>
+  a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev
 
 /**
  * Resolves the symbolic links of a path, whether the file exists or not. Two names of one file must be seen as one
@@ -59,7 +79,8 @@ const MAX_LINKS = 40
  */
 export function resolveLinks(disk: Disk, file: string): string {
   let target = resolve(file)
-  for (let links = 0; links < MAX_LINKS; links++) {
+  // Linux follows the same number of consecutive links.
+  for (let links = 0; links < 40; links++) {
     try {
       target = resolve(dirname(target), disk.readlinkSync(target))
     } catch {
@@ -70,23 +91,6 @@ export function resolveLinks(disk: Disk, file: string): string {
   return target
 }
 
-/** Whether a file exists. Throws if the disk cannot tell: an existing file must not be treated as absent. */
-export const fileExists = (disk: Disk, file: string): boolean =>
-  disk.statSync(file, { throwIfNoEntry: false }) !== undefined
-
-/** Reads a file; `undefined` if it does not exist. */
-export function readIfExists(disk: Disk, file: string): Buffer | undefined {
-  try {
-    return disk.readFileSync(file)
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined
-    throw error
-  }
-}
-
-export const isSameFile = (a: Stats | undefined, b: Stats | undefined): boolean =>
-  a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev
-
 function nameOf(kind: Stats): string {
   if (kind.isSymbolicLink()) return 'a link'
   if (kind.isDirectory()) return 'a folder'
@@ -96,7 +100,7 @@ function nameOf(kind: Stats): string {
 
 /** Throws `UnusableFile` if a file exists and is not regular: reading a FIFO or a device may never end. */
 export function requireRegular(disk: Disk, file: string, isAllowed = (_: Stats) => false): void {
-  const found = disk.lstatSync(file, { throwIfNoEntry: false })
+  const found = statOf(disk, file)
   if (!found || found.isFile() || isAllowed(found)) return
   throw new UnusableFile(
     `${file} is ${nameOf(found)}, but must be a regular file. Remove it, or choose another data file`,
@@ -121,30 +125,16 @@ export function rejectMountedFile(disk: Disk, file: string): void {
   ignoreErrors(() => disk.unlinkSync(probe))
 }
 
-// ---- changing
-
-/** Removes a file if it exists. */
-export function removeFile(disk: Disk, file: string): void {
-  try {
-    disk.unlinkSync(file)
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error
-  }
-}
-
 /**
- * Creates a new file that only its owner can access, and opens it. What stood there is removed first, be it a link or
- * a file of somebody else: nothing is written through it.
+ * Creates a new file that only its owner can access, and opens it to append. What stood there is removed first, be it
+ * a link or a file of somebody else: nothing is written through it.
  */
 export function createPrivate(disk: Disk, file: string): number {
   removeFile(disk, file)
-  return disk.openSync(file, 'wx', 0o600)
+  return disk.openSync(file, 'ax', 0o600)
 }
 
-/**
- * Creates a folder and its parents. Node's recursive mkdir never ends on a file system that accepts no folders
- * (`/proc`).
- */
+/** Creates a folder and its parents. Node's recursive mkdir never ends where no folder can be made (`/proc`). */
 export function makeFolder(disk: Disk, folder: string): void {
   if (fileExists(disk, folder)) return
   const above = dirname(folder)
@@ -152,33 +142,8 @@ export function makeFolder(disk: Disk, folder: string): void {
   disk.mkdirSync(folder, { mode: 0o700 })
 }
 
-/** Appends all bytes to a file or none: a partial write is truncated. */
-export function appendWhole(disk: Disk, fd: number, size: number, bytes: Buffer): void {
-  let written = 0
-  try {
-    while (written < bytes.length)
-      written += disk.writeSync(fd, bytes, written, bytes.length - written, size + written)
-  } catch (error) {
-    if (written > 0) disk.ftruncateSync(fd, size)
-    throw error
-  }
-}
-
-/** Writes bytes at the end of a file without blocking the event loop. */
-export async function writeOn(disk: Disk, fd: number, bytes: Buffer): Promise<void> {
-  for (let at = 0; at < bytes.length; )
-    at += await new Promise<number>((resolve, reject) => {
-      disk.write(fd, bytes, at, bytes.length - at, null, (error, written) =>
-        error ? reject(error) : resolve(written),
-      )
-    })
-}
-
-export const syncFile = (disk: Disk, fd: number): Promise<void> => promisify(disk.fsync)(fd)
-
-/** Makes a rename in a folder survive a power failure. Not every platform can open a folder. */
+/** Makes a rename in a folder survive a power failure, if the platform can open a folder. */
 export function syncFolderOf(disk: Disk, file: string): void {
-  // If the platform does not allow it, the rename is as durable as the platform makes it.
   ignoreErrors(() => {
     const fd = disk.openSync(dirname(file), 'r')
     ignoreErrors(() => disk.fsyncSync(fd))

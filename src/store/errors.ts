@@ -3,10 +3,7 @@ export const FORMAT = 6
 
 /** The data file cannot be read as it is. It is not changed. */
 export class UnreadableFile extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = this.constructor.name
-  }
+  override name = this.constructor.name
 }
 
 /** A file is damaged, or was edited to something that is not valid. */
@@ -38,24 +35,17 @@ export class EditedBesideJournal extends UnreadableFile {
 
 /** The path of a store file is something that the store cannot use, such as a folder. It is not changed. */
 export class UnusableFile extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'UnusableFile'
-  }
+  override name = 'UnusableFile'
 }
 
 /** The data file is in use by another process. */
 export class FileInUse extends Error {
+  override name = 'FileInUse'
+
   constructor(file: string, owner: string) {
     super(`${file} is in use by ${owner}`)
-    this.name = 'FileInUse'
   }
 }
 
 /** This process no longer owns its data file, and never writes it again. */
-export class LostOwnership extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'LostOwnership'
-  }
-}
+export class LostOwnership extends Error {}

@@ -1,6 +1,5 @@
 import { nodeZlib } from '../runtime/node-modules.ts'
 import {
-  appendWhole,
   createPrivate,
   type Disk,
   ignoreErrors,
@@ -12,12 +11,13 @@ import { FORMAT } from './errors.ts'
 import type { AtomicChange } from './unit-of-work.ts'
 
 /**
- * The first line of a journal. `document` is the digest of the document that its changes belong to, or null if there was
- * none. The document is renamed to its place just after the journal; until then `previous` is there.
+ * A line that names a document by its digest (null: there is none), which has all changes up to a line. The first line is
+ * one; another is written before a new document is put in place, so either document fits.
  */
-type Head = { format: number; document: string | null; previous: string | null }
+type Mark = { format: number; document: string | null; upTo: number }
 
-// A line is `["1a2b3c4d",JSON]`. The CRC-32 of the JSON begins with the number of the line, so a missing line is noticed.
+// A line is `["1a2b3c4d",JSON]`, with a change or a mark. The CRC-32 of the JSON begins with the number of the line, so a
+// missing line is noticed.
 const START = '["'
 const CRC_LENGTH = 8
 const TEXT_AT = START.length + CRC_LENGTH + 2
@@ -36,21 +36,10 @@ function textIn(line: Buffer, number: number): string | undefined {
   return isWhole ? text.toString('utf8') : undefined
 }
 
-/** The lines of a file without their ends, and what follows the last one. */
-function linesOf(bytes: Buffer): { lines: Buffer[]; rest: Buffer } {
-  const lines: Buffer[] = []
-  let at = 0
-  for (let end = bytes.indexOf('\n'); end !== -1; end = bytes.indexOf('\n', at)) {
-    lines.push(bytes.subarray(at, end))
-    at = end + 1
-  }
-  return { lines, rest: bytes.subarray(at) }
-}
-
+export type ReadChange = { line: number; change: AtomicChange }
 export type ReadJournal = {
-  /** `undefined`: it cannot be read. */
-  head: Head | undefined
-  changes: { line: number; change: AtomicChange }[]
+  marks: Mark[]
+  changes: ReadChange[]
   /** The numbers of the lines that cannot be read. */
   bad: number[]
   /** The size of an incomplete write at the end, which was never acknowledged. */
@@ -61,23 +50,27 @@ export type ReadJournal = {
 export function readJournal(disk: Disk, path: string): ReadJournal | undefined {
   const bytes = readIfExists(disk, path)
   if (!bytes) return undefined
-  const { lines, rest } = linesOf(bytes)
-  let torn = 0
-  if (rest.length > 0) {
-    const number = lines.length + 1
-    // Only the line feed of a complete line may be wrong: that line was acknowledged.
-    const isWhole = [rest, rest.subarray(0, -1)].some((one) => textIn(one, number) !== undefined)
-    if (isWhole) lines.push(rest)
-    else torn = rest.length
+  const lines = bytes
+    .toString('latin1')
+    .split('\n')
+    .map((line) => Buffer.from(line, 'latin1'))
+  const rest = lines.pop()!
+  const read: ReadJournal = { marks: [], changes: [], bad: [], torn: 0 }
+  // Only the line feed of a complete line may be wrong: that line was acknowledged.
+  const isWhole = [rest, rest.subarray(0, -1)].some((one) => textIn(one, lines.length + 1))
+  if (isWhole || lines.length === 0) lines.push(rest)
+  else read.torn = rest.length
+  for (const [i, bytesOfLine] of lines.entries()) {
+    const line = i + 1
+    const text = textIn(bytesOfLine, line)
+    if (text === undefined) {
+      read.bad.push(line)
+      continue
+    }
+    const value = JSON.parse(text) as Mark | AtomicChange
+    if ('document' in value) read.marks.push(value)
+    else read.changes.push({ line, change: value })
   }
-  const read: ReadJournal = { head: undefined, changes: [], bad: [], torn }
-  for (const [i, line] of lines.entries()) {
-    const text = textIn(line, i + 1)
-    if (text === undefined) read.bad.push(i + 1)
-    else if (i === 0) read.head = JSON.parse(text) as Head
-    else read.changes.push({ line: i + 1, change: JSON.parse(text) as AtomicChange })
-  }
-  if (lines.length === 0) read.bad.push(1)
   return read
 }
 
@@ -89,13 +82,15 @@ export class Journal {
   /** Throws if this process does not own the data file. */
   readonly #confirm: () => void
   #fd: number | undefined
-  #lines = 0
   #size = 0
-  #headSize = 0
+  #lines = 0
   /** Whether a failed write may have left bytes after the last complete line. */
-  #hasPartialWrite = false
-  /** The changes since a document is written, which the next journal begins with. */
+  #isTorn = false
+  /** How many changes the document in its place does not have. */
+  #changes = 0
+  /** The changes since a new document was begun, and the number of lines then. */
   #kept: string[] | undefined
+  #upTo = 0
 
   constructor(disk: Disk, path: string, fsync: boolean, confirm: () => void) {
     this.#disk = disk
@@ -108,8 +103,9 @@ export class Journal {
     return this.#size
   }
 
+  /** Whether the document has all changes. */
   get isEmpty(): boolean {
-    return this.#size === this.#headSize
+    return this.#changes === 0
   }
 
   /** Why the file is no longer ours; `undefined` while it is. */
@@ -120,24 +116,24 @@ export class Journal {
     return `its journal ${this.path} was removed or replaced`
   }
 
-  /** Keeps the changes from now on for the next journal. */
+  /** Keeps the changes from now on: a document is begun that does not have them. */
   keep() {
     this.#kept = []
+    this.#upTo = this.#lines
   }
 
   /**
-   * Begins the journal of a document in a new file, with the changes that were kept, and puts it in the place of the
-   * present one. A previous owner that is still alive has the old file open; its writes there do no harm.
+   * Begins the journal of a document in a new file, with changes that the document does not have (default: those that
+   * were kept). A previous owner that is still alive has the old file open; its writes there do no harm.
    */
-  begin(document: string | null, previous: string | null = null) {
-    const head: Head = { format: FORMAT, document, previous }
-    const texts = [JSON.stringify(head), ...(this.#kept ?? [])]
-    const lines = texts.map((text, i) => lineOf(text, i + 1))
+  begin(document: string | null, changes: readonly string[] = this.#kept ?? []) {
+    const mark: Mark = { format: FORMAT, document, upTo: 1 }
+    const lines = [JSON.stringify(mark), ...changes].map((text, i) => lineOf(text, i + 1))
     const bytes = Buffer.from(lines.join(''))
     const draft = `${this.path}.tmp`
     const fd = createPrivate(this.#disk, draft)
     try {
-      appendWhole(this.#disk, fd, 0, bytes)
+      this.#disk.writeFileSync(fd, bytes)
       // Needed without fsync too: what is on the disk from the old file must also be there from the new one.
       this.#disk.fdatasyncSync(fd)
       this.#confirm()
@@ -149,13 +145,19 @@ export class Journal {
     }
     const before = this.#fd
     this.#fd = fd
-    this.#lines = lines.length
     this.#size = bytes.length
-    this.#headSize = Buffer.byteLength(lines[0]!)
-    this.#hasPartialWrite = false
+    this.#lines = lines.length
+    this.#isTorn = false
+    this.#changes = changes.length
     this.#kept = undefined
     if (before !== undefined) ignoreErrors(() => this.#disk.closeSync(before))
     syncFolderOf(this.#disk, this.path)
+  }
+
+  /** Says that the next document has the changes before `keep`. It is then put in its place. */
+  mark(document: string) {
+    const mark: Mark = { format: FORMAT, document, upTo: this.#upTo }
+    if (this.#fd !== undefined) this.#write([JSON.stringify(mark)], true)
   }
 
   /**
@@ -163,25 +165,30 @@ export class Journal {
    * failure does not either.
    */
   append(changes: readonly AtomicChange[]) {
+    const texts = changes.map((change) => JSON.stringify(change))
+    this.#write(texts, this.#fsync)
+    this.#changes += texts.length
+    this.#kept?.push(...texts)
+  }
+
+  #write(texts: readonly string[], syncs: boolean) {
     const fd = this.#fd
     if (fd === undefined) throw new Error('The journal is closed')
-    if (this.#hasPartialWrite) this.#disk.ftruncateSync(fd, this.#size)
-    this.#hasPartialWrite = true
-    const texts = changes.map((change) => JSON.stringify(change))
+    if (this.#isTorn) this.#disk.ftruncateSync(fd, this.#size)
+    this.#isTorn = true
     const bytes = Buffer.from(texts.map((text, i) => lineOf(text, this.#lines + 1 + i)).join(''))
-    appendWhole(this.#disk, fd, this.#size, bytes)
     try {
-      if (this.#fsync) this.#disk.fdatasyncSync(fd)
+      this.#disk.writeFileSync(fd, bytes)
+      if (syncs) this.#disk.fdatasyncSync(fd)
       this.#confirm()
     } catch (error) {
       // A rejected change must not reappear at the next start.
       this.#disk.ftruncateSync(fd, this.#size)
       throw error
     }
-    this.#hasPartialWrite = false
+    this.#isTorn = false
     this.#size += bytes.length
     this.#lines += texts.length
-    this.#kept?.push(...texts)
   }
 
   close() {

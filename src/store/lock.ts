@@ -11,6 +11,7 @@ import {
   isSameFile,
   readIfExists,
   removeFile,
+  statOf,
 } from './disk.ts'
 import { FileInUse } from './errors.ts'
 
@@ -58,7 +59,8 @@ function startOf(disk: Disk, pid: number): string {
 const ownerText = (disk: Disk) =>
   JSON.stringify({ pid: process.pid, host: hostname(), startedAt: startOf(disk, process.pid) })
 
-const describe = ({ pid, host }: Owner) => `process ${pid} on ${host}`
+const describe = (owner: Owner | undefined) =>
+  owner ? `process ${owner.pid} on ${owner.host}` : 'another process'
 
 function ownerIn(text: string | undefined): Owner | undefined {
   try {
@@ -70,17 +72,16 @@ function ownerIn(text: string | undefined): Owner | undefined {
 }
 
 /**
- * Calls a function with an address of a socket file. If the path is too long, Linux can address it by the descriptor
+ * Calls a function with the address of a socket file. If the path is too long, Linux can address it by the descriptor
  * of its folder. Returns `undefined` if no address is short enough.
  */
 function withAddress<T>(disk: Disk, path: string, use: (address: string) => T): T | undefined {
-  const fits = (address: string) => Buffer.byteLength(address) <= MAX_ADDRESS
-  if (fits(path)) return use(path)
+  if (Buffer.byteLength(path) <= MAX_ADDRESS) return use(path)
   if (process.platform !== 'linux') return undefined
   const folder = disk.openSync(dirname(path), 'r')
   try {
     const address = `/proc/self/fd/${folder}/${basename(path)}`
-    return fits(address) ? use(address) : undefined
+    return Buffer.byteLength(address) <= MAX_ADDRESS ? use(address) : undefined
   } finally {
     disk.closeSync(folder)
   }
@@ -94,18 +95,16 @@ function listenOn(disk: Disk, path: string): Draft | undefined {
     connection.on('error', () => connection.destroy())
     connection.end(greeting)
   })
-  server.on('error', () => {
-    // It does not listen; the code below checks that.
-  })
+  // If it does not listen, the code below finds out.
+  server.on('error', () => {})
   server.unref()
   ignoreErrors(() => withAddress(disk, path, (address) => server.listen({ path: address })))
   if (!server.listening) return undefined
   try {
     disk.chmodSync(path, 0o600)
-    return { stats: disk.statSync(path), close: () => server.close() }
+    return { stats: disk.lstatSync(path), close: () => server.close() }
   } catch (error) {
     server.close()
-    ignoreErrors(() => disk.unlinkSync(path))
     throw error
   }
 }
@@ -117,7 +116,6 @@ function writePidFile(disk: Disk, path: string): Draft {
     return { stats: disk.fstatSync(fd), close: () => disk.closeSync(fd) }
   } catch (error) {
     ignoreErrors(() => disk.closeSync(fd))
-    ignoreErrors(() => disk.unlinkSync(path))
     throw error
   }
 }
@@ -127,16 +125,17 @@ function place(disk: Disk, path: string): Draft | undefined {
   const draft = `${path}.${DRAFT}.tmp`
   removeFile(disk, draft)
   for (const make of [listenOn, writePidFile]) {
-    const made = make(disk, draft)
-    if (!made) continue
+    let made: Draft | undefined
     try {
+      made = make(disk, draft)
+      if (!made) continue
       disk.linkSync(draft, path)
       return made
     } catch (error) {
-      ignoreErrors(made.close)
+      if (made) ignoreErrors(made.close)
       if (errnoOf(error) === 'EEXIST') return undefined
       // Some file systems have sockets, but no links to them.
-      if (make === writePidFile) throw error
+      if (!made || make === writePidFile) throw error
     } finally {
       ignoreErrors(() => removeFile(disk, draft))
     }
@@ -148,42 +147,25 @@ function place(disk: Disk, path: string): Draft | undefined {
  * Asks the owner of a socket who it is. `undefined`: the kernel says that nobody listens any more. The kernel accepts
  * the connection for a process that is paused, too.
  */
-function ask(disk: Disk, path: string): Promise<string | undefined> {
-  return new Promise((resolve, reject) => {
-    function askAt(address: string) {
-      const connection = connect(address)
-      let text = ''
-      let timer: NodeJS.Timeout | undefined
-      const end = (owner: string | undefined) => {
-        clearTimeout(timer)
-        connection.destroy()
-        resolve(owner)
-      }
-      const named = () => {
-        const owner = ownerIn(text)
-        return owner ? describe(owner) : 'another process'
-      }
-      connection.setEncoding('utf8')
-      connection.on('connect', () => {
-        timer = setTimeout(() => end(named()), GREETING_MS)
-      })
-      connection.on('data', (more: string) => {
-        text += more
-      })
-      connection.on('end', () => end(named()))
-      connection.on('error', (error) => {
-        const isDead = ['ECONNREFUSED', 'ENOENT'].includes(errnoOf(error))
-        end(isDead ? undefined : named())
-      })
-      return true
+const ask = (disk: Disk, path: string): Promise<string | undefined> =>
+  new Promise((resolve) => {
+    const connection = withAddress(disk, path, connect)
+    if (!connection) return resolve('another process')
+    let text = ''
+    const end = () => {
+      connection.destroy()
+      resolve(describe(ownerIn(text)))
     }
-    try {
-      if (!withAddress(disk, path, askAt)) resolve('another process')
-    } catch (error) {
-      reject(error)
-    }
+    connection.setEncoding('utf8').setTimeout(GREETING_MS, end)
+    connection.on('data', (more: string) => {
+      text += more
+    })
+    connection.on('end', end)
+    connection.on('error', (error) => {
+      if (['ECONNREFUSED', 'ENOENT'].includes(errnoOf(error))) resolve(undefined)
+      else end()
+    })
   })
-}
 
 /** The owner that a file with a number names; `undefined` if that process does not run. */
 function runningOwner(disk: Disk, path: string): string | undefined {
@@ -205,10 +187,10 @@ function runningOwner(disk: Disk, path: string): string | undefined {
 
 /** Removes the lock of a dead owner, unless another process has replaced it meanwhile. */
 function removeDead(disk: Disk, path: string, dead: Stats) {
+  // The inode of a dead lock can be used again.
   const isDead = (found: Stats | undefined) =>
-    // The inode of a dead lock can be used again.
-    isSameFile(found, dead) && found!.mtimeMs === dead.mtimeMs
-  if (!isDead(disk.lstatSync(path, { throwIfNoEntry: false }))) return
+    isSameFile(found, dead) && found?.mtimeMs === dead.mtimeMs
+  if (!isDead(statOf(disk, path))) return
   const aside = `${path}.${DRAFT}.dead`
   try {
     disk.renameSync(path, aside)
@@ -217,7 +199,7 @@ function removeDead(disk: Disk, path: string, dead: Stats) {
     throw error
   }
   try {
-    if (!isDead(disk.lstatSync(aside, { throwIfNoEntry: false }))) disk.linkSync(aside, path)
+    if (!isDead(statOf(disk, aside))) disk.linkSync(aside, path)
   } finally {
     ignoreErrors(() => disk.unlinkSync(aside))
   }
@@ -226,35 +208,37 @@ function removeDead(disk: Disk, path: string, dead: Stats) {
 /** Takes the lock of a data file, or throws `FileInUse`. Replaces the lock of a dead owner at once. */
 export async function takeLock(disk: Disk, file: string): Promise<Lock> {
   const path = `${file}.lock`
-  const statNow = () => disk.lstatSync(path, { throwIfNoEntry: false })
   let replacedDead = false
-  for (let attempt = 0; ; attempt++) {
-    const found = statNow()
+  for (let attempt = 0; attempt <= MAX_ATTEMPTS; attempt++) {
+    const found = statOf(disk, path)
     const owner = found && (found.isSocket() ? await ask(disk, path) : runningOwner(disk, path))
-    if (owner !== undefined || attempt === MAX_ATTEMPTS)
-      throw new FileInUse(file, owner ?? 'another process')
+    if (owner !== undefined) throw new FileInUse(file, owner)
     if (found) {
       removeDead(disk, path, found)
       replacedDead = true
     }
     const mine = place(disk, path)
-    if (!mine) continue
-    ownLocks.add(path)
-    return {
-      replacedDead,
-      whyLost() {
-        const now = statNow()
-        if (isSameFile(now, mine.stats)) return undefined
-        return now ? `another process took over its lock ${path}` : `its lock ${path} was removed`
-      },
-      release() {
-        ownLocks.delete(path)
-        // Remove the lock first: another process that finds a lock without its owner treats that one as dead.
-        ignoreErrors(() => {
-          if (isSameFile(statNow(), mine.stats)) disk.unlinkSync(path)
-        })
-        ignoreErrors(mine.close)
-      },
-    }
+    if (mine) return lockOf(disk, path, mine, replacedDead)
+  }
+  throw new FileInUse(file, 'another process')
+}
+
+function lockOf(disk: Disk, path: string, mine: Draft, replacedDead: boolean): Lock {
+  ownLocks.add(path)
+  return {
+    replacedDead,
+    whyLost() {
+      const now = statOf(disk, path)
+      if (isSameFile(now, mine.stats)) return undefined
+      return now ? `another process took over its lock ${path}` : `its lock ${path} was removed`
+    },
+    release() {
+      ownLocks.delete(path)
+      // Remove the lock first: another process that finds a lock without its owner treats that one as dead.
+      ignoreErrors(() => {
+        if (isSameFile(statOf(disk, path), mine.stats)) disk.unlinkSync(path)
+      })
+      ignoreErrors(mine.close)
+    },
   }
 }

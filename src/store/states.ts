@@ -1,8 +1,7 @@
 import { FORMAT } from './errors.ts'
 import { type Content, contentOf, rowsOf } from './table.ts'
 import type { WorldAbout } from './unit-of-work.ts'
-import type { Base, Images, Snapshot } from './world-tables.ts'
-import type { BaseRows, Worlds } from './worlds.ts'
+import type { BaseRows, Images, Snapshot, Worlds } from './worlds.ts'
 
 // The document: {"format": 6, "clients": {NAME: STATE}, "snapshots": {CLIENT: {NAME: STATE}}}, one row a line. Tables
 // that several clients or snapshots share are listed once, as "shared", and a state has their name.
@@ -43,18 +42,6 @@ export type StateShape<Rows> = {
   read(fields: StoredState, client: string): StateHead<Rows>
 }
 
-/** A shape that lists every table. */
-export const plainShape = <Rows>(tables: readonly (keyof Rows & string)[]): StateShape<Rows> => ({
-  tables,
-  headOf: ({ base, counter }, about) => ({ draws: counter, fixtures: base, about }),
-  read: ({ draws, fixtures, about }) => ({
-    about: (about ?? {}) as WorldAbout,
-    base: String(fixtures ?? ''),
-    counter: Number(draws ?? 0),
-    rows: {},
-  }),
-})
-
 // ---- writing
 
 /** The JSON text of rows, one a line. */
@@ -67,66 +54,42 @@ export function* rowsText(rows: Iterable<unknown>): Generator<string> {
   yield between === '[\n' ? '[]' : '\n]'
 }
 
-/** The JSON text of an object whose values are texts already, one a line. */
-function* objectText(members: Iterable<readonly [string, Iterable<string>]>): Generator<string> {
+/** The members of an object, whose values are JSON texts already. */
+type Members = readonly (readonly [name: string, text: Iterable<string>])[]
+
+/** The JSON text of an object, one member a line. */
+function* objectText(members: Members, after = ''): Generator<string> {
   let between = '{\n'
   for (const [name, value] of members) {
     yield `${between}${JSON.stringify(name)}:`
     yield* value
     between = ',\n'
   }
-  yield between === '{\n' ? '{}' : '\n}'
+  yield (between === '{\n' ? '{}' : '\n}') + after
 }
 
 /** The JSON text of a state: its fields, then its tables. */
-export function stateText(
-  head: object,
-  tables: Iterable<readonly [string, Iterable<string>]>,
-): Iterable<string> {
+export function stateText(head: object, tables: Members): Iterable<string> {
   const fields = Object.entries(head)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => [name, [JSON.stringify(value)]] as const)
   return objectText([...fields, ['tables', objectText(tables)]])
 }
 
-/** The states of all clients and snapshots at one moment, and the fixtures that clients have for themselves. */
-type Captured<Rows> = {
-  clients: { name: string; about: WorldAbout; state: Snapshot<Rows> }[]
-  snapshots: { name: string; states: ReadonlyMap<string, Snapshot<Rows>> }[]
-  bases: Base<Rows>[]
+/** The rows of a table when it is written, one a line. */
+function* contentText(content: Content<unknown>): Generator<string> {
+  yield* rowsText(rowsOf(content))
 }
 
-function captured<Rows>({ byName, bases }: Worlds<Rows>): Captured<Rows> {
-  const worlds = [...byName.values()]
-  const own = new Set(worlds.map(({ about }) => about.base))
-  return {
-    clients: worlds.map((world) => ({ name: world.name, about: world.about, state: world.now() })),
-    snapshots: worlds
-      .filter(({ snapshots }) => snapshots.size > 0)
-      .map(({ name, snapshots }) => ({ name, states: new Map(snapshots) })),
-    bases: [...bases.values()].filter(({ key }) => own.has(key)),
-  }
-}
-
-/** The names of the contents that several states have, by content. */
-function sharedNames<Rows>(
-  { clients, snapshots, bases }: Captured<Rows>,
-  tables: readonly (keyof Rows & string)[],
-  whole: string | undefined,
-): Map<Content<unknown>, string> {
-  const users = new Map<Content<unknown>, number>()
+/** The names of the contents that several states have. */
+function namesOf<Rows>(all: readonly Images<Rows>[], tables: readonly (keyof Rows & string)[]) {
   const names = new Map<Content<unknown>, string>()
-  const all = [
-    ...clients.filter(({ name }) => name !== whole).map(({ state }) => state.images),
-    ...snapshots.flatMap(({ states }) => [...states.values()].map(({ images }) => images)),
-    ...bases.map(({ images }) => images),
-  ]
+  const seen = new Set<Content<unknown>>()
   for (const images of all)
     for (const table of tables) {
       const content = images[table] as Content<unknown>
-      if (content.rows.size === 0) continue
-      users.set(content, (users.get(content) ?? 0) + 1)
-      if (users.get(content) === 2) names.set(content, `${table}-${names.size + 1}`)
+      if (seen.has(content) && !names.has(content)) names.set(content, `${table}-${names.size + 1}`)
+      if (content.rows.size > 0) seen.add(content)
     }
   return names
 }
@@ -136,41 +99,44 @@ export function documentText<Rows>(
   worlds: Worlds<Rows>,
   { tables, whole, headOf }: StateShape<Rows>,
 ): Iterable<string> {
-  const all = captured(worlds)
-  const names = sharedNames(all, tables, whole)
-  const tablesOf = (images: Images<Rows>, list = tables, known = names) =>
-    list.map((table) => {
-      const name = known.get(images[table] as Content<unknown>)
-      const text = name === undefined ? rowsText(rowsOf(images[table])) : [JSON.stringify(name)]
-      return [table, text] as const
-    })
-  const clients = all.clients.map(({ name, about, state }) => {
-    const known = name === whole ? new Map<Content<unknown>, string>() : names
-    return [name, stateText(headOf(state, about), tablesOf(state.images, tables, known))] as const
+  const clients = Array.from(worlds.byName.values(), (world) => {
+    const { name, about, snapshots } = world
+    return { name, about, state: world.now(), snapshots: [...snapshots] }
   })
-  const snapshots = all.snapshots.map(({ name, states }) => {
-    const texts = Array.from(states, ([snapshot, state]) => {
-      return [snapshot, stateText(headOf(state, {}), tablesOf(state.images))] as const
-    })
-    return [name, objectText(texts)] as const
-  })
-  const bases = all.bases.map(({ key, images }) => {
-    return [key, objectText(tablesOf(images, worlds.names))] as const
-  })
-  const shared = Array.from(names, ([content, name]) => [name, rowsText(rowsOf(content))] as const)
-  const sections: [string, Iterable<string>][] = [
-    ['format', [String(FORMAT)]],
-    ['clients', objectText(clients)],
-    ...(snapshots.length > 0 ? [['snapshots', objectText(snapshots)] as const] : []),
-    ...(bases.length > 0 ? [['fixtures', objectText(bases)] as const] : []),
-    ...(shared.length > 0 ? [['shared', objectText(shared)] as const] : []),
-  ] as [string, Iterable<string>][]
-  return lines(objectText(sections))
-}
-
-function* lines(text: Iterable<string>) {
-  yield* text
-  yield '\n'
+  const own = new Set(clients.map(({ about }) => about.base))
+  const bases = [...worlds.bases.values()].filter(({ key }) => own.has(key))
+  const shared = namesOf(
+    [
+      ...clients.filter(({ name }) => name !== whole).map(({ state }) => state.images),
+      ...clients.flatMap(({ snapshots }) => snapshots.map(([, { images }]) => images)),
+      ...bases.map(({ images }) => images),
+    ],
+    tables,
+  )
+  const tableText = (content: Content<unknown>, isWhole: boolean) => {
+    const name = isWhole ? undefined : shared.get(content)
+    return name === undefined ? contentText(content) : [JSON.stringify(name)]
+  }
+  const tablesOf = (images: Images<Rows>, names = tables, isWhole = false): Members =>
+    names.map((table) => [table, tableText(images[table] as Content<unknown>, isWhole)])
+  const textOf = (state: Snapshot<Rows>, about: WorldAbout, isWhole = false) =>
+    stateText(headOf(state, about), tablesOf(state.images, tables, isWhole))
+  const sections: Record<string, Members> = {
+    clients: clients.map(({ name, about, state }) => [name, textOf(state, about, name === whole)]),
+    snapshots: clients
+      .filter(({ snapshots }) => snapshots.length > 0)
+      .map(({ name, snapshots }) => [
+        name,
+        objectText(snapshots.map(([label, state]) => [label, textOf(state, {})])),
+      ]),
+    fixtures: bases.map(({ key, images }) => [key, objectText(tablesOf(images, worlds.names))]),
+    shared: Array.from(shared, ([content, name]) => [name, contentText(content)]),
+  }
+  const used = Object.entries(sections).filter(([name, { length }]) => name === 'clients' || length)
+  return objectText(
+    [['format', [`${FORMAT}`]], ...used.map(([name, of]) => [name, objectText(of)] as const)],
+    '\n',
+  )
 }
 
 // ---- reading
@@ -208,7 +174,7 @@ export function readStates<Rows>(
     const world = worlds.byName.get(client)
     for (const [name, stored] of Object.entries(states)) {
       const { state } = stateOf(stored, client)
-      world?.change(() => world.setSnapshot(name, state, ['save', name, state.counter]))
+      world?.setSnapshot(name, state)
     }
   }
 }

@@ -1,19 +1,14 @@
 /** The sort key of a table: a number in all its rows, or an ISO text of the same form in all its rows. */
 export type Moment = number | string
 
-/** A stored row with its position in the order and its memoized JSON texts. Rows are replaced, never mutated. */
+/** A stored row with its position in the order. Rows are replaced, never mutated. */
 export type Entry<R> = {
   readonly id: string
   readonly row: R
   /** Order of insertion; breaks ties of `at`. */
   readonly seq: number
   readonly at: Moment
-  /** Memoized JSON text of the row's one or two views (see `memoizedText`). */
-  text: string | undefined
-  otherText: string | undefined
 }
-
-export type KeyOf<R> = (row: R) => string | undefined
 
 /**
  * How a table finds its rows: `at` is the sort key, which never changes for a row; each index maps a row to its key,
@@ -22,7 +17,7 @@ export type KeyOf<R> = (row: R) => string | undefined
 export type TableSpec<R> = {
   id: (row: R) => string
   at: (row: R) => Moment
-  indexes: Readonly<Record<string, KeyOf<R>>>
+  indexes: Readonly<Record<string, (row: R) => string | undefined>>
 }
 
 /** The ids of one key, oldest first. Another content copies a list before its first change. */
@@ -35,14 +30,10 @@ export type Content<R> = {
   /** The highest number of an entry so far. */
   seq: number
   isShared: boolean
-  /** Whether a rollback has put a row behind a newer one. */
-  isDisordered: boolean
 }
 
-type Position = { readonly at: Moment; readonly seq: number }
-
 /** Whether an entry is older than another one of the same table. */
-export const isBefore = (a: Position, b: Position): boolean =>
+export const isBefore = (a: Omit<Entry<unknown>, 'row'>, b: Omit<Entry<unknown>, 'row'>) =>
   a.at === b.at ? a.seq < b.seq : a.at < b.at
 
 const emptyContent = <R>({ indexes }: TableSpec<R>): Content<R> => ({
@@ -50,36 +41,26 @@ const emptyContent = <R>({ indexes }: TableSpec<R>): Content<R> => ({
   indexes: Object.fromEntries(Object.keys(indexes).map((name) => [name, new Map()])),
   seq: 0,
   isShared: false,
-  isDisordered: false,
 })
 
 const copyOf = <R>(content: Content<R>): Content<R> => ({
-  ...content,
   rows: new Map(content.rows),
   indexes: Object.fromEntries(
     Object.entries(content.indexes).map(([name, keys]) => [name, new Map(keys)]),
   ),
+  seq: content.seq,
   isShared: false,
 })
 
-function inOrder<R>(content: Content<R>): Content<R>['rows'] {
-  if (content.isDisordered) {
-    content.rows = new Map([...content.rows].sort(([, a], [, b]) => a.seq - b.seq))
-    content.isDisordered = false
-  }
-  return content.rows
-}
-
 /** Every row in insertion order. */
-export function* rowsOf<R>(content: Content<R>): Generator<R> {
-  for (const { row } of inOrder(content).values()) yield row
-}
+export const rowsOf = <R>({ rows }: Content<R>): R[] =>
+  [...rows.values()].sort((a, b) => a.seq - b.seq).map(({ row }) => row)
 
 /** Builds a content from rows, oldest first. */
 export function contentOf<R>(spec: TableSpec<R>, rows: Iterable<R>): Content<R> {
   const table = new Table(spec)
   for (const row of rows) table.put(row)
-  return table.image()
+  return table.snapshot()
 }
 
 /**
@@ -129,10 +110,7 @@ export class Table<R> {
   /** Of the rows of one key, the one that was inserted first. */
   first(index: string, key: string): Entry<R> | undefined {
     const entries = this.#ids(index, key).map((id) => this.entry(id)!)
-    return entries.reduce<Entry<R> | undefined>(
-      (first, one) => (first && first.seq < one.seq ? first : one),
-      undefined,
-    )
+    return entries.sort((a, b) => a.seq - b.seq)[0]
   }
 
   /** The number of rows of one key. */
@@ -141,76 +119,58 @@ export class Table<R> {
   }
 
   /** Every row in insertion order. */
-  rows(): Generator<R> {
+  rows(): R[] {
     return rowsOf(this.#content)
   }
 
   // ---- changing
 
-  /** Adds a row or replaces the one with its id, which keeps its place in the order. */
-  put(row: R): Entry<R> {
-    return this.set(row, this.entry(this.#spec.id(row)))
+  /** Adds a row or replaces the one with its id, which keeps its place in the order; returns the rollback. */
+  put(row: R): () => void {
+    const id = this.#spec.id(row)
+    const old = this.entry(id)
+    const [seq, at] = old ? [old.seq, old.at] : [this.#content.seq + 1, this.#spec.at(row)]
+    this.#set(id, { id, row, seq, at })
+    return () => this.#set(id, old)
   }
 
-  /** `put` for a caller that has already looked up the old entry. */
-  set(row: R, old: Entry<R> | undefined): Entry<R> {
-    const entry = {
-      id: this.#spec.id(row),
-      row,
-      seq: old ? old.seq : this.#content.seq + 1,
-      at: old ? old.at : this.#spec.at(row),
-      text: undefined,
-      otherText: undefined,
-    }
-    this.#replace(entry.id, old, entry)
-    return entry
+  /** Removes a row; returns the rollback, or `undefined` if there is no such row. */
+  delete(id: string): (() => void) | undefined {
+    const old = this.entry(id)
+    if (!old) return undefined
+    this.#set(id, undefined)
+    return () => this.#set(id, old)
   }
 
-  /** Sets or removes an entry without changing its position, and returns the previous one. Rollbacks use it too. */
-  place(id: string, entry: Entry<R> | undefined): Entry<R> | undefined {
-    const previous = this.entry(id)
-    this.#replace(id, previous, entry)
-    return previous
-  }
-
-  #replace(id: string, previous: Entry<R> | undefined, entry: Entry<R> | undefined) {
+  #set(id: string, next: Entry<R> | undefined) {
     if (this.#content.isShared) this.#content = copyOf(this.#content)
     const content = this.#content
-    const { indexes } = this.#spec
-    // A row that was inserted again has another position under the same key.
-    const isMoved = previous?.seq !== entry?.seq
-    // Remove keys while the old entry can still be found; add keys when the new entry can be found.
-    for (const name in previous && indexes) {
-      const key = indexes[name]!(previous!.row)
-      if (key !== undefined && (isMoved || indexes[name]!(entry!.row) !== key))
-        removeKey(content, name, key, previous!)
+    const old = content.rows.get(id)
+    // The lists find the place of an id by its entry, and an entry keeps its place.
+    if (next) content.rows.set(id, next)
+    for (const [name, keyOf] of Object.entries(this.#spec.indexes)) {
+      const before = old && keyOf(old.row)
+      const after = next && keyOf(next.row)
+      if (before === after) continue
+      if (before !== undefined) removeId(content, name, before, old!)
+      if (after !== undefined) addId(content, name, after, next!)
     }
-    if (!entry) content.rows.delete(id)
-    else {
-      if (previous && isMoved) content.rows.delete(id)
-      if (entry.seq > content.seq) content.seq = entry.seq
-      else if (!content.rows.has(id)) content.isDisordered = true
-      content.rows.set(id, entry)
-    }
-    for (const name in entry && indexes) {
-      const key = indexes[name]!(entry!.row)
-      if (key !== undefined && (isMoved || indexes[name]!(previous!.row) !== key))
-        addKey(content, name, key, entry!)
-    }
+    if (next) content.seq = Math.max(content.seq, next.seq)
+    else content.rows.delete(id)
   }
 
   // ---- sharing
 
   /** The present content, to be shared: it never changes. */
-  image(): Content<R> {
+  snapshot(): Content<R> {
     this.#content.isShared = true
     return this.#content
   }
 
-  /** Loads another content and returns the rollback. */
-  load(other: Content<R>): () => void {
+  /** Restores a content; returns the rollback. */
+  restore(content: Content<R>): () => void {
     const before = this.#content
-    this.#content = other
+    this.#content = content
     return () => {
       this.#content = before
     }
@@ -227,23 +187,23 @@ function ownList<R>(content: Content<R>, index: string, key: string): string[] {
   return ids
 }
 
-function addKey<R>(content: Content<R>, index: string, key: string, entry: Entry<R>) {
+function addId<R>(content: Content<R>, index: string, key: string, entry: Entry<R>) {
   const ids = ownList(content, index, key)
-  const last = ids.at(-1)
-  if (last === undefined || isBefore(content.rows.get(last)!, entry)) ids.push(entry.id)
-  else ids.splice(placeOf(content, ids, entry), 0, entry.id)
+  ids.splice(placeOf(content, ids, entry), 0, entry.id)
 }
 
-function removeKey<R>(content: Content<R>, index: string, key: string, entry: Entry<R>) {
+function removeId<R>(content: Content<R>, index: string, key: string, entry: Entry<R>) {
   const ids = ownList(content, index, key)
   ids.splice(placeOf(content, ids, entry), 1)
   if (ids.length === 0) content.indexes[index]!.delete(key)
 }
 
-/** The place of an entry in a sorted list of ids. */
+/** The place of an entry in a sorted list of ids: mostly its end. */
 function placeOf<R>({ rows }: Content<R>, ids: readonly string[], entry: Entry<R>): number {
+  const last = ids.at(-1)
+  if (last === undefined || isBefore(rows.get(last)!, entry)) return ids.length
   let low = 0
-  let high = ids.length
+  let high = ids.length - 1
   while (low < high) {
     const middle = (low + high) >> 1
     if (isBefore(rows.get(ids[middle]!)!, entry)) low = middle + 1
@@ -251,8 +211,6 @@ function placeOf<R>({ rows }: Content<R>, ids: readonly string[], entry: Entry<R
   }
   return low
 }
-
-// ---- two contents
 
 /** A row that differs between two contents; `undefined` if it does not exist in one of them. */
 export type RowDifference<R> = { id: string; before: R | undefined; after: R | undefined }
@@ -268,26 +226,4 @@ export function differences<R>(before: Content<R>, after: Content<R>): RowDiffer
   }
   found.sort((a, b) => a.seq - b.seq)
   return found.map(({ seq: _, ...difference }) => difference)
-}
-
-/**
- * Joins the parts of a JSON text. V8 keeps a concatenation as a tree of its parts until somebody reads a character; each
- * list would walk the tree again, which took a fifth of its time.
- */
-const flat = (text: string): string =>
-  // Always the text: no JSON begins with this character. V8 (Node 22) leaves out a read whose result is not used.
-  text.charCodeAt(0) === 0 ? '' : text
-
-/**
- * Renders the JSON text of an entry and memoizes it from its second use on; a row has room for two views. Most rows
- * are rendered once, by the call that creates them, and a memoized text needs more memory than the rest of the row.
- */
-export function memoizedText<R>(slot: 'text' | 'otherText', render: (row: R) => string) {
-  return (entry: Entry<R>): string => {
-    const memoized = entry[slot]
-    if (memoized) return memoized
-    const text = render(entry.row)
-    entry[slot] = memoized === undefined ? '' : flat(text)
-    return text
-  }
 }

@@ -6,6 +6,10 @@ export type Op =
   | ['base', key: string, rows: Readonly<Record<string, readonly unknown[]>>]
   | ['world', name: string, baseKey: string, about: WorldAbout]
   | ['fork', name: string, source: string, snapshot: string | null, about: WorldAbout]
+  | WorldOp
+
+/** A step that changes a world which is there. */
+export type WorldOp =
   | ['save', snapshot: string, counter: number]
   | ['restore', snapshot: string]
   | ['forget', snapshot: string]
@@ -14,11 +18,8 @@ export type Op =
   | ['reset', baseKey: string]
   | ['drop']
 
-/** What a change did to one world. */
-export type WorldChange = [world: string, counter: number, ops: Op[]]
-
 /** What one atomic change did, one part for each world. */
-export type AtomicChange = readonly WorldChange[]
+export type AtomicChange = readonly [world: string, counter: number, ops: Op[]][]
 
 /** The position in a random series. */
 export type Draws = { counter: number }
@@ -26,25 +27,21 @@ export type Draws = { counter: number }
 /** The world that an op changes, as the journal names it. The counter is read when the change commits. */
 export type OpTarget = { readonly name: string; readonly random: Readonly<Draws> }
 
-/** What one change did to one world. */
-type WorldPart = { world: OpTarget; ops: Op[] }
+/** How to roll a change back, what to write, and what to run after its commit. */
+type Change = {
+  undo: (() => void)[]
+  parts: { world: OpTarget; ops: Op[] }[]
+  after: (() => void)[]
+}
 
-/** The change that is open: how to roll it back, what to write, and what to run after its commit. */
-type Change = { undo: (() => void)[]; parts: WorldPart[]; after: (() => void)[] }
+/** A change whose functions have ended, as it is written. */
+type Written = Change & { line: AtomicChange }
 
 /** Changes in memory that are written together at the end of this turn of the event loop. */
-type Group = {
-  changes: AtomicChange[]
-  undo: (() => void)[]
-  after: (() => void)[]
-  onDurable: ((error?: unknown) => void)[]
-  due: NodeJS.Immediate
-}
+type Group = { changes: Written[]; onDurable: ((error?: unknown) => void)[]; due: NodeJS.Immediate }
 
 /** Writes changes to the disk, or throws. */
 export type WriteChanges = (changes: readonly AtomicChange[]) => void
-
-const partOf = ({ world, ops }: WorldPart): WorldChange => [world.name, world.random.counter, ops]
 
 function rollback(undo: readonly (() => void)[], from = 0) {
   for (let i = undo.length - 1; i >= from; i--) undo[i]!()
@@ -92,8 +89,7 @@ export class UnitOfWork {
       this.#open = undefined
     }
     if (!this.write || mine.parts.length === 0) for (const run of mine.after) run()
-    else if (this.#isBatching) this.#join(mine)
-    else this.#commit(mine)
+    else this.#close(mine)
     return result
   }
 
@@ -136,36 +132,36 @@ export class UnitOfWork {
     this.#commit()
   }
 
-  #join({ undo, after, parts }: Change) {
-    const due = this.#group?.due ?? setImmediate(() => this.#commit())
-    this.#group ??= { changes: [], undo: [], after: [], onDurable: [], due }
-    this.#group.changes.push(parts.map(partOf))
-    this.#group.undo.push(...undo)
-    this.#group.after.push(...after)
+  /** Writes a change now, or at the end of the turn. */
+  #close(change: Change) {
+    const line: AtomicChange = change.parts.map(({ world, ops }) => [
+      world.name,
+      world.random.counter,
+      ops,
+    ])
+    const written = { ...change, line }
+    if (!this.#isBatching) return this.#commit(written)
+    this.#group ??= { changes: [], onDurable: [], due: setImmediate(() => this.flush()) }
+    this.#group.changes.push(written)
   }
 
-  /** Writes the pending group, and `own` after it; if the write fails, all are rolled back. */
-  #commit(own?: Change) {
-    const group = this.#group
+  /** Writes the changes that wait, and `own` after them; if the write fails, all are rolled back. */
+  #commit(own?: Written) {
+    const { changes = [], onDurable = [], due } = this.#group ?? {}
     this.#group = undefined
-    if (group) clearImmediate(group.due)
-    const changes = group?.changes ?? []
-    if (own) changes.push(own.parts.map(partOf))
+    clearImmediate(due)
+    if (own) changes.push(own)
     if (changes.length === 0) return
     try {
-      this.write!(changes)
+      this.write!(changes.map(({ line }) => line))
     } catch (error) {
-      if (own) rollback(own.undo)
-      if (group) {
-        rollback(group.undo)
-        for (const callback of group.onDurable) callback(error)
-      }
+      for (const { undo } of changes.reverse()) rollback(undo)
+      for (const callback of onDurable) callback(error)
       if (own) throw error
       return
     }
-    for (const run of group?.after ?? []) run()
-    for (const run of own?.after ?? []) run()
-    for (const callback of group?.onDurable ?? []) callback()
+    for (const { after } of changes) for (const run of after) run()
+    for (const callback of onDurable) callback()
   }
 }
 

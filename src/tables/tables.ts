@@ -1,7 +1,7 @@
 import { historyOtherUserOf, historyUserOf } from '../model/history-users.ts'
 import { mobileKey } from '../model/mobile.ts'
 import type { Store } from '../store/store.ts'
-import type { Specs, WorldTables } from '../store/world-tables.ts'
+import type { Specs, WorldTables } from '../store/worlds.ts'
 import type { Rows } from './rows.ts'
 
 // As text: ISO 8601 sorts like the instants, and a number would need more memory.

@@ -6,7 +6,7 @@ import { createLogBudget } from '../requests/request-log.ts'
 import { oncePerBurst } from '../runtime/once-per-burst.ts'
 import { createSteadyWall } from '../runtime/real-time.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import type { Disk } from '../store/disk.ts'
+import { type Disk, nodeDisk } from '../store/disk.ts'
 import { openStore } from '../store/store.ts'
 import { TABLES } from '../tables/tables.ts'
 import { createAddressPolicy } from '../webhooks/addresses.ts'
@@ -66,22 +66,23 @@ export async function openSharedResources({ log, ...config }: SharedDeps) {
         `The clock of this machine was set back by ${formatDuration(Math.round(ms / 1_000) * 1_000)}. The clocks of the clients ignore that.`,
       ),
   })
+  const { file, disk = nodeDisk, ...dataFile } = config
   const store = await openStore({
     specs: TABLES,
-    ...(config.file === undefined ? {} : { file: config.file }),
-    fsync: config.fsync ?? false,
-    onDamage: config.onDamage ?? 'refuse',
-    discardJournal: config.discardJournal ?? false,
-    mustBeNew: config.mustBeNew ?? false,
-    shape: STORED_STATE,
-    readEdited: (isLenient, lost) => async (file, text) => {
-      const { readEdited } = await import('../content/edited-document.ts')
-      return readEdited(file, text, isLenient, lost)
-    },
-    ...(config.compactFrom !== undefined && { compactFrom: config.compactFrom }),
-    ...(config.disk && { disk: config.disk }),
-    wall: runtime.wall,
-    log,
+    ...(file !== undefined && {
+      dataFile: {
+        ...dataFile,
+        file,
+        disk,
+        shape: STORED_STATE,
+        readEdited: (isLenient, lost) => async (file, text) => {
+          const { readEdited } = await import('../content/edited-document.ts')
+          return readEdited(file, text, isLenient, lost)
+        },
+        wall: runtime.wall,
+        log,
+      },
+    }),
   })
   const sendLimit = createSendLimit({
     ...(real === runtime && config.maxAttempts && { maxConcurrent: config.maxAttempts }),

@@ -16,20 +16,16 @@ import { hostname } from 'node:os'
 import { basename, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { nodeDisk } from '../../src/store/disk.ts'
-import { openStore, type StoreOptions } from '../../src/store/store.ts'
+import { openPlain, type PlainOptions } from './plain-store.ts'
 
 type Rows = { notes: { id: string } }
 
-async function open(t: Test, file: string, more: Partial<StoreOptions<Rows>> = {}) {
-  const lines: string[] = []
-  const tell = (level: string) => (message: string) => void lines.push(`${level}: ${message}`)
-  const store = await openStore<Rows>({
-    specs: { notes: { id: (row) => row.id, at: () => 0, indexes: { all: () => 'all' } } },
-    file,
-    wall: () => 1_767_225_600_000,
-    log: { info: tell('info'), warn: tell('warn'), error: tell('error') },
-    ...more,
-  })
+const SPECS = {
+  notes: { id: (row: { id: string }) => row.id, at: () => 0, indexes: { all: () => 'all' } },
+}
+
+async function open(t: Test, file: string, more: PlainOptions = {}) {
+  const { store, lines } = await openPlain<Rows>(SPECS, file, more)
   t.teardown(() => store.close())
   const world = store.worlds.get('w') ?? store.addWorld('w', store.makeBase('', {}))
   const put = (id: string) => void world.put('notes', { id })

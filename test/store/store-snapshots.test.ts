@@ -1,11 +1,10 @@
-import { cpSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import t from 'tap'
 import { nodeDisk } from '../../src/store/disk.ts'
-import { openStore } from '../../src/store/store.ts'
 import { Table } from '../../src/store/table.ts'
-import type { Snapshot, Specs } from '../../src/store/world-tables.ts'
+import type { Snapshot, Specs } from '../../src/store/worlds.ts'
+import { crashCopy, openPlain, UNSYNCED } from './plain-store.ts'
 
 type Note = { id: string; at: number; text: string }
 type Rows = { notes: Note; tags: Note }
@@ -19,20 +18,14 @@ const note = (id: string, text = id, at = 0) => ({ id, at, text })
 
 let fails = false
 const disk: typeof nodeDisk = {
-  ...nodeDisk,
+  ...UNSYNCED,
   renameSync(from, to) {
     if (fails && String(to).endsWith('db.json')) throw new Error('not now')
     nodeDisk.renameSync(from, to)
   },
 }
-const start = (file: string | undefined) =>
-  openStore<Rows>({
-    disk,
-    specs: SPECS,
-    ...(file !== undefined && { file }),
-    wall: () => 1_767_225_600_000,
-    log: { info() {}, warn() {}, error() {} },
-  })
+const start = async (file: string | undefined) =>
+  (await openPlain<Rows>(SPECS, file, { disk })).store
 type Opened = Awaited<ReturnType<typeof start>>
 
 const rowsOf = ({ base, images, counter }: Snapshot<Rows>) => [
@@ -55,12 +48,6 @@ const contentOf = (store: Opened) =>
         [...world.snapshots].sort().map(([name, snapshot]) => [name, rowsOf(snapshot)]),
       ]),
   )
-
-/** The data files as a killed process leaves them, in a folder of their own. */
-function crashCopy(from: string, to: string): string {
-  cpSync(from, to, { recursive: true, filter: (name) => !name.includes('.lock') })
-  return join(to, 'db.json')
-}
 
 const name = fc.constantFrom('a', 'b', 'c')
 const word = fc.constantFrom('s', 't')

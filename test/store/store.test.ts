@@ -11,8 +11,8 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type Disk, nodeDisk } from '../../src/store/disk.ts'
 import { DamagedFile, EditedBesideJournal, OtherFormat } from '../../src/store/errors.ts'
-import { openStore, type StoreOptions } from '../../src/store/store.ts'
-import type { Specs } from '../../src/store/world-tables.ts'
+import type { Specs } from '../../src/store/worlds.ts'
+import { crashCopy, openPlain, type PlainOptions, UNSYNCED } from './plain-store.ts'
 
 type Rows = { notes: { id: string; at: number; text: string } }
 
@@ -21,25 +21,8 @@ const SPECS: Specs<Rows> = {
 }
 const note = (id: string, text = id, at = 0) => ({ id, at, text })
 
-// A test that opens a store thousands of times cuts no power: nothing is waited for.
-const UNSYNCED: Disk = {
-  ...nodeDisk,
-  fdatasyncSync() {},
-  fsyncSync() {},
-  fsync: Object.assign((_: number, done: (error: null) => void) => done(null), nodeDisk.fsync),
-}
-
-async function open(t: Test, file: string, more: Partial<StoreOptions<Rows>> = {}) {
-  const lines: string[] = []
-  const tell = (message: string) => void lines.push(message)
-  const store = await openStore<Rows>({
-    specs: SPECS,
-    file,
-    disk: UNSYNCED,
-    wall: () => 1_767_225_600_000,
-    log: { info: tell, warn: tell, error: tell },
-    ...more,
-  })
+async function open(t: Test, file: string, more: PlainOptions = {}) {
+  const { store, lines } = await openPlain(SPECS, file, more)
   t.teardown(() => store.close())
   const world = () => store.worlds.get('w') ?? store.addWorld('w', store.makeBase('base', {}))
   const put = (...row: Parameters<typeof note>) => void world().put('notes', note(...row))
@@ -57,13 +40,6 @@ const contentOf = ({ store }: { store: Awaited<ReturnType<typeof open>>['store']
       world.tables.notes.page('all', 'all', 0, 1_000).map((entry) => entry.row),
     ]),
   )
-
-/** The data files as a killed process leaves them, in a folder of their own. */
-function crashCopy(from: string, to: string): string {
-  rmSync(to, { recursive: true, force: true })
-  cpSync(from, to, { recursive: true, filter: (name) => !name.includes('.lock') })
-  return join(to, 'db.json')
-}
 
 /** What is in each file of a folder. */
 const filesIn = (dir: string) =>
@@ -392,7 +368,7 @@ t.test('a kill at any stage of a rewrite loses nothing, also beside an edit', as
       openSync: watched('openSync'),
       renameSync: watched('renameSync'),
       unlinkSync: watched('unlinkSync'),
-      writeSync: watched('writeSync'),
+      writeFileSync: watched('writeFileSync'),
       copyFileSync: watched('copyFileSync'),
     }
     const opened = await open(t, `${dir}/live/db.json`, { disk })
@@ -491,15 +467,13 @@ t.test(
 t.test('a full disk refuses the change, keeps the rest, and heals', async (t) => {
   const file = join(t.testdir({}), 'db.json')
   let room = Number.POSITIVE_INFINITY
-  const writeSync = ((fd: number, bytes: Buffer, at: number, length: number, position: number) => {
-    if (room === 0) throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' })
-    const written = nodeDisk.writeSync(fd, bytes, at, Math.min(length, room), position)
-    room -= written
-    return written
-  }) as Disk['writeSync']
-  const { store, put, ids } = await open(t, file, { disk: { ...UNSYNCED, writeSync } })
+  const writeFileSync = ((fd: number, bytes: Buffer) => {
+    nodeDisk.writeFileSync(fd, bytes.subarray(0, room))
+    if (bytes.length > room) throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' })
+  }) as Disk['writeFileSync']
+  const { store, put, ids } = await open(t, file, { disk: { ...UNSYNCED, writeFileSync } })
   put('a')
-  room = 60
+  room = 20
   t.throws(() => put('b'), { code: 'storage_unavailable', message: /ENOSPC.*nothing was changed/ })
   t.equal(store.failure, 'ENOSPC')
   room = Number.POSITIVE_INFINITY
@@ -531,7 +505,7 @@ t.test('a start that fails on the way leaves no file open, and nothing beside', 
   const refuse = () => {
     throw Object.assign(new Error('EROFS'), { code: 'EROFS' })
   }
-  for (const name of ['fdatasyncSync', 'renameSync', 'writeSync', 'chmodSync', 'linkSync']) {
+  for (const name of ['fdatasyncSync', 'renameSync', 'writeFileSync', 'chmodSync', 'linkSync']) {
     const disk = { ...nodeDisk, ...counting, [name]: refuse }
     await t.rejects(open(t, file, { disk }), { code: 'EROFS' }, name)
     t.equal(opened.size, 0, name)

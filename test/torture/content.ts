@@ -1,7 +1,8 @@
-import { cpSync } from 'node:fs'
-import { join } from 'node:path'
+import { STORED_STATE } from '../../src/content/stored-state.ts'
+import type { Disk } from '../../src/store/disk.ts'
+import { openStore } from '../../src/store/store.ts'
 import { rowsOf as rowsIn } from '../../src/store/table.ts'
-import type { Snapshot } from '../../src/store/world-tables.ts'
+import type { Snapshot } from '../../src/store/worlds.ts'
 import type { Rows } from '../../src/tables/rows.ts'
 import { type SandboxStore, TABLES } from '../../src/tables/tables.ts'
 
@@ -29,8 +30,22 @@ export const contentOf = (store: Pick<SandboxStore, 'worlds'>): string =>
       ]),
   )
 
-/** The data files as a killed process leaves them, in a folder of their own. */
-export function crashCopy(from: string, to: string): string {
-  cpSync(from, to, { recursive: true, filter: (name) => !name.includes('.lock') })
-  return join(to, 'db.json')
-}
+/** Opens data files as a sandbox has them; `warn` receives what is logged. */
+export const openFiles = (
+  file: string,
+  disk: Disk,
+  onDamage: 'refuse' | 'recover' = 'refuse',
+  warn: (line: string) => void = () => {},
+) =>
+  openStore({
+    specs: TABLES,
+    dataFile: {
+      file,
+      disk,
+      onDamage,
+      shape: STORED_STATE,
+      readEdited: () => async (_, text) => JSON.parse(text),
+      wall: () => 0,
+      log: { info() {}, warn, error() {} },
+    },
+  })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { UnreadableFile } from '../../src/store/errors.ts'
 import { createLog, start } from '../helper.ts'
-import { crashCopy } from './content.ts'
+import { crashCopy } from '../store/plain-store.ts'
 import { figures, LONG, seeded } from './part.ts'
 import { FIXTURES, PAYMENT } from './two-users.ts'
 

@@ -3,11 +3,10 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 
 import t from 'tap'
-import { STORED_STATE } from '../../src/content/stored-state.ts'
-import { openStore } from '../../src/store/store.ts'
-import { TABLES } from '../../src/tables/tables.ts'
+import { nodeDisk } from '../../src/store/disk.ts'
 import { type Answer, ASHA, ROHAN, ROHANS_ACCOUNT, start } from '../helper.ts'
-import { contentOf, crashCopy } from './content.ts'
+import { crashCopy } from '../store/plain-store.ts'
+import { contentOf, openFiles } from './content.ts'
 import { type Errno, type Fault, faultyDisk } from './faulty-disk.ts'
 import { figures, LONG, SEED } from './part.ts'
 
@@ -111,14 +110,7 @@ async function leftovers(dir: string): Promise<string> {
   return join(dir, 'left')
 }
 
-const openAt = (file: string) =>
-  openStore({
-    specs: TABLES,
-    shape: STORED_STATE,
-    file,
-    wall: () => WALL,
-    log: { info() {}, warn() {}, error() {} },
-  })
+const openAt = (file: string) => openFiles(file, nodeDisk)
 
 /** What a store finds in a copy of these files. */
 async function onDisk(dir: string): Promise<string> {

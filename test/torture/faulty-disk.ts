@@ -9,46 +9,40 @@ type Call = (...args: unknown[]) => unknown
 
 // No power is cut here: what need not be waited for is not.
 const SYNCS: ReadonlySet<string> = new Set(['fsync', 'fsyncSync', 'fdatasyncSync'])
-const ASYNC: ReadonlySet<string> = new Set(['fsync', 'rename', 'write'])
+const ASYNC: ReadonlySet<string> = new Set(['fsync', 'writeFile'])
 
-/** The real file system, in which chosen calls fail; a journal's write first takes half, and fails when it goes on. */
+/** The real file system, in which chosen calls fail; a write first takes half. */
 export function faultyDisk() {
   const state = { count: 0, fault: undefined as Fault | undefined, failed: [] as string[] }
-  let tookHalf = false
   /** Whether this call is to fail. */
   function fails(name: string): Error | undefined {
     state.count++
     const { fault } = state
-    if (tookHalf) tookHalf = false
-    else if (!fault || state.count < fault.from || state.count >= fault.from + fault.calls) return
+    if (!fault || state.count < fault.from || state.count >= fault.from + fault.calls) return
     state.failed.push(name)
-    const { errno } = fault!
+    const { errno } = fault
     const message = `${errno}: put here by the test, ${name}`
     return Object.assign(new Error(message), { code: errno, syscall: name })
   }
   const real = nodeDisk as unknown as Record<string, Call>
+  function writeHalf(fd: unknown, content: unknown) {
+    const bytes = Buffer.from(content as Buffer)
+    nodeDisk.writeFileSync(fd as number, bytes.subarray(0, bytes.length / 2))
+  }
   function wrapped(name: string): Call {
     const call = real[name]!
-    if (ASYNC.has(name))
-      return (...args) => {
-        const error = fails(name)
+    return (...args) => {
+      const error = fails(name)
+      if (error && name.startsWith('writeFile')) writeHalf(args[0], args[1])
+      if (ASYNC.has(name)) {
         const done = args.at(-1) as (error: Error | null) => void
         if (error || SYNCS.has(name)) setImmediate(done, error ?? null)
         else call(...args)
+        return
       }
-    return (...args) => {
-      const error = fails(name)
       if (error && name === 'closeSync') call(...args)
-      if (error && name === 'writeSync') {
-        const [fd, bytes, from, length, position] = args as [number, Buffer, ...number[]]
-        if (from === 0) {
-          tookHalf = true
-          return call(fd, bytes, 0, Math.floor(length! / 2), position)
-        }
-      }
       if (error) throw error
-      if (SYNCS.has(name)) return undefined
-      return call(...args)
+      return SYNCS.has(name) ? undefined : call(...args)
     }
   }
   const disk = Object.fromEntries(Object.keys(NAMES).map((name) => [name, wrapped(name)]))
@@ -72,11 +66,9 @@ const NAMES: { [K in keyof Disk]: true } = {
   readdirSync: true,
   readFileSync: true,
   readlinkSync: true,
-  rename: true,
   renameSync: true,
   statSync: true,
   unlinkSync: true,
-  write: true,
+  writeFile: true,
   writeFileSync: true,
-  writeSync: true,
 }

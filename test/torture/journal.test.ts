@@ -1,13 +1,10 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { STORED_STATE } from '../../src/content/stored-state.ts'
-import { type Disk, nodeDisk } from '../../src/store/disk.ts'
 import { UnreadableFile } from '../../src/store/errors.ts'
-import { openStore } from '../../src/store/store.ts'
-import { TABLES } from '../../src/tables/tables.ts'
 import { start } from '../helper.ts'
-import { contentOf, crashCopy } from './content.ts'
+import { crashCopy, UNSYNCED } from '../store/plain-store.ts'
+import { contentOf, openFiles } from './content.ts'
 import { figures, LONG, SEED } from './part.ts'
 import { FIXTURES, PAYMENT } from './two-users.ts'
 
@@ -54,14 +51,6 @@ async function killed(t: Test) {
   return { dir, document: document!, journal: journal!, known, whole: contentOf(store) }
 }
 
-// No power is cut here: what need not be waited for is not.
-const disk: Disk = {
-  ...nodeDisk,
-  fdatasyncSync() {},
-  fsyncSync() {},
-  fsync: Object.assign((_: number, done: (error: null) => void) => done(null), nodeDisk.fsync),
-}
-
 /** Opens a document with a journal: what they contain and what was logged, or the error. */
 async function opened(
   dir: string,
@@ -75,10 +64,8 @@ async function opened(
   writeFileSync(file, document)
   writeFileSync(`${file}.journal`, journal)
   const lines: string[] = []
-  const log = { info() {}, warn: (line: string) => void lines.push(line), error() {} }
-  const options = { specs: TABLES, shape: STORED_STATE, file, wall: () => 0, log, disk, onDamage }
   try {
-    const store = await openStore(options)
+    const store = await openFiles(file, UNSYNCED, onDamage, (line) => void lines.push(line))
     const content = contentOf(store)
     await store.close()
     return { content, lines }

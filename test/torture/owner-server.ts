@@ -2,19 +2,23 @@
 // another has the file.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { nodeDisk } from '../../src/store/disk.ts'
 import { FileInUse, LostOwnership } from '../../src/store/errors.ts'
-import { openStore } from '../../src/store/store.ts'
+import { openPlain } from '../store/plain-store.ts'
 
 const [file] = process.argv.slice(2) as [string]
 const tell = (message: string) => void process.stderr.write(`${message}\n`)
 
-const store = await openStore<{ notes: { id: string; text: string } }>({
-  specs: { notes: { id: (row) => row.id, at: () => 0, indexes: { all: () => 'all' } } },
+const { store } = await openPlain<{ notes: { id: string; text: string } }>(
+  { notes: { id: (row) => row.id, at: () => 0, indexes: { all: () => 'all' } } },
   file,
-  wall: Date.now,
-  compactFrom: 2_048,
-  log: { info: tell, warn: tell, error: tell },
-}).catch((error: unknown) => {
+  {
+    disk: nodeDisk,
+    wall: Date.now,
+    compactFrom: 2_048,
+    log: { info: tell, warn: tell, error: tell },
+  },
+).catch((error: unknown) => {
   tell(String(error))
   process.exit(error instanceof FileInUse || error instanceof LostOwnership ? 3 : 1)
 })
