@@ -63,17 +63,24 @@ async function newClientOf(given: Given, options: Options) {
   }
 }
 
+type Content = { clock?: object; clients?: { default?: Content } }
+
+/** The content of a state, or of a whole data file, with another speed of the clock: a frozen clock stays so. */
+const withSpeed = (content: Content, speed: number): Content =>
+  content.clients
+    ? { ...content, clients: { default: withSpeed(content.clients.default ?? {}, speed) } }
+    : { ...content, clock: { ...content.clock, speed } }
+
 /** Replaces the state of the new client; its options replace what the state says, as at a start. */
-async function putState({ state, clock, reset }: AdminClient, content: unknown, given: Given) {
-  await state.put(content as never)
+async function putState({ state, reset }: AdminClient, content: Content, given: Given) {
+  const { clockSpeed } = given
+  await state.put((clockSpeed === undefined ? content : withSpeed(content, clockSpeed)) as never)
   const parts = (['clock', 'scenario'] as const).filter((part) => given[part] !== undefined)
   if (parts.length > 0) await reset({ parts })
-  if (given.clock === undefined && given.clockSpeed !== undefined)
-    await clock.speed(given.clockSpeed)
 }
 
 const stateContentOf = async (state: string | object) =>
-  (await import('./content/state-file.ts')).stateContent(state)
+  (await import('./content/state-file.ts')).stateContent(state) as Promise<Content>
 
 /** The error of a client that could not be created: it says where the address comes from, and what to do. */
 function explain(error: unknown): unknown {

@@ -173,6 +173,10 @@ t.test('state applies to the client, and its options replace what the state says
     t.equal((await one.admin.clock.get()).now, '2027-03-04T05:06:07.000Z')
     t.match(one.token, /^sbx_test-/)
     await one.close()
+    const fast = await startSandbox({ state: given, clockSpeed: 60 })
+    const frozen = { now: '2027-03-04T05:06:07.000Z', mode: 'frozen', speed: 60 }
+    t.match(await fast.admin.clock.get(), frozen, 'another speed resumes no frozen clock')
+    await fast.close()
   }
   const own = await startSandbox({ state: file, clock: '2028-01-01T00:00:00Z', scenario: 'slow' })
   t.equal((await own.admin.clock.get()).now, '2028-01-01T00:00:00.000Z')
