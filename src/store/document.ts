@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs'
 import { promisify } from 'node:util'
 import { type Adapter, Low } from 'lowdb'
 import { nodeZlib } from '../runtime/node-modules.ts'
@@ -6,8 +7,10 @@ import {
   createPrivate,
   type Disk,
   ignoreErrors,
+  isSameFile,
   readIfExists,
   removeFile,
+  statOf,
   syncFolderOf,
 } from './disk.ts'
 import { FORMAT } from './errors.ts'
@@ -27,6 +30,12 @@ type DocumentOptions = {
   log: { warn(message: string): void }
 }
 
+const isUntouched = (now: Stats | undefined, then: Stats | undefined) =>
+  isSameFile(now, then) &&
+  now?.size === then?.size &&
+  now?.mtimeMs === then?.mtimeMs &&
+  now?.ctimeMs === then?.ctimeMs
+
 const NOTHING: DocumentContent = { format: FORMAT, clients: {} }
 const CHUNK_CHARS = 64 * 1024
 
@@ -42,6 +51,8 @@ export class Document implements Adapter<DocumentContent | Iterable<string>> {
   isOurs = false
   readonly #options: DocumentOptions
   readonly #draft: string
+  /** What stood in its place when it was last read or written. */
+  #stats: Stats | undefined
   readonly #db = new Low<DocumentContent | Iterable<string>>(this, NOTHING)
 
   constructor(options: DocumentOptions) {
@@ -56,7 +67,9 @@ export class Document implements Adapter<DocumentContent | Iterable<string>> {
   }
 
   #digestNow(): string | null {
-    const bytes = readIfExists(this.#options.disk, this.#options.file)
+    const { disk, file } = this.#options
+    this.#stats = statOf(disk, file)
+    const bytes = readIfExists(disk, file)
     return bytes ? `${bytes.length}-${nodeZlib().crc32(bytes).toString(16)}` : null
   }
 
@@ -98,6 +111,7 @@ export class Document implements Adapter<DocumentContent | Iterable<string>> {
       onWritten(digest)
       disk.renameSync(this.#draft, file)
       this.digest = digest
+      this.#stats = statOf(disk, file)
     } catch (error) {
       ignoreErrors(() => {
         confirm()
@@ -116,6 +130,8 @@ export class Document implements Adapter<DocumentContent | Iterable<string>> {
   /** Copies a document aside that is not as it was read or written here. */
   #keepEdit() {
     const { disk, file, log } = this.#options
+    // A large file is read again only if somebody has touched it.
+    if (isUntouched(statOf(disk, file), this.#stats)) return
     const there = this.#digestNow()
     if (there === this.digest || there === null) return
     const copy = copyToFree(disk, file, `${file}.edited`)
