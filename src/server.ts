@@ -8,7 +8,6 @@ import { hostNameOf } from './http/host-guard.ts'
 import type { McpHandler } from './http/mcp-request.ts'
 import { createLog } from './log.ts'
 import { problemText } from './model/problem.ts'
-import { shareDescriptors } from './runtime/descriptor-budget.ts'
 import { maxClientsOfHeap } from './runtime/heap-limits.ts'
 import { nodeCrypto } from './runtime/node-modules.ts'
 import { wallNow } from './runtime/real-time.ts'
@@ -179,7 +178,6 @@ export const answerMcp: McpHandler = async (request) =>
 /** Opens the sandbox of these options, and its app, which does not listen yet. */
 export async function assemble(options: Options, content: Content, log: Log) {
   const { watch, file, ...parts } = content
-  const { attempts, connections } = shareDescriptors()
   const sandbox = await openSandbox({
     ...parts,
     ...(file !== undefined && { file }),
@@ -201,7 +199,6 @@ export async function assemble(options: Options, content: Content, log: Log) {
       time: options['webhook-time'],
       retries: options['webhook-retries'],
     },
-    maxAttempts: attempts,
     log,
   })
   const adminToken = adminTokenOf(options)
@@ -213,7 +210,6 @@ export async function assemble(options: Options, content: Content, log: Log) {
     explain: options.explain,
     answerMcp,
     watch,
-    maxConnections: connections,
     log,
   })
   return { sandbox, app, adminToken }

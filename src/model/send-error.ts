@@ -3,8 +3,7 @@
  * `response_compressed` are remarks: the status of the response still decides, so `ok` may be true.
  */
 export const SEND_ERRORS = {
-  timeout_connect:
-    'The deadline passed before a connection was open (busy connections, DNS, TCP or TLS).',
+  timeout_connect: 'The deadline passed before a connection was open (DNS, TCP or TLS).',
   timeout_response: 'The deadline passed before the response headers arrived.',
   timeout_body: 'The deadline passed before the whole response body arrived.',
   refused: 'Nothing listens on that port.',

@@ -6,7 +6,6 @@ import { maskLogText, maskText } from '../model/mask.ts'
 import type { WebhookRow } from '../model/webhook.ts'
 import type { Runtime, SendResult } from '../runtime/runtime.ts'
 import type { Clock } from '../time/clock.ts'
-import type { SendLane } from './send-limit.ts'
 import { SIGNATURE_SCHEMES } from './signature-schemes.ts'
 
 /** How webhooks are sent, the same for every client. */
@@ -121,13 +120,11 @@ export function createAttemptSender({
   assumed,
   runtime,
   settings,
-  lane,
 }: {
   clock: Clock
   assumed: Assumed
   runtime: Pick<Runtime, 'wall' | 'send'>
   settings: WebhookSettings
-  lane: SendLane
 }) {
   const { time, deadlineMs } = settings
 
@@ -146,8 +143,6 @@ export function createAttemptSender({
 
   return {
     unixNow,
-    /** The queue in which an attempt waits for a slot; this time is not part of its deadline. */
-    lane,
     /** Makes one attempt; returns `undefined` if the sandbox stopped meanwhile and the result is unknown. */
     async send(
       event: { event_id: string; body: string },

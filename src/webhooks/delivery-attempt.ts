@@ -95,18 +95,13 @@ export class DeliveryAttempts {
     return this.#stopped || epoch !== this.#epoch || row?.status !== 'pending' ? undefined : row
   }
 
-  /** Sends the next attempt of a delivery when a slot is free; `undefined` if no attempt is needed any more. */
+  /** Sends the next attempt of a delivery; `undefined` if no attempt is needed any more. */
   async #send(delivery_id: string, epoch: number): Promise<AttemptResult | undefined> {
     const { sender, queue, webhooks } = this.#deps
-    await sender.lane.enter()
-    try {
-      const row = this.#pending(delivery_id, epoch)
-      const webhook = webhooks.current()
-      if (!row || !webhook) return undefined
-      return await sender.send(queue.eventOf(row), row.attempts.length + 1, webhook, row.fault)
-    } finally {
-      sender.lane.leave()
-    }
+    const row = this.#pending(delivery_id, epoch)
+    const webhook = webhooks.current()
+    if (!row || !webhook) return undefined
+    return sender.send(queue.eventOf(row), row.attempts.length + 1, webhook, row.fault)
   }
 
   /** Writes a result with the other changes of this turn; if the disk fails, retries until it succeeds. */

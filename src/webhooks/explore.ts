@@ -5,7 +5,6 @@ import type { Runtime } from '../runtime/runtime.ts'
 import { notFound, type WorldContext } from '../tables/world-context.ts'
 import { arrivalOrders } from './arrival-orders.ts'
 import type { AttemptSender } from './attempt-request.ts'
-import type { SendLane } from './send-limit.ts'
 import type { Webhooks } from './webhooks.ts'
 
 /** The placeholder for the payment's id in the URL of a probe. */
@@ -89,13 +88,11 @@ export function createExplore({
   webhooks,
   attempts,
   runtime,
-  lane,
   deadlineMs,
 }: WorldContext & {
   webhooks: Webhooks
   attempts: AttemptSender
   runtime: Pick<Runtime, 'send' | 'secret'>
-  lane: SendLane
   deadlineMs?: number
 }) {
   const { payments, events: eventRows } = store.tables
@@ -112,43 +109,27 @@ export function createExplore({
     return rows.map(({ row }) => JSON.parse(row.body))
   }
 
-  async function inLane<T>(send: () => Promise<T>): Promise<T> {
-    await lane.enter()
-    try {
-      return await send()
-    } finally {
-      lane.leave()
-    }
-  }
-
   /** Gets the state of a payment from the integrator's own URL. */
   async function callProbe(probe: string, transaction_id: string): Promise<unknown> {
     const url = probe
       .replaceAll(PROBE_PLACEHOLDER, transaction_id)
       .replaceAll(ENCODED_PLACEHOLDER, transaction_id)
-    const {
-      ok,
-      response: answer,
-      truncated,
-      error,
-    } = await inLane(() =>
-      runtime.send({
-        method: 'GET',
-        url,
-        headers: { accept: 'application/json' },
-        body: '',
-        ...(deadlineMs && { deadlineMs }),
-      }),
-    )
+    const { ok, response, truncated, error } = await runtime.send({
+      method: 'GET',
+      url,
+      headers: { accept: 'application/json' },
+      body: '',
+      ...(deadlineMs && { deadlineMs }),
+    })
     if (!ok) throw exploreError(`The probe request failed: ${error!.message}.`)
     if (truncated)
       throw exploreError(
         'The response of the probe is larger than 4 KiB. Let it return only the state of the payment.',
       )
     try {
-      return JSON.parse(answer)
+      return JSON.parse(response)
     } catch {
-      return answer
+      return response
     }
   }
 
@@ -165,7 +146,7 @@ export function createExplore({
     for (let round = 1; round <= ROUNDS && left.length > 0; round++) {
       const rejected: typeof left = []
       for (const event of left) {
-        const sent = await inLane(() => attempts.send(event, round, webhook))
+        const sent = await attempts.send(event, round, webhook)
         if (!sent)
           throw new SandboxError(
             'not_ready',

@@ -83,27 +83,26 @@ export const connectionBroke = ({ authority }: Target, received: number): SendEr
   message: `${authority} started to respond, but the connection broke after ${received} bytes`,
 })
 
-/** Returns the error for a deadline of `ms`, by the stage of the attempt; without a connection it waited for one. */
+/** Returns the error for a deadline of `ms`, by the stage of the attempt. */
 export function explainTimeout(
-  connection: { socket: (Socket & { secureConnecting?: boolean }) | undefined } | undefined,
-  answer: ReceiverResponse | undefined,
+  socket: (Socket & { secureConnecting?: boolean }) | undefined,
+  head: ReceiverResponse | undefined,
   { authority: at }: Target,
   ms: number,
-) {
-  const socket = connection?.socket
-  const sendError = (code: SendErrorCode, message: string): SendError => ({ code, message })
-  if (answer)
-    return sendError('timeout_body', `${at} started to respond, but did not finish within ${ms} ms`)
-  if (!connection)
-    return sendError('timeout_connect', `every connection to ${at} was busy for ${ms} ms`)
+): SendError {
+  if (head)
+    return {
+      code: 'timeout_body',
+      message: `${at} started to respond, but did not finish within ${ms} ms`,
+    }
   if (!socket || socket.connecting)
-    return sendError('timeout_connect', `no connection to ${at} within ${ms} ms`)
+    return { code: 'timeout_connect', message: `no connection to ${at} within ${ms} ms` }
   if (socket.secureConnecting)
-    return sendError('timeout_connect', `no secure connection to ${at} within ${ms} ms`)
-  return sendError(
-    'timeout_response',
-    `${at} accepted the request, but did not respond within ${ms} ms`,
-  )
+    return { code: 'timeout_connect', message: `no secure connection to ${at} within ${ms} ms` }
+  return {
+    code: 'timeout_response',
+    message: `${at} accepted the request, but did not respond within ${ms} ms`,
+  }
 }
 
 /**

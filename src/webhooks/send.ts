@@ -1,3 +1,4 @@
+import { connect, isIP, type Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
 import type { SendError } from '../model/send-error.ts'
 import { type Later, realLater } from '../runtime/real-time.ts'
@@ -8,7 +9,6 @@ import {
   readTarget,
   type Target,
 } from './addresses.ts'
-import type { Connection, Connections, Waiter } from './connections.ts'
 import {
   connectionBroke,
   explainFailure,
@@ -21,28 +21,17 @@ import {
 export type SenderDeps = AddressPolicyDeps & {
   /** The wall clock in ms; an HTTP date in `Retry-After` is compared with it. */
   wall: () => number
-  /**
-   * Maximum open connections to one receiver (default: 256). Waiting for a connection counts towards the deadline of an
-   * attempt.
-   */
-  maxSockets?: number
   later?: Later
   /** The process does not stay alive for a connection. */
   unref?: boolean
-  /** Maximum open connections in total (default: 256); idle ones are closed for new ones. */
-  maxOpen?: number | undefined
-  /** Called for each attempt that fails because the process or the system has no free file descriptor. */
-  onDescriptorLimit?: () => void
 }
 
+// The maximum of concurrent attempts of all clients: hanging receivers leave file descriptors for the port.
+const MAX_ATTEMPTS = 64
 const DEADLINE_MS = 10_000
 const MAX_READ_BYTES = 64 * 1024
 const MAX_STORED_BYTES = 4 * 1024
-// A client has one webhook, so a cache of this size is rarely cleared.
-const MAX_TARGETS = 1_024
-
-/** Decodes bytes that may end in the middle of a character. */
-const textOf = (bytes: Buffer[]) => new TextDecoder().decode(Buffer.concat(bytes), { stream: true })
+const HEADER_BYTES = 16 * 1024
 
 // The error codes of a connection that ended before the response was complete.
 const LOST = new Set([
@@ -52,259 +41,182 @@ const LOST = new Set([
   'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
 ])
 
-const NO_DESCRIPTOR = new Set(['EMFILE', 'ENFILE'])
+const STOPPING: SendError = { code: 'closed', message: 'the sandbox is stopping' }
+const STOPPED: SendError = {
+  code: 'closed',
+  message: 'the sandbox stopped before the response arrived',
+}
 
-// Indexed by length, because lengths compare faster than names.
-const USED_HEADERS = new Map(
-  (['retry-after', 'location', 'content-encoding'] as const).map((name) => [name.length, name]),
-)
+/** The status and the used headers of a response. */
+function headOf({ statusCode, headers }: Dispatcher.ResponseData): ReceiverResponse {
+  const head: ReceiverResponse = { status: statusCode }
+  for (const name of ['retry-after', 'location', 'content-encoding'] as const) {
+    const value = [headers[name]].flat()[0]
+    if (value !== undefined) head[name] = value
+  }
+  return head
+}
 
 const isCompressed = ({ 'content-encoding': encoding = '' }: ReceiverResponse) =>
   encoding !== '' && encoding.toLowerCase() !== 'identity'
 
-/** Reads the used headers of a response. */
-function readHead(status: number, rawHeaders: Buffer[]): ReceiverResponse {
-  const response: ReceiverResponse = { status }
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = USED_HEADERS.get(rawHeaders[i]!.length)
-    if (name && rawHeaders[i]!.toString('latin1').toLowerCase() === name)
-      response[name] ??= rawHeaders[i + 1]!.toString('latin1')
-  }
-  return response
-}
+/** The start of a body as text; it may end in the middle of a character. */
+const textOf = (body: Buffer) =>
+  new TextDecoder().decode(body.subarray(0, MAX_STORED_BYTES), { stream: true })
 
-type OnSettled = (attempt: SendAttempt, result: SendResult) => void
-
-/** A running attempt: from waiting for a connection to its result. */
-class SendAttempt implements Dispatcher.DispatchHandlers, Waiter {
-  settled = false
-  private readonly startedAt = performance.now()
-  private readonly endDeadline: () => void
-  private readonly bodyStart: Buffer[] = []
-  private received = 0
-  private bodyStartBytes = 0
-  private response: ReceiverResponse | undefined
-  private connection: Connection | undefined
-  private bytesReadBefore = 0
-  private isRetried = false
-  private readonly request: SendRequest
-  private readonly target: Target
-  private readonly connections: Connections
-  private readonly wall: () => number
-  private readonly onSettled: OnSettled
-  private readonly onDescriptorLimit: (() => void) | undefined
-
-  constructor(
-    request: SendRequest,
-    target: Target,
-    connections: Connections,
-    wall: () => number,
-    later: Later,
-    onSettled: OnSettled,
-    onDescriptorLimit?: () => void,
-  ) {
-    this.request = request
-    this.target = target
-    this.connections = connections
-    this.wall = wall
-    this.onSettled = onSettled
-    this.onDescriptorLimit = onDescriptorLimit
-    const { deadlineMs = DEADLINE_MS } = request
-    this.endDeadline = later(deadlineMs, () => this.expire(deadlineMs))
-  }
-
-  take(connection: Connection) {
-    this.connection = connection
-    const { method = 'POST', headers, body } = this.request
-    connection.client.dispatch(
-      {
-        path: this.target.path,
-        method,
-        headers: { 'accept-encoding': 'identity', ...headers },
-        body: method === 'GET' ? null : body,
-      },
-      this,
-    )
-  }
-
-  cancel() {
-    this.fail({ code: 'closed', message: 'the sandbox stopped before the response arrived' })
-  }
-
-  private expire(ms: number) {
-    this.fail(explainTimeout(this.connection, this.response, this.target, ms))
-  }
-
-  private fail(error: SendError) {
-    this.settle(error)
-    if (this.connection) this.connections.drop(this.connection)
-  }
-
-  private judge(isTooLarge: boolean) {
-    const response = this.response!
-    const isOk = response.status >= 200 && response.status <= 299
-    this.settle(judgeResponse(response, isCompressed(response), isTooLarge), isOk)
-  }
-
-  private settle(error: SendError | undefined, ok = false) {
-    this.settled = true
-    this.endDeadline()
-    const { response, bodyStart, bodyStartBytes, received } = this
-    const compressed = response !== undefined && isCompressed(response)
-    const result: SendResult = {
-      ok,
-      response: bodyStartBytes === 0 || compressed ? '' : textOf(bodyStart),
-      truncated: received > bodyStartBytes || (received > 0 && compressed),
-      duration_ms: Math.round(performance.now() - this.startedAt),
+/** Runs at most `max` functions at the same time; the others wait in order. */
+function createLimit(max: number) {
+  let running = 0
+  const waiting: (() => void)[] = []
+  return async <T>(run: () => Promise<T>): Promise<T> => {
+    if (running < max) running++
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    try {
+      return await run()
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else running--
     }
-    if (response) {
-      result.status = response.status
-      const after = response['retry-after']
-      const wait = after === undefined ? undefined : readRetryAfter(after, this.wall())
-      if (wait !== undefined) result.retryAfterMs = wait
-    }
-    if (error) result.error = error
-    this.onSettled(this, result)
-  }
-
-  // ---- callbacks of the connection
-
-  onConnect() {
-    this.bytesReadBefore = this.connection!.socket!.bytesRead
-  }
-
-  onHeaders(status: number, rawHeaders: Buffer[]) {
-    // Ignores 1xx responses such as early hints.
-    if (status >= 200) this.response = readHead(status, rawHeaders)
-    return true
-  }
-
-  onData(chunk: Buffer) {
-    this.received += chunk.length
-    if (this.bodyStartBytes < MAX_STORED_BYTES) {
-      const part = chunk.subarray(0, MAX_STORED_BYTES - this.bodyStartBytes)
-      this.bodyStartBytes += part.length
-      this.bodyStart.push(part)
-    }
-    if (this.received > MAX_READ_BYTES && !this.settled) {
-      this.judge(true)
-      this.connections.drop(this.connection!)
-    }
-    return true
-  }
-
-  onComplete() {
-    if (this.settled) return
-    this.judge(false)
-    this.connections.release(this.connection!)
-  }
-
-  onError(error: NodeJS.ErrnoException) {
-    if (this.settled) return
-    const { connection, response, target } = this
-    if (NO_DESCRIPTOR.has(error.code ?? '')) this.onDescriptorLimit?.()
-    const isLost = LOST.has(error.code ?? '')
-    const isSilent = !response && connection!.socket?.bytesRead === this.bytesReadBefore
-    if (isLost && isSilent && connection!.reused && !this.isRetried) {
-      this.isRetried = true
-      this.take(this.connections.replace(connection!))
-    } else
-      this.fail(
-        response && isLost ? connectionBroke(target, this.received) : explainFailure(error, target),
-      )
   }
 }
 
 /**
- * Creates the sender of webhooks: keep-alive connections, one deadline for a whole attempt, no redirects, a limit on
- * the response body, and only addresses that `allow` and the address rules permit.
+ * Creates the sender of webhooks: a connection for each attempt, one deadline for all of it, no redirects, a limit on the
+ * response body, and only addresses that `allow` and the address rules permit.
  *
  * `send` never rejects. A 2xx whose body is too large or compressed counts as delivered (the receiver accepted the
- * event) with a remark in `error`; a 2xx whose body ends early or exceeds the deadline does not. If a reused
- * connection is closed before the first byte of the response, it is replaced once within the same attempt: the
- * receiver closed it while it was idle. Throws if an entry of `allow` is not a host.
+ * event) with a remark in `error`; a 2xx whose body ends early or exceeds the deadline does not. Throws if an entry of
+ * `allow` is not a host.
  */
-export function createSender({
-  wall,
-  maxSockets = 256,
-  later = realLater,
-  unref = false,
-  maxOpen = 256,
-  onDescriptorLimit,
-  ...rules
-}: SenderDeps) {
+export function createSender({ wall, later = realLater, unref = false, ...rules }: SenderDeps) {
   const policy = createAddressPolicy(rules)
-  const targets = new Map<string, Target | SendError>()
-  const active = new Set<SendAttempt>()
-  let connections: Connections | undefined
-  let closed = false
+  const limited = createLimit(MAX_ATTEMPTS)
+  const running = new Set<(error: SendError) => void>()
+  let isClosed = false
 
+  /** The target of a URL, or why nothing is sent there. */
   function resolveTarget(url: string): Target | SendError {
-    const known = targets.get(url)
-    if (known) return known
     const read = readTarget(url)
-    const refusal = 'target' in read ? policy.hostProblem(read.target.host) : undefined
-    let found: Target | SendError
-    if ('problem' in read) found = { code: 'bad_request', message: `the URL ${read.problem}` }
-    else
-      found =
-        refusal === undefined ? read.target : { code: 'address_not_allowed', message: refusal }
-    if (targets.size >= MAX_TARGETS) targets.clear()
-    targets.set(url, found)
-    return found
+    if ('problem' in read) return { code: 'bad_request', message: `the URL ${read.problem}` }
+    const refusal = policy.hostProblem(read.target.host)
+    if (refusal !== undefined) return { code: 'address_not_allowed', message: refusal }
+    return read.target
   }
 
-  /** The HTTP client is loaded with the first attempt: most sandboxes send none. */
-  async function load() {
-    const { createConnections } = await import('./connections.ts')
-    connections ??= createConnections({
-      lookup: policy.lookup,
-      maxPerReceiver: maxSockets,
-      maxOpen,
-      unref,
+  const unsent = (error: SendError): SendResult => ({
+    ok: false,
+    response: '',
+    truncated: false,
+    duration_ms: 0,
+    error,
+  })
+
+  function resultOf(
+    head: ReceiverResponse | undefined,
+    body: Buffer,
+    error: SendError | undefined,
+    isWhole: boolean,
+  ): Omit<SendResult, 'duration_ms'> {
+    const unread = head && isCompressed(head) ? 0 : MAX_STORED_BYTES
+    const after = head?.['retry-after']
+    const wait = after === undefined ? undefined : readRetryAfter(after, wall())
+    return {
+      ok: isWhole && head!.status >= 200 && head!.status <= 299,
+      response: unread === 0 ? '' : textOf(body),
+      truncated: body.length > unread,
+      ...(head && { status: head.status }),
+      ...(wait !== undefined && { retryAfterMs: wait }),
+      ...(error && { error }),
+    }
+  }
+
+  async function attempt(request: SendRequest, target: Target): Promise<SendResult> {
+    if (isClosed) return unsent(STOPPING)
+    const { method = 'POST', deadlineMs = DEADLINE_MS } = request
+    const { host, origin, path } = target
+    const startedAt = performance.now()
+    // Loaded with the first attempt: most sandboxes send none.
+    const { Client } = (await import('undici')).default
+    const tls = await import('node:tls')
+    let socket: Socket | undefined
+    let head: ReceiverResponse | undefined
+    let ended: SendError | undefined
+    let error: SendError | undefined
+    let isWhole = false
+    let body = Buffer.alloc(0)
+    const client = new Client(origin, {
+      connect({ protocol, port }, done) {
+        const isSecure = protocol === 'https:'
+        const options = {
+          host,
+          port: Number(port) || (isSecure ? 443 : 80),
+          lookup: policy.lookup,
+          ...(isSecure && { ALPNProtocols: ['http/1.1'] }),
+          ...(isIP(host) === 0 && { servername: host }),
+        }
+        const opened: Socket = isSecure ? tls.connect(options) : connect(options)
+        socket = opened.setNoDelay()
+        if (unref) socket.unref()
+        socket.once(isSecure ? 'secureConnect' : 'connect', () => done(null, opened))
+        socket.on('error', (cause) => done(cause, null))
+      },
+      maxHeaderSize: HEADER_BYTES,
+      headersTimeout: 0,
+      bodyTimeout: 0,
     })
-    return connections
-  }
-
-  const unsent = (error: SendError): Promise<SendResult> =>
-    Promise.resolve({ ok: false, response: '', truncated: false, duration_ms: 0, error })
-  const stopping: SendError = { code: 'closed', message: 'the sandbox is stopping' }
-
-  function run(request: SendRequest, target: Target, ready: Connections): Promise<SendResult> {
-    if (closed) return unsent(stopping)
-    return new Promise((resolve) => {
-      const settle: OnSettled = (settled, result) => {
-        active.delete(settled)
-        resolve(result)
+    function end(cause?: SendError) {
+      ended ??= cause
+      void client.destroy()
+      socket?.destroy()
+    }
+    running.add(end)
+    const endDeadline = later(deadlineMs, () =>
+      end(explainTimeout(socket, head, target, deadlineMs)),
+    )
+    try {
+      const response = await client.request({
+        path,
+        method,
+        headers: { 'accept-encoding': 'identity', ...request.headers },
+        body: method === 'GET' ? null : request.body,
+      })
+      head = headOf(response)
+      for await (const chunk of response.body) {
+        body = Buffer.concat([body, chunk])
+        if (body.length > MAX_READ_BYTES) break
       }
-      const attempt = new SendAttempt(
-        request,
-        target,
-        ready,
-        wall,
-        later,
-        settle,
-        onDescriptorLimit,
-      )
-      active.add(attempt)
-      ready.wait(target, attempt)
-    })
+      isWhole = true
+      error = judgeResponse(head, isCompressed(head), body.length > MAX_READ_BYTES)
+    } catch (cause) {
+      const { code = '' } = cause as NodeJS.ErrnoException
+      error =
+        ended ??
+        (head && LOST.has(code)
+          ? connectionBroke(target, body.length)
+          : explainFailure(cause as Error, target))
+    } finally {
+      endDeadline()
+      running.delete(end)
+      end()
+    }
+    return {
+      ...resultOf(head, body, error, isWhole),
+      duration_ms: Math.round(performance.now() - startedAt),
+    }
   }
 
   return {
-    /** Makes one attempt and returns its result; never rejects. */
-    send(request: SendRequest): Promise<SendResult> {
-      if (closed) return unsent(stopping)
+    /** Makes one attempt and returns its result; never rejects. It may wait for others first, outside its deadline. */
+    async send(request: SendRequest): Promise<SendResult> {
+      if (isClosed) return unsent(STOPPING)
       const target = resolveTarget(request.url)
-      if ('code' in target) return unsent(target)
-      if (connections) return run(request, target, connections)
-      return load().then((ready) => run(request, target, ready))
+      return 'code' in target ? unsent(target) : limited(() => attempt(request, target))
     },
-    /** Ends running attempts (`closed`), closes idle connections and rejects later attempts. */
+    /** Ends running attempts (`closed`) and rejects later ones. */
     close() {
-      closed = true
-      for (const attempt of [...active]) attempt.cancel()
-      connections?.close()
+      isClosed = true
+      for (const end of running) end(STOPPED)
     },
   }
 }

@@ -11,25 +11,13 @@ export function createRuntime({
   allow,
   wall = wallNow,
   unref = false,
-  maxOpen,
-  onDescriptorLimit,
 }: {
   allow: readonly string[]
   wall?: (() => number) | undefined
   unref?: boolean | undefined
-  /** Connections to receivers that are open at once. */
-  maxOpen?: number | undefined
-  onDescriptorLimit?: () => void
 }): Runtime {
   const later = unref ? unrefLater : realLater
-  const { send, close } = createSender({
-    allow,
-    wall,
-    unref,
-    later,
-    maxOpen,
-    ...(onDescriptorLimit && { onDescriptorLimit }),
-  })
+  const { send, close } = createSender({ allow, wall, unref, later })
   return {
     wall,
     elapsed: () => performance.now(),

@@ -3,7 +3,6 @@ import { STORED_STATE } from '../content/stored-state.ts'
 import { formatDuration } from '../model/duration.ts'
 import { AllRequests } from '../requests/all-requests.ts'
 import { createLogBudget } from '../requests/request-log.ts'
-import { oncePerBurst } from '../runtime/once-per-burst.ts'
 import { createSteadyWall } from '../runtime/real-time.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { type Disk, nodeDisk } from '../store/disk.ts'
@@ -11,7 +10,6 @@ import { openStore } from '../store/store.ts'
 import { TABLES } from '../tables/tables.ts'
 import { createAddressPolicy } from '../webhooks/addresses.ts'
 import type { WebhookSettings } from '../webhooks/attempt-request.ts'
-import { createSendLimit } from '../webhooks/send-limit.ts'
 import { createRuntime } from './real-runtime.ts'
 import type { Recorder } from './recorder.ts'
 
@@ -29,8 +27,6 @@ export type SharedConfig = {
   disk?: Disk
   /** How webhooks are sent, and to which public hosts they may go. */
   webhooks: WebhookSettings & { allow: readonly string[] }
-  /** Maximum of concurrent webhook attempts (default: 256). A recorded run always has the default, so that it can be replayed. */
-  maxAttempts?: number
   wall?: () => number
   /** Timers and webhooks do not keep the process alive. */
   unref?: boolean | undefined
@@ -44,20 +40,10 @@ type SharedDeps = SharedConfig & {
   log: { info(message: string): void; warn(message: string): void; error(message: string): void }
 }
 
-/** Opens what all worlds of a sandbox share: the runtime, the clock of this machine, the store and the room for webhooks. */
+/** Opens what all worlds of a sandbox share: the runtime, the clock of this machine, and the store. */
 export async function openSharedResources({ log, ...config }: SharedDeps) {
   const { allow, ...webhookSettings } = config.webhooks
-  const real = createRuntime({
-    allow,
-    wall: config.wall,
-    unref: config.unref,
-    maxOpen: config.maxAttempts,
-    onDescriptorLimit: oncePerBurst(() =>
-      log.warn(
-        'A webhook could not be sent because this process has no file descriptor left. Raise the limit on open files (ulimit -n).',
-      ),
-    ),
-  })
+  const real = createRuntime({ allow, wall: config.wall, unref: config.unref })
   const runtime = (config.runtime ?? config.recorder?.wrapRuntime)?.(real) ?? real
   const steadyWall = createSteadyWall({
     ...runtime,
@@ -84,19 +70,10 @@ export async function openSharedResources({ log, ...config }: SharedDeps) {
       },
     }),
   })
-  const sendLimit = createSendLimit({
-    ...(real === runtime && config.maxAttempts && { maxConcurrent: config.maxAttempts }),
-    onSaturated: oncePerBurst(() =>
-      log.warn(
-        'Webhook attempts are waiting: the maximum number of concurrent attempts is running. A receiver that hangs blocks each of its attempts for up to 10 s.',
-      ),
-    ),
-  })
   return {
     runtime,
     steadyWall,
     store,
-    sendLimit,
     logBudget: createLogBudget(),
     allRequests: new AllRequests(),
     totals: new Totals(),

@@ -27,7 +27,6 @@ import {
 import { createDeliveries, type DeliveriesDeps } from '../webhooks/deliveries.ts'
 import { createExplore } from '../webhooks/explore.ts'
 import { createInbox } from '../webhooks/inbox.ts'
-import type { SendLimit } from '../webhooks/send-limit.ts'
 import { createWebhookEvents } from '../webhooks/webhook-events.ts'
 import { createWebhooks } from '../webhooks/webhooks.ts'
 import { createAccess } from './access.ts'
@@ -54,8 +53,6 @@ export type WorldDeps = {
   webhookSettings: WebhookSettings
   /** A warning about a URL to which webhooks are probably not sent. */
   webhookWarning: (url: string) => string | undefined
-  /** Limits the concurrent webhook attempts of all clients. */
-  sendLimit: SendLimit
   /** The memory limit that the request logs of all clients share. */
   logBudget: Budget
   /** The calls of all clients. */
@@ -114,7 +111,7 @@ function createWorldScheduler(
 /** The webhook of a client: what is sent, by itself or on request, and what its inbox receives. */
 function createSending(
   context: WorldContext,
-  { name, store, runtime, webhookSettings, webhookWarning, sendLimit, log }: WorldDeps,
+  { name, store, runtime, webhookSettings, webhookWarning, log }: WorldDeps,
   parts: Pick<DeliveriesDeps, 'scenarios' | 'onChanged'> & { views: () => Views },
 ) {
   const { scenarios, views, onChanged } = parts
@@ -127,7 +124,6 @@ function createSending(
     assumed: context.assumed,
     runtime,
     settings: webhookSettings,
-    lane: sendLimit.lane(),
   })
   const deliveries = createDeliveries(
     withMore(context, {
@@ -148,7 +144,7 @@ function createSending(
     deliveries,
     makeExplore() {
       const { deadlineMs } = webhookSettings
-      const limits = { lane: sendLimit.lane(), ...(deadlineMs !== undefined && { deadlineMs }) }
+      const limits = deadlineMs === undefined ? {} : { deadlineMs }
       return createExplore({ ...context, webhooks, attempts, runtime, ...limits })
     },
     makeInbox: () => createInbox({ ...context, webhooks, unixNow: attempts.unixNow }),
