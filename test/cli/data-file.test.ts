@@ -183,6 +183,16 @@ t.test(
   },
 )
 
+t.test('a document that is no data file at all is refused, and left as it is', async (t) => {
+  for (const text of ['', 'null', '[]', '{}', '\0\0', '{"format":6,"clients":[]}']) {
+    const dir = t.testdir({ 'db.json': text })
+    const refused = await run(['--port', '0', '--data', join(dir, 'db.json')])
+    t.equal(refused.code, 4, `${JSON.stringify(text)}: ${refused.stderr}`)
+    t.equal(readFileSync(join(dir, 'db.json'), 'utf8'), text)
+    t.same(readdirSync(dir), ['db.json'])
+  }
+})
+
 t.test('--recover goes on after a broken name of a table', async (t) => {
   const { data } = await withUsers(t, 'SIGTERM')
   edit(data, '"webhook":', '"webhook:')

@@ -9,8 +9,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { type Disk, nodeDisk } from '../../src/store/disk.ts'
-import { DamagedFile, EditedBesideJournal, OtherFormat } from '../../src/store/errors.ts'
+import type { Disk } from '../../src/store/disk.ts'
+import { EditedBesideJournal, OtherFormat } from '../../src/store/errors.ts'
 import type { Specs } from '../../src/store/worlds.ts'
 import { crashCopy, openPlain, type PlainOptions, UNSYNCED } from './plain-store.ts'
 
@@ -140,26 +140,6 @@ async function someLines(t: Test, dir: string) {
   return { contents, bytes: readFileSync(`${dir}/live/db.json.journal`) }
 }
 
-t.test('a journal cut anywhere gives exactly the changes before the cut', async (t) => {
-  const dir = t.testdir({ live: {} })
-  const { contents, bytes } = await someLines(t, dir)
-  const wrong: number[] = []
-  const headEnd = bytes.indexOf(10)
-  for (let length = headEnd; length <= bytes.length; length += 3) {
-    mkdirSync(`${dir}/${length}`)
-    const part = bytes.subarray(0, length)
-    writeFileSync(`${dir}/${length}/db.json.journal`, part)
-    const cut = await open(t, `${dir}/${length}/db.json`)
-    // A line that lacks only its end is whole.
-    const lines = part.toString('latin1').split('\n').length - (bytes[length] === 10 ? 0 : 1)
-    const isTorn = bytes[length - 1] !== 10 && bytes[length] !== 10 && length < bytes.length
-    if (contentOf(cut) !== contents[lines]) wrong.push(length)
-    if (cut.lines.some((line) => line.includes('incomplete write')) !== isTorn) wrong.push(length)
-    await cut.store.close()
-  }
-  t.same(wrong, [])
-})
-
 t.test('another line that cannot be read is an error with its number', async (t) => {
   const dir = t.testdir({ live: {} })
   const { contents, bytes } = await someLines(t, dir)
@@ -191,48 +171,6 @@ t.test('another line that cannot be read is an error with its number', async (t)
   t.not(content, contents.at(-1))
 })
 
-t.test('no flipped bit of a journal makes a wrong row', async (t) => {
-  const dir = t.testdir({ live: {}, flip: {} })
-  const { bytes } = await someLines(t, dir)
-  const file = `${dir}/flip/db.json`
-  const wrong: string[] = []
-  for (let bit = 0; bit < bytes.length * 8; bit += 13) {
-    const bad = Buffer.from(bytes)
-    bad[bit >> 3]! ^= 1 << (bit & 7)
-    rmSync(file, { force: true })
-    writeFileSync(`${file}.journal`, bad)
-    try {
-      await (await open(t, file)).store.close()
-      wrong.push(`bit ${bit}: taken`)
-    } catch (error) {
-      if (!(error instanceof DamagedFile)) wrong.push(`bit ${bit}: ${error}`)
-      if (!readFileSync(`${file}.journal`).equals(bad)) wrong.push(`bit ${bit}: rewritten`)
-    }
-  }
-  t.same(wrong, [])
-})
-
-for (const text of [
-  '',
-  'null',
-  '[]',
-  '5',
-  '{}',
-  '\0\0',
-  '{"format":7,"clients":{}}',
-  '{"payoutSandbox":5,',
-]) {
-  t.test(`a document that is ${JSON.stringify(text)} is refused and left as it is`, async (t) => {
-    const dir = t.testdir({ 'db.json': text })
-    for (const onDamage of ['refuse', 'recover'] as const)
-      await t.rejects(open(t, `${dir}/db.json`, { onDamage }))
-    t.same(filesIn(dir), [['db.json', text]])
-    const { store, lines } = await open(t, `${dir}/db.json`, { onDamage: 'reset' })
-    t.equal(store.worlds.size, 0)
-    t.match(lines.join(), /starts with an empty data file; copies of the old files are .*damaged-/)
-  })
-}
-
 t.test('journals of an earlier format are not taken for an empty data file', async (t) => {
   for (const name of ['db.journal.jsonl', 'db.json.journal.0']) {
     const dir = t.testdir({ [name]: 'something' })
@@ -245,60 +183,6 @@ t.test('journals of an earlier format are not taken for an empty data file', asy
       'a copy is kept',
     )
   }
-})
-
-t.test('an edit of a stopped document is taken, with its journal', async (t) => {
-  const file = join(t.testdir({}), 'db.json')
-  const { store, put } = await open(t, file)
-  for (const id of ['a', 'b']) put(id)
-  await store.close()
-  const lineCount = () => readFileSync(file, 'utf8').split('\n').length
-  const count = lineCount()
-  const edits: ((text: string) => string)[] = [
-    (text) => text.replace('"text":"b"', '"text":"edited"'),
-    (text) => `\ufeff${text.replaceAll('\n', '\r\n')}`,
-    (text) => JSON.stringify(JSON.parse(text.replace('\ufeff', '')), null, 4),
-  ]
-  for (const edit of edits) {
-    writeFileSync(file, edit(readFileSync(file, 'utf8')))
-    const { store, world, lines } = await open(t, file)
-    t.equal(world().tables.notes.get('b')!.text, 'edited')
-    t.same(lines, [])
-    await store.close()
-    t.equal(lineCount(), count, 'one row a line again')
-  }
-})
-
-t.test('an edit beside the changes of a killed store is a question', async (t) => {
-  const dir = t.testdir({ live: {} })
-  const { store, put } = await open(t, `${dir}/live/db.json`)
-  put('a')
-  await store.compact()
-  put('b')
-  const edits: Record<string, (file: string) => void> = {
-    edited: (file) =>
-      writeFileSync(file, readFileSync(file, 'utf8').replace('"text":"a"', '"text":"A"')),
-    removed: (file) => rmSync(file),
-  }
-  for (const [what, edit] of Object.entries(edits)) {
-    const file = crashCopy(`${dir}/live`, `${dir}/${what}`)
-    edit(file)
-    const before = filesIn(`${dir}/${what}`)
-    for (const onDamage of ['refuse', 'recover'] as const)
-      await t.rejects(open(t, file, { onDamage }), EditedBesideJournal)
-    t.same(filesIn(`${dir}/${what}`), before, 'nothing is changed')
-    const { ids, world, lines } = await open(t, file, { discardJournal: true })
-    t.same(ids(), what === 'edited' ? ['a'] : [])
-    t.equal(world().tables.notes.get('a')?.text, what === 'edited' ? 'A' : undefined)
-    const [copy] = readdirSync(`${dir}/${what}`).filter((name) => name.includes('.discarded-'))
-    t.match(lines.join(), copy)
-    t.equal(
-      readFileSync(`${dir}/${what}/${copy}`, 'utf8'),
-      Object.fromEntries(before)['db.json.journal'],
-    )
-  }
-  const same = await open(t, crashCopy(`${dir}/live`, `${dir}/same`), { discardJournal: true })
-  t.same(same.ids(), ['a', 'b'], 'a journal of this document stays')
 })
 
 t.test('an edit while the store is open is kept beside, and the store goes on', async (t) => {
@@ -400,47 +284,6 @@ t.test('a kill at any stage of a rewrite loses nothing, also beside an edit', as
 })
 
 t.test(
-  'a document that cannot be put in place is, by the next try or the next start',
-  async (t) => {
-    for (const isKilled of [false, true]) {
-      const dir = t.testdir({ live: {} })
-      const file = `${dir}/live/db.json`
-      let fails = false
-      const disk: Disk = {
-        ...UNSYNCED,
-        renameSync(from, to) {
-          if (fails && to === file) throw Object.assign(new Error('EIO'), { code: 'EIO' })
-          UNSYNCED.renameSync(from, to)
-        },
-      }
-      const { store, put } = await open(t, file, { disk })
-      put('a')
-      await store.compact()
-      put('b')
-      fails = true
-      await store.compact()
-      put('c')
-      await store.compact()
-      put('d')
-      fails = false
-      if (isKilled)
-        t.same((await open(t, crashCopy(`${dir}/live`, `${dir}/killed`))).ids(), [
-          'a',
-          'b',
-          'c',
-          'd',
-        ])
-      await store.close()
-      t.same((await open(t, file)).ids(), ['a', 'b', 'c', 'd'])
-      t.same(
-        readdirSync(`${dir}/live`).filter((name) => name.endsWith('.tmp')),
-        [],
-      )
-    }
-  },
-)
-
-t.test(
   'nothing is lost while the document is rewritten, which is when the journal is as large',
   async (t) => {
     const dir = t.testdir({ live: {} })
@@ -463,57 +306,6 @@ t.test(
     t.ok(documents < 60, `${documents} documents`)
   },
 )
-
-t.test('a full disk refuses the change, keeps the rest, and heals', async (t) => {
-  const file = join(t.testdir({}), 'db.json')
-  let room = Number.POSITIVE_INFINITY
-  const writeFileSync = ((fd: number, bytes: Buffer) => {
-    nodeDisk.writeFileSync(fd, bytes.subarray(0, room))
-    if (bytes.length > room) throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' })
-  }) as Disk['writeFileSync']
-  const { store, put, ids } = await open(t, file, { disk: { ...UNSYNCED, writeFileSync } })
-  put('a')
-  room = 20
-  t.throws(() => put('b'), { code: 'storage_unavailable', message: /ENOSPC.*nothing was changed/ })
-  t.equal(store.failure, 'ENOSPC')
-  room = Number.POSITIVE_INFINITY
-  put('c')
-  t.equal(store.failure, undefined)
-  t.same(ids(), ['a', 'c'])
-  await store.close()
-  t.same((await open(t, file)).ids(), ['a', 'c'])
-})
-
-t.test('a start that fails on the way leaves no file open, and nothing beside', async (t) => {
-  const dir = t.testdir({ live: {} })
-  const { put } = await open(t, `${dir}/live/db.json`)
-  put('a')
-  const file = crashCopy(`${dir}/live`, `${dir}/copy`)
-  const before = filesIn(`${dir}/copy`)
-  const opened = new Set<number>()
-  const counting: Partial<Disk> = {
-    openSync(path, flags, mode) {
-      const fd = nodeDisk.openSync(path, flags, mode)
-      opened.add(fd)
-      return fd
-    },
-    closeSync(fd) {
-      opened.delete(fd)
-      nodeDisk.closeSync(fd)
-    },
-  }
-  const refuse = () => {
-    throw Object.assign(new Error('EROFS'), { code: 'EROFS' })
-  }
-  for (const name of ['fdatasyncSync', 'renameSync', 'writeFileSync', 'chmodSync', 'linkSync']) {
-    const disk = { ...nodeDisk, ...counting, [name]: refuse }
-    await t.rejects(open(t, file, { disk }), { code: 'EROFS' }, name)
-    t.equal(opened.size, 0, name)
-    const left = filesIn(`${dir}/copy`).filter(([one]) => !one.endsWith('.tmp'))
-    t.same(left, before, name)
-  }
-  t.same((await open(t, file)).ids(), ['a'])
-})
 
 t.test('a folder that cannot be is an error with its errno', async (t) => {
   const dir = t.testdir({ file: '' })
