@@ -113,10 +113,10 @@ async function openLibrary(options: Options, log: Log): Promise<Library> {
 /** The fixtures of these options, with the clients of --state in place of theirs. */
 async function openStart(options: Options, library: Library): Promise<FixtureWorlds> {
   const fixtures = await openFixtures(options)
-  const { state, 'random-seed': randomSeed } = options
+  const { state } = options
   if (state === undefined) return fixtures
   const { readStates } = await import('./content/state-file.ts')
-  return new Map([...fixtures, ...(await readStates(state, { fixtures, library, randomSeed }))])
+  return new Map([...fixtures, ...(await readStates(state, { fixtures, library }))])
 }
 
 /** The fixtures of these options; the build has already checked the shipped set. */

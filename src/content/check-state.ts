@@ -2,8 +2,6 @@ import type { Scenarios } from '../active-scenario/world-scenarios.ts'
 import { TIMELINE_ENTRY } from '../active-scenario/world-scenarios.ts'
 import type { FieldError } from '../model/errors.ts'
 import { validationFailed } from '../model/validation-errors.ts'
-import type { Random } from '../runtime/random.ts'
-import { checkDraws } from './check-draws.ts'
 import { checkRows, type NoteProblem } from './check-rows.ts'
 import type { StateDocument } from './state-document.ts'
 
@@ -58,9 +56,8 @@ function* checkTimeline(
 type InSlices = <T>(work: Generator<unknown, T>) => Promise<T>
 
 /** Throws the errors of a document's rows, whose shapes are right. */
-export async function checkStateRows(state: StateDocument, random: Random, inSlices: InSlices) {
+export async function checkStateRows(state: StateDocument, inSlices: InSlices) {
   const errors = await inSlices(rowErrors(state))
-  if (errors.length === 0) errors.push(...(await inSlices(checkDraws(state, random))))
   if (errors.length > 0) throw validationFailed(errors)
 }
 

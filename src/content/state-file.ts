@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
 import { canCompile } from '../active-scenario/current-scenario.ts'
-import { createRandom, uuidOf } from '../runtime/random.ts'
+import { uuidOf } from '../runtime/random.ts'
 import type { Library } from '../scenarios/library.ts'
 import type { ScenarioDefinition } from '../scenarios/scenario-schema.ts'
 import type { StoredState } from '../store/states.ts'
 import type { Rows, SettingRow } from '../tables/rows.ts'
-import { checkDraws } from './check-draws.ts'
 import { DocumentCheck, placed } from './edited-document.ts'
 import { parseFile } from './fixture-files.ts'
 import { BadFixtures, textOf } from './fixture-problems.ts'
@@ -17,7 +16,6 @@ import { settingsIn, TABLE_NAMES } from './stored-state.ts'
 type State = StateDocument
 
 type Start = {
-  start?: { randomSeed?: number }
   scenarios?: Readonly<Record<string, ScenarioDefinition>>
 }
 
@@ -25,7 +23,6 @@ export type StateFileDeps = {
   /** Have what a state without tokens and secrets lacks. */
   fixtures: FixtureWorlds
   library: Library
-  randomSeed: number
 }
 
 /** What a file of states is called in messages, if it is a value. */
@@ -41,23 +38,20 @@ function withRows(state: StoredState, shared: Readonly<Record<string, readonly u
   return { ...state, tables } as unknown as State
 }
 
-/** Checks what a document alone cannot know: the scenarios that there are, and the series of random numbers. */
-function checkAgainst(state: State, note: (field: string[], message: string) => void, deps: Deps) {
-  const { library, randomSeed } = deps
-  const { scenarios = {}, start = {} } = (state.start ?? {}) as Start
+/** Checks what a document alone cannot know: the scenarios that there are. */
+function checkAgainst(
+  state: State,
+  note: (field: string[], message: string) => void,
+  { library }: Deps,
+) {
+  const { scenarios = {} } = (state.start ?? {}) as Start
   const { name, definition } = state.scenario
   const choice = { name, ...(definition && { definition: definition as ScenarioDefinition }) }
   const needed = (definition?.['extends'] as string | undefined) ?? name
   if (!canCompile(library, choice) && !Object.hasOwn(scenarios, needed))
     note(['scenario', 'name'], library.unknown(needed))
-  for (const step = checkDraws(state, createRandom(start.randomSeed ?? randomSeed)); ; ) {
-    const { done, value } = step.next()
-    if (!done) continue
-    for (const { field, message } of value) note([field], message)
-    return
-  }
 }
-type Deps = Pick<StateFileDeps, 'library' | 'randomSeed'>
+type Deps = Pick<StateFileDeps, 'library'>
 
 /** The states of a document by client, checked; of a document with only one state, of the default client. */
 async function checkedStates({ content, file, text }: Source, deps?: Deps) {

@@ -43,7 +43,7 @@ export type StateDeps = WorldContext & {
 
 /** Exports and imports the whole state of a client. */
 export function createState(deps: StateDeps) {
-  const { store, scenarios, scheduler, random, clockNow, assumptions } = deps
+  const { store, scenarios, scheduler, clockNow, assumptions } = deps
   const { adopt, pauses } = deps
   // Secrets of exported webhooks, by id: an import into the same client needs no secret.
   const secrets = new Map<string, string>()
@@ -101,7 +101,7 @@ export function createState(deps: StateDeps) {
       const state = await inPausingSlices(
         readState(sent, StateDocument, DOCUMENT_ROWS, [store.name, 'default']),
       )
-      await checkStateRows(state, random, inPausingSlices)
+      await checkStateRows(state, inPausingSlices)
       await checkStateScenario(state, scenarios, inPausingSlices)
       await scheduler.whenIdle(() => replaceBy(state))
       return Object.fromEntries(

@@ -8,7 +8,7 @@ import { failureOf } from '../model/payment-failure.ts'
 import type { CreateTransaction } from '../model/transaction.ts'
 import type { TransactionStep } from '../scenarios/compiled.ts'
 import { joinedIndexes, listPage } from '../tables/list-page.ts'
-import { newIdIn } from '../tables/resource-ids.ts'
+import { drawUntil, newIdIn } from '../tables/resource-ids.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import { createPaymentCheck, type Parties, type PaymentCheckDeps } from './check-payment.ts'
 import { createLifecycle, type Transition } from './lifecycle.ts'
@@ -68,11 +68,12 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
     hintFor,
   })
 
+  /** A drawn id that no payment has in an index. */
+  const newIn = (index: string, draw: () => string) =>
+    drawUntil((id) => payments.count(index, id) === 0, draw)
+
   /** The id of a payment without a reference; no payment has it as its reference. */
-  function newTransactionId(): string {
-    const id = `TXN${random.digits(15)}`
-    return payments.first('reference', id) ? newTransactionId() : id
-  }
+  const newTransactionId = () => newIn('reference', () => `TXN${random.digits(15)}`)
 
   /** The row after a transition: SUCCESS sets the UTR, FAILED the failure; a reversed payment retains its UTR. */
   function applyTransition(row: PaymentRow, transition: PaymentTransition): PaymentRow {
@@ -99,10 +100,10 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
     const transaction_id = newIdIn(payments, random.uuid)
     const row: PaymentRow = {
       transaction_id,
-      id: random.uuid(),
+      id: newIn('history', random.uuid),
       reference_id: input.reference_id ?? null,
       client_transaction_id: input.reference_id ?? newTransactionId(),
-      partner_transaction_id: `PTX${random.digits(15)}`,
+      partner_transaction_id: newIn('partner', () => `PTX${random.digits(15)}`),
       // References to the strings of the user and the account: copies for every payment would need much memory.
       from_user_id: payer_id,
       to_user_id: account.user_id,

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { hostname } from 'node:os'
 import { basename, dirname } from 'node:path'
-import { uniqueText } from '../runtime/unique-text.ts'
+import { uniqueText } from '../runtime/random.ts'
 import {
   createPrivate,
   type Disk,

@@ -15,13 +15,17 @@ export const TABLE_OF = {
   webhook: 'webhook',
 } as const
 
-/** A drawn id that no row of a table has: rows of fixtures or of an import may be from the same random series. */
-export function newIdIn(table: { get: (id: string) => unknown }, draw: () => string): string {
+/** The first drawn id that is free. */
+export function drawUntil(isFree: (id: string) => boolean, draw: () => string): string {
   for (;;) {
     const id = draw()
-    if (table.get(id) === undefined) return id
+    if (isFree(id)) return id
   }
 }
+
+/** A drawn id that no row of a table has: rows of fixtures or of an import may be from the same random series. */
+export const newIdIn = (table: { get: (id: string) => unknown }, draw: () => string): string =>
+  drawUntil((id) => table.get(id) === undefined, draw)
 
 /** The given id, or for `latest` the id of the newest resource of its kind; throws `not_found` if there is none. */
 export function resourceIdOf(

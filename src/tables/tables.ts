@@ -49,6 +49,8 @@ export const TABLES: Specs<Rows> = {
       // The generated id of a payment without a reference must not be a reference of another payment.
       reference: (row) => row.reference_id ?? row.client_transaction_id,
       utr: (row) => row.utr ?? undefined,
+      history: (row) => row.id,
+      partner: (row) => row.partner_transaction_id,
     },
   },
   webhook: { id: (row) => row.webhook_id, at: () => 0, indexes: { all: always } },

@@ -24,6 +24,7 @@ export type SchedulerDeps = RunnerDeps & {
   runtime?: Pick<Runtime, 'later' | 'yieldsToOthers'>
 }
 
+const timerId = (seq: number) => `tmr_${seq}`
 const bySooner = (a: TimerRow, b: TimerRow) => a.due_at - b.due_at || a.seq - b.seq
 
 /**
@@ -59,9 +60,10 @@ export function createScheduler({
     handle: runner.handle,
     /** Stores a timer; it runs when the client's clock reaches `due_at`. */
     schedule({ due_at, kind, resource_id, payload }: Omit<TimerRow, 'timer_id' | 'seq'>): TimerRow {
-      const seq = rows.nextSeq()
+      let seq = rows.nextSeq()
+      while (rows.get(timerId(seq))) seq = rows.nextSeq()
       const row: TimerRow = {
-        timer_id: `tmr_${seq}`,
+        timer_id: timerId(seq),
         seq,
         // The clock never goes beyond this instant.
         due_at: Math.min(due_at, LAST_INSTANT),

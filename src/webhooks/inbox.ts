@@ -2,6 +2,7 @@ import { webhookSignature } from '../assumptions/webhook-signature.ts'
 import type { InboxRow } from '../model/inbox.ts'
 import { maskLogText } from '../model/mask.ts'
 import type { ListQuery } from '../model/paging.ts'
+import { newIdIn } from '../tables/resource-ids.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import { maskSignatures } from './attempt-request.ts'
 import { SIGNATURE_SCHEMES } from './signature-schemes.ts'
@@ -73,7 +74,7 @@ export function createInbox({
       )
       return store.change(() => {
         const row = store.put('inbox', {
-          message_id: `msg_${random.next()}`,
+          message_id: newIdIn(inbox, () => `msg_${random.next()}`),
           received_at: clock.iso(),
           webhook_id: id,
           type: typeOf(body),

@@ -190,10 +190,6 @@ t.test('a state that is wrong is refused like fixtures, with all problems', asyn
     stderr:
       /demo\.json:6:\d+: scenario\.name: there is no scenario "late-reversal"; did you mean "late-reversals"\?/,
   })
-  t.match(await refused(text.replace(/"draws":\d+/, '"draws":0')), {
-    code: 2,
-    stderr: /demo\.json:7:\d+: draws: must be at least \d+/,
-  })
   t.match(await refused('{"users": []}'), { code: 2, stderr: /demo\.json:1:\d+: tables: / })
   t.match(await refused('{'), { code: 2, stderr: /demo\.json:1:\d+: the text ends too early/ })
   const none = ['--port', '0', '--memory', '--state', `${file}.none`]
