@@ -73,8 +73,8 @@ export const TABLES: Specs<Rows> = {
   idempotency: { id: (row) => row.key, at: (row) => row.expires_at, indexes: { all: always } },
   timers: {
     id: (row) => row.timer_id,
-    at: () => 0,
-    indexes: {},
+    at: (row) => row.due_at,
+    indexes: { all: always },
   },
   settings: { id: (row) => row.name, at: () => 0, indexes: {} },
   rules: { id: (row) => row.rule_id, at: () => 0, indexes: {} },

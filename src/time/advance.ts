@@ -1,13 +1,18 @@
 import { SandboxError } from '../model/errors.ts'
 import { LAST_INSTANT } from '../model/formats.ts'
+import type { Later } from '../runtime/real-time.ts'
 import type { Clock } from './clock.ts'
-import { createCommitOrder, type Fired } from './timer.ts'
-import { isTemporary, type Runner } from './timer-runner.ts'
+import { isTemporary, type Runner } from './runner.ts'
+import { createCommitOrder, type Fired, type TimerRows } from './timer.ts'
 
 /** The maximum number of timers of one call; with more, its caller would wait for minutes. */
 const MAX_TIMERS = 1_000_000
 // A response with a million timers would fill the memory of both sides.
 const MAX_FIRED = 10_000
+/** After this number of batches of timers, other work has its turn. */
+export const BATCHES_IN_A_ROW = 4
+// An advance waits this long (real ms) for attempts that it did not start: its caller may be their receiver.
+const RECEIVER_WAIT_MS = 1_000
 
 /** Options of a call that moves the clock. */
 export type AdvanceOptions = {
@@ -22,13 +27,13 @@ export type AdvanceOptions = {
 /** The time of the clock at the end, the first timers that ran, and the number of further timers that ran. */
 export type AdvanceResult = { now: string; fired: Fired[]; omitted: number }
 
-export type AdvanceDeps = {
+type AdvanceDeps = {
   clock: Clock
+  rows: TimerRows
   runner: Runner
+  later: Later
   /** Called when time moved only part of the way and the new time could not be stored. */
   onHalfway?: (() => void) | undefined
-  /** Lets other work run if the advance has run for long; undefined otherwise. */
-  yieldIfDue: () => Promise<void> | undefined
 }
 
 const counted = (n: number) => n.toLocaleString('en-US')
@@ -54,6 +59,13 @@ const tooManyRan = (max: number, at: number) =>
     `This call ran ${counted(max)} timers, the maximum of one call, because timers scheduled further timers. The clock stopped at ${iso(at)}. The timers that ran are stored. Advance again to continue.`,
   )
 
+/** The error of an advance whose caller may be the receiver that it waits for. */
+const receiverBusy = () =>
+  new SandboxError(
+    'receiver_busy',
+    'A webhook attempt is still waiting for the response of your receiver. The clock was not moved. A webhook handler must respond before it advances the clock. Any other caller may try again; tests that run in parallel need one client each, such as the base path /@worker-1.',
+  )
+
 /** Collects the first `MAX_FIRED` timers that ran and counts the others. */
 function createFiredList() {
   const fired: Fired[] = []
@@ -72,16 +84,15 @@ function createFiredList() {
  * Runs every timer that is due until `target`, each at its own instant. Resolves when all deliveries that they caused
  * have ended. If a change cannot be written, the clock stops at the last instant whose changes were written.
  */
-export async function advance(
+async function advance(
   target: number,
   { persist = () => {}, signal, max = MAX_TIMERS }: AdvanceOptions,
-  { clock, runner, onHalfway, yieldIfDue }: AdvanceDeps,
+  { clock, rows, runner, later, onHalfway }: AdvanceDeps,
 ): Promise<AdvanceResult> {
   const firedList = createFiredList()
   const order = createCommitOrder()
   let reached = clock.now()
-  let ran = 0
-  const { work } = runner
+  let [ran, batches] = [0, 0]
   const epoch = runner.epoch()
   // While this call waited for its turn, another call may have moved the clock further.
   const end = Math.min(Math.max(target, reached), LAST_INSTANT)
@@ -92,8 +103,8 @@ export async function advance(
 
   /** Runs the due timers and returns why it ended. */
   async function runOnTheWay(): Promise<'through' | 'ended' | 'too many'> {
-    await work.settled()
-    for (let timer = runner.soonest(); timer && timer.due_at <= end; timer = runner.soonest()) {
+    await runner.settled()
+    for (let timer = rows.soonest(); timer && timer.due_at <= end; timer = rows.soonest()) {
       if (hasEnded()) return 'ended'
       if (ran >= max) return 'too many'
       const at = Math.max(reached, timer.due_at)
@@ -102,10 +113,9 @@ export async function advance(
       firedList.add(batch.fired)
       ran += batch.ran
       reached = at
-      const next = work.isAny ? runner.soonest() : undefined
-      const joins = next && next.due_at <= at && runner.runsInParallel(next)
-      await (joins ? work.room() : work.settled())
-      await yieldIfDue()
+      await runner.ready(at)
+      if (++batches % BATCHES_IN_A_ROW === 0)
+        await new Promise<void>((resolve) => void later(0, resolve))
     }
     return hasEnded() ? 'ended' : 'through'
   }
@@ -131,4 +141,46 @@ export async function advance(
   }
   // Read the time now: the next call in the queue may change the clock immediately.
   return { now: clock.iso(), ...firedList.result() }
+}
+
+/** The calls that move the clock, one after the other. The `ticker` pauses meanwhile. */
+export function createMoves(deps: AdvanceDeps & { ticker: { pause(): void; resume(): void } }) {
+  const { clock, runner, ticker, later } = deps
+  let last: Promise<unknown> = Promise.resolve()
+
+  function inTurn<T>(task: () => Promise<T>): Promise<T> {
+    const mine = last.then(task)
+    last = mine.catch(() => {})
+    return mine
+  }
+
+  /** Waits a moment for the attempts at receivers; throws `receiver_busy` if one does not respond in time. */
+  async function waitForReceivers(): Promise<void> {
+    let cancel = () => {}
+    const late = new Promise<boolean>((resolve) => {
+      cancel = later(RECEIVER_WAIT_MS, () => resolve(true))
+    })
+    const isLate = await Promise.race([runner.receiversDone().then(() => false), late])
+    cancel()
+    if (isLate) throw receiverBusy()
+  }
+
+  return {
+    /** Moves the clock to a target that is computed when it is this call's turn. */
+    async move(getTarget: () => number, options: AdvanceOptions = {}): Promise<AdvanceResult> {
+      // An advance cannot know whether its caller is a webhook handler, which would then never respond.
+      if (runner.isWaitingForReceivers()) await waitForReceivers()
+      return inTurn(async () => {
+        if (options.signal?.aborted) return { now: clock.iso(), fired: [], omitted: 0 }
+        ticker.pause()
+        try {
+          return await advance(getTarget(), options, deps)
+        } finally {
+          ticker.resume()
+        }
+      })
+    },
+    /** Runs a function when no call moves the clock, so that it can replace state that such a call uses. */
+    whenIdle: <T>(run: () => T): Promise<T> => inTurn(async () => run()),
+  }
 }

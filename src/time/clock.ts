@@ -23,9 +23,6 @@ export class Clock {
   #state: ClockState
   #latest: number
   #stoppedAt: number | undefined
-  // Caches the text: one millisecond often has many changes.
-  #isoAt = Number.NaN
-  #isoText = ''
 
   constructor(initial: ClockState, wall: () => number = wallNow) {
     this.#wall = wall
@@ -38,12 +35,7 @@ export class Clock {
   }
 
   iso(): string {
-    const at = this.now()
-    if (at !== this.#isoAt) {
-      this.#isoText = new Date(at).toISOString()
-      this.#isoAt = at
-    }
-    return this.#isoText
+    return new Date(this.now()).toISOString()
   }
 
   get state(): ClockState {

@@ -1,13 +1,10 @@
 import { LAST_INSTANT } from '../model/formats.ts'
-import { realLater } from '../runtime/real-time.ts'
+import { type Later, realLater } from '../runtime/real-time.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import type { AdvanceOptions } from './advance.ts'
+import { type AdvanceOptions, BATCHES_IN_A_ROW, createMoves } from './advance.ts'
 import type { Clock } from './clock.ts'
-import { createMoves } from './moves.ts'
-import { createTicker } from './ticker.ts'
+import { createRunner, firedTimer, type Runner, type RunnerDeps } from './runner.ts'
 import type { CommitOrder, Fired, TimerRow, TimerRows } from './timer.ts'
-import { createRunner, firedTimer, type RunnerDeps } from './timer-runner.ts'
-import { createYielding } from './yielding.ts'
 
 export {
   type CommitOrder,
@@ -18,14 +15,81 @@ export {
 
 export type SchedulerDeps = RunnerDeps & {
   clock: Clock
-  rows: TimerRows
   /** Called when the clock moved only part of the way and its new time could not be stored. */
   onHalfway?: () => void
-  runtime?: Pick<Runtime, 'later' | 'yieldsToOthers'>
+  runtime?: Pick<Runtime, 'later'>
 }
 
+// setTimeout fires immediately if the delay exceeds 2^31-1 ms; one day ahead is enough.
+const MAX_SLEEP = 86_400_000
+// A timer whose change could not be written is retried after this time, real ms.
+const RETRY_MS = 1_000
+
 const timerId = (seq: number) => `tmr_${seq}`
-const bySooner = (a: TimerRow, b: TimerRow) => a.due_at - b.due_at || a.seq - b.seq
+
+type TickerDeps = {
+  clock: Clock
+  rows: TimerRows
+  runner: Runner
+  later: Later
+  onError: (error: unknown, timer: TimerRow) => void
+}
+
+/** Runs timers when they are due on a ticking clock, with one real timer for the next of them. */
+function createTicker({ clock, rows, runner, later, onError }: TickerDeps) {
+  let endSleep = () => {}
+  let isStopped = true
+  let isPaused = false
+
+  function sleep(ms: number) {
+    endSleep()
+    if (!isStopped && !isPaused) endSleep = later(ms, tick)
+  }
+
+  /** Sets the real timer for the next due timer. */
+  function arm() {
+    endSleep()
+    const timer = rows.soonest()
+    const delay = timer ? clock.realDelayUntil(timer.due_at) : Number.POSITIVE_INFINITY
+    if (delay < Number.POSITIVE_INFINITY) sleep(Math.min(Math.ceil(delay), MAX_SLEEP))
+  }
+
+  /** Runs the timers that are due now; other work has its turn between many of them. */
+  function tick() {
+    for (let batches = 0; ; batches++) {
+      const due = rows.soonest()
+      if (!due || due.due_at > clock.now()) return arm()
+      if (batches === BATCHES_IN_A_ROW) return sleep(0)
+      try {
+        runner.runDue(clock.now())
+      } catch (error) {
+        onError(error, due)
+        return sleep(RETRY_MS)
+      }
+    }
+  }
+
+  return {
+    arm,
+    /** Runs no timers while a call moves the clock. */
+    pause() {
+      isPaused = true
+      endSleep()
+    },
+    resume() {
+      isPaused = false
+      arm()
+    },
+    start() {
+      isStopped = false
+      arm()
+    },
+    stop() {
+      isStopped = true
+      endSleep()
+    },
+  }
+}
 
 /**
  * Runs stored timers when they are due on a client's clock. On a ticking clock a real timer runs them. An advance runs
@@ -38,22 +102,14 @@ export function createScheduler({
   onRun,
   onUnknownKind,
   onHalfway,
-  runtime = { later: realLater, yieldsToOthers: true },
+  runtime: { later } = { later: realLater },
 }: SchedulerDeps) {
-  const { later } = runtime
   const runner = createRunner({ rows, onError, onRun, onUnknownKind })
-  const yielding = createYielding(runtime)
-  const ticker = createTicker({ clock, runner, yielding, later, onError })
-  const { yieldIfDue } = yielding
-  const { move, whenIdle } = createMoves({ clock, runner, ticker, later, onHalfway, yieldIfDue })
-  const { soonest } = runner
+  const ticker = createTicker({ clock, rows, runner, later, onError })
+  const { move, whenIdle } = createMoves({ clock, rows, runner, ticker, later, onHalfway })
 
-  // A search, because an index makes each payment a tenth slower, and few calls need one.
-  function ofResource(id: string): TimerRow[] {
-    const found: TimerRow[] = []
-    for (const timer of rows.all()) if (timer.resource_id === id) found.push(timer)
-    return found.sort(bySooner)
-  }
+  // A search, because an index makes each payment slower, and few calls need one.
+  const ofResource = (id: string) => rows.all().filter(({ resource_id }) => resource_id === id)
 
   return {
     /** Registers the handler of a kind of timer. */
@@ -72,7 +128,7 @@ export function createScheduler({
         payload,
       }
       rows.insert(row)
-      if (runner.add(row)) ticker.arm()
+      if (rows.soonest() === row) ticker.arm()
       return row
     },
     cancel: (id: string) => rows.remove(id),
@@ -102,25 +158,21 @@ export function createScheduler({
     /** The pending timer with an id. */
     get: rows.get,
     /** All pending timers, soonest first. */
-    pending: (): TimerRow[] => [...rows.all()].sort(bySooner),
+    pending: rows.all,
     /** The pending timers of one resource, soonest first. */
     ofResource,
     /** The number of pending timers. */
-    countPending(): number {
-      let count = 0
-      for (const _ of rows.all()) count++
-      return count
-    },
-    next: soonest,
+    countPending: rows.count,
+    next: rows.soonest,
     advanceTo: (target: number, options?: AdvanceOptions) => move(() => target, options),
     /** Moves the clock by a span from its time at this call's turn. */
     advanceBy: (span: number, options?: AdvanceOptions) => move(() => clock.now() + span, options),
     /** Moves the clock to the next timer; does not move it if there is none. */
     advanceToNext: (options?: AdvanceOptions) =>
-      move(() => soonest()?.due_at ?? clock.now(), options),
-    /** Reloads the stored timers: at start, and after a reset. */
+      move(() => rows.soonest()?.due_at ?? clock.now(), options),
+    /** Takes the timers of the table after they were replaced: at start, and after a reset. */
     reload() {
-      runner.reload()
+      runner.replaced()
       ticker.arm()
     },
     /** Sets the real timer again after the clock was frozen, resumed or changed its speed. */

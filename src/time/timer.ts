@@ -39,7 +39,10 @@ export type KindOptions = {
 
 /** How timers are stored; `change` makes a timer's end and its effects one write. */
 export type TimerRows = {
-  all: () => Iterable<TimerRow>
+  /** All timers, soonest first; of those that are due together, the one that was inserted first. */
+  all: () => TimerRow[]
+  soonest: () => TimerRow | undefined
+  count: () => number
   get: (id: string) => TimerRow | undefined
   /** Adds a timer whose id is new. */
   insert: (row: TimerRow) => void

@@ -76,6 +76,8 @@ export type WorldDeps = {
   }
 }
 
+const rowOf = ({ row }: { row: TimerRow }) => row
+
 /** The scheduler of a world, with its timers in a table. */
 function createWorldScheduler(
   { name, tables, runtime, timerRan, log }: WorldDeps,
@@ -89,7 +91,9 @@ function createWorldScheduler(
   return createScheduler({
     clock,
     rows: {
-      all: () => timers.rows(),
+      all: () => timers.page('all', 'all', 0, Number.POSITIVE_INFINITY).map(rowOf).reverse(),
+      soonest: () => timers.page('all', 'all', timers.count('all', 'all') - 1, 1)[0]?.row,
+      count: () => timers.size,
       get: (id) => timers.get(id),
       insert: (row: TimerRow) => void tables.insert('timers', row),
       remove: (id) => tables.remove('timers', id),

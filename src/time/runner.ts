@@ -1,7 +1,5 @@
 import { SandboxError } from '../model/errors.ts'
-import { RunningWork } from './running-work.ts'
 import type { CommitOrder, Fired, KindOptions, TimerHandler, TimerRow, TimerRows } from './timer.ts'
-import { createTimerHeap } from './timer-heap.ts'
 
 /**
  * The result of running a timer: whether it took effect, the work that it started, and the fields to report besides its
@@ -20,6 +18,9 @@ export type RunnerDeps = {
 
 // The maximum cost of the timers that run as one change; at least one timer runs.
 const BATCH_COST = 64
+// While this much work runs, an advance starts no more of it, so that it can be ended.
+const MAX_RUNNING = 64
+
 /** Whether a timer may succeed on a retry: its change could not be written. */
 export const isTemporary = (error: unknown): error is SandboxError =>
   error instanceof SandboxError && error.code === 'storage_unavailable'
@@ -33,11 +34,12 @@ export const firedTimer = (timer: TimerRow, result?: object): Fired => ({
   ...result,
 })
 
-/** Finds the next due timer, and runs timers with the handlers of their kinds. */
+/** Runs timers with the handlers of their kinds, and knows the work that they have started. */
 export function createRunner({ rows, onError, onRun, onUnknownKind }: RunnerDeps) {
-  const heap = createTimerHeap()
   const kinds = new Map<string, KindOptions & { handler: TimerHandler }>()
-  const work = new RunningWork()
+  const running = new Set<Promise<void>>()
+  // Those that wait for a receiver.
+  const attempts = new Set<Promise<void>>()
   let isInBatch = false
   let epoch = 0
 
@@ -48,20 +50,17 @@ export function createRunner({ rows, onError, onRun, onUnknownKind }: RunnerDeps
 
   const runsInParallel = (timer: TimerRow) => kindOf(timer)?.parallel === true
 
-  /** The row of an entry of the heap; a row that was replaced has another entry. */
-  function currentRow({ timer_id, due_at, seq }: TimerRow): TimerRow | undefined {
-    const row = rows.get(timer_id)
-    return row?.due_at === due_at && row.seq === seq ? row : undefined
-  }
-
-  /** The soonest timer that still exists. */
-  function soonest(): TimerRow | undefined {
-    for (let due = heap.peek(); due; due = heap.peek()) {
-      const row = currentRow(due)
-      if (row) return row
-      heap.pop()
-    }
-    return undefined
+  /** Tracks work until it ends. The returned promise does not reject. */
+  function track(begun: Promise<void>, timer: TimerRow): Promise<void> {
+    const tracked = begun
+      .catch((error) => onError(error, timer))
+      .then(() => {
+        running.delete(tracked)
+        attempts.delete(tracked)
+      })
+    running.add(tracked)
+    if (runsInParallel(timer)) attempts.add(tracked)
+    return tracked
   }
 
   function run(timer: TimerRow, order?: CommitOrder): RunResult {
@@ -73,18 +72,13 @@ export function createRunner({ rows, onError, onRun, onUnknownKind }: RunnerDeps
         return kindOf(timer)?.handler(timer, order)
       })
     } catch (error) {
-      // The row was restored, so put it back on the heap.
-      heap.push(timer)
       if (isTemporary(error)) throw error
       // A failing handler would fail forever and block all later timers.
       rows.remove(timer.timer_id)
       onError(error, timer)
       result = false
     }
-    if (result instanceof Promise) {
-      const begun = work.track(result, runsInParallel(timer), (error) => onError(error, timer))
-      return { happened: true, begun }
-    }
+    if (result instanceof Promise) return { happened: true, begun: track(result, timer) }
     return result === false ? { happened: false } : { happened: true, ...(result && { result }) }
   }
 
@@ -94,63 +88,61 @@ export function createRunner({ rows, onError, onRun, onUnknownKind }: RunnerDeps
    * parallel kinds.
    */
   function runDue(at: number, order?: CommitOrder): { ran: number; fired: Fired[] } {
-    const taken: TimerRow[] = []
     const fired: Fired[] = []
+    let ran = 0
     let cost = 0
     isInBatch = true
     try {
       rows.change(() => {
-        for (let timer = soonest(); timer && timer.due_at <= at; timer = soonest()) {
+        for (let timer = rows.soonest(); timer && timer.due_at <= at; timer = rows.soonest()) {
           const more = kindOf(timer)?.cost?.(timer) ?? 1
-          if (cost > 0 && cost + more > BATCH_COST) break
-          if (order && work.isAny && !runsInParallel(timer)) break
+          if (ran > 0 && cost + more > BATCH_COST) break
+          if (order && running.size > 0 && !runsInParallel(timer)) break
           cost += more
-          heap.pop()
-          taken.push(timer)
+          ran++
           const { happened, result } = run(timer, order)
           if (order && happened) fired.push(firedTimer(timer, result))
         }
       })
-    } catch (error) {
-      // All rows were restored, so put them back on the heap.
-      for (const timer of taken) heap.push(timer)
-      throw error
     } finally {
       isInBatch = false
     }
-    return { ran: taken.length, fired }
+    return { ran, fired }
   }
+
+  /** Resolves when all started work has ended. */
+  const settled = async () => void (await Promise.all(running))
 
   return {
     handle(kind: string, handler: TimerHandler, options: KindOptions = {}) {
       kinds.set(kind, { handler, ...options })
     },
-    work,
-    soonest,
     run,
     runDue,
-    runsInParallel,
-    /** Adds a stored timer; returns whether it may be the next one. */
-    add(timer: TimerRow): boolean {
-      const next = heap.peek()
-      heap.push(timer)
-      return !next || timer.due_at < next.due_at
+    settled,
+    /** Resolves when the next timer of an advance may run: all work has ended, or the timer runs beside it. */
+    async ready(at: number): Promise<void> {
+      const next = running.size > 0 ? rows.soonest() : undefined
+      if (!next || next.due_at > at || !runsInParallel(next)) return settled()
+      while (running.size >= MAX_RUNNING) await Promise.race(running)
     },
-    /** Reloads the stored timers. */
-    reload() {
-      // A reset by a timer is part of the running advance; any other reset ends the advance.
+    /** Whether an attempt waits for the response of its receiver. */
+    isWaitingForReceivers: () => attempts.size > 0,
+    /** Resolves when the receivers of all current attempts have responded. */
+    receiversDone: () => Promise.all(attempts),
+    /** Notes that the timers were replaced. A reset by a timer is part of the running advance; any other ends it. */
+    replaced() {
       if (!isInBatch) epoch++
-      heap.clear()
-      for (const timer of rows.all()) heap.push(timer)
     },
     /** Changes when the timers were replaced: an advance that began before must not run the new ones. */
     epoch: () => epoch,
     /** The number of timers that are known to run until an instant, without those that they will schedule. */
     countDue(end: number): number {
       let count = 0
-      for (const timer of heap.all())
-        if (timer.due_at <= end && currentRow(timer))
-          count += kindOf(timer)?.countRuns?.(timer, end) ?? 1
+      for (const timer of rows.all()) {
+        if (timer.due_at > end) break
+        count += kindOf(timer)?.countRuns?.(timer, end) ?? 1
+      }
       return count
     },
   }
