@@ -105,7 +105,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions) {
     async close() {
       isClosing = true
       // Streams, waits and hanging connections would prevent the server from closing.
-      for (const { feed } of sandbox.worldsInUse()) feed.close()
+      for (const { feed } of sandbox.clients.values()) feed.close()
       for (const socket of deps.hangingSockets) socket.destroy()
       await servers.close()
     },

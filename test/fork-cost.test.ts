@@ -19,7 +19,7 @@ t.test(
     const took: number[] = []
     for (let i = 0; i < 20; i++) {
       const before = performance.now()
-      const fork = sandbox.create({ name: `fork-${i}`, from: { client: 'default' } }).world
+      const fork = sandbox.create({ name: `fork-${i}`, from: { client: 'default' } })
       world.snapshots.save(`s${i % 5}`)
       world.snapshots.restore(`s${i % 5}`)
       took.push(performance.now() - before)

@@ -8,21 +8,15 @@ const CLIENTS = '/__admin/clients'
 
 type Row = Record<string, string>
 
-/** A sandbox, and the names of the clients whose worlds it has made. */
+/** A sandbox with calls for its clients. */
 async function startNaming(t: Test, sandbox: StartOptions['sandbox'] = {}) {
-  const made: string[] = []
-  const worldOpened = ({ name }: { name: string }) => void made.push(name)
-  const box = await start(t, { sandbox: { ...sandbox, worldOpened } })
+  const box = await start(t, { sandbox })
   const create = (client: object) => box.post(CLIENTS, client)
   const list = async () => (await box.get(CLIENTS)).body.clients
   const inList = async (name: string) =>
     (await list()).find((client: { name: string }) => client.name === name)
-  return { ...box, made, create, list, inList }
+  return { ...box, create, list, inList }
 }
-
-const settingsOf = ({ sandbox }: Awaited<ReturnType<typeof start>>, name: string) => [
-  ...sandbox.clients.get(name)!.tables.tables.settings.rows(),
-]
 
 /** The shipped scenarios, and more of them by file name. */
 function libraryWith(t: Test, files: Record<string, string>) {
@@ -31,42 +25,19 @@ function libraryWith(t: Test, files: Record<string, string>) {
   return read.library
 }
 
-t.test('a client that is only named has no world, and its first call makes it', async (t) => {
-  const box = await startNaming(t)
-  await box.create({ name: 'fresh' })
-  await box.create({ name: 'chosen', scenario: 'slow', clock: '2030-01-01T00:00:00Z' })
-  await box.create({ name: 'forked', from: { client: 'default' } })
-  const listed = await box.list()
-  t.equal((await box.get('/__admin/ready')).body.clients, listed.length)
-  await box.call('DELETE', `${CLIENTS}/forked`)
-  t.same(box.made, ['default'], 'only the client of these calls has a world')
-  t.match(await box.inList('chosen'), { scenario: 'slow', now: '2030-01-01T00:00:00.000Z' })
-
-  for (const name of ['fresh', 'chosen']) {
-    const settings = settingsOf(box, name)
-    t.same(settings.map((row) => row.name).sort(), ['clock', 'scenario', 'token'])
-    t.equal((await box.get(`/@${name}/__admin/clock`)).status, 200)
-    t.same(settingsOf(box, name), settings, 'its world stores nothing when it is made')
-  }
-  t.same(box.made, ['default', 'fresh', 'chosen'])
-  t.same(
-    await box.list(),
-    listed.filter(({ name }: { name: string }) => name !== 'forked'),
-    'clients are listed with and without a world in the same way',
-  )
-})
-
-t.test('a restart makes only the worlds that have something to do', async (t) => {
+t.test('a restart continues every client, and applies other start options', async (t) => {
   const file = `${t.testdir({})}/db.json`
   const before = await startNaming(t, { file })
   await before.create({ name: 'idle' })
+  await before.create({ name: 'chosen', scenario: 'slow', clock: '2030-01-01T00:00:00Z' })
   await before.create({ name: 'paying' })
   await before.post('/@paying/v1/transaction', PAYMENT)
+  t.match(await before.inList('chosen'), { scenario: 'slow', now: '2030-01-01T00:00:00.000Z' })
   const listed = await before.list()
+  t.equal((await before.get('/__admin/ready')).body.clients, listed.length)
   await before.close()
 
   const after = await startNaming(t, { file })
-  t.same(after.made, ['paying'])
   t.same(await after.list(), listed)
   await after.close()
 
@@ -74,7 +45,7 @@ t.test('a restart makes only the worlds that have something to do', async (t) =>
   const options = { randomSeed: 1, clock, clockSpeed: 1, scenario: 'slow' }
   const changed = await startNaming(t, { file, start: options })
   t.match(await changed.inList('idle'), { scenario: 'slow', now: clock })
-  t.notOk(changed.made.includes('idle'), 'other start options make no world either')
+  t.match(await changed.inList('chosen'), { scenario: 'slow', now: '2030-01-01T00:00:00.000Z' })
 })
 
 t.test('the time of every client goes on after the wall clock was set back', async (t) => {
@@ -93,16 +64,7 @@ t.test('the time of every client goes on after the wall clock was set back', asy
   t.match(await after.inList('idle'), { now: '2026-03-01T12:01:00.000Z' })
 })
 
-t.test('a client that does something by itself has its world at once', async (t) => {
-  const box = await startNaming(t)
-  await box.pay()
-  await box.create({ name: 'paying', from: { client: 'default' } })
-  // It has a timeline.
-  await box.create({ name: 'down', scenario: 'provider-outage' })
-  t.same(box.made, ['default', 'paying', 'down'])
-})
-
-t.test('a client without a world gets the start scenario when its own is deleted', async (t) => {
+t.test('a client gets the start scenario when its own is deleted', async (t) => {
   const log = createLog()
   const library = libraryWith(t, { 'mine.json': '{"rules":[]}' })
   const box = await startNaming(t, { library, log })
@@ -110,11 +72,9 @@ t.test('a client without a world gets the start scenario when its own is deleted
   await box.put('/@source/__admin/scenario', { name: 'mine' })
   await box.create({ name: 'mine', from: { client: 'source' } })
   await box.create({ name: 'other' })
-  t.same(box.made, ['default', 'source'])
   t.match(await box.inList('mine'), { scenario: 'mine' })
   box.sandbox.changeLibrary({ library: libraryWith(t, {}) })
   t.match(await box.inList('mine'), { scenario: 'default' })
-  t.same(box.made, ['default', 'source', 'mine'])
   t.ok(
     log.lines.some((line) =>
       line.includes('client "mine": the active scenario mine no longer exists'),

@@ -1,5 +1,6 @@
 import type { Readings } from '../assumptions/readings.ts'
 import { inOrderOf } from '../model/field-order.ts'
+import type { Runtime } from '../runtime/runtime.ts'
 import { rowsText, stateText } from '../store/states.ts'
 import { rowsOf } from '../store/table.ts'
 import type { Snapshot } from '../store/worlds.ts'
@@ -22,69 +23,64 @@ const orderProfileFields = inOrderOf(Profile)
 
 type State = Pick<Snapshot<Rows>, 'images' | 'counter'>
 
-/** The rows of a table as an exported state has them. */
+/** The rows of a table as an exported state has them: without the secret of a webhook, which the world remembers. */
 function* exportedRows(
   name: TableName,
   { images }: State,
-  onSecret: StateExportDeps['onSecret'],
+  secrets: Map<string, string>,
 ): Generator<object> {
   for (const row of rowsOf<object>(images[name])) {
     if (name !== 'webhook') yield orderFields[name](row)
     else {
-      const { webhook_secret: _, ...shown } = row as Rows['webhook']
-      onSecret(row as Rows['webhook'])
+      const { webhook_secret, ...shown } = row as Rows['webhook']
+      secrets.set(shown.webhook_id, webhook_secret)
       yield orderFields.webhook(shown)
     }
   }
 }
 
-/** The JSON text of a state, in pieces of one row. */
-function exportedText(state: State, clock: ClockState, deps: StateExportDeps): Iterable<string> {
+/** A world whose state is exported. */
+export type ExportedWorld = {
+  name: string
+  tables: SandboxTables
+  clockNow: () => ClockState
+  assumptions: { notDefault: (scenario: ActiveScenario, called: Readings) => Readings }
+  exportedSecrets: Map<string, string>
+  runtime: Pick<Runtime, 'yieldsToOthers'>
+}
+
+function exported(state: State, clock: ClockState, world: ExportedWorld): StateText {
   const { settings, client } = state.images
   const scenario = settingOf(settings, 'scenario')!
   const { name, definition } = scenario
   const { mode, speed, anchor } = clock
   const [profile] = rowsOf(client)
+  const called = settingOf(settings, 'assumptions') ?? {}
   const head = {
     format: 1,
     clock: { now: new Date(anchor).toISOString(), mode, speed },
     token_issued_at: new Date(settingOf(settings, 'token')?.issued_at ?? anchor).toISOString(),
-    assumptions: deps.readingsOf(scenario, settingOf(settings, 'assumptions') ?? {}),
+    assumptions: world.assumptions.notDefault(scenario, called),
     scenario: { name, ...(definition && { definition }) },
     draws: state.counter,
     profile: orderProfileFields(profile!),
   }
   const tables = TABLE_NAMES.map(
-    (table) => [table, rowsText(exportedRows(table, state, deps.onSecret))] as const,
+    (table) => [table, rowsText(exportedRows(table, state, world.exportedSecrets))] as const,
   )
-  return stateText(head, tables)
-}
-
-export type StateExportDeps = {
-  store: SandboxTables
-  clockNow: () => ClockState
-  /** The readings that are not the default, by the stored scenario and the readings that calls have chosen. */
-  readingsOf: (scenario: ActiveScenario, called: Readings) => Readings
-  /** Whether long work yields to other calls. */
-  pauses: boolean
-  /** Called for every exported webhook. */
-  onSecret: (webhook: Rows['webhook']) => void
-}
-
-/** Exports the present state of a client, or that of a snapshot. */
-export function createStateExport(deps: StateExportDeps) {
-  const { store, clockNow, pauses } = deps
-  function textOf(state: State, clock: ClockState): StateText {
-    const rows = TABLE_NAMES.reduce((sum, name) => sum + state.images[name].rows.size, 0)
-    return { pieces: exportedText(state, clock, deps), isLarge: pauses && rows > FEW_ROWS }
-  }
+  const rows = TABLE_NAMES.reduce((sum, table) => sum + state.images[table].rows.size, 0)
   return {
-    /** The present state. */
-    present: () => textOf(store.now(), clockNow()),
-    /** The state of a snapshot. */
-    ofSnapshot(name: string) {
-      const state = store.snapshots.get(name)!
-      return textOf(state, settingOf(state.images.settings, 'clock')!)
-    },
+    pieces: stateText(head, tables),
+    isLarge: world.runtime.yieldsToOthers && rows > FEW_ROWS,
   }
+}
+
+/** The present state of a client. */
+export const exportState = (world: ExportedWorld): StateText =>
+  exported(world.tables.now(), world.clockNow(), world)
+
+/** The state of a snapshot. */
+export function exportSnapshot(world: ExportedWorld, name: string): StateText {
+  const state = world.tables.snapshots.get(name)!
+  return exported(state, settingOf(state.images.settings, 'clock')!, world)
 }

@@ -5,8 +5,7 @@ import type { WebhookRow } from '../model/webhook.ts'
 import { isHeapFull } from '../runtime/heap-limits.ts'
 import { inSlices } from '../runtime/slices.ts'
 import type { ActiveScenario } from '../tables/rows.ts'
-import type { WorldContext } from '../tables/world-context.ts'
-import type { ClockState } from '../time/clock.ts'
+import type { Scheduler } from '../time/scheduler.ts'
 import { checkStateRows, checkStateScenario } from './check-state.ts'
 import {
   DOCUMENT_ROWS,
@@ -15,9 +14,17 @@ import {
   secretOfState,
   TABLE_NAMES,
 } from './state-document.ts'
-import { createStateExport, type StateExportDeps } from './state-export.ts'
+import type { ExportedWorld } from './state-export.ts'
 import { readState } from './state-reader.ts'
 import { settingsIn } from './stored-state.ts'
+
+/** A world whose state is replaced. */
+type ReplacedWorld = ExportedWorld & {
+  scenarios: Scenarios
+  scheduler: Pick<Scheduler, 'whenIdle'>
+  assumptions: { replace: (scenario: ActiveScenario, readings: Readings) => void }
+  adoptState: (load: () => void) => void
+}
 
 /** Throws `payload_too_large` if the heap is almost full. */
 function rejectIfHeapFull() {
@@ -28,87 +35,59 @@ function rejectIfHeapFull() {
   )
 }
 
-export type StateDeps = WorldContext & {
-  scenarios: Scenarios
-  clockNow: () => ClockState
-  /** The readings of the client. */
-  assumptions: {
-    notDefault: StateExportDeps['readingsOf']
-    replace: (scenario: ActiveScenario, readings: Readings) => void
-  }
-  adopt: (load: () => void) => void
-  /** Whether long work yields to other calls. */
-  pauses: boolean
+/** The webhook with its secret: from the document, else of the present webhook, else of an earlier export, else a new one. */
+function webhookOf(
+  { name, tables, exportedSecrets }: ReplacedWorld,
+  state: StateDocument,
+): WebhookRow[] {
+  const present = tables.tables.webhook.newest('all', 'all')?.row.webhook_secret
+  return state.tables.webhook.map((row) => ({
+    ...row,
+    webhook_secret:
+      row.webhook_secret ?? present ?? exportedSecrets.get(row.webhook_id) ?? secretOfState(name),
+  }))
 }
 
-/** Exports and imports the whole state of a client. */
-export function createState(deps: StateDeps) {
-  const { store, scenarios, scheduler, clockNow, assumptions } = deps
-  const { adopt, pauses } = deps
-  // Secrets of exported webhooks, by id: an import into the same client needs no secret.
-  const secrets = new Map<string, string>()
-  const exported = createStateExport({
-    store,
-    clockNow,
-    readingsOf: (...stored) => assumptions.notDefault(...stored),
-    pauses,
-    onSecret: ({ webhook_id, webhook_secret }) => secrets.set(webhook_id, webhook_secret),
+/** Replaces the client's state, as one change. */
+function replaceBy(world: ReplacedWorld, state: StateDocument) {
+  const { tables, assumptions, adoptState } = world
+  const { clock, token_issued_at = clock.now, scenario, draws, profile } = state
+  const webhook = webhookOf(world, state)
+  const active = { ...scenario, startedAs: '' } as ActiveScenario
+  adoptState(() => {
+    const present = tables.tables.client.newest('all', 'all')!.row
+    const { client_id, access_token } = present
+    tables.reset(tables.empty)
+    tables.put('client', { ...present, ...profile, client_id, access_token })
+    for (const name of TABLE_NAMES)
+      for (const row of name === 'webhook' ? webhook : state.tables[name])
+        tables.insert(name, row as never)
+    for (const row of settingsIn({ ...state, token_issued_at } as Partial<StoredHead>))
+      tables.put('settings', row)
+    if (!state.assumptions_by_call) assumptions.replace(active, state.assumptions ?? {})
+    tables.random.counter = draws
   })
-  const inPausingSlices = <T>(work: Generator<unknown, T>) =>
-    inSlices(work, { pauses, check: rejectIfHeapFull })
-
-  /** The webhook with its secret: from the document, else of the present webhook, else of an earlier export, else a new one. */
-  function webhookOf({ tables }: StateDocument): WebhookRow[] {
-    const present = store.tables.webhook.newest('all', 'all')?.row.webhook_secret
-    return tables.webhook.map((row) => ({
-      ...row,
-      webhook_secret:
-        row.webhook_secret ?? present ?? secrets.get(row.webhook_id) ?? secretOfState(store.name),
-    }))
-  }
-
-  /** Replaces the client's state, as one change. */
-  function replaceBy(state: StateDocument) {
-    const { clock, token_issued_at = clock.now, scenario, draws, profile } = state
-    const webhook = webhookOf(state)
-    const active = { ...scenario, startedAs: '' } as ActiveScenario
-    adopt(() => {
-      const present = store.tables.client.newest('all', 'all')!.row
-      const { client_id, access_token } = present
-      store.reset(store.empty)
-      store.put('client', { ...present, ...profile, client_id, access_token })
-      for (const name of TABLE_NAMES)
-        for (const row of name === 'webhook' ? webhook : state.tables[name])
-          store.insert(name, row as never)
-      for (const row of settingsIn({ ...state, token_issued_at } as Partial<StoredHead>))
-        store.put('settings', row)
-      if (!state.assumptions_by_call) assumptions.replace(active, state.assumptions ?? {})
-      store.random.counter = draws
-    })
-  }
-
-  return {
-    /** The present state. */
-    export: exported.present,
-    /** The state of a snapshot. */
-    exportSnapshot: exported.ofSnapshot,
-    /**
-     * Reads and checks a document, or this client's state in a whole data file (else that of the default client), and
-     * replaces the client's state by it. Other calls can run in between, but the
-     * replacement itself is one change. Returns the number of rows of each table.
-     */
-    async replace(sent: unknown): Promise<Record<string, number>> {
-      const state = await inPausingSlices(
-        readState(sent, StateDocument, DOCUMENT_ROWS, [store.name, 'default']),
-      )
-      await checkStateRows(state, inPausingSlices)
-      await checkStateScenario(state, scenarios, inPausingSlices)
-      await scheduler.whenIdle(() => replaceBy(state))
-      return Object.fromEntries(
-        Object.entries(state.tables).map(([table, { length }]) => [table, length]),
-      )
-    },
-  }
 }
 
-export type WorldState = ReturnType<typeof createState>
+/**
+ * Reads and checks a document, or this client's state in a whole data file (else that of the default client), and
+ * replaces the client's state by it. Other calls can run in between, but the replacement itself is one change. Returns
+ * the number of rows of each table.
+ */
+export async function replaceState(
+  world: ReplacedWorld,
+  sent: unknown,
+): Promise<Record<string, number>> {
+  const { name, scenarios, scheduler, runtime } = world
+  const inPausingSlices = <T>(work: Generator<unknown, T>) =>
+    inSlices(work, { pauses: runtime.yieldsToOthers, check: rejectIfHeapFull })
+  const state = await inPausingSlices(
+    readState(sent, StateDocument, DOCUMENT_ROWS, [name, 'default']),
+  )
+  await checkStateRows(state, inPausingSlices)
+  await checkStateScenario(state, scenarios, inPausingSlices)
+  await scheduler.whenIdle(() => replaceBy(world, state))
+  return Object.fromEntries(
+    Object.entries(state.tables).map(([table, { length }]) => [table, length]),
+  )
+}

@@ -76,7 +76,7 @@ export function createClientResolver(sandbox: Sandbox) {
 
   /** The world of a name in a base path, or the name if the world must be created first. */
   function named(name: string): World | string {
-    const world = sandbox.clients.get(name)?.world
+    const world = sandbox.clients.get(name)
     if (!world) sandbox.checkNew(name)
     return world ?? name
   }
@@ -101,14 +101,16 @@ export function createClientResolver(sandbox: Sandbox) {
   function tokenOf(name = DEFAULT_CLIENT): string {
     if (name === DEFAULT_CLIENT) return 'the token printed at start'
     const client = sandbox.clients.get(name)
-    if (client ? client.profile.access_token === `sbx_${name}` : ClientName.safeParse(name).success)
+    if (
+      client ? client.profile().access_token === `sbx_${name}` : ClientName.safeParse(name).success
+    )
       return `the token sbx_${name}`
     return `the access_token of the client ${quoteInput(name)} (in clients.json of the fixtures, or in the response of POST /__admin/clients)`
   }
 
   /** What the client of a base path does with tokens. */
   function tokenUse(name: string | undefined): TokenUse {
-    const world = name === undefined ? sandbox.default : sandbox.clients.get(name)?.world
+    const world = name === undefined ? sandbox.default : sandbox.clients.get(name)
     return (world?.assumed ?? sandbox.startAssumed).get(tokenAssumption)
   }
 

@@ -45,7 +45,7 @@ function endFaults({ scenarios }: World, plan: Plan, startScenario: string) {
 
 /** Lets everything happen that follows from what the command did. */
 async function settle({ sandbox }: RunningServer, plan: Plan, startScenario: string) {
-  const worlds = [...sandbox.worldsInUse()]
+  const worlds = [...sandbox.clients.values()]
   for (const world of worlds) endFaults(world, plan, startScenario)
   let timer: NodeJS.Timeout | undefined
   const tooLong = new Promise<void>((resolve) => {

@@ -8,14 +8,8 @@ import type { Base } from '../store/worlds.ts'
 import type { Rows } from '../tables/rows.ts'
 import type { SandboxStore, SandboxTables } from '../tables/tables.ts'
 import type { ClockState } from '../time/clock.ts'
-import {
-  adoptSettings,
-  type ClientStart,
-  startedAsOf,
-  storeClock,
-  storedClock,
-  type WorldStart,
-} from './start-options.ts'
+import { adoptSettings, startedAsOf, storeClock, storedClock } from './world-clock.ts'
+import type { ClientStart, WorldStart } from './world-deps.ts'
 
 /** The client that calls without a client name use. */
 export const DEFAULT_CLIENT = 'default'
@@ -132,10 +126,7 @@ export class ClientRows {
   /** The start options of a client: its own, and those of the sandbox. */
   startOf(tables: SandboxTables): ClientStart {
     const start = mergedStart(this.#start, aboutOf(tables).start)
-    const { randomSeed, clock, clockSpeed, scenario, assume } = start
-    const fallbackScenario = this.#start.scenario
-    // Each field by its name: copies of the options would have a hidden class of their own for each client.
-    return { randomSeed, clock, clockSpeed, scenario, assume, fallbackScenario }
+    return { ...start, fallbackScenario: this.#start.scenario }
   }
 
   /** The scenarios of a client: those of the sandbox, and its own. */

@@ -4,16 +4,14 @@ import type { FixtureWorlds } from '../content/start-rows.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { Library } from '../scenarios/library.ts'
 import type { SandboxTables } from '../tables/tables.ts'
-import { Client } from './client.ts'
-import { ClientRegistry } from './client-registry.ts'
+import { imposedOf } from './behaviour.ts'
 import { ClientRows, DEFAULT_CLIENT, type NewClient } from './client-rows.ts'
-import { storeStart } from './client-start.ts'
-import { imposedOf } from './imposed.ts'
+import { Clients } from './clients.ts'
 import type { TimerObserver } from './recorder.ts'
 import { openSharedResources, type SharedConfig } from './shared-resources.ts'
-import type { WorldStart } from './start-options.ts'
 import { createWorld, type World } from './world.ts'
 import { RESET_PARTS, type ResetPart } from './world-content.ts'
+import type { WorldStart } from './world-deps.ts'
 
 /** The log of the server. */
 export type Log = {
@@ -60,33 +58,22 @@ const defaultClientRequired = () =>
     'The default client cannot be deleted, because calls without a client name use it. Reset it instead.',
   )
 
-/** Starts a world, or stops it and throws. */
-function startWorld(world: World) {
-  try {
-    world.start()
-  } catch (error) {
-    world.stop()
-    throw error
-  }
-}
-
 type MakerDeps = Awaited<ReturnType<typeof openSharedResources>> & {
   rows: ClientRows
-  clients: ClientRegistry
+  clients: Clients
   library: () => Library
   startedAt: number
 }
 
-/** Returns the functions that make clients. */
-function createClientMaker(config: SandboxConfig, deps: MakerDeps) {
+/** Returns the functions that make the worlds of clients. */
+function createWorldMaker(config: SandboxConfig, deps: MakerDeps) {
   const { rows, clients, library, startedAt, ...shared } = deps
-  const { store, steadyWall } = shared
-  const { log } = config
   const imposed = imposedOf(config.imposes ? config.start.scenario : undefined, library)
   let made = 0
 
   /** Makes a client's world on its stored tables, and starts it. */
-  function makeWorld({ name, number, tables }: Client): World {
+  function open(tables: SandboxTables): World {
+    const { name } = tables
     const world = createWorld({
       ...shared,
       name,
@@ -94,45 +81,35 @@ function createClientMaker(config: SandboxConfig, deps: MakerDeps) {
       start: rows.startOf(tables),
       library: () => rows.libraryOf(tables, library()),
       imposed,
-      feedName: `${startedAt.toString(36)}.${number}`,
+      feedName: `${startedAt.toString(36)}.${++made}`,
       timerRan: config.timerRan,
       loadStartRows: rows.reload,
       onProfileChanged: () => clients.updateToken(name),
-      log,
+      log: config.log,
     })
     config.worldOpened?.(world)
-    startWorld(world)
-    return world
-  }
-
-  /** Starts a client on its stored tables; its world is made if it has something to do. */
-  function open(tables: SandboxTables): Client {
-    const client = new Client(tables, ++made, makeWorld)
-    const isReady = storeStart({
-      tables,
-      start: rows.startOf(tables),
-      library: rows.libraryOf(tables, library()),
-      imposed: imposed.layers(),
-      wall: steadyWall,
-      log,
-    })
-    if (!isReady) void client.world
-    return client
+    try {
+      world.start()
+      return world
+    } catch (error) {
+      world.stop()
+      throw error
+    }
   }
 
   /** Creates a client in one change: `build` creates its tables. */
-  function add(build: () => SandboxTables): Client {
-    let client: Client | undefined
+  function add(build: () => SandboxTables): World {
+    let world: World | undefined
     try {
-      store.change(() => {
-        client = open(build())
+      shared.store.change(() => {
+        world = open(build())
       })
     } catch (error) {
-      client?.worldInUse?.stop()
+      world?.stop()
       throw error
     }
-    clients.add(client!)
-    return client!
+    clients.add(world!)
+    return world!
   }
 
   return { open, add }
@@ -146,12 +123,12 @@ export async function openSandbox(config: SandboxConfig) {
   const shared = await openSharedResources(config)
   const { store, runtime, steadyWall } = shared
   const rows = new ClientRows(store, fixtures, config.start, steadyWall)
-  const clients = new ClientRegistry(config)
+  const clients = new Clients(config)
   const startedAt = steadyWall()
   const startAssumed = new Assumed()
   startAssumed.use(startReadings(config.start, library))
 
-  const { open, add } = createClientMaker(config, {
+  const { open, add } = createWorldMaker(config, {
     ...shared,
     rows,
     clients,
@@ -168,7 +145,7 @@ export async function openSandbox(config: SandboxConfig) {
 
   /** Stops the timers and aborts webhook attempts. */
   function stop() {
-    for (const world of clients.worldsInUse()) {
+    for (const world of clients.all.values()) {
       world.stop()
       world.delayed.runAll()
     }
@@ -183,44 +160,44 @@ export async function openSandbox(config: SandboxConfig) {
     hasOtherFixtures: outdated.length > 0,
     startedAt,
     get default() {
-      return clients.default.world
+      return clients.default
     },
-    /** The clients by name. Their worlds are made when they are first used. */
+    /** The worlds of the clients, by name. */
     clients: clients.all,
-    worldsInUse: () => clients.worldsInUse(),
-    summaries: () => clients.summaries(steadyWall),
     /** The readings with which a client of a base path starts. */
     startAssumed,
     /** The world of a token. */
-    byToken: (token: string): World | undefined => clients.byToken(token)?.world,
+    byToken: (token: string): World | undefined => clients.byToken(token),
     /** Throws if no client can be created for a name in a base path. */
     checkNew: (name: string) => clients.checkName(name),
     /** The world of a name in a base path; creates it for a new name, unless that is switched off. */
     byName(name: string): World {
       const known = clients.all.get(name)
-      if (known) return known.world
+      if (known) return known
       clients.checkName(name)
-      const { world } = add(() => rows.addOfFixtures(name, `sbx_${name}`))
+      const world = add(() => rows.addOfFixtures(name, `sbx_${name}`))
       log.info(`client "${name}" created from the fixtures`)
       return world
     },
     /** Creates a client on request; without an access_token it gets a random one. */
-    create(options: NewClient): Client {
+    create(options: NewClient): World {
       clients.checkNew(options)
       const { name, from } = options
-      const source = from && { world: clients.get(from.client).world, snapshot: from.snapshot }
+      const source = from && { world: clients.get(from.client), snapshot: from.snapshot }
       if (source?.snapshot !== undefined) source.world.snapshots.check(source.snapshot)
       const newToken = () => `sbx_client_${runtime.secret()}`
-      const client = add(() => rows.add(options, source, newToken))
+      const world = add(() => rows.add(options, source, newToken))
       log.info(`client "${name}" created${from ? ` from client "${from.client}"` : ''}`)
-      return client
+      return world
     },
     /** Deletes a client with its whole state and its token. */
     delete(name: string) {
-      const client = clients.get(name)
+      const world = clients.get(name)
       if (name === DEFAULT_CLIENT) throw defaultClientRequired()
-      client.drop()
-      clients.remove(client)
+      world.tables.drop()
+      world.stop()
+      world.delayed.rejectAll()
+      clients.remove(world)
       log.info(`client "${name}" deleted`)
     },
     /** Resets worlds to fixtures, start clock and seed: all of them or, on an error, none. Tokens do not change. */
@@ -242,11 +219,10 @@ export async function openSandbox(config: SandboxConfig) {
     /** Activates a reloaded library, or stores the problems of a failed reload. */
     changeLibrary(next: { library: Library } | { problems: readonly string[] }) {
       libraryProblems = 'problems' in next ? next.problems : []
-      if ('problems' in next) return publishScenarios(clients.worldsInUse())
-      clients.makeWorldsWithout((tables) => rows.libraryOf(tables, next.library))
+      if ('problems' in next) return publishScenarios(clients.all.values())
       library = next.library
       startAssumed.use(startReadings(config.start, library))
-      for (const world of clients.worldsInUse()) world.libraryChanged()
+      for (const world of clients.all.values()) world.libraryChanged()
     },
     stop,
     async close() {

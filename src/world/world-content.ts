@@ -1,18 +1,14 @@
-import type { createTimeline } from '../active-scenario/timeline.ts'
-import type { Scenarios } from '../active-scenario/world-scenarios.ts'
 import type { RequestLog } from '../requests/request-log.ts'
-import type { SandboxStore, SandboxTables } from '../tables/tables.ts'
 import type { Scheduler } from '../time/scheduler.ts'
 import type { createDeliveries } from '../webhooks/deliveries.ts'
 import type { createInbox } from '../webhooks/inbox.ts'
-import type { Access } from './access.ts'
+import { type Access, storeTokenIssue } from './access.ts'
+import type { Behaviour } from './behaviour.ts'
 import { startsFromState } from './client-rows.ts'
-import type { DelayedResponses } from './delayed-responses.ts'
 import type { Feed, FeedEvents } from './feed.ts'
-import { adoptSettings, storedClock, storedScenario, type WorldStart } from './start-options.ts'
-import { storeTokenIssue } from './token-age.ts'
-import type { WorldAssumptions } from './world-assumptions.ts'
-import type { WorldClock } from './world-clock.ts'
+import type { DelayedResponses } from './waiting.ts'
+import { adoptSettings, storedClock, storedScenario, type WorldClock } from './world-clock.ts'
+import type { WorldDeps } from './world-deps.ts'
 
 /** The parts of a world that a reset can select. */
 export const RESET_PARTS = [
@@ -28,41 +24,30 @@ export type ResetPart = (typeof RESET_PARTS)[number]
 /** The parts of a world that keep state of their own beside the rows. */
 type StatefulPart = 'clock' | 'data' | 'scenario' | 'deliveries' | 'requests'
 
-export type WorldContentDeps = {
-  tables: SandboxTables
-  afterCommit: SandboxStore['afterCommit']
-  start: WorldStart
-  wall: () => number
+type Parts = Pick<Behaviour, 'scenarios' | 'assumptions' | 'timeline'> & {
   worldClock: WorldClock
   scheduler: Scheduler
-  scenarios: Scenarios
-  assumptions: WorldAssumptions
-  timeline: ReturnType<typeof createTimeline>
   deliveries: ReturnType<typeof createDeliveries>
-  inbox: () => ReturnType<typeof createInbox>
+  inbox: ReturnType<typeof createInbox>
   requests: RequestLog
   delayed: DelayedResponses
   access: Access
   feed: Feed
-  /** Replaces all rows by those with which the client starts. */
-  loadStartRows: (tables: SandboxTables) => void
-  /** Called when the client's token may have changed. */
-  onProfileChanged: () => void
 }
 
 /** Replaces the content of a world: by a start, a reset, a restored snapshot or an imported state. */
-export function createWorldContent(deps: WorldContentDeps) {
-  const { tables, worldClock, scheduler, scenarios, assumptions, timeline } = deps
-  const { deliveries, delayed, feed } = deps
+export function createWorldContent(deps: WorldDeps, parts: Parts) {
+  const { tables } = deps
+  const { worldClock, scheduler, scenarios, assumptions, timeline, deliveries, feed } = parts
 
   /** Updates the parts of the world to rows that were replaced; `replaced` are the parts with other content. */
   function reload(replaced: readonly StatefulPart[]) {
     const isReplaced = (part: StatefulPart) => replaced.includes(part)
     if (isReplaced('clock')) worldClock.reload()
-    if (isReplaced('clock') || isReplaced('data')) deps.access.forget()
+    if (isReplaced('clock') || isReplaced('data')) parts.access.forget()
     if (isReplaced('data')) {
       deps.onProfileChanged()
-      delayed.rejectAll()
+      parts.delayed.rejectAll()
     }
     if (isReplaced('scenario')) scenarios.reload()
     assumptions.update()
@@ -70,7 +55,7 @@ export function createWorldContent(deps: WorldContentDeps) {
     scheduler.reload()
     // It schedules attempts, so the timers come first.
     if (isReplaced('deliveries')) deliveries.recover()
-    if (isReplaced('requests')) deps.requests.restart()
+    if (isReplaced('requests')) parts.requests.restart()
   }
 
   /** Replaces rows by `load`, in one change, and updates the parts of the world after its commit. */
@@ -82,7 +67,7 @@ export function createWorldContent(deps: WorldContentDeps) {
   ) {
     tables.change(() => {
       load()
-      deps.afterCommit(() => {
+      deps.store.afterCommit(() => {
         reload(replaced)
         feed.publish(kind, event)
       })
@@ -111,14 +96,14 @@ export function createWorldContent(deps: WorldContentDeps) {
 
   function clearDeliveries() {
     deliveries.clear()
-    deps.inbox().clear()
+    parts.inbox.clear()
   }
 
   return {
     /** Updates a new world to its stored rows. */
     start() {
       reload(['deliveries'])
-      deps.access.start()
+      parts.access.start()
     },
     /**
      * Resets parts to fixtures, start clock and seed; all parts to the state with which the client starts, if there is one.
@@ -154,7 +139,7 @@ export function createWorldContent(deps: WorldContentDeps) {
       replaceContent(
         () => {
           load()
-          adoptSettings(tables, deps.start, deps.wall)
+          adoptSettings(tables, deps.start, deps.steadyWall)
         },
         ['clock', 'data', 'scenario', 'deliveries'],
         'restore',

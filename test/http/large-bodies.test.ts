@@ -1,6 +1,7 @@
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
+import { exportSnapshot, exportState } from '../../src/content/state-export.ts'
 import { start } from '../helper.ts'
 
 const HOST = '127.0.0.1'
@@ -218,8 +219,7 @@ t.test('a state that is read slowly is consistent', async (t) => {
   // First without a snapshot, which would keep the rows as they are.
   for (const name of [undefined, 's']) {
     if (name) await box.post('/__admin/snapshots', { name })
-    const { exportSnapshot, export: present } = await world.state()
-    const { pieces, isLarge } = name ? exportSnapshot(name) : present()
+    const { pieces, isLarge } = name ? exportSnapshot(world, name) : exportState(world)
     t.ok(isLarge)
     const sent: string[] = []
     for (const piece of pieces) {

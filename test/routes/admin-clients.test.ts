@@ -98,7 +98,7 @@ t.test('each start option is the client’s own, and what a reset goes back to',
       scenario: (await box.get(`${base}/__admin/scenario`)).body.name,
       mode: clock.mode,
       now: clock.mode === 'frozen' ? clock.now : 'ticks',
-      checkKyc: box.sandbox.clients.get(name)!.profile.check_kyc,
+      checkKyc: box.sandbox.clients.get(name)!.profile().check_kyc,
     }
   }
   const plain = {
@@ -446,7 +446,7 @@ t.test('a deleted client’s timers and waiting answers end, and it comes back a
 t.test('a client that is deleted while its time is moved is gone all the same', async (t) => {
   const box = await startWith(t)
   await create(box, { name: 'w' })
-  const { scheduler, change, clock } = box.sandbox.clients.get('w')!.world
+  const { scheduler, change, clock } = box.sandbox.clients.get('w')!
   let settle = () => {}
   scheduler.handle(
     'of the test',

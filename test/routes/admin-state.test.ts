@@ -1,5 +1,7 @@
 import t from 'tap'
 import { MAX_SNAPSHOTS } from '../../src/content/snapshots.ts'
+import { replaceState } from '../../src/content/state.ts'
+import { exportState } from '../../src/content/state-export.ts'
 import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'
 import { ASHA, HONOURED, KABIR, ROHAN, start, TOKEN } from '../helper.ts'
 import { manualTime } from '../manual-time.ts'
@@ -257,7 +259,7 @@ t.test('a state goes out and comes back in, here and elsewhere', async (t) => {
   const other = await start(t)
   t.equal((await other.put('/@new/__admin/state', state.body)).status, 200)
   const secretOf = (name: string) =>
-    other.sandbox.clients.get(name)!.world.webhooks.current()?.webhook_secret
+    other.sandbox.clients.get(name)!.webhooks.current()?.webhook_secret
   t.equal(secretOf('new'), 'whsec_new')
   await other.post('/v1/clientWebhook', { url: 'http://127.0.0.1:9/', webhook_secret: 'kept' })
   t.equal((await other.put('/__admin/state', state.body)).status, 200)
@@ -267,7 +269,7 @@ t.test('a state goes out and comes back in, here and elsewhere', async (t) => {
   const brought = structuredClone(state.body)
   brought.tables.webhook = [{ ...webhook, webhook_secret: 'brought' }]
   t.equal((await other.put('/@w/__admin/state', brought)).status, 200)
-  const world = other.sandbox.clients.get('w')!.world
+  const world = other.sandbox.clients.get('w')!
   t.equal(world.webhooks.current()?.webhook_secret, 'brought')
   t.match(world.profile(), { client: 'w', access_token: 'sbx_w', email: 'payments@example.com' })
   t.equal((await other.get('/v1/client/profile', { authorization: 'Bearer sbx_w' })).status, 200)
@@ -480,13 +482,12 @@ t.test('what an export writes can be imported, up to 100,000 rows', async (t) =>
       mobile: `+9170${String(i).padStart(8, '0')}`,
     })
   // Without the helper's own check of each response, which takes longer than the sandbox.
-  const stateOf = async ({ sandbox }: Box) => await sandbox.default.state()
-  const textOf = async (box: Box) => [...(await stateOf(box)).export().pieces].join('')
-  await (await stateOf(source)).replace(body)
-  const text = await textOf(source)
+  const textOf = ({ sandbox }: Box) => [...exportState(sandbox.default).pieces].join('')
+  await replaceState(source.sandbox.default, body)
+  const text = textOf(source)
   const other = await start(t)
   t.equal((await other.put('/__admin/state', text, JSON_BODY)).body.rows?.users, 100_000)
-  t.ok((await textOf(other)) === text, 'the same bytes')
+  t.ok(textOf(other) === text, 'the same bytes')
 })
 
 t.test('a restore and an import wait for a call that moves time', async (t) => {

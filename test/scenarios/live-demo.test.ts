@@ -23,7 +23,7 @@ t.test('live-demo warns of nothing in any client of the fixtures', async (t) => 
   const { clients } = (await box.get('/__admin/clients')).body
   t.ok(clients.length > 2)
   for (const { name } of clients) {
-    const { world } = box.sandbox.clients.get(name)!
+    const world = box.sandbox.clients.get(name)!
     await world.scheduler.advanceBy(2 * 3_600_000)
   }
   t.strictSame(log.lines, [])

@@ -88,7 +88,9 @@ export const clientCalls = [
     id: 'listClients',
     summary: 'List the clients',
     response: z.strictObject({ clients: z.array(Client) }).meta({ id: 'ClientsResponse' }),
-    handle: (_world, _input, sandbox) => ({ clients: sandbox.summaries() }),
+    handle: (_world, _input, { clients }) => ({
+      clients: Array.from(clients.values(), (world) => world.summary()),
+    }),
   }),
   adminCall({
     id: 'createClient',
@@ -103,7 +105,8 @@ export const clientCalls = [
       const { scenarios: given } = body
       const scenarios = given && (await sandbox.default.scenarios.checkOwn(given))
       const { name, profile } = sandbox.create({ ...newClientOf(body), scenarios })
-      return { client_id: profile.client_id, name, access_token: profile.access_token }
+      const { client_id, access_token } = profile()
+      return { client_id, name, access_token }
     },
   }),
   adminCall({

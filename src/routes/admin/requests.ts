@@ -226,10 +226,10 @@ export const requestCalls = [
     summary: 'Delete all calls from the request log',
     response: z.strictObject({ deleted: z.int() }).meta({ id: 'DeletedRequestsResponse' }),
     query: OfAllClients,
-    handle({ requests }, { query }, { allRequests, worldsInUse }) {
+    handle({ requests }, { query }, { allRequests, clients }) {
       if (query.client === undefined) return { deleted: requests.clear() }
       const deleted = allRequests.clear()
-      for (const world of worldsInUse()) world.requests.clear()
+      for (const world of clients.values()) world.requests.clear()
       return { deleted }
     },
   }),

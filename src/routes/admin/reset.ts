@@ -18,9 +18,7 @@ export const resetCalls = [
       .meta({ id: 'ResetResponse' }),
     handle(world, { body }, sandbox) {
       const parts = body.parts ?? [...RESET_PARTS]
-      const worlds = body.all
-        ? Array.from(sandbox.clients.values(), (client) => client.world)
-        : [world]
+      const worlds = body.all ? [...sandbox.clients.values()] : [world]
       sandbox.reset(worlds, parts)
       return { reset: worlds.map(({ name }) => name), parts }
     },

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { isLargeDiff, stateDiffText } from '../../content/snapshots.ts'
+import { replaceState } from '../../content/state.ts'
 import { DataDocument, StateDocument } from '../../content/state-document.ts'
-import type { StateText } from '../../content/state-export.ts'
+import { exportSnapshot, exportState, type StateText } from '../../content/state-export.ts'
 import { adminCall } from '../../http/admin-call.ts'
 import { JsonPieces } from '../../http/large-response.ts'
 import { SnapshotName } from '../../model/client-names.ts'
@@ -31,7 +32,7 @@ export const stateCalls = [
     summary: 'Export the whole state as one JSON document, without token and webhook secret',
     response: StateDocument,
     errors: ['server_busy'],
-    handle: async ({ state }) => stateResponse((await state()).export()),
+    handle: (world) => stateResponse(exportState(world)),
   }),
   adminCall({
     id: 'putState',
@@ -43,9 +44,9 @@ export const stateCalls = [
     response: z
       .strictObject({ now: Timestamp, rows: z.record(z.string(), z.int()) })
       .meta({ id: 'TakenStateResponse' }),
-    async handle({ state, clock }, { body }) {
-      const rows = await (await state()).replace(body)
-      return { now: clock.iso(), rows }
+    async handle(world, { body }) {
+      const rows = await replaceState(world, body)
+      return { now: world.clock.iso(), rows }
     },
   }),
   adminCall({
@@ -74,10 +75,9 @@ export const stateCalls = [
     params: SnapshotPath,
     response: StateDocument,
     errors: ['server_busy'],
-    async handle({ snapshots, state }, { params }) {
-      const { exportSnapshot } = await state()
-      snapshots.check(params.name)
-      return stateResponse(exportSnapshot(params.name))
+    handle(world, { params }) {
+      world.snapshots.check(params.name)
+      return stateResponse(exportSnapshot(world, params.name))
     },
   }),
   adminCall({

@@ -1,88 +1,68 @@
 import { ClientName } from '../model/client-names.ts'
 import { SandboxError } from '../model/errors.ts'
 import { quoteInput } from '../model/mask.ts'
-import type { Library } from '../scenarios/library.ts'
-import type { SandboxTables } from '../tables/tables.ts'
-import type { Client } from './client.ts'
 import { DEFAULT_CLIENT, type NewClient } from './client-rows.ts'
 import type { World } from './world.ts'
 
-export type ClientLimits = { maxClients: number; autoClients: boolean }
+const tokenOf = (world: World): string => world.profile().access_token
 
-/** The clients of a sandbox, by name and by access token. */
-export class ClientRegistry {
-  readonly #limits: ClientLimits
-  readonly #clients = new Map<string, Client>()
-  readonly #byToken = new Map<string, Client>()
+/** The worlds of all clients, by name and by access token. */
+export class Clients {
+  readonly #limits: { maxClients: number; autoClients: boolean }
+  readonly #worlds = new Map<string, World>()
+  readonly #byToken = new Map<string, World>()
 
-  constructor(limits: ClientLimits) {
+  constructor(limits: { maxClients: number; autoClients: boolean }) {
     this.#limits = limits
   }
 
-  get all(): ReadonlyMap<string, Client> {
-    return this.#clients
-  }
-
-  /** The worlds that were made. */
-  *worldsInUse(): Generator<World> {
-    for (const { worldInUse } of this.#clients.values()) if (worldInUse) yield worldInUse
-  }
-
-  /** Makes the worlds of the clients whose active scenario is not in their new library: they activate another one. */
-  makeWorldsWithout(libraryOf: (tables: SandboxTables) => Library) {
-    for (const client of this.#clients.values())
-      if (!client.hasScenario(libraryOf(client.tables))) void client.world
-  }
-
-  /** All clients in a list. `wall` drives their clocks. */
-  summaries(wall: () => number) {
-    return Array.from(this.#clients.values(), (client) => client.summary(wall))
+  get all(): ReadonlyMap<string, World> {
+    return this.#worlds
   }
 
   /** The client that calls without a client name use. */
-  get default(): Client {
-    return this.#clients.get(DEFAULT_CLIENT)!
+  get default(): World {
+    return this.#worlds.get(DEFAULT_CLIENT)!
   }
 
-  /** Returns a client; throws `not_found`. */
-  get(name: string): Client {
-    const client = this.#clients.get(name)
-    if (client) return client
+  /** Returns the world of a client; throws `not_found`. */
+  get(name: string): World {
+    const world = this.#worlds.get(name)
+    if (world) return world
     throw new SandboxError('not_found', `There is no client ${quoteInput(name)}.`)
   }
 
-  byToken(token: string): Client | undefined {
+  byToken(token: string): World | undefined {
     return this.#byToken.get(token)
   }
 
-  add(client: Client) {
-    this.#clients.set(client.name, client)
-    this.updateToken(client.name)
+  add(world: World) {
+    this.#worlds.set(world.name, world)
+    this.updateToken(world.name)
   }
 
-  remove(client: Client) {
-    this.#clients.delete(client.name)
-    this.#releaseToken(client)
+  remove(world: World) {
+    this.#worlds.delete(world.name)
+    this.#releaseTokens(world)
   }
 
-  #releaseToken(client: Client) {
-    const { token } = client
-    if (token !== undefined && this.#byToken.get(token) === client) this.#byToken.delete(token)
+  #releaseTokens(world: World) {
+    for (const [token, owner] of this.#byToken) if (owner === world) this.#byToken.delete(token)
   }
 
   /** Maps the present token of a client to it, and removes an earlier one. */
   updateToken(name: string) {
-    const client = this.#clients.get(name)
+    const world = this.#worlds.get(name)
     // A client that is being created is added at the end.
-    if (!client) return
-    const token = client.profile.access_token
-    if (client.token !== token) this.#releaseToken(client)
-    client.token = token
-    if (this.#byToken.get(token)?.profile.access_token !== token) this.#byToken.set(token, client)
+    if (!world) return
+    this.#releaseTokens(world)
+    const token = tokenOf(world)
+    const owner = this.#byToken.get(token)
+    if (!owner || tokenOf(owner) !== token) this.#byToken.set(token, world)
   }
 
   #checkLimit() {
-    const { size } = this.#clients
+    const { size } = this.#worlds
     if (size < this.#limits.maxClients) return
     throw new SandboxError(
       'client_limit_reached',
@@ -109,7 +89,7 @@ export class ClientRegistry {
 
   /** Throws if a call cannot create this client. */
   checkNew({ name, access_token: token, scenario, scenarios = {} }: NewClient) {
-    if (this.#clients.has(name)) {
+    if (this.#worlds.has(name)) {
       throw new SandboxError(
         'client_exists',
         `The client ${name} already exists. Delete it first, or choose another name.`,
@@ -117,7 +97,7 @@ export class ClientRegistry {
     }
     this.#checkLimit()
     if (scenario !== undefined && !Object.hasOwn(scenarios, scenario))
-      this.default.world.scenarios.checkName(scenario)
+      this.default.scenarios.checkName(scenario)
     if (token === undefined) return
     const reserved = /^sbx_([a-z0-9][a-z0-9-]{0,62})$/.exec(token)?.[1]
     if (this.#byToken.has(token) || (reserved !== undefined && reserved !== name)) {
