@@ -84,7 +84,7 @@ async function checkExpectations({ sandbox }: RunningServer) {
   const start = sandbox.startScenario()
   const { previous = [], ...active } = sandbox.default.scenarios.describe()
   const others = [...previous, active].filter(({ name }) => name !== start?.name)
-  const { callsElsewhere } = await import('../requests/calls-elsewhere.ts')
+  const { callsElsewhere } = await import('../requests/request-log.ts')
   if (start) printUnmet(start, 'all clients', '')
   const elsewhere = callsElsewhere(sandbox.allRequests, sandbox.default.name)
   for (const one of others) printUnmet(one, 'the default client', elsewhere)

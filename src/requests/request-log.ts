@@ -1,5 +1,7 @@
+import { countOf } from '../model/count-text.ts'
 import type { LoggedRequest, RequestInShort } from '../model/logged-request.ts'
 import { HIDDEN, isSecretName, maskLogText, maskResponse, maskValue } from '../model/mask.ts'
+import type { PaymentRow } from '../model/payment.ts'
 import { type Budget, Ring } from '../runtime/ring-buffer.ts'
 
 /** A request with its response. Texts and objects are stored unchanged, and masked when they are shown. */
@@ -121,7 +123,7 @@ export class RequestLog {
     this.#deps.onLogged(entry)
   }
 
-  newestFirst(): Generator<RequestLogEntry> {
+  newestFirst(): RequestLogEntry[] {
     return this.#ring.newestFirst()
   }
 
@@ -153,6 +155,42 @@ export class RequestLog {
   restart() {
     this.clear()
     this.#seq = 0
+  }
+}
+
+/**
+ * The newest calls of all clients, with numbers of their own: also those of deleted clients, but not what a client has
+ * cleared, as its reset does.
+ */
+export class AllRequests {
+  readonly #ring = new Ring<{ call: RequestLogEntry; era: Era }>({
+    ...LOG_LIMITS,
+    sizeOf: ({ call }) => call.size,
+  })
+  #seq = 0
+
+  add(client: string, call: RequestLogEntry, era: Era) {
+    this.#ring.push({ call: { ...call, client, seq: ++this.#seq }, era })
+  }
+
+  newestFirst(): RequestLogEntry[] {
+    return this.#ring.newestFirst().flatMap(({ call, era }) => (era.isOver ? [] : [call]))
+  }
+
+  get count(): number {
+    return this.newestFirst().length
+  }
+
+  /** The number of older requests that were dropped. */
+  get dropped(): number {
+    return this.#ring.dropped
+  }
+
+  /** Removes all entries and returns their number. */
+  clear(): number {
+    const { count } = this
+    this.#ring.clear()
+    return count
   }
 }
 
@@ -246,3 +284,60 @@ export const requestDetails = (call: RequestLogEntry): LoggedRequest => ({
   response: maskedResponse(call.response),
   response_size: call.responseSize,
 })
+
+// ---- finding entries
+
+/** The calls of the log that concern a payment, and the one that created it. */
+export type PaymentRequests = {
+  created: RequestLogEntry | undefined
+  all: RequestLogEntry[]
+}
+
+/**
+ * Finds the calls that concern a payment in a log, newest first: those that created it, that named its reference again, or
+ * that read it alone.
+ */
+export function requestsOfPayment(
+  newestFirst: Iterable<RequestLogEntry>,
+  { transaction_id: id, reference_id: reference }: PaymentRow,
+): PaymentRequests {
+  const referenceText = reference === null ? undefined : JSON.stringify(reference)
+  const all: RequestLogEntry[] = []
+  let created: RequestLogEntry | undefined
+  let lost: RequestLogEntry | undefined
+  for (const call of newestFirst) {
+    const isCreation = call.operation === 'createTransaction'
+    const hasId = call.url.includes(id) || (isCreation && String(call.response).includes(id))
+    // The response may have been lost; a retry sends the same reference.
+    const hasReference =
+      isCreation && referenceText !== undefined && call.body.includes(referenceText)
+    if (!hasId && !hasReference) continue
+    all.push(call)
+    // A call that was not valid created nothing.
+    if (!isCreation || !call.isDecided || call.replayed) continue
+    if (call.status === undefined) lost ??= call
+    else if (hasId && call.status < 300) created = call
+  }
+  // Of the calls without a response, earlier ones did not arrive: after the one that created it, the reference is in use.
+  return { created: created ?? lost, all }
+}
+
+const MAX_NAMED = 3
+
+/** A client in a message. */
+export const clientText = (name: string): string =>
+  name === 'default' ? 'the default client' : `@${name}`
+
+/** Says where the calls were, if a client had none: ` The default client had no calls; @pytest had 12.` */
+export function callsElsewhere(all: AllRequests, client: string): string {
+  const counts = new Map<string, number>()
+  for (const { client: name = '' } of all.newestFirst())
+    counts.set(name, (counts.get(name) ?? 0) + 1)
+  if (counts.size === 0 || counts.has(client)) return ''
+  const others = [...counts].sort(([, a], [, b]) => b - a)
+  const named = others.slice(0, MAX_NAMED).map(([name, n]) => `${clientText(name)} had ${n}`)
+  const rest = others.length - named.length
+  const had = [...named, ...(rest > 0 ? [`${countOf(rest, 'more client')} had others`] : [])]
+  const text = clientText(client)
+  return ` ${text[0]!.toUpperCase()}${text.slice(1)} had no calls; ${had.join(', ')}.`
+}

@@ -1,6 +1,6 @@
+import { countOf } from '../model/count-text.ts'
 import { SandboxError } from '../model/errors.ts'
-import { maskLogText, maskRequest } from '../model/mask.ts'
-import { firstOf } from '../runtime/slices.ts'
+import { hideSecrets, maskLogText, maskRequest } from '../model/mask.ts'
 import type { Condition } from '../scenarios/condition.ts'
 import { type CallParts, operationsOf, passes, testsOf } from '../scenarios/match.ts'
 import { CALL_PARTS } from '../scenarios/operations-and-events.ts'
@@ -11,9 +11,11 @@ import {
   checkOf,
   type FailedCheck,
   failedChecks,
+  missErrors,
   missText,
   type NearMiss,
   nearestOf,
+  valueText,
 } from './near-miss.ts'
 import {
   parseJsonOrUndefined,
@@ -160,20 +162,16 @@ export const describeRequest = (call: RequestLogEntry): string =>
   `${requestId(call)} ${call.method} ${maskLogText(pathOf(call))}`
 
 /** The requests that almost match. */
-export async function nearestRequests(
+export const nearestRequests = (
   match: RequestMatch,
-  calls: readonly RequestLogEntry[],
-  pauses: boolean,
-): Promise<NearMiss[]> {
-  const failures = new Map<RequestLogEntry, FailedCheck[]>()
-  await firstOf(calls, (call) => void failures.set(call, match.failures(call)), pauses)
-  return nearestOf(calls, {
-    failuresOf: (call) => failures.get(call)!,
+  calls: Iterable<RequestLogEntry>,
+): NearMiss[] =>
+  nearestOf(calls, {
+    failuresOf: match.failures,
     weightOf: ({ field }) => (IDENTIFYING_FIELDS.has(field) ? 10 : 1),
     describe: describeRequest,
     redactFound: maskRequest,
   })
-}
 
 /** A sentence about the nearest request, for the end of a message. */
 export const nearestRequestText = (misses: readonly NearMiss[], count: number): string =>
@@ -196,4 +194,82 @@ export function invalidMatch(
       })),
     },
   )
+}
+
+// ---- the order of calls
+
+/** One step of an order of calls: what a call must match, as it was sent and compiled. */
+export type Step = { definition: unknown; match: RequestMatch }
+
+type Log = {
+  newestFirst(): RequestLogEntry[]
+  readonly dropped: number
+}
+
+const MAX_EARLY = 3
+
+/**
+ * Checks that the calls match the steps in their order; other calls may come between. Throws if they do not: the error says
+ * which step did not come, what came instead, and which call matches it but came too early.
+ */
+export function verifySequence(steps: readonly Step[], log: Log, elsewhere: string) {
+  const calls = log.newestFirst().toReversed()
+  const found: RequestLogEntry[] = []
+  let rest: readonly RequestLogEntry[] = calls
+  for (const { match } of steps) {
+    const next = rest.find((call) => match.holds(call))
+    const { dropped } = log
+    if (!next) throw brokenOrder(steps, { calls, found, rest, dropped, elsewhere })
+    found.push(next)
+    rest = rest.slice(rest.indexOf(next) + 1)
+  }
+}
+
+type Progress = {
+  calls: readonly RequestLogEntry[]
+  /** The calls of the steps before. */
+  found: readonly RequestLogEntry[]
+  /** The calls after them. */
+  rest: readonly RequestLogEntry[]
+  dropped: number
+  /** Where the calls are, if there are none. */
+  elsewhere: string
+}
+
+function cameText([next, ...more]: readonly RequestLogEntry[], isFirst: boolean): string {
+  if (!next) return isFirst ? '' : ' No call came after it.'
+  const others = more.length > 0 ? `, and ${countOf(more.length, 'more call')}` : ''
+  return ` ${isFirst ? 'Instead' : 'Then'} came ${describeRequest(next)}${others}.`
+}
+
+function brokenOrder(
+  steps: readonly Step[],
+  { calls, found, rest, dropped, elsewhere }: Progress,
+): SandboxError {
+  const { definition, match } = steps[found.length]!
+  const field = `sequence[${found.length}]`
+  const before = found.at(-1)
+  const after = before ? ` after ${describeRequest(before)}, which is step ${found.length}` : ''
+  const early = calls.filter(
+    (call) => !found.includes(call) && !rest.includes(call) && match.holds(call),
+  )
+  const misses = nearestRequests(match, rest)
+  const message = [
+    `Step ${found.length + 1} of ${steps.length}, ${valueText(definition, '', hideSecrets)}, did not come${after}.`,
+    cameText(rest, found.length === 0),
+    early.length > 0 ? ` It came too early: ${describeRequest(early.at(-1)!)}.` : '',
+    dropped > 0 ? ` The log has discarded ${countOf(dropped, 'older call')}.` : '',
+    nearestRequestText(misses, calls.length),
+    elsewhere,
+  ].join('')
+  return new SandboxError('verification_failed', message, {
+    errors: [
+      ...early.slice(-MAX_EARLY).map((call) => ({
+        field: requestId(call),
+        code: 'too_early',
+        message: `${describeRequest(call)} matches ${field}, but came too early`,
+      })),
+      ...missErrors(misses).map((one) => ({ ...one, field: `${field}.${one.field}` })),
+    ],
+  })
 }

@@ -107,7 +107,7 @@ export class Feed {
   after(id: string): { events: FeedEvent[]; missed: boolean } {
     const text = id.startsWith(`${this.#name}-`) ? id.slice(this.#name.length + 1) : ''
     const n = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-    const events = [...(this.#buffer?.oldestFirst() ?? [])]
+    const events = this.#buffer?.oldestFirst() ?? []
     if (!(n <= this.#seq)) return { events, missed: true }
     return {
       events: events.filter((event) => event.seq > n),

@@ -1,7 +1,7 @@
 import type { Totals } from '../active-scenario/totals.ts'
 import type { Readings } from '../assumptions/readings.ts'
 import type { FeedKind } from '../model/feed-kinds.ts'
-import type { AllRequests } from '../requests/all-requests.ts'
+import type { AllRequests } from '../requests/request-log.ts'
 import type { Budget } from '../runtime/ring-buffer.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { CompiledScenario } from '../scenarios/compiled.ts'

@@ -14,8 +14,12 @@ import { stepsOf } from '../../model/payment-steps.ts'
 import { searchTest } from '../../model/search.ts'
 import { Transaction } from '../../model/transaction.ts'
 import { User } from '../../model/user.ts'
-import { type PaymentRequests, requestsOfPayment } from '../../requests/payment-requests.ts'
-import { requestId, requestSummary } from '../../requests/request-log.ts'
+import {
+  type PaymentRequests,
+  requestId,
+  requestSummary,
+  requestsOfPayment,
+} from '../../requests/request-log.ts'
 import type { Entry } from '../../store/table.ts'
 import { WHOLE_LIST } from '../../tables/list-page.ts'
 import type { World } from '../../world/world.ts'

@@ -11,10 +11,11 @@ import {
   RequestQuery,
 } from '../../model/logged-request.ts'
 import { quoteInput } from '../../model/mask.ts'
-import type { AllRequests } from '../../requests/all-requests.ts'
-import { callsElsewhere, clientText } from '../../requests/calls-elsewhere.ts'
 import { missErrors } from '../../requests/near-miss.ts'
+import type { AllRequests } from '../../requests/request-log.ts'
 import {
+  callsElsewhere,
+  clientText,
   pathOf,
   type RequestLog,
   type RequestLogEntry,
@@ -28,9 +29,8 @@ import {
   nearestRequestText,
   type RequestMatch,
   type TablesOf,
+  verifySequence,
 } from '../../requests/request-match.ts'
-import { verifySequence } from '../../requests/sequence.ts'
-import { firstOf } from '../../runtime/slices.ts'
 import { loadReader } from '../../scenarios/library.ts'
 import type { CallMatch } from '../../scenarios/when-schema.ts'
 import type { Sandbox } from '../../world/sandbox.ts'
@@ -62,30 +62,23 @@ const MAX_SIZE = 1_000_000
 type Log = {
   requests: RequestLog | AllRequests
   tablesOf: TablesOf
-  pauses: boolean
   /** Whose log it is, and where the calls are if it is empty, for messages. */
   whose: string
   elsewhere: string
 }
 
 /** The log of the client of a call, or that of all clients. */
-function logOf(
-  { name, requests, tables, runtime }: World,
-  client: '*' | undefined,
-  sandbox: Sandbox,
-): Log {
+function logOf({ name, requests, tables }: World, client: '*' | undefined, sandbox: Sandbox): Log {
   const { allRequests, clients } = sandbox
-  const pauses = runtime.yieldsToOthers
   if (client === undefined)
     return {
       requests,
       tablesOf: () => tables,
-      pauses,
       whose: clientText(name),
       elsewhere: callsElsewhere(allRequests, name),
     }
   const tablesOf: TablesOf = (call) => clients.get(call.client!)?.tables
-  return { requests: allRequests, tablesOf, pauses, whose: 'all clients', elsewhere: '' }
+  return { requests: allRequests, tablesOf, whose: 'all clients', elsewhere: '' }
 }
 
 /** Checks and compiles a `match` that was sent as JSON; throws if it is invalid. */
@@ -100,45 +93,33 @@ export async function readRequestMatch(
   return compileMatch(read.match, tablesOf)
 }
 
-/** One page of calls. A call with large bodies takes long to mask, so other callers are served between two calls. */
-async function listResponse(
-  { requests, pauses }: Log,
+/** One page of calls: fewer than asked for, if their bodies are large. */
+function listResponse(
+  { requests }: Log,
   found: readonly RequestLogEntry[],
   { limit, cursor }: { limit: number; cursor?: string | undefined },
 ) {
   const start = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor.slice(4))
+  const older = found.filter(({ seq }) => seq < start)
   const page: LoggedRequest[] = []
   let size = 0
-  const left = await firstOf(
-    found.filter(({ seq }) => seq < start),
-    (call) => {
-      if (page.length === Math.min(limit, MAX_LIMIT)) return call
-      const details = requestDetails(call)
-      size += Buffer.byteLength(JSON.stringify(details))
-      if (size > MAX_SIZE && page.length > 0) return call
-      page.push(details)
-      return undefined
-    },
-    pauses,
-  )
+  for (const call of older.slice(0, Math.min(limit, MAX_LIMIT))) {
+    const details = requestDetails(call)
+    size += Buffer.byteLength(JSON.stringify(details))
+    if (size > MAX_SIZE && page.length > 0) break
+    page.push(details)
+  }
   return {
     total: found.length,
     dropped: requests.dropped,
     requests: page,
-    next: left ? page.at(-1)!.request_id : null,
+    next: page.length < older.length ? page.at(-1)!.request_id : null,
   }
 }
 
 /** The matching calls, newest first. */
-async function matching({ requests, pauses }: Log, match: RequestMatch) {
-  const found: RequestLogEntry[] = []
-  await firstOf(
-    [...requests.newestFirst()],
-    (call) => void (match.holds(call) && found.push(call)),
-    pauses,
-  )
-  return found
-}
+const matching = ({ requests }: Log, match: RequestMatch) =>
+  requests.newestFirst().filter(match.holds)
 
 type ExpectedCount = {
   exactly?: number | undefined
@@ -156,8 +137,8 @@ function expectedText({ exactly, at_least: atLeast, at_most: atMost }: ExpectedC
 }
 
 /** Returns the error for an unexpected count: with too few matches it lists the closest calls, with too many the matching ones. */
-async function verificationError(
-  { requests, whose, elsewhere, pauses }: Log,
+function verificationError(
+  { requests, whose, elsewhere }: Log,
   match: RequestMatch,
   found: readonly RequestLogEntry[],
   expected: ExpectedCount,
@@ -167,7 +148,7 @@ async function verificationError(
     requests.dropped > 0 ? ` The log has discarded ${requests.dropped} older calls.` : ''
   const message = `Expected ${expectedText(expected)}, found ${found.length} (${countOf(requests.count, 'call')} in the log of ${whose}).${droppedText}`
   if (found.length < atLeast) {
-    const misses = await nearestRequests(match, [...requests.newestFirst()], pauses)
+    const misses = nearestRequests(match, requests.newestFirst())
     return new SandboxError(
       'verification_failed',
       message + nearestRequestText(misses, requests.count) + elsewhere,
@@ -194,13 +175,15 @@ export const requestCalls = [
     response: Requests,
     handle(world, { query: { client, operation, method, path, status, ...page } }, sandbox) {
       const log = logOf(world, client, sandbox)
-      const found = [...log.requests.newestFirst()].filter(
-        (call) =>
-          (operation === undefined || call.operation === operation) &&
-          (method === undefined || call.method === method) &&
-          (path === undefined || pathOf(call) === path) &&
-          (status === undefined || call.status === status),
-      )
+      const found = log.requests
+        .newestFirst()
+        .filter(
+          (call) =>
+            (operation === undefined || call.operation === operation) &&
+            (method === undefined || call.method === method) &&
+            (path === undefined || pathOf(call) === path) &&
+            (status === undefined || call.status === status),
+        )
       return listResponse(log, found, page)
     },
   }),
@@ -240,7 +223,7 @@ export const requestCalls = [
     response: Requests,
     async handle(world, { body: { client, match, ...page } }, sandbox) {
       const log = logOf(world, client, sandbox)
-      const found = await matching(log, await readRequestMatch(log.tablesOf, match))
+      const found = matching(log, await readRequestMatch(log.tablesOf, match))
       return listResponse(log, found, page)
     },
   }),
@@ -251,7 +234,7 @@ export const requestCalls = [
     response: z.strictObject({ count: z.int() }).meta({ id: 'RequestCountResponse' }),
     async handle(world, { body: { client, match } }, sandbox) {
       const log = logOf(world, client, sandbox)
-      return { count: (await matching(log, await readRequestMatch(log.tablesOf, match))).length }
+      return { count: matching(log, await readRequestMatch(log.tablesOf, match)).length }
     },
   }),
   adminCall({
@@ -307,18 +290,18 @@ export const requestCalls = [
             match: await readRequestMatch(log.tablesOf, definition, `sequence[${i}]`),
           })),
         )
-        await verifySequence(steps, log.requests, log)
+        verifySequence(steps, log.requests, log.elsewhere)
         return { verified: true as const, count: steps.length }
       }
       const { exactly, at_least: atLeast, at_most: atMost } = counts
       const hasNoCount = [exactly, atLeast, atMost].every((count) => count === undefined)
       const expected: ExpectedCount = hasNoCount ? { at_least: 1 } : counts
       const match = await readRequestMatch(log.tablesOf, value)
-      const found = await matching(log, match)
+      const found = matching(log, match)
       const min = expected.exactly ?? expected.at_least ?? 0
       const max = expected.exactly ?? expected.at_most ?? Number.POSITIVE_INFINITY
       if (found.length < min || found.length > max)
-        throw await verificationError(log, match, found, expected)
+        throw verificationError(log, match, found, expected)
       return { verified: true as const, count: found.length }
     },
   }),
