@@ -17,13 +17,6 @@ export type WorldContext = {
   assumed: Assumed
 }
 
-/**
- * Adds dependencies to a context. A spread would give each copy a hidden class of its own in V8 (Node 20), which needs
- * more memory than the copy.
- */
-export const withMore = <A extends object, B extends object>(context: A, more: B): A & B =>
-  Object.assign({}, context, more)
-
 /** The error of an id that this client does not have; `field` is the body field with the id. */
 export function notFound(noun: string, id: string, field?: string): SandboxError {
   const message = `No ${noun} ${id} for this client.`

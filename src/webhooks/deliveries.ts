@@ -2,7 +2,7 @@ import type { Scenarios } from '../active-scenario/world-scenarios.ts'
 import { webhookDelivery } from '../assumptions/webhook-delivery.ts'
 import type { DeliveryRow } from '../model/delivery.ts'
 import type { SandboxStore } from '../tables/tables.ts'
-import { type WorldContext, withMore } from '../tables/world-context.ts'
+import type { WorldContext } from '../tables/world-context.ts'
 import type { TimerRow } from '../time/scheduler.ts'
 import { DeliveryAttempts, type DeliveryAttemptsDeps } from './delivery-attempt.ts'
 import { DeliveryQueue, type DeliveryQueueDeps, WEBHOOK_ATTEMPT } from './delivery-queue.ts'
@@ -27,7 +27,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
   const { afterCommit } = deps.storeHooks
   const recorded = createRecordedEvents()
   const queue = new DeliveryQueue(deps)
-  const attempts = new DeliveryAttempts(withMore(deps, { queue }))
+  const attempts = new DeliveryAttempts({ ...deps, queue })
 
   /** Creates an event and its deliveries, inside the open change. */
   function publish(
@@ -65,7 +65,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
   return {
     publish,
-    ...createManualDelivery(withMore(deps, { queue, attempts, recorded, publish })),
+    ...createManualDelivery({ ...deps, queue, attempts, recorded, publish }),
     /** Handles a cancelled timer: its delivery ends as `cancelled`, and the next event can be sent. */
     handleCancelled({ kind, resource_id }: TimerRow) {
       const row = kind === WEBHOOK_ATTEMPT ? queue.find(resource_id!) : undefined
