@@ -107,11 +107,15 @@ export class DocumentCheck {
         if (found) saved[client] = { ...saved[client], [name]: found }
       }
     }
+    const bases = Object.entries(fixtures).map(([key, tables]) => [
+      key,
+      { ...tables, ...this.#listed(tables, ['fixtures', key]) },
+    ])
     return {
       format: FORMAT,
       clients: read,
       snapshots: saved,
-      fixtures: fixtures as NonNullable<DocumentContent['fixtures']>,
+      fixtures: Object.fromEntries(bases),
       shared: this.#shared,
     }
   }
@@ -171,8 +175,12 @@ export class DocumentCheck {
     for (const [name, rows] of Object.entries(given))
       if (!isTable(name))
         this.#note([...path, name], 'is not a table', Array.isArray(rows) ? rows.length : 1)
+    return this.#listed(given, path)
+  }
+
+  #listed(tables: Record<string, unknown>, path: JsonPath): Tables {
     return Object.fromEntries(
-      TABLE_NAMES.map((table) => [table, this.#table(table, given[table], [...path, table])]),
+      TABLE_NAMES.map((table) => [table, this.#table(table, tables[table], [...path, table])]),
     ) as Tables
   }
 

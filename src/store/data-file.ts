@@ -1,10 +1,13 @@
 import { dirname } from 'node:path'
 import { SandboxError } from '../model/errors.ts'
-import { backUp, backUpAll, dataFiles, olderJournals } from './backups.ts'
 import {
+  backUp,
+  backUpAll,
   type Disk,
+  dataFiles,
   errnoOf,
   makeFolder,
+  olderJournals,
   rejectMountedFile,
   removeFile,
   requireRegular,

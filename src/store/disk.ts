@@ -1,5 +1,5 @@
-import fs, { type Stats } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import fs, { constants, type Stats } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
 import { UnusableFile } from './errors.ts'
 
 /** The file system calls of the store. All go through this interface, so that a test can inject faults. */
@@ -156,10 +156,44 @@ export function copyToFree(disk: Disk, file: string, name: string): string {
   for (let n = 1; ; n++) {
     const copy = `${name}-${n}`
     try {
-      disk.copyFileSync(file, copy, fs.constants.COPYFILE_EXCL)
+      disk.copyFileSync(file, copy, constants.COPYFILE_EXCL)
       return copy
     } catch (error) {
       if (errnoOf(error) !== 'EEXIST') throw error
     }
   }
 }
+
+// ---- the files of a data file
+
+/** The journals of formats 1 to 3, and of 4 and 5, which have a number. */
+export function olderJournals(disk: Disk, file: string): string[] {
+  const name = basename(file)
+  const stem = name.replace(/\.json$/, '')
+  const isOlder = (one: string) =>
+    [`${stem}.journal.jsonl`, `${stem}.journal.previous.jsonl`].includes(one) ||
+    (one.startsWith(`${name}.journal.`) && /^\d+$/.test(one.slice(name.length + 9)))
+  const folder = dirname(file)
+  return disk.readdirSync(folder).flatMap((one) => (isOlder(one) ? [`${folder}/${one}`] : []))
+}
+
+/** The files of a data file that exist. */
+export const dataFiles = (disk: Disk, file: string): string[] =>
+  [file, `${file}.journal`, `${file}.tmp`, ...olderJournals(disk, file)].filter((path) =>
+    fileExists(disk, path),
+  )
+
+type Place = { disk: Disk; file: string; wall: () => number }
+
+/** Copies a file; returns the path of the copy. */
+export function backUp({ disk, wall }: Place, file: string, why: string): string {
+  const copy = `${file}.${why}-${new Date(wall()).toISOString().replaceAll(':', '-')}`
+  if (!fileExists(disk, copy)) disk.copyFileSync(file, copy, constants.COPYFILE_EXCL)
+  return copy
+}
+
+/** Copies the data files; returns the paths of the copies, to print. */
+export const backUpAll = (place: Place, why = 'damaged'): string =>
+  dataFiles(place.disk, place.file)
+    .map((file) => backUp(place, file, why))
+    .join(', ')

@@ -160,6 +160,30 @@ t.test('an edit that is not valid is refused with all problems and their places'
   await (await serve(t, ['--data', data])).stop()
 })
 
+t.test('the fixtures of a client, to which a reset returns, are checked too', async (t) => {
+  const data = join(t.testdir({}), 'db.json')
+  const first = await serve(t, ['--data', data])
+  const own = { user_id: '00000000-0000-4000-8000-00000000000a', email: 'own@example.com' }
+  const users = [{ ...own, mobile: '9876512345', created_at: '2025-01-01T00:00:00.000Z' }]
+  const root = first.url.replace(/\/v1$/, '')
+  const made = await call(`${root}/__admin/clients`, { name: 'w', fixtures: { users } })
+  t.equal(made.status, 201)
+  t.equal((await call(`${root}/@w/v1/user`, user(1))).status, 201)
+  await first.stop()
+  const { fixtures } = JSON.parse(readFileSync(data, 'utf8'))
+  t.equal(Object.values<{ users: object[] }>(fixtures)[0]!.users.length, 1)
+  edit(data, /("fixtures":\{[\s\S]*?)own@example\.com/, '$1nonsense')
+  const refused = await run(['--port', '0', '--data', data])
+  t.equal(refused.code, 4)
+  t.match(refused.stderr, /fixtures\.[^\n]*users\[0\]\.email: must be .*nonsense/)
+  edit(data, 'nonsense', 'edited@example.com')
+  const next = await serve(t, ['--data', data])
+  const client = `${next.url.replace(/\/v1$/, '')}/@w`
+  await call(`${client}/__admin/reset`, {})
+  t.same(await emailsOf(`${client}/v1`), ['edited@example.com'])
+  await next.stop()
+})
+
 t.test(
   'a document with a syntax error is refused with its place; --recover keeps the rest',
   async (t) => {
