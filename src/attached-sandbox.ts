@@ -1,5 +1,5 @@
 import { type AdminClient, AdminError, createAdminClient } from './admin/admin-client.ts'
-import { parseSandboxUrl } from './admin/sandbox-url.ts'
+import { parseSandboxUrl } from './admin/caller.ts'
 import { BadOption, type Options } from './config/options.ts'
 import { fixtureContent, readFixtures } from './content/fixtures.ts'
 import { nodeCrypto } from './runtime/node-modules.ts'

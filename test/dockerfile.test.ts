@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { PACKAGE_ROOT } from '../src/config/package-root.ts'
+import { PACKAGE_ROOT } from '../src/config/package.ts'
 import { run, serve } from './cli/program.ts'
 
 const text = readFileSync(join(PACKAGE_ROOT, 'Dockerfile'), 'utf8')

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { createAdminClient } from '../src/admin/admin-client.ts'
-import { PACKAGE_ROOT } from '../src/config/package-root.ts'
+import { PACKAGE_ROOT } from '../src/config/package.ts'
 import { serve } from './cli/program.ts'
 
 // `npm run languages` runs the files of clients/; this file compares the pages with them.

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { PACKAGE_ROOT } from '../src/config/package-root.ts'
+import { PACKAGE_ROOT } from '../src/config/package.ts'
 
 const read = (page: string) => readFileSync(join(PACKAGE_ROOT, page), 'utf8')
 const markdownIn = (folder: string) =>

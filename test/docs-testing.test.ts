@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { PACKAGE_ROOT } from '../src/config/package-root.ts'
+import { PACKAGE_ROOT } from '../src/config/package.ts'
 import type { StreamKind } from '../src/model/feed-kinds.ts'
 import { serve } from './cli/program.ts'
 import { ASHA, ROHAN, ROHANS_ACCOUNT } from './helper.ts'

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { PACKAGE_ROOT } from '../src/config/package-root.ts'
+import { PACKAGE_ROOT } from '../src/config/package.ts'
 
 /** `UPDATE_DOCS=1` writes what the product says into the pages, to be read over before it is committed. */
 export const updating = process.env['UPDATE_DOCS'] === '1'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { PACKAGE_ROOT } from '../src/config/package-root.ts'
+import { PACKAGE_ROOT } from '../src/config/package.ts'
 import { readLibrary } from '../src/scenarios/read-library.ts'
 import { createLog, PAYMENT, type StartOptions, start } from './helper.ts'
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { PACKAGE_ROOT } from '../src/config/package-root.ts'
+import { PACKAGE_ROOT } from '../src/config/package.ts'
 import { verifySignature } from '../src/webhooks/sign.ts'
 
 export const SECRET = 'whsec_c2FuZGJveC1leGFtcGxlLXNlY3JldA=='

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readShipped } from '../src/bundle.ts'
-import { PACKAGE_ROOT } from '../src/config/package-root.ts'
+import { PACKAGE_ROOT } from '../src/config/package.ts'
 import { readFixtures } from '../src/content/fixtures.ts'
 
 const [folder] = process.argv.slice(2)

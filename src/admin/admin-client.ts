@@ -1,9 +1,71 @@
+import type { AdminCallId } from '../model/admin-routes.ts'
 import { ClientName } from '../model/client-names.ts'
 import type { SandboxEvent } from '../model/feed-kinds.ts'
-import { adminBase, type FailedCall, noResponseText, notJsonText, type Target } from './caller.ts'
-import { allPages } from './request-pages.ts'
-import { parseSandboxUrl } from './sandbox-url.ts'
-import { createTypedCalls } from './typed-calls.ts'
+import { DEFAULT_LIMIT } from '../model/logged-request.ts'
+import {
+  adminBase,
+  createCaller,
+  type FailedCall,
+  noResponseText,
+  notJsonText,
+  parseSandboxUrl,
+  readEvents,
+  type Target,
+} from './caller.ts'
+import type { CallArguments, CallBody, CallQuery, ResponseBody } from './contract.ts'
+
+type Page = { requests: readonly unknown[]; next: string | null }
+type Asked = { limit?: number | undefined; cursor?: string | undefined }
+
+/** Returns a call of the request log that follows `next` until it has as many calls as `limit` says, or all. */
+export const allPages =
+  <Query extends Asked, One extends Page>(read: (query?: Query) => Promise<One>) =>
+  async (query?: Query): Promise<One> => {
+    let page = await read(query)
+    const { limit = DEFAULT_LIMIT } = query ?? {}
+    while (page.next && page.requests.length < limit) {
+      const rest = { limit: limit - page.requests.length, cursor: page.next }
+      const { requests, next } = await read({ ...query, ...rest } as Query)
+      page = { ...page, requests: [...page.requests, ...requests], next }
+    }
+    return page
+  }
+
+type BodyArguments<T> = undefined extends T ? [body?: T] : [body: T]
+
+/** Returns functions that make the methods of the library's client: each checks its arguments and sends one call. */
+export function createTypedCalls(target: Target, errorOf: (failed: FailedCall) => Error) {
+  const send = createCaller(target, errorOf)
+  async function call<Id extends AdminCallId>(
+    id: Id,
+    args: CallArguments<Id> & { raw?: string; headers?: Readonly<Record<string, string>> } = {},
+  ): Promise<ResponseBody<Id>> {
+    // The schemas are those of the routes, which load the whole server.
+    const { checkArguments } = await import('./admin-arguments.ts')
+    checkArguments(id, args)
+    return send(id, args)
+  }
+  return {
+    call,
+    withBody:
+      <Id extends AdminCallId>(id: Id) =>
+      (...[body]: BodyArguments<CallBody<Id>>): Promise<ResponseBody<Id>> =>
+        call(id, { body }),
+    withField:
+      <Id extends AdminCallId, Field extends keyof CallBody<Id>>(id: Id, field: Field) =>
+      (value: NonNullable<CallBody<Id>[Field]>): Promise<ResponseBody<Id>> =>
+        call(id, { body: { [field]: value } as unknown as CallBody<Id> }),
+    withQuery:
+      <Id extends AdminCallId>(id: Id) =>
+      (query?: CallQuery<Id>): Promise<ResponseBody<Id>> =>
+        call(id, { query }),
+    withId:
+      <Id extends AdminCallId>(id: Id) =>
+      (resourceId: string, to: CallBody<Id>): Promise<ResponseBody<Id>> =>
+        call(id, { params: { id: resourceId }, body: to }),
+    events: (resume: { lastEventId?: string } = {}) => readEvents(target, errorOf, resume),
+  }
+}
 
 export type { SandboxEvent } from '../model/feed-kinds.ts'
 

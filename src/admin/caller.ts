@@ -1,6 +1,62 @@
-import { type AdminCallId, adminTarget } from '../model/admin-routes.ts'
+import {
+  request as httpRequest,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type RequestOptions,
+} from 'node:http'
+import { type AdminCallId, adminRoute, adminTarget } from '../model/admin-routes.ts'
+import type { SandboxEvent } from '../model/feed-kinds.ts'
 import type { ResponseBody } from './contract.ts'
-import { type Exchange, exchange } from './exchange.ts'
+
+const CONNECT_TIMEOUT_MS = 5_000
+// An advance responds after all due timers have run, which can take minutes.
+const RESPONSE_TIMEOUT_MS = 600_000
+
+/** Sends one request on a new connection. Resolves with the response before its body; rejects with connection errors. */
+export async function open(
+  url: URL,
+  options: RequestOptions,
+  body?: string,
+): Promise<IncomingMessage> {
+  const request = url.protocol === 'https:' ? (await import('node:https')).request : httpRequest
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { timeout: RESPONSE_TIMEOUT_MS, ...options, agent: false }, resolve)
+    const connectMs = Math.min(CONNECT_TIMEOUT_MS, options.timeout ?? CONNECT_TIMEOUT_MS)
+    const connectTimer = setTimeout(
+      () => sent.destroy(new Error(`no connection within ${connectMs / 1_000} s`)),
+      connectMs,
+    )
+    sent.on('socket', (socket) => socket.once('connect', () => clearTimeout(connectTimer)))
+    sent.on('timeout', () => sent.destroy(new Error('no response')))
+    sent.on('error', reject)
+    sent.on('close', () => {
+      clearTimeout(connectTimer)
+      // An unexpected upgrade (101) closes the request without a response or an error.
+      reject(new Error('the connection was closed without a response'))
+    })
+    sent.end(body)
+  })
+}
+
+export type ExchangeOptions = Pick<RequestOptions, 'method' | 'signal' | 'timeout'> & {
+  headers?: OutgoingHttpHeaders
+}
+
+/** Sends one request. Resolves with the whole response; rejects with connection errors. */
+export type Exchange = (
+  url: URL,
+  options: ExchangeOptions,
+  body?: string,
+) => Promise<{ status: number; text: string }>
+
+/** Sends a request over HTTP. */
+export const exchange: Exchange = async (url, options, body) => {
+  const response = await open(url, options, body)
+  response.setEncoding('utf8')
+  let text = ''
+  for await (const chunk of response) text += chunk
+  return { status: response.statusCode ?? 0, text }
+}
 
 /** The sandbox that a caller uses. */
 export type Target = {
@@ -92,4 +148,75 @@ export function createCaller(target: Target, errorOf: (failed: FailedCall) => Er
     if (status >= 400 || !parsed.body) throw errorOf({ ...call, status, ...parsed })
     return parsed.body as ResponseBody<Id>
   }
+}
+
+/** Parses the URL of a sandbox and removes `/v1` or `/__admin` from its end. Returns `undefined` if it is not an HTTP URL. */
+export function parseSandboxUrl(text: string): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !/^https?:$/.test(url.protocol)) return undefined
+  url.pathname = url.pathname.replace(/(?:\/(?:v1|__admin))?\/*$/, '')
+  url.search = ''
+  url.hash = ''
+  return url
+}
+
+const CLIENT_AT_END = /\/@([^/]+)$/
+
+/** The client that a URL names, as it stands there. */
+export const clientInUrl = ({ pathname }: URL): string | undefined =>
+  CLIENT_AT_END.exec(pathname)?.[1]
+
+/** The URL with the base path of a client. */
+export function urlOfClient(url: URL, name: string): URL {
+  const result = new URL(url)
+  result.pathname = `${url.pathname.replace(CLIENT_AT_END, '').replace(/\/$/, '')}/@${name}`
+  return result
+}
+
+/** Parses one block of a server-sent event stream. Returns `undefined` for a comment. */
+function parseEvent(block: string): SandboxEvent | undefined {
+  const fields = Object.fromEntries(
+    block.split('\n').map((line) => {
+      const [name = '', ...value] = line.split(': ')
+      return [name, value.join(': ')]
+    }),
+  )
+  if (fields['data'] === undefined) return undefined
+  return {
+    id: fields['id'] ?? '',
+    kind: fields['event'] as SandboxEvent['kind'],
+    data: JSON.parse(fields['data']),
+  }
+}
+
+/** Reads the live events of a world, until the sandbox stops or the loop is left. */
+export async function* readEvents(
+  target: Target,
+  errorOf: (failed: FailedCall) => Error,
+  { lastEventId }: { lastEventId?: string },
+): AsyncGenerator<SandboxEvent> {
+  const { method, url: path } = adminRoute('streamEvents')
+  const url = adminBase(target) + path
+  const call = { method, url }
+  const headers = {
+    ...tokenHeader(target),
+    ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+  }
+  const response = await open(new URL(url), { headers }).catch((cause: unknown) => {
+    throw errorOf({ ...call, status: 0, cause })
+  })
+  response.setEncoding('utf8')
+  let text = ''
+  for await (const chunk of response) {
+    text += chunk
+    if (response.statusCode !== 200) continue
+    const blocks = text.split('\n\n')
+    text = blocks.pop()!
+    for (const block of blocks) {
+      const event = parseEvent(block)
+      if (event) yield event
+    }
+  }
+  const status = response.statusCode ?? 0
+  if (status !== 200) throw errorOf({ ...call, status, ...parseBody(text) })
 }

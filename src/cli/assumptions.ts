@@ -1,7 +1,7 @@
 import type { ResponseBody } from '../admin/contract.ts'
 import { BadOption } from '../config/options.ts'
+import { table } from './output.ts'
 import { remoteCommand } from './remote.ts'
-import { table } from './text-table.ts'
 
 type Assumption = ResponseBody<'listAssumptions'>['assumptions'][number]
 

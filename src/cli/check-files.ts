@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path'
-import { PACKAGE_ROOT } from '../config/package-root.ts'
+import { PACKAGE_ROOT } from '../config/package.ts'
 import { BadFixtures } from '../content/fixture-problems.ts'
 import { readFixtures } from '../content/fixtures.ts'
 import { FIXTURE_FILES } from '../model/fixtures.ts'

@@ -1,7 +1,7 @@
 import type { ResponseBody } from '../admin/contract.ts'
 import { BadOption, OPTIONS } from '../config/options.ts'
+import { table } from './output.ts'
 import { remoteCommand } from './remote.ts'
-import { table } from './text-table.ts'
 
 const MAX_ROWS = 50
 const MAX_DETAIL_LENGTH = 60

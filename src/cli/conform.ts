@@ -6,10 +6,9 @@ import { countOf } from '../model/count-text.ts'
 import { jsonLine } from '../model/printable.ts'
 import { type Command, checkArguments, type Input } from './command.ts'
 import { conformReport, conformResult } from './conform-report.ts'
+import { prepareFile, table } from './output.ts'
 import { openReport, REPORT_FLAG } from './report.ts'
-import { prepareFile } from './save-file.ts'
 import { quoteShellArguments } from './shell-quote.ts'
-import { table } from './text-table.ts'
 
 /** Parses the base URL of a service and adds `/v1` if it is missing. */
 function parseBaseUrl(text: unknown): string {

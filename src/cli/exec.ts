@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 import type { PreviousScenario } from '../active-scenario/expectations.ts'
+import { NO_CALL, programEnvironment } from '../config/environment.ts'
 import { BadOption, OPTIONS } from '../config/options.ts'
-import { NO_CALL, programEnvironment } from '../config/program-environment.ts'
 import { countOf } from '../model/count-text.ts'
 import { printableLine } from '../model/printable.ts'
 import type { TestCase } from '../report/junit.ts'

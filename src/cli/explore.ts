@@ -2,10 +2,10 @@ import type { ResponseBody } from '../admin/contract.ts'
 import { BadOption } from '../config/options.ts'
 import { countOf } from '../model/count-text.ts'
 import type { Report } from '../report/report.ts'
+import { parseWholeNumber } from './command.ts'
+import { oneLine } from './output.ts'
 import { remoteCommand } from './remote.ts'
 import { openReport, REPORT_FLAG } from './report.ts'
-import { oneLine } from './text-table.ts'
-import { parseWholeNumber } from './values.ts'
 
 type Exploration = ResponseBody<'exploreWebhooks'>
 type Replay = Exploration['in_order']

@@ -1,9 +1,7 @@
 import { BadOption } from '../config/options.ts'
-import { type Command, CommandFailed, checkArguments } from './command.ts'
+import { type Command, CommandFailed, checkArguments, parseWholeNumber } from './command.ts'
 import { gatherSomeOptions, START_FLAGS } from './options.ts'
-import { isReaderGone } from './output.ts'
-import { progressBar } from './progress.ts'
-import { parseWholeNumber } from './values.ts'
+import { isReaderGone, progressBar } from './output.ts'
 
 // Account and mobile numbers contain the index of the user in nine digits, and larger files serve no purpose.
 const MAX_USERS = 10_000_000
@@ -31,7 +29,7 @@ export const generate: Command = {
     const count = parseWholeNumber('--users', String(users), 1, MAX_USERS)
     const { 'random-seed': seed } = gatherSomeOptions(['random-seed'], flags, env)
     const [{ fixtureText, stepCount }, { Readable }, { pipeline }] = await Promise.all([
-      import('./generate-fixtures.ts'),
+      import('./generated-rows.ts'),
       import('node:stream'),
       import('node:stream/promises'),
     ])

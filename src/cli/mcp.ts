@@ -1,10 +1,9 @@
 import { createCaller, type Target } from '../admin/caller.ts'
 import type { Access } from '../mcp/tool.ts'
 import { printableLine } from '../model/printable.ts'
-import { targetOf } from './admin-api.ts'
 import { type Command, checkArguments, type Input } from './command.ts'
 import { gatherOptions, givenVariables } from './options.ts'
-import { ADDRESS_FLAGS } from './remote.ts'
+import { ADDRESS_FLAGS, targetOf } from './remote.ts'
 
 const PROBE_MS = 1_000
 

@@ -1,8 +1,133 @@
+import {
+  clientInUrl,
+  createCaller,
+  type FailedCall,
+  noResponseText,
+  notJsonText,
+  parseSandboxUrl,
+  type Target,
+  urlOfClient,
+} from '../admin/caller.ts'
+import type { ResponseBody, UncheckedArguments } from '../admin/contract.ts'
 import { BadOption } from '../config/options.ts'
+import type { AdminCallId } from '../model/admin-routes.ts'
+import { ClientName } from '../model/client-names.ts'
+import type { FieldError } from '../model/errors.ts'
 import { jsonLine } from '../model/printable.ts'
-import { type AdminApi, connect, namesClient } from './admin-api.ts'
 import { type Command, CommandFailed, checkArguments, type Input } from './command.ts'
-import { optionFlag } from './options.ts'
+import { gatherSomeOptions, optionFlag } from './options.ts'
+
+/** The host to connect to for a server that listens on `host`. */
+const connectHost = (host: string): string =>
+  host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+
+/** The URL of a sandbox on this machine, from the options `host` and `port`. */
+function localUrl(flags: Input['flags'], env: Input['env']): URL {
+  const { port, host } = gatherSomeOptions(
+    ['host', 'port'],
+    { port: flags['port'], host: flags['host'] },
+    env,
+  )
+  const name = connectHost(host)
+  return new URL(`http://${name.includes(':') ? `[${name}]` : name}:${port}`)
+}
+
+/** Parses the URL of a sandbox; `label` names the option in the message. */
+function requireUrl(label: string, text: string): URL {
+  const url = parseSandboxUrl(text)
+  if (url) return url
+  throw new BadOption(
+    `${label} takes the URL of a sandbox such as http://127.0.0.1:4310 or http://127.0.0.1:4310/@worker-3, not ${JSON.stringify(text)}`,
+  )
+}
+
+/** The URL of the sandbox: from `--url` or `--host` and `--port`, then from `PAYOUT_SANDBOX_URL`, then from other sources. */
+function sandboxUrl({ flags, env }: Input): URL {
+  const hasAddress = flags['port'] !== undefined || flags['host'] !== undefined
+  if (flags['url'] !== undefined && hasAddress)
+    throw new BadOption('--url excludes --port and --host: the URL has both')
+  if (flags['url'] !== undefined) return requireUrl('--url', String(flags['url']))
+  const fromVariable = env['PAYOUT_SANDBOX_URL']
+  return fromVariable && !hasAddress
+    ? requireUrl('PAYOUT_SANDBOX_URL', fromVariable)
+    : localUrl(flags, env)
+}
+
+/** The base URL of the client to use, without `/v1` and `/__admin`. */
+function clientUrl(input: Input): URL {
+  const url = sandboxUrl(input)
+  const { client, url: urlFlag } = input.flags
+  if (client === undefined) return url
+  const name = ClientName.safeParse(client)
+  if (!name.success)
+    throw new BadOption(
+      `--client takes the name of a client, such as worker-3, not ${JSON.stringify(client)}: it ${name.error.issues[0]!.message}`,
+    )
+  const inUrl = clientInUrl(url)
+  if (urlFlag !== undefined && inUrl !== undefined && inUrl !== name.data)
+    throw new BadOption(
+      `--client ${name.data} and the /@${inUrl} of --url are two different clients; give only one`,
+    )
+  return urlOfClient(url, name.data)
+}
+
+function adminTokenOf({ flags, env }: Input): string | undefined {
+  const token = gatherSomeOptions(['admin-token'], { 'admin-token': flags['admin-token'] }, env)[
+    'admin-token'
+  ]
+  return token === 'none' ? undefined : token
+}
+
+const BAD_OPTION_EXIT = 2
+
+type ErrorBody = { error?: string; message?: string; errors?: readonly FieldError[] }
+
+/** The message of an error response. That of invalid input has only the first of several errors, so lists them all. */
+function messageOf({ error, message, errors = [] }: ErrorBody): string | undefined {
+  if (error !== 'validation_failed' || errors.length <= 1) return message
+  const lines = errors.map((one) => `  ${one.field}: ${one.message}`)
+  return ['The request is invalid:', ...lines].join('\n')
+}
+
+/** The error of a failed call: exit code 2 for `validation_failed`, otherwise 1. */
+function commandFailure({ base }: Target, { url, status, body, cause }: FailedCall): CommandFailed {
+  if (status === 0)
+    return new CommandFailed(
+      `${noResponseText(base.origin, cause)} Start one with payout-sandbox start, or set its address with --url or --port.`,
+    )
+  if (!body) return new CommandFailed(notJsonText(url, status))
+  const errorBody: ErrorBody = body
+  const hint =
+    errorBody.error === 'admin_token_required' ? ' On the command line: --admin-token T.' : ''
+  return new CommandFailed(
+    `${messageOf(errorBody) ?? `${url} responds with ${status}`}${hint}`,
+    body,
+    // Every value in the request comes from the command line.
+    errorBody.error === 'validation_failed' ? BAD_OPTION_EXIT : 1,
+  )
+}
+
+/** Calls the admin API of a running sandbox. It throws `CommandFailed` if the call fails. */
+export type AdminApi = <Id extends AdminCallId>(
+  id: Id,
+  args?: UncheckedArguments<Id>,
+) => Promise<ResponseBody<Id>>
+
+/** The sandbox and the client of the command line. */
+export const targetOf = (input: Input): Target => ({
+  base: clientUrl(input),
+  token: adminTokenOf(input),
+})
+
+/** Whether the command line names a client. */
+export const namesClient = (input: Input): boolean =>
+  input.flags['client'] !== undefined || clientInUrl(sandboxUrl(input)) !== undefined
+
+/** Connects to the sandbox of the command line. */
+export function connect(input: Input, timeoutMs?: number): AdminApi {
+  const target = { ...targetOf(input), timeoutMs }
+  return createCaller(target, (failed) => commandFailure(target, failed))
+}
 
 /** The flags that name a running sandbox and a client. */
 export const ADDRESS_FLAGS: Command['flags'] = {

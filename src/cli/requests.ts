@@ -1,12 +1,11 @@
+import { allPages } from '../admin/admin-client.ts'
 import type { ResponseBody } from '../admin/contract.ts'
-import { allPages } from '../admin/request-pages.ts'
 import { BadOption } from '../config/options.ts'
 import type { Report } from '../report/report.ts'
-import { CommandFailed } from './command.ts'
+import { CommandFailed, parseJsonObject, parseWholeNumber } from './command.ts'
+import { table } from './output.ts'
 import { remoteCommand } from './remote.ts'
 import { openReport, REPORT_FLAG } from './report.ts'
-import { table } from './text-table.ts'
-import { parseJsonObject, parseWholeNumber } from './values.ts'
 
 const MAX_EXPECTED_COUNT = 1_000_000
 const MAX_LIMIT = 1_000

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ResponseBody } from '../admin/contract.ts'
 import { BadOption } from '../config/options.ts'
-import { PACKAGE_ROOT } from '../config/package-root.ts'
+import { PACKAGE_ROOT } from '../config/package.ts'
 import { gatherSomeOptions, START_FLAGS } from './options.ts'
+import { oneLine, table } from './output.ts'
 import { remoteCommand } from './remote.ts'
-import { oneLine, table } from './text-table.ts'
 
 type ActiveScenario = ResponseBody<'getScenario'>
 type Expectation = ActiveScenario['expect'][number]

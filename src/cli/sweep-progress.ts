@@ -1,7 +1,7 @@
 import { countOf } from '../model/count-text.ts'
 import { formatDuration } from '../model/duration.ts'
 import type { Progress } from '../sweep/sweep.ts'
-import { progressBar } from './progress.ts'
+import { progressBar } from './output.ts'
 
 /** The progress bar of a sweep, with its findings and the time left. */
 export function createSweepProgress() {

@@ -1,6 +1,6 @@
 import { printableLine } from '../model/printable.ts'
 import type { Finding } from '../sweep/faults-and-findings.ts'
-import { table } from './text-table.ts'
+import { table } from './output.ts'
 
 const HEAD = ['finding', 'level', 'verdict', 'what was done', 'what happened']
 

@@ -8,13 +8,12 @@ import { parseDuration } from '../model/duration.ts'
 import { jsonLine } from '../model/printable.ts'
 import type { Plan, SweepResult } from '../sweep/faults-and-findings.ts'
 import type { SweepOptions } from '../sweep/sweep.ts'
-import { type Command, CommandFailed, type Input } from './command.ts'
+import { type Command, CommandFailed, type Input, parseWholeNumber } from './command.ts'
 import { type KnownFinding, knownFindings } from './known-findings.ts'
 import { gatherOptions, START_FLAGS } from './options.ts'
 import { quoteProgram, quoteShellArguments } from './shell-quote.ts'
 import { createSweepProgress } from './sweep-progress.ts'
 import { sweepTable } from './sweep-table.ts'
-import { parseWholeNumber } from './values.ts'
 
 // Each run is in memory, on a free port, with a recording of its own.
 const {

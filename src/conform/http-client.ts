@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
-import { open } from '../admin/exchange.ts'
+import { open } from '../admin/caller.ts'
 
 // 20 times the size of a page of 100 rows: a larger response is not from this service.
 const MAX_BYTES = 1024 * 1024

@@ -1,4 +1,4 @@
-import { builtFile } from '../config/built-file.ts'
+import { builtFile } from '../config/package.ts'
 import type { BaseRows } from '../store/worlds.ts'
 import type { Rows } from '../tables/rows.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { PACKAGE_ROOT } from '../config/package-root.ts'
+import { PACKAGE_ROOT } from '../config/package.ts'
 
 const FILES = {
   'swagger-ui.css': 'text/css; charset=utf-8',

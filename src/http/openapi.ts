@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { VERSION } from '../config/version.ts'
+import { VERSION } from '../config/package.ts'
 import { ErrorResponse } from '../model/error-response.ts'
 import { ERRORS, type ErrorCode } from '../model/errors.ts'
 import type { Endpoint } from './endpoint.ts'

@@ -1,7 +1,7 @@
 import { type RequestListener, validateHeaderName, validateHeaderValue } from 'node:http'
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import inject from 'light-my-request'
-import type { Exchange } from '../admin/exchange.ts'
+import type { Exchange } from '../admin/caller.ts'
 import type { McpRequest, McpResponse } from '../http/mcp-request.ts'
 import { callerGone } from '../model/errors.ts'
 import { createMcpServer } from './server.ts'

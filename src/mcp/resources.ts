@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { PACKAGE_ROOT } from '../config/package-root.ts'
+import { PACKAGE_ROOT } from '../config/package.ts'
 import { SERVICE_ROUTES } from '../model/service-routes.ts'
 import { OPERATIONS, type OperationId } from '../scenarios/operations-and-events.ts'
 import type { Connection } from './tool.ts'

@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import * as z from 'zod'
-import { VERSION } from '../config/version.ts'
+import { VERSION } from '../config/package.ts'
 import { didYouMean } from '../model/closest-word.ts'
 import { fieldErrors, LIST_KNOWN_KEYS } from '../model/validation-errors.ts'
 import { PROMPTS } from './prompts.ts'

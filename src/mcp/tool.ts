@@ -1,13 +1,15 @@
 import * as z from 'zod'
 import {
   createCaller,
+  type Exchange,
+  type ExchangeOptions,
+  exchange,
   type FailedCall,
   noResponseText,
   notJsonText,
   type Target,
 } from '../admin/caller.ts'
 import type { ResponseBody, UncheckedArguments } from '../admin/contract.ts'
-import { type Exchange, type ExchangeOptions, exchange } from '../admin/exchange.ts'
 import type { AdminCallId } from '../model/admin-routes.ts'
 import type { FieldError } from '../model/errors.ts'
 

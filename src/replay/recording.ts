@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type OptionName, type Options, swapDashes } from '../config/options.ts'
-import { VERSION } from '../config/version.ts'
+import { VERSION } from '../config/package.ts'
 import { fixtureContent } from '../content/fixtures.ts'
 import { RECORDING_FORMAT, RecordingLine, RecordingStart } from '../model/recording.ts'
 import { type Library, loadReader, scenarioPath } from '../scenarios/library.ts'

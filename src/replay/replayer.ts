@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { swapDashes } from '../config/options.ts'
-import { VERSION } from '../config/version.ts'
+import { VERSION } from '../config/package.ts'
 import { fixturesOf } from '../content/fixtures.ts'
 import type { RecordingLine, RecordingStart } from '../model/recording.ts'
 import { compileScenario } from '../scenarios/compile.ts'

@@ -1,7 +1,6 @@
 import { basename, join } from 'node:path'
 import type { Readings } from '../assumptions/readings.ts'
-import { builtFile } from '../config/built-file.ts'
-import { PACKAGE_ROOT } from '../config/package-root.ts'
+import { builtFile, PACKAGE_ROOT } from '../config/package.ts'
 import { compileScenario } from './compile.ts'
 import type { CompiledScenario } from './compiled.ts'
 import {

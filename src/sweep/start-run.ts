@@ -1,5 +1,5 @@
+import { programEnvironment } from '../config/environment.ts'
 import type { Options } from '../config/options.ts'
-import { programEnvironment } from '../config/program-environment.ts'
 import type { FixtureWorlds } from '../content/start-rows.ts'
 import { inlineEntry, type Library } from '../scenarios/library.ts'
 import { type RunningServer, startServer } from '../server.ts'

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DEFAULT_READINGS } from '../assumptions/readings.ts'
-import { NO_CALL } from '../config/program-environment.ts'
+import { NO_CALL } from '../config/environment.ts'
 import { baselineDifferences, keyLevelOf, withLevel } from './baseline.ts'
 import { faultsOf } from './faults.ts'
 import type {

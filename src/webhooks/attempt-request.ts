@@ -1,6 +1,6 @@
 import type { Assumed } from '../assumptions/assumed.ts'
 import { webhookSignature } from '../assumptions/webhook-signature.ts'
-import { VERSION } from '../config/version.ts'
+import { VERSION } from '../config/package.ts'
 import type { DeliveryAttempt, DeliveryFault, StoredAttempt } from '../model/delivery.ts'
 import { maskLogText, maskText } from '../model/mask.ts'
 import type { WebhookRow } from '../model/webhook.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { supportsColour } from '../../src/cli/colour.ts'
+import { supportsColour } from '../../src/cli/output.ts'
 import { startSandbox } from '../../src/index.ts'
 import { run } from './program.ts'
 

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import { join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Test } from 'tap'
-import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import { PACKAGE_ROOT } from '../../src/config/package.ts'
 
 const binary = process.env['SANDBOX_BINARY']
 

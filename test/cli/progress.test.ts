@@ -1,5 +1,5 @@
 import t from 'tap'
-import { progressBar } from '../../src/cli/progress.ts'
+import { progressBar } from '../../src/cli/output.ts'
 
 const drawn = (isTTY: boolean, total: number) => {
   const lines: string[] = []

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { run } from './program.ts'
 
 const shipped = readFileSync(join(PACKAGE_ROOT, 'scenarios/scenario.schema.json'), 'utf8')

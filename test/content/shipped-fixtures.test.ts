@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { readFixtures } from '../../src/content/fixtures.ts'
 import { shippedWorlds } from '../../src/content/start-rows.ts'
 

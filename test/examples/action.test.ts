@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
-import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { call, PROGRAM } from '../cli/program.ts'
 import { read } from './files.ts'
 

@@ -3,7 +3,7 @@ import { cpSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
-import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'
 import { optionNames, read } from './files.ts'
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import { PACKAGE_ROOT } from '../../src/config/package.ts'
 
 const FOLDER = join(PACKAGE_ROOT, 'examples/first-payout')
 const scripts: Record<string, string> = JSON.parse(

@@ -1,7 +1,7 @@
 /** Programs of users. Those of the service call every endpoint with a client that a public generator made of the document. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { ASHA, ROHAN, ROHANS_ACCOUNT } from '../helper.ts'
 
 /** What a program returns: the HTTP status of each call by operation id, and the error code of a missing user. */

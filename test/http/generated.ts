@@ -4,7 +4,7 @@ import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import type { Test } from 'tap'
-import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import { PACKAGE_ROOT } from '../../src/config/package.ts'
 
 // TypeScript 7, whose threads each check the library's types anew: one takes a third of the processor time of four.
 const MODULES = join(PACKAGE_ROOT, 'node_modules')

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { SERVICE_REQUESTS } from '../../src/http/openapi-requests.ts'
 import { serviceDocument } from '../../src/http/openapi-service.ts'
 import { OPERATIONS } from '../../src/routes/v1/operations.ts'

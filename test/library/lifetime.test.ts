@@ -6,8 +6,8 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
-import { isUnderTestRunner } from '../../src/config/test-runner.ts'
+import { isUnderTestRunner } from '../../src/config/environment.ts'
+import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { startSandbox } from '../../src/index.ts'
 
 // A process that a sandbox keeps alive is killed after this long, real ms.

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { OptionName } from '../../src/config/options.ts'
-import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import type { SandboxEvent, SandboxOptions } from '../../src/index.ts'
 import type { FeedKind } from '../../src/model/feed-kinds.ts'
 

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { open } from '../../src/admin/exchange.ts'
+import { open } from '../../src/admin/caller.ts'
 import { type StartOptions, start, TOKEN } from '../helper.ts'
 import { manualTime } from '../manual-time.ts'
 import { connectionsOf, slowTimers, until } from './agent.ts'

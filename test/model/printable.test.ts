@@ -1,5 +1,5 @@
 import t from 'tap'
-import { oneLine } from '../../src/cli/text-table.ts'
+import { oneLine } from '../../src/cli/output.ts'
 import { createLog } from '../../src/log.ts'
 import { jsonLine, printable, printableLine } from '../../src/model/printable.ts'
 import { problemText } from '../../src/model/problem.ts'

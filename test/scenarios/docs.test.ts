@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { FAILURE_REASONS, failureOf } from '../../src/model/payment-failure.ts'
 import { EVENTS, OPERATIONS } from '../../src/scenarios/operations-and-events.ts'
 import { problemText, readScenario } from '../../src/scenarios/read.ts'

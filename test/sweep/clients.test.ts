@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { gatherOptions } from '../../src/cli/options.ts'
-import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { openContent } from '../../src/server.ts'
 import { faultsOf } from '../../src/sweep/faults.ts'
 import type { Plan } from '../../src/sweep/faults-and-findings.ts'

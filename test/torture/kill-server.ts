@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { buildApp } from '../../src/app.ts'
-import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { fixturesOf } from '../../src/content/fixtures.ts'
 import { shippedLibrary } from '../../src/scenarios/library.ts'
 import { answerMcp } from '../../src/server.ts'

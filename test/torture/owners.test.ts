@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import t from 'tap'
-import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { NO_NAMESPACES, type OwnerProcess, type Place, startOwner } from './owner-process.ts'
 import { figures, LONG, seeded } from './part.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { PACKAGE_ROOT } from '../../config/package-root.ts'
+import { PACKAGE_ROOT } from '../../config/package.ts'
 import { basePathOf } from '../../http/clients.ts'
 import { noRoute } from '../../http/errors.ts'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { VERSION } from '../../config/version.ts'
+import { VERSION } from '../../config/package.ts'
 import { adminCall } from '../../http/admin-call.ts'
 import { Timestamp } from '../../model/formats.ts'
 

@@ -1,8 +1,9 @@
 import type { ResponseBody } from '../admin/contract.ts'
 import { BadOption } from '../config/options.ts'
 import { isRejected, lastResult, nextAttempt, sentStatus } from '../model/delivery-result.ts'
+import { parseJsonObject } from './command.ts'
+import { oneLine, table } from './output.ts'
 import { remoteCommand } from './remote.ts'
-import { oneLine, table } from './text-table.ts'
 
 type Delivery = ResponseBody<'listDeliveries'>['deliveries'][number]
 
@@ -69,5 +70,37 @@ export const deliveries = remoteCommand({
     'deliveries',
     'deliveries --status failed --json',
     'deliveries --redeliver dlv_0a3e5b61acc8458a9a476e39c59787c8',
+  ],
+})
+
+export const trigger = remoteCommand({
+  name: 'trigger',
+  summary: 'send a webhook event now, signed and logged like any other',
+  subcommands: {
+    '': {
+      syntax: 'EVENT',
+      description: 'send an event such as transaction.success; exit 1 if the receiver rejects it',
+      flags: {
+        resource: ['ID', 'resource of the event (default: the newest one of its kind)'],
+        override: ['JSON', 'object of fields that replace fields of the event’s data'],
+      },
+      async run(api, [event], { resource, override }) {
+        const body = {
+          event,
+          resource_id: resource,
+          ...(override !== undefined && {
+            override: parseJsonObject('--override', String(override)),
+          }),
+        }
+        const response = await api('triggerWebhook', { body })
+        const text = response.deliveries.map(sentText).join('')
+        return { response, text, failed: response.deliveries.some(isRejected) }
+      },
+    },
+  },
+  examples: [
+    'trigger webhook.test',
+    'trigger transaction.success --resource a0000000-0000-4000-8000-000000000001',
+    'trigger transaction.failed --override \'{"utr": null}\'',
   ],
 })

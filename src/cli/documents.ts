@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join, relative, sep } from 'node:path'
+import { BadOption } from '../config/options.ts'
+import { PACKAGE_ROOT } from '../config/package.ts'
+import { printableLine } from '../model/printable.ts'
+import { replaceFile } from '../report/output-file.ts'
+import { type Command, CommandFailed, checkArguments } from './command.ts'
+
+export const openapi: Command = {
+  name: 'openapi',
+  summary: 'print the OpenAPI document of the service or of the admin API',
+  usage: [
+    ['openapi', 'print the OpenAPI document of the service, with all responses of the contract'],
+    ['openapi --strict', 'print the document with exactly the responses of this sandbox'],
+    ['openapi --admin', 'print the OpenAPI document of the admin API'],
+  ],
+  flags: {
+    strict: ['', 'describe exactly the responses of this sandbox'],
+    admin: ['', 'print the document of the admin API'],
+  },
+  examples: ['openapi > openapi.json', 'openapi --admin > openapi-admin.json'],
+  async run({ args, flags }) {
+    checkArguments('openapi', '', args)
+    const isStrict = flags['strict'] === true
+    if (isStrict && flags['admin'])
+      throw new BadOption('--strict is for the document of the service; leave out --admin')
+    const [{ serviceDocument }, { adminDocument }, { OPERATIONS }, { ADMIN_CALLS }] =
+      await Promise.all([
+        import('../http/openapi-service.ts'),
+        import('../http/openapi-admin.ts'),
+        import('../routes/v1/operations.ts'),
+        import('../routes/admin/admin-calls.ts'),
+      ])
+    const document = flags['admin']
+      ? adminDocument(ADMIN_CALLS)
+      : serviceDocument(OPERATIONS, { isStrict })
+    process.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
+    return 0
+  },
+}
+
+const FILE = 'scenario.schema.json'
+
+/** The lines that name the schema in a scenario file: of VS Code and other editors with its server, and of JetBrains. */
+const linesFor = (path: string) => [`# yaml-language-server: $schema=${path}`, `# $schema: ${path}`]
+
+/** Writes the schema into a folder of scenario files, and returns what to write into those files. */
+async function writeInto(folder: string, schema: string): Promise<string> {
+  const { scenarioTree } = await import('../scenarios/scenario-files.ts')
+  const file = join(folder, FILE)
+  let files: string[]
+  try {
+    ;({ files } = scenarioTree(folder))
+    replaceFile(file, schema)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new CommandFailed(
+      `${file} cannot be written (${code}). Give the folder of your scenario files.`,
+    )
+  }
+  const inside = [...new Set(['.', ...files.map(dirname)])].map((one) => {
+    const lines = linesFor(join(relative(one, '.'), FILE).replaceAll(sep, '/'))
+    return `One of these lines at the top of a file in ${printableLine(join(folder, one))} shows it to an editor:\n${lines.join('\n')}\n`
+  })
+  return `${printableLine(file)} is written.\n${inside.join('')}`
+}
+
+export const schema: Command = {
+  name: 'schema',
+  summary: 'print the JSON Schema of scenario files, or write it beside yours for your editor',
+  usage: [
+    ['schema', 'print the JSON Schema of scenario files'],
+    ['schema DIR', `write it into a folder of scenario files, as ${FILE}`],
+  ],
+  flags: {},
+  examples: ['schema ./scenarios', 'schema > scenario.schema.json'],
+  async run({ args }) {
+    checkArguments('schema', '[DIR]', args)
+    const [folder] = args
+    const { scenarioJsonSchema } = await import('../scenarios/scenario-schema.ts')
+    const text = scenarioJsonSchema()
+    process.stdout.write(folder === undefined ? text : await writeInto(folder, text))
+    return 0
+  },
+}
+
+/** The file of each client. */
+const CLIENTS = {
+  python: 'python/payout_sandbox.py',
+  java: 'java/PayoutSandbox.java',
+  junit: 'java/PayoutSandboxExtension.java',
+  go: 'go/payoutsandbox.go',
+  php: 'php/PayoutSandbox.php',
+} as const
+
+const LANGUAGES = Object.keys(CLIENTS)
+
+export const client: Command = {
+  name: 'client',
+  summary: 'print the client for tests in Python, Java, Go or PHP, to save it in your project',
+  usage: [
+    [
+      `client ${LANGUAGES.join('|')}`,
+      'print the client of a language; junit is the JUnit 5 extension beside the one of java',
+    ],
+  ],
+  flags: {},
+  examples: ['client python > payout_sandbox.py', 'client java > PayoutSandbox.java'],
+  async run({ args }) {
+    checkArguments('client', 'LANGUAGE', args)
+    const [language = ''] = args
+    if (!Object.hasOwn(CLIENTS, language))
+      throw new BadOption(
+        `client takes ${LANGUAGES.join(', ')}, not ${JSON.stringify(language)}. Other languages can use exec, or the HTTP calls of docs/languages.md.`,
+      )
+    const file = CLIENTS[language as keyof typeof CLIENTS]
+    process.stdout.write(readFileSync(join(PACKAGE_ROOT, 'clients', file)))
+    return 0
+  },
+}
