@@ -1,4 +1,3 @@
-import { errorText } from '../model/envelope-text.ts'
 import type { FieldError } from '../model/errors.ts'
 import { assumption } from './assumption.ts'
 
@@ -19,7 +18,8 @@ const escaped = (text: string) => text.replace(/[&<>]/g, (character) => ENTITIES
 /** The form of every error outside the service, such as those of the admin API. */
 export const ENVELOPE: ErrorForm = {
   type: 'application/json; charset=utf-8',
-  text: ({ status, code, message, errors }) => errorText(status, code, message, errors),
+  text: ({ status, code, message, errors = [] }) =>
+    JSON.stringify({ status: false, code: status, error: code, message, data: null, errors }),
 }
 
 /** What the body of an error contains. */

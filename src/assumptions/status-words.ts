@@ -1,17 +1,15 @@
-import type { BankStatus } from '../model/bank-account.ts'
-import type { KycStatus } from '../model/kyc.ts'
+import type * as z from 'zod'
+import type { BankAccount, BankStatus } from '../model/bank-account.ts'
+import type { KycRecord, KycStatus } from '../model/kyc.ts'
 import { assumption } from './assumption.ts'
 
 /** The word that responses and webhooks show for each status. */
 export type StatusWords = {
-  /** Whether each status is shown as it is stored. */
-  isPlain: boolean
-  kyc: Readonly<Record<KycStatus, string>>
-  bank: Readonly<Record<BankStatus, string>>
+  kyc: Readonly<Record<KycStatus, z.output<typeof KycRecord>['kyc_status']>>
+  bank: Readonly<Record<BankStatus, z.output<typeof BankAccount>['bank_status']>>
 }
 
 const PLAIN: StatusWords = {
-  isPlain: true,
   kyc: { pending: 'pending', success: 'success', failed: 'failed' },
   bank: { pending: 'pending', success: 'success', failed: 'failed' },
 }
@@ -31,7 +29,6 @@ export const statusWords = assumption<StatusWords>({
     other: {
       does: 'KYC: `verified`; bank: `in_progress`, `rejected`. The names of webhook events stay',
       value: {
-        isPlain: false,
         kyc: { ...PLAIN.kyc, success: 'verified' },
         bank: { ...PLAIN.bank, pending: 'in_progress', failed: 'rejected' },
       },

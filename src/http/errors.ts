@@ -2,7 +2,6 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ENVELOPE } from '../assumptions/error-body.ts'
-import { errorText } from '../model/envelope-text.ts'
 import { ERRORS, type ErrorCode, SandboxError } from '../model/errors.ts'
 import { excerptOf } from '../model/mask.ts'
 import type { Log } from '../world/sandbox.ts'
@@ -114,7 +113,7 @@ export function sendClientError(error: NodeJS.ErrnoException, socket: Socket): v
     'The request is not well-formed HTTP.',
   ]
   const [status] = ERRORS[word]
-  const body = errorText(status, word, message)
+  const body = ENVELOPE.text({ status, code: word, message })
   const headers = { ...jsonHeaders(body), connection: 'close' }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   closeWith(socket, `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
@@ -130,7 +129,7 @@ const jsonHeaders = (body: string) => ({
 export function rejectExpectation(request: IncomingMessage, response: ServerResponse): void {
   const [status] = ERRORS.expectation_failed
   const message = `Expect: ${excerptOf(String(request.headers.expect), 40)} is not supported. Send the request without this header.`
-  const body = errorText(status, 'expectation_failed', message)
+  const body = ENVELOPE.text({ status, code: 'expectation_failed', message })
   response.writeHead(status, { ...jsonHeaders(body), connection: 'close' }).end(body)
 }
 

@@ -1,6 +1,5 @@
 import type * as z from 'zod'
 import type { ErrorCode } from '../model/errors.ts'
-import type { JsonText } from '../model/json-text.ts'
 import { SERVICE_ROUTES, type ServiceRoute } from '../model/service-routes.ts'
 import type { OperationId } from '../scenarios/operations-and-events.ts'
 import type { World } from '../world/world.ts'
@@ -15,8 +14,8 @@ export type Operation = Endpoint &
     body?: z.ZodObject
     /** Throws all errors that need no change, before a scenario decides. The result is passed to `handle`. */
     check?(world: World, input: Input): unknown
-    /** Returns the JSON text of the response body. */
-    handle(world: World, input: Input, lifecycles: Lifecycles, checked: unknown): JsonText
+    /** Returns the body of the response. */
+    handle(world: World, input: Input, lifecycles: Lifecycles, checked: unknown): object
   }
 
 /** An operation that is loaded when it is first called. */
@@ -68,7 +67,7 @@ function errorsOf({ method, body }: Pick<Endpoint, 'method' | 'body'>, own: read
 
 type Definition = Omit<
   Operation,
-  keyof ServiceRoute | 'params' | 'query' | 'body' | 'errors' | 'check' | 'handle'
+  keyof ServiceRoute | 'params' | 'query' | 'body' | 'response' | 'errors' | 'check' | 'handle'
 >
 
 /**
@@ -76,6 +75,7 @@ type Definition = Omit<
  * every endpoint has.
  */
 export function operation<
+  R extends z.ZodObject,
   P extends z.ZodObject | undefined = undefined,
   Q extends z.ZodObject | undefined = undefined,
   B extends z.ZodObject | undefined = undefined,
@@ -86,6 +86,7 @@ export function operation<
     params?: P
     query?: Q
     body?: B
+    response: R
     errors?: readonly ErrorCode[]
     check?(world: World, input: Input<Valid<P>, Valid<Q>, Valid<B>>): C
     handle(
@@ -93,7 +94,7 @@ export function operation<
       input: Input<Valid<P>, Valid<Q>, Valid<B>>,
       lifecycles: Lifecycles,
       checked: C,
-    ): JsonText
+    ): z.output<R>
   },
 ): Operation {
   const { id, body, errors = [] } = definition

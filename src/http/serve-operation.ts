@@ -38,12 +38,11 @@ function decide(op: Operation, request: FastifyRequest): Call {
   return { op, request, decision, checked }
 }
 
-const execute = ({ op, request, decision, checked }: Call): StoredResponse => ({
-  status: op.status,
-  body: request.world.assumed.get(newWords)(
-    op.handle(request.world, inputOf(request), decision.lifecycles, checked),
-  ),
-})
+function execute({ op, request, decision, checked }: Call): StoredResponse {
+  const { world } = request
+  const body = op.handle(world, inputOf(request), decision.lifecycles, checked)
+  return { status: op.status, body: JSON.stringify(world.assumed.get(newWords)(body)) }
+}
 
 /** Executes the operation and stores its response in one change. */
 function executeAndStore(call: Call, storeResponse: StoreResponse): StoredResponse {

@@ -20,7 +20,7 @@ export const ClientRow = z.strictObject({
 export type ClientRow = z.infer<typeof ClientRow>
 
 /** Interface 2.6. */
-const ClientProfile = z
+export const ClientProfile = z
   .strictObject({
     client_id: Uuid,
     email: z.string(),

@@ -6,10 +6,10 @@ import type { BankAccountRow } from '../model/bank-account.ts'
 import { type ErrorCode, SandboxError } from '../model/errors.ts'
 import { quoteInput } from '../model/mask.ts'
 import type { PaymentRow } from '../model/payment.ts'
-import { apiStatus } from '../model/row-texts.ts'
 import type { CreateTransaction } from '../model/transaction.ts'
 import { fieldError, notFound, type WorldContext } from '../tables/world-context.ts'
 import type { Users } from './users.ts'
+import { apiStatus } from './views.ts'
 
 /** The payer and the account of the receiver. */
 export type Parties = { payer_id: string; account: BankAccountRow }

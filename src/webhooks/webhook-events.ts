@@ -1,8 +1,7 @@
 import { newWords } from '../assumptions/new-words.ts'
 import { SandboxError } from '../model/errors.ts'
-import { type JsonText, json, stringify, unescaped } from '../model/json-text.ts'
 import { quoteInput } from '../model/mask.ts'
-import type { Views } from '../payouts/response-texts.ts'
+import type { Views } from '../payouts/views.ts'
 import type { RuleEvent } from '../scenarios/match.ts'
 import type { EventName } from '../scenarios/operations-and-events.ts'
 import { kindOf, newIdIn } from '../tables/resource-ids.ts'
@@ -39,8 +38,8 @@ export function createWebhookEvents({
     return entry
   }
 
-  /** The JSON text of `data`. */
-  function dataOf(type: string, id: string): JsonText {
+  /** The resource of an event, as its GET shows it. */
+  function dataOf(type: string, id: string): object {
     const { clientId, ...view } = views()
     switch (kindOf(type)) {
       case 'transaction':
@@ -53,7 +52,7 @@ export function createWebhookEvents({
         return view.user(assertFound(users.entry(id), 'user', id))
       case 'webhook': {
         const { webhook_id, url } = assertFound(webhook.get(id), 'webhook', id)
-        return stringify({ webhook_id, client_id: clientId, url })
+        return { webhook_id, client_id: clientId, url }
       }
       default:
         throw new SandboxError('not_found', `There is no event ${quoteInput(type)}.`)
@@ -64,7 +63,7 @@ export function createWebhookEvents({
     /** Creates an event about the present state of a resource; throws `not_found` if it does not exist. */
     create(type: string, resource_id: string, override?: Override) {
       const resource = dataOf(type, resource_id)
-      const data = override ? stringify(merged(JSON.parse(resource), override)) : resource
+      const data = override ? merged({ ...resource }, override) : resource
       const event_id = newIdIn(events, () => `evt_${random.uuid().replaceAll('-', '')}`)
       const created_at = clock.iso()
       return {
@@ -72,10 +71,14 @@ export function createWebhookEvents({
         type,
         resource_id,
         created_at,
-        data,
-        body: json(
-          `{"id":"${unescaped(event_id)}","type":"${unescaped(type)}","timestamp":"${unescaped(created_at)}","client_id":"${unescaped(views().clientId)}","data":${assumed.get(newWords)(data)}}`,
-        ),
+        data: JSON.stringify(data),
+        body: JSON.stringify({
+          id: event_id,
+          type,
+          timestamp: created_at,
+          client_id: views().clientId,
+          data: assumed.get(newWords)(data),
+        }),
       }
     },
     /** The event as webhook rules read it; data, user and account are looked up only when a rule needs them. */

@@ -1,7 +1,7 @@
 import { Assumed } from '../assumptions/assumed.ts'
 import { createSnapshots } from '../content/snapshots.ts'
 import { createPayouts } from '../payouts/payouts.ts'
-import { createViews, type Views } from '../payouts/response-texts.ts'
+import { createViews, type Views } from '../payouts/views.ts'
 import { RequestLog } from '../requests/request-log.ts'
 import { createRandom, type Random } from '../runtime/random.ts'
 import { createResourceEvents } from '../tables/resource-events.ts'

@@ -1,6 +1,5 @@
 import t from 'tap'
 import { maskIfsc, maskNumber, maskText } from '../../src/model/mask.ts'
-import { accountTextParts } from '../../src/model/row-texts.ts'
 
 t.test('a number keeps its last four characters and its length', async (t) => {
   const table: [name: string, value: string, masked: string][] = [
@@ -62,20 +61,4 @@ t.test('numbers, secrets and user info are masked inside a text', async (t) => {
     ['amount 9999999.99 on page 12', 'amount 9999999.99 on page 12'],
   ]
   for (const [text, masked] of table) t.equal(maskText(text), masked)
-})
-
-t.test('an account is shown with its numbers masked', async (t) => {
-  const row = {
-    bank_id: 'b',
-    user_id: 'u',
-    account_number: '999912345678',
-    ifsc_code: 'HDFC0000001',
-    bank_status: 'success' as const,
-  }
-  t.strictSame(JSON.parse(`{${accountTextParts(row.bank_id, row.user_id, row)}}`), {
-    ...row,
-    bank_name: null,
-    account_number: 'XXXXXXXX5678',
-    ifsc_code: 'HDFCXXXX001',
-  })
 })

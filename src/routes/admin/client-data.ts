@@ -46,15 +46,15 @@ type UserEntry = ReturnType<World['users']['get']>
 
 /** Returns a payment in both views, as its events contain it. */
 const paymentResponse = ({ views }: World, entry: PaymentEntry): z.input<typeof Payment> =>
-  JSON.parse(views.payment(entry))
+  views.payment(entry)
 
 const userResponse = (
   { views, kyc, bankAccounts }: World,
   entry: UserEntry,
 ): z.input<typeof UserWithAll> => ({
-  ...JSON.parse(views.user(entry)),
-  kyc: kyc.ofUser(entry.id).map((one) => JSON.parse(views.kyc(one))),
-  bank_accounts: bankAccounts.ofUser(entry.id).map((one) => JSON.parse(views.bankAccount(one))),
+  ...views.user(entry),
+  kyc: kyc.ofUser(entry.id).map(views.kyc),
+  bank_accounts: bankAccounts.ofUser(entry.id).map(views.bankAccount),
 })
 
 /** Whether a user has a KYC record with this status; `none`: no record at all. */

@@ -156,11 +156,8 @@ async function forResource(
   const { payments, kyc } = world.tables.tables
   const tests = await testsFor(value, RESOURCE_FIELDS[what])
   const matches = predicateOf(tests)
-  const matchingData = (text: string | undefined): Resource | undefined => {
-    if (text === undefined) return undefined
-    const data = JSON.parse(text) as Resource
-    return matches({ data }) ? data : undefined
-  }
+  const ifMatching = (data: Resource | undefined): Resource | undefined =>
+    data && matches({ data }) ? data : undefined
   const viewOf = {
     transaction(id: string) {
       const entry = payments.entry(id)
@@ -179,21 +176,21 @@ async function forResource(
   function* records(): Generator<Resource> {
     const ids = id === undefined ? pagedNewestFirst(pageOf) : [{ id }]
     for (const entry of ids) {
-      const text = viewOf(entry.id)
-      if (text !== undefined) yield JSON.parse(text)
+      const data = viewOf(entry.id)
+      if (data) yield data
     }
   }
   const pageOf = (offset: number, limit: number): readonly { id: string }[] =>
     table.page(index, key, offset, limit)
   const wait: Wait<Resource> = {
     findExisting() {
-      if (id !== undefined) return matchingData(viewOf(id))
-      const take = (entry: { id: string }) => matchingData(viewOf(entry.id))
+      if (id !== undefined) return ifMatching(viewOf(id))
+      const take = (entry: { id: string }) => ifMatching(viewOf(entry.id))
       return firstOf(pagedNewestFirst(pageOf), take)
     },
     onEvent: ({ kind, subject }) =>
       kind === 'change' && subject.type.startsWith(`${what}.`)
-        ? matchingData(viewOf(subject.resource_id))
+        ? ifMatching(viewOf(subject.resource_id))
         : undefined,
     timeoutError() {
       const noun = what === 'kyc' ? 'KYC record' : 'transaction'

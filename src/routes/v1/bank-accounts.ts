@@ -4,8 +4,7 @@ import {
   AddBankAccountResponse,
   ListBankAccountsResponse,
 } from '../../model/bank-account.ts'
-import { successText } from '../../model/envelope-text.ts'
-import { json, listText, stringify, timesText } from '../../model/json-text.ts'
+import { success } from '../../model/envelope.ts'
 import { UserPath } from './users.ts'
 
 /** The endpoints that add a bank account and list those of a user. */
@@ -23,14 +22,8 @@ export const bankAccountOperations = [
     check: ({ bankAccounts }, { body }) => bankAccounts.check(body),
     handle({ bankAccounts, views }, { body }, lifecycles) {
       const { status, message, row, metadata } = bankAccounts.add(body, lifecycles.bank)
-      const account = json(
-        `{${views.accountParts(row)},"metadata":${stringify(metadata)},${timesText(row)}}`,
-      )
-      return successText(
-        201,
-        'Bank account processed successfully',
-        json(`{"status":${status},"message":${stringify(message)},"data":${account}}`),
-      )
+      const data = views.addedBankAccount(row, metadata)
+      return success(201, 'Bank account processed successfully', { status, message, data })
     },
   }),
   operation({
@@ -42,10 +35,10 @@ export const bankAccountOperations = [
     response: ListBankAccountsResponse,
 
     handle: ({ bankAccounts, views }, { params }) =>
-      successText(
+      success(
         200,
         'Bank accounts fetched successfully',
-        listText(bankAccounts.ofUser(params.userId).map(views.bankAccount)),
+        bankAccounts.ofUser(params.userId).map(views.bankAccount),
       ),
   }),
 ]

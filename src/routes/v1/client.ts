@@ -1,7 +1,7 @@
 import { operation } from '../../http/operation.ts'
 import { GetClientProfileResponse } from '../../model/client.ts'
-import { successText } from '../../model/envelope-text.ts'
-import { clientProfileText } from '../../model/row-texts.ts'
+import { success } from '../../model/envelope.ts'
+import { clientProfile } from '../../payouts/views.ts'
 
 /** The endpoint that reads the client's profile. */
 export const clientOperations = [
@@ -13,6 +13,6 @@ export const clientOperations = [
     response: GetClientProfileResponse,
 
     handle: (world) =>
-      successText(200, 'Client profile fetched successfully', clientProfileText(world.profile())),
+      success(200, 'Client profile fetched successfully', clientProfile(world.profile())),
   }),
 ]

@@ -1,7 +1,6 @@
 import { operation } from '../../http/operation.ts'
-import { successText } from '../../model/envelope-text.ts'
+import { success } from '../../model/envelope.ts'
 import { HistoryQuery, HistoryResponse, UserHistoryQuery } from '../../model/history.ts'
-import { json, listText } from '../../model/json-text.ts'
 import { type ListQuery, pagesOf } from '../../model/paging.ts'
 import type { PaymentRow } from '../../model/payment.ts'
 import type { Entry } from '../../store/table.ts'
@@ -11,7 +10,7 @@ import { UserPath } from './users.ts'
 
 type HistoryPage = { total: number; entries: Entry<PaymentRow>[] }
 
-function historyText(
+function historyPage(
   world: World,
   query: ListQuery,
   { total, entries }: HistoryPage,
@@ -19,15 +18,13 @@ function historyText(
 ) {
   checkPage(world, query, total)
   const { page, limit } = query
-  const records = entries.map((entry) => world.views.history(entry, userId))
-  const counts = json(
-    `"total_transactions":${total},"page":${page},"limit":${limit},"total_pages":${pagesOf(total, limit)}`,
-  )
-  return successText(
-    200,
-    'Transaction history fetched successfully',
-    json(`{${counts},"transactions":${listText(records)}}`),
-  )
+  return success(200, 'Transaction history fetched successfully', {
+    total_transactions: total,
+    page,
+    limit,
+    total_pages: pagesOf(total, limit),
+    transactions: entries.map((entry) => world.views.history(entry, userId)),
+  })
 }
 
 /** The endpoints that list payments as transaction history, of the client or of one user. */
@@ -41,7 +38,7 @@ export const historyOperations = [
     response: HistoryResponse,
 
     handle: (world, { query }) =>
-      historyText(world, query, world.payments.history(query, query.type)),
+      historyPage(world, query, world.payments.history(query, query.type)),
   }),
   operation({
     id: 'listUserTransactionHistory',
@@ -53,6 +50,6 @@ export const historyOperations = [
     response: HistoryResponse,
 
     handle: (world, { params, query }) =>
-      historyText(world, query, world.payments.historyOfUser(params.userId, query), params.userId),
+      historyPage(world, query, world.payments.historyOfUser(params.userId, query), params.userId),
   }),
 ]

@@ -1,6 +1,5 @@
 import { operation } from '../../http/operation.ts'
-import { successText } from '../../model/envelope-text.ts'
-import { json, listText, stringify } from '../../model/json-text.ts'
+import { success } from '../../model/envelope.ts'
 import { GetKycResponse, SubmitKyc, SubmitKycResponse } from '../../model/kyc.ts'
 import { UserPath } from './users.ts'
 
@@ -18,12 +17,10 @@ export const kycOperations = [
 
     check: ({ kyc }, { body }) => kyc.check(body),
     handle({ kyc, views }, { body }, lifecycles) {
-      const entries = kyc
+      const records = kyc
         .submit(body, lifecycles.kyc)
-        .map(({ status, message, entry }) =>
-          json(`{"status":${status},"message":${stringify(message)},"data":${views.kyc(entry)}}`),
-        )
-      return successText(201, 'KYC processed successfully', listText(entries))
+        .map(({ status, message, entry }) => ({ status, message, data: views.kyc(entry) }))
+      return success(201, 'KYC processed successfully', records)
     },
   }),
   operation({
@@ -35,11 +32,10 @@ export const kycOperations = [
     response: GetKycResponse,
 
     handle({ users, kyc, views }, { params }) {
-      const user = views.user(users.get(params.userId))
-      const records = listText(kyc.ofUser(params.userId).map(views.kyc))
-      const data = json(`{"user":[${user}],"kycData":${records}}`)
-      const response = successText(200, 'KYC fetched successfully', data)
-      return json(`{"status":true,"data":{"statusCode":200,"response":${response}}}`)
+      const user = [views.user(users.get(params.userId))]
+      const kycData = kyc.ofUser(params.userId).map(views.kyc)
+      const response = success(200, 'KYC fetched successfully', { user, kycData })
+      return { status: true as const, data: { statusCode: 200 as const, response } }
     },
   }),
 ]

@@ -1,8 +1,7 @@
 import * as z from 'zod'
 import { operation } from '../../http/operation.ts'
-import { successText } from '../../model/envelope-text.ts'
+import { success } from '../../model/envelope.ts'
 import { Uuid } from '../../model/formats.ts'
-import { json, listText } from '../../model/json-text.ts'
 import { pagesOf } from '../../model/paging.ts'
 import {
   CreateTransaction,
@@ -29,12 +28,10 @@ export const transactionOperations = [
       'kyc_required',
     ],
     check: ({ payments }, { body }) => payments.check(body),
-    handle: ({ payments, views }, { body }, lifecycles, parties) =>
-      successText(
-        200,
-        'Transaction initiated successfully',
-        json(`[${views.transaction(payments.create(body, lifecycles.transaction, parties))}]`),
-      ),
+    handle({ payments, views }, { body }, lifecycles, parties) {
+      const payment = payments.create(body, lifecycles.transaction, parties)
+      return success(200, 'Transaction initiated successfully', [views.transaction(payment)])
+    },
   }),
   operation({
     id: 'listTransactions',
@@ -48,14 +45,14 @@ export const transactionOperations = [
       const { payments, views } = world
       const { total, entries } = payments.list(query)
       checkPage(world, query, total)
-      const counts = json(
-        `"total_transation":${total},"page":${query.page},"limit":${query.limit},"total_pages":${pagesOf(total, query.limit)}`,
-      )
-      return successText(
-        200,
-        'Transactions fetched successfully',
-        json(`{${counts},"transactions":${listText(entries.map(views.transaction))}}`),
-      )
+      const { page, limit } = query
+      return success(200, 'Transactions fetched successfully', {
+        total_transation: total,
+        page,
+        limit,
+        total_pages: pagesOf(total, limit),
+        transactions: entries.map(views.transaction),
+      })
     },
   }),
   operation({
@@ -66,11 +63,9 @@ export const transactionOperations = [
     status: 200,
     response: TransactionsResponse,
 
-    handle: ({ payments, views }, { params }) =>
-      successText(
-        200,
-        'Transaction fetched successfully',
-        json(`[${views.transaction(payments.get(params.transaction_id))}]`),
-      ),
+    handle({ payments, views }, { params }) {
+      const payment = payments.get(params.transaction_id)
+      return success(200, 'Transaction fetched successfully', [views.transaction(payment)])
+    },
   }),
 ]

@@ -1,8 +1,7 @@
 import * as z from 'zod'
 import { operation } from '../../http/operation.ts'
-import { successText } from '../../model/envelope-text.ts'
+import { success } from '../../model/envelope.ts'
 import { Uuid } from '../../model/formats.ts'
-import { json, listText } from '../../model/json-text.ts'
 import {
   CreateUser,
   CreateUserResponse,
@@ -26,7 +25,7 @@ export const userOperations = [
     response: CreateUserResponse,
     errors: ['user_exists'],
     handle: ({ users, views }, { body }) =>
-      successText(201, 'User created successfully', views.user(users.create(body))),
+      success(201, 'User created successfully', views.user(users.create(body))),
   }),
   operation({
     id: 'getUser',
@@ -37,7 +36,7 @@ export const userOperations = [
     response: GetUserResponse,
 
     handle: ({ users, views }, { params }) =>
-      successText(200, 'User fetched successfully', views.user(users.get(params.userId))),
+      success(200, 'User fetched successfully', views.user(users.get(params.userId))),
   }),
   operation({
     id: 'listUsers',
@@ -48,12 +47,11 @@ export const userOperations = [
     response: ListUsersResponse,
 
     handle(world, { query }) {
-      const { users, views } = world
-      const { total, entries } = users.list(query)
+      const { total, entries } = world.users.list(query)
       checkPage(world, query, total)
-      const counts = json(`"total_users":${total},"page":${query.page},"limit":${query.limit}`)
-      const rows = listText(entries.map(views.user))
-      return successText(200, 'Users fetched successfully', json(`{${counts},"users":${rows}}`))
+      const { page, limit } = query
+      const users = entries.map(world.views.user)
+      return success(200, 'Users fetched successfully', { total_users: total, page, limit, users })
     },
   }),
 ]

@@ -1,5 +1,4 @@
 import { operation } from '../../http/operation.ts'
-import { stringify } from '../../model/json-text.ts'
 import {
   CreateWebhook,
   GetWebhookResponse,
@@ -16,11 +15,10 @@ const webhookData = (world: World, { webhook_id, url }: WebhookRow) => ({
   url,
 })
 
-const updatedText = (world: World, message: string, row: WebhookRow) =>
-  stringify({
-    message,
-    updatedWebhook: { response: { status: true, message, data: webhookData(world, row) } },
-  })
+const updatedWebhook = (world: World, message: string, row: WebhookRow) => ({
+  message,
+  updatedWebhook: { response: { status: true as const, message, data: webhookData(world, row) } },
+})
 
 /** The endpoints that register, read and change the client's webhook. */
 export const webhookOperations = [
@@ -33,7 +31,7 @@ export const webhookOperations = [
     response: UpdatedWebhookResponse,
     errors: ['webhook_exists'],
     handle: (world, { body }) =>
-      updatedText(world, 'Webhook created successfully', world.webhooks.create(body)),
+      updatedWebhook(world, 'Webhook created successfully', world.webhooks.create(body)),
   }),
   operation({
     id: 'getWebhook',
@@ -42,11 +40,10 @@ export const webhookOperations = [
     status: 200,
     response: GetWebhookResponse,
 
-    handle: (world) =>
-      stringify({
-        message: 'Webhook fetched successfully',
-        data: webhookData(world, world.webhooks.get()),
-      }),
+    handle: (world) => ({
+      message: 'Webhook fetched successfully',
+      data: webhookData(world, world.webhooks.get()),
+    }),
   }),
   operation({
     id: 'updateWebhook',
@@ -57,6 +54,6 @@ export const webhookOperations = [
     response: UpdatedWebhookResponse,
 
     handle: (world, { body }) =>
-      updatedText(world, 'Webhook updated successfully', world.webhooks.update(body)),
+      updatedWebhook(world, 'Webhook updated successfully', world.webhooks.update(body)),
   }),
 ]

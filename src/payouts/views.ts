@@ -1,0 +1,161 @@
+import type * as z from 'zod'
+import type { Assumed } from '../assumptions/assumed.ts'
+import { historyMetadata } from '../assumptions/history-metadata.ts'
+import { historyUtr } from '../assumptions/history-utr.ts'
+import { missingRemark } from '../assumptions/missing-remark.ts'
+import { processingStatus } from '../assumptions/processing-status.ts'
+import { statusWords } from '../assumptions/status-words.ts'
+import type { BankAccount, BankAccountRow, BankMetadata, BenifBank } from '../model/bank-account.ts'
+import { bankNameOf } from '../model/bank-names.ts'
+import type { ClientProfile, ClientRow } from '../model/client.ts'
+import type { HistoryRecord } from '../model/history.ts'
+import { historyUserOf } from '../model/history-users.ts'
+import type { KycRecord, KycRow } from '../model/kyc.ts'
+import { maskIfsc, maskNumber } from '../model/mask.ts'
+import { rupeesOf } from '../model/money.ts'
+import type { PaymentRow, PaymentStatus } from '../model/payment.ts'
+import type { Transaction } from '../model/transaction.ts'
+import type { User, UserRow } from '../model/user.ts'
+
+/** The status of a payment as the API shows it in `transaction_status`; `processing` is the word for PROCESSING. */
+export function apiStatus(status: PaymentStatus, processing: 'pending' | 'processing') {
+  if (status === 'PROCESSING') return processing
+  return status === 'PENDING' ? 'pending' : status === 'SUCCESS' ? 'success' : 'failed'
+}
+
+/** A stored row, as tables return it. */
+type Shown<R> = { readonly row: R }
+
+/** Shows the profile of a client. */
+export const clientProfile = (row: ClientRow): z.output<typeof ClientProfile> => ({
+  client_id: row.client_id,
+  name: row.name,
+  email: row.email,
+  email_verified: row.email_verified,
+  status: row.status,
+  check_kyc: row.check_kyc,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+  ClientConfigurations: [],
+})
+
+/** Shows one client's rows as its responses and webhooks contain them: masked, and as its readings say. */
+export function createViews(client_id: string, assumed: Assumed) {
+  const user = ({ row }: Shown<UserRow>): z.output<typeof User> => ({
+    user_id: row.user_id,
+    client_id,
+    user_type: row.user_type,
+    email: row.email,
+    mobile: row.mobile,
+    pid: row.pid,
+    tid: row.tid,
+    bank_id: row.bank_id,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  })
+
+  const kyc = ({ row }: Shown<KycRow>): z.output<typeof KycRecord> => ({
+    kyc_id: row.kyc_id,
+    user_id: row.user_id,
+    country: row.country,
+    document_type: row.document_type,
+    document_name: row.document_name,
+    document_number: maskNumber(row.document_number),
+    full_name: row.full_name,
+    dob: row.dob,
+    kyc_status: assumed.get(statusWords).kyc[row.kyc_status],
+    verified_by: row.verified_by,
+    vp: null,
+    metadata: row.metadata,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  })
+
+  /** A bank account without its times. */
+  const account = (
+    row: Pick<BankAccountRow, 'bank_id' | 'user_id' | 'account_number' | 'ifsc_code'>,
+    bank_status: z.output<typeof BenifBank>['bank_status'],
+  ): z.output<typeof BenifBank> => ({
+    bank_id: row.bank_id,
+    user_id: row.user_id,
+    bank_name: null,
+    account_number: maskNumber(row.account_number),
+    ifsc_code: maskIfsc(row.ifsc_code),
+    bank_status,
+  })
+
+  const bankAccount = ({ row }: Shown<BankAccountRow>): z.output<typeof BankAccount> => ({
+    ...account(row, assumed.get(statusWords).bank[row.bank_status]),
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  })
+
+  /** A bank account with the result of its check, as only the response that adds it contains it. */
+  const addedBankAccount = (row: BankAccountRow, metadata: BankMetadata) => ({
+    ...account(row, assumed.get(statusWords).bank[row.bank_status]),
+    metadata,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  })
+
+  const transaction = ({ row }: Shown<PaymentRow>): z.output<typeof Transaction> => ({
+    transaction_id: row.transaction_id,
+    client_id,
+    reference_id: row.reference_id,
+    from_user_id: row.from_user_id,
+    to_user_id: row.to_user_id,
+    benif_bank_id: row.benif_bank_id,
+    currency_code: row.currency_code,
+    transaction_type: row.transaction_type,
+    amount: rupeesOf(row.paise),
+    utr: row.utr && maskNumber(row.utr),
+    transaction_status: apiStatus(row.status, assumed.get(processingStatus)),
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+    // As it was when the payment was made, so no reading changes its word.
+    benif_bank: account(
+      { ...row, bank_id: row.benif_bank_id, user_id: row.to_user_id },
+      row.bank_status,
+    ),
+  })
+
+  /** A payment as a record of the history of a user (default: the client's history). */
+  const history = (
+    { row }: Shown<PaymentRow>,
+    user_id = historyUserOf(row),
+  ): z.output<typeof HistoryRecord> => ({
+    id: row.id,
+    client_id,
+    client_transaction_id: row.client_transaction_id,
+    partner_transaction_id: row.partner_transaction_id,
+    user_id,
+    account_holder_name: row.account_name,
+    account_number: maskNumber(row.account_number),
+    ifsc_code: maskIfsc(row.ifsc_code),
+    bank_name: bankNameOf(row.ifsc_code),
+    amount: rupeesOf(row.paise),
+    status: row.status,
+    currency: row.currency_code,
+    utr: assumed.get(historyUtr)(row.utr),
+    remark: row.remark || assumed.get(missingRemark),
+    metadata: assumed.get(historyMetadata) ? row.failure : null,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  })
+
+  return {
+    clientId: client_id,
+    /** The readings of these views. */
+    readings: assumed.readings,
+    user,
+    kyc,
+    bankAccount,
+    addedBankAccount,
+    transaction,
+    history,
+    /** A payment in both views, as its events contain it. */
+    payment: (entry: Shown<PaymentRow>) => ({ ...transaction(entry), history: history(entry) }),
+  }
+}
+
+export type Views = ReturnType<typeof createViews>
