@@ -2,7 +2,6 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { FastifyInstance } from 'fastify'
 import { type AppDeps, setDeps } from './http/app-deps.ts'
 import { createClientResolver, isOfService, rewriteClientPath } from './http/clients.ts'
-import { createGate } from './http/concurrency-limit.ts'
 import type { AppShape } from './http/guarded-app.ts'
 import { createHostCheck } from './http/host-guard.ts'
 import { createServers, type ServerLimits } from './http/listening.ts'
@@ -21,14 +20,9 @@ export type AppOptions = Omit<AppShape, 'isWatched'> &
     log: Log
     /** Answers agents; it is above the admin API, which it calls. */
     answerMcp: McpHandler
-    /** How long the reader of a large response may take for its next chunk, real ms. */
-    patienceMs?: number | undefined
     /** Called for every request and its response. */
     watch?: RequestObserver | undefined
   }
-
-// Each retains one consistent state in memory while it is sent.
-const MAX_LARGE_ANSWERS = 4
 
 // The routes of the sandbox itself are loaded when one of them is first called: most of a start would be theirs.
 const CREATE = {
@@ -51,8 +45,7 @@ function routesOf(
 }
 
 function depsFor(sandbox: Sandbox, options: AppOptions, handle: RequestListener): AppDeps {
-  const { log, adminToken, allowHost, patienceMs, watch, answerMcp } = options
-  const name = `The sandbox is sending ${MAX_LARGE_ANSWERS} large responses`
+  const { log, adminToken, allowHost, watch, answerMcp } = options
   return {
     sandbox,
     log,
@@ -62,8 +55,6 @@ function depsFor(sandbox: Sandbox, options: AppOptions, handle: RequestListener)
     handle,
     choice: createClientResolver(sandbox),
     isHostAllowed: createHostCheck(allowHost),
-    largeBodies: createGate(1, 'The sandbox is reading another large body'),
-    largeAnswers: { gate: createGate(MAX_LARGE_ANSWERS, name), patienceMs },
     hangingSockets: new Set(),
   }
 }

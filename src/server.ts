@@ -8,7 +8,6 @@ import { hostNameOf } from './http/host-guard.ts'
 import type { McpHandler } from './http/mcp-request.ts'
 import { createLog } from './log.ts'
 import { problemText } from './model/problem.ts'
-import { maxClientsOfHeap } from './runtime/heap-limits.ts'
 import { nodeCrypto } from './runtime/node-modules.ts'
 import { wallNow } from './runtime/real-time.ts'
 import { type Library, shippedLibrary } from './scenarios/library.ts'
@@ -48,16 +47,6 @@ function adminTokenOf(options: Options): string | undefined {
   return isLoopback(options.host)
     ? undefined
     : `sbx_admin_${nodeCrypto().randomBytes(16).toString('hex')}`
-}
-
-/** The maximum number of clients: lower than the option if the heap is small, since Node would run out of memory. */
-function maxClientsOf({ 'max-clients': wanted }: Options, log: Log): number {
-  const safe = maxClientsOfHeap()
-  if (wanted <= safe) return wanted
-  log.warn(
-    `The heap of this process is small, so at most ${safe} clients are possible instead of --max-clients ${wanted}. Give the process more memory (docs/container.md), or give Node a larger heap with NODE_OPTIONS=--max-old-space-size=MIB.`,
-  )
-  return safe
 }
 
 /** Invalid scenario files; the message has one line per problem. */
@@ -228,12 +217,8 @@ export async function startServer(
   log: Log,
   { unref = false, imposes = false, worldOpened, ...content }: Given = {},
 ): Promise<RunningServer> {
-  // A replay needs the generated token and the effective limit, so both become options.
-  const options = {
-    ...given,
-    'admin-token': adminTokenOf(given) ?? 'none',
-    'max-clients': maxClientsOf(given, log),
-  }
+  // A replay needs the generated token, so it becomes an option.
+  const options = { ...given, 'admin-token': adminTokenOf(given) ?? 'none' }
   const file = options.memory ? undefined : options.data
   const library = content.library ?? (await openLibrary(options, log))
   const fixtures = content.fixtures ?? (await openStart(options, library))

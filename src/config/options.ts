@@ -143,7 +143,7 @@ export const OPTIONS = {
     () => wholeNumber(1, 100_000),
     1000,
     'N',
-    'maximum number of clients; a small heap allows fewer',
+    'maximum number of clients',
   ],
   'no-auto-clients': [flag, false, '', 'do not create clients on first use'],
   'log-level': [

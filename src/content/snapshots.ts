@@ -117,8 +117,6 @@ export function createSnapshots({
   }
 }
 
-const FEW_ROWS = 1_000
-
 function compare(before: SandboxImages, after: SandboxImages): StateDiff {
   const diff: StateDiff = {}
   for (const table of NAMES) {
@@ -137,27 +135,3 @@ function compare(before: SandboxImages, after: SandboxImages): StateDiff {
   }
   return diff
 }
-
-/** The JSON text of a diff, in pieces of one id or one row. */
-export function* stateDiffText(snapshot: string, tables: StateDiff): Generator<string> {
-  yield `{"snapshot":${JSON.stringify(snapshot)},"tables":{`
-  let between = ''
-  for (const [table, difference] of Object.entries(tables)) {
-    yield `${between}"${table}":{`
-    between = ','
-    for (const list of ['added', 'removed', 'changed'] as const) {
-      yield `${list === 'added' ? '' : ','}"${list}":[`
-      for (const [i, one] of difference[list].entries())
-        yield (i === 0 ? '' : ',') + JSON.stringify(one)
-      yield ']'
-    }
-    yield '}'
-  }
-  yield '}}'
-}
-
-/** Whether a diff is too large for one piece. */
-export const isLargeDiff = (tables: StateDiff): boolean =>
-  Object.values(tables).some(
-    ({ added, removed, changed }) => added.length + removed.length + changed.length > FEW_ROWS,
-  )

@@ -10,12 +10,6 @@ import type { ClockState } from '../time/clock.ts'
 import { DOCUMENT_ROWS, Profile, TABLE_NAMES, type TableName } from './state-document.ts'
 import { settingOf } from './stored-state.ts'
 
-// A state with fewer rows is sent in one piece.
-const FEW_ROWS = 2_000
-
-/** The JSON text of a state, in pieces. */
-export type StateText = { pieces: Iterable<string>; isLarge: boolean }
-
 const orderFields = Object.fromEntries(
   TABLE_NAMES.map((name) => [name, inOrderOf(DOCUMENT_ROWS[name])]),
 ) as Record<TableName, (row: object) => object>
@@ -49,7 +43,8 @@ export type ExportedWorld = {
   runtime: Pick<Runtime, 'yieldsToOthers'>
 }
 
-function exported(state: State, clock: ClockState, world: ExportedWorld): StateText {
+/** The JSON text of a state. */
+function exported(state: State, clock: ClockState, world: ExportedWorld): string {
   const { settings, client } = state.images
   const scenario = settingOf(settings, 'scenario')!
   const { name, definition } = scenario
@@ -68,19 +63,15 @@ function exported(state: State, clock: ClockState, world: ExportedWorld): StateT
   const tables = TABLE_NAMES.map(
     (table) => [table, rowsText(exportedRows(table, state, world.exportedSecrets))] as const,
   )
-  const rows = TABLE_NAMES.reduce((sum, table) => sum + state.images[table].rows.size, 0)
-  return {
-    pieces: stateText(head, tables),
-    isLarge: world.runtime.yieldsToOthers && rows > FEW_ROWS,
-  }
+  return [...stateText(head, tables)].join('')
 }
 
 /** The present state of a client. */
-export const exportState = (world: ExportedWorld): StateText =>
+export const exportState = (world: ExportedWorld): string =>
   exported(world.tables.now(), world.clockNow(), world)
 
 /** The state of a snapshot. */
-export function exportSnapshot(world: ExportedWorld, name: string): StateText {
+export function exportSnapshot(world: ExportedWorld, name: string): string {
   const state = world.tables.snapshots.get(name)!
   return exported(state, settingOf(state.images.settings, 'clock')!, world)
 }

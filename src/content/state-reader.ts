@@ -1,5 +1,4 @@
 import type * as z from 'zod'
-import { LargeJson } from '../json/large-json.ts'
 import type { FieldError } from '../model/errors.ts'
 import { safeParse } from '../model/safe-parse.ts'
 import {
@@ -54,8 +53,6 @@ function* mapTables(
   return mapped
 }
 
-const asItIs = (row: unknown) => row
-
 type DataFile = { clients: Record<string, unknown>; shared?: unknown }
 
 /** Whether a document is a whole data file, or is meant to be one. */
@@ -78,9 +75,8 @@ function stateIn({ clients, shared }: DataFile, names: readonly string[]): objec
 }
 
 /**
- * Checks a state document row by row; `rows` has the schema of each table. `sent` is a parsed body, or a large body
- * that is not parsed yet; of a whole data file the state of the first of these clients that it has is read. Throws
- * `validation_failed` with the first hundred errors. The caller can pause at each `yield`.
+ * Checks a state document row by row; `rows` has the schema of each table. Of a whole data file the state of the first
+ * of these clients that it has is read. Throws `validation_failed` with the first hundred errors. The caller can pause at each `yield`.
  */
 export function* readState<T>(
   sent: unknown,
@@ -99,17 +95,9 @@ export function* readState<T>(
       },
     ]),
   )
-  let value = sent
-  if (sent instanceof LargeJson) {
-    const unchecked = Object.fromEntries(Object.keys(rows).map((name) => [name, asItIs]))
-    const whole = Object.fromEntries(clients.map((name) => [name, { tables: unchecked }]))
-    value = yield* sent.read({ tables: takes, clients: whole })
-  }
-  const chosen = isDataFile(value) ? stateIn(value, clients) : undefined
-  const unread = chosen ?? (sent instanceof LargeJson ? undefined : sent)
-  if (chosen) value = chosen
-  if (isObject(unread) && isObject(unread['tables']))
-    value = { ...unread, tables: yield* mapTables(unread['tables'], takes) }
+  let value = isDataFile(sent) ? stateIn(sent, clients) : sent
+  if (isObject(value) && isObject(value['tables']))
+    value = { ...value, tables: yield* mapTables(value['tables'], takes) }
   // The rows are already checked: now check the rest of the document.
   const tables = isObject(value) && isObject(value['tables']) ? value['tables'] : undefined
   const withoutTableRows = tables ? { ...(value as object), tables: withoutRows(tables) } : value

@@ -6,7 +6,15 @@ import type { Sandbox } from '../world/sandbox.ts'
 import type { World } from '../world/world.ts'
 import type { Endpoint, Input, Valid } from './endpoint.ts'
 import { BODY_ERRORS } from './json-body.ts'
-import type { JsonPieces } from './large-response.ts'
+
+/** A response that is JSON text already, such as a state with one row a line. */
+export class WrittenJson {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
 
 /** What a call gets besides the parts of its request. */
 type CallContext = {
@@ -60,7 +68,7 @@ function tagOf(url: string): string {
 
 /** The error codes of a call; `own` are those that not every call has. */
 function errorsOf(
-  { method, open, raw, large }: Pick<AdminCall, 'method' | 'open' | 'raw' | 'large'>,
+  { method, open, raw }: Pick<AdminCall, 'method' | 'open' | 'raw'>,
   own: readonly ErrorCode[],
 ): ErrorCode[] {
   const codes: ErrorCode[] = [
@@ -74,7 +82,6 @@ function errorsOf(
   if (!open && !raw) codes.push('admin_token_required')
   if (raw) codes.push('payload_too_large')
   else if (method !== 'GET') codes.push(...BODY_ERRORS)
-  if (large) codes.push('server_busy')
   return [...new Set(codes)]
 }
 
@@ -135,7 +142,7 @@ export function adminCall<
       world: World,
       input: Input<Valid<P>, Valid<Q>, Valid<B>> & CallContext,
       sandbox: Sandbox,
-    ): z.input<R> | JsonPieces | Promise<z.input<R> | JsonPieces>
+    ): z.input<R> | WrittenJson | Promise<z.input<R> | WrittenJson>
   },
 ): AdminCall & Typed<Id, P, Q, B, R> {
   const { id, errors = [] } = definition

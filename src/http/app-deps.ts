@@ -3,7 +3,6 @@ import type { Socket } from 'node:net'
 import type { RequestObserver } from '../world/recorder.ts'
 import type { Log, Sandbox } from '../world/sandbox.ts'
 import type { ClientResolver } from './clients.ts'
-import type { Gate } from './concurrency-limit.ts'
 import type { McpHandler } from './mcp-request.ts'
 
 /** What the routes need of the sandbox that a request is for. All sandboxes of a process share the routes. */
@@ -13,10 +12,6 @@ export type AppDeps = {
   log: Log
   isHostAllowed: (header: string) => boolean
   adminToken: string | undefined
-  /** Limits concurrent large bodies of all calls together to one. */
-  largeBodies: Gate
-  /** Limits concurrent large responses of all calls together, and the time that their readers may take. */
-  largeAnswers: { gate: Gate; patienceMs: number | undefined }
   /** Connections that a scenario leaves without a response. */
   hangingSockets: Set<Socket>
   /** Called for every request and its response. */

@@ -24,7 +24,7 @@ export type Endpoint = {
   errors: readonly ErrorCode[]
   /** Accepts any bytes as its body. */
   raw?: boolean
-  /** Accepts a body of any size: Fastify does not validate it, and a large one is a `LargeJson`. */
+  /** Accepts the body of a whole state, which Fastify does not validate. */
   large?: boolean
   /** Not part of a recording, so it must change nothing: a new name in its base path creates no client. */
   unrecorded?: boolean

@@ -3,7 +3,7 @@ import { depsOf } from './app-deps.ts'
 import { allowOrigin } from './cors.ts'
 import { COMMON_HEADERS, sendError } from './errors.ts'
 import { guardHost } from './host-guard.ts'
-import { acceptJsonOnly, SMALL_BODY } from './json-body.ts'
+import { acceptJsonOnly, BODY_LIMIT } from './json-body.ts'
 import { collectMethods } from './methods.ts'
 import { createSiteGuard } from './site-guard.ts'
 import { restoreTrailingSlash } from './trailing-slash.ts'
@@ -28,7 +28,7 @@ export function createGuardedApp(
   prepare?: (app: FastifyInstance) => void,
 ) {
   const app = Fastify({
-    bodyLimit: SMALL_BODY,
+    bodyLimit: BODY_LIMIT,
     // The maximum length of Node's request line: an invalid id of any length reaches its own validation.
     routerOptions: { maxParamLength: 16_384 },
     // Otherwise Fastify loads its own compilers at each start.

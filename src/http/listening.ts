@@ -1,12 +1,5 @@
 import { once } from 'node:events'
-import {
-  createServer,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  type RequestListener,
-  type Server,
-  ServerResponse,
-} from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { oncePerBurst } from '../runtime/once-per-burst.ts'
 import type { Log } from '../world/sandbox.ts'
@@ -23,33 +16,6 @@ export type ServerLimits = {
 // Long enough for a slow laptop, short enough that a stuck client frees its socket, real ms.
 const REQUEST_MS = 10_000
 
-/**
- * A response that sends a text of ASCII as latin1: the bytes are the same, and Node writes them without encoding them. It
- * sends its head and its body as one write: `end` alone adds an empty second one.
- */
-class TextResponse<Request extends IncomingMessage> extends ServerResponse<Request> {
-  /** Bytes of the body, as Fastify has counted them. */
-  #contentLength: unknown
-
-  override writeHead(status: number, ...rest: never[]): this {
-    const headers = rest[0] as OutgoingHttpHeaders | undefined
-    this.#contentLength = headers?.['content-length']
-    return super.writeHead(status, ...rest)
-  }
-
-  override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
-    const isAscii =
-      typeof chunk === 'string' && !encoding && Number(this.#contentLength) === chunk.length
-    const done = callback as () => void
-    const { socket } = this
-    if (!isAscii || !socket) return super.end(chunk, encoding as BufferEncoding, done)
-    socket.cork()
-    super.write(chunk, 'latin1')
-    socket.uncork()
-    return super.end(done)
-  }
-}
-
 function createHttpServer(
   handle: RequestListener,
   { requestMs = REQUEST_MS, maxConnections = 4_096 }: ServerLimits,
@@ -63,7 +29,6 @@ function createHttpServer(
       headersTimeout: requestMs,
       connectionsCheckingInterval: 1_000,
       requireHostHeader: false,
-      ServerResponse: TextResponse,
     },
     oneAtATime(handle, log),
   )

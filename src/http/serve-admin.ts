@@ -1,15 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import * as z from 'zod'
 import { SandboxError } from '../model/errors.ts'
-import type { AdminCall } from './admin-call.ts'
+import { type AdminCall, WrittenJson } from './admin-call.ts'
 import { refuseUnknownQuery } from './admin-query.ts'
 import { depsOf } from './app-deps.ts'
 import { sameSecret } from './clients.ts'
 import { type Input, routeOf } from './endpoint.ts'
 import { JSON_TYPE } from './errors.ts'
 import { hangUpSignal } from './hang-up.ts'
-import { acceptLargeJson } from './json-body.ts'
-import { JsonPieces, sendPieces } from './large-response.ts'
+import { STATE_LIMIT } from './json-body.ts'
 
 /** The body of a POST without fields: an unknown field is an error and not silently ignored. */
 const EmptyBody = z.strictObject({}).default({})
@@ -60,13 +59,13 @@ function guardOf(call: AdminCall) {
 }
 
 async function respond(call: AdminCall, request: FastifyRequest, reply: FastifyReply) {
-  const { sandbox, largeAnswers } = depsOf(request)
+  const { sandbox } = depsOf(request)
   const { world, params, query, body, headers } = request
   const context = { headers, hangUpSignal: () => hangUpSignal(request, reply) }
   const input = { params, query, body, ...context } as Input & typeof context
   const result = await call.handle(world, input, sandbox)
-  if (result instanceof JsonPieces) return sendPieces(reply, result, largeAnswers)
-  return reply.code(call.status).header('content-type', JSON_TYPE).send(JSON.stringify(result))
+  const text = result instanceof WrittenJson ? result.text : JSON.stringify(result)
+  return reply.code(call.status).header('content-type', JSON_TYPE).send(text)
 }
 
 /** Adds the route of one admin call. */
@@ -80,6 +79,7 @@ export function serveAdmin(
     ...routeOf(call, call.body ?? (method === 'POST' && !raw ? EmptyBody : undefined)),
     config: { endpoint: call, sameSiteOnly: true, isStream: stream !== undefined },
     ...(stream && { exposeHeadRoute: false }),
+    ...(large && { bodyLimit: STATE_LIMIT }),
     onRequest: guardOf(call),
     async handler(request, reply) {
       const { choice } = depsOf(request)
@@ -95,15 +95,13 @@ export function serveAdmin(
         failed = reply.statusCode >= 400
         return answered
       } finally {
-        request.releaseGate?.()
         choice.settle(request.world, failed)
       }
     },
   }
-  if (raw || large)
+  if (raw)
     app.register(async (scope) => {
-      if (raw) acceptRawBody(scope)
-      else acceptLargeJson(scope)
+      acceptRawBody(scope)
       scope.route(route)
     })
   else app.route(route)

@@ -1,12 +1,22 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { SandboxError } from '../model/errors.ts'
 import { depsOf } from './app-deps.ts'
 import { basePathOf } from './clients.ts'
-import { createGate } from './concurrency-limit.ts'
 import { hangUpSignal } from './hang-up.ts'
 import { checkAdminToken } from './serve-admin.ts'
 
 // A tool can wait for a minute, or move the clock by years.
-const tools = createGate(16, 'The sandbox is running 16 tools of agents')
+const MAX_TOOLS = 16
+let running = 0
+
+function rejectTooMany() {
+  if (running < MAX_TOOLS) return
+  throw new SandboxError(
+    'server_busy',
+    `The sandbox is running ${MAX_TOOLS} tools of agents already. Nothing was changed; send the call again in a second.`,
+    { headers: { 'retry-after': '1' } },
+  )
+}
 
 /** The error of JSON-RPC for a body with several messages, which no version of the protocol since 2025-06-18 permits. */
 const batchError = (count: number) => ({
@@ -55,7 +65,9 @@ export function serveMcp(admin: FastifyInstance) {
       const { answerMcp, handle, choice, adminToken, sandbox } = depsOf(request)
       const world = choice.known(request)
       const named = world ? `/@${world.name}` : basePathOf(request)
-      const leave = message?.method === 'tools/call' ? tools.enter() : undefined
+      const isTool = message?.method === 'tools/call'
+      if (isTool) rejectTooMany()
+      if (isTool) running++
       const { status, type, text } = await answerMcp({
         handle,
         host: request.headers.host!,
@@ -65,7 +77,9 @@ export function serveMcp(admin: FastifyInstance) {
         headers: sentHeaders(request),
         body: request.body,
         signal: hangUpSignal(request, reply),
-      }).finally(leave)
+      }).finally(() => {
+        if (isTool) running--
+      })
       reply.code(status)
       if (type !== null) reply.header('content-type', type)
       return reply.send(text)

@@ -98,10 +98,7 @@ export const ERRORS = {
     429,
     'Too many calls: a scenario rejects this one, or the reading of `rate_limit` does; see `Retry-After`.',
   ],
-  server_busy: [
-    429,
-    'The sandbox is busy with other large bodies or responses, or runs 16 tools of agents; see `Retry-After`.',
-  ],
+  server_busy: [429, 'The sandbox runs 16 tools of agents; see `Retry-After`.'],
   internal_error: [500, 'An error in the sandbox itself; its log has the details.'],
   bad_gateway: [502, 'A scenario says that a bank behind the service failed.'],
   service_unavailable: [503, 'A scenario says that the service is down.'],

@@ -1,10 +1,8 @@
 import * as z from 'zod'
-import { isLargeDiff, stateDiffText } from '../../content/snapshots.ts'
 import { replaceState } from '../../content/state.ts'
 import { DataDocument, StateDocument } from '../../content/state-document.ts'
-import { exportSnapshot, exportState, type StateText } from '../../content/state-export.ts'
-import { adminCall } from '../../http/admin-call.ts'
-import { JsonPieces } from '../../http/large-response.ts'
+import { exportSnapshot, exportState } from '../../content/state-export.ts'
+import { adminCall, WrittenJson } from '../../http/admin-call.ts'
 import { SnapshotName } from '../../model/client-names.ts'
 import { Timestamp } from '../../model/formats.ts'
 
@@ -23,16 +21,13 @@ const Difference = z
   })
   .meta({ id: 'TableDifference' })
 
-const stateResponse = ({ pieces, isLarge }: StateText) => new JsonPieces(pieces, isLarge)
-
 /** The calls for a client's whole state: as a document, and as named snapshots. */
 export const stateCalls = [
   adminCall({
     id: 'getState',
     summary: 'Export the whole state as one JSON document, without token and webhook secret',
     response: StateDocument,
-    errors: ['server_busy'],
-    handle: (world) => stateResponse(exportState(world)),
+    handle: (world) => new WrittenJson(exportState(world)),
   }),
   adminCall({
     id: 'putState',
@@ -74,10 +69,9 @@ export const stateCalls = [
     summary: 'Export a snapshot, in the format of GET /state',
     params: SnapshotPath,
     response: StateDocument,
-    errors: ['server_busy'],
     handle(world, { params }) {
       world.snapshots.check(params.name)
-      return stateResponse(exportSnapshot(world, params.name))
+      return new WrittenJson(exportSnapshot(world, params.name))
     },
   }),
   adminCall({
@@ -110,13 +104,9 @@ export const stateCalls = [
     response: z
       .strictObject({ snapshot: z.string(), tables: z.record(z.string(), Difference) })
       .meta({ id: 'SnapshotDifferenceResponse' }),
-    errors: ['server_busy'],
-    async handle({ snapshots, runtime }, { params: { name } }) {
-      const tables = snapshots.diff(name)
-      return new JsonPieces(
-        stateDiffText(name, tables),
-        runtime.yieldsToOthers && isLargeDiff(tables),
-      )
-    },
+    handle: ({ snapshots }, { params: { name } }) => ({
+      snapshot: name,
+      tables: snapshots.diff(name),
+    }),
   }),
 ]
