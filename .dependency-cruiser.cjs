@@ -18,7 +18,7 @@ const FLOORS = [
   '^src/world',
   '^src/(http|log\\.ts)',
   '^src/routes',
-  '^src/(service-app|sandbox-app)\\.ts',
+  '^src/sandbox-app\\.ts',
   '^src/app\\.ts',
   '^src/((server|index|attached-sandbox)\\.ts|admin|mcp|replay)',
   '^src/(conform|sweep)',
@@ -62,7 +62,7 @@ module.exports = {
       to: {
         path: '^src',
         pathNot:
-          '^src/(console|scenarios/operations-and-events\\.ts$|model/(admin-routes|delivery-result|feed-kinds|search|service-routes)\\.ts$)',
+          '^src/(console|scenarios/operations-and-events\\.ts$|model/(admin-routes|delivery-result|feed-kinds|search)\\.ts$)',
         dependencyTypesNot: ['type-only'],
       },
     },

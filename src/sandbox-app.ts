@@ -6,23 +6,23 @@ import { serveAdmin } from './http/serve-admin.ts'
 import { serveMcp } from './http/serve-mcp.ts'
 import { ADMIN_CALLS } from './routes/admin/admin-calls.ts'
 import { redirectToConsole, serveConsole } from './routes/admin/console-page.ts'
+import { healthCalls } from './routes/admin/health.ts'
 import { OPERATIONS } from './routes/v1/operations.ts'
 
 /** Creates the routes of the sandbox itself: the admin API, what agents call, the documents and the pages. */
 export async function createSandboxApp(shape: AppShape): Promise<FastifyInstance> {
   const { app } = createGuardedApp(shape)
-  if (shape.admin) {
-    redirectToConsole(app)
-    await app.register(
-      async (admin) => {
-        for (const call of ADMIN_CALLS) serveAdmin(admin, call, shape)
-        serveConsole(admin)
-        serveMcp(admin)
-        serveAdminDocument(admin, ADMIN_CALLS)
-      },
-      { prefix: '/__admin' },
-    )
-  }
+  if (shape.admin) redirectToConsole(app)
+  await app.register(
+    async (admin) => {
+      for (const call of shape.admin ? ADMIN_CALLS : healthCalls) serveAdmin(admin, call, shape)
+      if (!shape.admin) return
+      serveConsole(admin)
+      serveMcp(admin)
+      serveAdminDocument(admin, ADMIN_CALLS)
+    },
+    { prefix: '/__admin' },
+  )
   serveServiceDocument(app, OPERATIONS)
   serveDocs(app, shape)
   await app.ready()

@@ -2,7 +2,6 @@
 import type * as z from 'zod'
 import type { AddBankAccountResponse } from '../model/bank-account.ts'
 import type { SubmitKycResponse } from '../model/kyc.ts'
-import { SERVICE_ROUTES } from '../model/service-routes.ts'
 import type { TransactionsResponse } from '../model/transaction.ts'
 import type { CreateUserResponse } from '../model/user.ts'
 import type { UpdatedWebhookResponse } from '../model/webhook.ts'
@@ -22,10 +21,19 @@ export type ServiceResponses = {
 
 export type ServiceCallId = keyof ServiceResponses
 
+const ROUTES: Readonly<Record<ServiceCallId, readonly [method: 'POST' | 'PUT', path: string]>> = {
+  createUser: ['POST', '/user'],
+  addBankAccount: ['POST', '/bank'],
+  submitKyc: ['POST', '/kyc'],
+  createTransaction: ['POST', '/transaction'],
+  createWebhook: ['POST', '/clientWebhook'],
+  updateWebhook: ['PUT', '/clientWebhook'],
+}
+
 /** Creates a call of the service; the sandbox validates its body. */
 export function serviceCall<Id extends ServiceCallId>(id: Id, body: object) {
-  const { method, url } = SERVICE_ROUTES[id]
-  return { id, method, root: SERVICE_ROOT, path: url, body } as const
+  const [method, path] = ROUTES[id]
+  return { id, method, root: SERVICE_ROOT, path, body } as const
 }
 
 export const isServiceCall = ({ root }: { root: string }): boolean => root === SERVICE_ROOT

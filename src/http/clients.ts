@@ -43,15 +43,10 @@ function pathOf(request: IncomingMessage, url: string): string {
   return end === -1 ? '/' : withPlainRoot(url.slice(end))
 }
 
-/**
- * Removes `/@name` from the URL of a request and stores the name on it. Returns the new URL; Fastify finds the one of
- * before in `originalUrl`.
- */
-export function rewriteClientPath(request: IncomingMessage & { originalUrl?: string }): string {
-  const { url = '/' } = request
-  request.originalUrl = url
-  request.url = pathOf(request, url)
-  return request.url
+/** Fastify's `rewriteUrl`: removes `/@name` from the URL of a request, and stores the name on it. */
+export const rewriteClientPath = (request: object): string => {
+  const raw = request as IncomingMessage
+  return pathOf(raw, raw.url ?? '/')
 }
 
 /** The base path of a request: `/@name` or empty. */

@@ -6,7 +6,7 @@ import { ERRORS, type ErrorCode, SandboxError } from '../model/errors.ts'
 import { excerptOf } from '../model/mask.ts'
 import type { Log } from '../world/sandbox.ts'
 import { depsOf } from './app-deps.ts'
-import { closeWith, dropBody, isClosing } from './closing.ts'
+import { closeWith, dropBody, isClosing } from './connection.ts'
 import { LENGTH_MISMATCH, TOO_LARGE } from './json-body.ts'
 import { logError } from './log-request.ts'
 
@@ -132,10 +132,3 @@ export function rejectExpectation(request: IncomingMessage, response: ServerResp
   const body = ENVELOPE.text({ status, code: 'expectation_failed', message })
   response.writeHead(status, { ...jsonHeaders(body), connection: 'close' }).end(body)
 }
-
-/** The error of a path without a route. */
-export const noRoute = (method: string, url: string): SandboxError =>
-  new SandboxError(
-    'not_found',
-    `There is no route ${method} ${excerptOf(url.split('?')[0]!, 100)}. See /docs for all routes.`,
-  )

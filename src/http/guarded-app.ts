@@ -1,12 +1,12 @@
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { depsOf } from './app-deps.ts'
+import { isOfService, type rewriteClientPath } from './clients.ts'
 import { allowOrigin } from './cors.ts'
 import { COMMON_HEADERS, sendError } from './errors.ts'
 import { guardHost } from './host-guard.ts'
 import { acceptJsonOnly, BODY_LIMIT } from './json-body.ts'
-import { collectMethods } from './methods.ts'
+import { collectMethods } from './no-route.ts'
 import { createSiteGuard } from './site-guard.ts'
-import { restoreTrailingSlash } from './trailing-slash.ts'
 import { validatorCompiler } from './validation.ts'
 import { watchRequests } from './watch-calls.ts'
 
@@ -18,19 +18,26 @@ export type AppShape = {
   isWatched: boolean
 }
 
+type RoutingOptions = {
+  rewriteUrl?: typeof rewriteClientPath
+  ignoreTrailingSlash?: boolean
+  /** Answers a request that is not for the service, in place of this app. */
+  elsewhere?: (request: FastifyRequest, reply: FastifyReply) => void
+}
+
 /**
- * Creates a Fastify instance with the guards of every request, and the headers and errors of every response. Also returns
- * the plugin that allows the pages of another site to read the responses of the service. `prepare` adds hooks that run before
- * all others.
+ * Creates a Fastify instance with what every request passes, in this order, and the headers and errors of every response.
+ * Also returns the plugin that allows the pages of another site to read the responses of the service.
  */
 export function createGuardedApp(
   { cors: origin, explain, isWatched }: AppShape,
-  prepare?: (app: FastifyInstance) => void,
+  { rewriteUrl, ignoreTrailingSlash = false, elsewhere }: RoutingOptions = {},
 ) {
   const app = Fastify({
+    ...(rewriteUrl && { rewriteUrl }),
     bodyLimit: BODY_LIMIT,
     // The maximum length of Node's request line: an invalid id of any length reaches its own validation.
-    routerOptions: { maxParamLength: 16_384 },
+    routerOptions: { ignoreTrailingSlash, maxParamLength: 16_384 },
     // Otherwise Fastify loads its own compilers at each start.
     schemaController: {
       compilersFactory: {
@@ -39,14 +46,19 @@ export function createGuardedApp(
       },
     },
     frameworkErrors(error, request, reply) {
-      restoreTrailingSlash(request)
       watchRequest?.(request as never, reply as never)
       sendError(error, request as never, reply as never)
     },
   })
-  // Fields that requests get later are not decorated: Fastify would set each of them on every request.
   app.setErrorHandler(sendError)
-  prepare?.(app)
+  acceptJsonOnly(app)
+  // Fields that requests get later are not decorated: Fastify would set each of them on every request.
+  if (elsewhere)
+    app.addHook('onRequest', (request, reply, done) => {
+      if (!request.is404 || isOfService(request)) return done()
+      reply.hijack()
+      elsewhere(request, reply)
+    })
   const watchRequest = isWatched ? watchRequests(app) : undefined
   app.addHook('onRequest', guardHost)
   app.addHook('onRequest', createSiteGuard(origin))
@@ -55,13 +67,12 @@ export function createGuardedApp(
   if (explain) exposedHeaders.push('X-Sandbox-Client', 'X-Sandbox-Rule')
   const allow =
     origin === undefined ? undefined : allowOrigin(app, { origin, exposedHeaders, noRouteError })
-  // Before the body is read: it does not matter if the path or the method does not exist.
+  // Not in a handler of requests without a route: Fastify would first read their body, and reject a malformed one.
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(COMMON_HEADERS)
     request.startedAt = depsOf(request).sandbox.runtime.elapsed()
     done(request.is404 ? noRouteError(request) : undefined)
   })
-  acceptJsonOnly(app)
   if (explain) addClientHeader(app)
   return { app, allow }
 }

@@ -1,6 +1,5 @@
 import type * as z from 'zod'
 import type { ErrorCode } from '../model/errors.ts'
-import { SERVICE_ROUTES, type ServiceRoute } from '../model/service-routes.ts'
 import type { OperationId } from '../scenarios/operations-and-events.ts'
 import type { World } from '../world/world.ts'
 import type { Endpoint, Input, Valid } from './endpoint.ts'
@@ -8,30 +7,16 @@ import { BODY_ERRORS } from './json-body.ts'
 import type { Lifecycles } from './scenario-decision.ts'
 
 /** The definition of one endpoint of the service. */
-export type Operation = Endpoint &
-  ServiceRoute & {
-    id: OperationId
-    body?: z.ZodObject
-    /** Throws all errors that need no change, before a scenario decides. The result is passed to `handle`. */
-    check?(world: World, input: Input): unknown
-    /** Returns the body of the response. */
-    handle(world: World, input: Input, lifecycles: Lifecycles, checked: unknown): object
-  }
-
-/** An operation that is loaded when it is first called. */
-export class OperationOnDemand {
-  readonly route: ServiceRoute
-  readonly #load: () => Promise<Operation>
-  loaded: Operation | undefined
-
-  constructor(route: ServiceRoute, load: () => Promise<Operation>) {
-    this.route = route
-    this.#load = load
-  }
-
-  async load(): Promise<void> {
-    this.loaded ??= await this.#load()
-  }
+export type Operation = Endpoint & {
+  id: OperationId
+  method: 'GET' | 'POST' | 'PUT'
+  /** Whether a token is also required in the mode `spec`. */
+  tokenNeeded: boolean
+  body?: z.ZodObject
+  /** Throws all errors that need no change, before a scenario decides. The result is passed to `handle`. */
+  check?(world: World, input: Input): unknown
+  /** Returns the body of the response. */
+  handle(world: World, input: Input, lifecycles: Lifecycles, checked: unknown): object
 }
 
 /** What a scenario can put in place of any response, and an error of the sandbox itself. */
@@ -67,13 +52,10 @@ function errorsOf({ method, body }: Pick<Endpoint, 'method' | 'body'>, own: read
 
 type Definition = Omit<
   Operation,
-  keyof ServiceRoute | 'params' | 'query' | 'body' | 'response' | 'errors' | 'check' | 'handle'
+  'tokenNeeded' | 'params' | 'query' | 'body' | 'response' | 'errors' | 'check' | 'handle'
 >
 
-/**
- * Defines one endpoint of the service; `SERVICE_ROUTES` has its method and path. `errors` are the error codes that not
- * every endpoint has.
- */
+/** Defines one endpoint of the service; `errors` are the error codes that not every endpoint has. */
 export function operation<
   R extends z.ZodObject,
   P extends z.ZodObject | undefined = undefined,
@@ -82,7 +64,7 @@ export function operation<
   C = undefined,
 >(
   definition: Definition & {
-    id: OperationId
+    tokenNeeded?: boolean
     params?: P
     query?: Q
     body?: B
@@ -97,8 +79,7 @@ export function operation<
     ): z.output<R>
   },
 ): Operation {
-  const { id, body, errors = [] } = definition
-  const route = SERVICE_ROUTES[id]
-  const allErrors = errorsOf({ ...route, ...(body && { body }) }, errors)
-  return { ...route, ...definition, errors: allErrors } as unknown as Operation
+  const { method, body, tokenNeeded = false, errors = [] } = definition
+  const allErrors = errorsOf({ method, ...(body && { body }) }, errors)
+  return { ...definition, tokenNeeded, errors: allErrors } as unknown as Operation
 }

@@ -5,8 +5,7 @@ import { pointOf } from '../model/duration.ts'
 import { ERRORS, type ErrorCode } from '../model/errors.ts'
 import type { ResponseFault, ResponseOutcome } from '../scenarios/compiled.ts'
 import type { World } from '../world/world.ts'
-import { closeWith } from './closing.ts'
-import { leaveHanging } from './leave-hanging.ts'
+import { closeWith, leaveHanging } from './connection.ts'
 
 const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   401: 'unauthorized',

@@ -5,9 +5,9 @@ import { type AdminCall, WrittenJson } from './admin-call.ts'
 import { refuseUnknownQuery } from './admin-query.ts'
 import { depsOf } from './app-deps.ts'
 import { sameSecret } from './clients.ts'
+import { hangUpSignal } from './connection.ts'
 import { type Input, routeOf } from './endpoint.ts'
 import { JSON_TYPE } from './errors.ts'
-import { hangUpSignal } from './hang-up.ts'
 import { STATE_LIMIT } from './json-body.ts'
 
 /** The body of a POST without fields: an unknown field is an error and not silently ignored. */

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { SandboxError } from '../model/errors.ts'
 import { depsOf } from './app-deps.ts'
 import { basePathOf } from './clients.ts'
-import { hangUpSignal } from './hang-up.ts'
+import { hangUpSignal } from './connection.ts'
 import { checkAdminToken } from './serve-admin.ts'
 
 // A tool can wait for a minute, or move the clock by years.

@@ -5,16 +5,16 @@ import { newWords } from '../assumptions/new-words.ts'
 import type { TokenUse } from '../assumptions/token.ts'
 import { trailingSlash } from '../assumptions/trailing-slash.ts'
 import { depsOf } from './app-deps.ts'
+import { hangUpSignal } from './connection.ts'
 import type { Input } from './endpoint.ts'
-import { JSON_TYPE, noRoute } from './errors.ts'
-import { hangUpSignal } from './hang-up.ts'
+import { JSON_TYPE } from './errors.ts'
 import { keyOf, runOnce, type StoredResponse, type StoreResponse } from './idempotency.ts'
 import { logResponse } from './log-request.ts'
-import type { Operation, OperationOnDemand } from './operation.ts'
+import { noRoute } from './no-route.ts'
+import type { Operation } from './operation.ts'
 import { validate } from './request-schemas.ts'
 import { type CallDecision, decideCall } from './scenario-decision.ts'
 import { delayOf, respondedWith, sendBroken } from './scenario-response.ts'
-import { hasTrailingSlash } from './trailing-slash.ts'
 
 /** One valid request of an operation, with the decision of the scenarios. */
 type Call = {
@@ -99,24 +99,17 @@ function send(op: Operation, reply: FastifyReply, response: StoredResponse) {
   return reply.code(status).send(body)
 }
 
-/** Adds the route of an operation, which is loaded when it is first called: finds the client, validates, responds. */
+/** Adds the route of an operation: finds the client, validates, responds. */
 export function serveOperation(
   app: FastifyInstance,
-  operation: OperationOnDemand,
+  op: Operation,
   { explain }: { explain: boolean },
 ) {
-  const { route } = operation
-
   function setRuleHeader(reply: FastifyReply, { decision: { rule } }: Call) {
     if (explain && rule) reply.header('x-sandbox-rule', rule.replaceAll(/[^\x20-\x7e]/g, '?'))
   }
 
-  async function handleWithKey(
-    op: Operation,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    header: string,
-  ) {
+  async function handleWithKey(request: FastifyRequest, reply: FastifyReply, header: string) {
     const key = keyOf(header)
     const scope = { key, route: `${op.method} ${op.url}`, body: request.sentBody }
     const done = await runOnce(request.world, scope, async (storeResponse) => {
@@ -130,7 +123,7 @@ export function serveOperation(
   }
 
   /** Responds when the change is written, together with the other changes of this turn of the event loop. */
-  function handleWithoutKey(op: Operation, request: FastifyRequest, reply: FastifyReply) {
+  function handleWithoutKey(request: FastifyRequest, reply: FastifyReply) {
     const { world } = request
     let call!: Call
     const done = world.batch(() => {
@@ -146,33 +139,32 @@ export function serveOperation(
   }
 
   function handler(request: FastifyRequest, reply: FastifyReply) {
-    const op = operation.loaded!
     const header = op.method === 'POST' ? request.headers['idempotency-key'] : undefined
     if (header !== undefined && request.world.assumed.get(idempotencyKey))
-      return handleWithKey(op, request, reply, String(header))
-    return handleWithoutKey(op, request, reply)
+      return handleWithKey(request, reply, String(header))
+    return handleWithoutKey(request, reply)
   }
 
-  const isRequired = (use: TokenUse) => use.isRequired(route.tokenNeeded)
+  const isRequired = (use: TokenUse) => use.isRequired(op.tokenNeeded)
   function findClient(request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) {
     try {
       depsOf(request).choice.enterService(request, isRequired)
-      if (hasTrailingSlash(request)) checkTrailingSlash(request)
+      checkTrailingSlash(request)
+      done()
     } catch (error) {
-      return done(error as Error)
+      done(error as Error)
     }
-    if (operation.loaded) return done()
-    operation.load().then(() => done(), done)
   }
 
   // The readings of the client determine the schemas, so Fastify does not validate.
-  const { method, url } = route
+  const { method, url } = op
   // A response to HEAD has no body, because Node leaves it out.
   const methods = method === 'GET' ? ['GET', 'HEAD'] : method
-  app.route({ method: methods, url, config: { endpoint: route }, onRequest: findClient, handler })
+  app.route({ method: methods, url, config: { endpoint: op }, onRequest: findClient, handler })
 }
 
-/** The readings of the client say whether a path with a slash at its end exists. */
-function checkTrailingSlash({ world, method, originalUrl }: FastifyRequest) {
-  if (!world.assumed.get(trailingSlash)) throw noRoute(method, originalUrl)
+/** The readings of the client say whether a path with a slash at its end exists: Fastify ignores the slash. */
+function checkTrailingSlash({ world, method, url, originalUrl }: FastifyRequest) {
+  const [path] = url.split(/[?#]/, 1)
+  if (path!.endsWith('/') && !world.assumed.get(trailingSlash)) throw noRoute(method, originalUrl)
 }

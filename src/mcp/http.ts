@@ -2,7 +2,7 @@ import { type RequestListener, validateHeaderName, validateHeaderValue } from 'n
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import inject from 'light-my-request'
 import type { Exchange } from '../admin/caller.ts'
-import type { McpRequest, McpResponse } from '../http/mcp-request.ts'
+import type { McpRequest, McpResponse } from '../http/app-deps.ts'
 import { callerGone } from '../model/errors.ts'
 import { createMcpServer } from './server.ts'
 

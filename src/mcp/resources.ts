@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PACKAGE_ROOT } from '../config/package.ts'
-import { SERVICE_ROUTES } from '../model/service-routes.ts'
 import { OPERATIONS, type OperationId } from '../scenarios/operations-and-events.ts'
 import type { Connection } from './tool.ts'
 
@@ -43,9 +42,9 @@ const REFERENCE = /"#\/components\/([^/"]+)\/([^/"]+)"/g
 
 /** The part of the OpenAPI document that describes one operation, with all that it refers to. */
 function operationPart({ paths, components }: Document, operation: OperationId): Document {
-  const { method, url } = SERVICE_ROUTES[operation]
-  const path = url.replaceAll(/:(\w+)/g, '{$1}')
-  const described = { [method.toLowerCase()]: paths[path]![method.toLowerCase()] }
+  const isIt = (call: unknown) => (call as { operationId?: string }).operationId === operation
+  const [path, calls] = Object.entries(paths).find(([, all]) => Object.values(all).some(isIt))!
+  const described = Object.fromEntries(Object.entries(calls).filter(([, call]) => isIt(call)))
   const part: Document = { paths: { [path]: described }, components: {} }
   function add(value: unknown) {
     for (const [, kind, name] of JSON.stringify(value).matchAll(REFERENCE)) {

@@ -11,6 +11,8 @@ import { UserPath } from './users.ts'
 export const bankAccountOperations = [
   operation({
     id: 'addBankAccount',
+    method: 'POST',
+    url: '/bank',
     tag: 'Bank accounts',
     summary: 'Add a bank account of a user, and verify it',
     description:
@@ -28,12 +30,13 @@ export const bankAccountOperations = [
   }),
   operation({
     id: 'listBankAccounts',
+    method: 'GET',
+    url: '/bank/:userId',
     tag: 'Bank accounts',
     summary: 'Read the bank accounts of a user, newest first',
     params: UserPath,
     status: 200,
     response: ListBankAccountsResponse,
-
     handle: ({ bankAccounts, views }, { params }) =>
       success(
         200,

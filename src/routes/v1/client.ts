@@ -7,11 +7,13 @@ import { clientProfile } from '../../payouts/views.ts'
 export const clientOperations = [
   operation({
     id: 'getClientProfile',
+    method: 'GET',
+    url: '/client/profile',
+    tokenNeeded: true,
     tag: 'Client',
     summary: 'Read the profile of the authenticated client',
     status: 200,
     response: GetClientProfileResponse,
-
     handle: (world) =>
       success(200, 'Client profile fetched successfully', clientProfile(world.profile())),
   }),

@@ -31,24 +31,28 @@ function historyPage(
 export const historyOperations = [
   operation({
     id: 'listTransactionHistory',
+    method: 'GET',
+    url: '/transaction/history',
+    tokenNeeded: true,
     tag: 'Transaction history',
     summary: 'List the client’s payout records, newest first',
     query: HistoryQuery,
     status: 200,
     response: HistoryResponse,
-
     handle: (world, { query }) =>
       historyPage(world, query, world.payments.history(query, query.type)),
   }),
   operation({
     id: 'listUserTransactionHistory',
+    method: 'GET',
+    url: '/transaction/history/user/:userId',
+    tokenNeeded: true,
     tag: 'Transaction history',
     summary: 'List one user’s payout records, newest first',
     params: UserPath,
     query: UserHistoryQuery,
     status: 200,
     response: HistoryResponse,
-
     handle: (world, { params, query }) =>
       historyPage(world, query, world.payments.historyOfUser(params.userId, query), params.userId),
   }),

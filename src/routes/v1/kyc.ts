@@ -7,6 +7,8 @@ import { UserPath } from './users.ts'
 export const kycOperations = [
   operation({
     id: 'submitKyc',
+    method: 'POST',
+    url: '/kyc',
     tag: 'KYC',
     summary: 'Submit KYC documents of a user',
     description:
@@ -14,7 +16,6 @@ export const kycOperations = [
     body: SubmitKyc,
     status: 201,
     response: SubmitKycResponse,
-
     check: ({ kyc }, { body }) => kyc.check(body),
     handle({ kyc, views }, { body }, lifecycles) {
       const records = kyc
@@ -25,12 +26,13 @@ export const kycOperations = [
   }),
   operation({
     id: 'getKyc',
+    method: 'GET',
+    url: '/kyc/:userId',
     tag: 'KYC',
     summary: 'Read a user with their KYC records',
     params: UserPath,
     status: 200,
     response: GetKycResponse,
-
     handle({ users, kyc, views }, { params }) {
       const user = [views.user(users.get(params.userId))]
       const kycData = kyc.ofUser(params.userId).map(views.kyc)

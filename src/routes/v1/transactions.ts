@@ -15,6 +15,8 @@ import { checkPage } from './check-page.ts'
 export const transactionOperations = [
   operation({
     id: 'createTransaction',
+    method: 'POST',
+    url: '/transaction',
     tag: 'Transactions',
     summary: 'Initiate a payment from one user to another user’s bank account',
     body: CreateTransaction,
@@ -35,12 +37,13 @@ export const transactionOperations = [
   }),
   operation({
     id: 'listTransactions',
+    method: 'GET',
+    url: '/transaction',
     tag: 'Transactions',
     summary: 'List transactions, newest first',
     query: TransactionQuery,
     status: 200,
     response: ListTransactionsResponse,
-
     handle(world, { query }) {
       const { payments, views } = world
       const { total, entries } = payments.list(query)
@@ -57,12 +60,13 @@ export const transactionOperations = [
   }),
   operation({
     id: 'getTransaction',
+    method: 'GET',
+    url: '/transaction/:transaction_id',
     tag: 'Transactions',
     summary: 'Read one transaction',
     params: z.object({ transaction_id: Uuid }),
     status: 200,
     response: TransactionsResponse,
-
     handle({ payments, views }, { params }) {
       const payment = payments.get(params.transaction_id)
       return success(200, 'Transaction fetched successfully', [views.transaction(payment)])

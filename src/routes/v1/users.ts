@@ -18,6 +18,8 @@ export const UserPath = z.object({ userId: Uuid })
 export const userOperations = [
   operation({
     id: 'createUser',
+    method: 'POST',
+    url: '/user',
     tag: 'Users',
     summary: 'Create a user',
     body: CreateUser,
@@ -29,23 +31,25 @@ export const userOperations = [
   }),
   operation({
     id: 'getUser',
+    method: 'GET',
+    url: '/user/:userId',
     tag: 'Users',
     summary: 'Read one user',
     params: UserPath,
     status: 200,
     response: GetUserResponse,
-
     handle: ({ users, views }, { params }) =>
       success(200, 'User fetched successfully', views.user(users.get(params.userId))),
   }),
   operation({
     id: 'listUsers',
+    method: 'GET',
+    url: '/users',
     tag: 'Users',
     summary: 'List users, newest first',
     query: UserQuery,
     status: 200,
     response: ListUsersResponse,
-
     handle(world, { query }) {
       const { total, entries } = world.users.list(query)
       checkPage(world, query, total)

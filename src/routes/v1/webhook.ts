@@ -24,6 +24,8 @@ const updatedWebhook = (world: World, message: string, row: WebhookRow) => ({
 export const webhookOperations = [
   operation({
     id: 'createWebhook',
+    method: 'POST',
+    url: '/clientWebhook',
     tag: 'Webhook',
     summary: 'Create the client’s webhook',
     body: CreateWebhook,
@@ -35,11 +37,12 @@ export const webhookOperations = [
   }),
   operation({
     id: 'getWebhook',
+    method: 'GET',
+    url: '/clientWebhook',
     tag: 'Webhook',
     summary: 'Read the client’s webhook',
     status: 200,
     response: GetWebhookResponse,
-
     handle: (world) => ({
       message: 'Webhook fetched successfully',
       data: webhookData(world, world.webhooks.get()),
@@ -47,12 +50,13 @@ export const webhookOperations = [
   }),
   operation({
     id: 'updateWebhook',
+    method: 'PUT',
+    url: '/clientWebhook',
     tag: 'Webhook',
     summary: 'Change the client’s webhook',
     body: UpdateWebhook,
     status: 200,
     response: UpdatedWebhookResponse,
-
     handle: (world, { body }) =>
       updatedWebhook(world, 'Webhook updated successfully', world.webhooks.update(body)),
   }),

@@ -1,5 +1,8 @@
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { depsOf } from './app-deps.ts'
+import type {} from './watch-calls.ts'
 
 // How long a peer may take to read the last response before its connection is destroyed, real ms.
 const LINGER_MS = 1_000
@@ -46,4 +49,25 @@ export function dropBody(body: Readable, done: () => void): void {
   }
   const timer = setTimeout(finish, MAX_BODY_MS)
   body.on('data', drop).once('end', finish).once('close', finish).resume()
+}
+
+/** A signal that is aborted when the caller closes the connection before the response. */
+export function hangUpSignal({ watched }: FastifyRequest, { raw }: FastifyReply): AbortSignal {
+  const controller = new AbortController()
+  function onClose() {
+    if (raw.writableEnded) return
+    watched?.left()
+    controller.abort()
+  }
+  if (raw.destroyed) onClose()
+  else raw.once('close', onClose)
+  return controller.signal
+}
+
+/** Leaves the connection open and sends nothing until the caller closes it or the app closes. */
+export function leaveHanging({ request, raw: { socket } }: FastifyReply) {
+  if (!socket) return
+  const { hangingSockets: hanging } = depsOf(request)
+  hanging.add(socket)
+  socket.once('close', () => hanging.delete(socket))
 }

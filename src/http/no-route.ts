@@ -1,7 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { SandboxError } from '../model/errors.ts'
+import { excerptOf } from '../model/mask.ts'
 import { isOfService } from './clients.ts'
-import { noRoute } from './errors.ts'
+
+/** The error of a path without a route. */
+export const noRoute = (method: string, url: string): SandboxError =>
+  new SandboxError(
+    'not_found',
+    `There is no route ${method} ${excerptOf(url.split('?')[0]!, 100)}. See /docs for all routes.`,
+  )
 
 /** Collects the methods of each path from the routes; returns the function that makes the error of a request without a route. */
 export function collectMethods(app: FastifyInstance) {
