@@ -1,12 +1,9 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ENVELOPE } from '../assumptions/error-body.ts'
-import { ERRORS, type ErrorCode, SandboxError } from '../model/errors.ts'
-import { excerptOf } from '../model/mask.ts'
+import { type ErrorCode, SandboxError } from '../model/errors.ts'
 import type { Log } from '../world/sandbox.ts'
 import { depsOf } from './app-deps.ts'
-import { closeWith, dropBody, isClosing } from './connection.ts'
+import { dropBody } from './connection.ts'
 import { LENGTH_MISMATCH, TOO_LARGE } from './json-body.ts'
 import { logError } from './log-request.ts'
 
@@ -20,7 +17,7 @@ export const COMMON_HEADERS = {
 } as const
 
 /** Our error code and message for error codes of Fastify and Node. */
-const ERROR_OF: Readonly<Record<string, [ErrorCode, string]>> = {
+export const ERROR_OF: Readonly<Record<string, [ErrorCode, string]>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['malformed_json', LENGTH_MISMATCH],
   FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', TOO_LARGE],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
@@ -86,49 +83,3 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 const hasUnreadBody = ({ raw, headers }: FastifyRequest): boolean =>
   !raw.readableEnded &&
   (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0)
-
-// Responses after which the connection is closed, because malformed bytes followed the request.
-const lastResponses = new WeakSet<ServerResponse>()
-
-/** Responds to malformed HTTP with the error envelope, and closes the connection. */
-export function sendClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (isClosing(socket)) return
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
-  }
-  // The caller would read an error now as the response of the earlier request, or as a part of it.
-  const { _httpMessage: pending } = socket as { _httpMessage?: ServerResponse | null }
-  if (pending?.headersSent) {
-    socket.destroySoon()
-    return
-  }
-  if (pending?.req.complete) {
-    if (!lastResponses.has(pending)) pending.once('finish', () => socket.destroySoon())
-    lastResponses.add(pending)
-    return
-  }
-  const [word, message] = ERROR_OF[error.code ?? ''] ?? [
-    'malformed_request' as const,
-    'The request is not well-formed HTTP.',
-  ]
-  const [status] = ERRORS[word]
-  const body = ENVELOPE.text({ status, code: word, message })
-  const headers = { ...jsonHeaders(body), connection: 'close' }
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  closeWith(socket, `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
-}
-
-const jsonHeaders = (body: string) => ({
-  ...COMMON_HEADERS,
-  'content-type': JSON_TYPE,
-  'content-length': Buffer.byteLength(body),
-})
-
-/** Responds to an unsupported `Expect` header. */
-export function rejectExpectation(request: IncomingMessage, response: ServerResponse): void {
-  const [status] = ERRORS.expectation_failed
-  const message = `Expect: ${excerptOf(String(request.headers.expect), 40)} is not supported. Send the request without this header.`
-  const body = ENVELOPE.text({ status, code: 'expectation_failed', message })
-  response.writeHead(status, { ...jsonHeaders(body), connection: 'close' }).end(body)
-}

@@ -12,9 +12,9 @@ import { keyOf, runOnce, type StoredResponse, type StoreResponse } from './idemp
 import { logResponse } from './log-request.ts'
 import { noRoute } from './no-route.ts'
 import type { Operation } from './operation.ts'
-import { validate } from './request-schemas.ts'
 import { type CallDecision, decideCall } from './scenario-decision.ts'
 import { delayOf, respondedWith, sendBroken } from './scenario-response.ts'
+import { validate } from './validation.ts'
 
 /** One valid request of an operation, with the decision of the scenarios. */
 type Call = {

@@ -1,7 +1,22 @@
-import type * as z from 'zod'
+import type { FastifyRequest } from 'fastify'
+import * as z from 'zod'
+import { accountNumberFormat } from '../assumptions/account-number-format.ts'
+import { amountAsText } from '../assumptions/amount-as-text.ts'
+import type { Assumed } from '../assumptions/assumed.ts'
+import { emptyQueryValue } from '../assumptions/empty-query-value.ts'
+import { ifscCase } from '../assumptions/ifsc-case.ts'
+import { largestPage } from '../assumptions/largest-page.ts'
+import { limitParameter } from '../assumptions/limit-parameter.ts'
+import { malformedId } from '../assumptions/malformed-id.ts'
+import { mobileFormat } from '../assumptions/mobile-format.ts'
+import { ownRequestFields } from '../assumptions/own-request-fields.ts'
+import { referenceId } from '../assumptions/reference-id.ts'
+import { type SchemaChange, unchanged } from '../assumptions/schema-change.ts'
+import { unknownRequestFields } from '../assumptions/unknown-request-fields.ts'
 import { SandboxError } from '../model/errors.ts'
 import { safeParse } from '../model/safe-parse.ts'
 import { fieldErrors, LIST_KNOWN_KEYS, validationFailed } from '../model/validation-errors.ts'
+import type { Operation } from './operation.ts'
 
 /** The subject of a message about a part of a request; a field of the body needs no prefix. */
 function subjectOf(part: string, field: string): string {
@@ -43,5 +58,59 @@ export function validatorCompiler({ schema, httpPart }: { schema: unknown; httpP
     } catch (error) {
       return { error }
     }
+  }
+}
+
+/** The readings about what a request may contain, in the order in which they change its schemas. */
+const changesOf = (assumed: Assumed): readonly SchemaChange[] => [
+  assumed.get(referenceId).request,
+  assumed.get(ownRequestFields),
+  assumed.get(amountAsText),
+  assumed.get(malformedId),
+  assumed.get(mobileFormat),
+  assumed.get(accountNumberFormat),
+  assumed.get(ifscCase),
+  assumed.get(largestPage),
+  // After the size of a page, which it fixes.
+  assumed.get(limitParameter),
+  assumed.get(unknownRequestFields),
+]
+
+const NO_QUERY = z.object({})
+
+type Schemas = Pick<Operation, 'params' | 'query' | 'body'>
+
+/** Makes the function that returns the schemas of an operation under the readings of a client. */
+function createSchemas(assumed: Assumed): (op: Operation) => Schemas {
+  const changes = changesOf(assumed).filter((one) => one !== unchanged)
+  if (changes.length === 0) return (op) => op
+  const changed = new Map<Operation, Schemas>()
+  return (op) => {
+    let schemas = changed.get(op)
+    if (!schemas) {
+      const { id, params, query, body } = op
+      const all = (schema: NonNullable<Operation['body']>) =>
+        changes.reduce((present, change) => change(present, id), schema)
+      schemas = {
+        ...(params && { params: all(params) }),
+        // Every request can have a query.
+        query: all(query ?? NO_QUERY),
+        ...(body && { body: all(body) }),
+      }
+      changed.set(op, schemas)
+    }
+    return schemas
+  }
+}
+
+/** Validates the path, the body and the query of a request under the readings of its client; throws the first error. */
+export function validate(op: Operation, request: FastifyRequest) {
+  const { assumed } = request.world
+  const { params, query, body } = assumed.derive(createSchemas)(op)
+  if (params) request.params = parsePart(params, request.params, 'params')
+  if (body) request.body = parsePart(body, request.body, 'body')
+  if (query) {
+    const given = assumed.get(emptyQueryValue)(request.query as Record<string, unknown>)
+    request.query = parsePart(query, given, 'querystring')
   }
 }

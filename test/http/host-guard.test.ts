@@ -1,5 +1,5 @@
 import t from 'tap'
-import { hostNameOf } from '../../src/http/host-guard.ts'
+import { hostNameOf } from '../../src/http/guards.ts'
 import { start } from '../helper.ts'
 
 t.test('accepts loopback names, addresses, names without a dot and allowed names', async (t) => {

@@ -2,6 +2,14 @@ import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import { SandboxError } from '../model/errors.ts'
 import { depsOf } from './app-deps.ts'
+import { isOfService } from './clients.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Rejects requests of pages of other sites, as all of `/v1` does. */
+    sameSiteOnly?: true
+  }
+}
 
 /** `Host` without its port, in lower case; IPv6 without its brackets. */
 export function hostNameOf(header: string): string {
@@ -17,10 +25,7 @@ export function hostNameOf(header: string): string {
  */
 export function createHostCheck(allowed: readonly string[]): (header: string) => boolean {
   const names = new Set(allowed.map((name) => name.toLowerCase()))
-  // A cache: most requests have one of a few values.
-  const known = new Map<string, boolean>()
-
-  function isAllowed(header: string): boolean {
+  return (header) => {
     const name = hostNameOf(header)
     if (!/^[a-z0-9._:-]+$/.test(name)) return false
     return (
@@ -30,15 +35,6 @@ export function createHostCheck(allowed: readonly string[]): (header: string) =>
       name === 'host.docker.internal' ||
       names.has(name)
     )
-  }
-
-  return (header) => {
-    let ok = known.get(header)
-    if (ok === undefined) {
-      ok = isAllowed(header)
-      if (known.size < 1_000) known.set(header, ok)
-    }
-    return ok
   }
 }
 
@@ -77,4 +73,37 @@ export function guardHost(request: FastifyRequest, _reply: unknown, done: (error
       `The Host header ${JSON.stringify(shown)} is not allowed. Use a loopback name or an IP address, or start the sandbox with --allow-host NAME.`,
     ),
   )
+}
+
+/**
+ * Whether a browser sent a request for a page of another site. Browsers send `Sec-Fetch-Site`, older ones only
+ * `Origin`; other callers send neither.
+ */
+function isCrossSite({ headers }: FastifyRequest): boolean {
+  const { 'sec-fetch-site': site, origin, host } = headers
+  if (site !== undefined && site !== 'none' && site !== 'same-origin') return true
+  return origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`
+}
+
+/**
+ * Rejects requests that a browser sent for a page of another site, before they have any effect: to the service, unless
+ * `allowed` is the origin of the page, and to the admin API.
+ */
+export function createSiteGuard(allowed: string | undefined) {
+  /** A Fastify `onRequest` hook. */
+  return (request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) => {
+    if (!isCrossSite(request)) return done()
+    const isService = isOfService(request)
+    if (!isService && !request.routeOptions.config.sameSiteOnly) return done()
+    if (isService && allowed !== undefined && request.headers.origin === allowed) return done()
+    request.isForeign = true
+    done(
+      new SandboxError(
+        'cross_site_rejected',
+        isService
+          ? 'A page of another site sent this request. Send it from a program, or start the sandbox with --cors ORIGIN to allow that page.'
+          : 'A page of another site sent this admin request. Send it from a program, or use the console.',
+      ),
+    )
+  }
 }

@@ -1,0 +1,197 @@
+import { once } from 'node:events'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { ENVELOPE } from '../assumptions/error-body.ts'
+import { ERRORS } from '../model/errors.ts'
+import { excerptOf } from '../model/mask.ts'
+import { oncePerBurst } from '../runtime/once-per-burst.ts'
+import type { Log } from '../world/sandbox.ts'
+import { closeWith, isClosing } from './connection.ts'
+import { COMMON_HEADERS, ERROR_OF, JSON_TYPE } from './errors.ts'
+
+export type ServerLimits = {
+  /** Maximum of open connections (default: 4,096). */
+  maxConnections?: number | undefined
+  /** How long a request may take to arrive, real ms (default: 10 s). */
+  requestMs?: number | undefined
+}
+
+// Long enough for a slow laptop, short enough that a stuck client frees its socket, real ms.
+const REQUEST_MS = 10_000
+
+// Each waiting request takes memory, so a caller that sends without reading must be stopped.
+const MAX_WAITING = 1_000
+
+/**
+ * Handles the requests of a connection one at a time: Node passes on all pipelined requests of a packet at once, whether or
+ * not their responses are read. A request that waits when its connection closes is dropped.
+ */
+function oneAtATime(handle: RequestListener, log: Log): RequestListener {
+  const lines = new WeakMap<Socket, { last: ServerResponse; waiting: number }>()
+  const warn = oncePerBurst(() =>
+    log.warn(
+      `A connection was closed because ${MAX_WAITING} of its pipelined requests were waiting, the maximum. Read responses before you send more requests.`,
+    ),
+  )
+  return (request, response) => {
+    const { socket } = request
+    const line = lines.get(socket)
+    if (!line || line.last.closed) {
+      lines.set(socket, { last: response, waiting: 0 })
+      return handle(request, response)
+    }
+    if (line.waiting === MAX_WAITING) {
+      warn()
+      return socket.destroy()
+    }
+    line.waiting++
+    line.last.once('close', () =>
+      // Other connections come first.
+      setImmediate(() => {
+        line.waiting--
+        if (socket.writable) handle(request, response)
+      }),
+    )
+    line.last = response
+  }
+}
+
+const jsonHeaders = (body: string) => ({
+  ...COMMON_HEADERS,
+  'content-type': JSON_TYPE,
+  'content-length': Buffer.byteLength(body),
+})
+
+// Responses after which the connection is closed, because malformed bytes followed the request.
+const lastResponses = new WeakSet<ServerResponse>()
+
+/** Responds to malformed HTTP with the error envelope, and closes the connection. */
+function sendClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (isClosing(socket)) return
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  // The caller would read an error now as the response of the earlier request, or as a part of it.
+  const { _httpMessage: pending } = socket as { _httpMessage?: ServerResponse | null }
+  if (pending?.headersSent) {
+    socket.destroySoon()
+    return
+  }
+  if (pending?.req.complete) {
+    if (!lastResponses.has(pending)) pending.once('finish', () => socket.destroySoon())
+    lastResponses.add(pending)
+    return
+  }
+  const [word, message] = ERROR_OF[error.code ?? ''] ?? [
+    'malformed_request' as const,
+    'The request is not well-formed HTTP.',
+  ]
+  const [status] = ERRORS[word]
+  const body = ENVELOPE.text({ status, code: word, message })
+  const headers = { ...jsonHeaders(body), connection: 'close' }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  closeWith(socket, `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
+}
+
+/** Responds to an unsupported `Expect` header. */
+function rejectExpectation(request: IncomingMessage, response: ServerResponse): void {
+  const [status] = ERRORS.expectation_failed
+  const message = `Expect: ${excerptOf(String(request.headers.expect), 40)} is not supported. Send the request without this header.`
+  const body = ENVELOPE.text({ status, code: 'expectation_failed', message })
+  response.writeHead(status, { ...jsonHeaders(body), connection: 'close' }).end(body)
+}
+
+function createHttpServer(
+  handle: RequestListener,
+  { requestMs = REQUEST_MS, maxConnections = 4_096 }: ServerLimits,
+  log: Log,
+): Server {
+  const server = createServer(
+    {
+      keepAliveTimeout: 5_000,
+      // Without both of these a slow request stays open forever.
+      requestTimeout: requestMs,
+      headersTimeout: requestMs,
+      connectionsCheckingInterval: 1_000,
+      requireHostHeader: false,
+    },
+    oneAtATime(handle, log),
+  )
+  server.maxConnections = maxConnections
+  server.on(
+    'drop',
+    oncePerBurst(() =>
+      log.warn(
+        `A connection was rejected because ${maxConnections} connections are open, the maximum. Close some, or raise the limit on open files (ulimit -n).`,
+      ),
+    ),
+  )
+  server.on('clientError', sendClientError)
+  server.on('checkExpectation', rejectExpectation)
+  return server
+}
+
+async function listenOn(server: Server, address: { port: number; host: string }) {
+  server.listen(address)
+  await once(server, 'listening')
+}
+
+/** The URL of a server that listens. */
+function originOf(server: Server): string {
+  const { address, port, family } = server.address() as AddressInfo
+  if (address === '::' || address === '0.0.0.0') return `http://127.0.0.1:${port}`
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}
+
+/** The HTTP server of an app; for `localhost` a second one on the other address of that name. */
+export function createServers(handle: RequestListener, limits: ServerLimits, log: Log) {
+  const server = createHttpServer(handle, limits, log)
+  const servers = [server]
+
+  /** Listens on the other addresses of a name; nothing is wrong if one of them is not free. */
+  async function listenOnOthers(host: string) {
+    const { address, port } = server.address() as AddressInfo
+    const { lookup } = await import('node:dns/promises')
+    const found = await lookup(host, { all: true }).catch(() => [])
+    for (const other of found) {
+      if (other.address === address) continue
+      const second = createHttpServer(handle, limits, log)
+      try {
+        await listenOn(second, { port, host: other.address })
+        servers.push(second)
+      } catch {}
+    }
+  }
+
+  return {
+    server,
+    /** Listens, and returns the URL; rejects if the address cannot be used. */
+    async listen({ port, host }: { port: number; host: string }): Promise<string> {
+      await listenOn(server, { port, host })
+      if (host === 'localhost') await listenOnOthers(host)
+      return originOf(server)
+    },
+    /** Lets the process exit although a server listens and connections to it are open. */
+    unref() {
+      for (const one of servers) {
+        one.unref()
+        one.on('connection', (socket) => socket.unref())
+      }
+    },
+    closeAllConnections() {
+      for (const one of servers) one.closeAllConnections()
+    },
+    /** Stops listening, and resolves after all connections are closed. */
+    async close() {
+      await Promise.all(servers.map((one) => new Promise((resolve) => one.close(resolve))))
+    },
+  }
+}
