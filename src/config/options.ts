@@ -139,12 +139,7 @@ export const OPTIONS = {
     'wall|client',
     'clock of the webhook-timestamp header: real time, or the clock of the client',
   ],
-  'max-clients': [
-    () => wholeNumber(1, 100_000),
-    1000,
-    'N',
-    'maximum number of clients',
-  ],
+  'max-clients': [() => wholeNumber(1, 100_000), 1000, 'N', 'maximum number of clients'],
   'no-auto-clients': [flag, false, '', 'do not create clients on first use'],
   'log-level': [
     () => oneOf('silent', 'error', 'warn', 'info', 'debug'),
