@@ -29,7 +29,6 @@ export async function createServiceApp(shape: AppShape): Promise<FastifyInstance
   let loading: Promise<FastifyInstance> | undefined
   const { app, allow } = createGuardedApp(shape, {
     rewriteUrl: rewriteClientPath,
-    ignoreTrailingSlash: true,
     elsewhere({ raw }, reply) {
       if (loaded) return loaded.routing(raw, reply.raw)
       loading ??= createSandboxApp(shape)

@@ -19,7 +19,6 @@ export type AppShape = {
 
 type RoutingOptions = {
   rewriteUrl?: typeof rewriteClientPath
-  ignoreTrailingSlash?: boolean
   /** Answers a request that is not for the service, in place of this app. */
   elsewhere?: (request: FastifyRequest, reply: FastifyReply) => void
 }
@@ -30,13 +29,13 @@ type RoutingOptions = {
  */
 export function createGuardedApp(
   { cors: origin, explain, isWatched }: AppShape,
-  { rewriteUrl, ignoreTrailingSlash = false, elsewhere }: RoutingOptions = {},
+  { rewriteUrl, elsewhere }: RoutingOptions = {},
 ) {
   const app = Fastify({
     ...(rewriteUrl && { rewriteUrl }),
     bodyLimit: BODY_LIMIT,
     // The maximum length of Node's request line: an invalid id of any length reaches its own validation.
-    routerOptions: { ignoreTrailingSlash, maxParamLength: 16_384 },
+    routerOptions: { maxParamLength: 16_384 },
     // Otherwise Fastify loads its own compilers at each start.
     schemaController: {
       compilersFactory: {

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { SandboxError } from '../model/errors.ts'
 import { excerptOf } from '../model/mask.ts'
-import { isOfService } from './clients.ts'
 
 /** The error of a path without a route. */
 export const noRoute = (method: string, url: string): SandboxError =>
@@ -16,9 +15,7 @@ export function collectMethods(app: FastifyInstance) {
   app.addHook('onRoute', ({ url, method }) => {
     // It has no methods: it only leads browsers to the console.
     if (url === '/') return
-    // A path of the service can have a slash at its end.
-    const end = isOfService({ url }) ? '/?$' : '$'
-    const path = new RegExp(`^${url.replaceAll(/:\w+/g, '[^/]+')}${end}`)
+    const path = new RegExp(`^${url.replaceAll(/:\w+/g, '[^/]+')}$`)
     const route = routes.get(url) ?? { path, methods: new Set() }
     if (!url.includes('*')) routes.set(url, route)
     for (const one of [method].flat()) route.methods.add(one)

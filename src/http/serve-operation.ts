@@ -160,10 +160,13 @@ export function serveOperation(
   const { method, url } = op
   // A response to HEAD has no body, because Node leaves it out.
   const methods = method === 'GET' ? ['GET', 'HEAD'] : method
-  app.route({ method: methods, url, config: { endpoint: op }, onRequest: findClient, handler })
+  const route = { method: methods, config: { endpoint: op }, onRequest: findClient, handler }
+  app.route({ ...route, url })
+  // Not Fastify's `ignoreTrailingSlash`, which reads /bank/ as /bank and not as /bank/:userId with an empty id.
+  app.route({ ...route, url: `${url}/`, schema: { hide: true } })
 }
 
-/** The readings of the client say whether a path with a slash at its end exists: Fastify ignores the slash. */
+/** The readings of the client say whether a path with a slash at its end exists. */
 function checkTrailingSlash({ world, method, url, originalUrl }: FastifyRequest) {
   const [path] = url.split(/[?#]/, 1)
   if (path!.endsWith('/') && !world.assumed.get(trailingSlash)) throw noRoute(method, originalUrl)
