@@ -1,8 +1,6 @@
 import type { Scenarios } from '../active-scenario/world-scenarios.ts'
 import type { Readings } from '../assumptions/readings.ts'
-import { SandboxError } from '../model/errors.ts'
 import type { WebhookRow } from '../model/webhook.ts'
-import { isHeapFull } from '../runtime/heap-limits.ts'
 import { inSlices } from '../runtime/slices.ts'
 import type { ActiveScenario } from '../tables/rows.ts'
 import type { Scheduler } from '../time/scheduler.ts'
@@ -24,15 +22,6 @@ type ReplacedWorld = ExportedWorld & {
   scheduler: Pick<Scheduler, 'whenIdle'>
   assumptions: { replace: (scenario: ActiveScenario, readings: Readings) => void }
   adoptState: (load: () => void) => void
-}
-
-/** Throws `payload_too_large` if the heap is almost full. */
-function rejectIfHeapFull() {
-  if (!isHeapFull()) return
-  throw new SandboxError(
-    'payload_too_large',
-    'The state was rejected because too little memory is left for it. Nothing was changed. Send a smaller state, delete clients, or start the sandbox with a larger heap (NODE_OPTIONS=--max-old-space-size=MB).',
-  )
 }
 
 /** The webhook with its secret: from the document, else of the present webhook, else of an earlier export, else a new one. */
@@ -80,7 +69,7 @@ export async function replaceState(
 ): Promise<Record<string, number>> {
   const { name, scenarios, scheduler, runtime } = world
   const inPausingSlices = <T>(work: Generator<unknown, T>) =>
-    inSlices(work, { pauses: runtime.yieldsToOthers, check: rejectIfHeapFull })
+    inSlices(work, { pauses: runtime.yieldsToOthers })
   const state = await inPausingSlices(
     readState(sent, StateDocument, DOCUMENT_ROWS, [name, 'default']),
   )

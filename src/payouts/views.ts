@@ -145,8 +145,6 @@ export function createViews(client_id: string, assumed: Assumed) {
 
   return {
     clientId: client_id,
-    /** The readings of these views. */
-    readings: assumed.readings,
     user,
     kyc,
     bankAccount,

@@ -37,24 +37,16 @@ export function ownTurn(): Promise<void> {
 }
 
 /**
- * Runs long work in slices; the work can pause at each `yield`. `check` runs after each slice and ends the work if it
- * throws. Without `pauses` the work never pauses: a recording must be repeatable.
+ * Runs long work in slices; the work can pause at each `yield`. Without `pauses` the work never pauses: a recording must be repeatable.
  */
 export async function inSlices<T>(
   work: Generator<unknown, T>,
-  { pauses, check = () => {} }: { pauses: boolean; check?: (() => void) | undefined },
+  { pauses }: { pauses: boolean },
 ): Promise<T> {
   for (;;) {
     const step = work.next()
     if (step.done) return step.value
     if (!isSliceOver()) continue
-    try {
-      check()
-    } catch (error) {
-      // Lets the work run its cleanup.
-      work.return(undefined as never)
-      throw error
-    }
     if (pauses) await ownTurn()
     else sliceEnds = undefined
   }
