@@ -1,7 +1,7 @@
 import { givenReadings } from '../assumptions/readings.ts'
 import { parseDelay, parseDuration } from '../model/duration.ts'
 import { paiseOf, rupeesOf } from '../model/money.ts'
-import { onDemand } from '../runtime/on-demand.ts'
+import { onDemand } from '../runtime/node-modules.ts'
 import type {
   CompiledRule,
   CompiledScenario,

@@ -1,33 +1,38 @@
 import type { Scenarios } from '../active-scenario/world-scenarios.ts'
 import { webhookDelivery } from '../assumptions/webhook-delivery.ts'
 import type { DeliveryRow } from '../model/delivery.ts'
+import { SandboxError } from '../model/errors.ts'
+import { kindOf, resourceIdOf } from '../tables/resource-ids.ts'
 import type { SandboxStore } from '../tables/tables.ts'
 import type { WorldContext } from '../tables/world-context.ts'
-import type { TimerRow } from '../time/scheduler.ts'
-import { DeliveryAttempts, type DeliveryAttemptsDeps } from './delivery-attempt.ts'
+import { createCommitOrder, type TimerRow } from '../time/scheduler.ts'
 import { DeliveryQueue, type DeliveryQueueDeps, WEBHOOK_ATTEMPT } from './delivery-queue.ts'
-import { createManualDelivery } from './manual-delivery.ts'
-import { createRecordedEvents } from './recorded-events.ts'
-import type { Override, WebhookEvents } from './webhook-events.ts'
+import type { Override, WebhookEvents } from './events.ts'
+import { createRunningAttempts, type RunningAttemptsDeps } from './running-attempts.ts'
 
 // These events are only sent on request (defaults: Webhook).
 const ON_REQUEST: ReadonlySet<string> = new Set(['user.created', 'webhook.test'])
+const MAX_RECORDED = 1_000
 
 export type DeliveriesDeps = WorldContext &
   DeliveryQueueDeps &
-  Omit<DeliveryAttemptsDeps, 'queue'> & {
+  Omit<RunningAttemptsDeps, 'queue'> & {
     scenarios: Scenarios
     webhookEvents: WebhookEvents
     storeHooks: Pick<SandboxStore, 'afterCommit' | 'batch' | 'onDurable'>
   }
 
+/** An event that was not sent by itself, such as one from before the webhook existed: it has no body. `at` is the client's time, ms. */
+export type RecordedEvent = { delivery_id: string; event: string; resource_id: string; at: number }
+
 /** Deliveries of events to the client's webhook: the scenario decides about each, attempts run on the client's clock. */
 export function createDeliveries(deps: DeliveriesDeps) {
   const { store, clock, scheduler, events, assumed, webhooks, scenarios, webhookEvents } = deps
-  const { afterCommit } = deps.storeHooks
-  const recorded = createRecordedEvents()
   const queue = new DeliveryQueue(deps)
-  const attempts = new DeliveryAttempts({ ...deps, queue })
+  const attempts = createRunningAttempts({ ...deps, queue })
+  // The newest events that were not sent by themselves, in memory, oldest first. They are sent only on request.
+  let recorded: RecordedEvent[] = []
+  let recordedCount = 0
 
   /** Creates an event and its deliveries, inside the open change. */
   function publish(
@@ -48,24 +53,67 @@ export function createDeliveries(deps: DeliveriesDeps) {
     )
   }
 
-  events.on(({ type, resourceId, asked }) => {
+  events.on(({ type, resourceId: resource_id, asked }) => {
     if (!asked && ON_REQUEST.has(type)) return
     if (webhooks.current() && assumed.get(webhookDelivery).sendsByItself) {
-      publish(type, resourceId)
+      publish(type, resource_id)
       return
     }
-    // Most clients have no webhook: this path must cost a payment almost nothing.
     const at = clock.now()
-    afterCommit(() => recorded.add({ event: type, resource_id: resourceId, at }))
+    deps.storeHooks.afterCommit(() => {
+      recorded.push({ delivery_id: `rec_${++recordedCount}`, event: type, resource_id, at })
+      if (recorded.length > MAX_RECORDED) recorded.shift()
+    })
   })
 
-  scheduler.handle(WEBHOOK_ATTEMPT, (timer, order) => attempts.start(timer, order), {
-    parallel: true,
-  })
+  scheduler.handle(WEBHOOK_ATTEMPT, attempts.start, { parallel: true })
+
+  // ---- on request
+
+  function requireWebhook() {
+    if (!webhooks.current())
+      throw new SandboxError(
+        'not_found',
+        'This client has no webhook yet, so nothing can be sent. Create one with POST /clientWebhook.',
+      )
+  }
+
+  /** Makes the attempts that are due, even on a frozen clock, and waits for their results. */
+  async function sendDue(ids: readonly string[]): Promise<DeliveryRow[]> {
+    const due = ids
+      .map((id) => queue.timerOf(queue.get(id)))
+      .filter((timer) => timer && timer.due_at <= clock.now())
+    const order = createCommitOrder()
+    await Promise.all([
+      ...due.map((timer) => scheduler.fire(timer!, order)),
+      ...ids.flatMap((id) => attempts.of(id) ?? []),
+    ])
+    return ids.map((id) => queue.get(id))
+  }
+
+  /** Creates an event about a resource (default: the newest of its kind) and waits for the attempts that are due now. */
+  async function trigger(type: string, resource = 'latest', override?: Override) {
+    requireWebhook()
+    const made = store.change(() =>
+      publish(type, resourceIdOf(store, kindOf(type), resource), override, true),
+    )
+    return sendDue(made.map(({ delivery_id }) => delivery_id))
+  }
+
+  /** Sends a delivery again, immediately. The body of a recorded event is made from the present state of the resource. */
+  async function redeliver(id: string): Promise<DeliveryRow> {
+    requireWebhook()
+    const old = recorded.find(({ delivery_id }) => delivery_id === id)
+    if (old) return (await trigger(old.event, old.resource_id))[0]!
+    const row = queue.get(id)
+    if (!attempts.of(id)) store.change(() => queue.expedite(row))
+    return (await sendDue([id]))[0]!
+  }
 
   return {
     publish,
-    ...createManualDelivery({ ...deps, queue, attempts, recorded, publish }),
+    trigger,
+    redeliver,
     /** Handles a cancelled timer: its delivery ends as `cancelled`, and the next event can be sent. */
     handleCancelled({ kind, resource_id }: TimerRow) {
       const row = kind === WEBHOOK_ATTEMPT ? queue.find(resource_id!) : undefined
@@ -77,15 +125,16 @@ export function createDeliveries(deps: DeliveriesDeps) {
     /** All deliveries in order of creation. */
     all: () => store.tables.deliveries.rows(),
     /** Events that were not sent by themselves, oldest first. */
-    recorded: recorded.all,
+    recorded: () => recorded,
     recover: () => queue.recover(),
     clear: () => queue.clear(),
     /** Resets the state in memory after the rows were replaced or removed. */
     forget() {
-      recorded.clear()
+      recorded = []
+      recordedCount = 0
       queue.forget()
       attempts.forget()
     },
-    stop: () => attempts.stop(),
+    stop: attempts.stop,
   }
 }

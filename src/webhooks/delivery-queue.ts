@@ -3,10 +3,9 @@ import { webhookOrder } from '../assumptions/webhook-order.ts'
 import type { DeliveryFault, DeliveryRow, EventRow } from '../model/delivery.ts'
 import { pointOf } from '../model/duration.ts'
 import { quoteInput } from '../model/mask.ts'
-import { Queue } from '../runtime/queue.ts'
 import type { WebhookOutcome } from '../scenarios/compiled.ts'
 import { notFound, type WorldContext } from '../tables/world-context.ts'
-import { isReachable } from './reachable-events.ts'
+import { isReachable } from './events.ts'
 
 /** The kind of the timers of attempts. */
 export const WEBHOOK_ATTEMPT = 'webhook.attempt'
@@ -34,7 +33,7 @@ export type DeliveryQueueDeps = Pick<
 export class DeliveryQueue {
   readonly #deps: DeliveryQueueDeps
   // The ids of finished deliveries, in order of completion.
-  readonly #finished = new Queue<string>()
+  #finished: string[] = []
 
   constructor(deps: DeliveryQueueDeps) {
     this.#deps = deps
@@ -202,8 +201,8 @@ export class DeliveryQueue {
   /** Removes the deliveries that finished first beyond the maximum. */
   #retain({ delivery_id }: DeliveryRow) {
     this.#finished.push(delivery_id)
-    while (this.#finished.size > MAX_FINISHED) {
-      const oldest = this.find(this.#finished.take())
+    while (this.#finished.length > MAX_FINISHED) {
+      const oldest = this.find(this.#finished.shift()!)
       // It may be pending again: redelivered, or the change that finished it was rolled back.
       if (oldest && oldest.status !== 'pending') this.#remove(oldest)
     }
@@ -254,7 +253,7 @@ export class DeliveryQueue {
 
   /** Forgets which deliveries were finished, after the rows were replaced or removed. */
   forget() {
-    this.#finished.clear()
+    this.#finished = []
   }
 }
 

@@ -4,7 +4,7 @@ import { createRandom, type Random } from '../runtime/random.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { notFound, type WorldContext } from '../tables/world-context.ts'
 import { arrivalOrders } from './arrival-orders.ts'
-import type { AttemptSender } from './attempt-request.ts'
+import type { AttemptSender } from './attempt.ts'
 import type { Webhooks } from './webhooks.ts'
 
 /** The placeholder for the payment's id in the URL of a probe. */

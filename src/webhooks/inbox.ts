@@ -4,8 +4,8 @@ import { maskLogText } from '../model/mask.ts'
 import type { ListQuery } from '../model/paging.ts'
 import { newIdIn } from '../tables/resource-ids.ts'
 import type { WorldContext } from '../tables/world-context.ts'
-import { maskSignatures } from './attempt-request.ts'
-import { SIGNATURE_SCHEMES } from './signature-schemes.ts'
+import { maskSignatures } from './attempt.ts'
+import { SIGNATURE_SCHEMES } from './schemes.ts'
 import type { Webhooks } from './webhooks.ts'
 
 // Enough for a test; the oldest message is removed first.

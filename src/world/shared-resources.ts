@@ -8,7 +8,7 @@ import { type Disk, nodeDisk } from '../store/disk.ts'
 import { openStore } from '../store/store.ts'
 import { TABLES } from '../tables/tables.ts'
 import { createAddressPolicy } from '../webhooks/addresses.ts'
-import type { WebhookSettings } from '../webhooks/attempt-request.ts'
+import type { WebhookSettings } from '../webhooks/attempt.ts'
 import { createRuntime } from './real-runtime.ts'
 import type { Recorder } from './recorder.ts'
 

@@ -7,7 +7,7 @@ import type { Runtime } from '../runtime/runtime.ts'
 import type { CompiledScenario } from '../scenarios/compiled.ts'
 import type { Library } from '../scenarios/library.ts'
 import type { SandboxStore, SandboxTables } from '../tables/tables.ts'
-import type { WebhookSettings } from '../webhooks/attempt-request.ts'
+import type { WebhookSettings } from '../webhooks/attempt.ts'
 import type { FeedEvents } from './feed.ts'
 import type { TimerObserver } from './recorder.ts'
 

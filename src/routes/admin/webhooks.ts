@@ -13,9 +13,9 @@ import { pagesOf } from '../../model/paging.ts'
 import { searchTest } from '../../model/search.ts'
 import { EVENTS } from '../../scenarios/operations-and-events.ts'
 import { readTarget } from '../../webhooks/addresses.ts'
-import { attemptDetails } from '../../webhooks/attempt-request.ts'
+import { attemptDetails } from '../../webhooks/attempt.ts'
+import type { RecordedEvent } from '../../webhooks/deliveries.ts'
 import { PROBE_PLACEHOLDER } from '../../webhooks/explore.ts'
-import type { RecordedEvent } from '../../webhooks/recorded-events.ts'
 import type { World } from '../../world/world.ts'
 
 // Each order sends real requests, so this number takes minutes.

@@ -6,7 +6,7 @@ import { maskLogText, maskText } from '../model/mask.ts'
 import type { WebhookRow } from '../model/webhook.ts'
 import type { Runtime, SendResult } from '../runtime/runtime.ts'
 import type { Clock } from '../time/clock.ts'
-import { SIGNATURE_SCHEMES } from './signature-schemes.ts'
+import { SIGNATURE_SCHEMES } from './schemes.ts'
 
 /** How webhooks are sent, the same for every client. */
 export type WebhookSettings = {
@@ -58,15 +58,16 @@ function withoutSecrets(
 const USER_AGENT = `payout-sandbox/${VERSION}`
 
 /** The headers of an attempt, with those of its signature. */
-function headersOf(signature: Readonly<Record<string, string>>, number: number) {
-  const headers: Record<string, string> = {
+function headersOf(
+  signature: Readonly<Record<string, string>>,
+  number: number,
+): Record<string, string> {
+  return {
     'content-type': 'application/json',
     'user-agent': USER_AGENT,
+    ...signature,
+    'x-webhook-attempt': String(number),
   }
-  // V8 (Node 20) takes 20 times as long to spread these names into a literal.
-  for (const name in signature) headers[name] = signature[name]!
-  headers['x-webhook-attempt'] = String(number)
-  return headers
 }
 
 /** An attempt with its headers, masked. */
@@ -114,6 +115,9 @@ const LOST: SendResult = {
   },
 }
 
+/** The result of an attempt as it is stored; `gone`: the receiver wants no more of them. */
+export type AttemptResult = { attempt: StoredAttempt; retryAfterMs: number; gone: boolean }
+
 /** Signs and sends single attempts, and returns their results as they are stored. */
 export function createAttemptSender({
   clock,
@@ -131,16 +135,6 @@ export function createAttemptSender({
   /** Unix seconds that receivers of this sandbox should compare timestamps with. */
   const unixNow = () => Math.floor((time === 'client' ? clock.now() : runtime.wall()) / 1_000)
 
-  // A cache of one: the URL rarely changes.
-  let [lastUrl, lastMasked] = ['', '']
-  function maskedUrl(url: string): string {
-    if (url !== lastUrl) {
-      lastUrl = url
-      lastMasked = maskLogText(url)
-    }
-    return lastMasked
-  }
-
   return {
     unixNow,
     /** Makes one attempt; returns `undefined` if the sandbox stopped meanwhile and the result is unknown. */
@@ -149,33 +143,20 @@ export function createAttemptSender({
       number: number,
       { url, webhook_secret }: WebhookRow,
       fault: DeliveryFault = {},
-    ): Promise<{ attempt: StoredAttempt; retryAfterMs: number; gone: boolean } | undefined> {
+    ): Promise<AttemptResult | undefined> {
       const at = clock.iso()
       const scheme = assumed.get(webhookSignature)
       const timestamp = unixNow()
       // The whole body is signed, even if a fault truncates the sent one.
       const whole = Buffer.from(event.body)
-      const signed = {
-        id: event.event_id,
-        timestamp,
-        body: whole,
-        secret: webhook_secret,
-      }
+      const signed = { id: event.event_id, timestamp, body: whole, secret: webhook_secret }
       const headers = headersOf(SIGNATURE_SCHEMES[scheme].sign(signed, fault), number)
       const body = fault.body === 'truncated' ? firstHalf(whole) : whole
       const isLost = number <= (fault.lost_attempts ?? 0)
       const result = isLost
         ? LOST
         : await runtime.send({ url, headers, body, ...(deadlineMs && { deadlineMs }) })
-      const {
-        ok,
-        status,
-        duration_ms: durationMs,
-        response: answer,
-        truncated,
-        error,
-        retryAfterMs = 0,
-      } = result
+      const { ok, status, duration_ms, response, truncated, error, retryAfterMs = 0 } = result
       if (error?.code === 'closed') return undefined
       return {
         retryAfterMs,
@@ -184,13 +165,13 @@ export function createAttemptSender({
           number,
           at,
           ok,
-          url: maskedUrl(url),
+          url: maskLogText(url),
           timestamp: Number(headers['webhook-timestamp'] ?? timestamp),
           signatures: signatureCount(headers),
           ...(scheme !== 'message' && { scheme }),
           status: status ?? null,
-          duration_ms: durationMs,
-          response: answer && maskText(withoutSecrets(answer, webhook_secret, headers)),
+          duration_ms,
+          response: response && maskText(withoutSecrets(response, webhook_secret, headers)),
           truncated,
           error: error ?? null,
         },

@@ -1,10 +1,12 @@
 import { newWords } from '../assumptions/new-words.ts'
 import { SandboxError } from '../model/errors.ts'
+import { canTransition } from '../model/lifecycle.ts'
 import { quoteInput } from '../model/mask.ts'
 import type { Views } from '../payouts/views.ts'
 import type { RuleEvent } from '../scenarios/match.ts'
 import type { EventName } from '../scenarios/operations-and-events.ts'
 import { kindOf, newIdIn } from '../tables/resource-ids.ts'
+import type { SandboxTables } from '../tables/tables.ts'
 import { notFound, type WorldContext } from '../tables/world-context.ts'
 
 /** Values that replace those of a resource: the `override` of a trigger. */
@@ -104,3 +106,28 @@ export function createWebhookEvents({
 }
 
 export type WebhookEvents = ReturnType<typeof createWebhookEvents>
+
+/** Whether an event can still happen to a resource, automatically or on request. */
+export function isReachable(
+  event: string,
+  resource_id: string,
+  { payments, kyc, bank_accounts, timers }: SandboxTables['tables'],
+): boolean {
+  const status = event.slice(event.indexOf('.') + 1)
+  switch (kindOf(event)) {
+    case 'transaction': {
+      const now = payments.get(resource_id)?.status
+      if (!now || !canTransition('transaction', now, status.toUpperCase())) return false
+      if (now !== 'SUCCESS') return true
+      // A payment is reversed late only by a scheduled step.
+      for (const timer of timers.rows()) if (timer.resource_id === resource_id) return true
+      return false
+    }
+    case 'kyc':
+      return canTransition('kyc', kyc.get(resource_id)?.kyc_status ?? '', status)
+    case 'bank':
+      return canTransition('bank', bank_accounts.get(resource_id)?.bank_status ?? '', status)
+    default:
+      return false
+  }
+}

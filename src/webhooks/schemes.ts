@@ -1,13 +1,6 @@
 import type { SignatureScheme } from '../assumptions/webhook-signature.ts'
-import {
-  type SignFault,
-  type SignInput,
-  signWebhook,
-  type Verdict,
-  type VerifyInput,
-  verifyBodySignature,
-  verifySignature,
-} from './sign.ts'
+import { type SignFault, type SignInput, signWebhook } from './sign.ts'
+import { type Verdict, type VerifyInput, verifyBodySignature, verifySignature } from './verify.ts'
 
 type Headers = Readonly<Record<string, string>>
 
