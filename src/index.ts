@@ -1,8 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { type AdminClient, createAdminClient } from './admin/admin-client.ts'
 import { isUnderTestRunner } from './config/environment.ts'
-import { libraryOptions } from './config/library-options.ts'
 import { BadOption } from './config/options.ts'
+import { libraryOptions } from './config/read-options.ts'
 import { startServer, stderrLog } from './server.ts'
 
 export {

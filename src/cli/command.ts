@@ -1,5 +1,5 @@
-import { suggestByValue, type ValueNames } from '../config/did-you-mean.ts'
 import { BadOption } from '../config/options.ts'
+import { suggestByValue, type ValueNames } from '../config/read-options.ts'
 import { closestWord } from '../model/closest-word.ts'
 
 /** The name of the value that a flag takes (`''` for a switch), and its description in the help text. */
@@ -25,10 +25,12 @@ export type Command = {
   usage: readonly (readonly [syntax: string, description: string])[]
   flags: Readonly<Record<string, Flag>>
   examples: readonly string[]
+  /** The positional arguments: `''`, `NAME`, `[AT]`, `[PART...]`. Without it, the command checks them itself. */
+  syntax?: string
   /** The arguments after `--` are a program with its arguments. Otherwise they are positional arguments. */
   takesProgram?: true
-  /** Returns the exit code. */
-  run(input: Input): Promise<number>
+  /** Returns the exit code, or the text to print. */
+  run(input: Input): Promise<number | string | Buffer>
 }
 
 /** A command failed. The message says why and what to do; the process exits with `exitCode`. */

@@ -1,58 +1,34 @@
 import { BadOption } from '../config/options.ts'
-import { type Command, checkArguments, GLOBAL_FLAGS } from './command.ts'
-
-/** What a shell suggests for a flag or for the word after a command. */
-type Suggested = {
-  name: string
-  description: string
-  /** Whether a value follows, which words it can be, and whether it is a file. */
-  takesValue: boolean
-  values: readonly string[]
-  isFile: boolean
-}
-
-type CompletedCommand = {
-  name: string
-  summary: string
-  /** The words that can follow the name: `advance` of `clock advance BY`. */
-  words: readonly string[]
-  takesFiles: boolean
-  flags: readonly Suggested[]
-}
+import { type Command, GLOBAL_FLAGS } from './command.ts'
 
 const FILE_NAMES = ['FILE', 'PATH', 'DIR']
-const isWord = (word: string) => /^[a-z][a-z-]*$/.test(word)
 
-/** A value name such as `real|frozen|ISO` has its words in lower case; the others are names of what to type. */
-const flagOf = ([name, [valueName, description]]: [string, Command['flags'][string]]) => ({
+/** The words of a syntax such as `real|frozen|ISO`: they are in lower case, and the others are names of what to type. */
+const wordsOf = (syntax: string) => syntax.split('|').filter((word) => /^[a-z][a-z-]*$/.test(word))
+
+/** What a shell suggests after a flag: words, files, or nothing if the flag takes no value. */
+const completedFlag = ([name, [valueName, description]]: [string, Command['flags'][string]]) => ({
   name,
   description: description.replace(/ \((?:default|env): .*$/, ''),
   takesValue: valueName !== '',
-  values: valueName.includes('|') ? valueName.split('|').filter(isWord) : [],
+  values: valueName.includes('|') ? wordsOf(valueName) : [],
   isFile: FILE_NAMES.includes(valueName),
 })
+type CompletedFlag = ReturnType<typeof completedFlag>
 
-function completed(
-  { name, summary, usage, flags }: Command,
-  names: readonly string[],
-): CompletedCommand {
+/** What a shell suggests after a command: `advance` of `clock advance BY` is one of the words. */
+function completedCommand({ name, summary, usage, flags }: Command, names: readonly string[]) {
   const afterName = usage.map(([syntax]) => syntax.split(' ').slice(1))
+  const words = afterName.flatMap(([word = '']) => (word === 'COMMAND' ? names : wordsOf(word)))
   return {
     name,
     summary,
-    words: [
-      ...new Set(
-        afterName.flatMap(([word = '']) =>
-          word === 'COMMAND' ? names : word.split('|').filter(isWord),
-        ),
-      ),
-    ],
-    takesFiles: afterName.some((words) =>
-      words.some((word) => FILE_NAMES.includes(word.replace('...', ''))),
-    ),
-    flags: Object.entries({ ...flags, ...GLOBAL_FLAGS }).map(flagOf),
+    words: [...new Set(words)],
+    takesFiles: afterName.flat().some((word) => FILE_NAMES.includes(word.replace('...', ''))),
+    flags: Object.entries({ ...flags, ...GLOBAL_FLAGS }).map(completedFlag),
   }
 }
+type CompletedCommand = ReturnType<typeof completedCommand>
 
 // A command without a name is start.
 const FIRST = 'start'
@@ -60,7 +36,6 @@ const FIRST = 'start'
 // ---- the scripts
 
 const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
-const namesOf = (flags: readonly Suggested[]) => flags.map(({ name }) => `--${name}`)
 
 function bashScript(commands: readonly CompletedCommand[]): string {
   const names = commands.map(({ name }) => name)
@@ -74,7 +49,7 @@ function bashScript(commands: readonly CompletedCommand[]): string {
   )
   const words = commands.map(({ name, words: own, takesFiles, flags }) => {
     const files = takesFiles ? ' -f' : ''
-    const options = quote(namesOf(flags).join(' '))
+    const options = quote(flags.map((flag) => `--${flag.name}`).join(' '))
     const first =
       own.length > 0
         ? ` [[ $previous != ${name} ]] || suggest[1]+=${quote(` ${own.join(' ')}`)}`
@@ -126,7 +101,7 @@ complete -F _payout_sandbox payout-sandbox
 /** The text of a description where zsh gives a colon and brackets a meaning. */
 const zshText = (text: string) => text.replaceAll(/[[\]:\\]/g, '\\$&')
 
-function zshFlag({ name, description, takesValue, values, isFile }: Suggested): string {
+function zshFlag({ name, description, takesValue, values, isFile }: CompletedFlag): string {
   const action = isFile ? '_files' : values.length > 0 ? `(${values.join(' ')})` : ' '
   return quote(`*--${name}[${zshText(description)}]${takesValue ? `:value:${action}` : ''}`)
 }
@@ -212,19 +187,15 @@ export const completionOf = (commands: () => readonly Command[]): Command => ({
     'completion bash > ~/.local/share/bash-completion/completions/payout-sandbox',
     'completion fish > ~/.config/fish/completions/payout-sandbox.fish',
   ],
-  async run({ args }) {
-    checkArguments('completion', 'SHELL', args)
-    const [shell] = args
-    const script = Object.hasOwn(SCRIPTS, shell!)
-      ? SCRIPTS[shell as keyof typeof SCRIPTS]
-      : undefined
-    if (!script)
+  syntax: 'SHELL',
+  async run({ args: [shell = ''] }) {
+    if (!Object.hasOwn(SCRIPTS, shell))
       throw new BadOption(
         `completion takes ${Object.keys(SCRIPTS).join(', ')}, not ${JSON.stringify(shell)}`,
       )
     const all = commands()
     const names = all.map(({ name }) => name)
-    process.stdout.write(script(all.map((command) => completed(command, names))))
-    return 0
+    const script = SCRIPTS[shell as keyof typeof SCRIPTS]
+    return script(all.map((command) => completedCommand(command, names)))
   },
 })

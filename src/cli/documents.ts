@@ -4,7 +4,7 @@ import { BadOption } from '../config/options.ts'
 import { PACKAGE_ROOT } from '../config/package.ts'
 import { printableLine } from '../model/printable.ts'
 import { replaceFile } from '../report/output-file.ts'
-import { type Command, CommandFailed, checkArguments } from './command.ts'
+import { type Command, CommandFailed } from './command.ts'
 
 export const openapi: Command = {
   name: 'openapi',
@@ -19,8 +19,8 @@ export const openapi: Command = {
     admin: ['', 'print the document of the admin API'],
   },
   examples: ['openapi > openapi.json', 'openapi --admin > openapi-admin.json'],
-  async run({ args, flags }) {
-    checkArguments('openapi', '', args)
+  syntax: '',
+  async run({ flags }) {
     const isStrict = flags['strict'] === true
     if (isStrict && flags['admin'])
       throw new BadOption('--strict is for the document of the service; leave out --admin')
@@ -34,8 +34,7 @@ export const openapi: Command = {
     const document = flags['admin']
       ? adminDocument(ADMIN_CALLS)
       : serviceDocument(OPERATIONS, { isStrict })
-    process.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
-    return 0
+    return `${JSON.stringify(document, null, 2)}\n`
   },
 }
 
@@ -74,13 +73,11 @@ export const schema: Command = {
   ],
   flags: {},
   examples: ['schema ./scenarios', 'schema > scenario.schema.json'],
-  async run({ args }) {
-    checkArguments('schema', '[DIR]', args)
-    const [folder] = args
+  syntax: '[DIR]',
+  async run({ args: [folder] }) {
     const { scenarioJsonSchema } = await import('../scenarios/scenario-schema.ts')
     const text = scenarioJsonSchema()
-    process.stdout.write(folder === undefined ? text : await writeInto(folder, text))
-    return 0
+    return folder === undefined ? text : writeInto(folder, text)
   },
 }
 
@@ -106,15 +103,13 @@ export const client: Command = {
   ],
   flags: {},
   examples: ['client python > payout_sandbox.py', 'client java > PayoutSandbox.java'],
-  async run({ args }) {
-    checkArguments('client', 'LANGUAGE', args)
-    const [language = ''] = args
+  syntax: 'LANGUAGE',
+  async run({ args: [language = ''] }) {
     if (!Object.hasOwn(CLIENTS, language))
       throw new BadOption(
         `client takes ${LANGUAGES.join(', ')}, not ${JSON.stringify(language)}. Other languages can use exec, or the HTTP calls of docs/languages.md.`,
       )
     const file = CLIENTS[language as keyof typeof CLIENTS]
-    process.stdout.write(readFileSync(join(PACKAGE_ROOT, 'clients', file)))
-    return 0
+    return readFileSync(join(PACKAGE_ROOT, 'clients', file))
   },
 }

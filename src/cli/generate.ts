@@ -1,5 +1,5 @@
 import { BadOption } from '../config/options.ts'
-import { type Command, CommandFailed, checkArguments, parseWholeNumber } from './command.ts'
+import { type Command, CommandFailed, parseWholeNumber } from './command.ts'
 import { gatherSomeOptions, START_FLAGS } from './options.ts'
 import { isReaderGone, progressBar } from './output.ts'
 
@@ -23,8 +23,8 @@ export const generate: Command = {
     'generate --users 1000 --random-seed 7 > fixtures.json',
     'start --memory --fixtures fixtures.json',
   ],
-  async run({ args, flags: { users, ...flags }, env }) {
-    checkArguments('generate', '', args)
+  syntax: '',
+  async run({ flags: { users, ...flags }, env }) {
     if (users === undefined) throw new BadOption('generate needs --users N, such as --users 1000')
     const count = parseWholeNumber('--users', String(users), 1, MAX_USERS)
     const { 'random-seed': seed } = gatherSomeOptions(['random-seed'], flags, env)

@@ -40,11 +40,9 @@ const help: Command = {
   ],
   flags: {},
   examples: ['help', 'help exec'],
-  async run({ args }) {
-    checkArguments('help', '[COMMAND]', args)
-    const [name] = args
-    return print(name === undefined ? overview() : formatHelp(findCommand(name, COMMANDS)))
-  },
+  syntax: '[COMMAND]',
+  run: async ({ args: [name] }) =>
+    name === undefined ? overview() : formatHelp(findCommand(name, COMMANDS)),
 }
 
 /** Every command of the program. */
@@ -111,13 +109,12 @@ export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Pro
       const hint = known.length > 0 && known.length < 10 ? `; it takes ${known.join(', ')}` : ''
       throw new BadOption(`${command.name} does not take --${flag}${hint}`)
     }
-    const { takesProgram } = command
-    return await command.run({
-      args: takesProgram ? rest : [...rest, ...afterDashes],
-      program: takesProgram ? afterDashes : [],
-      flags,
-      env,
-    })
+    const { takesProgram, syntax } = command
+    const words = takesProgram ? rest : [...rest, ...afterDashes]
+    if (syntax !== undefined) checkArguments(command.name, syntax, words)
+    const program = takesProgram ? afterDashes : []
+    const result = await command.run({ args: words, program, flags, env })
+    return typeof result === 'number' ? result : print(result)
   } catch (error) {
     const exitCode = error instanceof BadOption ? 2 : (error as { exitCode?: number }).exitCode
     const text =
@@ -127,7 +124,7 @@ export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Pro
   }
 }
 
-function print(text: string): number {
+function print(text: string | Buffer): number {
   process.stdout.write(text)
   return 0
 }

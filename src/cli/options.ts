@@ -2,16 +2,19 @@ import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import {
   BadOption,
+  OPTION_NAMES,
   OPTIONS,
   type OptionName,
-  type OptionSource,
   type Options,
-  readOptions,
-  readSomeOptions,
   swapDashes,
-  unknownOption,
   variableOf,
 } from '../config/options.ts'
+import {
+  type OptionSource,
+  readOptions,
+  readSomeOptions,
+  unknownOption,
+} from '../config/read-options.ts'
 import {
   type Command,
   findCommand,
@@ -33,7 +36,6 @@ const OTHER_VARIABLES = [
   'PAYOUT_SANDBOX_BIN',
 ]
 
-const NAMES = Object.keys(OPTIONS) as OptionName[]
 const REPEATABLE: readonly string[] = [
   'allow-host',
   'assume',
@@ -54,7 +56,7 @@ export function optionFlag(
 
 /** The options of `start` as flags. */
 export const START_FLAGS: Command['flags'] = Object.fromEntries(
-  NAMES.map((name) => [name, optionFlag(name)]),
+  OPTION_NAMES.map((name) => [name, optionFlag(name)]),
 )
 
 type Token = ReturnType<typeof parseArgs>['tokens'] extends (infer T)[] | undefined ? T : never
@@ -215,7 +217,7 @@ export const givenVariables = (
   env: NodeJS.ProcessEnv,
   without: readonly OptionName[],
 ): readonly string[] =>
-  NAMES.filter((name) => !without.includes(name))
+  OPTION_NAMES.filter((name) => !without.includes(name))
     .map(variableOf)
     .filter((variable) => env[variable])
 

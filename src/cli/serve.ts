@@ -14,6 +14,9 @@ import {
 } from '../store/errors.ts'
 import { RecordingError } from '../world/recorder.ts'
 
+// A clock that differs less than this from the wall clock is shown as real time.
+const REAL_TIME_TOLERANCE_MS = 1_000
+
 /** The sandbox cannot start: the message to print, and the exit code (docs/cli.md: Exit codes). */
 class CannotStart extends Error {
   readonly exitCode: number
@@ -23,82 +26,67 @@ class CannotStart extends Error {
   }
 }
 
-// A clock that differs less than this from the wall clock is shown as real time.
-const REAL_TIME_TOLERANCE_MS = 1_000
+type ErrorClass = abstract new (...args: never[]) => Error
 
-const WRITE_ERROR_CODES = [
-  'EACCES',
-  'EPERM',
-  'EROFS',
-  'ENOTDIR',
-  'EISDIR',
-  'ENOSPC',
-  'EEXIST',
-  'ENOENT',
-  'EIO',
-  'EDQUOT',
-  'ENAMETOOLONG',
-  'EFBIG',
+/** The exit code of each expected error, and its message with what to do. */
+const EXPECTED: readonly (readonly [ErrorClass[], number, (message: string) => string])[] = [
+  [
+    [FileInUse, LostOwnership],
+    3,
+    (message) =>
+      `${message}. Stop that process, or start with another --data FILE or with --memory.`,
+  ],
+  [
+    [OtherFormat],
+    4,
+    (message) =>
+      `${message}. Nothing was changed. Start with another --data FILE, or with --reset, which starts with a new file and keeps a backup.`,
+  ],
+  [
+    [DataFileExists],
+    2,
+    (message) =>
+      `${message}. Start with --memory, or with --reset, which replaces the data file and keeps a backup.`,
+  ],
+  [
+    [EditedBesideJournal],
+    4,
+    (message) =>
+      `${message}. Nothing was changed. To keep the file as it is now, start with --discard-journal, which keeps a backup of the journal; to keep the changes, put the earlier content of the file back.`,
+  ],
+  [
+    [DamagedFile],
+    4,
+    (message) =>
+      `The data file cannot be read, and was not changed:\n${message}\nCorrect it, or start with --recover, which keeps all that can be read, or with --reset, which starts with a new file; both keep a backup.`,
+  ],
+  [[BadFixtures, BadScenarios], 2, String],
+  [[RecordingError], 5, String],
+  [[UnusableFile], 5, (message) => `The data file cannot be used. ${message}.`],
 ]
+const WRITE_ERRORS =
+  'EACCES EPERM EROFS ENOTDIR EISDIR ENOSPC EEXIST ENOENT EIO EDQUOT ENAMETOOLONG EFBIG'.split(' ')
 
 /** Turns an expected start error into a `CannotStart`. Returns any other error unchanged: it is a bug. */
 export function explainStartError(error: unknown, options: Options): Error & { exitCode?: number } {
-  const { code, message } = error as NodeJS.ErrnoException
-  if (error instanceof FileInUse || error instanceof LostOwnership) {
+  const { code, message, syscall } = error as NodeJS.ErrnoException
+  const expected = EXPECTED.find(([classes]) => classes.some((one) => error instanceof one))
+  if (expected) return new CannotStart(expected[2](message), expected[1])
+  const { port, host, data } = options
+  if (code === 'EADDRINUSE')
     return new CannotStart(
-      `${message}. Stop that process, or start with another --data FILE or with --memory.`,
-      3,
-    )
-  }
-  if (error instanceof OtherFormat) {
-    return new CannotStart(
-      `${message}. Nothing was changed. Start with another --data FILE, or with --reset, which starts with a new file and keeps a backup.`,
-      4,
-    )
-  }
-  if (error instanceof DataFileExists)
-    return new CannotStart(
-      `${message}. Start with --memory, or with --reset, which replaces the data file and keeps a backup.`,
-      2,
-    )
-  if (error instanceof EditedBesideJournal) {
-    return new CannotStart(
-      `${message}. Nothing was changed. To keep the file as it is now, start with --discard-journal, which keeps a backup of the journal; to keep the changes, put the earlier content of the file back.`,
-      4,
-    )
-  }
-  if (error instanceof DamagedFile) {
-    return new CannotStart(
-      `The data file cannot be read, and was not changed:\n${message}\nCorrect it, or start with --recover, which keeps all that can be read, or with --reset, which starts with a new file; both keep a backup.`,
-      4,
-    )
-  }
-  if (error instanceof BadFixtures || error instanceof BadScenarios)
-    return new CannotStart(message, 2)
-  if (error instanceof RecordingError) return new CannotStart(message, 5)
-  if (error instanceof UnusableFile)
-    return new CannotStart(`The data file cannot be used. ${message}.`, 5)
-  if (code === 'EADDRINUSE') {
-    return new CannotStart(
-      `Port ${options.port} of ${options.host} is in use. Choose another one with --port, or --port 0 for a free one.`,
+      `Port ${port} of ${host} is in use. Choose another one with --port, or --port 0 for a free one.`,
       6,
     )
-  }
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
-    return new CannotStart(`--host ${options.host} is not an address of this machine (${code}).`, 2)
-  }
-  if (code === 'EACCES' && (error as NodeJS.ErrnoException).syscall === 'listen') {
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return new CannotStart(`--host ${host} is not an address of this machine (${code}).`, 2)
+  if (code === 'EACCES' && syscall === 'listen')
+    return new CannotStart(`This user may not listen on port ${port}. Choose a port above 1023.`, 6)
+  if (code !== undefined && WRITE_ERRORS.includes(code))
     return new CannotStart(
-      `This user may not listen on port ${options.port}. Choose a port above 1023.`,
-      6,
-    )
-  }
-  if (code !== undefined && WRITE_ERROR_CODES.includes(code)) {
-    return new CannotStart(
-      `The data file ${options.data} cannot be written (${code}). Use --data FILE in a writable folder, or --memory.`,
+      `The data file ${data} cannot be written (${code}). Use --data FILE in a writable folder, or --memory.`,
       5,
     )
-  }
   return error as Error
 }
 

@@ -1,19 +1,82 @@
 import * as z from 'zod'
-import { readAssumeFile } from './assume-file.ts'
-import { suggestOptions, type ValueNames } from './did-you-mean.ts'
-import {
-  decimal,
-  flag,
-  HOST_ERROR,
-  instant,
-  isHost,
-  list,
-  oneOf,
-  readings,
-  SPEED_ERROR,
-  text,
-  wholeNumber,
-} from './option-schemas.ts'
+import { givenReadings, type Readings, readingProblem } from '../assumptions/readings.ts'
+import { isClockTime } from '../model/formats.ts'
+
+/** Accepts a JSON number, or decimal digits from a flag or a variable. `Number` alone would accept '', 5e3 and 0x10. */
+const decimal = (format: RegExp, error: string) =>
+  z.union([z.number(), z.string().regex(format).transform(Number)], { error })
+
+const wholeNumber = (from: number, to: number) => {
+  const error = `takes a whole number from ${from} to ${to}`
+  return decimal(/^\d{1,16}$/, error).pipe(z.int({ error }).min(from, { error }).max(to, { error }))
+}
+
+const oneOf = <T extends string>(...values: [T, ...T[]]) =>
+  z.enum(values, { error: `takes ${values.slice(0, -1).join(', ')} or ${values.at(-1)}` })
+
+const text = () => z.string().min(1)
+
+const instant = () =>
+  z.iso
+    .datetime({ offset: true })
+    .refine((value) => isClockTime(Date.parse(value)))
+    .transform((value) => new Date(value).toISOString())
+
+const speed = () => {
+  const error = 'takes a number above 0, up to 1000000, such as 60 or 0.5'
+  return decimal(/^\d{1,7}(\.\d{1,9})?$/, error).pipe(
+    z.number({ error }).gt(0, { error }).max(1_000_000, { error }),
+  )
+}
+
+const flag = () =>
+  z
+    .union([z.boolean(), z.enum(['true', 'false', '1', '0'])], { error: 'takes true or false' })
+    .transform((value) => value === true || value === 'true' || value === '1')
+
+const list = () =>
+  z
+    .union([
+      z.string().transform((text) => text.split(',').map((part) => part.trim())),
+      z.array(z.string()),
+    ])
+    .pipe(z.array(z.string().min(1)))
+
+const isHost = (text: string) =>
+  /^(?:\[?[0-9a-f:.]+\]?|[^\s/\\?#@:[\]]+)$/i.test(text) &&
+  URL.canParse(`http://${text.includes(':') && !text.startsWith('[') ? `[${text}]` : text}/`)
+
+const hosts = () =>
+  list().refine((names) => names.every(isHost), {
+    error: 'takes a host name or an IP address, without scheme, port and path',
+  })
+
+const READING_ERROR = 'takes NAME=READING, such as idempotency_key=honoured'
+
+/** The string `name=reading` as an entry; the name alone without `=`. */
+function readingOf(text: string): [string, string] {
+  const at = text.indexOf('=')
+  return at < 0 ? [text, ''] : [text.slice(0, at).trim(), text.slice(at + 1).trim()]
+}
+
+/** Readings as `name=reading` texts of a flag or a variable, or as an object of a file or the library. */
+const readings = () =>
+  z
+    .union(
+      [list().transform((texts) => Object.fromEntries(texts.map(readingOf))), z.looseObject({})],
+      {
+        error: READING_ERROR,
+      },
+    )
+    .transform((values, context): Readings => {
+      const given = givenReadings(values)
+      for (const [name, reading] of Object.entries(given)) {
+        const problem = readingProblem(name, reading)
+        if (problem === undefined) continue
+        context.addIssue({ code: 'custom', message: `${READING_ERROR}: ${name} ${problem}` })
+      }
+      return given
+    })
 
 /** All options: schema, created only if the option is set, default, value name (`''` for a switch) and description. */
 export const OPTIONS = {
@@ -62,18 +125,7 @@ export const OPTIONS = {
     'real|frozen|ISO',
     'initial clock; an ISO 8601 instant starts a frozen clock at that time',
   ],
-  'clock-speed': [
-    () =>
-      decimal(/^\d{1,7}(\.\d{1,9})?$/, SPEED_ERROR).pipe(
-        z
-          .number({ error: SPEED_ERROR })
-          .gt(0, { error: SPEED_ERROR })
-          .max(1_000_000, { error: SPEED_ERROR }),
-      ),
-    1,
-    'X',
-    'clock speed multiplier; 60 = one simulated minute per second',
-  ],
+  'clock-speed': [speed, 1, 'X', 'clock speed multiplier; 60 = one simulated minute per second'],
   assume: [
     readings,
     {},
@@ -112,21 +164,8 @@ export const OPTIONS = {
     'ORIGIN',
     'allow browser apps of this origin to call /v1; all other sites are rejected',
   ],
-  'allow-host': [
-    () => list().refine((hosts) => hosts.every(isHost), { error: HOST_ERROR }),
-    [],
-    'NAME',
-    'additional Host header value to accept (repeatable)',
-  ],
-  'webhook-allow': [
-    () =>
-      list().refine((hosts) => hosts.every(isHost), {
-        error: HOST_ERROR,
-      }),
-    [],
-    'HOST',
-    'public host to which webhooks may be sent (repeatable)',
-  ],
+  'allow-host': [hosts, [], 'NAME', 'additional Host header value to accept (repeatable)'],
+  'webhook-allow': [hosts, [], 'HOST', 'public host to which webhooks may be sent (repeatable)'],
   'webhook-retries': [
     () => oneOf('fast', 'standard'),
     'fast',
@@ -168,18 +207,17 @@ export const OPTIONS = {
 /** The name of an option, as on the command line. */
 export type OptionName = keyof typeof OPTIONS
 
+export const OPTION_NAMES = Object.keys(OPTIONS) as OptionName[]
+
 /** Every option with its value. */
-export type Options = {
+export type Options = Readonly<{
   [K in OptionName]:
     | z.output<ReturnType<(typeof OPTIONS)[K][0]>>
     | ((typeof OPTIONS)[K][1] extends undefined ? undefined : never)
-}
+}>
 
 /** An invalid option or argument. The message names it, its source, the value found and what is valid. */
 export class BadOption extends Error {}
-
-const NAMES = Object.keys(OPTIONS) as OptionName[]
-const VALUE_NAMES: ValueNames = Object.fromEntries(NAMES.map((name) => [name, OPTIONS[name][2]]))
 
 /** The environment variable of an option. */
 export const variableOf = (name: string): string =>
@@ -188,110 +226,3 @@ export const variableOf = (name: string): string =>
 /** Maps the key of an option in a file (`random_seed`) to its name, and back. A key with dashes becomes no name. */
 export const swapDashes = (name: string): string =>
   name.replace(/[-_]/g, (character) => (character === '-' ? '_' : '-'))
-
-/** One source of options, such as the command line or the environment. */
-export type OptionSource = {
-  /** The values by option name; `undefined` means not set. */
-  values: Readonly<Record<string, unknown>>
-  /** How a message names an option of this source, such as `--port` or `PAYOUT_SANDBOX_PORT`. */
-  label: (name: string) => string
-  /** How a user writes an option in this source, such as `--clock frozen`. */
-  format: (name: string, value?: string) => string
-}
-
-/**
- * Reads these options, each from the first source that sets it, validates them and fills in the defaults. Throws
- * `BadOption` on an invalid value, and on an unknown option in any source.
- */
-export function readSomeOptions<T extends OptionName>(
-  names: readonly T[],
-  sources: readonly OptionSource[],
-): Pick<Options, T> {
-  const options: Record<string, unknown> = {}
-  for (const { values, label, format } of sources) {
-    for (const name of Object.keys(values)) {
-      if (!NAMES.includes(name as OptionName)) {
-        throw unknownOption(label(name), name, VALUE_NAMES, format)
-      }
-    }
-  }
-  for (const name of names) {
-    const source = sources.find(({ values }) => values[name] !== undefined)
-    const [schemaOf, defaultValue, valueName] = OPTIONS[name]
-    if (!source) {
-      options[name] = defaultValue
-      continue
-    }
-    const value = source.values[name]
-    const result = schemaOf().safeParse(value)
-    if (!result.success) {
-      const issue = result.error.issues[0]?.message ?? ''
-      const expected = issue.startsWith('takes') ? issue : `takes ${valueName || 'true or false'}`
-      const found = typeof value === 'number' ? String(value) : JSON.stringify(value)
-      const suffix = name === 'admin-token' ? '' : `, not ${found}`
-      throw new BadOption(`${source.label(name)} ${expected}${suffix}`)
-    }
-    options[name] = result.data
-  }
-  return options as Pick<Options, T>
-}
-
-/** Reads all options as `readSomeOptions` does. Also throws `BadOption` on options that exclude each other. */
-export function readOptions(sources: readonly OptionSource[]): Options {
-  const options = readSomeOptions(NAMES, sources)
-  const sourceIndex = (name: OptionName) =>
-    sources.findIndex(({ values }) => values[name] !== undefined)
-  const dataSource = sourceIndex('data')
-  if (options.memory && dataSource !== -1 && dataSource <= sourceIndex('memory')) {
-    if (dataSource === sourceIndex('memory'))
-      throw new BadOption('--memory and --data exclude each other')
-    // A source of higher precedence wins: a flag --data overrides a variable PAYOUT_SANDBOX_MEMORY.
-    options.memory = false
-  }
-  if (options.auth !== undefined) {
-    const { token } = options.assume
-    const [auth, assume] = [sourceIndex('auth'), sourceIndex('assume')]
-    if (auth === assume && token !== undefined && token !== options.auth)
-      throw new BadOption('--auth and --assume token exclude each other; use one of them')
-    if (auth <= assume || token === undefined)
-      options.assume = { ...options.assume, token: options.auth }
-  }
-  const file = options['assume-file']
-  if (file !== undefined) {
-    const read = readAssumeFile(file)
-    if ('problem' in read) {
-      const { label } = sources[sourceIndex('assume-file')]!
-      throw new BadOption(`${label('assume-file')}: ${read.problem}`)
-    }
-    // A reading that is chosen by its name has priority, wherever it is chosen.
-    options.assume = { ...read.readings, ...options.assume }
-  }
-  if (options.record !== undefined && !options.memory)
-    throw new BadOption(
-      '--record needs --memory: a recorded run starts from its fixtures, not from a data file',
-    )
-  if (options.record !== undefined && options.state !== undefined)
-    throw new BadOption(
-      '--record and --state exclude each other: a recorded run starts from its fixtures',
-    )
-  if (options.record !== undefined && options.watch)
-    throw new BadOption(
-      '--record and --watch exclude each other: the scenarios of a recorded run must not change',
-    )
-  if (options.recover && options.reset)
-    throw new BadOption('--recover and --reset exclude each other')
-  return options
-}
-
-/** The error for an unknown option. Its message suggests the known options that are similar. */
-export function unknownOption(
-  label: string,
-  name: string,
-  known: ValueNames,
-  format: OptionSource['format'],
-): BadOption {
-  const suggestions = suggestOptions(name, known).map((one) => format(one.name, one.value))
-  const [last, ...others] = suggestions.reverse()
-  const list = others.length > 0 ? `${others.reverse().join(', ')} or ${last}` : last
-  return new BadOption(`unknown option ${label}${list ? ` (did you mean ${list}?)` : ''}`)
-}

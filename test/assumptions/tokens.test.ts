@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { readOptions } from '../../src/config/options.ts'
+import { readOptions } from '../../src/config/read-options.ts'
 import { start, TOKEN } from '../helper.ts'
 
 t.test('token: each client has its own mode, and a change is in force at once', async (t) => {

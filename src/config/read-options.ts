@@ -1,0 +1,231 @@
+import { readFileSync } from 'node:fs'
+import type { Readings } from '../assumptions/readings.ts'
+import { readingsOfDocument } from '../assumptions/readings-document.ts'
+import { closestWord } from '../model/closest-word.ts'
+import { BadOption, OPTION_NAMES, OPTIONS, type OptionName, type Options } from './options.ts'
+
+/** One source of options, such as the command line or the environment. */
+export type OptionSource = {
+  /** The values by option name; `undefined` means not set. */
+  values: Readonly<Record<string, unknown>>
+  /** How a message names an option of this source, such as `--port` or `PAYOUT_SANDBOX_PORT`. */
+  label: (name: string) => string
+  /** How a user writes an option in this source, such as `--clock frozen`. */
+  format: (name: string, value?: string) => string
+}
+
+type Sources = readonly OptionSource[]
+
+const sourceIndex = (sources: Sources, name: OptionName) =>
+  sources.findIndex(({ values }) => values[name] !== undefined)
+
+/** The value of an option from the first source that sets it, or its default. Throws `BadOption` on an invalid value. */
+function readOption(name: OptionName, sources: Sources): unknown {
+  const [schemaOf, defaultValue, valueName] = OPTIONS[name]
+  const source = sources[sourceIndex(sources, name)]
+  if (!source) return defaultValue
+  const value = source.values[name]
+  const result = schemaOf().safeParse(value)
+  if (result.success) return result.data
+  const issue = result.error.issues[0]?.message ?? ''
+  const expected = issue.startsWith('takes') ? issue : `takes ${valueName || 'true or false'}`
+  const found = typeof value === 'number' ? String(value) : JSON.stringify(value)
+  const suffix = name === 'admin-token' ? '' : `, not ${found}`
+  throw new BadOption(`${source.label(name)} ${expected}${suffix}`)
+}
+
+/**
+ * Reads these options, each from the first source that sets it, validates them and fills in the defaults. Throws
+ * `BadOption` on an invalid value, and on an unknown option in any source.
+ */
+export function readSomeOptions<T extends OptionName>(
+  names: readonly T[],
+  sources: Sources,
+): Pick<Options, T> {
+  for (const { values, label, format } of sources) {
+    const name = Object.keys(values).find((one) => !Object.hasOwn(OPTIONS, one))
+    if (name !== undefined) throw unknownOption(label(name), name, VALUE_NAMES, format)
+  }
+  return Object.fromEntries(names.map((name) => [name, readOption(name, sources)])) as Pick<
+    Options,
+    T
+  >
+}
+
+/** The readings of `--assume-file`, which `conform --save` wrote. */
+function readAssumeFile(file: string, label: string): Readings {
+  const fail = (problem: string): never => {
+    throw new BadOption(`${label}: ${file}${problem}; conform --save FILE writes such a file`)
+  }
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return fail(
+      code === 'ENOENT' ? ': there is no such file' : `: the file cannot be read (${code})`,
+    )
+  }
+  const read = readingsOfDocument(text)
+  return 'problem' in read ? fail(` ${read.problem}`) : read.readings
+}
+
+/** The readings in force: those that are chosen by name have priority over those of a file. */
+function assumeOf({ assume, auth, 'assume-file': file }: Options, sources: Sources): Readings {
+  const [ofAuth, ofAssume] = [sourceIndex(sources, 'auth'), sourceIndex(sources, 'assume')]
+  const { token } = assume
+  if (auth !== undefined && ofAuth === ofAssume && token !== undefined && token !== auth)
+    throw new BadOption('--auth and --assume token exclude each other; use one of them')
+  const isOfAuth = auth !== undefined && (ofAuth <= ofAssume || token === undefined)
+  const label = () => sources[sourceIndex(sources, 'assume-file')]!.label('assume-file')
+  return {
+    ...(file !== undefined && readAssumeFile(file, label())),
+    ...assume,
+    ...(isOfAuth && { token: auth }),
+  }
+}
+
+/** Reads all options as `readSomeOptions` does. Also throws `BadOption` on options that exclude each other. */
+export function readOptions(sources: Sources): Options {
+  const read = readSomeOptions(OPTION_NAMES, sources)
+  const [ofData, ofMemory] = [sourceIndex(sources, 'data'), sourceIndex(sources, 'memory')]
+  if (read.memory && ofData !== -1 && ofData === ofMemory)
+    throw new BadOption('--memory and --data exclude each other')
+  // A source of higher precedence wins: a flag --data overrides a variable PAYOUT_SANDBOX_MEMORY.
+  const memory = read.memory && (ofData === -1 || ofData > ofMemory)
+  const options = { ...read, memory, assume: assumeOf(read, sources) }
+  const isRecorded = options.record !== undefined
+  if (isRecorded && !options.memory)
+    throw new BadOption(
+      '--record needs --memory: a recorded run starts from its fixtures, not from a data file',
+    )
+  if (isRecorded && options.state !== undefined)
+    throw new BadOption(
+      '--record and --state exclude each other: a recorded run starts from its fixtures',
+    )
+  if (isRecorded && options.watch)
+    throw new BadOption(
+      '--record and --watch exclude each other: the scenarios of a recorded run must not change',
+    )
+  if (options.recover && options.reset)
+    throw new BadOption('--recover and --reset exclude each other')
+  return Object.freeze(options)
+}
+
+/** A similar option, with a value if the unknown word is a value of that option. */
+type Suggestion = { name: string; value?: string }
+
+/** The value name of each known option: `N`, `real|frozen|ISO`, or `''` for a switch. */
+export type ValueNames = Readonly<Record<string, string>>
+
+// Name parts that are too common to identify an option.
+const COMMON_PARTS = new Set(['no', 'at', 'max'])
+const MAX_SUGGESTIONS = 3
+
+/** The switch with exactly this name, or the option that accepts this word as a value: `frozen` gives `clock`. */
+export function suggestByValue(word: string, known: ValueNames): Suggestion | undefined {
+  if (Object.hasOwn(known, word)) return known[word] === '' ? { name: word } : undefined
+  if (!/^[a-z]+$/.test(word)) return undefined
+  const name = Object.keys(known).find((one) => known[one]!.split('|').includes(word))
+  return name === undefined ? undefined : { name, value: word }
+}
+
+/**
+ * The known options that are similar to an unknown one, at most three: `frozen` is a value of `clock`, `prot` is a
+ * misspelled `port`, `mem` is a prefix of `memory`, and `speed` is a part of `clock-speed`.
+ */
+function suggestOptions(name: string, known: ValueNames): Suggestion[] {
+  const byValue = suggestByValue(name, known)
+  if (byValue) return [byValue]
+  const names = Object.keys(known)
+  const closest = name.length > 2 ? closestWord(name, names) : undefined
+  if (closest !== undefined) return [{ name: closest }]
+  const parts = name
+    .toLowerCase()
+    .split('-')
+    .filter((part) => !COMMON_PARTS.has(part))
+  return names
+    .filter(
+      (one) =>
+        one.startsWith(name.toLowerCase()) || one.split('-').some((part) => parts.includes(part)),
+    )
+    .slice(0, MAX_SUGGESTIONS)
+    .map((one) => ({ name: one }))
+}
+
+const VALUE_NAMES: ValueNames = Object.fromEntries(
+  OPTION_NAMES.map((name) => [name, OPTIONS[name][2]]),
+)
+
+/** The error for an unknown option. Its message suggests the known options that are similar. */
+export function unknownOption(
+  label: string,
+  name: string,
+  known: ValueNames,
+  format: OptionSource['format'],
+): BadOption {
+  const suggestions = suggestOptions(name, known).map((one) => format(one.name, one.value))
+  const [last, ...others] = suggestions.reverse()
+  const list = others.length > 0 ? `${others.reverse().join(', ')} or ${last}` : last
+  return new BadOption(`unknown option ${label}${list ? ` (did you mean ${list}?)` : ''}`)
+}
+
+/** The option of a camelCase name. A name with dashes belongs to the command line, so it becomes no option. */
+const kebab = (name: string) =>
+  name.includes('-')
+    ? name.replaceAll('-', '_')
+    : name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+const camel = (name: string) =>
+  name.includes('_')
+    ? name.replaceAll('_', '-')
+    : name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+const format: OptionSource['format'] = (name, value) =>
+  value === undefined ? camel(name) : `${camel(name)}: '${value}'`
+
+/** The JavaScript type of an option: the type of its default value; a string if it has no default. */
+function typeOf(name: OptionName): string {
+  const [, defaultValue] = OPTIONS[name]
+  if (name === 'state') return 'a string or an object'
+  if (Array.isArray(defaultValue)) return 'an array of strings'
+  if (typeof defaultValue === 'object') return 'an object'
+  if (typeof defaultValue === 'number') return 'a number'
+  return typeof defaultValue === 'boolean' ? 'true or false' : 'a string'
+}
+
+function typeFound(value: unknown): string {
+  if (value === null) return 'null'
+  if (typeof value === 'boolean') return 'true or false'
+  if (Array.isArray(value))
+    return value.every((one) => typeof one === 'string') ? 'an array of strings' : 'another array'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+/** Throws `BadOption` on a value of the wrong type. Only command lines and variables convert strings to other types. */
+function checkType(name: string, value: unknown) {
+  const option = kebab(name) as OptionName
+  if (!Object.hasOwn(OPTIONS, option)) return
+  const [expected, found] = [typeOf(option), typeFound(value)]
+  if (expected.split(' or ').includes(found) || expected === found) return
+  const isShown = typeof value === 'string' && option !== 'admin-token'
+  throw new BadOption(
+    `${name} takes ${expected}, not ${found}${isShown ? ` (${JSON.stringify(value)})` : ''}`,
+  )
+}
+
+/** Validates options with camelCase names and fills in the defaults. Throws `BadOption`. */
+export function libraryOptions(
+  given: Readonly<Record<string, unknown>>,
+  defaults: Readonly<Record<string, unknown>>,
+): Options {
+  const set = Object.entries(given).filter(([, value]) => value !== undefined)
+  for (const [name, value] of set) checkType(name, value)
+  const values = Object.entries({ ...defaults, ...Object.fromEntries(set) })
+  return readOptions([
+    {
+      values: Object.fromEntries(values.map(([name, value]) => [kebab(name), value])),
+      label: camel,
+      format,
+    },
+  ])
+}
