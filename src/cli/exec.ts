@@ -135,15 +135,9 @@ const EXEC_FLAGS: Command['flags'] = {
   ...START_FLAGS,
   port: ['N', 'port to listen on (default: a free one)'],
   // Without --data the sandbox is in memory, so this option has no default here.
-  data: [OPTIONS.data[2], optionFlag('data')[1].replace(` (default: ${OPTIONS.data[1]})`, '')],
+  data: optionFlag('data', OPTIONS.data[3], null),
   memory: ['', `${OPTIONS.memory[3]} (default, unless --data is given)`],
-  'log-level': [
-    OPTIONS['log-level'][2],
-    optionFlag('log-level')[1].replace(
-      `default: ${OPTIONS['log-level'][1]}`,
-      `default: ${LOG_LEVEL}`,
-    ),
-  ],
+  'log-level': optionFlag('log-level', OPTIONS['log-level'][3], LOG_LEVEL),
   ...REPORT_FLAG,
 }
 

@@ -46,12 +46,12 @@ const REPEATABLE: readonly string[] = [
 export function optionFlag(
   name: OptionName,
   description: string = OPTIONS[name][3],
+  defaultValue: unknown = OPTIONS[name][1],
 ): Command['flags'][string] {
-  const [, defaultValue, valueName] = OPTIONS[name]
   const hasDefault = typeof defaultValue === 'string' || typeof defaultValue === 'number'
   const shownDefault = hasDefault ? ` (default: ${defaultValue})` : ''
   const variable = `${variableOf(name)}${name === 'port' ? ' or PORT' : ''}`
-  return [valueName, `${description}${shownDefault} (env: ${variable})`]
+  return [OPTIONS[name][2], `${description}${shownDefault} (env: ${variable})`]
 }
 
 /** The options of `start` as flags. */

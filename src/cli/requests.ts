@@ -131,17 +131,14 @@ export const requests = remoteCommand({
         'check the number of matching requests, or with several MATCH that they came in this order; on failure print the closest ones and exit 1',
       flags: { ...COUNT_FLAGS, ...REPORT_FLAG },
       async run(api, texts, flags, client) {
-        const expected = (name: keyof typeof COUNT_FLAGS) =>
-          flags[name] === undefined
-            ? undefined
-            : parseWholeNumber(`--${name}`, String(flags[name]), 0, MAX_EXPECTED_COUNT)
-        const counts = {
-          exactly: expected('exactly'),
-          at_least: expected('at-least'),
-          at_most: expected('at-most'),
-        }
-        const hasCount = Object.values(counts).some((count) => count !== undefined)
-        if (texts.length > 1 && hasCount)
+        const given = Object.keys(COUNT_FLAGS).filter((name) => flags[name] !== undefined)
+        const counts = Object.fromEntries(
+          given.map((name) => [
+            name.replace('-', '_'),
+            parseWholeNumber(`--${name}`, String(flags[name]), 0, MAX_EXPECTED_COUNT),
+          ]),
+        )
+        if (texts.length > 1 && given.length > 0)
           throw new BadOption(
             `requests verify takes ${Object.keys(COUNT_FLAGS)
               .map((name) => `--${name}`)

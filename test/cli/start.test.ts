@@ -245,78 +245,61 @@ t.test('a bad option ends with 2 and says what it takes', async (t) => {
 })
 
 t.test('flag beats variable beats file', async (t) => {
-  const dir = t.testdir({
-    'payout-sandbox.config.json': JSON.stringify({
-      memory: true,
-      clock: '2030-01-01T00:00:00Z',
-      auth: 'strict',
-    }),
-  })
-  const now = async (args: string[], env: Record<string, string> = {}) => {
-    const { adminUrl, stop } = await serve(t, args, { cwd: dir, env })
-    const { status, body } = await call(`${adminUrl}/clock`)
+  const cwd = t.testdir()
+  const write = (text: string) => writeFileSync(join(cwd, 'payout-sandbox.config.json'), text)
+  const started = async (args: string[], env: Record<string, string> = {}) => {
+    const { adminUrl, ready, stop } = await serve(t, args, { cwd, env })
+    const { body } = await call(`${adminUrl}/clock`)
     await stop()
-    t.equal(status, 200)
-    return body.now
+    return { now: body.now, speed: body.speed, data: ready['data'] }
   }
-  t.equal(await now([]), '2030-01-01T00:00:00.000Z')
+  write('{"memory": true, "clock": "2030-01-01T00:00:00Z", "clock_speed": 0.5, "auth": "strict"}')
+  t.match(await started([]), { now: '2030-01-01T00:00:00.000Z', speed: 0.5 })
   const env = { PAYOUT_SANDBOX_CLOCK: '2031-01-01T00:00:00Z' }
-  t.equal(await now([], env), '2031-01-01T00:00:00.000Z')
-  t.equal(await now(['--clock', '2032-01-01T00:00:00+05:30'], env), '2031-12-31T18:30:00.000Z')
-  t.match(await run([], { cwd: dir, env: { PAYOUT_SANDBOX_COLCK: 'x' } }), {
-    code: 2,
-    stderr: /unknown option PAYOUT_SANDBOX_COLCK \(did you mean PAYOUT_SANDBOX_CLOCK\?\)/,
-  })
-  t.match(await run([], { cwd: dir, env: { PAYOUT_SANDBOX_FROZEN: '1' } }), {
-    code: 2,
-    stderr: /PAYOUT_SANDBOX_FROZEN \(did you mean PAYOUT_SANDBOX_CLOCK=frozen\?\)/,
-  })
-  t.match(await run([], { cwd: dir, env: { PAYOUT_SANDBOX_PROT: '1', PORT: '2' } }), {
-    code: 2,
-    stderr: /unknown option PAYOUT_SANDBOX_PROT \(did you mean PAYOUT_SANDBOX_PORT\?\)/,
-  })
-  t.match(await run([], { cwd: dir, env: { PORT: 'x' } }), {
-    code: 2,
-    stderr: /PORT takes a whole number/,
-  })
+  t.match(await started([], env), { now: '2031-01-01T00:00:00.000Z' })
+  const flag = ['--clock', '2032-01-01T00:00:00+05:30']
+  t.match(await started(flag, env), { now: '2031-12-31T18:30:00.000Z' })
   const unset = { PAYOUT_SANDBOX_CLOCK: '', PAYOUT_SANDBOX_MEMORY: '', PAYOUT_SANDBOX_PORT: '' }
-  t.equal(await now([], unset), '2030-01-01T00:00:00.000Z', 'an empty variable is not set')
-  t.match(await run([], { cwd: dir, env: { PAYOUT_SANDBOX_PORT: '', PORT: 'x' } }), {
-    code: 2,
-    stderr: /: PORT takes a whole number/,
-  })
-  writeFileSync(join(dir, 'payout-sandbox.config.json'), '{"json": true}')
-  t.match(await run([], { cwd: dir }), {
-    code: 2,
-    stderr: /unknown option json of payout-sandbox\.config\.json/,
-  })
-  writeFileSync(join(dir, 'payout-sandbox.config.json'), '{"prot": 1}')
-  t.match(await run([], { cwd: dir }), {
-    code: 2,
-    stderr: /unknown option prot of payout-sandbox\.config\.json \(did you mean port\?\)/,
-  })
-  writeFileSync(join(dir, 'payout-sandbox.config.json'), '{"frozen": true}')
-  t.match(await run([], { cwd: dir }), { code: 2, stderr: /\(did you mean "clock": "frozen"\?\)/ })
-  for (const old of ['clock-speed', 'clockSpeed']) {
-    writeFileSync(join(dir, 'payout-sandbox.config.json'), JSON.stringify({ [old]: 60 }))
-    const meant = `unknown option ${old} of payout-sandbox.config.json (did you mean clock_speed?)`
-    t.match(await run([], { cwd: dir }), { code: 2, stderr: meant })
+  const now = '2030-01-01T00:00:00.000Z'
+  t.match(await started([], unset), { now }, 'an empty variable is not set')
+  write('{"data": "of-file.json"}')
+  const memory = { PAYOUT_SANDBOX_MEMORY: 'true' }
+  t.match(await started(['--memory'], { PAYOUT_SANDBOX_DATA: 'of-env.json' }), { data: null })
+  t.match(await started([], memory), { data: null })
+  t.match(await started(['--data', 'of-flag.json'], memory), { data: 'of-flag.json' })
+})
+
+t.test('a variable or a config file that is wrong is named', async (t) => {
+  const dir = t.testdir()
+  const CONFIG = 'payout-sandbox.config.json'
+  const unknown = (name: string, meant: string) => `unknown option ${name} (did you mean ${meant}?)`
+  const variables: [env: Record<string, string>, message: string][] = [
+    [{ PAYOUT_SANDBOX_COLCK: 'x' }, unknown('PAYOUT_SANDBOX_COLCK', 'PAYOUT_SANDBOX_CLOCK')],
+    [
+      { PAYOUT_SANDBOX_FROZEN: '1' },
+      unknown('PAYOUT_SANDBOX_FROZEN', 'PAYOUT_SANDBOX_CLOCK=frozen'),
+    ],
+    [
+      { PAYOUT_SANDBOX_PROT: '1', PORT: '2' },
+      unknown('PAYOUT_SANDBOX_PROT', 'PAYOUT_SANDBOX_PORT'),
+    ],
+    [{ PORT: 'x' }, ': PORT takes a whole number'],
+    [{ PAYOUT_SANDBOX_PORT: '', PORT: 'x' }, ': PORT takes a whole number'],
+  ]
+  for (const [env, message] of variables)
+    t.match(await run([], { cwd: dir, env }), { code: 2, stderr: message })
+  const files: [text: string, message: string][] = [
+    ['{"json": true}', `unknown option json of ${CONFIG}`],
+    ['{"prot": 1}', unknown(`prot of ${CONFIG}`, 'port')],
+    ['{"frozen": true}', '(did you mean "clock": "frozen"?)'],
+    ['{"clock-speed": 60}', unknown(`clock-speed of ${CONFIG}`, 'clock_speed')],
+    ['{"clockSpeed": 60}', unknown(`clockSpeed of ${CONFIG}`, 'clock_speed')],
+    ['{"port": ', `${CONFIG}: `],
+  ]
+  for (const [text, message] of files) {
+    writeFileSync(join(dir, CONFIG), text)
+    t.match(await run([], { cwd: dir }), { code: 2, stderr: message })
   }
-  writeFileSync(join(dir, 'payout-sandbox.config.json'), '{"memory": true, "clock_speed": 0.5}')
-  const slow = await serve(t, [], { cwd: dir })
-  t.match((await call(`${slow.adminUrl}/clock`)).body, { speed: 0.5 })
-  await slow.stop()
-  writeFileSync(join(dir, 'payout-sandbox.config.json'), '{"data": "of-file.json"}')
-  const dataOf = async (args: string[], env: Record<string, string> = {}) => {
-    const { ready, stop } = await serve(t, args, { cwd: dir, env })
-    await stop()
-    return ready['data']
-  }
-  t.equal(await dataOf(['--memory'], { PAYOUT_SANDBOX_DATA: 'of-env.json' }), null)
-  t.equal(await dataOf([], { PAYOUT_SANDBOX_MEMORY: 'true' }), null)
-  t.equal(await dataOf(['--data', 'of-flag.json'], { PAYOUT_SANDBOX_MEMORY: '1' }), 'of-flag.json')
-  writeFileSync(join(dir, 'payout-sandbox.config.json'), '{"port": ')
-  t.match(await run([], { cwd: dir }), { code: 2, stderr: /payout-sandbox\.config\.json: / })
 })
 
 t.test('each option does what it says', async (t) => {

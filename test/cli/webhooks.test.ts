@@ -1,4 +1,5 @@
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
+import t from 'tap'
 import { ASHA, ROHAN, ROHANS_ACCOUNT } from '../helper.ts'
 import { exampleHandler, receiver, SECRET, status } from '../receiver.ts'
 import { readReport } from '../report/read-report.ts'
@@ -123,4 +124,57 @@ t.test('explore says what it needs', async (t) => {
     stderr: /--max-orders takes a whole number from 1 to 10000, not "0"/,
   })
   t.match(await run(['deliveries', '--probe', 'x']), { code: 2, stderr: /does not take --probe/ })
+})
+
+t.test(
+  '--webhook-retries and --webhook-time say when attempts are made and what they show',
+  async (t) => {
+    const hook = await receiver(t, status(500))
+    const attempts = async (args: readonly string[]) => {
+      hook.received.length = 0
+      const { url, adminUrl } = await serve(t, ['--memory', '--clock', 'frozen', ...args])
+      await call(`${url}/clientWebhook`, { url: hook.url, webhook_secret: SECRET })
+      await call(`${adminUrl}/webhooks/trigger`, { event: 'webhook.test' })
+      await call(`${adminUrl}/clock/advance`, { by: '2d' })
+      return hook.received.map(({ headers }) => Number(headers['webhook-timestamp']))
+    }
+    const frozen = Date.UTC(2026, 0, 1) / 1_000
+    const usual = await attempts([])
+    t.equal(usual.length, 5)
+    t.ok(
+      usual.every((at) => Math.abs(at - Date.now() / 1_000) < 60),
+      'the wall clock',
+    )
+    const other = await attempts(['--webhook-retries', 'standard', '--webhook-time', 'client'])
+    t.equal(other.length, 10)
+    t.equal(other[0], frozen)
+    t.equal(other.at(-1), frozen + 24 * 3_600)
+  },
+)
+
+t.test('--webhook-allow opens public hosts, and takes nothing but hosts', async (t) => {
+  const url = 'http://192.0.2.1/x'
+  const first = async (args: readonly string[], to = url) => {
+    const program = await serve(t, ['--memory', ...args])
+    await call(`${program.url}/clientWebhook`, { url: to, webhook_secret: SECRET })
+    const done = call(`${program.adminUrl}/webhooks/trigger`, { event: 'webhook.test' })
+    done.catch(() => {})
+    for (;;) {
+      const { body } = await call(`${program.adminUrl}/webhooks/deliveries`)
+      // A refusal is there at once; a connection that was begun may last.
+      if (body.total === 1) return body.deliveries[0].attempts[0]?.error.code
+    }
+  }
+  t.equal(await first([]), 'address_not_allowed')
+  t.equal(await first([], 'http://[::ffff:192.0.2.1]/x'), 'address_not_allowed', 'IPv4 in IPv6')
+  t.equal(await first(['--webhook-allow', '192.0.2.2']), 'address_not_allowed')
+  t.not(
+    await first(['--webhook-allow', 'a.example', '--webhook-allow', '192.0.2.1']),
+    'address_not_allowed',
+  )
+  for (const bad of ['http://a.example', 'a.example:80', 'a/b', 'me@a']) {
+    const { code, stderr } = await run(['start', '--memory', '--port', '0', '--webhook-allow', bad])
+    t.equal(code, 2, bad)
+    t.match(stderr, /--webhook-allow takes a host name or an IP address/)
+  }
 })

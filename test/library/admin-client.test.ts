@@ -341,12 +341,6 @@ t.test('many sandboxes live in one process, and leave nothing open', async (t) =
   await again.close()
 })
 
-t.test('an option that is not known or not usable is refused by its name', async (t) => {
-  await t.rejects(startSandbox({ clocks: 'frozen' } as never), /unknown option clocks.*clock\?/)
-  await t.rejects(startSandbox({ clock: 'soon' }), /clock takes real, frozen/)
-  await t.rejects(startSandbox({ scenario: 'no-such' }), /no-such/)
-})
-
 t.test('the README’s few lines do what they say', async (t) => {
   const page = readFileSync(join(PACKAGE_ROOT, 'README.md'), 'utf8')
   const [, code] = /## In a test\n\n```js\n([\s\S]*?)```/.exec(page)!
