@@ -31,9 +31,9 @@ export const openapi: Command = {
         import('../routes/v1/operations.ts'),
         import('../routes/admin/admin-calls.ts'),
       ])
-    const document = flags['admin']
+    const document = await (flags['admin']
       ? adminDocument(ADMIN_CALLS)
-      : serviceDocument(OPERATIONS, { isStrict })
+      : serviceDocument(OPERATIONS, { isStrict }))
     return `${JSON.stringify(document, null, 2)}\n`
   },
 }

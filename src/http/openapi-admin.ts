@@ -1,5 +1,5 @@
 import type { AdminCall } from './admin-call.ts'
-import { documentOf, type OpenApiDocument, type OpenApiOperation } from './openapi.ts'
+import { documentOf, type OpenApiDocument, type RouteSchema } from './openapi.ts'
 import { ADMIN_REQUESTS } from './openapi-requests.ts'
 
 const TAGS: Readonly<Record<string, string>> = {
@@ -15,19 +15,16 @@ const TAGS: Readonly<Record<string, string>> = {
 const SECURITY = [{}, { adminToken: [] }, { accessToken: [] }, { adminToken: [], accessToken: [] }]
 
 const LAST_EVENT_ID = {
-  name: 'Last-Event-ID',
-  in: 'header',
-  required: false,
+  type: 'string',
   description:
     'The id of the last event that the reader has received. The stream starts with the events after it.',
-  schema: { type: 'string' },
 }
 
 /** Describes the response and the header of a stream. */
-function amend({ parameters, responses }: OpenApiOperation, { stream, status }: AdminCall) {
+function amend(schema: RouteSchema, { stream, status }: AdminCall) {
   if (!stream) return
-  parameters.push(LAST_EVENT_ID)
-  const response = responses[status]!
+  schema.headers = { type: 'object', properties: { 'Last-Event-ID': LAST_EVENT_ID } }
+  const response = schema.response[status]!
   response.content = { 'text/event-stream': response.content['application/json']! }
 }
 
@@ -39,7 +36,7 @@ export const CLIENT_SERVER = {
 }
 
 /** The OpenAPI document of the admin API. */
-export const adminDocument = (calls: readonly AdminCall[]): OpenApiDocument =>
+export const adminDocument = (calls: readonly AdminCall[]): Promise<OpenApiDocument> =>
   documentOf(calls, {
     title: 'payout-sandbox admin API',
     description: 'Control of a running payout-sandbox: its clock, clients, scenarios, webhooks.',

@@ -1,6 +1,5 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify'
 import * as z from 'zod'
-import type { TokenUse } from '../assumptions/token.ts'
 import type { AdminCall } from './admin-call.ts'
 import { refuseUnknownQuery } from './admin-query.ts'
 import { depsOf } from './app-deps.ts'
@@ -8,7 +7,7 @@ import { basePathOf } from './clients.ts'
 import { JSON_TYPE } from './errors.ts'
 import type { OpenApiDocument } from './openapi.ts'
 import { adminDocument, CLIENT_SERVER } from './openapi-admin.ts'
-import { serviceDocument } from './openapi-service.ts'
+import { serviceDocument, withTokens } from './openapi-service.ts'
 import type { Operation } from './operation.ts'
 import { parsePart } from './validation.ts'
 
@@ -23,27 +22,25 @@ const DocumentQuery = z.object({
 
 /** Serves the documents of the service: which calls require a token depends on the client of the base path. */
 export function serveServiceDocument(app: FastifyInstance, operations: readonly Operation[]) {
-  const open = new Map<TokenUse, OpenApiDocument>()
-  const strict = new Map<TokenUse, OpenApiDocument>()
-  serveDocument(app, (request) => {
+  const forms = new Map<boolean, Promise<OpenApiDocument>>()
+  serveDocument(app, async (request) => {
     refuseUnknownQuery(request, DocumentQuery)
     const query = parsePart(DocumentQuery, request.query, 'querystring')
     const { strict: isStrict } = query as z.output<typeof DocumentQuery>
-    const documents = isStrict ? strict : open
-    const use = depsOf(request).choice.tokenUse(request)
-    const { isRequired } = use
-    const document = documents.get(use) ?? serviceDocument(operations, { isStrict, isRequired })
-    documents.set(use, document)
-    return document
+    const { isRequired } = depsOf(request).choice.tokenUse(request)
+    const form = forms.get(isStrict) ?? serviceDocument(operations, { isStrict })
+    forms.set(isStrict, form)
+    return withTokens(await form, operations, isRequired)
   })
 }
 
 /** Serves the document of the admin API. */
 export function serveAdminDocument(app: FastifyInstance, calls: readonly AdminCall[]) {
-  let document: OpenApiDocument | undefined
-  const documentFor = (request: FastifyRequest) => {
+  let made: Promise<OpenApiDocument> | undefined
+  const documentFor = async (request: FastifyRequest) => {
     refuseUnknownQuery(request, undefined)
-    document ??= adminDocument(calls)
+    made ??= adminDocument(calls)
+    const document = await made
     if (basePathOf(request) !== '') return document
     return { ...document, servers: [...document.servers, CLIENT_SERVER] }
   }
@@ -53,11 +50,11 @@ export function serveAdminDocument(app: FastifyInstance, calls: readonly AdminCa
 /** Serves `openapi.json`. Its servers are absolute first: a client that is generated from its URL calls this sandbox. */
 function serveDocument(
   app: FastifyInstance,
-  documentFor: (request: FastifyRequest) => OpenApiDocument,
+  documentFor: (request: FastifyRequest) => Promise<OpenApiDocument>,
   config: FastifyContextConfig = {},
 ) {
-  app.get('/openapi.json', { config }, (request, reply) => {
-    const document = documentFor(request)
+  app.get('/openapi.json', { config }, async (request, reply) => {
+    const document = await documentFor(request)
     // A call that is tried from this document must reach the client of the path.
     const base = basePathOf(request)
     const origin = `${request.protocol}://${request.host}`

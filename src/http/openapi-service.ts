@@ -1,26 +1,25 @@
 import type { TokenUse } from '../assumptions/token.ts'
 import { ErrorResponse } from '../model/error-response.ts'
-import { documentOf, type OpenApiDocument, type OpenApiOperation } from './openapi.ts'
-import type { Components } from './openapi-components.ts'
+import { documentOf, type OpenApiDocument, type RouteSchema } from './openapi.ts'
 import examples from './openapi-examples.json' with { type: 'json' }
 import { SERVICE_REQUESTS } from './openapi-requests.ts'
-import type { Json, ResponseForm } from './openapi-schema.ts'
+import type { Components, Json, ResponseForm } from './openapi-schema.ts'
 import { webhooksOf } from './openapi-webhooks.ts'
 import type { Operation } from './operation.ts'
 
 const IDEMPOTENCY_KEY = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  required: false,
+  type: 'string',
+  minLength: 1,
+  maxLength: 255,
   description:
     'Ignored, unless the sandbox was started with `--assume idempotency_key=honoured`: then the same request with the same key gets the stored response for 24 hours.',
-  schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 
 const REPLAYED = {
   description:
     'The response is the stored response of an earlier request with the same Idempotency-Key.',
-  schema: { type: 'string', const: 'true' },
+  type: 'string',
+  const: 'true',
 }
 
 /** The examples of the resources, taken from the example responses. */
@@ -45,21 +44,17 @@ const TAGS: Readonly<Record<string, string>> = {
 }
 
 /** Adds the example response, other statuses, and the parts of an idempotent operation. A test generates the file of the examples. */
-function amend(
-  { parameters, responses }: OpenApiOperation,
-  { id, method, status }: Operation,
-  { json }: Components,
-) {
-  const success = responses[status]!
+function amend(schema: RouteSchema, { id, method, status }: Operation, { json }: Components) {
+  const success = schema.response[status]!
   success.content['application/json']!['example'] = (examples as Json)[id]
-  responses['default'] = {
+  schema.response['default'] = {
     description: 'A scenario can respond with any status.',
     content: json(ErrorResponse, 'response'),
   }
   if (method !== 'POST') return
-  parameters.push(IDEMPOTENCY_KEY)
+  schema.headers = { type: 'object', properties: { 'Idempotency-Key': IDEMPOTENCY_KEY } }
   // An error is not stored.
-  success['headers'] = { 'Idempotency-Replayed': REPLAYED }
+  success.headers = { 'Idempotency-Replayed': REPLAYED }
 }
 
 const DESCRIPTION =
@@ -73,18 +68,17 @@ const DESCRIPTION_OF: Readonly<Record<ResponseForm, string>> = {
     'This document describes the responses of this sandbox exactly. A client made from it may reject a response of the live service; `/openapi.json` describes all responses that the contract allows.',
 }
 
-type DocumentOptions = {
-  /** The exact responses of this sandbox, not all that the contract allows. */
-  isStrict?: boolean
-  /** Which calls require a token. */
-  isRequired?: TokenUse['isRequired']
-}
+type IsRequired = TokenUse['isRequired']
 
-/** The OpenAPI document of the service. */
+// An empty requirement makes the token optional.
+const securityOf = ({ tokenNeeded }: Operation, isRequired: IsRequired) =>
+  isRequired(tokenNeeded) ? [{ accessToken: [] }] : [{ accessToken: [] }, {}]
+
+/** The OpenAPI document of the service, with tokens as the contract requires them; `isStrict`: exactly the responses of this sandbox. */
 export function serviceDocument(
   operations: readonly Operation[],
-  { isStrict = false, isRequired = (byContract) => byContract }: DocumentOptions = {},
-): OpenApiDocument {
+  { isStrict = false } = {},
+): Promise<OpenApiDocument> {
   const responseForm = isStrict ? 'response' : 'contract'
   return documentOf(operations, {
     title: 'Payout and user-account service (sandbox)',
@@ -94,13 +88,25 @@ export function serviceDocument(
     securitySchemes: {
       accessToken: { type: 'http', scheme: 'bearer', description: 'A token of the fixtures.' },
     },
-    // An empty requirement makes the token optional.
-    securityOf: (op) =>
-      isRequired(op.tokenNeeded) ? [{ accessToken: [] }] : [{ accessToken: [] }, {}],
+    securityOf: (op) => securityOf(op, (byContract) => byContract),
     requests: SERVICE_REQUESTS,
     responseForm,
     amend,
     examples: RESOURCES,
     webhooks: ({ ref }) => webhooksOf((schema) => ref(schema, 'response')),
   })
+}
+
+/** A copy of the document for a client whose readings decide which calls require a token. */
+export function withTokens(
+  document: OpenApiDocument,
+  operations: readonly Operation[],
+  isRequired: IsRequired,
+): OpenApiDocument {
+  const paths = structuredClone(document.paths)
+  for (const op of operations) {
+    const path = paths[op.url.replace(/:(\w+)/g, '{$1}')]!
+    path[op.method.toLowerCase()]!['security'] = securityOf(op, isRequired)
+  }
+  return { ...document, paths }
 }

@@ -1,22 +1,31 @@
+import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
+import Fastify, { type RouteOptions } from 'fastify'
 import type * as z from 'zod'
 import { VERSION } from '../config/package.ts'
 import { ErrorResponse } from '../model/error-response.ts'
 import { ERRORS, type ErrorCode } from '../model/errors.ts'
 import type { Endpoint } from './endpoint.ts'
-import { type Components, createComponents } from './openapi-components.ts'
 import type { ExampleRequest } from './openapi-requests.ts'
-import { type Json, type ResponseForm, schemaOf } from './openapi-schema.ts'
+import {
+  type Components,
+  createComponents,
+  type Json,
+  type ResponseForm,
+  schemaOf,
+} from './openapi-schema.ts'
 
-/** An operation of the document, before an API adds its own parts. */
-export type OpenApiOperation = Json & {
-  parameters: Json[]
-  responses: Record<string, Json & { content: Record<string, Json> }>
-}
+type Response = { description: string; headers?: Json; content: Record<string, Json> }
+
+/** What @fastify/swagger makes an operation from. */
+export type RouteSchema = Json & { headers?: Json; response: Record<string, Response> }
+
+type Parameter = Json & { name: string; in: 'path' | 'query' | 'header'; schema: Json }
+type Operation = Json & { parameters?: Parameter[]; requestBody?: Json & { content: Json } }
 
 /** A document, whose servers are relative until a call asks for it. */
 export type OpenApiDocument = Json & {
   servers: readonly { url: string; description?: string }[]
-  paths: Record<string, Json>
+  paths: Record<string, Record<string, Operation>>
 }
 
 /** What is in the document of one API besides its endpoints. */
@@ -32,33 +41,13 @@ export type ApiDescription<E extends Endpoint> = {
   requests: Readonly<Record<string, ExampleRequest>>
   responseForm: ResponseForm
   /** Adds what only this API has. */
-  amend(operation: OpenApiOperation, endpoint: E, components: Components): void
+  amend(schema: RouteSchema, endpoint: E, components: Components): void
   /** Examples of named schemas. */
   examples?: Json
   webhooks?(components: Components): Json
 }
 
 const upper = (id: string) => id[0]!.toUpperCase() + id.slice(1)
-
-/** Parameters of a path or a query. */
-function parametersOf(
-  object: z.ZodObject | undefined,
-  place: 'path' | 'query',
-  { params = {} }: ExampleRequest = {},
-): Json[] {
-  if (!object) return []
-  const { properties = {}, required = [] } = schemaOf(object, 'parameter') as {
-    properties?: Json
-    required?: string[]
-  }
-  return Object.entries(properties).map(([name, schema]) => ({
-    name,
-    in: place,
-    required: place === 'path' || required.includes(name),
-    schema: place === 'query' ? querySchema(name, schema as Json) : schema,
-    ...(place === 'path' && params[name] !== undefined && { example: params[name] }),
-  }))
-}
 
 /** `page` and `limit` are strings in the schema, but integers in the document. */
 const querySchema = (name: string, schema: Json): Json => {
@@ -75,7 +64,14 @@ const querySchema = (name: string, schema: Json): Json => {
   }
 }
 
-const header = (description: string) => ({ description, schema: { type: 'string' } })
+/** The schema of a path or a query, with each parameter as the document shows it. */
+function parametersOf(object: z.ZodObject, shown: (name: string, schema: Json) => Json): Json {
+  const { properties = {}, ...rest } = schemaOf(object, 'parameter') as { properties?: Json }
+  const entries = Object.entries(properties).map(([name, one]) => [name, shown(name, one as Json)])
+  return { ...rest, properties: Object.fromEntries(entries) }
+}
+
+const header = (description: string) => ({ description, type: 'string' })
 
 const RETRY_AFTER = { 'Retry-After': header('Seconds to wait before a retry.') }
 const HEADERS_OF: Readonly<Partial<Record<ErrorCode, Json>>> = {
@@ -95,89 +91,131 @@ function headersOf(codes: readonly ErrorCode[]): Json {
 function errorResponses(
   { json }: Components,
   codes: readonly ErrorCode[],
-): OpenApiOperation['responses'] {
+): RouteSchema['response'] {
   const byStatus = new Map<number, ErrorCode[]>()
   for (const code of codes) {
     const [status] = ERRORS[code]
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
   return Object.fromEntries(
-    [...byStatus]
-      .sort(([a], [b]) => a - b)
-      .map(([status, list]) => [
-        String(status),
-        {
-          description: list.map((code) => `\`${code}\`: ${ERRORS[code][1]}`).join(' '),
-          ...headersOf(list),
-          content: json(ErrorResponse, 'response'),
-        },
-      ]),
+    [...byStatus].map(([status, list]) => [
+      String(status),
+      {
+        description: list.map((code) => `\`${code}\`: ${ERRORS[code][1]}`).join(' '),
+        ...headersOf(list),
+        content: json(ErrorResponse, 'response'),
+      },
+    ]),
   )
 }
 
-function bodyOf(
-  { id, body, raw }: Endpoint,
-  components: Components,
-  example?: ExampleRequest,
-): Json {
-  if (raw) return { requestBody: { content: { '*/*': { schema: {}, example: example?.body } } } }
-  return body ? { requestBody: components.requestBody(body, `${upper(id)}Body`, example) } : {}
-}
-
-function operationOf<E extends Endpoint>(
+/** Describes one endpoint in the words of @fastify/swagger. */
+function routeSchemaOf<E extends Endpoint>(
   endpoint: E,
   components: Components,
   { securityOf, requests, amend }: ApiDescription<E>,
-): Json {
-  const { id, tag, summary, description, params, query, status, response, errors } = endpoint
-  const example = requests[id]
-  const operation: OpenApiOperation = {
+): RouteSchema {
+  const { id, tag, summary, description, params, query, body, raw, status } = endpoint
+  const example = requests[id]?.params ?? {}
+  const schema: RouteSchema = {
     operationId: id,
     tags: [tag],
     summary,
     description: description ?? `${summary}.`,
     security: securityOf(endpoint),
-    parameters: [...parametersOf(params, 'path', example), ...parametersOf(query, 'query')],
-    ...bodyOf(endpoint, components, example),
-    responses: {
+    ...(params && {
+      params: parametersOf(params, (name, one) =>
+        example[name] === undefined ? one : { ...one, examples: [example[name]] },
+      ),
+    }),
+    ...(query && { querystring: parametersOf(query, querySchema) }),
+    ...(body && { body: components.ref(body, 'request', `${upper(id)}Body`) }),
+    ...(raw && { body: {}, consumes: ['*/*'] }),
+    response: {
       [status]: {
         description: summary,
-        content: components.json(response, 'response', `${upper(id)}Response`),
+        content: components.json(endpoint.response, 'response', `${upper(id)}Response`),
       },
-      ...errorResponses(components, errors),
+      ...errorResponses(components, endpoint.errors),
     },
   }
-  amend(operation, endpoint, components)
-  return operation
+  amend(schema, endpoint, components)
+  return schema
 }
 
-/** The OpenAPI 3.1 document of an API, generated from its endpoints and their zod schemas. */
-export function documentOf<E extends Endpoint>(
+/** What @fastify/swagger can't say: an optional body, its example, and a parameter whose schema has the description. */
+function complete(operation: Operation, { body }: Endpoint, example: ExampleRequest = {}) {
+  const parameters = (operation.parameters ?? []).map(({ description, ...parameter }) => {
+    if (description === undefined) return parameter
+    return parameter.in === 'header'
+      ? { ...parameter, description }
+      : { ...parameter, schema: { ...parameter.schema, description } }
+  }) as Parameter[]
+  const of = (place: string) => parameters.filter((one) => one.in === place)
+  operation.parameters = [...of('path'), ...of('query'), ...of('header')]
+  const { requestBody } = operation
+  if (!requestBody) return
+  if (body) requestBody['required'] = !body.safeParse(undefined).success
+  else delete requestBody['required']
+  for (const media of Object.values(requestBody.content) as Json[])
+    if (example.body !== undefined) media['example'] = example.body
+}
+
+/**
+ * The OpenAPI 3.1 document of an API. @fastify/swagger makes it from the routes of a Fastify instance that serves nothing;
+ * it's loaded only here.
+ */
+export async function documentOf<E extends Endpoint>(
   endpoints: readonly E[],
   api: ApiDescription<E>,
-): OpenApiDocument {
+): Promise<OpenApiDocument> {
+  const { default: swagger } = await import('@fastify/swagger')
   const components = createComponents(api.responseForm)
-  const paths: Record<string, Json> = {}
-  for (const endpoint of endpoints) {
-    // `/user/:userId` -> `/user/{userId}`
-    const path = endpoint.url.replace(/:(\w+)/g, '{$1}')
-    const operation = operationOf(endpoint, components, api)
-    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation }
-  }
-  for (const [name, example] of Object.entries(api.examples ?? {})) components.show(name, example)
-  const tags = [...new Set(endpoints.map(({ tag }) => tag))]
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: api.title,
-      version: VERSION,
-      description: api.description,
-      license: { name: 'MIT', identifier: 'MIT' },
+  const byId = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint]))
+  const app = Fastify({ exposeHeadRoutes: false })
+  const options = {
+    convertConstToEnum: false,
+    stripBasePath: false,
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: api.title,
+        version: VERSION,
+        description: api.description,
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      servers: api.servers,
+      tags: [...byTag(endpoints)].map((name) => ({ name, description: api.tags[name] })),
+      components: { securitySchemes: api.securitySchemes },
     },
-    servers: api.servers,
-    tags: tags.map((name) => ({ name, description: api.tags[name] })),
-    paths,
-    ...(api.webhooks && { webhooks: api.webhooks(components) }),
-    components: { schemas: components.all(), securitySchemes: api.securitySchemes },
+    transform: ({ url, route }: { url: string; route: RouteOptions }) => ({
+      url,
+      schema: routeSchemaOf(byId.get(route.config!.endpoint!.id)!, components, api),
+    }),
+    transformObject({ openapiObject }: { openapiObject: OpenApiDocument & { components: Json } }) {
+      const { components: parts, ...document } = openapiObject
+      for (const operation of Object.values(document.paths).flatMap(Object.values<Operation>)) {
+        const id = String(operation['operationId'])
+        complete(operation, byId.get(id)!, api.requests[id])
+      }
+      for (const [name, example] of Object.entries(api.examples ?? {}))
+        components.show(name, example)
+      const webhooks = api.webhooks?.(components)
+      return {
+        ...document,
+        ...(webhooks && { webhooks }),
+        components: { ...parts, schemas: components.all() },
+      }
+    },
   }
+  // The plugin's types know neither our webhooks nor schemas that are references.
+  await app.register(swagger, options as unknown as FastifyDynamicSwaggerOptions)
+  for (const { id, method, url } of endpoints)
+    app.route({ method, url, config: { endpoint: { id } }, handler: () => undefined })
+  await app.ready()
+  const document = app.swagger() as unknown as OpenApiDocument
+  await app.close()
+  return document
 }
+
+const byTag = (endpoints: readonly Endpoint[]) => new Set(endpoints.map(({ tag }) => tag))

@@ -11,8 +11,8 @@ const STATUSES = Object.fromEntries(OPERATIONS.map(({ id, status }) => [id, stat
 const NEW_WORDS = { assume: { new_words: 'some' } }
 
 const VALIDATING = ['@hey-api/client-fetch', 'zod', { name: '@hey-api/sdk', validator: true }]
-const open = serviceDocument(OPERATIONS)
-const strict = serviceDocument(OPERATIONS, { isStrict: true })
+const open = await serviceDocument(OPERATIONS)
+const strict = await serviceDocument(OPERATIONS, { isStrict: true })
 
 /** Runs a program with a sandbox of its own. */
 async function runWith(t: Parameters<typeof start>[0], use: Use, options: StartOptions = {}) {
@@ -42,7 +42,7 @@ t.test('clients that public generators make type-check and work', async (t) => {
     { document: open, use: OPENAPI_FETCH },
     { document: open, plugins: VALIDATING, use: HEY_API },
     { document: strict, plugins: VALIDATING, use: HEY_API },
-    { document: adminDocument(ADMIN_CALLS), plugins: ['@hey-api/client-fetch'], use: ADMIN },
+    { document: await adminDocument(ADMIN_CALLS), plugins: ['@hey-api/client-fetch'], use: ADMIN },
     { document: fromUrl, plugins: ['@hey-api/client-fetch'], use: SERVED },
     { document: open, use: ON_PAGE },
   ])

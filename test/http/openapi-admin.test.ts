@@ -6,7 +6,7 @@ import { start } from '../helper.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked as the JSON it is.
 type Json = any
-const document: Json = JSON.parse(JSON.stringify(adminDocument(ADMIN_CALLS)))
+const document: Json = JSON.parse(JSON.stringify(await adminDocument(ADMIN_CALLS)))
 const operationOf = ({ url, method }: { url: string; method: string }): Json =>
   document.paths[url.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
 
@@ -63,7 +63,7 @@ t.test('limit is described as each list accepts it', async (t) => {
 t.test('each component name has one schema', async (t) => {
   // Each call's own document says what its names mean; together they must agree.
   for (const call of ADMIN_CALLS) {
-    const alone: Json = JSON.parse(JSON.stringify(adminDocument([call])))
+    const alone: Json = JSON.parse(JSON.stringify(await adminDocument([call])))
     for (const [name, schema] of Object.entries(alone.components.schemas))
       t.strictSame(document.components.schemas[name], schema, `${call.id} ${name}`)
   }

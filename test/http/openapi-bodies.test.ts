@@ -12,7 +12,7 @@ const { default: addFormats } = ofFastify('ajv-formats')
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked as the JSON it is.
 type Json = any
-const document: Json = JSON.parse(JSON.stringify(serviceDocument(OPERATIONS)))
+const document: Json = JSON.parse(JSON.stringify(await serviceDocument(OPERATIONS)))
 const ajv = addFormats(new Ajv({ strict: false }))
 ajv.addSchema(document, 'document')
 

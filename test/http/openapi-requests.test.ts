@@ -24,8 +24,8 @@ const shownIn = (document: Json, base: string): Shown[] =>
       base,
     })),
   )
-const SERVICE = shownIn(serviceDocument(OPERATIONS), '/v1')
-const ADMIN = shownIn(adminDocument(ADMIN_CALLS), '/__admin')
+const SERVICE = shownIn(await serviceDocument(OPERATIONS), '/v1')
+const ADMIN = shownIn(await adminDocument(ADMIN_CALLS), '/__admin')
 
 /** The request that a page such as Swagger UI fills in from the document alone. */
 function filledIn({ method, path, operation, base }: Shown) {

@@ -37,14 +37,14 @@ t.test('the document of the service has the routes of the service, and no others
   const routes = await routesInFastify((app) => {
     for (const op of OPERATIONS) serveOperation(app, op, { explain: false })
   })
-  t.strictSame(routesOf(serviceDocument(OPERATIONS)['paths']).sort(), routes.sort())
+  t.strictSame(routesOf((await serviceDocument(OPERATIONS)).paths).sort(), routes.sort())
 })
 
 t.test('the document of the admin API has the routes of the contract, and no others', async (t) => {
   const routes = await routesInFastify((app) => {
     for (const call of ADMIN_CALLS) serveAdmin(app, call, { explain: false })
   })
-  t.strictSame(routesOf(adminDocument(ADMIN_CALLS)['paths']).sort(), routes.sort())
+  t.strictSame(routesOf((await adminDocument(ADMIN_CALLS)).paths).sort(), routes.sort())
   const contract = Object.values(ADMIN_ROUTES).map((route) => {
     const [method, url] = route.split(' ') as [string, string]
     return `${method.toLowerCase()} ${url.replace(/:(\w+)/g, '{$1}')}`
@@ -83,7 +83,10 @@ t.test(
   async (t) => {
     // biome-ignore lint/suspicious/noExplicitAny: a document is walked as the JSON it is.
     type Json = any
-    for (const document of [serviceDocument(OPERATIONS), adminDocument(ADMIN_CALLS)] as Json[]) {
+    for (const document of [
+      await serviceDocument(OPERATIONS),
+      await adminDocument(ADMIN_CALLS),
+    ] as Json[]) {
       const operations = Object.values<Json>(document.paths).flatMap((one) =>
         Object.values<Json>(one),
       )

@@ -12,10 +12,10 @@ const { default: addFormats } = ofFastify('ajv-formats')
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked as the JSON it is.
 type Json = any
-const documentOf = (isStrict: boolean): Json =>
-  JSON.parse(JSON.stringify(serviceDocument(OPERATIONS, { isStrict })))
-const document = documentOf(false)
-const strict = documentOf(true)
+const documentOf = async (isStrict: boolean): Promise<Json> =>
+  JSON.parse(JSON.stringify(await serviceDocument(OPERATIONS, { isStrict })))
+const document = await documentOf(false)
+const strict = await documentOf(true)
 
 /** Every operation with its place in the document. */
 const operations = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>

@@ -49,8 +49,8 @@ function describe(document: Json, prefix: string): Described[] {
     })),
   )
 }
-const SERVICE = describe(jsonOf(serviceDocument(OPERATIONS)), '/v1')
-const DESCRIBED = [...SERVICE, ...describe(jsonOf(adminDocument(ADMIN_CALLS)), '/__admin')]
+const SERVICE = describe(jsonOf(await serviceDocument(OPERATIONS)), '/v1')
+const DESCRIBED = [...SERVICE, ...describe(jsonOf(await adminDocument(ADMIN_CALLS)), '/__admin')]
 
 // ---- values
 
