@@ -1,6 +1,6 @@
 import { SandboxError } from '../model/errors.ts'
 import type { CompiledScenario } from '../scenarios/compiled.ts'
-import { MAX_PATTERNS, patternsIn } from '../scenarios/patterns.ts'
+import { MAX_PATTERNS, patternsIn } from '../scenarios/operators.ts'
 import type { RuleDefinition } from '../scenarios/rule-schema.ts'
 
 /** The maximum number of pushed rules of a client. */

@@ -28,7 +28,6 @@ import {
 } from './operations-and-events.ts'
 import type { OutcomeDefinition } from './outcome-schema.ts'
 import { ruleIds } from './rule-ids.ts'
-import { createRuleList } from './rule-list.ts'
 import type { RuleDefinition, WebhookRuleDefinition } from './rule-schema.ts'
 import type { CountDefinition, ScenarioDefinition } from './scenario-schema.ts'
 import type { ActionDefinition, TimelineDefinition } from './timeline-schema.ts'
@@ -198,8 +197,8 @@ const decidesLifecycle = (rule: CompiledRule) =>
   rule.turns.some((turn) => turn !== 'pass' && turn.lifecycle)
 
 const operationRules = (rules: readonly CompiledRule[]): OperationRules => ({
-  responseRules: createRuleList(rules.filter(decidesResponse)),
-  lifecycleRules: createRuleList(rules.filter(decidesLifecycle)),
+  responseRules: rules.filter(decidesResponse),
+  lifecycleRules: rules.filter(decidesLifecycle),
 })
 
 /**
@@ -260,10 +259,7 @@ export function compileScenario(definition: ScenarioDefinition, name: string): C
     byOperation: new Map(OPERATIONS.map((operation) => [operation, rulesOf(operation, false)])),
     byItem: rulesOf('submitKyc', true),
     byEvent: new Map(
-      EVENTS.map((event) => [
-        event,
-        createRuleList(outgoing.filter(({ events }) => events.includes(event))),
-      ]),
+      EVENTS.map((event) => [event, outgoing.filter(({ events }) => events.includes(event))]),
     ),
   }
 }

@@ -4,7 +4,6 @@ import type { KycStatus, PanResult } from '../model/kyc.ts'
 import type { PaymentFailure, PaymentStatus } from '../model/payment.ts'
 import type { RuleCall, RuleEvent, Test } from './match.ts'
 import type { EventName, OperationId } from './operations-and-events.ts'
-import type { RuleList } from './rule-list.ts'
 import type { RuleDefinition } from './rule-schema.ts'
 import type { ScenarioDefinition } from './scenario-schema.ts'
 import type { ActionDefinition } from './timeline-schema.ts'
@@ -134,8 +133,8 @@ export type Expectation = { exactly?: number; at_least?: number; at_most?: numbe
 
 /** The rules for one operation: those that can decide the response, and those that can decide the lifecycle. */
 export type OperationRules = {
-  responseRules: RuleList<CompiledRule>
-  lifecycleRules: RuleList<CompiledRule>
+  responseRules: readonly CompiledRule[]
+  lifecycleRules: readonly CompiledRule[]
 }
 
 /** A compiled scenario. */
@@ -156,7 +155,7 @@ export type CompiledScenario = {
   byOperation: ReadonlyMap<OperationId, () => OperationRules>
   /** The rules for one document of POST /kyc. */
   byItem: () => OperationRules
-  byEvent: ReadonlyMap<EventName, RuleList<CompiledWebhookRule>>
+  byEvent: ReadonlyMap<EventName, readonly CompiledWebhookRule[]>
 }
 
 /** Whether the operation runs: no scripted response replaces it, and no fault happens before it. */

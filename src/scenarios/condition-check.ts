@@ -11,7 +11,7 @@ import {
 import { isComparison, isOperator, OPERATOR_NAMES, OPERATORS, type Operator } from './operators.ts'
 import { isMapping, type Mapping, type Report } from './schema-parts.ts'
 import { quoteValue } from './wording.ts'
-import type { Path } from './yaml-source.ts'
+import type { Path } from './yaml.ts'
 
 const MAX_CONDITIONS = 100
 

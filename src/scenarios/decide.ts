@@ -9,7 +9,7 @@ import {
   type Turn,
   type WebhookOutcome,
 } from './compiled.ts'
-import type { CallParts, RuleCall, RuleEvent } from './match.ts'
+import { passesAll, type RuleCall, type RuleEvent } from './match.ts'
 import type { OperationId } from './operations-and-events.ts'
 import { counterFor } from './rule-ids.ts'
 
@@ -115,7 +115,7 @@ export function createDecider({ layers, counters, chance }: DeciderDeps) {
     for (const layer of layers) {
       const rules = rulesFor(layer, call)
       const list = decision === 'response' ? rules.responseRules : rules.lifecycleRules
-      if (list.find(call as CallParts, take)) return found
+      if (list.some((rule) => passesAll(rule.tests, call) && take(rule))) return found
     }
     return undefined
   }
@@ -151,7 +151,9 @@ export function createDecider({ layers, counters, chance }: DeciderDeps) {
       return hit !== undefined
     }
     for (const layer of layers) {
-      const rule = layer.byEvent.get(event.event)?.find(event as CallParts, take)
+      const rule = layer.byEvent
+        .get(event.event)
+        ?.find((one) => passesAll(one.tests, event) && take(one))
       if (rule)
         return { scenario: rule.scenario, rule: rule.name, hit: hit!, outcome: rule.outcome }
     }
@@ -160,7 +162,7 @@ export function createDecider({ layers, counters, chance }: DeciderDeps) {
 
   const decided = new Map<OperationId, boolean>()
   const hasRules = ({ responseRules, lifecycleRules }: OperationRules) =>
-    responseRules.size + lifecycleRules.size > 0
+    responseRules.length + lifecycleRules.length > 0
 
   /** Whether a rule may decide about a call of this operation. */
   function concerns(operation: OperationId): boolean {

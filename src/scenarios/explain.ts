@@ -4,7 +4,7 @@ import { countOf } from '../model/count-text.ts'
 import { safeParse } from '../model/safe-parse.ts'
 import { knownKeysOf } from '../model/validation-errors.ts'
 import { oneOf, quoteValue } from './wording.ts'
-import type { Path } from './yaml-source.ts'
+import type { Path } from './yaml.ts'
 
 /** An error in a definition: the path of the key or value, and a message. */
 export type SchemaError = { path: Path; of: 'key' | 'value'; message: string }

@@ -9,7 +9,7 @@ import type { OutcomeDefinition } from './outcome-schema.ts'
 import { outcomesOf, type RuleDefinition } from './rule-schema.ts'
 import { unreachableIn } from './shadow.ts'
 import { oneOf, quoteValue } from './wording.ts'
-import type { Path } from './yaml-source.ts'
+import type { Path } from './yaml.ts'
 
 /** A warning about something that is allowed but looks like a mistake. */
 type Warning = SchemaError

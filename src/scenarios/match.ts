@@ -37,9 +37,11 @@ export type Test = {
   path: readonly string[]
   operator: Operator
   argument: unknown
-  /** The conversion of the value that `accepts` takes; done once for all rules that test the value. */
+  /** The conversion of the value that `accepts` takes. */
   conversion: Conversion
   accepts: (read: unknown) => boolean
+  /** Reads the value of a call. */
+  read: (call: CallParts) => unknown
 }
 
 const TEXT_PARTS = new Set(['params', 'query', 'headers'])
@@ -69,6 +71,7 @@ function testOf(
     argument: converted,
     conversion,
     accepts: matcher(converted as never),
+    read: readerOf(part, path),
   }
 }
 
@@ -110,11 +113,15 @@ export function readerOf(
   }
 }
 
+/** Whether a call or an event passes all these tests. Reads no value after the first one that fails. */
+export const passesAll = (tests: readonly Test[], call: CallParts): boolean =>
+  tests.every((test) => passes(test, test.read(call)))
+
 /** Returns a function that says whether a call passes all these tests. */
-export function predicateOf(tests: readonly Test[]): (call: CallParts) => boolean {
-  const checks = tests.map((test) => ({ test, read: readerOf(test.part, test.path) }))
-  return (call) => checks.every(({ test, read }) => passes(test, read(call)))
-}
+export const predicateOf =
+  (tests: readonly Test[]) =>
+  (call: CallParts): boolean =>
+    passesAll(tests, call)
 
 /** Returns the operations that a `when.operation` matches; all of them if it is missing or `*`. */
 export function operationsOf(condition: unknown): readonly OperationId[] {

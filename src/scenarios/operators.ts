@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { RE2JS } from 're2js'
 import { paiseOf } from '../model/money.ts'
+import type { Path } from './yaml.ts'
 
 /** How a value is converted before it is tested: not at all, to a number, to its paise, or to text. */
 export type Conversion = 'value' | 'number' | 'paise' | 'text'
@@ -194,4 +195,16 @@ export const CONVERT: Readonly<Record<Conversion, (value: unknown) => unknown>> 
   number: numberOf,
   paise: paisePart,
   text: asText,
+}
+
+/** The maximum number of patterns that one call is tested with; RE2 takes long for a large one. */
+export const MAX_PATTERNS = 100
+
+/** The paths of the patterns in a condition. */
+export function patternsIn(condition: unknown, path: Path = []): Path[] {
+  if (typeof condition !== 'object' || condition === null || Array.isArray(condition)) return []
+  return Object.entries(condition).flatMap(([key, inner]) => {
+    if (key === 'matches') return [[...path, key]]
+    return isOperator(key) ? [] : patternsIn(inner, [...path, key])
+  })
 }

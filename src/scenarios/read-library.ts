@@ -6,10 +6,9 @@ import { checkReferences } from './references.ts'
 import { nameOfFile, scenarioTree, statOf } from './scenario-files.ts'
 import { SCENARIO_NAME } from './schema-parts.ts'
 import { quoteValue } from './wording.ts'
-import type { Path } from './yaml-source.ts'
+import { MAX_BYTES, type Path, tooLargeMessage } from './yaml.ts'
 
 const MAX_FILES = 500
-const MAX_BYTES = 64 * 1024
 
 /** All scenarios of the folders, or the problems that prevent it; `files` lists every file that was read, valid or not. */
 export type LibraryResult = { files: string[]; warnings: Problem[] } & (
@@ -35,8 +34,7 @@ function readBytes(folder: string, entry: string): Buffer | string {
     if (lstatSync(path).isSymbolicLink() && !realpathSync(path).startsWith(inside))
       return 'a symbolic link that points outside the folder; copy the file into the folder instead'
     const { size } = statSync(path)
-    if (size > MAX_BYTES)
-      return `the file has ${size} bytes; the maximum is ${MAX_BYTES} (64 KiB). Split the file with extends`
+    if (size > MAX_BYTES) return tooLargeMessage(size)
     return readFileSync(path)
   } catch (error) {
     return `the file cannot be read (${(error as NodeJS.ErrnoException).code})`

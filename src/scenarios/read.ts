@@ -8,7 +8,7 @@ import { lint, lintRule } from './lint.ts'
 import { Rule, type RuleDefinition } from './rule-schema.ts'
 import { Scenario } from './scenario-schema.ts'
 import { CallMatch, Fields } from './when-schema.ts'
-import { MAX_NESTING, type Path, readYaml, type Source } from './yaml-source.ts'
+import { MAX_NESTING, type Path, readYaml, type Source } from './yaml.ts'
 
 export { type Problem, problemText }
 

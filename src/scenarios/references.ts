@@ -2,7 +2,7 @@ import { didYouMean } from '../model/closest-word.ts'
 import type { CompiledScenario } from './compiled.ts'
 import { MIN_REPEAT_MS } from './operations-and-events.ts'
 import { quoteValue } from './wording.ts'
-import type { Path } from './yaml-source.ts'
+import type { Path } from './yaml.ts'
 
 /** The scenario below every other one. */
 export const DEFAULT_SCENARIO = 'default'

@@ -11,7 +11,7 @@ import {
 import { type Check, crossCheck, isMapping, type Mapping, mustBe, text } from './schema-parts.ts'
 import { EventWhen, When } from './when-schema.ts'
 import { quoteValue } from './wording.ts'
-import type { Path } from './yaml-source.ts'
+import type { Path } from './yaml.ts'
 
 const limits = {
   key: z

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { DURATION_FORM, parseDelay, parseDuration } from '../model/duration.ts'
 import type { Json } from './condition.ts'
 import { quoteValue } from './wording.ts'
-import type { Path } from './yaml-source.ts'
+import type { Path } from './yaml.ts'
 
 /** The form of a scenario's name, which is its file name without the extension. */
 export const SCENARIO_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/
