@@ -34,7 +34,7 @@ export const allPages =
 type BodyArguments<T> = undefined extends T ? [body?: T] : [body: T]
 
 /** Returns functions that make the methods of the library's client: each checks its arguments and sends one call. */
-export function createTypedCalls(target: Target, errorOf: (failed: FailedCall) => Error) {
+function createTypedCalls(target: Target, errorOf: (failed: FailedCall) => Error) {
   const send = createCaller(target, errorOf)
   async function call<Id extends AdminCallId>(
     id: Id,

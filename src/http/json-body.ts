@@ -16,7 +16,7 @@ const MIB = 1024 * 1024
 /** The maximum size of a body, bytes. */
 export const BODY_LIMIT = MIB
 /** The same of a whole state. */
-export const STATE_LIMIT: number = 16 * MIB
+export const STATE_LIMIT: number = 64 * MIB
 
 // A body with more values can take longer than 200 ms to validate.
 const LIMITS = { depth: 32, values: 100_000 }

@@ -148,5 +148,3 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
     },
   }
 }
-
-export type BankAccounts = ReturnType<typeof createBankAccounts>

@@ -206,5 +206,3 @@ export function createKyc(context: WorldContext & { users: Users }) {
       listPage(kyc, 'user', userId, WHOLE_LIST, assumed.get(listOrder)).entries,
   }
 }
-
-export type Kyc = ReturnType<typeof createKyc>

@@ -148,5 +148,3 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
     },
   }
 }
-
-export type Payments = ReturnType<typeof createPayments>

@@ -43,7 +43,7 @@ const putState = (url: string, body: string | Uint8Array<ArrayBuffer>, base = ''
 /** Announces a body of 17 MiB, and sends none of it. */
 const announceTooLarge = (port: number) =>
   new Promise<State>((resolve, reject) => {
-    const headers = { 'content-type': 'application/json', 'content-length': 17 * 1024 * 1024 }
+    const headers = { 'content-type': 'application/json', 'content-length': 65 * 1024 * 1024 }
     const sent = request({ host: HOST, port, method: 'PUT', path: '/__admin/state', headers })
     sent.on('error', reject).on('response', async (response) => {
       const chunks: Buffer[] = []
