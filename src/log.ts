@@ -1,5 +1,5 @@
 import { maskLogText } from './model/mask.ts'
-import { jsonLine, printable } from './model/printable.ts'
+import { jsonLine, printable } from './model/words.ts'
 import type { Log } from './world/sandbox.ts'
 
 const LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const

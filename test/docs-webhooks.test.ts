@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { PACKAGE_ROOT } from '../src/config/package.ts'
-import { SEND_ERRORS } from '../src/model/send-error.ts'
+import { SEND_ERRORS } from '../src/model/delivery.ts'
 import { arrivalOrders } from '../src/webhooks/arrival-orders.ts'
 import { type SignFault, signWebhook } from '../src/webhooks/sign.ts'
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { ASSUMPTIONS } from '../src/assumptions/all-assumptions.ts'
 import type { Assumption } from '../src/assumptions/assumption.ts'
+import { ASSUMPTIONS } from '../src/assumptions/readings.ts'
 import { COMMANDS } from '../src/cli/main.ts'
 import { OPTIONS, type OptionName } from '../src/config/options.ts'
 import { ERRORS, type ErrorCode } from '../src/model/errors.ts'

@@ -1,5 +1,5 @@
 import type { AdminCallId } from '../model/admin-routes.ts'
-import { ClientName } from '../model/client-names.ts'
+import { ClientName } from '../model/client.ts'
 import type { SandboxEvent } from '../model/feed-kinds.ts'
 import { DEFAULT_LIMIT } from '../model/logged-request.ts'
 import {

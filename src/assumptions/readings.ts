@@ -1,6 +1,71 @@
-import { closestWord } from '../model/closest-word.ts'
-import { ASSUMPTIONS } from './all-assumptions.ts'
+import { closestWord } from '../model/words.ts'
+import { accountNumberFormat, ifscCase, refusedBankAccount, sameBankAccount } from './accounts.ts'
 import type { Assumption } from './assumption.ts'
+import { historyMetadata, historyUtr, userHistory } from './history.ts'
+import { duplicateUser, kycBadDocument, mobileFormat } from './identity.ts'
+import { largestPage, limitParameter, listOrder, pagePastTheEnd } from './lists.ts'
+import {
+  amountAsText,
+  missingRemark,
+  processingStatus,
+  referenceId,
+  unverifiedAccount,
+  utrForm,
+  utrOfSuccess,
+} from './payments.ts'
+import {
+  emptyQueryValue,
+  idempotencyKey,
+  ownRequestFields,
+  rateLimit,
+  token,
+  tokenLifetime,
+  trailingSlash,
+  unknownRequestFields,
+} from './requests.ts'
+import { errorBody, malformedId, newWords, statusWords } from './responses.ts'
+import { secondWebhook, webhookDelivery, webhookOrder, webhookSignature } from './webhooks.ts'
+
+/** Every assumption, in the order of docs/assumptions.md. */
+export const ASSUMPTIONS: readonly Assumption[] = [
+  idempotencyKey,
+  referenceId,
+  ownRequestFields,
+  amountAsText,
+  unknownRequestFields,
+  limitParameter,
+  largestPage,
+  emptyQueryValue,
+  trailingSlash,
+  pagePastTheEnd,
+  malformedId,
+  mobileFormat,
+  accountNumberFormat,
+  ifscCase,
+  processingStatus,
+  statusWords,
+  listOrder,
+  refusedBankAccount,
+  sameBankAccount,
+  unverifiedAccount,
+  duplicateUser,
+  historyMetadata,
+  missingRemark,
+  historyUtr,
+  userHistory,
+  utrForm,
+  utrOfSuccess,
+  kycBadDocument,
+  token,
+  tokenLifetime,
+  rateLimit,
+  errorBody,
+  newWords,
+  secondWebhook,
+  webhookDelivery,
+  webhookOrder,
+  webhookSignature,
+]
 
 /** Chosen readings by the name of their assumption. An assumption that is missing has its default. */
 export type Readings = Readonly<Record<string, string>>
@@ -52,4 +117,72 @@ export function readingProblem(
   if (typeof reading === 'string' && valueOfReading(found, reading) !== undefined) return undefined
   const range = found.form ? ` (${found.form.range})` : ''
   return `takes ${readingChoices(found)}${range}`
+}
+
+const FORMAT = 'payout-sandbox-readings/1'
+
+/** What is known about a service: readings, and where and when they were measured. */
+export type Measurement = { against: string; measured_at: string; readings: Readings }
+
+/** The text of a readings file. */
+export const readingsDocument = ({ against, measured_at, readings }: Measurement): string =>
+  `${JSON.stringify({ format: FORMAT, against, measured_at, readings }, null, 2)}\n`
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The readings of such a text, or what is wrong with it. */
+export function readingsOfDocument(text: string): { readings: Readings } | { problem: string } {
+  let document: unknown
+  try {
+    document = JSON.parse(text)
+  } catch (error) {
+    return { problem: `is not JSON: ${(error as Error).message}` }
+  }
+  if (!isObject(document) || !isObject(document['readings']))
+    return { problem: 'has no object "readings"' }
+  const { format, readings } = document
+  if (format !== FORMAT)
+    return { problem: `has the format ${JSON.stringify(format)}; this version reads "${FORMAT}"` }
+  for (const [name, reading] of Object.entries(readings)) {
+    const problem = readingProblem(name, reading)
+    if (problem !== undefined)
+      return { problem: `has the reading ${name}=${JSON.stringify(reading)}: ${name} ${problem}` }
+  }
+  return { readings: readings as Readings }
+}
+
+/** The readings in force for one client, as values. */
+export class Assumed {
+  #values = new Map<object, unknown>()
+  #readings: Readings = DEFAULT_READINGS
+
+  /** The reading of every assumption. */
+  get readings(): Readings {
+    return this.#readings
+  }
+
+  /** The value of the reading in force. */
+  get<V>(assumption: Assumption<V>): V {
+    const known = this.#values.get(assumption)
+    if (known !== undefined) return known as V
+    const value = valueOfReading(assumption, this.#readings[assumption.name]!) as V
+    this.#values.set(assumption, value)
+    return value
+  }
+
+  /** What `make` derives from the readings in force. */
+  derive<V>(make: (assumed: Assumed) => V): V {
+    const known = this.#values.get(make)
+    if (known !== undefined) return known as V
+    const value = make(this)
+    this.#values.set(make, value)
+    return value
+  }
+
+  /** Puts other readings in force; they are valid. A missing one is the default. */
+  use(readings: Readings) {
+    this.#readings = { ...DEFAULT_READINGS, ...readings }
+    this.#values = new Map()
+  }
 }

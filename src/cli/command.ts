@@ -1,6 +1,6 @@
 import { BadOption } from '../config/options.ts'
 import { suggestByValue, type ValueNames } from '../config/read-options.ts'
-import { closestWord } from '../model/closest-word.ts'
+import { closestWord } from '../model/words.ts'
 
 /** The name of the value that a flag takes (`''` for a switch), and its description in the help text. */
 type Flag = readonly [valueName: string, description: string]

@@ -1,6 +1,6 @@
 import type { ConformReport } from '../conform/conform.ts'
 import type { Finding } from '../conform/findings.ts'
-import { countOf } from '../model/count-text.ts'
+import { countOf } from '../model/words.ts'
 import type { TestCase } from '../report/junit.ts'
 import { markdownTable } from '../report/markdown.ts'
 import { type Report, testsMarkdown } from '../report/report.ts'

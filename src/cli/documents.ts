@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { BadOption } from '../config/options.ts'
 import { PACKAGE_ROOT } from '../config/package.ts'
-import { printableLine } from '../model/printable.ts'
+import { printableLine } from '../model/words.ts'
 import { replaceFile } from '../report/output-file.ts'
 import { type Command, CommandFailed } from './command.ts'
 

@@ -1,6 +1,6 @@
 import type { ResponseBody } from '../admin/contract.ts'
 import { BadOption } from '../config/options.ts'
-import { countOf } from '../model/count-text.ts'
+import { countOf } from '../model/words.ts'
 import type { Report } from '../report/report.ts'
 import { parseWholeNumber } from './command.ts'
 import { oneLine } from './output.ts'

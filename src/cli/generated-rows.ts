@@ -1,6 +1,6 @@
 import { en, en_IN, Faker } from '@faker-js/faker'
-import { isAadhaar } from '../model/aadhaar.ts'
-import { FAILURE_REASONS } from '../model/payment-failure.ts'
+import { isAadhaar } from '../model/kyc.ts'
+import { FAILURE_REASONS } from '../model/payment.ts'
 import { createRandom, type Random } from '../runtime/random.ts'
 
 const DAY_MS = 86_400_000

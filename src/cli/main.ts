@@ -1,6 +1,6 @@
 import { BadOption } from '../config/options.ts'
 import { VERSION } from '../config/package.ts'
-import { printable } from '../model/printable.ts'
+import { printable } from '../model/words.ts'
 import { assumptions } from './assumptions.ts'
 import { clock } from './clock.ts'
 import {

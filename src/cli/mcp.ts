@@ -1,6 +1,6 @@
 import { createCaller, type Target } from '../admin/caller.ts'
 import type { Access } from '../mcp/tool.ts'
-import { printableLine } from '../model/printable.ts'
+import { printableLine } from '../model/words.ts'
 import { type Command, checkArguments, type Input } from './command.ts'
 import { gatherOptions, givenVariables } from './options.ts'
 import { ADDRESS_FLAGS, targetOf } from './remote.ts'

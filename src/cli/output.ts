@@ -1,6 +1,6 @@
 import { closeSync, openSync, renameSync, writeFileSync } from 'node:fs'
 import { styleText } from 'node:util'
-import { printableLine } from '../model/printable.ts'
+import { printableLine } from '../model/words.ts'
 import { isStream, openInPlace, removeFile } from '../report/output-file.ts'
 import { CommandFailed } from './command.ts'
 

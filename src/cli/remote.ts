@@ -11,9 +11,9 @@ import {
 import type { ResponseBody, UncheckedArguments } from '../admin/contract.ts'
 import { BadOption } from '../config/options.ts'
 import type { AdminCallId } from '../model/admin-routes.ts'
-import { ClientName } from '../model/client-names.ts'
+import { ClientName } from '../model/client.ts'
 import type { FieldError } from '../model/errors.ts'
-import { jsonLine } from '../model/printable.ts'
+import { jsonLine } from '../model/words.ts'
 import { type Command, CommandFailed, checkArguments, type Input } from './command.ts'
 import { gatherSomeOptions, optionFlag } from './options.ts'
 

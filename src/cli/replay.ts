@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { BadOption } from '../config/options.ts'
-import { countOf } from '../model/count-text.ts'
-import { jsonLine, printable } from '../model/printable.ts'
+import { countOf, jsonLine, printable } from '../model/words.ts'
 import type { ReplayDifference } from '../replay/differences.ts'
 import type { Report } from '../report/report.ts'
 import { type Command, checkArguments } from './command.ts'

@@ -1,4 +1,4 @@
-import { printableLine } from '../model/printable.ts'
+import { printableLine } from '../model/words.ts'
 import { prepareReport, type Report, writeReport } from '../report/report.ts'
 import type { Command, Input } from './command.ts'
 

@@ -1,6 +1,6 @@
 import type { Options } from '../config/options.ts'
 import { BadFixtures } from '../content/fixture-problems.ts'
-import { jsonLine, printableLine } from '../model/printable.ts'
+import { jsonLine, printableLine } from '../model/words.ts'
 import { wallNow } from '../runtime/real-time.ts'
 import { BadScenarios, type RunningServer, startServer, stderrLog } from '../server.ts'
 import {

@@ -1,5 +1,5 @@
 import { BadOption } from '../config/options.ts'
-import { printableLine } from '../model/printable.ts'
+import { printableLine } from '../model/words.ts'
 import { type Command, CommandFailed, suggestFlag } from './command.ts'
 import { gatherOptions, START_FLAGS } from './options.ts'
 import { type AdminApi, remoteCommand } from './remote.ts'

@@ -1,5 +1,5 @@
-import { countOf } from '../model/count-text.ts'
 import { formatDuration } from '../model/duration.ts'
+import { countOf } from '../model/words.ts'
 import type { Progress } from '../sweep/sweep.ts'
 import { progressBar } from './output.ts'
 

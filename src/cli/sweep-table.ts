@@ -1,4 +1,4 @@
-import { printableLine } from '../model/printable.ts'
+import { printableLine } from '../model/words.ts'
 import type { Finding } from '../sweep/faults-and-findings.ts'
 import { table } from './output.ts'
 

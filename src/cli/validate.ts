@@ -1,7 +1,6 @@
 import { BadOption } from '../config/options.ts'
-import { countOf } from '../model/count-text.ts'
-import { jsonLine } from '../model/printable.ts'
-import type { Problem } from '../model/problem.ts'
+import type { Problem } from '../model/errors.ts'
+import { countOf, jsonLine } from '../model/words.ts'
 import type { Command } from './command.ts'
 import { gatherSomeOptions, START_FLAGS } from './options.ts'
 
@@ -31,7 +30,7 @@ export const validate: Command = {
     const { scenarios, fixtures } = gatherSomeOptions(['scenarios', 'fixtures'], flags, env)
     const [{ checkFiles, checkFolders, checkShipped }, { problemText }] = await Promise.all([
       import('./check-files.ts'),
-      import('../model/problem.ts'),
+      import('../model/errors.ts'),
     ])
     const folders = { scenarios, fixtures }
     function check() {

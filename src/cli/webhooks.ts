@@ -1,6 +1,6 @@
 import type { ResponseBody } from '../admin/contract.ts'
 import { BadOption } from '../config/options.ts'
-import { isRejected, lastResult, nextAttempt, sentStatus } from '../model/delivery-result.ts'
+import { isRejected, lastResult, nextAttempt, sentStatus } from '../model/feed-kinds.ts'
 import { parseJsonObject } from './command.ts'
 import { oneLine, table } from './output.ts'
 import { remoteCommand } from './remote.ts'

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
-import type { Readings } from '../assumptions/readings.ts'
-import { readingsOfDocument } from '../assumptions/readings-document.ts'
-import { closestWord } from '../model/closest-word.ts'
+import { type Readings, readingsOfDocument } from '../assumptions/readings.ts'
+import { closestWord } from '../model/words.ts'
 import { BadOption, OPTION_NAMES, OPTIONS, type OptionName, type Options } from './options.ts'
 
 /** One source of options, such as the command line or the environment. */

@@ -1,5 +1,5 @@
-import type { errorBody } from '../assumptions/error-body.ts'
-import { ErrorResponse } from '../model/error-response.ts'
+import type { errorBody } from '../assumptions/responses.ts'
+import { ErrorResponse } from '../model/errors.ts'
 import { isRow } from './lists.ts'
 
 /** The name of a reading of `error_body`. */

@@ -1,5 +1,4 @@
-import { ASSUMPTIONS } from '../assumptions/all-assumptions.ts'
-import { readingProblem } from '../assumptions/readings.ts'
+import { ASSUMPTIONS, readingProblem } from '../assumptions/readings.ts'
 import { endpointOf } from './findings.ts'
 import { MEASURES, NOT_MEASURABLE } from './measures.ts'
 import { type Session, sourceOf } from './session.ts'

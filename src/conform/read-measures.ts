@@ -1,4 +1,4 @@
-import { statusWords } from '../assumptions/status-words.ts'
+import { statusWords } from '../assumptions/responses.ts'
 import { valueAt } from '../model/validation-errors.ts'
 import { errorFormOf } from './error-form.ts'
 import { isRow, orderOf, type Row, rowsAt } from './lists.ts'

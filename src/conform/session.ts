@@ -1,7 +1,6 @@
 import type * as z from 'zod'
 import type { Operation } from '../http/operation.ts'
-import { ErrorResponse } from '../model/error-response.ts'
-import { ERRORS, type ErrorCode } from '../model/errors.ts'
+import { ERRORS, type ErrorCode, ErrorResponse } from '../model/errors.ts'
 import { valueAt } from '../model/validation-errors.ts'
 import { errorFormOf } from './error-form.ts'
 import { createFindings, endpointOf, type FindingSource, type Findings } from './findings.ts'

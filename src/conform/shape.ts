@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { contractOf } from '../model/sandbox-default.ts'
+import { contractOf } from '../model/client.ts'
 import { expectedAt, fieldOf, valueAt } from '../model/validation-errors.ts'
 import type { FindingSource, Findings } from './findings.ts'
 

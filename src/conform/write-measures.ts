@@ -1,4 +1,4 @@
-import { refusedBankAccount } from '../assumptions/refused-bank-account.ts'
+import { refusedBankAccount } from '../assumptions/accounts.ts'
 import { valueAt } from '../model/validation-errors.ts'
 import type { Row } from './lists.ts'
 import {

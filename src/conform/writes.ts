@@ -1,5 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto'
-import { rupeesOf } from '../model/money.ts'
+import { rupeesOf } from '../model/payment.ts'
 import { valueAt } from '../model/validation-errors.ts'
 import { isRow, type Row, rowsAt } from './lists.ts'
 import { isId, readBank, readKyc, readTransaction } from './reads.ts'

@@ -1,5 +1,5 @@
-import { DOCUMENT_OF } from '../model/kyc-document.ts'
-import { UTR_TIMER } from '../model/payment-steps.ts'
+import { DOCUMENT_OF } from '../model/kyc.ts'
+import { UTR_TIMER } from '../model/payment.ts'
 import type { Rows } from '../tables/rows.ts'
 import { TABLES } from '../tables/tables.ts'
 

@@ -1,13 +1,13 @@
 import * as z from 'zod'
 import { type JsonPath, jsonPlaces } from '../json/json-positions.ts'
 import { readLenientJson } from '../json/lenient-json.ts'
-import { ClientName } from '../model/client-names.ts'
-import { type Problem, problemText } from '../model/problem.ts'
-import { safeParse } from '../model/safe-parse.ts'
+import { ClientName } from '../model/client.ts'
+import { type Problem, problemText } from '../model/errors.ts'
 import {
   describeIssue,
   fieldOf,
   LIST_KNOWN_KEYS,
+  safeParse,
   unknownField,
 } from '../model/validation-errors.ts'
 import { uuidOf } from '../runtime/random.ts'

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type JsonPath, jsonPlaces } from '../json/json-positions.ts'
-import { didYouMean, editDistance } from '../model/closest-word.ts'
+import type { Problem } from '../model/errors.ts'
 import { FIXTURE_FILES, FIXTURE_ROWS, type FixtureNoun } from '../model/fixtures.ts'
-import type { Problem } from '../model/problem.ts'
+import { didYouMean, editDistance } from '../model/words.ts'
 import { BadFixtures, FixtureError, problemAt, textOf } from './fixture-problems.ts'
 
 export const NOUNS = Object.keys(FIXTURE_ROWS) as FixtureNoun[]

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type JsonPath, type JsonPlaces, jsonPlaces } from '../json/json-positions.ts'
+import { type Problem, problemText } from '../model/errors.ts'
 import { quoteInput } from '../model/mask.ts'
-import { type Problem, problemText } from '../model/problem.ts'
 
 /** An invalid fixture set. The message has one line per problem, with file, position and path. */
 export class BadFixtures extends Error {

@@ -1,5 +1,5 @@
 import type { Readings } from '../assumptions/readings.ts'
-import { inOrderOf } from '../model/field-order.ts'
+import { inOrderOf } from '../model/paging.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { rowsText, stateText } from '../store/states.ts'
 import { rowsOf } from '../store/table.ts'

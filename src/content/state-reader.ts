@@ -1,10 +1,10 @@
 import type * as z from 'zod'
 import type { FieldError } from '../model/errors.ts'
-import { safeParse } from '../model/safe-parse.ts'
 import {
   fieldErrors,
   LIST_KNOWN_KEYS,
   MAX_ERRORS,
+  safeParse,
   validationFailed,
 } from '../model/validation-errors.ts'
 

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import type * as z from 'zod'
-import { didYouMean } from '../model/closest-word.ts'
 import { quoteInput } from '../model/mask.ts'
 import { validationFailed } from '../model/validation-errors.ts'
+import { didYouMean } from '../model/words.ts'
 import { allOf } from '../scenarios/wording.ts'
 
 function notKnown(name: string, known: readonly string[]): string {

@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { ENVELOPE } from '../assumptions/error-body.ts'
+import { ENVELOPE } from '../assumptions/responses.ts'
 import { type ErrorCode, SandboxError } from '../model/errors.ts'
 import type { Log } from '../world/sandbox.ts'
 import { depsOf } from './app-deps.ts'

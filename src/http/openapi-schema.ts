@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { contractOf } from '../model/sandbox-default.ts'
+import { contractOf } from '../model/client.ts'
 
 export type Json = Record<string, unknown>
 

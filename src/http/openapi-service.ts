@@ -1,5 +1,5 @@
-import type { TokenUse } from '../assumptions/token.ts'
-import { ErrorResponse } from '../model/error-response.ts'
+import type { TokenUse } from '../assumptions/requests.ts'
+import { ErrorResponse } from '../model/errors.ts'
 import { documentOf, type OpenApiDocument, type RouteSchema } from './openapi.ts'
 import examples from './openapi-examples.json' with { type: 'json' }
 import { SERVICE_REQUESTS } from './openapi-requests.ts'

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { WEBHOOK_EVENT_BODIES } from '../model/webhook-event.ts'
+import { WEBHOOK_EVENT_BODIES } from '../model/webhook.ts'
 import { EVENTS, type EventName } from '../scenarios/operations-and-events.ts'
 
 type Json = Record<string, unknown>

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyReply } from 'fastify'
-import type { ErrorForm } from '../assumptions/error-body.ts'
+import type { ErrorForm } from '../assumptions/responses.ts'
 import { pointOf } from '../model/duration.ts'
 import { ERRORS, type ErrorCode } from '../model/errors.ts'
 import type { ResponseFault, ResponseOutcome } from '../scenarios/compiled.ts'

@@ -8,7 +8,7 @@ import {
   STATUS_CODES,
 } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { ENVELOPE } from '../assumptions/error-body.ts'
+import { ENVELOPE } from '../assumptions/responses.ts'
 import { ERRORS } from '../model/errors.ts'
 import { excerptOf } from '../model/mask.ts'
 import { oncePerBurst } from '../runtime/real-time.ts'

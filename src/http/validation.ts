@@ -1,21 +1,20 @@
 import type { FastifyRequest } from 'fastify'
 import * as z from 'zod'
-import { accountNumberFormat } from '../assumptions/account-number-format.ts'
-import { amountAsText } from '../assumptions/amount-as-text.ts'
-import type { Assumed } from '../assumptions/assumed.ts'
-import { emptyQueryValue } from '../assumptions/empty-query-value.ts'
-import { ifscCase } from '../assumptions/ifsc-case.ts'
-import { largestPage } from '../assumptions/largest-page.ts'
-import { limitParameter } from '../assumptions/limit-parameter.ts'
-import { malformedId } from '../assumptions/malformed-id.ts'
-import { mobileFormat } from '../assumptions/mobile-format.ts'
-import { ownRequestFields } from '../assumptions/own-request-fields.ts'
-import { referenceId } from '../assumptions/reference-id.ts'
-import { type SchemaChange, unchanged } from '../assumptions/schema-change.ts'
-import { unknownRequestFields } from '../assumptions/unknown-request-fields.ts'
+import { accountNumberFormat, ifscCase } from '../assumptions/accounts.ts'
+import { type SchemaChange, unchanged } from '../assumptions/assumption.ts'
+import { mobileFormat } from '../assumptions/identity.ts'
+import { largestPage, limitParameter } from '../assumptions/lists.ts'
+import { amountAsText, referenceId } from '../assumptions/payments.ts'
+import type { Assumed } from '../assumptions/readings.ts'
+import { emptyQueryValue, ownRequestFields, unknownRequestFields } from '../assumptions/requests.ts'
+import { malformedId } from '../assumptions/responses.ts'
 import { SandboxError } from '../model/errors.ts'
-import { safeParse } from '../model/safe-parse.ts'
-import { fieldErrors, LIST_KNOWN_KEYS, validationFailed } from '../model/validation-errors.ts'
+import {
+  fieldErrors,
+  LIST_KNOWN_KEYS,
+  safeParse,
+  validationFailed,
+} from '../model/validation-errors.ts'
 import type { Operation } from './operation.ts'
 
 /** The subject of a message about a part of a request; a field of the body needs no prefix. */

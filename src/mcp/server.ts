@@ -1,8 +1,8 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { VERSION } from '../config/package.ts'
-import { didYouMean } from '../model/closest-word.ts'
 import { fieldErrors, LIST_KNOWN_KEYS } from '../model/validation-errors.ts'
+import { didYouMean } from '../model/words.ts'
 import { PROMPTS } from './prompts.ts'
 import { listResources } from './resources.ts'
 import {

@@ -1,8 +1,18 @@
 import * as z from 'zod'
-import { AccountNumber } from './account-formats.ts'
-import { envelope } from './envelope.ts'
+import { MaskedIfsc, MaskedNumber, sandboxDefault } from './client.ts'
 import { Timestamp, Uuid } from './formats.ts'
-import { MaskedIfsc, MaskedNumber, sandboxDefault } from './sandbox-default.ts'
+import { envelope } from './paging.ts'
+
+export const AccountNumber = z
+  .string()
+  .regex(/^[A-Za-z0-9]{5,35}$/, { error: 'must be 5 to 35 letters and digits' })
+
+/** An account number as a strict service accepts it. */
+export const DigitsOnly = z.string().regex(/^\d{9,18}$/, { error: 'must be 9 to 18 digits' })
+
+export const IfscCode = z.string().regex(/^[A-Z]{4}0[A-Z0-9]{6}$/, {
+  error: 'must be four upper-case letters, 0, and six upper-case letters or digits',
+})
 
 export const BankStatus = sandboxDefault(z.enum(['pending', 'success', 'failed']))
 export type BankStatus = z.infer<typeof BankStatus>
@@ -95,3 +105,116 @@ export const AddBankAccountResponse = envelope(
 export const ListBankAccountsResponse = envelope(200, z.array(BankAccount)).meta({
   id: 'ListBankAccountsResponse',
 })
+
+const NAMES: Readonly<Record<string, string>> = {
+  AIRP: 'Airtel Payments Bank',
+  AUBL: 'AU Small Finance Bank',
+  BARB: 'Bank of Baroda',
+  BDBL: 'Bandhan Bank',
+  BKID: 'Bank of India',
+  CBIN: 'Central Bank of India',
+  CITI: 'Citibank',
+  CIUB: 'City Union Bank',
+  CNRB: 'Canara Bank',
+  CSBK: 'CSB Bank',
+  DBSS: 'DBS Bank India',
+  DCBL: 'DCB Bank',
+  DEUT: 'Deutsche Bank',
+  DLXB: 'Dhanlaxmi Bank',
+  ESFB: 'Equitas Small Finance Bank',
+  FDRL: 'Federal Bank',
+  HDFC: 'HDFC Bank',
+  HSBC: 'HSBC',
+  IBKL: 'IDBI Bank',
+  ICIC: 'ICICI Bank',
+  IDFB: 'IDFC FIRST Bank',
+  IDIB: 'Indian Bank',
+  INDB: 'IndusInd Bank',
+  IOBA: 'Indian Overseas Bank',
+  IPOS: 'India Post Payments Bank',
+  JAKA: 'Jammu & Kashmir Bank',
+  JIOP: 'Jio Payments Bank',
+  JSFB: 'Jana Small Finance Bank',
+  KARB: 'Karnataka Bank',
+  KKBK: 'Kotak Mahindra Bank',
+  KVBL: 'Karur Vysya Bank',
+  MAHB: 'Bank of Maharashtra',
+  NKGS: 'NKGSB Co-operative Bank',
+  PSIB: 'Punjab & Sind Bank',
+  PUNB: 'Punjab National Bank',
+  PYTM: 'Paytm Payments Bank',
+  RATN: 'RBL Bank',
+  SBIN: 'State Bank of India',
+  SCBL: 'Standard Chartered Bank',
+  SIBL: 'South Indian Bank',
+  SRCB: 'Saraswat Co-operative Bank',
+  TMBL: 'Tamilnad Mercantile Bank',
+  UBIN: 'Union Bank of India',
+  UCBA: 'UCO Bank',
+  UJVN: 'Ujjivan Small Finance Bank',
+  UTIB: 'Axis Bank',
+  UTKS: 'Utkarsh Small Finance Bank',
+  YESB: 'Yes Bank',
+}
+
+/** A bank's name from an IFSC's first four letters; those letters where it is unknown. */
+export const bankNameOf = (ifsc: string): string => NAMES[ifsc.slice(0, 4)] ?? ifsc.slice(0, 4)
+
+const FIRST = [
+  'AARAV',
+  'ADITI',
+  'AMIT',
+  'ANITA',
+  'ARJUN',
+  'DEEPA',
+  'DIVYA',
+  'FARHAN',
+  'GAURAV',
+  'HARSHA',
+  'ISHA',
+  'JATIN',
+  'KAVITA',
+  'KIRAN',
+  'LEELA',
+  'MANISH',
+  'MEENA',
+  'NIKHIL',
+  'POOJA',
+  'RAHUL',
+  'REKHA',
+  'SAMEER',
+  'SNEHA',
+  'VIKRAM',
+]
+const LAST = [
+  'AGARWAL',
+  'BANERJEE',
+  'CHOPRA',
+  'DAS',
+  'GUPTA',
+  'IYER',
+  'JAIN',
+  'KAPOOR',
+  'KHAN',
+  'KULKARNI',
+  'MEHTA',
+  'MENON',
+  'NAIR',
+  'PATEL',
+  'PILLAI',
+  'RAO',
+  'REDDY',
+  'SETHI',
+  'SHARMA',
+  'SINGH',
+  'THOMAS',
+  'VARMA',
+  'YADAV',
+]
+
+/** A made-up account holder; one account number always has the same one. */
+export function holderNameOf(accountNumber: string): string {
+  let hash = 7
+  for (const digit of accountNumber) hash = (hash * 31 + digit.charCodeAt(0)) % 1_000_003
+  return `${FIRST[hash % FIRST.length]} ${LAST[Math.floor(hash / FIRST.length) % LAST.length]}`
+}

@@ -1,8 +1,59 @@
 import * as z from 'zod'
-import { ClientName } from './client-names.ts'
-import { envelope } from './envelope.ts'
 import { Timestamp, Uuid } from './formats.ts'
-import { sandboxDefault } from './sandbox-default.ts'
+import { isPartlyMasked } from './mask.ts'
+import { envelope } from './paging.ts'
+
+const name = () =>
+  z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, {
+    error: 'must be 1 to 63 of a-z, 0-9 and -, and must not start with -',
+  })
+
+/** The name of a client in base paths and admin calls. */
+export const ClientName = name()
+
+/** The name of a snapshot. */
+export const SnapshotName = name()
+
+/** The access token of a client: any text that an Authorization header may contain. */
+export const AccessToken = z.string().regex(/^[\x21-\x7e]{1,256}$/, {
+  error: 'must be 1 to 256 visible ASCII characters',
+})
+
+const CONTRACT_SCHEMAS = new WeakMap<z.ZodType, z.ZodType>()
+const ANY_TEXT = z.string()
+
+/** Marks a schema as narrower than the contract; `contract` is the schema of the contract (default: any text). */
+export function sandboxDefault<T extends z.ZodType>(schema: T, contract: z.ZodType = ANY_TEXT): T {
+  CONTRACT_SCHEMAS.set(schema, contract)
+  return schema
+}
+
+/** The contract's schema of a narrower schema; the difference is a default of the sandbox (docs/assumptions.md). */
+export const contractOf = (schema: z.ZodType): z.ZodType | undefined => CONTRACT_SCHEMAS.get(schema)
+
+/** The `status` of a success whose value the contract does not state. */
+export const SUCCESS = sandboxDefault(z.literal(true), z.boolean())
+
+/** Any value except undefined. */
+export const ANY_VALUE = z.unknown().refine((value) => value !== undefined)
+
+const PARTLY_MASKED = z.string().refine(isPartlyMasked, { error: 'must be partly masked' })
+
+/** A person's number in responses: the last four characters, X for the others. */
+export const MaskedNumber = sandboxDefault(
+  z.string().regex(/^(?:X{0,4}|X+[\s\S]{4})$/u, {
+    error: 'must be masked with X except for the last four characters',
+  }),
+  PARTLY_MASKED,
+)
+
+/** An IFSC in responses: the first four and last three characters, X for the others. */
+export const MaskedIfsc = sandboxDefault(
+  z.string().regex(/^(?:X{0,7}|[\s\S]{4}X+[\s\S]{3})$/u, {
+    error: 'must be masked with X except for the first four and last three characters',
+  }),
+  PARTLY_MASKED,
+)
 
 /** A client as stored: its profile and its access token. */
 export const ClientRow = z.strictObject({

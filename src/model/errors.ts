@@ -1,3 +1,7 @@
+import * as z from 'zod'
+import { sandboxDefault } from './client.ts'
+import { printableLine } from './words.ts'
+
 /**
  * The registry of all error codes: the HTTP status and the meaning of each. A test compares `docs/errors.md` with it.
  */
@@ -144,3 +148,51 @@ export class SandboxError extends Error {
 /** Ends the work of a call whose caller has closed the connection. */
 export const callerGone = () =>
   new SandboxError('caller_gone', 'The caller closed the connection before the response.')
+
+const errorCodes = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]
+
+/** A field of an error that can be missing: the contract shows no error body. */
+const ours = <T extends z.ZodType>(field: T, contract: z.ZodType): T =>
+  sandboxDefault(field, contract.optional())
+
+const CODE = 'The HTTP status code.'
+const WORD = `A stable error code, such as ${errorCodes.slice(0, 3).join(', ')}.`
+const fieldErrors = () =>
+  z.array(z.strictObject({ field: z.string(), code: z.string(), message: z.string() }))
+
+/** The one error body of every endpoint. */
+export const ErrorResponse = z
+  .strictObject({
+    status: ours(z.literal(false), z.boolean()),
+    code: ours(z.int().meta({ description: CODE }), z.int().meta({ description: CODE })),
+    // Required in both documents: they are what callers read, and generated types should not make them optional.
+    error: z.string().meta({ description: WORD }),
+    message: z.string(),
+    data: ours(z.null(), z.unknown().meta({ description: 'Null in this sandbox.' })),
+    errors: ours(fieldErrors(), fieldErrors()),
+  })
+  .meta({
+    id: 'Error',
+    examples: [
+      {
+        status: false,
+        code: 404,
+        error: 'not_found',
+        message: 'No user 00000000-0000-4000-8000-000000000099 for this client.',
+        data: null,
+        errors: [],
+      },
+    ],
+  })
+
+/**
+ * An error or a warning about a file. `line` and `column` count from 1; both are 0 if there is no text (a definition
+ * sent as JSON); then `path` (`rules[0].when`) is the position.
+ */
+export type Problem = { file: string; line: number; column: number; path: string; message: string }
+
+/** Formats a problem as `file:line:column: message`, without a line as `file: path: message`. Safe for a terminal. */
+export function problemText({ file, line, column, path, message }: Problem): string {
+  const place = line > 0 ? `${file}:${line}:${column}` : path === '' ? file : `${file}: ${path}`
+  return printableLine(`${place}: ${message}`)
+}

@@ -1,14 +1,10 @@
 import * as z from 'zod'
-import { AccountNumber, IfscCode } from './account-formats.ts'
-import { BankStatus } from './bank-account.ts'
-import { ClientRow } from './client.ts'
-import { ClientName } from './client-names.ts'
+import { AccountNumber, BankStatus, IfscCode } from './bank-account.ts'
+import { ClientName, ClientRow } from './client.ts'
 import { IsoDate, text, Uuid } from './formats.ts'
 import { DocumentName, DocumentType, KycStatus } from './kyc.ts'
-import { AnyMobile } from './mobile.ts'
-import { paiseOf } from './money.ts'
-import { PaymentStatus } from './payment.ts'
-import { CreateUser } from './user.ts'
+import { PaymentStatus, paiseOf } from './payment.ts'
+import { AnyMobile, CreateUser } from './user.ts'
 import { CreateWebhook } from './webhook.ts'
 
 /** An instant in UTC as a person writes it; rows have it with milliseconds. */

@@ -1,10 +1,8 @@
 import * as z from 'zod'
-import { Amount } from './amount.ts'
-import { envelope } from './envelope.ts'
+import { ANY_VALUE, MaskedIfsc, MaskedNumber, sandboxDefault } from './client.ts'
 import { Timestamp, Uuid } from './formats.ts'
-import { listFields, listQuery } from './paging.ts'
-import { PaymentFailure, PaymentStatus } from './payment.ts'
-import { ANY_VALUE, MaskedIfsc, MaskedNumber, sandboxDefault } from './sandbox-default.ts'
+import { envelope, listFields, listQuery } from './paging.ts'
+import { Amount, PaymentFailure, type PaymentRow, PaymentStatus } from './payment.ts'
 
 /** Interface 2.5: a payment as a flat payout record. */
 export const HistoryRecord = z
@@ -47,3 +45,11 @@ export const HistoryResponse = envelope(
     transactions: z.array(HistoryRecord),
   }),
 ).meta({ id: 'HistoryResponse' })
+
+/** Whose history a payment is in: the paying user's for a debit, the receiving user's for a credit. */
+export const historyUserOf = (row: PaymentRow): string =>
+  row.transaction_type === 'debit' ? row.from_user_id : row.to_user_id
+
+/** The other user of a payment. */
+export const historyOtherUserOf = (row: PaymentRow): string =>
+  row.transaction_type === 'debit' ? row.to_user_id : row.from_user_id

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { BankStatus } from './bank-account.ts'
 import { Timestamp, Uuid } from './formats.ts'
+import type { KycStatus } from './kyc.ts'
 
 /** The four states of a payment, as the history names them. */
 export const PaymentStatus = z.enum(['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'])
@@ -60,3 +61,174 @@ export type PaymentRow = z.infer<typeof PaymentRow>
 export const PaymentStep = z
   .strictObject({ status: PaymentStatus, at: Timestamp })
   .meta({ id: 'PaymentStep' })
+
+/** The description and the source of each failure reason; the source of any other reason is `gateway`. */
+const FAILURES: Readonly<Record<string, Omit<PaymentFailure, 'reason'>>> = {
+  beneficiary_bank_offline: {
+    description: 'The beneficiary bank is offline.',
+    source: 'beneficiary_bank',
+  },
+  beneficiary_bank_failure: {
+    description: 'The beneficiary bank reported a failure.',
+    source: 'beneficiary_bank',
+  },
+  beneficiary_bank_rejected: {
+    description: 'The beneficiary bank rejected the payment.',
+    source: 'beneficiary_bank',
+  },
+  beneficiary_account_dormant: {
+    description: 'The beneficiary account is dormant.',
+    source: 'beneficiary_bank',
+  },
+  bank_account_closed: {
+    description: 'The beneficiary account is closed.',
+    source: 'beneficiary_bank',
+  },
+  bank_account_frozen: {
+    description: 'The beneficiary account is frozen.',
+    source: 'beneficiary_bank',
+  },
+  bank_account_invalid: {
+    description: 'The beneficiary account is invalid.',
+    source: 'beneficiary_bank',
+  },
+  imps_not_allowed: {
+    description: 'IMPS is not allowed on the beneficiary account.',
+    source: 'beneficiary_bank',
+  },
+  invalid_ifsc_code: { description: 'The IFSC is invalid.', source: 'business' },
+  insufficient_funds: {
+    description: 'The balance is too low for the payment.',
+    source: 'business',
+  },
+  transaction_limit_exceeded: { description: 'The payment exceeds a limit.', source: 'business' },
+  npci_beneficiary_timeout: {
+    description: 'The beneficiary bank did not answer in time.',
+    source: 'gateway',
+  },
+  gateway_down: { description: 'The payment gateway is down.', source: 'gateway' },
+  gateway_timeout: {
+    description: 'The payment gateway did not answer in time.',
+    source: 'gateway',
+  },
+  server_error: { description: 'An internal error stopped the payment.', source: 'internal' },
+}
+
+/** The reasons with a description of their own; other reasons are accepted too. */
+export const FAILURE_REASONS: readonly string[] = Object.keys(FAILURES)
+
+/** A full failure from its reason. */
+export function failureOf(reason: string, more: Partial<PaymentFailure> = {}): PaymentFailure {
+  // An inherited property such as `constructor` is not a known reason.
+  const known = (Object.hasOwn(FAILURES, reason) && FAILURES[reason]) || {
+    description: `The payment failed: ${reason.replaceAll('_', ' ')}.`,
+    source: 'gateway' as const,
+  }
+  return {
+    reason,
+    description: more.description ?? known.description,
+    source: more.source ?? known.source,
+  }
+}
+
+/** The kind of the timer that sets the UTR of a payment after its SUCCESS. */
+export const UTR_TIMER = 'transaction.utr'
+
+/** The statuses of a payment so far, oldest first. */
+export function stepsOf(row: PaymentRow): z.infer<typeof PaymentStep>[] {
+  const { created_at, earlier = {}, status, updated_at } = row
+  const noted = (['PROCESSING', 'SUCCESS'] as const).flatMap((was) => {
+    const at = earlier[was]
+    return at === undefined ? [] : [{ status: was, at }]
+  })
+  const isNoted = status === 'PENDING' || noted.at(-1)?.status === status
+  const now = isNoted ? [] : [{ status, at: updated_at }]
+  return [{ status: 'PENDING', at: created_at }, ...noted, ...now]
+}
+
+/** The statuses of the resources that change over time, by the part of an event's name before the dot. */
+export type StatusOf = { transaction: PaymentStatus; kyc: KycStatus; bank: BankStatus }
+export type LifecycleKind = keyof StatusOf
+
+type Transitions<S extends string> = Readonly<Record<S, readonly S[]>>
+
+const VERIFICATION = { pending: ['success', 'failed'], success: [], failed: [] } as const
+
+/** The statuses that may follow each status; none for a final one. A payment that succeeded may still be reversed. */
+const TRANSITIONS: { readonly [K in LifecycleKind]: Transitions<StatusOf[K]> } = {
+  transaction: {
+    PENDING: ['PROCESSING', 'SUCCESS', 'FAILED'],
+    PROCESSING: ['SUCCESS', 'FAILED'],
+    SUCCESS: ['FAILED'],
+    FAILED: [],
+  },
+  kyc: VERIFICATION,
+  bank: VERIFICATION,
+}
+
+/** The statuses with which a new resource may begin. */
+export const FIRST_STATUSES: { readonly [K in LifecycleKind]: readonly StatusOf[K][] } = {
+  transaction: ['PENDING'],
+  kyc: ['pending', 'success', 'failed'],
+  bank: ['pending', 'success', 'failed'],
+}
+
+/** The statuses that may follow one; none if it is final or unknown. */
+export const nextStatuses = (kind: LifecycleKind, from: string): readonly string[] =>
+  (TRANSITIONS[kind] as Transitions<string>)[from] ?? []
+
+/** Whether a resource may change from one status to another. */
+export const canTransition = (kind: LifecycleKind, from: string, to: string): boolean =>
+  nextStatuses(kind, from).includes(to)
+
+/** The statuses that a resource can have after its first one. */
+export const laterStatuses = (kind: LifecycleKind): readonly string[] => [
+  ...new Set(Object.values<readonly string[]>(TRANSITIONS[kind]).flat()),
+]
+
+/** A decimal text as a caller may send it. */
+export const DECIMAL = /^\d{1,10}(\.\d{1,2})?$/
+
+/** The minimum amount of a payment, in paise. */
+export const MIN_PAISE = 100
+/** The maximum amount, in paise. */
+export const MAX_PAISE = 999_999_999_999
+
+/** Whole paise of a number or decimal text; `undefined` for a third decimal, a sign, an exponent or too many digits. */
+export function paiseOf(amount: number | string): number | undefined {
+  if (typeof amount === 'number') {
+    const paise = Math.round(amount * 100)
+    // Only what has at most two decimals is the number that is nearest to a whole number of paise.
+    return amount >= 0 && amount < 1e10 && paise / 100 === amount ? paise : undefined
+  }
+  if (!DECIMAL.test(amount)) return undefined
+  const [rupees, fraction = ''] = amount.split('.')
+  return Number(rupees) * 100 + Number(fraction.padEnd(2, '0'))
+}
+
+/** `10050` -> `"100.50"`. */
+export const rupeesOf = (paise: number): string =>
+  `${Math.floor(paise / 100)}.${String(paise % 100).padStart(2, '0')}`
+
+const MESSAGE = 'must be 1.00 to 9999999999.99 with at most two decimals; amounts are never rounded'
+
+const isPayable = (amount: number | string) => (paiseOf(amount) ?? 0) >= MIN_PAISE
+// These bounds and the pattern are only for the OpenAPI document; `isPayable` checks them. It has no `multipleOf: 0.01`:
+// validators divide in binary, so they reject 1.11.
+const NUMBER = z.number().meta({ minimum: 1, maximum: 9_999_999_999.99 })
+const TEXT = z.string().meta({ pattern: DECIMAL.source.replace('^', String.raw`^(?!0+(?:\.|$))`) })
+
+/** An amount in rupees as a client may send it if a text is refused. */
+export const AmountNumber = NUMBER.refine(isPayable, { error: MESSAGE })
+
+/** An amount in rupees as a client sends it: a number, or a decimal text. */
+export const AmountInput = z
+  .union([NUMBER, TEXT], {
+    error: (issue) =>
+      issue.input === undefined ? undefined : 'must be a number or a decimal text',
+  })
+  .refine(isPayable, { error: MESSAGE })
+  .meta({ description: 'Rupees, 1.00 to 9999999999.99, at most two decimals.', examples: [1500.5] })
+
+/** An amount in a response: decimal text with two places. */
+export const Amount = z.string().regex(/^\d{1,10}\.\d{2}$/)

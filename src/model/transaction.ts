@@ -1,10 +1,9 @@
 import * as z from 'zod'
-import { Amount, AmountInput } from './amount.ts'
 import { BenifBank } from './bank-account.ts'
-import { envelope } from './envelope.ts'
+import { MaskedNumber, sandboxDefault } from './client.ts'
 import { Timestamp, text, Uuid } from './formats.ts'
-import { listFields, listQuery } from './paging.ts'
-import { MaskedNumber, sandboxDefault } from './sandbox-default.ts'
+import { envelope, listFields, listQuery } from './paging.ts'
+import { Amount, AmountInput } from './payment.ts'
 
 /** Interface 2.4: a payment from user to user. */
 export const Transaction = z

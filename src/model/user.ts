@@ -1,8 +1,7 @@
 import * as z from 'zod'
-import { envelope } from './envelope.ts'
+import { sandboxDefault } from './client.ts'
 import { Timestamp, text, Uuid } from './formats.ts'
-import { listFields, listQuery } from './paging.ts'
-import { sandboxDefault } from './sandbox-default.ts'
+import { envelope, listFields, listQuery } from './paging.ts'
 
 const UserType = sandboxDefault(z.enum(['individual', 'business']))
 
@@ -51,3 +50,15 @@ export const ListUsersResponse = envelope(
   200,
   z.strictObject({ total_users: z.int(), ...listFields, users: z.array(User) }),
 ).meta({ id: 'ListUsersResponse' })
+
+const SEPARATORS = /[ ().-]/g
+
+/** A mobile as a lenient service accepts it, and as rows contain it. */
+export const AnyMobile = z
+  .string()
+  .max(40)
+  .regex(/^\+?(?:[ ().-]*\d){7,15}[ )]*$/, { error: 'must have 7 to 15 digits' })
+
+/** One spelling of a mobile, so that +91 and bare ten digits are one number. */
+export const mobileKey = (mobile: string): string =>
+  mobile.replaceAll(SEPARATORS, '').replace(/^(?:\+?91|0)?(?=[6-9]\d{9}$)/, '+91')

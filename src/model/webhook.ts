@@ -1,7 +1,35 @@
 import * as z from 'zod'
-import { text, Uuid } from './formats.ts'
-import { SUCCESS } from './sandbox-default.ts'
-import { MAX_URL_LENGTH, URL_PATTERN, webhookUrlProblem } from './webhook-url.ts'
+import { BankAccount } from './bank-account.ts'
+import { SUCCESS } from './client.ts'
+import { Timestamp, text, Uuid } from './formats.ts'
+import { HistoryRecord } from './history.ts'
+import { KycRecord } from './kyc.ts'
+import { Transaction } from './transaction.ts'
+import { User } from './user.ts'
+
+/** The longest webhook URL in characters. */
+export const MAX_URL_LENGTH = 2048
+
+// Generators of clients write \u0000 as the character itself, so it is \x00 here.
+const SCHEME = '^[Hh][Tt][Tt][Pp][Ss]?://'
+const REST = String.raw`[^\s\\\x00-\x1f\x7f-\x9f]+$`
+const ABSOLUTE = new RegExp(SCHEME + REST)
+
+/** What a pattern can say of a webhook URL: no user info and no port 0. */
+export const URL_PATTERN: string = `${SCHEME}(?![^/?#]*@)(?![^/?#]*:0+(?:[/?#]|$))${REST}`
+
+/**
+ * Why a text is not a webhook URL, or `undefined` if it is one: absolute http or https, no user info, at most 2,048
+ * characters; local addresses are allowed. The result is the end of a sentence that starts with "the URL".
+ */
+export function webhookUrlProblem(text: string): string | undefined {
+  if (text.length > MAX_URL_LENGTH) return `is longer than ${MAX_URL_LENGTH} characters`
+  // `URL` corrects spaces, backslashes and missing slashes; then the user would read another URL than the used one.
+  if (!ABSOLUTE.test(text) || !URL.canParse(text)) return 'is not an absolute http or https URL'
+  if (/^[^/]*\/\/[^/?#]*@/.test(text)) return 'has user info in it (`name:password@`)'
+  if (new URL(text).port === '0') return 'has port 0, but no receiver can listen on port 0'
+  return undefined
+}
 
 /** The client's one webhook as stored. */
 export const WebhookRow = z.strictObject({
@@ -64,3 +92,27 @@ export const UpdatedWebhookResponse = z
 export const GetWebhookResponse = z
   .strictObject({ message: z.string(), data: Webhook })
   .meta({ id: 'GetWebhookResponse' })
+
+/** The fields of every event, around the resource as its GET returns it. */
+const event = <D extends z.ZodType>(id: string, data: D) =>
+  z
+    .strictObject({
+      id: z.string().regex(/^evt_[0-9a-f]{32}$/),
+      type: z.string(),
+      timestamp: Timestamp,
+      client_id: Uuid,
+      data,
+    })
+    .meta({ id })
+
+/** The body of each event, by the noun before the dot in its name. */
+export const WEBHOOK_EVENT_BODIES = {
+  transaction: event(
+    'TransactionEvent',
+    Transaction.extend({ history: HistoryRecord }).meta({ id: 'TransactionEventData' }),
+  ),
+  kyc: event('KycEvent', KycRecord),
+  bank: event('BankAccountEvent', BankAccount),
+  user: event('UserEvent', User),
+  webhook: event('WebhookTestEvent', Webhook),
+} as const

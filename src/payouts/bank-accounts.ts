@@ -1,14 +1,13 @@
-import { listOrder } from '../assumptions/list-order.ts'
-import { refusedBankAccount } from '../assumptions/refused-bank-account.ts'
-import { sameBankAccount } from '../assumptions/same-bank-account.ts'
-import type {
-  AddBankAccount,
-  BankAccountRow,
-  BankMetadata,
-  BankStatus,
+import { refusedBankAccount, sameBankAccount } from '../assumptions/accounts.ts'
+import { listOrder } from '../assumptions/lists.ts'
+import {
+  type AddBankAccount,
+  type BankAccountRow,
+  type BankMetadata,
+  type BankStatus,
+  holderNameOf,
 } from '../model/bank-account.ts'
 import { SandboxError } from '../model/errors.ts'
-import { holderNameOf } from '../model/holder-names.ts'
 import { maskIfsc, maskNumber } from '../model/mask.ts'
 import type { BankStep } from '../scenarios/compiled.ts'
 import { listPage, WHOLE_LIST } from '../tables/list-page.ts'

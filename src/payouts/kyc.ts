@@ -1,8 +1,16 @@
-import { kycBadDocument } from '../assumptions/kyc-bad-document.ts'
-import { listOrder } from '../assumptions/list-order.ts'
+import { kycBadDocument } from '../assumptions/identity.ts'
+import { listOrder } from '../assumptions/lists.ts'
 import { yearFirst } from '../model/formats.ts'
-import type { KycItem, KycMetadata, KycRow, KycStatus, SubmitKyc } from '../model/kyc.ts'
-import { badDocument, countryOf, panResult } from '../model/kyc-document.ts'
+import {
+  badDocument,
+  countryOf,
+  type KycItem,
+  type KycMetadata,
+  type KycRow,
+  type KycStatus,
+  panResult,
+  type SubmitKyc,
+} from '../model/kyc.ts'
 import { maskLogText, quoteInput } from '../model/mask.ts'
 import { validationFailed } from '../model/validation-errors.ts'
 import type { KycStep } from '../scenarios/compiled.ts'

@@ -1,6 +1,6 @@
 import { SandboxError } from '../model/errors.ts'
-import { canTransition, type LifecycleKind, type StatusOf } from '../model/lifecycle.ts'
 import { quoteInput } from '../model/mask.ts'
+import { canTransition, type LifecycleKind, type StatusOf } from '../model/payment.ts'
 import type { Entry } from '../store/table.ts'
 import { TABLE_OF } from '../tables/resource-ids.ts'
 import type { Rows } from '../tables/rows.ts'

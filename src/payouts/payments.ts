@@ -1,10 +1,14 @@
-import { listOrder } from '../assumptions/list-order.ts'
-import { userHistory } from '../assumptions/user-history.ts'
-import { nextStatuses } from '../model/lifecycle.ts'
-import { paiseOf } from '../model/money.ts'
+import { userHistory } from '../assumptions/history.ts'
+import { listOrder } from '../assumptions/lists.ts'
 import type { ListQuery } from '../model/paging.ts'
-import type { PaymentRow, PaymentStatus, SetBy } from '../model/payment.ts'
-import { failureOf } from '../model/payment-failure.ts'
+import {
+  failureOf,
+  nextStatuses,
+  type PaymentRow,
+  type PaymentStatus,
+  paiseOf,
+  type SetBy,
+} from '../model/payment.ts'
 import type { CreateTransaction } from '../model/transaction.ts'
 import type { TransactionStep } from '../scenarios/compiled.ts'
 import { joinedIndexes, listPage } from '../tables/list-page.ts'

@@ -1,7 +1,5 @@
-import { type UtrSystem, utrForm } from '../assumptions/utr-form.ts'
-import { utrOfSuccess } from '../assumptions/utr-of-success.ts'
-import type { PaymentRow } from '../model/payment.ts'
-import { UTR_TIMER } from '../model/payment-steps.ts'
+import { type UtrSystem, utrForm, utrOfSuccess } from '../assumptions/payments.ts'
+import { type PaymentRow, UTR_TIMER } from '../model/payment.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 
 const DAY_MS = 86_400_000

@@ -1,19 +1,20 @@
 import type * as z from 'zod'
-import type { Assumed } from '../assumptions/assumed.ts'
-import { historyMetadata } from '../assumptions/history-metadata.ts'
-import { historyUtr } from '../assumptions/history-utr.ts'
-import { missingRemark } from '../assumptions/missing-remark.ts'
-import { processingStatus } from '../assumptions/processing-status.ts'
-import { statusWords } from '../assumptions/status-words.ts'
-import type { BankAccount, BankAccountRow, BankMetadata, BenifBank } from '../model/bank-account.ts'
-import { bankNameOf } from '../model/bank-names.ts'
+import { historyMetadata, historyUtr } from '../assumptions/history.ts'
+import { missingRemark, processingStatus } from '../assumptions/payments.ts'
+import type { Assumed } from '../assumptions/readings.ts'
+import { statusWords } from '../assumptions/responses.ts'
+import {
+  type BankAccount,
+  type BankAccountRow,
+  type BankMetadata,
+  type BenifBank,
+  bankNameOf,
+} from '../model/bank-account.ts'
 import type { ClientProfile, ClientRow } from '../model/client.ts'
-import type { HistoryRecord } from '../model/history.ts'
-import { historyUserOf } from '../model/history-users.ts'
+import { type HistoryRecord, historyUserOf } from '../model/history.ts'
 import type { KycRecord, KycRow } from '../model/kyc.ts'
 import { maskIfsc, maskNumber } from '../model/mask.ts'
-import { rupeesOf } from '../model/money.ts'
-import type { PaymentRow, PaymentStatus } from '../model/payment.ts'
+import { type PaymentRow, type PaymentStatus, rupeesOf } from '../model/payment.ts'
 import type { Transaction } from '../model/transaction.ts'
 import type { User, UserRow } from '../model/user.ts'
 

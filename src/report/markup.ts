@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
-import { printable } from '../model/printable.ts'
+import { printable } from '../model/words.ts'
 
 /** A part of an HTML or XML document. Only `markup` makes one, so every text in it is escaped. */
 class Markup {

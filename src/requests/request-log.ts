@@ -1,7 +1,7 @@
-import { countOf } from '../model/count-text.ts'
 import type { LoggedRequest, RequestInShort } from '../model/logged-request.ts'
 import { HIDDEN, isSecretName, maskLogText, maskResponse, maskValue } from '../model/mask.ts'
 import type { PaymentRow } from '../model/payment.ts'
+import { countOf } from '../model/words.ts'
 import { type Budget, Ring } from '../runtime/ring-buffer.ts'
 
 /** A request with its response. Texts and objects are stored unchanged, and masked when they are shown. */

@@ -1,6 +1,6 @@
-import { countOf } from '../model/count-text.ts'
 import { SandboxError } from '../model/errors.ts'
 import { hideSecrets, maskLogText, maskRequest } from '../model/mask.ts'
+import { countOf } from '../model/words.ts'
 import type { Condition } from '../scenarios/condition.ts'
 import { type CallParts, operationsOf, passes, testsOf } from '../scenarios/match.ts'
 import { CALL_PARTS } from '../scenarios/operations-and-events.ts'

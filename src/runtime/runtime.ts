@@ -1,4 +1,4 @@
-import type { SendError } from '../model/send-error.ts'
+import type { SendError } from '../model/delivery.ts'
 import type { Later } from './real-time.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { givenReadings } from '../assumptions/readings.ts'
 import { parseDelay, parseDuration } from '../model/duration.ts'
-import { paiseOf, rupeesOf } from '../model/money.ts'
+import { paiseOf, rupeesOf } from '../model/payment.ts'
 import { onDemand } from '../runtime/node-modules.ts'
 import type {
   CompiledRule,

@@ -1,4 +1,4 @@
-import { didYouMean } from '../model/closest-word.ts'
+import { didYouMean } from '../model/words.ts'
 import { fieldsOf, isPlainField, isTextField } from './call-fields.ts'
 import { Comparison } from './condition-schema.ts'
 import { errorsOf } from './explain.ts'

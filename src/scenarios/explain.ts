@@ -1,8 +1,6 @@
 import type * as z from 'zod'
-import { didYouMean } from '../model/closest-word.ts'
-import { countOf } from '../model/count-text.ts'
-import { safeParse } from '../model/safe-parse.ts'
-import { knownKeysOf } from '../model/validation-errors.ts'
+import { knownKeysOf, safeParse } from '../model/validation-errors.ts'
+import { countOf, didYouMean } from '../model/words.ts'
 import { oneOf, quoteValue } from './wording.ts'
 import type { Path } from './yaml.ts'
 

@@ -1,8 +1,12 @@
 import * as z from 'zod'
-import { didYouMean } from '../model/closest-word.ts'
 import { parseDuration } from '../model/duration.ts'
-import { FIRST_STATUSES, type LifecycleKind, nextStatuses } from '../model/lifecycle.ts'
-import { FAILURE_REASONS } from '../model/payment-failure.ts'
+import {
+  FAILURE_REASONS,
+  FIRST_STATUSES,
+  type LifecycleKind,
+  nextStatuses,
+} from '../model/payment.ts'
+import { didYouMean } from '../model/words.ts'
 import { crossCheck, Duration, mustBe, type Report, text } from './schema-parts.ts'
 import { oneOf, quoteValue } from './wording.ts'
 

@@ -1,4 +1,4 @@
-import { didYouMean } from '../model/closest-word.ts'
+import { didYouMean } from '../model/words.ts'
 import { fieldsOf, OPERATIONS_WITH } from './call-fields.ts'
 import { compileScenario } from './compile.ts'
 import type { CompiledRule, CompiledScenario } from './compiled.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { RE2JS } from 're2js'
-import { paiseOf } from '../model/money.ts'
+import { paiseOf } from '../model/payment.ts'
 import type { Path } from './yaml.ts'
 
 /** How a value is converted before it is tested: not at all, to a number, to its paise, or to text. */

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
+import { type Problem, problemText } from '../model/errors.ts'
 import { quoteInput } from '../model/mask.ts'
-import { type Problem, problemText } from '../model/problem.ts'
 import { compileScenario } from './compile.ts'
 import type { CompiledScenario } from './compiled.ts'
 import { parseWith, type SchemaError } from './explain.ts'

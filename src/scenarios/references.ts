@@ -1,4 +1,4 @@
-import { didYouMean } from '../model/closest-word.ts'
+import { didYouMean } from '../model/words.ts'
 import type { CompiledScenario } from './compiled.ts'
 import { MIN_REPEAT_MS } from './operations-and-events.ts'
 import { quoteValue } from './wording.ts'

@@ -1,7 +1,6 @@
 import * as z from 'zod'
-import { ASSUMPTIONS } from '../assumptions/all-assumptions.ts'
 import type { Assumption } from '../assumptions/assumption.ts'
-import { type Readings, readingChoices } from '../assumptions/readings.ts'
+import { ASSUMPTIONS, type Readings, readingChoices } from '../assumptions/readings.ts'
 import { describeInput } from './explain.ts'
 import { OPERATIONS } from './operations-and-events.ts'
 import { MAX_PATTERNS, patternsIn } from './operators.ts'

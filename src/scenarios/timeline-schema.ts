@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { parseDuration } from '../model/duration.ts'
-import { laterStatuses } from '../model/lifecycle.ts'
-import { MIN_PAISE, paiseOf } from '../model/money.ts'
+import { laterStatuses, MIN_PAISE, paiseOf } from '../model/payment.ts'
 import { CheckState, PaymentState, Reason, TransactionLifecycle } from './lifecycle-schema.ts'
 import { EVENTS, MIN_REPEAT_MS } from './operations-and-events.ts'
 import { Rule } from './rule-schema.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { didYouMean } from '../model/closest-word.ts'
+import { didYouMean } from '../model/words.ts'
 import { ConditionCheck } from './condition-check.ts'
 import { type Comparison, Condition, fieldsSchema, NameComparison } from './condition-schema.ts'
 import { errorsOf } from './explain.ts'

@@ -1,6 +1,5 @@
-import { ASSUMPTIONS } from '../assumptions/all-assumptions.ts'
 import type { Assumption } from '../assumptions/assumption.ts'
-import type { Readings } from '../assumptions/readings.ts'
+import { ASSUMPTIONS, type Readings } from '../assumptions/readings.ts'
 import { OPERATIONS } from '../routes/v1/operations.ts'
 import type { OperationId } from '../scenarios/operations-and-events.ts'
 import type { OutcomeDefinition } from '../scenarios/outcome-schema.ts'

@@ -1,4 +1,4 @@
-import { rupeesOf } from '../model/money.ts'
+import { rupeesOf } from '../model/payment.ts'
 import {
   type Level,
   type Observation,

@@ -1,4 +1,4 @@
-import { ASSUMPTIONS } from '../assumptions/all-assumptions.ts'
+import { ASSUMPTIONS } from '../assumptions/readings.ts'
 import { EVENTS, OPERATIONS } from '../scenarios/operations-and-events.ts'
 import { CALL_NAMES, LIFECYCLE_NAMES } from './faults.ts'
 import type { Fault } from './faults-and-findings.ts'

@@ -1,4 +1,4 @@
-import { ASSUMPTIONS } from '../assumptions/all-assumptions.ts'
+import { ASSUMPTIONS } from '../assumptions/readings.ts'
 import type { RuleDefinition, WebhookRuleDefinition } from '../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../scenarios/scenario-schema.ts'
 import type { Fault, Plan } from './faults-and-findings.ts'

@@ -1,5 +1,5 @@
-import { historyOtherUserOf, historyUserOf } from '../model/history-users.ts'
-import { mobileKey } from '../model/mobile.ts'
+import { historyOtherUserOf, historyUserOf } from '../model/history.ts'
+import { mobileKey } from '../model/user.ts'
 import type { Store } from '../store/store.ts'
 import type { Specs, WorldTables } from '../store/worlds.ts'
 import type { Rows } from './rows.ts'

@@ -1,4 +1,4 @@
-import type { Assumed } from '../assumptions/assumed.ts'
+import type { Assumed } from '../assumptions/readings.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { Random } from '../runtime/random.ts'
 import type { Clock } from '../time/clock.ts'

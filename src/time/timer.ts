@@ -1,4 +1,4 @@
-import type { TimerRow } from '../model/timer.ts'
+import type { TimerRow } from '../model/delivery.ts'
 
 export type { TimerRow }
 

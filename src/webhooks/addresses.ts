@@ -1,7 +1,7 @@
 import dns from 'node:dns'
 import { BlockList, isIP, isIPv4, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { webhookUrlProblem } from '../model/webhook-url.ts'
+import { webhookUrlProblem } from '../model/webhook.ts'
 
 /** The kind of an IP address, for the rules on where a webhook may be sent. */
 export type AddressKind =

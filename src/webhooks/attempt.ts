@@ -1,5 +1,5 @@
-import type { Assumed } from '../assumptions/assumed.ts'
-import { webhookSignature } from '../assumptions/webhook-signature.ts'
+import type { Assumed } from '../assumptions/readings.ts'
+import { webhookSignature } from '../assumptions/webhooks.ts'
 import { VERSION } from '../config/package.ts'
 import type { DeliveryAttempt, DeliveryFault, StoredAttempt } from '../model/delivery.ts'
 import { maskLogText, maskText } from '../model/mask.ts'

@@ -1,5 +1,5 @@
 import type { Scenarios } from '../active-scenario/world-scenarios.ts'
-import { webhookDelivery } from '../assumptions/webhook-delivery.ts'
+import { webhookDelivery } from '../assumptions/webhooks.ts'
 import type { DeliveryRow } from '../model/delivery.ts'
 import { SandboxError } from '../model/errors.ts'
 import { kindOf, resourceIdOf } from '../tables/resource-ids.ts'

@@ -1,5 +1,4 @@
-import { webhookDelivery } from '../assumptions/webhook-delivery.ts'
-import { webhookOrder } from '../assumptions/webhook-order.ts'
+import { webhookDelivery, webhookOrder } from '../assumptions/webhooks.ts'
 import type { DeliveryFault, DeliveryRow, EventRow } from '../model/delivery.ts'
 import { pointOf } from '../model/duration.ts'
 import { quoteInput } from '../model/mask.ts'

@@ -1,4 +1,4 @@
-import { webhookSignature } from '../assumptions/webhook-signature.ts'
+import { webhookSignature } from '../assumptions/webhooks.ts'
 import type { InboxRow } from '../model/inbox.ts'
 import { maskLogText } from '../model/mask.ts'
 import type { ListQuery } from '../model/paging.ts'

@@ -1,5 +1,5 @@
-import type { Assumed } from '../assumptions/assumed.ts'
-import { webhookDelivery } from '../assumptions/webhook-delivery.ts'
+import type { Assumed } from '../assumptions/readings.ts'
+import { webhookDelivery } from '../assumptions/webhooks.ts'
 import type { DeliveryRow } from '../model/delivery.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { Later } from '../runtime/real-time.ts'

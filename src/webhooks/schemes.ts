@@ -1,4 +1,4 @@
-import type { SignatureScheme } from '../assumptions/webhook-signature.ts'
+import type { SignatureScheme } from '../assumptions/webhooks.ts'
 import { type SignFault, type SignInput, signWebhook } from './sign.ts'
 import { type Verdict, type VerifyInput, verifyBodySignature, verifySignature } from './verify.ts'
 

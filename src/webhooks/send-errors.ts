@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import type { SendError, SendErrorCode } from '../model/send-error.ts'
+import type { SendError, SendErrorCode } from '../model/delivery.ts'
 import type { Target } from './addresses.ts'
 
 /** The status and the used headers of a response. */

@@ -1,6 +1,6 @@
 import { connect, isIP, type Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
-import type { SendError } from '../model/send-error.ts'
+import type { SendError } from '../model/delivery.ts'
 import { type Later, realLater } from '../runtime/real-time.ts'
 import type { SendRequest, SendResult } from '../runtime/runtime.ts'
 import {

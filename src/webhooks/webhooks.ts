@@ -1,4 +1,4 @@
-import { secondWebhook } from '../assumptions/second-webhook.ts'
+import { secondWebhook } from '../assumptions/webhooks.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { CreateWebhook, UpdateWebhook, WebhookRow } from '../model/webhook.ts'
 import type { WorldContext } from '../tables/world-context.ts'

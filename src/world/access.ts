@@ -1,6 +1,5 @@
-import type { Assumed } from '../assumptions/assumed.ts'
-import { rateLimit } from '../assumptions/rate-limit.ts'
-import { tokenLifetime } from '../assumptions/token-lifetime.ts'
+import type { Assumed } from '../assumptions/readings.ts'
+import { rateLimit, tokenLifetime } from '../assumptions/requests.ts'
 import { formatDuration } from '../model/duration.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { SandboxTables } from '../tables/tables.ts'

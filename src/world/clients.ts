@@ -1,4 +1,4 @@
-import { ClientName } from '../model/client-names.ts'
+import { ClientName } from '../model/client.ts'
 import { SandboxError } from '../model/errors.ts'
 import { quoteInput } from '../model/mask.ts'
 import { DEFAULT_CLIENT, type NewClient } from './client-rows.ts'

@@ -1,5 +1,4 @@
-import { Assumed } from '../assumptions/assumed.ts'
-import type { Readings } from '../assumptions/readings.ts'
+import { Assumed, type Readings } from '../assumptions/readings.ts'
 import type { FixtureWorlds } from '../content/start-rows.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { Library } from '../scenarios/library.ts'

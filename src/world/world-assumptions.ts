@@ -1,6 +1,9 @@
-import { ASSUMPTIONS } from '../assumptions/all-assumptions.ts'
-import type { Assumed } from '../assumptions/assumed.ts'
-import { DEFAULT_READINGS, type Readings } from '../assumptions/readings.ts'
+import {
+  ASSUMPTIONS,
+  type Assumed,
+  DEFAULT_READINGS,
+  type Readings,
+} from '../assumptions/readings.ts'
 import type { ActiveScenario } from '../tables/rows.ts'
 import type { SandboxTables } from '../tables/tables.ts'
 

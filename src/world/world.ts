@@ -1,4 +1,4 @@
-import { Assumed } from '../assumptions/assumed.ts'
+import { Assumed } from '../assumptions/readings.ts'
 import { createSnapshots } from '../content/snapshots.ts'
 import { createPayouts } from '../payouts/payouts.ts'
 import { createViews, type Views } from '../payouts/views.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { ASSUMPTIONS } from '../../src/assumptions/all-assumptions.ts'
 import type { Assumption } from '../../src/assumptions/assumption.ts'
+import { ASSUMPTIONS } from '../../src/assumptions/readings.ts'
 import { start } from '../helper.ts'
 import { PROBES } from './probes.ts'
 

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { isAadhaar } from '../../src/model/aadhaar.ts'
 import type { Fixtures } from '../../src/model/fixtures.ts'
+import { isAadhaar } from '../../src/model/kyc.ts'
 import { call, run, serve, spawned } from './program.ts'
 
 const USERS = 400

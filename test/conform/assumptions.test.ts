@@ -1,6 +1,5 @@
 import t from 'tap'
-import { ASSUMPTIONS } from '../../src/assumptions/all-assumptions.ts'
-import { DEFAULT_READINGS } from '../../src/assumptions/readings.ts'
+import { ASSUMPTIONS, DEFAULT_READINGS } from '../../src/assumptions/readings.ts'
 import { conform } from '../../src/conform/conform.ts'
 import { assumeOptions } from '../../src/conform/measure.ts'
 import { MEASURES, NOT_MEASURABLE } from '../../src/conform/measures.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ASSUMPTIONS } from '../../src/assumptions/all-assumptions.ts'
+import { ASSUMPTIONS } from '../../src/assumptions/readings.ts'
 import { noBrowser, type Opened, openBrowser, openConsole } from './browser.ts'
 
 /** The part of the page that shows an assumption. */

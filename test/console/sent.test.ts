@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { nextAttempt, sentStatus } from '../../src/model/delivery-result.ts'
+import { nextAttempt, sentStatus } from '../../src/model/feed-kinds.ts'
 import { receiver, SECRET, status } from '../receiver.ts'
 import { noBrowser, type Opened, openBrowser, openConsole } from './browser.ts'
 

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { type AddressInfo, connect } from 'node:net'
 import t, { type Test } from 'tap'
-import { ErrorResponse } from '../../src/model/error-response.ts'
+import { ErrorResponse } from '../../src/model/errors.ts'
 import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'
 import { start } from '../helper.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { WEBHOOK_EVENT_BODIES } from '../../src/model/webhook-event.ts'
+import { WEBHOOK_EVENT_BODIES } from '../../src/model/webhook.ts'
 import { EVENTS } from '../../src/scenarios/operations-and-events.ts'
 import { start } from '../helper.ts'
 import { receiver, SECRET } from '../receiver.ts'

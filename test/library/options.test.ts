@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { readingsDocument } from '../../src/assumptions/readings-document.ts'
+import { readingsDocument } from '../../src/assumptions/readings.ts'
 import { type SandboxOptions, startSandbox } from '../../src/index.ts'
 
 const MEASUREMENT = {

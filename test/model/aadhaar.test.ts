@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isAadhaar } from '../../src/model/aadhaar.ts'
+import { isAadhaar } from '../../src/model/kyc.ts'
 
 t.test('the check digit is that of Verhoeff', async (t) => {
   // The scheme's published example: 236 has the check digit 3.

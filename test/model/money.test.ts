@@ -1,6 +1,5 @@
 import t from 'tap'
-import { Amount, AmountInput } from '../../src/model/amount.ts'
-import { paiseOf, rupeesOf } from '../../src/model/money.ts'
+import { Amount, AmountInput, paiseOf, rupeesOf } from '../../src/model/payment.ts'
 
 t.test('amounts that are taken, and how they are shown', async (t) => {
   const table: [amount: number | string, paise: number, shown: string][] = [

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Assumed } from '../../src/assumptions/assumed.ts'
+import { Assumed } from '../../src/assumptions/readings.ts'
 import { HistoryRecord } from '../../src/model/history.ts'
 import type { PaymentRow } from '../../src/model/payment.ts'
 import { Transaction } from '../../src/model/transaction.ts'

@@ -1,5 +1,5 @@
 // The calls of a long run: endpoints, admin calls, time and webhooks, mixed by a seed of their own.
-import { ASSUMPTIONS } from '../../src/assumptions/all-assumptions.ts'
+import { ASSUMPTIONS } from '../../src/assumptions/readings.ts'
 import { createRandom } from '../../src/runtime/random.ts'
 import { ASHA, KABIR, ROHAN, ROHANS_ACCOUNT } from '../helper.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { MAX_URL_LENGTH } from '../../src/model/webhook-url.ts'
+import { MAX_URL_LENGTH } from '../../src/model/webhook.ts'
 import {
   type AddressKind,
   classifyAddress,

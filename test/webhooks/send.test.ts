@@ -3,7 +3,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { gzipSync } from 'node:zlib'
 import { array, assert, asyncProperty, constantFrom } from 'fast-check'
 import t, { type Test } from 'tap'
-import type { SendErrorCode } from '../../src/model/send-error.ts'
+import type { SendErrorCode } from '../../src/model/delivery.ts'
 import { createSender, type SenderDeps } from '../../src/webhooks/send.ts'
 import { readRetryAfter } from '../../src/webhooks/send-errors.ts'
 

@@ -1,11 +1,6 @@
 // Buttons that send webhooks now. The line at the bottom shows how the attempts ended: the status of the admin call does
 // not show it.
-import {
-  isRejected,
-  nextAttempt,
-  type SentDelivery,
-  sentStatus,
-} from '../../model/delivery-result.ts'
+import { isRejected, nextAttempt, type SentDelivery, sentStatus } from '../../model/feed-kinds.ts'
 import { Act } from '../act.tsx'
 import { callOf, type Effect, read } from '../api.ts'
 import type { Timer } from '../response-types.ts'

@@ -1,6 +1,6 @@
 // The tools for scenarios and assumptions: how the service behaves from now on.
 import * as z from 'zod'
-import { problemText } from '../../model/problem.ts'
+import { problemText } from '../../model/errors.ts'
 import { loadReader } from '../../scenarios/library.ts'
 import { defineTool, Name, ToolError } from '../tool.ts'
 import { linesOf, listText } from './text.ts'

@@ -1,6 +1,6 @@
 // The tools about the calls of the service: to make one, and to see what the code sent.
 import * as z from 'zod'
-import { countOf } from '../../model/count-text.ts'
+import { countOf } from '../../model/words.ts'
 import { wallNow } from '../../runtime/real-time.ts'
 import { type Connection, defineTool, ToolError } from '../tool.ts'
 import { listText, requestLine, shortJson, shortText } from './text.ts'

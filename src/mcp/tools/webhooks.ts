@@ -1,7 +1,7 @@
 // The tools for webhooks: to send one, and to see what was sent and received.
 import * as z from 'zod'
-import { countOf } from '../../model/count-text.ts'
-import { nextAttempt, sentStatus } from '../../model/delivery-result.ts'
+import { nextAttempt, sentStatus } from '../../model/feed-kinds.ts'
+import { countOf } from '../../model/words.ts'
 import { EVENTS } from '../../scenarios/operations-and-events.ts'
 import { defineTool, Name, ToolError } from '../tool.ts'
 import { linesOf, listText, shortJson } from './text.ts'

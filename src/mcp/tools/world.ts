@@ -1,7 +1,7 @@
 // The tools that look at the world, and move it as a whole.
 import * as z from 'zod'
 import type { ResponseBody } from '../../admin/contract.ts'
-import { lastResult } from '../../model/delivery-result.ts'
+import { lastResult } from '../../model/feed-kinds.ts'
 import { DEFAULT_CLIENT } from '../../world/client-rows.ts'
 import { RESET_PARTS } from '../../world/world-content.ts'
 import { defineTool, Name, ToolError } from '../tool.ts'

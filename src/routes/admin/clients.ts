@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { adminCall, outlineOf } from '../../http/admin-call.ts'
-import { AccessToken, ClientName, SnapshotName } from '../../model/client-names.ts'
+import { AccessToken, ClientName, SnapshotName } from '../../model/client.ts'
 import { isClockTime, Timestamp, Uuid } from '../../model/formats.ts'
 import type { Scenario } from '../../scenarios/scenario-schema.ts'
 import { ScenarioName } from '../../scenarios/schema-parts.ts'

@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import { adminCall, outlineOf } from '../../http/admin-call.ts'
-import { countOf } from '../../model/count-text.ts'
 import { SandboxError } from '../../model/errors.ts'
 import {
   AllClients,
@@ -11,6 +10,7 @@ import {
   RequestQuery,
 } from '../../model/logged-request.ts'
 import { quoteInput } from '../../model/mask.ts'
+import { countOf } from '../../model/words.ts'
 import { missErrors } from '../../requests/near-miss.ts'
 import type { AllRequests } from '../../requests/request-log.ts'
 import {

@@ -3,7 +3,7 @@ import { replaceState } from '../../content/state.ts'
 import { DataDocument, StateDocument } from '../../content/state-document.ts'
 import { exportSnapshot, exportState } from '../../content/state-export.ts'
 import { adminCall, WrittenJson } from '../../http/admin-call.ts'
-import { SnapshotName } from '../../model/client-names.ts'
+import { SnapshotName } from '../../model/client.ts'
 import { Timestamp } from '../../model/formats.ts'
 
 const snapshot = { name: SnapshotName, taken_at: Timestamp }

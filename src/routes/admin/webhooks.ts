@@ -8,8 +8,8 @@ import {
   ListDeliveriesResponse,
 } from '../../model/delivery.ts'
 import { text, Uuid } from '../../model/formats.ts'
-import { rupeesOf } from '../../model/money.ts'
 import { pagesOf } from '../../model/paging.ts'
+import { rupeesOf } from '../../model/payment.ts'
 import { searchTest } from '../../model/search.ts'
 import { EVENTS } from '../../scenarios/operations-and-events.ts'
 import { readTarget } from '../../webhooks/addresses.ts'

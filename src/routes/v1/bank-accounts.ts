@@ -4,7 +4,7 @@ import {
   AddBankAccountResponse,
   ListBankAccountsResponse,
 } from '../../model/bank-account.ts'
-import { success } from '../../model/envelope.ts'
+import { success } from '../../model/paging.ts'
 import { UserPath } from './users.ts'
 
 /** The endpoints that add a bank account and list those of a user. */

@@ -1,4 +1,4 @@
-import { pagePastTheEnd } from '../../assumptions/page-past-the-end.ts'
+import { pagePastTheEnd } from '../../assumptions/lists.ts'
 import { type ListQuery, pagesOf } from '../../model/paging.ts'
 import { notFound } from '../../tables/world-context.ts'
 import type { World } from '../../world/world.ts'

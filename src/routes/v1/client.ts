@@ -1,6 +1,6 @@
 import { operation } from '../../http/operation.ts'
 import { GetClientProfileResponse } from '../../model/client.ts'
-import { success } from '../../model/envelope.ts'
+import { success } from '../../model/paging.ts'
 import { clientProfile } from '../../payouts/views.ts'
 
 /** The endpoint that reads the client's profile. */

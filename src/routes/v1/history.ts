@@ -1,7 +1,6 @@
 import { operation } from '../../http/operation.ts'
-import { success } from '../../model/envelope.ts'
 import { HistoryQuery, HistoryResponse, UserHistoryQuery } from '../../model/history.ts'
-import { type ListQuery, pagesOf } from '../../model/paging.ts'
+import { type ListQuery, pagesOf, success } from '../../model/paging.ts'
 import type { PaymentRow } from '../../model/payment.ts'
 import type { Entry } from '../../store/table.ts'
 import type { World } from '../../world/world.ts'

@@ -1,6 +1,6 @@
 import { operation } from '../../http/operation.ts'
-import { success } from '../../model/envelope.ts'
 import { GetKycResponse, SubmitKyc, SubmitKycResponse } from '../../model/kyc.ts'
+import { success } from '../../model/paging.ts'
 import { UserPath } from './users.ts'
 
 /** The endpoints that submit KYC documents and read those of a user. */

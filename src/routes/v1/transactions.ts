@@ -1,8 +1,7 @@
 import * as z from 'zod'
 import { operation } from '../../http/operation.ts'
-import { success } from '../../model/envelope.ts'
 import { Uuid } from '../../model/formats.ts'
-import { pagesOf } from '../../model/paging.ts'
+import { pagesOf, success } from '../../model/paging.ts'
 import {
   CreateTransaction,
   ListTransactionsResponse,

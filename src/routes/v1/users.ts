@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { operation } from '../../http/operation.ts'
-import { success } from '../../model/envelope.ts'
 import { Uuid } from '../../model/formats.ts'
+import { success } from '../../model/paging.ts'
 import {
   CreateUser,
   CreateUserResponse,

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import { printableLine } from '../../model/printable.ts'
+import { printableLine } from '../../model/words.ts'
 import type { ScenarioDefinition } from '../../scenarios/scenario-schema.ts'
 import type { Finding } from '../faults-and-findings.ts'
 

@@ -1,5 +1,4 @@
-import { countOf } from '../../model/count-text.ts'
-import { printableLine } from '../../model/printable.ts'
+import { countOf, printableLine } from '../../model/words.ts'
 import type { Finding, SweepResult } from '../faults-and-findings.ts'
 import { verdictCounts } from './sweep-json.ts'
 

@@ -1,4 +1,4 @@
-import { printableLine } from '../../model/printable.ts'
+import { printableLine } from '../../model/words.ts'
 import type { TestCase } from '../../report/junit.ts'
 import { codeBlock, markdownTable } from '../../report/markdown.ts'
 import type { Report } from '../../report/report.ts'

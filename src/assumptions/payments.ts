@@ -1,0 +1,148 @@
+import { AmountNumber } from '../model/payment.ts'
+import {
+  assumption,
+  changeFields,
+  ignored,
+  type SchemaChange,
+  UTR_SHOWN,
+  unchanged,
+} from './assumption.ts'
+
+/** What a `reference_id` in POST /transaction does. */
+export const referenceId = assumption<{ isUnique: boolean; request: SchemaChange }>({
+  name: 'reference_id',
+  section: '2.5, 4.2',
+  concerns: ['createTransaction'],
+  question: 'What does a `reference_id` in the body of POST /transaction do?',
+  basis: 'stated',
+  why: 'Section 2.5 says that `client_transaction_id` is unique and comes from the client. Section 4.2 lists no request field for it.',
+  default: 'unique',
+  readings: {
+    unique: {
+      does: 'a payment stores it, also as `client_transaction_id`; a second payment with the same one is 409 `duplicate_reference`',
+      value: { isUnique: true, request: unchanged },
+    },
+    stored: {
+      does: 'a payment stores it, and several payments can have the same one',
+      value: { isUnique: false, request: unchanged },
+    },
+    ignored: {
+      does: 'it is neither validated nor stored: `reference_id` is null, and `client_transaction_id` is made up',
+      value: { isUnique: false, request: changeFields(['reference_id'], ignored) },
+    },
+  },
+})
+
+/** Whether the amount of a payment can be a decimal text. */
+export const amountAsText = assumption<SchemaChange>({
+  name: 'amount_as_text',
+  section: '4.2',
+  concerns: ['createTransaction'],
+  question: 'Can `amount` in POST /transaction be a text, such as `"1500.50"`?',
+  basis: 'guessed',
+  why: 'The contract lists a number, and responses contain a text. A service that takes only a number says so on the first call.',
+  default: 'accepted',
+  readings: {
+    accepted: {
+      does: 'a decimal text is checked by its text, a number by the value that a JSON parser reads (`1e2` is 100)',
+      value: unchanged,
+    },
+    refused: {
+      does: 'an amount that is not a number is 400',
+      value: changeFields(['amount'], () => AmountNumber),
+    },
+  },
+})
+
+/** Whether POST /transaction pays to a bank account that is not verified. */
+export const unverifiedAccount = assumption<boolean>({
+  name: 'unverified_account',
+  section: '4.2, 7',
+  concerns: ['createTransaction'],
+  question: 'What does POST /transaction do if the bank account is pending or failed its check?',
+  basis: 'stated',
+  why: 'Section 1 says that an account is verified when it is added, and a service has a reason to verify it. The contract shows no error for it, so also test with `accepted`: the caller must then check `bank_status` itself.',
+  default: 'refused',
+  readings: {
+    refused: { does: 'the response is 422 `bank_not_verified`', value: false },
+    accepted: { does: 'it pays, as to a verified account', value: true },
+  },
+})
+
+/** The `transaction_status` of a payment that is PROCESSING in history. */
+export const processingStatus = assumption<'pending' | 'processing'>({
+  name: 'processing_status',
+  section: '2.4',
+  concerns: ['createTransaction', 'getTransaction', 'listTransactions', 'webhooks'],
+  question: 'What is the `transaction_status` of a payment that is PROCESSING in history?',
+  basis: 'stated',
+  why: 'The contract shows only pending and success for `transaction_status`.',
+  default: 'pending',
+  readings: {
+    pending: { does: 'pending', value: 'pending' },
+    processing: { does: 'processing', value: 'processing' },
+  },
+})
+
+/** The payment system whose form a UTR has. */
+export type UtrSystem = 'imps' | 'neft' | 'rtgs'
+
+// IMPS ends at 5 lakh rupees. Above it banks use NEFT or RTGS; 10 lakh is the border of the sandbox.
+const [FIVE_LAKH, TEN_LAKH] = [500_000_00, 1_000_000_00]
+
+const systemOf = (paise: number): UtrSystem =>
+  paise <= FIVE_LAKH ? 'imps' : paise <= TEN_LAKH ? 'neft' : 'rtgs'
+
+/** The form of the UTR of a payment with this amount in paise. */
+export const utrForm = assumption<(paise: number) => UtrSystem>({
+  name: 'utr_form',
+  section: '2.5',
+  concerns: UTR_SHOWN,
+  question: 'What does a UTR look like?',
+  basis: 'custom',
+  why: 'IMPS ends at 5 lakh rupees. Code that stores a UTR as a number or in 12 characters would lose the UTR of a large payment.',
+  default: 'by_amount',
+  readings: {
+    by_amount: {
+      does: 'up to 5 lakh rupees 12 digits, as in IMPS; up to 10 lakh 16 characters, as in NEFT (`N351200478962883`); above it 22 characters, as in RTGS (`HDFCR52026010112345678`)',
+      value: systemOf,
+    },
+    imps: {
+      does: '12 digits: the last digit of the year, the day of the year in India, and a series that does not repeat',
+      value: () => 'imps',
+    },
+  },
+})
+
+/** The time (ms on the client's clock) from SUCCESS to the UTR. */
+export const utrOfSuccess = assumption<{ after_ms: number }>({
+  name: 'utr_of_success',
+  section: '2.5',
+  concerns: UTR_SHOWN,
+  question: 'When does a payment get its UTR?',
+  basis: 'stated',
+  why: 'The contract says that the UTR is set after completion.',
+  default: 'with_status',
+  readings: {
+    with_status: { does: 'with the status SUCCESS', value: { after_ms: 0 } },
+    later: {
+      does: '5 s after SUCCESS on the client’s clock. Until then `utr` is null. The step changes `updated_at` and sends no event. A payment that is reversed before it gets no UTR',
+      value: { after_ms: 5_000 },
+    },
+  },
+})
+
+/** The `remark` of a payment without one. */
+export const missingRemark = assumption<'' | null>({
+  name: 'missing_remark',
+  section: '2.5',
+  concerns: ['listTransactionHistory', 'listUserTransactionHistory', 'webhooks'],
+  question: 'What is the `remark` of a history record if the payment has no remark?',
+  basis: 'stated',
+  why: 'The contract calls the field a string.',
+  default: 'empty_text',
+  readings: {
+    empty_text: { does: 'an empty text', value: '' },
+    null: { does: 'null, also for a remark that is an empty text', value: null },
+  },
+})

@@ -1,0 +1,174 @@
+import * as z from 'zod'
+import type { BankAccount, BankStatus } from '../model/bank-account.ts'
+import type { FieldError } from '../model/errors.ts'
+import type { KycRecord, KycStatus } from '../model/kyc.ts'
+import { assumption, changeFields, type SchemaChange, unchanged } from './assumption.ts'
+
+/** An error as its body shows it. */
+type ShownError = {
+  status: number
+  code: string
+  message: string
+  errors?: readonly FieldError[]
+}
+
+/** The form of error bodies: their content type, and their text. */
+export type ErrorForm = { type: string; text: (error: ShownError) => string }
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+const escaped = (text: string) => text.replace(/[&<>]/g, (character) => ENTITIES[character]!)
+
+/** The form of every error outside the service, such as those of the admin API. */
+export const ENVELOPE: ErrorForm = {
+  type: 'application/json; charset=utf-8',
+  text: ({ status, code, message, errors = [] }) =>
+    JSON.stringify({ status: false, code: status, error: code, message, data: null, errors }),
+}
+
+/** What the body of an error contains. */
+export const errorBody = assumption<ErrorForm>({
+  name: 'error_body',
+  section: '7',
+  concerns: ['all calls'],
+  question: 'What is the body of an error?',
+  basis: 'guessed',
+  why: 'It is the envelope of the successful calls, and it says most. Code that reads a field which is not there fails loudly.',
+  default: 'envelope',
+  readings: {
+    envelope: {
+      does: 'the envelope with `error`, `message` and `errors` ([errors](errors.md)). The admin API and a request that is not valid HTTP have it always',
+      value: ENVELOPE,
+    },
+    message_only: {
+      does: '`{"message": "…"}`: only the HTTP status says what kind of error it is',
+      value: { ...ENVELOPE, text: ({ message }) => JSON.stringify({ message }) },
+    },
+    html: {
+      does: 'a small page of type `text/html`, as gateways send it',
+      value: {
+        type: 'text/html; charset=utf-8',
+        text: ({ status, message }) =>
+          `<!DOCTYPE html>\n<html><head><title>Error ${status}</title></head><body><h1>Error ${status}</h1><p>${escaped(message)}</p></body></html>\n`,
+      },
+    },
+  },
+})
+
+const IDS = [
+  'userId',
+  'transaction_id',
+  'user_id',
+  'from_user_id',
+  'to_user_id',
+  'benif_bank_id',
+] as const
+
+const AnyId = z.string().max(100)
+
+/** How the service rejects an id that is not a UUID. */
+export const malformedId = assumption<SchemaChange>({
+  name: 'malformed_id',
+  section: '4, 7',
+  concerns: [
+    'getUser',
+    'createTransaction',
+    'getTransaction',
+    'listUserTransactionHistory',
+    'submitKyc',
+    'getKyc',
+    'addBankAccount',
+    'listBankAccounts',
+  ],
+  question: 'Which error has a call with an id that is not a UUID, in the path or the body?',
+  basis: 'guessed',
+  why: 'The message names the field. Both readings are errors, so a caller notices them on the first try.',
+  default: 'bad_request',
+  readings: {
+    bad_request: { does: '400 `validation_failed`', value: unchanged },
+    not_found: {
+      does: '404 `not_found`, as for an id that nothing has',
+      value: changeFields(IDS, () => AnyId),
+    },
+  },
+})
+
+/** The word that responses and webhooks show for each status. */
+export type StatusWords = {
+  kyc: Readonly<Record<KycStatus, z.output<typeof KycRecord>['kyc_status']>>
+  bank: Readonly<Record<BankStatus, z.output<typeof BankAccount>['bank_status']>>
+}
+
+const PLAIN: StatusWords = {
+  kyc: { pending: 'pending', success: 'success', failed: 'failed' },
+  bank: { pending: 'pending', success: 'success', failed: 'failed' },
+}
+
+/** The words of `kyc_status` and `bank_status` that the contract does not show. */
+export const statusWords = assumption<StatusWords>({
+  name: 'status_words',
+  section: '2.2, 2.3',
+  concerns: ['submitKyc', 'getKyc', 'addBankAccount', 'listBankAccounts', 'webhooks'],
+  question:
+    'Which words do `kyc_status` and `bank_status` have besides those that the contract shows (KYC: pending, failed; bank: success)?',
+  basis: 'guessed',
+  why: 'The other resources use these words too. A caller that compares with another word waits for ever, which is visible.',
+  default: 'plain',
+  readings: {
+    plain: { does: 'KYC: `success`; bank: `pending`, `failed`', value: PLAIN },
+    other: {
+      does: 'KYC: `verified`; bank: `in_progress`, `rejected`. The names of webhook events stay',
+      value: {
+        kyc: { ...PLAIN.kyc, success: 'verified' },
+        bank: { ...PLAIN.bank, pending: 'in_progress', failed: 'rejected' },
+      },
+    },
+  },
+})
+
+/**
+ * A word that the contract does not list, for each word of a status that is not final. The contract lists all words of the
+ * history's `status`.
+ */
+const NEW_WORD: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  transaction_status: { pending: 'queued', processing: 'queued' },
+  kyc_status: { pending: 'in_review' },
+  bank_status: { pending: 'in_review' },
+}
+
+/** The first text of an object is its id; it alone decides, so that every response shows the same words. */
+function hasNewWords(fields: object): boolean {
+  const id = Object.values(fields).find((value) => typeof value === 'string')
+  return (
+    typeof id === 'string' && [...id].reduce((sum, one) => sum + one.charCodeAt(0), 0) % 4 === 0
+  )
+}
+
+function renew(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(renew)
+  if (typeof value !== 'object' || value === null) return value
+  const isNew = hasNewWords(value)
+  const fields = Object.entries(value).map(([name, inner]) => {
+    const word = isNew && typeof inner === 'string' ? NEW_WORD[name]?.[inner] : undefined
+    return [name, word ?? renew(inner)]
+  })
+  return { ...Object.fromEntries(fields), new_field: 'unknown' }
+}
+
+/** Whether responses and webhooks contain fields and words that the contract does not list. */
+export const newWords = assumption<(body: object) => unknown>({
+  name: 'new_words',
+  section: '3',
+  concerns: ['all calls', 'webhooks'],
+  question:
+    'Do responses and webhooks contain fields and status words that the contract does not list?',
+  basis: 'guessed',
+  why: 'The contract says that its value sets are not complete, except that of `status` in the history. Test once with `some`: code that rejects an unknown word breaks on the first day that the service has a new one.',
+  default: 'none',
+  readings: {
+    none: { does: 'no', value: (body) => body },
+    some: {
+      does: 'each object of a successful response and of a webhook has a field `new_field`, and one resource in four, chosen by its id, shows another word (`queued`, `in_review`) in place of a status that is not final',
+      value: renew,
+    },
+  },
+})
