@@ -148,7 +148,7 @@ export async function openContent(options: Options, log: Log) {
 async function openRecorder(options: Options, library: Library, imposes: boolean, log: Log) {
   const { record, fixtures = join(PACKAGE_ROOT, 'fixtures') } = options
   if (record === undefined) return undefined
-  const { startRecorder } = await import('./replay/recording.ts')
+  const { startRecorder } = await import('./world/recording.ts')
   return startRecorder(record, options, { fixtures, library, imposes }, log)
 }
 

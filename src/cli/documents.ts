@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { BadOption } from '../config/options.ts'
+import { replaceFile } from '../config/output-file.ts'
 import { PACKAGE_ROOT } from '../config/package.ts'
 import { printableLine } from '../model/words.ts'
-import { replaceFile } from '../report/output-file.ts'
 import { type Command, CommandFailed } from './command.ts'
 
 export const openapi: Command = {

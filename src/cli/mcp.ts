@@ -1,9 +1,12 @@
+import { resolve } from 'node:path'
 import { createCaller, type Target } from '../admin/caller.ts'
-import type { Access } from '../mcp/tool.ts'
+import type { Access, ToolResult } from '../mcp/tool.ts'
+import type { SweepArguments } from '../mcp/tools/sweep.ts'
 import { printableLine } from '../model/words.ts'
 import { type Command, checkArguments, type Input } from './command.ts'
 import { gatherOptions, givenVariables } from './options.ts'
 import { ADDRESS_FLAGS, targetOf } from './remote.ts'
+import { runSweep } from './sweep.ts'
 
 const PROBE_MS = 1_000
 
@@ -80,10 +83,9 @@ export const mcp: Command = {
   async run(input) {
     checkArguments('mcp', '', input.args)
     const { access, close } = await connectOrStart(input)
-    const [{ serveAgent }, { createSweepTool }, { sweepForAgent }] = await Promise.all([
+    const [{ serveAgent }, { createSweepTool }] = await Promise.all([
       import('../mcp/stdio.ts'),
       import('../mcp/tools/sweep.ts'),
-      import('./mcp-sweep.ts'),
     ])
     const sweep = createSweepTool((args, signal) => sweepForAgent(input.env, args, signal))
     const { stdin, stdout } = process
@@ -91,4 +93,43 @@ export const mcp: Command = {
     await close?.()
     return 0
   },
+}
+
+/** Makes a sweep for an agent. */
+async function sweepForAgent(
+  env: NodeJS.ProcessEnv,
+  { command, only, points, clock, max_runs: maxRuns, budget, report }: SweepArguments,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const flags = {
+    points,
+    budget,
+    ...(only && { only: only.join(',') }),
+    ...(clock !== undefined && { clock }),
+    ...(maxRuns !== undefined && { 'max-runs': String(maxRuns) }),
+    report,
+  }
+  const result = await runSweep({ args: [], program: command, flags, env }, signal)
+  const [{ countsText }, { listText }] = await Promise.all([
+    import('../sweep/report/sentences.ts'),
+    import('../mcp/tools/text.ts'),
+  ])
+  const { findings } = result
+  const found = listText(
+    'Findings',
+    findings,
+    ({ finding, level, verdict, what, happened, reproduce }) =>
+      `${finding}, ${level}, ${verdict}: ${what}\n  ${happened}\n  see it again: ${reproduce}`,
+  )
+  const more =
+    result.leftOut > 0
+      ? ' Not all runs were made: call again with a larger budget for the rest.'
+      : ''
+  return {
+    text: `${countsText(result)}\n${found}\nThe report is in ${resolve(report)}`,
+    next:
+      findings.length > 0
+        ? `correct the first finding in your code, then sweep with only that fault.${more}`
+        : `nothing broke.${more} points: all tries more calls.`,
+  }
 }

@@ -1,7 +1,7 @@
 import { closeSync, openSync, renameSync, writeFileSync } from 'node:fs'
 import { styleText } from 'node:util'
+import { isStream, openInPlace, removeFile } from '../config/output-file.ts'
 import { printableLine } from '../model/words.ts'
-import { isStream, openInPlace, removeFile } from '../report/output-file.ts'
 import { CommandFailed } from './command.ts'
 
 // The errors of a write whose reader is gone: the first two for pipes and sockets, the last one for a terminal.

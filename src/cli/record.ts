@@ -1,5 +1,5 @@
 import { closeSync, writeFileSync } from 'node:fs'
-import { openPrivate } from '../report/output-file.ts'
+import { openPrivate } from '../config/output-file.ts'
 import { CommandFailed } from './command.ts'
 import { remoteCommand } from './remote.ts'
 

@@ -75,7 +75,7 @@ export const replay: Command = {
     }
     const report = openReport(flags)
     const startedAt = performance.now()
-    const { BadRecording } = await import('../replay/recording.ts')
+    const { BadRecording } = await import('../world/recording.ts')
     const { replayRun } = await import('../replay/replayer.ts')
     const { optionsOf, stderrLog } = await import('../server.ts')
     const log = stderrLog(optionsOf({ 'log-level': 'error' }))

@@ -11,8 +11,7 @@ import { type Command, CommandFailed, type Input, parseWholeNumber } from './com
 import { type KnownFinding, knownFindings } from './known-findings.ts'
 import { gatherOptions, START_FLAGS } from './options.ts'
 import { quoteProgram, quoteShellArguments } from './shell-quote.ts'
-import { createSweepProgress } from './sweep-progress.ts'
-import { sweepTable } from './sweep-table.ts'
+import { createSweepProgress, sweepTable } from './sweep-output.ts'
 
 // Each run is in memory, on a free port, with a recording of its own.
 const {
@@ -274,8 +273,7 @@ export const sweep: Command = {
     try {
       const result = await runSweep(input, stop.signal)
       const report = flags['report'] === undefined ? undefined : String(flags['report'])
-      const { countsText } = await import('../sweep/report/sentences.ts')
-      const { groupsOf } = await import('../sweep/report/groups.ts')
+      const { countsText, groupsOf } = await import('../sweep/report/sentences.ts')
       const { sweepJson } = await import('../sweep/report/sweep-json.ts')
       process.stdout.write(
         flags['json']

@@ -1,5 +1,7 @@
 import * as z from 'zod'
+import type { errorBody } from '../assumptions/responses.ts'
 import type { Operation } from '../http/operation.ts'
+import { ErrorResponse } from '../model/errors.ts'
 import { pagesOf } from '../model/paging.ts'
 import { valueAt } from '../model/validation-errors.ts'
 import type { FindingSource, Findings } from './findings.ts'
@@ -123,4 +125,17 @@ export function checkNextPage(
   const known = new Set(first.map((row) => row[id]))
   if (second.length > 0 && second.every((row) => known.has(row[id])))
     findings.addDifference(source, `data.${name}`, 'other rows than page 1', 'the same rows')
+}
+
+/** The name of a reading of `error_body`. */
+export type ErrorFormName = keyof (typeof errorBody)['readings']
+
+/** Which form the body of an error has; `undefined` if it has none of the readings. `body` is its JSON value, if it is JSON. */
+export function errorFormOf(text: string, body: unknown): ErrorFormName | undefined {
+  if (ErrorResponse.safeParse(body).success) return 'envelope'
+  if (isRow(body))
+    return typeof body['message'] === 'string' && Object.keys(body).length === 1
+      ? 'message_only'
+      : undefined
+  return /^\s*<(?:!doctype html|html)\b/i.test(text) ? 'html' : undefined
 }

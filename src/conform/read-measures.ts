@@ -1,7 +1,6 @@
 import { statusWords } from '../assumptions/responses.ts'
 import { valueAt } from '../model/validation-errors.ts'
-import { errorFormOf } from './error-form.ts'
-import { isRow, orderOf, type Row, rowsAt } from './lists.ts'
+import { errorFormOf, isRow, orderOf, type Row, rowsAt } from './lists.ts'
 import {
   compare,
   HISTORY,

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { Uuid } from '../model/formats.ts'
 import { valueAt } from '../model/validation-errors.ts'
 import { checkNextPage, checkPage, pageSpecOf, type Row, rowsAt } from './lists.ts'
-import { checkHistory, checkKyc, checkTransaction, createEqualityCheck } from './records.ts'
 import type { AllowedErrors, Session } from './session.ts'
+import { checkHistory, checkKyc, checkTransaction, createEqualityCheck } from './shape.ts'
 
 const PAGE_PAST_END = 1_000_000
 // The contract does not define such a page.

@@ -2,7 +2,6 @@ import type * as z from 'zod'
 import type { Operation } from '../http/operation.ts'
 import { ERRORS, type ErrorCode, ErrorResponse } from '../model/errors.ts'
 import { valueAt } from '../model/validation-errors.ts'
-import { errorFormOf } from './error-form.ts'
 import { createFindings, endpointOf, type FindingSource, type Findings } from './findings.ts'
 import {
   type ConformResponse,
@@ -10,6 +9,7 @@ import {
   type HttpClient,
   type HttpClientOptions,
 } from './http-client.ts'
+import { errorFormOf } from './lists.ts'
 import { checkShape, visitLists } from './shape.ts'
 
 /** A call of an endpoint. */

@@ -1,8 +1,10 @@
-// All calls to the server, for the client that the page's path names.
 import type { ResponseBody, UncheckedArguments } from '../admin/contract.ts'
 import { type AdminCallId, adminTarget } from '../model/admin-routes.ts'
-import { CallError, type ErrorBody, errorBodyOf, errorOf } from './call-error.ts'
 import {
+  CallError,
+  type ErrorBody,
+  errorBodyOf,
+  errorOf,
   fetchService,
   hasAccessToken,
   isServiceCall,
@@ -10,6 +12,8 @@ import {
   type ServiceCallId,
   type ServiceResponses,
 } from './service.ts'
+
+// All calls to the server, for the client that the page's path names.
 
 type FetchResponse = globalThis.Response
 /** A call of the admin API or of the service. */
@@ -267,3 +271,21 @@ export const curlOfCall = (call: Call): string => {
   })
   return line + tokenOption(call)
 }
+
+// The names of the rows that the console shows.
+
+export type Client = ResponseBody<'readClient'>
+export type Clock = Client['clock']
+export type Timer = ResponseBody<'listTimers'>['timers'][number]
+export type User = ResponseBody<'readUser'>
+export type KycRecord = User['kyc'][number]
+export type BankAccount = User['bank_accounts'][number]
+/** A payment with all its details. */
+export type PaymentWithAll = ResponseBody<'readTransaction'>
+export type Payment = PaymentWithAll['transaction']
+export type Step = PaymentWithAll['steps'][number]
+export type Delivery = PaymentWithAll['deliveries'][number]
+export type Attempt = Delivery['attempts'][number]
+export type LoggedRequest = ResponseBody<'getRequest'>
+/** A call of the service in short, as the event stream sends it. */
+export type ShortRequest = PaymentWithAll['requests'][number]

@@ -1,14 +1,20 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Copy } from './act.tsx'
-import { BASE, callOf, curlOfCall, onResponse, type SentCall, textOf, watchCalls } from './api.ts'
+import {
+  BASE,
+  type Client,
+  callOf,
+  curlOfCall,
+  onResponse,
+  type SentCall,
+  textOf,
+  watchCalls,
+} from './api.ts'
 import { spanText, untilText, useNow } from './clock.ts'
-import { keepFocus } from './focus.ts'
+import { keepFocus, useVisibleTab } from './focus.ts'
 import { type State, watchState } from './live.ts'
-import type { Client } from './response-types.ts'
 import { type Route, useRoute, useScrollToTop } from './route.ts'
-import { At, Theme, Times, useZoneSetting, ZoneProvider } from './settings.tsx'
-import { useVisibleTab } from './tabs.ts'
-import { AdminToken } from './token.tsx'
+import { AdminToken, At, Theme, Times, useZoneSetting, ZoneProvider } from './settings.tsx'
 import { Chip, Problem } from './ui.tsx'
 import { useLoaded } from './use-data.ts'
 import { Assumptions } from './views/assumptions.tsx'

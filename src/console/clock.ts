@@ -1,6 +1,6 @@
 // The client's time, which continues between two responses of the server.
 import { useEffect, useState } from 'preact/hooks'
-import type { Clock } from './response-types.ts'
+import type { Clock } from './api.ts'
 
 const TICK_MS = 200
 

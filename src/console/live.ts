@@ -1,7 +1,7 @@
 // Reads the event stream of the admin API: everything that happens in the client's world.
 import type { StreamKind } from '../model/feed-kinds.ts'
 import { BASE, callOf, checkClientFirst, GONE, onResponse, request } from './api.ts'
-import { CallError } from './call-error.ts'
+import { CallError } from './service.ts'
 
 /**
  * The kinds of stream events, and two of the page: `reconnected`, and `recheck`: something that has no event may have

@@ -1,8 +1,13 @@
-// The choices of the user, which the browser stores for this site.
 import { createContext } from 'preact'
 import { useContext, useEffect, useState } from 'preact/hooks'
-import { Choice } from './fields.tsx'
+import { Dialog } from './act.tsx'
+import { requestToken, setAsk } from './api.ts'
+import { Choice, Input } from './fields.tsx'
 import { wallTime, type Zone, zoneName } from './format.ts'
+import { reconnect } from './live.ts'
+import { Problem } from './ui.tsx'
+
+// The choices of the user, which the browser stores for this site.
 
 /** A stored choice and its setter. */
 function useSetting(name: string, usual: string): [string, (value: string) => void] {
@@ -71,5 +76,58 @@ export function At({ at, short = false }: { at: string; short?: boolean }) {
     <time dateTime={at} title={at}>
       {!short && day} <b>{time}</b> {!short && <span class="zone">{zoneOf(at)}</span>}
     </time>
+  )
+}
+
+// The dialog for the admin token, if the server requires it.
+
+type Question = { problem: string | undefined; resolve: (token: string | undefined) => void }
+
+/** Asks for the admin token when a call requires it. After a cancel, shows a button that asks again. */
+export function AdminToken() {
+  const [question, setQuestion] = useState<Question>()
+  const [isDeclined, setDeclined] = useState(false)
+  const [token, setToken] = useState('')
+  useEffect(
+    () =>
+      setAsk((problem) => {
+        setToken('')
+        return new Promise((resolve) => setQuestion({ problem, resolve }))
+      }),
+    [],
+  )
+  function close(entered: string | undefined) {
+    setQuestion(undefined)
+    setDeclined(entered === undefined)
+    question?.resolve(entered)
+  }
+  if (!question)
+    return !isDeclined ? null : (
+      <p>
+        The console needs the admin token.{' '}
+        <button type="button" onClick={() => void requestToken().then(reconnect, () => {})}>
+          Enter the token
+        </button>
+      </p>
+    )
+  return (
+    <Dialog title="Admin token" onClose={() => close(undefined)}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          close(token.trim())
+        }}
+      >
+        <Problem text={question.problem} />
+        <p>
+          The sandbox prints it at the start, or it is set with --admin-token. The browser stores it
+          until you close this tab.
+        </p>
+        <Input label="Token" type="password" value={token} onInput={setToken} />
+        <div class="row end">
+          <button type="submit">Use the token</button>
+        </div>
+      </form>
+    </Dialog>
   )
 }

@@ -8,9 +8,9 @@ import type {
   RecordedResponse,
 } from '../model/recording.ts'
 import { type RequestObserver, recordedBytes, type SentResponse } from '../world/recorder.ts'
-import { createDeferred, resolvesInTime } from './deferred.ts'
+import { BadRecording } from '../world/recording.ts'
 import { type ReplayDifference, responseDifference } from './differences.ts'
-import { BadRecording } from './recording.ts'
+import { createDeferred, resolvesInTime } from './replay-runtime.ts'
 
 const bufferOf = ({ text, base64 }: RecordedBytes): Buffer =>
   base64 === undefined ? Buffer.from(text ?? '') : Buffer.from(base64, 'base64')

@@ -6,12 +6,11 @@ import type { RecordingLine, RecordingStart } from '../model/recording.ts'
 import { compileScenario } from '../scenarios/compile.ts'
 import { createLibrary, loadReader } from '../scenarios/library.ts'
 import { assemble, optionsOf } from '../server.ts'
+import { readRecording } from '../world/recording.ts'
 import type { Log } from '../world/sandbox.ts'
 import type { ReplayDifference } from './differences.ts'
-import { readRecording } from './recording.ts'
-import { createReplayRuntime } from './replay-runtime.ts'
+import { createReplayRuntime, createTimerCheck } from './replay-runtime.ts'
 import { ReplayedCalls } from './replayed-calls.ts'
-import { createTimerCheck } from './timer-check.ts'
 
 /** The result of a replay. */
 export type ReplayResult = {

@@ -1,8 +1,11 @@
 import { ASSUMPTIONS } from '../assumptions/readings.ts'
+import { EVENTS, OPERATIONS } from '../scenarios/operations-and-events.ts'
 import type { RuleDefinition, WebhookRuleDefinition } from '../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../scenarios/scenario-schema.ts'
+import { CALL_NAMES, LIFECYCLE_NAMES } from './faults.ts'
 import type { Fault, Plan } from './faults-and-findings.ts'
 import type { PlanRules } from './observe.ts'
+import { WEBHOOK_NAMES } from './webhook-faults.ts'
 
 /** The name of a plan's scenario during its run. */
 export const PLAN_NAME = 'sweep-plan'
@@ -110,3 +113,31 @@ export function pairsOf(quiet: readonly Quiet[]): Plan[] {
   // The sort is stable, so the order depends on the faults alone.
   return pairs.sort((a, b) => b.promise - a.promise).map(({ plan }) => plan)
 }
+
+const KINDS: readonly Fault['kind'][] = ['assumption', 'call', 'lifecycle', 'webhook']
+
+/** The words that can select faults: kinds, names of faults and assumptions, operations and events. */
+const WORDS: ReadonlySet<string> = new Set([
+  ...KINDS,
+  ...CALL_NAMES,
+  ...LIFECYCLE_NAMES,
+  ...WEBHOOK_NAMES,
+  ...ASSUMPTIONS.map(({ name }) => name),
+  ...OPERATIONS,
+  ...EVENTS,
+])
+
+/** Why a word of `--only` is wrong; `undefined` if all are right. */
+export function problemOfOnly(only: readonly string[]): string | undefined {
+  const unknown = only.find((word) => !WORDS.has(word))
+  return unknown === undefined
+    ? undefined
+    : `--only takes kinds, names of faults and assumptions, operations and events, not ${JSON.stringify(unknown)}; use some of: ${[...WORDS].join(', ')}`
+}
+
+/** Whether words select a fault; without words each fault is selected. */
+export const isSelected = (
+  { kind, name, operation = '' }: Fault,
+  only: readonly string[] | undefined,
+): boolean =>
+  only === undefined || [kind, name.split('=')[0]!, operation].some((own) => only.includes(own))

@@ -2,7 +2,6 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DEFAULT_READINGS } from '../assumptions/readings.ts'
 import { NO_CALL } from '../config/environment.ts'
-import { baselineDifferences, keyLevelOf, withLevel } from './baseline.ts'
 import { faultsOf } from './faults.ts'
 import type {
   Fault,
@@ -14,8 +13,16 @@ import type {
   Verdict,
 } from './faults-and-findings.ts'
 import { type Judging, judge } from './judge.ts'
-import { isSelected, problemOfOnly } from './only.ts'
-import { pairsOf, planDefinition, planKey, planText, type Quiet } from './plans.ts'
+import { baselineDifferences, keyLevelOf, withLevel } from './observe.ts'
+import {
+  isSelected,
+  pairsOf,
+  planDefinition,
+  planKey,
+  planText,
+  problemOfOnly,
+  type Quiet,
+} from './plans.ts'
 import type { PointChoice } from './points.ts'
 import { CannotRun, type RunSetup, Stopped, startRun } from './start-run.ts'
 

@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, fstatSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { openNewPrivate } from '../config/output-file.ts'
 import type {
   RecordedBody,
   RecordedBytes,
   RecordedCall,
   RecordingLine,
 } from '../model/recording.ts'
-import { openNewPrivate } from '../report/output-file.ts'
 import { createSteadyWall, wallNow } from '../runtime/real-time.ts'
 import type { Runtime, SendRequest } from '../runtime/runtime.ts'
 import type { TimerRow } from '../time/scheduler.ts'

@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { isStream, openNewPrivate, openPrivate, replaceFile } from '../../src/report/output-file.ts'
+import { isStream, openNewPrivate, openPrivate, replaceFile } from '../../src/config/output-file.ts'
 
 function write(file: string) {
   const fd = openPrivate(file)

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { baselineDifferences, keyLevelOf, withLevel } from '../../src/sweep/baseline.ts'
 import type { Observation, SeenCall, SeenPayment } from '../../src/sweep/faults-and-findings.ts'
 import { judge } from '../../src/sweep/judge.ts'
+import { baselineDifferences, keyLevelOf, withLevel } from '../../src/sweep/observe.ts'
 
 const REFUSED: SeenCall = {
   client: 'default',

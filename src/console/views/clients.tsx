@@ -1,9 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ResponseBody } from '../../admin/contract.ts'
 import { Act, Copy, Dialog } from '../act.tsx'
-import { BASE, callOf, onResponse } from '../api.ts'
+import { BASE, type Client, callOf, onResponse } from '../api.ts'
 import { Form, Input, type Search } from '../fields.tsx'
-import type { Client } from '../response-types.ts'
 import { Card, Found, Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 

@@ -1,7 +1,6 @@
 import { EVENTS } from '../../scenarios/operations-and-events.ts'
-import { callOf } from '../api.ts'
+import { type Attempt, type Client, type Clock, callOf, type Delivery } from '../api.ts'
 import { Choice, SearchField, useSearch } from '../fields.tsx'
-import type { Attempt, Client, Clock, Delivery } from '../response-types.ts'
 import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
 import { At } from '../settings.tsx'

@@ -1,10 +1,9 @@
 // The form that makes a payment, with the call of the service that an integration sends.
 import { useRef } from 'preact/hooks'
 import { Act } from '../act.tsx'
-import { callOf } from '../api.ts'
+import { type BankAccount, callOf, type User } from '../api.ts'
 import { Choice, Fold, Form, Input, useFields } from '../fields.tsx'
 import { typedAmount } from '../format.ts'
-import type { BankAccount, User } from '../response-types.ts'
 import { serviceCall } from '../service.ts'
 import { Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'

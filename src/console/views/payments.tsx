@@ -1,6 +1,6 @@
+import type { Payment } from '../api.ts'
 import { Choice, SearchField, useSearch } from '../fields.tsx'
 import { rupeesText } from '../format.ts'
-import type { Payment } from '../response-types.ts'
 import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
 import { At } from '../settings.tsx'

@@ -1,7 +1,7 @@
 // What a logged request made, and a rule for requests like it.
 import { useState } from 'preact/hooks'
+import type { LoggedRequest } from '../api.ts'
 import { Choice } from '../fields.tsx'
-import type { LoggedRequest } from '../response-types.ts'
 import { Card } from '../ui.tsx'
 import { RuleForm } from './rule-form.tsx'
 

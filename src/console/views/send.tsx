@@ -2,8 +2,7 @@
 // not show it.
 import { isRejected, nextAttempt, type SentDelivery, sentStatus } from '../../model/feed-kinds.ts'
 import { Act } from '../act.tsx'
-import { callOf, type Effect, read } from '../api.ts'
-import type { Timer } from '../response-types.ts'
+import { callOf, type Effect, read, type Timer } from '../api.ts'
 import { useTimes } from '../settings.tsx'
 
 type TimeText = (at: string) => string

@@ -1,5 +1,5 @@
 // What happened to a payment, in the order in which it happened.
-import type { Delivery, Step } from '../response-types.ts'
+import type { Delivery, Step } from '../api.ts'
 
 /** A status that the payment reached, or an event that was sent without a status change; with its deliveries. */
 export type Moment = {

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
+import type { Clock, Delivery, Payment, PaymentWithAll, Timer } from '../api.ts'
 import { spanText, untilText, useNow } from '../clock.ts'
 import { rupeesText } from '../format.ts'
-import type { Clock, Delivery, Payment, PaymentWithAll, Timer } from '../response-types.ts'
 import { useTimes } from '../settings.tsx'
 import { Chip } from '../ui.tsx'
 import { attemptText, copyOf, deliveryText, type Moment, storyOf } from './story.ts'

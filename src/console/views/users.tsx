@@ -1,7 +1,6 @@
 import { Act } from '../act.tsx'
-import { callOf } from '../api.ts'
+import { type BankAccount, callOf, type KycRecord, type User } from '../api.ts'
 import { Choice, SearchField, useSearch } from '../fields.tsx'
-import type { BankAccount, KycRecord, User } from '../response-types.ts'
 import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
 import { At } from '../settings.tsx'

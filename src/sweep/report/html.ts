@@ -1,12 +1,177 @@
 import { createHash } from 'node:crypto'
 import { type Markup, markup } from '../../report/markup.ts'
-import { type SweepResult, VERDICTS, type Verdict } from '../faults-and-findings.ts'
-import { groupsOf } from './groups.ts'
-import { findingHtml } from './html-finding.ts'
-import { matrices, verdictMark } from './matrix.ts'
-import { commandText, countsText } from './sentences.ts'
+import {
+  type Fault,
+  type Finding,
+  type Observation,
+  type Run,
+  type SeenPayment,
+  type SweepResult,
+  VERDICTS,
+  type Verdict,
+} from '../faults-and-findings.ts'
+import { commandText, countsText, groupsOf } from './sentences.ts'
+import { type Row, type Step, sideBySide } from './steps.ts'
 import { STYLE } from './style.ts'
 import { verdictCounts } from './sweep-json.ts'
+
+/** The word of a verdict in its colour; it leads to the finding, if the run is one. */
+export const verdictMark = ({ verdict, level }: Run, finding?: string): Markup => {
+  const word = markup`<span class="verdict ${level}">${verdict.replaceAll('_', ' ')}</span>`
+  return finding === undefined ? word : markup`<a href="#${finding}">${word}</a>`
+}
+
+type Cell = { run: Run; label?: string }
+
+const READING = 'other reading'
+const KINDS: Readonly<Record<Fault['kind'], string>> = {
+  call: 'Calls',
+  lifecycle: 'Payments and records',
+  webhook: 'Webhooks',
+  assumption: 'Readings of the contract',
+}
+
+/** The assumption of a fault with the name `assumption=reading`. */
+const assumptionOf = (name: string) => name.split('=')[0]!
+
+/** Where a fault happens: the row of the matrix. */
+const pointOf = ({ name, operation, nth }: Fault): string =>
+  operation === undefined ? assumptionOf(name) : `${operation}${nth === undefined ? '' : ` ${nth}`}`
+
+/** The reading that a fault chooses. */
+const readingOf = ({ scenario: { assume = {} } }: Fault): string => Object.values(assume).join(', ')
+
+function matrixOf(
+  kind: Fault['kind'],
+  runs: readonly Run[],
+  findings: ReadonlyMap<number, string>,
+) {
+  const rows = new Map<string, Map<string, Cell[]>>()
+  const columns = new Set<string>()
+  for (const run of runs) {
+    const [fault] = run.plan as [Fault]
+    const isReading = fault.operation === undefined
+    const column = isReading ? READING : fault.name
+    columns.add(column)
+    const row = rows.get(pointOf(fault)) ?? new Map<string, Cell[]>()
+    rows.set(pointOf(fault), row)
+    const cell: Cell = isReading ? { run, label: readingOf(fault) } : { run }
+    row.set(column, [...(row.get(column) ?? []), cell])
+  }
+  const cellOf = ({ run, label }: Cell) =>
+    markup`<div>${label && markup`<code>${label}</code> `}${verdictMark(run, findings.get(run.id))}</div>`
+  const head = [...columns].map((name) => markup`<th scope="col">${name.replaceAll('_', ' ')}</th>`)
+  const body = [...rows].map(
+    ([point, cells]) => markup`<tr><th scope="row">${point}</th>${[...columns].map(
+      (name) => markup`<td>${(cells.get(name) ?? []).map(cellOf)}</td>`,
+    )}</tr>
+`,
+  )
+  return markup`<h3>${KINDS[kind]}</h3>
+<div class="wide" tabindex="0" role="region" aria-label="${KINDS[kind]}"><table>
+<thead><tr><th scope="col">point</th>${head}</tr></thead>
+<tbody>
+${body}</tbody></table></div>
+`
+}
+
+/** A matrix of points and faults for each kind of fault: what each run with a single fault showed. */
+export function matrices({ runs, findings }: SweepResult): Markup[] {
+  const names = new Map(findings.map(({ id, finding }) => [id, finding]))
+  return (Object.keys(KINDS) as Fault['kind'][]).flatMap((kind) => {
+    const found = runs.filter(({ plan }) => plan.length === 1 && plan[0]!.kind === kind)
+    return found.length === 0 ? [] : [matrixOf(kind, found, names)]
+  })
+}
+
+const rupees = (paise: number) => (paise / 100).toFixed(2)
+
+function stepCell(step: Step | undefined, label: string): Markup {
+  if (!step) return markup`<td class="none"><span class="side">${label}</span>–</td>`
+  const { kind, what, answer, changed, atMs, times } = step
+  return markup`<td class="${kind}"><span class="side">${label}</span><span class="at">${Math.round(atMs)} ms</span> <code>${what}</code> → <b>${answer}</b>${
+    times > 1 ? ` × ${times}` : undefined
+  }${changed === undefined ? undefined : markup` <span class="changed">changed: ${changed}</span>`}</td>`
+}
+
+const stepRow = ({ baseline, run }: Row) =>
+  markup`<tr>${stepCell(baseline, 'baseline')}${stepCell(run, 'this run')}</tr>
+`
+
+type PaymentRow = { key: string; baseline: SeenPayment[]; run: SeenPayment[] }
+
+/** The payments of both runs, those with the same payer, account and amount in one row. */
+function paymentRows(baseline: Observation, run: Observation): PaymentRow[] {
+  const keys = new Set([...baseline.payments, ...run.payments].map(({ key }) => key))
+  const having = (key: string) => (one: SeenPayment) => one.key === key
+  return [...keys].map((key) => ({
+    key,
+    baseline: baseline.payments.filter(having(key)),
+    run: run.payments.filter(having(key)),
+  }))
+}
+
+const paymentCell = (payments: readonly SeenPayment[], label: string) =>
+  markup`<td><span class="side">${label}</span>${
+    payments.length === 0
+      ? markup`no payment`
+      : payments.map(
+          ({ transaction_id, paise, status, statusAtEnd }) =>
+            markup`<div>${rupees(paise)} <b>${
+              statusAtEnd === status ? status : `${statusAtEnd}, then ${status}`
+            }</b> <code>${transaction_id}</code></div>`,
+        )
+  }</td>`
+
+const sides = (title: string, rows: readonly Markup[]) =>
+  rows.length === 0
+    ? undefined
+    : markup`<table class="sides">
+<caption>${title}</caption>
+<thead><tr><th scope="col">baseline</th><th scope="col">this run</th></tr></thead>
+<tbody>
+${rows}</tbody></table>
+`
+
+function ended({ isHung, exitCode }: Observation) {
+  if (isHung) return 'was stopped at the deadline'
+  return exitCode === null ? 'was stopped by a signal' : `ended with exit code ${exitCode}`
+}
+
+/** A finding: what was done, what happened, and its calls, events and payments beside those of the baseline. */
+export function findingHtml(
+  found: Finding,
+  group: readonly Finding[],
+  baseline: Observation,
+): Markup {
+  const { finding, plan, happened, reproduce, observation } = found
+  const others = group.filter((one) => one !== found)
+  const { rows, more } = sideBySide(baseline, observation)
+  const payments = paymentRows(baseline, observation).map(
+    (row) =>
+      markup`<tr>${paymentCell(row.baseline, 'baseline')}${paymentCell(row.run, 'this run')}</tr>
+`,
+  )
+  return markup`<section id="${finding}">
+<h3>${finding} ${verdictMark(found)}${found.isKnown ? ' (known)' : undefined}</h3>
+<dl>
+<dt>what was done</dt><dd><ul>${plan.map(({ what }) => markup`<li>${what}</li>`)}</ul></dd>
+<dt>what happened</dt><dd>${happened}. The command ${ended(observation)}.</dd>
+${
+  others.length === 0
+    ? undefined
+    : markup`<dt>the same happened in</dt><dd>${others.map(({ finding: other }) => markup`<a href="#${other}">${other}</a> `)}</dd>\n`
+}${observation.probeDifferences.map((text) => markup`<dt>the probe</dt><dd>${text}</dd>\n`)}<dt>show it again</dt><dd><code>${reproduce}</code></dd>
+</dl>
+${sides('Calls and events', rows.map(stepRow))}${
+  more > 0 ? markup`<p>… and ${more} more steps, which the recording has.</p>\n` : undefined
+}${sides('Payments at the end of the command, and a day later', payments)}${
+  observation.output === ''
+    ? undefined
+    : markup`<details><summary>The end of the command's output</summary><pre>${observation.output}</pre></details>\n`
+}</section>
+`
+}
 
 // Nothing is loaded and nothing runs. The style of the page is the only exception, by its hash.
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'`

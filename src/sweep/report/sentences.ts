@@ -1,5 +1,5 @@
 import { countOf, printableLine } from '../../model/words.ts'
-import type { Finding, SweepResult } from '../faults-and-findings.ts'
+import type { Fault, Finding, SweepResult } from '../faults-and-findings.ts'
 import { verdictCounts } from './sweep-json.ts'
 
 /** The counts of a sweep in one line. */
@@ -18,3 +18,20 @@ export const levelText = ({ level, isKnown }: Finding): string =>
 
 /** The command as a person reads it. */
 export const commandText = ({ command }: SweepResult): string => printableLine(command.join(' '))
+
+const pointOf = ({ kind, name, operation, nth }: Fault) =>
+  kind === 'assumption' ? name : [kind, operation, nth].join(' ')
+
+const likenessOf = ({ verdict, isKnown, plan, happened }: Finding) =>
+  JSON.stringify([verdict, isKnown, plan.map(pointOf), happened])
+
+/** Findings with the same result of other faults at the same point: one bug, as a rule. */
+export const groupsOf = (findings: readonly Finding[]): readonly [Finding, ...Finding[]][] => {
+  const groups = new Map<string, [Finding, ...Finding[]]>()
+  for (const one of findings) {
+    const group = groups.get(likenessOf(one))
+    if (group) group.push(one)
+    else groups.set(likenessOf(one), [one])
+  }
+  return [...groups.values()]
+}

@@ -9,14 +9,80 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { stringify } from 'yaml'
 import { BadOption } from '../../config/options.ts'
-import { replaceFile } from '../../report/output-file.ts'
-import { prepareReport, writeReport } from '../../report/report.ts'
-import type { SweepResult } from '../faults-and-findings.ts'
+import { replaceFile } from '../../config/output-file.ts'
+import { printableLine } from '../../model/words.ts'
+import { codeBlock, markdownTable } from '../../report/markup.ts'
+import { prepareReport, type Report, type TestCase, writeReport } from '../../report/report.ts'
+import type { ScenarioDefinition } from '../../scenarios/scenario-schema.ts'
+import type { Finding, Run, SweepResult } from '../faults-and-findings.ts'
 import { reportHtml } from './html.ts'
-import { findingScenario, scenarioText } from './scenario-file.ts'
+import { commandText, countsText, levelText } from './sentences.ts'
 import { sweepJson } from './sweep-json.ts'
-import { sweepReport } from './sweep-report.ts'
+
+const comment = (text: string) => `# ${printableLine(text)}\n`
+
+/** The text of a scenario file. It has no anchors: the scenario language has none. */
+export const scenarioText = (definition: ScenarioDefinition): string =>
+  stringify(definition, { aliasDuplicateObjects: false, lineWidth: 0 })
+
+/** The scenario file of a finding: it says what it does and what it showed. */
+export function findingScenario(found: Finding): string {
+  const { plan, verdict, happened, reproduce, definition } = found
+  return [
+    comment('A sweep found this. What is otherwise than in a run without faults:'),
+    ...plan.map(({ what }) => comment(`- ${what}`)),
+    comment(`What happened (${verdict}): ${happened}`),
+    comment(`Show it again: ${reproduce}`),
+    '\n',
+    scenarioText(definition),
+  ].join('')
+}
+
+function testOf(run: Run, found: Finding | undefined): TestCase {
+  const { plan, what, verdict, level, happened, observation } = run
+  const details = found && `${happened}\n${found.finding}: ${found.reproduce}`
+  const isSkipped = verdict === 'not_reached' || found?.isKnown
+  const kind = isSkipped ? 'skipped' : level === 'error' ? 'failure' : undefined
+  const message = found?.isKnown ? `known, ${verdict}: ${happened}` : happened
+  return {
+    name: what,
+    group: `sweep.${plan[0]?.kind ?? 'baseline'}`,
+    ms: observation.durationMs,
+    ...(kind && { outcome: { kind, type: verdict, message } }),
+    ...(details && { details }),
+  }
+}
+
+function findingsMarkdown(findings: readonly Finding[]): string {
+  if (findings.length === 0) return 'No findings.\n'
+  const rows = findings.map((found) => [
+    found.finding,
+    `${found.verdict} (${levelText(found)})`,
+    found.what,
+    found.happened,
+  ])
+  const commands = findings.map(
+    ({ finding, reproduce }) => `\n${finding}:\n\n${codeBlock(printableLine(reproduce), 'sh')}`,
+  )
+  return `${markdownTable(['finding', 'verdict', 'what was done', 'what happened'], rows)}
+## Show them again
+${commands.join('')}`
+}
+
+/** The report of a sweep: each run is a test, and one with an error fails. */
+export function sweepReport(result: SweepResult): Report {
+  const { runs, findings } = result
+  const byRun = new Map(findings.map((one) => [one.id, one]))
+  return {
+    title: 'payout-sandbox sweep',
+    subject: commandText(result),
+    result: countsText(result),
+    tests: runs.map((run) => testOf(run, byRun.get(run.id))),
+    body: findingsMarkdown(findings),
+  }
+}
 
 // The user's own scenarios that the findings extend: they are in the report, so that it is complete without other files.
 const EXTENDED = 'finding-scenarios'

@@ -4,8 +4,8 @@ import { VERSION } from '../config/package.ts'
 import { fixtureContent } from '../content/fixtures.ts'
 import { RECORDING_FORMAT, RecordingLine, RecordingStart } from '../model/recording.ts'
 import { type Library, loadReader, scenarioPath } from '../scenarios/library.ts'
-import { createRecorder, type Recorder } from '../world/recorder.ts'
-import type { Log } from '../world/sandbox.ts'
+import { createRecorder, type Recorder } from './recorder.ts'
+import type { Log } from './sandbox.ts'
 
 /** A file is not a recording, or is damaged. The message names the line. */
 export class BadRecording extends Error {}
