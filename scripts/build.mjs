@@ -29,7 +29,7 @@ const built = await Promise.all([
   build({ ...node, entryPoints: ['src/bundle.ts'], outfile: 'dist/payout-sandbox.cjs' }),
   build({
     ...common,
-    entryPoints: { app: 'src/console/main.tsx' },
+    entryPoints: { app: 'src/tools/console/main.tsx' },
     outdir: 'dist/console',
     format: 'esm',
     target: 'es2022',
@@ -39,7 +39,7 @@ const built = await Promise.all([
     tsconfigRaw: {},
   }),
 ])
-cpSync(join(root, 'src/console/index.html'), join(dist, 'console/index.html'))
+cpSync(join(root, 'src/tools/console/index.html'), join(dist, 'console/index.html'))
 
 const require = createRequire(import.meta.url)
 const swaggerUi = require.resolve('@fastify/swagger-ui/package.json')

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { sweepJsonSchema } from '../src/sweep/report/sweep-json.ts'
+import { sweepJsonSchema } from '../src/tools/sweep/report/sweep-json.ts'
 
 // Writes the JSON schema of sweep.json: node --import tsx scripts/sweep-schema.ts
 writeFileSync(new URL('../docs/sweep.schema.json', import.meta.url), sweepJsonSchema())

@@ -163,7 +163,7 @@ type Content = Pick<
 
 /** Answers agents; loaded only when one calls. */
 export const answerMcp: McpHandler = async (request) =>
-  (await import('./mcp/http.ts')).answerMcp(request)
+  (await import('./tools/mcp/http.ts')).answerMcp(request)
 
 /** Opens the sandbox of these options, and its app, which does not listen yet. */
 export async function assemble(options: Options, content: Content, log: Log) {

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import t from 'tap'
-import { listPages } from '../src/mcp/resources.ts'
-import { TOOLS } from '../src/mcp/server.ts'
-import { createSweepTool } from '../src/mcp/tools/sweep.ts'
+import { listPages } from '../src/tools/mcp/resources.ts'
+import { TOOLS } from '../src/tools/mcp/server.ts'
+import { createSweepTool } from '../src/tools/mcp/tools/sweep.ts'
 import { hold, pathOf, read, updating } from './held-page.ts'
 import { startAgent } from './mcp/agent.ts'
 

@@ -1,7 +1,7 @@
 import { copyFileSync, cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { SweepDocument } from '../src/sweep/report/sweep-json.ts'
+import { SweepDocument } from '../src/tools/sweep/report/sweep-json.ts'
 import { run, spawned } from './cli/program.ts'
 import { hold, pathOf, read } from './held-page.ts'
 

@@ -1,10 +1,10 @@
 import { readingsDocument } from '../assumptions/readings.ts'
 import { BadOption } from '../config/options.ts'
-import type { ConformReport } from '../conform/conform.ts'
-import type { Finding } from '../conform/findings.ts'
 import { countOf, jsonLine } from '../model/words.ts'
-import { markdownTable } from '../report/markup.ts'
-import { type Report, type TestCase, testsMarkdown } from '../report/report.ts'
+import type { ConformReport } from '../tools/conform/conform.ts'
+import type { Finding } from '../tools/conform/findings.ts'
+import { markdownTable } from '../tools/report/markup.ts'
+import { type Report, type TestCase, testsMarkdown } from '../tools/report/report.ts'
 import { type Command, checkArguments, type Input } from './command.ts'
 import { prepareFile, table } from './output.ts'
 import { openReport, REPORT_FLAG } from './report.ts'
@@ -209,8 +209,8 @@ export const conform: Command = {
     const file = flags['save'] === undefined ? undefined : String(flags['save'])
     const writeReport = openReport(flags)
     const output = file === undefined ? undefined : prepareFile('--save', file)
-    const { conform: run } = await import('../conform/conform.ts')
-    const { assumeOptions } = await import('../conform/measure.ts')
+    const { conform: run } = await import('../tools/conform/conform.ts')
+    const { assumeOptions } = await import('../tools/conform/measure.ts')
     const startedAt = performance.now()
     let report: ConformReport
     try {

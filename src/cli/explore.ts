@@ -1,7 +1,7 @@
 import type { ResponseBody } from '../admin/contract.ts'
 import { BadOption } from '../config/options.ts'
 import { countOf } from '../model/words.ts'
-import type { Report } from '../report/report.ts'
+import type { Report } from '../tools/report/report.ts'
 import { parseWholeNumber } from './command.ts'
 import { oneLine } from './output.ts'
 import { remoteCommand } from './remote.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { BadOption } from '../config/options.ts'
-import type { Plan } from '../sweep/faults-and-findings.ts'
+import type { Plan } from '../tools/sweep/faults-and-findings.ts'
 
 export type KnownFinding = { verdict: string; plan: Plan }
 

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import { createCaller, type Target } from '../admin/caller.ts'
-import type { Access, ToolResult } from '../mcp/tool.ts'
-import type { SweepArguments } from '../mcp/tools/sweep.ts'
 import { printableLine } from '../model/words.ts'
+import type { Access, ToolResult } from '../tools/mcp/tool.ts'
+import type { SweepArguments } from '../tools/mcp/tools/sweep.ts'
 import { type Command, checkArguments, type Input } from './command.ts'
 import { gatherOptions, givenVariables } from './options.ts'
 import { ADDRESS_FLAGS, targetOf } from './remote.ts'
@@ -84,8 +84,8 @@ export const mcp: Command = {
     checkArguments('mcp', '', input.args)
     const { access, close } = await connectOrStart(input)
     const [{ serveAgent }, { createSweepTool }] = await Promise.all([
-      import('../mcp/stdio.ts'),
-      import('../mcp/tools/sweep.ts'),
+      import('../tools/mcp/stdio.ts'),
+      import('../tools/mcp/tools/sweep.ts'),
     ])
     const sweep = createSweepTool((args, signal) => sweepForAgent(input.env, args, signal))
     const { stdin, stdout } = process
@@ -111,8 +111,8 @@ async function sweepForAgent(
   }
   const result = await runSweep({ args: [], program: command, flags, env }, signal)
   const [{ countsText }, { listText }] = await Promise.all([
-    import('../sweep/report/sentences.ts'),
-    import('../mcp/tools/text.ts'),
+    import('../tools/sweep/report/sentences.ts'),
+    import('../tools/mcp/tools/text.ts'),
   ])
   const { findings } = result
   const found = listText(

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { BadOption } from '../config/options.ts'
 import { countOf, jsonLine, printable } from '../model/words.ts'
-import type { ReplayDifference } from '../replay/differences.ts'
-import type { Report } from '../report/report.ts'
+import type { ReplayDifference } from '../tools/replay/differences.ts'
+import type { Report } from '../tools/report/report.ts'
 import { type Command, checkArguments } from './command.ts'
 import { openReport, REPORT_FLAG } from './report.ts'
 
@@ -76,7 +76,7 @@ export const replay: Command = {
     const report = openReport(flags)
     const startedAt = performance.now()
     const { BadRecording } = await import('../world/recording.ts')
-    const { replayRun } = await import('../replay/replayer.ts')
+    const { replayRun } = await import('../tools/replay/replayer.ts')
     const { optionsOf, stderrLog } = await import('../server.ts')
     const log = stderrLog(optionsOf({ 'log-level': 'error' }))
     const { difference, notes, ...counts } = await replayRun(text, log).catch((error) => {

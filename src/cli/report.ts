@@ -1,5 +1,5 @@
 import { printableLine } from '../model/words.ts'
-import { prepareReport, type Report, writeReport } from '../report/report.ts'
+import { prepareReport, type Report, writeReport } from '../tools/report/report.ts'
 import type { Command, Input } from './command.ts'
 
 export const REPORT_FLAG = {

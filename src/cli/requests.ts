@@ -1,7 +1,7 @@
 import { allPages } from '../admin/admin-client.ts'
 import type { ResponseBody } from '../admin/contract.ts'
 import { BadOption } from '../config/options.ts'
-import type { Report } from '../report/report.ts'
+import type { Report } from '../tools/report/report.ts'
 import { CommandFailed, parseJsonObject, parseWholeNumber } from './command.ts'
 import { table } from './output.ts'
 import { remoteCommand } from './remote.ts'

@@ -1,7 +1,7 @@
 import { formatDuration } from '../model/duration.ts'
 import { countOf, printableLine } from '../model/words.ts'
-import type { Finding } from '../sweep/faults-and-findings.ts'
-import type { Progress } from '../sweep/sweep.ts'
+import type { Finding } from '../tools/sweep/faults-and-findings.ts'
+import type { Progress } from '../tools/sweep/sweep.ts'
 import { progressBar, table } from './output.ts'
 
 const HEAD = ['finding', 'level', 'verdict', 'what was done', 'what happened']

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { BadOption, type Options } from '../config/options.ts'
 import { parseDuration } from '../model/duration.ts'
 import { countOf, jsonLine } from '../model/words.ts'
-import type { Plan, SweepResult } from '../sweep/faults-and-findings.ts'
-import type { SweepOptions } from '../sweep/sweep.ts'
+import type { Plan, SweepResult } from '../tools/sweep/faults-and-findings.ts'
+import type { SweepOptions } from '../tools/sweep/sweep.ts'
 import { type Command, CommandFailed, type Input, parseWholeNumber } from './command.ts'
 import { type KnownFinding, knownFindings } from './known-findings.ts'
 import { gatherOptions, START_FLAGS } from './options.ts'
@@ -203,8 +203,8 @@ async function runSweepIn(
 ): Promise<SweepResult> {
   const { explainStartError } = await import('./serve.ts')
   const { openContent, stderrLog } = await import('../server.ts')
-  const { findingKey, sweep } = await import('../sweep/sweep.ts')
-  const { Stopped } = await import('../sweep/start-run.ts')
+  const { findingKey, sweep } = await import('../tools/sweep/sweep.ts')
+  const { Stopped } = await import('../tools/sweep/start-run.ts')
   const progress = createSweepProgress()
   try {
     const content = await openContent(own.options, stderrLog(own.options)).catch((error) => {
@@ -236,7 +236,9 @@ export async function runSweep(input: Input, signal: AbortSignal): Promise<Sweep
   // Each run that happens at the same time listens.
   setMaxListeners(0, signal)
   const own = readSweepOptions(input, signal)
-  const { prepareSweepReport, writeSweepReport } = await import('../sweep/report/write-report.ts')
+  const { prepareSweepReport, writeSweepReport } = await import(
+    '../tools/sweep/report/write-report.ts'
+  )
   if (report !== undefined) prepareSweepReport(String(report))
   const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-sweep-'))
   try {
@@ -268,13 +270,13 @@ export const sweep: Command = {
   async run(input) {
     const { flags } = input
     const stop = new AbortController()
-    const { killPrograms } = await import('../sweep/program.ts')
+    const { killPrograms } = await import('../tools/sweep/program.ts')
     const release = stopOnSignals(stop, killPrograms)
     try {
       const result = await runSweep(input, stop.signal)
       const report = flags['report'] === undefined ? undefined : String(flags['report'])
-      const { countsText, groupsOf } = await import('../sweep/report/sentences.ts')
-      const { sweepJson } = await import('../sweep/report/sweep-json.ts')
+      const { countsText, groupsOf } = await import('../tools/sweep/report/sentences.ts')
+      const { sweepJson } = await import('../tools/sweep/report/sweep-json.ts')
       process.stdout.write(
         flags['json']
           ? jsonLine(sweepJson(result))

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { ASSUMPTIONS, DEFAULT_READINGS } from '../../src/assumptions/readings.ts'
-import { conform } from '../../src/conform/conform.ts'
-import { assumeOptions, MEASURES, NOT_MEASURABLE } from '../../src/conform/measure.ts'
+import { conform } from '../../src/tools/conform/conform.ts'
+import { assumeOptions, MEASURES, NOT_MEASURABLE } from '../../src/tools/conform/measure.ts'
 import { type Alter, held, sandbox } from './proxy.ts'
 
 /** Checks a sandbox of these readings. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
-import { conform } from '../../src/conform/conform.ts'
+import { conform } from '../../src/tools/conform/conform.ts'
 import { held, lines, listen, places, sandbox } from './proxy.ts'
 
 const JSON_HEAD = { 'content-type': 'application/json' }

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
-import { type ConformReport, conform } from '../../src/conform/conform.ts'
-import type { Finding } from '../../src/conform/findings.ts'
 import { type SandboxOptions, startSandbox } from '../../src/index.ts'
+import { type ConformReport, conform } from '../../src/tools/conform/conform.ts'
+import type { Finding } from '../../src/tools/conform/findings.ts'
 
 /** An answer on its way through the proxy, to be altered. */
 export type Passing = {

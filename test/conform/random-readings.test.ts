@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Assumption } from '../../src/assumptions/assumption.ts'
 import { ASSUMPTIONS, DEFAULT_READINGS, type Readings } from '../../src/assumptions/readings.ts'
-import { conform } from '../../src/conform/conform.ts'
-import type { Finding } from '../../src/conform/findings.ts'
-import { assumeOptions, NOT_MEASURABLE } from '../../src/conform/measure.ts'
 import { startSandbox } from '../../src/index.ts'
+import { conform } from '../../src/tools/conform/conform.ts'
+import type { Finding } from '../../src/tools/conform/findings.ts'
+import { assumeOptions, NOT_MEASURABLE } from '../../src/tools/conform/measure.ts'
 import { ASHA, ROHAN, ROHANS_ACCOUNT } from '../helper.ts'
 
 const SETS = 50

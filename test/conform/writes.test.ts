@@ -1,5 +1,5 @@
 import t from 'tap'
-import { conform } from '../../src/conform/conform.ts'
+import { conform } from '../../src/tools/conform/conform.ts'
 import { type Alter, held, lines, listen, places, proxy, sandbox } from './proxy.ts'
 
 const OWN = { url: 'http://127.0.0.1:3000/webhook', webhook_secret: 'whsec_c2VjcmV0LW9mLW1pbmU=' }

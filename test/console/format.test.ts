@@ -1,5 +1,5 @@
 import t from 'tap'
-import { rupeesText, typedAmount, wallTime, zoneName } from '../../src/console/format.ts'
+import { rupeesText, typedAmount, wallTime, zoneName } from '../../src/tools/console/format.ts'
 
 t.test('rupees have the groups that people in India read', async (t) => {
   for (const [amount, text] of [

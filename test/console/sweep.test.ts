@@ -1,5 +1,5 @@
 import t from 'tap'
-import { sweepJson } from '../../src/sweep/report/sweep-json.ts'
+import { sweepJson } from '../../src/tools/sweep/report/sweep-json.ts'
 import { sweepResult } from '../sweep/result.ts'
 import { noBrowser, openBrowser, openConsole } from './browser.ts'
 

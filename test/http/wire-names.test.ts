@@ -4,7 +4,7 @@ import t from 'tap'
 import * as z from 'zod'
 import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { RecordingLine, RecordingStart } from '../../src/model/recording.ts'
-import { sweepJsonSchema } from '../../src/sweep/report/sweep-json.ts'
+import { sweepJsonSchema } from '../../src/tools/sweep/report/sweep-json.ts'
 import { ASHA, ROHAN, ROHANS_ACCOUNT, start, TOKEN } from '../helper.ts'
 
 const SNAKE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/

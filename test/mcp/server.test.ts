@@ -1,5 +1,5 @@
 import t from 'tap'
-import { listPages } from '../../src/mcp/resources.ts'
+import { listPages } from '../../src/tools/mcp/resources.ts'
 import { start } from '../helper.ts'
 import { startAgent } from './agent.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { TOOLS } from '../../src/mcp/server.ts'
+import { TOOLS } from '../../src/tools/mcp/server.ts'
 import { KABIR, PAN, PAYMENT, TOKEN } from '../helper.ts'
 import { MODERN, startAgent, type ToolAnswer } from './agent.ts'
 import { integratePayment, SECRET } from './script.ts'

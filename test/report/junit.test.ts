@@ -1,6 +1,6 @@
 import t from 'tap'
-import { markup } from '../../src/report/markup.ts'
-import { junitXml } from '../../src/report/report.ts'
+import { markup } from '../../src/tools/report/markup.ts'
+import { junitXml } from '../../src/tools/report/report.ts'
 import { elementsOf } from './tags.ts'
 
 t.test('markup escapes each value that is not markup', async (t) => {

@@ -3,10 +3,10 @@ import t, { type Test } from 'tap'
 import { gatherOptions } from '../../src/cli/options.ts'
 import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { openContent } from '../../src/server.ts'
-import { faultsOf } from '../../src/sweep/faults.ts'
-import type { Plan } from '../../src/sweep/faults-and-findings.ts'
-import { judge } from '../../src/sweep/judge.ts'
-import { startRun } from '../../src/sweep/start-run.ts'
+import { faultsOf } from '../../src/tools/sweep/faults.ts'
+import type { Plan } from '../../src/tools/sweep/faults-and-findings.ts'
+import { judge } from '../../src/tools/sweep/judge.ts'
+import { startRun } from '../../src/tools/sweep/start-run.ts'
 
 const DEADLINE_MS = 30_000
 const MAX_RETRIES = 20

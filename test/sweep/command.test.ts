@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import type { SweepDocument } from '../../src/sweep/report/sweep-json.ts'
+import type { SweepDocument } from '../../src/tools/sweep/report/sweep-json.ts'
 import { PROGRAM, run, spawned } from '../cli/program.ts'
 import { smallClient } from './small-client.ts'
 

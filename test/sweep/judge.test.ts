@@ -1,7 +1,11 @@
 import t from 'tap'
-import type { Observation, SeenCall, SeenPayment } from '../../src/sweep/faults-and-findings.ts'
-import { judge } from '../../src/sweep/judge.ts'
-import { baselineDifferences, keyLevelOf, withLevel } from '../../src/sweep/observe.ts'
+import type {
+  Observation,
+  SeenCall,
+  SeenPayment,
+} from '../../src/tools/sweep/faults-and-findings.ts'
+import { judge } from '../../src/tools/sweep/judge.ts'
+import { baselineDifferences, keyLevelOf, withLevel } from '../../src/tools/sweep/observe.ts'
 
 const REFUSED: SeenCall = {
   client: 'default',

@@ -14,11 +14,15 @@ import t, { type Test } from 'tap'
 import { sweepTable } from '../../src/cli/sweep-output.ts'
 import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { readLibrary } from '../../src/scenarios/read-library.ts'
-import type { Fault, Finding } from '../../src/sweep/faults-and-findings.ts'
-import { reportHtml } from '../../src/sweep/report/html.ts'
-import { groupsOf } from '../../src/sweep/report/sentences.ts'
-import { SweepDocument, sweepJson, sweepJsonSchema } from '../../src/sweep/report/sweep-json.ts'
-import { prepareSweepReport, writeSweepReport } from '../../src/sweep/report/write-report.ts'
+import type { Fault, Finding } from '../../src/tools/sweep/faults-and-findings.ts'
+import { reportHtml } from '../../src/tools/sweep/report/html.ts'
+import { groupsOf } from '../../src/tools/sweep/report/sentences.ts'
+import {
+  SweepDocument,
+  sweepJson,
+  sweepJsonSchema,
+} from '../../src/tools/sweep/report/sweep-json.ts'
+import { prepareSweepReport, writeSweepReport } from '../../src/tools/sweep/report/write-report.ts'
 import { noBrowser, openBrowser } from '../console/browser.ts'
 import { elementsOf } from '../report/tags.ts'
 import { sweepResult } from './result.ts'

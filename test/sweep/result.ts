@@ -5,8 +5,8 @@ import type {
   Plan,
   Run,
   SweepResult,
-} from '../../src/sweep/faults-and-findings.ts'
-import { planText } from '../../src/sweep/plans.ts'
+} from '../../src/tools/sweep/faults-and-findings.ts'
+import { planText } from '../../src/tools/sweep/plans.ts'
 
 export const HOSTILE =
   '</code><script>alert(1)</script><img src=http://127.0.0.1:9/x onerror=1>"\'&'

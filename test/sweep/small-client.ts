@@ -7,8 +7,8 @@ import { pathToFileURL } from 'node:url'
 import type { Test } from 'tap'
 import { gatherOptions } from '../../src/cli/options.ts'
 import { openContent } from '../../src/server.ts'
-import type { SweepResult } from '../../src/sweep/faults-and-findings.ts'
-import { type SweepOptions, sweep } from '../../src/sweep/sweep.ts'
+import type { SweepResult } from '../../src/tools/sweep/faults-and-findings.ts'
+import { type SweepOptions, sweep } from '../../src/tools/sweep/sweep.ts'
 
 /** What the small clients have in common. A clock that is moved takes the place of pauses. */
 const CALLS = `

@@ -1,0 +1,86 @@
+import { OPERATIONS } from '../../routes/v1/operations.ts'
+import type { Finding, UncheckedEndpoint } from './findings.ts'
+import type { HttpClientOptions } from './http-client.ts'
+import {
+  createMeasurements,
+  type MeasuredAssumption,
+  type UnmeasuredAssumption,
+} from './measure.ts'
+import { runReads } from './reads.ts'
+import { ConformStopped, Session } from './session.ts'
+import { type CreatedResource, createdBy } from './writer.ts'
+import { runWrites } from './writes.ts'
+
+/** The result of a check of a live service. */
+export type ConformReport = {
+  /** Nothing differs from the contract. */
+  ok: boolean
+  against: string
+  write: boolean
+  calls: number
+  /** Endpoints with at least one successful response, which was checked. */
+  checked: string[]
+  /** Deviations from the contract. */
+  differs: Finding[]
+  /** Differences from the sandbox that the contract allows. */
+  notes: Finding[]
+  /** What the service does where the contract leaves a choice, as far as the calls show it. */
+  assumptions: MeasuredAssumption[]
+  /** The points where it is not known what the service does. */
+  not_measured: UnmeasuredAssumption[]
+  /** Endpoints and lists that could not be checked. */
+  unchecked: UncheckedEndpoint[]
+  /** Resources that were created and not deleted. */
+  created: CreatedResource[]
+  /** The number of findings that the report leaves out. */
+  more: number
+}
+
+/** The service does not respond. */
+class ServiceUnreachable extends Error {
+  readonly exitCode = 1
+}
+
+export type ConformOptions = HttpClientOptions & { write: boolean }
+
+/**
+ * Checks a live service against the contract, with read requests only unless `write` is set. Throws
+ * `ServiceUnreachable`. Responses are untrusted: each call has a timeout and a size limit, and no response can increase
+ * the number of calls.
+ */
+export async function conform({
+  write: withWrites,
+  ...options
+}: ConformOptions): Promise<ConformReport> {
+  const session = new Session(OPERATIONS, options)
+  const first = await session.send('listUsers', { query: { page: 1 } })
+  if (first.problem !== undefined)
+    throw new ServiceUnreachable(
+      `No service responds at ${options.base}: ${first.problem}. Set its base URL with --against.`,
+    )
+  const measurements = createMeasurements()
+  let stopped: string | undefined
+  try {
+    await runReads(session)
+    if (withWrites) await runWrites(session)
+    await measurements.run(session)
+  } catch (error) {
+    if (!(error instanceof ConformStopped)) throw error
+    stopped = error.message
+  }
+  const { differs, ...rest } = session.report(({ method }) => {
+    if (stopped !== undefined) return `stopped after three calls without a response: ${stopped}`
+    return method === 'GET' || withWrites
+      ? 'no id for the request was found'
+      : 'checked with --write only'
+  })
+  return {
+    ok: differs.length === 0,
+    against: options.base,
+    write: withWrites,
+    differs,
+    ...rest,
+    ...measurements.report(),
+    created: createdBy(session),
+  }
+}

@@ -1,0 +1,318 @@
+import type * as z from 'zod'
+import type { Operation } from '../../http/operation.ts'
+import { ERRORS, type ErrorCode, ErrorResponse } from '../../model/errors.ts'
+import { valueAt } from '../../model/validation-errors.ts'
+import { createFindings, endpointOf, type FindingSource, type Findings } from './findings.ts'
+import {
+  type ConformResponse,
+  createHttpClient,
+  type HttpClient,
+  type HttpClientOptions,
+} from './http-client.ts'
+import { errorFormOf } from './lists.ts'
+import { checkShape, visitLists } from './shape.ts'
+
+/** A call of an endpoint. */
+export type ConformCall = {
+  params?: Readonly<Record<string, string>>
+  query?: Readonly<Record<string, string | number>>
+  body?: unknown
+  headers?: Readonly<Record<string, string>>
+  /** Overrides the session's token; `null` sends none. */
+  token?: string | null
+  /** A description for the report, if the query parameters do not describe the call. */
+  call?: string
+  /** Adds a slash to the end of the path. */
+  isWithSlash?: boolean
+}
+
+/** A call that was made, and its response. */
+export type Exchange = {
+  op: Operation
+  call: ConformCall
+  status: number
+  text: string
+  /** `undefined` if it is not JSON or very large. */
+  body: unknown
+}
+
+/**
+ * HTTP statuses that the contract allows, and how they are reported: as a note, as an unchecked endpoint, or not here,
+ * because they are the reading of an assumption.
+ */
+export type AllowedErrors = {
+  statuses: readonly number[]
+  reportAs: 'note' | 'unchecked'
+  ofReadings?: readonly number[]
+}
+
+/** Too many calls had no response; no further call is made. */
+export class ConformStopped extends Error {}
+
+const MAX_CALLS_WITHOUT_RESPONSE = 3
+// Longer responses are not kept; a page of 100 rows has about 50 kB.
+const MAX_KEPT_CHARACTERS = 256 * 1024
+const JSON_MEDIA = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
+
+function pathOf(
+  { url }: Operation,
+  { params = {}, query = {}, isWithSlash = false }: ConformCall,
+): string {
+  const filled = url.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name]!))
+  const path = isWithSlash ? `${filled}/` : filled
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) search.set(name, String(value))
+  return search.size === 0 ? path : `${path}?${search}`
+}
+
+export const isSuccess = (status: number) => status >= 200 && status <= 299
+
+type JsonResponse = {
+  status: number
+  headers: Record<string, unknown>
+  text: string
+  body: unknown
+}
+
+/** The call that a finding names. */
+export const sourceOf = (op: Operation, { call, query = {} }: ConformCall): FindingSource => {
+  const params = Object.entries(query).map(([name, value]) => `${name}=${value}`)
+  return { op, call: call ?? params.join('&') }
+}
+
+function exchangeOf(
+  op: Operation,
+  call: ConformCall,
+  { status, text }: { status: number; text: string },
+): Exchange {
+  const kept = text.length > MAX_KEPT_CHARACTERS ? '' : text
+  try {
+    return { op, call, status, text: kept, body: JSON.parse(kept) }
+  } catch {
+    return { op, call, status, text: kept, body: undefined }
+  }
+}
+
+/** What was found in place of JSON. */
+const textFound = ({ length }: string) =>
+  length === 0 ? 'nothing' : `a text of ${length} characters that is not JSON`
+
+/**
+ * Notes where the response of an expected error differs from the one that the sandbox would send. A body that has the form
+ * of another reading of `error_body` is no difference.
+ */
+function checkError(
+  findings: Findings,
+  source: FindingSource,
+  errorCode: ErrorCode,
+  { body, headers, text }: JsonResponse,
+): void {
+  const isPermitted = errorFormOf(text, body) !== undefined
+  if (!isPermitted && body === undefined) findings.addNote(source, 'body', 'JSON', textFound(text))
+  else if (!isPermitted)
+    checkShape(findings, source, ErrorResponse as z.ZodType, body, { isSandboxDefault: true })
+  const note = (field: string, expected: string, found: unknown, name = field) =>
+    findings.addNote(source, field, expected, findings.formatValue(found, name))
+  const found = valueAt(body, ['error'])
+  if (typeof found === 'string' && found !== errorCode)
+    note('error', JSON.stringify(errorCode), found)
+  const code = valueAt(body, ['code'])
+  const [status] = ERRORS[errorCode]
+  if (typeof code === 'number' && code !== status) note('code', `${status}`, code)
+  const challenge = headers['www-authenticate']
+  if (errorCode === 'unauthorized' && !/^bearer\b/i.test(String(challenge)))
+    note('WWW-Authenticate', 'Bearer', challenge, '')
+}
+
+/** Calls the endpoints of a live service and checks the responses against the schemas of the operations. */
+export class Session {
+  readonly findings: Findings
+  readonly #operations: readonly Operation[]
+  readonly #token: string | undefined
+  readonly #client: HttpClient
+  readonly #checked = new Set<Operation>()
+  /** The rows of all responses for each list of an operation. */
+  readonly #lists = new Map<string, { op: Operation; field: string; rows: number }>()
+  readonly #exchanges: Exchange[] = []
+  #callsWithoutResponse = 0
+
+  constructor(operations: readonly Operation[], options: HttpClientOptions) {
+    this.#operations = operations
+    this.#token = options.token
+    this.#client = createHttpClient(options)
+    this.findings = createFindings(options.token)
+  }
+
+  opOf(id: string): Operation {
+    return this.#operations.find((op) => op.id === id)!
+  }
+
+  callCount(): number {
+    return this.#client.callCount()
+  }
+
+  /** Sends a request without checking the response. */
+  send(id: string, call: ConformCall = {}): Promise<ConformResponse> {
+    return this.#send(this.opOf(id), call)
+  }
+
+  async #send(op: Operation, call: ConformCall): Promise<ConformResponse> {
+    const { body, headers, token: otherToken } = call
+    const response = await this.#client.send({
+      method: op.method,
+      path: pathOf(op, call),
+      body,
+      ...(headers && { headers }),
+      ...(otherToken !== undefined && { token: otherToken }),
+    })
+    if (response.problem !== undefined) this.#callsWithoutResponse++
+    else this.#exchanges.push(exchangeOf(op, call, response))
+    return response
+  }
+
+  /** The complete responses so far, oldest first; those of one operation, or all. */
+  exchanges(id?: string): readonly Exchange[] {
+    return id === undefined ? this.#exchanges : this.#exchanges.filter(({ op }) => op.id === id)
+  }
+
+  /** Sends a request whose response is only measured; `undefined` without a complete response. */
+  async measure(id: string, call: ConformCall): Promise<Exchange | undefined> {
+    const { problem } = await this.send(id, call)
+    if (problem === undefined) return this.#exchanges.at(-1)
+    if (this.#callsWithoutResponse >= MAX_CALLS_WITHOUT_RESPONSE) throw new ConformStopped(problem)
+    return undefined
+  }
+
+  /**
+   * Returns the response with its parsed body. Adds a finding and returns `undefined` if it is incomplete, or successful and
+   * not JSON. The contract does not say what an error contains.
+   */
+  #parse(source: FindingSource, response: ConformResponse): JsonResponse | undefined {
+    const { findings } = this
+    if (response.problem !== undefined) {
+      findings.addDifference(source, 'response', 'a complete response', response.problem)
+      if (this.#callsWithoutResponse >= MAX_CALLS_WITHOUT_RESPONSE)
+        throw new ConformStopped(response.problem)
+      return undefined
+    }
+    const { headers, status, text } = response
+    const type = headers['content-type']
+    if (isSuccess(status) && !JSON_MEDIA.test(type ?? '')) {
+      const found = findings.formatValue(type, 'content-type')
+      findings.addDifference(source, 'Content-Type', 'application/json', found)
+    }
+    try {
+      return { ...response, body: JSON.parse(text) }
+    } catch {
+      if (!isSuccess(status)) return { ...response, body: undefined }
+      findings.addDifference(source, 'body', 'JSON', textFound(text))
+      return undefined
+    }
+  }
+
+  /** Sends a call and reads its response; `source` is for findings about it. */
+  async #exchange(id: string, call: ConformCall) {
+    const op = this.opOf(id)
+    const source = sourceOf(op, call)
+    return { op, source, response: this.#parse(source, await this.#send(op, call)) }
+  }
+
+  #statusText({ status, body }: JsonResponse): string {
+    const code = valueAt(body, ['error'])
+    return typeof code === 'string'
+      ? `${status} ${this.findings.formatValue(code, 'error')}`
+      : `${status}`
+  }
+
+  /** Why a call was rejected, if the contract allows it for every endpoint; otherwise `undefined`. */
+  #commonRejection(status: number, call: ConformCall): string | undefined {
+    if (status === 429) return 'the service responds with 429 (too many requests)'
+    const { token = this.#token ?? null } = call
+    if (status === 401 && token === null) return 'the service requires a token: use --token'
+    return undefined
+  }
+
+  /**
+   * Sends a request that should succeed and checks the response. Returns the body, even if it has deviations;
+   * `undefined` if the request failed.
+   */
+  async expectSuccess(id: string, call: ConformCall = {}, allowedErrors?: AllowedErrors) {
+    const { findings } = this
+    const { op, source, response } = await this.#exchange(id, call)
+    if (!response) return undefined
+    const { status, body } = response
+    if (allowedErrors?.ofReadings?.includes(status)) return undefined
+    if (status !== op.status) {
+      const found = this.#statusText(response)
+      const reportAs = allowedErrors?.statuses.includes(status) ? allowedErrors.reportAs : undefined
+      const why =
+        this.#commonRejection(status, call) ??
+        (reportAs === 'unchecked' ? `rejected: ${found}` : '')
+      if (why !== '') findings.markUnchecked(op, why)
+      else {
+        const add = reportAs === 'note' ? findings.addNote : findings.addDifference
+        add(source, 'HTTP status', `${op.status}`, found)
+      }
+      if (!isSuccess(status)) return undefined
+    }
+    this.#checked.add(op)
+    findings.markChecked(op)
+    checkShape(findings, source, op.response, body)
+    visitLists(op.response, body, (field, length) => {
+      const key = `${op.id} ${field}`
+      const list = this.#lists.get(key) ?? { op, field, rows: 0 }
+      list.rows += length
+      this.#lists.set(key, list)
+    })
+    return { source, body, text: response.text }
+  }
+
+  /**
+   * Sends a request that the sandbox rejects with this error code, which is a default of the sandbox. `inContract`: the
+   * contract also requires an error, but does not define which one.
+   */
+  async expectError(
+    id: string,
+    errorCode: ErrorCode,
+    call: ConformCall,
+    { inContract = false, ofReadings = [] as readonly number[] } = {},
+  ) {
+    const { findings } = this
+    const { op, source, response } = await this.#exchange(id, call)
+    if (!response) return
+    const { status } = response
+    const [expected] = ERRORS[errorCode]
+    if (ofReadings.includes(status)) return
+    if (status === expected) checkError(findings, source, errorCode, response)
+    else {
+      const why = this.#commonRejection(status, call)
+      if (why !== undefined) findings.markUnchecked(op, why)
+      else {
+        const add = inContract && isSuccess(status) ? findings.addDifference : findings.addNote
+        add(source, 'HTTP status', `${expected} ${errorCode}`, this.#statusText(response))
+      }
+    }
+  }
+
+  /** Returns the report. `whyUnchecked` explains an endpoint without any checked response. */
+  report(whyUnchecked: (op: Operation) => string) {
+    const found = this.findings.report()
+    const unchecked = [...found.unchecked]
+    // The differences of an endpoint already explain why it was not checked.
+    const named = new Set([...unchecked, ...found.differs].map(({ endpoint }) => endpoint))
+    for (const { op, field, rows } of this.#lists.values())
+      if (rows === 0)
+        unchecked.push({ endpoint: endpointOf(op), reason: `${field} was always empty` })
+    for (const op of this.#operations) {
+      const endpoint = endpointOf(op)
+      if (!this.#checked.has(op) && !named.has(endpoint))
+        unchecked.push({ endpoint, reason: whyUnchecked(op) })
+    }
+    return {
+      calls: this.callCount(),
+      checked: this.#operations.filter((op) => this.#checked.has(op)).map(endpointOf),
+      ...found,
+      unchecked,
+    }
+  }
+}

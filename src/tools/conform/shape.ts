@@ -1,0 +1,178 @@
+import * as z from 'zod'
+import { contractOf } from '../../model/client.ts'
+import { PanResult } from '../../model/kyc.ts'
+import { expectedAt, fieldOf, valueAt } from '../../model/validation-errors.ts'
+import type { FindingSource, Findings } from './findings.ts'
+import type { Row } from './lists.ts'
+
+const MAX_ROWS = 1_000
+const MAX_DEPTH = 16
+
+/** Truncates long lists and deep objects, which no response of the service has, so that a check stays cheap. */
+function truncate(value: unknown, depth = 0): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (depth === MAX_DEPTH) return null
+  if (Array.isArray(value)) return value.slice(0, MAX_ROWS).map((one) => truncate(one, depth + 1))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, truncate(inner, depth + 1)]),
+  )
+}
+
+/** Unwraps nullable and optional schemas. */
+function unwrap(schema: z.ZodType): z.ZodType {
+  const isWrapped = schema instanceof z.ZodNullable || schema instanceof z.ZodOptional
+  return isWrapped ? unwrap(schema.unwrap() as z.ZodType) : schema
+}
+
+/** The schema of a property or of a list element. */
+function childSchema(schema: z.ZodType, key: PropertyKey): z.ZodType | undefined {
+  const within = unwrap(schema)
+  if (within instanceof z.ZodArray) return within.element as z.ZodType
+  if (within instanceof z.ZodObject) return within.shape[String(key)] as z.ZodType | undefined
+  return undefined
+}
+
+/** Whether a deviation at a path is only from a default of the sandbox: the contract accepts the value there or above it. */
+function isAllowedByContract(
+  schema: z.ZodType,
+  path: readonly PropertyKey[],
+  body: unknown,
+): boolean {
+  let at: z.ZodType | undefined = schema
+  for (let depth = 0; at && depth <= path.length; depth++) {
+    const contractSchema = contractOf(at) ?? contractOf(unwrap(at))
+    if (contractSchema?.safeParse(valueAt(body, path.slice(0, depth))).success) return true
+    const part = path[depth]
+    at = part === undefined ? undefined : childSchema(at, part)
+  }
+  return false
+}
+
+/** `data.users[3].email` becomes `data.users[].email`, so that a deviation of every row is one finding. */
+const withoutIndexes = (field: string) => field.replaceAll(/\[\d+\]/g, '[]')
+
+/**
+ * Checks a value against a schema, strictly. `at` is the path of the value in the response. `isSandboxDefault`: the whole
+ * schema is a default of the sandbox, such as the schema of errors.
+ */
+export function checkShape(
+  findings: Findings,
+  source: FindingSource,
+  schema: z.ZodType,
+  value: unknown,
+  {
+    at = [],
+    isSandboxDefault = false,
+  }: { at?: readonly PropertyKey[]; isSandboxDefault?: boolean } = {},
+): void {
+  const body = truncate(value)
+  for (const issue of schema.safeParse(body).error?.issues ?? []) {
+    const isAllowed = isSandboxDefault || isAllowedByContract(schema, issue.path, body)
+    const add = isAllowed ? findings.addNote : findings.addDifference
+    const field = withoutIndexes(fieldOf([...at, ...issue.path]))
+    if (issue.code === 'unrecognized_keys') {
+      for (const key of issue.keys) {
+        const name = findings.formatKey(key)
+        add(source, field ? `${field}.${name}` : name, 'no such field', 'an extra field')
+      }
+      continue
+    }
+    const found = valueAt(body, issue.path)
+    const name = String(issue.path.findLast((part) => typeof part === 'string') ?? '')
+    add(source, field || 'body', expectedAt(issue, body), findings.formatValue(found, name))
+  }
+}
+
+/** The first field, or the first word of a text field, that a schema does not list; `undefined` if there is none. */
+export function findUnlisted(schema: z.ZodType, value: unknown): string | undefined {
+  const body = truncate(value)
+  for (const issue of schema.safeParse(body).error?.issues ?? []) {
+    if (issue.code === 'unrecognized_keys') return issue.keys[0]
+    const found = valueAt(body, issue.path)
+    if (issue.code === 'invalid_value' && typeof found === 'string') return found
+  }
+  return undefined
+}
+
+/** Calls `visit` with the field and the length of each list of a value, except lists whose elements have no schema. */
+export function visitLists(
+  schema: z.ZodType,
+  value: unknown,
+  visit: (field: string, length: number) => void,
+  field = '',
+): void {
+  const within = unwrap(schema)
+  if (within instanceof z.ZodArray && Array.isArray(value) && !contractOf(within)) {
+    visit(`${field}[]`, value.length)
+    for (const row of value.slice(0, MAX_ROWS))
+      visitLists(within.element as z.ZodType, row, visit, `${field}[]`)
+  }
+  if (within instanceof z.ZodObject)
+    for (const [key, part] of Object.entries(within.shape))
+      visitLists(
+        part as z.ZodType,
+        valueAt(value, [key]),
+        visit,
+        field === '' ? key : `${field}.${key}`,
+      )
+}
+
+/** Checks the rules of the contract that a schema cannot express. `field` is the path of the record. */
+type RecordCheck = (findings: Findings, source: FindingSource, record: Row, field: string) => void
+
+/** Interface 2.4: a pending payment has no UTR, and the account belongs to the receiver. */
+export const checkTransaction: RecordCheck = (findings, source, record, field) => {
+  const { utr, transaction_status, benif_bank_id, to_user_id, benif_bank } = record
+  if (transaction_status === 'pending' && typeof utr === 'string')
+    findings.addDifference(source, `${field}.utr`, 'null while pending', 'a text')
+  const checkSame = (name: string, expected: unknown, expectedField: string) => {
+    const found = valueAt(benif_bank, [name])
+    if (typeof found === 'string' && found !== expected)
+      findings.addDifference(
+        source,
+        `${field}.benif_bank.${name}`,
+        `the ${expectedField} of the transaction`,
+        findings.formatValue(found, name),
+      )
+  }
+  checkSame('bank_id', benif_bank_id, 'benif_bank_id')
+  checkSame('user_id', to_user_id, 'to_user_id')
+}
+
+/** Interface 2.5: only a completed payment has a UTR. */
+export const checkHistory: RecordCheck = (findings, source, { status, utr }, field) => {
+  if ((status === 'PENDING' || status === 'PROCESSING') && typeof utr === 'string')
+    findings.addDifference(source, `${field}.utr`, 'null before completion', 'a text')
+}
+
+/** Interface 2.2: a record that the system verified has a result, and the result of a PAN has these fields. */
+export const checkKyc: RecordCheck = (findings, source, record, field) => {
+  const { verified_by, document_type, metadata } = record
+  if (verified_by === 'system' && metadata === null)
+    findings.addDifference(source, `${field}.metadata`, 'the result of the system', 'null')
+  const path = ['response', 'data', 'result']
+  const result = valueAt(metadata, path)
+  // A live service may have none while its source is down.
+  if (document_type !== 'tid' || result === null || result === undefined) return
+  checkShape(findings, source, PanResult, result, { at: [`${field}.metadata`, ...path] })
+}
+
+/** Returns a function that checks that a field equals a requested or sent value; `expected` describes that value. */
+export const createEqualityCheck =
+  (
+    findings: Findings,
+    source: FindingSource,
+    expected: string,
+    { isSandboxDefault = false } = {},
+  ) =>
+  (field: string, found: unknown, value: unknown): void => {
+    // The check of the schema reports a wrong type.
+    if (found === value || typeof found !== typeof value) return
+    const add = isSandboxDefault ? findings.addNote : findings.addDifference
+    add(
+      source,
+      field,
+      expected,
+      findings.formatValue(found, field.slice(field.lastIndexOf('.') + 1)),
+    )
+  }

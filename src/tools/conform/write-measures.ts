@@ -1,0 +1,207 @@
+import { refusedBankAccount } from '../../assumptions/accounts.ts'
+import { valueAt } from '../../model/validation-errors.ts'
+import type { Row } from './lists.ts'
+import {
+  bodyOf,
+  compareField,
+  type Measured,
+  type Measures,
+  noSuccess,
+  saysNothing,
+  sendAgain,
+  successOf,
+  unclear,
+} from './measuring.ts'
+import { type Exchange, isSuccess } from './session.ts'
+import { newUser } from './writer.ts'
+
+const bankIdOf = ({ body }: Exchange) => valueAt(body, ['data', 'data', 'bank_id'])
+
+const UNKNOWN_USER = ['addBankAccount', 'an unknown user'] as const
+// The sandbox refuses it, and it is unlikely to exist elsewhere.
+const REFUSED_NUMBER = '999900000002'
+
+/** How the response of POST /bank shows that the bank refused the account; empty if it does not. */
+function refusalIn(shownBy: Exchange): Measured[] {
+  const result = valueAt(shownBy.body, ['data', 'data', 'metadata', 'response', 'data'])
+  if (valueAt(result, ['result', 'bankTxnStatus']) !== false) return []
+  const status = valueAt(result, ['status'])
+  const [reading] =
+    Object.entries(refusedBankAccount.readings).find(([, { value }]) => value.status === status) ??
+    []
+  if (reading === undefined) return []
+  return [{ reading, shownBy, seen: `bankTxnStatus false, inner status ${status}` }]
+}
+
+/** The assumptions that show only in the responses of POSTs, or in a read of what they created. */
+export const WRITE_MEASURES: Measures = {
+  async idempotency_key(session) {
+    let last: Measured | undefined
+    // A service can have keys for payments only, or for all but these: the reading must be true of both.
+    for (const id of ['createUser', 'createTransaction']) {
+      const first = successOf(session, id)
+      if (!first) continue
+      const call = { ...first.call, call: 'sent again with its Idempotency-Key' }
+      const shownBy = await session.measure(id, call)
+      if (!shownBy || saysNothing(shownBy)) return unclear(shownBy)
+      const isSame = shownBy.status === first.status && shownBy.text === first.text
+      if (!isSame) {
+        const seen = isSuccess(shownBy.status) ? 'another response' : undefined
+        return { reading: 'ignored', shownBy, ...(seen && { seen }) }
+      }
+      last = { reading: 'honoured', shownBy, seen: 'the same response again' }
+    }
+    return last ?? noSuccess(session, 'createUser')
+  },
+
+  async reference_id(session) {
+    const id = 'createTransaction'
+    const first = successOf(session, id)
+    if (!first) return noSuccess(session, id)
+    const shown = valueAt(first.body, ['data', 0, 'reference_id'])
+    if (shown === undefined) return 'the payment has no field reference_id'
+    if (shown !== bodyOf(first)['reference_id'])
+      return { reading: 'ignored', shownBy: first, seen: 'another reference_id' }
+    return sendAgain(
+      session,
+      id,
+      { call: 'a reference_id used before' },
+      (shownBy) => ({ reading: 'stored', shownBy }),
+      'unique',
+    )
+  },
+
+  own_request_fields: (session) =>
+    sendAgain(
+      session,
+      'createUser',
+      { fields: { ...newUser(), user_type: 'business' }, call: 'with user_type business' },
+      (shownBy) => {
+        const shown = valueAt(shownBy.body, ['data', 'user_type'])
+        if (typeof shown !== 'string') return 'the user has no user_type'
+        return shown === 'business'
+          ? { reading: 'accepted', shownBy, seen: 'the same user_type' }
+          : { reading: 'ignored', shownBy, seen: 'another user_type' }
+      },
+    ),
+
+  amount_as_text: (session) =>
+    compareField(
+      session,
+      ['createTransaction', 'an unknown account'],
+      { amount: '1.50' },
+      'an amount that is a text, and an unknown account',
+      ['accepted', 'refused'],
+    ),
+
+  mobile_format(session) {
+    const { email, mobile } = newUser()
+    const spaced = mobile.replace(/^(\+91)(\d{5})/, '$1 $2-')
+    return sendAgain(
+      session,
+      'createUser',
+      { fields: { email, mobile: spaced }, call: 'a mobile with a space and a hyphen' },
+      (shownBy) => ({ reading: 'lenient', shownBy }),
+      'strict',
+    )
+  },
+
+  account_number_format: (session) =>
+    compareField(
+      session,
+      UNKNOWN_USER,
+      { account_number: 'AB12345678' },
+      'an account number with letters, and an unknown user',
+      ['letters_and_digits', 'digits'],
+    ),
+
+  ifsc_case: (session) =>
+    compareField(
+      session,
+      UNKNOWN_USER,
+      { ifsc_code: 'hdfc0000001' },
+      'an IFSC in lower case, and an unknown user',
+      ['accepted', 'refused'],
+    ),
+
+  async refused_bank_account(session) {
+    const [known] = session.exchanges('addBankAccount').flatMap(refusalIn)
+    return (
+      known ??
+      sendAgain(
+        session,
+        'addBankAccount',
+        { fields: { account_number: REFUSED_NUMBER }, call: 'an account that should not exist' },
+        (shownBy) => refusalIn(shownBy)[0] ?? 'the service refused no account',
+      )
+    )
+  },
+
+  async same_bank_account(session) {
+    const id = 'addBankAccount'
+    const status = valueAt(successOf(session, id)?.body, ['data', 'data', 'bank_status'])
+    if (status !== undefined && status !== 'success') return 'the account is not verified'
+    return sendAgain(
+      session,
+      id,
+      { call: 'an account that exists already' },
+      (shownBy, first) => {
+        const isSame = bankIdOf(shownBy) === bankIdOf(first)
+        const seen = isSame ? 'the same bank_id' : 'another bank_id'
+        return { reading: isSame ? 'existing' : 'new', shownBy, seen }
+      },
+      'conflict',
+    )
+  },
+
+  duplicate_user: (session) =>
+    sendAgain(
+      session,
+      'createUser',
+      { call: 'a user who exists already' },
+      (shownBy) => ({ reading: 'allowed', shownBy }),
+      'conflict',
+    ),
+
+  // The webhook is one that this run created, and it gets the same values.
+  second_webhook: (session) =>
+    sendAgain(
+      session,
+      'createWebhook',
+      { call: 'a second webhook' },
+      (shownBy) => ({ reading: 'replaced', shownBy }),
+      'conflict',
+    ),
+
+  async user_history(session) {
+    const id = 'createTransaction'
+    const payment = successOf(session, id)
+    if (!payment) return noSuccess(session, id)
+    const userId = String(bodyOf(payment)['to_user_id'])
+    const call = { params: { userId }, call: 'of the receiver of a payment' }
+    const shownBy = await session.measure('listUserTransactionHistory', call)
+    const total = valueAt(shownBy?.body, ['data', 'total_transactions'])
+    if (!shownBy || typeof total !== 'number') return unclear(shownBy)
+    const seen = `total_transactions ${total}`
+    return { reading: total === 0 ? 'payer' : 'both_sides', shownBy, seen }
+  },
+
+  async kyc_bad_document(session) {
+    const first = successOf(session, 'submitKyc')
+    if (!first) return noSuccess(session, 'submitKyc')
+    const documents = bodyOf(first)['kyc']
+    const kyc = [{ ...(documents as Row[])[0], document_name: 'aadhar' }]
+    return sendAgain(
+      session,
+      'submitKyc',
+      { fields: { kyc }, call: 'a PAN with the name aadhar' },
+      (shownBy) => {
+        const seen = `status ${shownBy.status}, entry status false`
+        return valueAt(shownBy.body, ['data', 0, 'status']) === false
+          ? { reading: 'entry_fails', shownBy, seen }
+          : unclear(shownBy)
+      },
+      'call_fails',
+    )
+  },
+}

@@ -1,0 +1,282 @@
+import { randomBytes, randomInt, randomUUID } from 'node:crypto'
+import { rupeesOf } from '../../model/payment.ts'
+import { valueAt } from '../../model/validation-errors.ts'
+import { isRow, type Row, rowsAt } from './lists.ts'
+import { isId, readBank, readKyc, readTransaction, readWebhook } from './reads.ts'
+import type { AllowedErrors, Session } from './session.ts'
+import { checkKyc, checkTransaction, createEqualityCheck } from './shape.ts'
+import { createWriter, digits, newUser, type Writer } from './writer.ts'
+
+// A reserved name (RFC 2606) that never resolves, so no event is sent to a third party.
+const UNREACHABLE_URL = 'https://example.invalid/payout-sandbox-conform'
+// The contract does not say that one of the two fields can be sent alone; the sandbox allows it.
+const ONE_FIELD: AllowedErrors = { statuses: [400, 422], reportAs: 'unchecked' }
+const URL_FIELD = 'updatedWebhook.response.data.url'
+
+/** Changes the URL and checks that the response and a later read contain it. */
+async function changeUrl({ session, findings }: Writer, url: string, secret?: string) {
+  const body = { url, ...(secret !== undefined && { webhook_secret: secret }) }
+  const allowedErrors = secret === undefined ? ONE_FIELD : undefined
+  const found = await session.expectSuccess('updateWebhook', { body }, allowedErrors)
+  if (!found) return
+  const returned = valueAt(found.body, ['updatedWebhook', 'response', 'data', 'url'])
+  createEqualityCheck(findings, found.source, 'the sent value')(URL_FIELD, returned, url)
+  checkUrl({ session, findings }, await readWebhook(session), url)
+}
+
+function checkUrl(
+  { session, findings }: Pick<Writer, 'session' | 'findings'>,
+  found: Awaited<ReturnType<typeof readWebhook>>,
+  url: string,
+) {
+  const source = { op: session.opOf('getWebhook'), call: 'after an update' }
+  if (found === 'none') findings.addDifference(source, 'HTTP status', '200', '404')
+  else if (found)
+    createEqualityCheck(findings, source, 'the sent value')('data.url', found.url, url)
+}
+
+/**
+ * Changes the URL of the webhook and restores it; its secret, which no response contains, is not changed. If there is no
+ * webhook, creates one. It is not deleted, because the contract has no endpoint for that.
+ */
+export async function writeWebhook(writer: Writer): Promise<void> {
+  const { session, findings, create, expectError, checkMasked } = writer
+  const before = await readWebhook(session)
+  const createOp = session.opOf('createWebhook')
+  if (before === undefined)
+    return findings.markUnchecked(createOp, 'the current webhook could not be read')
+  if (before !== 'none') {
+    findings.markUnchecked(
+      createOp,
+      'a webhook exists already, and its secret could not be restored',
+    )
+    try {
+      await changeUrl(writer, UNREACHABLE_URL)
+    } finally {
+      // Even after a failure: a call without a response can have changed the URL.
+      await changeUrl(writer, before.url)
+    }
+    return
+  }
+  const webhook_secret = `whsec_${randomBytes(24).toString('base64')}`
+  await expectError('createWebhook', 'validation_failed', 'an invalid URL', {
+    url: 'nowhere',
+    webhook_secret,
+  })
+  const found = await create('createWebhook', { url: UNREACHABLE_URL, webhook_secret })
+  if (!found) return
+  const data = valueAt(found.body, ['updatedWebhook', 'response', 'data'])
+  createEqualityCheck(findings, found.source, 'the sent value')(
+    URL_FIELD,
+    valueAt(data, ['url']),
+    UNREACHABLE_URL,
+  )
+  checkMasked(found, [webhook_secret])
+  checkUrl(writer, await readWebhook(session), UNREACHABLE_URL)
+  await expectError('updateWebhook', 'validation_failed', 'an empty object', {})
+  await changeUrl(writer, `${UNREACHABLE_URL}/2`, webhook_secret)
+}
+
+const PAISE = 150
+const IFSC = 'HDFC0000001'
+// A service can reject a payment because of its state; the contract does not define the status.
+const PAYMENT_ERRORS: AllowedErrors = { statuses: [402, 403, 409, 422], reportAs: 'unchecked' }
+
+/** Creates a user and returns its id. */
+async function createUser({ session, findings, create }: Writer): Promise<string | undefined> {
+  const sent = newUser()
+  const found = await create('createUser', sent)
+  if (!found) return undefined
+  const data = valueAt(found.body, ['data'])
+  const checkSent = createEqualityCheck(findings, found.source, 'the sent value', {
+    isSandboxDefault: true,
+  })
+  for (const [name, value] of Object.entries(sent))
+    checkSent(`data.${name}`, valueAt(data, [name]), value)
+  for (const name of ['pid', 'tid', 'bank_id'])
+    if (typeof valueAt(data, [name]) === 'string')
+      findings.addDifference(found.source, `data.${name}`, 'null on creation', 'a text')
+  const userId = valueAt(data, ['user_id'])
+  if (!isId(userId)) return undefined
+  const read = await session.expectSuccess('getUser', {
+    params: { userId },
+    call: 'the user just created',
+  })
+  if (read) {
+    const checkSame = createEqualityCheck(
+      findings,
+      read.source,
+      'the value that its creation returned',
+    )
+    for (const name of ['user_id', 'created_at', ...Object.keys(sent)])
+      checkSame(`data.${name}`, valueAt(read.body, ['data', name]), valueAt(data, [name]))
+  }
+  return userId
+}
+
+async function sendInvalidUsers({ expectError }: Writer) {
+  const id = 'createUser'
+  await expectError(id, 'validation_failed', 'an empty object', {})
+  await expectError(id, 'validation_failed', 'mobile is a number', { ...newUser(), mobile: 12 })
+  await expectError(id, 'malformed_json', 'a body that is not JSON', '{')
+  const asText = { 'content-type': 'text/plain' }
+  await expectError(
+    id,
+    'unsupported_media_type',
+    'a body with Content-Type text/plain',
+    newUser(),
+    asText,
+  )
+}
+
+async function createKyc(writer: Writer, user_id: string) {
+  const { session, findings, create, expectError, checkMasked } = writer
+  const numbers = { pan: `XXXPX${randomInt(1_000, 10_000)}A`, aadhar: `99999991${digits(4)}` }
+  const item = { dateOfBirth: '15-08-1990', Nationality: 'Indian', nameOnCard: 'Asha Verma' }
+  const kyc = [
+    { document_type: 'tid', document_name: 'pan', document_number: numbers.pan, ...item },
+    { document_type: 'pid', document_name: 'aadhar', document_number: numbers.aadhar, ...item },
+  ]
+  const id = 'submitKyc'
+  const found = await create(id, { user_id, kyc })
+  await expectError(id, 'validation_failed', 'no document', { user_id, kyc: [] })
+  const invalidDate = [{ ...kyc[0], dateOfBirth: 19900231 }]
+  await expectError(id, 'validation_failed', 'a date that is a number', {
+    user_id,
+    kyc: invalidDate,
+  })
+  await expectError(id, 'not_found', 'an unknown user', { user_id: randomUUID(), kyc })
+  if (!found) return
+  const { source, body } = found
+  const records = rowsAt(body, 'data')
+    .map((entry) => entry['data'])
+    .filter(isRow)
+  if (records.length !== kyc.length)
+    findings.addDifference(
+      source,
+      'data',
+      `an entry for each of ${kyc.length} documents`,
+      `${records.length}`,
+    )
+  const checkSent = createEqualityCheck(findings, source, 'the sent value')
+  for (const record of records) {
+    const expected = { user_id, full_name: item.nameOnCard, dob: '1990-08-15' }
+    for (const [name, value] of Object.entries(expected))
+      checkSent(`data[].data.${name}`, record[name], value)
+    checkKyc(findings, source, record, 'data[].data')
+  }
+  checkMasked(found, Object.values(numbers))
+  checkListed(writer, 'getKyc', 'data.response.data.kycData', 'kyc_id', {
+    created: records,
+    read: await readKyc(session, user_id),
+  })
+}
+
+/** Checks that a list contains the created rows. */
+function checkListed(
+  { session, findings }: Writer,
+  id: string,
+  field: string,
+  name: string,
+  { created, read }: { created: readonly Row[]; read: readonly Row[] | undefined },
+) {
+  if (!read) return
+  const ids = new Set(read.map((row) => row[name]))
+  if (created.every((row) => ids.has(row[name]))) return
+  const source = { op: session.opOf(id), call: 'after a creation' }
+  findings.addDifference(
+    source,
+    field,
+    'all rows that were just created',
+    'some of them are missing',
+  )
+}
+
+async function createAccount(writer: Writer, user_id: string): Promise<Row | undefined> {
+  const { session, findings, create, expectError, checkMasked } = writer
+  const id = 'addBankAccount'
+  const sent = { user_id, account_number: `9999${randomInt(1e7, 1e8)}`, ifsc_code: IFSC }
+  const found = await create(id, sent)
+  await expectError(id, 'validation_failed', 'an account number that is too short', {
+    ...sent,
+    account_number: '12',
+  })
+  await expectError(id, 'not_found', 'an unknown user', { ...sent, user_id: randomUUID() })
+  if (!found) return undefined
+  const account = valueAt(found.body, ['data', 'data'])
+  if (!isRow(account)) return undefined
+  createEqualityCheck(findings, found.source, 'the sent value')(
+    'data.data.user_id',
+    account['user_id'],
+    user_id,
+  )
+  checkMasked(found, [sent.account_number, sent.ifsc_code])
+  const read = await readBank(session, user_id)
+  checkListed(writer, 'listBankAccounts', 'data', 'bank_id', { created: [account], read })
+  return account
+}
+
+async function createPayment(writer: Writer, payer: string, receiver: string, account: Row) {
+  const { session, findings, create, expectError } = writer
+  const id = 'createTransaction'
+  const { bank_id, bank_status } = account
+  const reference_id = `conform-${randomUUID()}`
+  const parties = { from_user_id: payer, to_user_id: receiver, benif_bank_id: bank_id }
+  const sent = { ...parties, amount: PAISE / 100, reference_id }
+  await expectError(id, 'validation_failed', 'an empty object', {})
+  await expectError(id, 'validation_failed', 'a third decimal', { ...sent, amount: 1.001 })
+  await expectError(id, 'not_found', 'an unknown account', { ...sent, benif_bank_id: randomUUID() })
+  await expectError(id, 'same_user', 'payer and receiver are the same user', {
+    ...sent,
+    from_user_id: receiver,
+  })
+  const swapped = { ...sent, from_user_id: receiver, to_user_id: payer }
+  await expectError(id, 'bank_user_mismatch', 'an account of the payer', swapped)
+  if (bank_status !== 'success')
+    return findings.markUnchecked(session.opOf(id), 'the account just created is not verified')
+  const found = await create(id, sent, PAYMENT_ERRORS)
+  if (!found) return
+  const rows = rowsAt(found.body, 'data')
+  if (rows.length !== 1)
+    findings.addDifference(found.source, 'data', 'a list of 1', `a list of ${rows.length}`)
+  const expected = { ...parties, amount: rupeesOf(PAISE) }
+  const checkSent = createEqualityCheck(findings, found.source, 'the sent value')
+  for (const row of rows) {
+    for (const [name, value] of Object.entries(expected))
+      checkSent(`data[].${name}`, row[name], value)
+    checkTransaction(findings, found.source, row, 'data[]')
+    const { transaction_id } = row
+    if (isId(transaction_id)) await readTransaction(session, transaction_id)
+  }
+  await readPayout(writer, payer, reference_id)
+}
+
+/** Checks the payment in the payer's history, if it is there under its reference (a default of the sandbox). */
+async function readPayout({ session, findings }: Writer, userId: string, reference: string) {
+  const id = 'listUserTransactionHistory'
+  const found = await session.expectSuccess(id, {
+    params: { userId },
+    call: 'of the payer just created',
+  })
+  if (!found) return
+  const records = rowsAt(found.body, 'data', 'transactions')
+  const payout = records.find((record) => record['client_transaction_id'] === reference)
+  if (!payout) return
+  const checkSent = createEqualityCheck(findings, found.source, 'the sent value')
+  checkSent('data.transactions[].amount', payout['amount'], rupeesOf(PAISE))
+}
+
+/** Creates one resource of each kind and checks the responses; also sends invalid requests. */
+export async function runWrites(session: Session): Promise<void> {
+  const writer = createWriter(session)
+  const payer = await createUser(writer)
+  const receiver = await createUser(writer)
+  if (payer) {
+    await sendInvalidUsers(writer)
+    await createKyc(writer, payer)
+  }
+  const account = receiver && (await createAccount(writer, receiver))
+  if (payer && account) await createPayment(writer, payer, receiver, account)
+  // Last, so that the webhook gets few of the events above.
+  await writeWebhook(writer)
+}

@@ -1,0 +1,291 @@
+import type { ResponseBody, UncheckedArguments } from '../../admin/contract.ts'
+import { type AdminCallId, adminTarget } from '../../model/admin-routes.ts'
+import {
+  CallError,
+  type ErrorBody,
+  errorBodyOf,
+  errorOf,
+  fetchService,
+  hasAccessToken,
+  isServiceCall,
+  type SERVICE_ROOT,
+  type ServiceCallId,
+  type ServiceResponses,
+} from './service.ts'
+
+// All calls to the server, for the client that the page's path names.
+
+type FetchResponse = globalThis.Response
+/** A call of the admin API or of the service. */
+export type CallId = AdminCallId | ServiceCallId
+
+/** The response of a call of the admin API or of the service. */
+export type Response<Id extends CallId> = Id extends AdminCallId
+  ? ResponseBody<Id>
+  : Id extends ServiceCallId
+    ? ServiceResponses[Id]
+    : never
+
+/** One call; `path` follows `root`. */
+export type Call<Id extends CallId = CallId> = {
+  id: Id
+  method: string
+  root: '/__admin' | typeof SERVICE_ROOT
+  path: string
+  body?: unknown
+}
+
+/** Creates an admin call from its arguments. */
+export function callOf<Id extends AdminCallId>(
+  id: Id,
+  args: UncheckedArguments<Id> = {},
+): Call<Id> {
+  const { body } = args
+  return {
+    id,
+    root: '/__admin',
+    ...adminTarget(id, args),
+    ...(body !== undefined && { body }),
+  }
+}
+
+/** The effect of a call, if its status does not show it: the receiver may have rejected a webhook. */
+export type Effect = { text: string; isBad: boolean }
+
+/** Returns the effect of a call from its response. */
+export type EffectOf<T> = (response: T) => Effect | Promise<Effect | undefined>
+
+/** A call that was sent: its status (missing: pending; 0: no response), its effect, and the error message if it failed. */
+export type SentCall = Call & { status?: number; effect?: Effect; problem?: string }
+
+const CLIENT = /^\/@([^/]+)\//.exec(location.pathname)?.[1]
+/** The client's base path: empty for the default client. */
+export const BASE = CLIENT === undefined ? '' : `/@${CLIENT}`
+const TOKEN = 'payout-sandbox admin token'
+// Without the base path, which would create its client.
+const CLIENTS_URL = `/__admin${callOf('listClients').path}`
+
+/** Asks the user for the admin token; `problem` says what was wrong with the last one. Returns `undefined` if the user cancels. */
+type Ask = (problem: string | undefined) => Promise<string | undefined>
+
+let ask: Ask = async () => undefined
+let tokenRequest: Promise<void> | undefined
+let isDeclined = false
+
+/** Sets the function that asks for the admin token when the server requires one. */
+export function setAsk(next: Ask) {
+  ask = next
+}
+
+/** Sends one request, with a token if there is one. Throws `CallError` if there is no response. */
+async function fetchOnce(
+  token: string | null,
+  url: string,
+  init: RequestInit,
+): Promise<FetchResponse> {
+  const headers = new Headers(init.headers)
+  try {
+    if (token !== null) headers.set('x-admin-token', token)
+  } catch {
+    throw new CallError(
+      0,
+      'This is not a valid token: it has characters that a header cannot contain.',
+    )
+  }
+  try {
+    return await fetch(url, { ...init, headers })
+  } catch {
+    throw new CallError(0, 'The sandbox does not respond. Is it running?')
+  }
+}
+
+const requiresToken = ({ error }: ErrorBody) => error === 'admin_token_required'
+
+/** Returns what is wrong with a token; `undefined` if it is valid. */
+async function problemWith(token: string): Promise<string | undefined> {
+  try {
+    const response = await fetchOnce(token, CLIENTS_URL, {})
+    const isRejected = !response.ok && requiresToken(await errorBodyOf(response))
+    return isRejected ? 'The server rejected the token.' : undefined
+  } catch (error) {
+    return (error as CallError).message
+  }
+}
+
+async function askForToken(): Promise<void> {
+  for (let problem: string | undefined; ; ) {
+    const token = await ask(problem)
+    isDeclined = token === undefined
+    if (token === undefined) throw new CallError(401, 'The admin API requires its token.')
+    problem = await problemWith(token)
+    if (problem !== undefined) continue
+    sessionStorage.setItem(TOKEN, token)
+    return
+  }
+}
+
+/** Asks for the token once, even if several calls need it at the same time. Throws `CallError` if the user cancels. */
+export function requestToken(): Promise<void> {
+  tokenRequest ??= askForToken().finally(() => {
+    tokenRequest = undefined
+  })
+  return tokenRequest
+}
+
+/** Fetches with the admin token; asks for it if it is missing or wrong. */
+async function fetchWithToken(url: string, init: RequestInit): Promise<FetchResponse> {
+  const token = sessionStorage.getItem(TOKEN)
+  const response = await fetchOnce(token, url, init)
+  if (response.ok) return response
+  const errorBody = await errorBodyOf(response)
+  if (requiresToken(errorBody) && !isDeclined) {
+    // Another call may already have stored a new token.
+    if (sessionStorage.getItem(TOKEN) === token) await requestToken()
+    return fetchWithToken(url, init)
+  }
+  throw errorOf(response.status, errorBody)
+}
+
+/** The status of a call for a client that was deleted. */
+export const GONE = 410
+
+let mustCheckClient = false
+
+/** Makes the next call check first that the client still exists: a call at its base path would create it again. */
+export function checkClientFirst() {
+  mustCheckClient = CLIENT !== undefined
+}
+
+async function checkClient() {
+  const { clients } = (await (
+    await fetchWithToken(CLIENTS_URL, {})
+  ).json()) as ResponseBody<'listClients'>
+  if (!clients.some(({ name }) => name === CLIENT))
+    throw new CallError(GONE, `The client ${CLIENT} was deleted.`)
+  mustCheckClient = false
+}
+
+/** Sends an admin call of the client. Throws `CallError`. */
+export async function request(path: string, init: RequestInit = {}): Promise<FetchResponse> {
+  if (mustCheckClient) await checkClient()
+  return fetchWithToken(`${BASE}/__admin${path}`, init)
+}
+
+/** Returns the JSON response of a GET call. Throws `CallError`. */
+export const read = async <Id extends AdminCallId>({ path }: Call<Id>): Promise<ResponseBody<Id>> =>
+  (await request(path)).json()
+
+/** Sends a call to its API. Throws `CallError`. */
+async function fetchCall(call: Call, init: RequestInit): Promise<FetchResponse> {
+  if (!isServiceCall(call)) return request(call.path, init)
+  if (mustCheckClient) await checkClient()
+  return fetchService(urlOf(call), init)
+}
+
+const watchers = new Set<(sent: SentCall) => void>()
+
+/** Calls `watcher` for every call that changes something, when it is sent and when its response arrives. */
+export function watchCalls(watcher: (sent: SentCall) => void): () => void {
+  watchers.add(watcher)
+  return () => void watchers.delete(watcher)
+}
+
+/** Calls `listener` for every such call when its response arrives. */
+export const onResponse = (listener: (sent: SentCall) => void): (() => void) =>
+  watchCalls((sent) => {
+    if (sent.status !== undefined) listener(sent)
+  })
+
+function notify(sent: SentCall) {
+  for (const watcher of [...watchers]) watcher(sent)
+}
+
+/** Sends a call and notifies all watchers. Throws `CallError`. */
+export async function send<Id extends CallId>(
+  call: Call<Id>,
+  effectOf?: EffectOf<Response<Id>>,
+): Promise<Response<Id>> {
+  const { method, body } = call
+  const json = body !== undefined && {
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json' },
+  }
+  notify(call)
+  try {
+    const response = await fetchCall(call, { method, ...json })
+    const responseBody: Response<Id> = await response.json()
+    const effect = await effectOf?.(responseBody)
+    notify({ ...call, status: response.status, ...(effect && { effect }) })
+    return responseBody
+  } catch (error) {
+    const { status, message } = error as CallError
+    notify({ ...call, status: status ?? 0, problem: message })
+    throw error
+  }
+}
+
+const urlOf = ({ root, path }: Call): string => `${BASE}${root}${path}`
+
+/** Formats a call as one readable line. */
+export const textOf = (call: Call): string =>
+  `${call.method} ${urlOf(call)}${call.body === undefined ? '' : ` ${JSON.stringify(call.body)}`}`
+
+/** Quotes a text for a POSIX shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+/** Formats a request as a curl command for a POSIX shell. */
+export function curlOf({
+  method,
+  url,
+  headers = {},
+  body,
+}: {
+  method: string
+  url: string
+  headers?: Readonly<Record<string, string>>
+  body?: string | undefined
+}): string {
+  return [
+    `curl -X ${method} ${quoted(url)}`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    ...(body === undefined ? [] : [`--data-raw ${quoted(body)}`]),
+  ].join(' ')
+}
+
+/** The header with the token of a call, as an option of curl; empty if the call has none. */
+function tokenOption(call: Call): string {
+  if (isServiceCall(call)) return hasAccessToken() ? ' -H "Authorization: Bearer $TOKEN"' : ''
+  return sessionStorage.getItem(TOKEN) === null ? '' : ' -H "X-Admin-Token: $ADMIN_TOKEN"'
+}
+
+/** Formats a call as a curl command. The token is a variable, so that the shell history does not contain it. */
+export const curlOfCall = (call: Call): string => {
+  const { method, body } = call
+  const line = curlOf({
+    method,
+    url: `${location.origin}${urlOf(call)}`,
+    ...(body !== undefined && {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }),
+  })
+  return line + tokenOption(call)
+}
+
+// The names of the rows that the console shows.
+
+export type Client = ResponseBody<'readClient'>
+export type Clock = Client['clock']
+export type Timer = ResponseBody<'listTimers'>['timers'][number]
+export type User = ResponseBody<'readUser'>
+export type KycRecord = User['kyc'][number]
+export type BankAccount = User['bank_accounts'][number]
+/** A payment with all its details. */
+export type PaymentWithAll = ResponseBody<'readTransaction'>
+export type Payment = PaymentWithAll['transaction']
+export type Step = PaymentWithAll['steps'][number]
+export type Delivery = PaymentWithAll['deliveries'][number]
+export type Attempt = Delivery['attempts'][number]
+export type LoggedRequest = ResponseBody<'getRequest'>
+/** A call of the service in short, as the event stream sends it. */
+export type ShortRequest = PaymentWithAll['requests'][number]

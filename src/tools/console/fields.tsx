@@ -1,0 +1,131 @@
+// Fields of forms.
+import type { ComponentChildren } from 'preact'
+import { useId, useState } from 'preact/hooks'
+import { searchTest } from '../../model/search.ts'
+import { useUrlField } from './route.ts'
+
+/** Fields with their button. Enter in a field presses the button. */
+export const Form = ({ children }: { children: ComponentChildren }) => (
+  <form class="row" onSubmit={(event) => event.preventDefault()}>
+    {children}
+  </form>
+)
+
+/** A select with a label. Each option is a value, or a value and its text. */
+export function Choice({
+  label,
+  value,
+  values,
+  onChange,
+}: {
+  label: string
+  value: string
+  values: readonly (string | readonly [string, string])[]
+  onChange: (value: string) => void
+}) {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select id={id} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+        {values.map((one) => {
+          const [name, text] = typeof one === 'string' ? [one, one] : one
+          return (
+            <option key={name} value={name}>
+              {text}
+            </option>
+          )
+        })}
+      </select>
+    </div>
+  )
+}
+
+/** A text field with a label. */
+export function Input({
+  label,
+  value,
+  onInput,
+  type = 'text',
+  placeholder,
+  short = false,
+}: {
+  label: string
+  value: string
+  onInput: (value: string) => void
+  type?: 'text' | 'search' | 'password'
+  placeholder?: string
+  /** For a word or a number. */
+  short?: boolean
+}) {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        class={short ? 'short' : ''}
+        type={type}
+        autocomplete="off"
+        spellcheck={false}
+        value={value}
+        placeholder={placeholder}
+        onInput={({ currentTarget }) => onInput(currentTarget.value)}
+      />
+    </div>
+  )
+}
+
+/** The values of the fields of a form, and a setter for each of them. */
+export function useFields<T extends object>(start: T) {
+  const [fields, setFields] = useState(start)
+  const set = (field: keyof T) => (value: string) =>
+    setFields((before) => ({ ...before, [field]: value }))
+  return { fields, set }
+}
+
+/** A form that the user opens. It reads nothing from the server until then. */
+export function Fold({ title, children }: { title: string; children: ComponentChildren }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details class="fold" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{title}</summary>
+      {isOpen && children}
+    </details>
+  )
+}
+
+/** The words that a text must contain, in any order. */
+export type Search = {
+  text: string
+  /** The words for the server; absent: none. */
+  query: string | undefined
+  set: (text: string) => void
+  /** Whether a text contains all words. */
+  finds: (text: string) => boolean
+}
+
+/** A text without the signs that only the page puts into amounts. */
+const plainText = (text: string): string => text.replace(/₹|(?<=\d),(?=\d)/g, '')
+
+/** The search of a list, whose words are in the URL. */
+export function useSearch(): Search {
+  const [text, set] = useUrlField('search')
+  const query = plainText(text)
+  const isFound = searchTest(query)
+  return {
+    text,
+    query: query || undefined,
+    set,
+    finds: (other) => isFound?.(plainText(other)) ?? true,
+  }
+}
+
+/** The field of a search. */
+export const SearchField = ({
+  search: { text, set },
+  placeholder,
+}: {
+  search: Search
+  placeholder: string
+}) => <Input label="Search" type="search" placeholder={placeholder} value={text} onInput={set} />

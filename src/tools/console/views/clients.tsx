@@ -1,0 +1,137 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { ResponseBody } from '../../../admin/contract.ts'
+import { Act, Copy, Dialog } from '../act.tsx'
+import { BASE, type Client, callOf, onResponse } from '../api.ts'
+import { Form, Input, type Search } from '../fields.tsx'
+import { Card, Found, Problem } from '../ui.tsx'
+import { useLoaded } from '../use-data.ts'
+
+const consoleUrlOf = (name: string) => (name === 'default' ? '/__admin/' : `/@${name}/__admin/`)
+
+function useClients() {
+  const loaded = useLoaded(callOf('listClients'), ['recheck'])
+  const { reload } = loaded
+  useEffect(
+    () =>
+      onResponse(({ path }) => {
+        if (path.startsWith('/clients')) void reload()
+      }),
+    [reload],
+  )
+  return loaded
+}
+
+/** The current client and the links to the others. Each client has its own page, at its base path. */
+export function ClientMenu({ name = BASE.slice(2) || 'default' }: { name: string | undefined }) {
+  const { data } = useClients()
+  const menu = useRef<HTMLDetailsElement>(null)
+  const close = () => menu.current?.removeAttribute('open')
+  return (
+    <details
+      class="menu"
+      ref={menu}
+      onKeyDown={({ key }) => {
+        if (key !== 'Escape') return
+        close()
+        menu.current?.querySelector('summary')?.focus()
+      }}
+      onFocusOut={({ relatedTarget }) => {
+        if (!menu.current?.contains(relatedTarget as Node | null)) close()
+      }}
+    >
+      <summary>
+        <span class="word">Client </span>
+        <b>{name}</b>
+      </summary>
+      <ul>
+        {data?.clients.map((one) => (
+          <li key={one.name}>
+            <a
+              href={consoleUrlOf(one.name) + location.hash}
+              aria-current={one.name === name ? 'page' : undefined}
+            >
+              {one.name}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+type Created = ResponseBody<'createClient'>
+
+/** Shows the token of a new client; it is never shown again. */
+const Token = ({ created, onClose }: { created: Created; onClose: () => void }) => (
+  <Dialog title={`Client ${created.name} was created`} onClose={onClose}>
+    <p>
+      The token is shown only once. Calls with this token use the client {created.name}. Calls under{' '}
+      <code>/@{created.name}</code> use it too.
+    </p>
+    <div class="row">
+      <code>{created.access_token}</code>
+      <Copy text={created.access_token} label="Copy the token" />
+    </div>
+    <div class="row end">
+      <button type="button" onClick={onClose}>
+        Stay here
+      </button>
+      <a class="button" href={consoleUrlOf(created.name) + location.hash}>
+        Go to {created.name}
+      </a>
+    </div>
+  </Dialog>
+)
+
+/** The list of the clients, and a form that creates one. */
+export function Clients({ client, finds }: { client: Client } & Pick<Search, 'finds'>) {
+  const { data, problem } = useClients()
+  const found = data?.clients.filter((one) => finds(`${one.name} ${one.scenario}`))
+  const [name, setName] = useState('')
+  const [isFork, setFork] = useState(false)
+  const [created, setCreated] = useState<Created>()
+  const body = { name, ...(isFork && { from: { client: client.name } }) }
+  return (
+    <Card title="Clients">
+      <p class="hint">Each client has its own world. To see another client, open its base path.</p>
+      <Problem text={problem} />
+      <ul class="list">
+        {found?.map((one) => (
+          <li key={one.name}>
+            <a href={`${consoleUrlOf(one.name)}${location.hash}`}>{one.name}</a>
+            <span class="hint">{one.scenario}</span>
+            {one.name !== 'default' && one.name !== client.name && (
+              <Act
+                quiet
+                label="Delete"
+                name={one.name}
+                confirm={`Deletes client ${one.name} and all its data.`}
+                call={callOf('deleteClient', { params: { name: one.name } })}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+      <Found found={found} of={data?.clients} noun="client" />
+      <Form>
+        <Input label="Name" value={name} placeholder="worker-3" onInput={setName} />
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={isFork}
+            onChange={({ currentTarget }) => setFork(currentTarget.checked)}
+          />
+          as a fork of {client.name}
+        </label>
+        <Act
+          submit
+          label="New client"
+          disabled={name === ''}
+          call={callOf('createClient', { body })}
+          onDone={setCreated}
+        />
+      </Form>
+      {created && <Token created={created} onClose={() => setCreated(undefined)} />}
+    </Card>
+  )
+}

@@ -1,0 +1,272 @@
+import { EVENTS } from '../../../scenarios/operations-and-events.ts'
+import { type Attempt, type Client, type Clock, callOf, type Delivery } from '../api.ts'
+import { Choice, SearchField, useSearch } from '../fields.tsx'
+import { useUrlField } from '../route.ts'
+import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
+import { At } from '../settings.tsx'
+import { Card, Chip, Facts, HttpStatus, Problem, paymentText, Text } from '../ui.tsx'
+import { useLoaded, usePages } from '../use-data.ts'
+import { Redeliver } from './send.tsx'
+import { deliveryText } from './story.ts'
+import { NoReceiver } from './webhook.tsx'
+
+/** The status of the receiver's response, or the error code if there is none. */
+const ResponseStatus = ({ attempt: { status, error } }: { attempt: Attempt }) =>
+  status === null ? (
+    <span class="chip bad">{error?.code ?? 'no response'}</span>
+  ) : (
+    <HttpStatus status={status} />
+  )
+
+const COLUMNS: readonly Column<Delivery>[] = [
+  { title: 'Event', width: 'minmax(11.5rem, 3fr)', show: ({ event }) => event },
+  { title: 'Status', width: '7rem', show: ({ status }) => <Chip state={status} /> },
+  {
+    title: 'Response',
+    width: 'minmax(4.5rem, 2fr)',
+    minor: true,
+    show: ({ attempts }) => {
+      const last = attempts.at(-1)
+      return last ? <ResponseStatus attempt={last} /> : '–'
+    },
+  },
+  {
+    title: 'Payment',
+    width: 'minmax(9.5rem, 4fr)',
+    show: (delivery) => paymentText(delivery),
+  },
+  {
+    title: 'Attempts',
+    width: '10rem',
+    minor: true,
+    show: ({ attempts, next_attempt_at: next }) => (
+      <>
+        {attempts.length}
+        {next !== null && (
+          <>
+            , next <At short at={next} />
+          </>
+        )}
+      </>
+    ),
+  },
+  { title: 'Created', width: AT_WIDTH, show: ({ created_at }) => <At at={created_at} /> },
+]
+const hrefOf = ({ delivery_id }: Delivery) => `#/deliveries/${delivery_id}`
+const STATES = ['pending', 'delivered', 'failed', 'dropped', 'cancelled', 'recorded']
+
+export function Deliveries({ client, reload }: { client: Client; reload: () => void }) {
+  const search = useSearch()
+  const [status, setStatus] = useUrlField('status', STATES)
+  const [event, setEvent] = useUrlField('event')
+  const { total, problem, at, want } = usePages(
+    'listDeliveries',
+    {
+      search: search.query,
+      status: status || undefined,
+      event: event || undefined,
+    },
+    (page) => page.deliveries,
+    ['delivery', 'change'],
+  )
+  return (
+    <>
+      <h2>Webhook deliveries</h2>
+      <NoReceiver client={client} reload={reload} />
+      <div class="row">
+        <SearchField search={search} placeholder="event, reference, id" />
+        <Choice
+          label="Status"
+          value={status}
+          values={[['', 'any'], ...STATES]}
+          onChange={setStatus}
+        />
+        <Choice label="Event" value={event} values={[['', 'any'], ...EVENTS]} onChange={setEvent} />
+      </div>
+      <Problem text={problem} />
+      {total !== undefined && (
+        <Rows
+          label="Deliveries"
+          columns={COLUMNS}
+          total={total}
+          at={at}
+          want={want}
+          href={hrefOf}
+          empty={
+            status === '' && event === '' && search.text === ''
+              ? 'No events yet.'
+              : 'No delivery matches.'
+          }
+        />
+      )}
+    </>
+  )
+}
+
+/** Says how a delivery ended, why nobody has received it, and that a clock that stands still keeps it back. */
+function resultText(delivery: Delivery, clock: Clock): string {
+  const reason = delivery.attempts.at(-1)?.error?.message
+  const text =
+    reason === undefined ? deliveryText(delivery) : `${deliveryText(delivery)}: ${reason}`
+  return clock.mode === 'frozen' && delivery.status === 'pending'
+    ? `${text}. The clock is frozen: nothing is sent until you advance or resume it`
+    : text
+}
+
+const FORGED = {
+  wrong: 'signed with another secret; your handler must reject it',
+  missing: 'no signature was sent',
+  stale: 'the timestamp is one hour before the attempt',
+} as const
+
+/** Describes how a rule of the scenario forged the signature; undefined if none did. */
+function forgeryOf({ fault, rule }: Delivery): string | undefined {
+  const word = fault?.signature ?? fault?.timestamp
+  return word && `Forged by rule ${rule}: ${FORGED[word]}.`
+}
+
+/** The signature of an attempt, with an explanation. */
+function Signature({ attempt: { headers }, delivery }: { attempt: Attempt; delivery: Delivery }) {
+  const signature = headers['webhook-signature']
+  const count = signature?.split(' ').length ?? 0
+  const forgery = forgeryOf(delivery)
+  return (
+    <>
+      {signature && <code>{signature}</code>}
+      {forgery && <p class="failed">{forgery}</p>}
+      {signature && (
+        <p class="hint">
+          {count > 1
+            ? 'The signatures are masked. There are two, because the secret can be read as plain characters and as base64; one that matches is enough.'
+            : 'The signature is masked. There is one, because the secret can be read as plain characters only.'}{' '}
+          The signed text is{' '}
+          <code>{`${headers['webhook-id']}.${headers['webhook-timestamp']}.`}</code> followed by the
+          raw body.
+        </p>
+      )}
+      {!signature && !forgery && 'none'}
+    </>
+  )
+}
+
+const AttemptCard = ({ attempt, delivery }: { attempt: Attempt; delivery: Delivery }) => (
+  <Card title={`Attempt ${attempt.number}`} wide>
+    <Facts
+      facts={[
+        ['At', <At key="at" at={attempt.at} />],
+        ['URL', <code key="url">{attempt.url}</code>],
+        ['Response', <ResponseStatus key="response" attempt={attempt} />],
+        ['Duration', `${attempt.duration_ms} ms`],
+        ['Error', attempt.error?.message],
+        ['Signature', <Signature key="signature" attempt={attempt} delivery={delivery} />],
+      ]}
+    />
+    <details>
+      <summary>Request headers</summary>
+      <Facts
+        facts={Object.entries(attempt.headers).map(([name, value]) => [
+          name,
+          <code key={name}>{value}</code>,
+        ])}
+      />
+    </details>
+    <details>
+      <summary>Response{attempt.truncated && attempt.response !== '' && ' (first 4 KiB)'}</summary>
+      {attempt.response === '' ? (
+        <p class="empty">
+          {attempt.truncated ? 'The body is compressed, so it is not stored.' : 'No body'}
+        </p>
+      ) : (
+        <Text label="Response" value={attempt.response} />
+      )}
+    </details>
+  </Card>
+)
+
+/** The result of the built-in receiver, if the event was sent there. */
+function Received({ eventId }: { eventId: string }) {
+  const { data } = useLoaded(callOf('listInbox', { query: { limit: 100 } }), ['delivery'])
+  const messages = data?.messages.filter(({ webhook_id }) => webhook_id === eventId) ?? []
+  if (messages.length === 0) return null
+  return (
+    <Card title="Built-in receiver" wide>
+      <ul>
+        {messages.map(({ received_at, verified, reason, attempt }) => (
+          <li key={`${received_at} ${attempt}`}>
+            attempt {attempt}: {verified ? 'the signature is valid' : `rejected: ${reason}`}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
+export function OneDelivery({ id, clock }: { id: string; clock: Clock }) {
+  const {
+    data: delivery,
+    problem,
+    reload,
+  } = useLoaded(callOf('getDelivery', { params: { id } }), ['delivery'])
+  return (
+    <>
+      <p class="crumbs">
+        <a href="#/deliveries">Deliveries</a>
+      </p>
+      <Problem text={problem} />
+      {delivery && (
+        <>
+          <h2>
+            {delivery.event} <Chip state={delivery.status} />
+          </h2>
+          <div class="cards">
+            <Card title="Delivery">
+              <Facts
+                facts={[
+                  ['Id', <code key="id">{delivery.delivery_id}</code>],
+                  [
+                    'Event',
+                    <code key="event">{delivery.event_id ?? 'none: no webhook was set'}</code>,
+                  ],
+                  [
+                    'Resource',
+                    delivery.event.startsWith('transaction.') ? (
+                      <a href={`#/payments/${delivery.resource_id}`}>{delivery.resource_id}</a>
+                    ) : (
+                      <code>{delivery.resource_id}</code>
+                    ),
+                  ],
+                  ['Payment', paymentText(delivery)],
+                  ['Result', resultText(delivery, clock)],
+                  ['Created', <At key="at" at={delivery.created_at} />],
+                  [
+                    'Next attempt',
+                    delivery.next_attempt_at && <At key="next" at={delivery.next_attempt_at} />,
+                  ],
+                  ['Waits for', delivery.hold_until],
+                  ['Rule', delivery.rule],
+                ]}
+              />
+              <Redeliver id={delivery.delivery_id} onDone={() => void reload()} />
+            </Card>
+            {delivery.event_id && <Received eventId={delivery.event_id} />}
+            <Card title="Body" wide>
+              {delivery.fault?.body && (
+                <p class="failed">
+                  Truncated by rule {delivery.rule}: only the first half was sent.
+                </p>
+              )}
+              {delivery.body === null ? (
+                <p class="empty">No body</p>
+              ) : (
+                <Text label="Body" value={delivery.body} />
+              )}
+            </Card>
+            {[...delivery.attempts].reverse().map((attempt) => (
+              <AttemptCard key={attempt.number} attempt={attempt} delivery={delivery} />
+            ))}
+          </div>
+        </>
+      )}
+    </>
+  )
+}

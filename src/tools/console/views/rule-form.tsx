@@ -1,0 +1,162 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { OPERATIONS } from '../../../scenarios/operations-and-events.ts'
+import { Act } from '../act.tsx'
+import { callOf } from '../api.ts'
+import { Choice, Form, Input, type Search } from '../fields.tsx'
+import { Card, Found, Problem } from '../ui.tsx'
+import { useLoaded } from '../use-data.ts'
+
+const STEP_STATUSES = {
+  createTransaction: ['transaction', ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED']],
+  submitKyc: ['kyc', ['pending', 'success', 'failed']],
+  addBankAccount: ['bank', ['pending', 'success', 'failed']],
+} as const
+const OUTCOMES = [
+  ['status', 'respond with a status'],
+  ['delay', 'respond late'],
+  ['fault', 'break the connection'],
+  ['steps', 'set the final status'],
+] as const
+const FAULTS = ['reset', 'hang', 'empty', 'malformed', 'truncate'] as const
+type Outcome = (typeof OUTCOMES)[number][0]
+
+type Values = {
+  operation: string
+  outcome: Outcome
+  status: string
+  delay: string
+  fault: string
+  at: string
+  end: string
+  after: string
+  once: boolean
+}
+
+const hasSteps = (operation: string): operation is keyof typeof STEP_STATUSES =>
+  operation in STEP_STATUSES
+
+function thenOf({ operation, outcome, status, delay, fault, at, end, after }: Values): object {
+  if (outcome === 'delay') return { delay }
+  if (outcome === 'fault') return { fault, ...(at === 'after' && { at }) }
+  if (outcome === 'status' || !hasSteps(operation)) return { respond: { status: Number(status) } }
+  const [noun, statuses] = STEP_STATUSES[operation]
+  const known: readonly string[] = statuses
+  const last = known.includes(end) ? end : statuses[0]
+  const first = { status: statuses[0] }
+  if (last === first.status) return { [noun]: [first] }
+  // A KYC record or a bank account can have its final status from the start. A payment always starts as PENDING.
+  if (after === '' && noun !== 'transaction') return { [noun]: [{ status: last }] }
+  return { [noun]: [first, { status: last, after: after || '0s' }] }
+}
+
+/** A short form that pushes a rule. With `of`, the rule is for these calls, and `children` choose them. */
+export function RuleForm({
+  of,
+  onDone,
+  children,
+}: {
+  of?: { operation: string; more: object }
+  onDone: () => void
+  children?: ComponentChildren
+}) {
+  const [form, setForm] = useState<Values>({
+    operation: of?.operation ?? 'createTransaction',
+    outcome: 'status',
+    status: '503',
+    delay: '2s',
+    fault: 'reset',
+    at: 'before',
+    end: 'FAILED',
+    after: '',
+    once: true,
+  })
+  const set = (field: keyof Values) => (value: string) => setForm({ ...form, [field]: value })
+  const { operation, outcome } = form
+  const outcomes = hasSteps(operation) ? OUTCOMES : OUTCOMES.filter(([name]) => name !== 'steps')
+  const shown = outcomes.some(([name]) => name === outcome) ? outcome : 'status'
+  const call = callOf('pushRule', {
+    body: {
+      when: { operation, ...of?.more },
+      ...(form.once && { times: 1 }),
+      then: thenOf({ ...form, outcome: shown }),
+    },
+  })
+  return (
+    <Form>
+      {children ?? (
+        <Choice
+          label="When"
+          value={operation}
+          values={['*', ...OPERATIONS]}
+          onChange={set('operation')}
+        />
+      )}
+      <Choice label="Then" value={shown} values={outcomes} onChange={set('outcome')} />
+      {shown === 'status' && <Input label="Status" value={form.status} onInput={set('status')} />}
+      {shown === 'delay' && <Input label="Delay" value={form.delay} onInput={set('delay')} />}
+      {shown === 'fault' && (
+        <>
+          <Choice label="Fault" value={form.fault} values={FAULTS} onChange={set('fault')} />
+          <Choice
+            label="Fault at"
+            value={form.at}
+            values={[
+              ['before', 'before the operation'],
+              ['after', 'after the operation'],
+            ]}
+            onChange={set('at')}
+          />
+        </>
+      )}
+      {shown === 'steps' && hasSteps(operation) && (
+        <>
+          <Choice
+            label="Status"
+            value={form.end}
+            values={STEP_STATUSES[operation][1]}
+            onChange={set('end')}
+          />
+          <Input label="After (5s, 1d)" value={form.after} onInput={set('after')} />
+        </>
+      )}
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={form.once}
+          onChange={({ currentTarget }) => setForm({ ...form, once: currentTarget.checked })}
+        />
+        once
+      </label>
+      <Act submit label="Push the rule" call={call} onDone={onDone} />
+    </Form>
+  )
+}
+
+/** The form for a rule, and the list of the pushed rules. */
+export function Rules({ finds }: Pick<Search, 'finds'>) {
+  const { data, problem, reload } = useLoaded(callOf('listRules'), ['scenario', 'request'])
+  const found = data?.rules.filter(({ definition }) => finds(JSON.stringify(definition)))
+  return (
+    <Card title="Push a rule in front of the active scenario" wide>
+      <RuleForm onDone={() => void reload()} />
+      <Problem text={problem} />
+      <ul class="list">
+        {found?.map(({ rule_id, hits, definition }) => (
+          <li key={rule_id}>
+            <code>{JSON.stringify(definition)}</code>
+            <span class="hint">hits: {hits}</span>
+            <Act
+              quiet
+              label="Delete"
+              name={rule_id}
+              call={callOf('deleteRule', { params: { id: rule_id } })}
+              onDone={() => void reload()}
+            />
+          </li>
+        ))}
+      </ul>
+      <Found found={found} of={data?.rules} noun="rule" />
+    </Card>
+  )
+}

@@ -1,0 +1,175 @@
+import type { ResponseBody } from '../../../admin/contract.ts'
+import { Act } from '../act.tsx'
+import { callOf } from '../api.ts'
+import { SearchField, useSearch } from '../fields.tsx'
+import { Card, Problem, Scroll } from '../ui.tsx'
+import { useLoaded } from '../use-data.ts'
+
+type Listed = ResponseBody<'listScenarios'>
+
+/** A notice in all other views that changed scenario files were rejected. */
+export function RejectedFiles() {
+  const { data } = useLoaded(callOf('listScenarios'), ['scenario'])
+  const count = data?.problems.length ?? 0
+  if (count === 0) return null
+  return (
+    <p class="problem" role="status">
+      The changed scenario files were rejected. The previous files stay active.{' '}
+      <a href="#/scenarios">
+        {count} {count === 1 ? 'problem' : 'problems'}
+      </a>
+    </p>
+  )
+}
+
+function ScenarioItem({
+  scenario: { name, title, description, definition },
+  isActive,
+  reload,
+}: {
+  scenario: Listed['scenarios'][number] & { definition?: object | undefined }
+  isActive: boolean
+  reload: () => void
+}) {
+  return (
+    <li class={isActive ? 'active' : ''}>
+      <div>
+        <h3>
+          <a href={`#/scenarios/${encodeURIComponent(name)}`}>{name}</a>{' '}
+          {isActive && <span class="chip good">active</span>}
+        </h3>
+        <p>{title}</p>
+        <p class="hint">{description}</p>
+      </div>
+      <Act
+        quiet
+        label={isActive ? 'Restart' : 'Activate'}
+        name={name}
+        call={callOf('setScenario', { body: definition ? { definition } : { name } })}
+        onDone={reload}
+      />
+    </li>
+  )
+}
+
+export function Scenarios() {
+  const { data, problem, reload } = useLoaded(callOf('listScenarios'), ['scenario'])
+  const { data: active } = useLoaded(callOf('getScenario'), ['scenario', 'request'])
+  const done = () => void reload()
+  const search = useSearch()
+  return (
+    <>
+      <h2>Scenarios</h2>
+      <p class="hint">
+        A scenario says how the service behaves. When you activate or restart one, its hits start at
+        0 and its timeline starts.
+      </p>
+      <div class="row">
+        <SearchField search={search} placeholder="late, webhook" />
+      </div>
+      <Problem text={problem} />
+      {data && data.problems.length > 0 && (
+        <Card title="The changed files were rejected" wide>
+          <p>The previous files stay active.</p>
+          <ul class="problems">
+            {data.problems.map((one) => (
+              <li key={one}>
+                <code>{one}</code>
+              </li>
+            ))}
+          </ul>
+        </Card>
+      )}
+      {active && active.expect.length > 0 && (
+        <Card title="Expectations" wide>
+          <ul>
+            {active.expect.map(({ operation, found, met }) => (
+              <li key={operation}>
+                {operation}: {found} calls, {met ? 'as expected' : 'not as expected'}
+              </li>
+            ))}
+          </ul>
+        </Card>
+      )}
+      <ul class="list">
+        {data && active?.definition && (
+          <ScenarioItem
+            isActive
+            reload={done}
+            scenario={{
+              ...active,
+              description: 'Defined by an API call, not by a file.',
+              file: null,
+              active: true,
+            }}
+          />
+        )}
+        {data?.scenarios
+          .filter(({ name, title, description }) => search.finds(`${name} ${title} ${description}`))
+          .map((scenario) => (
+            <ScenarioItem
+              key={scenario.name}
+              isActive={scenario.active}
+              reload={done}
+              scenario={scenario}
+            />
+          ))}
+      </ul>
+    </>
+  )
+}
+
+export function OneScenario({ name }: { name: string }) {
+  const { data, problem } = useLoaded(callOf('readScenario', { params: { name } }), [
+    'scenario',
+    'request',
+    'delivery',
+  ])
+  const byLine = new Map(
+    [...(data?.rules ?? []), ...(data?.webhooks ?? [])].map((rule) => [rule.line, rule]),
+  )
+  return (
+    <>
+      <p class="crumbs">
+        <a href="#/scenarios">Scenarios</a>
+      </p>
+      <h2>{name}</h2>
+      <Problem text={problem} />
+      {data && (
+        <>
+          <p class="hint">{data.file ?? 'defined by an API call'}</p>
+          {data.changed && (
+            <p class="problem" role="status">
+              The file has changed or was deleted. The sandbox still uses the version below.
+            </p>
+          )}
+          <Scroll label="Source">
+            <table class="source">
+              <thead>
+                <tr>
+                  <th scope="col">Line</th>
+                  <th scope="col">Hits</th>
+                  <th scope="col">Source</th>
+                </tr>
+              </thead>
+              <tbody>
+                {data.source.split('\n').map((text, i) => {
+                  const rule = byLine.get(i + 1)
+                  return (
+                    <tr key={i} class={rule && rule.hits > 0 ? 'hit' : ''}>
+                      <td>{i + 1}</td>
+                      <td>{rule && <span title={rule.name}>{rule.hits} ×</span>}</td>
+                      <td>
+                        <code>{text}</code>
+                      </td>
+                    </tr>
+                  )
+                })}
+              </tbody>
+            </table>
+          </Scroll>
+        </>
+      )}
+    </>
+  )
+}

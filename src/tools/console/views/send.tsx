@@ -1,0 +1,96 @@
+// Buttons that send webhooks now. The line at the bottom shows how the attempts ended: the status of the admin call does
+// not show it.
+import {
+  isRejected,
+  nextAttempt,
+  type SentDelivery,
+  sentStatus,
+} from '../../../model/feed-kinds.ts'
+import { Act } from '../act.tsx'
+import { callOf, type Effect, read, type Timer } from '../api.ts'
+import { useTimes } from '../settings.tsx'
+
+type TimeText = (at: string) => string
+
+/** Formats an instant as `At` shows it. */
+function useTimeText(): TimeText {
+  const { wallOf, zoneOf } = useTimes()
+  return (at) => `${wallOf(at).day} ${wallOf(at).time} ${zoneOf(at)}`
+}
+
+const textOf = (one: SentDelivery, timeText: TimeText): string =>
+  [sentStatus(one), nextAttempt(one, timeText)].filter((part) => part !== undefined).join('; ')
+
+/** Describes how the deliveries of one event ended. */
+function effectOf(deliveries: readonly SentDelivery[], timeText: TimeText): Effect {
+  const texts = deliveries.map((one) => textOf(one, timeText))
+  return {
+    text: texts.length === 1 ? texts[0]! : texts.map((text, i) => `${i + 1}: ${text}`).join('. '),
+    isBad: deliveries.some(isRejected),
+  }
+}
+
+/** Triggers an event for a resource. With an empty id, the server takes the newest resource. */
+export function Trigger({
+  event,
+  resource,
+  submit = false,
+}: {
+  event: string
+  resource: string
+  submit?: boolean
+}) {
+  const timeText = useTimeText()
+  return (
+    <Act
+      submit={submit}
+      label="Trigger"
+      call={callOf('triggerWebhook', {
+        body: { event, ...(resource !== '' && { resource_id: resource }) },
+      })}
+      effectOf={({ deliveries }) => effectOf(deliveries, timeText)}
+    />
+  )
+}
+
+export function Redeliver({ id, onDone }: { id: string; onDone: () => void }) {
+  const timeText = useTimeText()
+  return (
+    <Act
+      label="Redeliver"
+      call={callOf('redeliver', { params: { id } })}
+      effectOf={(delivery) => effectOf([delivery], timeText)}
+      onDone={onDone}
+    />
+  )
+}
+
+/** Describes how the attempt of a timer ended; undefined if the delivery was deleted. */
+const attemptEffect = (delivery_id: string, timeText: TimeText) =>
+  read(callOf('getDelivery', { params: { id: delivery_id } })).then(
+    (delivery) => effectOf([delivery], timeText),
+    () => undefined,
+  )
+
+/** Runs a timer now. */
+export function RunTimer({
+  timer: { timer_id, kind, resource_id },
+  onDone,
+}: {
+  timer: Timer
+  onDone: () => void
+}) {
+  const timeText = useTimeText()
+  return (
+    <Act
+      quiet
+      label="Run now"
+      name={timer_id}
+      call={callOf('fireTimer', { params: { id: timer_id } })}
+      effectOf={
+        kind === 'webhook.attempt' ? () => attemptEffect(resource_id!, timeText) : undefined
+      }
+      onDone={onDone}
+    />
+  )
+}

@@ -1,0 +1,127 @@
+import * as z from 'zod'
+import {
+  createCaller,
+  type Exchange,
+  type ExchangeOptions,
+  exchange,
+  type FailedCall,
+  noResponseText,
+  notJsonText,
+  type Target,
+} from '../../admin/caller.ts'
+import type { ResponseBody, UncheckedArguments } from '../../admin/contract.ts'
+import type { AdminCallId } from '../../model/admin-routes.ts'
+import type { FieldError } from '../../model/errors.ts'
+
+/** The sandbox that the tools of a server use. */
+export type Access = {
+  /** The client, and how to reach it. */
+  target: Target
+  /** The base URL of the client without `/v1`, as the program of the agent reaches it. */
+  url: string
+  /** The access token of the client, if it is known. */
+  token?: string | undefined
+  /** What the agent must know about how it was connected. */
+  note?: string | undefined
+}
+
+/** What one call of a tool uses. Its requests end when the agent cancels it or is gone. */
+export type Connection = Omit<Access, 'target'> & {
+  signal: AbortSignal
+  /** Makes a call of the admin API. */
+  admin<Id extends AdminCallId>(id: Id, args?: UncheckedArguments<Id>): Promise<ResponseBody<Id>>
+  /** Sends any request; the path is below the base URL. */
+  send(path: string, options: ExchangeOptions, body?: string): ReturnType<Exchange>
+}
+
+/** The result of a tool. It has no structured content: some agents show that to the model instead of the text. */
+export type ToolResult = {
+  /** Short text, which says what is the case. */
+  text: string
+  /** What to do next, as the end of a sentence that starts with `Next:`. */
+  next: string
+}
+
+/** The name or the id of one thing; a URL drops the path `..`. */
+export const Name = z.string().regex(/[^.]/, 'must be a name or an id')
+
+/** A tool of the MCP server. */
+export type Tool = {
+  name: string
+  title: string
+  /** One sentence for the table of the docs. */
+  description: string
+  /** It changes nothing. */
+  readOnly?: true
+  input: z.ZodObject
+  run(args: object, connection: Connection): Promise<ToolResult>
+}
+
+/** Defines a tool; its arguments have the types of its schema. */
+export const defineTool = <S extends z.ZodObject>(
+  tool: Omit<Tool, 'input' | 'run'> & {
+    input: S
+    run(args: z.output<S>, connection: Connection): ToolResult | Promise<ToolResult>
+  },
+): Tool => tool as unknown as Tool
+
+/** The call of a tool was rejected. The message says why, `next` what to do. */
+export class ToolError extends Error {
+  readonly next: string
+
+  constructor(message: string, next: string) {
+    super(message)
+    this.name = 'ToolError'
+    this.next = next
+  }
+}
+
+// What an agent can do about an error, beyond the message of the sandbox.
+const ADVICE: Readonly<Record<string, string>> = {
+  no_response:
+    'start the sandbox (payout-sandbox start), or give its address to payout-sandbox mcp with --url.',
+  admin_token_required:
+    'send the header X-Admin-Token, or give --admin-token to payout-sandbox mcp. The sandbox prints the token at start.',
+  wait_timeout:
+    'look whether the clock stands still (look); if it does, move it with advance_clock, then wait again.',
+  verification_failed: 'read the closest calls above, or list all calls with find_requests.',
+  not_found:
+    'do what the message says, or check the id or the name: look, find_requests and the tools that list show those that exist.',
+}
+
+type ErrorBody = { error: string; message: string; errors?: readonly FieldError[] }
+
+/** The error of a failed call of the admin API. */
+function errorOf({ method, url, status, body, cause }: FailedCall): ToolError {
+  if (status === 0) return new ToolError(noResponseText(url, cause), ADVICE['no_response']!)
+  if (!body) return new ToolError(notJsonText(`${method} ${url}`, status), ADVICE['no_response']!)
+  const { error, message, errors = [] } = body as ErrorBody
+  const details = errors.map((one) => `\n- ${one.field}: ${one.message}`)
+  return new ToolError(
+    // The message has a single one of them.
+    `Rejected (${error}): ${message}${details.length > 1 ? details.join('') : ''}`,
+    ADVICE[error] ??
+      'correct the arguments and call the tool again; the resource payout-sandbox://docs/errors.md explains each code.',
+  )
+}
+
+/** Connects one call of a tool. */
+export function connect({ target, ...more }: Access, signal: AbortSignal): Connection {
+  const { base, exchange: send = exchange } = target
+  return {
+    ...more,
+    signal,
+    admin: createCaller({ ...target, signal }, errorOf),
+    send: (path, options, body) =>
+      send(new URL(base.href.replace(/\/$/, '') + path), { signal, ...options }, body),
+  }
+}
+
+/** The text of an error of a tool, and what to do about it. */
+export const explainError = (error: unknown): ToolResult =>
+  error instanceof ToolError
+    ? { text: error.message, next: error.next }
+    : {
+        text: `Rejected: ${(error as Error).message}`,
+        next: 'correct the arguments and call the tool again.',
+      }

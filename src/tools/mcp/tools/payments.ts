@@ -1,0 +1,224 @@
+// The tools that make things fail, and that explain why something failed.
+import * as z from 'zod'
+import type { ResponseBody } from '../../../admin/contract.ts'
+import { OPERATIONS } from '../../../scenarios/operations-and-events.ts'
+import { type Connection, defineTool, Name, ToolError } from '../tool.ts'
+import { Match } from './service-calls.ts'
+import { linesOf, listText, requestLine } from './text.ts'
+
+type Options = {
+  status?: number | undefined
+  delay?: string | undefined
+  reason?: string | undefined
+}
+
+const FIRST_STEPS = [{ status: 'PENDING' }, { status: 'PROCESSING', after: '1s' }] as const
+
+/** The ways in which a call can fail, each with its outcome in the words of a rule. */
+const WAYS = {
+  error: ({ status = 500 }) => ({ respond: { status } }),
+  rate_limited: () => ({ respond: { status: 429, headers: { 'retry-after': '1' } } }),
+  response_lost: () => ({ fault: 'reset', at: 'after' }),
+  never_arrives: () => ({ fault: 'reset' }),
+  no_response: () => ({ fault: 'hang' }),
+  slow: ({ delay = '5s' }) => ({ delay }),
+  malformed: () => ({ fault: 'malformed' }),
+  payment_fails: ({ reason = 'beneficiary_bank_offline' }) => ({
+    transaction: [...FIRST_STEPS, { status: 'FAILED', after: '2s', reason }],
+  }),
+  payment_stays_pending: () => ({ transaction: [{ status: 'PENDING' }] }),
+} satisfies Record<string, (options: Options) => unknown>
+type Way = keyof typeof WAYS
+
+/** The one way for which an option has an effect. */
+const WAY_OF = { status: 'error', delay: 'slow', reason: 'payment_fails' } as const
+
+/** Throws if an option has no effect with this way. */
+function checkOptions(how: Way, options: Options) {
+  for (const [name, way] of Object.entries(WAY_OF)) {
+    const value = options[name as keyof typeof WAY_OF]
+    if (value === undefined || way === how) continue
+    throw new ToolError(
+      `${name} has no effect with how: ${how}; found ${JSON.stringify(value)}.`,
+      `omit ${name}, or call it with how: ${way}.`,
+    )
+  }
+}
+
+const makeCallFail = defineTool({
+  name: 'make_call_fail',
+  title: 'Make a call fail',
+  description:
+    'Pushes a rule, so that the next calls of an operation fail in a chosen way; or removes it.',
+  input: z.strictObject({
+    operation: z.enum(OPERATIONS).default('createTransaction'),
+    how: z
+      .enum(Object.keys(WAYS) as [Way, ...Way[]])
+      .optional()
+      .meta({
+        description:
+          'response_lost: the call has its effect, but the response does not arrive. never_arrives: it has no effect. payment_...: the call succeeds, and the payment goes wrong later.',
+      }),
+    times: z.int().min(1).default(1).meta({ description: 'How many calls fail.' }),
+    when: Match.optional().meta({
+      description: 'Only calls that fulfil these conditions, such as {"body": {"amount": 250}}.',
+    }),
+    status: z.int().min(400).max(599).optional().meta({ description: 'For error: 500.' }),
+    delay: z.string().optional().meta({ description: 'For slow: 5s.' }),
+    reason: z.string().optional().meta({ description: 'For payment_fails.' }),
+    remove: Name.optional().meta({ description: 'The id of a pushed rule to remove.' }),
+  }),
+  async run({ operation, how, times, when = {}, remove, ...options }, { admin }) {
+    if (remove !== undefined) {
+      if (how !== undefined)
+        throw new ToolError(
+          `make_call_fail takes how or remove; found both, ${how} and ${JSON.stringify(remove)}.`,
+          'call it once for each.',
+        )
+      await admin('deleteRule', { params: { id: remove } })
+      return { text: `Removed ${remove}.`, next: 'calls are decided by the scenario again.' }
+    }
+    if (how === undefined)
+      throw new ToolError(
+        'make_call_fail needs how (or remove); found neither.',
+        `call it again with how: one of ${Object.keys(WAYS).join(', ')}.`,
+      )
+    checkOptions(how, options)
+    const body = { when: { operation, ...when }, times, then: WAYS[how](options) }
+    const rule = await admin('pushRule', { body })
+    return {
+      text: linesOf(
+        `Pushed ${rule.rule_id}: the next ${times === 1 ? operation : `${times} ${operation}`} that matches: ${how}.`,
+        ...(rule.warnings ?? []).map((warning) => `Warning: ${warning}`),
+      ),
+      next: `run your code, then find_requests. make_call_fail with remove: ${rule.rule_id} undoes it.`,
+    }
+  },
+})
+
+const KINDS = {
+  payment: 'simulateTransaction',
+  kyc: 'simulateKyc',
+  bank_account: 'simulateBankAccount',
+} as const
+
+const setStatus = defineTool({
+  name: 'set_status',
+  title: 'Decide a pending thing by hand',
+  description: 'Sets the status of a payment, KYC record or bank account, and sends its event.',
+  input: z.strictObject({
+    kind: z.enum(Object.keys(KINDS) as [keyof typeof KINDS, ...(keyof typeof KINDS)[]]),
+    id: Name,
+    status: z.string().meta({
+      description:
+        'PENDING, PROCESSING, SUCCESS or FAILED; success or failed for kyc and bank_account.',
+    }),
+    reason: z.string().optional(),
+  }),
+  async run({ kind, id, status, reason }, { admin }) {
+    const wanted = kind === 'payment' ? status.toUpperCase() : status.toLowerCase()
+    await admin(KINDS[kind], { params: { id }, body: { status: wanted, reason } })
+    return {
+      text: `The ${kind.replace('_', ' ')} ${id} is ${wanted}.`,
+      next: 'read_webhooks shows the event; your code sees the status at its next call.',
+    }
+  },
+})
+
+type Payment = ResponseBody<'readTransactions'>['transactions'][number]
+
+/** Finds the newest payment, or the newest one with a reference. */
+async function findPayment({ admin }: Connection, reference: string | undefined): Promise<Payment> {
+  for (let page = 1; ; page++) {
+    const { transactions, total_pages } = await admin('readTransactions', {
+      query: { page, limit: 100 },
+    })
+    const found = transactions.find(
+      (one) => reference === undefined || one.reference_id === reference,
+    )
+    if (found) return found
+    if (page >= total_pages)
+      throw new ToolError(
+        reference === undefined
+          ? 'This client has no payment.'
+          : `No payment has the reference ${JSON.stringify(reference)}.`,
+        'find_requests with {"operation": "createTransaction"} shows whether your code tried to make it, and the response.',
+      )
+  }
+}
+
+type Decided = ResponseBody<'readTransaction'>['decided_by']
+
+/** Says what decided the course of a payment. */
+async function deciderText({ admin }: Connection, { by, rule }: Decided): Promise<string> {
+  const before = rule === null ? '' : `; before that, by rule ${JSON.stringify(rule)}`
+  switch (by) {
+    case 'call':
+      return `set_status, or another admin call${before}`
+    case 'timeline':
+      return `the timeline of the scenario${before}`
+    case 'default':
+      return 'no rule, so the standard course'
+    case 'unknown':
+      return 'unknown; the request log does not have the call that made it: it is from the fixtures, or the log was deleted'
+    case 'rule':
+      return `rule ${JSON.stringify(rule)}`
+    case 'magic_value': {
+      const { magic_values } = await admin('listMagicValues')
+      const magic = magic_values.filter(
+        (one) => one.operation === 'createTransaction' && rule === `default: ${one.rule}`,
+      )
+      const [{ where, outcome }] = magic as [(typeof magic)[number]]
+      return `rule ${JSON.stringify(rule)}, a magic value: ${where} ${magic.map(({ value }) => value).join(' or ')} means ${outcome}`
+    }
+  }
+}
+
+const explainPayment = defineTool({
+  name: 'explain_payment',
+  title: 'Why is this payment in this state?',
+  description:
+    'Shows a payment: its course, its failure reason, what decided it, its events and what follows.',
+  readOnly: true,
+  input: z.strictObject({
+    transaction_id: Name.optional(),
+    reference_id: z.string().optional().meta({
+      description: 'Your reference. Without both: the newest payment.',
+    }),
+  }),
+  async run({ transaction_id: id, reference_id: reference }, connection) {
+    const { admin } = connection
+    const wanted = id ?? (await findPayment(connection, reference)).transaction_id
+    const { transaction, steps, decided_by, requests, deliveries, timers } = await admin(
+      'readTransaction',
+      { params: { id: wanted } },
+    )
+    const made = requests.find(({ request_id }) => request_id === decided_by.request_id)
+    const others = requests.filter((one) => one !== made && one.operation === 'createTransaction')
+    const failure = transaction.history.metadata as { reason: string; description: string } | null
+    const [nextTimer] = timers
+    const text = linesOf(
+      `Payment ${wanted}: ${transaction.history.status}, ${transaction.amount} ${transaction.currency_code}, reference ${transaction.reference_id ?? '-'}, UTR ${transaction.utr ?? '-'}`,
+      `Course: ${steps.map(({ status, at }) => `${status} ${at}`).join(' -> ')}`,
+      failure && `Failed because: ${failure.reason}: ${failure.description}`,
+      `Decided by: ${await deciderText(connection, decided_by)}`,
+      made && `Made by: ${requestLine(made)}`,
+      others.length > 0 && listText('Other calls that tried to make it', others, requestLine),
+      listText('Events', deliveries, (one) => `${one.event} ${one.delivery_id}: ${one.status}`),
+      listText('Will happen', timers, ({ at, kind }) => `${at} ${kind}`),
+    )
+    return {
+      text,
+      next: nextTimer
+        ? `advance_clock with to: ${nextTimer.at} makes the next step happen.`
+        : failure
+          ? 'your code must show this reason and must not count the money as sent; a new attempt is a new payment.'
+          : transaction.history.status === 'SUCCESS'
+            ? 'nothing follows: the money is there, unless set_status changes it.'
+            : 'nothing follows by itself: it stays in this state until set_status decides it. Your code must not wait for ever.',
+    }
+  },
+})
+
+/** The tools that make things fail and explain failures. */
+export const paymentTools = [makeCallFail, setStatus, explainPayment]

@@ -1,0 +1,71 @@
+import { stripVTControlCharacters } from 'node:util'
+import { printable } from '../../model/words.ts'
+
+/** A part of an HTML or XML document. Only `markup` makes one, so every text in it is escaped. */
+class Markup {
+  readonly source: string
+  constructor(source: string) {
+    this.source = source
+  }
+  toString() {
+    return this.source
+  }
+}
+
+export type { Markup }
+
+type Part = string | number | Markup | readonly Markup[] | undefined
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+/**
+ * A text as HTML and XML accept it: without control characters, colours of a terminal, marks that reverse the direction,
+ * halves of surrogate pairs and the two characters that XML excludes.
+ */
+export const plainText = (text: string): string =>
+  printable(stripVTControlCharacters(text))
+    .toWellFormed()
+    .replaceAll(/[\ufffe\uffff]/g, '\ufffd')
+
+const sourceOf = (part: Part): string => {
+  if (part === undefined) return ''
+  if (typeof part === 'object')
+    return part instanceof Markup ? part.source : part.map(sourceOf).join('')
+  return plainText(String(part)).replaceAll(/[&<>"']/g, (found) => ENTITIES[found]!)
+}
+
+/** Makes HTML or XML of a template: its own text stays, and each value that is not markup itself is escaped. */
+export const markup = (texts: TemplateStringsArray, ...parts: readonly Part[]): Markup =>
+  new Markup(texts.map((text, i) => text + sourceOf(parts[i])).join(''))
+
+/** A text on one line of Markdown, in which nothing is markup. */
+export const inline = (text: string): string =>
+  plainText(text)
+    .replaceAll(/[\n\t]/g, ' ')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll(/[\\`*_[\]#|~>@]/g, '\\$&')
+    // GitHub makes a link of an address without any markup.
+    .replaceAll('://', ':\\//')
+
+/** A block of code; its fence is longer than any in the text. */
+export function codeBlock(text: string, language: string): string {
+  const plain = plainText(text).trimEnd()
+  const longest = [...plain.matchAll(/`+/g)].reduce((max, [run]) => Math.max(max, run.length), 2)
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}${language}\n${plain}\n${fence}\n`
+}
+
+const row = (cells: readonly string[]) => `| ${cells.map(inline).join(' | ')} |\n`
+
+/** A table whose cells have no markup. */
+export const markdownTable = (
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+): string => `${row(head)}|${'---|'.repeat(head.length)}\n${rows.map(row).join('')}`

@@ -1,0 +1,122 @@
+import { accessSync, constants, existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { BadOption } from '../../config/options.ts'
+import { removeFile, replaceFile } from '../../config/output-file.ts'
+import { codeBlock, inline, type Markup, markdownTable, markup } from './markup.ts'
+
+/** One test of a JUnit report. */
+export type TestCase = {
+  name: string
+  /** The group of tests that it belongs to. */
+  group: string
+  ms: number
+  /** What happened, and in which words to list it; absent for a test that passed. */
+  outcome?: { kind: 'failure' | 'skipped'; type: string; message: string }
+  /** More about it, of several lines. */
+  details?: string
+}
+
+const seconds = (ms: number) => (ms / 1000).toFixed(3)
+
+/** What a test contains: its failure with the details, or that it was skipped, and the details as output. */
+function contentOf(outcome: TestCase['outcome'], details: string): Markup {
+  if (outcome?.kind === 'failure')
+    return markup`    <failure type="${outcome.type}" message="${outcome.message}">${details || outcome.message}</failure>\n`
+  const skipped = outcome && markup`    <skipped message="${outcome.message}"/>\n`
+  const output = details && markup`    <system-out>${details}</system-out>\n`
+  return markup`${skipped}${output}`
+}
+
+function caseOf({ name, group, ms, outcome, details = '' }: TestCase): Markup {
+  return markup`  <testcase classname="${group}" name="${name}" time="${seconds(ms)}">
+${contentOf(outcome, details)}  </testcase>
+`
+}
+
+/** A JUnit report of one suite, as CI servers read it. */
+export function junitXml(suite: string, tests: readonly TestCase[]): string {
+  const count = (kind: 'failure' | 'skipped') =>
+    tests.filter(({ outcome }) => outcome?.kind === kind).length
+  const ms = tests.reduce((sum, one) => sum + one.ms, 0)
+  return `${markup`<?xml version="1.0" encoding="UTF-8"?>
+<testsuites>
+<testsuite name="${suite}" tests="${tests.length}" failures="${count('failure')}" errors="0" skipped="${count('skipped')}" time="${seconds(ms)}">
+${tests.map(caseOf)}</testsuite>
+</testsuites>
+`}`
+}
+
+/** The result of a command, for a CI server and for its readers. */
+export type Report = {
+  /** The command, such as `payout-sandbox replay`. */
+  title: string
+  /** What it examined: a program, a file or an address. */
+  subject: string
+  /** The result in one line. */
+  result: string
+  tests: readonly TestCase[]
+  /** The Markdown below the result; without it, the tests that failed or were skipped. */
+  body?: string
+}
+
+const JUNIT = 'junit.xml'
+const SUMMARY = 'summary.md'
+
+/** Makes a folder and those above it. Node's own way does not end in some folders of the system. */
+function makeFolder(dir: string) {
+  if (existsSync(dir)) return
+  const above = dirname(dir)
+  if (above !== dir) makeFolder(above)
+  mkdirSync(dir)
+}
+
+/**
+ * Makes the folder of a report, and removes these files of an earlier report, which would be mistaken for this one. Throws
+ * `BadOption` if nothing can be written there, before anything else is done.
+ */
+export function prepareReport(dir: string, files: readonly string[] = [JUNIT, SUMMARY]) {
+  try {
+    makeFolder(resolve(dir))
+    readdirSync(dir)
+    accessSync(dir, constants.W_OK)
+    for (const name of files) removeFile(join(dir, name))
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new BadOption(`--report ${dir} cannot be written (${code}); name a folder, or a new one`)
+  }
+}
+
+/** Markdown about the tests that failed or were skipped. */
+export function testsMarkdown(tests: readonly TestCase[]): string {
+  const shown = tests.filter(({ outcome }) => outcome !== undefined)
+  if (shown.length === 0) return ''
+  const rows = shown.map(({ name, outcome }) => [
+    name,
+    outcome!.kind === 'failure' ? 'failed' : 'skipped',
+    outcome!.message,
+  ])
+  const details = shown.flatMap(({ name, details }) =>
+    details === undefined ? [] : [`\n${inline(name)}:\n\n${codeBlock(details, 'text')}`],
+  )
+  return `${markdownTable(['test', 'result', 'what happened'], rows)}${details.join('')}`
+}
+
+function markdownOf({
+  title,
+  subject,
+  result,
+  tests,
+  body = testsMarkdown(tests),
+}: Report): string {
+  const head = `# ${inline(title)}\n\n${inline(subject)}\n\n${inline(result)}\n`
+  return body === '' ? head : `${head}\n${body}`
+}
+
+/** Writes `junit.xml` and `summary.md` into a folder that was prepared. */
+export function writeReport(dir: string, report: Report) {
+  const { title, subject, tests } = report
+  // The program that was run may have emptied the folder of its build.
+  makeFolder(resolve(dir))
+  replaceFile(join(dir, JUNIT), junitXml(`${title}: ${subject}`, tests))
+  replaceFile(join(dir, SUMMARY), markdownOf(report))
+}

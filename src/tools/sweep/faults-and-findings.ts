@@ -1,0 +1,156 @@
+import type { ScenarioDefinition } from '../../scenarios/scenario-schema.ts'
+
+/** What kind of thing the contract permits to be otherwise. */
+export type FaultKind = 'assumption' | 'call' | 'lifecycle' | 'webhook'
+
+/** One thing that happens otherwise than in the baseline, at one point of the run. */
+export type Fault = {
+  kind: FaultKind
+  /** The name of the fault: `status_words=other`, `answer_lost`, `stuck`, `twice`. */
+  name: string
+  /** The operation or event that it concerns; absent for an assumption. */
+  operation?: string
+  /** Which call or event of this kind, counted from 1; absent for an assumption. */
+  nth?: number
+  /** The fault in words: `the response of the 2nd POST /transaction is lost`. */
+  what: string
+  /** Whether an integration must absorb it: then a command that fails relies on something that nobody promised. */
+  mustAbsorb: boolean
+  /** The part of a scenario file that makes it happen. */
+  scenario: Pick<ScenarioDefinition, 'rules' | 'webhooks' | 'assume'>
+}
+
+/** Faults that happen together in one run. */
+export type Plan = readonly Fault[]
+
+export const VERDICTS = {
+  passed: 'none',
+  failed_safely: 'information',
+  not_reached: 'information',
+  relies_on: 'error',
+  paid_twice: 'error',
+  not_paid: 'warning',
+  wrong_state: 'error',
+  accepted_forged: 'error',
+  hung: 'error',
+  retry_storm: 'error',
+} as const satisfies Record<string, Level>
+
+export type Level = 'none' | 'information' | 'warning' | 'error'
+export type Verdict = keyof typeof VERDICTS
+
+/** A call of the service that the sandbox saw, in order. */
+export type SeenCall = {
+  client: string
+  operation: string
+  method: string
+  path: string
+  /** The body and the query, in a form in which equal calls have equal texts. */
+  content: string
+  status: number | null
+  /** The response was an error, was broken or did not arrive, so that a caller may call again. */
+  isFailed: boolean
+  /** Real ms since the start of the run: when it arrived, and when it was answered. */
+  beganMs: number
+  atMs: number
+  /** The client's time when it arrived, and when it was answered, ms since 1970. */
+  clockMs: number
+  answeredClockMs: number
+  retryAfterMs?: number
+  /** Which call of its operation, and which of all calls, as rules count them; null if rules do not count it. */
+  nth: number | null
+  nthOfAll: number | null
+  /** The number of the last document that a POST /kyc has submitted. */
+  documents: number
+  /** The rules that acted, as the request log names them. */
+  rule: string | null
+}
+
+/** A payment as it ended. */
+export type SeenPayment = {
+  client: string
+  transaction_id: string
+  /** Payer, account and amount; account and amount; amount; one key for all payments. */
+  keys: readonly string[]
+  /** The one of them by which the runs are compared: equal for the same payment in each run. */
+  key: string
+  paise: number
+  /** The status when the command ended, and a day later. */
+  statusAtEnd: string
+  status: string
+  /** Whether it was SUCCESS at some time. */
+  wasPaid: boolean
+}
+
+/** An attempt to deliver an event. */
+export type SeenDelivery = {
+  client: string
+  event_id: string
+  event: string
+  resource_id: string
+  /** Which event of its type, as rules count them. */
+  nth: number
+  /** Whether it was forged, stale or truncated on purpose, and a receiver can see it. */
+  isForged: boolean
+  /** What was signed. */
+  signed: 'message' | 'body' | 'none'
+  /** Whether the command had ended. */
+  isAfterEnd: boolean
+  status: number | null
+  atMs: number
+}
+
+/** What the sandbox saw of one run of the command. */
+export type Observation = {
+  calls: readonly SeenCall[]
+  payments: readonly SeenPayment[]
+  /** How many events there were while the client had a webhook: also those that were not sent. */
+  events: number
+  deliveries: readonly SeenDelivery[]
+  /** The exit code of the command; null if it was killed at the deadline. */
+  exitCode: number | null
+  isHung: boolean
+  /** How often each fault of the plan happened. */
+  hits: readonly number[]
+  /** Payments whose state differs from what the probe says, in words. */
+  probeDifferences: readonly string[]
+  durationMs: number
+  /** The end of the command's output. */
+  output: string
+  /** The recording of the run, if it was kept. */
+  recording?: string
+}
+
+/** The result of one run. */
+export type Run = {
+  id: number
+  plan: Plan
+  /** The faults of its plan in words. */
+  what: string
+  observation: Observation
+  verdict: Verdict
+  level: Level
+  happened: string
+}
+
+/** A run that is reported: `finding-3`. */
+export type Finding = Run & {
+  finding: string
+  reproduce: string
+  /** Its scenario file, as the scenario of `reproduce` needs it. */
+  definition: ScenarioDefinition
+  /** The file of `--baseline` has it too, so it fails no run. */
+  isKnown: boolean
+}
+
+export type SweepResult = {
+  command: readonly string[]
+  seed: number
+  baseline: Observation
+  runs: readonly Run[]
+  findings: readonly Finding[]
+  /** The user's own scenario files that the scenarios of the findings extend, by name. */
+  scenarios: Readonly<Record<string, ScenarioDefinition>>
+  /** How many plans were not run: because of `--max-runs`, `--budget` or a signal, or because they were too many. */
+  leftOut: number
+}

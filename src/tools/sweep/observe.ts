@@ -1,0 +1,257 @@
+import type { DeliveryFault, DeliveryRow, StoredAttempt } from '../../model/delivery.ts'
+import { rupeesOf } from '../../model/payment.ts'
+import type { RequestLogEntry } from '../../requests/request-log.ts'
+import type { World } from '../../world/world.ts'
+import type { Observation, SeenCall, SeenDelivery, SeenPayment } from './faults-and-findings.ts'
+
+/** Which of the `keys` of a payment compares the runs. */
+export type KeyLevel = 0 | 1 | 2 | 3
+
+/** The key of every payment, if not even the amounts are equal in each run. */
+export const ANY_PAYMENT = 'any'
+
+/** What the rules of a plan do, by the name that the request log has for them. */
+export type PlanRules = {
+  /** How long a caller must wait after the response of a rule, ms. */
+  retryAfterOf: (rule: string) => number | undefined
+}
+
+const pathOf = (url: string) => url.split('?', 1)[0]!
+
+/** How many documents the body of a POST /kyc submits. */
+function documentsIn(body: string): number {
+  try {
+    const { kyc } = JSON.parse(body)
+    return Array.isArray(kyc) ? kyc.length : 0
+  } catch {
+    return 0
+  }
+}
+
+/** The rules of a log entry, one by one. */
+export const rulesIn = (rule: string | undefined): readonly string[] => rule?.split(', ') ?? []
+
+/** Whether a receiver can see the fault of a message. */
+function isVisible({ signature, timestamp, body }: DeliveryFault, signed: SeenDelivery['signed']) {
+  if (body !== undefined) return true
+  return (
+    (signature !== undefined && signed !== 'none') ||
+    (timestamp !== undefined && signed === 'message')
+  )
+}
+
+function seenDelivery(
+  client: string,
+  { event_id, event, resource_id, fault }: DeliveryRow,
+  { status, scheme }: StoredAttempt,
+) {
+  const signed: SeenDelivery['signed'] = scheme ?? 'message'
+  const isForged = fault !== undefined && isVisible(fault, signed)
+  return { client, event_id, event, resource_id, signed, isForged, status }
+}
+
+/** Watches the clients of a sandbox, and keeps what they see: after a reset of a client its rows are gone. */
+export class Observer {
+  readonly calls: SeenCall[] = []
+  readonly deliveries: SeenDelivery[] = []
+  /** How many events there were while their client had a webhook. */
+  events = 0
+  readonly #rules: PlanRules
+  readonly #level: KeyLevel
+  readonly #now: () => number
+  readonly #payments = new Map<string, SeenPayment>()
+  readonly #attempts = new Map<string, number>()
+  readonly #hits = new Map<string, number>()
+  // How often a rule that starts with the client would have matched, by client, and by operation or type of event.
+  readonly #counts = new Map<string, number>()
+  readonly #eventNumbers = new Map<string, number>()
+  #isEnded = false
+
+  constructor(rules: PlanRules, level: KeyLevel, now: () => number) {
+    this.#rules = rules
+    this.#level = level
+    this.#now = now
+  }
+
+  /** Watches a client from now on. */
+  watch = (world: World) => {
+    // After a reset the same ids name other resources.
+    let epoch = 0
+    const idOf = (id: string) => `${world.name} ${epoch} ${id}`
+    world.feed.watch({
+      onEvent: ({ kind, subject }) => {
+        if (kind === 'request') this.#seeCall(world, subject, idOf)
+        else if (kind === 'change') this.#seeChange(world, subject.resource_id, idOf)
+        else if (kind === 'delivery') this.#seeDelivery(world.name, subject, idOf)
+        else if (kind === 'reset' || kind === 'restore') epoch++
+      },
+      onEnd() {},
+    })
+  }
+
+  #hit(rule: string) {
+    this.#hits.set(rule, this.hitsOf(rule) + 1)
+  }
+
+  /** Counts one more of a kind, or more of it, and returns the number of the last one. */
+  #count(id: string, more = 1): number {
+    const count = (this.#counts.get(id) ?? 0) + more
+    this.#counts.set(id, count)
+    return count
+  }
+
+  #seeCall({ name, clock }: World, entry: RequestLogEntry, idOf: (id: string) => string) {
+    if (this.#isEnded) return
+    const { method, url, operation, body, status = null, isDecided, rule, fault, at } = entry
+    const rules = rulesIn(rule)
+    for (const one of rules) this.#hit(one)
+    const retryAfterMs = rules.map(this.#rules.retryAfterOf).find((ms) => ms !== undefined)
+    const atMs = this.#now()
+    // Rules do not count what the service rejects before them.
+    const isCounted = operation !== undefined && isDecided
+    const items = isCounted && operation === 'submitKyc' ? documentsIn(body) : 0
+    this.calls.push({
+      client: name,
+      operation: operation ?? '',
+      method,
+      path: pathOf(url),
+      content: `${method} ${url} ${body}`,
+      status,
+      isFailed: status === null || status >= 400 || fault !== undefined,
+      beganMs: Math.max(0, atMs - entry.duration_ms),
+      atMs,
+      clockMs: at,
+      answeredClockMs: clock.now(),
+      nth: isCounted ? this.#count(idOf(operation)) : null,
+      nthOfAll: isCounted ? this.#count(idOf('*')) : null,
+      documents: items === 0 ? 0 : this.#count(idOf('documents'), items),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      rule: rule ?? null,
+    })
+  }
+
+  #seeChange(world: World, id: string, idOf: (id: string) => string) {
+    const { tables } = world.tables
+    if (world.webhooks.current()) this.events++
+    const row = tables.payments.get(id)
+    if (row?.transaction_type !== 'debit') return
+    const { paise, status, account_number, ifsc_code } = row
+    const account = `${account_number} ${ifsc_code} ${paise}`
+    const payer = tables.users.get(row.from_user_id)?.email ?? ''
+    const keys = [`${payer} ${account}`, account, String(paise), ANY_PAYMENT]
+    const known = this.#payments.get(idOf(id))
+    this.#payments.set(idOf(id), {
+      client: world.name,
+      transaction_id: id,
+      keys,
+      key: keys[this.#level]!,
+      paise,
+      statusAtEnd: this.#isEnded ? (known?.statusAtEnd ?? status) : status,
+      status,
+      wasPaid: status === 'SUCCESS' || known?.wasPaid === true,
+    })
+  }
+
+  #seeDelivery(client: string, row: DeliveryRow, idOf: (id: string) => string) {
+    const id = idOf(row.delivery_id)
+    const known = this.#attempts.get(id)
+    const eventId = idOf(row.event_id)
+    let nth = this.#eventNumbers.get(eventId)
+    if (nth === undefined) {
+      nth = this.#count(idOf(row.event))
+      this.#eventNumbers.set(eventId, nth)
+    }
+    if (known === undefined && row.rule !== undefined && !this.#isEnded) this.#hit(row.rule)
+    for (const attempt of row.attempts.slice(known ?? 0))
+      this.deliveries.push({
+        ...seenDelivery(client, row, attempt),
+        nth,
+        isAfterEnd: this.#isEnded,
+        atMs: this.#now(),
+      })
+    this.#attempts.set(id, row.attempts.length)
+  }
+
+  /** The command has ended: what happens now is a consequence. */
+  commandEnded() {
+    this.#isEnded = true
+  }
+
+  /** How often a rule acted, by the name in the request log. */
+  hitsOf = (rule: string): number => this.#hits.get(rule) ?? 0
+
+  payments = (): readonly SeenPayment[] => [...this.#payments.values()]
+}
+
+type Writes = ReadonlyMap<string, number>
+
+const isWrite = ({ method }: Observation['calls'][number]) => method !== 'GET' && method !== 'HEAD'
+
+/** How often each write got each status. */
+function writesOf({ calls }: Observation): Writes {
+  const writes = new Map<string, number>()
+  for (const call of calls.filter(isWrite)) {
+    const name = `${call.operation || `${call.method} ${call.path}`} with ${call.status ?? 'no response'}`
+    writes.set(name, (writes.get(name) ?? 0) + 1)
+  }
+  return writes
+}
+
+const readsOf = ({ calls }: Observation) =>
+  new Set(calls.filter((call) => !isWrite(call)).map(({ operation }) => operation))
+
+const amountsOf = ({ payments }: Observation) =>
+  payments.map(({ paise }) => paise).sort((a, b) => a - b)
+
+const MAX_AMOUNTS = 5
+
+/** Amounts that only one of two runs paid. */
+function otherAmounts(first: Observation, second: Observation): string {
+  const rest = amountsOf(second)
+  const only = amountsOf(first).filter((paise) => {
+    const at = rest.indexOf(paise)
+    if (at >= 0) rest.splice(at, 1)
+    return at < 0
+  })
+  return only.slice(0, MAX_AMOUNTS).map(rupeesOf).join(', ') || 'none'
+}
+
+/** What two runs without faults did otherwise, in words. */
+export function baselineDifferences(first: Observation, second: Observation): string[] {
+  const [writes, again] = [writesOf(first), writesOf(second)]
+  const names = [...new Set([...writes.keys(), ...again.keys()])].sort()
+  const found = names
+    .filter((name) => writes.get(name) !== again.get(name))
+    .map(
+      (name) =>
+        `${name}: ${writes.get(name) ?? 0} in the first run, ${again.get(name) ?? 0} in the second`,
+    )
+  const [reads, readsAgain] = [readsOf(first), readsOf(second)]
+  for (const name of [...new Set([...reads, ...readsAgain])].sort())
+    if (reads.has(name) !== readsAgain.has(name))
+      found.push(`${name}: only in the ${reads.has(name) ? 'first' : 'second'} run`)
+  const [amounts, amountsAgain] = [otherAmounts(first, second), otherAmounts(second, first)]
+  if (amounts !== amountsAgain)
+    found.push(`amounts paid: ${amounts} only in the first run, ${amountsAgain} only in the second`)
+  return found
+}
+
+const keysAt = (payments: readonly SeenPayment[], level: KeyLevel) =>
+  payments
+    .map(({ keys }) => keys[level]!)
+    .sort()
+    .join('\n')
+
+/** The finest keys that are equal in both runs; if not even the amounts are, only the number of payments is compared. */
+export function keyLevelOf(first: Observation, second: Observation): KeyLevel {
+  const levels: readonly KeyLevel[] = [0, 1, 2, 3]
+  return (
+    levels.find((level) => keysAt(first.payments, level) === keysAt(second.payments, level)) ?? 3
+  )
+}
+
+/** A run with the keys of a level. */
+export const withLevel = (observation: Observation, level: KeyLevel): Observation => ({
+  ...observation,
+  payments: observation.payments.map((one) => ({ ...one, key: one.keys[level]! })),
+})

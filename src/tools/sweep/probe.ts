@@ -1,0 +1,113 @@
+import { PROBE_PLACEHOLDER } from '../../webhooks/explore.ts'
+import type { World } from '../../world/world.ts'
+import type { SeenPayment } from './faults-and-findings.ts'
+import { runProgram } from './program.ts'
+
+/** The URL or the command that returns the integration's own view of a payment. */
+export type Probe = string
+
+/** A payment as the integration sees it; `open`: it has no result yet, or is not known. */
+type View = 'SUCCESS' | 'FAILED' | 'open'
+
+const PROBE_MS = 10_000
+const FIELDS = ['status', 'state', 'transaction_status', 'payment_status']
+const WORDS: Readonly<Record<string, View>> = {
+  success: 'SUCCESS',
+  succeeded: 'SUCCESS',
+  successful: 'SUCCESS',
+  paid: 'SUCCESS',
+  completed: 'SUCCESS',
+  failed: 'FAILED',
+  failure: 'FAILED',
+  rejected: 'FAILED',
+  reversed: 'FAILED',
+  returned: 'FAILED',
+}
+
+const isUrl = (probe: Probe) => /^https?:\/\//.test(probe)
+
+/** The word for the status in the answer of a probe: the whole text, a JSON text, or a field of a JSON object. */
+function wordOf(answer: string): string {
+  let value: unknown
+  try {
+    value = JSON.parse(answer)
+  } catch {
+    return answer.trim()
+  }
+  if (typeof value !== 'object' || value === null) return String(value ?? '')
+  const found = FIELDS.map((name) => (value as Record<string, unknown>)[name])
+  return String(found.find((one) => typeof one === 'string') ?? '')
+}
+
+const viewOf = (word: string): View => WORDS[word.toLowerCase()] ?? 'open'
+
+/** Asks the probe for a payment; an error and a 404 are an empty answer. */
+async function ask(
+  probe: Probe,
+  { transaction_id }: SeenPayment,
+  send: World['runtime']['send'],
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<string> {
+  const filled = probe.replaceAll(PROBE_PLACEHOLDER, transaction_id)
+  if (!isUrl(probe)) {
+    const { exitCode, stdout } = await runProgram({
+      command: [filled],
+      env,
+      deadlineMs: PROBE_MS,
+      isShell: true,
+      signal,
+    })
+    return exitCode === 0 ? stdout : ''
+  }
+  const { ok, response } = await send({
+    method: 'GET',
+    url: filled,
+    headers: { accept: 'application/json' },
+    body: '',
+    deadlineMs: PROBE_MS,
+  })
+  return ok ? response : ''
+}
+
+const isFinal = (status: string) => status === 'SUCCESS' || status === 'FAILED'
+
+/** Whether the integration may see a payment so. `isSure`: the command passed, so it knows its payments. */
+function isRight(
+  view: View,
+  { statusAtEnd, status }: SeenPayment,
+  hasLaterEvent: boolean,
+  isSure: boolean,
+): boolean {
+  if (view === status) return true
+  // The integration cannot know what happened after the end.
+  if (view === statusAtEnd && !hasLaterEvent) return true
+  if (view !== 'open') return false
+  return !isFinal(statusAtEnd) || !isSure
+}
+
+export type ProbeRun = {
+  probe: Probe
+  payments: readonly SeenPayment[]
+  /** Whether an event about the payment was accepted after the command ended. */
+  hasLaterEvent: (payment: SeenPayment) => boolean
+  /** Whether the command passed. */
+  isSure: boolean
+  send: World['runtime']['send']
+  env: NodeJS.ProcessEnv
+  signal: AbortSignal
+}
+
+/** Asks the probe for each payment, and returns the differences from the sandbox in words. */
+export async function probeDifferences(run: ProbeRun): Promise<string[]> {
+  const { probe, payments, hasLaterEvent, isSure, send, env, signal } = run
+  const found: string[] = []
+  for (const payment of payments) {
+    const word = wordOf(await ask(probe, payment, send, env, signal))
+    if (isRight(viewOf(word), payment, hasLaterEvent(payment), isSure)) continue
+    const { transaction_id, status } = payment
+    const said = word === '' ? 'knows no status' : `says ${JSON.stringify(word)}`
+    found.push(`payment ${transaction_id} is ${status}, and the probe ${said}`)
+  }
+  return found
+}

@@ -1,0 +1,150 @@
+import {
+  constants,
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  unlinkSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { BadOption } from '../../../config/options.ts'
+import { replaceFile } from '../../../config/output-file.ts'
+import { printableLine } from '../../../model/words.ts'
+import type { ScenarioDefinition } from '../../../scenarios/scenario-schema.ts'
+import { codeBlock, markdownTable } from '../../report/markup.ts'
+import { prepareReport, type Report, type TestCase, writeReport } from '../../report/report.ts'
+import type { Finding, Run, SweepResult } from '../faults-and-findings.ts'
+import { reportHtml } from './html.ts'
+import { commandText, countsText, levelText } from './sentences.ts'
+import { sweepJson } from './sweep-json.ts'
+
+const comment = (text: string) => `# ${printableLine(text)}\n`
+
+/** The text of a scenario file. It has no anchors: the scenario language has none. */
+export const scenarioText = (definition: ScenarioDefinition): string =>
+  stringify(definition, { aliasDuplicateObjects: false, lineWidth: 0 })
+
+/** The scenario file of a finding: it says what it does and what it showed. */
+export function findingScenario(found: Finding): string {
+  const { plan, verdict, happened, reproduce, definition } = found
+  return [
+    comment('A sweep found this. What is otherwise than in a run without faults:'),
+    ...plan.map(({ what }) => comment(`- ${what}`)),
+    comment(`What happened (${verdict}): ${happened}`),
+    comment(`Show it again: ${reproduce}`),
+    '\n',
+    scenarioText(definition),
+  ].join('')
+}
+
+function testOf(run: Run, found: Finding | undefined): TestCase {
+  const { plan, what, verdict, level, happened, observation } = run
+  const details = found && `${happened}\n${found.finding}: ${found.reproduce}`
+  const isSkipped = verdict === 'not_reached' || found?.isKnown
+  const kind = isSkipped ? 'skipped' : level === 'error' ? 'failure' : undefined
+  const message = found?.isKnown ? `known, ${verdict}: ${happened}` : happened
+  return {
+    name: what,
+    group: `sweep.${plan[0]?.kind ?? 'baseline'}`,
+    ms: observation.durationMs,
+    ...(kind && { outcome: { kind, type: verdict, message } }),
+    ...(details && { details }),
+  }
+}
+
+function findingsMarkdown(findings: readonly Finding[]): string {
+  if (findings.length === 0) return 'No findings.\n'
+  const rows = findings.map((found) => [
+    found.finding,
+    `${found.verdict} (${levelText(found)})`,
+    found.what,
+    found.happened,
+  ])
+  const commands = findings.map(
+    ({ finding, reproduce }) => `\n${finding}:\n\n${codeBlock(printableLine(reproduce), 'sh')}`,
+  )
+  return `${markdownTable(['finding', 'verdict', 'what was done', 'what happened'], rows)}
+## Show them again
+${commands.join('')}`
+}
+
+/** The report of a sweep: each run is a test, and one with an error fails. */
+export function sweepReport(result: SweepResult): Report {
+  const { runs, findings } = result
+  const byRun = new Map(findings.map((one) => [one.id, one]))
+  return {
+    title: 'payout-sandbox sweep',
+    subject: commandText(result),
+    result: countsText(result),
+    tests: runs.map((run) => testOf(run, byRun.get(run.id))),
+    body: findingsMarkdown(findings),
+  }
+}
+
+// The user's own scenarios that the findings extend: they are in the report, so that it is complete without other files.
+const EXTENDED = 'finding-scenarios'
+const EXTENDED_HEAD = '# A finding of a sweep extends this copy of a scenario.\n'
+const RECORDING = 'recording.jsonl'
+const HTML = 'report.html'
+const JSON_FILE = 'sweep.json'
+
+/** Whether a sweep wrote this file into the folder of a finding, or of the scenarios that findings extend. */
+function isWritten(dir: string, folder: string, entry: string): boolean {
+  const file = join(dir, folder, entry)
+  if (!lstatSync(file).isFile()) return false
+  if (folder !== EXTENDED) return entry === `${folder}.yaml` || entry === RECORDING
+  return entry.endsWith('.yaml') && readFileSync(file, 'utf8').startsWith(EXTENDED_HEAD)
+}
+
+/** The folders of an earlier report, with their files. Throws `BadOption` if one of them has anything else. */
+function earlierFolders(dir: string) {
+  const names = readdirSync(dir).filter((name) => /^finding-\d+$/.test(name) || name === EXTENDED)
+  return names.map((folder) => {
+    const isFolder = lstatSync(join(dir, folder)).isDirectory()
+    const files = isFolder ? readdirSync(join(dir, folder)) : []
+    const other = isFolder ? files.find((entry) => !isWritten(dir, folder, entry)) : ''
+    if (other === undefined) return { folder, files }
+    throw new BadOption(
+      `--report ${dir}: no sweep wrote ${join(dir, folder, other)}. Move it away, or name another folder.`,
+    )
+  })
+}
+
+/** Prepares the folder of a report. Throws `BadOption` if no report can be written there, and then removes nothing. */
+export function prepareSweepReport(dir: string) {
+  prepareReport(dir, [])
+  earlierFolders(dir)
+  for (const name of [HTML, JSON_FILE])
+    if (lstatSync(join(dir, name), { throwIfNoEntry: false })?.isDirectory())
+      throw new BadOption(
+        `--report ${dir}: ${join(dir, name)} is a folder. Move it away, or name another folder.`,
+      )
+  prepareReport(dir)
+}
+
+/** Writes the report of a sweep into a folder. It replaces an earlier report there, and touches no other file. */
+export function writeSweepReport(result: SweepResult, dir: string) {
+  prepareSweepReport(dir)
+  for (const { folder, files } of earlierFolders(dir)) {
+    for (const name of files) unlinkSync(join(dir, folder, name))
+    rmdirSync(join(dir, folder))
+  }
+  const write = (name: string, text: string) => replaceFile(join(dir, name), text)
+  write(HTML, reportHtml(result))
+  write(JSON_FILE, `${JSON.stringify(sweepJson(result), null, 2)}\n`)
+  writeReport(dir, sweepReport(result))
+  const extended = Object.entries(result.scenarios)
+  if (extended.length > 0) mkdirSync(join(dir, EXTENDED))
+  for (const [name, definition] of extended)
+    write(join(EXTENDED, `${name}.yaml`), `${EXTENDED_HEAD}${scenarioText(definition)}`)
+  for (const found of result.findings) {
+    const { finding, observation } = found
+    mkdirSync(join(dir, finding))
+    write(join(finding, `${finding}.yaml`), findingScenario(found))
+    if (observation.recording !== undefined)
+      copyFileSync(observation.recording, join(dir, finding, RECORDING), constants.COPYFILE_EXCL)
+  }
+}

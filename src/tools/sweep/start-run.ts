@@ -1,0 +1,144 @@
+import { programEnvironment } from '../../config/environment.ts'
+import type { Options } from '../../config/options.ts'
+import type { FixtureWorlds } from '../../content/start-rows.ts'
+import { inlineEntry, type Library } from '../../scenarios/library.ts'
+import { type RunningServer, startServer } from '../../server.ts'
+import type { World } from '../../world/world.ts'
+import { concernedBy } from './faults.ts'
+import type { Observation, Plan } from './faults-and-findings.ts'
+import { type KeyLevel, Observer } from './observe.ts'
+import { assumptionOf, PLAN_NAME, planDefinition, planRules, rulesOfFault } from './plans.ts'
+import { type Probe, probeDifferences } from './probe.ts'
+import { runProgram } from './program.ts'
+
+/** What all runs of a sweep have in common. */
+export type RunSetup = {
+  command: readonly string[]
+  env: NodeJS.ProcessEnv
+  options: Options
+  library: Library
+  fixtures: FixtureWorlds
+  probe?: Probe | undefined
+  signal: AbortSignal
+}
+
+/** The sweep was stopped during a run. */
+export class Stopped extends Error {}
+
+/** The command cannot be started. */
+export class CannotRun extends Error {}
+
+const DAY_MS = 24 * 3_600_000
+// A payment that is reversed a day later needs its first seconds too.
+const AFTER_MS = DAY_MS + 3_600_000
+// Receivers have ended with the command; another one may hang.
+const SETTLE_MS = 5_000
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
+
+/** Ends the faults of a plan; its readings stay, because another reading of the contract does not end. */
+function endFaults({ scenarios }: World, plan: Plan, startScenario: string) {
+  if (plan.length === 0) return
+  scenarios.endImposed()
+  if (scenarios.name === PLAN_NAME) scenarios.use(startScenario)
+}
+
+/** Lets everything happen that follows from what the command did. */
+async function settle({ sandbox }: RunningServer, plan: Plan, startScenario: string) {
+  const worlds = [...sandbox.clients.values()]
+  for (const world of worlds) endFaults(world, plan, startScenario)
+  let timer: NodeJS.Timeout | undefined
+  const tooLong = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, SETTLE_MS)
+  })
+  const all = Promise.allSettled(worlds.map((world) => world.scheduler.advanceBy(AFTER_MS)))
+  await Promise.race([all, tooLong])
+  clearTimeout(timer)
+}
+
+/** How often each fault of a plan happened. */
+const hitsOf = (plan: Plan, observer: Observer) =>
+  plan.map((fault) =>
+    fault.kind === 'assumption'
+      ? concernedBy(assumptionOf(fault)!, observer)
+      : rulesOfFault(fault).reduce((sum, rule) => sum + observer.hitsOf(rule), 0),
+  )
+
+const startOptions = (
+  { options, library }: RunSetup,
+  plan: Plan,
+  record: string,
+): { options: Options; library: Library } => {
+  const own: Options = { ...options, port: 0, memory: true, watch: false, record }
+  if (plan.length === 0) return { options: own, library }
+  const entry = inlineEntry(PLAN_NAME, planDefinition(plan, options.scenario))
+  return { options: { ...own, scenario: PLAN_NAME }, library: library.with(PLAN_NAME, entry) }
+}
+
+/** Runs the command once with a sandbox of its own, under a plan; the empty plan is a run without faults. */
+export async function startRun(
+  setup: RunSetup,
+  plan: Plan,
+  { deadlineMs, level, recording }: { deadlineMs: number; level: KeyLevel; recording: string },
+): Promise<Observation> {
+  const { command, env, fixtures, probe, signal } = setup
+  if (signal.aborted) throw new Stopped()
+  let startedAt = performance.now()
+  const observer = new Observer(planRules(plan), level, () => performance.now() - startedAt)
+  const start = startOptions(setup, plan, recording)
+  const server = await startServer(start.options, silent, {
+    library: start.library,
+    imposes: true,
+    fixtures,
+    worldOpened: observer.watch,
+  })
+  try {
+    const environment = programEnvironment(env, server, !start.options['no-admin'])
+    startedAt = performance.now()
+    const ended = await runProgram({ command, env: environment, deadlineMs, signal })
+    const durationMs = performance.now() - startedAt
+    if (signal.aborted) throw new Stopped()
+    if (ended.problem !== undefined) throw new CannotRun(ended.problem)
+    observer.commandEnded()
+    server.sandbox.recorder?.close()
+    await settle(server, plan, setup.options.scenario)
+    const payments = observer.payments()
+    const { deliveries } = observer
+    const differences =
+      probe === undefined
+        ? []
+        : await probeDifferences({
+            probe,
+            payments,
+            hasLaterEvent: ({ transaction_id }) =>
+              deliveries.some(
+                ({ resource_id, isAfterEnd, status }) =>
+                  resource_id === transaction_id && isAfterEnd && isAccepted(status),
+              ),
+            isSure: ended.exitCode === 0,
+            send: server.sandbox.runtime.send,
+            env: environment,
+            signal,
+          })
+    if (signal.aborted) throw new Stopped()
+    return {
+      calls: observer.calls,
+      payments,
+      events: observer.events,
+      deliveries,
+      exitCode: ended.exitCode,
+      isHung: ended.isHung,
+      hits: hitsOf(plan, observer),
+      probeDifferences: differences,
+      durationMs,
+      output: ended.output,
+      recording,
+    }
+  } finally {
+    await server.close()
+  }
+}
+
+/** Whether a receiver accepted a message. */
+export const isAccepted = (status: number | null): boolean =>
+  status !== null && status >= 200 && status < 300
