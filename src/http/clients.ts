@@ -64,44 +64,46 @@ export const isOfService = ({ url }: Pick<FastifyRequest, 'url'>): boolean =>
 const unauthorized = (message: string) =>
   new SandboxError('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } })
 
+/** The world of a name in a base path, or the name if the world must be created first. */
+function named(sandbox: Sandbox, name: string): World | string {
+  const world = sandbox.clients.get(name)
+  if (!world) sandbox.checkNew(name)
+  return world ?? name
+}
+
+/** `name` is of the base path; the first call of a new client may already have its token. */
+function byToken(
+  sandbox: Sandbox,
+  authorization: string,
+  name: string | undefined,
+): World | string {
+  const token = /^bearer +(\S+) *$/i.exec(authorization)?.[1]
+  const world = token === undefined ? undefined : sandbox.byToken(token)
+  if (world) return world
+  if (name !== undefined && token === `sbx_${name}` && !sandbox.clients.has(name)) {
+    return named(sandbox, name)
+  }
+  throw unauthorized(
+    `The access token is unknown. Send Authorization: Bearer <token> with ${tokenOf(sandbox, name)}.`,
+  )
+}
+
+/**
+ * Names the token of the client of a base path. No error shows a token that a caller or the fixtures chose, because it
+ * can be a secret; `sbx_NAME` follows from the name.
+ */
+function tokenOf(sandbox: Sandbox, name = DEFAULT_CLIENT): string {
+  if (name === DEFAULT_CLIENT) return 'the token printed at start'
+  const client = sandbox.clients.get(name)
+  if (client ? client.profile().access_token === `sbx_${name}` : ClientName.safeParse(name).success)
+    return `the token sbx_${name}`
+  return `the access_token of the client ${quoteInput(name)} (in clients.json of the fixtures, or in the response of POST /__admin/clients)`
+}
+
 /** Finds the client of a request: by its token, else by its base path, else the default client. */
 export function createClientResolver(sandbox: Sandbox) {
   // Worlds that admin calls created and no other call has used yet, with the number of their open admin calls.
   const uncommitted = new Map<World, number>()
-
-  /** The world of a name in a base path, or the name if the world must be created first. */
-  function named(name: string): World | string {
-    const world = sandbox.clients.get(name)
-    if (!world) sandbox.checkNew(name)
-    return world ?? name
-  }
-
-  /** `name` is of the base path; the first call of a new client may already have its token. */
-  function byToken(authorization: string, name: string | undefined): World | string {
-    const token = /^bearer +(\S+) *$/i.exec(authorization)?.[1]
-    const world = token === undefined ? undefined : sandbox.byToken(token)
-    if (world) return world
-    if (name !== undefined && token === `sbx_${name}` && !sandbox.clients.has(name)) {
-      return named(name)
-    }
-    throw unauthorized(
-      `The access token is unknown. Send Authorization: Bearer <token> with ${tokenOf(name)}.`,
-    )
-  }
-
-  /**
-   * Names the token of the client of a base path. No error shows a token that a caller or the fixtures chose, because it
-   * can be a secret; `sbx_NAME` follows from the name.
-   */
-  function tokenOf(name = DEFAULT_CLIENT): string {
-    if (name === DEFAULT_CLIENT) return 'the token printed at start'
-    const client = sandbox.clients.get(name)
-    if (
-      client ? client.profile().access_token === `sbx_${name}` : ClientName.safeParse(name).success
-    )
-      return `the token sbx_${name}`
-    return `the access_token of the client ${quoteInput(name)} (in clients.json of the fixtures, or in the response of POST /__admin/clients)`
-  }
 
   /** What the client of a base path does with tokens. */
   function tokenUse(name: string | undefined): TokenUse {
@@ -124,15 +126,15 @@ export function createClientResolver(sandbox: Sandbox) {
     if (!use.isRead || authorization === undefined) {
       if (isRequired(use)) {
         throw unauthorized(
-          `This call needs an access token. Send Authorization: Bearer <token> with ${tokenOf(name)}.`,
+          `This call needs an access token. Send Authorization: Bearer <token> with ${tokenOf(sandbox, name)}.`,
         )
       }
-      return name === undefined ? sandbox.default : named(name)
+      return name === undefined ? sandbox.default : named(sandbox, name)
     }
-    const world = byToken(authorization, name)
+    const world = byToken(sandbox, authorization, name)
     if (typeof world !== 'string' && name !== undefined && name !== world.name) {
       throw unauthorized(
-        `The access token belongs to the client ${world.name}, not to that of the base path. Send ${tokenOf(name)}, or leave out the base path.`,
+        `The access token belongs to the client ${world.name}, not to that of the base path. Send ${tokenOf(sandbox, name)}, or leave out the base path.`,
       )
     }
     return world

@@ -93,6 +93,10 @@ function rejectBadDocuments(items: readonly KycItem[], today: string) {
   if (errors.length > 0) throw validationFailed(errors)
 }
 
+function messageOf(type: KycItem['document_type'], step: Transition<KycStep>): string {
+  return step.message ?? step.reason ?? DEFAULT_MESSAGE[type]![step.status]
+}
+
 /** KYC records: the system decides a PAN immediately and an Aadhaar later (defaults: KYC). */
 export function createKyc(context: WorldContext & { users: Users }) {
   const { store, clock, random, assumed, users } = context
@@ -118,10 +122,6 @@ export function createKyc(context: WorldContext & { users: Users }) {
         },
       },
     }
-  }
-
-  function messageOf(type: KycItem['document_type'], step: Transition<KycStep>): string {
-    return step.message ?? step.reason ?? DEFAULT_MESSAGE[type]![step.status]
   }
 
   function metadataOf(

@@ -40,6 +40,19 @@ export const clientProfile = (row: ClientRow): z.output<typeof ClientProfile> =>
   ClientConfigurations: [],
 })
 
+/** A bank account without its times. */
+const account = (
+  row: Pick<BankAccountRow, 'bank_id' | 'user_id' | 'account_number' | 'ifsc_code'>,
+  bank_status: z.output<typeof BenifBank>['bank_status'],
+): z.output<typeof BenifBank> => ({
+  bank_id: row.bank_id,
+  user_id: row.user_id,
+  bank_name: null,
+  account_number: maskNumber(row.account_number),
+  ifsc_code: maskIfsc(row.ifsc_code),
+  bank_status,
+})
+
 /** Shows one client's rows as its responses and webhooks contain them: masked, and as its readings say. */
 export function createViews(client_id: string, assumed: Assumed) {
   const user = ({ row }: Shown<UserRow>): z.output<typeof User> => ({
@@ -70,19 +83,6 @@ export function createViews(client_id: string, assumed: Assumed) {
     metadata: row.metadata,
     created_at: row.created_at,
     updated_at: row.updated_at,
-  })
-
-  /** A bank account without its times. */
-  const account = (
-    row: Pick<BankAccountRow, 'bank_id' | 'user_id' | 'account_number' | 'ifsc_code'>,
-    bank_status: z.output<typeof BenifBank>['bank_status'],
-  ): z.output<typeof BenifBank> => ({
-    bank_id: row.bank_id,
-    user_id: row.user_id,
-    bank_name: null,
-    account_number: maskNumber(row.account_number),
-    ifsc_code: maskIfsc(row.ifsc_code),
-    bank_status,
   })
 
   const bankAccount = ({ row }: Shown<BankAccountRow>): z.output<typeof BankAccount> => ({

@@ -81,6 +81,8 @@ function withFreshIds(bodies: readonly EventBody[], random: Random) {
   return { transaction_id, events }
 }
 
+const exploreError = (message: string) => new SandboxError('explore_failed', message)
+
 /** Sends the events of a payment in the orders that at-least-once delivery allows, and compares the final states. */
 export function createExplore({
   store,
@@ -96,8 +98,6 @@ export function createExplore({
   deadlineMs?: number
 }) {
   const { payments, events: eventRows } = store.tables
-
-  const exploreError = (message: string) => new SandboxError('explore_failed', message)
 
   function eventBodiesOf(transaction_id: string): EventBody[] {
     if (!payments.get(transaction_id)) throw notFound('transaction', transaction_id)

@@ -81,6 +81,34 @@ function createLimit(max: number) {
   }
 }
 
+const unsent = (error: SendError): SendResult => ({
+  ok: false,
+  response: '',
+  truncated: false,
+  duration_ms: 0,
+  error,
+})
+
+function resultOf(
+  wall: () => number,
+  head: ReceiverResponse | undefined,
+  body: Buffer,
+  error: SendError | undefined,
+  isWhole: boolean,
+): Omit<SendResult, 'duration_ms'> {
+  const unread = head && isCompressed(head) ? 0 : MAX_STORED_BYTES
+  const after = head?.['retry-after']
+  const wait = after === undefined ? undefined : readRetryAfter(after, wall())
+  return {
+    ok: isWhole && head!.status >= 200 && head!.status <= 299,
+    response: unread === 0 ? '' : textOf(body),
+    truncated: body.length > unread,
+    ...(head && { status: head.status }),
+    ...(wait !== undefined && { retryAfterMs: wait }),
+    ...(error && { error }),
+  }
+}
+
 /**
  * Creates the sender of webhooks: a connection for each attempt, one deadline for all of it, no redirects, a limit on the
  * response body, and only addresses that `allow` and the address rules permit.
@@ -102,33 +130,6 @@ export function createSender({ wall, later = realLater, unref = false, ...rules 
     const refusal = policy.hostProblem(read.target.host)
     if (refusal !== undefined) return { code: 'address_not_allowed', message: refusal }
     return read.target
-  }
-
-  const unsent = (error: SendError): SendResult => ({
-    ok: false,
-    response: '',
-    truncated: false,
-    duration_ms: 0,
-    error,
-  })
-
-  function resultOf(
-    head: ReceiverResponse | undefined,
-    body: Buffer,
-    error: SendError | undefined,
-    isWhole: boolean,
-  ): Omit<SendResult, 'duration_ms'> {
-    const unread = head && isCompressed(head) ? 0 : MAX_STORED_BYTES
-    const after = head?.['retry-after']
-    const wait = after === undefined ? undefined : readRetryAfter(after, wall())
-    return {
-      ok: isWhole && head!.status >= 200 && head!.status <= 299,
-      response: unread === 0 ? '' : textOf(body),
-      truncated: body.length > unread,
-      ...(head && { status: head.status }),
-      ...(wait !== undefined && { retryAfterMs: wait }),
-      ...(error && { error }),
-    }
   }
 
   async function attempt(request: SendRequest, target: Target): Promise<SendResult> {
@@ -201,7 +202,7 @@ export function createSender({ wall, later = realLater, unref = false, ...rules 
       end()
     }
     return {
-      ...resultOf(head, body, error, isWhole),
+      ...resultOf(wall, head, body, error, isWhole),
       duration_ms: Math.round(performance.now() - startedAt),
     }
   }

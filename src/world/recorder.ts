@@ -128,12 +128,7 @@ export function createRecorder({
       const at = step()
       const line = pendingCall?.call === call && !partial ? pendingCall : undefined
       if (!line) {
-        write({
-          body: call,
-          at,
-          ...(partial && { partial }),
-          ...recordedBytes(body),
-        })
+        write({ body: call, at, ...(partial && { partial }), ...recordedBytes(body) })
         return
       }
       pendingCall = undefined

@@ -97,15 +97,19 @@ function createSending(
   return { webhooks, deliveries, explore, inbox }
 }
 
+const createRequestLog = ({ name, logBudget, allRequests, runtime }: WorldDeps, feed: Feed) =>
+  new RequestLog({
+    budget: logBudget,
+    addToAll: (call, era) => allRequests.add(name, call, era),
+    elapsed: runtime.elapsed,
+    onLogged: (call) => feed.publish('request', call),
+  })
+
 /** Creates one client's world: its parts, on its own tables, clock and random series. */
 export function createWorld(deps: WorldDeps) {
   const { name, tables, store, start, runtime } = deps
-  const worldClock = createWorldClock({
-    tables,
-    start,
-    wall: deps.steadyWall,
-    later: runtime.later,
-  })
+  const wall = deps.steadyWall
+  const worldClock = createWorldClock({ tables, start, wall, later: runtime.later })
   const { clock } = worldClock
   // The store persists the position in the random series with every change.
   const random = createRandom(start.randomSeed, tables.random)
@@ -139,12 +143,7 @@ export function createWorld(deps: WorldDeps) {
   events.on(({ type, resourceId }) => {
     if (feed.isWanted) publish('change', { type, resource_id: resourceId, at: clock.iso() })
   })
-  const requests = new RequestLog({
-    budget: deps.logBudget,
-    addToAll: (call, era) => deps.allRequests.add(name, call, era),
-    elapsed: runtime.elapsed,
-    onLogged: (call) => feed.publish('request', call),
-  })
+  const requests = createRequestLog(deps, feed)
   const delayed = new DelayedResponses(runtime, (count) => feed.publish('waiting', { count }))
   const access = createAccess(tables, clock, assumed)
   const parts = { ...behaviour, ...sending, scheduler, requests, delayed, feed }
