@@ -4,7 +4,7 @@ import { type App, buildApp } from './app.ts'
 import type { Options } from './config/options.ts'
 import { PACKAGE_ROOT } from './config/package.ts'
 import { readOptions } from './config/read-options.ts'
-import { type FixtureWorlds, shippedWorlds } from './content/start-rows.ts'
+import { type FixtureWorlds, shippedWorlds } from './content/fixtures.ts'
 import type { McpHandler } from './http/app-deps.ts'
 import { hostNameOf } from './http/guards.ts'
 import { createLog } from './log.ts'
@@ -12,7 +12,7 @@ import { problemText } from './model/errors.ts'
 import { nodeCrypto } from './runtime/node-modules.ts'
 import { wallNow } from './runtime/real-time.ts'
 import { type Library, shippedLibrary } from './scenarios/library.ts'
-import type { Watch } from './scenarios/watch-folders.ts'
+import type { Watch } from './scenarios/scenario-files.ts'
 import type { RequestObserver } from './world/recorder.ts'
 import { type Log, openSandbox, type Sandbox, type SandboxConfig } from './world/sandbox.ts'
 
@@ -120,7 +120,7 @@ async function openFixtures({ fixtures }: Options): Promise<FixtureWorlds> {
 
 /** Reloads the scenario files when they change; after an invalid edit the last valid library stays active. */
 async function watchLibrary(options: Options, sandbox: Sandbox, log: Log): Promise<Watch> {
-  const { watchFolders } = await import('./scenarios/watch-folders.ts')
+  const { watchFolders } = await import('./scenarios/scenario-files.ts')
   return watchFolders(foldersOf(options), async () => {
     try {
       const read = await readFolders(options, log)

@@ -4,6 +4,7 @@ import type { CompiledScenario } from '../scenarios/compiled.ts'
 import type { Library } from '../scenarios/library.ts'
 import type { ActiveScenario } from '../tables/rows.ts'
 import type { SandboxTables } from '../tables/tables.ts'
+import type { Expectation } from './expectations.ts'
 
 /** Which scenario is active: a name of the library or a definition, as stored. */
 export type Choice = Pick<ActiveScenario, 'name' | 'definition'>
@@ -88,5 +89,29 @@ export class CurrentScenario {
   /** Returns the scenario of a choice (default: the active one), those that it extends, and the default one. */
   layers(choice: Choice = this.choice): readonly CompiledScenario[] {
     return this.#library().layersOf(this.compile(choice))
+  }
+}
+
+type CountedRule = { scenario: string; id: string; name: string }
+
+/** A scenario with the hits of the rules of these layers, and its expectations. */
+export function describeScenario(
+  { name, title }: Pick<CompiledScenario, 'name' | 'title'>,
+  layers: readonly CompiledScenario[],
+  hitsOf: (rule: CountedRule) => number,
+  expect: Expectation[],
+) {
+  const hitCount = (rule: CountedRule) => ({
+    name: rule.name,
+    // Only a rule of another scenario shows its scenario.
+    ...(rule.scenario !== name && { scenario: rule.scenario }),
+    hits: hitsOf(rule),
+  })
+  return {
+    name,
+    title: title ?? null,
+    rules: layers.flatMap(({ rules }) => rules.map(hitCount)),
+    webhooks: layers.flatMap(({ webhooks }) => webhooks.map(hitCount)),
+    expect,
   }
 }

@@ -3,6 +3,7 @@ import { quoteInput } from '../model/mask.ts'
 import type { Random } from '../runtime/random.ts'
 import { compileScenario } from '../scenarios/compile.ts'
 import type { CompiledRule, CompiledScenario } from '../scenarios/compiled.ts'
+import { MAX_PATTERNS, patternsIn } from '../scenarios/operators.ts'
 import type { RuleDefinition } from '../scenarios/rule-schema.ts'
 import type { PushedRuleRow } from '../tables/rows.ts'
 import type { SandboxTables } from '../tables/tables.ts'
@@ -74,4 +75,33 @@ export class PushedRules {
   clear() {
     for (const { rule_id } of this.#rows()) this.#store.remove('rules', rule_id)
   }
+}
+
+/** The maximum number of pushed rules of a client. */
+const MAX_PUSHED_RULES = 1_000
+
+const countPatterns = (rules: readonly { when?: unknown }[]) =>
+  rules.reduce((count, { when }) => count + patternsIn(when).length, 0)
+
+/** Throws if a client cannot have these pushed rules besides the layers of a scenario: a call may be tested with all. */
+export function checkRuleLimits(
+  pushed: readonly RuleDefinition[],
+  layers: readonly CompiledScenario[],
+) {
+  if (pushed.length > MAX_PUSHED_RULES)
+    throw new SandboxError(
+      'too_many_rules',
+      `This client would have ${pushed.length} pushed rules, and the maximum is ${MAX_PUSHED_RULES}. Delete rules that are used up, or reset the scenario.`,
+    )
+  const ofPushed = countPatterns(pushed)
+  if (ofPushed === 0) return
+  const ofScenario = layers.map(({ definition: { rules = [], webhooks = [] } }) =>
+    countPatterns([...rules, ...webhooks]),
+  )
+  const count = ofScenario.reduce((sum, one) => sum + one, ofPushed)
+  if (count > MAX_PATTERNS)
+    throw new SandboxError(
+      'too_many_rules',
+      `The pushed rules and the scenario would have ${count} patterns, and the maximum is ${MAX_PATTERNS}. Delete rules, or use starts_with, ends_with, contains or in instead of matches.`,
+    )
 }

@@ -1,11 +1,11 @@
 import { type BankAccountRow, holderNameOf } from '../model/bank-account.ts'
 import { SandboxError } from '../model/errors.ts'
 import { mobileKey } from '../model/user.ts'
-import { hasSuccessfulKyc } from '../payouts/check-payment.ts'
+import { hasSuccessfulKyc } from '../payouts/payments.ts'
 import type { Payouts } from '../payouts/payouts.ts'
 import type { TimelineAction, TimelinePayment } from '../scenarios/compiled.ts'
 import type { Table } from '../store/table.ts'
-import { kindOf, type ResourceKind, resourceIdOf } from '../tables/resource-ids.ts'
+import { kindOf, type ResourceKind, resourceIdOf } from '../tables/resources.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 
 export type TimelineActionDeps = WorldContext & { payouts: Payouts }

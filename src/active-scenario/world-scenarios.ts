@@ -11,14 +11,17 @@ import type { RuleDefinition } from '../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../scenarios/scenario-schema.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import { checkScenario, checkScenarios, createRuleCheck, INLINE } from './check-definition.ts'
-import { type Choice, CurrentScenario, canCompile, type StartScenario } from './current-scenario.ts'
-import { describeScenario } from './describe-scenario.ts'
+import {
+  type Choice,
+  CurrentScenario,
+  canCompile,
+  describeScenario,
+  type StartScenario,
+} from './current-scenario.ts'
 import { Expectations } from './expectations.ts'
-import { PushedRules } from './pushed-rules.ts'
-import { RuleCounters } from './rule-counters.ts'
-import { checkRuleLimits } from './rule-limits.ts'
+import { checkRuleLimits, PushedRules } from './pushed-rules.ts'
+import { RuleCounters, type Totals } from './rule-counters.ts'
 import type { StoredTimelineEntry } from './timeline-limits.ts'
-import type { Totals } from './totals.ts'
 
 /** The kind of the timers of timeline entries. */
 export const TIMELINE_ENTRY = 'timeline.entry'

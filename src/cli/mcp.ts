@@ -111,8 +111,8 @@ async function sweepForAgent(
   }
   const result = await runSweep({ args: [], program: command, flags, env }, signal)
   const [{ countsText }, { listText }] = await Promise.all([
-    import('../tools/sweep/report/sentences.ts'),
-    import('../tools/mcp/tools/text.ts'),
+    import('../tools/sweep/report/sweep-json.ts'),
+    import('../tools/mcp/tool.ts'),
   ])
   const { findings } = result
   const found = listText(

@@ -1,9 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { closeSync, readFileSync, writeFileSync } from 'node:fs'
 import { BadOption } from '../config/options.ts'
+import { openPrivate } from '../config/output-file.ts'
 import { countOf, jsonLine, printable } from '../model/words.ts'
 import type { ReplayDifference } from '../tools/replay/differences.ts'
 import type { Report } from '../tools/report/report.ts'
-import { type Command, checkArguments } from './command.ts'
+import { type Command, CommandFailed, checkArguments } from './command.ts'
+import { remoteCommand } from './remote.ts'
 import { openReport, REPORT_FLAG } from './report.ts'
 
 /** Formats counts by kind, the most frequent first. */
@@ -106,3 +108,31 @@ export const replay: Command = {
     return ok ? 0 : 1
   },
 }
+
+export const record = remoteCommand({
+  name: 'record',
+  summary: 'export the recording of a sandbox that was started with --record',
+  subcommands: {
+    export: {
+      syntax: 'FILE',
+      description:
+        'write the recording since the start to a file, for replay; it contains tokens and secrets',
+      async run(api, [file]) {
+        const { lines, text } = await api('getRecording')
+        try {
+          const fd = openPrivate(file!)
+          writeFileSync(fd, text)
+          closeSync(fd)
+        } catch (error) {
+          const { code } = error as NodeJS.ErrnoException
+          throw new CommandFailed(`${file} cannot be written (${code}).`)
+        }
+        return {
+          response: { file, lines },
+          text: `${lines} lines written; run payout-sandbox replay ${file} to replay them\n`,
+        }
+      },
+    },
+  },
+  examples: ['record export run.ndjson', 'record export run.ndjson --url http://127.0.0.1:4310'],
+})

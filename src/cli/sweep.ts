@@ -275,7 +275,7 @@ export const sweep: Command = {
     try {
       const result = await runSweep(input, stop.signal)
       const report = flags['report'] === undefined ? undefined : String(flags['report'])
-      const { countsText, groupsOf } = await import('../tools/sweep/report/sentences.ts')
+      const { countsText, groupsOf } = await import('../tools/sweep/report/sweep-json.ts')
       const { sweepJson } = await import('../tools/sweep/report/sweep-json.ts')
       process.stdout.write(
         flags['json']

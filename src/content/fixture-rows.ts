@@ -1,7 +1,7 @@
 import type { Fixtures } from '../model/fixtures.ts'
 import { type KycMetadata, panResult } from '../model/kyc.ts'
 import { failureOf, paiseOf } from '../model/payment.ts'
-import { headsOf, indiasDay } from '../payouts/utr.ts'
+import { headsOf, indiasDay } from '../payouts/payments.ts'
 import { uuidOf } from '../runtime/random.ts'
 import type { Rows } from '../tables/rows.ts'
 

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
+import { builtFile } from '../config/package.ts'
 import type { JsonPath } from '../json/json-positions.ts'
 import { FIXTURE_FILES, FIXTURE_ROWS, type FixtureNoun, type Fixtures } from '../model/fixtures.ts'
 import { describeIssue, LIST_KNOWN_KEYS, unknownField } from '../model/validation-errors.ts'
+import type { BaseRows } from '../store/worlds.ts'
+import type { Rows } from '../tables/rows.ts'
 import { checkRows, type NoteProblem } from './check-rows.ts'
 import { misnamedFiles, NOUNS, type RawTable, rawOf, readRaw } from './fixture-files.ts'
 import {
@@ -12,7 +15,20 @@ import {
   withPositions,
 } from './fixture-problems.ts'
 import { type FixtureRows, rowsOf, rowsOfClient } from './fixture-rows.ts'
-import type { FixtureWorlds } from './start-rows.ts'
+
+/** The rows with which a client starts, by table, and a key that identifies the content. */
+export type StartRows = {
+  key: string
+  rows: BaseRows<Rows>
+  /** For rows of a state file, which has clock, scenario and profile too: what the rows do not say. */
+  state?: { draws: number; start: object }
+}
+
+/** The clients of a fixture set, by name. */
+export type FixtureWorlds = Map<string, StartRows>
+
+/** The shipped set as the build checked it; `undefined` if there is no build. */
+export const shippedWorlds = builtFile((text): FixtureWorlds => new Map(JSON.parse(text)))
 
 const MAX_PROBLEMS = 20
 

@@ -4,7 +4,7 @@ import type { WebhookRow } from '../model/webhook.ts'
 import { inSlices } from '../runtime/slices.ts'
 import type { ActiveScenario } from '../tables/rows.ts'
 import type { Scheduler } from '../time/scheduler.ts'
-import { checkStateRows, checkStateScenario } from './check-state.ts'
+import { checkStateRows, checkStateScenario } from './check-rows.ts'
 import {
   DOCUMENT_ROWS,
   StateDocument,

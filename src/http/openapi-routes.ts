@@ -1,7 +1,6 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import type { AdminCall } from './admin-call.ts'
-import { refuseUnknownQuery } from './admin-query.ts'
 import { depsOf } from './app-deps.ts'
 import { basePathOf } from './clients.ts'
 import { JSON_TYPE } from './errors.ts'
@@ -9,6 +8,7 @@ import type { OpenApiDocument } from './openapi.ts'
 import { adminDocument, CLIENT_SERVER } from './openapi-admin.ts'
 import { serviceDocument, withTokens } from './openapi-service.ts'
 import type { Operation } from './operation.ts'
+import { refuseUnknownQuery } from './serve-admin.ts'
 import { parsePart } from './validation.ts'
 
 /** The query of the document of the service: `?strict` and `?strict=true` are the same. */

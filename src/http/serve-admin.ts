@@ -1,14 +1,36 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import * as z from 'zod'
 import { SandboxError } from '../model/errors.ts'
+import { quoteInput } from '../model/mask.ts'
+import { validationFailed } from '../model/validation-errors.ts'
+import { didYouMean } from '../model/words.ts'
+import { allOf } from '../scenarios/wording.ts'
 import { type AdminCall, WrittenJson } from './admin-call.ts'
-import { refuseUnknownQuery } from './admin-query.ts'
 import { depsOf } from './app-deps.ts'
 import { sameSecret } from './clients.ts'
 import { hangUpSignal } from './connection.ts'
 import { type Input, routeOf } from './endpoint.ts'
 import { JSON_TYPE } from './errors.ts'
 import { STATE_LIMIT } from './json-body.ts'
+
+function notKnown(name: string, known: readonly string[]): string {
+  if (known.length === 0) return 'is unknown; this call takes no query parameters'
+  const near = didYouMean(name, known)
+  return `is unknown${near ? `${near} This` : '; this'} call takes ${allOf(known)}`
+}
+
+/** Throws if a call does not know a query parameter: a misspelled filter must not be ignored silently. */
+export function refuseUnknownQuery(request: FastifyRequest, query: z.ZodObject | undefined): void {
+  const known = Object.keys(query?.shape ?? {})
+  const unknown = Object.keys(request.query as object).filter((name) => !known.includes(name))
+  if (unknown.length === 0) return
+  const errors = unknown.map((name) => ({
+    field: quoteInput(name),
+    code: 'unrecognized_keys',
+    message: notKnown(name, known),
+  }))
+  throw validationFailed(errors, { subject: `The query parameter ${errors[0]!.field}` })
+}
 
 /** The body of a POST without fields: an unknown field is an error and not silently ignored. */
 const EmptyBody = z.strictObject({}).default({})

@@ -2,7 +2,7 @@ import { SandboxError } from '../model/errors.ts'
 import { quoteInput } from '../model/mask.ts'
 import { canTransition, type LifecycleKind, type StatusOf } from '../model/payment.ts'
 import type { Entry } from '../store/table.ts'
-import { TABLE_OF } from '../tables/resource-ids.ts'
+import { TABLE_OF } from '../tables/resources.ts'
 import type { Rows } from '../tables/rows.ts'
 import { notFound, type WorldContext } from '../tables/world-context.ts'
 

@@ -1,5 +1,17 @@
 import { userHistory } from '../assumptions/history.ts'
 import { listOrder } from '../assumptions/lists.ts'
+import {
+  processingStatus,
+  referenceId,
+  type UtrSystem,
+  unverifiedAccount,
+  utrForm,
+  utrOfSuccess,
+} from '../assumptions/payments.ts'
+import { statusWords } from '../assumptions/responses.ts'
+import type { BankAccountRow } from '../model/bank-account.ts'
+import { type ErrorCode, SandboxError } from '../model/errors.ts'
+import { quoteInput } from '../model/mask.ts'
 import type { ListQuery } from '../model/paging.ts'
 import {
   failureOf,
@@ -8,15 +20,174 @@ import {
   type PaymentStatus,
   paiseOf,
   type SetBy,
+  UTR_TIMER,
 } from '../model/payment.ts'
 import type { CreateTransaction } from '../model/transaction.ts'
 import type { TransactionStep } from '../scenarios/compiled.ts'
 import { joinedIndexes, listPage } from '../tables/list-page.ts'
-import { drawUntil, newIdIn } from '../tables/resource-ids.ts'
-import type { WorldContext } from '../tables/world-context.ts'
-import { createPaymentCheck, type Parties, type PaymentCheckDeps } from './check-payment.ts'
+import { drawUntil, newIdIn } from '../tables/resources.ts'
+import { fieldError, notFound, type WorldContext } from '../tables/world-context.ts'
 import { createLifecycle, type Transition } from './lifecycle.ts'
-import { createUtrs } from './utr.ts'
+import type { Users } from './users.ts'
+import { apiStatus } from './views.ts'
+
+/** The payer and the account of the receiver. */
+export type Parties = { payer_id: string; account: BankAccountRow }
+
+const reject = (code: ErrorCode, field: string, message: string, advice: string) => {
+  throw new SandboxError(code, `${message} ${advice}`, fieldError(field, code, message))
+}
+
+/** The error of a second payment. A caller that lost the first response must not pay twice because of it. */
+function duplicateReference(
+  { transaction_id, status }: PaymentRow,
+  { assumed }: Pick<WorldContext, 'assumed'>,
+): SandboxError {
+  const shown = apiStatus(status, assumed.get(processingStatus))
+  const used = `was used for transaction ${transaction_id}, which is ${shown}`
+  return new SandboxError(
+    'duplicate_reference',
+    `This reference_id ${used}. If you are retrying, do not pay again: read it with GET /transaction/${transaction_id}. Only a different payment may have a different reference_id.`,
+    { errors: [{ field: 'reference_id', code: 'duplicate', message: used }] },
+  )
+}
+
+export type PaymentCheckDeps = Pick<WorldContext, 'store' | 'assumed'> & {
+  users: Users
+  /** Whether a payer needs a successful KYC record. */
+  checkKyc: () => boolean
+}
+
+/** Whether a user has a KYC record with which they can pay. */
+export const hasSuccessfulKyc = (
+  { kyc }: WorldContext['store']['tables'],
+  userId: string,
+): boolean =>
+  kyc
+    .page('user', userId, 0, Number.POSITIVE_INFINITY)
+    .some(({ row }) => row.kyc_status === 'success')
+
+/** Returns the function that finds the parties of a payment and throws the errors of POST /transaction. */
+export function createPaymentCheck({ store, assumed, users, checkKyc }: PaymentCheckDeps) {
+  const { payments, bank_accounts } = store.tables
+
+  return (input: CreateTransaction): Parties => {
+    const { from_user_id, to_user_id, benif_bank_id, reference_id } = input
+    const { id: payer_id } = users.get(from_user_id, 'from_user_id')
+    users.get(to_user_id, 'to_user_id')
+    const account = bank_accounts.get(benif_bank_id)
+    if (!account) throw notFound('bank account', quoteInput(benif_bank_id), 'benif_bank_id')
+    if (from_user_id === to_user_id)
+      reject(
+        'same_user',
+        'to_user_id',
+        'from_user_id and to_user_id are the same user.',
+        'Pay to another user.',
+      )
+    if (account.user_id !== to_user_id)
+      reject(
+        'bank_user_mismatch',
+        'benif_bank_id',
+        `The bank account ${benif_bank_id} does not belong to user ${to_user_id}.`,
+        'Use an account of the receiver.',
+      )
+    if (account.bank_status !== 'success' && !assumed.get(unverifiedAccount))
+      reject(
+        'bank_not_verified',
+        'benif_bank_id',
+        `The bank account ${benif_bank_id} is ${assumed.get(statusWords).bank[account.bank_status]}.`,
+        'Use one with bank_status success.',
+      )
+    if (checkKyc() && !hasSuccessfulKyc(store.tables, from_user_id)) {
+      throw new SandboxError(
+        'kyc_required',
+        `User ${from_user_id} has no successful KYC record. Submit one with POST /kyc first.`,
+      )
+    }
+    const earlier =
+      reference_id === undefined || !assumed.get(referenceId).isUnique
+        ? undefined
+        : payments.first('reference', reference_id)
+    if (earlier) throw duplicateReference(earlier.row, { assumed })
+    return { payer_id, account }
+  }
+}
+
+const DAY_MS = 86_400_000
+// India's time is UTC+5:30, without daylight saving.
+const INDIA_MS = 19_800_000
+// A UTR ends with eight digits.
+const SERIALS = 100_000_000
+
+/** India's day at an instant (ms), counted since 1970. */
+export const indiasDay = (ms: number): number => Math.floor((ms + INDIA_MS) / DAY_MS)
+
+/** The part of a UTR before its eight digits, on a day counted since 1970. */
+export function headsOf(day: number): Readonly<Record<UtrSystem, string>> {
+  const date = new Date(day * DAY_MS).toISOString().slice(0, 10)
+  const year = date.slice(0, 4)
+  const dayOfYear = String(day - Date.UTC(Number(year), 0, 1) / DAY_MS + 1).padStart(3, '0')
+  return {
+    imps: year.slice(3) + dayOfYear,
+    neft: `N${dayOfYear}${year.slice(2)}00`,
+    rtgs: `HDFCR5${date.replaceAll('-', '')}`,
+  }
+}
+
+/** Returns the function that makes the UTR of an amount: its form and India's date, and a unique number of eight digits. */
+function createUtrSeries({ store, clock, random, assumed }: WorldContext) {
+  let day = Number.NaN
+  let heads = headsOf(0)
+  return (paise: number): string => {
+    const today = indiasDay(clock.now())
+    if (today !== day) {
+      heads = headsOf(today)
+      day = today
+    }
+    const head = heads[assumed.get(utrForm)(paise)]
+    for (;;) {
+      // A factor coprime to 10 maps the running number to eight digits that look random and are unique. Of a large
+      // number only the last eight digits count, and their product is exact.
+      const serial = ((random.next() % SERIALS) * 48_271) % SERIALS
+      const utr = head + String(serial).padStart(8, '0')
+      if (store.tables.payments.count('utr', utr) === 0) return utr
+    }
+  }
+}
+
+/** The UTRs of successful payments: with the status or by a later timer, as the reading says. */
+export function createUtrs(context: WorldContext) {
+  const { store, clock, scheduler, assumed } = context
+  const newUtr = createUtrSeries(context)
+
+  scheduler.handle(UTR_TIMER, ({ resource_id }) => {
+    const row = store.tables.payments.get(resource_id!)
+    // The payment was reversed, or has a UTR.
+    if (row?.status !== 'SUCCESS' || row.utr !== null) return false
+    const next = { ...row }
+    next.utr = newUtr(row.paise)
+    next.earlier = { ...row.earlier, SUCCESS: row.updated_at }
+    next.updated_at = clock.iso()
+    store.put('payments', next)
+    return undefined
+  })
+
+  return {
+    /** The UTR that a payment has from its SUCCESS on. */
+    atSuccess: ({ paise }: PaymentRow): string | null =>
+      assumed.get(utrOfSuccess).after_ms === 0 ? newUtr(paise) : null,
+    /** Schedules the UTR of a payment that has just succeeded without one. */
+    schedule({ transaction_id, status, utr }: PaymentRow) {
+      if (status !== 'SUCCESS' || utr !== null) return
+      scheduler.schedule({
+        due_at: clock.now() + assumed.get(utrOfSuccess).after_ms,
+        kind: UTR_TIMER,
+        resource_id: transaction_id,
+        payload: {},
+      })
+    },
+  }
+}
 
 /** The steps of a payment that no scenario rule matches (defaults: Transactions and history). */
 const DEFAULT_STEPS: readonly TransactionStep[] = [

@@ -5,7 +5,7 @@ import { quoteField, quoteInput } from '../model/mask.ts'
 import type { ListQuery } from '../model/paging.ts'
 import { type CreateUser, mobileKey, type UserRow } from '../model/user.ts'
 import { listPage } from '../tables/list-page.ts'
-import { newIdIn } from '../tables/resource-ids.ts'
+import { newIdIn } from '../tables/resources.ts'
 import { notFound, type WorldContext } from '../tables/world-context.ts'
 
 /** Users; their e-mail and mobile are unique in the client unless a reading says otherwise. */

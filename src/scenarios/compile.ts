@@ -27,7 +27,7 @@ import {
   type OperationId,
 } from './operations-and-events.ts'
 import type { OutcomeDefinition } from './outcome-schema.ts'
-import { ruleIds } from './rule-ids.ts'
+import { ruleIds } from './references.ts'
 import type { RuleDefinition, WebhookRuleDefinition } from './rule-schema.ts'
 import type { CountDefinition, ScenarioDefinition } from './scenario-schema.ts'
 import type { ActionDefinition, TimelineDefinition } from './timeline-schema.ts'

@@ -11,7 +11,7 @@ import {
 } from './compiled.ts'
 import { passesAll, type RuleCall, type RuleEvent } from './match.ts'
 import type { OperationId } from './operations-and-events.ts'
-import { counterFor } from './rule-ids.ts'
+import { counterFor } from './references.ts'
 
 /** How often a rule's `when` matched (for one value of its `key`), and how often the rule acted. */
 export type Counter = { matched: number; hits: number }

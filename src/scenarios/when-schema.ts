@@ -1,7 +1,12 @@
 import * as z from 'zod'
 import { didYouMean } from '../model/words.ts'
-import { ConditionCheck } from './condition-check.ts'
-import { type Comparison, Condition, fieldsSchema, NameComparison } from './condition-schema.ts'
+import {
+  type Comparison,
+  Condition,
+  ConditionCheck,
+  fieldsSchema,
+  NameComparison,
+} from './condition-schema.ts'
 import { errorsOf } from './explain.ts'
 import { operationsOf } from './match.ts'
 import {

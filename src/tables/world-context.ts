@@ -3,7 +3,7 @@ import { SandboxError } from '../model/errors.ts'
 import type { Random } from '../runtime/random.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Scheduler } from '../time/scheduler.ts'
-import type { ResourceEvents } from './resource-events.ts'
+import type { ResourceEvents } from './resources.ts'
 import type { SandboxTables } from './tables.ts'
 
 /** The dependencies of every service of a world. */

@@ -5,7 +5,7 @@ import { canTransition } from '../model/payment.ts'
 import type { Views } from '../payouts/views.ts'
 import type { RuleEvent } from '../scenarios/match.ts'
 import type { EventName } from '../scenarios/operations-and-events.ts'
-import { kindOf, newIdIn } from '../tables/resource-ids.ts'
+import { kindOf, newIdIn } from '../tables/resources.ts'
 import type { SandboxTables } from '../tables/tables.ts'
 import { notFound, type WorldContext } from '../tables/world-context.ts'
 

@@ -1,5 +1,5 @@
 import type { Readings } from '../assumptions/readings.ts'
-import type { FixtureWorlds, StartRows } from '../content/start-rows.ts'
+import type { FixtureWorlds, StartRows } from '../content/fixtures.ts'
 import { uuidOf } from '../runtime/random.ts'
 import { type Library, type OwnScenarios, withOwn } from '../scenarios/library.ts'
 import { DEFAULT_SCENARIO } from '../scenarios/references.ts'

@@ -1,5 +1,5 @@
 import { Assumed, type Readings } from '../assumptions/readings.ts'
-import type { FixtureWorlds } from '../content/start-rows.ts'
+import type { FixtureWorlds } from '../content/fixtures.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { Library } from '../scenarios/library.ts'
 import type { SandboxTables } from '../tables/tables.ts'

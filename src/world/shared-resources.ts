@@ -1,4 +1,4 @@
-import { Totals } from '../active-scenario/totals.ts'
+import { Totals } from '../active-scenario/rule-counters.ts'
 import { STORED_STATE } from '../content/stored-state.ts'
 import { formatDuration } from '../model/duration.ts'
 import { AllRequests, createLogBudget } from '../requests/request-log.ts'

@@ -1,4 +1,4 @@
-import type { Totals } from '../active-scenario/totals.ts'
+import type { Totals } from '../active-scenario/rule-counters.ts'
 import type { Readings } from '../assumptions/readings.ts'
 import type { FeedKind } from '../model/feed-kinds.ts'
 import type { AllRequests } from '../requests/request-log.ts'

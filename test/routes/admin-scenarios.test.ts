@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { readLibrary } from '../../src/scenarios/read-library.ts'
-import type { ResourceEvent } from '../../src/tables/resource-events.ts'
+import type { ResourceEvent } from '../../src/tables/resources.ts'
 import { type Answer, ASHA, createLog, ROHAN, ROHANS_ACCOUNT, start, TOKEN } from '../helper.ts'
 
 type Box = Awaited<ReturnType<typeof start>>

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { watchFolders } from '../../src/scenarios/watch-folders.ts'
+import { watchFolders } from '../../src/scenarios/scenario-files.ts'
 import { optionsOf, startServer } from '../../src/server.ts'
 import { createLog } from '../helper.ts'
 

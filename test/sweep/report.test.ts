@@ -16,8 +16,8 @@ import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { readLibrary } from '../../src/scenarios/read-library.ts'
 import type { Fault, Finding } from '../../src/tools/sweep/faults-and-findings.ts'
 import { reportHtml } from '../../src/tools/sweep/report/html.ts'
-import { groupsOf } from '../../src/tools/sweep/report/sentences.ts'
 import {
+  groupsOf,
   SweepDocument,
   sweepJson,
   sweepJsonSchema,

@@ -1,12 +1,34 @@
 import * as z from 'zod'
+import { BadFixtures } from '../../content/fixture-problems.ts'
+import { type FixtureWorlds, fixturesOf, type StartRows } from '../../content/fixtures.ts'
 import { adminCall, outlineOf } from '../../http/admin-call.ts'
 import { AccessToken, ClientName, SnapshotName } from '../../model/client.ts'
 import { isClockTime, Timestamp, Uuid } from '../../model/formats.ts'
+import { validationFailed } from '../../model/validation-errors.ts'
 import type { Scenario } from '../../scenarios/scenario-schema.ts'
 import { ScenarioName } from '../../scenarios/schema-parts.ts'
+import { DEFAULT_CLIENT } from '../../world/client-rows.ts'
 import { ReadingsField } from './assumptions.ts'
-import { rowsOfBody } from './client-fixtures.ts'
 import { Speed } from './clock.ts'
+
+/** The rows of the fixtures in the body of a request. */
+export function rowsOfBody(content: object): StartRows {
+  let sets: FixtureWorlds
+  try {
+    sets = fixturesOf(content, 'fixtures')
+  } catch (error) {
+    if (!(error instanceof BadFixtures)) throw error
+    const errors = error.problems.map(({ path, message }) => ({
+      field: path ? `fixtures.${path}` : 'fixtures',
+      code: 'invalid_value',
+      message,
+    }))
+    throw validationFailed(errors)
+  }
+  if (sets.size === 1) return sets.get(DEFAULT_CLIENT)!
+  const message = `must have exactly one client, named default; found ${sets.size}`
+  throw validationFailed([{ field: 'fixtures.clients', code: 'invalid_value', message }])
+}
 
 const Client = z
   .strictObject({

@@ -9,6 +9,7 @@ import {
   type Access,
   connect,
   explainError,
+  shortText,
   type Tool,
   ToolError,
   type ToolResult,
@@ -16,7 +17,6 @@ import {
 import { paymentTools } from './tools/payments.ts'
 import { scenarioTools } from './tools/scenarios.ts'
 import { callTools } from './tools/service-calls.ts'
-import { shortText } from './tools/text.ts'
 import { webhookTools } from './tools/webhooks.ts'
 import { worldTools } from './tools/world.ts'
 

@@ -1,6 +1,6 @@
 import { programEnvironment } from '../../config/environment.ts'
 import type { Options } from '../../config/options.ts'
-import type { FixtureWorlds } from '../../content/start-rows.ts'
+import type { FixtureWorlds } from '../../content/fixtures.ts'
 import { inlineEntry, type Library } from '../../scenarios/library.ts'
 import { type RunningServer, startServer } from '../../server.ts'
 import type { World } from '../../world/world.ts'

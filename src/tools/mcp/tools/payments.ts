@@ -2,9 +2,16 @@
 import * as z from 'zod'
 import type { ResponseBody } from '../../../admin/contract.ts'
 import { OPERATIONS } from '../../../scenarios/operations-and-events.ts'
-import { type Connection, defineTool, Name, ToolError } from '../tool.ts'
+import {
+  type Connection,
+  defineTool,
+  linesOf,
+  listText,
+  Name,
+  requestLine,
+  ToolError,
+} from '../tool.ts'
 import { Match } from './service-calls.ts'
-import { linesOf, listText, requestLine } from './text.ts'
 
 type Options = {
   status?: number | undefined

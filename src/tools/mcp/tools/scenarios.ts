@@ -2,8 +2,7 @@
 import * as z from 'zod'
 import { problemText } from '../../../model/errors.ts'
 import { loadReader } from '../../../scenarios/library.ts'
-import { defineTool, Name, ToolError } from '../tool.ts'
-import { linesOf, listText } from './text.ts'
+import { defineTool, linesOf, listText, Name, ToolError } from '../tool.ts'
 
 const listScenarios = defineTool({
   name: 'list_scenarios',

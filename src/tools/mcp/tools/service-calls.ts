@@ -2,8 +2,15 @@
 import * as z from 'zod'
 import { countOf } from '../../../model/words.ts'
 import { wallNow } from '../../../runtime/real-time.ts'
-import { type Connection, defineTool, ToolError } from '../tool.ts'
-import { listText, requestLine, shortJson, shortText } from './text.ts'
+import {
+  type Connection,
+  defineTool,
+  listText,
+  requestLine,
+  shortJson,
+  shortText,
+  ToolError,
+} from '../tool.ts'
 
 /** Conditions of a call, in the words of a scenario. */
 export const Match = z.record(z.string(), z.unknown()).meta({

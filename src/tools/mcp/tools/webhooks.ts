@@ -3,8 +3,7 @@ import * as z from 'zod'
 import { nextAttempt, sentStatus } from '../../../model/feed-kinds.ts'
 import { countOf } from '../../../model/words.ts'
 import { EVENTS } from '../../../scenarios/operations-and-events.ts'
-import { defineTool, Name, ToolError } from '../tool.ts'
-import { linesOf, listText, shortJson } from './text.ts'
+import { defineTool, linesOf, listText, Name, shortJson, ToolError } from '../tool.ts'
 
 const sendWebhook = defineTool({
   name: 'send_webhook',

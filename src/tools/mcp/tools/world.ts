@@ -4,8 +4,7 @@ import type { ResponseBody } from '../../../admin/contract.ts'
 import { lastResult } from '../../../model/feed-kinds.ts'
 import { DEFAULT_CLIENT } from '../../../world/client-rows.ts'
 import { RESET_PARTS } from '../../../world/world-content.ts'
-import { defineTool, Name, ToolError } from '../tool.ts'
-import { linesOf, listText, requestLine, shortJson } from './text.ts'
+import { defineTool, linesOf, listText, Name, requestLine, shortJson, ToolError } from '../tool.ts'
 
 type TableDiff = ResponseBody<'diffSnapshot'>['tables'][string]
 

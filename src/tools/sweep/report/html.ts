@@ -10,10 +10,9 @@ import {
   VERDICTS,
   type Verdict,
 } from '../faults-and-findings.ts'
-import { commandText, countsText, groupsOf } from './sentences.ts'
 import { type Row, type Step, sideBySide } from './steps.ts'
 import { STYLE } from './style.ts'
-import { verdictCounts } from './sweep-json.ts'
+import { commandText, countsText, groupsOf, verdictCounts } from './sweep-json.ts'
 
 /** The word of a verdict in its colour; it leads to the finding, if the run is one. */
 export const verdictMark = ({ verdict, level }: Run, finding?: string): Markup => {

@@ -18,8 +18,7 @@ import { codeBlock, markdownTable } from '../../report/markup.ts'
 import { prepareReport, type Report, type TestCase, writeReport } from '../../report/report.ts'
 import type { Finding, Run, SweepResult } from '../faults-and-findings.ts'
 import { reportHtml } from './html.ts'
-import { commandText, countsText, levelText } from './sentences.ts'
-import { sweepJson } from './sweep-json.ts'
+import { commandText, countsText, levelText, sweepJson } from './sweep-json.ts'
 
 const comment = (text: string) => `# ${printableLine(text)}\n`
 
