@@ -51,3 +51,17 @@ export async function inSlices<T>(
     else sliceEnds = undefined
   }
 }
+
+/** The first defined result of `take`; with `pauses` the search lets other work run in between. */
+export async function firstOf<R, T>(
+  rows: Iterable<R>,
+  take: (row: R) => T | undefined,
+  pauses: boolean,
+): Promise<T | undefined> {
+  for (const row of rows) {
+    if (pauses && isSliceOver()) await ownTurn()
+    const taken = take(row)
+    if (taken !== undefined) return taken
+  }
+  return undefined
+}
