@@ -40,7 +40,7 @@ function createTypedCalls(target: Target, errorOf: (failed: FailedCall) => Error
     id: Id,
     args: CallArguments<Id> & { raw?: string; headers?: Readonly<Record<string, string>> } = {},
   ): Promise<ResponseBody<Id>> {
-    // The schemas are those of the routes, which load the whole server.
+    // Imported late: the routes' schemas load the whole server.
     const { checkArguments } = await import('./admin-arguments.ts')
     checkArguments(id, args)
     return send(id, args)

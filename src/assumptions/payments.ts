@@ -38,9 +38,9 @@ export const amountAsText = assumption<SchemaChange>({
   name: 'amount_as_text',
   section: '4.2',
   concerns: ['createTransaction'],
-  question: 'Can `amount` in POST /transaction be a text, such as `"1500.50"`?',
+  question: 'Can `amount` in POST /transaction be a string, such as `"1500.50"`?',
   basis: 'guessed',
-  why: 'The contract lists a number, and responses contain a text. A service that takes only a number says so on the first call.',
+  why: 'The contract lists a number, and responses contain a string. A service that takes only a number says so on the first call.',
   default: 'accepted',
   readings: {
     accepted: {

@@ -18,7 +18,7 @@ export type ErrorForm = { type: string; text: (error: ShownError) => string }
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 const escaped = (text: string) => text.replace(/[&<>]/g, (character) => ENTITIES[character]!)
 
-/** The form of every error outside the service, such as those of the admin API. */
+/** The error body of everything but the service, such as the admin API. */
 export const ENVELOPE: ErrorForm = {
   type: 'application/json; charset=utf-8',
   text: ({ status, code, message, errors = [] }) =>

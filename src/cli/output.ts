@@ -35,7 +35,7 @@ export function supportsColour(
   return stream.isTTY === true && TERM !== 'dumb'
 }
 
-/** Colours a text if standard output supports colours. */
+/** Colours a string if stdout supports colours. */
 export const coloured = (style: Style, text: string): string =>
   supportsColour(process.stdout, process.env) ? styleText(style, text, ...NO_STREAM_CHECK) : text
 
@@ -68,7 +68,7 @@ export function styleOf(cell: string, column: string): Style | undefined {
 export const oneLine = (value: unknown): string =>
   value === null || value === undefined ? '-' : printableLine(String(value))
 
-/** A text table with aligned columns, or `emptyText` if there are no rows. */
+/** Formats rows as a table with aligned columns; returns `emptyText` if there are none. */
 export function table(
   head: readonly string[],
   rows: readonly (readonly unknown[])[],
@@ -93,8 +93,8 @@ export function table(
 }
 
 /**
- * Prepares to save a text in a file, so that a file that cannot be written is known before the work for it is done. `save`
- * replaces an existing file or link as a whole; until then, and after `discard`, it is as before. Throws `CommandFailed`.
+ * Opens a file for saving, so that a path that can't be written fails before the work is done. `save` replaces an existing
+ * file or link as a whole; until then, and after `discard`, it stays as it was. Throws `CommandFailed`.
  */
 export function prepareFile(label: string, file: string) {
   const attempt = <T>(work: () => T): T => {

@@ -71,7 +71,7 @@ function measureJson(text: string): { depth: number; values: number } {
   return { depth: deepest, values }
 }
 
-/** Throws before a text is parsed: a value may be too deep for recursion, and its validation may take long. */
+/** Rejects a body before it's parsed: deep values would overflow the stack, and many take long to validate. */
 function rejectTooComplex(text: string, most: typeof LIMITS) {
   const { depth, values } = measureJson(text)
   if (depth > most.depth)

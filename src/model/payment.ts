@@ -218,7 +218,7 @@ const isPayable = (amount: number | string) => (paiseOf(amount) ?? 0) >= MIN_PAI
 const NUMBER = z.number().meta({ minimum: 1, maximum: 9_999_999_999.99 })
 const TEXT = z.string().meta({ pattern: DECIMAL.source.replace('^', String.raw`^(?!0+(?:\.|$))`) })
 
-/** An amount in rupees as a client may send it if a text is refused. */
+/** An amount in rupees where strings are refused. */
 export const AmountNumber = NUMBER.refine(isPayable, { error: MESSAGE })
 
 /** An amount in rupees as a client sends it: a number, or a decimal text. */
