@@ -1,3 +1,4 @@
+import { isObject } from '../model/formats.ts'
 import { closestWord } from '../model/words.ts'
 import { accountNumberFormat, ifscCase, refusedBankAccount, sameBankAccount } from './accounts.ts'
 import type { Assumption } from './assumption.ts'
@@ -92,7 +93,7 @@ export function valueOfReading<V>(
   return form?.pattern.test(reading) ? form.parse(reading) : undefined
 }
 
-/** Readings as a caller wrote them: a number counts as its text, and a reading that is undefined as missing. */
+/** Readings as a caller wrote them: numbers become strings, and undefined readings count as missing. */
 export const givenReadings = (values: object): Readings =>
   Object.fromEntries(
     Object.entries(values)
@@ -124,14 +125,11 @@ const FORMAT = 'payout-sandbox-readings/1'
 /** What is known about a service: readings, and where and when they were measured. */
 export type Measurement = { against: string; measured_at: string; readings: Readings }
 
-/** The text of a readings file. */
+/** Formats a readings file. */
 export const readingsDocument = ({ against, measured_at, readings }: Measurement): string =>
   `${JSON.stringify({ format: FORMAT, against, measured_at, readings }, null, 2)}\n`
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** The readings of such a text, or what is wrong with it. */
+/** Parses a readings file; returns its readings, or what is wrong with it. */
 export function readingsOfDocument(text: string): { readings: Readings } | { problem: string } {
   let document: unknown
   try {

@@ -1,5 +1,6 @@
 import { BadOption } from '../config/options.ts'
 import { suggestByValue, type ValueNames } from '../config/read-options.ts'
+import { isObject } from '../model/formats.ts'
 import { closestWord } from '../model/words.ts'
 
 /** The name of the value that a flag takes (`''` for a switch), and its description in the help text. */
@@ -140,8 +141,7 @@ export function parseJsonObject(label: string, text: string): Record<string, unk
   try {
     value = JSON.parse(text)
   } catch {}
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return value as Record<string, unknown>
+  if (isObject(value)) return value
   throw new BadOption(`${label} takes a JSON object in quotes, not ${JSON.stringify(text)}`)
 }
 

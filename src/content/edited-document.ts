@@ -3,6 +3,7 @@ import { type JsonPath, jsonPlaces } from '../json/json-positions.ts'
 import { readLenientJson } from '../json/lenient-json.ts'
 import { ClientName } from '../model/client.ts'
 import { type Problem, problemText } from '../model/errors.ts'
+import { isObject } from '../model/formats.ts'
 import {
   describeIssue,
   fieldOf,
@@ -26,9 +27,6 @@ const SECTIONS = z.strictObject({
   fixtures: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
   shared: z.record(z.string(), z.array(z.unknown())).optional(),
 })
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The profile of a client whose own one cannot be read. */
 const lostProfile = (client: string): StoredHead['profile'] => ({

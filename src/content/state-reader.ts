@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import type { FieldError } from '../model/errors.ts'
+import { isObject } from '../model/formats.ts'
 import {
   fieldErrors,
   LIST_KNOWN_KEYS,
@@ -12,9 +13,6 @@ type Tables = Record<string, unknown>
 
 // The reader stops after this many errors.
 const MAX_COUNTED_ERRORS = 1_000
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Counts the errors of a document and collects the first ones. */
 function createErrorCollector() {

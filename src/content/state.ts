@@ -24,7 +24,7 @@ type ReplacedWorld = ExportedWorld & {
   adoptState: (load: () => void) => void
 }
 
-/** The webhook with its secret: from the document, else of the present webhook, else of an earlier export, else a new one. */
+/** Adds the webhook's secret: the document's own, or the current webhook's, or an earlier export's, or a new one. */
 function webhookOf(
   { name, tables, exportedSecrets }: ReplacedWorld,
   state: StateDocument,
@@ -50,7 +50,7 @@ function replaceBy(world: ReplacedWorld, state: StateDocument) {
     tables.put('client', { ...present, ...profile, client_id, access_token })
     for (const name of TABLE_NAMES)
       for (const row of name === 'webhook' ? webhook : state.tables[name])
-        tables.insert(name, row as never)
+        tables.put(name, row as never)
     for (const row of settingsIn({ ...state, token_issued_at } as Partial<StoredHead>))
       tables.put('settings', row)
     if (!state.assumptions_by_call) assumptions.replace(active, state.assumptions ?? {})

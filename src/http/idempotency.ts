@@ -1,4 +1,5 @@
 import { SandboxError } from '../model/errors.ts'
+import { isObject } from '../model/formats.ts'
 import { nodeCrypto } from '../runtime/node-modules.ts'
 import type { ResponseFault } from '../scenarios/compiled.ts'
 import type { World } from '../world/world.ts'
@@ -34,7 +35,7 @@ const running = new WeakMap<World, Set<string>>()
 /** The text of a JSON value in which the order of fields makes no difference. */
 const canonicalText = (value: unknown): string =>
   JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+    isObject(inner)
       ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
       : inner,
   )

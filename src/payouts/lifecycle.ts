@@ -73,7 +73,7 @@ export function createLifecycle<K extends LifecycleKind, Step extends StepOf<K>>
     get,
     /** Stores a new resource with its first status, and schedules the steps after the first one. */
     begin(row: RowOf<K>, steps: readonly Step[]) {
-      const entry = announce(store.insert(table, row))
+      const entry = announce(store.put(table, row))
       let due_at = clock.now()
       for (let i = 1; i < steps.length; i++) {
         const step = steps[i]!

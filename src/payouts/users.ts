@@ -45,7 +45,7 @@ export function createUsers({ store, clock, random, events, assumed }: WorldCont
         if (assumed.get(duplicateUser).isRefused) rejectDuplicates(input)
         const { email, mobile, user_type } = input
         const now = clock.iso()
-        const entry = store.insert('users', {
+        const entry = store.put('users', {
           user_id: newIdIn(users, random.uuid),
           user_type,
           email,

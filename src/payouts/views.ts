@@ -54,10 +54,10 @@ const account = (
 })
 
 /** Shows one client's rows as its responses and webhooks contain them: masked, and as its readings say. */
-export function createViews(client_id: string, assumed: Assumed) {
+export function createViews(clientId: () => string, assumed: Assumed) {
   const user = ({ row }: Shown<UserRow>): z.output<typeof User> => ({
     user_id: row.user_id,
-    client_id,
+    client_id: clientId(),
     user_type: row.user_type,
     email: row.email,
     mobile: row.mobile,
@@ -101,7 +101,7 @@ export function createViews(client_id: string, assumed: Assumed) {
 
   const transaction = ({ row }: Shown<PaymentRow>): z.output<typeof Transaction> => ({
     transaction_id: row.transaction_id,
-    client_id,
+    client_id: clientId(),
     reference_id: row.reference_id,
     from_user_id: row.from_user_id,
     to_user_id: row.to_user_id,
@@ -126,7 +126,7 @@ export function createViews(client_id: string, assumed: Assumed) {
     user_id = historyUserOf(row),
   ): z.output<typeof HistoryRecord> => ({
     id: row.id,
-    client_id,
+    client_id: clientId(),
     client_transaction_id: row.client_transaction_id,
     partner_transaction_id: row.partner_transaction_id,
     user_id,
@@ -145,7 +145,7 @@ export function createViews(client_id: string, assumed: Assumed) {
   })
 
   return {
-    clientId: client_id,
+    clientId,
     user,
     kyc,
     bankAccount,

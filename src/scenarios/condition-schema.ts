@@ -1,5 +1,6 @@
 import { RE2JS } from 're2js'
 import * as z from 'zod'
+import { isObject } from '../model/formats.ts'
 import { didYouMean } from '../model/words.ts'
 import { fieldsOf, isPlainField, isTextField } from './call-fields.ts'
 import type { Condition as ConditionType } from './condition.ts'
@@ -18,14 +19,7 @@ import {
   OPERATORS,
   type Operator,
 } from './operators.ts'
-import {
-  AnyJson,
-  checkedByParent,
-  isMapping,
-  type Mapping,
-  mustBe,
-  type Report,
-} from './schema-parts.ts'
+import { AnyJson, checkedByParent, type Mapping, mustBe, type Report } from './schema-parts.ts'
 import { quoteValue } from './wording.ts'
 import type { Path } from './yaml.ts'
 
@@ -168,7 +162,7 @@ export class ConditionCheck {
     for (const part of parts) {
       const condition = when[part]
       if (condition === undefined) continue
-      if (!isMapping(condition)) {
+      if (!isObject(condition)) {
         const message = `\`${part}\` must be a mapping of fields to conditions, not ${quoteValue(condition)}`
         this.#report([part], message)
       } else if (isComparison(condition)) {
@@ -185,7 +179,7 @@ export class ConditionCheck {
       if (this.#conditions === MAX_CONDITIONS + 1) this.#report(path, message, 'key')
       return
     }
-    if (!isMapping(condition)) {
+    if (!isObject(condition)) {
       this.#checkIsQuoted(condition, path, place)
       return
     }

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { isObject } from '../model/formats.ts'
 import { operationsOf } from './match.ts'
 import { eventsOf, type OperationId } from './operations-and-events.ts'
 import {
@@ -8,7 +9,7 @@ import {
   Then,
   WebhookOutcome,
 } from './outcome-schema.ts'
-import { type Check, crossCheck, isMapping, type Mapping, mustBe, text } from './schema-parts.ts'
+import { type Check, crossCheck, type Mapping, mustBe, text } from './schema-parts.ts'
 import { EventWhen, When } from './when-schema.ts'
 import { quoteValue } from './wording.ts'
 import type { Path } from './yaml.ts'
@@ -53,7 +54,7 @@ const CREATING_OPERATION: Readonly<Record<(typeof LIFECYCLES)[number], Operation
 export function outcomesOf({ then, sequence }: Mapping): [path: Path, outcome: unknown][] {
   const listed = (list: unknown, path: Path) =>
     Array.isArray(list) ? list.map((one, i): [Path, unknown] => [[...path, i], one]) : []
-  const inner = isMapping(then) ? then['sequence'] : undefined
+  const inner = isObject(then) ? then['sequence'] : undefined
   const single: [Path, unknown][] = then === undefined || inner ? [] : [[['then'], then]]
   return [...single, ...listed(inner, ['then', 'sequence']), ...listed(sequence, ['sequence'])]
 }
@@ -61,7 +62,7 @@ export function outcomesOf({ then, sequence }: Mapping): [path: Path, outcome: u
 /** Checks that the operations of a rule create the resources of its outcomes. */
 function checkOperations(rule: Mapping, operations: readonly OperationId[], check: Check) {
   for (const [path, outcome] of outcomesOf(rule)) {
-    if (!isMapping(outcome) || !check.isValid(...path)) continue
+    if (!isObject(outcome) || !check.isValid(...path)) continue
     for (const kind of LIFECYCLES) {
       const operation = CREATING_OPERATION[kind]
       if (outcome[kind] === undefined) continue
@@ -89,7 +90,7 @@ function checkRule(rule: Mapping, check: Check) {
   if (thenOn !== undefined && sequence === undefined)
     check.report(['then_on'], THEN_ON_ALONE, 'key')
   // Without a valid `when`, the operations are unknown.
-  if (isMapping(when) && check.isValid('when'))
+  if (isObject(when) && check.isValid('when'))
     checkOperations(rule, operationsOf(when['operation']), check)
 }
 
@@ -145,7 +146,7 @@ export const rulesSchema = <R extends z.ZodType<{ name?: string | undefined }>>(
     crossCheck<z.output<R>[]>((rules, { report }) => {
       const seen = new Map<string, number>()
       for (const [i, one] of rules.entries()) {
-        const name = isMapping(one) ? one['name'] : undefined
+        const name = isObject(one) ? one['name'] : undefined
         if (typeof name !== 'string') continue
         const before = seen.get(name)
         if (before === undefined) seen.set(name, i)

@@ -10,10 +10,6 @@ export const SCENARIO_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/
 /** An object with unchecked content; not a list and not null. */
 export type Mapping = Record<string, unknown>
 
-/** Whether a value is a mapping. */
-export const isMapping = (value: unknown): value is Mapping =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** The error of a value in words: `must be …, not …`. A missing value has the usual error. */
 export const mustBe =
   (what: string) =>

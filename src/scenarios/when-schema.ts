@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { isObject } from '../model/formats.ts'
 import { didYouMean } from '../model/words.ts'
 import {
   type Comparison,
@@ -22,7 +23,6 @@ import {
   type Check,
   checkedByParent,
   crossCheck,
-  isMapping,
   isMissing,
   type Mapping,
   mustBe,
@@ -40,7 +40,7 @@ function unknownOperation(value: unknown): string {
 /** Checks the `operation` of a `when`. */
 function checkOperation(condition: unknown, { report, isValid }: Check) {
   if (condition === undefined || condition === '*' || isOperation(condition)) return
-  if (!isMapping(condition)) {
+  if (!isObject(condition)) {
     report(['operation'], unknownOperation(condition))
     return
   }
@@ -135,7 +135,7 @@ function checkCallMatch(match: Mapping, check: Check) {
   checkConditions(match, check)
   for (const name of ['path', 'status']) {
     const condition = match[name]
-    if (!isMapping(condition)) continue
+    if (!isObject(condition)) continue
     if (isComparison(condition))
       new ConditionCheck(check.report).checkComparison(condition, [name], { part: 'query' })
     else {

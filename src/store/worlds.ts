@@ -79,11 +79,6 @@ export class WorldTables<Rows> {
     return this.tables[table].entry(this.#worlds.specs[table].id(row))!
   }
 
-  /** Adds a row whose id is new. */
-  insert<K extends keyof Rows & string>(table: K, row: Rows[K]): Entry<Rows[K]> {
-    return this.put(table, row)
-  }
-
   remove<K extends keyof Rows & string>(table: K, id: string): void {
     this.do(['remove', table, id])
   }

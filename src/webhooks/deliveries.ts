@@ -46,7 +46,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     const outcome = decision?.outcome ?? {}
     const copies = outcome.drop ? 1 : (outcome.copies ?? 1)
     const made = { event_id, type, resource_id, created_at, body, copies }
-    const event = store.insert('events', made).row
+    const event = store.put('events', made).row
     const rule = decision && `${decision.scenario}: ${decision.rule}`
     return Array.from({ length: copies }, (_, i) =>
       queue.add(event, i + 1, outcome, rule, skipsOrder),

@@ -1,5 +1,6 @@
 import { newWords } from '../assumptions/responses.ts'
 import { SandboxError } from '../model/errors.ts'
+import { isObject } from '../model/formats.ts'
 import { quoteInput } from '../model/mask.ts'
 import { canTransition } from '../model/payment.ts'
 import type { Views } from '../payouts/views.ts'
@@ -11,9 +12,6 @@ import { notFound, type WorldContext } from '../tables/world-context.ts'
 
 /** Values that replace those of a resource: the `override` of a trigger. */
 export type Override = Readonly<Record<string, unknown>>
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** `data` with the values of `override`; objects are merged recursively. */
 function merged(data: Record<string, unknown>, override: Override): Record<string, unknown> {
@@ -32,7 +30,7 @@ export function createWebhookEvents({
   random,
   assumed,
   views,
-}: WorldContext & { views: () => Views }) {
+}: WorldContext & { views: Views }) {
   const { payments, kyc, bank_accounts, users, webhook, events } = store.tables
 
   const assertFound = <E>(entry: E | undefined, noun: string, id: string): E => {
@@ -42,19 +40,18 @@ export function createWebhookEvents({
 
   /** The resource of an event, as its GET shows it. */
   function dataOf(type: string, id: string): object {
-    const { clientId, ...view } = views()
     switch (kindOf(type)) {
       case 'transaction':
-        return view.payment(assertFound(payments.entry(id), 'transaction', id))
+        return views.payment(assertFound(payments.entry(id), 'transaction', id))
       case 'kyc':
-        return view.kyc(assertFound(kyc.entry(id), 'KYC record', id))
+        return views.kyc(assertFound(kyc.entry(id), 'KYC record', id))
       case 'bank':
-        return view.bankAccount(assertFound(bank_accounts.entry(id), 'bank account', id))
+        return views.bankAccount(assertFound(bank_accounts.entry(id), 'bank account', id))
       case 'user':
-        return view.user(assertFound(users.entry(id), 'user', id))
+        return views.user(assertFound(users.entry(id), 'user', id))
       case 'webhook': {
         const { webhook_id, url } = assertFound(webhook.get(id), 'webhook', id)
-        return { webhook_id, client_id: clientId, url }
+        return { webhook_id, client_id: views.clientId(), url }
       }
       default:
         throw new SandboxError('not_found', `There is no event ${quoteInput(type)}.`)
@@ -78,7 +75,7 @@ export function createWebhookEvents({
           id: event_id,
           type,
           timestamp: created_at,
-          client_id: views().clientId,
+          client_id: views.clientId(),
           data: assumed.get(newWords)(data),
         }),
       }

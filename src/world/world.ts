@@ -39,7 +39,7 @@ function createWorldScheduler(
       soonest: () => timers.page('all', 'all', timers.count('all', 'all') - 1, 1)[0]?.row,
       count: () => timers.size,
       get: (id) => timers.get(id),
-      insert: (row: TimerRow) => void tables.insert('timers', row),
+      insert: (row: TimerRow) => void tables.put('timers', row),
       remove: (id) => tables.remove('timers', id),
       change: tables.change,
       nextSeq: random.next,
@@ -59,7 +59,7 @@ function createWorldScheduler(
 function createSending(
   context: WorldContext,
   { name, store, runtime, webhookSettings, webhookWarning, log }: WorldDeps,
-  parts: Pick<DeliveriesDeps, 'scenarios' | 'onChanged'> & { views: () => Views },
+  parts: Pick<DeliveriesDeps, 'scenarios' | 'onChanged'> & { views: Views },
 ) {
   const { scenarios, views, onChanged } = parts
   const { deadlineMs } = webhookSettings
@@ -126,7 +126,8 @@ export function createWorld(deps: WorldDeps) {
   })
   const context: WorldContext = { store: tables, clock, random, scheduler, events, assumed }
   const profile = () => tables.tables.client.newest('all', 'all')!.row
-  const views = () => createViews(profile().client_id, assumed)
+  // The id changes with a reset to other fixtures or a restored snapshot.
+  const views = createViews(() => profile().client_id, assumed)
   const payouts = createPayouts(context, () => profile().check_kyc)
   const { warnOfDeleted, replaceStale, ...behaviour } = createBehaviour(context, deps, {
     payouts,
@@ -169,9 +170,7 @@ export function createWorld(deps: WorldDeps) {
     get clientId() {
       return profile().client_id
     },
-    get views() {
-      return views()
-    },
+    views,
     ...payouts,
     ...parts,
     snapshots,

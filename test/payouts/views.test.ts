@@ -29,7 +29,7 @@ const row: PaymentRow = {
   created_at: '2026-01-01T00:00:00.000Z',
   updated_at: '2026-01-01T00:00:01.000Z',
 }
-const { transaction, history } = createViews(CLIENT, new Assumed())
+const { transaction, history } = createViews(() => CLIENT, new Assumed())
 const transactionOf = (row: PaymentRow) => Transaction.parse(transaction({ row }))
 const historyOf = (row: PaymentRow) => HistoryRecord.parse(history({ row }))
 

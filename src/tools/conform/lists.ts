@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type { errorBody } from '../../assumptions/responses.ts'
 import type { Operation } from '../../http/operation.ts'
 import { ErrorResponse } from '../../model/errors.ts'
+import { isObject } from '../../model/formats.ts'
 import { pagesOf } from '../../model/paging.ts'
 import { valueAt } from '../../model/validation-errors.ts'
 import type { FindingSource, Findings } from './findings.ts'
@@ -9,13 +10,10 @@ import type { FindingSource, Findings } from './findings.ts'
 /** An object in a response. */
 export type Row = Readonly<Record<string, unknown>>
 
-export const isRow = (value: unknown): value is Row =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** The objects of a list in a response body; empty if there is no list at the path. */
 export function rowsAt(body: unknown, ...path: readonly string[]): Row[] {
   const list = valueAt(body, path)
-  return Array.isArray(list) ? list.filter(isRow) : []
+  return Array.isArray(list) ? list.filter(isObject) : []
 }
 
 /** The pagination of a list operation. */
@@ -133,7 +131,7 @@ export type ErrorFormName = keyof (typeof errorBody)['readings']
 /** Which form the body of an error has; `undefined` if it has none of the readings. `body` is its JSON value, if it is JSON. */
 export function errorFormOf(text: string, body: unknown): ErrorFormName | undefined {
   if (ErrorResponse.safeParse(body).success) return 'envelope'
-  if (isRow(body))
+  if (isObject(body))
     return typeof body['message'] === 'string' && Object.keys(body).length === 1
       ? 'message_only'
       : undefined

@@ -1,4 +1,5 @@
-import { isRow, pageSpecOf, type Row, rowsAt } from './lists.ts'
+import { isObject } from '../../model/formats.ts'
+import { pageSpecOf, type Row, rowsAt } from './lists.ts'
 import { type ConformCall, type Exchange, isSuccess, type Session } from './session.ts'
 
 /** A reading, the exchange that shows it, and what was seen there (default: the HTTP status). */
@@ -38,7 +39,7 @@ export function noSuccess(session: Session, id: string): string {
 }
 
 /** The fields of the body of a call; an empty object if it has none. */
-export const bodyOf = ({ call }: Exchange): Row => (isRow(call.body) ? call.body : {})
+export const bodyOf = ({ call }: Exchange): Row => (isObject(call.body) ? call.body : {})
 
 /** Sends a call again with a change. The same status is the first reading, and an error 400, 404 or 422 is the second. */
 export async function compare(

@@ -1,6 +1,7 @@
 import { statusWords } from '../../assumptions/responses.ts'
+import { isObject } from '../../model/formats.ts'
 import { valueAt } from '../../model/validation-errors.ts'
-import { errorFormOf, isRow, orderOf, type Row, rowsAt } from './lists.ts'
+import { errorFormOf, orderOf, type Row, rowsAt } from './lists.ts'
 import {
   compare,
   HISTORY,
@@ -46,12 +47,12 @@ function wordsOf(session: Session, name: 'kyc_status' | 'bank_status') {
       (body) =>
         rowsAt(body, 'data')
           .map((entry) => entry['data'])
-          .filter(isRow),
+          .filter(isObject),
     ],
   ]
   const bank: typeof kyc = [
     ['listBankAccounts', (body) => rowsAt(body, 'data')],
-    ['addBankAccount', (body) => [valueAt(body, ['data', 'data'])].filter(isRow)],
+    ['addBankAccount', (body) => [valueAt(body, ['data', 'data'])].filter(isObject)],
   ]
   return (name === 'kyc_status' ? kyc : bank).flatMap(([id, recordsOf]) =>
     session

@@ -1,7 +1,8 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto'
+import { isObject } from '../../model/formats.ts'
 import { rupeesOf } from '../../model/payment.ts'
 import { valueAt } from '../../model/validation-errors.ts'
-import { isRow, type Row, rowsAt } from './lists.ts'
+import { type Row, rowsAt } from './lists.ts'
 import { isId, readBank, readKyc, readTransaction, readWebhook } from './reads.ts'
 import type { AllowedErrors, Session } from './session.ts'
 import { checkKyc, checkTransaction, createEqualityCheck } from './shape.ts'
@@ -150,7 +151,7 @@ async function createKyc(writer: Writer, user_id: string) {
   const { source, body } = found
   const records = rowsAt(body, 'data')
     .map((entry) => entry['data'])
-    .filter(isRow)
+    .filter(isObject)
   if (records.length !== kyc.length)
     findings.addDifference(
       source,
@@ -204,7 +205,7 @@ async function createAccount(writer: Writer, user_id: string): Promise<Row | und
   await expectError(id, 'not_found', 'an unknown user', { ...sent, user_id: randomUUID() })
   if (!found) return undefined
   const account = valueAt(found.body, ['data', 'data'])
-  if (!isRow(account)) return undefined
+  if (!isObject(account)) return undefined
   createEqualityCheck(findings, found.source, 'the sent value')(
     'data.data.user_id',
     account['user_id'],
