@@ -1,7 +1,16 @@
-// npm test [-- FILE or FOLDER ...]: bundles the test files with esbuild at once, and has tap run each in a process of its
-// own, two more at a time than there are processors, because many files wait for processes, browsers and timers.
+// npm test [-- FILE or FOLDER ...]: bundles the test files with esbuild at once, and has tap run them, a few files of a folder
+// in each process, two more processes at a time than there are processors, because many files wait for other processes,
+// browsers and timers.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,6 +20,8 @@ import { findChromium, startBrowser } from './test-browser.mjs'
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const SHIPPED = 'test/shipped-files.ts'
 const MAX_MS = 600_000
+// Files that a process runs one after the other: to start one takes a second.
+const GROUP = 8
 // The folders with the longest files, so that none of them is left alone at the end.
 const FIRST = ['torture', 'console', 'examples', 'cli', 'sweep']
 
@@ -85,12 +96,30 @@ if (names.length > 1) {
 
 t.jobs = availableParallelism() + 2
 report('terse', t, new Map())
-const run = (name) => {
-  // tap would have each process load what counts coverage.
-  const words = ['-u', 'NODE_OPTIONS', process.execPath, '--enable-source-maps', fileOf(name)]
-  const options = { buffered: true, cwd: root, timeout: MAX_MS, at: null, stack: '' }
-  return t.spawn('env', words, options, name)
+/** The files by folder, a few in each group, but alone what changes its process and what takes long. */
+const groupsOf = (files) => {
+  const groups = []
+  const open = new Map()
+  for (const name of files) {
+    const place = dirname(name)
+    const isAlone =
+      place === 'test/torture' ||
+      /t\.jobs = |process\.exit/.test(readFileSync(join(root, name), 'utf8'))
+    const group = isAlone ? [] : (open.get(place) ?? [])
+    if (group.length === 0) groups.push(group)
+    group.push(name)
+    if (!isAlone) open.set(place, group.length < GROUP ? group : [])
+  }
+  return groups
 }
-await Promise.all(names.map(run))
+const run = (group, i) => {
+  const file = join(folder, `group-${i}.mjs`)
+  writeFileSync(file, group.map((name) => `import ${JSON.stringify(fileOf(name))}\n`).join(''))
+  // tap would have each process load what counts coverage.
+  const words = ['-u', 'NODE_OPTIONS', process.execPath, '--enable-source-maps', file]
+  const options = { buffered: true, cwd: root, timeout: MAX_MS, at: null, stack: '' }
+  return t.spawn('env', words, options, group.join(' '))
+}
+await Promise.all(groupsOf(names).map(run))
 await browser?.close()
 t.end()
