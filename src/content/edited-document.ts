@@ -19,6 +19,8 @@ import { checkRows, type NoteProblem } from './check-rows.ts'
 import { STORED_ROWS, StoredHead, TABLE_NAMES, type TableName } from './state-document.ts'
 
 const MAX_PROBLEMS = 20
+/** Checking stops after this many problems. */
+export const MAX_COUNTED = 1_000
 
 const SECTIONS = z.strictObject({
   format: z.literal(FORMAT),
@@ -43,27 +45,34 @@ const lostProfile = (client: string): StoredHead['profile'] => ({
 
 type Tables = Record<TableName, StoredTable>
 
-const STORED = { head: StoredHead as z.ZodType, rows: STORED_ROWS as Record<TableName, z.ZodType> }
-
-/** Checks a document that somebody has edited, row by row. */
-export class DocumentCheck {
-  readonly problems: { path: JsonPath; message: string }[] = []
-  readonly #seen = new Set<string>()
+type Schemas = { head: z.ZodType; rows: Record<TableName, z.ZodType> }
+type CheckOptions = Partial<Schemas> & {
   /** Counts the rows that are left out, if what is wrong is left out. */
-  readonly #leaveOut: ((rows: number) => void) | undefined
-  readonly #shared: Record<string, unknown[]> = {}
-  readonly #schemas: typeof STORED
+  leaveOut?: ((rows: number) => void) | undefined
+  /** Called between rows; returns a promise if other work should run first. */
+  rest?: () => Promise<void> | undefined
+}
 
-  constructor(leaveOut: ((rows: number) => void) | undefined, schemas = STORED) {
+/** Checks a state or a whole document that a person may have written, row by row. */
+export class DocumentCheck {
+  readonly problems: { path: JsonPath; message: string; code: string }[] = []
+  readonly #seen = new Set<string>()
+  readonly #leaveOut: ((rows: number) => void) | undefined
+  readonly #rest: () => Promise<void> | undefined
+  readonly #shared: Record<string, unknown[]> = {}
+  readonly #schemas: Schemas
+
+  constructor({ leaveOut, rest = () => undefined, head, rows }: CheckOptions = {}) {
     this.#leaveOut = leaveOut
-    this.#schemas = schemas
+    this.#rest = rest
+    this.#schemas = { head: head ?? StoredHead, rows: rows ?? STORED_ROWS }
   }
 
-  #note(path: JsonPath, message: string, rows = 1) {
+  #note(path: JsonPath, message: string, { rows = 1, code = 'invalid_value' } = {}) {
     if (this.#leaveOut) this.#leaveOut(rows)
     else {
       const key = `${fieldOf(path)} ${message}`
-      if (!this.#seen.has(key)) this.problems.push({ path, message })
+      if (!this.#seen.has(key)) this.problems.push({ path, message, code })
       this.#seen.add(key)
     }
   }
@@ -76,8 +85,12 @@ export class DocumentCheck {
     else
       for (const issue of result.error.issues) {
         const at = [...path, ...(issue.path as JsonPath)]
-        if (issue.code !== 'unrecognized_keys') this.#note(at, describeIssue(issue, value).message)
-        else for (const key of issue.keys) this.#note([...at, key], unknownField(key, issue))
+        if (issue.code === 'unrecognized_keys')
+          for (const key of issue.keys) this.#note([...at, key], unknownField(key, issue), issue)
+        else {
+          const { message, code } = describeIssue(issue, value)
+          this.#note(at, message, { code })
+        }
       }
     return undefined
   }
@@ -88,8 +101,11 @@ export class DocumentCheck {
     const { clients, snapshots = {}, fixtures = {}, shared = {} } = sections
     for (const [name, rows] of Object.entries(shared)) {
       const table = name.replace(/-\d+$/, '')
-      if (isTable(table)) this.#shared[name] = this.#rows(table, rows, ['shared', name])
-      else this.#note(['shared', name], 'must be the name of a table and a number', rows.length)
+      if (isTable(table)) this.#shared[name] = await this.#rows(table, rows, ['shared', name])
+      else
+        this.#note(['shared', name], 'must be the name of a table and a number', {
+          rows: rows.length,
+        })
     }
     const read: Record<string, StoredState> = {}
     for (const [name, state] of Object.entries(clients)) {
@@ -105,15 +121,17 @@ export class DocumentCheck {
         if (found) saved[client] = { ...saved[client], [name]: found }
       }
     }
-    const bases = Object.entries(fixtures).map(([key, tables]) => [
-      key,
-      { ...tables, ...this.#listed(tables, ['fixtures', key]) },
-    ])
+    const bases: Record<string, Record<string, StoredTable>> = {}
+    for (const [key, tables] of Object.entries(fixtures))
+      bases[key] = {
+        ...(tables as Record<string, StoredTable>),
+        ...(await this.#listed(tables, ['fixtures', key])),
+      }
     return {
       format: FORMAT,
       clients: read,
       snapshots: saved,
-      fixtures: Object.fromEntries(bases),
+      fixtures: bases,
       shared: this.#shared,
     }
   }
@@ -127,12 +145,16 @@ export class DocumentCheck {
     return Object.fromEntries([['clients', {}], ...kept.map(([name]) => [name, content[name]])])
   }
 
-  #rows(table: TableName, rows: readonly unknown[], path: JsonPath): unknown[] {
+  async #rows(table: TableName, rows: readonly unknown[], path: JsonPath): Promise<unknown[]> {
     const read: unknown[] = []
     for (const [i, row] of rows.entries()) {
-      if (this.problems.length >= MAX_PROBLEMS) break
+      if (this.problems.length >= MAX_COUNTED) break
+      const rest = this.#rest()
+      if (rest) await rest
       const parsed = this.#parsed<unknown>(this.#schemas.rows[table], row, [...path, i])
       if (parsed !== undefined) read.push(parsed)
+      // So that other rows still refer to something.
+      else if (!this.#leaveOut && isObject(row)) read.push(row)
     }
     return read
   }
@@ -147,9 +169,9 @@ export class DocumentCheck {
     const head = this.#leaveOut
       ? this.#readableHead(fields)
       : (this.#parsed(this.#schemas.head, fields, path) as StoredHead | undefined)
-    const read = this.#tables(tables, [...path, 'tables'])
+    const read = await this.#tables(tables, [...path, 'tables'])
     if (!head) return undefined
-    const rows = this.#related(read, head, path)
+    const rows = await this.#related(read, head, path)
     await this.#rules(rows, head, path)
     // A client without a profile cannot be called.
     head.profile ??= lostProfile(client)
@@ -167,22 +189,25 @@ export class DocumentCheck {
     return Object.fromEntries(kept) as StoredHead
   }
 
-  #tables(tables: unknown, path: JsonPath): Tables {
+  async #tables(tables: unknown, path: JsonPath): Promise<Tables> {
     const given = isObject(tables) ? tables : {}
     if (!isObject(tables)) this.#note(path, 'must be an object with a list of rows for each table')
     for (const [name, rows] of Object.entries(given))
       if (!isTable(name))
-        this.#note([...path, name], 'is not a table', Array.isArray(rows) ? rows.length : 1)
+        this.#note([...path, name], 'is not a table', {
+          rows: Array.isArray(rows) ? rows.length : 1,
+        })
     return this.#listed(given, path)
   }
 
-  #listed(tables: Record<string, unknown>, path: JsonPath): Tables {
-    return Object.fromEntries(
-      TABLE_NAMES.map((table) => [table, this.#table(table, tables[table], [...path, table])]),
-    ) as Tables
+  async #listed(tables: Record<string, unknown>, path: JsonPath): Promise<Tables> {
+    const listed = {} as Tables
+    for (const table of TABLE_NAMES)
+      listed[table] = await this.#table(table, tables[table], [...path, table])
+    return listed
   }
 
-  #table(table: TableName, rows: unknown, path: JsonPath): StoredTable {
+  async #table(table: TableName, rows: unknown, path: JsonPath): Promise<StoredTable> {
     if (Array.isArray(rows)) return this.#rows(table, rows, path)
     if (typeof rows === 'string' && rows.startsWith(`${table}-`) && rows in this.#shared)
       return rows
@@ -191,7 +216,7 @@ export class DocumentCheck {
   }
 
   /** Checks what no row has alone; without the rows that are wrong, if these are left out. */
-  #related(tables: Tables, head: StoredHead, path: JsonPath): Tables {
+  async #related(tables: Tables, head: StoredHead, path: JsonPath): Promise<Tables> {
     const checked = { ...tables }
     for (;;) {
       const wrong = new Map<TableName, Set<number>>()
@@ -214,7 +239,8 @@ export class DocumentCheck {
           this.#note(field === '' ? [...place, i] : [...place, i, field], message)
       }
       for (const _ of checkRows(rows, note)) {
-        // Nobody is served yet.
+        const rest = this.#rest()
+        if (rest) await rest
       }
       for (let i = 1; i < rows.webhook!.length; i++)
         note('webhook', i, '', {
@@ -309,7 +335,7 @@ export async function readEdited(
   const content = parsed(file, text, leaveOut)
   const format = isObject(content) ? content['format'] : undefined
   if (typeof format === 'number' && format !== FORMAT) throw new OtherFormat(file, format)
-  const check = new DocumentCheck(leaveOut)
+  const check = new DocumentCheck({ leaveOut })
   const read = await check.document(content)
   if (check.problems.length === 0) return read
   throw new DamagedFile(placed(check, file, text).map(problemText).join('\n'))

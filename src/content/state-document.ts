@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { type Readings, readingProblem } from '../assumptions/readings.ts'
 import { AccountNumber, IfscCode } from '../model/bank-account.ts'
 import { ClientRow } from '../model/client.ts'
-import { isClockTime, Timestamp } from '../model/formats.ts'
+import { isClockTime, isObject, Timestamp } from '../model/formats.ts'
 import { MAX_PAISE } from '../model/payment.ts'
 import { AnyMobile } from '../model/user.ts'
 import { CreateWebhook } from '../model/webhook.ts'
@@ -115,6 +115,12 @@ export type StateDocument = z.infer<typeof StateDocument>
 export const DataDocument = z
   .looseObject({ format: z.literal(FORMAT), clients: z.record(z.string(), z.looseObject({})) })
   .meta({ id: 'DataFile' })
+
+export type DataFile = { clients: Record<string, unknown>; shared?: unknown }
+
+/** Whether a document is a whole data file, or is meant to be one. */
+export const isDataFile = (value: unknown): value is DataFile =>
+  isObject(value) && isObject(value['clients'])
 
 /** The secret of a webhook in a state without one, where no other is known: fixed, so that a receiver can know it. */
 export const secretOfState = (client: string): string => `whsec_${client}`

@@ -9,8 +9,13 @@ import { DocumentCheck, placed } from './edited-document.ts'
 import { parseFile } from './fixture-files.ts'
 import { BadFixtures, textOf } from './fixture-problems.ts'
 import type { FixtureWorlds, StartRows } from './fixtures.ts'
-import { DOCUMENT_ROWS, StateDocument, secretOfState, type TableName } from './state-document.ts'
-import { isDataFile } from './state-reader.ts'
+import {
+  DOCUMENT_ROWS,
+  isDataFile,
+  StateDocument,
+  secretOfState,
+  type TableName,
+} from './state-document.ts'
 import { settingsIn, TABLE_NAMES } from './stored-state.ts'
 
 type State = StateDocument
@@ -56,7 +61,7 @@ type Deps = Pick<StateFileDeps, 'library'>
 /** The states of a document by client, checked; of a document with only one state, of the default client. */
 async function checkedStates({ content, file, text }: Source, deps?: Deps) {
   const head = StateDocument.omit({ tables: true })
-  const check = new DocumentCheck(undefined, { head, rows: DOCUMENT_ROWS })
+  const check = new DocumentCheck({ head, rows: DOCUMENT_ROWS })
   const states = new Map<string, State>()
   const isWhole = isDataFile(content)
   if (isWhole) {
@@ -70,7 +75,7 @@ async function checkedStates({ content, file, text }: Source, deps?: Deps) {
     for (const [name, state] of states) {
       const path = isWhole ? ['clients', name] : []
       const note = (field: string[], message: string) =>
-        check.problems.push({ path: [...path, ...field], message })
+        check.problems.push({ path: [...path, ...field], message, code: 'invalid_value' })
       checkAgainst(state, note, deps)
     }
   if (check.problems.length > 0) throw new BadFixtures(placed(check, file, text))

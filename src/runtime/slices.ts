@@ -36,22 +36,6 @@ export function ownTurn(): Promise<void> {
   return lastTurn
 }
 
-/**
- * Runs long work in slices; the work can pause at each `yield`. Without `pauses` the work never pauses: a recording must be repeatable.
- */
-export async function inSlices<T>(
-  work: Generator<unknown, T>,
-  { pauses }: { pauses: boolean },
-): Promise<T> {
-  for (;;) {
-    const step = work.next()
-    if (step.done) return step.value
-    if (!isSliceOver()) continue
-    if (pauses) await ownTurn()
-    else sliceEnds = undefined
-  }
-}
-
 /** The first defined result of `take`; with `pauses` the search lets other work run in between. */
 export async function firstOf<R, T>(
   rows: Iterable<R>,
