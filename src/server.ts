@@ -4,7 +4,7 @@ import { type App, buildApp } from './app.ts'
 import type { Options } from './config/options.ts'
 import { PACKAGE_ROOT } from './config/package.ts'
 import { readOptions } from './config/read-options.ts'
-import { type FixtureWorlds, shippedWorlds } from './content/fixtures.ts'
+import { type FixtureWorlds, readFixtures, shippedFixtures } from './content/fixtures.ts'
 import type { McpHandler } from './http/app-deps.ts'
 import { hostNameOf } from './http/guards.ts'
 import { createLog } from './log.ts'
@@ -102,20 +102,12 @@ async function openLibrary(options: Options, log: Log): Promise<Library> {
 
 /** The fixtures of these options, with the clients of --state in place of theirs. */
 async function openStart(options: Options, library: Library): Promise<FixtureWorlds> {
-  const fixtures = await openFixtures(options)
   const { state } = options
+  const fixtures =
+    options.fixtures === undefined ? shippedFixtures() : readFixtures(options.fixtures)
   if (state === undefined) return fixtures
   const { readStates } = await import('./content/state-file.ts')
   return new Map([...fixtures, ...(await readStates(state, { fixtures, library }))])
-}
-
-/** The fixtures of these options; the build has already checked the shipped set. */
-async function openFixtures({ fixtures }: Options): Promise<FixtureWorlds> {
-  const built =
-    fixtures === undefined ? shippedWorlds(join(PACKAGE_ROOT, 'dist/fixtures.json')) : undefined
-  if (built) return built
-  const { readFixtures } = await import('./content/fixtures.ts')
-  return readFixtures(fixtures ?? join(PACKAGE_ROOT, 'fixtures'))
 }
 
 /** Reloads the scenario files when they change; after an invalid edit the last valid library stays active. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { builtFile } from '../config/package.ts'
+import { join } from 'node:path'
+import { builtFile, PACKAGE_ROOT } from '../config/package.ts'
 import type { JsonPath } from '../json/json-positions.ts'
 import { FIXTURE_FILES, FIXTURE_ROWS, type FixtureNoun, type Fixtures } from '../model/fixtures.ts'
 import { describeIssue, LIST_KNOWN_KEYS, unknownField } from '../model/validation-errors.ts'
@@ -175,6 +176,11 @@ export function readFixtures(path: string): FixtureWorlds {
   if (misnamed.length > 0) throw new BadFixtures(misnamed)
   return worlds
 }
+
+/** The shipped set, which the build has already checked. */
+export const shippedFixtures = (): FixtureWorlds =>
+  shippedWorlds(join(PACKAGE_ROOT, 'dist/fixtures.json')) ??
+  readFixtures(join(PACKAGE_ROOT, 'fixtures'))
 
 /** A set from a request or a test, checked as `readFixtures` checks a file with that name. */
 export const fixturesOf = (content: unknown, file = 'fixtures'): FixtureWorlds =>

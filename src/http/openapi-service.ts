@@ -1,7 +1,7 @@
 import type { TokenUse } from '../assumptions/requests.ts'
 import { ErrorResponse } from '../model/errors.ts'
 import { documentOf, type OpenApiDocument, type RouteSchema } from './openapi.ts'
-import examples from './openapi-examples.json' with { type: 'json' }
+import { type Examples, exampleResponses } from './openapi-examples.ts'
 import { SERVICE_REQUESTS } from './openapi-requests.ts'
 import type { Components, Json, ResponseForm } from './openapi-schema.ts'
 import { webhooksOf } from './openapi-webhooks.ts'
@@ -23,15 +23,15 @@ const REPLAYED = {
 }
 
 /** The examples of the resources, taken from the example responses. */
-const RESOURCES: Json = {
+const resourcesOf = (examples: Examples): Json => ({
   User: examples.getUser.data,
-  KycRecord: examples.submitKyc.data[0]!.data,
+  KycRecord: examples.submitKyc.data[0].data,
   BankAccount: examples.listBankAccounts.data[0],
   Transaction: examples.getTransaction.data[0],
   HistoryRecord: examples.listTransactionHistory.data.transactions[0],
   ClientProfile: examples.getClientProfile.data,
   Webhook: examples.getWebhook.data,
-}
+})
 
 const TAGS: Readonly<Record<string, string>> = {
   Users: 'The payers and the receivers of payments.',
@@ -43,10 +43,15 @@ const TAGS: Readonly<Record<string, string>> = {
   Webhook: 'The URL to which the client’s events are sent.',
 }
 
-/** Adds the example response, other statuses, and the parts of an idempotent operation. A test generates the file of the examples. */
-function amend(schema: RouteSchema, { id, method, status }: Operation, { json }: Components) {
+/** Adds the example response, other statuses, and the parts of an idempotent operation. */
+function amend(
+  schema: RouteSchema,
+  { method, status }: Operation,
+  { json }: Components,
+  example: unknown,
+) {
   const success = schema.response[status]!
-  success.content['application/json']!['example'] = (examples as Json)[id]
+  success.content['application/json']!['example'] = example
   schema.response['default'] = {
     description: 'A scenario can respond with any status.',
     content: json(ErrorResponse, 'response'),
@@ -75,11 +80,12 @@ const securityOf = ({ tokenNeeded }: Operation, isRequired: IsRequired) =>
   isRequired(tokenNeeded) ? [{ accessToken: [] }] : [{ accessToken: [] }, {}]
 
 /** The OpenAPI document of the service, with tokens as the contract requires them; `isStrict`: exactly the responses of this sandbox. */
-export function serviceDocument(
+export async function serviceDocument(
   operations: readonly Operation[],
   { isStrict = false } = {},
 ): Promise<OpenApiDocument> {
   const responseForm = isStrict ? 'response' : 'contract'
+  const examples = await exampleResponses(operations)
   return documentOf(operations, {
     title: 'Payout and user-account service (sandbox)',
     description: `${DESCRIPTION} ${DESCRIPTION_OF[responseForm]}`,
@@ -91,8 +97,8 @@ export function serviceDocument(
     securityOf: (op) => securityOf(op, (byContract) => byContract),
     requests: SERVICE_REQUESTS,
     responseForm,
-    amend,
-    examples: RESOURCES,
+    amend: (schema, op, components) => amend(schema, op, components, examples[op.id]),
+    examples: resourcesOf(examples),
     webhooks: ({ ref }) => webhooksOf((schema) => ref(schema, 'response')),
   })
 }
