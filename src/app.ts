@@ -1,13 +1,30 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { FastifyInstance } from 'fastify'
-import { type AppDeps, setDeps } from './http/app-deps.ts'
-import { createClientResolver, rewriteClientPath } from './http/clients.ts'
-import { type AppShape, createGuardedApp } from './http/guarded-app.ts'
-import { createHostCheck } from './http/guards.ts'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { type AppDeps, depsOf, setDeps } from './http/app-deps.ts'
+import { createClientResolver, isOfService, rewriteClientPath } from './http/clients.ts'
+import { COMMON_HEADERS, collectMethods, sendError } from './http/errors.ts'
+import {
+  corsOf,
+  createHostCheck,
+  createSiteGuard,
+  guardHost,
+  isPlainOptions,
+} from './http/guards.ts'
+import { acceptJsonOnly, BODY_LIMIT } from './http/json-body.ts'
 import { serveOperation } from './http/serve-operation.ts'
 import { createServers, type ServerLimits } from './http/server.ts'
+import { validatorCompiler } from './http/validation.ts'
+import { watchRequests } from './http/watch-calls.ts'
 import { OPERATIONS } from './routes/v1/operations.ts'
 import type { Sandbox } from './world/sandbox.ts'
+
+/** The options that decide which routes and hooks an app has. */
+export type AppShape = {
+  admin: boolean
+  cors: string | undefined
+  explain: boolean
+  isWatched: boolean
+}
 
 export type AppOptions = Omit<AppShape, 'isWatched'> &
   ServerLimits &
@@ -17,45 +34,98 @@ export type AppOptions = Omit<AppShape, 'isWatched'> &
     watch?: AppDeps['watch']
   }
 
-// The only boundary of the server: the admin API, what agents call, the documents and the pages are loaded at the first
-// call of one of them, as most of a start would be theirs.
-const createSandboxApp = async (shape: AppShape): Promise<FastifyInstance> =>
-  (await import('./sandbox-app.ts')).createSandboxApp(shape)
-
-/** Creates the routes of the service; a request of any other path goes to the routes of the sandbox itself. */
-export async function createServiceApp(shape: AppShape): Promise<FastifyInstance> {
-  // A recorded call must take effect at once, so it waits for no routes.
-  let loaded = shape.isWatched ? await createSandboxApp(shape) : undefined
-  let loading: Promise<FastifyInstance> | undefined
-  const { app, allow } = createGuardedApp(shape, {
-    rewriteUrl: rewriteClientPath,
-    elsewhere({ raw }, reply) {
-      if (loaded) return loaded.routing(raw, reply.raw)
-      loading ??= createSandboxApp(shape)
-      void loading.then((routes) => {
-        loaded = routes
-        // The call of a caller that is gone would never end.
-        if (!raw.destroyed) routes.routing(raw, reply.raw)
-      })
+/**
+ * Creates a Fastify instance whose routes a plugin adds. Before a route, every request passes these hooks in this order;
+ * every response has these headers, and every error this form.
+ */
+async function createApp(
+  shape: AppShape,
+  prefix: string,
+  addRoutes: (app: FastifyInstance, shape: AppShape) => Promise<void>,
+): Promise<FastifyInstance> {
+  const app = Fastify({
+    rewriteUrl: (request) => rewriteClientPath(request as IncomingMessage),
+    bodyLimit: BODY_LIMIT,
+    // The maximum length of Node's request line: an invalid id of any length reaches its own validation.
+    routerOptions: { maxParamLength: 16_384 },
+    // Otherwise Fastify loads its own compilers at each start.
+    schemaController: {
+      compilersFactory: {
+        buildValidator: () => validatorCompiler as never,
+        buildSerializer: () => () => JSON.stringify,
+      },
+    },
+    frameworkErrors(error, request, reply) {
+      watchRequest?.(request as never, reply as never)
+      sendError(error, request as never, reply as never)
     },
   })
-  await app.register(
-    async (service) => {
-      await allow?.(service)
-      for (const operation of OPERATIONS) serveOperation(service, operation, shape)
-    },
-    { prefix: '/v1' },
-  )
+  app.setErrorHandler(sendError)
+  acceptJsonOnly(app)
+  // Fields that requests get later are not decorated: Fastify would set each of them on every request.
+  const watchRequest = shape.isWatched ? watchRequests(app) : undefined
+  app.addHook('onRequest', guardHost)
+  app.addHook('onRequest', createSiteGuard(shape.cors))
+  const noRouteError = collectMethods(app)
+  const cors = corsOf(shape)
+  // Not in a handler of requests without a route: Fastify would first read their body, and reject a malformed one.
+  app.addHook('onRequest', (request, reply, done) => {
+    const hasRoute = !request.is404 && (!cors || !isPlainOptions(request))
+    if (!hasRoute && cors && isOfService(request)) reply.headers(cors.headers)
+    reply.headers(COMMON_HEADERS)
+    request.startedAt = depsOf(request).sandbox.runtime.elapsed()
+    done(hasRoute ? undefined : noRouteError(request))
+  })
+  if (shape.explain) addClientHeader(app)
+  await app.register(addRoutes, { ...shape, prefix })
   await app.ready()
   return app
 }
 
-// It takes far longer to create routes than to open a sandbox, so all sandboxes of a process share them.
-const shared = new Map<string, Promise<FastifyInstance>>()
+/** Adds the client's name to every response of a client's request, including errors. */
+function addClientHeader(app: FastifyInstance) {
+  app.addHook('onSend', async (request, reply) => {
+    if (request.isForeign || !/^\/(?:v1|__admin)(?:[/?]|$)/.test(request.url)) return
+    const world = request.world ?? depsOf(request).choice.ofRejected(request)
+    if (world) reply.header('x-sandbox-client', world.name)
+  })
+}
 
-function routesOf({ admin, cors, explain, isWatched }: AppShape): Promise<FastifyInstance> {
+async function addServiceRoutes(app: FastifyInstance, shape: AppShape) {
+  const cors = corsOf(shape)
+  if (cors) await app.register(import('@fastify/cors'), cors.options)
+  for (const operation of OPERATIONS) serveOperation(app, operation, shape)
+}
+
+// The only boundary of the server: the admin API, what agents call, the documents and the pages are loaded at the first
+// call of one of them, as most of a start would be theirs.
+const createSandboxApp = async (shape: AppShape): Promise<FastifyInstance> =>
+  createApp(shape, '', (await import('./sandbox-app.ts')).addSandboxRoutes)
+
+/** Creates the routes of the service; those of the sandbox itself are created when one of them is called. */
+async function createRoutes(shape: AppShape): Promise<RequestListener> {
+  const service = await createApp(shape, '/v1', addServiceRoutes)
+  // A recorded call must take effect at once, so it waits for no routes.
+  let sandbox = shape.isWatched ? await createSandboxApp(shape) : undefined
+  let loading: Promise<FastifyInstance> | undefined
+  return (request, response) => {
+    if (isOfService({ url: rewriteClientPath(request) })) return service.routing(request, response)
+    if (sandbox) return sandbox.routing(request, response)
+    loading ??= createSandboxApp(shape)
+    void loading.then((loaded) => {
+      sandbox = loaded
+      // The call of a caller that is gone would never end.
+      if (!request.destroyed) loaded.routing(request, response)
+    })
+  }
+}
+
+// It takes far longer to create routes than to open a sandbox, so all sandboxes of a process share them.
+const shared = new Map<string, Promise<RequestListener>>()
+
+function routesOf({ admin, cors, explain, isWatched }: AppShape): Promise<RequestListener> {
   const key = JSON.stringify([admin, cors, explain, isWatched])
-  const routes = shared.get(key) ?? createServiceApp({ admin, cors, explain, isWatched })
+  const routes = shared.get(key) ?? createRoutes({ admin, cors, explain, isWatched })
   shared.set(key, routes)
   return routes
 }
@@ -63,7 +133,7 @@ function routesOf({ admin, cors, explain, isWatched }: AppShape): Promise<Fastif
 /** The HTTP interface of one sandbox. */
 export async function buildApp(sandbox: Sandbox, options: AppOptions) {
   const { log, adminToken, answerMcp, allowHost, watch } = options
-  const { routing } = await routesOf({ ...options, isWatched: watch !== undefined })
+  const route = await routesOf({ ...options, isWatched: watch !== undefined })
   const deps: AppDeps = {
     sandbox,
     log,
@@ -81,7 +151,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions) {
     received++
     setDeps(request, deps)
     if (isClosing) response.setHeader('Connection', 'close')
-    routing(request, response)
+    route(request, response)
   }
   const servers = createServers(handle, options, log)
   return {

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import { serveDocs } from './http/docs-page.ts'
-import { type AppShape, createGuardedApp } from './http/guarded-app.ts'
 import { serveAdminDocument, serveServiceDocument } from './http/openapi-routes.ts'
 import { serveAdmin } from './http/serve-admin.ts'
 import { serveMcp } from './http/serve-mcp.ts'
@@ -9,9 +8,11 @@ import { redirectToConsole, serveConsole } from './routes/admin/console-page.ts'
 import { healthCalls } from './routes/admin/health.ts'
 import { OPERATIONS } from './routes/v1/operations.ts'
 
-/** Creates the routes of the sandbox itself: the admin API, what agents call, the documents and the pages. */
-export async function createSandboxApp(shape: AppShape): Promise<FastifyInstance> {
-  const { app } = createGuardedApp(shape)
+/** Adds the routes of the sandbox itself: the admin API, what agents call, the documents and the pages. */
+export async function addSandboxRoutes(
+  app: FastifyInstance,
+  shape: { admin: boolean; explain: boolean },
+) {
   if (shape.admin) redirectToConsole(app)
   await app.register(
     async (admin) => {
@@ -25,6 +26,4 @@ export async function createSandboxApp(shape: AppShape): Promise<FastifyInstance
   )
   serveServiceDocument(app, OPERATIONS)
   serveDocs(app, shape)
-  await app.ready()
-  return app
 }

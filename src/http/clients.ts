@@ -44,10 +44,8 @@ function pathOf(request: IncomingMessage, url: string): string {
 }
 
 /** Fastify's `rewriteUrl`: removes `/@name` from the URL of a request, and stores the name on it. */
-export const rewriteClientPath = (request: object): string => {
-  const raw = request as IncomingMessage
-  return pathOf(raw, raw.url ?? '/')
-}
+export const rewriteClientPath = (request: IncomingMessage): string =>
+  pathOf(request, request.url ?? '/')
 
 /** The base path of a request: `/@name` or empty. */
 export function basePathOf({ raw }: FastifyRequest): string {

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { SandboxError } from '../model/errors.ts'
 import { depsOf } from './app-deps.ts'
 import { isOfService } from './clients.ts'
@@ -108,43 +108,21 @@ export function createSiteGuard(allowed: string | undefined) {
   }
 }
 
-export type CorsDeps = {
-  origin: string
-  /** Response headers that a page may read. */
-  exposedHeaders: readonly string[]
-  /** Makes the error of a request without a route. */
-  noRouteError: (request: FastifyRequest) => SandboxError
+/** Lets a browser app of `cors` read the responses of the service, including errors of unknown paths. */
+export function corsOf({ cors: origin, explain }: { cors: string | undefined; explain: boolean }) {
+  if (origin === undefined) return undefined
+  const exposedHeaders = ['Idempotency-Replayed', 'Retry-After']
+  if (explain) exposedHeaders.push('X-Sandbox-Client', 'X-Sandbox-Rule')
+  return {
+    headers: {
+      'access-control-allow-origin': origin,
+      'access-control-expose-headers': exposedHeaders.join(', '),
+    },
+    /** The options of @fastify/cors. */
+    options: { origin, methods: ['GET', 'POST', 'PUT'], exposedHeaders },
+  }
 }
 
-/**
- * Allows a browser app of `origin` to read the responses of the service, including errors of unknown paths, and to send
- * preflight requests. Adds a hook to `app` and returns the plugin for the service's own scope.
- */
-export function allowOrigin(
-  app: FastifyInstance,
-  { origin, exposedHeaders, noRouteError }: CorsDeps,
-) {
-  const headers = {
-    'access-control-allow-origin': origin,
-    'access-control-expose-headers': exposedHeaders.join(', '),
-  }
-  app.addHook('onRequest', (request, reply, done) => {
-    if (request.is404 && isOfService(request)) reply.headers(headers)
-    done()
-  })
-  return async (service: FastifyInstance) => {
-    // An OPTIONS request that is no preflight is an unsupported method.
-    service.addHook('onRequest', (request, reply, done) => {
-      const { origin: from, 'access-control-request-method': wanted } = request.headers
-      if (request.method !== 'OPTIONS' || (from && wanted)) return done()
-      reply.headers(headers)
-      done(noRouteError(request))
-    })
-    const { default: cors } = await import('@fastify/cors')
-    await service.register(cors, {
-      origin,
-      methods: ['GET', 'POST', 'PUT'],
-      exposedHeaders: [...exposedHeaders],
-    })
-  }
-}
+/** Whether a request is an OPTIONS request that is no preflight: an unsupported method. */
+export const isPlainOptions = ({ method, headers }: FastifyRequest): boolean =>
+  method === 'OPTIONS' && !(headers.origin && headers['access-control-request-method'])

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { PACKAGE_ROOT } from '../../config/package.ts'
 import { basePathOf } from '../../http/clients.ts'
-import { noRoute } from '../../http/no-route.ts'
+import { noRoute } from '../../http/errors.ts'
 
 /** The files of the console that `scripts/build-console.mjs` builds, by the path that serves them. */
 const FILES = {
