@@ -13,7 +13,7 @@ export type StoredResponse = {
   replayed?: boolean
   headers?: Readonly<Record<string, string>>
   /** The fault that a scenario injects. */
-  fault?: ResponseFault
+  fault?: ResponseFault | undefined
 }
 
 /** Stores a response for the key of its request. */

@@ -24,14 +24,8 @@ declare module 'fastify' {
 // Faults after which no response reaches the caller.
 const SILENT: ReadonlySet<string> = new Set(['reset', 'hang', 'empty'])
 
-function sizeOf(texts: readonly string[]): number {
-  let size = 0
-  for (let i = 0; i < texts.length; i++) size += texts[i]!.length
-  return size
-}
-
 /** Adds a request to the log of its client: only references, since most entries are never read. */
-function logRequest(
+export function logRequest(
   world: World,
   request: FastifyRequest,
   operation: string | undefined,
@@ -47,7 +41,7 @@ function logRequest(
     operation,
     params: request.params,
     headers: request.headers,
-    headersSize: sizeOf(request.raw.rawHeaders),
+    headersSize: request.raw.rawHeaders.reduce((size, text) => size + text.length, 0),
     body: request.bodyText ?? '',
     status: isSilent ? undefined : status,
     response: isSilent ? '' : body,
@@ -58,13 +52,6 @@ function logRequest(
     replayed,
   })
 }
-
-/** Logs a response of the service before it is sent. */
-export const logResponse = (
-  request: FastifyRequest,
-  { id }: { id: string },
-  response: StoredResponse,
-): void => logRequest(request.world, request, id, response)
 
 /** Logs a request that the service rejected, if its client is known. */
 export function logError(request: FastifyRequest, error: SandboxError, body: string): void {

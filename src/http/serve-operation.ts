@@ -6,7 +6,7 @@ import { hangUpSignal } from './connection.ts'
 import type { Input } from './endpoint.ts'
 import { JSON_TYPE, noRoute } from './errors.ts'
 import { keyOf, runOnce, type StoredResponse, type StoreResponse } from './idempotency.ts'
-import { logResponse } from './log-request.ts'
+import { logRequest } from './log-request.ts'
 import type { Operation } from './operation.ts'
 import { type CallDecision, decideCall } from './scenario-decision.ts'
 import { delayOf, respondedWith, sendBroken } from './scenario-response.ts'
@@ -34,60 +34,49 @@ function decide(op: Operation, request: FastifyRequest): Call {
   return { op, request, decision, checked }
 }
 
-function execute({ op, request, decision, checked }: Call): StoredResponse {
-  const { world } = request
-  const body = op.handle(world, inputOf(request), decision.lifecycles, checked)
-  return { status: op.status, body: JSON.stringify(world.assumed.get(newWords)(body)) }
-}
-
-/** Executes the operation and stores its response in one change. */
-function executeAndStore(call: Call, storeResponse: StoreResponse): StoredResponse {
-  return call.request.world.change(() => {
-    const done = execute(call)
-    storeResponse(done)
-    return done
-  })
-}
-
 const isUnchanged = ({ decision: { respond, delay, fault } }: Call) => !respond && !delay && !fault
 
-/** The scenario's own response, or the response of the operation if it is executed. */
-function respondBeforeFault(call: Call, storeResponse?: StoreResponse): StoredResponse {
-  const { respond, fault, at } = call.decision
-  // A response instead of the operation is not stored for a key: a retry may run the operation.
-  if (respond) return respondedWith(respond, call.request.world.assumed.get(errorBody))
-  if (fault && at !== 'after') return { status: call.op.status, body: '{}' }
-  return storeResponse ? executeAndStore(call, storeResponse) : execute(call)
-}
-
-/** A response that a scenario replaces or breaks. */
-function respondNow(call: Call, storeResponse?: StoreResponse): StoredResponse {
-  const { fault } = call.decision
-  const response = respondBeforeFault(call, storeResponse)
-  return fault ? { ...response, fault } : response
+/**
+ * The scenario's own response, or the response of the operation if it is executed. `store` stores the response of the
+ * operation in the same change; a response in its place is not stored, so that a retry may execute the operation.
+ */
+function respond(call: Call, store?: StoreResponse): StoredResponse {
+  const { op, request, decision, checked } = call
+  const { world } = request
+  const { fault } = decision
+  function execute() {
+    const result = op.handle(world, inputOf(request), decision.lifecycles, checked)
+    const body = JSON.stringify(world.assumed.get(newWords)(result))
+    store?.({ status: op.status, body })
+    return { status: op.status, body, fault }
+  }
+  if (decision.respond)
+    return { ...respondedWith(decision.respond, world.assumed.get(errorBody)), fault }
+  if (fault && decision.at !== 'after') return { status: op.status, body: '{}', fault }
+  return store ? world.change(execute) : execute()
 }
 
 /** The same, after the delay of a scenario. */
 async function respondLater(
   call: Call,
   reply: FastifyReply,
-  storeResponse?: StoreResponse,
+  store?: StoreResponse,
 ): Promise<StoredResponse> {
   const { op, request, decision } = call
   const { world } = request
   const ms = decision.delay ? delayOf(world, decision.delay) : 0
-  if (ms === 0) return respondNow(call, storeResponse)
+  if (ms === 0) return respond(call, store)
   const later = () => {
     // What was found then may be otherwise now.
     const checked = op.check?.(world, inputOf(request))
-    return respondNow({ ...call, checked }, storeResponse)
+    return respond({ ...call, checked }, store)
   }
   return world.delayed.after(ms, later, hangUpSignal(request, reply))
 }
 
 function send(op: Operation, reply: FastifyReply, response: StoredResponse) {
   const { status, body, replayed, headers, fault } = response
-  logResponse(reply.request, op, response)
+  logRequest(reply.request.world, reply.request, op.id, response)
   if (headers) reply.headers(headers)
   if (replayed) reply.header('idempotency-replayed', 'true')
   if (!reply.hasHeader('content-type')) reply.header('content-type', JSON_TYPE)
@@ -108,12 +97,10 @@ export function serveOperation(
   async function handleWithKey(request: FastifyRequest, reply: FastifyReply, header: string) {
     const key = keyOf(header)
     const scope = { key, route: `${op.method} ${op.url}`, body: request.sentBody }
-    const done = await runOnce(request.world, scope, async (storeResponse) => {
+    const done = await runOnce(request.world, scope, (store) => {
       const call = decide(op, request)
       setRuleHeader(reply, call)
-      return isUnchanged(call)
-        ? executeAndStore(call, storeResponse)
-        : await respondLater(call, reply, storeResponse)
+      return isUnchanged(call) ? respond(call, store) : respondLater(call, reply, store)
     })
     return send(op, reply, done)
   }
@@ -124,7 +111,7 @@ export function serveOperation(
     let call!: Call
     const done = world.batch(() => {
       call = decide(op, request)
-      return isUnchanged(call) ? execute(call) : undefined
+      return isUnchanged(call) ? respond(call) : undefined
     })
     setRuleHeader(reply, call)
     if (!done) return respondLater(call, reply).then((later) => send(op, reply, later))
