@@ -7,15 +7,6 @@ import type { World } from '../world/world.ts'
 import type { Endpoint, Input, Valid } from './endpoint.ts'
 import { BODY_ERRORS } from './json-body.ts'
 
-/** A response that is JSON text already, such as a state with one row a line. */
-export class WrittenJson {
-  readonly text: string
-
-  constructor(text: string) {
-    this.text = text
-  }
-}
-
 /** What a call gets besides the parts of its request. */
 type CallContext = {
   headers: FastifyRequest['headers']
@@ -28,42 +19,39 @@ export type AdminCall = Endpoint & {
   id: AdminCallId
   /** Needs no token and has no client: anyone who can reach the port can call it. */
   open?: boolean
-  /** Returns the body of the response, or a promise of it. */
+  /** Returns the body of the response, or its JSON text, or a promise of one of them. */
   handle(world: World, input: Input & CallContext, sandbox: Sandbox): unknown
   /** Sends the response itself, instead of `handle`. */
   stream?(world: World, request: FastifyRequest, reply: FastifyReply): void
 }
 
-/** The tag of a call, by the first segment of its path. */
-const TAG_OF: Readonly<Record<string, string>> = {
-  health: 'Health',
-  ready: 'Health',
-  clock: 'Time',
-  timers: 'Time',
-  reset: 'State',
-  client: 'State',
-  users: 'State',
-  transactions: 'State',
-  clients: 'State',
-  state: 'State',
-  snapshots: 'State',
-  scenario: 'Scenarios',
-  scenarios: 'Scenarios',
-  rules: 'Scenarios',
-  'magic-values': 'Scenarios',
-  assumptions: 'Scenarios',
-  simulate: 'Scenarios',
-  webhooks: 'Webhooks',
-  requests: 'Requests',
-  wait: 'Requests',
-  events: 'Requests',
-  record: 'Requests',
-}
+/** The tags of the calls: what they have in common, and the first segments of their paths. */
+export const ADMIN_TAGS = {
+  Health: ['Whether the process is running and ready.', ['health', 'ready']],
+  Time: ['The clock of a client and its pending timers.', ['clock', 'timers']],
+  State: [
+    'Clients and their data: create, fork, reset, export, import, snapshot, restore.',
+    ['reset', 'client', 'users', 'transactions', 'clients', 'state', 'snapshots'],
+  ],
+  Scenarios: [
+    'Scenarios and rules, which decide how the service responds to a client.',
+    ['scenario', 'scenarios', 'rules', 'magic-values', 'assumptions', 'simulate'],
+  ],
+  Webhooks: [
+    'Deliveries to the client’s webhook, and the messages of the built-in receiver.',
+    ['webhooks'],
+  ],
+  Requests: [
+    'The request log of a client, the stream of events, and waiting for an event.',
+    ['requests', 'wait', 'events', 'record'],
+  ],
+} as const satisfies Record<string, readonly [string, readonly string[]]>
 
 function tagOf(url: string): string {
-  const tag = TAG_OF[url.split('/')[1]!]
-  if (!tag) throw new Error(`The admin call ${url} has no tag: give it one in admin-call.ts`)
-  return tag
+  const tags = Object.entries<readonly [string, readonly string[]]>(ADMIN_TAGS)
+  const found = tags.find(([, [, segments]]) => segments.includes(url.split('/')[1]!))
+  if (!found) throw new Error(`The admin call ${url} has no tag: give it one in admin-call.ts`)
+  return found[0]
 }
 
 /** The error codes of a call; `own` are those that not every call has. */
@@ -104,19 +92,9 @@ type Typed<Id, P, Q, B, R> = {
  */
 export const outlineOf = <S extends z.ZodType>(outline: z.ZodType): S => outline as unknown as S
 
-type Definition = Omit<
+type Definition = Pick<
   AdminCall,
-  | 'id'
-  | 'method'
-  | 'url'
-  | 'tag'
-  | 'params'
-  | 'query'
-  | 'body'
-  | 'status'
-  | 'response'
-  | 'errors'
-  | 'handle'
+  'summary' | 'description' | 'raw' | 'large' | 'unrecorded' | 'open' | 'stream'
 >
 
 /**
@@ -142,7 +120,7 @@ export function adminCall<
       world: World,
       input: Input<Valid<P>, Valid<Q>, Valid<B>> & CallContext,
       sandbox: Sandbox,
-    ): z.input<R> | WrittenJson | Promise<z.input<R> | WrittenJson>
+    ): z.input<R> | string | Promise<z.input<R> | string>
   },
 ): AdminCall & Typed<Id, P, Q, B, R> {
   const { id, errors = [] } = definition

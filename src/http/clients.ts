@@ -62,11 +62,11 @@ export const isOfService = ({ url }: Pick<FastifyRequest, 'url'>): boolean =>
 const unauthorized = (message: string) =>
   new SandboxError('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } })
 
-/** The world of a name in a base path, or the name if the world must be created first. */
-function named(sandbox: Sandbox, name: string): World | string {
+/** The world of a name in a base path; `undefined` if it must be created first, and can be. */
+function named(sandbox: Sandbox, name: string): World | undefined {
   const world = sandbox.clients.get(name)
   if (!world) sandbox.checkNew(name)
-  return world ?? name
+  return world
 }
 
 /** `name` is of the base path; the first call of a new client may already have its token. */
@@ -74,7 +74,7 @@ function byToken(
   sandbox: Sandbox,
   authorization: string,
   name: string | undefined,
-): World | string {
+): World | undefined {
   const token = /^bearer +(\S+) *$/i.exec(authorization)?.[1]
   const world = token === undefined ? undefined : sandbox.byToken(token)
   if (world) return world
@@ -113,11 +113,11 @@ export function createClientResolver(sandbox: Sandbox) {
   const isTokenRead = ({ raw, headers }: FastifyRequest): boolean =>
     headers.authorization !== undefined && tokenUse((raw as WithClient)[CLIENT]).isRead
 
-  /** The world of a request, or the name of the world that must be created for it. */
-  function choose(
+  /** The world of a request; `undefined` if it must be created for it. Throws if the request has no valid client. */
+  function find(
     request: FastifyRequest,
     isRequired: (use: TokenUse) => boolean = () => false,
-  ): World | string {
+  ): World | undefined {
     const name = (request.raw as WithClient)[CLIENT]
     const { authorization } = request.headers
     const use = tokenUse(name)
@@ -130,21 +130,12 @@ export function createClientResolver(sandbox: Sandbox) {
       return name === undefined ? sandbox.default : named(sandbox, name)
     }
     const world = byToken(sandbox, authorization, name)
-    if (typeof world !== 'string' && name !== undefined && name !== world.name) {
+    if (world && name !== undefined && name !== world.name) {
       throw unauthorized(
         `The access token belongs to the client ${world.name}, not to that of the base path. Send ${tokenOf(sandbox, name)}, or leave out the base path.`,
       )
     }
     return world
-  }
-
-  /** The world of a request, if it exists. */
-  function find(
-    request: FastifyRequest,
-    isRequired?: (use: TokenUse) => boolean,
-  ): World | undefined {
-    const chosen = choose(request, isRequired)
-    return typeof chosen === 'string' ? undefined : chosen
   }
 
   /** The world of a rejected request, if it exists; creates none. */
@@ -160,6 +151,7 @@ export function createClientResolver(sandbox: Sandbox) {
   const make = ({ raw }: FastifyRequest): World => sandbox.byName((raw as WithClient)[CLIENT]!)
 
   return {
+    find,
     /** Finds the client of a `/v1` request, which must be active, and sets its world. */
     enterService(request: FastifyRequest, isRequired: (use: TokenUse) => boolean): void {
       const world = find(request, isRequired) ?? make(request)
@@ -183,10 +175,6 @@ export function createClientResolver(sandbox: Sandbox) {
       const world = request.world ?? ofRejected(request) ?? sandbox.default
       return world.assumed.get(errorBody)
     },
-    /** Throws if a request has no valid client; creates none. */
-    check: (request: FastifyRequest): void => void choose(request),
-    /** The world of an admin call, if it exists; the client can be inactive. */
-    known: (request: FastifyRequest) => find(request),
     /** The world of a validated admin call, created if it is new; `settle` must end the call. */
     forAdmin(request: FastifyRequest): World {
       const existing = find(request)

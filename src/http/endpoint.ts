@@ -1,4 +1,3 @@
-import type { RouteOptions } from 'fastify'
 import type * as z from 'zod'
 import type { ErrorCode } from '../model/errors.ts'
 
@@ -43,20 +42,3 @@ export type Valid<S> = S extends z.ZodType ? z.output<S> : undefined
 
 /** The validated parts of a request. */
 export type Input<P = never, Q = never, B = never> = { params: P; query: Q; body: B }
-
-/** The part of an endpoint's route that its definition determines. `body` overrides the schema of the body. */
-export function routeOf(
-  endpoint: Endpoint,
-  body: z.ZodType | undefined = endpoint.body,
-): Pick<RouteOptions, 'method' | 'url' | 'schema'> {
-  const { method, url, params, query, large } = endpoint
-  return {
-    method,
-    url,
-    schema: {
-      ...(params && { params }),
-      ...(query && { querystring: query }),
-      ...(body && !large && { body }),
-    },
-  }
-}

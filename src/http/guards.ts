@@ -40,39 +40,33 @@ export function createHostCheck(allowed: readonly string[]): (header: string) =>
 
 const MAX_PORT = 65_535
 
-function hostsSent(rawHeaders: readonly string[]): number {
-  let count = 0
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]!
-    if (name.length === 4 && name.toLowerCase() === 'host') count++
-  }
-  return count
-}
+const hostsSent = (rawHeaders: readonly string[]): number =>
+  rawHeaders.filter((text, i) => i % 2 === 0 && text.toLowerCase() === 'host').length
 
 /** A Fastify `onRequest` hook: rejects a request without exactly one Host header with a possible port and an allowed name. */
-export function guardHost(request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) {
+export function guardHost(request: FastifyRequest, _reply: unknown, done: () => void) {
   const hosts = hostsSent(request.raw.rawHeaders)
   if (hosts !== 1) {
     const message = `The request has ${hosts === 0 ? 'no' : hosts} Host header${hosts === 0 ? '' : 's'}. Send exactly one.`
-    return done(new SandboxError('malformed_request', message))
+    throw new SandboxError('malformed_request', message)
   }
   const header = request.headers.host ?? ''
-  if (depsOf(request).isHostAllowed(header)) {
-    const [, port] = /:(\d{5,})$/.exec(header) ?? []
-    if (!(Number(port) > MAX_PORT)) return done()
-    const message = `The Host header has the port ${port!.slice(0, 20)}. Send one of at most ${MAX_PORT}.`
-    return done(new SandboxError('malformed_request', message))
-  }
-  request.isForeign = true
-  const shown = hostNameOf(header)
-    .slice(0, 100)
-    .replaceAll(/[^a-z0-9._:-]/g, '?')
-  done(
-    new SandboxError(
+  if (!depsOf(request).isHostAllowed(header)) {
+    request.isForeign = true
+    const shown = hostNameOf(header)
+      .slice(0, 100)
+      .replaceAll(/[^a-z0-9._:-]/g, '?')
+    throw new SandboxError(
       'host_not_allowed',
       `The Host header ${JSON.stringify(shown)} is not allowed. Use a loopback name or an IP address, or start the sandbox with --allow-host NAME.`,
-    ),
-  )
+    )
+  }
+  const [, port] = /:(\d{5,})$/.exec(header) ?? []
+  if (Number(port) > MAX_PORT) {
+    const message = `The Host header has the port ${port!.slice(0, 20)}. Send one of at most ${MAX_PORT}.`
+    throw new SandboxError('malformed_request', message)
+  }
+  done()
 }
 
 /**
@@ -91,19 +85,17 @@ function isCrossSite({ headers }: FastifyRequest): boolean {
  */
 export function createSiteGuard(allowed: string | undefined) {
   /** A Fastify `onRequest` hook. */
-  return (request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) => {
+  return (request: FastifyRequest, _reply: unknown, done: () => void) => {
     if (!isCrossSite(request)) return done()
     const isService = isOfService(request)
     if (!isService && !request.routeOptions.config.sameSiteOnly) return done()
     if (isService && allowed !== undefined && request.headers.origin === allowed) return done()
     request.isForeign = true
-    done(
-      new SandboxError(
-        'cross_site_rejected',
-        isService
-          ? 'A page of another site sent this request. Send it from a program, or start the sandbox with --cors ORIGIN to allow that page.'
-          : 'A page of another site sent this admin request. Send it from a program, or use the console.',
-      ),
+    throw new SandboxError(
+      'cross_site_rejected',
+      isService
+        ? 'A page of another site sent this request. Send it from a program, or start the sandbox with --cors ORIGIN to allow that page.'
+        : 'A page of another site sent this admin request. Send it from a program, or use the console.',
     )
   }
 }

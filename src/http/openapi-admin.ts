@@ -1,15 +1,6 @@
-import type { AdminCall } from './admin-call.ts'
+import { ADMIN_TAGS, type AdminCall } from './admin-call.ts'
 import { documentOf, type OpenApiDocument, type RouteSchema } from './openapi.ts'
 import { ADMIN_REQUESTS } from './openapi-requests.ts'
-
-const TAGS: Readonly<Record<string, string>> = {
-  Health: 'Whether the process is running and ready.',
-  Time: 'The clock of a client and its pending timers.',
-  State: 'Clients and their data: create, fork, reset, export, import, snapshot, restore.',
-  Scenarios: 'Scenarios and rules, which decide how the service responds to a client.',
-  Webhooks: 'Deliveries to the client’s webhook, and the messages of the built-in receiver.',
-  Requests: 'The request log of a client, the stream of events, and waiting for an event.',
-}
 
 // A token or the base path chooses the client; the admin token is needed only if one is set.
 const SECURITY = [{}, { adminToken: [] }, { accessToken: [] }, { adminToken: [], accessToken: [] }]
@@ -46,7 +37,7 @@ export const adminDocument = (calls: readonly AdminCall[]): Promise<OpenApiDocum
         description: 'The client of the bearer token or base path, or the default one.',
       },
     ],
-    tags: TAGS,
+    tags: Object.fromEntries(Object.entries(ADMIN_TAGS).map(([name, [about]]) => [name, about])),
     securitySchemes: {
       adminToken: {
         type: 'apiKey',

@@ -5,11 +5,11 @@ import { quoteInput } from '../model/mask.ts'
 import { validationFailed } from '../model/validation-errors.ts'
 import { didYouMean } from '../model/words.ts'
 import { allOf } from '../scenarios/wording.ts'
-import { type AdminCall, WrittenJson } from './admin-call.ts'
+import type { AdminCall } from './admin-call.ts'
 import { depsOf } from './app-deps.ts'
 import { sameSecret } from './clients.ts'
 import { hangUpSignal } from './connection.ts'
-import { type Input, routeOf } from './endpoint.ts'
+import type { Input } from './endpoint.ts'
 import { JSON_TYPE } from './errors.ts'
 import { STATE_LIMIT } from './json-body.ts'
 
@@ -60,23 +60,15 @@ export function checkAdminToken(request: FastifyRequest) {
 
 /** The guards of a call, before its body is read: admin token, client, query. */
 function guardOf(call: AdminCall) {
-  return (request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) => {
-    try {
-      if (!call.open) {
-        const { choice } = depsOf(request)
-        if (!call.raw) checkAdminToken(request)
-        if (call.unrecorded) choice.check(request)
-        else {
-          const known = choice.known(request)
-          if (known) request.world = known
-        }
-      }
-      // The URL of a webhook may have a query.
-      if (!call.raw) refuseUnknownQuery(request, call.query)
-      done()
-    } catch (error) {
-      done(error as Error)
+  return (request: FastifyRequest, _reply: unknown, done: () => void) => {
+    if (!call.open) {
+      if (!call.raw) checkAdminToken(request)
+      const world = depsOf(request).choice.find(request)
+      if (world && !call.unrecorded) request.world = world
     }
+    // The URL of a webhook may have a query.
+    if (!call.raw) refuseUnknownQuery(request, call.query)
+    done()
   }
 }
 
@@ -86,7 +78,7 @@ async function respond(call: AdminCall, request: FastifyRequest, reply: FastifyR
   const context = { headers, hangUpSignal: () => hangUpSignal(request, reply) }
   const input = { params, query, body, ...context } as Input & typeof context
   const result = await call.handle(world, input, sandbox)
-  const text = result instanceof WrittenJson ? result.text : JSON.stringify(result)
+  const text = typeof result === 'string' ? result : JSON.stringify(result)
   return reply.code(call.status).header('content-type', JSON_TYPE).send(text)
 }
 
@@ -96,9 +88,16 @@ export function serveAdmin(
   call: AdminCall,
   { explain }: { explain: boolean },
 ) {
-  const { method, open, raw, large, unrecorded, stream } = call
+  const { method, url, params, query, open, raw, large, unrecorded, stream } = call
+  const body = call.body ?? (method === 'POST' && !raw ? EmptyBody : undefined)
   const route: RouteOptions = {
-    ...routeOf(call, call.body ?? (method === 'POST' && !raw ? EmptyBody : undefined)),
+    method,
+    url,
+    schema: {
+      ...(params && { params }),
+      ...(query && { querystring: query }),
+      ...(body && !large && { body }),
+    },
     config: { endpoint: call, sameSiteOnly: true, isStream: stream !== undefined },
     ...(stream && { exposeHeadRoute: false }),
     ...(large && { bodyLimit: STATE_LIMIT }),

@@ -51,19 +51,15 @@ export function serveMcp(admin: FastifyInstance) {
   admin.post('/mcp', {
     config: { sameSiteOnly: true },
     onRequest(request, _reply, done) {
-      try {
-        checkAdminToken(request)
-        depsOf(request).choice.check(request)
-        done()
-      } catch (error) {
-        done(error as Error)
-      }
+      checkAdminToken(request)
+      depsOf(request).choice.find(request)
+      done()
     },
     async handler(request, reply) {
       const [message, ...others] = [request.body].flat() as { method?: unknown }[]
       if (others.length > 0) return reply.code(400).send(batchError(others.length + 1))
       const { answerMcp, handle, choice, adminToken, sandbox } = depsOf(request)
-      const world = choice.known(request)
+      const world = choice.find(request)
       const named = world ? `/@${world.name}` : basePathOf(request)
       const isTool = message?.method === 'tools/call'
       if (isTool) rejectTooMany()

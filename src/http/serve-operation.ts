@@ -129,14 +129,10 @@ export function serveOperation(
   }
 
   const isRequired = (use: TokenUse) => use.isRequired(op.tokenNeeded)
-  function findClient(request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) {
-    try {
-      depsOf(request).choice.enterService(request, isRequired)
-      checkTrailingSlash(request)
-      done()
-    } catch (error) {
-      done(error as Error)
-    }
+  function findClient(request: FastifyRequest, _reply: unknown, done: () => void) {
+    depsOf(request).choice.enterService(request, isRequired)
+    checkTrailingSlash(request)
+    done()
   }
 
   // The readings of the client determine the schemas, so Fastify does not validate.

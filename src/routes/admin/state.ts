@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { replaceState } from '../../content/state.ts'
 import { DataDocument, StateDocument } from '../../content/state-document.ts'
 import { exportSnapshot, exportState } from '../../content/state-export.ts'
-import { adminCall, WrittenJson } from '../../http/admin-call.ts'
+import { adminCall } from '../../http/admin-call.ts'
 import { SnapshotName } from '../../model/client.ts'
 import { Timestamp } from '../../model/formats.ts'
 import { RESET_PARTS } from '../../world/world-content.ts'
@@ -28,7 +28,7 @@ export const stateCalls = [
     id: 'getState',
     summary: 'Export the whole state as one JSON document, without token and webhook secret',
     response: StateDocument,
-    handle: (world) => new WrittenJson(exportState(world)),
+    handle: (world) => exportState(world),
   }),
   adminCall({
     id: 'putState',
@@ -72,7 +72,7 @@ export const stateCalls = [
     response: StateDocument,
     handle(world, { params }) {
       world.snapshots.check(params.name)
-      return new WrittenJson(exportSnapshot(world, params.name))
+      return exportSnapshot(world, params.name)
     },
   }),
   adminCall({
