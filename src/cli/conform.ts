@@ -5,10 +5,8 @@ import type { ConformReport } from '../tools/conform/conform.ts'
 import type { Finding } from '../tools/conform/findings.ts'
 import { markdownTable } from '../tools/report/markup.ts'
 import { type Report, type TestCase, testsMarkdown } from '../tools/report/report.ts'
-import { type Command, checkArguments, type Input } from './command.ts'
-import { prepareFile, table } from './output.ts'
-import { openReport, REPORT_FLAG } from './report.ts'
-import { quoteShellArguments } from './shell-quote.ts'
+import { type Command, checkArguments, type Input, quoteShellArguments } from './command.ts'
+import { openReport, prepareFile, REPORT_FLAG, table } from './output.ts'
 
 /** The counts of a check in one line. */
 export function conformResult({

@@ -7,7 +7,7 @@ import type { RunningServer } from '../server.ts'
 import type { Report, TestCase } from '../tools/report/report.ts'
 import type { Command } from './command.ts'
 import { gatherOptions, optionFlag, START_FLAGS } from './options.ts'
-import { openReport, REPORT_FLAG } from './report.ts'
+import { openReport, REPORT_FLAG } from './output.ts'
 import { expectedCount, expectTable } from './scenario.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const

@@ -1,11 +1,10 @@
 import type { ResponseBody } from '../admin/contract.ts'
 import { BadOption } from '../config/options.ts'
 import { countOf } from '../model/words.ts'
-import type { Report } from '../tools/report/report.ts'
+import { type Report, reportOfOne } from '../tools/report/report.ts'
 import { parseWholeNumber } from './command.ts'
-import { oneLine } from './output.ts'
+import { oneLine, openReport, REPORT_FLAG } from './output.ts'
 import { remoteCommand } from './remote.ts'
-import { openReport, REPORT_FLAG } from './report.ts'
 
 type Exploration = ResponseBody<'exploreWebhooks'>
 type Replay = Exploration['in_order']
@@ -43,25 +42,21 @@ function explorationText(exploration: Exploration): string {
 /** The exploration as one test. */
 function exploreReport(transaction: string, ms: number, exploration: Exploration): Report {
   const { found } = exploration
-  const test = {
-    name: `each order of the events of ${transaction} ends in the same state`,
-    group: 'explore',
-    ms,
-  }
-  return {
-    title: 'payout-sandbox explore',
-    subject: transaction,
-    result: resultText(exploration),
-    tests: [
-      found
-        ? {
-            ...test,
-            outcome: { kind: 'failure', type: 'wrong_state', message: found.sequence.join(', ') },
-            details: explorationText(exploration),
-          }
-        : test,
-    ],
-  }
+  return reportOfOne(
+    { title: 'payout-sandbox explore', subject: transaction, result: resultText(exploration) },
+    {
+      name: `each order of the events of ${transaction} ends in the same state`,
+      group: 'explore',
+      ms,
+    },
+    found
+      ? {
+          type: 'wrong_state',
+          message: found.sequence.join(', '),
+          details: explorationText(exploration),
+        }
+      : undefined,
+  )
 }
 
 export const explore = remoteCommand({

@@ -20,10 +20,10 @@ import {
   findCommand,
   formatFlag,
   GLOBAL_FLAGS,
+  quoteShellArguments,
   SHORT_FLAGS,
   valueNamesOf,
 } from './command.ts'
-import { quoteShellArguments } from './shell-quote.ts'
 
 const CONFIG_FILE = 'payout-sandbox.config.json'
 const PREFIX = 'PAYOUT_SANDBOX_'

@@ -2,7 +2,8 @@ import { closeSync, openSync, renameSync, writeFileSync } from 'node:fs'
 import { styleText } from 'node:util'
 import { isStream, openInPlace, removeFile } from '../config/output-file.ts'
 import { printableLine } from '../model/words.ts'
-import { CommandFailed } from './command.ts'
+import { prepareReport, type Report, writeReport } from '../tools/report/report.ts'
+import { type Command, CommandFailed, type Input } from './command.ts'
 
 // The errors of a write whose reader is gone: the first two for pipes and sockets, the last one for a terminal.
 const READER_GONE_CODES = ['EPIPE', 'ECONNRESET', 'EIO']
@@ -166,5 +167,29 @@ export function progressBar(screen: Screen, total: number, label: string | (() =
     end() {
       if (screen.isTTY && percent >= 0) screen.write('\r\u001b[2K')
     },
+  }
+}
+
+export const REPORT_FLAG = {
+  report: ['DIR', 'folder for junit.xml and summary.md; those of an earlier report are replaced'],
+} as const satisfies Command['flags']
+
+/**
+ * Makes the folder of `--report`, and returns what writes a report there; without the option it does nothing. Throws
+ * `BadOption` if nothing can be written there. A report changes no exit code.
+ */
+export function openReport({ report }: Input['flags']): (report: Report) => void {
+  if (report === undefined) return () => {}
+  const dir = String(report)
+  prepareReport(dir)
+  return (written) => {
+    try {
+      writeReport(dir, written)
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException
+      process.stderr.write(
+        `${printableLine(`payout-sandbox: the report in ${dir} could not be written (${code ?? message}); the exit code is that without a report`)}\n`,
+      )
+    }
   }
 }

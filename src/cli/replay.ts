@@ -3,10 +3,10 @@ import { BadOption } from '../config/options.ts'
 import { openPrivate } from '../config/output-file.ts'
 import { countOf, jsonLine, printable } from '../model/words.ts'
 import type { ReplayDifference } from '../tools/replay/differences.ts'
-import type { Report } from '../tools/report/report.ts'
+import { type Report, reportOfOne } from '../tools/report/report.ts'
 import { type Command, CommandFailed, checkArguments } from './command.ts'
+import { openReport, REPORT_FLAG } from './output.ts'
 import { remoteCommand } from './remote.ts'
-import { openReport, REPORT_FLAG } from './report.ts'
 
 /** Formats counts by kind, the most frequent first. */
 function countsText(label: string, counts: Readonly<Record<string, number>>): string {
@@ -27,25 +27,15 @@ function replayReport(
   result: string,
   difference: ReplayDifference | undefined,
 ): Report {
-  const test = { name: `every response is as recorded in ${file}`, group: 'replay', ms }
-  return {
-    title: 'payout-sandbox replay',
-    subject: file,
-    result,
-    tests: [
-      difference
-        ? {
-            ...test,
-            outcome: {
-              kind: 'failure',
-              type: 'differs',
-              message: `${difference.at}: ${difference.what}`,
-            },
-            details: differenceText(difference),
-          }
-        : test,
-    ],
-  }
+  return reportOfOne(
+    { title: 'payout-sandbox replay', subject: file, result },
+    { name: `every response is as recorded in ${file}`, group: 'replay', ms },
+    difference && {
+      type: 'differs',
+      message: `${difference.at}: ${difference.what}`,
+      details: differenceText(difference),
+    },
+  )
 }
 
 export const replay: Command = {

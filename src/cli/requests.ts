@@ -1,11 +1,10 @@
 import { allPages } from '../admin/admin-client.ts'
 import type { ResponseBody } from '../admin/contract.ts'
 import { BadOption } from '../config/options.ts'
-import type { Report } from '../tools/report/report.ts'
+import { type Report, reportOfOne } from '../tools/report/report.ts'
 import { CommandFailed, parseJsonObject, parseWholeNumber } from './command.ts'
-import { table } from './output.ts'
+import { openReport, REPORT_FLAG, table } from './output.ts'
 import { remoteCommand } from './remote.ts'
-import { openReport, REPORT_FLAG } from './report.ts'
 
 const MAX_EXPECTED_COUNT = 1_000_000
 const MAX_LIMIT = 1_000
@@ -62,21 +61,15 @@ type VerifyError = {
 /** The verification as one test. */
 function verifyReport(body: object, ms: number, failed: VerifyError | undefined): Report {
   const subject = JSON.stringify(body)
-  const test = { name: subject, group: 'verify', ms }
-  return {
-    title: 'payout-sandbox requests verify',
-    subject,
-    result: failed?.message ?? 'Verified',
-    tests: [
-      failed
-        ? {
-            ...test,
-            outcome: { kind: 'failure', type: failed.error, message: failed.message },
-            details: failed.errors.map(({ field, message }) => `${field}: ${message}`).join('\n'),
-          }
-        : test,
-    ],
-  }
+  return reportOfOne(
+    { title: 'payout-sandbox requests verify', subject, result: failed?.message ?? 'Verified' },
+    { name: subject, group: 'verify', ms },
+    failed && {
+      type: failed.error,
+      message: failed.message,
+      details: failed.errors.map(({ field, message }) => `${field}: ${message}`).join('\n'),
+    },
+  )
 }
 
 export const requests = remoteCommand({

@@ -7,10 +7,16 @@ import { parseDuration } from '../model/duration.ts'
 import { countOf, jsonLine } from '../model/words.ts'
 import type { Plan, SweepResult } from '../tools/sweep/faults-and-findings.ts'
 import type { SweepOptions } from '../tools/sweep/sweep.ts'
-import { type Command, CommandFailed, type Input, parseWholeNumber } from './command.ts'
+import {
+  type Command,
+  CommandFailed,
+  type Input,
+  parseWholeNumber,
+  quoteProgram,
+  quoteShellArguments,
+} from './command.ts'
 import { type KnownFinding, knownFindings } from './known-findings.ts'
 import { gatherOptions, START_FLAGS } from './options.ts'
-import { quoteProgram, quoteShellArguments } from './shell-quote.ts'
 import { createSweepProgress, sweepTable } from './sweep-output.ts'
 
 // Each run is in memory, on a free port, with a recording of its own.

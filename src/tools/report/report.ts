@@ -59,6 +59,17 @@ export type Report = {
   body?: string
 }
 
+/** A report of one test, which passed or failed like this. */
+export const reportOfOne = (
+  head: Pick<Report, 'title' | 'subject' | 'result'>,
+  test: Pick<TestCase, 'name' | 'group' | 'ms'>,
+  failure: { type: string; message: string; details: string } | undefined,
+): Report => {
+  if (!failure) return { ...head, tests: [test] }
+  const { details, ...outcome } = failure
+  return { ...head, tests: [{ ...test, outcome: { kind: 'failure', ...outcome }, details }] }
+}
+
 const JUNIT = 'junit.xml'
 const SUMMARY = 'summary.md'
 
