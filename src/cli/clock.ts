@@ -1,7 +1,7 @@
 import type { ResponseBody } from '../admin/contract.ts'
 import { BadOption, OPTIONS } from '../config/options.ts'
 import { table } from './output.ts'
-import { remoteCommand } from './remote.ts'
+import { remoteCommand, shown } from './remote.ts'
 
 const MAX_ROWS = 50
 const MAX_DETAIL_LENGTH = 60
@@ -18,32 +18,24 @@ const clockText = ({
     ? 'no pending timers\n'
     : `${pendingTimers} pending ${pendingTimers === 1 ? 'timer' : 'timers'}, the next one at ${nextTimerAt}\n`)
 
-function advancedText({ now, fired }: ResponseBody<'advanceClock'>, emptyText: string): string {
-  const rows = fired
-    .slice(0, MAX_ROWS)
-    .map(({ at, kind, timer_id: _, resource_id, ...details }) => [
-      at,
-      kind,
-      resource_id,
-      JSON.stringify(details).slice(0, MAX_DETAIL_LENGTH),
-    ])
-  const hidden = fired.length - rows.length
-  return (
-    table(['at', 'timer', 'resource', 'details'], rows, emptyText) +
-    (hidden > 0 ? `… and ${hidden} more; --json shows all\n` : '') +
-    `\nnow ${now}\n`
-  )
-}
-
-async function show(call: Promise<ResponseBody<'getClock'>>) {
-  const response = await call
-  return { response, text: clockText(response) }
-}
-
-async function showAdvance(call: Promise<ResponseBody<'advanceClock'>>, emptyText: string) {
-  const response = await call
-  return { response, text: advancedText(response, emptyText) }
-}
+const advancedText =
+  (emptyText: string) =>
+  ({ now, fired }: ResponseBody<'advanceClock'>) => {
+    const rows = fired
+      .slice(0, MAX_ROWS)
+      .map(({ at, kind, timer_id: _, resource_id, ...details }) => [
+        at,
+        kind,
+        resource_id,
+        JSON.stringify(details).slice(0, MAX_DETAIL_LENGTH),
+      ])
+    const hidden = fired.length - rows.length
+    return (
+      table(['at', 'timer', 'resource', 'details'], rows, emptyText) +
+      (hidden > 0 ? `… and ${hidden} more; --json shows all\n` : '') +
+      `\nnow ${now}\n`
+    )
+  }
 
 export const clock = remoteCommand({
   name: 'clock',
@@ -52,7 +44,7 @@ export const clock = remoteCommand({
     show: {
       syntax: '',
       description: 'show the current time and the number of pending timers',
-      run: (api) => show(api('getClock')),
+      run: (api) => shown(api('getClock'), clockText),
     },
     advance: {
       syntax: 'BY|TO',
@@ -64,23 +56,23 @@ export const clock = remoteCommand({
             `clock advance takes a duration of 0s or more, such as 3m, not ${JSON.stringify(to)}: the clock cannot move backwards. To restore its start time, use payout-sandbox reset clock.`,
           )
         const body = /^\d{4}-/.test(to!) ? { to } : { by: to }
-        return showAdvance(api('advanceClock', { body }), 'no timer was due')
+        return shown(api('advanceClock', { body }), advancedText('no timer was due'))
       },
     },
     next: {
       syntax: '',
       description: 'move the clock to the next pending timer and run it',
-      run: (api) => showAdvance(api('advanceClockToNext'), 'no pending timers'),
+      run: (api) => shown(api('advanceClockToNext'), advancedText('no pending timers')),
     },
     freeze: {
       syntax: '[AT]',
       description: 'freeze the clock at an ISO 8601 instant (default: the current time)',
-      run: (api, [at]) => show(api('freezeClock', { body: { at } })),
+      run: (api, [at]) => shown(api('freezeClock', { body: { at } }), clockText),
     },
     resume: {
       syntax: '',
       description: 'let a frozen clock run again, from its current time',
-      run: (api) => show(api('resumeClock')),
+      run: (api) => shown(api('resumeClock'), clockText),
     },
     speed: {
       syntax: 'FACTOR',
@@ -88,7 +80,8 @@ export const clock = remoteCommand({
         'set the clock speed multiplier; 60 = one simulated minute per second; a frozen clock resumes',
       run(api, [factor]) {
         const parsed = OPTIONS['clock-speed'][0]().safeParse(factor)
-        if (parsed.success) return show(api('setClockSpeed', { body: { factor: parsed.data } }))
+        if (parsed.success)
+          return shown(api('setClockSpeed', { body: { factor: parsed.data } }), clockText)
         const expected = parsed.error.issues[0]?.message
         throw new BadOption(`clock speed ${expected}, not ${JSON.stringify(factor)}`)
       },

@@ -1,7 +1,6 @@
 import { BadOption } from '../config/options.ts'
 import { VERSION } from '../config/package.ts'
 import { printable } from '../model/words.ts'
-import { assumptions } from './assumptions.ts'
 import { clock } from './clock.ts'
 import {
   type Command,
@@ -16,19 +15,18 @@ import { completionOf } from './completion.ts'
 import { conform } from './conform.ts'
 import { client, openapi, schema } from './documents.ts'
 import { exec } from './exec.ts'
-import { explore } from './explore.ts'
 import { generate } from './generate.ts'
 import { mcp } from './mcp.ts'
 import { parseArguments } from './options.ts'
 import { ignoreGoneReaders } from './output.ts'
 import { record, replay } from './replay.ts'
 import { requests } from './requests.ts'
-import { scenario } from './scenario.ts'
+import { assumptions, scenario } from './scenario.ts'
 import { health, start } from './start.ts'
 import { reset, snapshot, state } from './state.ts'
 import { sweep } from './sweep.ts'
 import { validate } from './validate.ts'
-import { deliveries, trigger } from './webhooks.ts'
+import { deliveries, explore, trigger } from './webhooks.ts'
 
 const help: Command = {
   name: 'help',

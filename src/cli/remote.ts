@@ -150,6 +150,16 @@ const REMOTE_FLAGS: Command['flags'] = {
 /** The result of a subcommand: the response for `--json`, its text for people, and whether the exit code is 1. */
 type CommandResult = { response: unknown; text: string; failed?: boolean }
 
+/** The result of a call: its response, and the text that it has for people. */
+export async function shown<T>(
+  call: Promise<T>,
+  textOf: (response: T) => string,
+  hasFailed: (response: T) => boolean = () => false,
+): Promise<CommandResult> {
+  const response = await call
+  return { response, text: textOf(response), failed: hasFailed(response) }
+}
+
 type Subcommand = {
   /** The positional arguments: `NAME`, `[AT]`, `[PART...]`. */
   syntax: string

@@ -4,7 +4,7 @@ import { BadOption } from '../config/options.ts'
 import { type Report, reportOfOne } from '../tools/report/report.ts'
 import { CommandFailed, parseJsonObject, parseWholeNumber } from './command.ts'
 import { openReport, REPORT_FLAG, table } from './output.ts'
-import { remoteCommand } from './remote.ts'
+import { remoteCommand, shown } from './remote.ts'
 
 const MAX_EXPECTED_COUNT = 1_000_000
 const MAX_LIMIT = 1_000
@@ -88,10 +88,8 @@ export const requests = remoteCommand({
       },
       async run(api, _args, { operation, method, path, status, limit }, client) {
         const query = { client, operation, method, path, status, limit: parseLimit(limit) }
-        const response = await allPages((page = query) => api('listRequests', { query: page }))(
-          query,
-        )
-        return { response, text: listText(response) }
+        const list = allPages((page = query) => api('listRequests', { query: page }))
+        return shown(list(query), listText)
       },
     },
     find: {
@@ -105,8 +103,8 @@ export const requests = remoteCommand({
           match: parseJsonObject('requests find', text!),
           limit: parseLimit(limit),
         }
-        const response = await allPages((page = body) => api('findRequests', { body: page }))(body)
-        return { response, text: listText(response) }
+        const find = allPages((page = body) => api('findRequests', { body: page }))
+        return shown(find(body), listText)
       },
     },
     count: {
@@ -114,8 +112,7 @@ export const requests = remoteCommand({
       description: 'print the number of matching requests',
       async run(api, [text], _flags, client) {
         const match = parseJsonObject('requests count', text!)
-        const response = await api('countRequests', { body: { client, match } })
-        return { response, text: `${response.count}\n` }
+        return shown(api('countRequests', { body: { client, match } }), ({ count }) => `${count}\n`)
       },
     },
     verify: {
@@ -158,10 +155,11 @@ export const requests = remoteCommand({
     clear: {
       syntax: '',
       description: 'delete all logged requests',
-      async run(api, _args, _flags, client) {
-        const response = await api('deleteRequests', { query: { client } })
-        return { response, text: `${response.deleted} deleted\n` }
-      },
+      run: (api, _args, _flags, client) =>
+        shown(
+          api('deleteRequests', { query: { client } }),
+          ({ deleted }) => `${deleted} deleted\n`,
+        ),
     },
   },
   examples: [

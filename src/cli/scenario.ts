@@ -5,7 +5,7 @@ import { BadOption } from '../config/options.ts'
 import { PACKAGE_ROOT } from '../config/package.ts'
 import { gatherSomeOptions, START_FLAGS } from './options.ts'
 import { oneLine, table } from './output.ts'
-import { remoteCommand } from './remote.ts'
+import { remoteCommand, shown } from './remote.ts'
 
 type ActiveScenario = ResponseBody<'getScenario'>
 type Expectation = ActiveScenario['expect'][number]
@@ -74,37 +74,32 @@ export const scenario = remoteCommand({
     list: {
       syntax: '',
       description: 'list all scenarios; * marks the active one',
-      async run(api) {
-        const response = await api('listScenarios')
-        const rows = response.scenarios.map(({ name, title, active }) => [
-          active ? '*' : '',
-          name,
-          title,
-        ])
-        const problems = response.problems.map((line) => `${oneLine(line)}\n`).join('')
-        const notice =
-          problems &&
-          '\nThe changed scenario files have errors, so the sandbox still uses the previous ones:\n'
-        return { response, text: table(['', 'name', 'title'], rows, 'none') + notice + problems }
-      },
+      run: (api) =>
+        shown(api('listScenarios'), ({ scenarios, problems }) => {
+          const rows = scenarios.map(({ name, title, active }) => [active ? '*' : '', name, title])
+          const lines = problems.map((line) => `${oneLine(line)}\n`).join('')
+          const notice =
+            lines &&
+            '\nThe changed scenario files have errors, so the sandbox still uses the previous ones:\n'
+          return table(['', 'name', 'title'], rows, 'none') + notice + lines
+        }),
     },
     show: {
       syntax: '',
       description:
         'show the active scenario, the number of hits of each rule, and its expectations; with --all the start scenario, over all clients',
       flags: { all: ['', 'the start scenario, with the hits and calls of all clients'] },
-      async run(api, _args, { all }) {
-        const response = await api('getScenario', { query: { client: all ? '*' : undefined } })
-        return { response, text: activeText(response) }
-      },
+      run: (api, _args, { all }) =>
+        shown(api('getScenario', { query: { client: all ? '*' : undefined } }), activeText),
     },
     use: {
       syntax: 'NAME',
       description: 'activate a scenario; its counters and its timeline start from the beginning',
-      async run(api, [name]) {
-        const response = await api('setScenario', { body: { name } })
-        return { response, text: `${titleText(response)} (active)\n${imposedText(response)}` }
-      },
+      run: (api, [name]) =>
+        shown(
+          api('setScenario', { body: { name } }),
+          (active) => `${titleText(active)} (active)\n${imposedText(active)}`,
+        ),
     },
   },
   local: {
@@ -125,5 +120,59 @@ export const scenario = remoteCommand({
     'scenario use slow --url http://127.0.0.1:4310/@worker-3',
     'scenario show --json',
     'scenario print provider-outage > scenarios/my-first.yaml',
+  ],
+})
+
+type Assumption = ResponseBody<'listAssumptions'>['assumptions'][number]
+
+/** The readings as a table. */
+const readingsTable = (assumptions: readonly Assumption[]): string =>
+  table(
+    ['assumption', 'reading', 'from', 'other readings'],
+    assumptions.map(({ name, reading, source, readings }) => [
+      name,
+      reading,
+      source,
+      readings
+        .map((one) => one.reading)
+        .filter((one) => one !== reading)
+        .join(', '),
+    ]),
+    '',
+  )
+
+/** Splits `name=reading`; `name=` undoes an earlier choice. */
+function changeOf(text: string): [string, string | null] {
+  const at = text.indexOf('=')
+  if (at > 0) return [text.slice(0, at), text.slice(at + 1) || null]
+  throw new BadOption(
+    `assumptions set takes NAME=READING, such as idempotency_key=honoured, not ${JSON.stringify(text)}`,
+  )
+}
+
+export const assumptions = remoteCommand({
+  name: 'assumptions',
+  summary: 'show or choose how a running sandbox reads the open points of the contract',
+  subcommands: {
+    list: {
+      syntax: '',
+      description: 'list the assumptions, the reading in force, and where it comes from',
+      run: (api) => shown(api('listAssumptions'), (all) => readingsTable(all.assumptions)),
+    },
+    set: {
+      syntax: 'NAME=READING...',
+      description: 'choose readings; NAME= undoes an earlier choice',
+      async run(api, args) {
+        const changes = Object.fromEntries(args.map(changeOf))
+        return shown(api('setAssumptions', { body: changes }), (all) =>
+          readingsTable(all.assumptions.filter(({ name }) => Object.hasOwn(changes, name))),
+        )
+      },
+    },
+  },
+  examples: [
+    'assumptions list',
+    'assumptions set idempotency_key=honoured',
+    'assumptions set idempotency_key= --client worker-3',
   ],
 })

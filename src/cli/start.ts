@@ -2,7 +2,7 @@ import { BadOption } from '../config/options.ts'
 import { printableLine } from '../model/words.ts'
 import { type Command, CommandFailed, suggestFlag } from './command.ts'
 import { gatherOptions, START_FLAGS } from './options.ts'
-import { type AdminApi, remoteCommand } from './remote.ts'
+import { type AdminApi, remoteCommand, shown } from './remote.ts'
 
 /** Throws `BadOption` on a positional argument: `start frozen` means `start --clock frozen`. */
 function rejectArgument(argument: string): never {
@@ -61,14 +61,13 @@ export const health = remoteCommand({
     '': {
       syntax: '',
       description: 'print healthy or the reason; exit 1 if not healthy',
-      async run(api) {
-        const response = await readHealth(api)
-        const isHealthy = response.status === 'healthy'
-        const text = isHealthy
-          ? 'healthy\n'
-          : `not healthy: ${printableLine(response.message ?? response.status)}\n`
-        return { response, text, failed: !isHealthy }
-      },
+      run: (api) =>
+        shown(
+          readHealth(api),
+          ({ status, message = status }) =>
+            status === 'healthy' ? 'healthy\n' : `not healthy: ${printableLine(message)}\n`,
+          ({ status }) => status !== 'healthy',
+        ),
     },
   },
   examples: ['health', 'health --port 8080', 'health --url http://127.0.0.1:4310 --json'],

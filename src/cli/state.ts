@@ -1,7 +1,7 @@
 import type { ResponseBody } from '../admin/contract.ts'
 import { CommandFailed } from './command.ts'
 import { table } from './output.ts'
-import { remoteCommand } from './remote.ts'
+import { remoteCommand, shown } from './remote.ts'
 
 /** The checked content of a file. Throws `CommandFailed` with all problems and their places. */
 async function readFile(file: string) {
@@ -33,9 +33,11 @@ export const state = remoteCommand({
       description:
         'replace the state by that of a file; of a whole db.json by that of the same client, else of default',
       async run(api, [file]) {
-        const response = await api('putState', { body: (await readFile(file!)) as never })
-        const rows = Object.values(response.rows).reduce((sum, count) => sum + count, 0)
-        return { response, text: `${file} imported: ${rows} rows, now ${response.now}\n` }
+        const body = (await readFile(file!)) as never
+        return shown(api('putState', { body }), ({ rows, now }) => {
+          const total = Object.values(rows).reduce((sum, count) => sum + count, 0)
+          return `${file} imported: ${total} rows, now ${now}\n`
+        })
       },
     },
   },
@@ -69,46 +71,47 @@ export const snapshot = remoteCommand({
     save: {
       syntax: 'NAME',
       description: 'save the state under a name; a snapshot with the same name is replaced',
-      async run(api, [name]) {
-        const response = await api('saveSnapshot', { body: { name } })
-        const how = response.replaced ? 'saved (replaces the previous snapshot)' : 'saved'
-        return { response, text: `${name} ${how}, taken at ${response.taken_at}\n` }
-      },
+      run: (api, [name]) =>
+        shown(api('saveSnapshot', { body: { name } }), ({ replaced, taken_at }) => {
+          const how = replaced ? 'saved (replaces the previous snapshot)' : 'saved'
+          return `${name} ${how}, taken at ${taken_at}\n`
+        }),
     },
     restore: {
       syntax: 'NAME',
       description: 'restore a snapshot (the snapshot is not deleted)',
-      async run(api, [name]) {
-        const response = await api('restoreSnapshot', { params: { name: name! } })
-        return { response, text: `${name} restored, now ${response.now}\n` }
-      },
+      run: (api, [name]) =>
+        shown(
+          api('restoreSnapshot', { params: { name: name! } }),
+          ({ now }) => `${name} restored, now ${now}\n`,
+        ),
     },
     list: {
       syntax: '',
       description: 'list all snapshots',
-      async run(api) {
-        const response = await api('listSnapshots')
-        const rows = response.snapshots.map(({ name, taken_at }) => [name, taken_at])
-        return { response, text: table(['name', 'taken at'], rows, 'no snapshots') }
-      },
+      run: (api) =>
+        shown(api('listSnapshots'), ({ snapshots }) => {
+          const rows = snapshots.map(({ name, taken_at }) => [name, taken_at])
+          return table(['name', 'taken at'], rows, 'no snapshots')
+        }),
     },
     diff: {
       syntax: 'NAME',
       description: 'show the rows that were added, removed and changed since a snapshot',
-      async run(api, [name]) {
-        const response = await api('diffSnapshot', { params: { name: name! } })
-        const rows = Object.entries(response.tables).flatMap(diffRows)
-        const text = table(['table', 'change', 'id', 'fields'], rows, 'no differences')
-        return { response, text }
-      },
+      run: (api, [name]) =>
+        shown(api('diffSnapshot', { params: { name: name! } }), ({ tables }) => {
+          const rows = Object.entries(tables).flatMap(diffRows)
+          return table(['table', 'change', 'id', 'fields'], rows, 'no differences')
+        }),
     },
     delete: {
       syntax: 'NAME',
       description: 'delete a snapshot',
-      async run(api, [name]) {
-        const response = await api('deleteSnapshot', { params: { name: name! } })
-        return { response, text: `${response.deleted} deleted\n` }
-      },
+      run: (api, [name]) =>
+        shown(
+          api('deleteSnapshot', { params: { name: name! } }),
+          ({ deleted }) => `${deleted} deleted\n`,
+        ),
     },
   },
   examples: [
@@ -129,9 +132,10 @@ export const reset = remoteCommand({
         'reset a client to its fixtures, start clock and start scenario, or only some parts, such as clock',
       async run(api, args, flags) {
         const body = { ...(args.length > 0 && { parts: args }), ...(flags['all'] && { all: true }) }
-        const response = await api('reset', { body })
-        const text = `reset ${response.parts.join(', ')} of ${response.reset.join(', ')}\n`
-        return { response, text }
+        return shown(
+          api('reset', { body }),
+          (done) => `reset ${done.parts.join(', ')} of ${done.reset.join(', ')}\n`,
+        )
       },
     },
   },
