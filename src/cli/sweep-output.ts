@@ -1,9 +1,10 @@
 import { formatDuration } from '../model/duration.ts'
 import { countOf, printableLine } from '../model/words.ts'
-import type { Finding } from '../tools/sweep/faults-and-findings.ts'
+import type { Finding, SweepResult } from '../tools/sweep/faults-and-findings.ts'
 import type { Progress } from '../tools/sweep/sweep.ts'
 import { progressBar, table } from './output.ts'
 
+export const DEFAULT_REPORT = 'sweep-report'
 const HEAD = ['finding', 'level', 'verdict', 'what was done', 'what happened']
 
 /** The findings of a sweep as tables for a terminal: what was done, what happened, and how to see it again. */
@@ -23,6 +24,24 @@ export function sweepTable(groups: readonly (readonly [Finding, ...Finding[]])[]
     ([{ finding, reproduce }]) => `  ${finding}  ${printableLine(reproduce)}\n`,
   )
   return `${found}\nShow them again:\n${commands.join('')}`
+}
+
+/** The result of a sweep for a terminal; `report` is the folder of its report. */
+export function sweepText(
+  { findings, baseline }: SweepResult,
+  counts: string,
+  groups: Parameters<typeof sweepTable>[0],
+  report: string | undefined,
+): string {
+  const isInReport =
+    report === undefined && findings.some((one) => !/ --assume /.test(one.reproduce))
+  return [
+    `Without faults: ${countOf(baseline.calls.length, 'call')}, ${countOf(baseline.payments.length, 'payment')}, ${(baseline.durationMs / 1_000).toFixed(1)} s\n`,
+    `${counts}\n`,
+    `\n${sweepTable(groups)}`,
+    isInReport ? `Use --report ${DEFAULT_REPORT} to get the scenario files.\n` : '',
+    report === undefined ? '' : `The report is in ${report}\n`,
+  ].join('')
 }
 
 /** The progress bar of a sweep, with its findings and the time left. */

@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { BadOption, type Options } from '../config/options.ts'
 import { parseDuration } from '../model/duration.ts'
-import { countOf, jsonLine } from '../model/words.ts'
+import { jsonLine } from '../model/words.ts'
 import type { Plan, SweepResult } from '../tools/sweep/faults-and-findings.ts'
 import type { SweepOptions } from '../tools/sweep/sweep.ts'
 import {
@@ -15,29 +15,19 @@ import {
   quoteProgram,
   quoteShellArguments,
 } from './command.ts'
-import { type KnownFinding, knownFindings } from './known-findings.ts'
 import { gatherOptions, START_FLAGS } from './options.ts'
-import { createSweepProgress, sweepTable } from './sweep-output.ts'
+import { createSweepProgress, DEFAULT_REPORT, sweepText } from './sweep-output.ts'
 
 // Each run is in memory, on a free port, with a recording of its own.
-const {
-  port: _port,
-  data: _data,
-  memory: _memory,
-  watch: _watch,
-  fsync: _fsync,
-  record: _record,
-  state: _state,
-  recover: _recover,
-  'discard-journal': _discardJournal,
-  reset: _reset,
-  'log-level': _logLevel,
-  'log-format': _logFormat,
-  ...SANDBOX_FLAGS
-} = START_FLAGS
+const NOT_OF_RUNS = new Set([
+  ...['port', 'data', 'memory', 'watch', 'fsync', 'record', 'state', 'recover'],
+  ...['discard-journal', 'reset', 'log-level', 'log-format'],
+])
+const SANDBOX_FLAGS = Object.fromEntries(
+  Object.entries(START_FLAGS).filter(([name]) => !NOT_OF_RUNS.has(name)),
+)
 
 const DEFAULT_MAX_RETRIES = 20
-const DEFAULT_REPORT = 'sweep-report'
 const PROBE_PLACEHOLDER = '{transaction_id}'
 const INTERRUPTED = 130
 
@@ -70,6 +60,40 @@ const SWEEP_FLAGS: Command['flags'] = {
   report: ['DIR', 'folder for the report; files of an earlier report are replaced'],
   baseline: ['FILE', 'sweep.json of an earlier sweep; its findings do not fail this one'],
   json: ['', 'print the result as one line of JSON'],
+}
+
+type KnownFinding = { verdict: string; plan: Plan }
+
+/** The findings of the `sweep.json` of an earlier sweep. Throws `BadOption`. */
+function knownFindings(file: string): readonly KnownFinding[] {
+  let value: { findings?: unknown }
+  try {
+    value = JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new BadOption(
+      code === undefined
+        ? `--baseline ${file} is not JSON: ${message}; use the sweep.json of an earlier report`
+        : `--baseline ${file} cannot be read (${code}); use the sweep.json of an earlier report`,
+    )
+  }
+  const findings = value?.findings
+  const isFinding = (one: unknown) =>
+    Array.isArray((one as KnownFinding | null)?.plan) &&
+    typeof (one as KnownFinding).verdict === 'string'
+  if (!Array.isArray(findings) || !findings.every(isFinding))
+    throw new BadOption(
+      `--baseline ${file} has no list of findings; use the sweep.json of an earlier report`,
+    )
+  // Absent values are null in the file.
+  return findings.map(({ verdict, plan }: KnownFinding) => ({
+    verdict,
+    plan: plan.map((fault) => ({
+      ...fault,
+      operation: fault.operation ?? undefined,
+      nth: fault.nth ?? undefined,
+    })) as unknown as Plan,
+  }))
 }
 
 const durationOf = (name: string, value: unknown): number | undefined => {
@@ -124,24 +148,6 @@ function reproduceLine(
     : ['--scenarios', folder, '--scenario', finding]
   const typed = typedFlags(flags, isAssumed ? [] : ['scenario', 'scenarios'])
   return `payout-sandbox ${quoteShellArguments(['exec', ...typed, ...own])} -- ${quoteProgram(program)}`
-}
-
-/** The result as text. */
-function resultText(
-  { findings, baseline }: SweepResult,
-  counts: string,
-  groups: Parameters<typeof sweepTable>[0],
-  report: string | undefined,
-): string {
-  const isInReport =
-    report === undefined && findings.some((one) => !/ --assume /.test(one.reproduce))
-  return [
-    `Without faults: ${countOf(baseline.calls.length, 'call')}, ${countOf(baseline.payments.length, 'payment')}, ${(baseline.durationMs / 1_000).toFixed(1)} s\n`,
-    `${counts}\n`,
-    `\n${sweepTable(groups)}`,
-    isInReport ? `Use --report ${DEFAULT_REPORT} to get the scenario files.\n` : '',
-    report === undefined ? '' : `The report is in ${report}\n`,
-  ].join('')
 }
 
 /** Stops the sweep at a signal; a second one ends this process at once. */
@@ -286,7 +292,7 @@ export const sweep: Command = {
       process.stdout.write(
         flags['json']
           ? jsonLine(sweepJson(result))
-          : resultText(result, countsText(result), groupsOf(result.findings), report),
+          : sweepText(result, countsText(result), groupsOf(result.findings), report),
       )
       if (stop.signal.aborted) return INTERRUPTED
       return result.findings.some(({ level, isKnown }) => level === 'error' && !isKnown) ? 1 : 0
