@@ -1,15 +1,13 @@
 import { setMaxListeners } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { BadOption, type Options } from '../config/options.ts'
 import { parseDuration } from '../model/duration.ts'
 import { jsonLine } from '../model/words.ts'
 import type { Plan, SweepResult } from '../tools/sweep/faults-and-findings.ts'
-import type { SweepOptions } from '../tools/sweep/sweep.ts'
 import {
   type Command,
-  CommandFailed,
   type Input,
   parseWholeNumber,
   quoteProgram,
@@ -60,40 +58,6 @@ const SWEEP_FLAGS: Command['flags'] = {
   report: ['DIR', 'folder for the report; files of an earlier report are replaced'],
   baseline: ['FILE', 'sweep.json of an earlier sweep; its findings do not fail this one'],
   json: ['', 'print the result as one line of JSON'],
-}
-
-type KnownFinding = { verdict: string; plan: Plan }
-
-/** The findings of the `sweep.json` of an earlier sweep. Throws `BadOption`. */
-function knownFindings(file: string): readonly KnownFinding[] {
-  let value: { findings?: unknown }
-  try {
-    value = JSON.parse(readFileSync(file, 'utf8'))
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    throw new BadOption(
-      code === undefined
-        ? `--baseline ${file} is not JSON: ${message}; use the sweep.json of an earlier report`
-        : `--baseline ${file} cannot be read (${code}); use the sweep.json of an earlier report`,
-    )
-  }
-  const findings = value?.findings
-  const isFinding = (one: unknown) =>
-    Array.isArray((one as KnownFinding | null)?.plan) &&
-    typeof (one as KnownFinding).verdict === 'string'
-  if (!Array.isArray(findings) || !findings.every(isFinding))
-    throw new BadOption(
-      `--baseline ${file} has no list of findings; use the sweep.json of an earlier report`,
-    )
-  // Absent values are null in the file.
-  return findings.map(({ verdict, plan }: KnownFinding) => ({
-    verdict,
-    plan: plan.map((fault) => ({
-      ...fault,
-      operation: fault.operation ?? undefined,
-      nth: fault.nth ?? undefined,
-    })) as unknown as Plan,
-  }))
 }
 
 const durationOf = (name: string, value: unknown): number | undefined => {
@@ -166,12 +130,8 @@ function stopOnSignals(stop: AbortController, killAll: () => void) {
   }
 }
 
-type OwnOptions = Omit<SweepOptions, 'library' | 'fixtures' | 'folder' | 'onProgress' | 'known'> & {
-  knownFindings: readonly KnownFinding[]
-}
-
 /** Reads the options of a sweep from the command line. Throws `BadOption`. */
-function readSweepOptions(input: Input, signal: AbortSignal): OwnOptions {
+function readSweepOptions(input: Input) {
   const { program, flags, env } = input
   if (program.length === 0)
     throw new BadOption('sweep needs a program after --, such as payout-sandbox sweep -- npm test')
@@ -195,69 +155,50 @@ function readSweepOptions(input: Input, signal: AbortSignal): OwnOptions {
         : String(flags['only'])
             .split(',')
             .map((word) => word.trim()),
-    depth: choiceOf('depth', flags['depth'], ['1', '2']) === '2' ? 2 : 1,
+    depth: choiceOf('depth', flags['depth'], ['1', '2']) === '2' ? (2 as const) : (1 as const),
     budgetMs: durationOf('budget', flags['budget']),
     maxRuns: number('max-runs', 1, 1_000_000),
     jobs: number('jobs', 1, 64) ?? 1,
     timeoutMs: durationOf('timeout', flags['timeout']),
     isUnstable: flags['unstable'] === true,
     maxRetries: number('max-retries', 0, 1_000_000) ?? DEFAULT_MAX_RETRIES,
-    knownFindings: flags['baseline'] === undefined ? [] : knownFindings(String(flags['baseline'])),
-    reproduce: (finding, plan) => reproduceLine(input, options, finding, plan),
-    signal,
-  }
-}
-
-/** Makes the sweep, with its recordings in a folder. */
-async function runSweepIn(
-  folder: string,
-  { knownFindings: known, ...own }: OwnOptions,
-): Promise<SweepResult> {
-  const { explainStartError } = await import('./serve.ts')
-  const { openContent, stderrLog } = await import('../server.ts')
-  const { findingKey, sweep } = await import('../tools/sweep/sweep.ts')
-  const { Stopped } = await import('../tools/sweep/start-run.ts')
-  const progress = createSweepProgress()
-  try {
-    const content = await openContent(own.options, stderrLog(own.options)).catch((error) => {
-      throw explainStartError(error, own.options)
-    })
-    return await sweep({
-      ...own,
-      ...content,
-      folder,
-      known: new Set(known.map(({ plan, verdict }) => findingKey(plan, verdict))),
-      onProgress: progress.show,
-    })
-  } catch (error) {
-    if (error instanceof Stopped)
-      throw new CommandFailed(
-        'the sweep was stopped before its two runs without faults ended, so nothing is known',
-        undefined,
-        INTERRUPTED,
-      )
-    throw error
-  } finally {
-    progress.end()
+    reproduce: (finding: string, plan: Plan) => reproduceLine(input, options, finding, plan),
   }
 }
 
 /** Makes the sweep of a command line, writes its report if it names a folder, and returns its result. */
 export async function runSweep(input: Input, signal: AbortSignal): Promise<SweepResult> {
-  const { report } = input.flags
+  const { report, baseline } = input.flags
   // Each run that happens at the same time listens.
   setMaxListeners(0, signal)
-  const own = readSweepOptions(input, signal)
-  const { prepareSweepReport, writeSweepReport } = await import(
-    '../tools/sweep/report/write-report.ts'
-  )
+  const own = readSweepOptions(input)
+  const [
+    { knownFindings },
+    { prepareSweepReport, writeSweepReport },
+    { explainStartError },
+    { openContent, stderrLog },
+    { sweep: makeSweep },
+  ] = await Promise.all([
+    import('../tools/sweep/known-findings.ts'),
+    import('../tools/sweep/report/write-report.ts'),
+    import('./serve.ts'),
+    import('../server.ts'),
+    import('../tools/sweep/sweep.ts'),
+  ])
+  const known = baseline === undefined ? new Set<string>() : knownFindings(String(baseline))
   if (report !== undefined) prepareSweepReport(String(report))
   const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-sweep-'))
+  const progress = createSweepProgress()
   try {
-    const result = await runSweepIn(folder, own)
+    const content = await openContent(own.options, stderrLog(own.options)).catch((error) => {
+      throw explainStartError(error, own.options)
+    })
+    const onProgress = progress.show
+    const result = await makeSweep({ ...own, ...content, signal, folder, known, onProgress })
     if (report !== undefined) writeSweepReport(result, String(report))
     return result
   } finally {
+    progress.end()
     rmSync(folder, { recursive: true, force: true })
   }
 }
@@ -287,8 +228,9 @@ export const sweep: Command = {
     try {
       const result = await runSweep(input, stop.signal)
       const report = flags['report'] === undefined ? undefined : String(flags['report'])
-      const { countsText, groupsOf } = await import('../tools/sweep/report/sweep-json.ts')
-      const { sweepJson } = await import('../tools/sweep/report/sweep-json.ts')
+      const { countsText, groupsOf, sweepJson } = await import(
+        '../tools/sweep/report/sweep-json.ts'
+      )
       process.stdout.write(
         flags['json']
           ? jsonLine(sweepJson(result))

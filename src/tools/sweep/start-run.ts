@@ -23,7 +23,11 @@ export type RunSetup = {
 }
 
 /** The sweep was stopped during a run. */
-export class Stopped extends Error {}
+export class Stopped extends Error {
+  readonly exitCode = 130
+  override message =
+    'the sweep was stopped before its two runs without faults ended, so nothing is known'
+}
 
 /** The command cannot be started. */
 export class CannotRun extends Error {}
