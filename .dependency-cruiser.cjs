@@ -8,7 +8,7 @@ const FLOORS = [
   '^src/(requests|content|world)',
   '^src/(http|routes|(log|app|sandbox-app)\\.ts)',
   '^src/(admin|tools/mcp|(server|index|attached-sandbox)\\.ts)',
-  '^src/tools/(report|replay|conform|sweep)',
+  '^src/tools/(report|replay|conform|sweep|check-files|generated-rows)',
   '^src/(cli|bundle\\.ts)',
 ]
 
@@ -77,11 +77,10 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/(cli|admin|bundle)',
-        pathNot:
-          '^src/(cli/(serve|check-files|generate-fixtures|generated-rows)|admin/admin-arguments)\\.ts',
+        pathNot: '^src/(cli/serve|admin/admin-arguments)\\.ts',
       },
       to: {
-        path: '^src/(cli/(serve|check-files|generate-fixtures|generated-rows)|admin/admin-arguments|index|runtime|json|store|time|tables|scenarios|active-scenario|payouts|webhooks|requests|content|world|http|log|routes|app|server|tools/(replay|conform|sweep))',
+        path: '^src/(cli/serve|admin/admin-arguments|index|runtime|json|store|time|tables|scenarios|active-scenario|payouts|webhooks|requests|content|world|http|log|routes|app|server|tools/(replay|conform|sweep|check-files|generated-rows))',
         dependencyTypesNot: ['dynamic-import', 'type-only'],
       },
     },

@@ -29,7 +29,7 @@ export const generate: Command = {
     const count = parseWholeNumber('--users', String(users), 1, MAX_USERS)
     const { 'random-seed': seed } = gatherSomeOptions(['random-seed'], flags, env)
     const [{ fixtureText, stepCount }, { Readable }, { pipeline }] = await Promise.all([
-      import('./generated-rows.ts'),
+      import('../tools/generated-rows.ts'),
       import('node:stream'),
       import('node:stream/promises'),
     ])

@@ -29,7 +29,7 @@ export const validate: Command = {
   async run({ args, flags: { json, ...flags }, env }) {
     const { scenarios, fixtures } = gatherSomeOptions(['scenarios', 'fixtures'], flags, env)
     const [{ checkFiles, checkFolders, checkShipped }, { problemText }] = await Promise.all([
-      import('./check-files.ts'),
+      import('../tools/check-files.ts'),
       import('../model/errors.ts'),
     ])
     const folders = { scenarios, fixtures }
