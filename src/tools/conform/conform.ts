@@ -1,15 +1,39 @@
+import { valueAt } from '../../model/validation-errors.ts'
 import { OPERATIONS } from '../../routes/v1/operations.ts'
-import type { Finding, UncheckedEndpoint } from './findings.ts'
+import { endpointOf, type Finding, type UncheckedEndpoint } from './findings.ts'
 import type { HttpClientOptions } from './http-client.ts'
 import {
   createMeasurements,
   type MeasuredAssumption,
   type UnmeasuredAssumption,
 } from './measure.ts'
-import { runReads } from './reads.ts'
+import { isId, runReads } from './reads.ts'
 import { ConformStopped, Session } from './session.ts'
-import { type CreatedResource, createdBy } from './writer.ts'
 import { runWrites } from './writes.ts'
+
+/** A resource that was created on the service and not deleted. */
+type CreatedResource = { endpoint: string; id: string }
+
+/** The paths of the created ids in the response of each POST. */
+const ID_PATHS: Readonly<Record<string, readonly (readonly PropertyKey[])[]>> = {
+  createUser: [['data', 'user_id']],
+  submitKyc: [0, 1].map((i) => ['data', i, 'data', 'kyc_id']),
+  addBankAccount: [['data', 'data', 'bank_id']],
+  createTransaction: [['data', 0, 'transaction_id']],
+  createWebhook: [['updatedWebhook', 'response', 'data', 'webhook_id']],
+}
+
+/** The resources that POSTs created, also those that should have failed. */
+function createdBy(session: Session): CreatedResource[] {
+  const created = new Map<string, CreatedResource>()
+  for (const { op, body } of session.exchanges()) {
+    for (const path of ID_PATHS[op.id] ?? []) {
+      const found = valueAt(body, path)
+      if (isId(found)) created.set(found, { endpoint: endpointOf(op), id: found })
+    }
+  }
+  return [...created.values()]
+}
 
 /** The result of a check of a live service. */
 export type ConformReport = {

@@ -13,7 +13,7 @@ import {
   unclear,
 } from './measuring.ts'
 import { type Exchange, isSuccess } from './session.ts'
-import { newUser } from './writer.ts'
+import { newUser } from './writes.ts'
 
 const bankIdOf = ({ body }: Exchange) => valueAt(body, ['data', 'data', 'bank_id'])
 

@@ -1,12 +1,41 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto'
+import type { ErrorCode } from '../../model/errors.ts'
 import { isObject } from '../../model/formats.ts'
 import { rupeesOf } from '../../model/payment.ts'
 import { valueAt } from '../../model/validation-errors.ts'
+import type { FindingSource } from './findings.ts'
 import { type Row, rowsAt } from './lists.ts'
 import { isId, readBank, readKyc, readTransaction, readWebhook } from './reads.ts'
-import type { AllowedErrors, Session } from './session.ts'
+import type { AllowedErrors, ConformCall, Session } from './session.ts'
 import { checkKyc, checkTransaction, createEqualityCheck } from './shape.ts'
-import { createWriter, digits, newUser, type Writer } from './writer.ts'
+
+const digits = (count: number) => Array.from({ length: count }, () => randomInt(10)).join('')
+
+/** The input of a user that does not exist yet. */
+export const newUser = () => ({
+  email: `conform-${randomUUID()}@example.com`,
+  mobile: `+919${digits(9)}`,
+})
+
+/** Sends a POST with an Idempotency-Key and checks the response. */
+const create = (session: Session, id: string, body: object, allowedErrors?: AllowedErrors) =>
+  session.expectSuccess(id, { body, headers: { 'idempotency-key': randomUUID() } }, allowedErrors)
+
+/** Returns a function that sends a POST which the sandbox rejects with an error code; `call` describes the error. */
+const refusals =
+  (session: Session, id: string) =>
+  (code: ErrorCode, call: string, body: unknown, more: Pick<ConformCall, 'headers'> = {}) =>
+    session.expectError(id, code, { body, call, ...more })
+
+/** Checks that a response contains none of these numbers and secrets unmasked. */
+function checkMasked(
+  { findings }: Session,
+  { source, text }: { source: FindingSource; text: string },
+  secrets: readonly string[],
+) {
+  if (!secrets.some((one) => text.includes(one))) return
+  findings.addDifference(source, 'body', 'no unmasked number or secret', 'a value as it was sent')
+}
 
 // A reserved name (RFC 2606) that never resolves, so no event is sent to a third party.
 const UNREACHABLE_URL = 'https://example.invalid/payout-sandbox-conform'
@@ -15,21 +44,18 @@ const ONE_FIELD: AllowedErrors = { statuses: [400, 422], reportAs: 'unchecked' }
 const URL_FIELD = 'updatedWebhook.response.data.url'
 
 /** Changes the URL and checks that the response and a later read contain it. */
-async function changeUrl({ session, findings }: Writer, url: string, secret?: string) {
+async function changeUrl(session: Session, url: string, secret?: string) {
   const body = { url, ...(secret !== undefined && { webhook_secret: secret }) }
   const allowedErrors = secret === undefined ? ONE_FIELD : undefined
   const found = await session.expectSuccess('updateWebhook', { body }, allowedErrors)
   if (!found) return
   const returned = valueAt(found.body, ['updatedWebhook', 'response', 'data', 'url'])
-  createEqualityCheck(findings, found.source, 'the sent value')(URL_FIELD, returned, url)
-  checkUrl({ session, findings }, await readWebhook(session), url)
+  createEqualityCheck(session.findings, found.source, 'the sent value')(URL_FIELD, returned, url)
+  checkUrl(session, await readWebhook(session), url)
 }
 
-function checkUrl(
-  { session, findings }: Pick<Writer, 'session' | 'findings'>,
-  found: Awaited<ReturnType<typeof readWebhook>>,
-  url: string,
-) {
+function checkUrl(session: Session, found: Awaited<ReturnType<typeof readWebhook>>, url: string) {
+  const { findings } = session
   const source = { op: session.opOf('getWebhook'), call: 'after an update' }
   if (found === 'none') findings.addDifference(source, 'HTTP status', '200', '404')
   else if (found)
@@ -40,8 +66,8 @@ function checkUrl(
  * Changes the URL of the webhook and restores it; its secret, which no response contains, is not changed. If there is no
  * webhook, creates one. It is not deleted, because the contract has no endpoint for that.
  */
-export async function writeWebhook(writer: Writer): Promise<void> {
-  const { session, findings, create, expectError, checkMasked } = writer
+async function writeWebhook(session: Session): Promise<void> {
+  const { findings } = session
   const before = await readWebhook(session)
   const createOp = session.opOf('createWebhook')
   if (before === undefined)
@@ -52,19 +78,17 @@ export async function writeWebhook(writer: Writer): Promise<void> {
       'a webhook exists already, and its secret could not be restored',
     )
     try {
-      await changeUrl(writer, UNREACHABLE_URL)
+      await changeUrl(session, UNREACHABLE_URL)
     } finally {
       // Even after a failure: a call without a response can have changed the URL.
-      await changeUrl(writer, before.url)
+      await changeUrl(session, before.url)
     }
     return
   }
   const webhook_secret = `whsec_${randomBytes(24).toString('base64')}`
-  await expectError('createWebhook', 'validation_failed', 'an invalid URL', {
-    url: 'nowhere',
-    webhook_secret,
-  })
-  const found = await create('createWebhook', { url: UNREACHABLE_URL, webhook_secret })
+  const invalid = { url: 'nowhere', webhook_secret }
+  await refusals(session, 'createWebhook')('validation_failed', 'an invalid URL', invalid)
+  const found = await create(session, 'createWebhook', { url: UNREACHABLE_URL, webhook_secret })
   if (!found) return
   const data = valueAt(found.body, ['updatedWebhook', 'response', 'data'])
   createEqualityCheck(findings, found.source, 'the sent value')(
@@ -72,10 +96,10 @@ export async function writeWebhook(writer: Writer): Promise<void> {
     valueAt(data, ['url']),
     UNREACHABLE_URL,
   )
-  checkMasked(found, [webhook_secret])
-  checkUrl(writer, await readWebhook(session), UNREACHABLE_URL)
-  await expectError('updateWebhook', 'validation_failed', 'an empty object', {})
-  await changeUrl(writer, `${UNREACHABLE_URL}/2`, webhook_secret)
+  checkMasked(session, found, [webhook_secret])
+  checkUrl(session, await readWebhook(session), UNREACHABLE_URL)
+  await refusals(session, 'updateWebhook')('validation_failed', 'an empty object', {})
+  await changeUrl(session, `${UNREACHABLE_URL}/2`, webhook_secret)
 }
 
 const PAISE = 150
@@ -84,9 +108,10 @@ const IFSC = 'HDFC0000001'
 const PAYMENT_ERRORS: AllowedErrors = { statuses: [402, 403, 409, 422], reportAs: 'unchecked' }
 
 /** Creates a user and returns its id. */
-async function createUser({ session, findings, create }: Writer): Promise<string | undefined> {
+async function createUser(session: Session): Promise<string | undefined> {
+  const { findings } = session
   const sent = newUser()
-  const found = await create('createUser', sent)
+  const found = await create(session, 'createUser', sent)
   if (!found) return undefined
   const data = valueAt(found.body, ['data'])
   const checkSent = createEqualityCheck(findings, found.source, 'the sent value', {
@@ -115,23 +140,18 @@ async function createUser({ session, findings, create }: Writer): Promise<string
   return userId
 }
 
-async function sendInvalidUsers({ expectError }: Writer) {
-  const id = 'createUser'
-  await expectError(id, 'validation_failed', 'an empty object', {})
-  await expectError(id, 'validation_failed', 'mobile is a number', { ...newUser(), mobile: 12 })
-  await expectError(id, 'malformed_json', 'a body that is not JSON', '{')
-  const asText = { 'content-type': 'text/plain' }
-  await expectError(
-    id,
-    'unsupported_media_type',
-    'a body with Content-Type text/plain',
-    newUser(),
-    asText,
-  )
+async function sendInvalidUsers(session: Session) {
+  const refused = refusals(session, 'createUser')
+  await refused('validation_failed', 'an empty object', {})
+  await refused('validation_failed', 'mobile is a number', { ...newUser(), mobile: 12 })
+  await refused('malformed_json', 'a body that is not JSON', '{')
+  await refused('unsupported_media_type', 'a body with Content-Type text/plain', newUser(), {
+    headers: { 'content-type': 'text/plain' },
+  })
 }
 
-async function createKyc(writer: Writer, user_id: string) {
-  const { session, findings, create, expectError, checkMasked } = writer
+async function createKyc(session: Session, user_id: string) {
+  const { findings } = session
   const numbers = { pan: `XXXPX${randomInt(1_000, 10_000)}A`, aadhar: `99999991${digits(4)}` }
   const item = { dateOfBirth: '15-08-1990', Nationality: 'Indian', nameOnCard: 'Asha Verma' }
   const kyc = [
@@ -139,14 +159,12 @@ async function createKyc(writer: Writer, user_id: string) {
     { document_type: 'pid', document_name: 'aadhar', document_number: numbers.aadhar, ...item },
   ]
   const id = 'submitKyc'
-  const found = await create(id, { user_id, kyc })
-  await expectError(id, 'validation_failed', 'no document', { user_id, kyc: [] })
-  const invalidDate = [{ ...kyc[0], dateOfBirth: 19900231 }]
-  await expectError(id, 'validation_failed', 'a date that is a number', {
-    user_id,
-    kyc: invalidDate,
-  })
-  await expectError(id, 'not_found', 'an unknown user', { user_id: randomUUID(), kyc })
+  const refused = refusals(session, id)
+  const found = await create(session, id, { user_id, kyc })
+  await refused('validation_failed', 'no document', { user_id, kyc: [] })
+  const invalidDate = { user_id, kyc: [{ ...kyc[0], dateOfBirth: 19900231 }] }
+  await refused('validation_failed', 'a date that is a number', invalidDate)
+  await refused('not_found', 'an unknown user', { user_id: randomUUID(), kyc })
   if (!found) return
   const { source, body } = found
   const records = rowsAt(body, 'data')
@@ -166,8 +184,8 @@ async function createKyc(writer: Writer, user_id: string) {
       checkSent(`data[].data.${name}`, record[name], value)
     checkKyc(findings, source, record, 'data[].data')
   }
-  checkMasked(found, Object.values(numbers))
-  checkListed(writer, 'getKyc', 'data.response.data.kycData', 'kyc_id', {
+  checkMasked(session, found, Object.values(numbers))
+  checkListed(session, 'getKyc', 'data.response.data.kycData', 'kyc_id', {
     created: records,
     read: await readKyc(session, user_id),
   })
@@ -175,7 +193,7 @@ async function createKyc(writer: Writer, user_id: string) {
 
 /** Checks that a list contains the created rows. */
 function checkListed(
-  { session, findings }: Writer,
+  session: Session,
   id: string,
   field: string,
   name: string,
@@ -185,7 +203,7 @@ function checkListed(
   const ids = new Set(read.map((row) => row[name]))
   if (created.every((row) => ids.has(row[name]))) return
   const source = { op: session.opOf(id), call: 'after a creation' }
-  findings.addDifference(
+  session.findings.addDifference(
     source,
     field,
     'all rows that were just created',
@@ -193,49 +211,46 @@ function checkListed(
   )
 }
 
-async function createAccount(writer: Writer, user_id: string): Promise<Row | undefined> {
-  const { session, findings, create, expectError, checkMasked } = writer
+async function createAccount(session: Session, user_id: string): Promise<Row | undefined> {
   const id = 'addBankAccount'
   const sent = { user_id, account_number: `9999${randomInt(1e7, 1e8)}`, ifsc_code: IFSC }
-  const found = await create(id, sent)
-  await expectError(id, 'validation_failed', 'an account number that is too short', {
-    ...sent,
-    account_number: '12',
-  })
-  await expectError(id, 'not_found', 'an unknown user', { ...sent, user_id: randomUUID() })
+  const refused = refusals(session, id)
+  const found = await create(session, id, sent)
+  const short = { ...sent, account_number: '12' }
+  await refused('validation_failed', 'an account number that is too short', short)
+  await refused('not_found', 'an unknown user', { ...sent, user_id: randomUUID() })
   if (!found) return undefined
   const account = valueAt(found.body, ['data', 'data'])
   if (!isObject(account)) return undefined
-  createEqualityCheck(findings, found.source, 'the sent value')(
+  createEqualityCheck(session.findings, found.source, 'the sent value')(
     'data.data.user_id',
     account['user_id'],
     user_id,
   )
-  checkMasked(found, [sent.account_number, sent.ifsc_code])
+  checkMasked(session, found, [sent.account_number, sent.ifsc_code])
   const read = await readBank(session, user_id)
-  checkListed(writer, 'listBankAccounts', 'data', 'bank_id', { created: [account], read })
+  checkListed(session, 'listBankAccounts', 'data', 'bank_id', { created: [account], read })
   return account
 }
 
-async function createPayment(writer: Writer, payer: string, receiver: string, account: Row) {
-  const { session, findings, create, expectError } = writer
+async function createPayment(session: Session, payer: string, receiver: string, account: Row) {
+  const { findings } = session
   const id = 'createTransaction'
   const { bank_id, bank_status } = account
   const reference_id = `conform-${randomUUID()}`
   const parties = { from_user_id: payer, to_user_id: receiver, benif_bank_id: bank_id }
   const sent = { ...parties, amount: PAISE / 100, reference_id }
-  await expectError(id, 'validation_failed', 'an empty object', {})
-  await expectError(id, 'validation_failed', 'a third decimal', { ...sent, amount: 1.001 })
-  await expectError(id, 'not_found', 'an unknown account', { ...sent, benif_bank_id: randomUUID() })
-  await expectError(id, 'same_user', 'payer and receiver are the same user', {
-    ...sent,
-    from_user_id: receiver,
-  })
-  const swapped = { ...sent, from_user_id: receiver, to_user_id: payer }
-  await expectError(id, 'bank_user_mismatch', 'an account of the payer', swapped)
+  const refused = refusals(session, id)
+  await refused('validation_failed', 'an empty object', {})
+  await refused('validation_failed', 'a third decimal', { ...sent, amount: 1.001 })
+  await refused('not_found', 'an unknown account', { ...sent, benif_bank_id: randomUUID() })
+  const toOneself = { ...sent, from_user_id: receiver }
+  await refused('same_user', 'payer and receiver are the same user', toOneself)
+  const swapped = { ...toOneself, to_user_id: payer }
+  await refused('bank_user_mismatch', 'an account of the payer', swapped)
   if (bank_status !== 'success')
     return findings.markUnchecked(session.opOf(id), 'the account just created is not verified')
-  const found = await create(id, sent, PAYMENT_ERRORS)
+  const found = await create(session, id, sent, PAYMENT_ERRORS)
   if (!found) return
   const rows = rowsAt(found.body, 'data')
   if (rows.length !== 1)
@@ -249,11 +264,11 @@ async function createPayment(writer: Writer, payer: string, receiver: string, ac
     const { transaction_id } = row
     if (isId(transaction_id)) await readTransaction(session, transaction_id)
   }
-  await readPayout(writer, payer, reference_id)
+  await readPayout(session, payer, reference_id)
 }
 
 /** Checks the payment in the payer's history, if it is there under its reference (a default of the sandbox). */
-async function readPayout({ session, findings }: Writer, userId: string, reference: string) {
+async function readPayout(session: Session, userId: string, reference: string) {
   const id = 'listUserTransactionHistory'
   const found = await session.expectSuccess(id, {
     params: { userId },
@@ -263,21 +278,20 @@ async function readPayout({ session, findings }: Writer, userId: string, referen
   const records = rowsAt(found.body, 'data', 'transactions')
   const payout = records.find((record) => record['client_transaction_id'] === reference)
   if (!payout) return
-  const checkSent = createEqualityCheck(findings, found.source, 'the sent value')
+  const checkSent = createEqualityCheck(session.findings, found.source, 'the sent value')
   checkSent('data.transactions[].amount', payout['amount'], rupeesOf(PAISE))
 }
 
 /** Creates one resource of each kind and checks the responses; also sends invalid requests. */
 export async function runWrites(session: Session): Promise<void> {
-  const writer = createWriter(session)
-  const payer = await createUser(writer)
-  const receiver = await createUser(writer)
+  const payer = await createUser(session)
+  const receiver = await createUser(session)
   if (payer) {
-    await sendInvalidUsers(writer)
-    await createKyc(writer, payer)
+    await sendInvalidUsers(session)
+    await createKyc(session, payer)
   }
-  const account = receiver && (await createAccount(writer, receiver))
-  if (payer && account) await createPayment(writer, payer, receiver, account)
+  const account = receiver && (await createAccount(session, receiver))
+  if (payer && account) await createPayment(session, payer, receiver, account)
   // Last, so that the webhook gets few of the events above.
-  await writeWebhook(writer)
+  await writeWebhook(session)
 }
