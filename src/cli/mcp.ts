@@ -1,9 +1,10 @@
+import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { createCaller, type Target } from '../admin/caller.ts'
 import { printableLine } from '../model/words.ts'
 import type { Access, ToolResult } from '../tools/mcp/tool.ts'
 import type { SweepArguments } from '../tools/mcp/tools/sweep.ts'
-import { type Command, checkArguments, type Input } from './command.ts'
+import type { Command, Input } from './command.ts'
 import { gatherOptions, givenVariables } from './options.ts'
 import { ADDRESS_FLAGS, targetOf } from './remote.ts'
 import { runSweep } from './sweep.ts'
@@ -61,13 +62,12 @@ async function connectOrStart(input: Input): Promise<Sandbox> {
   return { access: { target: own, url: urlOf(own), token }, close: server.close }
 }
 
-/** A signal that is aborted when the program must end. */
-function stopSignal(): AbortSignal {
-  const stop = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.once(name, () => stop.abort())
-  return stop.signal
-}
+/** Resolves when the agent ends the input, or a signal ends this program. */
+const agentGone = (stdin: NodeJS.ReadStream): Promise<unknown> =>
+  Promise.race([
+    once(stdin, 'end'),
+    ...['SIGINT', 'SIGTERM', 'SIGHUP'].map((name) => once(process, name)),
+  ])
 
 export const mcp: Command = {
   name: 'mcp',
@@ -80,16 +80,24 @@ export const mcp: Command = {
   ],
   flags: ADDRESS_FLAGS,
   examples: ['mcp', 'mcp --url http://127.0.0.1:4310/@agent'],
+  syntax: '',
   async run(input) {
-    checkArguments('mcp', '', input.args)
     const { access, close } = await connectOrStart(input)
-    const [{ serveAgent }, { createSweepTool }] = await Promise.all([
-      import('../tools/mcp/stdio.ts'),
-      import('../tools/mcp/tools/sweep.ts'),
-    ])
+    const [{ StdioServerTransport, serveStdio }, { createMcpServer }, { createSweepTool }] =
+      await Promise.all([
+        import('@modelcontextprotocol/server/stdio'),
+        import('../tools/mcp/server.ts'),
+        import('../tools/mcp/tools/sweep.ts'),
+      ])
     const sweep = createSweepTool((args, signal) => sweepForAgent(input.env, args, signal))
     const { stdin, stdout } = process
-    await serveAgent(access, [sweep], { stdin, stdout, stop: stopSignal() })
+    const ended = agentGone(stdin)
+    const server = serveStdio(() => createMcpServer(access, [sweep]), {
+      transport: new StdioServerTransport(stdin, stdout),
+      maxSubscriptions: 0,
+    })
+    await ended
+    await server.close()
     await close?.()
     return 0
   },

@@ -4,7 +4,7 @@ import { openPrivate } from '../config/output-file.ts'
 import { countOf, jsonLine, printable } from '../model/words.ts'
 import type { ReplayDifference } from '../tools/replay/differences.ts'
 import { type Report, reportOfOne } from '../tools/report/report.ts'
-import { type Command, CommandFailed, checkArguments } from './command.ts'
+import { type Command, CommandFailed } from './command.ts'
 import { openReport, REPORT_FLAG } from './output.ts'
 import { remoteCommand } from './remote.ts'
 
@@ -55,9 +55,9 @@ export const replay: Command = {
     ...REPORT_FLAG,
   },
   examples: ['replay run.ndjson', 'replay run.ndjson --json', 'replay run.ndjson --report report'],
+  syntax: 'FILE',
   async run({ args, flags }) {
     const { json } = flags
-    checkArguments('replay', 'FILE', args)
     const [file] = args as [string]
     let text: string
     try {
