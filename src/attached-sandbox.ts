@@ -51,15 +51,16 @@ async function newClientOf(given: Given, options: Options) {
   // It checks them, and names the file and line of each problem.
   if (fixtures !== undefined) readFixtures(fixtures)
   return {
-    ...(scenario !== undefined && { scenario }),
-    ...(given.scenarios !== undefined && {
-      scenarios: await openOwnScenarios(options, stderrLog(options)),
-    }),
-    ...(randomSeed !== undefined && { random_seed: randomSeed }),
-    ...(clock !== undefined && { clock }),
-    ...(clockSpeed !== undefined && { clock_speed: clockSpeed }),
-    ...(Object.keys(assume).length > 0 && { assume }),
-    ...(fixtures !== undefined && { fixtures: fixtureContent(fixtures) }),
+    scenario,
+    scenarios:
+      given.scenarios === undefined
+        ? undefined
+        : await openOwnScenarios(options, stderrLog(options)),
+    random_seed: randomSeed,
+    clock,
+    clock_speed: clockSpeed,
+    assume: Object.keys(assume).length > 0 ? assume : undefined,
+    fixtures: fixtures === undefined ? undefined : fixtureContent(fixtures),
   }
 }
 

@@ -34,7 +34,9 @@ export const allPages =
 type BodyArguments<T> = undefined extends T ? [body?: T] : [body: T]
 
 /** Returns functions that make the methods of the library's client: each checks its arguments and sends one call. */
-function createTypedCalls(target: Target, errorOf: (failed: FailedCall) => Error) {
+function createTypedCalls(options: AdminClientOptions) {
+  const target = targetOf(options)
+  const errorOf = (failed: FailedCall) => adminErrorOf(target, failed)
   const send = createCaller(target, errorOf)
   async function call<Id extends AdminCallId>(
     id: Id,
@@ -139,16 +141,11 @@ function adminErrorOf(
   return new AdminError(status, error, message, { errors })
 }
 
-function callsOf(options: AdminClientOptions) {
-  const target = targetOf(options)
-  return createTypedCalls(target, (failed) => adminErrorOf(target, failed))
-}
-
 // The parameter types are inferred on purpose: the published types then contain them in full and do not import zod.
 
 /** The calls that read and change a client's world. */
 function createWorldMethods(options: AdminClientOptions) {
-  const { call, withBody, withQuery, withId } = callsOf(options)
+  const { call, withBody, withQuery, withId } = createTypedCalls(options)
   return {
     /** Whether the server listens, and whether its data file can be written. */
     health: () => call('getHealth'),
@@ -236,7 +233,7 @@ function createWorldMethods(options: AdminClientOptions) {
 
 /** The calls that decide how the service responds, and those that observe what happens. */
 function createTrafficMethods(options: AdminClientOptions) {
-  const { call, withBody, withField, withQuery, events } = callsOf(options)
+  const { call, withBody, withField, withQuery, events } = createTypedCalls(options)
   return {
     scenario: {
       list: () => call('listScenarios'),
