@@ -145,12 +145,19 @@ export function parseJsonObject(label: string, text: string): Record<string, unk
   throw new BadOption(`${label} takes a JSON object in quotes, not ${JSON.stringify(text)}`)
 }
 
-/** Parses a whole number from `min` to `max`; `label` names the argument in the message. Throws `BadOption`. */
-export function parseWholeNumber(label: string, text: string, min: number, max: number): number {
+/** The value of a flag that takes a whole number from `min` to `max`, if it is given. Throws `BadOption`. */
+export function numberFlag(
+  flags: Input['flags'],
+  name: string,
+  min: number,
+  max: number,
+): number | undefined {
+  if (flags[name] === undefined) return undefined
+  const text = String(flags[name])
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
   if (value >= min && value <= max) return value
   throw new BadOption(
-    `${label} takes a whole number from ${min} to ${max}, not ${JSON.stringify(text)}`,
+    `--${name} takes a whole number from ${min} to ${max}, not ${JSON.stringify(text)}`,
   )
 }
 

@@ -1,5 +1,5 @@
 import { BadOption } from '../config/options.ts'
-import { type Command, CommandFailed, parseWholeNumber } from './command.ts'
+import { type Command, CommandFailed, numberFlag } from './command.ts'
 import { gatherSomeOptions, START_FLAGS } from './options.ts'
 import { isReaderGone, progressBar } from './output.ts'
 
@@ -24,10 +24,11 @@ export const generate: Command = {
     'start --memory --fixtures fixtures.json',
   ],
   syntax: '',
-  async run({ flags: { users, ...flags }, env }) {
-    if (users === undefined) throw new BadOption('generate needs --users N, such as --users 1000')
-    const count = parseWholeNumber('--users', String(users), 1, MAX_USERS)
-    const { 'random-seed': seed } = gatherSomeOptions(['random-seed'], flags, env)
+  async run({ flags, env }) {
+    const { users: _, ...options } = flags
+    const count = numberFlag(flags, 'users', 1, MAX_USERS)
+    if (count === undefined) throw new BadOption('generate needs --users N, such as --users 1000')
+    const { 'random-seed': seed } = gatherSomeOptions(['random-seed'], options, env)
     const [{ fixtureText, stepCount }, { Readable }, { pipeline }] = await Promise.all([
       import('../tools/generated-rows.ts'),
       import('node:stream'),

@@ -2,7 +2,7 @@ import { allPages } from '../admin/admin-client.ts'
 import type { ResponseBody } from '../admin/contract.ts'
 import { BadOption } from '../config/options.ts'
 import { type Report, reportOfOne } from '../tools/report/report.ts'
-import { CommandFailed, parseJsonObject, parseWholeNumber } from './command.ts'
+import { CommandFailed, type Input, numberFlag, parseJsonObject } from './command.ts'
 import { openReport, REPORT_FLAG, table } from './output.ts'
 import { remoteCommand, shown } from './remote.ts'
 
@@ -10,8 +10,7 @@ const MAX_EXPECTED_COUNT = 1_000_000
 const MAX_LIMIT = 1_000
 
 const LIMIT_FLAG = { limit: ['N', 'maximum number of results (default: 50)'] } as const
-const parseLimit = (limit: unknown) =>
-  limit === undefined ? undefined : parseWholeNumber('--limit', String(limit), 1, MAX_LIMIT)
+const limitOf = (flags: Input['flags']) => numberFlag(flags, 'limit', 1, MAX_LIMIT)
 
 function listText({ total, dropped, requests }: ResponseBody<'listRequests'>): string {
   const hasOthers = requests.some(({ client = 'default' }) => client !== 'default')
@@ -86,8 +85,9 @@ export const requests = remoteCommand({
         status: ['STATUS', 'filter by HTTP status'],
         ...LIMIT_FLAG,
       },
-      async run(api, _args, { operation, method, path, status, limit }, client) {
-        const query = { client, operation, method, path, status, limit: parseLimit(limit) }
+      async run(api, _args, flags, client) {
+        const { operation, method, path, status } = flags
+        const query = { client, operation, method, path, status, limit: limitOf(flags) }
         const list = allPages((page = query) => api('listRequests', { query: page }))
         return shown(list(query), listText)
       },
@@ -97,12 +97,9 @@ export const requests = remoteCommand({
       description:
         'list requests that match a JSON object with operation, method, path, status and the conditions of a rule’s when',
       flags: LIMIT_FLAG,
-      async run(api, [text], { limit }, client) {
-        const body = {
-          client,
-          match: parseJsonObject('requests find', text!),
-          limit: parseLimit(limit),
-        }
+      async run(api, [text], flags, client) {
+        const match = parseJsonObject('requests find', text!)
+        const body = { client, match, limit: limitOf(flags) }
         const find = allPages((page = body) => api('findRequests', { body: page }))
         return shown(find(body), listText)
       },
@@ -125,7 +122,7 @@ export const requests = remoteCommand({
         const counts = Object.fromEntries(
           given.map((name) => [
             name.replace('-', '_'),
-            parseWholeNumber(`--${name}`, String(flags[name]), 0, MAX_EXPECTED_COUNT),
+            numberFlag(flags, name, 0, MAX_EXPECTED_COUNT),
           ]),
         )
         if (texts.length > 1 && given.length > 0)

@@ -9,7 +9,7 @@ import type { Plan, SweepResult } from '../tools/sweep/faults-and-findings.ts'
 import {
   type Command,
   type Input,
-  parseWholeNumber,
+  numberFlag,
   quoteProgram,
   quoteShellArguments,
 } from './command.ts'
@@ -135,10 +135,6 @@ function readSweepOptions(input: Input) {
   const { program, flags, env } = input
   if (program.length === 0)
     throw new BadOption('sweep needs a program after --, such as payout-sandbox sweep -- npm test')
-  const number = (name: string, min: number, max: number) =>
-    flags[name] === undefined
-      ? undefined
-      : parseWholeNumber(`--${name}`, String(flags[name]), min, max)
   const sandboxFlags = Object.fromEntries(
     Object.entries(flags).filter(([name]) => Object.hasOwn(SANDBOX_FLAGS, name)),
   )
@@ -157,11 +153,11 @@ function readSweepOptions(input: Input) {
             .map((word) => word.trim()),
     depth: choiceOf('depth', flags['depth'], ['1', '2']) === '2' ? (2 as const) : (1 as const),
     budgetMs: durationOf('budget', flags['budget']),
-    maxRuns: number('max-runs', 1, 1_000_000),
-    jobs: number('jobs', 1, 64) ?? 1,
+    maxRuns: numberFlag(flags, 'max-runs', 1, 1_000_000),
+    jobs: numberFlag(flags, 'jobs', 1, 64) ?? 1,
     timeoutMs: durationOf('timeout', flags['timeout']),
     isUnstable: flags['unstable'] === true,
-    maxRetries: number('max-retries', 0, 1_000_000) ?? DEFAULT_MAX_RETRIES,
+    maxRetries: numberFlag(flags, 'max-retries', 0, 1_000_000) ?? DEFAULT_MAX_RETRIES,
     reproduce: (finding: string, plan: Plan) => reproduceLine(input, options, finding, plan),
   }
 }

@@ -3,7 +3,7 @@ import { BadOption } from '../config/options.ts'
 import { isRejected, lastResult, nextAttempt, sentStatus } from '../model/feed-kinds.ts'
 import { countOf } from '../model/words.ts'
 import { type Report, reportOfOne } from '../tools/report/report.ts'
-import { parseJsonObject, parseWholeNumber } from './command.ts'
+import { numberFlag, parseJsonObject } from './command.ts'
 import { oneLine, openReport, REPORT_FLAG, table } from './output.ts'
 import { remoteCommand, shown } from './remote.ts'
 
@@ -180,13 +180,13 @@ export const explore = remoteCommand({
         ...REPORT_FLAG,
       },
       async run(api, [transaction_id], flags) {
-        const { probe, 'max-orders': max } = flags
+        const { probe } = flags
         if (probe === undefined)
           throw new BadOption(
             'explore needs --probe URL, such as --probe http://localhost:3000/payments/{transaction_id}',
           )
-        const maxOrders = max && parseWholeNumber('--max-orders', String(max), 1, MAX_ORDERS)
-        const body = { transaction_id, probe, ...(maxOrders && { max_orders: maxOrders }) }
+        const max_orders = numberFlag(flags, 'max-orders', 1, MAX_ORDERS)
+        const body = { transaction_id, probe, max_orders }
         const report = openReport(flags)
         const startedAt = performance.now()
         const response = await api('exploreWebhooks', { body })
