@@ -166,80 +166,68 @@ type Subcommand = {
   description: string
   /** The flags of this subcommand, in addition to `REMOTE_FLAGS`. Other subcommands reject them. */
   flags?: Command['flags']
-  run(
-    api: AdminApi,
-    args: readonly string[],
-    flags: Input['flags'],
-    /** `*` if the command line names no client: for commands that are then about all clients. */
-    client: '*' | undefined,
-  ): Promise<CommandResult>
-}
-
-/** A subcommand that calls no sandbox; it prints what `run` returns. */
-type LocalSubcommand = Omit<Subcommand, 'run'> & {
-  run(args: readonly string[], flags: Input['flags'], env: Input['env']): Promise<string>
-}
+} & (
+  | {
+      run(
+        api: AdminApi,
+        args: readonly string[],
+        flags: Input['flags'],
+        /** `*` if the command line names no client: for commands that are then about all clients. */
+        client: '*' | undefined,
+      ): Promise<CommandResult>
+    }
+  /** Calls no sandbox, so it takes no `REMOTE_FLAGS`. Returns the text to print. */
+  | { print(args: readonly string[], flags: Input['flags'], env: Input['env']): Promise<string> }
+)
 
 /** Creates a command that calls the admin API of a running sandbox. The subcommand `''` has no name of its own. */
 export function remoteCommand(definition: {
   name: string
   summary: string
   subcommands: Readonly<Record<string, Subcommand>>
-  local?: Readonly<Record<string, LocalSubcommand>>
   examples: readonly string[]
   /** How long the sandbox may send nothing before a call fails, ms. */
   timeout_ms?: number
 }): Command {
-  const { name, summary, subcommands, local = {}, examples, timeout_ms: timeoutMs } = definition
-  const all: Readonly<Record<string, LocalSubcommand | Subcommand>> = { ...subcommands, ...local }
-  const names = Object.keys(all)
+  const { name, summary, subcommands, examples, timeout_ms: timeoutMs } = definition
   const callOf = (subcommand: string) => (subcommand === '' ? name : `${name} ${subcommand}`)
   return {
     name,
     summary,
-    usage: names.map((one) => {
-      const { syntax, description } = all[one]!
-      return [`${callOf(one)}${syntax && ` ${syntax}`}`, description]
-    }),
-    flags: {
-      ...Object.assign({}, ...names.map((one) => all[one]!.flags)),
-      ...REMOTE_FLAGS,
-    },
+    usage: Object.entries(subcommands).map(([one, { syntax, description }]) => [
+      `${callOf(one)}${syntax && ` ${syntax}`}`,
+      description,
+    ]),
+    flags: Object.assign({}, ...Object.values(subcommands).map(({ flags }) => flags), REMOTE_FLAGS),
     examples,
     async run(input) {
       const [first = '', ...rest] = input.args
-      const subcommand = Object.hasOwn(all, first) ? first : ''
-      if (!Object.hasOwn(all, subcommand)) {
+      const subcommand = Object.hasOwn(subcommands, first) ? first : ''
+      const own = subcommands[subcommand]
+      if (!own) {
         const found = first === '' ? '' : `, not ${JSON.stringify(first)}`
         throw new BadOption(
-          `${name} takes one of ${names.join(', ')}${found}; see payout-sandbox ${name} --help`,
+          `${name} takes one of ${Object.keys(subcommands).join(', ')}${found}; see payout-sandbox ${name} --help`,
         )
       }
       const args = subcommand === '' ? input.args : rest
-      const { syntax, flags } = all[subcommand]!
-      checkArguments(callOf(subcommand), syntax, args)
-      const isLocal = Object.hasOwn(local, subcommand)
-      const taken = { ...flags, ...(!isLocal && REMOTE_FLAGS) }
+      checkArguments(callOf(subcommand), own.syntax, args)
+      const taken = { ...own.flags, ...('run' in own && REMOTE_FLAGS) }
       for (const flag of Object.keys(input.flags))
         if (!Object.hasOwn(taken, flag))
           throw new BadOption(
             `${callOf(subcommand)} does not take --${flag}; see payout-sandbox ${name} --help`,
           )
-      if (isLocal) {
-        process.stdout.write(await local[subcommand]!.run(args, input.flags, input.env))
-        return 0
-      }
+      if ('print' in own) return own.print(args, input.flags, input.env)
       const { json } = input.flags
-      const { response, text, failed } = await subcommands[subcommand]!.run(
-        connect(input, timeoutMs),
-        args,
-        input.flags,
-        namesClient(input) ? undefined : '*',
-      ).catch((error) => {
-        if (json && error instanceof CommandFailed && error.response !== undefined)
-          process.stdout.write(jsonLine(error.response))
-        throw error
-      })
+      const client = namesClient(input) ? undefined : '*'
+      const { response, text, failed } = await own
+        .run(connect(input, timeoutMs), args, input.flags, client)
+        .catch((error) => {
+          if (json && error instanceof CommandFailed && error.response !== undefined)
+            process.stdout.write(jsonLine(error.response))
+          throw error
+        })
       process.stdout.write(json ? jsonLine(response) : text)
       return failed ? 1 : 0
     },

@@ -101,14 +101,12 @@ export const scenario = remoteCommand({
           (active) => `${titleText(active)} (active)\n${imposedText(active)}`,
         ),
     },
-  },
-  local: {
     print: {
       syntax: 'NAME',
       description:
         'print the YAML of a shipped scenario, or of one of --scenarios DIR, as a start for your own',
       flags: { scenarios: START_FLAGS['scenarios']! },
-      async run([name], flags, env) {
+      async print([name], flags, env) {
         const { scenarios } = gatherSomeOptions(['scenarios'], flags, env)
         return sourceOf(name!, scenarios)
       },
