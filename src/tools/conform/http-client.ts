@@ -30,67 +30,54 @@ export type HttpClientOptions = {
   responseTimeoutMs?: number | undefined
 }
 
-/**
- * An HTTP client for an untrusted service: one timeout per call, responses of at most 1 MiB, no redirects, no
- * decompression.
- */
-export function createHttpClient({
-  base,
-  token: ownToken,
-  responseTimeoutMs = RESPONSE_TIMEOUT_MS,
-}: HttpClientOptions) {
-  let calls = 0
-
-  async function read(request: ConformRequest, signal: AbortSignal): Promise<ConformResponse> {
-    const { method, path, body, token = ownToken ?? null } = request
-    const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
-    const headers = {
-      accept: 'application/json',
-      'accept-encoding': 'identity',
-      ...(token !== null && { authorization: `Bearer ${token}` }),
-      ...(text !== undefined && {
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(text),
-      }),
-      ...request.headers,
-    }
-    const response = await open(new URL(base + path), { method, headers, signal }, text)
-    const chunks: Buffer[] = []
-    let size = 0
-    for await (const chunk of response) {
-      size += chunk.length
-      if (size > MAX_BYTES) return { problem: 'a response of more than 1 MiB' }
-      chunks.push(chunk)
-    }
-    const bytes = Buffer.concat(chunks)
-    const { statusCode = 0, headers: responseHeaders } = response
-    if (!/^(identity)?$/i.test(responseHeaders['content-encoding'] ?? ''))
-      return { problem: 'a compressed response, which was not requested' }
-    if (!isUtf8(bytes)) return { problem: 'a response that is not valid UTF-8' }
-    return { status: statusCode, headers: responseHeaders, text: bytes.toString('utf8') }
+async function read(
+  { base, token: ownToken }: HttpClientOptions,
+  { method, path, body, token = ownToken ?? null, headers: more }: ConformRequest,
+  signal: AbortSignal,
+): Promise<ConformResponse> {
+  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
+  const headers = {
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+    ...(token !== null && { authorization: `Bearer ${token}` }),
+    ...(text !== undefined && {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(text),
+    }),
+    ...more,
   }
-
-  return {
-    /** The number of calls so far. */
-    callCount: () => calls,
-    /** Sends one request. The promise never rejects. */
-    async send(request: ConformRequest): Promise<ConformResponse> {
-      calls++
-      const timeout = new AbortController()
-      const timer = setTimeout(() => timeout.abort(), responseTimeoutMs)
-      try {
-        return await read(request, timeout.signal)
-      } catch (error) {
-        if (timeout.signal.aborted)
-          return { problem: `no complete response within ${responseTimeoutMs / 1_000} s` }
-        const { code, message } = error as NodeJS.ErrnoException
-        return { problem: `no response (${code ?? message})` }
-      } finally {
-        clearTimeout(timer)
-      }
-    },
+  const response = await open(new URL(base + path), { method, headers, signal }, text)
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of response) {
+    size += chunk.length
+    if (size > MAX_BYTES) return { problem: 'a response of more than 1 MiB' }
+    chunks.push(chunk)
   }
+  const bytes = Buffer.concat(chunks)
+  const { statusCode = 0, headers: responseHeaders } = response
+  if (!/^(identity)?$/i.test(responseHeaders['content-encoding'] ?? ''))
+    return { problem: 'a compressed response, which was not requested' }
+  if (!isUtf8(bytes)) return { problem: 'a response that is not valid UTF-8' }
+  return { status: statusCode, headers: responseHeaders, text: bytes.toString('utf8') }
 }
 
-/** An HTTP client for a live service. */
-export type HttpClient = ReturnType<typeof createHttpClient>
+/**
+ * Sends one request to an untrusted service: one timeout per call, responses of at most 1 MiB, no redirects, no
+ * decompression. The promise never rejects.
+ */
+export async function sendRequest(
+  options: HttpClientOptions,
+  request: ConformRequest,
+): Promise<ConformResponse> {
+  const { responseTimeoutMs = RESPONSE_TIMEOUT_MS } = options
+  const signal = AbortSignal.timeout(responseTimeoutMs)
+  try {
+    return await read(options, request, signal)
+  } catch (error) {
+    if (signal.aborted)
+      return { problem: `no complete response within ${responseTimeoutMs / 1_000} s` }
+    const { code, message } = error as NodeJS.ErrnoException
+    return { problem: `no response (${code ?? message})` }
+  }
+}

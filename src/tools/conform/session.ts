@@ -3,12 +3,7 @@ import type { Operation } from '../../http/operation.ts'
 import { ERRORS, type ErrorCode, ErrorResponse } from '../../model/errors.ts'
 import { valueAt } from '../../model/validation-errors.ts'
 import { createFindings, endpointOf, type FindingSource, type Findings } from './findings.ts'
-import {
-  type ConformResponse,
-  createHttpClient,
-  type HttpClient,
-  type HttpClientOptions,
-} from './http-client.ts'
+import { type ConformResponse, type HttpClientOptions, sendRequest } from './http-client.ts'
 import { errorFormOf } from './lists.ts'
 import { checkShape, visitLists } from './shape.ts'
 
@@ -128,8 +123,8 @@ function checkError(
 export class Session {
   readonly findings: Findings
   readonly #operations: readonly Operation[]
-  readonly #token: string | undefined
-  readonly #client: HttpClient
+  readonly #options: HttpClientOptions
+  #calls = 0
   readonly #checked = new Set<Operation>()
   /** The rows of all responses for each list of an operation. */
   readonly #lists = new Map<string, { op: Operation; field: string; rows: number }>()
@@ -138,17 +133,12 @@ export class Session {
 
   constructor(operations: readonly Operation[], options: HttpClientOptions) {
     this.#operations = operations
-    this.#token = options.token
-    this.#client = createHttpClient(options)
+    this.#options = options
     this.findings = createFindings(options.token)
   }
 
   opOf(id: string): Operation {
     return this.#operations.find((op) => op.id === id)!
-  }
-
-  callCount(): number {
-    return this.#client.callCount()
   }
 
   /** Sends a request without checking the response. */
@@ -158,7 +148,8 @@ export class Session {
 
   async #send(op: Operation, call: ConformCall): Promise<ConformResponse> {
     const { body, headers, token: otherToken } = call
-    const response = await this.#client.send({
+    this.#calls++
+    const response = await sendRequest(this.#options, {
       method: op.method,
       path: pathOf(op, call),
       body,
@@ -227,7 +218,7 @@ export class Session {
   /** Why a call was rejected, if the contract allows it for every endpoint; otherwise `undefined`. */
   #commonRejection(status: number, call: ConformCall): string | undefined {
     if (status === 429) return 'the service responds with 429 (too many requests)'
-    const { token = this.#token ?? null } = call
+    const { token = this.#options.token ?? null } = call
     if (status === 401 && token === null) return 'the service requires a token: use --token'
     return undefined
   }
@@ -309,7 +300,7 @@ export class Session {
         unchecked.push({ endpoint, reason: whyUnchecked(op) })
     }
     return {
-      calls: this.callCount(),
+      calls: this.#calls,
       checked: this.#operations.filter((op) => this.#checked.has(op)).map(endpointOf),
       ...found,
       unchecked,
