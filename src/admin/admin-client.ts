@@ -133,12 +133,8 @@ function adminErrorOf(
   if (status === 0)
     return new AdminError(0, 'no_response', noResponseText(adminBase(target), cause), { cause })
   if (!body) return new AdminError(status, 'no_response', notJsonText(`${method} ${url}`, status))
-  const { error, message, errors } = body as {
-    error: string
-    message: string
-    errors: AdminErrorField[]
-  }
-  return new AdminError(status, error, message, { errors })
+  const { error, message, errors } = body
+  return new AdminError(status, error!, message!, errors && { errors })
 }
 
 // The parameter types are inferred on purpose: the published types then contain them in full and do not import zod.

@@ -5,6 +5,7 @@ import {
   type RequestOptions,
 } from 'node:http'
 import { type AdminCallId, adminRoute, adminTarget } from '../model/admin-routes.ts'
+import type { FieldError } from '../model/errors.ts'
 import type { SandboxEvent } from '../model/feed-kinds.ts'
 import type { ResponseBody } from './contract.ts'
 
@@ -72,6 +73,9 @@ export type Target = {
   exchange?: Exchange | undefined
 }
 
+/** The body of an error of the admin API; the server may not be a sandbox, and then it has any fields. */
+type ErrorBody = { error?: string; message?: string; errors?: readonly FieldError[] }
+
 /** A call that the sandbox rejected, or that got no response. */
 export type FailedCall = {
   method: string
@@ -79,7 +83,7 @@ export type FailedCall = {
   /** The HTTP status; 0 if there was no response. */
   status: number
   /** The parsed response; missing if it is not a JSON object. */
-  body?: object
+  body?: ErrorBody
   /** Why there was no response. */
   cause?: unknown
 }

@@ -28,3 +28,9 @@ export type UncheckedArguments<Id extends AdminCallId> = {
   query?: Unchecked<CallQuery<Id>>
   body?: Unchecked<CallBody<Id>> | undefined
 }
+
+/** Makes a call of the admin API. */
+export type AdminApi = <Id extends AdminCallId>(
+  id: Id,
+  args?: UncheckedArguments<Id>,
+) => Promise<ResponseBody<Id>>

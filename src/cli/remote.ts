@@ -8,11 +8,9 @@ import {
   type Target,
   urlOfClient,
 } from '../admin/caller.ts'
-import type { ResponseBody, UncheckedArguments } from '../admin/contract.ts'
+import type { AdminApi } from '../admin/contract.ts'
 import { BadOption } from '../config/options.ts'
-import type { AdminCallId } from '../model/admin-routes.ts'
 import { ClientName } from '../model/client.ts'
-import type { FieldError } from '../model/errors.ts'
 import { jsonLine } from '../model/words.ts'
 import { type Command, CommandFailed, checkArguments, type Input } from './command.ts'
 import { gatherSomeOptions, optionFlag } from './options.ts'
@@ -80,10 +78,8 @@ function adminTokenOf({ flags, env }: Input): string | undefined {
 
 const BAD_OPTION_EXIT = 2
 
-type ErrorBody = { error?: string; message?: string; errors?: readonly FieldError[] }
-
 /** The message of an error response. That of invalid input has only the first of several errors, so lists them all. */
-function messageOf({ error, message, errors = [] }: ErrorBody): string | undefined {
+function messageOf({ error, message, errors = [] }: NonNullable<FailedCall['body']>) {
   if (error !== 'validation_failed' || errors.length <= 1) return message
   const lines = errors.map((one) => `  ${one.field}: ${one.message}`)
   return ['The request is invalid:', ...lines].join('\n')
@@ -96,22 +92,14 @@ function commandFailure({ base }: Target, { url, status, body, cause }: FailedCa
       `${noResponseText(base.origin, cause)} Start one with payout-sandbox start, or set its address with --url or --port.`,
     )
   if (!body) return new CommandFailed(notJsonText(url, status))
-  const errorBody: ErrorBody = body
-  const hint =
-    errorBody.error === 'admin_token_required' ? ' On the command line: --admin-token T.' : ''
+  const hint = body.error === 'admin_token_required' ? ' On the command line: --admin-token T.' : ''
   return new CommandFailed(
-    `${messageOf(errorBody) ?? `${url} responds with ${status}`}${hint}`,
+    `${messageOf(body) ?? `${url} responds with ${status}`}${hint}`,
     body,
     // Every value in the request comes from the command line.
-    errorBody.error === 'validation_failed' ? BAD_OPTION_EXIT : 1,
+    body.error === 'validation_failed' ? BAD_OPTION_EXIT : 1,
   )
 }
-
-/** Calls the admin API of a running sandbox. It throws `CommandFailed` if the call fails. */
-export type AdminApi = <Id extends AdminCallId>(
-  id: Id,
-  args?: UncheckedArguments<Id>,
-) => Promise<ResponseBody<Id>>
 
 /** The sandbox and the client of the command line. */
 export const targetOf = (input: Input): Target => ({
@@ -123,7 +111,7 @@ export const targetOf = (input: Input): Target => ({
 export const namesClient = (input: Input): boolean =>
   input.flags['client'] !== undefined || clientInUrl(sandboxUrl(input)) !== undefined
 
-/** Connects to the sandbox of the command line. */
+/** Connects to the sandbox of the command line. A failed call throws `CommandFailed`. */
 export function connect(input: Input, timeoutMs?: number): AdminApi {
   const target = { ...targetOf(input), timeoutMs }
   return createCaller(target, (failed) => commandFailure(target, failed))

@@ -1,8 +1,9 @@
+import type { AdminApi } from '../admin/contract.ts'
 import { BadOption } from '../config/options.ts'
 import { printableLine } from '../model/words.ts'
 import { type Command, CommandFailed, suggestFlag } from './command.ts'
 import { gatherOptions, START_FLAGS } from './options.ts'
-import { type AdminApi, remoteCommand, shown } from './remote.ts'
+import { remoteCommand, shown } from './remote.ts'
 
 /** Throws `BadOption` on a positional argument: `start frozen` means `start --clock frozen`. */
 function rejectArgument(argument: string): never {

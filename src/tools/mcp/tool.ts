@@ -9,9 +9,7 @@ import {
   notJsonText,
   type Target,
 } from '../../admin/caller.ts'
-import type { ResponseBody, UncheckedArguments } from '../../admin/contract.ts'
-import type { AdminCallId } from '../../model/admin-routes.ts'
-import type { FieldError } from '../../model/errors.ts'
+import type { AdminApi } from '../../admin/contract.ts'
 import type { RequestInShort } from '../../model/logged-request.ts'
 
 /** The sandbox that the tools of a server use. */
@@ -29,8 +27,7 @@ export type Access = {
 /** What one call of a tool uses. Its requests end when the agent cancels it or is gone. */
 export type Connection = Omit<Access, 'target'> & {
   signal: AbortSignal
-  /** Makes a call of the admin API. */
-  admin<Id extends AdminCallId>(id: Id, args?: UncheckedArguments<Id>): Promise<ResponseBody<Id>>
+  admin: AdminApi
   /** Sends any request; the path is below the base URL. */
   send(path: string, options: ExchangeOptions, body?: string): ReturnType<Exchange>
 }
@@ -90,18 +87,16 @@ const ADVICE: Readonly<Record<string, string>> = {
     'do what the message says, or check the id or the name: look, find_requests and the tools that list show those that exist.',
 }
 
-type ErrorBody = { error: string; message: string; errors?: readonly FieldError[] }
-
 /** The error of a failed call of the admin API. */
 function errorOf({ method, url, status, body, cause }: FailedCall): ToolError {
   if (status === 0) return new ToolError(noResponseText(url, cause), ADVICE['no_response']!)
   if (!body) return new ToolError(notJsonText(`${method} ${url}`, status), ADVICE['no_response']!)
-  const { error, message, errors = [] } = body as ErrorBody
+  const { error, message, errors = [] } = body
   const details = errors.map((one) => `\n- ${one.field}: ${one.message}`)
   return new ToolError(
     // The message has a single one of them.
     `Rejected (${error}): ${message}${details.length > 1 ? details.join('') : ''}`,
-    ADVICE[error] ??
+    ADVICE[error ?? ''] ??
       'correct the arguments and call the tool again; the resource payout-sandbox://docs/errors.md explains each code.',
   )
 }
