@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { createCaller, type Target } from '../admin/caller.ts'
-import { printableLine } from '../model/words.ts'
 import type { Access, ToolResult } from '../tools/mcp/tool.ts'
 import type { SweepArguments } from '../tools/mcp/tools/sweep.ts'
 import type { Command, Input } from './command.ts'
 import { gatherOptions, givenVariables } from './options.ts'
+import { note } from './output.ts'
 import { ADDRESS_FLAGS, targetOf } from './remote.ts'
 import { runSweep } from './sweep.ts'
 
@@ -33,8 +33,6 @@ type Sandbox = { access: Access; close?: () => Promise<void> }
 
 const urlOf = ({ base }: Target) => base.href.replace(/\/$/, '')
 
-const say = (text: string) => process.stderr.write(`${printableLine(`payout-sandbox: ${text}`)}\n`)
-
 /** Says which options of an own sandbox have no effect on the running one. */
 function unusedNote(env: NodeJS.ProcessEnv): string | undefined {
   const unused = givenVariables(env, ['host', 'port', 'admin-token'])
@@ -44,9 +42,9 @@ function unusedNote(env: NodeJS.ProcessEnv): string | undefined {
 
 /** The access to a running sandbox. */
 function attach(target: Target, env: NodeJS.ProcessEnv): Access {
-  const note = unusedNote(env)
-  if (note !== undefined) say(note)
-  return { target, url: urlOf(target), token: env['PAYOUT_SANDBOX_TOKEN'], note }
+  const unused = unusedNote(env)
+  if (unused !== undefined) note(unused)
+  return { target, url: urlOf(target), token: env['PAYOUT_SANDBOX_TOKEN'], note: unused }
 }
 
 /** Connects to the sandbox of the command line; without one, starts an own one in memory. */
@@ -58,7 +56,7 @@ async function connectOrStart(input: Input): Promise<Sandbox> {
   const server = await startOrExplain(options)
   const own = { base: new URL(running.base.pathname, server.url), token: server.adminToken }
   const token = own.base.pathname === '/' ? server.token : undefined
-  say(`no sandbox runs, so this one was started: ${server.url}`)
+  note(`no sandbox runs, so this one was started: ${server.url}`)
   return { access: { target: own, url: urlOf(own), token }, close: server.close }
 }
 

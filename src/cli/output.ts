@@ -69,6 +69,10 @@ export function styleOf(cell: string, column: string): Style | undefined {
 export const oneLine = (value: unknown): string =>
   value === null || value === undefined ? '-' : printableLine(String(value))
 
+/** Prints a line to standard error, beside the result of a command. */
+export const note = (text: string) =>
+  process.stderr.write(`${printableLine(`payout-sandbox: ${text}`)}\n`)
+
 /** Formats rows as a table with aligned columns; returns `emptyText` if there are none. */
 export function table(
   head: readonly string[],
@@ -187,8 +191,8 @@ export function openReport({ report }: Input['flags']): (report: Report) => void
       writeReport(dir, written)
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException
-      process.stderr.write(
-        `${printableLine(`payout-sandbox: the report in ${dir} could not be written (${code ?? message}); the exit code is that without a report`)}\n`,
+      note(
+        `the report in ${dir} could not be written (${code ?? message}); the exit code is that without a report`,
       )
     }
   }

@@ -5,7 +5,7 @@ import { countOf, jsonLine, printable } from '../model/words.ts'
 import type { ReplayDifference } from '../tools/replay/differences.ts'
 import { type Report, reportOfOne } from '../tools/report/report.ts'
 import { type Command, CommandFailed } from './command.ts'
-import { openReport, REPORT_FLAG } from './output.ts'
+import { note, openReport, REPORT_FLAG } from './output.ts'
 import { remoteCommand } from './remote.ts'
 
 /** Formats counts by kind, the most frequent first. */
@@ -74,7 +74,7 @@ export const replay: Command = {
     const { difference, notes, ...counts } = await replayRun(text, log).catch((error) => {
       throw error instanceof BadRecording ? new BadOption(`${file}: ${error.message}`) : error
     })
-    for (const note of notes) process.stderr.write(printable(`payout-sandbox: ${note}\n`))
+    for (const one of notes) note(one)
     const ok = difference === undefined
     const { calls, webhooks, webhook_events, timers, timer_kinds } = counts
     const totals = [

@@ -142,11 +142,8 @@ export class Session {
   }
 
   /** Sends a request without checking the response. */
-  send(id: string, call: ConformCall = {}): Promise<ConformResponse> {
-    return this.#send(this.opOf(id), call)
-  }
-
-  async #send(op: Operation, call: ConformCall): Promise<ConformResponse> {
+  async send(id: string, call: ConformCall = {}): Promise<ConformResponse> {
+    const op = this.opOf(id)
     const { body, headers, token: otherToken } = call
     this.#calls++
     const response = await sendRequest(this.#options, {
@@ -205,7 +202,7 @@ export class Session {
   async #exchange(id: string, call: ConformCall) {
     const op = this.opOf(id)
     const source = sourceOf(op, call)
-    return { op, source, response: this.#parse(source, await this.#send(op, call)) }
+    return { op, source, response: this.#parse(source, await this.send(id, call)) }
   }
 
   #statusText({ status, body }: JsonResponse): string {
