@@ -36,11 +36,10 @@ const OTHER_VARIABLES = [
   'PAYOUT_SANDBOX_BIN',
 ]
 
-const REPEATABLE: readonly string[] = [
-  'allow-host',
-  'assume',
-  'webhook-allow',
-] satisfies OptionName[]
+// The options with a list or several readings as their value.
+const REPEATABLE: readonly string[] = OPTION_NAMES.filter(
+  (name) => typeof OPTIONS[name][1] === 'object',
+)
 
 /** An option as a flag; its description ends with the default value and the environment variable. */
 export function optionFlag(

@@ -1,10 +1,12 @@
+import { ASSUMPTIONS } from '../../assumptions/readings.ts'
 import { valueAt } from '../../model/validation-errors.ts'
 import { OPERATIONS } from '../../routes/v1/operations.ts'
 import { endpointOf, type Finding, type UncheckedEndpoint } from './findings.ts'
 import type { HttpClientOptions } from './http-client.ts'
 import {
-  createMeasurements,
   type MeasuredAssumption,
+  measureAssumption,
+  measuredReport,
   type UnmeasuredAssumption,
 } from './measure.ts'
 import { isId, runReads } from './reads.ts'
@@ -82,12 +84,12 @@ export async function conform({
     throw new ServiceUnreachable(
       `No service responds at ${options.base}: ${first.problem}. Set its base URL with --against.`,
     )
-  const measurements = createMeasurements()
+  const measured: Awaited<ReturnType<typeof measureAssumption>>[] = []
   let stopped: string | undefined
   try {
     await runReads(session)
     if (withWrites) await runWrites(session)
-    await measurements.run(session)
+    for (const { name } of ASSUMPTIONS) measured.push(await measureAssumption(session, name))
   } catch (error) {
     if (!(error instanceof ConformStopped)) throw error
     stopped = error.message
@@ -104,7 +106,7 @@ export async function conform({
     write: withWrites,
     differs,
     ...rest,
-    ...measurements.report(),
+    ...measuredReport(measured),
     created: createdBy(session),
   }
 }

@@ -33,8 +33,8 @@ export const assumeOptions = (measured: readonly MeasuredAssumption[]): string[]
     )
     .map(({ name, reading }) => `--assume ${name}=${reading}`)
 
-/** Measures one assumption. */
-async function measureAssumption(
+/** Finds the reading of one assumption that the responses show, with some further calls. */
+export async function measureAssumption(
   session: Session,
   name: string,
 ): Promise<MeasuredAssumption | UnmeasuredAssumption> {
@@ -49,25 +49,18 @@ async function measureAssumption(
   return { name, reading, evidence: `${endpointOf(op)}${request}: ${seen}` }
 }
 
-/** The points of the contract, in the order of docs/assumptions.md: those with a measured reading, and the others. */
-export function createMeasurements() {
-  const results: (MeasuredAssumption | UnmeasuredAssumption)[] = []
+/**
+ * The results in the order of docs/assumptions.md: those with a measured reading, and the others. After a run that stopped,
+ * the points that it did not reach are not measured.
+ */
+export function measuredReport(results: readonly (MeasuredAssumption | UnmeasuredAssumption)[]) {
+  const rest = ASSUMPTIONS.slice(results.length).map(({ name }) => ({
+    name,
+    reason: 'the run stopped before',
+  }))
+  const all = [...results, ...rest]
   return {
-    /** Finds the readings that the responses show, with some further calls. */
-    async run(session: Session) {
-      for (const { name } of ASSUMPTIONS) results.push(await measureAssumption(session, name))
-    },
-    /** The results so far; after a run that stopped, the points that it did not reach are not measured. */
-    report() {
-      const rest = ASSUMPTIONS.slice(results.length).map(({ name }) => ({
-        name,
-        reason: 'the run stopped before',
-      }))
-      const all = [...results, ...rest]
-      return {
-        assumptions: all.filter((one) => 'reading' in one),
-        not_measured: all.filter((one) => 'reason' in one),
-      }
-    },
+    assumptions: all.filter((one) => 'reading' in one),
+    not_measured: all.filter((one) => 'reason' in one),
   }
 }
