@@ -9,7 +9,6 @@ import type {
   CompiledWebhookRule,
   Expectation,
   LifecycleOutcome,
-  OperationRules,
   ResponseOutcome,
   TimelineAction,
   TimelinePayment,
@@ -18,14 +17,7 @@ import type {
 } from './compiled.ts'
 import type { Condition } from './condition.ts'
 import { keyReader, operationsOf, type Test, testsOf } from './match.ts'
-import {
-  CALL_PARTS,
-  EVENT_PARTS,
-  EVENTS,
-  eventsOf,
-  OPERATIONS,
-  type OperationId,
-} from './operations-and-events.ts'
+import { CALL_PARTS, EVENT_PARTS, eventsOf, type OperationId } from './operations-and-events.ts'
 import type { OutcomeDefinition } from './outcome-schema.ts'
 import { ruleIds } from './references.ts'
 import type { RuleDefinition, WebhookRuleDefinition } from './rule-schema.ts'
@@ -191,20 +183,7 @@ function compileEntry({
 const compileExpectation = (count: CountDefinition): Expectation =>
   typeof count === 'number' ? { exactly: count } : (omitUndefined(count) as Expectation)
 
-const decidesResponse = (rule: CompiledRule) =>
-  rule.turns.some((turn) => turn !== 'pass' && turn.response)
-const decidesLifecycle = (rule: CompiledRule) =>
-  rule.turns.some((turn) => turn !== 'pass' && turn.lifecycle)
-
-const operationRules = (rules: readonly CompiledRule[]): OperationRules => ({
-  responseRules: rules.filter(decidesResponse),
-  lifecycleRules: rules.filter(decidesLifecycle),
-})
-
-/**
- * Compiles a valid definition: the rules of an operation when it is first called, because a start would wait for those of all
- * operations. Later calls only need look-ups.
- */
+/** Compiles a valid definition, and its rules on first use: a start needs none of them. */
 export function compileScenario(definition: ScenarioDefinition, name: string): CompiledScenario {
   const {
     title,
@@ -218,36 +197,26 @@ export function compileScenario(definition: ScenarioDefinition, name: string): C
     assume = {},
   } = definition
   const ids = ruleIds(rules)
-  const compiled = rules.map((rule, i) =>
-    onDemand(() => compileRule(rule, name, ids[i]!, rule.name ?? `rule ${i + 1}`)),
+  const compiled = onDemand(() =>
+    rules.map((rule, i) => compileRule(rule, name, ids[i]!, rule.name ?? `rule ${i + 1}`)),
   )
   const webhookIds = ruleIds(webhooks)
-  const outgoing = webhooks.map((rule, i) =>
-    compileWebhookRule(
-      rule,
-      name,
-      `webhooks:${webhookIds[i]}`,
-      rule.name ?? `webhook rule ${i + 1}`,
-    ),
-  )
-  const rulesOf = (operation: OperationId, perItem: boolean) =>
-    onDemand(() =>
-      operationRules(
-        compiled
-          .filter((_, i) => operationsOf(rules[i]!.when.operation).includes(operation))
-          .map((rule) => rule())
-          .filter((rule) => rule.perItem === perItem),
-      ),
-    )
   return {
     name,
     ...omitUndefined({ title, description, extends: parent }),
     base: base !== 'none',
     assume: givenReadings(assume),
     get rules() {
-      return compiled.map((rule) => rule())
+      return compiled()
     },
-    webhooks: outgoing,
+    webhooks: webhooks.map((rule, i) =>
+      compileWebhookRule(
+        rule,
+        name,
+        `webhooks:${webhookIds[i]}`,
+        rule.name ?? `webhook rule ${i + 1}`,
+      ),
+    ),
     timeline: timeline.map(compileEntry),
     expect: new Map(
       Object.entries(expect?.requests ?? {}).map(([operation, count]) => [
@@ -256,10 +225,5 @@ export function compileScenario(definition: ScenarioDefinition, name: string): C
       ]),
     ),
     definition,
-    byOperation: new Map(OPERATIONS.map((operation) => [operation, rulesOf(operation, false)])),
-    byItem: rulesOf('submitKyc', true),
-    byEvent: new Map(
-      EVENTS.map((event) => [event, outgoing.filter(({ events }) => events.includes(event))]),
-    ),
   }
 }

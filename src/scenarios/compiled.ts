@@ -131,12 +131,6 @@ export type CompiledTimelineEntry = {
 /** How many requests an operation must have received. */
 export type Expectation = { exactly?: number; at_least?: number; at_most?: number }
 
-/** The rules for one operation: those that can decide the response, and those that can decide the lifecycle. */
-export type OperationRules = {
-  responseRules: readonly CompiledRule[]
-  lifecycleRules: readonly CompiledRule[]
-}
-
 /** A compiled scenario. */
 export type CompiledScenario = {
   name: string
@@ -152,10 +146,6 @@ export type CompiledScenario = {
   timeline: readonly CompiledTimelineEntry[]
   expect: ReadonlyMap<OperationId, Expectation>
   definition: ScenarioDefinition
-  byOperation: ReadonlyMap<OperationId, () => OperationRules>
-  /** The rules for one document of POST /kyc. */
-  byItem: () => OperationRules
-  byEvent: ReadonlyMap<EventName, readonly CompiledWebhookRule[]>
 }
 
 /** Whether the operation runs: no scripted response replaces it, and no fault happens before it. */

@@ -1,8 +1,6 @@
 import {
   type CompiledRule,
   type CompiledScenario,
-  type CompiledWebhookRule,
-  type OperationRules,
   type Outcome,
   type RuleLimits,
   runsOperation,
@@ -91,9 +89,18 @@ export function createDecider({ layers, counters, chance }: DeciderDeps) {
     return turn === 'pass' ? undefined : { turn, hit }
   }
 
-  function rulesFor(layer: CompiledScenario, call: RuleCall): OperationRules {
-    if (call.operation === 'submitKyc' && call.item !== undefined) return layer.byItem()
-    return layer.byOperation.get(call.operation)!()
+  const byOperation = new Map<string, readonly CompiledRule[]>()
+
+  /** The rules of all layers for the calls of an operation, or for the documents of POST /kyc. */
+  function rulesFor(operation: OperationId, perItem: boolean): readonly CompiledRule[] {
+    const key = perItem ? 'item' : operation
+    const known = byOperation.get(key)
+    if (known) return known
+    const rules = layers.flatMap((layer) =>
+      layer.rules.filter((rule) => rule.perItem === perItem && rule.operations.includes(operation)),
+    )
+    byOperation.set(key, rules)
+    return rules
   }
 
   /** Returns the first rule that makes this decision. Does not count the rules in `counted` again. */
@@ -102,20 +109,17 @@ export function createDecider({ layers, counters, chance }: DeciderDeps) {
     call: RuleCall,
     counted: CountedRules,
   ): RuleMatch | undefined {
-    let found: RuleMatch | undefined
-    const take = (rule: CompiledRule) => {
-      const known = counted.get(rule)
-      if (known === undefined) {
+    const perItem = call.operation === 'submitKyc' && call.item !== undefined
+    for (const rule of rulesFor(call.operation, perItem)) {
+      const canDecide = rule.turns.some((turn) => turn !== 'pass' && turn[decision])
+      if (!canDecide || !passesAll(rule.tests, call)) continue
+      let found = counted.get(rule)
+      if (found === undefined) {
         const taken = turnOf(rule, call)
-        found = taken && { rule, ...taken }
-        counted.set(rule, found ?? null)
-      } else found = known ?? undefined
-      return found?.turn[decision] !== undefined
-    }
-    for (const layer of layers) {
-      const rules = rulesFor(layer, call)
-      const list = decision === 'response' ? rules.responseRules : rules.lifecycleRules
-      if (list.some((rule) => passesAll(rule.tests, call) && take(rule))) return found
+        found = taken ? { rule, ...taken } : null
+        counted.set(rule, found)
+      }
+      if (found?.turn[decision]) return found
     }
     return undefined
   }
@@ -143,40 +147,23 @@ export function createDecider({ layers, counters, chance }: DeciderDeps) {
       : { ...hitOf(lifecycle), outcome, also: hitOf(response) }
   }
 
+  const webhookRules = layers.flatMap(({ webhooks }) => webhooks)
+
   /** Decides how an event is sent, and counts the rule; returns `undefined` if the event is sent unchanged. */
   function decideWebhook(event: RuleEvent): WebhookDecision | undefined {
-    let hit: number | undefined
-    const take = (rule: CompiledWebhookRule) => {
-      hit = countMatch(rule, event)
-      return hit !== undefined
-    }
-    for (const layer of layers) {
-      const rule = layer.byEvent
-        .get(event.event)
-        ?.find((one) => passesAll(one.tests, event) && take(one))
-      if (rule)
-        return { scenario: rule.scenario, rule: rule.name, hit: hit!, outcome: rule.outcome }
+    for (const rule of webhookRules) {
+      if (!rule.events.includes(event.event) || !passesAll(rule.tests, event)) continue
+      const hit = countMatch(rule, event)
+      if (hit === undefined) continue
+      return { scenario: rule.scenario, rule: rule.name, hit, outcome: rule.outcome }
     }
     return undefined
   }
 
-  const decided = new Map<OperationId, boolean>()
-  const hasRules = ({ responseRules, lifecycleRules }: OperationRules) =>
-    responseRules.length + lifecycleRules.length > 0
-
   /** Whether a rule may decide about a call of this operation. */
-  function concerns(operation: OperationId): boolean {
-    let isConcerned = decided.get(operation)
-    if (isConcerned === undefined) {
-      isConcerned = layers.some(
-        ({ byOperation, byItem }) =>
-          hasRules(byOperation.get(operation)!()) ||
-          (operation === 'submitKyc' && hasRules(byItem())),
-      )
-      decided.set(operation, isConcerned)
-    }
-    return isConcerned
-  }
+  const concerns = (operation: OperationId): boolean =>
+    rulesFor(operation, false).length > 0 ||
+    (operation === 'submitKyc' && rulesFor(operation, true).length > 0)
 
   return { decide, decideWebhook, concerns }
 }

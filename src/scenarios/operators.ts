@@ -68,6 +68,14 @@ function matchesAny(wanted: readonly unknown[]): Matcher {
   }
 }
 
+/** A value that is not a number converts to undefined, and every comparison with undefined is false. */
+const compares =
+  (passes: (value: number, limit: number) => boolean) =>
+  (argument: unknown): Matcher => {
+    const limit = numberOf(argument)!
+    return (read) => passes(read as number, limit)
+  }
+
 function matchesPattern(argument: string): Matcher {
   const pattern = RE2JS.compile(argument)
   return (value) => typeof value === 'string' && value.length <= MAX_SEARCHED && pattern.test(value)
@@ -82,42 +90,29 @@ export const OPERATORS = {
     matcher: (wanted) => (value) => value === undefined || !isEqual(value, wanted),
   },
   in: { description: 'Equal to one of these.', argument: 'list', matcher: matchesAny },
-  // A value that is not a number converts to undefined, and every comparison with undefined is false.
   gt: {
     description: 'Greater than this; for numbers and decimal text.',
     argument: 'threshold',
     conversion: 'number',
-    matcher: (argument) => {
-      const limit = numberOf(argument)!
-      return (read) => (read as number) > limit
-    },
+    matcher: compares((value, limit) => value > limit),
   },
   gte: {
     description: 'Greater than or equal to this.',
     argument: 'threshold',
     conversion: 'number',
-    matcher: (argument) => {
-      const limit = numberOf(argument)!
-      return (read) => (read as number) >= limit
-    },
+    matcher: compares((value, limit) => value >= limit),
   },
   lt: {
     description: 'Less than this.',
     argument: 'threshold',
     conversion: 'number',
-    matcher: (argument) => {
-      const limit = numberOf(argument)!
-      return (read) => (read as number) < limit
-    },
+    matcher: compares((value, limit) => value < limit),
   },
   lte: {
     description: 'Less than or equal to this.',
     argument: 'threshold',
     conversion: 'number',
-    matcher: (argument) => {
-      const limit = numberOf(argument)!
-      return (read) => (read as number) <= limit
-    },
+    matcher: compares((value, limit) => value <= limit),
   },
   starts_with: {
     description: 'Text that starts with this.',
