@@ -61,22 +61,16 @@ export class TimelineActions {
     return resourceIdOf(this.#deps.store, kind, resource)
   }
 
-  #simulate({ kind, resource, status, reason }: Simulate) {
-    const { payouts } = this.#deps
+  #simulate({ resource, reason, ...change }: Simulate) {
+    const { payments, kyc, bankAccounts } = this.#deps.payouts
+    const { kind, status } = change
     const id = this.#idOf(kind, resource)
     if (kind === 'transaction')
-      payouts.payments.simulate(id, {
-        status: status as 'SUCCESS',
-        set_by: 'timeline',
-        ...(reason && { reason }),
-      })
-    else if (kind === 'kyc')
-      payouts.kyc.simulate(id, { status: status as 'success', ...(reason && { message: reason }) })
-    else
-      payouts.bankAccounts.simulate(id, {
-        status: status as 'success',
-        ...(reason && { message: reason }),
-      })
+      payments.simulate(id, { status, set_by: 'timeline', ...(reason && { reason }) })
+    else {
+      const checks = kind === 'kyc' ? kyc : bankAccounts
+      checks.simulate(id, { status, ...(reason && { message: reason }) })
+    }
   }
 
   #pay(type: 'credit' | 'debit', payment: TimelinePayment) {

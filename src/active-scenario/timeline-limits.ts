@@ -1,15 +1,10 @@
-import type { CompiledTimelineEntry, TimelineAction } from '../scenarios/compiled.ts'
+import type {
+  CompiledTimelineEntry,
+  StoredTimelineEntry,
+  TimelineAction,
+} from '../scenarios/compiled.ts'
 import type { SandboxTables } from '../tables/tables.ts'
 import type { Clock } from '../time/clock.ts'
-
-/** An entry of a timeline, as stored: the action, its interval in ms, and the number of runs left. */
-export type StoredTimelineEntry = {
-  do: TimelineAction
-  every_ms?: number
-  remaining?: number
-  /** It belongs to an imposed scenario, so it goes on when a call activates another one. */
-  imposed?: true
-}
 
 // An entry that is late catches up at most this many runs; earlier ones are skipped.
 const MAX_BEHIND = 1_000

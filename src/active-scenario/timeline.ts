@@ -1,6 +1,6 @@
 import { formatDuration } from '../model/duration.ts'
 import { SandboxError } from '../model/errors.ts'
-import type { CompiledTimelineEntry } from '../scenarios/compiled.ts'
+import type { CompiledTimelineEntry, StoredTimelineEntry } from '../scenarios/compiled.ts'
 import type { TimerRow } from '../time/scheduler.ts'
 import { type TimelineActionDeps, TimelineActions } from './timeline-actions.ts'
 import {
@@ -11,7 +11,6 @@ import {
   limitReached,
   nextTurn,
   rateWarnings,
-  type StoredTimelineEntry,
 } from './timeline-limits.ts'
 import { type Scenarios, TIMELINE_ENTRY } from './world-scenarios.ts'
 

@@ -1,6 +1,6 @@
 import type { Readings } from '../assumptions/readings.ts'
 import { compileScenario } from '../scenarios/compile.ts'
-import type { CompiledScenario } from '../scenarios/compiled.ts'
+import type { CompiledScenario, StoredTimelineEntry } from '../scenarios/compiled.ts'
 import { createDecider, type Decider } from '../scenarios/decide.ts'
 import type { Library } from '../scenarios/library.ts'
 import { magicValuesOf } from '../scenarios/magic-values.ts'
@@ -21,7 +21,6 @@ import {
 import { Expectations } from './expectations.ts'
 import { checkRuleLimits, PushedRules } from './pushed-rules.ts'
 import { RuleCounters, type Totals } from './rule-counters.ts'
-import type { StoredTimelineEntry } from './timeline-limits.ts'
 
 /** The kind of the timers of timeline entries. */
 export const TIMELINE_ENTRY = 'timeline.entry'

@@ -1,11 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import {
-  type KycStep,
-  type LifecycleOutcome,
-  type ResponseOutcome,
-  runsOperation,
-} from '../scenarios/compiled.ts'
-import type { Decision } from '../scenarios/decide.ts'
+import type { KycStep, LifecycleOutcome, ResponseOutcome } from '../scenarios/compiled.ts'
+import { type Decision, runsOperation } from '../scenarios/decide.ts'
 import type { RuleCall } from '../scenarios/match.ts'
 import type { OperationId } from '../scenarios/operations-and-events.ts'
 

@@ -159,8 +159,8 @@ function compileAction(definition: ActionDefinition): TimelineAction {
   if (payout) return { payout: compilePayment(payout) }
   if (simulate) {
     const { status, reason, ...which } = simulate
-    const [kind, id] = Object.entries(which)[0] as ['transaction' | 'kyc' | 'bank', string]
-    return { simulate: { kind, resource: id, status, ...(reason !== undefined && { reason }) } }
+    const [kind, id] = Object.entries(which)[0]!
+    return { simulate: omitUndefined({ kind, resource: id, status, reason }) } as TimelineAction
   }
   return definition as TimelineAction
 }

@@ -1,35 +1,63 @@
+import * as z from 'zod'
 import type { Readings } from '../assumptions/readings.ts'
-import type { Delay } from '../model/duration.ts'
-import type { KycStatus, PanResult } from '../model/kyc.ts'
-import type { PaymentFailure, PaymentStatus } from '../model/payment.ts'
+import { BankStatus } from '../model/bank-account.ts'
+import { type Delay, MAX_MS } from '../model/duration.ts'
+import { KycStatus, type PanResult } from '../model/kyc.ts'
+import { MIN_PAISE, PaymentFailure, PaymentStatus, paiseOf } from '../model/payment.ts'
 import type { RuleCall, RuleEvent, Test } from './match.ts'
-import type { EventName, OperationId } from './operations-and-events.ts'
+import {
+  EVENTS,
+  type EventName,
+  MAX_CREATED_USERS,
+  MAX_TIMES,
+  MIN_REPEAT_MS,
+  type OperationId,
+} from './operations-and-events.ts'
 import type { RuleDefinition } from './rule-schema.ts'
 import type { ScenarioDefinition } from './scenario-schema.ts'
 import type { ActionDefinition } from './timeline-schema.ts'
 
-/** A step of a payment. `after_ms` is the time since the previous step, on the client's clock; the first step happens at creation. */
-export type TransactionStep = { status: PaymentStatus; after_ms: number } & Partial<PaymentFailure>
+// The schemas check what a client stores of a scenario: steps of resources and entries of timelines, in the payloads of timers.
 
-/** A step of a KYC record. `result` has only the fields that differ from the usual ones of its `statusCode`; `null`: no result. */
-export type KycStep = {
-  status: KycStatus
-  after_ms: number
-  message?: string
-  statusCode?: number
-  result?: Partial<Omit<PanResult, 'pan'>> | null
-  reason?: string
-}
+const afterMs = z.int().min(0).max(MAX_MS)
+const text = z.string().max(1_000)
+const optionalText = z.exactOptional(text)
+const { reason, description, source } = PaymentFailure.shape
+
+/** A step of a payment. `after_ms` is the time since the previous step, on the client's clock; the first step happens at creation. */
+export const TransactionStep = z.strictObject({
+  status: PaymentStatus,
+  after_ms: afterMs,
+  reason: z.exactOptional(reason),
+  description: z.exactOptional(description),
+  source: z.exactOptional(source),
+})
+export type TransactionStep = z.infer<typeof TransactionStep>
+
+/** Fields that differ from the usual ones of a `statusCode`. */
+const KycResult = z.looseObject({}) as unknown as z.ZodType<Partial<Omit<PanResult, 'pan'>>>
+
+/** A step of a KYC record. A `result` of `null`: no result. */
+export const KycStep = z.strictObject({
+  status: KycStatus,
+  after_ms: afterMs,
+  message: optionalText,
+  statusCode: z.exactOptional(z.int()),
+  result: z.exactOptional(KycResult.nullable()),
+  reason: optionalText,
+})
+export type KycStep = z.infer<typeof KycStep>
 
 /** A step of a bank account. */
-export type BankStep = {
-  status: 'pending' | 'success' | 'failed'
-  after_ms: number
-  message?: string
-  reason?: string
-  bankResponse?: string
-  accountName?: string
-}
+export const BankStep = z.strictObject({
+  status: BankStatus,
+  after_ms: afterMs,
+  message: optionalText,
+  reason: optionalText,
+  bankResponse: optionalText,
+  accountName: optionalText,
+})
+export type BankStep = z.infer<typeof BankStep>
 
 /** How a response is broken. */
 export type ResponseFault = 'reset' | 'hang' | 'empty' | 'malformed' | 'truncate'
@@ -96,29 +124,52 @@ export type CompiledWebhookRule = RuleLimits & {
   outcome: WebhookOutcome
 }
 
-/** A payment that a timeline creates; the amount has two decimals. */
-export type TimelinePayment = Omit<
-  NonNullable<ActionDefinition['credit']>,
-  'amount' | 'transaction'
-> & { amount: string; transaction?: readonly TransactionStep[] }
+/** A payment that a timeline creates. */
+const TimelinePayment = z.strictObject({
+  amount: z.string().refine((rupees) => (paiseOf(rupees) ?? 0) >= MIN_PAISE, {
+    error: 'must be rupees such as "2500.00", from 1.00 to 9999999999.99',
+  }),
+  to_user_id: optionalText,
+  from_user_id: optionalText,
+  benif_bank_id: optionalText,
+  reference_id: z.exactOptional(z.string().max(100)),
+  remark: z.exactOptional(z.string().max(50)),
+  transaction: z.exactOptional(z.array(TransactionStep)),
+})
+export type TimelinePayment = z.infer<typeof TimelinePayment>
+
+const simulation = <K extends string, S extends z.ZodType>(kinds: readonly K[], status: S) =>
+  z.strictObject({ kind: z.enum(kinds), resource: text, status, reason: optionalText })
+
+/** The actions of a timeline, by their word. */
+export const TIMELINE_ACTIONS = {
+  trigger: z.strictObject({ trigger: z.enum(EVENTS), resource: text }),
+  simulate: z.strictObject({
+    simulate: z.discriminatedUnion('kind', [
+      simulation(['transaction'], PaymentStatus),
+      simulation(['kyc', 'bank'], KycStatus),
+    ]),
+  }),
+  credit: z.strictObject({ credit: TimelinePayment }),
+  payout: z.strictObject({ payout: TimelinePayment }),
+  create_users: z.strictObject({ create_users: z.int().min(1).max(MAX_CREATED_USERS) }),
+  use: z.strictObject({ use: text }),
+  rule: z.strictObject({ rule: z.looseObject({}) as unknown as z.ZodType<RuleDefinition> }),
+  reset: z.strictObject({ reset: z.literal(true) }),
+} satisfies Record<Exclude<keyof ActionDefinition, 'resource'>, z.ZodType>
 
 /** An action of a timeline. */
-export type TimelineAction =
-  | { trigger: EventName; resource: string }
-  | {
-      simulate: {
-        kind: 'transaction' | 'kyc' | 'bank'
-        resource: string
-        status: string
-        reason?: string
-      }
-    }
-  | { credit: TimelinePayment }
-  | { payout: TimelinePayment }
-  | { create_users: number }
-  | { use: string }
-  | { rule: RuleDefinition }
-  | { reset: true }
+export type TimelineAction = z.infer<(typeof TIMELINE_ACTIONS)[keyof typeof TIMELINE_ACTIONS]>
+
+/** An entry of a timeline as stored, with the number of runs left; `TIMELINE_ACTIONS` checks its action. */
+export const StoredTimelineEntry = z.strictObject({
+  do: z.custom<TimelineAction>(),
+  every_ms: z.exactOptional(z.int().min(MIN_REPEAT_MS).max(MAX_MS)),
+  remaining: z.exactOptional(z.int().min(1).max(MAX_TIMES)),
+  /** It belongs to an imposed scenario, so it goes on when a call activates another one. */
+  imposed: z.exactOptional(z.literal(true)),
+})
+export type StoredTimelineEntry = z.infer<typeof StoredTimelineEntry>
 
 /** An entry of a timeline; times count from the activation of the scenario. Without `times` it repeats forever if `everyMs` is set, and acts once if not. */
 export type CompiledTimelineEntry = {
@@ -147,7 +198,3 @@ export type CompiledScenario = {
   expect: ReadonlyMap<OperationId, Expectation>
   definition: ScenarioDefinition
 }
-
-/** Whether the operation runs: no scripted response replaces it, and no fault happens before it. */
-export const runsOperation = ({ respond, fault, at }: ResponseOutcome): boolean =>
-  respond === undefined && (fault === undefined || at === 'after')

@@ -1,15 +1,19 @@
-import {
-  type CompiledRule,
-  type CompiledScenario,
-  type Outcome,
-  type RuleLimits,
-  runsOperation,
-  type Turn,
-  type WebhookOutcome,
+import type {
+  CompiledRule,
+  CompiledScenario,
+  Outcome,
+  ResponseOutcome,
+  RuleLimits,
+  Turn,
+  WebhookOutcome,
 } from './compiled.ts'
 import { passesAll, type RuleCall, type RuleEvent } from './match.ts'
 import type { OperationId } from './operations-and-events.ts'
 import { counterFor } from './references.ts'
+
+/** Whether the operation runs: no scripted response replaces it, and no fault happens before it. */
+export const runsOperation = ({ respond, fault, at }: ResponseOutcome): boolean =>
+  respond === undefined && (fault === undefined || at === 'after')
 
 /** How often a rule's `when` matched (for one value of its `key`), and how often the rule acted. */
 export type Counter = { matched: number; hits: number }

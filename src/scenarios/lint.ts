@@ -1,12 +1,8 @@
 import { didYouMean } from '../model/words.ts'
 import { fieldsOf, OPERATIONS_WITH } from './call-fields.ts'
 import { compileScenario } from './compile.ts'
-import {
-  type CompiledRule,
-  type CompiledScenario,
-  type RuleLimits,
-  runsOperation,
-} from './compiled.ts'
+import type { CompiledRule, CompiledScenario, RuleLimits } from './compiled.ts'
+import { runsOperation } from './decide.ts'
 import type { SchemaError } from './explain.ts'
 import { isUndescribed } from './lifecycle-schema.ts'
 import { passes, type Test } from './match.ts'

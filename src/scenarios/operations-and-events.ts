@@ -52,3 +52,7 @@ export type EventPart = (typeof EVENT_PARTS)[number]
 
 /** The shortest `every` of a timeline, ms. Each repeat is a timer, so with a shorter one an advance of a month would never end. */
 export const MIN_REPEAT_MS = 100
+/** The most users that one action creates. */
+export const MAX_CREATED_USERS = 1_000
+/** The most runs of a repeated entry. */
+export const MAX_TIMES = 1_000_000

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { parseDuration } from '../model/duration.ts'
 import { laterStatuses, MIN_PAISE, paiseOf } from '../model/payment.ts'
 import { CheckState, PaymentState, Reason, TransactionLifecycle } from './lifecycle-schema.ts'
-import { EVENTS, MIN_REPEAT_MS } from './operations-and-events.ts'
+import { EVENTS, MAX_CREATED_USERS, MAX_TIMES, MIN_REPEAT_MS } from './operations-and-events.ts'
 import { Rule } from './rule-schema.ts'
 import {
   type Check,
@@ -94,11 +94,6 @@ const TimelinePayment = z.strictObject({
     description: 'The steps of the payment; the default steps if it is missing.',
   }),
 })
-
-/** The most users that one action creates. */
-export const MAX_CREATED_USERS = 1_000
-/** The most runs of a repeated entry. */
-export const MAX_TIMES = 1_000_000
 
 const ACTIONS = [
   'trigger',
