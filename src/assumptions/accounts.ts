@@ -1,7 +1,6 @@
 import { DigitsOnly, IfscCode } from '../model/bank-account.ts'
 import { assumption, changeFields, type SchemaChange, unchanged } from './assumption.ts'
 
-/** Which account numbers POST /bank accepts. */
 export const accountNumberFormat = assumption<SchemaChange>({
   name: 'account_number_format',
   section: '4.5',
@@ -19,7 +18,6 @@ export const accountNumberFormat = assumption<SchemaChange>({
   },
 })
 
-/** Whether an IFSC can be in lower case. */
 export const ifscCase = assumption<SchemaChange>({
   name: 'ifsc_case',
   section: '4.5',
@@ -45,7 +43,6 @@ type SameAccount = {
   isAddedAgain: boolean
 }
 
-/** What happens if a user adds the same bank account again. */
 export const sameBankAccount = assumption<SameAccount>({
   name: 'same_bank_account',
   section: '4.5',
@@ -80,7 +77,6 @@ type RefusedAccount = {
   bankResponse: string
 }
 
-/** What the metadata of POST /bank contains when the bank refuses the account. */
 export const refusedBankAccount = assumption<RefusedAccount>({
   name: 'refused_bank_account',
   section: '2.3',

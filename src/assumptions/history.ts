@@ -1,7 +1,6 @@
 import { maskNumber } from '../model/mask.ts'
 import { assumption } from './assumption.ts'
 
-/** Whether the history of a user also has the payments of the other side. */
 export const userHistory = assumption<{ hasOtherSide: boolean }>({
   name: 'user_history',
   section: '4.3',
@@ -22,7 +21,6 @@ export const userHistory = assumption<{ hasOtherSide: boolean }>({
   },
 })
 
-/** Whether the `metadata` of a FAILED history record has the reason. */
 export const historyMetadata = assumption<boolean>({
   name: 'history_metadata',
   section: '2.5',
@@ -37,7 +35,6 @@ export const historyMetadata = assumption<boolean>({
   },
 })
 
-/** The UTR as a history record shows it. */
 export const historyUtr = assumption<(utr: string | null) => string | null>({
   name: 'history_utr',
   section: '2.5',

@@ -1,7 +1,6 @@
 import { AnyMobile } from '../model/user.ts'
 import { assumption, changeFields, type SchemaChange, unchanged } from './assumption.ts'
 
-/** Whether POST /user refuses an e-mail or a mobile that another user of the client has. */
 export const duplicateUser = assumption<{ isRefused: boolean }>({
   name: 'duplicate_user',
   section: '4.1',
@@ -19,7 +18,6 @@ export const duplicateUser = assumption<{ isRefused: boolean }>({
   },
 })
 
-/** Which mobiles POST /user accepts. */
 export const mobileFormat = assumption<SchemaChange>({
   name: 'mobile_format',
   section: '4.1',
@@ -40,7 +38,6 @@ export const mobileFormat = assumption<SchemaChange>({
   },
 })
 
-/** Whether a bad document among good ones in POST /kyc fails the whole call. */
 export const kycBadDocument = assumption<{ failsCall: boolean }>({
   name: 'kyc_bad_document',
   section: '4.4',

@@ -8,7 +8,6 @@ import {
   unchanged,
 } from './assumption.ts'
 
-/** Whether lists of the service start with the oldest row. */
 export const listOrder = assumption<'newest' | 'oldest'>({
   name: 'list_order',
   section: '4',
@@ -25,7 +24,6 @@ export const listOrder = assumption<'newest' | 'oldest'>({
 
 const LISTS: ReadonlySet<string> = new Set(['listUsers', 'listTransactions'])
 
-/** Whether the caller chooses the page size of the lists for which the contract shows no such parameter. */
 export const limitParameter = assumption<SchemaChange>({
   name: 'limit_parameter',
   section: '4.1, 4.2',
@@ -45,7 +43,6 @@ export const limitParameter = assumption<SchemaChange>({
 
 const MAX_ROWS = 10_000
 
-/** The maximum page size. */
 export const largestPage = assumption<SchemaChange>({
   name: 'largest_page',
   section: '8',
@@ -69,7 +66,6 @@ export const largestPage = assumption<SchemaChange>({
   },
 })
 
-/** Whether a page after the last one is an empty list. */
 export const pagePastTheEnd = assumption<boolean>({
   name: 'page_past_the_end',
   section: '4.1 to 4.3',

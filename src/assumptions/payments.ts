@@ -8,7 +8,6 @@ import {
   unchanged,
 } from './assumption.ts'
 
-/** What a `reference_id` in POST /transaction does. */
 export const referenceId = assumption<{ isUnique: boolean; request: SchemaChange }>({
   name: 'reference_id',
   section: '2.5, 4.2',
@@ -33,7 +32,6 @@ export const referenceId = assumption<{ isUnique: boolean; request: SchemaChange
   },
 })
 
-/** Whether the amount of a payment can be a decimal text. */
 export const amountAsText = assumption<SchemaChange>({
   name: 'amount_as_text',
   section: '4.2',
@@ -54,7 +52,6 @@ export const amountAsText = assumption<SchemaChange>({
   },
 })
 
-/** Whether POST /transaction pays to a bank account that is not verified. */
 export const unverifiedAccount = assumption<boolean>({
   name: 'unverified_account',
   section: '4.2, 7',
@@ -69,7 +66,6 @@ export const unverifiedAccount = assumption<boolean>({
   },
 })
 
-/** The `transaction_status` of a payment that is PROCESSING in history. */
 export const processingStatus = assumption<'pending' | 'processing'>({
   name: 'processing_status',
   section: '2.4',
@@ -93,7 +89,6 @@ const [FIVE_LAKH, TEN_LAKH] = [500_000_00, 1_000_000_00]
 const systemOf = (paise: number): UtrSystem =>
   paise <= FIVE_LAKH ? 'imps' : paise <= TEN_LAKH ? 'neft' : 'rtgs'
 
-/** The form of the UTR of a payment with this amount in paise. */
 export const utrForm = assumption<(paise: number) => UtrSystem>({
   name: 'utr_form',
   section: '2.5',
@@ -114,7 +109,7 @@ export const utrForm = assumption<(paise: number) => UtrSystem>({
   },
 })
 
-/** The time (ms on the client's clock) from SUCCESS to the UTR. */
+/** The time from SUCCESS to the UTR, ms on the client's clock. */
 export const utrOfSuccess = assumption<{ after_ms: number }>({
   name: 'utr_of_success',
   section: '2.5',
@@ -132,7 +127,6 @@ export const utrOfSuccess = assumption<{ after_ms: number }>({
   },
 })
 
-/** The `remark` of a payment without one. */
 export const missingRemark = assumption<'' | null>({
   name: 'missing_remark',
   section: '2.5',

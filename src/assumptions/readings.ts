@@ -1,71 +1,54 @@
 import { isObject } from '../model/formats.ts'
 import { closestWord } from '../model/words.ts'
-import { accountNumberFormat, ifscCase, refusedBankAccount, sameBankAccount } from './accounts.ts'
+import * as accounts from './accounts.ts'
 import type { Assumption } from './assumption.ts'
-import { historyMetadata, historyUtr, userHistory } from './history.ts'
-import { duplicateUser, kycBadDocument, mobileFormat } from './identity.ts'
-import { largestPage, limitParameter, listOrder, pagePastTheEnd } from './lists.ts'
-import {
-  amountAsText,
-  missingRemark,
-  processingStatus,
-  referenceId,
-  unverifiedAccount,
-  utrForm,
-  utrOfSuccess,
-} from './payments.ts'
-import {
-  emptyQueryValue,
-  idempotencyKey,
-  ownRequestFields,
-  rateLimit,
-  token,
-  tokenLifetime,
-  trailingSlash,
-  unknownRequestFields,
-} from './requests.ts'
-import { errorBody, malformedId, newWords, statusWords } from './responses.ts'
-import { secondWebhook, webhookDelivery, webhookOrder, webhookSignature } from './webhooks.ts'
+import * as history from './history.ts'
+import * as identity from './identity.ts'
+import * as lists from './lists.ts'
+import * as payments from './payments.ts'
+import * as requests from './requests.ts'
+import * as responses from './responses.ts'
+import * as webhooks from './webhooks.ts'
 
 /** Every assumption, in the order of docs/assumptions.md. */
 export const ASSUMPTIONS: readonly Assumption[] = [
-  idempotencyKey,
-  referenceId,
-  ownRequestFields,
-  amountAsText,
-  unknownRequestFields,
-  limitParameter,
-  largestPage,
-  emptyQueryValue,
-  trailingSlash,
-  pagePastTheEnd,
-  malformedId,
-  mobileFormat,
-  accountNumberFormat,
-  ifscCase,
-  processingStatus,
-  statusWords,
-  listOrder,
-  refusedBankAccount,
-  sameBankAccount,
-  unverifiedAccount,
-  duplicateUser,
-  historyMetadata,
-  missingRemark,
-  historyUtr,
-  userHistory,
-  utrForm,
-  utrOfSuccess,
-  kycBadDocument,
-  token,
-  tokenLifetime,
-  rateLimit,
-  errorBody,
-  newWords,
-  secondWebhook,
-  webhookDelivery,
-  webhookOrder,
-  webhookSignature,
+  requests.idempotencyKey,
+  payments.referenceId,
+  requests.ownRequestFields,
+  payments.amountAsText,
+  requests.unknownRequestFields,
+  lists.limitParameter,
+  lists.largestPage,
+  requests.emptyQueryValue,
+  requests.trailingSlash,
+  lists.pagePastTheEnd,
+  responses.malformedId,
+  identity.mobileFormat,
+  accounts.accountNumberFormat,
+  accounts.ifscCase,
+  payments.processingStatus,
+  responses.statusWords,
+  lists.listOrder,
+  accounts.refusedBankAccount,
+  accounts.sameBankAccount,
+  payments.unverifiedAccount,
+  identity.duplicateUser,
+  history.historyMetadata,
+  payments.missingRemark,
+  history.historyUtr,
+  history.userHistory,
+  payments.utrForm,
+  payments.utrOfSuccess,
+  identity.kycBadDocument,
+  requests.token,
+  requests.tokenLifetime,
+  requests.rateLimit,
+  responses.errorBody,
+  responses.newWords,
+  webhooks.secondWebhook,
+  webhooks.webhookDelivery,
+  webhooks.webhookOrder,
+  webhooks.webhookSignature,
 ]
 
 /** Chosen readings by the name of their assumption. An assumption that is missing has its default. */

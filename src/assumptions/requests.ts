@@ -22,7 +22,6 @@ function closed(schema: z.ZodType): z.ZodType {
   return schema.safeExtend(Object.fromEntries(inner)).strict()
 }
 
-/** What a field or a query parameter that no schema has does. */
 export const unknownRequestFields = assumption<SchemaChange>({
   name: 'unknown_request_fields',
   section: '4',
@@ -41,7 +40,6 @@ export const unknownRequestFields = assumption<SchemaChange>({
   },
 })
 
-/** Whether requests can have the fields that are in responses, but not in the contract's lists of request fields. */
 export const ownRequestFields = assumption<SchemaChange>({
   name: 'own_request_fields',
   section: '4.1, 4.2',
@@ -74,7 +72,6 @@ function withoutEmpty(query: Query): Query {
   return query
 }
 
-/** What a query parameter with an empty value means. */
 export const emptyQueryValue = assumption<(query: Query) => Query>({
   name: 'empty_query_value',
   section: '4.1, 4.2, 4.3',
@@ -89,7 +86,6 @@ export const emptyQueryValue = assumption<(query: Query) => Query>({
   },
 })
 
-/** Whether a path can have a slash at its end. */
 export const trailingSlash = assumption<boolean>({
   name: 'trailing_slash',
   section: '4',
@@ -104,7 +100,6 @@ export const trailingSlash = assumption<boolean>({
   },
 })
 
-/** Whether a repeated POST with the same Idempotency-Key runs once. */
 export const idempotencyKey = assumption<boolean>({
   name: 'idempotency_key',
   section: '4',
@@ -122,7 +117,6 @@ export const idempotencyKey = assumption<boolean>({
   },
 })
 
-/** How many calls of the service a client may make in a minute of its time. */
 export const rateLimit = assumption<number>({
   name: 'rate_limit',
   section: '8',
@@ -151,7 +145,6 @@ export type TokenUse = {
   isRead: boolean
 }
 
-/** Which calls of the service require an access token. */
 export const token = assumption<TokenUse>({
   name: 'token',
   section: '5',

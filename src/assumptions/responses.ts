@@ -25,7 +25,6 @@ export const ENVELOPE: ErrorForm = {
     JSON.stringify({ status: false, code: status, error: code, message, data: null, errors }),
 }
 
-/** What the body of an error contains. */
 export const errorBody = assumption<ErrorForm>({
   name: 'error_body',
   section: '7',
@@ -65,7 +64,6 @@ const IDS = [
 
 const AnyId = z.string().max(100)
 
-/** How the service rejects an id that is not a UUID. */
 export const malformedId = assumption<SchemaChange>({
   name: 'malformed_id',
   section: '4, 7',
@@ -103,7 +101,6 @@ const PLAIN: StatusWords = {
   bank: { pending: 'pending', success: 'success', failed: 'failed' },
 }
 
-/** The words of `kyc_status` and `bank_status` that the contract does not show. */
 export const statusWords = assumption<StatusWords>({
   name: 'status_words',
   section: '2.2, 2.3',
@@ -154,7 +151,6 @@ function renew(value: unknown): unknown {
   return { ...Object.fromEntries(fields), new_field: 'unknown' }
 }
 
-/** Whether responses and webhooks contain fields and words that the contract does not list. */
 export const newWords = assumption<(body: object) => unknown>({
   name: 'new_words',
   section: '3',

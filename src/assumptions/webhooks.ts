@@ -1,6 +1,5 @@
 import { assumption } from './assumption.ts'
 
-/** Whether POST /clientWebhook replaces the webhook that the client has. */
 export const secondWebhook = assumption<boolean>({
   name: 'second_webhook',
   section: '4.7',
@@ -21,7 +20,6 @@ export const secondWebhook = assumption<boolean>({
 /** Whether events are sent without a request, and whether a failed attempt is repeated. */
 export type WebhookDelivery = { sendsByItself: boolean; retries: boolean }
 
-/** How often an event is sent to the webhook. */
 export const webhookDelivery = assumption<WebhookDelivery>({
   name: 'webhook_delivery',
   section: '6',
@@ -46,7 +44,6 @@ export const webhookDelivery = assumption<WebhookDelivery>({
   },
 })
 
-/** Whether an event that fails holds back the later events of its resource. */
 export const webhookOrder = assumption<boolean>({
   name: 'webhook_order',
   section: '6',
@@ -70,7 +67,6 @@ export const webhookOrder = assumption<boolean>({
 /** What a webhook is signed over, if it is signed. */
 export type SignatureScheme = 'message' | 'body' | 'none'
 
-/** How a webhook is signed with the `webhook_secret`. */
 export const webhookSignature = assumption<SignatureScheme>({
   name: 'webhook_signature',
   section: '6',

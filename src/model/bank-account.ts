@@ -160,57 +160,16 @@ const NAMES: Readonly<Record<string, string>> = {
 /** A bank's name from an IFSC's first four letters; those letters where it is unknown. */
 export const bankNameOf = (ifsc: string): string => NAMES[ifsc.slice(0, 4)] ?? ifsc.slice(0, 4)
 
-const FIRST = [
-  'AARAV',
-  'ADITI',
-  'AMIT',
-  'ANITA',
-  'ARJUN',
-  'DEEPA',
-  'DIVYA',
-  'FARHAN',
-  'GAURAV',
-  'HARSHA',
-  'ISHA',
-  'JATIN',
-  'KAVITA',
-  'KIRAN',
-  'LEELA',
-  'MANISH',
-  'MEENA',
-  'NIKHIL',
-  'POOJA',
-  'RAHUL',
-  'REKHA',
-  'SAMEER',
-  'SNEHA',
-  'VIKRAM',
-]
-const LAST = [
-  'AGARWAL',
-  'BANERJEE',
-  'CHOPRA',
-  'DAS',
-  'GUPTA',
-  'IYER',
-  'JAIN',
-  'KAPOOR',
-  'KHAN',
-  'KULKARNI',
-  'MEHTA',
-  'MENON',
-  'NAIR',
-  'PATEL',
-  'PILLAI',
-  'RAO',
-  'REDDY',
-  'SETHI',
-  'SHARMA',
-  'SINGH',
-  'THOMAS',
-  'VARMA',
-  'YADAV',
-]
+const words = (text: string) => text.split(' ')
+
+const FIRST = words(
+  'AARAV ADITI AMIT ANITA ARJUN DEEPA DIVYA FARHAN GAURAV HARSHA ISHA JATIN KAVITA KIRAN ' +
+    'LEELA MANISH MEENA NIKHIL POOJA RAHUL REKHA SAMEER SNEHA VIKRAM',
+)
+const LAST = words(
+  'AGARWAL BANERJEE CHOPRA DAS GUPTA IYER JAIN KAPOOR KHAN KULKARNI MEHTA MENON NAIR PATEL ' +
+    'PILLAI RAO REDDY SETHI SHARMA SINGH THOMAS VARMA YADAV',
+)
 
 /** A made-up account holder; one account number always has the same one. */
 export function holderNameOf(accountNumber: string): string {
