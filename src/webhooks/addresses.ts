@@ -1,5 +1,5 @@
 import dns from 'node:dns'
-import { BlockList, isIP, isIPv4, type LookupFunction } from 'node:net'
+import { isIP, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { webhookUrlProblem } from '../model/webhook.ts'
 
@@ -22,53 +22,48 @@ export type Target = {
   origin: string
 }
 
-// Services that hand out a machine's credentials and sit outside 169.254/16: AWS (IMDS, ECS and EKS share a
-// prefix), Google, Scaleway, Alibaba, Oracle and Azure.
-const METADATA = [
-  'fd00:ec2::/32',
-  'fd20:ce::254/128',
-  'fd00:42::42/128',
-  '100.100.100.200/32',
-  '192.0.0.192/32',
-  '168.63.129.16/32',
-  '169.254.169.254/32',
-  '169.254.170.2/32',
-  '169.254.170.23/32',
-]
-
 // The first list that contains an address defines its kind, so the single metadata addresses come before their ranges.
-const RANGES: [AddressKind, string[]][] = [
-  ['metadata', METADATA],
-  ['link_local', ['169.254.0.0/16', 'fe80::/10']],
-  ['loopback', ['127.0.0.0/8', '::1/128']],
-  ['unspecified', ['0.0.0.0/32', '::/128']],
-  // 100.64/10 is what carriers and overlay networks use inside; fec0::/10 is the old form of fc00::/7.
-  [
-    'private',
-    ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7', 'fec0::/10'],
+const RANGES: Readonly<Record<Exclude<AddressKind, 'public'>, readonly string[]>> = {
+  // Services that hand out a machine's credentials: AWS (IMDS, ECS and EKS share a prefix), Google, Scaleway,
+  // Alibaba, Oracle and Azure.
+  metadata: [
+    'fd00:ec2::/32',
+    'fd20:ce::254/128',
+    'fd00:42::42/128',
+    '100.100.100.200/32',
+    '192.0.0.192/32',
+    '168.63.129.16/32',
+    '169.254.169.254/32',
+    '169.254.170.2/32',
+    '169.254.170.23/32',
   ],
-]
-
-// Made when a webhook is first checked: Node loads modules for them.
-let lists: [AddressKind, BlockList][] | undefined
+  link_local: ['169.254.0.0/16', 'fe80::/10'],
+  loopback: ['127.0.0.0/8', '::1/128'],
+  unspecified: ['0.0.0.0/32', '::/128'],
+  // 100.64/10 is what carriers and overlay networks use inside; fec0::/10 is the old form of fc00::/7.
+  private: [
+    '10.0.0.0/8',
+    '172.16.0.0/12',
+    '192.168.0.0/16',
+    '100.64.0.0/10',
+    'fc00::/7',
+    'fec0::/10',
+  ],
+}
+const SUBNETS = Object.fromEntries(
+  Object.entries(RANGES).map(([kind, ranges]) => [
+    kind,
+    ranges.map((one) => ipaddr.parseCIDR(one)),
+  ]),
+)
 
 // Names of containers and of private networks; no public name ends like that.
 const LOCAL_NAME = /^[^.]+$|\.(?:localhost|local|internal|test|lan|home\.arpa)$/
 
 const METADATA_LABELS = new Set(['metadata', 'instance-data', 'rancher-metadata'])
 
-function blockList(ranges: string[]): BlockList {
-  const list = new BlockList()
-  for (const range of ranges) {
-    const [address, prefix] = range.split('/') as [string, string]
-    list.addSubnet(address, Number(prefix), isIPv4(address) ? 'ipv4' : 'ipv6')
-  }
-  return list
-}
-
 /** The IPv4 address embedded in an IPv6 address, if a translator or tunnel would send it there. */
-function embeddedIpv4(address: string): string | undefined {
-  const { parts: w } = ipaddr.IPv6.parse(address)
+function embeddedIpv4({ parts: w }: ipaddr.IPv6): string | undefined {
   const dotted = (high: number, low: number) =>
     `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`
   const starts = (...prefix: number[]) => prefix.every((word, i) => w[i] === word)
@@ -94,13 +89,10 @@ function embeddedIpv4(address: string): string | undefined {
  * @param address - an IP as the resolver or `URL` writes it, a zone (`%eth0`) allowed.
  */
 export function classifyAddress(address: string): AddressKind {
-  const bare = address.replace(/%.*$/, '')
-  const family = isIP(bare) === 4 ? 'ipv4' : 'ipv6'
-  lists ??= RANGES.map(([kind, ranges]) => [kind, blockList(ranges)])
-  const own = lists.find(([, list]) => list.check(bare, family))?.[0]
-  if (own !== undefined || family === 'ipv4') return own ?? 'public'
-  const inner = embeddedIpv4(bare)
-  return inner === undefined ? 'public' : classifyAddress(inner)
+  const parsed = ipaddr.parse(address.replace(/%.*$/, ''))
+  const own = ipaddr.subnetMatch(parsed, SUBNETS, 'public') as AddressKind
+  const inner = own === 'public' && parsed instanceof ipaddr.IPv6 ? embeddedIpv4(parsed) : undefined
+  return inner === undefined ? own : classifyAddress(inner)
 }
 
 /**

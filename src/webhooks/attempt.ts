@@ -6,7 +6,7 @@ import { maskLogText, maskText } from '../model/mask.ts'
 import type { WebhookRow } from '../model/webhook.ts'
 import type { Runtime, SendResult } from '../runtime/runtime.ts'
 import type { Clock } from '../time/clock.ts'
-import { SIGNATURE_SCHEMES } from './schemes.ts'
+import { SIGNATURE_SCHEMES } from './verify.ts'
 
 /** How webhooks are sent, the same for every client. */
 export type WebhookSettings = {

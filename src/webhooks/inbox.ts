@@ -5,7 +5,7 @@ import type { ListQuery } from '../model/paging.ts'
 import { newIdIn } from '../tables/resources.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import { maskSignatures } from './attempt.ts'
-import { SIGNATURE_SCHEMES } from './schemes.ts'
+import { SIGNATURE_SCHEMES } from './verify.ts'
 import type { Webhooks } from './webhooks.ts'
 
 // Enough for a test; the oldest message is removed first.

@@ -1,5 +1,13 @@
+import type { SignatureScheme } from '../assumptions/webhooks.ts'
 import { nodeCrypto } from '../runtime/node-modules.ts'
-import { bodySignatureOf, keysOf, signatureOf } from './sign.ts'
+import {
+  bodySignatureOf,
+  keysOf,
+  type SignFault,
+  type SignInput,
+  signatureOf,
+  signWebhook,
+} from './sign.ts'
 
 /**
  * The maximum difference between a timestamp and the receiver's clock, in seconds; the value of the public libraries.
@@ -149,7 +157,7 @@ export function verifySignature(input: VerifyInput): Verdict {
 }
 
 /** The same for a webhook with only `x-webhook-signature`; nothing in it proves its time. */
-export function verifyBodySignature({ headers, body, secret }: VerifyInput): Verdict {
+function verifyBodySignature({ headers, body, secret }: VerifyInput): Verdict {
   const given = headers['x-webhook-signature']
   if (typeof given !== 'string')
     return fails('header_missing', 'the header x-webhook-signature is missing')
@@ -158,4 +166,40 @@ export function verifyBodySignature({ headers, body, secret }: VerifyInput): Ver
     'no_match',
     'x-webhook-signature does not match: the body was signed with another secret, or it was changed',
   )
+}
+
+/** How one scheme signs a webhook, and how its receiver verifies it. */
+type Scheme = {
+  sign: (input: SignInput, fault: SignFault) => Readonly<Record<string, string>>
+  verify: (input: VerifyInput) => Verdict
+  /** The names of its headers. */
+  headers: readonly string[]
+}
+
+const BODY_HEADER = 'x-webhook-signature'
+
+/** Every scheme of signatures. */
+export const SIGNATURE_SCHEMES: Readonly<Record<SignatureScheme, Scheme>> = {
+  message: {
+    sign: signWebhook,
+    verify: verifySignature,
+    headers: ['webhook-id', 'webhook-timestamp', 'webhook-signature', BODY_HEADER],
+  },
+  body: {
+    sign(input, fault) {
+      const signature = signWebhook(input, fault)[BODY_HEADER]
+      return signature === undefined ? {} : { [BODY_HEADER]: signature }
+    },
+    verify: verifyBodySignature,
+    headers: [BODY_HEADER],
+  },
+  none: {
+    sign: () => ({}),
+    verify: () => ({
+      ok: false,
+      code: 'not_signed',
+      reason: 'webhooks are not signed, because the reading of webhook_signature is none',
+    }),
+    headers: [],
+  },
 }
