@@ -164,11 +164,11 @@ const fieldErrors = () =>
 export const ErrorResponse = z
   .strictObject({
     status: ours(z.literal(false), z.boolean()),
-    code: ours(z.int().meta({ description: CODE }), z.int().meta({ description: CODE })),
+    code: ours(z.int().describe(CODE), z.int().describe(CODE)),
     // Required in both documents: they are what callers read, and generated types should not make them optional.
-    error: z.string().meta({ description: WORD }),
+    error: z.string().describe(WORD),
     message: z.string(),
-    data: ours(z.null(), z.unknown().meta({ description: 'Null in this sandbox.' })),
+    data: ours(z.null(), z.unknown().describe('Null in this sandbox.')),
     errors: ours(fieldErrors(), fieldErrors()),
   })
   .meta({

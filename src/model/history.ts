@@ -24,10 +24,9 @@ export const HistoryRecord = z
     remark: sandboxDefault(z.string().max(50).nullable(), z.string().max(50).nullish()),
     metadata: sandboxDefault(
       PaymentFailure.nullable(),
-      ANY_VALUE.meta({
-        description:
-          'The contract does not show its content. In this sandbox: null, or why the payment failed (`reason`, `description`, `source`).',
-      }),
+      ANY_VALUE.describe(
+        'The contract does not show its content. In this sandbox: null, or why the payment failed (`reason`, `description`, `source`).',
+      ),
     ),
     created_at: Timestamp,
     updated_at: Timestamp,

@@ -73,10 +73,7 @@ export const KycRecord = z
     document_number: MaskedNumber,
     // The words of every reading of `status_words`.
     kyc_status: sandboxDefault(z.enum([...KycStatus.options, 'verified'])),
-    vp: sandboxDefault(
-      z.null(),
-      ANY_VALUE.meta({ description: 'Null in all known examples of the contract.' }),
-    ),
+    vp: sandboxDefault(z.null(), ANY_VALUE.describe('Null in all known examples of the contract.')),
     metadata: KycMetadata.nullable(),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -86,12 +83,11 @@ export const KycRecord = z
 /** One document of POST /kyc, field names as the service has them. */
 export const KycItem = z
   .object({
-    document_type: SentWord.meta({ description: 'pid or tid; another one fails.' }),
-    document_name: SentWord.meta({ description: 'aadhar with pid, pan with tid.' }),
-    document_number: text(64, 0).meta({
-      description:
-        'At most 64 characters; may be empty. An invalid number results in a failed entry.',
-    }),
+    document_type: SentWord.describe('pid or tid; another one fails.'),
+    document_name: SentWord.describe('aadhar with pid, pan with tid.'),
+    document_number: text(64, 0).describe(
+      'At most 64 characters; may be empty. An invalid number results in a failed entry.',
+    ),
     dateOfBirth: z.string().regex(DAY_FIRST, { error: 'must be a real date as DD-MM-YYYY' }),
     Nationality: text(64),
     nameOnCard: text(200),
@@ -107,7 +103,7 @@ export type KycItem = z.infer<typeof KycItem>
 export const SubmitKyc = z
   .object({
     user_id: Uuid,
-    kyc: z.array(KycItem).min(1).max(50).meta({ description: '1 to 50 documents.' }),
+    kyc: z.array(KycItem).min(1).max(50).describe('1 to 50 documents.'),
   })
   .meta({ id: 'SubmitKyc' })
 export type SubmitKyc = z.infer<typeof SubmitKyc>

@@ -5,37 +5,27 @@ import { Timestamp } from './formats.ts'
 export const LoggedRequest = z
   .strictObject({
     request_id: z.string(),
-    client: z.string().optional().meta({ description: 'Its client; only with `client=*`.' }),
-    at: Timestamp.meta({ description: 'Time of the request on the client’s clock.' }),
-    wall_at: Timestamp.meta({ description: 'Time of the response on the wall clock.' }),
+    client: z.string().optional().describe('Its client; only with `client=*`.'),
+    at: Timestamp.describe('Time of the request on the client’s clock.'),
+    wall_at: Timestamp.describe('Time of the response on the wall clock.'),
     duration_ms: z.number(),
     method: z.string(),
     path: z.string(),
     query: z.record(z.string(), z.unknown()),
-    operation: z
-      .string()
-      .nullable()
-      .meta({ description: 'null: no route has this path and method.' }),
+    operation: z.string().nullable().describe('null: no route has this path and method.'),
     headers: z.record(z.string(), z.string()),
     body: z
       .unknown()
-      .meta({ description: 'null: no body, not read, not JSON, or longer than 64 Ki characters.' }),
-    body_size: z
-      .int()
-      .meta({ description: 'Number of characters of the body; 0 if no body was read.' }),
-    amount: z.string().nullable().meta({ description: 'Of a new payment, as it was sent.' }),
-    reference_id: z.string().nullable().meta({ description: 'Of a new payment.' }),
-    status: z.int().nullable().meta({ description: 'null: a scenario broke the connection.' }),
-    response: z.unknown().meta({ description: 'null: no body, or longer than 4 Ki characters.' }),
+      .describe('null: no body, not read, not JSON, or longer than 64 Ki characters.'),
+    body_size: z.int().describe('Number of characters of the body; 0 if no body was read.'),
+    amount: z.string().nullable().describe('Of a new payment, as it was sent.'),
+    reference_id: z.string().nullable().describe('Of a new payment.'),
+    status: z.int().nullable().describe('null: a scenario broke the connection.'),
+    response: z.unknown().describe('null: no body, or longer than 4 Ki characters.'),
     response_size: z.int(),
-    rule: z
-      .string()
-      .nullable()
-      .meta({ description: 'The rule of the scenario that matched the call.' }),
-    fault: z.string().nullable().meta({ description: 'How a scenario broke the response.' }),
-    replayed: z
-      .boolean()
-      .meta({ description: 'The response is the stored one of an Idempotency-Key.' }),
+    rule: z.string().nullable().describe('The rule of the scenario that matched the call.'),
+    fault: z.string().nullable().describe('How a scenario broke the response.'),
+    replayed: z.boolean().describe('The response is the stored one of an Idempotency-Key.'),
   })
   .meta({ id: 'LoggedRequest' })
 export type LoggedRequest = z.infer<typeof LoggedRequest>
@@ -60,13 +50,13 @@ const LIMIT_TEXT = `More than ${MAX_LIMIT} counts as ${MAX_LIMIT}; a page ends a
 const Cursor = z
   .string()
   .regex(/^req_\d{1,15}$/, { error: 'must be the `next` of the page before' })
-  .meta({ description: 'The `next` of the page before.' })
+  .describe('The `next` of the page before.')
 
 /** Of all clients, deleted ones too, instead of the client of the call. */
 export const AllClients = z
   .literal('*')
   .optional()
-  .meta({ description: '`*`: of all clients, deleted ones too.' })
+  .describe('`*`: of all clients, deleted ones too.')
 
 export const RequestQuery = z.object({
   client: AllClients,
@@ -83,7 +73,7 @@ export const RequestQuery = z.object({
     .regex(/^0*[1-9]\d*$/, { error: 'must be a whole number of at least 1' })
     .transform(Number)
     .default(DEFAULT_LIMIT)
-    .meta({ description: LIMIT_TEXT }),
+    .describe(LIMIT_TEXT),
   cursor: Cursor.optional(),
 })
 export type RequestQuery = z.infer<typeof RequestQuery>
@@ -91,6 +81,6 @@ export type RequestQuery = z.infer<typeof RequestQuery>
 /** Which page of a longer list of calls to return. */
 export const RequestPage = z.strictObject({
   client: AllClients,
-  limit: z.int().min(1).default(DEFAULT_LIMIT).meta({ description: LIMIT_TEXT }),
+  limit: z.int().min(1).default(DEFAULT_LIMIT).describe(LIMIT_TEXT),
   cursor: Cursor.optional(),
 })

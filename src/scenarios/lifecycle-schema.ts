@@ -10,9 +10,9 @@ import { didYouMean } from '../model/words.ts'
 import { crossCheck, Duration, mustBe, type Report, text } from './schema-parts.ts'
 import { oneOf, quoteValue } from './wording.ts'
 
-const after = Duration.optional().meta({
-  description: 'The time since the previous step; the first step happens at creation.',
-})
+const after = Duration.optional().describe(
+  'The time since the previous step; the first step happens at creation.',
+)
 
 /** The states of a payment. */
 export const PaymentState = z.enum(['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'])
@@ -28,12 +28,12 @@ const TransactionStep = z
   .strictObject({
     status: PaymentState,
     after,
-    reason: Reason.optional().meta({
-      description: 'The failure reason of a FAILED step, such as beneficiary_bank_offline.',
-    }),
-    description: text(200).optional().meta({ description: 'The reason as a sentence.' }),
-    message: text(200).optional().meta({ description: 'The same as `description`.' }),
-    source: Source.optional().meta({ description: 'The party that caused the failure.' }),
+    reason: Reason.optional().describe(
+      'The failure reason of a FAILED step, such as beneficiary_bank_offline.',
+    ),
+    description: text(200).optional().describe('The reason as a sentence.'),
+    message: text(200).optional().describe('The same as `description`.'),
+    source: Source.optional().describe('The party that caused the failure.'),
   })
   .meta({ id: 'TransactionStep' })
 
@@ -41,13 +41,13 @@ const KycStep = z
   .strictObject({
     status: CheckState,
     after,
-    message: text(200).optional().meta({ description: 'The message of the KYC entry.' }),
+    message: text(200).optional().describe('The message of the KYC entry.'),
     statusCode: z
       .int()
       .min(100)
       .max(599)
       .optional()
-      .meta({ description: 'The status code of the check, in the metadata.' }),
+      .describe('The status code of the check, in the metadata.'),
     result: z
       .strictObject({
         panStatus: text(120).optional(),
@@ -57,13 +57,12 @@ const KycStep = z
       })
       .nullable()
       .optional()
-      .meta({
-        description:
-          'The fields that differ from a clean PAN check, or from one that could not be made if statusCode is 503. null: no result.',
-      }),
-    reason: Reason.optional().meta({
-      description: 'The failure reason; used as the message if the step has none.',
-    }),
+      .describe(
+        'The fields that differ from a clean PAN check, or from one that could not be made if statusCode is 503. null: no result.',
+      ),
+    reason: Reason.optional().describe(
+      'The failure reason; used as the message if the step has none.',
+    ),
   })
   .meta({ id: 'KycStep' })
 
@@ -71,16 +70,16 @@ const BankStep = z
   .strictObject({
     status: CheckState,
     after,
-    message: text(200).optional().meta({ description: 'The inner message of the response.' }),
-    reason: Reason.optional().meta({
-      description: 'The failure reason; used as the message if the step has none.',
-    }),
+    message: text(200).optional().describe('The inner message of the response.'),
+    reason: Reason.optional().describe(
+      'The failure reason; used as the message if the step has none.',
+    ),
     bankResponse: text(120)
       .optional()
-      .meta({ description: 'The response of the bank, such as Account is blocked.' }),
+      .describe('The response of the bank, such as Account is blocked.'),
     accountName: text(120)
       .optional()
-      .meta({ description: 'The name of the account holder that the bank returned.' }),
+      .describe('The name of the account holder that the bank returned.'),
   })
   .meta({ id: 'BankStep' })
 

@@ -11,10 +11,9 @@ const ALLOWED_HEADER =
 const Respond = z
   .strictObject({
     status: z.int().min(200).max(599),
-    body: AnyJson.optional().meta({
-      description:
-        'Sent as JSON. If it is missing, the response is the error envelope of the status.',
-    }),
+    body: AnyJson.optional().describe(
+      'Sent as JSON. If it is missing, the response is the error envelope of the status.',
+    ),
     headers: z
       .record(
         z.string().regex(ALLOWED_HEADER, {
@@ -34,24 +33,21 @@ const Respond = z
   })
 
 const fields = {
-  kyc: KycLifecycle.optional().meta({
-    description: 'The lifecycle of the KYC item, as a list of steps.',
-  }),
-  bank: BankLifecycle.optional().meta({
-    description: 'The lifecycle of the bank account, as a list of steps.',
-  }),
-  transaction: TransactionLifecycle.optional().meta({
-    description: 'The lifecycle of the payment, as a list of steps.',
-  }),
+  kyc: KycLifecycle.optional().describe('The lifecycle of the KYC item, as a list of steps.'),
+  bank: BankLifecycle.optional().describe('The lifecycle of the bank account, as a list of steps.'),
+  transaction: TransactionLifecycle.optional().describe(
+    'The lifecycle of the payment, as a list of steps.',
+  ),
   respond: Respond.optional(),
   delay: Delay.optional(),
   fault: z
     .enum(['reset', 'hang', 'empty', 'malformed', 'truncate'])
     .optional()
-    .meta({ description: 'How the response is broken.' }),
-  at: z.enum(['before', 'after']).optional().meta({
-    description: 'Whether the fault happens before (default) or after the operation runs.',
-  }),
+    .describe('How the response is broken.'),
+  at: z
+    .enum(['before', 'after'])
+    .optional()
+    .describe('Whether the fault happens before (default) or after the operation runs.'),
 }
 
 /** The fields of an outcome that describe a lifecycle. */
@@ -104,14 +100,13 @@ export const sequenceFields = {
     .min(1)
     .max(100)
     .optional()
-    .meta({
-      description:
-        'One outcome for each matching call, in order. pass: the rule ignores that call.',
-    }),
-  then_on: z.enum(['last', 'loop', 'pass']).optional().meta({
-    description:
+    .describe('One outcome for each matching call, in order. pass: the rule ignores that call.'),
+  then_on: z
+    .enum(['last', 'loop', 'pass'])
+    .optional()
+    .describe(
       'What the rule does after the last outcome: last = repeat it (default), loop = start again, pass = ignore further calls.',
-  }),
+    ),
 }
 
 /** Reports a `then_on` without a `sequence`. */
@@ -139,30 +134,26 @@ export const WebhookOutcome = z
   .strictObject(
     {
       delay: Delay.optional(),
-      copies: z
-        .int()
-        .min(1)
-        .max(100)
+      copies: z.int().min(1).max(100).optional().describe('How often the event is sent in total.'),
+      drop: z.literal(true).optional().describe('The event is never sent.'),
+      hold_until: z
+        .enum(EVENTS)
         .optional()
-        .meta({ description: 'How often the event is sent in total.' }),
-      drop: z.literal(true).optional().meta({ description: 'The event is never sent.' }),
-      hold_until: z.enum(EVENTS).optional().meta({
-        description:
+        .describe(
           'Sends this event only after the named event of the same resource, which normally comes later.',
-      }),
+        ),
       signature: z.enum(['wrong', 'missing']).optional(),
       timestamp: z
         .literal('stale')
         .optional()
-        .meta({ description: 'The event is signed with a timestamp far in the past.' }),
-      body: z
-        .literal('truncated')
+        .describe('The event is signed with a timestamp far in the past.'),
+      body: z.literal('truncated').optional().describe('The body is truncated after it is signed.'),
+      lost_attempts: z
+        .int()
+        .min(1)
+        .max(10)
         .optional()
-        .meta({ description: 'The body is truncated after it is signed.' }),
-      lost_attempts: z.int().min(1).max(10).optional().meta({
-        description:
-          'The first attempts, this number of them, are lost on the way; then it is sent.',
-      }),
+        .describe('The first attempts, this number of them, are lost on the way; then it is sent.'),
     },
     { error: isMissing('specify the outcome, such as then: { copies: 2 }') },
   )

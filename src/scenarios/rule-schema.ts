@@ -22,25 +22,15 @@ const limits = {
       { error: mustBe('the path of a value of the call, such as body.user_id') },
     )
     .optional()
-    .meta({ description: 'Counts separately for each value at this path, such as body.user_id.' }),
-  skip: z
-    .int()
-    .min(1)
-    .max(1_000_000)
-    .optional()
-    .meta({ description: 'Ignore the first N matching calls.' }),
-  times: z
-    .int()
-    .min(1)
-    .max(1_000_000)
-    .optional()
-    .meta({ description: 'The rule acts at most N times.' }),
+    .describe('Counts separately for each value at this path, such as body.user_id.'),
+  skip: z.int().min(1).max(1_000_000).optional().describe('Ignore the first N matching calls.'),
+  times: z.int().min(1).max(1_000_000).optional().describe('The rule acts at most N times.'),
   chance: z
     .number()
     .gt(0)
     .max(1)
     .optional()
-    .meta({ description: 'The probability that the rule acts on a matching call: 0.05 is 5 %.' }),
+    .describe('The probability that the rule acts on a matching call: 0.05 is 5 %.'),
 }
 
 /** The operation that creates the resource of each lifecycle. */
@@ -97,9 +87,9 @@ function checkRule(rule: Mapping, check: Check) {
 /** One rule: which calls it matches, how often it acts, and what happens to those calls. */
 export const Rule = z
   .strictObject({
-    name: text(120).optional().meta({
-      description: 'The name of the rule in responses and logs; unique in the file.',
-    }),
+    name: text(120)
+      .optional()
+      .describe('The name of the rule in responses and logs; unique in the file.'),
     description: text(500).optional(),
     when: When,
     ...limits,

@@ -52,7 +52,7 @@ function readingSchema(one: Assumption) {
         { error },
       )
     : z.enum(Object.keys(one.readings), { error })
-  return schema.optional().meta({ description: one.question })
+  return schema.optional().describe(one.question)
 }
 
 const isIn =
@@ -62,9 +62,9 @@ const isIn =
 
 const Assume = z
   .strictObject(Object.fromEntries(ASSUMPTIONS.map((one) => [one.name, readingSchema(one)])))
-  .meta({
-    description: 'Readings of open points of the contract, while this scenario is active.',
-  }) as unknown as z.ZodType<Readings>
+  .describe(
+    'Readings of open points of the contract, while this scenario is active.',
+  ) as unknown as z.ZodType<Readings>
 
 function checkScenario(scenario: ScenarioDefinition, { report, isValid }: Check) {
   if (!isValid()) return
@@ -87,28 +87,28 @@ function checkScenario(scenario: ScenarioDefinition, { report, isValid }: Check)
 // No schema here transforms its input, so that the JSON Schema for editors describes exactly what is accepted.
 
 const ScenarioFields = z.strictObject({
-  $schema: z.string().max(500).optional().meta({ description: 'For editors of JSON files.' }),
+  $schema: z.string().max(500).optional().describe('For editors of JSON files.'),
   title: text(200).optional(),
   description: text(2_000).optional(),
-  extends: ScenarioName.optional().meta({
-    description: 'Another scenario, whose rules apply after those of this one.',
-  }),
+  extends: ScenarioName.optional().describe(
+    'Another scenario, whose rules apply after those of this one.',
+  ),
   base: z
     .literal('none')
     .optional()
-    .meta({ description: 'none: the default scenario is not used, so magic values are off.' }),
+    .describe('none: the default scenario is not used, so magic values are off.'),
   assume: Assume.optional(),
   rules: rulesSchema(Rule, 'rules')
     .max(2_000)
     .optional()
-    .meta({ description: 'The first rule that matches acts.' }),
+    .describe('The first rule that matches acts.'),
   webhooks: rulesSchema(WebhookRule, 'webhooks')
     .max(500)
     .optional()
-    .meta({ description: 'How events are sent. The first rule that matches acts.' }),
+    .describe('How events are sent. The first rule that matches acts.'),
   timeline: Timeline.max(500)
     .optional()
-    .meta({ description: 'Actions at fixed times after the activation of the scenario.' }),
+    .describe('Actions at fixed times after the activation of the scenario.'),
   expect: z
     .strictObject(
       { requests: z.partialRecord(z.enum(OPERATIONS), Count).optional() },
@@ -120,7 +120,7 @@ const ScenarioFields = z.strictObject({
       },
     )
     .optional()
-    .meta({ description: 'What must have happened by the end of a test.' }),
+    .describe('What must have happened by the end of a test.'),
 })
 
 /** A scenario file. */

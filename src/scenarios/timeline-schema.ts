@@ -24,7 +24,7 @@ const Resource = z
   .regex(/^(?:latest|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i, {
     error: mustBe('latest or a UUID'),
   })
-  .meta({ description: 'latest (the newest resource), or the id of a resource.' })
+  .describe('latest (the newest resource), or the id of a resource.')
 
 const wrongAmount = mustBe('rupees such as "2500.00", from 1.00 to 9999999999.99')
 
@@ -38,7 +38,7 @@ const Amount = z
     { error: wrongAmount },
   )
   .refine((amount) => (paiseOf(amount) ?? 0) >= MIN_PAISE, { error: wrongAmount })
-  .meta({ description: 'Rupees, 1.00 to 9999999999.99, at most two decimals.' })
+  .describe('Rupees, 1.00 to 9999999999.99, at most two decimals.')
 
 const SimulateFields = z.strictObject({
   transaction: Resource.optional(),
@@ -82,17 +82,16 @@ const Simulate = SimulateFields.check(
 /** A payment that a timeline creates. */
 const TimelinePayment = z.strictObject({
   amount: Amount,
-  to_user_id: Uuid.optional().meta({
-    description:
-      'The receiver. If it is missing, the sandbox chooses a user with a verified account.',
-  }),
+  to_user_id: Uuid.optional().describe(
+    'The receiver. If it is missing, the sandbox chooses a user with a verified account.',
+  ),
   from_user_id: Uuid.optional(),
   benif_bank_id: Uuid.optional(),
   reference_id: text(100).optional(),
   remark: text(50).optional(),
-  transaction: TransactionLifecycle.optional().meta({
-    description: 'The steps of the payment; the default steps if it is missing.',
-  }),
+  transaction: TransactionLifecycle.optional().describe(
+    'The steps of the payment; the default steps if it is missing.',
+  ),
 })
 
 const ACTIONS = [
@@ -120,29 +119,29 @@ function checkAction(action: Mapping, { report, isValid }: Check) {
 const Do = z
   .strictObject(
     {
-      trigger: z.enum(EVENTS).optional().meta({ description: 'Fires an event now.' }),
-      resource: Resource.optional().meta({
-        description: 'The resource of `trigger`: latest (default) or an id.',
-      }),
-      simulate: Simulate.optional().meta({ description: 'Changes the status of one resource.' }),
-      credit: TimelinePayment.optional().meta({ description: 'Creates an incoming payment.' }),
-      payout: TimelinePayment.optional().meta({
-        description: 'Creates an outgoing payment. The rules for calls do not decide about it.',
-      }),
+      trigger: z.enum(EVENTS).optional().describe('Fires an event now.'),
+      resource: Resource.optional().describe(
+        'The resource of `trigger`: latest (default) or an id.',
+      ),
+      simulate: Simulate.optional().describe('Changes the status of one resource.'),
+      credit: TimelinePayment.optional().describe('Creates an incoming payment.'),
+      payout: TimelinePayment.optional().describe(
+        'Creates an outgoing payment. The rules for calls do not decide about it.',
+      ),
       create_users: z
         .int()
         .min(1)
         .max(MAX_CREATED_USERS)
         .optional()
-        .meta({ description: 'Creates this number of users.' }),
-      use: ScenarioName.optional().meta({ description: 'Activates another scenario.' }),
-      rule: Rule.optional().meta({
-        description: 'Pushes a rule. It has priority over the rules of the scenario.',
-      }),
+        .describe('Creates this number of users.'),
+      use: ScenarioName.optional().describe('Activates another scenario.'),
+      rule: Rule.optional().describe(
+        'Pushes a rule. It has priority over the rules of the scenario.',
+      ),
       reset: z
         .literal(true)
         .optional()
-        .meta({ description: 'Resets the world to the fixtures and the start scenario.' }),
+        .describe('Resets the world to the fixtures and the start scenario.'),
     },
     { error: isMissing('specify the action, such as do: { use: provider-outage }') },
   )
@@ -150,16 +149,16 @@ const Do = z
   .meta({ id: 'Action' })
 
 const EntryFields = z.strictObject({
-  after: Duration.optional().meta({
-    description: 'The time since the activation of the scenario; immediately if it is missing.',
-  }),
-  every: Duration.optional().meta({ description: 'Repeats the action at this interval.' }),
+  after: Duration.optional().describe(
+    'The time since the activation of the scenario; immediately if it is missing.',
+  ),
+  every: Duration.optional().describe('Repeats the action at this interval.'),
   times: z
     .int()
     .min(1)
     .max(MAX_TIMES)
     .optional()
-    .meta({ description: 'The total number of runs; repeats forever if it is missing.' }),
+    .describe('The total number of runs; repeats forever if it is missing.'),
   do: Do,
 })
 export type ActionDefinition = z.infer<typeof Do>

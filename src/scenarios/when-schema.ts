@@ -156,13 +156,13 @@ export const CallMatch = z
     method: z
       .enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'])
       .optional()
-      .meta({ description: 'The HTTP method.' }),
+      .describe('The HTTP method.'),
     path: orComparison(z.string())
       .optional()
-      .meta({ description: 'The path without its query and base path, such as /v1/user.' }),
+      .describe('The path without its query and base path, such as /v1/user.'),
     status: orComparison(z.int().min(100).max(599))
       .optional()
-      .meta({ description: 'The HTTP status of the response.' }),
+      .describe('The HTTP status of the response.'),
   })
   .check(crossCheck(checkCallMatch))
 
