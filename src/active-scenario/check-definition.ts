@@ -70,10 +70,10 @@ export async function checkScenarios(
 
 /** Loads the function that checks one rule given as JSON and throws if it is invalid. */
 export async function createRuleCheck() {
-  const { readRule } = await loadReader()
+  const { readRule, ruleWarnings } = await loadReader()
   return (value: unknown): Checked<RuleDefinition> => {
     const read = readRule(value)
     if (!read.ok) throw invalidDefinition(read.problems, '')
-    return { definition: read.rule, warnings: warningTexts(read.warnings) }
+    return { definition: read.data, warnings: warningTexts(ruleWarnings(read.data)) }
   }
 }

@@ -79,30 +79,19 @@ export function readScenario(
 
 /** Returns why a JSON value is not safe to check: it is nested too deeply, too large, or has the key `__proto__`. */
 function findUnsafeValue(value: unknown): SchemaError | undefined {
+  const unsafe = (path: Path, message: string): SchemaError => ({ path, of: 'value', message })
   const pending: [unknown, Path][] = [[value, []]]
   let characters = 0
   for (let next = pending.pop(); next; next = pending.pop()) {
     const [inner, path] = next
     characters += typeof inner === 'string' ? inner.length : 4
-    if (characters > MAX_CHARACTERS) {
-      return {
-        path: [],
-        of: 'value',
-        message: 'it is larger than 64 KiB; make it smaller',
-      }
-    }
+    if (characters > MAX_CHARACTERS) return unsafe([], 'it is larger than 64 KiB; make it smaller')
     if (typeof inner !== 'object' || inner === null) continue
-    if (path.length >= MAX_NESTING) {
-      return {
-        path: path.slice(0, 4),
-        of: 'value',
-        message: `more than ${MAX_NESTING} levels of mappings and lists`,
-      }
-    }
+    if (path.length >= MAX_NESTING)
+      return unsafe(path.slice(0, 4), `more than ${MAX_NESTING} levels of mappings and lists`)
     for (const [key, below] of Object.entries(inner)) {
-      if (key === '__proto__') {
-        return { path, of: 'value', message: 'the key __proto__ is not allowed; use another name' }
-      }
+      if (key === '__proto__')
+        return unsafe(path, 'the key __proto__ is not allowed; use another name')
       characters += key.length
       pending.push([below, [...path, Array.isArray(inner) ? Number(key) : key]])
     }
@@ -129,48 +118,38 @@ export function readDefinition(
   return buildResult(value, name, problemAt, [])
 }
 
-/** A valid rule, or all its problems. */
-export type ReadRuleResult =
-  | { ok: true; rule: RuleDefinition; warnings: Problem[] }
-  | { ok: false; problems: Problem[] }
+type ReadPart<T> = { ok: true; data: T } | { ok: false; problems: Problem[] }
 
-/** Checks one rule that was sent as JSON. To compile it, make it a scenario of one rule whose name is the rule's id. */
-export function readRule(value: unknown, file = 'rule'): ReadRuleResult {
+/** Checks a part of a scenario that was sent as JSON. The messages are those for a part at the path `under`. */
+function readPart<T>(
+  schema: z.ZodType<T>,
+  value: unknown,
+  file: string,
+  under: Path = [],
+): ReadPart<T> {
   const problemAt = jsonProblem(file)
   const unsafe = findUnsafeValue(value)
   if (unsafe) return { ok: false, problems: [problemAt(unsafe.path, unsafe.message)] }
-  const result = parseWith(Rule, value)
-  const asProblem = ({ path, message }: SchemaError) => problemAt(path, message)
-  if (!result.ok)
-    return { ok: false, problems: result.errors.slice(0, MAX_PROBLEMS).map(asProblem) }
-  return { ok: true, rule: result.data, warnings: lintRule(result.data).map(asProblem) }
-}
-
-/** A `match`: the conditions that a call of the request log must meet. */
-export type MatchDefinition = z.infer<typeof CallMatch>
-
-/** The conditions that the fields of a resource must meet. */
-export type FieldsDefinition = z.infer<typeof Fields>
-
-type ReadMatchResult<T> = { ok: true; match: T } | { ok: false; problems: Problem[] }
-
-/** Checks a `match`. The messages are those for the `when` of a rule. */
-function readConditions<T>(value: unknown, schema: z.ZodType<T>): ReadMatchResult<T> {
-  const problemAt = jsonProblem('match')
-  const unsafe = findUnsafeValue(value)
-  if (unsafe) return { ok: false, problems: [problemAt(unsafe.path, unsafe.message)] }
-  const result = parseWith(schema, value, ['when'])
-  if (result.ok) return { ok: true, match: result.data }
+  const result = parseWith(schema, value, under)
+  if (result.ok) return result
   const problems = result.errors
     .slice(0, MAX_PROBLEMS)
-    .map(({ path, message }) => problemAt(path.slice(1), message))
+    .map(({ path, message }) => problemAt(path.slice(under.length), message))
   return { ok: false, problems }
 }
 
-/** Checks a `match` on calls of the request log. */
-export const readMatch = (value: unknown): ReadMatchResult<MatchDefinition> =>
-  readConditions(value, CallMatch)
+/** Checks one rule. To compile it, make it a scenario of one rule whose name is the rule's id. */
+export const readRule = (value: unknown) => readPart(Rule, value, 'rule')
+
+/** Returns the warnings about a valid rule. */
+export const ruleWarnings = (rule: RuleDefinition): Problem[] =>
+  lintRule(rule).map(({ path, message }) => jsonProblem('rule')(path, message))
+
+/** Checks a `match` on calls of the request log, with the messages for the `when` of a rule. */
+export const readMatch = (value: unknown) => readPart(CallMatch, value, 'match', ['when'])
 
 /** Checks a `match` on the fields of a resource. */
-export const readFields = (value: unknown): ReadMatchResult<FieldsDefinition> =>
-  readConditions(value, Fields)
+export const readFields = (value: unknown) => readPart(Fields, value, 'match', ['when'])
+
+/** A `match`: the conditions that a call of the request log must meet. */
+export type MatchDefinition = z.infer<typeof CallMatch>

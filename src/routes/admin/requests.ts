@@ -99,7 +99,7 @@ export async function readRequestMatch(
   const { readMatch } = await loadReader()
   const read = readMatch(value)
   if (!read.ok) throw invalidMatch(read.problems, field)
-  return compileMatch(read.match, tablesOf)
+  return compileMatch(read.data, tablesOf)
 }
 
 /** One page of calls: fewer than asked for, if their bodies are large. */

@@ -73,7 +73,7 @@ async function testsFor(value: object, known: readonly string[]): Promise<Test[]
     )
   const read = readFields(value)
   if (!read.ok) throw invalidMatch(read.problems)
-  return testsOf('data', read.match as Condition)
+  return testsOf('data', read.data as Condition)
 }
 
 /** Returns the text that a field must be equal to; `undefined` if the match does not require one text. */
