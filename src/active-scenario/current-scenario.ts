@@ -96,7 +96,7 @@ type CountedRule = { scenario: string; id: string; name: string }
 
 /** A scenario with the hits of the rules of these layers, and its expectations. */
 export function describeScenario(
-  { name, title }: Pick<CompiledScenario, 'name' | 'title'>,
+  { name, definition }: CompiledScenario,
   layers: readonly CompiledScenario[],
   hitsOf: (rule: CountedRule) => number,
   expect: Expectation[],
@@ -109,7 +109,7 @@ export function describeScenario(
   })
   return {
     name,
-    title: title ?? null,
+    title: definition.title ?? null,
     rules: layers.flatMap(({ rules }) => rules.map(hitCount)),
     webhooks: layers.flatMap(({ webhooks }) => webhooks.map(hitCount)),
     expect,

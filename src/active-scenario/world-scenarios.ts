@@ -278,7 +278,7 @@ export class Scenarios {
   list() {
     const library = this.#library
     return library.names.map((name) => {
-      const { title = null, description = null } = library.get(name)!
+      const { title = null, description = null } = library.get(name)!.definition
       const file = library.fileOf(name) ?? null
       return { name, title, description, file, active: this.name === name }
     })

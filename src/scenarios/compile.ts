@@ -10,6 +10,7 @@ import type {
   Expectation,
   LifecycleOutcome,
   ResponseOutcome,
+  RuleLimits,
   TimelineAction,
   TimelinePayment,
   Turn,
@@ -23,6 +24,8 @@ import { ruleIds } from './references.ts'
 import type { RuleDefinition, WebhookRuleDefinition } from './rule-schema.ts'
 import type { CountDefinition, ScenarioDefinition } from './scenario-schema.ts'
 import type { ActionDefinition, TimelineDefinition } from './timeline-schema.ts'
+
+type AnyRuleDefinition = RuleDefinition | WebhookRuleDefinition
 
 /** Removes the keys whose value is undefined, as exact optional types require. */
 function omitUndefined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
@@ -62,7 +65,6 @@ function compileTurn(definition: OutcomeDefinition | 'pass'): Turn | 'pass' {
     transaction: paymentSteps(transaction),
   }) as LifecycleOutcome
   return {
-    whole: { ...response, ...lifecycle },
     ...(Object.keys(response).length > 0 && { response }),
     ...(Object.keys(lifecycle).length > 0 && { lifecycle }),
   }
@@ -81,64 +83,60 @@ function testsIn(when: Readonly<Record<string, unknown>>, parts: readonly Test['
   )
 }
 
-function compileLimits({
-  key,
+type Names = Pick<RuleLimits, 'scenario' | 'id' | 'name'>
+
+/** Compiles what rules and webhook rules have in common. */
+const compileLimits = (
+  { when, key, skip = 0, times = Number.POSITIVE_INFINITY, chance = 1 }: AnyRuleDefinition,
+  parts: readonly Test['part'][],
+  names: Names,
+): RuleLimits => ({
+  ...names,
+  tests: testsIn(when, parts),
   skip,
   times,
   chance,
-}: Pick<RuleDefinition, 'key' | 'skip' | 'times' | 'chance'>) {
-  return {
-    skip: skip ?? 0,
-    times: times ?? Number.POSITIVE_INFINITY,
-    chance: chance ?? 1,
-    ...(key !== undefined && { keyOf: keyReader(key) }),
-  }
-}
+  ...(key !== undefined && { keyOf: keyReader(key) }),
+})
 
-/** Compiles one valid rule. Its counters are named after `scenario` and `id`. */
-function compileRule(
-  definition: RuleDefinition,
-  scenario: string,
-  id: string,
-  name: string,
-): CompiledRule {
+/** Compiles one valid rule. Its counters are named after the scenario and the id. */
+function compileRule(definition: RuleDefinition, names: Names): CompiledRule {
   const { when } = definition
-  const tests = testsIn(when, CALL_PARTS)
   const { list, thenOn } = turnsOf(definition)
   const turns = list.map(compileTurn)
   return {
-    scenario,
-    id,
-    name,
-    tests,
-    ...compileLimits(definition),
+    ...compileLimits(definition, CALL_PARTS, names),
     operations: operationsOf(when.operation),
     perItem:
-      when.item !== undefined ||
-      turns.some((turn) => turn !== 'pass' && turn.whole.kyc !== undefined),
+      when.item !== undefined || turns.some((turn) => turn !== 'pass' && turn.lifecycle?.kyc),
     turns,
     thenOn,
   }
 }
 
-function compileWebhookRule(
-  definition: WebhookRuleDefinition,
-  scenario: string,
-  id: string,
-  name: string,
-): CompiledWebhookRule {
-  const { when, then } = definition
-  const tests = testsIn(when, EVENT_PARTS)
-  const { delay, hold_until: holdUntil, ...rest } = then
+function compileWebhookRule(definition: WebhookRuleDefinition, names: Names): CompiledWebhookRule {
+  const { delay, hold_until: holdUntil, ...rest } = definition.then
   return {
-    scenario,
-    id,
-    name,
-    tests,
-    ...compileLimits(definition),
-    events: eventsOf(when.event),
+    ...compileLimits(definition, EVENT_PARTS, names),
+    events: eventsOf(definition.when.event),
     outcome: omitUndefined({ ...rest, delay: delayOf(delay), holdUntil }) as WebhookOutcome,
   }
+}
+
+/** Compiles the rules of a list. A rule without a name has its number as its name. */
+function compileRules<D extends AnyRuleDefinition, R>(
+  definitions: readonly D[],
+  { scenario, prefix, noun }: { scenario: string; prefix: string; noun: string },
+  compileOne: (definition: D, names: Names) => R,
+): R[] {
+  const ids = ruleIds(definitions)
+  return definitions.map((definition, i) =>
+    compileOne(definition, {
+      scenario,
+      id: `${prefix}${ids[i]}`,
+      name: definition.name ?? `${noun} ${i + 1}`,
+    }),
+  )
 }
 
 const compilePayment = ({
@@ -165,57 +163,34 @@ function compileAction(definition: ActionDefinition): TimelineAction {
   return definition as TimelineAction
 }
 
-function compileEntry({
-  after,
-  every,
-  times,
-  do: action,
-}: TimelineDefinition): CompiledTimelineEntry {
-  const entry = {
+const compileEntry = ({ after, every, times, do: action }: TimelineDefinition) =>
+  omitUndefined({
     after_ms: ms(after),
     every_ms: every && ms(every),
     times,
     do: compileAction(action),
-  }
-  return omitUndefined(entry) as CompiledTimelineEntry
-}
+  }) as CompiledTimelineEntry
 
 const compileExpectation = (count: CountDefinition): Expectation =>
   typeof count === 'number' ? { exactly: count } : (omitUndefined(count) as Expectation)
 
 /** Compiles a valid definition, and its rules on first use: a start needs none of them. */
 export function compileScenario(definition: ScenarioDefinition, name: string): CompiledScenario {
-  const {
-    title,
-    description,
-    extends: parent,
-    base,
-    rules = [],
-    webhooks = [],
-    timeline = [],
-    expect,
-    assume = {},
-  } = definition
-  const ids = ruleIds(rules)
+  const { base, rules = [], webhooks = [], timeline = [], expect, assume = {} } = definition
   const compiled = onDemand(() =>
-    rules.map((rule, i) => compileRule(rule, name, ids[i]!, rule.name ?? `rule ${i + 1}`)),
+    compileRules(rules, { scenario: name, prefix: '', noun: 'rule' }, compileRule),
   )
-  const webhookIds = ruleIds(webhooks)
   return {
     name,
-    ...omitUndefined({ title, description, extends: parent }),
     base: base !== 'none',
     assume: givenReadings(assume),
     get rules() {
       return compiled()
     },
-    webhooks: webhooks.map((rule, i) =>
-      compileWebhookRule(
-        rule,
-        name,
-        `webhooks:${webhookIds[i]}`,
-        rule.name ?? `webhook rule ${i + 1}`,
-      ),
+    webhooks: compileRules(
+      webhooks,
+      { scenario: name, prefix: 'webhooks:', noun: 'webhook rule' },
+      compileWebhookRule,
     ),
     timeline: timeline.map(compileEntry),
     expect: new Map(

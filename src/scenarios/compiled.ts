@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { Readings } from '../assumptions/readings.ts'
 import { BankStatus } from '../model/bank-account.ts'
+import type { DeliveryFault } from '../model/delivery.ts'
 import { type Delay, MAX_MS } from '../model/duration.ts'
 import { KycStatus, type PanResult } from '../model/kyc.ts'
 import { MIN_PAISE, PaymentFailure, PaymentStatus, paiseOf } from '../model/payment.ts'
@@ -13,6 +14,7 @@ import {
   MIN_REPEAT_MS,
   type OperationId,
 } from './operations-and-events.ts'
+import type { OutcomeDefinition } from './outcome-schema.ts'
 import type { RuleDefinition } from './rule-schema.ts'
 import type { ScenarioDefinition } from './scenario-schema.ts'
 import type { ActionDefinition } from './timeline-schema.ts'
@@ -60,11 +62,11 @@ export const BankStep = z.strictObject({
 export type BankStep = z.infer<typeof BankStep>
 
 /** How a response is broken. */
-export type ResponseFault = 'reset' | 'hang' | 'empty' | 'malformed' | 'truncate'
+export type ResponseFault = NonNullable<OutcomeDefinition['fault']>
 
 /** How a call gets its response: a scripted one, a delayed one, or a broken one. If `fault` is set, `at` is set too. */
 export type ResponseOutcome = {
-  respond?: { status: number; body?: unknown; headers?: Readonly<Record<string, string>> }
+  respond?: NonNullable<OutcomeDefinition['respond']>
   delay?: Delay
   fault?: ResponseFault
   at?: 'before' | 'after'
@@ -80,19 +82,16 @@ export type LifecycleOutcome = {
 /** What happens to a call. */
 export type Outcome = ResponseOutcome & LifecycleOutcome
 
-/** One turn of a rule: its outcome as a whole, and its two parts; a part that the rule does not decide is `undefined`. */
-export type Turn = { whole: Outcome; response?: ResponseOutcome; lifecycle?: LifecycleOutcome }
+/** One turn of a rule: what it decides about the response and about the lifecycle. */
+export type Turn = { response?: ResponseOutcome; lifecycle?: LifecycleOutcome }
 
-/** How an event is sent. `copies` is the total number of sends. */
-export type WebhookOutcome = {
+/** How an event is sent. */
+export type WebhookOutcome = DeliveryFault & {
   delay?: Delay
+  /** The total number of sends. */
   copies?: number
   drop?: true
   holdUntil?: EventName
-  signature?: 'wrong' | 'missing'
-  timestamp?: 'stale'
-  body?: 'truncated'
-  lost_attempts?: number
 }
 
 /** The common part of rules and webhook rules: what they match, and how often they act. */
@@ -185,9 +184,6 @@ export type Expectation = { exactly?: number; at_least?: number; at_most?: numbe
 /** A compiled scenario. */
 export type CompiledScenario = {
   name: string
-  title?: string
-  description?: string
-  extends?: string
   /** Whether the default scenario is below it. */
   base: boolean
   /** Its readings of open points of the contract. */

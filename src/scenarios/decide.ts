@@ -146,9 +146,11 @@ export function createDecider({ layers, counters, chance }: DeciderDeps) {
     if (!lifecycle) return { ...hitOf(response), outcome: response.turn.response! }
     const outcome = { ...response.turn.response, ...lifecycle.turn.lifecycle }
     // The rule that decides the lifecycle is named first.
-    return response === lifecycle
-      ? { ...hitOf(lifecycle), outcome: lifecycle.turn.whole }
-      : { ...hitOf(lifecycle), outcome, also: hitOf(response) }
+    return {
+      ...hitOf(lifecycle),
+      outcome,
+      ...(response !== lifecycle && { also: hitOf(response) }),
+    }
   }
 
   const webhookRules = layers.flatMap(({ webhooks }) => webhooks)

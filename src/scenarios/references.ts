@@ -24,7 +24,7 @@ function chainOf(
   for (
     let next: CompiledScenario | undefined = start;
     next;
-    next = next.extends === undefined ? undefined : find(next.extends)
+    next = next.definition.extends === undefined ? undefined : find(next.definition.extends)
   ) {
     const again = chain.findIndex(({ name }) => name === next!.name)
     if (again >= 0) return { chain, cycle: [...chain.slice(again), next].map(({ name }) => name) }
@@ -76,7 +76,7 @@ export function checkReferences(
   find: Find,
 ): { path: Path; message: string }[] {
   const found: { path: Path; message: string }[] = []
-  const { extends: parent } = scenario
+  const { extends: parent } = scenario.definition
   if (parent !== undefined && parent !== scenario.name && !names.includes(parent)) {
     found.push({ path: ['extends'], message: unknownScenarioMessage(parent, names) })
   } else {

@@ -71,8 +71,11 @@ t.test('a folder whose folders cannot all be read is refused', async (t) => {
 
 t.test('the user’s folder is searched before the shipped one', async (t) => {
   const library = libraryOf([t.testdir({ 'slow.yaml': `title: mine\n${rule}` }), shipped])
-  t.equal(library.get('slow')?.title, 'mine')
-  t.equal(library.get('flaky-network')?.title, 'One call in ten fails, and one in five is slow')
+  t.equal(library.get('slow')?.definition.title, 'mine')
+  t.equal(
+    library.get('flaky-network')?.definition.title,
+    'One call in ten fails, and one in five is slow',
+  )
 })
 
 t.test('a scenario lies over what it extends, and that over the default', async (t) => {
