@@ -120,20 +120,33 @@ t.test('a machine whose clock is set back goes on, and says so once', async (t) 
       log,
     },
   })
-  const now = async (path = '') => (await get(`${path}/__admin/clock`)).body.now
+  const now = async (base = '') => (await get(`${base}/__admin/clock`)).body.now
+  /** The time of the client after this real time; `leap` is by how much the wall clock is set. */
+  const pass = async (ms: number, leap = 0, base = '') => {
+    real.elapsed += ms
+    real.wall += ms + leap
+    return now(base)
+  }
   await now('/@other')
-  real.elapsed += 1_000
-  real.wall -= 3_600_000
-  t.equal(await now(), '2026-03-01T00:00:01.000Z')
-  real.elapsed += 2_000
-  real.wall += 2_000
-  t.equal(await now(), '2026-03-01T00:00:03.000Z')
+  t.equal(await pass(1_000, -3_600_000), '2026-03-01T00:00:01.000Z')
+  t.equal(await pass(2_000), '2026-03-01T00:00:03.000Z')
   t.equal(await now('/@other'), '2026-03-01T00:00:03.000Z')
   await post('/__admin/clock/freeze')
-  real.elapsed += 500
-  real.wall += 500
+  await pass(500)
   t.equal((await post('/__admin/clock/resume')).body.now, '2026-03-01T00:00:03.000Z')
+  t.equal(await pass(500, 3_600_000), '2026-03-01T00:00:03.500Z', 'put right it does not leap')
+  t.equal(await pass(500, 60_000), '2026-03-01T00:01:04.000Z', 'set forward it does')
   t.equal(log.lines.filter((line) => line.includes('set back')).length, 1)
+})
+
+t.test('a fast clock stops at the last instant of a timestamp', async (t) => {
+  const { post, pass, clock } = await onWall(t)
+  await post('/__admin/clock/speed', { factor: 1_000_000 })
+  for (const factor of [1_000_000, 1]) {
+    pass(1_000 * 86_400_000)
+    t.equal((await clock()).now, '9999-12-31T23:59:59.999Z')
+    await post('/__admin/clock/speed', { factor })
+  }
 })
 
 t.test('speed and resume take effect on what is pending, without a leap', async (t) => {
