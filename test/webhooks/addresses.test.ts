@@ -1,5 +1,4 @@
 import t from 'tap'
-import { MAX_URL_LENGTH } from '../../src/model/webhook.ts'
 import {
   type AddressKind,
   classifyAddress,
@@ -153,53 +152,6 @@ t.test('names of metadata services are refused before they are looked up', async
     t.match(policy.hostProblem(hostOf(`http://${name}/`)), /names a cloud metadata service/, name)
   for (const name of ['localhost', 'receiver', 'my-metadata.example', 'host.docker.internal'])
     t.equal(policy.hostProblem(hostOf(`http://${name}/`)), undefined, name)
-})
-
-t.test('URLs that are no webhook URL are refused in words', async (t) => {
-  const cases: [string, RegExp][] = [
-    ['', /not an absolute/],
-    ['/webhook', /not an absolute/],
-    ['//127.0.0.1/x', /not an absolute/],
-    ['ftp://127.0.0.1/', /not an absolute/],
-    ['file:///etc/passwd', /not an absolute/],
-    ['javascript:alert(1)', /not an absolute/],
-    ['http:/127.0.0.1/', /not an absolute/],
-    ['http:127.0.0.1', /not an absolute/],
-    ['http://', /not an absolute/],
-    [' http://127.0.0.1/', /not an absolute/],
-    ['http://127.0.0.1/a b', /not an absolute/],
-    ['http://127.0.0.1\n/', /not an absolute/],
-    ['http://good.example\\@127.0.0.1/', /not an absolute/],
-    ['http://256.256.256.256/', /not an absolute/],
-    ['http://[::1/', /not an absolute/],
-    ['http://[fe80::1%25eth0]/', /not an absolute/],
-    ['http://x:99999/', /not an absolute/],
-    ['http://user@127.0.0.1/', /user info/],
-    ['http://user:pass@127.0.0.1/', /user info/],
-    ['http://@127.0.0.1/', /user info/],
-    ['http://127.0.0.1:0/', /port 0/],
-    [`http://127.0.0.1/${'x'.repeat(MAX_URL_LENGTH)}`, /longer than 2048/],
-  ]
-  for (const [text, problem] of cases)
-    t.match(readTarget(text), { problem }, JSON.stringify(text.slice(0, 60)))
-})
-
-t.test('a webhook URL is read into the parts a connection needs', async (t) => {
-  t.same(readTarget('http://Example.TEST:8080/a/b?c=d#e'), {
-    target: {
-      host: 'example.test',
-      path: '/a/b?c=d',
-      authority: 'example.test:8080',
-      origin: 'http://example.test:8080',
-    },
-  })
-  t.same(readTarget('https://[::1]'), {
-    target: { host: '::1', path: '/', authority: '[::1]', origin: 'https://[::1]' },
-  })
-  t.match(readTarget('http://localhost./x@y'), { target: { host: 'localhost', path: '/x@y' } })
-  const longest = `http://127.0.0.1/${'x'.repeat(MAX_URL_LENGTH - 17)}`
-  t.equal(longest.length, MAX_URL_LENGTH)
-  t.match(readTarget(longest), { target: { host: '127.0.0.1' } })
 })
 
 t.test('the allow list names public hosts in any spelling, and opens nothing else', async (t) => {

@@ -14,33 +14,28 @@ const events = (n: number) => Array.from({ length: n }, (_, i) => ({ id: `evt_${
 const orders = (n: number, maxOrders: number, random = seeded(1)) => [
   ...arrivalOrders({ events: events(n), random, max_orders: maxOrders }),
 ]
-const texts = (n: number, maxOrders: number) =>
-  orders(n, maxOrders).map((order) => order.indexes.join(''))
 
-t.test(
-  'three events are tried in every other order, nearest first, then with repeats',
-  async (t) => {
-    t.same(
-      orders(3, 1_000)
-        .slice(0, 12)
-        .map(({ indexes, copies, disturbance }) => [indexes.join(''), copies, disturbance]),
-      [
-        ['021', 0, 1],
-        ['102', 0, 1],
-        ['120', 0, 2],
-        ['201', 0, 2],
-        ['210', 0, 3],
-        ['0012', 1, 0],
-        ['0112', 1, 0],
-        ['0122', 1, 0],
-        ['0102', 1, 1],
-        ['0121', 1, 1],
-        ['0021', 1, 1],
-        ['0221', 1, 1],
-      ],
-    )
-  },
-)
+t.test('three events: every other order, the nearest first, then with repeats', async (t) => {
+  t.same(
+    orders(3, 1_000)
+      .slice(0, 12)
+      .map(({ indexes, copies, disturbance }) => [indexes.join(''), copies, disturbance]),
+    [
+      ['021', 0, 1],
+      ['102', 0, 1],
+      ['120', 0, 2],
+      ['201', 0, 2],
+      ['210', 0, 3],
+      ['0012', 1, 0],
+      ['0112', 1, 0],
+      ['0122', 1, 0],
+      ['0102', 1, 1],
+      ['0121', 1, 1],
+      ['0021', 1, 1],
+      ['0221', 1, 1],
+    ],
+  )
+})
 
 t.test('small lists are explored completely', async (t) => {
   // n! - 1 reorderings; with one repeat, each of n! orders takes n(n+1)/2 places for it.
@@ -88,26 +83,6 @@ t.test('every order is one that at-least-once delivery allows', async (t) => {
   }
 })
 
-t.test(
-  'shorter orders come first, and within one length those with the smallest distance',
-  async (t) => {
-    for (const [n, maxOrders] of [
-      [3, 500],
-      [5, 100],
-      [8, 300],
-    ] as const) {
-      const all = orders(n, maxOrders)
-      const keys = all.map((order) => order.indexes.length * 1e6 + order.disturbance)
-      t.same(
-        keys,
-        [...keys].sort((a, b) => a - b),
-        `${n} events`,
-      )
-      t.equal(all[0]?.disturbance, 1, 'the first is one swap of neighbours')
-    }
-  },
-)
-
 t.test('with many events there are still repeats and distant orders', async (t) => {
   const all = orders(8, 200)
   t.equal(all.length, 200)
@@ -119,40 +94,3 @@ t.test('with many events there are still repeats and distant orders', async (t) 
     'some are far from the order given',
   )
 })
-
-t.test('the same seed gives the same orders, another seed gives others', async (t) => {
-  const of = (seed: number) => orders(8, 60, seeded(seed)).map((order) => order.indexes.join(''))
-  t.same(of(7), of(7))
-  t.notSame(of(7), of(8))
-})
-
-t.test('no events, a maximum of 0, or a single event give no order', async (t) => {
-  t.same(orders(0, 10), [])
-  t.same(orders(3, 0), [])
-  t.same(orders(3, -1), [])
-  t.same(texts(1, 10), ['00'])
-  t.equal(orders(3, 1).length, 1)
-})
-
-t.test('it is lazy and quick with many events', async (t) => {
-  const startedAt = performance.now()
-  const [first] = arrivalOrders({ events: events(200), random: seeded(1), max_orders: 50 })
-  t.equal(first?.disturbance, 1)
-  t.equal(orders(60, 200).length, 200)
-  t.ok(performance.now() - startedAt < 20_000)
-})
-
-t.test(
-  'it finds the shortest order that breaks a receiver where the last event wins',
-  async (t) => {
-    const history = [{ status: 'PENDING' }, { status: 'PROCESSING' }, { status: 'SUCCESS' }]
-    const lastWins = (sequence: { status: string }[]) => sequence.at(-1)?.status
-    const broken = [...arrivalOrders({ events: history, random: seeded(1), max_orders: 50 })].find(
-      (order) => lastWins(order.sequence) !== 'SUCCESS',
-    )
-    t.same(
-      broken?.sequence.map((event) => event.status),
-      ['PENDING', 'SUCCESS', 'PROCESSING'],
-    )
-  },
-)

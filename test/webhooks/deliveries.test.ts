@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { type StartOptions, start } from '../helper.ts'
 import { receiver, SECRET, status } from '../receiver.ts'
@@ -32,83 +31,6 @@ async function rawReceiver(t: Test, answer: (socket: Socket) => void): Promise<s
   })
   return `http://127.0.0.1:${(server.address() as { port: number }).port}/`
 }
-
-/** Writes a chunk repeatedly until the other side closes the connection. */
-function drip(socket: Socket, piece: string | Buffer, everyMs: number) {
-  const timer = setInterval(() => socket.write(piece), everyMs)
-  socket.on('close', () => clearInterval(timer))
-}
-const HEAD = 'HTTP/1.1 200 OK\r\n'
-
-t.test('hostile receivers end within the deadline, each with its own error code', async (t) => {
-  const bomb = gzipSync(Buffer.alloc(50_000_000))
-  const table: [name: string, code: string, answer: (socket: Socket) => void][] = [
-    ['hang', 'timeout_response', () => {}],
-    [
-      'drip of the head',
-      'timeout_response',
-      (socket) => {
-        socket.write(`${HEAD}x-slow: `)
-        drip(socket, 'x', 10)
-      },
-    ],
-    [
-      'drip of the body',
-      'timeout_body',
-      (socket) => {
-        socket.write(`${HEAD}content-length: 100000\r\n\r\n`)
-        drip(socket, 'x', 10)
-      },
-    ],
-    [
-      'endless body',
-      'response_too_large',
-      (socket) => {
-        socket.write(`${HEAD}\r\n`)
-        drip(socket, Buffer.alloc(32_768, 'x'), 1)
-      },
-    ],
-    [
-      'gzip bomb',
-      'response_compressed',
-      (socket) => {
-        const head = `${HEAD}content-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`
-        socket.end(Buffer.concat([Buffer.from(head), bomb]))
-      },
-    ],
-    [
-      'redirect to a metadata address',
-      'redirect',
-      (socket) =>
-        socket.end(
-          'HTTP/1.1 307 Go\r\nlocation: http://169.254.169.254/latest\r\ncontent-length: 0\r\n\r\n',
-        ),
-    ],
-    ['garbage', 'not_http', (socket) => socket.end('\u0000\u0001 what is this\r\n\r\n')],
-    ['silence', 'no_response', (socket) => socket.end()],
-    ['reset', 'reset', (socket) => void socket.resetAndDestroy()],
-    ['refusal', 'status', (socket) => socket.end('HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n')],
-  ]
-  const box = await start(t, quick())
-  await box.post('/v1/clientWebhook', { url: 'http://127.0.0.1:1/', webhook_secret: SECRET })
-  for (const [name, code, answer] of table) {
-    await box.put('/v1/clientWebhook', { url: await rawReceiver(t, answer) })
-    const before = performance.now()
-    const { body } = await box.post('/__admin/webhooks/trigger', { event: 'webhook.test' })
-    const took = performance.now() - before
-    const { delivery_id } = body.deliveries[0]
-    const [attempt] = body.deliveries[0].attempts
-    t.equal(attempt.error?.code, code, `${name}: ${attempt.error?.message}`)
-    const remark = code === 'response_too_large' || code === 'response_compressed'
-    t.equal(body.deliveries[0].status, remark ? 'delivered' : 'pending', name)
-    t.ok(took < DEADLINE_MS + 10_000, `${name} took ${Math.round(took)} ms`)
-    t.ok(attempt.response.length <= 4_096)
-    const timer = (await box.get('/__admin/timers')).body.timers.find(
-      ({ resource_id }: { resource_id: string }) => resource_id === delivery_id,
-    )
-    if (timer) await box.call('DELETE', `/__admin/timers/${timer.timer_id}`)
-  }
-})
 
 t.test(
   'a receiver that hangs costs an advance its deadline once, however many payments wait',

@@ -69,15 +69,12 @@ t.test('the published test vector comes out', async (t) => {
   t.ok(signatures.includes('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE='))
 })
 
-t.test(
-  'the first signature is keyed with the UTF-8 bytes, the hex one over the body alone',
-  async (t) => {
-    const headers = signWebhook({ id: ID, timestamp: NOW, body: BODY, secret: 'पैसा' })
-    const hmac = (text: string) => createHmac('sha256', Buffer.from('पैसा')).update(text)
-    t.equal(headers['webhook-signature'], `v1,${hmac(`${ID}.${NOW}.${BODY}`).digest('base64')}`)
-    t.equal(headers['x-webhook-signature'], hmac(BODY).digest('hex'))
-  },
-)
+t.test('the key is the UTF-8 bytes; the hex signature is of the body alone', async (t) => {
+  const headers = signWebhook({ id: ID, timestamp: NOW, body: BODY, secret: 'पैसा' })
+  const hmac = (text: string) => createHmac('sha256', Buffer.from('पैसा')).update(text)
+  t.equal(headers['webhook-signature'], `v1,${hmac(`${ID}.${NOW}.${BODY}`).digest('base64')}`)
+  t.equal(headers['x-webhook-signature'], hmac(BODY).digest('hex'))
+})
 
 t.test('a secret that is base64 has two signatures, another one', async (t) => {
   const count = (secret: string) =>
@@ -94,31 +91,25 @@ t.test('a secret that is base64 has two signatures, another one', async (t) => {
     t.equal(count(secret), 1, secret)
 })
 
-t.test('text and bytes of a body are signed alike', async (t) => {
-  const input = { id: ID, timestamp: NOW, secret: 'topsecret123' }
-  t.same(signWebhook({ ...input, body: BODY }), signWebhook({ ...input, body: Buffer.from(BODY) }))
-})
-
-t.test(
-  'the public standardwebhooks package verifies every secret it takes, in both modes',
-  async (t) => {
-    let byDefault = 0
-    for (const secret of SECRETS) {
-      const headers = signWebhook({ id: ID, timestamp: NOW, body: BODY, secret })
-      const raw = new Webhook(new TextEncoder().encode(secret), { format: 'raw' })
-      if (!same(() => raw.verify(BODY, headers))) t.fail(`raw mode: ${secret}`)
-      let usual: Webhook
-      try {
-        usual = new Webhook(secret)
-      } catch {
-        continue // its default mode takes base64 only
-      }
-      byDefault++
-      if (!same(() => usual.verify(BODY, headers))) t.fail(`default mode: ${secret}`)
+t.test('the public package and the inbox verify every secret that they take', async (t) => {
+  let byDefault = 0
+  for (const secret of SECRETS) {
+    const headers = signWebhook({ id: ID, timestamp: NOW, body: BODY, secret })
+    const raw = new Webhook(new TextEncoder().encode(secret), { format: 'raw' })
+    if (!same(() => raw.verify(BODY, headers))) t.fail(`raw mode: ${secret}`)
+    const verdict = verifySignature({ headers, body: Buffer.from(BODY), secret, now: NOW })
+    if (!verdict.ok) t.fail(`${secret}: ${verdict.reason}`)
+    let usual: Webhook
+    try {
+      usual = new Webhook(secret)
+    } catch {
+      continue // its default mode takes base64 only
     }
-    t.ok(byDefault > 350, `${byDefault} of ${SECRETS.length} secrets in default mode`)
-  },
-)
+    byDefault++
+    if (!same(() => usual.verify(BODY, headers))) t.fail(`default mode: ${secret}`)
+  }
+  t.ok(byDefault > 350, `${byDefault} of ${SECRETS.length} secrets in default mode`)
+})
 
 function same(verify: () => unknown): boolean {
   try {
@@ -127,14 +118,6 @@ function same(verify: () => unknown): boolean {
     return false
   }
 }
-
-t.test('what is signed verifies, with every secret', async (t) => {
-  for (const secret of SECRETS) {
-    const headers = signWebhook({ id: ID, timestamp: NOW, body: BODY, secret })
-    const verdict = verifySignature({ headers, body: Buffer.from(BODY), secret, now: NOW })
-    if (!verdict.ok) t.fail(`${secret}: ${verdict.reason}`)
-  }
-})
 
 t.test('one fitting signature is enough, in either reading of the secret', async (t) => {
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
@@ -301,19 +284,4 @@ t.test('a timestamp at the edge of the tolerance verifies', async (t) => {
   const headers = signWebhook({ id: ID, timestamp: NOW, body: BODY, secret: SECRET })
   for (const now of [NOW - 300, NOW, NOW + 300])
     t.same(verifySignature({ headers, body: BODY, secret: SECRET, now }), { ok: true })
-})
-
-t.test('the public package refuses what a fault made', async (t) => {
-  for (const fault of [
-    { signature: 'wrong' },
-    { signature: 'missing' },
-    { timestamp: 'stale' },
-  ] as SignFault[]) {
-    const headers = signWebhook({ id: ID, timestamp: NOW, body: BODY, secret: SECRET }, fault)
-    t.throws(() => new Webhook(SECRET).verify(BODY, headers), JSON.stringify(fault))
-    t.throws(
-      () => new Webhook(SECRET, { format: 'raw' }).verify(BODY, headers),
-      JSON.stringify(fault),
-    )
-  }
 })
