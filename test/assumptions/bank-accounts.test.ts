@@ -47,15 +47,6 @@ const ACCOUNT = { ...BLOCKED, account_number: '123456789012' }
 const accountsOf = async ({ get }: Awaited<ReturnType<typeof start>>) =>
   (await get(`/v1/bank/${KABIR}`)).body.data as { bank_id: string; bank_status: string }[]
 
-t.test('same_bank_account=conflict: the second call is 409 and stores nothing', async (t) => {
-  const sandbox = await start(t)
-  const { bank_id } = (await sandbox.post('/v1/bank', ACCOUNT)).body.data.data
-  const again = await sandbox.post('/v1/bank', ACCOUNT)
-  t.match(again, { status: 409, body: { error: 'bank_account_exists' } })
-  t.match(again.body.message, bank_id)
-  t.equal((await accountsOf(sandbox)).filter((one) => one.bank_id === bank_id).length, 1)
-})
-
 t.test('same_bank_account=existing: the second call returns the account', async (t) => {
   const sandbox = await start(t, { assume: { same_bank_account: 'existing' } })
   const first = await sandbox.post('/v1/bank', ACCOUNT)

@@ -16,15 +16,6 @@ const fail = async ({ pay, post }: Sandbox, more = {}) => {
   await post(`/__admin/simulate/transactions/${transaction_id}`, { status: 'FAILED', reason })
 }
 
-t.test('history_metadata=reason: a failed payment has the reason', async (t) => {
-  const sandbox = await start(t)
-  await fail(sandbox)
-  t.match(await newest(sandbox), {
-    status: 'FAILED',
-    metadata: { reason: 'bank_account_closed', source: 'beneficiary_bank' },
-  })
-})
-
 t.test('history_metadata=null: no reason, and a later change brings it back', async (t) => {
   const sandbox = await start(t, { assume: { history_metadata: 'null' } })
   await fail(sandbox)
@@ -50,14 +41,6 @@ t.test('missing_remark: an empty text or null; a remark is shown in both', async
     await sandbox.pay({ remark: 'Rent' })
     t.equal((await newest(sandbox)).remark, 'Rent')
   }
-})
-
-t.test('user_history=payer: the receiver does not see the payment', async (t) => {
-  const sandbox = await start(t)
-  const before = (await history(sandbox, `/user/${ROHAN}`)).total_transactions
-  await sandbox.pay()
-  t.equal((await history(sandbox, `/user/${ROHAN}`)).total_transactions, before)
-  t.equal((await history(sandbox, `/user/${ASHA}`)).transactions[0]!.user_id, ASHA)
 })
 
 t.test(

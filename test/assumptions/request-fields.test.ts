@@ -25,16 +25,6 @@ t.test('own_request_fields ignored: any value has no effect', async (t) => {
   }
 })
 
-t.test('own_request_fields accepted: they are validated and stored', async (t) => {
-  const { pay, get } = await start(t)
-  t.equal((await pay({ remark: 'Rent' })).status, 200)
-  const { body } = await get('/v1/transaction/history?limit=1', TOKEN)
-  t.equal(body.data.transactions[0].remark, 'Rent')
-  t.same(errorsOf(await pay({ currency_code: 'USD' })), [
-    'currency_code: must be "INR"; found "USD"',
-  ])
-})
-
 t.test('amount_as_text refused: only a number is an amount', async (t) => {
   const { pay } = await start(t, { assume: { amount_as_text: 'refused' } })
   t.same(errorsOf(await pay({ amount: '10.00' })), ['amount: must be a number; found "10.00"'])

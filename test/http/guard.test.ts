@@ -27,49 +27,22 @@ t.test('every admin call rejects foreign hosts, foreign sites and missing tokens
   const box = await start(t, { app: { adminToken: 'admin-secret' } })
   const good = { host: '127.0.0.1:4310', 'x-admin-token': 'admin-secret' }
   const own = 'http://127.0.0.1:4310'
+  // More spellings are in the tests of each guard; here it matters that no call is without one.
   const refused: [what: Record<string, string>, error: string][] = [
-    // Names that are not this machine's: a page that rebinds its own name comes with these.
-    [{ host: 'evil.example' }, 'host_not_allowed'],
     [{ host: 'evil.example:4310' }, 'host_not_allowed'],
     [{ host: '127.0.0.1.evil.example' }, 'host_not_allowed'],
-    [{ host: '127.0.0.1.nip.io' }, 'host_not_allowed'],
-    [{ host: 'localhost.evil.example' }, 'host_not_allowed'],
-    [{ host: 'localhost.' }, 'host_not_allowed'],
-    [{ host: 'evil.localhost.example' }, 'host_not_allowed'],
     [{ host: 'user@127.0.0.1' }, 'host_not_allowed'],
-    [{ host: '127.0.0.1@evil.example' }, 'host_not_allowed'],
-    [{ host: '127.0.0.1:4310:80' }, 'host_not_allowed'],
-    [{ host: '127.0.0.1/evil' }, 'host_not_allowed'],
-    [{ host: '127.0.0.1 evil' }, 'host_not_allowed'],
-    [{ host: '[::1' }, 'host_not_allowed'],
-    [{ host: '[::1].evil.example' }, 'host_not_allowed'],
-    [{ host: '%31%32%37.0.0.1' }, 'host_not_allowed'],
-    [{ host: '0x7f.1.evil.example' }, 'host_not_allowed'],
-    [{ host: 'host.docker.internal.evil.example' }, 'host_not_allowed'],
-    // Pages of another site, port, scheme or none.
     [{ origin: 'https://evil.example' }, 'cross_site_rejected'],
-    [{ origin: 'http://127.0.0.1' }, 'cross_site_rejected'],
     [{ origin: 'http://127.0.0.1:3000' }, 'cross_site_rejected'],
-    [{ origin: 'http://localhost:4310' }, 'cross_site_rejected'],
-    [{ origin: 'http://127.0.0.1:4310.evil.example' }, 'cross_site_rejected'],
-    [{ origin: 'http://evil.example@127.0.0.1:4310' }, 'cross_site_rejected'],
     [{ origin: 'null' }, 'cross_site_rejected'],
-    [{ origin: 'file://' }, 'cross_site_rejected'],
-    [{ origin: 'chrome-extension://abcdef' }, 'cross_site_rejected'],
-    [{ origin: `${own}/` }, 'cross_site_rejected'],
-    [{ origin: `${own}, https://evil.example` }, 'cross_site_rejected'],
-    [{ 'sec-fetch-site': 'cross-site' }, 'cross_site_rejected'],
     [{ 'sec-fetch-site': 'same-site' }, 'cross_site_rejected'],
-    [{ 'sec-fetch-site': 'SAME-ORIGIN' }, 'cross_site_rejected'],
-    [{ 'sec-fetch-site': 'same-origin, cross-site' }, 'cross_site_rejected'],
     [{ origin: own, 'sec-fetch-site': 'cross-site' }, 'cross_site_rejected'],
-    [{ origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' }, 'cross_site_rejected'],
-    // Those who do not have the token.
-    [{ 'x-admin-token': '' }, 'admin_token_required'],
-    [{ 'x-admin-token': 'admin-secre' }, 'admin_token_required'],
-    [{ 'x-admin-token': 'admin-secret ,admin-secret' }, 'admin_token_required'],
-    [{ 'x-admin-token': 'ADMIN-SECRET' }, 'admin_token_required'],
-    [{ 'x-admin-token': 'sbx_test_token' }, 'admin_token_required'],
+    ...['', 'admin-secre', 'admin-secret ,admin-secret', 'ADMIN-SECRET', 'sbx_test_token'].map(
+      (token): [Record<string, string>, string] => [
+        { 'x-admin-token': token },
+        'admin_token_required',
+      ],
+    ),
   ]
   const before = content(box)
   t.ok(CALLS.length >= 30)
@@ -126,91 +99,19 @@ function raw(port: number, line: string): Promise<{ status: number; text: string
 
 // What is no name, as it could stand in a path. Each goes to every place where a name is taken.
 const NO_NAMES = [
-  '.',
-  '..',
-  '...',
-  './a',
-  '../a',
-  '../../etc/passwd',
-  'a/../b',
-  'a/..',
-  '/a',
-  '//a',
-  'a//b',
-  'a/b',
-  '/etc/passwd',
-  '~',
-  '~root',
-  '%2e',
-  '%2e%2e',
-  '%2E%2E%2F',
-  '..%2f',
-  '..%2fa',
-  '..%2f..%2fetc%2fpasswd',
-  '%2fetc%2fpasswd',
-  '%2Fetc',
-  'a%2fb',
-  'a%2F..%2Fb',
-  '..%5c',
-  '..%5C..%5Cwindows',
-  '..\\',
-  '..\\..\\windows',
-  'C:',
-  'C:%5Cwindows',
-  '%252e%252e%252f',
-  '%252fetc',
-  '%c0%ae%c0%ae%c0%af',
-  '%c0%af',
-  '%ef%bc%8e%ef%bc%8e%ef%bc%8f',
-  '%e2%80%ae',
-  '%00',
-  'a%00',
-  'a%00.json',
-  '%00a',
-  'a%0a',
-  'a%0d%0aX-Injected:%201',
-  'a%09',
-  'a%20b',
-  '%20a',
-  'a%',
-  '%',
-  '%zz',
-  '%1',
-  '%ff',
-  '%u002e',
-  'A',
-  'Worker',
-  'a_b',
-  '-a',
-  'a.json',
-  'db.json',
-  'a;b',
-  'a&b',
-  'a=b',
-  'a*',
-  '*',
-  'a$(id)',
-  'a`id`',
-  'a|b',
-  "a'b",
-  '%22a%22',
-  '%3Cscript%3E',
-  '<script>',
-  '{a}',
-  '[a]',
-  'a@b',
-  '@a',
-  ':a',
-  '\u00e9',
-  '%C3%A9',
-  '%F0%9F%98%80',
-  '%EF%BC%A1',
-  '__proto__',
-  '__admin',
-  'a'.repeat(64),
-  'a'.repeat(1_000),
-  'a'.repeat(5_000),
-  'a'.repeat(20_000),
+  ...'. .. ... ./a ../a ../../etc/passwd a/../b a/.. /a //a a//b a/b /etc/passwd ~ ~root'.split(
+    ' ',
+  ),
+  ...'%2e %2e%2e %2E%2E%2F ..%2f ..%2fa ..%2f..%2fetc%2fpasswd %2fetc%2fpasswd a%2fb'.split(' '),
+  ...'a%2F..%2Fb ..%5c ..%5C..%5Cwindows ..\\ ..\\..\\windows C: C:%5Cwindows'.split(' '),
+  ...'%252e%252e%252f %252fetc %c0%ae%c0%ae%c0%af %c0%af %ef%bc%8e%ef%bc%8e%ef%bc%8f'.split(' '),
+  ...'%e2%80%ae %00 a%00 a%00.json %00a a%0a a%0d%0aX-Injected:%201 a%09 a%20b %20a'.split(' '),
+  ...'a% % %zz %1 %ff %u002e A Worker a_b -a a.json db.json a;b a&b a=b a* * a$(id) a`id`'.split(
+    ' ',
+  ),
+  ..."a|b a'b %22a%22 %3Cscript%3E <script> {a} [a] a@b @a :a \u00e9 %C3%A9".split(' '),
+  ...'%F0%9F%98%80 %EF%BC%A1 __proto__ __admin'.split(' '),
+  ...[64, 1_000, 5_000, 20_000].map((length) => 'a'.repeat(length)),
 ]
 const PLACES: [method: string, before: string, after: string][] = [
   ['GET', '/__admin/snapshots/', ''],
@@ -256,21 +157,8 @@ t.test('no path reaches a file or a client or snapshot with an invalid name', as
 t.test('no body creates a client or a snapshot with an invalid name', async (t) => {
   const { box, files } = await listening(t)
   const before = [content(box), files()]
-  const more = [
-    '',
-    ' ',
-    'a\0',
-    'a\n',
-    'a/b',
-    '../a',
-    'é',
-    '\ud800',
-    'toString()',
-    5,
-    null,
-    {},
-    ['a'],
-  ]
+  const texts = ['', ' ', 'a\0', 'a\n', 'é', '\ud800', 'toString()']
+  const more = [...texts, 5, null, {}, ['a']]
   for (const name of [...NO_NAMES, ...more]) {
     for (const path of ['/__admin/clients', '/__admin/snapshots']) {
       const answer = await box.post(path, { name })
@@ -292,21 +180,18 @@ t.test('no body creates a client or a snapshot with an invalid name', async (t) 
   t.same(files(), before[1], 'names reach no file')
 })
 
-t.test(
-  'the admin page is found without its last slash too, in the client of the base path',
-  async (t) => {
-    const { app } = await start(t)
-    for (const base of ['', '/@w']) {
-      const url = `${base}/__admin`
-      const headers = { host: '127.0.0.1:4310' }
-      const answer = await app.inject({ method: 'GET', url, headers })
-      t.equal(answer.statusCode, 308)
-      const to = new URL(String(answer.headers['location']), `http://127.0.0.1:4310${url}`)
-      t.equal(to.pathname, `${url}/`)
-      t.equal((await app.inject({ method: 'GET', url: to.pathname, headers })).statusCode, 200)
-    }
-  },
-)
+t.test('the admin page is found without its last slash, also of a base path', async (t) => {
+  const { app } = await start(t)
+  for (const base of ['', '/@w']) {
+    const url = `${base}/__admin`
+    const headers = { host: '127.0.0.1:4310' }
+    const answer = await app.inject({ method: 'GET', url, headers })
+    t.equal(answer.statusCode, 308)
+    const to = new URL(String(answer.headers['location']), `http://127.0.0.1:4310${url}`)
+    t.equal(to.pathname, `${url}/`)
+    t.equal((await app.inject({ method: 'GET', url: to.pathname, headers })).statusCode, 200)
+  }
+})
 
 t.test('a browser at the root gets to the console, any other caller gets a 404', async (t) => {
   const { app, call } = await start(t)

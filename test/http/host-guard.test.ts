@@ -1,36 +1,24 @@
 import t from 'tap'
-import { hostNameOf } from '../../src/http/guards.ts'
 import { start } from '../helper.ts'
 
 t.test('accepts loopback names, addresses, names without a dot and allowed names', async (t) => {
   const { get } = await start(t, { app: { allowHost: ['Sandbox.Example.com'] } })
-  const table: [host: string, status: number][] = [
-    ['127.0.0.1:4310', 200],
-    ['127.0.0.1', 200],
-    ['localhost', 200],
-    ['LOCALHOST:4310', 200],
-    ['[::1]:4310', 200],
-    ['[::1]', 200],
-    ['192.168.1.20:4310', 200],
-    ['8.8.8.8', 200],
-    ['sandbox', 200],
-    ['payout_sandbox:4310', 200],
-    ['api.localhost:4310', 200],
-    ['host.docker.internal:4310', 200],
-    ['sandbox.example.com', 200],
-    ['SANDBOX.example.COM:80', 200],
-    ['example.com', 403],
-    ['evil.sandbox.example.com', 403],
-    ['sandbox.example.com.evil.com', 403],
-    ['127.0.0.1.evil.com', 403],
-    ['localhost.evil.com', 403],
-    ['evillocalhost.com', 403],
-    ['localhost@evil.com', 403],
-    ['local host', 403],
-    ['localhost:4310:1', 403],
-    ['localhost/', 403],
-    ['<script>', 403],
-    ['münchen', 403],
+  const fine = [
+    ...['127.0.0.1:4310', '127.0.0.1', 'localhost', 'LOCALHOST:4310', '[::1]:4310', '[::1]'],
+    ...['[FE80::1]:80', '192.168.1.20:4310', '8.8.8.8', 'sandbox', 'payout_sandbox:4310'],
+    ...['api.localhost:4310', 'host.docker.internal:4310', 'sandbox.example.com'],
+    'SANDBOX.example.COM:80',
+  ]
+  const foreign = [
+    ...['example.com', 'evil.sandbox.example.com', 'sandbox.example.com.evil.com', '[::1'],
+    ...['127.0.0.1.evil.com', '127.0.0.1.nip.io', 'localhost.evil.com', 'evillocalhost.com'],
+    ...['localhost.', 'localhost@evil.com', 'user@127.0.0.1', '127.0.0.1 evil', 'local host'],
+    ...['localhost:4310:1', 'localhost/', '[::1].evil.com', '%31%32%37.0.0.1', '<script>'],
+    ...['0x7f.1.evil.com', 'host.docker.internal.evil.com', 'münchen'],
+  ]
+  const table = [
+    ...fine.map((host) => [host, 200] as const),
+    ...foreign.map((host) => [host, 403] as const),
   ]
   for (const [host, status] of table) {
     for (const path of ['/v1/users?limit=1', '/__admin/health', '/no/such']) {
@@ -62,8 +50,4 @@ t.test('a Host with a port that cannot exist is refused on every route', async (
         t.strictSame(found, [400, 'malformed_request'], `${method} ${path} ${name}`)
       }
   }
-})
-
-t.test('the name of a host is without its port and brackets', async (t) => {
-  t.equal(hostNameOf('[FE80::1]:80'), 'fe80::1')
 })

@@ -162,13 +162,6 @@ t.test('await using closes it, also where the test fails', async (t) => {
   await t.rejects(fetch(`${url}/users`), { cause: { code: 'ECONNREFUSED' } })
 })
 
-t.test('close can be called again, before and after it is done', async (t) => {
-  const sandbox = await startSandbox({ logLevel: 'silent' })
-  await Promise.all([sandbox.close(), sandbox.close(), sandbox[Symbol.asyncDispose]()])
-  await sandbox.close()
-  await t.rejects(fetch(`${sandbox.url}/users`), { cause: { code: 'ECONNREFUSED' } })
-})
-
 t.test('unref takes true or false', async (t) => {
   for (const unref of ['yes', 1, null])
     await t.rejects(startSandbox({ unref } as never), {

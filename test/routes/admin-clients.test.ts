@@ -470,65 +470,6 @@ t.test('a client that is deleted while its time is moved is gone all the same', 
   t.equal((await box.get('/@w/__admin/clock')).body.now, '2026-01-01T00:00:00.000Z')
 })
 
-t.test('what storage refuses leaves no client', async (t) => {
-  const dir = t.testdir({})
-  const box = await onDisk(t, `${dir}/db.json`)
-  const { store } = box.sandbox
-  t.throws(() =>
-    store.change(() => {
-      box.sandbox.create({ name: 'half' })
-      throw new Error('later')
-    }),
-  )
-  t.notOk(store.worlds.has('half'))
-})
-
-t.test('fifty clients at once give the same bytes for the same script', async (t) => {
-  const box = await startWith(t, { fixtures: undefined })
-  await create(box, { name: 'prepared' })
-  await box.post('/@prepared/v1/user', { email: 'prepared@example.com', mobile: '9876500000' })
-  await box.post('/@prepared/__admin/snapshots', { name: 'ready' })
-  const run = async (name: string) => {
-    const made = await create(box, { name, from: { client: 'prepared', snapshot: 'ready' } })
-    const { access_token, client_id } = made.body
-    const headers = { authorization: `Bearer ${access_token}` }
-    const received: string[] = []
-    const ask = async (method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown) => {
-      const answer = await box.call(method, path, body, headers)
-      received.push(`${method} ${path} ${answer.status} ${answer.text}`)
-      return answer.body
-    }
-    const { user_id } = (
-      await ask('POST', '/v1/user', { email: 'n@example.com', mobile: '9876500001' })
-    ).data
-    await ask('POST', '/v1/bank', {
-      user_id,
-      account_number: '123456789012',
-      ifsc_code: 'HDFC0000001',
-    })
-    await ask('POST', '/v1/transaction', {
-      from_user_id: ASHA,
-      to_user_id: ROHAN,
-      benif_bank_id: ROHANS_ACCOUNT,
-      amount: 12.5,
-    })
-    await ask('POST', '/__admin/snapshots', { name: 'mid' })
-    await ask('POST', '/__admin/clock/advance', { by: '1h' })
-    await ask('GET', '/v1/transaction/history')
-    await ask('GET', '/__admin/snapshots/mid/diff')
-    await ask('POST', '/__admin/snapshots/mid/restore')
-    await ask('GET', '/v1/transaction/history')
-    await ask('GET', '/__admin/state')
-    await ask('POST', '/__admin/reset')
-    await ask('GET', '/v1/users')
-    return received.map((line) => line.replaceAll(client_id, 'ID').replaceAll(name, 'NAME'))
-  }
-  const all = await Promise.all(Array.from({ length: 50 }, (_, i) => run(`worker-${i + 10}`)))
-  t.equal(all[0]!.length, 12)
-  t.notMatch(all[0]!.join('\n'), / 5\d\d /)
-  for (const received of all) t.same(received, all[0])
-})
-
 t.test('an admin call that fails on a new base path makes no client', async (t) => {
   const file = join(t.testdir(), 'db.json')
   const box = await onDisk(t, file)

@@ -55,18 +55,6 @@ t.test('the clock is moved, and what is due runs in order', async (t) => {
   t.equal((await post('/__admin/clock/freeze', { at: '2025-01-01T00:00:00Z' })).status, 200)
 })
 
-t.test('reset goes back to the fixtures, and the same seed gives the same bytes', async (t) => {
-  const { post, pay, get, advance } = await start(t)
-  const before = (await get('/v1/transaction')).text
-  const first = (await pay()).text
-  await advance('1h')
-  t.equal((await post('/__admin/reset')).status, 200)
-  t.equal((await get('/v1/transaction')).text, before)
-  t.equal((await get('/__admin/clock')).body.pending_timers, 0)
-  t.equal((await pay()).text, first)
-  t.equal((await post('/__admin/reset', { parts: ['nothing'] })).status, 400)
-})
-
 /** A sandbox whose clocks tick on a wall that the test moves. */
 async function onWall(t: Test) {
   const wall = { now: Date.parse('2026-03-01T00:00:00Z') }

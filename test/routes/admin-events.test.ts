@@ -65,6 +65,7 @@ t.test(
     await send('POST', '/v1/clientWebhook', { url, webhook_secret: SECRET })
     const stream = await read(t, origin)
     t.equal(stream.response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
+    t.equal(stream.response.headers.get('cache-control'), 'no-store')
     await send('POST', '/v1/transaction', PAYMENT)
     await send('POST', '/__admin/clock/advance', { by: '3s' })
     await send('POST', '/__admin/reset', { parts: ['data'] })

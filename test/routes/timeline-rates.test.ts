@@ -1,5 +1,4 @@
 import t from 'tap'
-import { countRuns } from '../../src/active-scenario/timeline-limits.ts'
 import { createLog, start } from '../helper.ts'
 
 const SCENARIO = '/__admin/scenario'
@@ -124,14 +123,3 @@ t.test(
     t.equal((await box.advance('1s')).body.fired.length, 9)
   },
 )
-
-t.test('turns that were left out do not count against the limit of an advance', async (t) => {
-  const entry = { every_ms: 100, do: { trigger: 'webhook.test' } } as never
-  const day = 86_400_000
-  t.equal(countRuns(entry, 0, day), 1 + day / 100, 'on time: every turn')
-  t.equal(
-    countRuns(entry, 0, 30 * day + 1_000, 30 * day),
-    1_000 + 1 + 10,
-    'behind: those it makes up for',
-  )
-})
