@@ -14,23 +14,20 @@ async function inForce({ get }: Pick<Started, 'get'>, base = ''): Promise<string
 const SCENARIO = { definition: { assume: { [NAME]: 'processing' } } }
 const CHOSEN = { [NAME]: 'processing' }
 
-t.test(
-  'a call has priority over the scenario, the scenario over the start, and can be undone',
-  async (t) => {
-    const sandbox = await start(t, { assume: { [NAME]: 'pending' } })
-    const { put } = sandbox
-    t.equal(await inForce(sandbox), 'pending from start')
-    t.equal((await put('/__admin/scenario', SCENARIO)).status, 200)
-    t.equal(await inForce(sandbox), 'processing from scenario')
-    const set = await put('/__admin/assumptions', { [NAME]: 'pending' })
-    t.equal(set.status, 200)
-    t.equal(await inForce(sandbox), 'pending from call')
-    await put('/__admin/assumptions', { [NAME]: null })
-    t.equal(await inForce(sandbox), 'processing from scenario')
-    await put('/__admin/scenario', { name: 'default' })
-    t.equal(await inForce(sandbox), 'pending from start')
-  },
-)
+t.test('a call has priority over the scenario, the scenario over the start', async (t) => {
+  const sandbox = await start(t, { assume: { [NAME]: 'pending' } })
+  const { put } = sandbox
+  t.equal(await inForce(sandbox), 'pending from start')
+  t.equal((await put('/__admin/scenario', SCENARIO)).status, 200)
+  t.equal(await inForce(sandbox), 'processing from scenario')
+  const set = await put('/__admin/assumptions', { [NAME]: 'pending' })
+  t.equal(set.status, 200)
+  t.equal(await inForce(sandbox), 'pending from call')
+  await put('/__admin/assumptions', { [NAME]: null })
+  t.equal(await inForce(sandbox), 'processing from scenario')
+  await put('/__admin/scenario', { name: 'default' })
+  t.equal(await inForce(sandbox), 'pending from start')
+})
 
 t.test('invalid readings change nothing', async (t) => {
   const sandbox = await start(t)
@@ -133,22 +130,19 @@ t.test('a restart keeps the readings that calls have chosen', async (t) => {
   t.equal(await inForce(second), 'processing from call')
 })
 
-t.test(
-  'a scenario has the readings of the one that it extends, and its own come first',
-  async (t) => {
-    const sandbox = await start(t)
-    const { put, get } = sandbox
-    const definition = { extends: 'default', assume: { list_order: 'oldest_first' } }
-    await put('/__admin/scenario', { definition })
-    const { body } = await get('/__admin/assumptions')
-    t.equal(
-      body.assumptions.find((one: { name: string }) => one.name === 'list_order').source,
-      'scenario',
-    )
-    const wrong = { assume: { list_ordr: 'oldest_first', idempotency_key: 'honored' } }
-    const refused = await put('/__admin/scenario', { definition: wrong })
-    t.equal(refused.status, 400)
-    t.match(JSON.stringify(refused.body), 'list_ordr')
-    t.match(JSON.stringify(refused.body), 'ignored or honoured')
-  },
-)
+t.test('a scenario has the readings of the one that it extends, its own first', async (t) => {
+  const sandbox = await start(t)
+  const { put, get } = sandbox
+  const definition = { extends: 'default', assume: { list_order: 'oldest_first' } }
+  await put('/__admin/scenario', { definition })
+  const { body } = await get('/__admin/assumptions')
+  t.equal(
+    body.assumptions.find((one: { name: string }) => one.name === 'list_order').source,
+    'scenario',
+  )
+  const wrong = { assume: { list_ordr: 'oldest_first', idempotency_key: 'honored' } }
+  const refused = await put('/__admin/scenario', { definition: wrong })
+  t.equal(refused.status, 400)
+  t.match(JSON.stringify(refused.body), 'list_ordr')
+  t.match(JSON.stringify(refused.body), 'ignored or honoured')
+})

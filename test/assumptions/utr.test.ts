@@ -59,19 +59,16 @@ t.test('utr_form: an imported state never repeats a UTR of any form', async (t) 
   }
 })
 
-t.test(
-  'utr_form: the digits of a UTR are exact at a very high position of the series',
-  async (t) => {
-    const sandbox = await start(t)
-    const { body: state } = await sandbox.get('/__admin/state')
-    t.equal((await sandbox.put('/__admin/state', { ...state, draws: 2 ** 48 - 100 })).status, 200)
-    const utr = await utrOf(sandbox, 100)
-    const { draws } = (await sandbox.get('/__admin/state')).body
-    // The UTR is the last draw. Its digits as `number` arithmetic would round them are others.
-    t.equal(utr.slice(-8), String((BigInt(draws) * 48_271n) % 100_000_000n).padStart(8, '0'))
-    t.not(utr.slice(-8), String((draws * 48_271) % 100_000_000).padStart(8, '0'))
-  },
-)
+t.test('utr_form: the digits are exact at a very high position of the series', async (t) => {
+  const sandbox = await start(t)
+  const { body: state } = await sandbox.get('/__admin/state')
+  t.equal((await sandbox.put('/__admin/state', { ...state, draws: 2 ** 48 - 100 })).status, 200)
+  const utr = await utrOf(sandbox, 100)
+  const { draws } = (await sandbox.get('/__admin/state')).body
+  // The UTR is the last draw. Its digits as `number` arithmetic would round them are others.
+  t.equal(utr.slice(-8), String((BigInt(draws) * 48_271n) % 100_000_000n).padStart(8, '0'))
+  t.not(utr.slice(-8), String((draws * 48_271) % 100_000_000).padStart(8, '0'))
+})
 
 const LATER = { utr_of_success: 'later' }
 const at = (ms: number) => new Date(Date.parse('2026-01-01T00:00:00.000Z') + ms).toISOString()
@@ -122,38 +119,31 @@ t.test('utr_of_success=later: a payment that is reversed before gets no UTR', as
   t.match(await newest(sandbox), { status: 'FAILED', utr: null })
 })
 
-t.test(
-  'utr_of_success=later: the step survives another reading, a copy and a restart',
-  async (t) => {
-    const file = join(t.testdir({}), 'db.json')
-    const first = await start(t, { sandbox: { file }, assume: LATER })
-    await succeed(first)
-    await first.put('/__admin/assumptions', { utr_of_success: 'with_status' })
-    await first.post('/__admin/snapshots', { name: 's' })
-    await first.post('/__admin/clients', { name: 'fork', from: { client: 'default' } })
-    const { body: state } = await first.get('/__admin/state')
-    const hasUtr = async ({ call, get }: Sandbox, base = '') => {
-      await call('POST', `${base}/__admin/clock/advance`, { by: '5s' })
-      const { body } = await get(`${base}/v1/transaction?limit=1`)
-      t.match(
-        body.data.transactions[0],
-        { transaction_status: 'success', utr: /^X{8}\d{4}$/ },
-        base,
-      )
-    }
-    await hasUtr(first, '/@fork')
-    await hasUtr(first)
-    await first.post('/__admin/snapshots/s/restore')
-    t.equal((await newest(first)).utr, null)
-    await first.close()
-    const second = await start(t, { sandbox: { file } })
-    await hasUtr(second)
-    const other = await start(t)
-    t.equal((await other.put('/__admin/state', state)).status, 200)
-    await hasUtr(other)
-    const without = structuredClone(state)
-    without.tables.timers = []
-    const refused = await other.put('/__admin/state', without)
-    t.match(refused.body.errors, [{ message: /is required for status SUCCESS/ }])
-  },
-)
+t.test('utr_of_success=later: the step survives other readings, copies, restarts', async (t) => {
+  const file = join(t.testdir({}), 'db.json')
+  const first = await start(t, { sandbox: { file }, assume: LATER })
+  await succeed(first)
+  await first.put('/__admin/assumptions', { utr_of_success: 'with_status' })
+  await first.post('/__admin/snapshots', { name: 's' })
+  await first.post('/__admin/clients', { name: 'fork', from: { client: 'default' } })
+  const { body: state } = await first.get('/__admin/state')
+  const hasUtr = async ({ call, get }: Sandbox, base = '') => {
+    await call('POST', `${base}/__admin/clock/advance`, { by: '5s' })
+    const { body } = await get(`${base}/v1/transaction?limit=1`)
+    t.match(body.data.transactions[0], { transaction_status: 'success', utr: /^X{8}\d{4}$/ }, base)
+  }
+  await hasUtr(first, '/@fork')
+  await hasUtr(first)
+  await first.post('/__admin/snapshots/s/restore')
+  t.equal((await newest(first)).utr, null)
+  await first.close()
+  const second = await start(t, { sandbox: { file } })
+  await hasUtr(second)
+  const other = await start(t)
+  t.equal((await other.put('/__admin/state', state)).status, 200)
+  await hasUtr(other)
+  const without = structuredClone(state)
+  without.tables.timers = []
+  const refused = await other.put('/__admin/state', without)
+  t.match(refused.body.errors, [{ message: /is required for status SUCCESS/ }])
+})

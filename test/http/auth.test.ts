@@ -126,27 +126,24 @@ t.test('the token chooses the client, else the base path, else the default clien
   t.equal((await get('/v1/users', second)).body.data.total_users, 4)
 })
 
-t.test(
-  'a token of another client than the base path is rejected and creates no client',
-  async (t) => {
-    const { get, sandbox } = await start(t)
-    const { size } = sandbox.clients
-    const table: [string, string][] = [
-      ['/@second/v1/users', 'sbx_test_token'],
-      ['/@default/v1/users', 'sbx_second_token'],
-      ['/@brand-new/v1/users', 'sbx_test_token'],
-      ['/@brand-new/v1/users', 'sbx_another-new'],
-      ['/@second/__admin/clock', 'sbx_test_token'],
-    ]
-    for (const [path, token] of table) {
-      const answer = await get(path, { authorization: `Bearer ${token}` })
-      t.equal(answer.status, 401, `${path} ${token}`)
-      t.equal(answer.body.error, 'unauthorized')
-      t.notMatch(answer.text, token)
-    }
-    t.equal(sandbox.clients.size, size)
-  },
-)
+t.test('a token of another client than the base path is refused', async (t) => {
+  const { get, sandbox } = await start(t)
+  const { size } = sandbox.clients
+  const table: [string, string][] = [
+    ['/@second/v1/users', 'sbx_test_token'],
+    ['/@default/v1/users', 'sbx_second_token'],
+    ['/@brand-new/v1/users', 'sbx_test_token'],
+    ['/@brand-new/v1/users', 'sbx_another-new'],
+    ['/@second/__admin/clock', 'sbx_test_token'],
+  ]
+  for (const [path, token] of table) {
+    const answer = await get(path, { authorization: `Bearer ${token}` })
+    t.equal(answer.status, 401, `${path} ${token}`)
+    t.equal(answer.body.error, 'unauthorized')
+    t.notMatch(answer.text, token)
+  }
+  t.equal(sandbox.clients.size, size)
+})
 
 t.test('a new name in a base path creates a client with the token sbx_<name>', async (t) => {
   const { get, sandbox } = await start(t)

@@ -138,73 +138,64 @@ t.test('an unknown path or method is reported before the body is read', async (t
   }
 })
 
-t.test(
-  'a browser app of the allowed origin can send a preflight and then the request',
-  async (t) => {
-    const origin = 'http://localhost:3000'
-    const ask = {
-      origin,
-      'access-control-request-method': 'POST',
-      'access-control-request-headers': 'authorization,content-type,idempotency-key',
-    }
-    const { app, post } = await start(t, {
-      app: { cors: origin },
-      assume: { token: 'strict' },
-    })
-    const asked = (url: string) =>
-      app.inject({ method: 'OPTIONS', url, headers: { host: '127.0.0.1:4310', ...ask } })
-    for (const url of ['/v1/user', '/v1/transaction', '/@w/v1/clientWebhook']) {
-      const { statusCode, headers } = await asked(url)
-      t.equal(statusCode, 204, url)
-      t.equal(headers['access-control-allow-origin'], origin)
-      t.match(headers['access-control-allow-methods'], /POST/)
-      t.equal(headers['access-control-allow-headers'], ask['access-control-request-headers'])
-    }
-    const admin = await asked('/__admin/clock')
-    t.equal(admin.statusCode, 405)
-    t.notOk('access-control-allow-origin' in admin.headers, 'never of the admin API')
-    const refused = await post('/v1/user', {}, { ...TOKEN, origin })
-    t.equal(refused.status, 400)
-    t.equal(refused.headers['access-control-allow-origin'], origin)
-    const without = await start(t)
-    t.equal((await without.call('OPTIONS', '/v1/user')).status, 405)
-    t.notOk('access-control-allow-origin' in (await without.get('/v1/nope')).headers)
-  },
-)
+t.test('a browser app of the allowed origin can send a preflight and the request', async (t) => {
+  const origin = 'http://localhost:3000'
+  const ask = {
+    origin,
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'authorization,content-type,idempotency-key',
+  }
+  const { app, post } = await start(t, {
+    app: { cors: origin },
+    assume: { token: 'strict' },
+  })
+  const asked = (url: string) =>
+    app.inject({ method: 'OPTIONS', url, headers: { host: '127.0.0.1:4310', ...ask } })
+  for (const url of ['/v1/user', '/v1/transaction', '/@w/v1/clientWebhook']) {
+    const { statusCode, headers } = await asked(url)
+    t.equal(statusCode, 204, url)
+    t.equal(headers['access-control-allow-origin'], origin)
+    t.match(headers['access-control-allow-methods'], /POST/)
+    t.equal(headers['access-control-allow-headers'], ask['access-control-request-headers'])
+  }
+  const admin = await asked('/__admin/clock')
+  t.equal(admin.statusCode, 405)
+  t.notOk('access-control-allow-origin' in admin.headers, 'never of the admin API')
+  const refused = await post('/v1/user', {}, { ...TOKEN, origin })
+  t.equal(refused.status, 400)
+  t.equal(refused.headers['access-control-allow-origin'], origin)
+  const without = await start(t)
+  t.equal((await without.call('OPTIONS', '/v1/user')).status, 405)
+  t.notOk('access-control-allow-origin' in (await without.get('/v1/nope')).headers)
+})
 
-t.test(
-  'with an allowed origin, what no route takes is refused as ever, and can be read',
-  async (t) => {
-    const origin = 'http://localhost:3000'
-    const { call } = await start(t, { app: { cors: origin } })
-    const refused: ['GET' | 'OPTIONS' | 'DELETE', string, number, string | undefined][] = [
-      ['OPTIONS', '/v1/users', 405, 'GET, HEAD'],
-      ['OPTIONS', '/@w/v1/user', 405, 'POST'],
-      ['OPTIONS', '/v1/nope', 404, undefined],
-      ['DELETE', '/v1/users', 405, 'GET, HEAD'],
-      ['GET', '/v1/nope', 404, undefined],
-      ['GET', '/v1', 404, undefined],
-    ]
-    for (const [method, url, status, allow] of refused) {
-      for (const sent of [{}, { origin }]) {
-        const answer = await call(method, url, undefined, sent)
-        t.match(answer, { status, body: { status: false, code: status } }, `${method} ${url}`)
-        t.equal(answer.headers['allow'], allow)
-        t.equal(answer.headers['access-control-allow-origin'], origin)
-        t.equal(
-          answer.headers['access-control-expose-headers'],
-          'Idempotency-Replayed, Retry-After',
-        )
-      }
+t.test('with an allowed origin, the error of what no route takes can be read', async (t) => {
+  const origin = 'http://localhost:3000'
+  const { call } = await start(t, { app: { cors: origin } })
+  const refused: ['GET' | 'OPTIONS' | 'DELETE', string, number, string | undefined][] = [
+    ['OPTIONS', '/v1/users', 405, 'GET, HEAD'],
+    ['OPTIONS', '/@w/v1/user', 405, 'POST'],
+    ['OPTIONS', '/v1/nope', 404, undefined],
+    ['DELETE', '/v1/users', 405, 'GET, HEAD'],
+    ['GET', '/v1/nope', 404, undefined],
+    ['GET', '/v1', 404, undefined],
+  ]
+  for (const [method, url, status, allow] of refused) {
+    for (const sent of [{}, { origin }]) {
+      const answer = await call(method, url, undefined, sent)
+      t.match(answer, { status, body: { status: false, code: status } }, `${method} ${url}`)
+      t.equal(answer.headers['allow'], allow)
+      t.equal(answer.headers['access-control-allow-origin'], origin)
+      t.equal(answer.headers['access-control-expose-headers'], 'Idempotency-Replayed, Retry-After')
     }
-    for (const url of ['/__admin/nope', '/nope', '/v1nope'])
-      t.notOk('access-control-allow-origin' in (await call('GET', url)).headers, url)
+  }
+  for (const url of ['/__admin/nope', '/nope', '/v1nope'])
+    t.notOk('access-control-allow-origin' in (await call('GET', url)).headers, url)
 
-    const explained = await start(t, { app: { cors: origin, explain: true } })
-    for (const url of ['/v1/users', '/v1/nope'])
-      t.equal(
-        (await explained.get(url, { origin })).headers['access-control-expose-headers'],
-        'Idempotency-Replayed, Retry-After, X-Sandbox-Client, X-Sandbox-Rule',
-      )
-  },
-)
+  const explained = await start(t, { app: { cors: origin, explain: true } })
+  for (const url of ['/v1/users', '/v1/nope'])
+    t.equal(
+      (await explained.get(url, { origin })).headers['access-control-expose-headers'],
+      'Idempotency-Replayed, Retry-After, X-Sandbox-Client, X-Sandbox-Rule',
+    )
+})

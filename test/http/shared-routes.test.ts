@@ -45,36 +45,32 @@ t.test('sandboxes of one process share routes and nothing else', async (t) => {
   t.equal((await told.get(`/v1/user/${ASHA}`)).status, 200, 'one that is closed closes no other')
 })
 
-t.test(
-  'a request that arrives while its sandbox closes is the last one of its connection',
-  async (t) => {
-    const time = manualTime()
-    const box = await start(t, { sandbox: { runtime: time.runtime } })
-    const other = await start(t)
-    await box.post('/__admin/rules', { when: { operation: 'getUser' }, then: { delay: '2s' } })
-    const open = async ({ app }: typeof box) => {
-      const { hostname, port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }))
-      const socket = connect(Number(port), hostname)
-      t.teardown(() => socket.destroy())
-      return { socket, answers: text(socket) }
-    }
-    const ask = (path: string, more = '') =>
-      `GET ${path} HTTP/1.1\r\nhost: localhost\r\n${more}\r\n`
-    const [mine, others] = [await open(box), await open(other)]
-    mine.socket.write(ask(`/v1/user/${ASHA}`))
-    await once(box.app.server, 'request')
-    const closed = box.app.close()
-    mine.socket.write(ask('/v1/users'))
-    await once(box.app.server, 'request')
-    await time.waiting()
-    time.pass('2s')
-    const [first, second] = (await mine.answers).split(/(?<!^)(?=HTTP\/1\.1 )/)
-    t.match(first, /^HTTP\/1\.1 200/)
-    t.notMatch(first, /^connection: close/im)
-    t.match(second, /^HTTP\/1\.1 200/)
-    t.match(second, /^connection: close/im)
-    await closed
-    others.socket.write(ask('/v1/users') + ask('/v1/users', 'connection: close\r\n'))
-    t.equal((await others.answers).match(/HTTP\/1\.1 200/g)?.length, 2, 'the other one stays open')
-  },
-)
+t.test('a request that arrives while its sandbox closes is its connection’s last', async (t) => {
+  const time = manualTime()
+  const box = await start(t, { sandbox: { runtime: time.runtime } })
+  const other = await start(t)
+  await box.post('/__admin/rules', { when: { operation: 'getUser' }, then: { delay: '2s' } })
+  const open = async ({ app }: typeof box) => {
+    const { hostname, port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }))
+    const socket = connect(Number(port), hostname)
+    t.teardown(() => socket.destroy())
+    return { socket, answers: text(socket) }
+  }
+  const ask = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n${more}\r\n`
+  const [mine, others] = [await open(box), await open(other)]
+  mine.socket.write(ask(`/v1/user/${ASHA}`))
+  await once(box.app.server, 'request')
+  const closed = box.app.close()
+  mine.socket.write(ask('/v1/users'))
+  await once(box.app.server, 'request')
+  await time.waiting()
+  time.pass('2s')
+  const [first, second] = (await mine.answers).split(/(?<!^)(?=HTTP\/1\.1 )/)
+  t.match(first, /^HTTP\/1\.1 200/)
+  t.notMatch(first, /^connection: close/im)
+  t.match(second, /^HTTP\/1\.1 200/)
+  t.match(second, /^connection: close/im)
+  await closed
+  others.socket.write(ask('/v1/users') + ask('/v1/users', 'connection: close\r\n'))
+  t.equal((await others.answers).match(/HTTP\/1\.1 200/g)?.length, 2, 'the other one stays open')
+})

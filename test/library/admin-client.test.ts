@@ -98,50 +98,44 @@ t.test('every admin call can be reached, each by a method of its own', async (t)
   t.strictSame(Object.keys(reached).sort(), ADMIN_CALLS.map(({ id }) => id).sort())
 })
 
-t.test(
-  'a sandbox in this process is used by its urls, its token and its admin client',
-  async (t) => {
-    const { url, token, admin } = await started(t)
-    const profile = await fetch(`${url}/client/profile`, {
-      headers: { authorization: `Bearer ${token}` },
-    })
-    t.equal(profile.status, 200)
-    const id = await pay(url)
-    const { fired, now } = await admin.clock.advance('2d')
-    t.equal(now, '2026-01-03T00:00:00.000Z')
-    t.ok(fired.some(({ resource_id }) => resource_id === id))
-    const { deliveries, total } = await admin.webhooks.deliveries({ resource_id: id, limit: 1 })
-    t.equal(deliveries.length, 1)
-    t.ok(total > 1)
-    t.equal(
-      (await admin.clock.advance({ to: '2026-02-01T00:00:00Z' })).now,
-      '2026-02-01T00:00:00.000Z',
-    )
-    await admin.clock.freeze('2026-01-01T00:00:00Z')
-    t.match(await admin.clock.get(), { now: '2026-01-01T00:00:00.000Z', mode: 'frozen' })
-    t.match(await admin.clock.speed(60), { speed: 60 })
-    await admin.reset()
-    t.match(await admin.clock.get(), { speed: 1, pending_timers: 0 })
-  },
-)
+t.test('a sandbox is used by its urls, its token and its admin client', async (t) => {
+  const { url, token, admin } = await started(t)
+  const profile = await fetch(`${url}/client/profile`, {
+    headers: { authorization: `Bearer ${token}` },
+  })
+  t.equal(profile.status, 200)
+  const id = await pay(url)
+  const { fired, now } = await admin.clock.advance('2d')
+  t.equal(now, '2026-01-03T00:00:00.000Z')
+  t.ok(fired.some(({ resource_id }) => resource_id === id))
+  const { deliveries, total } = await admin.webhooks.deliveries({ resource_id: id, limit: 1 })
+  t.equal(deliveries.length, 1)
+  t.ok(total > 1)
+  t.equal(
+    (await admin.clock.advance({ to: '2026-02-01T00:00:00Z' })).now,
+    '2026-02-01T00:00:00.000Z',
+  )
+  await admin.clock.freeze('2026-01-01T00:00:00Z')
+  t.match(await admin.clock.get(), { now: '2026-01-01T00:00:00.000Z', mode: 'frozen' })
+  t.match(await admin.clock.speed(60), { speed: 60 })
+  await admin.reset()
+  t.match(await admin.clock.get(), { speed: 1, pending_timers: 0 })
+})
 
-t.test(
-  'a changed reading is an event of its client, with the names of the assumptions',
-  async (t) => {
-    const { admin } = await started(t)
-    // The first event shows that the stream is open.
-    const events = admin.events({ lastEventId: 'none' })
-    t.match((await events.next()).value, { kind: 'gap' })
-    await admin.assumptions.set({ list_order: 'oldest_first', utr_form: 'imps' })
-    t.match((await events.next()).value, {
-      kind: 'assumptions',
-      data: { changed: ['list_order', 'utr_form'] },
-    })
-    await admin.assumptions.set({ utr_form: null })
-    t.match((await events.next()).value, { kind: 'assumptions', data: { changed: ['utr_form'] } })
-    await events.return(undefined)
-  },
-)
+t.test('a changed reading is an event of its client, with its name', async (t) => {
+  const { admin } = await started(t)
+  // The first event shows that the stream is open.
+  const events = admin.events({ lastEventId: 'none' })
+  t.match((await events.next()).value, { kind: 'gap' })
+  await admin.assumptions.set({ list_order: 'oldest_first', utr_form: 'imps' })
+  t.match((await events.next()).value, {
+    kind: 'assumptions',
+    data: { changed: ['list_order', 'utr_form'] },
+  })
+  await admin.assumptions.set({ utr_form: null })
+  t.match((await events.next()).value, { kind: 'assumptions', data: { changed: ['utr_form'] } })
+  await events.return(undefined)
+})
 
 t.test('what a test does with scenario, rules and states', async (t) => {
   const { url, admin } = await started(t)

@@ -344,43 +344,40 @@ t.test('a fork has the start options of its source, or those it is given', async
   t.not(ids[0], ids[1], 'another seed, another series')
 })
 
-t.test(
-  'a client has scenarios of its own, and so has its fork, also after a restart',
-  async (t) => {
-    const dir = t.testdir({})
-    let box = await onDisk(t, `${dir}/db.json`)
-    const respond = (status: number) => ({
-      when: { operation: 'listUsers' },
-      then: { respond: { status } },
-    })
-    const scenarios = {
-      mine: { extends: 'other' },
-      other: { rules: [respond(503)] },
-      slow: { rules: [respond(502)] },
+t.test('a client has its own scenarios, and so has its fork, also after a restart', async (t) => {
+  const dir = t.testdir({})
+  let box = await onDisk(t, `${dir}/db.json`)
+  const respond = (status: number) => ({
+    when: { operation: 'listUsers' },
+    then: { respond: { status } },
+  })
+  const scenarios = {
+    mine: { extends: 'other' },
+    other: { rules: [respond(503)] },
+    slow: { rules: [respond(502)] },
+  }
+  t.equal((await create(box, { name: 'own', scenario: 'mine', scenarios })).status, 201)
+  t.equal((await create(box, { name: 'fork', from: { client: 'own' } })).status, 201)
+  const status = async (name: string) => (await box.get(`/@${name}/v1/users`)).status
+  const use = (name: string, scenario: string) =>
+    box.call('PUT', `/@${name}/__admin/scenario`, { name: scenario })
+  for (const _ of ['before', 'after a restart']) {
+    for (const name of ['own', 'fork']) {
+      t.equal(await status(name), 503)
+      t.equal((await use(name, 'slow')).status, 200)
+      t.equal(await status(name), 502, 'its own one takes precedence')
+      await box.post(`/@${name}/__admin/reset`)
     }
-    t.equal((await create(box, { name: 'own', scenario: 'mine', scenarios })).status, 201)
-    t.equal((await create(box, { name: 'fork', from: { client: 'own' } })).status, 201)
-    const status = async (name: string) => (await box.get(`/@${name}/v1/users`)).status
-    const use = (name: string, scenario: string) =>
-      box.call('PUT', `/@${name}/__admin/scenario`, { name: scenario })
-    for (const _ of ['before', 'after a restart']) {
-      for (const name of ['own', 'fork']) {
-        t.equal(await status(name), 503)
-        t.equal((await use(name, 'slow')).status, 200)
-        t.equal(await status(name), 502, 'its own one takes precedence')
-        await box.post(`/@${name}/__admin/reset`)
-      }
-      t.equal((await use('default', 'mine')).status, 404)
-      const listed = (await box.get('/@own/__admin/scenarios')).body.scenarios
-      t.match(
-        listed.find(({ name }: { name: string }) => name === 'mine'),
-        { active: true },
-      )
-      await box.close()
-      box = await onDisk(t, `${dir}/db.json`)
-    }
-  },
-)
+    t.equal((await use('default', 'mine')).status, 404)
+    const listed = (await box.get('/@own/__admin/scenarios')).body.scenarios
+    t.match(
+      listed.find(({ name }: { name: string }) => name === 'mine'),
+      { active: true },
+    )
+    await box.close()
+    box = await onDisk(t, `${dir}/db.json`)
+  }
+})
 
 t.test('a fork goes on from the time of its source at the speed it is given', async (t) => {
   const box = await startWith(t)

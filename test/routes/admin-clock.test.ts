@@ -183,19 +183,16 @@ t.test('a ticking clock is advanced and goes on from there', async (t) => {
   t.match(await clock(), { now: '2026-03-01T01:00:00.750Z', mode: 'real' })
 })
 
-t.test(
-  'freezing at a later instant runs what is passed, and at an earlier one nothing',
-  async (t) => {
-    const { post, pay, get } = await start(t)
-    await pay()
-    const later = await post('/__admin/clock/freeze', { at: '2026-01-01T00:00:02Z' })
-    t.match(later.body, { now: '2026-01-01T00:00:02.000Z', pending_timers: 1 })
-    const earlier = await post('/__admin/clock/freeze', { at: '2025-06-01T00:00:00Z' })
-    t.match(earlier.body, { now: '2025-06-01T00:00:00.000Z', pending_timers: 1 })
-    const [row] = (await get('/v1/transaction/history', TOKEN)).body.data.transactions
-    t.equal(row.status, 'PROCESSING')
-  },
-)
+t.test('freezing at a later instant runs what is passed, at an earlier one nothing', async (t) => {
+  const { post, pay, get } = await start(t)
+  await pay()
+  const later = await post('/__admin/clock/freeze', { at: '2026-01-01T00:00:02Z' })
+  t.match(later.body, { now: '2026-01-01T00:00:02.000Z', pending_timers: 1 })
+  const earlier = await post('/__admin/clock/freeze', { at: '2025-06-01T00:00:00Z' })
+  t.match(earlier.body, { now: '2025-06-01T00:00:00.000Z', pending_timers: 1 })
+  const [row] = (await get('/v1/transaction/history', TOKEN)).body.data.transactions
+  t.equal(row.status, 'PROCESSING')
+})
 
 t.test('a deleted timer does not happen', async (t) => {
   const { call, get, pay, advance } = await start(t)
@@ -257,35 +254,29 @@ t.test('timers and clocks are each client’s own', async (t) => {
   })
 })
 
-t.test(
-  'a step that is fired early drops those it makes impossible, not a late reversal',
-  async (t) => {
-    const { post, get, pay, advance } = await start(t)
-    const life = async (more: object) => {
-      await pay(more)
-      return (await get('/__admin/timers')).body.timers
-    }
-    const statuses = (rows: { payload?: object; status?: string }[]) =>
-      rows.map((row) => (row.payload ?? row) as { status: string }).map(({ status }) => status)
-    const usual = await life({})
-    t.strictSame(statuses(usual), ['PROCESSING', 'SUCCESS'])
-    t.strictSame(statuses((await post(`/__admin/timers/${usual[1].timer_id}/fire`)).body.fired), [
-      'SUCCESS',
-    ])
-    t.strictSame((await get('/__admin/timers')).body.timers, [], 'it is over')
-    t.strictSame((await advance('1d')).body.fired, [])
+t.test('a step that is fired early drops what it rules out, not a late reversal', async (t) => {
+  const { post, get, pay, advance } = await start(t)
+  const life = async (more: object) => {
+    await pay(more)
+    return (await get('/__admin/timers')).body.timers
+  }
+  const statuses = (rows: { payload?: object; status?: string }[]) =>
+    rows.map((row) => (row.payload ?? row) as { status: string }).map(({ status }) => status)
+  const usual = await life({})
+  t.strictSame(statuses(usual), ['PROCESSING', 'SUCCESS'])
+  t.strictSame(statuses((await post(`/__admin/timers/${usual[1].timer_id}/fire`)).body.fired), [
+    'SUCCESS',
+  ])
+  t.strictSame((await get('/__admin/timers')).body.timers, [], 'it is over')
+  t.strictSame((await advance('1d')).body.fired, [])
 
-    const reversed = await life({ amount: '100.96' })
-    t.strictSame(statuses(reversed), ['PROCESSING', 'SUCCESS', 'FAILED'])
-    await post(`/__admin/timers/${reversed[1].timer_id}/fire`)
-    t.strictSame(statuses((await get('/__admin/timers')).body.timers), ['FAILED'])
-    t.strictSame(statuses((await advance('1d')).body.fired), ['FAILED'])
-    t.equal(
-      (await get('/v1/transaction/history', TOKEN)).body.data.transactions[0].status,
-      'FAILED',
-    )
-  },
-)
+  const reversed = await life({ amount: '100.96' })
+  t.strictSame(statuses(reversed), ['PROCESSING', 'SUCCESS', 'FAILED'])
+  await post(`/__admin/timers/${reversed[1].timer_id}/fire`)
+  t.strictSame(statuses((await get('/__admin/timers')).body.timers), ['FAILED'])
+  t.strictSame(statuses((await advance('1d')).body.fired), ['FAILED'])
+  t.equal((await get('/v1/transaction/history', TOKEN)).body.data.transactions[0].status, 'FAILED')
+})
 
 t.test('what fired tells is what became of the resource', async (t) => {
   const { post, get, advance } = await start(t)
@@ -317,64 +308,61 @@ t.test('at the end of time, new timers still run and are reported correctly', as
   t.equal((await post('/__admin/clients', { name: 'old', clock })).status, 400)
 })
 
-t.test(
-  'time that cannot be written does not go by, and the answer says how far it went',
-  async (t) => {
-    const { disk, state } = faultyDisk()
-    const { get, post, pay, sandbox } = await start(t, {
-      sandbox: { disk, file: join(t.testdir(), 'db.json') },
-    })
-    const full = (from: number) => {
-      state.count = 0
-      state.fault = { from, calls: Number.POSITIVE_INFINITY, errno: 'ENOSPC' }
-    }
-    await pay()
-    const before = (await get('/__admin/clock')).text
-    const calls: [string, object | undefined][] = [
-      ['advance', { by: '1h' }],
-      ['advance', { by: '10ms' }],
-      ['advance', { to: '2027-01-01T00:00:00Z' }],
-      ['next', undefined],
-      ['freeze', { at: '2026-01-01T00:00:02Z' }],
-      ['freeze', { at: '2026-01-01T00:00:00.010Z' }],
-      ['freeze', undefined],
-    ]
-    full(1)
-    for (const [path, body] of calls) {
-      const { status, body: received } = await post(`/__admin/clock/${path}`, body)
-      t.match(
-        [status, received],
-        [503, { error: 'storage_unavailable', message: /nothing was changed/ }],
-      )
-      t.equal((await get('/__admin/clock')).text, before, `${path} ${JSON.stringify(body)}`)
-    }
-    // The disk fills while time goes by.
-    let fills = true
-    sandbox.default.events.on(({ type }) => {
-      if (fills && type === 'transaction.success') full(1)
-    })
-    for (const path of ['advance', 'freeze']) {
-      state.fault = undefined
-      await post('/__admin/reset')
-      await pay()
-      const body = path === 'advance' ? { by: '1h' } : { at: '2026-01-01T01:00:00Z' }
-      const { status, headers, body: received } = await post(`/__admin/clock/${path}`, body)
-      t.match([status, headers], [503, { 'retry-after': '1' }])
-      t.match(received.message, /the clock stopped at 2026-01-01T00:00:01\.000Z/)
-      t.notMatch(received.message, /nothing/)
-      t.match((await get('/__admin/clock')).body, {
-        now: '2026-01-01T00:00:01.000Z',
-        pending_timers: 1,
-      })
-    }
-    fills = false
+t.test('time that cannot be written does not go by; the error says how far it went', async (t) => {
+  const { disk, state } = faultyDisk()
+  const { get, post, pay, sandbox } = await start(t, {
+    sandbox: { disk, file: join(t.testdir(), 'db.json') },
+  })
+  const full = (from: number) => {
+    state.count = 0
+    state.fault = { from, calls: Number.POSITIVE_INFINITY, errno: 'ENOSPC' }
+  }
+  await pay()
+  const before = (await get('/__admin/clock')).text
+  const calls: [string, object | undefined][] = [
+    ['advance', { by: '1h' }],
+    ['advance', { by: '10ms' }],
+    ['advance', { to: '2027-01-01T00:00:00Z' }],
+    ['next', undefined],
+    ['freeze', { at: '2026-01-01T00:00:02Z' }],
+    ['freeze', { at: '2026-01-01T00:00:00.010Z' }],
+    ['freeze', undefined],
+  ]
+  full(1)
+  for (const [path, body] of calls) {
+    const { status, body: received } = await post(`/__admin/clock/${path}`, body)
+    t.match(
+      [status, received],
+      [503, { error: 'storage_unavailable', message: /nothing was changed/ }],
+    )
+    t.equal((await get('/__admin/clock')).text, before, `${path} ${JSON.stringify(body)}`)
+  }
+  // The disk fills while time goes by.
+  let fills = true
+  sandbox.default.events.on(({ type }) => {
+    if (fills && type === 'transaction.success') full(1)
+  })
+  for (const path of ['advance', 'freeze']) {
     state.fault = undefined
-    t.match((await post('/__admin/clock/advance', { by: '1h' })).body, {
-      now: '2026-01-01T01:00:01.000Z',
-      fired: [{ status: 'SUCCESS' }],
+    await post('/__admin/reset')
+    await pay()
+    const body = path === 'advance' ? { by: '1h' } : { at: '2026-01-01T01:00:00Z' }
+    const { status, headers, body: received } = await post(`/__admin/clock/${path}`, body)
+    t.match([status, headers], [503, { 'retry-after': '1' }])
+    t.match(received.message, /the clock stopped at 2026-01-01T00:00:01\.000Z/)
+    t.notMatch(received.message, /nothing/)
+    t.match((await get('/__admin/clock')).body, {
+      now: '2026-01-01T00:00:01.000Z',
+      pending_timers: 1,
     })
-  },
-)
+  }
+  fills = false
+  state.fault = undefined
+  t.match((await post('/__admin/clock/advance', { by: '1h' })).body, {
+    now: '2026-01-01T01:00:01.000Z',
+    fired: [{ status: 'SUCCESS' }],
+  })
+})
 
 t.test('where time stood when the disk filled is stored once the disk takes it', async (t) => {
   const reached = '2026-01-01T00:00:01.000Z'

@@ -57,68 +57,60 @@ const eventsOf = (text: string) =>
     data: JSON.parse(data!),
   }))
 
-t.test(
-  'requests, changes, timers, deliveries and resets are sent, each once and in order',
-  async (t) => {
-    const { origin, send } = await serve(t)
-    const { url } = await receiver(t)
-    await send('POST', '/v1/clientWebhook', { url, webhook_secret: SECRET })
-    const stream = await read(t, origin)
-    t.equal(stream.response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
-    t.equal(stream.response.headers.get('cache-control'), 'no-store')
-    await send('POST', '/v1/transaction', PAYMENT)
-    await send('POST', '/__admin/clock/advance', { by: '3s' })
-    await send('POST', '/__admin/reset', { parts: ['data'] })
-    const events = eventsOf(await stream.until('event: reset'))
-    const of = (kind: string) =>
-      events.filter((event) => event.kind === kind).map(({ data }) => data)
-    t.match(of('request'), [
-      {
-        method: 'POST',
-        path: '/v1/transaction',
-        operation: 'createTransaction',
-        status: 200,
-        request_id: 'req_2',
-      },
-    ])
-    t.strictSame(
-      of('change').map(({ type }) => type),
-      ['transaction.pending', 'transaction.processing', 'transaction.success'],
-    )
-    const id = of('change')[0].resource_id
-    t.match(of('change')[2], { resource_id: id, at: '2026-01-01T00:00:03.000Z' })
-    t.strictSame(
-      of('timer')
-        .filter(({ kind }) => kind === 'transaction.step')
-        .map(({ at, resource_id }) => [at, resource_id]),
-      [
-        ['2026-01-01T00:00:01.000Z', id],
-        ['2026-01-01T00:00:03.000Z', id],
-      ],
-    )
-    const delivered = of('delivery').filter(({ status }) => status === 'delivered')
-    t.strictSame(
-      delivered.map(({ event }) => event),
-      ['transaction.pending', 'transaction.processing', 'transaction.success'],
-    )
-    t.match(delivered[0], { resource_id: id, attempts: 1, response_status: 204, error: null })
-    t.strictSame(of('reset'), [{ parts: ['data'] }])
-    t.strictSame(of('scenario'), [], 'a reset of the data leaves the scenario')
-    await send('POST', '/__admin/reset')
-    const all = eventsOf(await stream.until(/event: reset.*event: reset\ndata: [^\n]*\n\n/s))
-    t.equal(
-      all.filter(({ kind }) => kind === 'scenario').length,
-      1,
-      'and a reset activates it once',
-    )
-    const numbers = events.map((event) => Number(event.id!.split('-')[1]))
-    t.strictSame(
-      numbers,
-      numbers.map((_, i) => i + 1),
-      'no id is missing',
-    )
-  },
-)
+t.test('requests, changes, timers, deliveries and resets are sent once and in order', async (t) => {
+  const { origin, send } = await serve(t)
+  const { url } = await receiver(t)
+  await send('POST', '/v1/clientWebhook', { url, webhook_secret: SECRET })
+  const stream = await read(t, origin)
+  t.equal(stream.response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
+  t.equal(stream.response.headers.get('cache-control'), 'no-store')
+  await send('POST', '/v1/transaction', PAYMENT)
+  await send('POST', '/__admin/clock/advance', { by: '3s' })
+  await send('POST', '/__admin/reset', { parts: ['data'] })
+  const events = eventsOf(await stream.until('event: reset'))
+  const of = (kind: string) => events.filter((event) => event.kind === kind).map(({ data }) => data)
+  t.match(of('request'), [
+    {
+      method: 'POST',
+      path: '/v1/transaction',
+      operation: 'createTransaction',
+      status: 200,
+      request_id: 'req_2',
+    },
+  ])
+  t.strictSame(
+    of('change').map(({ type }) => type),
+    ['transaction.pending', 'transaction.processing', 'transaction.success'],
+  )
+  const id = of('change')[0].resource_id
+  t.match(of('change')[2], { resource_id: id, at: '2026-01-01T00:00:03.000Z' })
+  t.strictSame(
+    of('timer')
+      .filter(({ kind }) => kind === 'transaction.step')
+      .map(({ at, resource_id }) => [at, resource_id]),
+    [
+      ['2026-01-01T00:00:01.000Z', id],
+      ['2026-01-01T00:00:03.000Z', id],
+    ],
+  )
+  const delivered = of('delivery').filter(({ status }) => status === 'delivered')
+  t.strictSame(
+    delivered.map(({ event }) => event),
+    ['transaction.pending', 'transaction.processing', 'transaction.success'],
+  )
+  t.match(delivered[0], { resource_id: id, attempts: 1, response_status: 204, error: null })
+  t.strictSame(of('reset'), [{ parts: ['data'] }])
+  t.strictSame(of('scenario'), [], 'a reset of the data leaves the scenario')
+  await send('POST', '/__admin/reset')
+  const all = eventsOf(await stream.until(/event: reset.*event: reset\ndata: [^\n]*\n\n/s))
+  t.equal(all.filter(({ kind }) => kind === 'scenario').length, 1, 'and a reset activates it once')
+  const numbers = events.map((event) => Number(event.id!.split('-')[1]))
+  t.strictSame(
+    numbers,
+    numbers.map((_, i) => i + 1),
+    'no id is missing',
+  )
+})
 
 t.test('a stream goes on after the last event, and shows its own client alone', async (t) => {
   const { origin, send } = await serve(t)
@@ -148,27 +140,24 @@ t.test('a stream goes on after the last event, and shows its own client alone', 
   t.notMatch(await again.until('req_3'), 'page=9')
 })
 
-t.test(
-  'a restored snapshot and an imported state are sent, and a deleted client’s stream ends',
-  async (t) => {
-    const { origin, send } = await serve(t)
-    const stream = await read(t, origin, '/@gone/__admin/events')
-    await send('POST', '/@gone/__admin/snapshots', { name: 'before' })
-    await send('POST', '/@gone/__admin/snapshots/before/restore')
-    const state = (await (await send('GET', '/@gone/__admin/state')).json()) as object
-    t.equal((await send('PUT', '/@gone/__admin/state', state)).status, 200)
-    const received = eventsOf(await stream.until(/state/))
-    t.strictSame(
-      received.filter(({ kind }) => kind === 'restore').map(({ kind, data }) => [kind, data]),
-      [
-        ['restore', { from: 'snapshot' }],
-        ['restore', { from: 'state' }],
-      ],
-    )
-    t.equal((await send('DELETE', '/__admin/clients/gone')).status, 200)
-    t.match(await stream.ended, 'restore', 'ended, not broken off')
-  },
-)
+t.test('restores and imports are sent, and the stream of a deleted client ends', async (t) => {
+  const { origin, send } = await serve(t)
+  const stream = await read(t, origin, '/@gone/__admin/events')
+  await send('POST', '/@gone/__admin/snapshots', { name: 'before' })
+  await send('POST', '/@gone/__admin/snapshots/before/restore')
+  const state = (await (await send('GET', '/@gone/__admin/state')).json()) as object
+  t.equal((await send('PUT', '/@gone/__admin/state', state)).status, 200)
+  const received = eventsOf(await stream.until(/state/))
+  t.strictSame(
+    received.filter(({ kind }) => kind === 'restore').map(({ kind, data }) => [kind, data]),
+    [
+      ['restore', { from: 'snapshot' }],
+      ['restore', { from: 'state' }],
+    ],
+  )
+  t.equal((await send('DELETE', '/__admin/clients/gone')).status, 200)
+  t.match(await stream.ended, 'restore', 'ended, not broken off')
+})
 
 t.test('no number and no secret is in a stream', async (t) => {
   const { origin, send } = await serve(t, { 'admin-token': 'adm1n-secret' })

@@ -184,25 +184,22 @@ t.test('the list is newest first, and its filters hold together', async (t) => {
     t.equal((await box.get(`/__admin/requests${query}`)).status, 400, query)
 })
 
-t.test(
-  'the log is emptied by DELETE and by a reset of requests, which leaves the rest',
-  async (t) => {
-    const box = await start(t)
-    await box.post('/v1/user', USER)
-    t.strictSame((await box.call('DELETE', '/__admin/requests')).body, { deleted: 1 })
-    t.equal((await list(box)).total, 0)
-    await box.get('/v1/users')
-    t.equal((await list(box)).requests[0].request_id, 'req_2', 'ids are not used again')
-    t.strictSame((await box.post('/__admin/reset', { parts: ['data'] })).status, 200)
-    t.equal((await list(box)).total, 1, 'a reset of something else keeps it')
-    const user = (await box.post('/v1/user', USER)).body.data.user_id
-    await box.post('/__admin/reset', { parts: ['requests'] })
-    t.equal((await list(box)).total, 0)
-    t.equal((await box.get(`/v1/user/${user}`)).status, 200, 'and keeps all else')
-    await box.post('/__admin/reset')
-    t.equal((await list(box)).total, 0)
-  },
-)
+t.test('DELETE and a reset of requests empty the log and leave the rest', async (t) => {
+  const box = await start(t)
+  await box.post('/v1/user', USER)
+  t.strictSame((await box.call('DELETE', '/__admin/requests')).body, { deleted: 1 })
+  t.equal((await list(box)).total, 0)
+  await box.get('/v1/users')
+  t.equal((await list(box)).requests[0].request_id, 'req_2', 'ids are not used again')
+  t.strictSame((await box.post('/__admin/reset', { parts: ['data'] })).status, 200)
+  t.equal((await list(box)).total, 1, 'a reset of something else keeps it')
+  const user = (await box.post('/v1/user', USER)).body.data.user_id
+  await box.post('/__admin/reset', { parts: ['requests'] })
+  t.equal((await list(box)).total, 0)
+  t.equal((await box.get(`/v1/user/${user}`)).status, 200, 'and keeps all else')
+  await box.post('/__admin/reset')
+  t.equal((await list(box)).total, 0)
+})
 
 t.test('a call that was under way when the log was emptied is not in it', async (t) => {
   const box = await start(t)
@@ -427,26 +424,23 @@ t.test('reads of a large log let other callers in between', async (t) => {
   }
 })
 
-t.test(
-  'the log holds 1,000 calls, says how many it dropped, and counts among what it holds',
-  async (t) => {
-    const box = await start(t)
-    for (let i = 0; i < 1_010; i++) await box.get(`/v1/user/${ASHA}`)
-    const { total, dropped, requests, next } = await list(box, '?limit=1000')
-    t.strictSame([total, dropped, requests.length], [1_000, 10, 100], 'a page has at most 100')
-    t.equal(next, 'req_911')
-    t.match(await list(box, '?cursor=req_12'), {
-      requests: [{ request_id: 'req_11' }],
-      next: null,
-      total: 1_000,
-    })
-    const { body } = await verify(box, { match: { operation: 'getUser' }, exactly: 1_010 })
-    t.match(
-      body.message,
-      'found 1000 (1000 calls in the log of the default client). The log has discarded 10 older calls.',
-    )
-  },
-)
+t.test('the log holds 1,000 calls, and says how many it dropped', async (t) => {
+  const box = await start(t)
+  for (let i = 0; i < 1_010; i++) await box.get(`/v1/user/${ASHA}`)
+  const { total, dropped, requests, next } = await list(box, '?limit=1000')
+  t.strictSame([total, dropped, requests.length], [1_000, 10, 100], 'a page has at most 100')
+  t.equal(next, 'req_911')
+  t.match(await list(box, '?cursor=req_12'), {
+    requests: [{ request_id: 'req_11' }],
+    next: null,
+    total: 1_000,
+  })
+  const { body } = await verify(box, { match: { operation: 'getUser' }, exactly: 1_010 })
+  t.match(
+    body.message,
+    'found 1000 (1000 calls in the log of the default client). The log has discarded 10 older calls.',
+  )
+})
 
 t.test('find and count take the conditions of rules, and method, path and status', async (t) => {
   const box = await start(t)
@@ -510,32 +504,29 @@ t.test('find and count take the conditions of rules, and method, path and status
   t.equal((await box.post('/__admin/requests/count')).body.count, 6, 'without a body: all')
 })
 
-t.test(
-  'a match that cannot be is refused with its place and what was probably meant',
-  async (t) => {
-    const box = await start(t)
-    const cases: [unknown, string, RegExp][] = [
-      [{ opration: 'getUser' }, 'opration', /did you mean "operation"/],
-      [{ operation: 'getUsr' }, 'operation', /getUser/],
-      [{ body: { amount: { gthe: 1 } } }, 'body.amount.gthe', /operator/],
-      [{ body: { account_number: 123 } }, 'body.account_number', /quotes/],
-      [{ headers: { a: { matches: '(' } } }, 'headers.a.matches', /./],
-      [{ path: { matches: '(' } }, 'path.matches', /./],
-      [{ status: { foo: 1 } }, 'status', /gte/],
-      [{ status: 'x' }, 'status', /./],
-      [{ method: 'get' }, 'method', /GET/],
-      [{ params: { id: 1 } }, 'params.id', /./],
-    ]
-    for (const [match, field, message] of cases) {
-      for (const call of ['find', 'count', 'verify']) {
-        const { status, body } = await box.post(`/__admin/requests/${call}`, { match })
-        t.equal(status, 400, JSON.stringify(match))
-        t.equal(body.error, 'validation_failed')
-        t.match(body.errors, [{ field, message }], JSON.stringify(match))
-      }
+t.test('a match that cannot be is refused with its place and a suggestion', async (t) => {
+  const box = await start(t)
+  const cases: [unknown, string, RegExp][] = [
+    [{ opration: 'getUser' }, 'opration', /did you mean "operation"/],
+    [{ operation: 'getUsr' }, 'operation', /getUser/],
+    [{ body: { amount: { gthe: 1 } } }, 'body.amount.gthe', /operator/],
+    [{ body: { account_number: 123 } }, 'body.account_number', /quotes/],
+    [{ headers: { a: { matches: '(' } } }, 'headers.a.matches', /./],
+    [{ path: { matches: '(' } }, 'path.matches', /./],
+    [{ status: { foo: 1 } }, 'status', /gte/],
+    [{ status: 'x' }, 'status', /./],
+    [{ method: 'get' }, 'method', /GET/],
+    [{ params: { id: 1 } }, 'params.id', /./],
+  ]
+  for (const [match, field, message] of cases) {
+    for (const call of ['find', 'count', 'verify']) {
+      const { status, body } = await box.post(`/__admin/requests/${call}`, { match })
+      t.equal(status, 400, JSON.stringify(match))
+      t.equal(body.error, 'validation_failed')
+      t.match(body.errors, [{ field, message }], JSON.stringify(match))
     }
-  },
-)
+  }
+})
 
 t.test('verify takes an order of calls, and says where it broke', async (t) => {
   const box = await start(t)
@@ -723,23 +714,20 @@ t.test('the nearest misses say which part differs', async (t) => {
   )
 })
 
-t.test(
-  'a long reference is returned in full, a personal number only as in the match',
-  async (t) => {
-    const box = await start(t)
-    await box.pay({ reference_id: '202601021234567891' })
-    const body = { reference_id: '202601011234567891', account_number: '12345678', token: 'abc' }
-    const { errors } = (await verify(box, { match: { operation: 'createTransaction', body } })).body
-    t.strictSame(
-      errors.map(({ message }: { message: string }) => message.slice('req_1 POST '.length)),
-      [
-        '/v1/transaction: expected "202601011234567891", found "202601021234567891"',
-        '/v1/transaction: expected "12345678", found nothing',
-        '/v1/transaction: expected "XXXX", found nothing',
-      ],
-    )
-  },
-)
+t.test('a long reference is shown in full, a personal number only as in the match', async (t) => {
+  const box = await start(t)
+  await box.pay({ reference_id: '202601021234567891' })
+  const body = { reference_id: '202601011234567891', account_number: '12345678', token: 'abc' }
+  const { errors } = (await verify(box, { match: { operation: 'createTransaction', body } })).body
+  t.strictSame(
+    errors.map(({ message }: { message: string }) => message.slice('req_1 POST '.length)),
+    [
+      '/v1/transaction: expected "202601011234567891", found "202601021234567891"',
+      '/v1/transaction: expected "12345678", found nothing',
+      '/v1/transaction: expected "XXXX", found nothing',
+    ],
+  )
+})
 
 t.test('the log never masks a reference, and masks the numbers beside it', async (t) => {
   const box = await start(t)

@@ -148,44 +148,41 @@ t.test('a reset of all clients is one change: all of them or none', async (t) =>
   t.notSame(await both(), changed)
 })
 
-t.test(
-  'a reset to changed fixtures takes their client id and token, a snapshot those of before',
-  async (t) => {
-    const file = join(t.testdir(), 'db.json')
-    const client = {
-      client: 'default',
-      client_id: 'c0000000-0000-4000-8000-0000000000ff',
-      access_token: 'changed',
-      name: 'Changed',
-      email: 'changed@example.com',
-      created_at: '2026-01-01T00:00:00.000Z',
-    }
-    const before = await start(t, { sandbox: { file } })
-    const old = (await before.get('/v1/client/profile', TOKEN)).body.data
-    await before.post('/v1/user', USER)
-    await before.post('/__admin/snapshots', { name: 'old' })
-    await before.close()
+t.test('a reset to changed fixtures takes their client id and token', async (t) => {
+  const file = join(t.testdir(), 'db.json')
+  const client = {
+    client: 'default',
+    client_id: 'c0000000-0000-4000-8000-0000000000ff',
+    access_token: 'changed',
+    name: 'Changed',
+    email: 'changed@example.com',
+    created_at: '2026-01-01T00:00:00.000Z',
+  }
+  const before = await start(t, { sandbox: { file } })
+  const old = (await before.get('/v1/client/profile', TOKEN)).body.data
+  await before.post('/v1/user', USER)
+  await before.post('/__admin/snapshots', { name: 'old' })
+  await before.close()
 
-    const log = createLog()
-    const box = await start(t, { sandbox: { file, log }, fixtures: { clients: [client] } })
-    t.match(
-      log.lines.join(),
-      /comes from .*db\.json and was created from other fixtures.*reset --all/,
-    )
-    t.equal((await box.get('/v1/users')).body.data.users[0].client_id, old.client_id)
-    await box.post('/__admin/reset')
-    t.equal((await box.get('/v1/users')).body.data.total_users, 0)
-    t.equal((await box.post('/v1/user', USER)).body.data.client_id, client.client_id)
-    const changed = { authorization: 'Bearer changed' }
-    t.equal((await box.get('/v1/client/profile', changed)).body.data.client_id, client.client_id)
-    t.equal((await box.get('/v1/users', TOKEN)).status, 401, 'the old token belongs to nobody')
+  const log = createLog()
+  const box = await start(t, { sandbox: { file, log }, fixtures: { clients: [client] } })
+  t.match(
+    log.lines.join(),
+    /comes from .*db\.json and was created from other fixtures.*reset --all/,
+  )
+  t.equal((await box.get('/v1/users')).body.data.users[0].client_id, old.client_id)
+  await box.post('/__admin/reset')
+  t.equal((await box.get('/v1/users')).body.data.total_users, 0)
+  t.equal((await box.post('/v1/user', USER)).body.data.client_id, client.client_id)
+  const changed = { authorization: 'Bearer changed' }
+  t.equal((await box.get('/v1/client/profile', changed)).body.data.client_id, client.client_id)
+  t.equal((await box.get('/v1/users', TOKEN)).status, 401, 'the old token belongs to nobody')
 
-    await box.post('/__admin/snapshots/old/restore')
-    t.equal((await box.get('/v1/users')).body.data.users[0].client_id, old.client_id)
-    t.equal((await box.get('/v1/client/profile', TOKEN)).body.data.client_id, old.client_id)
-    t.equal((await box.get('/v1/users', changed)).status, 401)
-  },
-)
+  await box.post('/__admin/snapshots/old/restore')
+  t.equal((await box.get('/v1/users')).body.data.users[0].client_id, old.client_id)
+  t.equal((await box.get('/v1/client/profile', TOKEN)).body.data.client_id, old.client_id)
+  t.equal((await box.get('/v1/users', changed)).status, 401)
+})
 
 t.test('a data file made from the same fixtures is no matter of note', async (t) => {
   const file = join(t.testdir(), 'db.json')
@@ -200,29 +197,26 @@ t.test('a data file made from the same fixtures is no matter of note', async (t)
   t.notMatch(log.lines.join(), /other fixtures/)
 })
 
-t.test(
-  'a reset ends an advance that waits for a receiver, and the clock stays where it is set',
-  async (t) => {
-    const hook = await receiver(t)
-    const box = await start(t)
-    await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
-    let answer = () => {}
-    const asked = new Promise<void>((resolve) => {
-      hook.respondWith((_, response) => {
-        answer = () => response.writeHead(204).end()
-        resolve()
-      })
+t.test('a reset ends an advance that waits for a receiver', async (t) => {
+  const hook = await receiver(t)
+  const box = await start(t)
+  await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+  let answer = () => {}
+  const asked = new Promise<void>((resolve) => {
+    hook.respondWith((_, response) => {
+      answer = () => response.writeHead(204).end()
+      resolve()
     })
-    await box.pay()
-    const before = (await box.get('/__admin/clock')).body.now
-    const advance = box.advance('1m')
-    await asked
-    t.equal((await box.post('/__admin/reset')).status, 200)
-    answer()
-    await advance
-    t.equal((await box.get('/__admin/clock')).body.now, before)
-  },
-)
+  })
+  await box.pay()
+  const before = (await box.get('/__admin/clock')).body.now
+  const advance = box.advance('1m')
+  await asked
+  t.equal((await box.post('/__admin/reset')).status, 200)
+  answer()
+  await advance
+  t.equal((await box.get('/__admin/clock')).body.now, before)
+})
 
 t.test('a call that resets or moves time refuses a field that it does not know', async (t) => {
   const box = await start(t)

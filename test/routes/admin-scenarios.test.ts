@@ -162,34 +162,31 @@ t.test('rules are pushed, listed and taken away', async (t) => {
   t.equal((await box.get('/__admin/rules')).body.rules.length, 1)
 })
 
-t.test(
-  'the header comes before pushed rules, they before the active scenario, it before the default',
-  async (t) => {
-    const box = await start(t)
-    const paise = { from_user_id: ASHA, amount: '7.95' }
-    const rule = (reason: string) => ({
-      when: { operation: 'createTransaction' },
-      then: { transaction: [{ status: 'PENDING' }, { status: 'FAILED', after: '1s', reason }] },
-    })
-    const outcome = async (headers?: Record<string, string>) => {
-      const id = idOf(await box.pay(paise, headers))
-      await box.advance('10s')
-      const { status, failure } = box.sandbox.default.payments.get(id).row
-      return failure?.reason ?? status
-    }
-    t.equal(await outcome(), 'PENDING', 'default')
-    await define(box, { rules: [rule('gateway_down')] })
-    t.equal(await outcome(), 'gateway_down', 'active')
-    await box.post('/__admin/rules', rule('insufficient_funds'))
-    t.equal(await outcome(), 'insufficient_funds', 'pushed')
-    const header = { 'x-sandbox-scenario': 'stuck-transactions' }
-    t.equal(await outcome(header), 'PROCESSING', 'header')
-    t.equal(await outcome(), 'insufficient_funds', 'and for one call only')
-    t.equal(await outcome({ 'x-sandbox-scenario': 'default' }), 'PENDING', 'its magic paise')
-    // A header's scenario without a say leaves the call to what lies under it.
-    t.equal(await outcome({ 'x-sandbox-scenario': 'kyc-review' }), 'insufficient_funds')
-  },
-)
+t.test('header, pushed rules, active scenario, default: the first one decides', async (t) => {
+  const box = await start(t)
+  const paise = { from_user_id: ASHA, amount: '7.95' }
+  const rule = (reason: string) => ({
+    when: { operation: 'createTransaction' },
+    then: { transaction: [{ status: 'PENDING' }, { status: 'FAILED', after: '1s', reason }] },
+  })
+  const outcome = async (headers?: Record<string, string>) => {
+    const id = idOf(await box.pay(paise, headers))
+    await box.advance('10s')
+    const { status, failure } = box.sandbox.default.payments.get(id).row
+    return failure?.reason ?? status
+  }
+  t.equal(await outcome(), 'PENDING', 'default')
+  await define(box, { rules: [rule('gateway_down')] })
+  t.equal(await outcome(), 'gateway_down', 'active')
+  await box.post('/__admin/rules', rule('insufficient_funds'))
+  t.equal(await outcome(), 'insufficient_funds', 'pushed')
+  const header = { 'x-sandbox-scenario': 'stuck-transactions' }
+  t.equal(await outcome(header), 'PROCESSING', 'header')
+  t.equal(await outcome(), 'insufficient_funds', 'and for one call only')
+  t.equal(await outcome({ 'x-sandbox-scenario': 'default' }), 'PENDING', 'its magic paise')
+  // A header's scenario without a say leaves the call to what lies under it.
+  t.equal(await outcome({ 'x-sandbox-scenario': 'kyc-review' }), 'insufficient_funds')
+})
 
 t.test('a header may name the default scenario, and so put it on top', async (t) => {
   const box = await start(t)
@@ -346,58 +343,55 @@ t.test('--explain names the client and the rule', async (t) => {
   t.equal((await quiet.pay({ amount: '5.95' })).headers['x-sandbox-rule'], undefined)
 })
 
-t.test(
-  'simulate moves a payment, a KYC record and an account; a forbidden move is 422',
-  async (t) => {
-    const box = await start(t)
-    const move = (what: string, id: string, body: object) =>
-      box.post(`/__admin/simulate/${what}/${id}`, body)
-    const id = idOf(await box.pay())
-    const failed = await move('transactions', id, { status: 'FAILED', reason: 'gateway_down' })
-    t.strictSame(failed.body, { transaction_id: id, status: 'FAILED' })
-    t.equal((await box.get('/__admin/clock')).body.pending_timers, 0, 'its steps are dropped')
-    await box.advance('1m')
-    t.equal(box.sandbox.default.payments.get(id).row.failure?.reason, 'gateway_down')
-    const forbidden = await move('transactions', id, { status: 'SUCCESS' })
-    t.equal(forbidden.status, 422)
-    t.equal(forbidden.body.error, 'invalid_transition')
-    const item = {
-      document_type: 'pid',
-      document_name: 'aadhar',
-      document_number: '999999990035',
-      dateOfBirth: '01-02-1990',
-      Nationality: 'IN',
-      nameOnCard: 'Asha',
-    }
-    const kyc = await box.post('/v1/kyc', { user_id: ASHA, kyc: [item] })
-    const { kyc_id } = kyc.body.data[0].data
-    t.strictSame((await move('kyc', kyc_id, { status: 'success' })).body, {
-      kyc_id,
-      kyc_status: 'success',
-    })
-    t.equal((await move('kyc', kyc_id, { status: 'failed' })).status, 422)
-    t.equal((await box.get(`/v1/user/${ASHA}`)).body.data.pid, kyc_id)
-    const bank = await box.post('/v1/bank', {
-      user_id: ASHA,
-      account_number: '999900000006',
-      ifsc_code: 'HDFC0000001',
-    })
-    const { bank_id } = bank.body.data.data
-    t.strictSame((await move('bank-accounts', bank_id, { status: 'failed' })).body, {
-      bank_id,
-      bank_status: 'failed',
-    })
-    await box.advance('1m')
-    t.equal((await box.get(`/v1/bank/${ASHA}`)).body.data[0].bank_status, 'failed')
-    t.equal((await move('bank-accounts', bank_id, { status: 'pending' })).status, 422)
-    for (const what of ['transactions', 'kyc', 'bank-accounts']) {
-      const status = what === 'transactions' ? 'SUCCESS' : 'success'
-      t.equal((await move(what, ASHA, { status })).status, 404)
-      t.equal((await move(what, 'x', { status })).status, 400)
-      t.equal((await move(what, ASHA, { status: 'gone' })).status, 400)
-    }
-  },
-)
+t.test('simulate moves payments, KYC records and accounts; a forbidden move is 422', async (t) => {
+  const box = await start(t)
+  const move = (what: string, id: string, body: object) =>
+    box.post(`/__admin/simulate/${what}/${id}`, body)
+  const id = idOf(await box.pay())
+  const failed = await move('transactions', id, { status: 'FAILED', reason: 'gateway_down' })
+  t.strictSame(failed.body, { transaction_id: id, status: 'FAILED' })
+  t.equal((await box.get('/__admin/clock')).body.pending_timers, 0, 'its steps are dropped')
+  await box.advance('1m')
+  t.equal(box.sandbox.default.payments.get(id).row.failure?.reason, 'gateway_down')
+  const forbidden = await move('transactions', id, { status: 'SUCCESS' })
+  t.equal(forbidden.status, 422)
+  t.equal(forbidden.body.error, 'invalid_transition')
+  const item = {
+    document_type: 'pid',
+    document_name: 'aadhar',
+    document_number: '999999990035',
+    dateOfBirth: '01-02-1990',
+    Nationality: 'IN',
+    nameOnCard: 'Asha',
+  }
+  const kyc = await box.post('/v1/kyc', { user_id: ASHA, kyc: [item] })
+  const { kyc_id } = kyc.body.data[0].data
+  t.strictSame((await move('kyc', kyc_id, { status: 'success' })).body, {
+    kyc_id,
+    kyc_status: 'success',
+  })
+  t.equal((await move('kyc', kyc_id, { status: 'failed' })).status, 422)
+  t.equal((await box.get(`/v1/user/${ASHA}`)).body.data.pid, kyc_id)
+  const bank = await box.post('/v1/bank', {
+    user_id: ASHA,
+    account_number: '999900000006',
+    ifsc_code: 'HDFC0000001',
+  })
+  const { bank_id } = bank.body.data.data
+  t.strictSame((await move('bank-accounts', bank_id, { status: 'failed' })).body, {
+    bank_id,
+    bank_status: 'failed',
+  })
+  await box.advance('1m')
+  t.equal((await box.get(`/v1/bank/${ASHA}`)).body.data[0].bank_status, 'failed')
+  t.equal((await move('bank-accounts', bank_id, { status: 'pending' })).status, 422)
+  for (const what of ['transactions', 'kyc', 'bank-accounts']) {
+    const status = what === 'transactions' ? 'SUCCESS' : 'success'
+    t.equal((await move(what, ASHA, { status })).status, 404)
+    t.equal((await move(what, 'x', { status })).status, 400)
+    t.equal((await move(what, ASHA, { status: 'gone' })).status, 400)
+  }
+})
 
 t.test('magic-values has all there are', async (t) => {
   const box = await start(t)
@@ -415,38 +409,35 @@ t.test('magic-values has all there are', async (t) => {
   })
 })
 
-t.test(
-  'the unmet expectations of a replaced scenario are returned until it is active again',
-  async (t) => {
-    const box = await start(t)
-    const previous = async () => (await box.get('/__admin/scenario')).body.previous
-    const [one, two] = [1, 2].map((times) => ({ expect: { requests: { listUsers: times } } }))
-    const put = (definition: object) => box.put('/__admin/scenario', { definition })
-    const unmet = (atLeast: number, found: number) => ({
-      name: 'inline',
-      expect: [{ operation: 'listUsers', at_least: atLeast, at_most: atLeast, found, met: false }],
-    })
-    await put(one!)
-    t.equal(await previous(), undefined)
-    t.strictSame((await put(two!)).body.previous, [unmet(1, 0)])
-    await users(box)
-    await box.put('/__admin/scenario', { name: 'slow' })
-    t.strictSame(await previous(), [unmet(1, 0), unmet(2, 1)])
-    await put(one!)
-    t.strictSame(await previous(), [unmet(2, 1)], 'a definition is known again')
-    await users(box)
-    await box.put('/__admin/scenario', { name: 'slow' })
-    t.strictSame(await previous(), [unmet(2, 1)], 'met expectations are not returned')
-    t.equal((await box.put('/__admin/scenario', { name: 'none' })).status, 404)
-    t.strictSame(await previous(), [unmet(2, 1)], 'a refusal leaves nothing')
-    for (let i = 10; i < 112; i++) await put({ expect: { requests: { listUsers: i } } })
-    const all = await previous()
-    t.equal(all.length, 100, 'the last ones')
-    t.strictSame([all[0], all.at(-1)], [unmet(11, 0), unmet(110, 0)])
-    await box.post('/__admin/reset', {})
-    t.equal(await previous(), undefined)
-  },
-)
+t.test('unmet expectations of a replaced scenario stay until it is active again', async (t) => {
+  const box = await start(t)
+  const previous = async () => (await box.get('/__admin/scenario')).body.previous
+  const [one, two] = [1, 2].map((times) => ({ expect: { requests: { listUsers: times } } }))
+  const put = (definition: object) => box.put('/__admin/scenario', { definition })
+  const unmet = (atLeast: number, found: number) => ({
+    name: 'inline',
+    expect: [{ operation: 'listUsers', at_least: atLeast, at_most: atLeast, found, met: false }],
+  })
+  await put(one!)
+  t.equal(await previous(), undefined)
+  t.strictSame((await put(two!)).body.previous, [unmet(1, 0)])
+  await users(box)
+  await box.put('/__admin/scenario', { name: 'slow' })
+  t.strictSame(await previous(), [unmet(1, 0), unmet(2, 1)])
+  await put(one!)
+  t.strictSame(await previous(), [unmet(2, 1)], 'a definition is known again')
+  await users(box)
+  await box.put('/__admin/scenario', { name: 'slow' })
+  t.strictSame(await previous(), [unmet(2, 1)], 'met expectations are not returned')
+  t.equal((await box.put('/__admin/scenario', { name: 'none' })).status, 404)
+  t.strictSame(await previous(), [unmet(2, 1)], 'a refusal leaves nothing')
+  for (let i = 10; i < 112; i++) await put({ expect: { requests: { listUsers: i } } })
+  const all = await previous()
+  t.equal(all.length, 100, 'the last ones')
+  t.strictSame([all[0], all.at(-1)], [unmet(11, 0), unmet(110, 0)])
+  await box.post('/__admin/reset', {})
+  t.equal(await previous(), undefined)
+})
 
 t.test('expect is met by what was asked since the activation', async (t) => {
   const box = await start(t)
@@ -567,23 +558,20 @@ t.test('timeline: simulate, credit, create_users and rule', async (t) => {
   t.equal(list.body.data.transactions[0].transaction_type, 'credit')
 })
 
-t.test(
-  'timeline: use changes the scenario and drops what was pending of the former one',
-  async (t) => {
-    const { box } = await watched(t)
-    const before = await totalUsers(box)
-    await define(box, {
-      timeline: [
-        { after: '1m', do: { use: 'rate-limited' } },
-        { after: '90s', do: { create_users: 5 } },
-      ],
-    })
-    await box.advance('1h')
-    t.equal((await box.get('/__admin/scenario')).body.name, 'rate-limited')
-    t.equal(await totalUsers(box), before)
-    t.equal((await box.get('/__admin/clock')).body.pending_timers, 0)
-  },
-)
+t.test('timeline: use changes the scenario and drops what the former one had left', async (t) => {
+  const { box } = await watched(t)
+  const before = await totalUsers(box)
+  await define(box, {
+    timeline: [
+      { after: '1m', do: { use: 'rate-limited' } },
+      { after: '90s', do: { create_users: 5 } },
+    ],
+  })
+  await box.advance('1h')
+  t.equal((await box.get('/__admin/scenario')).body.name, 'rate-limited')
+  t.equal(await totalUsers(box), before)
+  t.equal((await box.get('/__admin/clock')).body.pending_timers, 0)
+})
 
 t.test('timeline: reset goes back to the fixtures and the start scenario', async (t) => {
   const { box } = await watched(t)
@@ -605,25 +593,22 @@ t.test('timeline: reset goes back to the fixtures and the start scenario', async
   t.equal((await box.get('/__admin/clock')).body.pending_timers, 0)
 })
 
-t.test(
-  'timeline: every without times goes on without end; without after it starts at once',
-  async (t) => {
-    const { box, seen } = await watched(t)
-    const before = await totalUsers(box)
-    await define(box, {
-      timeline: [
-        { every: '10s', do: { create_users: 1 } },
-        { every: '10s', times: 2, do: { create_users: 1 } },
-      ],
-    })
-    await box.advance('0s')
-    t.equal(await totalUsers(box), before + 2)
-    await box.advance('1h')
-    t.equal(await totalUsers(box), before + 363)
-    t.equal(seen.length, 363)
-    t.equal((await box.get('/__admin/clock')).body.pending_timers, 1)
-  },
-)
+t.test('timeline: every without times has no end; without after it starts at once', async (t) => {
+  const { box, seen } = await watched(t)
+  const before = await totalUsers(box)
+  await define(box, {
+    timeline: [
+      { every: '10s', do: { create_users: 1 } },
+      { every: '10s', times: 2, do: { create_users: 1 } },
+    ],
+  })
+  await box.advance('0s')
+  t.equal(await totalUsers(box), before + 2)
+  await box.advance('1h')
+  t.equal(await totalUsers(box), before + 363)
+  t.equal(seen.length, 363)
+  t.equal((await box.get('/__admin/clock')).body.pending_timers, 1)
+})
 
 t.test('timeline: what it says for this instant is done as it is activated', async (t) => {
   const written = readLibrary([
@@ -775,31 +760,27 @@ t.test('scenario, rules and counters are per client', async (t) => {
   t.equal((await box.call('DELETE', '/__admin/rules/rul_1')).status, 404)
 })
 
-t.test(
-  'a reset of the data alone keeps the scenario, its rules, counters and timeline',
-  async (t) => {
-    const box = await start(t)
-    const first = await box.post('/__admin/rules', respond(502, { times: 2 }))
-    await box.put('/__admin/scenario', { name: 'provider-outage' })
-    t.equal(await users(box), 502)
-    await box.advance('1m')
-    t.equal((await box.post('/__admin/reset', { parts: ['data'] })).status, 200)
-    t.equal(await users(box), 502)
-    t.equal(await users(box), 503)
-    // Rules that are pushed now do not take the place of those that were kept.
-    const ids = new Set([first.body.rule_id])
-    for (let i = 0; i < 5; i++)
-      ids.add((await box.post('/__admin/rules', respond(504))).body.rule_id)
-    t.equal(ids.size, 6)
-    t.equal((await box.get('/__admin/rules')).body.rules.at(-1).rule_id, first.body.rule_id)
-    for (const id of ids) await box.call('DELETE', `/__admin/rules/${id}`)
-    await box.advance('59s')
-    t.equal(await users(box), 503)
-    await box.advance('1s')
-    t.equal((await box.get('/__admin/scenario')).body.name, 'default')
-    t.equal(await users(box), 200)
-  },
-)
+t.test('a reset of the data keeps the scenario, its rules, counters and timeline', async (t) => {
+  const box = await start(t)
+  const first = await box.post('/__admin/rules', respond(502, { times: 2 }))
+  await box.put('/__admin/scenario', { name: 'provider-outage' })
+  t.equal(await users(box), 502)
+  await box.advance('1m')
+  t.equal((await box.post('/__admin/reset', { parts: ['data'] })).status, 200)
+  t.equal(await users(box), 502)
+  t.equal(await users(box), 503)
+  // Rules that are pushed now do not take the place of those that were kept.
+  const ids = new Set([first.body.rule_id])
+  for (let i = 0; i < 5; i++) ids.add((await box.post('/__admin/rules', respond(504))).body.rule_id)
+  t.equal(ids.size, 6)
+  t.equal((await box.get('/__admin/rules')).body.rules.at(-1).rule_id, first.body.rule_id)
+  for (const id of ids) await box.call('DELETE', `/__admin/rules/${id}`)
+  await box.advance('59s')
+  t.equal(await users(box), 503)
+  await box.advance('1s')
+  t.equal((await box.get('/__admin/scenario')).body.name, 'default')
+  t.equal(await users(box), 200)
+})
 
 t.test('hits of webhook rules and of extended scenarios are returned too', async (t) => {
   const box = await start(t)

@@ -83,45 +83,42 @@ async function upset({ post, put, pay, call, get }: Box) {
   await put('/v1/clientWebhook', { url: 'http://127.0.0.1:9/other' })
 }
 
-t.test(
-  'a restored snapshot is what was: rows, clock, timers, scenario, rules, series',
-  async (t) => {
-    const dir = t.testdir({})
-    const file = { sandbox: { file: `${dir}/db.json` } }
-    let box = await start(t, { ...HONOURED, ...file })
-    await busy(box)
-    const saved = await box.post(SNAPSHOTS, { name: 'ready' })
-    t.equal(saved.status, 201)
-    t.same(saved.body, { name: 'ready', taken_at: '2026-02-03T04:05:06.789Z', replaced: false })
-    const wanted = await seen(box)
-    const user = { email: 'later@example.com', mobile: '9876500003' }
-    const first = (await box.post('/v1/user', user)).text
+t.test('a restored snapshot is what was: rows, clock, timers, scenario, series', async (t) => {
+  const dir = t.testdir({})
+  const file = { sandbox: { file: `${dir}/db.json` } }
+  let box = await start(t, { ...HONOURED, ...file })
+  await busy(box)
+  const saved = await box.post(SNAPSHOTS, { name: 'ready' })
+  t.equal(saved.status, 201)
+  t.same(saved.body, { name: 'ready', taken_at: '2026-02-03T04:05:06.789Z', replaced: false })
+  const wanted = await seen(box)
+  const user = { email: 'later@example.com', mobile: '9876500003' }
+  const first = (await box.post('/v1/user', user)).text
 
-    for (const how of ['at once', 'after a restart', 'after a rewrite and a restart']) {
-      await upset(box)
-      t.not(await seen(box), wanted)
-      if (how.includes('rewrite')) await box.sandbox.store.compact()
-      if (how !== 'at once') {
-        await box.close()
-        box = await start(t, { ...HONOURED, ...file })
-      }
-      t.same((await box.get(SNAPSHOTS)).body.snapshots, [
-        { name: 'ready', taken_at: '2026-02-03T04:05:06.789Z' },
-      ])
-      const back = await box.post(`${SNAPSHOTS}/ready/restore`)
-      t.same(back.body, { restored: 'ready', now: '2026-02-03T04:05:06.789Z' })
-      t.equal(await seen(box), wanted, how)
-      t.equal((await box.post('/v1/user', user)).text, first, 'the series goes on from there')
-      const replayed = await box.pay({}, { 'idempotency-key': 'key' })
-      t.equal(replayed.headers['idempotency-replayed'], 'true')
-      await box.post(`${SNAPSHOTS}/ready/restore`)
+  for (const how of ['at once', 'after a restart', 'after a rewrite and a restart']) {
+    await upset(box)
+    t.not(await seen(box), wanted)
+    if (how.includes('rewrite')) await box.sandbox.store.compact()
+    if (how !== 'at once') {
+      await box.close()
+      box = await start(t, { ...HONOURED, ...file })
     }
-    const fired = (await box.advance('1h')).body.fired
-    t.ok(fired.length >= 2, 'its timers run')
-    t.equal((await box.post('/__admin/reset')).status, 200)
-    t.equal((await box.get(SNAPSHOTS)).body.snapshots.length, 1, 'a reset keeps snapshots')
-  },
-)
+    t.same((await box.get(SNAPSHOTS)).body.snapshots, [
+      { name: 'ready', taken_at: '2026-02-03T04:05:06.789Z' },
+    ])
+    const back = await box.post(`${SNAPSHOTS}/ready/restore`)
+    t.same(back.body, { restored: 'ready', now: '2026-02-03T04:05:06.789Z' })
+    t.equal(await seen(box), wanted, how)
+    t.equal((await box.post('/v1/user', user)).text, first, 'the series goes on from there')
+    const replayed = await box.pay({}, { 'idempotency-key': 'key' })
+    t.equal(replayed.headers['idempotency-replayed'], 'true')
+    await box.post(`${SNAPSHOTS}/ready/restore`)
+  }
+  const fired = (await box.advance('1h')).body.fired
+  t.ok(fired.length >= 2, 'its timers run')
+  t.equal((await box.post('/__admin/reset')).status, 200)
+  t.equal((await box.get(SNAPSHOTS)).body.snapshots.length, 1, 'a reset keeps snapshots')
+})
 
 t.test('a ticking clock goes on from where a snapshot was made', async (t) => {
   let wall = Date.parse('2026-06-01T00:00:00.000Z')
@@ -154,49 +151,46 @@ t.test('a difference names what can be looked up by its id', async (t) => {
     t.equal((await box.get(`/__admin/webhooks/deliveries/${id}`)).status, 200, id)
 })
 
-t.test(
-  'a difference tells what came, went and changed since, by table and id, masked',
-  async (t) => {
-    const box = await start(t, HONOURED)
-    await busy(box)
-    await box.post(SNAPSHOTS, { name: 's' })
-    const diff = async () => (await box.get(`${SNAPSHOTS}/s/diff`)).body
-    t.same(await diff(), { snapshot: 's', tables: {} })
-    const account = { user_id: KABIR, account_number: '987654321098', ifsc_code: 'ICIC0000002' }
-    const { bank_id } = (await box.post('/v1/bank', account)).body.data.data
-    const { transaction_id } = (await box.pay({ amount: 3 })).body.data[0]
-    await box.put('/v1/clientWebhook', { webhook_secret: 'whsec_another-secret' })
-    await box.advance('1d')
-    const { tables } = await diff()
-    t.same(tables.bank_accounts.added, [bank_id])
-    t.same(tables.payments.added, [transaction_id])
-    const [changed] = tables.payments.changed
-    t.match(changed.fields, {
-      status: { before: 'PENDING', after: 'SUCCESS' },
-      updated_at: { before: '2026-02-03T04:05:06.789Z' },
-    })
-    t.match(changed.fields.utr, { before: null, after: /^X+[A-Z0-9]{4}$/ })
-    t.notOk('amount' in changed.fields || 'paise' in changed.fields)
-    t.ok(tables.timers.removed.length >= 2)
-    t.same(tables.webhook.changed[0].fields, {
-      webhook_secret: { before: 'XXXX', after: 'XXXX' },
-    })
-    t.same(
-      tables.settings.changed.map((one: { id: string }) => one.id),
-      ['clock'],
-    )
-    t.notMatch(
-      JSON.stringify(tables),
-      /very-secret|another-secret|987654321098|123412341234|sbx_test_token/,
-    )
-    await box.post(`${SNAPSHOTS}/s/restore`)
-    t.same((await diff()).tables, {})
-    await box.post('/__admin/reset')
-    const away = (await diff()).tables
-    t.equal(away.users.removed.length, 1)
-    t.equal(away.webhook.removed.length, 1)
-  },
-)
+t.test('a difference tells what came, went and changed, by table and id, masked', async (t) => {
+  const box = await start(t, HONOURED)
+  await busy(box)
+  await box.post(SNAPSHOTS, { name: 's' })
+  const diff = async () => (await box.get(`${SNAPSHOTS}/s/diff`)).body
+  t.same(await diff(), { snapshot: 's', tables: {} })
+  const account = { user_id: KABIR, account_number: '987654321098', ifsc_code: 'ICIC0000002' }
+  const { bank_id } = (await box.post('/v1/bank', account)).body.data.data
+  const { transaction_id } = (await box.pay({ amount: 3 })).body.data[0]
+  await box.put('/v1/clientWebhook', { webhook_secret: 'whsec_another-secret' })
+  await box.advance('1d')
+  const { tables } = await diff()
+  t.same(tables.bank_accounts.added, [bank_id])
+  t.same(tables.payments.added, [transaction_id])
+  const [changed] = tables.payments.changed
+  t.match(changed.fields, {
+    status: { before: 'PENDING', after: 'SUCCESS' },
+    updated_at: { before: '2026-02-03T04:05:06.789Z' },
+  })
+  t.match(changed.fields.utr, { before: null, after: /^X+[A-Z0-9]{4}$/ })
+  t.notOk('amount' in changed.fields || 'paise' in changed.fields)
+  t.ok(tables.timers.removed.length >= 2)
+  t.same(tables.webhook.changed[0].fields, {
+    webhook_secret: { before: 'XXXX', after: 'XXXX' },
+  })
+  t.same(
+    tables.settings.changed.map((one: { id: string }) => one.id),
+    ['clock'],
+  )
+  t.notMatch(
+    JSON.stringify(tables),
+    /very-secret|another-secret|987654321098|123412341234|sbx_test_token/,
+  )
+  await box.post(`${SNAPSHOTS}/s/restore`)
+  t.same((await diff()).tables, {})
+  await box.post('/__admin/reset')
+  const away = (await diff()).tables
+  t.equal(away.users.removed.length, 1)
+  t.equal(away.webhook.removed.length, 1)
+})
 
 t.test('a difference shows references whole', async (t) => {
   const box = await start(t)
@@ -530,48 +524,42 @@ t.test('a restore and an import wait for a call that moves time', async (t) => {
   }
 })
 
-t.test(
-  'webhooks that are still to come go along with a state, a snapshot and a fork',
-  async (t) => {
-    const hook = await receiver(t)
-    const box = await start(t, HONOURED)
-    await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
-    await box.pay()
-    await box.post(SNAPSHOTS, { name: 's' })
-    const state = (await box.get('/__admin/state')).body
-    const receivedValues = async (base = '') => {
-      hook.received.length = 0
-      await box.post(`${base}/__admin/clock/advance`, { by: '1h' })
-      const { total } = (await box.get(`${base}/__admin/webhooks/deliveries?status=delivered`)).body
-      t.equal(total, 3)
-      return hook.received.map(({ type, id, attempt, verdict }) => [type, id, attempt, verdict.ok])
-    }
-    await box.post('/__admin/clients', { name: 'f', from: { client: 'default' } })
-    const wanted = await receivedValues()
-    t.equal(wanted.length, 3)
-    t.ok(wanted.every(([, , attempt, ok]) => attempt === 1 && ok === true))
-    t.same(await receivedValues(), [], 'all are sent')
-    t.same(await receivedValues('/@f'), wanted, 'a fork sends its own')
-    await box.post(`${SNAPSHOTS}/s/restore`)
-    t.same(await receivedValues(), wanted, 'after a restore they are sent again')
-    await box.post('/__admin/reset')
-    await box.put('/__admin/state', state)
-    t.same(await receivedValues(), wanted, 'and after an import')
-  },
-)
+t.test('pending webhooks go along with a state, a snapshot and a fork', async (t) => {
+  const hook = await receiver(t)
+  const box = await start(t, HONOURED)
+  await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+  await box.pay()
+  await box.post(SNAPSHOTS, { name: 's' })
+  const state = (await box.get('/__admin/state')).body
+  const receivedValues = async (base = '') => {
+    hook.received.length = 0
+    await box.post(`${base}/__admin/clock/advance`, { by: '1h' })
+    const { total } = (await box.get(`${base}/__admin/webhooks/deliveries?status=delivered`)).body
+    t.equal(total, 3)
+    return hook.received.map(({ type, id, attempt, verdict }) => [type, id, attempt, verdict.ok])
+  }
+  await box.post('/__admin/clients', { name: 'f', from: { client: 'default' } })
+  const wanted = await receivedValues()
+  t.equal(wanted.length, 3)
+  t.ok(wanted.every(([, , attempt, ok]) => attempt === 1 && ok === true))
+  t.same(await receivedValues(), [], 'all are sent')
+  t.same(await receivedValues('/@f'), wanted, 'a fork sends its own')
+  await box.post(`${SNAPSHOTS}/s/restore`)
+  t.same(await receivedValues(), wanted, 'after a restore they are sent again')
+  await box.post('/__admin/reset')
+  await box.put('/__admin/state', state)
+  t.same(await receivedValues(), wanted, 'and after an import')
+})
 
-t.test(
-  'the state after a reset of the data alone, which keeps pushed rules, can be put back',
-  async (t) => {
-    const box = await start(t, HONOURED)
-    await busy(box)
-    await box.post('/__admin/reset', { parts: ['data'] })
-    const state = (await box.get('/__admin/state')).body
-    t.equal(state.tables.rules.length, 1)
-    t.equal((await box.put('/__admin/state', state)).status, 200)
-    t.strictSame((await box.get('/__admin/state')).body, state)
-  },
-)
+t.test('the state after a reset of the data, with its pushed rules, can be put back', async (t) => {
+  const box = await start(t, HONOURED)
+  await busy(box)
+  await box.post('/__admin/reset', { parts: ['data'] })
+  const state = (await box.get('/__admin/state')).body
+  t.equal(state.tables.rules.length, 1)
+  t.equal((await box.put('/__admin/state', state)).status, 200)
+  t.strictSame((await box.get('/__admin/state')).body, state)
+})
 
 /** The state of a client after many events. */
 async function played(box: Box) {
@@ -662,108 +650,105 @@ t.test('no id comes again where a state says too little of the series', async (t
   }
 })
 
-t.test(
-  'a timer of a state is checked by its kind, and a bad one is refused with its place',
-  async (t) => {
-    const box = await start(t, HONOURED)
-    await box.put('/__admin/scenario', {
-      definition: {
-        title: 'all kinds',
-        timeline: [
-          { after: '1h', every: '1m', times: 3, do: { create_users: 1 } },
-          { after: '1h', do: { trigger: 'webhook.test' } },
-          { after: '1h', do: { simulate: { kyc: 'latest', status: 'failed', reason: 'x' } } },
-          { after: '1h', do: { simulate: { transaction: 'latest', status: 'FAILED' } } },
-          { after: '1h', do: { credit: { amount: 5, remark: 'r' } } },
-          {
-            after: '1h',
-            do: {
-              payout: {
-                amount: 5,
-                transaction: [
-                  { status: 'PENDING' },
-                  { status: 'FAILED', after: '1m', reason: 'gateway_down' },
-                ],
-              },
+t.test('a timer of a state is checked by its kind', async (t) => {
+  const box = await start(t, HONOURED)
+  await box.put('/__admin/scenario', {
+    definition: {
+      title: 'all kinds',
+      timeline: [
+        { after: '1h', every: '1m', times: 3, do: { create_users: 1 } },
+        { after: '1h', do: { trigger: 'webhook.test' } },
+        { after: '1h', do: { simulate: { kyc: 'latest', status: 'failed', reason: 'x' } } },
+        { after: '1h', do: { simulate: { transaction: 'latest', status: 'FAILED' } } },
+        { after: '1h', do: { credit: { amount: 5, remark: 'r' } } },
+        {
+          after: '1h',
+          do: {
+            payout: {
+              amount: 5,
+              transaction: [
+                { status: 'PENDING' },
+                { status: 'FAILED', after: '1m', reason: 'gateway_down' },
+              ],
             },
           },
-          { after: '1h', do: { use: 'slow' } },
-          {
-            after: '1h',
-            do: { rule: { when: { operation: 'listUsers' }, then: { delay: '1s' } } },
-          },
-          { after: '1h', do: { reset: true } },
-        ],
-      },
+        },
+        { after: '1h', do: { use: 'slow' } },
+        {
+          after: '1h',
+          do: { rule: { when: { operation: 'listUsers' }, then: { delay: '1s' } } },
+        },
+        { after: '1h', do: { reset: true } },
+      ],
+    },
+  })
+  await box.pay({ amount: '100.91' })
+  await box.post('/v1/bank', {
+    user_id: ASHA,
+    account_number: '999900000006',
+    ifsc_code: 'HDFC0000001',
+  })
+  await box.post('/v1/clientWebhook', { url: 'http://127.0.0.1:9/', webhook_secret: 'secret' })
+  await box.pay()
+  const state = (await box.get('/__admin/state')).body
+  const kinds = new Set(state.tables.timers.map(({ kind }: { kind: string }) => kind))
+  t.strictSame([...kinds].sort(), [
+    'bank.step',
+    'timeline.entry',
+    'transaction.step',
+    'webhook.attempt',
+  ])
+  t.equal((await box.put('/__admin/state', state)).status, 200, 'its own are taken')
+  const before = (await box.get('/__admin/state')).text
+  const entry = (more: object, rest: object = { create_users: 1 }) => ({
+    kind: 'timeline.entry',
+    payload: { do: rest, ...more },
+  })
+  const bad: [string, object][] = [
+    ['payload.every_ms', entry({ every_ms: 0 })],
+    ['payload.every_ms', entry({ every_ms: -1_000 })],
+    ['payload.remaining', entry({ remaining: 0 })],
+    ['payload.do.create_users', entry({}, { create_users: 1e9 })],
+    ['payload.do', entry({}, { creat_users: 1 })],
+    ['payload.do', entry({}, { constructor: 1 })],
+    ['payload.do.credit.amount', entry({}, { credit: { amount: 'x' } })],
+    [
+      'payload.do.payout.transaction[0].after_ms',
+      entry({}, { payout: { amount: '5.00', transaction: [{ status: 'PENDING' }] } }),
+    ],
+    [
+      'payload.do.simulate.status',
+      entry({}, { simulate: { kind: 'kyc', resource: 'latest', status: 'SUCCESS' } }),
+    ],
+    [
+      'payload.status',
+      { kind: 'transaction.step', resource_id: 'x', payload: { status: 'success' } },
+    ],
+    ['payload.after_ms', { kind: 'kyc.step', resource_id: 'x', payload: { status: 'success' } }],
+    [
+      'payload.attempt',
+      { kind: 'webhook.attempt', resource_id: 'x', payload: { event: 'a', event_id: 'b' } },
+    ],
+    ['resource_id', { kind: 'bank.step', payload: { status: 'success', after_ms: 0 } }],
+    ['kind', { kind: 'bank.stop', payload: {} }],
+  ]
+  for (const [place, timer] of bad) {
+    const timers = [{ timer_id: 'tmr_1', due_at: 1e12, seq: 1, ...timer }]
+    const { status, body } = await box.put('/__admin/state', {
+      ...state,
+      tables: { ...state.tables, timers },
     })
-    await box.pay({ amount: '100.91' })
-    await box.post('/v1/bank', {
-      user_id: ASHA,
-      account_number: '999900000006',
-      ifsc_code: 'HDFC0000001',
-    })
-    await box.post('/v1/clientWebhook', { url: 'http://127.0.0.1:9/', webhook_secret: 'secret' })
-    await box.pay()
-    const state = (await box.get('/__admin/state')).body
-    const kinds = new Set(state.tables.timers.map(({ kind }: { kind: string }) => kind))
-    t.strictSame([...kinds].sort(), [
-      'bank.step',
-      'timeline.entry',
-      'transaction.step',
-      'webhook.attempt',
-    ])
-    t.equal((await box.put('/__admin/state', state)).status, 200, 'its own are taken')
-    const before = (await box.get('/__admin/state')).text
-    const entry = (more: object, rest: object = { create_users: 1 }) => ({
-      kind: 'timeline.entry',
-      payload: { do: rest, ...more },
-    })
-    const bad: [string, object][] = [
-      ['payload.every_ms', entry({ every_ms: 0 })],
-      ['payload.every_ms', entry({ every_ms: -1_000 })],
-      ['payload.remaining', entry({ remaining: 0 })],
-      ['payload.do.create_users', entry({}, { create_users: 1e9 })],
-      ['payload.do', entry({}, { creat_users: 1 })],
-      ['payload.do', entry({}, { constructor: 1 })],
-      ['payload.do.credit.amount', entry({}, { credit: { amount: 'x' } })],
-      [
-        'payload.do.payout.transaction[0].after_ms',
-        entry({}, { payout: { amount: '5.00', transaction: [{ status: 'PENDING' }] } }),
-      ],
-      [
-        'payload.do.simulate.status',
-        entry({}, { simulate: { kind: 'kyc', resource: 'latest', status: 'SUCCESS' } }),
-      ],
-      [
-        'payload.status',
-        { kind: 'transaction.step', resource_id: 'x', payload: { status: 'success' } },
-      ],
-      ['payload.after_ms', { kind: 'kyc.step', resource_id: 'x', payload: { status: 'success' } }],
-      [
-        'payload.attempt',
-        { kind: 'webhook.attempt', resource_id: 'x', payload: { event: 'a', event_id: 'b' } },
-      ],
-      ['resource_id', { kind: 'bank.step', payload: { status: 'success', after_ms: 0 } }],
-      ['kind', { kind: 'bank.stop', payload: {} }],
-    ]
-    for (const [place, timer] of bad) {
-      const timers = [{ timer_id: 'tmr_1', due_at: 1e12, seq: 1, ...timer }]
-      const { status, body } = await box.put('/__admin/state', {
-        ...state,
-        tables: { ...state.tables, timers },
-      })
-      t.match(
-        [status, body.errors[0]?.field],
-        [400, `tables.timers[0].${place}`],
-        JSON.stringify(timer),
-      )
-    }
-    const named = [{ timer_id: 'tmr_1', due_at: 1e12, seq: 1, ...entry({}, { use: 'nothing' }) }]
-    t.equal(
-      (await box.put('/__admin/state', { ...state, tables: { ...state.tables, timers: named } }))
-        .status,
-      404,
+    t.match(
+      [status, body.errors[0]?.field],
+      [400, `tables.timers[0].${place}`],
+      JSON.stringify(timer),
     )
-    t.equal((await box.get('/__admin/state')).text, before)
-  },
-)
+  }
+  const named = [{ timer_id: 'tmr_1', due_at: 1e12, seq: 1, ...entry({}, { use: 'nothing' }) }]
+  t.equal(
+    (await box.put('/__admin/state', { ...state, tables: { ...state.tables, timers: named } }))
+      .status,
+    404,
+  )
+  t.equal((await box.get('/__admin/state')).text, before)
+})

@@ -67,39 +67,36 @@ t.test('a delayed call ends when its caller hangs up: it is not carried out', as
   t.match(call, { path: '/v1/user', status: null }, 'the log has it, without a response')
 })
 
-t.test(
-  'a delayed call with an Idempotency-Key frees the key when its caller hangs up',
-  async (t) => {
-    const time = manualTime()
-    const more = { runtime: time.runtime }
-    const { app, pay, post } = await served(t, 'frozen', more)
-    await post('/__admin/rules', {
-      when: { operation: 'createTransaction' },
-      times: 1,
-      then: { delay: '30s' },
-    })
-    const { port } = app.server.address() as AddressInfo
-    const gone = new AbortController()
-    const { url, headers, body } = {
-      url: `http://127.0.0.1:${port}/v1/transaction`,
-      headers: { 'content-type': 'application/json', 'idempotency-key': 'k' },
-      body: JSON.stringify({
-        from_user_id: '00000000-0000-4000-8000-000000000001',
-        to_user_id: '00000000-0000-4000-8000-000000000003',
-        benif_bank_id: 'b0000000-0000-4000-8000-000000000003',
-        amount: 100,
-      }),
-    }
-    const sent = fetch(url, { method: 'POST', headers, body, signal: gone.signal })
-    await time.waiting()
-    t.equal((await pay({}, { 'idempotency-key': 'k' })).body.error, 'idempotency_in_flight')
-    gone.abort()
-    await t.rejects(sent)
-    await until(() => time.left().length === 0)
-    const again = await fetch(url, { method: 'POST', headers, body })
-    t.strictSame([again.status, again.headers.get('idempotency-replayed')], [200, null])
-  },
-)
+t.test('a delayed call frees its Idempotency-Key when its caller hangs up', async (t) => {
+  const time = manualTime()
+  const more = { runtime: time.runtime }
+  const { app, pay, post } = await served(t, 'frozen', more)
+  await post('/__admin/rules', {
+    when: { operation: 'createTransaction' },
+    times: 1,
+    then: { delay: '30s' },
+  })
+  const { port } = app.server.address() as AddressInfo
+  const gone = new AbortController()
+  const { url, headers, body } = {
+    url: `http://127.0.0.1:${port}/v1/transaction`,
+    headers: { 'content-type': 'application/json', 'idempotency-key': 'k' },
+    body: JSON.stringify({
+      from_user_id: '00000000-0000-4000-8000-000000000001',
+      to_user_id: '00000000-0000-4000-8000-000000000003',
+      benif_bank_id: 'b0000000-0000-4000-8000-000000000003',
+      amount: 100,
+    }),
+  }
+  const sent = fetch(url, { method: 'POST', headers, body, signal: gone.signal })
+  await time.waiting()
+  t.equal((await pay({}, { 'idempotency-key': 'k' })).body.error, 'idempotency_in_flight')
+  gone.abort()
+  await t.rejects(sent)
+  await until(() => time.left().length === 0)
+  const again = await fetch(url, { method: 'POST', headers, body })
+  t.strictSame([again.status, again.headers.get('idempotency-replayed')], [200, null])
+})
 
 t.test('an advance ends when its caller hangs up: time stands where it was', async (t) => {
   const { calling, get, advance, sandbox } = await served(t)
@@ -127,44 +124,41 @@ t.test('an advance ends when its caller hangs up: time stands where it was', asy
   t.equal((await next).body.now, '2026-01-01T00:00:01.010Z')
 })
 
-t.test(
-  'an advance out of a webhook handler is rejected after a second, with the reason',
-  async (t) => {
-    const box = await served(t)
-    const { port } = box.app.server.address() as AddressInfo
-    const asked: { status: number; body: { message: string } }[] = []
-    const { url } = await receiver(t, async (_, response) => {
-      const answer = await fetch(`http://127.0.0.1:${port}/__admin/clock/advance`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: '{"by":"1m"}',
-      })
-      asked.push({ status: answer.status, body: (await answer.json()) as never })
-      response.writeHead(204).end()
+t.test('an advance out of a webhook handler is refused after a second', async (t) => {
+  const box = await served(t)
+  const { port } = box.app.server.address() as AddressInfo
+  const asked: { status: number; body: { message: string } }[] = []
+  const { url } = await receiver(t, async (_, response) => {
+    const answer = await fetch(`http://127.0.0.1:${port}/__admin/clock/advance`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"by":"1m"}',
     })
-    await box.post('/v1/clientWebhook', { url, webhook_secret: SECRET })
-    await box.pay()
-    const { status, body } = await box.advance('3s')
-    t.strictSame([status, body.now], [200, '2026-01-01T00:00:03.000Z'])
-    t.equal(asked.length, 3)
-    for (const one of asked)
-      t.match(one, {
-        status: 409,
-        body: {
-          error: 'receiver_busy',
-          message: /A webhook handler must respond before it advances the clock/,
-        },
-      })
-    const { deliveries } = (await box.get('/__admin/webhooks/deliveries')).body
-    t.strictSame(
-      deliveries.map((row: { status: string; attempts: object[] }) => [
-        row.status,
-        row.attempts.length,
-      ]),
-      Array(3).fill(['delivered', 1]),
-    )
-  },
-)
+    asked.push({ status: answer.status, body: (await answer.json()) as never })
+    response.writeHead(204).end()
+  })
+  await box.post('/v1/clientWebhook', { url, webhook_secret: SECRET })
+  await box.pay()
+  const { status, body } = await box.advance('3s')
+  t.strictSame([status, body.now], [200, '2026-01-01T00:00:03.000Z'])
+  t.equal(asked.length, 3)
+  for (const one of asked)
+    t.match(one, {
+      status: 409,
+      body: {
+        error: 'receiver_busy',
+        message: /A webhook handler must respond before it advances the clock/,
+      },
+    })
+  const { deliveries } = (await box.get('/__admin/webhooks/deliveries')).body
+  t.strictSame(
+    deliveries.map((row: { status: string; attempts: object[] }) => [
+      row.status,
+      row.attempts.length,
+    ]),
+    Array(3).fill(['delivered', 1]),
+  )
+})
 
 type Box = Awaited<ReturnType<typeof served>>
 

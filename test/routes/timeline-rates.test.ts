@@ -92,34 +92,31 @@ t.test('an advance beyond what one call may run is refused with the number', asy
   t.notOk('left_out' in (await box.advance('1s')).body)
 })
 
-t.test(
-  'users that are made at once are limited, and digits that are taken are drawn anew',
-  async (t) => {
-    const box = await start(t)
-    const at = (count: number, after?: string) => ({
-      ...(after && { after }),
-      do: { create_users: count },
-    })
-    const six = { title: 'x', timeline: Array.from({ length: 6 }, () => at(1_000)) }
-    const refused = await box.put(SCENARIO, { definition: six })
-    t.match(
-      [refused.status, refused.body.errors],
+t.test('users that are made at once are limited; taken digits are drawn anew', async (t) => {
+  const box = await start(t)
+  const at = (count: number, after?: string) => ({
+    ...(after && { after }),
+    do: { create_users: count },
+  })
+  const six = { title: 'x', timeline: Array.from({ length: 6 }, () => at(1_000)) }
+  const refused = await box.put(SCENARIO, { definition: six })
+  t.match(
+    [refused.status, refused.body.errors],
+    [
+      400,
       [
-        400,
-        [
-          {
-            field: 'definition.timeline[5].do.create_users',
-            message: /create 6000 users in the call/,
-          },
-        ],
+        {
+          field: 'definition.timeline[5].do.create_users',
+          message: /create 6000 users in the call/,
+        },
       ],
-    )
-    t.equal(refused.body.errors.length, 1)
-    const spread = {
-      title: 'x',
-      timeline: [at(1_000), ...Array.from({ length: 9 }, () => at(1_000, '1s'))],
-    }
-    t.equal((await box.put(SCENARIO, { definition: spread })).status, 200)
-    t.equal((await box.advance('1s')).body.fired.length, 9)
-  },
-)
+    ],
+  )
+  t.equal(refused.body.errors.length, 1)
+  const spread = {
+    title: 'x',
+    timeline: [at(1_000), ...Array.from({ length: 9 }, () => at(1_000, '1s'))],
+  }
+  t.equal((await box.put(SCENARIO, { definition: spread })).status, 200)
+  t.equal((await box.advance('1s')).body.fired.length, 9)
+})

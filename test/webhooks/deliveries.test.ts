@@ -32,51 +32,45 @@ async function rawReceiver(t: Test, answer: (socket: Socket) => void): Promise<s
   return `http://127.0.0.1:${(server.address() as { port: number }).port}/`
 }
 
-t.test(
-  'a receiver that hangs costs an advance its deadline once, however many payments wait',
-  async (t) => {
-    const url = await rawReceiver(t, () => {})
-    const box = await start(t, quick())
-    await box.post('/v1/clientWebhook', { url, webhook_secret: SECRET })
-    for (let i = 0; i < 30; i++) await box.pay()
-    const before = performance.now()
-    await box.advance('0s')
-    t.ok(performance.now() - before < 20 * DEADLINE_MS, 'thirty hang at the same time')
-    const { body } = await box.get('/__admin/webhooks/deliveries?limit=100')
-    t.equal(body.deliveries.length, 30)
-    for (const { attempts } of body.deliveries)
-      t.match(attempts, [{ error: { code: 'timeout_response' } }])
-  },
-)
+t.test('a receiver that hangs costs an advance its deadline once', async (t) => {
+  const url = await rawReceiver(t, () => {})
+  const box = await start(t, quick())
+  await box.post('/v1/clientWebhook', { url, webhook_secret: SECRET })
+  for (let i = 0; i < 30; i++) await box.pay()
+  const before = performance.now()
+  await box.advance('0s')
+  t.ok(performance.now() - before < 20 * DEADLINE_MS, 'thirty hang at the same time')
+  const { body } = await box.get('/__admin/webhooks/deliveries?limit=100')
+  t.equal(body.deliveries.length, 30)
+  for (const { attempts } of body.deliveries)
+    t.match(attempts, [{ error: { code: 'timeout_response' } }])
+})
 
-t.test(
-  'on a running clock events are sent immediately, and a hanging receiver delays nothing else',
-  async (t) => {
-    const url = await rawReceiver(t, () => {})
-    const box = await start(t, {
-      sandbox: {
-        start: { ...ticking, clockSpeed: 1_000 },
-        webhooks: { allow: [], time: 'wall', retries: 'fast', deadlineMs: 60_000 },
-      },
-    })
-    await box.post('/v1/clientWebhook', { url, webhook_secret: SECRET })
-    const id = (await box.pay()).body.data[0].transaction_id
-    for (;;) {
-      const { body } = await box.get(`/v1/transaction/${id}`)
-      if (body.data[0].transaction_status === 'success') break
-      await new Promise(setImmediate)
-    }
-    const { body } = await box.get('/__admin/webhooks/deliveries')
-    t.match(body.deliveries, [
-      { event: 'transaction.success', status: 'pending', attempts: [] },
-      { event: 'transaction.processing', status: 'pending' },
-      { event: 'transaction.pending', status: 'pending' },
-    ])
-    const before = performance.now()
-    await box.close()
-    t.ok(performance.now() - before < 20_000, 'nor a stop')
-  },
-)
+t.test('on a running clock a hanging receiver delays nothing else, nor a stop', async (t) => {
+  const url = await rawReceiver(t, () => {})
+  const box = await start(t, {
+    sandbox: {
+      start: { ...ticking, clockSpeed: 1_000 },
+      webhooks: { allow: [], time: 'wall', retries: 'fast', deadlineMs: 60_000 },
+    },
+  })
+  await box.post('/v1/clientWebhook', { url, webhook_secret: SECRET })
+  const id = (await box.pay()).body.data[0].transaction_id
+  for (;;) {
+    const { body } = await box.get(`/v1/transaction/${id}`)
+    if (body.data[0].transaction_status === 'success') break
+    await new Promise(setImmediate)
+  }
+  const { body } = await box.get('/__admin/webhooks/deliveries')
+  t.match(body.deliveries, [
+    { event: 'transaction.success', status: 'pending', attempts: [] },
+    { event: 'transaction.processing', status: 'pending' },
+    { event: 'transaction.pending', status: 'pending' },
+  ])
+  const before = performance.now()
+  await box.close()
+  t.ok(performance.now() - before < 20_000, 'nor a stop')
+})
 
 t.test('on a running clock an event arrives without an advance', async (t) => {
   const hook = await receiver(t)
@@ -141,34 +135,31 @@ t.test('what was being sent when the process ended is sent again after a restart
   t.ok(body.deliveries.every((one: { status: string }) => one.status === 'delivered'))
 })
 
-t.test(
-  'a result that the disk does not take is written once it does, and not sent again',
-  async (t) => {
-    const hook = await receiver(t)
-    const { disk, state } = faultyDisk()
-    const box = await start(t, { sandbox: { disk, file: join(t.testdir(), 'db.json') } })
-    await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
-    hook.respondWith((_, response) => {
-      // From here on nothing can be written.
-      state.fault = { from: 1, calls: Number.POSITIVE_INFINITY, errno: 'ENOSPC' }
-      response.writeHead(204).end()
-    })
-    const { transaction_id } = (await box.pay()).body.data[0]
-    await box.advance('0s')
-    t.ok(state.failed.length > 0, 'the result was refused')
-    const path = `/__admin/webhooks/deliveries?resource_id=${transaction_id}`
-    t.match((await box.get(path)).body.deliveries, [{ status: 'pending', attempts: [] }])
-    state.fault = undefined
-    const { status } = await box.post('/__admin/wait', {
-      for: 'delivery',
-      match: { resource_id: transaction_id, status: 'delivered' },
-      timeout_ms: 10_000,
-    })
-    t.equal(status, 200)
-    t.match((await box.get(path)).body.deliveries, [{ attempts: [{ ok: true, status: 204 }] }])
-    t.same(hook.types(), ['transaction.pending'])
-  },
-)
+t.test('a result that the disk refuses is written later, and not sent again', async (t) => {
+  const hook = await receiver(t)
+  const { disk, state } = faultyDisk()
+  const box = await start(t, { sandbox: { disk, file: join(t.testdir(), 'db.json') } })
+  await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+  hook.respondWith((_, response) => {
+    // From here on nothing can be written.
+    state.fault = { from: 1, calls: Number.POSITIVE_INFINITY, errno: 'ENOSPC' }
+    response.writeHead(204).end()
+  })
+  const { transaction_id } = (await box.pay()).body.data[0]
+  await box.advance('0s')
+  t.ok(state.failed.length > 0, 'the result was refused')
+  const path = `/__admin/webhooks/deliveries?resource_id=${transaction_id}`
+  t.match((await box.get(path)).body.deliveries, [{ status: 'pending', attempts: [] }])
+  state.fault = undefined
+  const { status } = await box.post('/__admin/wait', {
+    for: 'delivery',
+    match: { resource_id: transaction_id, status: 'delivered' },
+    timeout_ms: 10_000,
+  })
+  t.equal(status, 200)
+  t.match((await box.get(path)).body.deliveries, [{ attempts: [{ ok: true, status: 204 }] }])
+  t.same(hook.types(), ['transaction.pending'])
+})
 
 t.test('an event whose change was rolled back is not published', async (t) => {
   const hook = await receiver(t)
@@ -189,23 +180,20 @@ t.test('an event whose change was rolled back is not published', async (t) => {
   t.same([...deliveries.all()], [])
 })
 
-t.test(
-  'finished deliveries are kept up to 10,000, with their events; pending ones all',
-  async (t) => {
-    const box = await start(t)
-    await box.post('/v1/clientWebhook', { url: 'http://127.0.0.1:1/', webhook_secret: SECRET })
-    await box.put('/__admin/scenario', {
-      definition: { webhooks: [{ when: { event: 'webhook.test' }, then: { drop: true } }] },
-    })
-    const { deliveries, change, tables } = box.sandbox.default
-    const webhook = [...tables.tables.webhook.rows()][0]!.webhook_id
-    await box.pay()
-    change(() => {
-      for (let i = 0; i < 10_050; i++) deliveries.publish('webhook.test', webhook)
-    })
-    const rows = [...deliveries.all()]
-    t.equal(rows.length, 10_001)
-    t.equal(rows[0]!.event, 'transaction.pending', 'what is pending stays')
-    t.equal([...tables.tables.events.rows()].length, 10_001)
-  },
-)
+t.test('finished deliveries are kept up to 10,000, pending ones all', async (t) => {
+  const box = await start(t)
+  await box.post('/v1/clientWebhook', { url: 'http://127.0.0.1:1/', webhook_secret: SECRET })
+  await box.put('/__admin/scenario', {
+    definition: { webhooks: [{ when: { event: 'webhook.test' }, then: { drop: true } }] },
+  })
+  const { deliveries, change, tables } = box.sandbox.default
+  const webhook = [...tables.tables.webhook.rows()][0]!.webhook_id
+  await box.pay()
+  change(() => {
+    for (let i = 0; i < 10_050; i++) deliveries.publish('webhook.test', webhook)
+  })
+  const rows = [...deliveries.all()]
+  t.equal(rows.length, 10_001)
+  t.equal(rows[0]!.event, 'transaction.pending', 'what is pending stays')
+  t.equal([...tables.tables.events.rows()].length, 10_001)
+})
