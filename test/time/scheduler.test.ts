@@ -91,6 +91,17 @@ t.test('two advances take turns and time never goes back', async (t) => {
   t.equal(clock.now(), 101)
 })
 
+t.test('an advance and a fired timer report no timer without effect', async (t) => {
+  const { add, scheduler } = build(t)
+  scheduler.handle('late', () => false)
+  scheduler.handle('other', () => ({ name: 'became' }))
+  for (const kind of ['late', 'other', 'note']) add('said', 10, kind)
+  const { fired } = await scheduler.advanceTo(20)
+  t.match(fired, [{ name: 'became' }, { name: 'said' }])
+  t.equal(fired.length, 2)
+  t.same(await scheduler.fire(add('said', 99, 'late')), [])
+})
+
 /** Lets time pass: the wall's, the client's and that of the process's own timers. */
 function ticking(t: Pick<Test, 'teardown'>) {
   const timers = manualTimers()
