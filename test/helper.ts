@@ -38,6 +38,13 @@ export const PAN = {
   Nationality: 'Indian',
   nameOnCard: 'Kabir Singh',
 }
+/** A document of Kabir that is pending for five seconds. */
+export const AADHAAR = {
+  ...PAN,
+  document_type: 'pid',
+  document_name: 'aadhar',
+  document_number: '999988887777',
+}
 export const TOKEN = { authorization: 'Bearer sbx_test_token' }
 
 // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body.
@@ -46,6 +53,8 @@ export type Answer = { status: number; headers: Record<string, any>; text: strin
 export type StartOptions = {
   sandbox?: Partial<SandboxConfig>
   app?: Partial<AppOptions>
+  /** What differs from the usual start: a frozen clock, the default scenario. */
+  begin?: Partial<SandboxConfig['start']>
   /** Readings of open points of the contract. */
   assume?: Readings
   /** Inline fixtures in place of the shipped ones. */
@@ -55,13 +64,14 @@ export type StartOptions = {
 /** The folder with the results of `test/shipped-files.ts`; absent if a file runs alone. */
 const checked = process.env['TEST_SHIPPED']
 
-function readScenarios() {
-  if (checked !== undefined) return shippedLibrary(join(checked, 'scenarios.json'))!
-  const read = readLibrary([join(PACKAGE_ROOT, 'scenarios')])
-  if (!read.ok) throw new Error('The shipped scenarios are broken')
+/** The shipped scenarios, and those of more folders. */
+export function libraryWith(...folders: string[]) {
+  const read = readLibrary([join(PACKAGE_ROOT, 'scenarios'), ...folders])
+  if (!read.ok) throw new Error(`The scenarios are broken: ${read.problems[0]!.message}`)
   return read.library
 }
-const SHIPPED = readScenarios()
+const SHIPPED =
+  checked === undefined ? libraryWith() : shippedLibrary(join(checked, 'scenarios.json'))!
 
 const FIXTURES =
   checked === undefined
@@ -126,6 +136,7 @@ export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {
       clockSpeed: 1,
       scenario: 'default',
       assume: options.assume ?? {},
+      ...options.begin,
     },
     library: SHIPPED,
     maxClients: 1000,
@@ -187,6 +198,11 @@ export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {
       call('POST', url, body, headers),
     put: (url: string, body?: unknown, headers?: Record<string, string>) =>
       call('PUT', url, body, headers),
+    /** Opens a port. */
+    async listen() {
+      const url = await app.listen({ port: 0, host: '127.0.0.1' })
+      return { url, port: Number(new URL(url).port) }
+    },
     advance: (by: string) => call('POST', '/__admin/clock/advance', { by }),
     /** A payment of Asha to Rohan, both ready for it. */
     pay: (more: object = {}, headers?: Record<string, string>) =>

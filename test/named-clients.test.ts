@@ -1,8 +1,5 @@
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { PACKAGE_ROOT } from '../src/config/package.ts'
-import { readLibrary } from '../src/scenarios/read-library.ts'
-import { createLog, PAYMENT, type StartOptions, start } from './helper.ts'
+import { createLog, libraryWith, PAYMENT, type StartOptions, start } from './helper.ts'
 
 const CLIENTS = '/__admin/clients'
 
@@ -19,11 +16,7 @@ async function startNaming(t: Test, sandbox: StartOptions['sandbox'] = {}) {
 }
 
 /** The shipped scenarios, and more of them by file name. */
-function libraryWith(t: Test, files: Record<string, string>) {
-  const read = readLibrary([join(PACKAGE_ROOT, 'scenarios'), t.testdir(files)])
-  if (!read.ok) throw new Error('The scenarios of the test are broken')
-  return read.library
-}
+const libraryOf = (t: Test, files: Record<string, string>) => libraryWith(t.testdir(files))
 
 t.test('a restart continues every client, and applies other start options', async (t) => {
   const file = `${t.testdir({})}/db.json`
@@ -66,14 +59,14 @@ t.test('the time of every client goes on after the wall clock was set back', asy
 
 t.test('a client gets the start scenario when its own is deleted', async (t) => {
   const log = createLog()
-  const library = libraryWith(t, { 'mine.json': '{"rules":[]}' })
+  const library = libraryOf(t, { 'mine.json': '{"rules":[]}' })
   const box = await startNaming(t, { library, log })
   await box.create({ name: 'source' })
   await box.put('/@source/__admin/scenario', { name: 'mine' })
   await box.create({ name: 'mine', from: { client: 'source' } })
   await box.create({ name: 'other' })
   t.match(await box.inList('mine'), { scenario: 'mine' })
-  box.sandbox.changeLibrary({ library: libraryWith(t, {}) })
+  box.sandbox.changeLibrary({ library: libraryOf(t, {}) })
   t.match(await box.inList('mine'), { scenario: 'default' })
   t.ok(
     log.lines.some((line) =>
@@ -84,9 +77,9 @@ t.test('a client gets the start scenario when its own is deleted', async (t) => 
 
 t.test('a client whose start scenario was deleted gets that of the sandbox', async (t) => {
   // Each creates the test's folder anew, so the data file comes last.
-  const without = libraryWith(t, {})
+  const without = libraryOf(t, {})
   const files = { 'mine.json': '{"rules":[]}', 'other.json': '{"rules":[]}' }
-  const library = libraryWith(t, files)
+  const library = libraryOf(t, files)
   const file = `${t.testdir({})}/db.json`
   const log = createLog()
   const startIn = (scenario: string, found = without) =>

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ASHA, start, TOKEN } from '../helper.ts'
+import { ASHA, PAN, start, TOKEN } from '../helper.ts'
 
 /** `field: message` of each error of a response. */
 const errorsOf = ({ body }: { body: { errors: { field: string; message: string }[] } }) =>
@@ -44,19 +44,11 @@ t.test('unknown_request_fields refused: each one is an error', async (t) => {
     'mode: is an unknown field',
     'refrence_id: is an unknown field; did you mean "reference_id"?',
   ])
-  const item = {
-    document_type: 'tid',
-    document_name: 'pan',
-    document_number: 'ABCPA1234A',
-    dateOfBirth: '17-05-1990',
-    Nationality: 'Indian',
-    nameOnCard: 'Asha Rao',
-  }
-  const kyc = [item, { ...item, gender: 'f' }]
+  const kyc = [PAN, { ...PAN, gender: 'f' }]
   t.same(errorsOf(await post('/v1/kyc', { user_id: ASHA, kyc })), [
     'kyc[1].gender: is an unknown field',
   ])
-  t.equal((await post('/v1/kyc', { user_id: ASHA, kyc: [item] })).status, 201)
+  t.equal((await post('/v1/kyc', { user_id: ASHA, kyc: [PAN] })).status, 201)
   t.same(errorsOf(await get('/v1/users?pge=2')), ['pge: is an unknown field; did you mean "page"?'])
   t.equal((await get('/v1/users?page=2')).status, 200)
   t.equal((await pay({ reference_id: 'r', remark: 'Rent' })).status, 200)

@@ -1,17 +1,8 @@
 import t from 'tap'
-import { ASHA, KABIR, ROHAN, start } from '../helper.ts'
+import { ASHA, KABIR, PAN, ROHAN, start } from '../helper.ts'
 
 const OTHER = { assume: { status_words: 'other' } }
 const ACCOUNT = { user_id: KABIR, ifsc_code: 'HDFC0000001' }
-const PAN = {
-  document_type: 'tid',
-  document_name: 'pan',
-  document_number: 'ABCPD1234E',
-  dateOfBirth: '01-01-1990',
-  Nationality: 'Indian',
-  nameOnCard: 'Asha Nair',
-}
-
 t.test('status_words=other: a refused and a pending account have other words', async (t) => {
   const { get, post } = await start(t, OTHER)
   const shown: string[] = []

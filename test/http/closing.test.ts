@@ -12,8 +12,7 @@ const MAX_MS = 8_000
 
 async function listening(t: Test, requestMs?: number) {
   const box = await start(t, { app: { requestMs } })
-  await box.app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = box.app.server.address() as { port: number }
+  const { port } = await box.listen()
   const open = () =>
     new Promise<number>((resolve) =>
       box.app.server.getConnections((_error, count) => resolve(count)),

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { ErrorResponse } from '../../src/model/errors.ts'
 import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'
@@ -127,8 +127,7 @@ const PLACES: [method: string, before: string, after: string][] = [
 async function listening(t: Test) {
   const dir = t.testdir({ data: {}, 'secret.json': '{"secret":"do not show"}' })
   const box = await start(t, { sandbox: { file: `${dir}/data/db.json` } })
-  await box.app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = box.app.server.address() as AddressInfo
+  const { port } = await box.listen()
   const files = () => [readdirSync(dir), readdirSync(`${dir}/data`)]
   return { box, port, files }
 }

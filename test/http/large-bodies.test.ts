@@ -28,8 +28,7 @@ function withPayments(state: State, count: number): State {
 
 async function listening(t: Test, options: Parameters<typeof start>[1] = {}) {
   const box = await start(t, options)
-  await box.app.listen({ port: 0, host: HOST })
-  const { port } = box.app.server.address() as { port: number }
+  const { port } = await box.listen()
   return { box, port, url: `http://${HOST}:${port}` }
 }
 

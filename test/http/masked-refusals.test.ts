@@ -1,9 +1,10 @@
 import t from 'tap'
-import { ASHA, start, TOKEN } from '../helper.ts'
+import { AADHAAR, ASHA, start, TOKEN } from '../helper.ts'
 
 const SECRET = 'sbx_Live_q7k2m9x4'
 const HOOK_SECRET = 'whsec_c2VjcmV0LW9mLWEtdGVzdA=='
-const AADHAAR = '987654321098'
+/** Of an Aadhaar. */
+const NUMBER = '987654321098'
 const PAN = 'ABCPX1234Z'
 const SPACED = '1234 5678 9012'
 const IFSC = 'HDFC0001234'
@@ -19,12 +20,12 @@ t.test('an error repeats no secret of a request, wherever it was', async (t) => 
     ['GET', `/v1/users?page=${SECRET}`],
     ['GET', `/v1/nowhere/${SECRET}`],
     ['POST', '/v1/clientWebhook', { url: 'http://127.0.0.1:9/', webhook_secret: SHORT }],
-    ['POST', '/v1/clientWebhook', { url: `ftp://a/?token=${AADHAAR}`, webhook_secret: 'x' }],
+    ['POST', '/v1/clientWebhook', { url: `ftp://a/?token=${NUMBER}`, webhook_secret: 'x' }],
     ['POST', '/v1/clientWebhook', { url: HOOK_SECRET, webhook_secret: 'x' }],
     ['PUT', '/__admin/scenario', { name: SECRET }],
     ['PUT', '/__admin/scenario', { definition }],
-    ['POST', '/__admin/clients', { name: 'x', access_token: [AADHAAR] }],
-    ['POST', '/__admin/clients', { name: 'x', clock: `Bearer ${AADHAAR}` }],
+    ['POST', '/__admin/clients', { name: 'x', access_token: [NUMBER] }],
+    ['POST', '/__admin/clients', { name: 'x', clock: `Bearer ${NUMBER}` }],
     ['GET', `/__admin/clock?${SECRET}=1`],
     ['DELETE', `/__admin/rules/${SECRET}`],
     ['GET', `/__admin/webhooks/deliveries/${SECRET}`],
@@ -32,7 +33,7 @@ t.test('an error repeats no secret of a request, wherever it was', async (t) => 
   for (const [method, url, body] of table) {
     const { status, text } = await call(method, url, body)
     t.ok(status === 400 || status === 404, `${method} ${url}: ${status}`)
-    for (const value of [SECRET, HOOK_SECRET, AADHAAR, String(SHORT)])
+    for (const value of [SECRET, HOOK_SECRET, NUMBER, String(SHORT)])
       t.notOk(text.includes(value), text)
   }
 })
@@ -83,45 +84,35 @@ t.test('an error masks a well-formed number as responses do', async (t) => {
   const masked = 'XXXXXXXX5678'
   const kyc = (more: object) => ({
     user_id: ASHA,
-    kyc: [
-      {
-        document_type: 'pid',
-        document_name: 'aadhar',
-        document_number: AADHAAR,
-        dateOfBirth: '01-01-1990',
-        Nationality: 'Indian',
-        nameOnCard: 'A',
-        ...more,
-      },
-    ],
+    kyc: [{ ...AADHAAR, document_number: NUMBER, ...more }],
   })
   const table: [...Call, string][] = [
     ['POST', '/v1/bank', { user_id: ASHA, account_number: account }, masked],
     ['POST', '/v1/bank', { user_id: ASHA, account_number: 'x y', ifsc_code: `${account}` }, masked],
-    ['POST', '/v1/kyc', kyc({ document_number: Number(AADHAAR) }), 'XXXXXXXX1098'],
+    ['POST', '/v1/kyc', kyc({ document_number: Number(NUMBER) }), 'XXXXXXXX1098'],
     ['POST', '/v1/kyc', kyc({ dateOfBirth: PAN }), 'XXXXXX234Z'],
     ['POST', '/v1/user', { email: PAN, mobile: '1' }, 'XXXXXX234Z'],
     ['POST', '/v1/user', { email: `PAN ${PAN}.`, mobile: '1' }, 'PAN XXXXXX234Z.'],
-    ['POST', '/v1/transaction', { from_user_id: AADHAAR }, 'XXXXXXXX1098'],
+    ['POST', '/v1/transaction', { from_user_id: NUMBER }, 'XXXXXXXX1098'],
     ['GET', `/v1/user/${PAN}`, undefined, 'XXXXXX234Z'],
     ['GET', `/v1/bank/${account}`, undefined, masked],
     ['GET', `/v1/nowhere/${account}`, undefined, masked],
     ['POST', '/__admin/clients', { name: 'x', [PAN]: 1 }, 'XXXXXX234Z'],
-    ['POST', '/__admin/clients', { name: 'x', from: { client: AADHAAR } }, 'XXXXXXXX1098'],
-    ['POST', `/__admin/snapshots/${AADHAAR}/restore`, undefined, 'XXXXXXXX1098'],
+    ['POST', '/__admin/clients', { name: 'x', from: { client: NUMBER } }, 'XXXXXXXX1098'],
+    ['POST', `/__admin/snapshots/${NUMBER}/restore`, undefined, 'XXXXXXXX1098'],
   ]
   for (const [method, url, body, value] of table) {
     const { status, text } = await call(method, url, body)
     t.ok(status === 400 || status === 404, `${method} ${url}: ${status}`)
     t.ok(text.includes(value), text)
-    for (const number of [AADHAAR, PAN, String(account)]) t.notOk(text.includes(number), text)
+    for (const number of [NUMBER, PAN, String(account)]) t.notOk(text.includes(number), text)
   }
   const strict = await start(t, {
     assume: { kyc_bad_document: 'call_fails', malformed_id: 'not_found' },
   })
-  const { body } = await strict.post('/v1/kyc', kyc({ document_type: AADHAAR }))
+  const { body } = await strict.post('/v1/kyc', kyc({ document_type: NUMBER }))
   t.match(body.message, 'document_type must be one of pid, tid; found "XXXXXXXX1098"')
-  t.match((await strict.get(`/v1/user/${AADHAAR}`)).body.message, 'No user XXXXXXXX1098')
+  t.match((await strict.get(`/v1/user/${NUMBER}`)).body.message, 'No user XXXXXXXX1098')
 
   // Responses show a mobile in full, so errors do too.
   const user = { email: 'new@example.com', mobile: '9876543299' }
@@ -141,7 +132,7 @@ t.test('the request log masks what a refusal shows, and short numbers too', asyn
   t.match((await call('POST', '/v1/kyc', { user_id: ASHA, kyc: [document] })).text, '1234567')
   await call('POST', '/v1/bank', {
     user_id: ASHA,
-    account_number: `x-${AADHAAR}`,
+    account_number: `x-${NUMBER}`,
     ifsc_code: IFSC,
   })
   await get(`/v1/user/${PAN}`, TOKEN)
@@ -155,23 +146,23 @@ t.test('the request log masks what a refusal shows, and short numbers too', asyn
     ],
   })
   const logged = JSON.stringify(requests)
-  for (const value of [String(SHORT), 'HD12345', '1234567', AADHAAR, IFSC, PAN])
+  for (const value of [String(SHORT), 'HD12345', '1234567', NUMBER, IFSC, PAN])
     t.notOk(logged.includes(value), value)
 })
 
 t.test('a truncated text contains no part of a longer number', async (t) => {
   const { call, get } = await start(t)
-  const page = `${'x'.repeat(34)}${AADHAAR}`
+  const page = `${'x'.repeat(34)}${NUMBER}`
   const { body } = await call('GET', `/v1/users?page=${page}`)
   t.match(body.message, `found "${'x'.repeat(34)}…"`)
-  const long = `${AADHAAR.repeat(5)}`
+  const long = `${NUMBER.repeat(5)}`
   t.match((await call('GET', `/v1/users?page=${long}x`)).body.message, `"${long.slice(0, 40)}…"`)
   t.notMatch((await get('/__admin/requests')).text, '98765')
 })
 
 t.test('the inbox stores headers masked, except for the webhook headers', async (t) => {
   const { call, get } = await start(t)
-  await call('POST', '/__admin/webhooks/inbox', {}, { 'user-agent': `hook ${AADHAAR}` })
+  await call('POST', '/__admin/webhooks/inbox', {}, { 'user-agent': `hook ${NUMBER}` })
   const { body } = await get('/__admin/webhooks/inbox')
   t.equal(body.messages[0].headers['user-agent'], 'hook XXXXXXXX1098')
 })

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { ASHA, createLog, start } from '../helper.ts'
 import { manualTime } from '../manual-time.ts'
@@ -7,8 +7,7 @@ import { manualTime } from '../manual-time.ts'
 /** A sandbox behind a port, and a connection that sends bytes and reads what comes back. */
 async function connected(t: Test, more: Parameters<typeof start>[1] = {}) {
   const box = await start(t, more)
-  await box.app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = box.app.server.address() as AddressInfo
+  const { port } = await box.listen()
   const socket = connect(port, '127.0.0.1')
   t.teardown(() => socket.destroy())
   await once(socket, 'connect')

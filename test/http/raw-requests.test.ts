@@ -28,9 +28,8 @@ const POST = (type: string, body: Buffer) =>
   ])
 
 t.test('a malformed request gets the error envelope and a reason phrase', async (t) => {
-  const { app } = await start(t)
-  await app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = app.server.address() as { port: number }
+  const { listen } = await start(t)
+  const { port } = await listen()
   const user = (email: string) =>
     Buffer.from(`{"email":"${email}","mobile":"9876500001"}`, 'latin1')
   const table: [name: string, bytes: string | Buffer, status: number, word: string][] = [
@@ -92,9 +91,8 @@ t.test('a malformed request gets the error envelope and a reason phrase', async 
 })
 
 t.test('what is no HTTP behind a stream ends it, and is not answered inside it', async (t) => {
-  const { app } = await start(t)
-  await app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = app.server.address() as { port: number }
+  const { listen } = await start(t)
+  const { port } = await listen()
   const socket = connect(port, '127.0.0.1', () =>
     socket.write('GET /__admin/events HTTP/1.1\r\nHost: localhost\r\n\r\n'),
   )
@@ -109,9 +107,8 @@ t.test('what is no HTTP behind a stream ends it, and is not answered inside it',
 })
 
 t.test('malformed bytes after a request do not change its response', async (t) => {
-  const { app, get } = await start(t)
-  await app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = app.server.address() as { port: number }
+  const { listen, get } = await start(t)
+  const { port } = await listen()
   const user = Buffer.from('{"email":"behind@example.com","mobile":"9876500009"}')
   const call = POST('application/json', user).toString().replace('Connection: close\r\n', '')
   const { line, body } = await send(port, `${call}GARBAGE\r\n\r\n`)

@@ -1,6 +1,6 @@
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import t from 'tap'
-import { ASHA, HONOURED, PAYMENT, start, TOKEN } from '../helper.ts'
+import { AADHAAR, ASHA, HONOURED, PAN, PAYMENT, start, TOKEN } from '../helper.ts'
 import { manualTime } from '../manual-time.ts'
 
 // Some of these tests wait for real time, each with its own sandbox.
@@ -21,8 +21,8 @@ const turn = () => new Promise(setImmediate)
 t.test('a delay passes in real time, on every clock; an advance ignores it', async (t) => {
   for (const clock of ['frozen', 'real'] as const) {
     const time = manualTime()
-    const begin = { randomSeed: 1, clock, clockSpeed: 60, scenario: 'default' }
-    const box = await start(t, { sandbox: { runtime: time.runtime, start: begin } })
+    const begin = { clock, clockSpeed: 60 }
+    const box = await start(t, { sandbox: { runtime: time.runtime }, begin })
     await push(box, { delay: '2s' }, { times: 1 })
     const before = payments(box)
     let isAnswered = false
@@ -47,8 +47,7 @@ t.test('a delay passes in real time, on every clock; an advance ignores it', asy
 t.test('delays in a range are drawn from the seed', async (t) => {
   async function run(randomSeed: number) {
     const time = manualTime()
-    const begin = { randomSeed, clock: 'frozen', clockSpeed: 1, scenario: 'default' } as const
-    const box = await start(t, { sandbox: { runtime: time.runtime, start: begin } })
+    const box = await start(t, { sandbox: { runtime: time.runtime }, begin: { randomSeed } })
     await push(box, { delay: '200ms..2s' })
     const spans: number[] = []
     for (let i = 0; i < 8; i++) {
@@ -176,8 +175,7 @@ function raw(port: number, body: object, headers = '') {
 t.test('faults break the response, before or after the operation is executed', async (t) => {
   const time = manualTime()
   const box = await start(t, { sandbox: { runtime: time.runtime } })
-  await box.app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = box.app.server.address() as AddressInfo
+  const { port } = await box.listen()
   for (const at of ['before', 'after']) {
     const more = at === 'after' ? 1 : 0
     for (const fault of ['reset', 'empty', 'malformed', 'truncate', 'hang']) {
@@ -229,8 +227,7 @@ t.test('faults break the response, before or after the operation is executed', a
 
 t.test('the response of a rule can also have a fault', async (t) => {
   const box = await start(t)
-  await box.app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = box.app.server.address() as AddressInfo
+  const { port } = await box.listen()
   const respond = { status: 503, body: { a: '0123456789' }, headers: { 'x-own': 'y' } }
   await push(box, { respond, fault: 'truncate' }, { times: 1 })
   const cut = await raw(port, PAYMENT).ended
@@ -291,16 +288,7 @@ t.test('a document whose rule answers the call spends no rules of the others', a
     times: 1,
     then: { respond: { status: 500 } },
   })
-  const document = { dateOfBirth: '01-02-1990', Nationality: 'Indian', nameOnCard: 'Asha Nair' }
-  const kyc = [
-    { ...document, document_type: 'tid', document_name: 'pan', document_number: 'ABCPE1234F' },
-    {
-      ...document,
-      document_type: 'pid',
-      document_name: 'aadhar',
-      document_number: '999912345678',
-    },
-  ]
+  const kyc = [PAN, AADHAAR]
   const send = () => box.post('/v1/kyc', { user_id: ASHA, kyc })
   const down = await send()
   t.equal(down.status, 500)
@@ -328,8 +316,7 @@ t.test('a step accepts the reason field of every kind', async (t) => {
 
 t.test('a response with more bytes than characters is truncated, too', async (t) => {
   const box = await start(t)
-  await box.app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = box.app.server.address() as AddressInfo
+  const { port } = await box.listen()
   await push(box, { fault: 'truncate', at: 'after' }, { times: 1 })
   await t.rejects(
     fetch(`http://127.0.0.1:${port}/v1/transaction`, {
@@ -342,8 +329,7 @@ t.test('a response with more bytes than characters is truncated, too', async (t)
 
 t.test('a lost response is replayed for its idempotency key', async (t) => {
   const box = await start(t, HONOURED)
-  await box.app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = box.app.server.address() as AddressInfo
+  const { port } = await box.listen()
   const ask = (key: string) =>
     fetch(`http://127.0.0.1:${port}/v1/transaction`, {
       method: 'POST',

@@ -4,8 +4,8 @@ import {
   ASHA,
   HONOURED,
   KABIR,
+  PAYMENT,
   ROHAN,
-  ROHANS_ACCOUNT,
   type StartOptions,
   start as startWith,
 } from '../helper.ts'
@@ -292,12 +292,7 @@ t.test('a fork is what its source is, and neither sees the other from then on', 
     ifsc_code: 'HDFC0000001',
   })
   t.equal((await get(`/v1/bank/${KABIR}`)).body.data.length, 0)
-  const replayed = await box.call(
-    'POST',
-    '/@fork/v1/transaction',
-    { from_user_id: ASHA, to_user_id: ROHAN, benif_bank_id: ROHANS_ACCOUNT, amount: 100 },
-    { 'idempotency-key': 'k' },
-  )
+  const replayed = await post('/@fork/v1/transaction', PAYMENT, { 'idempotency-key': 'k' })
   t.equal(replayed.headers['idempotency-replayed'], 'true', 'kept answers go along')
 
   await post('/__admin/reset')

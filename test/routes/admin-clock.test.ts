@@ -60,8 +60,8 @@ async function onWall(t: Test) {
   const wall = { now: Date.parse('2026-03-01T00:00:00Z') }
   const timers = manualTimers()
   const box = await start(t, {
+    begin: { clock: 'real' },
     sandbox: {
-      start: { randomSeed: 1, clock: 'real', clockSpeed: 1, scenario: 'default' },
       runtime: (real) => ({ ...real, wall: () => wall.now, later: timers.later }),
     },
   })
@@ -102,8 +102,8 @@ t.test('a machine whose clock is set back goes on, and says so once', async (t) 
   const real = { wall: Date.parse('2026-03-01T00:00:00Z'), elapsed: 0 }
   const log = createLog()
   const { get, post } = await start(t, {
+    begin: { clock: 'real' },
     sandbox: {
-      start: { randomSeed: 1, clock: 'real', clockSpeed: 1, scenario: 'default' },
       runtime: (runtime) => ({ ...runtime, wall: () => real.wall, elapsed: () => real.elapsed }),
       log,
     },

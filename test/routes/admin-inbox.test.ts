@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { signWebhook } from '../../src/webhooks/sign.ts'
 import { type StartOptions, start } from '../helper.ts'
@@ -9,8 +8,7 @@ const INBOX = '/__admin/webhooks/inbox'
 /** A sandbox that listens and sends to its own inbox. */
 async function looped(t: Test, options: StartOptions = {}, base = '') {
   const box = await start(t, options)
-  await box.app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = box.app.server.address() as AddressInfo
+  const { port } = await box.listen()
   const url = `http://127.0.0.1:${port}${base}${INBOX}`
   await box.post(`${base}/v1/clientWebhook`, { url, webhook_secret: SECRET })
   return { box, url }

@@ -1,8 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { readLibrary } from '../../src/scenarios/read-library.ts'
-import { ASHA, ROHAN, start } from '../helper.ts'
+import { ASHA, libraryWith, ROHAN, start } from '../helper.ts'
 
 t.test('users come with their KYC records and accounts, as the service shows them', async (t) => {
   const { get } = await start(t)
@@ -254,11 +253,8 @@ rules:
     when: { operation: getKyc }
     then: { respond: { status: 500 } }
 `,
-    'default.yaml': 'title: Mine too\nrules: []\n',
   })
-  const read = readLibrary([folder])
-  if (!read.ok) throw new Error(read.problems[0]!.message)
-  const { get, put } = await start(t, { sandbox: { library: read.library } })
+  const { get, put } = await start(t, { sandbox: { library: libraryWith(folder) } })
   await put('/__admin/scenario', { name: 'mine' })
   await get(`/v1/user/${ASHA}`)
   const { body } = await get('/__admin/scenarios/mine')

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { type Answer, ASHA, HONOURED, KABIR, ROHAN, start, TOKEN } from '../helper.ts'
+import { AADHAAR, type Answer, ASHA, HONOURED, KABIR, PAN, ROHAN, start, TOKEN } from '../helper.ts'
 import { manualTime } from '../manual-time.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
@@ -140,8 +140,7 @@ t.test('the log shows rules, delays, faults and replays', async (t) => {
 
 t.test('a broken connection is in the log without status and answer', async (t) => {
   const box = await start(t)
-  await box.app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = box.app.server.address() as { port: number }
+  const { port } = await box.listen()
   await box.post('/__admin/rules', {
     name: 'cut',
     when: { operation: 'createUser' },
@@ -268,22 +267,8 @@ t.test('secrets and numbers are nowhere in what the log shows', async (t) => {
     {
       user_id: KABIR,
       kyc: [
-        {
-          document_type: 'tid',
-          document_name: 'pan',
-          document_number: pan,
-          dateOfBirth: '01-01-1990',
-          Nationality: 'Indian',
-          nameOnCard: 'K',
-        },
-        {
-          document_type: 'pid',
-          document_name: 'aadhar',
-          document_number: aadhaar,
-          dateOfBirth: '01-01-1990',
-          Nationality: 'Indian',
-          nameOnCard: 'K',
-        },
+        { ...PAN, document_number: pan },
+        { ...AADHAAR, document_number: aadhaar },
       ],
     },
     headers,
@@ -452,22 +437,8 @@ t.test('find and count take the conditions of rules, and method, path and status
   await box.post('/v1/kyc', {
     user_id: KABIR,
     kyc: [
-      {
-        document_type: 'tid',
-        document_name: 'pan',
-        document_number: 'ABCPX1234Z',
-        dateOfBirth: '01-01-1990',
-        Nationality: 'Indian',
-        nameOnCard: 'K',
-      },
-      {
-        document_type: 'pid',
-        document_name: 'aadhar',
-        document_number: '999988887777',
-        dateOfBirth: '01-01-1990',
-        Nationality: 'Indian',
-        nameOnCard: 'L',
-      },
+      { ...PAN, document_number: 'ABCPX1234Z' },
+      { ...AADHAAR, nameOnCard: 'L' },
     ],
   })
   const cases: [object, number][] = [
@@ -753,18 +724,8 @@ t.test('the log never masks a reference, and masks the numbers beside it', async
 
 t.test('the closest document of a KYC call is the one in the error', async (t) => {
   const box = await start(t)
-  const item = {
-    document_type: 'tid',
-    document_name: 'pan',
-    document_number: 'ABCPX1234Z',
-    dateOfBirth: '01-01-1990',
-    Nationality: 'Indian',
-    nameOnCard: 'K',
-  }
-  await box.post('/v1/kyc', {
-    user_id: KABIR,
-    kyc: [{ ...item, nameOnCard: 'Z', document_name: 'pan' }, item],
-  })
+  const item = { ...PAN, document_number: 'ABCPX1234Z', nameOnCard: 'K' }
+  await box.post('/v1/kyc', { user_id: KABIR, kyc: [{ ...item, nameOnCard: 'Z' }, item] })
   const { body } = await verify(box, {
     match: { operation: 'submitKyc', item: { nameOnCard: 'K', document_number: 'ABCPX1234Y' } },
   })

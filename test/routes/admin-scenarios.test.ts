@@ -1,10 +1,18 @@
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { PACKAGE_ROOT } from '../../src/config/package.ts'
-import { readLibrary } from '../../src/scenarios/read-library.ts'
 import type { ResourceEvent } from '../../src/tables/resources.ts'
-import { type Answer, ASHA, createLog, ROHAN, ROHANS_ACCOUNT, start, TOKEN } from '../helper.ts'
+import {
+  AADHAAR,
+  type Answer,
+  ASHA,
+  createLog,
+  libraryWith,
+  PAN,
+  ROHAN,
+  ROHANS_ACCOUNT,
+  start,
+  TOKEN,
+} from '../helper.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
 
@@ -219,8 +227,7 @@ t.test('a header that names no scenario is refused', async (t) => {
 
 t.test('times: 1 against 20 simultaneous requests is one hit', async (t) => {
   const box = await start(t)
-  await box.app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = box.app.server.address() as AddressInfo
+  const { port } = await box.listen()
   await box.post('/__admin/rules', {
     when: { operation: '*' },
     times: 1,
@@ -302,30 +309,13 @@ t.test('--explain names the client and the rule', async (t) => {
   t.equal(plain.headers['x-sandbox-rule'], undefined)
   const paid = await box.pay({ amount: '5.95' })
   t.equal(paid.headers['x-sandbox-rule'], 'default: paise .95')
-  const kyc = await box.post('/v1/kyc', {
-    user_id: ASHA,
-    kyc: [
-      {
-        document_type: 'tid',
-        document_name: 'pan',
-        document_number: 'XXXPX0004A',
-        dateOfBirth: '01-02-1990',
-        Nationality: 'IN',
-        nameOnCard: 'Asha',
-      },
-    ],
-  })
-  t.equal(kyc.headers['x-sandbox-rule'], 'default: PAN marked as fake')
-  const document = { document_type: 'tid', document_name: 'pan', dateOfBirth: '01-02-1990' }
-  const both = await box.post('/v1/kyc', {
-    user_id: ASHA,
-    kyc: ['XXXPX0004A', 'XXXPX0001A', 'XXXPX0004A'].map((document_number) => ({
-      ...document,
-      document_number,
-      Nationality: 'IN',
-      nameOnCard: 'Asha',
-    })),
-  })
+  const submit = (...numbers: string[]) => {
+    const kyc = numbers.map((document_number) => ({ ...PAN, document_number }))
+    return box.post('/v1/kyc', { user_id: ASHA, kyc })
+  }
+  const one = await submit('XXXPX0004A')
+  t.equal(one.headers['x-sandbox-rule'], 'default: PAN marked as fake')
+  const both = await submit('XXXPX0004A', 'XXXPX0001A', 'XXXPX0004A')
   t.equal(
     both.headers['x-sandbox-rule'],
     'default: PAN marked as fake, default: PAN with another name',
@@ -356,14 +346,7 @@ t.test('simulate moves payments, KYC records and accounts; a forbidden move is 4
   const forbidden = await move('transactions', id, { status: 'SUCCESS' })
   t.equal(forbidden.status, 422)
   t.equal(forbidden.body.error, 'invalid_transition')
-  const item = {
-    document_type: 'pid',
-    document_name: 'aadhar',
-    document_number: '999999990035',
-    dateOfBirth: '01-02-1990',
-    Nationality: 'IN',
-    nameOnCard: 'Asha',
-  }
+  const item = { ...AADHAAR, document_number: '999999990035' }
   const kyc = await box.post('/v1/kyc', { user_id: ASHA, kyc: [item] })
   const { kyc_id } = kyc.body.data[0].data
   t.strictSame((await move('kyc', kyc_id, { status: 'success' })).body, {
@@ -611,7 +594,7 @@ t.test('timeline: every without times has no end; without after it starts at onc
 })
 
 t.test('timeline: what it says for this instant is done as it is activated', async (t) => {
-  const written = readLibrary([
+  const library = libraryWith(
     t.testdir({
       'two.yaml':
         'timeline: [{ do: { create_users: 2 } }, { after: 1h, do: { create_users: 1 } }]\n',
@@ -619,12 +602,8 @@ t.test('timeline: what it says for this instant is done as it is activated', asy
         'timeline: [{ do: { create_users: 1 } }, { do: { use: two } }, { do: { create_users: 9 } }]\n',
       'in-a-minute.yaml': 'timeline: [{ after: 1m, do: { use: two } }]\n',
     }),
-    join(PACKAGE_ROOT, 'scenarios'),
-  ])
-  if (!written.ok) throw new Error('broken')
-  const { library } = written
-  const start0 = { randomSeed: 1, clock: 'frozen', clockSpeed: 1, scenario: 'two' }
-  const box = await start(t, { sandbox: { library, start: start0 } })
+  )
+  const box = await start(t, { sandbox: { library }, begin: { scenario: 'two' } })
   const plain = await totalUsers(await start(t))
   const state = async () => [
     (await box.get('/__admin/scenario')).body.name,
@@ -693,11 +672,7 @@ t.test('the active scenario, counters, rules and timeline survive a restart', as
   t.equal(await totalUsers(two), before + 3)
   await two.close()
   // Another --scenario than before is a new start.
-  const sandbox = {
-    file,
-    start: { randomSeed: 1, clock: 'frozen', clockSpeed: 1, scenario: 'provider-outage' },
-  }
-  const three = await start(t, { sandbox })
+  const three = await start(t, { sandbox: { file }, begin: { scenario: 'provider-outage' } })
   t.equal((await three.get('/__admin/scenario')).body.name, 'provider-outage')
   t.equal(await users(three), 503)
   await three.advance('2m')
@@ -705,18 +680,14 @@ t.test('the active scenario, counters, rules and timeline survive a restart', as
 })
 
 t.test('a scenario whose file is gone at a restart makes way for the start scenario', async (t) => {
-  const file = join(
-    t.testdir({
-      own: {
-        'mine.yaml':
-          'rules: [{ when: { operation: listUsers }, then: { respond: { status: 502 } } }]\n',
-      },
-    }),
-    'db.json',
-  )
-  const read = readLibrary([join(file, '../own'), join(PACKAGE_ROOT, 'scenarios')])
-  if (!read.ok) throw new Error('broken')
-  const one = await start(t, { sandbox: { file, library: read.library } })
+  const own = {
+    'mine.yaml':
+      'rules: [{ when: { operation: listUsers }, then: { respond: { status: 502 } } }]\n',
+  }
+  const folder = t.testdir({ own })
+  const file = join(folder, 'db.json')
+  const library = libraryWith(join(folder, 'own'))
+  const one = await start(t, { sandbox: { file, library } })
   await one.put('/__admin/scenario', { name: 'mine' })
   t.equal(await users(one), 502)
   await one.close()
@@ -726,11 +697,7 @@ t.test('a scenario whose file is gone at a restart makes way for the start scena
 })
 
 t.test('reset returns to the start scenario and its timeline', async (t) => {
-  const box = await start(t, {
-    sandbox: {
-      start: { randomSeed: 1, clock: 'frozen', clockSpeed: 1, scenario: 'provider-outage' },
-    },
-  })
+  const box = await start(t, { begin: { scenario: 'provider-outage' } })
   await box.advance('1h')
   await box.put('/__admin/scenario', { name: 'slow' })
   await box.post('/__admin/rules', respond(504))

@@ -3,7 +3,7 @@ import { MAX_SNAPSHOTS } from '../../src/content/snapshots.ts'
 import { replaceState } from '../../src/content/state.ts'
 import { exportState } from '../../src/content/state-export.ts'
 import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'
-import { ASHA, HONOURED, KABIR, ROHAN, start, TOKEN } from '../helper.ts'
+import { AADHAAR, ASHA, HONOURED, KABIR, ROHAN, start, TOKEN } from '../helper.ts'
 import { manualTime } from '../manual-time.ts'
 import { receiver, SECRET } from '../receiver.ts'
 
@@ -52,16 +52,7 @@ async function busy({ post, put, pay }: Box) {
   })
   await post('/v1/kyc', {
     user_id: KABIR,
-    kyc: [
-      {
-        document_type: 'pid',
-        document_name: 'aadhar',
-        document_number: '123412341234',
-        dateOfBirth: '01-01-1990',
-        Nationality: 'Indian',
-        nameOnCard: 'Kabir Singh',
-      },
-    ],
+    kyc: [{ ...AADHAAR, document_number: '123412341234' }],
   })
 }
 const COUNTED = {

@@ -1,16 +1,8 @@
 import t, { type Test } from 'tap'
-import { ASHA, KABIR, start } from '../helper.ts'
+import { AADHAAR, ASHA, KABIR, start } from '../helper.ts'
 import { receiver, SECRET } from '../receiver.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
-const PAN = {
-  document_type: 'pid',
-  document_name: 'aadhar',
-  document_number: '999988887777',
-  dateOfBirth: '01-01-1990',
-  Nationality: 'Indian',
-  nameOnCard: 'K',
-}
 const FIRST = 'a0000000-0000-4000-8000-000000000001'
 
 const waitFor = ({ post }: Box, what: string, match: object, timeoutMs = 5_000, base = '') =>
@@ -138,7 +130,7 @@ t.test('a wait for a KYC record is answered when it is decided', async (t) => {
     document_type: 'pid',
     kyc_status: 'success',
   })
-  await box.post('/v1/kyc', { user_id: KABIR, kyc: [PAN] })
+  await box.post('/v1/kyc', { user_id: KABIR, kyc: [AADHAAR] })
   const body = await opens(t, waiting, () => box.advance('5s'))
   t.match(body.kyc, { user_id: KABIR, kyc_status: 'success', document_number: 'XXXXXXXX7777' })
   const { kyc_id } = body.kyc

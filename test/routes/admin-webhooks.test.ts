@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { EVENTS } from '../../src/scenarios/operations-and-events.ts'
-import { ASHA, ROHANS_ACCOUNT, type StartOptions, start } from '../helper.ts'
+import { AADHAAR, ASHA, PAN, ROHANS_ACCOUNT, type StartOptions, start } from '../helper.ts'
 import { receiver, SECRET, status } from '../receiver.ts'
 
 const LIFE = ['transaction.pending', 'transaction.processing', 'transaction.success']
@@ -387,18 +387,7 @@ t.test('a reset while an attempt runs does not mix its end into the new world', 
 
 t.test('KYC records and bank accounts send events too', async (t) => {
   const { hook, box } = await linked(t)
-  const item = (document_type: string, document_name: string, document_number: string) => ({
-    document_type,
-    document_name,
-    document_number,
-    dateOfBirth: '01-02-1990',
-    Nationality: 'IN',
-    nameOnCard: 'Asha Nair',
-  })
-  await box.post('/v1/kyc', {
-    user_id: ASHA,
-    kyc: [item('tid', 'pan', 'ABCPX1234A'), item('pid', 'aadhar', '999999990019')],
-  })
+  await box.post('/v1/kyc', { user_id: ASHA, kyc: [PAN, AADHAAR] })
   const number = '123456789012'
   await box.post('/v1/bank', { user_id: ASHA, account_number: number, ifsc_code: 'HDFC0001234' })
   await box.advance('10s')

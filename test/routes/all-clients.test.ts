@@ -1,8 +1,5 @@
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { PACKAGE_ROOT } from '../../src/config/package.ts'
-import { readLibrary } from '../../src/scenarios/read-library.ts'
-import { ASHA, PAYMENT, type StartOptions, start as startWith } from '../helper.ts'
+import { ASHA, libraryWith, PAYMENT, type StartOptions, start as startWith } from '../helper.ts'
 
 const ALL = '/__admin/requests?client=*'
 
@@ -132,14 +129,8 @@ t.test('scenario?client=* is the start scenario, over all clients', async (t) =>
   const files = {
     'mine.yaml': `title: Mine\nrules: [${rule}]\nexpect: { requests: { listUsers: 4 } }\n`,
   }
-  const read = readLibrary([join(PACKAGE_ROOT, 'scenarios'), t.testdir(files)])
-  if (!read.ok) throw new Error('The scenario of the test is broken')
-  const box = await start(t, {
-    sandbox: {
-      library: read.library,
-      start: { randomSeed: 1, clock: 'frozen', clockSpeed: 1, scenario: 'mine' },
-    },
-  })
+  const library = libraryWith(t.testdir(files))
+  const box = await start(t, { sandbox: { library }, begin: { scenario: 'mine' } })
   for (const name of ['a', 'b', 'gone', 'other']) {
     if (name === 'other') await box.put('/@other/__admin/scenario', { name: 'default' })
     const authorization = `Bearer sbx_${name}`

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import t, { type Test } from 'tap'
-import { HONOURED, type StartOptions, start } from '../helper.ts'
+import { HONOURED, PAYMENT, type StartOptions, start } from '../helper.ts'
 import { manualTime } from '../manual-time.ts'
 import { receiver, SECRET } from '../receiver.ts'
 
@@ -12,12 +12,10 @@ t.jobs = 8
 async function served(
   t: Test,
   clock: 'real' | 'frozen' = 'frozen',
-  more: StartOptions['sandbox'] = {},
+  sandbox: StartOptions['sandbox'] = {},
 ) {
-  const begin = { randomSeed: 1, clock, clockSpeed: 1, scenario: 'default', ...HONOURED }
-  const box = await start(t, { sandbox: { start: begin, ...more } })
-  await box.app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = box.app.server.address() as AddressInfo
+  const box = await start(t, { ...HONOURED, sandbox, begin: { clock } })
+  const { url, port } = await box.listen()
   async function calling(method: string, path: string, body?: object) {
     const socket = connect(port, '127.0.0.1')
     t.teardown(() => socket.destroy())
@@ -28,7 +26,7 @@ async function served(
     socket.write(`${[`${method} ${path} HTTP/1.1`, ...headers].join('\r\n')}\r\n\r\n${text}`)
     return { hangUp: () => socket.destroy() }
   }
-  return { ...box, calling }
+  return { ...box, url, calling }
 }
 
 /** Waits until something is so. */
@@ -70,24 +68,13 @@ t.test('a delayed call ends when its caller hangs up: it is not carried out', as
 t.test('a delayed call frees its Idempotency-Key when its caller hangs up', async (t) => {
   const time = manualTime()
   const more = { runtime: time.runtime }
-  const { app, pay, post } = await served(t, 'frozen', more)
-  await post('/__admin/rules', {
-    when: { operation: 'createTransaction' },
-    times: 1,
-    then: { delay: '30s' },
-  })
-  const { port } = app.server.address() as AddressInfo
+  const { url: origin, pay, post } = await served(t, 'frozen', more)
+  const when = { operation: 'createTransaction' }
+  await post('/__admin/rules', { when, times: 1, then: { delay: '30s' } })
   const gone = new AbortController()
-  const { url, headers, body } = {
-    url: `http://127.0.0.1:${port}/v1/transaction`,
-    headers: { 'content-type': 'application/json', 'idempotency-key': 'k' },
-    body: JSON.stringify({
-      from_user_id: '00000000-0000-4000-8000-000000000001',
-      to_user_id: '00000000-0000-4000-8000-000000000003',
-      benif_bank_id: 'b0000000-0000-4000-8000-000000000003',
-      amount: 100,
-    }),
-  }
+  const url = `${origin}/v1/transaction`
+  const headers = { 'content-type': 'application/json', 'idempotency-key': 'k' }
+  const body = JSON.stringify(PAYMENT)
   const sent = fetch(url, { method: 'POST', headers, body, signal: gone.signal })
   await time.waiting()
   t.equal((await pay({}, { 'idempotency-key': 'k' })).body.error, 'idempotency_in_flight')
@@ -126,10 +113,9 @@ t.test('an advance ends when its caller hangs up: time stands where it was', asy
 
 t.test('an advance out of a webhook handler is refused after a second', async (t) => {
   const box = await served(t)
-  const { port } = box.app.server.address() as AddressInfo
   const asked: { status: number; body: { message: string } }[] = []
   const { url } = await receiver(t, async (_, response) => {
-    const answer = await fetch(`http://127.0.0.1:${port}/__admin/clock/advance`, {
+    const answer = await fetch(`${box.url}/__admin/clock/advance`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: '{"by":"1m"}',

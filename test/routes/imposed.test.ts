@@ -1,8 +1,5 @@
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { PACKAGE_ROOT } from '../../src/config/package.ts'
-import { readLibrary } from '../../src/scenarios/read-library.ts'
-import { start as startWith } from '../helper.ts'
+import { libraryWith, start as startWith } from '../helper.ts'
 
 /** A rule that answers a call of users with this status. */
 const users = (status: number, more = '') =>
@@ -19,15 +16,8 @@ const FILES = {
 
 /** A sandbox whose start scenario is imposed. */
 async function imposing(t: Test, scenario: string) {
-  const read = readLibrary([join(PACKAGE_ROOT, 'scenarios'), t.testdir(FILES)])
-  if (!read.ok) throw new Error('The scenarios of the test are broken')
-  const box = await startWith(t, {
-    sandbox: {
-      imposes: true,
-      library: read.library,
-      start: { randomSeed: 1, clock: 'frozen', clockSpeed: 1, scenario },
-    },
-  })
+  const library = libraryWith(t.testdir(FILES))
+  const box = await startWith(t, { sandbox: { imposes: true, library }, begin: { scenario } })
   return {
     ...box,
     status: async (name = 'default', headers?: Record<string, string>) =>

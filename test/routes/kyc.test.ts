@@ -1,20 +1,7 @@
 import t from 'tap'
-import { KABIR, start } from '../helper.ts'
+import { AADHAAR, KABIR, PAN, start } from '../helper.ts'
 
-const ITEM = {
-  document_type: 'tid',
-  document_name: 'pan',
-  document_number: 'ABCPD1234E',
-  dateOfBirth: '29-02-2000',
-  Nationality: 'Indian',
-  nameOnCard: 'Kabir Singh',
-}
-const AADHAAR = {
-  ...ITEM,
-  document_type: 'pid',
-  document_name: 'aadhar',
-  document_number: '999988887777',
-}
+const ITEM = { ...PAN, document_number: 'ABCPD1234E', dateOfBirth: '29-02-2000' }
 const submit = (...kyc: object[]) => ({ user_id: KABIR, kyc })
 
 t.test('a PAN is verified by the system at once', async (t) => {

@@ -2,9 +2,7 @@ import t from 'tap'
 import { createLog, start } from '../helper.ts'
 
 const SCENARIO = '/__admin/scenario'
-const ticking = (clockSpeed: number) => ({
-  start: { randomSeed: 1, clock: 'real', clockSpeed, scenario: 'default' },
-})
+const ticking = (clockSpeed: number) => ({ clock: 'real', clockSpeed })
 const userCount = async ({ get }: Awaited<ReturnType<typeof start>>) =>
   (await get('/v1/users?limit=1')).body.data.total_users as number
 
@@ -18,7 +16,7 @@ for (const { speed, entry, entries } of [
   const [word] = Object.keys(entry.do)
   t.test(`a rate that cannot be kept stops nobody: ${word} at speed ${speed}`, async (t) => {
     const log = createLog()
-    const box = await start(t, { sandbox: { ...ticking(speed), log } })
+    const box = await start(t, { begin: ticking(speed), sandbox: { log } })
     const timeline = Array.from({ length: entries }, () => entry)
     const { status, body } = await box.put(SCENARIO, { definition: { title: 'x', timeline } })
     t.equal(status, 200)
@@ -38,7 +36,7 @@ for (const { speed, entry, entries } of [
 t.test('turns that are too far behind are left out, and said so once', async (t) => {
   const log = createLog()
   const wall = { now: Date.parse('2026-03-01T00:00:00Z') }
-  const box = await start(t, { sandbox: { ...ticking(60), wall: () => wall.now, log } })
+  const box = await start(t, { begin: ticking(60), sandbox: { wall: () => wall.now, log } })
   const before = await userCount(box)
   const timeline = [{ after: '100ms', every: '100ms', times: 1_500, do: { create_users: 1 } }]
   await box.put(SCENARIO, { definition: { title: 'x', timeline } })

@@ -1,9 +1,17 @@
 import t from 'tap'
 import { HistoryRecord } from '../../src/model/history.ts'
 import { Transaction } from '../../src/model/transaction.ts'
-import { type Answer, ASHA, KABIR, ROHAN, ROHANS_ACCOUNT, start, TOKEN } from '../helper.ts'
+import {
+  type Answer,
+  ASHA,
+  KABIR,
+  PAYMENT,
+  ROHAN,
+  ROHANS_ACCOUNT,
+  start,
+  TOKEN,
+} from '../helper.ts'
 
-const BODY = { from_user_id: ASHA, to_user_id: ROHAN, benif_bank_id: ROHANS_ACCOUNT, amount: 100 }
 const CLIENT = 'c0000000-0000-4000-8000-000000000001'
 const UNKNOWN = '00000000-0000-4000-8000-000000000999'
 const T0 = '2026-01-01T00:00:00.000Z'
@@ -193,7 +201,7 @@ t.test('a success may be sent back late, and nothing else moves', async (t) => {
 t.test('an incoming payment is a credit in the receiver’s history', async (t) => {
   const { sandbox, get } = await start(t)
   const { transaction_id } = sandbox.default.payments.createByTimeline('credit', {
-    ...BODY,
+    ...PAYMENT,
     currency_code: 'INR',
   }).row
   const [shown] = (await get(`/v1/transaction/${transaction_id}`)).body.data
@@ -221,7 +229,7 @@ t.test('each precondition has its own word', async (t) => {
     [{ reference_id: 'RENT-2025-02' }, 409, 'duplicate_reference'],
   ]
   for (const [change, status, word] of refused) {
-    const answer = await post('/v1/transaction', { ...BODY, ...change })
+    const answer = await post('/v1/transaction', { ...PAYMENT, ...change })
     t.equal(answer.status, status, JSON.stringify(change))
     t.equal(answer.body.error, word)
     t.match(answer.body.errors, [{ field: Object.keys(change).at(-1) }])
@@ -310,7 +318,7 @@ t.test('takes and refuses amounts, and rounds none', async (t) => {
     ['0000000001.00', '1.00'],
   ]
   for (const [amount, shown] of taken) {
-    const answer = await post('/v1/transaction', { ...BODY, amount })
+    const answer = await post('/v1/transaction', { ...PAYMENT, amount })
     t.equal(answer.body.data?.[0].amount, shown, JSON.stringify(amount))
   }
   const before = (await get('/v1/transaction')).text
@@ -321,12 +329,12 @@ t.test('takes and refuses amounts, and rounds none', async (t) => {
     ...[null, true, [], [1], {}, undefined],
   ]
   for (const amount of refused) {
-    const answer = await post('/v1/transaction', { ...BODY, amount })
+    const answer = await post('/v1/transaction', { ...PAYMENT, amount })
     t.equal(answer.status, 400, JSON.stringify(amount))
     t.match(answer.body, { error: 'validation_failed', errors: [{ field: 'amount' }] })
     t.notMatch(answer.text, /pattern|regex/i, 'the message is for people')
   }
-  const huge = await post('/v1/transaction', JSON.stringify(BODY).replace('100', '1e999'), {
+  const huge = await post('/v1/transaction', JSON.stringify(PAYMENT).replace('100', '1e999'), {
     'content-type': 'application/json',
   })
   t.equal(huge.status, 400)
@@ -347,7 +355,7 @@ t.test('refuses other malformed fields', async (t) => {
     [{ currency_code: 'USD' }, 'currency_code', 'invalid_value'],
   ]
   for (const [change, field, code] of refused) {
-    const answer = await post('/v1/transaction', { ...BODY, ...change })
+    const answer = await post('/v1/transaction', { ...PAYMENT, ...change })
     t.equal(answer.status, 400, JSON.stringify(change))
     t.match(answer.body.errors, [{ field, code }])
   }
@@ -373,14 +381,7 @@ t.test('an unknown transaction is 404, a history id too', async (t) => {
 
 t.test('a UTR tells the day of its SUCCESS, over New Year and in a leap year', async (t) => {
   const { pay, get, advance, sandbox } = await start(t, {
-    sandbox: {
-      start: {
-        randomSeed: 1,
-        clock: '2027-12-31T18:29:50.000Z',
-        clockSpeed: 1,
-        scenario: 'default',
-      },
-    },
+    begin: { clock: '2027-12-31T18:29:50.000Z' },
   })
   const utrOfNewest = async () => {
     await pay()

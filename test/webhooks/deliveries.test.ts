@@ -13,7 +13,6 @@ const quick = (more: object = {}): StartOptions => ({
     ...more,
   },
 })
-const ticking = { randomSeed: 1, clock: 'real', clockSpeed: 1, scenario: 'default' }
 
 /** A receiver that responds to each connection with the given bytes. */
 async function rawReceiver(t: Test, answer: (socket: Socket) => void): Promise<string> {
@@ -49,10 +48,8 @@ t.test('a receiver that hangs costs an advance its deadline once', async (t) => 
 t.test('on a running clock a hanging receiver delays nothing else, nor a stop', async (t) => {
   const url = await rawReceiver(t, () => {})
   const box = await start(t, {
-    sandbox: {
-      start: { ...ticking, clockSpeed: 1_000 },
-      webhooks: { allow: [], time: 'wall', retries: 'fast', deadlineMs: 60_000 },
-    },
+    begin: { clock: 'real', clockSpeed: 1_000 },
+    sandbox: { webhooks: { allow: [], time: 'wall', retries: 'fast', deadlineMs: 60_000 } },
   })
   await box.post('/v1/clientWebhook', { url, webhook_secret: SECRET })
   const id = (await box.pay()).body.data[0].transaction_id
@@ -74,7 +71,7 @@ t.test('on a running clock a hanging receiver delays nothing else, nor a stop', 
 
 t.test('on a running clock an event arrives without an advance', async (t) => {
   const hook = await receiver(t)
-  const box = await start(t, { sandbox: { start: ticking } })
+  const box = await start(t, { begin: { clock: 'real' } })
   await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
   const arrived = new Promise<void>((resolve) =>
     hook.respondWith((_, response) => {

@@ -195,7 +195,8 @@ t.test('the request has its length, and asks for no compression; 4 KiB are kept'
     'content-type': 'application/json',
     'accept-encoding': 'identity',
   })
-  t.match(attempt, { ok: true, response: `x${'é'.repeat(2_047)}`, error: null })
+  t.match(attempt, { ok: true, error: null })
+  t.equal(attempt.response, `x${'é'.repeat(2_047)}`, 'cut between characters')
 })
 
 t.test('Retry-After is read as ms from now', async (t) => {
