@@ -80,6 +80,12 @@ t.test('every order is one that at-least-once delivery allows', async (t) => {
     }
     t.equal(wrong, 0, `${n} events: no order is wrong, given or twice`)
     t.ok(all.length <= maxOrders, `${n} events: at most ${maxOrders}`)
+    const keys = all.map((order) => order.indexes.length * 1e6 + order.disturbance)
+    t.same(
+      keys,
+      [...keys].sort((a, b) => a - b),
+      `${n} events: the nearest first`,
+    )
   }
 })
 
