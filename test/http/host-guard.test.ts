@@ -14,7 +14,13 @@ t.test('accepts loopback names, addresses, names without a dot and allowed names
     ...['127.0.0.1.evil.com', '127.0.0.1.nip.io', 'localhost.evil.com', 'evillocalhost.com'],
     ...['localhost.', 'localhost@evil.com', 'user@127.0.0.1', '127.0.0.1 evil', 'local host'],
     ...['localhost:4310:1', 'localhost/', '[::1].evil.com', '%31%32%37.0.0.1', '<script>'],
-    ...['0x7f.1.evil.com', 'host.docker.internal.evil.com', 'münchen'],
+    ...[
+      '0x7f.1.evil.com',
+      'host.docker.internal.evil.com',
+      'evil.xlocalhost',
+      'a$.localhost',
+      'münchen',
+    ],
   ]
   const table = [
     ...fine.map((host) => [host, 200] as const),

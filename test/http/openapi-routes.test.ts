@@ -1,56 +1,9 @@
-import swagger from '@fastify/swagger'
-import Fastify, { type FastifyInstance } from 'fastify'
 import t from 'tap'
 import { adminDocument } from '../../src/http/openapi-admin.ts'
 import { serviceDocument } from '../../src/http/openapi-service.ts'
-import { serveAdmin } from '../../src/http/serve-admin.ts'
-import { serveOperation } from '../../src/http/serve-operation.ts'
-import { ADMIN_ROUTES } from '../../src/model/admin-routes.ts'
 import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'
 import { OPERATIONS } from '../../src/routes/v1/operations.ts'
 import { start } from '../helper.ts'
-
-type Paths = Record<string, Record<string, unknown>>
-
-/** Each method and path of a document. */
-const routesOf = (paths: unknown) =>
-  Object.entries(paths as Paths).flatMap(([path, methods]) =>
-    Object.keys(methods).map((method) => `${method} ${path}`),
-  )
-
-/** The routes that @fastify/swagger finds in Fastify itself. */
-async function routesInFastify(addRoutes: (app: FastifyInstance) => void) {
-  const app = Fastify({ exposeHeadRoutes: false })
-  app.setValidatorCompiler((() => () => true) as never)
-  await app.register(swagger, {
-    openapi: { openapi: '3.1.0', info: { title: '', version: '' } },
-  })
-  await app.register(async (scope) => addRoutes(scope))
-  await app.ready()
-  const { paths } = app.swagger()
-  await app.close()
-  // HEAD is GET without a body, which the document need not list.
-  return routesOf(paths).filter((route) => !route.startsWith('head '))
-}
-
-t.test('the document of the service has the routes of the service, and no others', async (t) => {
-  const routes = await routesInFastify((app) => {
-    for (const op of OPERATIONS) serveOperation(app, op, { explain: false })
-  })
-  t.strictSame(routesOf((await serviceDocument(OPERATIONS)).paths).sort(), routes.sort())
-})
-
-t.test('the document of the admin API has the routes of the contract, and no others', async (t) => {
-  const routes = await routesInFastify((app) => {
-    for (const call of ADMIN_CALLS) serveAdmin(app, call, { explain: false })
-  })
-  t.strictSame(routesOf((await adminDocument(ADMIN_CALLS)).paths).sort(), routes.sort())
-  const contract = Object.values(ADMIN_ROUTES).map((route) => {
-    const [method, url] = route.split(' ') as [string, string]
-    return `${method.toLowerCase()} ${url.replace(/:(\w+)/g, '{$1}')}`
-  })
-  t.strictSame(contract.sort(), routes.sort())
-})
 
 t.test('the servers start with the address of the call', async (t) => {
   const { get } = await start(t)
