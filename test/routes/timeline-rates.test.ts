@@ -118,3 +118,13 @@ t.test('users that are made at once are limited; taken digits are drawn anew', a
   t.equal((await box.put(SCENARIO, { definition: spread })).status, 200)
   t.equal((await box.advance('1s')).body.fired.length, 9)
 })
+
+t.test('turns that are left out do not count against the limit of an advance', async (t) => {
+  const wall = { now: Date.parse('2026-03-01T00:00:00Z') }
+  const box = await start(t, { begin: ticking(1), sandbox: { wall: () => wall.now } })
+  const timeline = [{ every: '100ms', do: { trigger: 'webhook.test' } }]
+  await box.put(SCENARIO, { definition: { title: 'x', timeline } })
+  wall.now += 30 * 86_400_000
+  const { status, body } = await box.advance('1s')
+  t.strictSame([status, body.fired.length], [200, 1_011])
+})
