@@ -50,6 +50,10 @@ export const TOKEN = { authorization: 'Bearer sbx_test_token' }
 // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body.
 export type Answer = { status: number; headers: Record<string, any>; text: string; body: any }
 
+/** One field of each row. */
+export const pluck = (rows: Answer['body'], field: string): Answer['body'][] =>
+  rows.map((row: Answer['body']) => row[field])
+
 export type StartOptions = {
   sandbox?: Partial<SandboxConfig>
   app?: Partial<AppOptions>

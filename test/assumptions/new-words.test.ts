@@ -1,5 +1,5 @@
 import t from 'tap'
-import { start, TOKEN } from '../helper.ts'
+import { pluck, start, TOKEN } from '../helper.ts'
 
 const SOME = { assume: { new_words: 'some' } }
 type Row = { transaction_id: string; transaction_status: string; new_field?: string }
@@ -28,7 +28,7 @@ t.test('new_words=some: some open payments show a new word, always the same', as
       transaction_status,
     )
   const { body } = await get('/v1/transaction/history?limit=20', TOKEN)
-  const statuses = new Set(body.data.transactions.map(({ status }: { status: string }) => status))
+  const statuses = new Set(pluck(body.data.transactions, 'status'))
   t.strictSame([...statuses], ['PENDING'], 'the contract lists all words of the history')
   await advance('3s')
   const { transactions } = (await get('/v1/transaction?limit=20')).body.data

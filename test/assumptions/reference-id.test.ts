@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ASHA, ROHAN, ROHANS_ACCOUNT, start } from '../helper.ts'
+import { ASHA, pluck, ROHAN, ROHANS_ACCOUNT, start } from '../helper.ts'
 
 const NAME = 'reference_id'
 
@@ -18,12 +18,7 @@ t.test('stored: several payments can have one reference', async (t) => {
   const { body } = await get('/v1/transaction/history?limit=3', {
     authorization: 'Bearer sbx_test_token',
   })
-  t.same(
-    body.data.transactions.map(
-      (one: { client_transaction_id: string }) => one.client_transaction_id,
-    ),
-    ['RENT-2025-02', 'r', 'r'],
-  )
+  t.same(pluck(body.data.transactions, 'client_transaction_id'), ['RENT-2025-02', 'r', 'r'])
   t.equal((await pay({ reference_id: 7 })).status, 400, 'its format is still checked')
 })
 

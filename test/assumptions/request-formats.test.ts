@@ -1,5 +1,5 @@
 import t from 'tap'
-import { KABIR, start, TOKEN } from '../helper.ts'
+import { KABIR, pluck, start, TOKEN } from '../helper.ts'
 
 type Started = Awaited<ReturnType<typeof start>>
 
@@ -64,7 +64,7 @@ t.test('account_number_format', async (t) => {
     )
   }
   const { body } = await plain.get(`/v1/bank/${KABIR}`)
-  const masked = body.data.map((one: { account_number: string }) => one.account_number)
+  const masked = pluck(body.data, 'account_number')
   t.ok(masked.includes('XX3456') && masked.includes('XXXXXXXX5678'))
   const { body: state } = await plain.get('/__admin/state')
   t.equal((await strict.put('/__admin/state', state)).status, 200, 'a state has them too')

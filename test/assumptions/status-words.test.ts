@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ASHA, KABIR, PAN, ROHAN, start } from '../helper.ts'
+import { ASHA, KABIR, PAN, pluck, ROHAN, start } from '../helper.ts'
 
 const OTHER = { assume: { status_words: 'other' } }
 const ACCOUNT = { user_id: KABIR, ifsc_code: 'HDFC0000001' }
@@ -11,7 +11,7 @@ t.test('status_words=other: a refused and a pending account have other words', a
     shown.push(body.data.data.bank_status)
   }
   const { data } = (await get(`/v1/bank/${KABIR}`)).body
-  const listed = data.map((one: { bank_status: string }) => one.bank_status)
+  const listed = pluck(data, 'bank_status')
   t.strictSame(listed.slice(0, 3).reverse(), shown, 'the list shows the same words')
   t.ok(shown.includes('rejected'))
   t.equal(shown.at(-1), 'success')

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { start } from '../helper.ts'
+import { pluck, start } from '../helper.ts'
 
 const ALLOWED = { assume: { duplicate_user: 'allowed' } }
 const NEW = { email: 'one@example.com', mobile: '9876511111' }
@@ -24,10 +24,7 @@ t.test('duplicate_user=conflict: users of another reading stay, also in a state'
   await put('/__admin/assumptions', { duplicate_user: 'conflict' })
   const refused = await post('/v1/user', NEW)
   t.match(refused, { status: 409, body: { error: 'user_exists' } })
-  t.strictSame(
-    refused.body.errors.map(({ field }: { field: string }) => field),
-    ['email', 'mobile'],
-  )
+  t.strictSame(pluck(refused.body.errors, 'field'), ['email', 'mobile'])
   const users = (await get('/v1/users')).text
   t.equal((await put('/__admin/state', state)).status, 200)
   t.equal((await get('/v1/users')).text, users)

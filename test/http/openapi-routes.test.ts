@@ -3,14 +3,13 @@ import { adminDocument } from '../../src/http/openapi-admin.ts'
 import { serviceDocument } from '../../src/http/openapi-service.ts'
 import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'
 import { OPERATIONS } from '../../src/routes/v1/operations.ts'
-import { start } from '../helper.ts'
+import { pluck, start } from '../helper.ts'
 
 t.test('the servers start with the address of the call', async (t) => {
   const { get } = await start(t)
   const host = 'sandbox.localhost:4310'
   const serversOf = async (path: string) => (await get(path, { host })).body.servers
-  const urlsOf = async (path: string) =>
-    (await serversOf(path)).map(({ url }: { url: string }) => url)
+  const urlsOf = async (path: string) => pluck(await serversOf(path), 'url')
   const origin = `http://${host}`
   for (const path of ['/openapi.json', '/openapi.json?strict'])
     t.strictSame(await urlsOf(path), [`${origin}/v1`, '/v1'])
@@ -20,10 +19,11 @@ t.test('the servers start with the address of the call', async (t) => {
     '/@second/__admin',
   ])
   const admin = await serversOf('/__admin/openapi.json')
-  t.strictSame(
-    admin.map(({ url }: { url: string }) => url),
-    [`${origin}/__admin`, `${origin}/@{client}/__admin`, '/__admin'],
-  )
+  t.strictSame(pluck(admin, 'url'), [
+    `${origin}/__admin`,
+    `${origin}/@{client}/__admin`,
+    '/__admin',
+  ])
   // As Spectral's oas3-server-variables: each variable has a default, with which the URL is absolute.
   for (const { url, variables = {} } of admin.slice(0, 2)) {
     const filled = url.replace(/\{(\w+)\}/g, (_: string, name: string) => variables[name].default)

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
-import { ASHA, createLog, start } from '../helper.ts'
+import { ASHA, createLog, pluck, start } from '../helper.ts'
 import { manualTime } from '../manual-time.ts'
 
 /** A sandbox behind a port, and a connection that sends bytes and reads what comes back. */
@@ -50,7 +50,7 @@ t.test('pipelined calls are answered in their order, with bodies of any size', a
   }
   const { requests } = (await get('/__admin/requests?limit=4')).body
   t.strictSame(
-    requests.map(({ operation }: { operation: string }) => operation),
+    pluck(requests, 'operation'),
     ['listUsers', 'createUser', 'listUsers', 'createUser'],
     'they were handled in this order, too',
   )

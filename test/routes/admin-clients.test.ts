@@ -5,6 +5,7 @@ import {
   HONOURED,
   KABIR,
   PAYMENT,
+  pluck,
   ROHAN,
   type StartOptions,
   start as startWith,
@@ -14,8 +15,7 @@ type Box = Awaited<ReturnType<typeof startWith>>
 const CLIENTS = '/__admin/clients'
 
 const create = ({ post }: Box, body: object) => post(CLIENTS, body)
-const names = async ({ get }: Box) =>
-  (await get(CLIENTS)).body.clients.map((client: { name: string }) => client.name)
+const names = async ({ get }: Box) => pluck((await get(CLIENTS)).body.clients, 'name')
 // Asked of the store: a scenario may hold back what the service answers.
 const usersOf = ({ sandbox }: Box, name: string) =>
   sandbox.clients.get(name)!.tables.tables.users.count('all', 'all')

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { ASHA, createLog, start, TOKEN } from '../helper.ts'
+import { ASHA, createLog, pluck, start, TOKEN } from '../helper.ts'
 import { manualTimers } from '../manual-timers.ts'
 import { faultyDisk } from '../torture/faulty-disk.ts'
 
@@ -174,10 +174,7 @@ t.test('a ticking clock is advanced and goes on from there', async (t) => {
   await pay()
   pass(500)
   const { body } = await post('/__admin/clock/advance', { by: '1h' })
-  t.same(
-    body.fired.map(({ at }: { at: string }) => at),
-    ['2026-03-01T00:00:01.000Z', '2026-03-01T00:00:03.000Z'],
-  )
+  t.same(pluck(body.fired, 'at'), ['2026-03-01T00:00:01.000Z', '2026-03-01T00:00:03.000Z'])
   t.equal(body.now, '2026-03-01T01:00:00.500Z')
   pass(250)
   t.match(await clock(), { now: '2026-03-01T01:00:00.750Z', mode: 'real' })
@@ -283,7 +280,7 @@ t.test('what fired tells is what became of the resource', async (t) => {
   const account = { user_id: ASHA, account_number: '999900000006', ifsc_code: 'HDFC0000001' }
   for (let n = 0; n < 2; n++) t.equal((await post('/v1/bank', account)).status, 201)
   const { fired } = (await advance('5s')).body
-  const states = fired.map(({ status }: { status: string }) => status)
+  const states = pluck(fired, 'status')
   t.strictSame(states, ['success', 'failed'], 'the same account is not verified twice')
   const rows = (await get(`/v1/bank/${ASHA}`)).body.data
   for (const { resource_id, status } of fired)

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { ASHA, libraryWith, ROHAN, start } from '../helper.ts'
+import { ASHA, libraryWith, pluck, ROHAN, start } from '../helper.ts'
 
 t.test('users come with their KYC records and accounts, as the service shows them', async (t) => {
   const { get } = await start(t)
@@ -36,10 +36,7 @@ t.test('a payment comes in both views, with its events and what is still to come
   const records = (await get('/v1/transaction/history', { authorization: 'Bearer sbx_test_token' }))
     .body.data.transactions
   t.strictSame(history, records[0])
-  t.same(
-    deliveries.map(({ event }: { event: string }) => event),
-    ['transaction.processing', 'transaction.pending'],
-  )
+  t.same(pluck(deliveries, 'event'), ['transaction.processing', 'transaction.pending'])
   t.match(timers, [{ kind: 'transaction.step', resource_id: id, payload: { status: 'SUCCESS' } }])
   t.equal(timers.length, 1)
   t.equal((await get(`/__admin/transactions/${ASHA}`)).status, 404)
@@ -78,10 +75,7 @@ t.test('a payment says who decided it, and has its calls', async (t) => {
     ],
   )
   await get(`/v1/transaction/${plain}`)
-  t.same(
-    (await shown(plain)).requests.map(({ method }: { method: string }) => method),
-    ['GET', 'POST'],
-  )
+  t.same(pluck((await shown(plain)).requests, 'method'), ['GET', 'POST'])
 
   const stuck = await idOf({ amount: 11 })
   const simulate = { transaction: 'latest', status: 'SUCCESS' }
@@ -105,10 +99,7 @@ t.test('lists are searched by all words, and paged', async (t) => {
   const list = async (query: string) => (await get(`/__admin/${query}`)).body
   t.match(await list('transactions?search=SEARCHED&limit=3'), { total: 4, total_pages: 2 })
   const second = await list('transactions?search=searched&limit=3&page=2')
-  t.same(
-    second.transactions.map(({ reference_id: one }: { reference_id: string }) => one),
-    ['searched-1'],
-  )
+  t.same(pluck(second.transactions, 'reference_id'), ['searched-1'])
   t.equal((await list('transactions?search=searched&status=PENDING')).total, 1)
   t.equal((await list('transactions?search=searched-2%202.00')).total, 1)
   t.equal((await list('transactions?search=searched-2%203.00')).total, 0)

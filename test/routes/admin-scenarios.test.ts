@@ -8,6 +8,7 @@ import {
   createLog,
   libraryWith,
   PAN,
+  pluck,
   ROHAN,
   ROHANS_ACCOUNT,
   start,
@@ -227,23 +228,12 @@ t.test('a header that names no scenario is refused', async (t) => {
 
 t.test('times: 1 against 20 simultaneous requests is one hit', async (t) => {
   const box = await start(t)
-  const { port } = await box.listen()
-  await box.post('/__admin/rules', {
-    when: { operation: '*' },
-    times: 1,
-    then: { respond: { status: 503 } },
-  })
-  const statuses = await Promise.all(
-    Array.from({ length: 20 }, async () => {
-      const answer = await fetch(`http://127.0.0.1:${port}/v1/users`, {
-        headers: { connection: 'close' },
-      })
-      await answer.text()
-      return answer.status
-    }),
-  )
-  t.equal(statuses.filter((status) => status === 503).length, 1)
-  t.equal(statuses.filter((status) => status === 200).length, 19)
+  const { url } = await box.listen()
+  await box.post('/__admin/rules', respond(503, { times: 1 }))
+  const answers = await Promise.all(Array.from({ length: 20 }, () => fetch(`${url}/v1/users`)))
+  for (const answer of answers) await answer.text()
+  t.equal(answers.filter(({ status }) => status === 503).length, 1)
+  t.equal(answers.filter(({ status }) => status === 200).length, 19)
   t.equal((await box.get('/__admin/rules')).body.rules[0].hits, 1)
 })
 
@@ -624,7 +614,7 @@ t.test('timeline: what it says for this instant is done as it is activated', asy
   await box.put('/__admin/scenario', { name: 'in-a-minute' })
   const { body } = await box.advance('1m')
   t.strictSame(
-    body.fired.map((one: { do: object }) => one.do),
+    pluck(body.fired, 'do'),
     [{ use: 'two' }, { create_users: 2 }],
     'advance tells all that it ran',
   )

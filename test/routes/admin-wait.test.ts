@@ -174,20 +174,17 @@ t.test('a reset during a wait is seen: what it brings back counts', async (t) =>
   t.equal(body.transaction.transaction_id, FIRST)
 })
 
-t.test('a wait gets an error when the sandbox stops', async (t) => {
-  const box = await start(t)
-  const waiting = waitFor(box, 'request', { operation: 'getUser' }, 60_000)
-  t.ok(await isOpen(waiting))
-  await box.close()
-  t.strictSame([(await waiting).status, (await waiting).body.error], [503, 'not_ready'])
-})
-
-t.test('a wait gets an error when its client is deleted', async (t) => {
-  const box = await start(t)
-  const waiting = waitFor(box, 'request', { operation: 'getUser' }, 60_000, '/@gone')
-  t.ok(await isOpen(waiting))
-  t.equal((await box.call('DELETE', '/__admin/clients/gone')).status, 200)
-  t.strictSame([(await waiting).status, (await waiting).body.error], [503, 'not_ready'])
+t.test('a wait gets an error when its client is deleted or the sandbox stops', async (t) => {
+  for (const end of [
+    ({ close }: Box) => close(),
+    ({ call }: Box) => call('DELETE', '/__admin/clients/gone'),
+  ]) {
+    const box = await start(t)
+    const waiting = waitFor(box, 'request', { operation: 'getUser' }, 60_000, '/@gone')
+    t.ok(await isOpen(waiting))
+    await end(box)
+    t.strictSame([(await waiting).status, (await waiting).body.error], [503, 'not_ready'])
+  }
 })
 
 t.test('what can’t be waited for is refused', async (t) => {
@@ -210,20 +207,6 @@ t.test('what can’t be waited for is refused', async (t) => {
     t.equal(answer.status, 400, JSON.stringify(body))
     t.match(answer.body.errors, [{ field }], JSON.stringify(body))
   }
-})
-
-t.test('a wait that is too late shows long references in full', async (t) => {
-  const box = await start(t)
-  const { transaction_id } = (await box.pay({ reference_id: '202601021234567891' })).body.data[0]
-  const match = { transaction_id, reference_id: '202601011234567891', utr: 'whsec_c2VjcmV0' }
-  const { body } = await waitFor(box, 'transaction', match, 0)
-  t.match(body.errors, [
-    { message: /expected "202601011234567891", found "202601021234567891"$/ },
-    { message: /expected "XXXX", found null$/ },
-  ])
-  await box.advance('3s')
-  const late = await waitFor(box, 'transaction', { transaction_id, utr: 'HDFC000012345678' }, 0)
-  t.match(late.body.errors, [{ message: /expected "HDFC000012345678", found "X{8}\d{4}"$/ }])
 })
 
 t.test('on a ticking clock a wait that is too late says when the next timer is due', async (t) => {
@@ -283,21 +266,4 @@ t.test('a wait that is too late says what was nearest, and what holds it up', as
   t.notMatch((await late('request', { operation: 'getUser' })).message, 'frozen')
   const unknown = await late('transaction', { transaction_id: 'none' })
   t.match(unknown.message, 'No such transaction exists yet.')
-})
-
-t.test('failed waits leave no client behind, also where two run at once', async (t) => {
-  const box = await start(t)
-  const clients = async () => (await box.get('/__admin/clients')).body.clients.length
-  const before = await clients()
-  const never = { operation: 'getUser' }
-  const both = await Promise.all([
-    waitFor(box, 'request', never, 5, '/@new'),
-    waitFor(box, 'request', never, 20, '/@new'),
-  ])
-  t.strictSame([both.map(({ status }) => status), await clients()], [[408, 408], before])
-  const [failed, met] = await Promise.all([
-    waitFor(box, 'request', never, 20, '/@new'),
-    box.get('/@new/__admin/clock'),
-  ])
-  t.strictSame([failed.status, met.status, await clients()], [408, 200, before + 1])
 })

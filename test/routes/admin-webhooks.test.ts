@@ -174,7 +174,11 @@ t.test('deliveries are listed by status, event and resource, page by page', asyn
 
 t.test('a delivery shows its body and headers, and neither secret nor signature', async (t) => {
   const { hook, box, list } = await linked(t)
-  hook.respondWith((_, response) => response.writeHead(500).end('account 123456789012 is bad'))
+  // It repeats what was sent, as an application in debug mode does.
+  hook.respondWith(({ headers }, response) => {
+    const shown = { note: 'account 123456789012', SECRET, token: 'Bearer sbx_test_token', headers }
+    response.writeHead(500).end(JSON.stringify(shown))
+  })
   await box.pay()
   await box.advance('0s')
   const [{ delivery_id }] = await list()
@@ -186,7 +190,7 @@ t.test('a delivery shows its body and headers, and neither secret nor signature'
     number: 1,
     url: hook.url,
     status: 500,
-    response: 'account XXXXXXXX9012 is bad',
+    response: /account XXXXXXXX9012.*webhook-id/,
     headers: {
       'webhook-id': got!.id,
       'webhook-timestamp': got!.headers['webhook-timestamp'],
@@ -194,7 +198,7 @@ t.test('a delivery shows its body and headers, and neither secret nor signature'
       'x-webhook-signature': 'XXXX',
     },
   })
-  t.notMatch(text, SECRET)
+  for (const secret of [SECRET, 'sbx_test_token']) t.notMatch(text, secret)
   for (const one of String(got!.headers['webhook-signature']).split(' '))
     t.notOk(text.includes(one.slice(3)))
   t.notOk(text.includes(String(got!.headers['x-webhook-signature'])))
@@ -316,22 +320,6 @@ t.test('the options: retries of the standard plan, timestamps of the client’s 
   )
 })
 
-t.test('a public address is refused unless it was allowed', async (t) => {
-  for (const [allow, code] of [
-    [[], 'address_not_allowed'],
-    [['192.0.2.1'], 'timeout_connect'],
-  ] as const) {
-    const box = await start(t, {
-      sandbox: { webhooks: { allow, time: 'wall', retries: 'fast', deadlineMs: 30 } },
-    })
-    await box.post('/v1/clientWebhook', { url: 'http://192.0.2.1/x', webhook_secret: SECRET })
-    const { body } = await box.post('/__admin/webhooks/trigger', { event: 'webhook.test' })
-    const [{ error }] = body.deliveries[0].attempts
-    if (code === 'address_not_allowed') t.equal(error.code, code)
-    else t.not(error.code, 'address_not_allowed', error.message)
-  }
-})
-
 t.test('reset drops deliveries and the inbox, alone or with all else', async (t) => {
   const { hook, box, list } = await linked(t)
   hook.respondWith(status(500))
@@ -429,21 +417,4 @@ t.test('a trigger goes out at once, whatever of its resource is still to be sent
   })
   t.same(hook.types(), ['transaction.success'])
   t.match(body.deliveries ?? [body], [{ status: 'delivered' }])
-})
-
-t.test('an answer that repeats what was sent shows no secret and no signature', async (t) => {
-  const hook = await receiver(t)
-  const box = await start(t)
-  await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
-  hook.respondWith((request, response) => {
-    const { headers } = request
-    response.writeHead(500).end(JSON.stringify({ headers, SECRET, token: 'Bearer sbx_test_token' }))
-  })
-  await box.post('/__admin/webhooks/trigger', { event: 'webhook.test' })
-  const { deliveries } = (await box.get('/__admin/webhooks/deliveries')).body
-  const { response: answer } = deliveries[0].attempts[0]
-  t.match(answer, 'webhook-id')
-  t.notMatch(answer, SECRET)
-  t.notMatch(answer, 'sbx_test_token')
-  t.notMatch(answer, /v1,[A-Za-z0-9+/]{20}|x-webhook-signature":"[0-9a-f]{20}/)
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ASHA, KABIR, ROHAN, start, TOKEN } from '../helper.ts'
+import { ASHA, KABIR, pluck, ROHAN, start, TOKEN } from '../helper.ts'
 
 const MEERA = '00000000-0000-4000-8000-000000000002'
 
@@ -9,7 +9,7 @@ t.test('lists what is in the fixtures, newest first', async (t) => {
   const { get } = await start(t)
   const { body } = await get('/v1/transaction/history?limit=100', TOKEN)
   t.match(body.data, { total_transactions: 48, page: 1, limit: 100, total_pages: 1 })
-  const times = body.data.transactions.map((row: Row) => row['created_at'])
+  const times = pluck(body.data.transactions, 'created_at')
   t.strictSame(times, [...times].sort().reverse())
   const late = body.data.transactions.find((row: Row) => row['id']!.endsWith('31'))
   t.match(late, {
@@ -46,7 +46,7 @@ t.test('a user’s history holds what they paid and what came in', async (t) => 
   t.match(body.data, { total_transactions: 35, total_pages: 1 })
   t.ok(body.data.transactions.every((row: Row) => row['user_id'] === MEERA))
   t.equal((await get(url, TOKEN)).body.data.total_pages, 4)
-  t.strictSame([...new Set(body.data.transactions.map((row: Row) => row['status']))].sort(), [
+  t.strictSame([...new Set(pluck(body.data.transactions, 'status'))].sort(), [
     'FAILED',
     'PENDING',
     'PROCESSING',

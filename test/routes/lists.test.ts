@@ -1,5 +1,5 @@
 import t from 'tap'
-import { start, TOKEN } from '../helper.ts'
+import { pluck, start, TOKEN } from '../helper.ts'
 
 const MEERA = '00000000-0000-4000-8000-000000000002'
 
@@ -86,11 +86,7 @@ for (const { path, rows, id, count, limit, all } of LISTS) {
         )
       }
     }
-    t.strictSame(
-      (await page('?page=abc')).errors.map(({ field }: { field: string }) => field),
-      ['page'],
-      'returned once',
-    )
+    t.strictSame(pluck((await page('?page=abc')).errors, 'field'), ['page'], 'returned once')
     for (const twice of ['?page=1&page=2', '?limit=1&limit=2', '?page[]=1', '?page=1,2']) {
       const answer = await page(twice)
       if (twice.includes('[')) t.equal(answer.page, 1, 'another parameter')
@@ -107,15 +103,9 @@ t.test('rows of one instant are shown newest insertion first', async (t) => {
     ids.unshift((await post('/v1/user', body)).body.data.user_id)
   }
   const users = (await get('/v1/users?limit=5')).body.data.users
-  t.strictSame(
-    users.map((row: { user_id: string }) => row.user_id),
-    ids,
-  )
+  t.strictSame(pluck(users, 'user_id'), ids)
   const payments = []
   for (let i = 0; i < 5; i++) payments.unshift((await pay()).body.data[0].transaction_id)
   const { transactions } = (await get('/v1/transaction?limit=5')).body.data
-  t.strictSame(
-    transactions.map((row: { transaction_id: string }) => row.transaction_id),
-    payments,
-  )
+  t.strictSame(pluck(transactions, 'transaction_id'), payments)
 })
