@@ -99,19 +99,17 @@ function raw(port: number, line: string): Promise<{ status: number; text: string
 
 // What is no name, as it could stand in a path. Each goes to every place where a name is taken.
 const NO_NAMES = [
-  ...'. .. ... ./a ../a ../../etc/passwd a/../b a/.. /a //a a//b a/b /etc/passwd ~ ~root'.split(
-    ' ',
-  ),
-  ...'%2e %2e%2e %2E%2E%2F ..%2f ..%2fa ..%2f..%2fetc%2fpasswd %2fetc%2fpasswd a%2fb'.split(' '),
-  ...'a%2F..%2Fb ..%5c ..%5C..%5Cwindows ..\\ ..\\..\\windows C: C:%5Cwindows'.split(' '),
-  ...'%252e%252e%252f %252fetc %c0%ae%c0%ae%c0%af %c0%af %ef%bc%8e%ef%bc%8e%ef%bc%8f'.split(' '),
-  ...'%e2%80%ae %00 a%00 a%00.json %00a a%0a a%0d%0aX-Injected:%201 a%09 a%20b %20a'.split(' '),
-  ...'a% % %zz %1 %ff %u002e A Worker a_b -a a.json db.json a;b a&b a=b a* * a$(id) a`id`'.split(
-    ' ',
-  ),
-  ..."a|b a'b %22a%22 %3Cscript%3E <script> {a} [a] a@b @a :a \u00e9 %C3%A9".split(' '),
-  ...'%F0%9F%98%80 %EF%BC%A1 __proto__ __admin'.split(' '),
-  ...[64, 1_000, 5_000, 20_000].map((length) => 'a'.repeat(length)),
+  ...String.raw`
+    . .. ... ./a ../a ../../etc/passwd a/../b a/.. /a //a a//b a/b /etc/passwd ~ ~root
+    %2e %2e%2e %2E%2E%2F ..%2f ..%2fa ..%2f..%2fetc%2fpasswd %2fetc%2fpasswd %2Fetc a%2fb
+    a%2F..%2Fb ..%5c ..%5C..%5Cwindows ..\ ..\..\windows C: C:%5Cwindows %252e%252e%252f %252fetc
+    %c0%ae%c0%ae%c0%af %c0%af %ef%bc%8e%ef%bc%8e%ef%bc%8f %e2%80%ae %00 a%00 a%00.json %00a
+    a%0a a%0d%0aX-Injected:%201 a%09 a%20b %20a a% % %zz %1 %ff %u002e A Worker a_b -a a.json
+    db.json a;b a&b a=b a* * a$(id) a|b a'b %22a%22 %3Cscript%3E <script> {a} [a] a@b @a :a
+    %C3%A9 %F0%9F%98%80 %EF%BC%A1 __proto__ __admin`
+    .trim()
+    .split(/\s+/),
+  ...['a`id`', '\u00e9', ...[64, 1_000, 5_000, 20_000].map((length) => 'a'.repeat(length))],
 ]
 const PLACES: [method: string, before: string, after: string][] = [
   ['GET', '/__admin/snapshots/', ''],

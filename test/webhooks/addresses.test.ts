@@ -7,106 +7,32 @@ import {
 } from '../../src/webhooks/addresses.ts'
 
 /** Hosts as a user or an attacker may spell them in a URL, and what they are. */
-const SPELLINGS: [host: string, kind: AddressKind][] = [
-  // loopback
-  ['127.0.0.1', 'loopback'],
-  ['127.255.255.254', 'loopback'],
-  ['127.1', 'loopback'],
-  ['127.0.1', 'loopback'],
-  ['2130706433', 'loopback'],
-  ['0x7f000001', 'loopback'],
-  ['0X7F.0.0.1', 'loopback'],
-  ['0177.0.0.1', 'loopback'],
-  ['017700000001', 'loopback'],
-  ['0x7f.1', 'loopback'],
-  ['127.0.0.1.', 'loopback'],
-  ['%31%32%37.0.0.1', 'loopback'],
-  ['１２７.０.０.１', 'loopback'],
-  ['①②⑦.0.0.1', 'loopback'],
-  ['127。0。0。1', 'loopback'],
-  ['[::1]', 'loopback'],
-  ['[0:0:0:0:0:0:0:1]', 'loopback'],
-  ['[0000::0001]', 'loopback'],
-  ['[::ffff:127.0.0.1]', 'loopback'],
-  ['[::ffff:7f00:1]', 'loopback'],
-  ['[::127.0.0.1]', 'loopback'],
-  ['[64:ff9b::127.0.0.1]', 'loopback'],
-  // this machine
-  ['0.0.0.0', 'unspecified'],
-  ['0', 'unspecified'],
-  ['0x0', 'unspecified'],
-  ['[::]', 'unspecified'],
-  ['[::ffff:0.0.0.0]', 'unspecified'],
-  // private
-  ['10.0.0.1', 'private'],
-  ['012.1', 'private'],
-  ['172.16.0.1', 'private'],
-  ['172.31.255.255', 'private'],
-  ['192.168.1.1', 'private'],
-  ['3232235777', 'private'],
-  ['0xc0a80101', 'private'],
-  ['100.64.0.1', 'private'],
-  ['[fd12:3456::1]', 'private'],
-  ['[fc00::1]', 'private'],
-  ['[fec0::1]', 'private'],
-  ['[::ffff:10.0.0.1]', 'private'],
-  ['[2002:0a00:0001::]', 'private'],
-  // link-local
-  ['169.254.0.1', 'link_local'],
-  ['169.254.1.1.', 'link_local'],
-  ['2851995649', 'link_local'],
-  ['[fe80::1]', 'link_local'],
-  ['[febf::1]', 'link_local'],
-  ['[::ffff:169.254.1.1]', 'link_local'],
-  ['[64:ff9b::169.254.1.1]', 'link_local'],
-  // cloud metadata
-  ['169.254.169.254', 'metadata'],
-  ['169.254.169.254.', 'metadata'],
-  ['169.254.43518', 'metadata'],
-  ['169.16689662', 'metadata'],
-  ['2852039166', 'metadata'],
-  ['0xa9fea9fe', 'metadata'],
-  ['0xA9.0xFE.0xA9.0xFE', 'metadata'],
-  ['0251.0376.0251.0376', 'metadata'],
-  ['025177524776', 'metadata'],
-  ['１６９.２５４.１６９.２５４', 'metadata'],
-  ['169。254。169。254', 'metadata'],
-  ['[::ffff:169.254.169.254]', 'metadata'],
-  ['[::ffff:a9fe:a9fe]', 'metadata'],
-  ['[0:0:0:0:0:ffff:a9fe:a9fe]', 'metadata'],
-  ['[::ffff:0:169.254.169.254]', 'metadata'],
-  ['[::169.254.169.254]', 'metadata'],
-  ['[64:ff9b::a9fe:a9fe]', 'metadata'],
-  ['[64:ff9b:1::a9fe:a9fe]', 'metadata'],
-  ['[2002:a9fe:a9fe::1]', 'metadata'],
-  ['[2001:0:4136:e378:8000:63bf:5601:5601]', 'metadata'],
-  ['[2001:db8::5efe:169.254.169.254]', 'metadata'],
-  ['169.254.170.2', 'metadata'],
-  ['[fd00:ec2::254]', 'metadata'],
-  ['[FD00:0EC2:0:0:0:0:0:0254]', 'metadata'],
-  ['[fd20:ce::254]', 'metadata'],
-  ['100.100.100.200', 'metadata'],
-  ['1684301000', 'metadata'],
-  ['192.0.0.192', 'metadata'],
-  ['168.63.129.16', 'metadata'],
-  // public
-  ['8.8.8.8', 'public'],
-  ['134744072', 'public'],
-  ['172.32.0.1', 'public'],
-  ['11.0.0.1', 'public'],
-  ['100.128.0.1', 'public'],
-  ['192.169.0.1', 'public'],
-  ['169.253.255.255', 'public'],
-  ['169.255.0.0', 'public'],
-  ['0.0.0.1', 'public'],
-  ['224.0.0.1', 'public'],
-  ['255.255.255.255', 'public'],
-  ['[2606:4700::1111]', 'public'],
-  ['[ff02::1]', 'public'],
-  ['[::ffff:8.8.8.8]', 'public'],
-  ['[64:ff9b::8.8.8.8]', 'public'],
-  ['[2002:808:808::1]', 'public'],
-]
+const SPELLINGS: Record<AddressKind, string> = {
+  loopback: `
+    127.0.0.1 127.255.255.254 127.1 127.0.1 2130706433 0x7f000001 0X7F.0.0.1 0177.0.0.1
+    017700000001 0x7f.1 127.0.0.1. %31%32%37.0.0.1 １２７.０.０.１ ①②⑦.0.0.1 127。0。0。1 [::1]
+    [0:0:0:0:0:0:0:1] [0000::0001] [::ffff:127.0.0.1] [::ffff:7f00:1] [::127.0.0.1]
+    [64:ff9b::127.0.0.1]`,
+  unspecified: '0.0.0.0 0 0x0 [::] [::ffff:0.0.0.0]',
+  private: `
+    10.0.0.1 012.1 172.16.0.1 172.31.255.255 192.168.1.1 3232235777 0xc0a80101 100.64.0.1
+    [fd12:3456::1] [fc00::1] [fec0::1] [::ffff:10.0.0.1] [2002:0a00:0001::]`,
+  link_local: `
+    169.254.0.1 169.254.1.1. 2851995649 [fe80::1] [febf::1] [::ffff:169.254.1.1]
+    [64:ff9b::169.254.1.1]`,
+  metadata: `
+    169.254.169.254 169.254.169.254. 169.254.43518 169.16689662 2852039166 0xa9fea9fe
+    0xA9.0xFE.0xA9.0xFE 0251.0376.0251.0376 025177524776 １６９.２５４.１６９.２５４ 169。254。169。254
+    [::ffff:169.254.169.254] [::ffff:a9fe:a9fe] [0:0:0:0:0:ffff:a9fe:a9fe]
+    [::ffff:0:169.254.169.254] [::169.254.169.254] [64:ff9b::a9fe:a9fe] [64:ff9b:1::a9fe:a9fe]
+    [2002:a9fe:a9fe::1] [2001:0:4136:e378:8000:63bf:5601:5601] [2001:db8::5efe:169.254.169.254]
+    169.254.170.2 [fd00:ec2::254] [FD00:0EC2:0:0:0:0:0:0254] [fd20:ce::254] 100.100.100.200
+    1684301000 192.0.0.192 168.63.129.16`,
+  public: `
+    8.8.8.8 134744072 172.32.0.1 11.0.0.1 100.128.0.1 192.169.0.1 169.253.255.255 169.255.0.0
+    0.0.0.1 224.0.0.1 255.255.255.255 [2606:4700::1111] [ff02::1] [::ffff:8.8.8.8]
+    [64:ff9b::8.8.8.8] [2002:808:808::1]`,
+}
 
 const VERDICTS: Record<AddressKind, RegExp | undefined> = {
   loopback: undefined,
@@ -125,15 +51,15 @@ const hostOf = (text: string) => {
 
 t.test('every spelling of an address is seen for what it is', async (t) => {
   const policy = createAddressPolicy({ allow: [] })
-  t.ok(SPELLINGS.length >= 60)
-  for (const [spelling, kind] of SPELLINGS) {
-    const host = hostOf(`http://${spelling}/hook`)
-    t.equal(classifyAddress(host), kind, `${spelling} is ${kind}`)
-    const verdict = VERDICTS[kind]
-    const why = policy.hostProblem(host)
-    if (verdict === undefined) t.equal(why, undefined, `${spelling} may be reached`)
-    else t.match(why, verdict, `${spelling} is refused`)
-  }
+  for (const [kind, spellings] of Object.entries(SPELLINGS) as [AddressKind, string][])
+    for (const spelling of spellings.trim().split(/\s+/)) {
+      const host = hostOf(`http://${spelling}/hook`)
+      t.equal(classifyAddress(host), kind, `${spelling} is ${kind}`)
+      const verdict = VERDICTS[kind]
+      const why = policy.hostProblem(host)
+      if (verdict === undefined) t.equal(why, undefined, `${spelling} may be reached`)
+      else t.match(why, verdict, `${spelling} is refused`)
+    }
 })
 
 t.test('an address with a zone is classified without it', async (t) => {

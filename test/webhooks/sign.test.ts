@@ -13,34 +13,23 @@ const BODY = JSON.stringify({
 })
 
 const NAMED_SECRETS = [
-  'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-  'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-  'whsec_c2FuZGJveC1leGFtcGxlLXNlY3JldA==',
-  'whsec_',
-  'whsec_whsec_abcd',
-  'my-webhook-secret',
-  'topsecret123',
-  'supersecret',
-  'secret123',
-  'Password!',
-  'abcd1234',
-  'x',
-  'abc',
-  'abcd',
-  'ab==',
-  'abc=',
-  'abcde=',
-  '====',
-  '=',
-  'with spaces in it',
-  'पैसा',
-  'naïve',
-  '0'.repeat(256),
-  'A'.repeat(65),
-  'A'.repeat(85),
-  'A'.repeat(87),
-  'A'.repeat(89),
-  'A'.repeat(255),
+  ...['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+  ...['whsec_c2FuZGJveC1leGFtcGxlLXNlY3JldA==', 'whsec_', 'whsec_whsec_abcd'],
+  ...['my-webhook-secret', 'topsecret123', 'supersecret', 'secret123', 'Password!', 'abcd1234'],
+  ...[
+    'x',
+    'abc',
+    'abcd',
+    'ab==',
+    'abc=',
+    'abcde=',
+    '====',
+    '=',
+    'with spaces in it',
+    'पैसा',
+    'naïve',
+  ],
+  ...['0'.repeat(256), ...[65, 85, 87, 89, 255].map((length) => 'A'.repeat(length))],
 ]
 // Every length, with the alphabet's digits in turn, so that no case is drawn by luck.
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
@@ -142,133 +131,49 @@ type Change = Partial<Omit<VerifyInput, 'headers'>> & {
   signedWith?: string
 }
 
-const REFUSALS: [name: string, change: Change, code: string, reason: RegExp][] = [
+const OTHER_AMOUNT = BODY.replace('100.00', '900.00')
+const CUT = BODY.slice(0, 40)
+const REFUSALS: [change: Change, code: string, reason: RegExp][] = [
+  [{ headers: { 'webhook-id': undefined } }, 'header_missing', /header webhook-id is missing/],
+  [{ headers: { 'webhook-timestamp': '' } }, 'header_missing', /webhook-timestamp is missing/],
+  [{ fault: { signature: 'missing' } }, 'header_missing', /webhook-signature is missing/],
+  [{ headers: { 'webhook-id': ['a', 'b'] } }, 'header_malformed', /was sent more than once/],
+  [{ headers: { 'webhook-timestamp': '2026-01-01' } }, 'header_malformed', /unix seconds: 2026/],
+  [{ headers: { 'webhook-signature': 'v1a,xyz' } }, 'header_malformed', /begins with `v1,`/],
+  [{ headers: { 'webhook-signature': 'abcdef' } }, 'header_malformed', /no entry that begins/],
+  [{ fault: { signature: 'wrong' } }, 'no_match', /another secret, or it was changed/],
+  [{ fault: { signature: 'wrong' }, sentBody: BODY }, 'other_secret', /with another secret/],
+  [{ signedWith: 'topsecret123' }, 'no_match', /another secret/],
+  [{ headers: { 'webhook-id': 'evt_other' } }, 'no_match', /webhook-timestamp was changed/],
+  [{ headers: { 'webhook-timestamp': String(NOW - 1) } }, 'no_match', /timestamp was changed/],
+  [{ body: CUT }, 'body_changed', /changed or truncated: its 40 bytes are not valid JSON/],
   [
-    'no id',
-    { headers: { 'webhook-id': undefined } },
-    'header_missing',
-    /the header webhook-id is missing/,
-  ],
-  [
-    'an empty timestamp',
-    { headers: { 'webhook-timestamp': '' } },
-    'header_missing',
-    /webhook-timestamp is missing/,
-  ],
-  [
-    'signature: missing',
-    { fault: { signature: 'missing' } },
-    'header_missing',
-    /webhook-signature is missing/,
-  ],
-  [
-    'two ids',
-    { headers: { 'webhook-id': ['a', 'b'] } },
-    'header_malformed',
-    /webhook-id was sent more than once/,
-  ],
-  [
-    'a date for a timestamp',
-    { headers: { 'webhook-timestamp': '2026-01-01' } },
-    'header_malformed',
-    /not in unix seconds: 2026/,
-  ],
-  [
-    'no v1 entry',
-    { headers: { 'webhook-signature': 'v1a,xyz' } },
-    'header_malformed',
-    /no entry that begins with `v1,`/,
-  ],
-  [
-    'a hex signature',
-    { headers: { 'webhook-signature': 'abcdef' } },
-    'header_malformed',
-    /no entry that begins/,
-  ],
-  [
-    'signature: wrong',
-    { fault: { signature: 'wrong' } },
-    'no_match',
-    /another secret, or it was changed/,
-  ],
-  [
-    'signature: wrong, and the sent bytes known',
-    { fault: { signature: 'wrong' }, sentBody: BODY },
-    'other_secret',
-    /with another secret/,
-  ],
-  ['another secret', { signedWith: 'topsecret123' }, 'no_match', /another secret/],
-  [
-    'another id',
-    { headers: { 'webhook-id': 'evt_other' } },
-    'no_match',
-    /webhook-id or webhook-timestamp was changed/,
-  ],
-  [
-    'another timestamp',
-    { headers: { 'webhook-timestamp': String(NOW - 1) } },
-    'no_match',
-    /webhook-timestamp was changed/,
-  ],
-  [
-    'a cut body',
-    { body: BODY.slice(0, 40) },
-    'body_changed',
-    /changed or truncated: its 40 bytes are not valid JSON/,
-  ],
-  [
-    'a cut body, and the sent bytes known',
-    { body: BODY.slice(0, 40), sentBody: BODY },
+    { body: CUT, sentBody: BODY },
     'body_changed',
     /40 bytes were received, \d+ were signed, and the first difference is at byte 41/,
   ],
   [
-    'JSON written anew',
     { body: JSON.stringify(JSON.parse(BODY), null, 2) },
     'body_changed',
     /serialized again: it is the same JSON/,
   ],
+  [{ body: OTHER_AMOUNT }, 'no_match', /another secret, or it was changed/],
   [
-    'another amount',
-    { body: BODY.replace('100.00', '900.00') },
-    'no_match',
-    /another secret, or it was changed/,
-  ],
-  [
-    'another amount, and the sent bytes known',
-    { body: BODY.replace('100.00', '900.00'), sentBody: Buffer.from(BODY) },
+    { body: OTHER_AMOUNT, sentBody: Buffer.from(BODY) },
     'body_changed',
     /the first difference is at byte/,
   ],
-  [
-    'another hex signature',
-    { headers: { 'x-webhook-signature': '00' } },
-    'no_match',
-    /x-webhook-signature does not/,
-  ],
-  [
-    'timestamp: stale',
-    { fault: { timestamp: 'stale' } },
-    'timestamp_too_old',
-    /3600 s old; the maximum is 300 s/,
-  ],
-  ['a minute over', { now: NOW + 360 }, 'timestamp_too_old', /360 s old/],
-  ['a future timestamp', { now: NOW - 301 }, 'timestamp_too_new', /301 s ahead/],
-  [
-    'a smaller tolerance',
-    { now: NOW + 6, tolerance: 5 },
-    'timestamp_too_old',
-    /6 s old; the maximum is 5 s/,
-  ],
+  [{ headers: { 'x-webhook-signature': '00' } }, 'no_match', /x-webhook-signature does not/],
+  [{ fault: { timestamp: 'stale' } }, 'timestamp_too_old', /3600 s old; the maximum is 300 s/],
+  [{ now: NOW + 360 }, 'timestamp_too_old', /360 s old/],
+  [{ now: NOW - 301 }, 'timestamp_too_new', /301 s ahead/],
+  [{ now: NOW + 6, tolerance: 5 }, 'timestamp_too_old', /6 s old; the maximum is 5 s/],
 ]
 
-for (const [name, change, code, reason] of REFUSALS) {
-  t.test(`${name} does not verify: ${code}`, async (t) => {
-    const { fault, signedWith, headers, ...input } = change
-    const signed = signWebhook(
-      { id: ID, timestamp: NOW, body: BODY, secret: signedWith ?? SECRET },
-      fault,
-    )
+t.test('what does not verify has a code and a reason', async (t) => {
+  for (const [{ fault, signedWith, headers, ...input }, code, reason] of REFUSALS) {
+    const secret = signedWith ?? SECRET
+    const signed = signWebhook({ id: ID, timestamp: NOW, body: BODY, secret }, fault)
     const verdict = verifySignature({
       body: BODY,
       secret: SECRET,
@@ -277,8 +182,8 @@ for (const [name, change, code, reason] of REFUSALS) {
       headers: { ...signed, ...headers },
     })
     t.match(verdict, { ok: false, code, reason })
-  })
-}
+  }
+})
 
 t.test('a timestamp at the edge of the tolerance verifies', async (t) => {
   const headers = signWebhook({ id: ID, timestamp: NOW, body: BODY, secret: SECRET })
