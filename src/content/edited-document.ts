@@ -1,8 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
-import { type JsonPath, jsonPlaces } from '../json/json-positions.ts'
-import { readLenientJson } from '../json/lenient-json.ts'
+import type { JsonPath } from '../json/json-positions.ts'
 import { ClientName } from '../model/client.ts'
-import { type Problem, problemText } from '../model/errors.ts'
 import { isObject } from '../model/formats.ts'
 import {
   describeIssue,
@@ -13,12 +12,11 @@ import {
 } from '../model/validation-errors.ts'
 import { uuidOf } from '../runtime/random.ts'
 import { loadReader } from '../scenarios/library.ts'
-import { DamagedFile, FORMAT, OtherFormat } from '../store/errors.ts'
+import { FORMAT } from '../store/errors.ts'
 import type { DocumentContent, StoredState, StoredTable } from '../store/states.ts'
 import { checkRows, type NoteProblem } from './check-rows.ts'
 import { STORED_ROWS, StoredHead, TABLE_NAMES, type TableName } from './state-document.ts'
 
-const MAX_PROBLEMS = 20
 /** Checking stops after this many problems. */
 export const MAX_COUNTED = 1_000
 
@@ -113,6 +111,7 @@ export class DocumentCheck {
       const found = await this.state(name, state, ['clients', name])
       if (found) read[name] = found
     }
+    this.#twice(read)
     const saved: Record<string, Record<string, StoredState>> = {}
     for (const [client, states] of Object.entries(snapshots)) {
       if (!(client in clients)) this.#note(['snapshots', client], 'is not one of the clients')
@@ -136,6 +135,19 @@ export class DocumentCheck {
     }
   }
 
+  /** Notes what two clients must not have in common. */
+  #twice(clients: Record<string, StoredState>) {
+    for (const field of ['client_id', 'access_token']) {
+      const seen = new Set<unknown>()
+      for (const [name, { profile }] of Object.entries(clients)) {
+        const value = isObject(profile) ? profile[field] : undefined
+        if (seen.has(value) && !this.#leaveOut)
+          this.#note(['clients', name, 'profile', field], 'is the same as in an earlier client')
+        if (value !== undefined) seen.add(value)
+      }
+    }
+  }
+
   #sections(content: unknown): z.infer<typeof SECTIONS> | undefined {
     if (!this.#leaveOut || !isObject(content)) return this.#parsed(SECTIONS, content, [])
     // What is not an object is left out as a whole.
@@ -152,7 +164,8 @@ export class DocumentCheck {
       const rest = this.#rest()
       if (rest) await rest
       const parsed = this.#parsed<unknown>(this.#schemas.rows[table], row, [...path, i])
-      if (parsed !== undefined) read.push(parsed)
+      // As it is, if it is right: the next version of the file differs only where it was edited.
+      if (parsed !== undefined) read.push(isDeepStrictEqual(parsed, row) ? row : parsed)
       // So that other rows still refer to something.
       else if (!this.#leaveOut && isObject(row)) read.push(row)
     }
@@ -252,7 +265,10 @@ export class DocumentCheck {
         head.draws = timers.reduce((n, { seq }) => Math.max(n, seq), head.draws ?? 0)
       for (const [i, { seq }] of timers.entries())
         if (seq > head.draws)
-          note('timers', i, 'seq', { kind: 'invalid', message: 'must not be greater than draws' })
+          note('timers', i, 'seq', {
+            kind: 'invalid',
+            message: `is ${seq}; it must not be greater than draws, so raise draws to it`,
+          })
       if (!this.#leaveOut || wrong.size === 0) return checked
       for (const [table, numbers] of wrong)
         checked[table] = this.#rowsOf(checked[table]).filter((_, i) => !numbers.has(i))
@@ -299,55 +315,3 @@ export class DocumentCheck {
 }
 
 const isTable = (name: string): name is TableName => (TABLE_NAMES as string[]).includes(name)
-
-/** Parses the text; a syntax error has its place. */
-function parsed(file: string, text: string, leaveOut: ((rows: number) => void) | undefined) {
-  try {
-    return JSON.parse(text) as unknown
-  } catch (error) {
-    if (leaveOut) {
-      const { value, lost } = readLenientJson(text)
-      leaveOut(lost)
-      return value
-    }
-    const { line, column, message } = jsonPlaces(text).fault ?? {
-      line: 1,
-      column: 1,
-      message: (error as Error).message,
-    }
-    throw new DamagedFile(problemText({ file, line, column, path: '', message }))
-  }
-}
-
-/**
- * Reads a data file that this program did not write as it is. Throws `DamagedFile` with all problems; or leaves out
- * what is wrong, and counts it.
- */
-export async function readEdited(
-  file: string,
-  text: string,
-  isLenient: boolean,
-  lost: (rows: number) => void,
-): Promise<DocumentContent> {
-  const leaveOut = isLenient ? lost : undefined
-  const older = /^\{"payoutSandbox":(\d+)/.exec(text)?.[1]
-  if (older !== undefined) throw new OtherFormat(file, older)
-  const content = parsed(file, text, leaveOut)
-  const format = isObject(content) ? content['format'] : undefined
-  if (typeof format === 'number' && format !== FORMAT) throw new OtherFormat(file, format)
-  const check = new DocumentCheck({ leaveOut })
-  const read = await check.document(content)
-  if (check.problems.length === 0) return read
-  throw new DamagedFile(placed(check, file, text).map(problemText).join('\n'))
-}
-
-/** The problems of a document with their places in its text; without a text, with their paths. */
-export function placed({ problems }: DocumentCheck, file: string, text?: string): Problem[] {
-  const places = text === undefined ? undefined : jsonPlaces(text)
-  return problems.slice(0, MAX_PROBLEMS).map(({ path, message }) => {
-    const field = fieldOf(path)
-    const said = field && places ? `${field}: ${message}` : message
-    const place = places?.placeOf(path) ?? { line: 0, column: 0 }
-    return { file, ...place, path: field, message: said }
-  })
-}

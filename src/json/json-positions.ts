@@ -86,9 +86,13 @@ function walk(text: string, offsets: Map<string, number>) {
     offsets.set(path, at)
     if (level > MAX_LEVELS) fail(`more than ${MAX_LEVELS} levels of objects and lists`)
     if (mark === '{') {
+      const keys = new Set<string>()
       members('}', () => {
         if (next() !== '"') fail('a key in double quotes is missing here')
+        const start = at
         const key = string()
+        if (keys.has(key)) fail(`the key ${JSON.stringify(key)} is there twice; keep one`, start)
+        keys.add(key)
         if (next() !== ':') fail('a colon is missing before this')
         at++
         value(under(path, key), level + 1)

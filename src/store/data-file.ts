@@ -6,6 +6,7 @@ import {
   type Disk,
   dataFiles,
   errnoOf,
+  ignoreErrors,
   makeFolder,
   olderJournals,
   rejectMountedFile,
@@ -112,7 +113,7 @@ export class DataFile<Rows> {
     readStates(await this.#document.load(), this.#worlds, shape)
     const changes = this.#replay(journal, mark?.upTo ?? 0)
     const { rows, changes: lostChanges } = this.#lostAtStart
-    if (rows + lostChanges > 0)
+    if (rows + lostChanges > 0 || journal?.bad.length)
       log.warn(
         `${file} was damaged: ${rows} rows of the document and ${lostChanges} changes of the journal could not be read and are lost. Backup of the files: ${backUpAll(this.#options)}.`,
       )
@@ -127,8 +128,8 @@ export class DataFile<Rows> {
     const { file, discardJournal, onDamage, log } = this.#options
     const { path } = this.#journal
     if (!found) return undefined
-    const { marks, changes, bad, torn } = found
-    const count = changes.length + bad.length
+    const { marks, changes, bad, lost, torn } = found
+    const count = changes.length + lost
     if (marks.length > 0 && !isOurs && count > 0) {
       if (!discardJournal) throw new EditedBesideJournal(file, path, count, this.hasDocument)
       const copy = backUp(this.#options, path, 'discarded')
@@ -148,8 +149,8 @@ export class DataFile<Rows> {
 
   /** Applies the changes after a line; returns their texts. */
   #replay(journal: ReadJournal | undefined, after: number): string[] {
-    const { changes: all = [], bad = [] } = journal ?? {}
-    this.#lostAtStart.changes = bad.length
+    const { changes: all = [], lost = 0 } = journal ?? {}
+    this.#lostAtStart.changes = lost
     const changes = all.filter(({ line }) => line > after)
     const misfits = new Set<object>()
     this.#worlds.replay(changes, (one, error) => {
@@ -289,7 +290,7 @@ export class DataFile<Rows> {
 
   /** Gives the files up, after a failed start. */
   abandon() {
-    this.#journal.close()
+    ignoreErrors(() => this.#journal.close())
   }
 }
 

@@ -40,11 +40,16 @@ export type ReadChange = { line: number; change: AtomicChange }
 export type ReadJournal = {
   marks: Mark[]
   changes: ReadChange[]
-  /** The numbers of the lines that cannot be read. */
+  /** The numbers of the lines that cannot be read, or are not where they were written. */
   bad: number[]
+  /** How many lines are missing. */
+  lost: number
   /** The size of an incomplete write at the end, which was never acknowledged. */
   torn: number
 }
+
+// A line feed that came, went or was bent moves the lines after it by one.
+const MOVES = [0, 1, -1, 2, -2, 3, -3, 4, -4]
 
 /** Reads a journal; `undefined` if there is none. */
 export function readJournal(disk: Disk, path: string): ReadJournal | undefined {
@@ -55,22 +60,34 @@ export function readJournal(disk: Disk, path: string): ReadJournal | undefined {
     .split('\n')
     .map((line) => Buffer.from(line, 'latin1'))
   const rest = lines.pop()!
-  const read: ReadJournal = { marks: [], changes: [], bad: [], torn: 0 }
+  const read: ReadJournal = { marks: [], changes: [], bad: [], lost: 0, torn: 0 }
+  const seen = new Set<number>()
+  let moved = 0
+  /** The text of a line and the number that it was written with. */
+  const found = (line: Buffer, at: number) => {
+    for (const move of MOVES) {
+      const number = at + moved + move
+      const text = number > 0 ? textIn(line, number) : undefined
+      if (text !== undefined) return { text, number }
+    }
+    return undefined
+  }
   // Only the line feed of a complete line may be wrong: that line was acknowledged.
   const isWhole = [rest, rest.subarray(0, -1)].some((one) => textIn(one, lines.length + 1))
   if (isWhole || lines.length === 0) lines.push(rest)
   else read.torn = rest.length
-  for (const [i, bytesOfLine] of lines.entries()) {
-    const line = i + 1
-    const text = textIn(bytesOfLine, line)
-    if (text === undefined) {
-      read.bad.push(line)
-      continue
-    }
+  for (const [i, line] of lines.entries()) {
+    const { text, number } = found(line, i + 1) ?? { text: undefined, number: i + 1 + moved }
+    if (text === undefined || number !== i + 1) read.bad.push(i + 1)
+    if (text === undefined) continue
+    moved = number - (i + 1)
+    if (seen.has(number)) continue
+    seen.add(number)
     const value = JSON.parse(text) as Mark | AtomicChange
     if ('document' in value) read.marks.push(value)
-    else read.changes.push({ line, change: value })
+    else read.changes.push({ line: number, change: value })
   }
+  read.lost = Math.max(lines.length + moved, ...seen) - seen.size
   return read
 }
 

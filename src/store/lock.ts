@@ -43,6 +43,8 @@ const GREETING_MS = 300
 const DRAFT = uniqueText(12)
 // The locks of this process: its pid alone does not identify it.
 const ownLocks = new Set<string>()
+/** Where a dead lock is put before it is removed. */
+const asideOf = (path: string) => `${path}.${DRAFT}.dead`
 
 /** The start time of a process, which tells two processes with the same number apart; empty without /proc. */
 function startOf(disk: Disk, pid: number): string {
@@ -123,7 +125,7 @@ function writePidFile(disk: Disk, path: string): Draft {
 /** Puts our lock in place, if there is none. The link is atomic: of two processes one succeeds. */
 function place(disk: Disk, path: string): Draft | undefined {
   const draft = `${path}.${DRAFT}.tmp`
-  removeFile(disk, draft)
+  for (const left of [draft, asideOf(path)]) removeFile(disk, left)
   for (const make of [listenOn, writePidFile]) {
     let made: Draft | undefined
     try {
@@ -191,7 +193,7 @@ function removeDead(disk: Disk, path: string, dead: Stats) {
   const isDead = (found: Stats | undefined) =>
     isSameFile(found, dead) && found?.mtimeMs === dead.mtimeMs
   if (!isDead(statOf(disk, path))) return
-  const aside = `${path}.${DRAFT}.dead`
+  const aside = asideOf(path)
   try {
     disk.renameSync(path, aside)
   } catch (error) {

@@ -61,7 +61,7 @@ export async function openSharedResources({ log, ...config }: SharedDeps) {
         disk,
         shape: STORED_STATE,
         readEdited: (isLenient, lost) => async (file, text) => {
-          const { readEdited } = await import('../content/edited-document.ts')
+          const { readEdited } = await import('../content/edited-file.ts')
           return readEdited(file, text, isLenient, lost)
         },
         wall: runtime.wall,

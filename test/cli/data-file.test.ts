@@ -102,6 +102,33 @@ t.test('db.json is there from the start, and a hand edit is taken', async (t) =>
   await next.stop()
 })
 
+t.test('an edit changes no other line of the file', async (t) => {
+  const { data } = await withUsers(t, 'SIGTERM')
+  const before = edit(data, 'u1@example.com', 'edited@example.com').toString().split('\n')
+  const next = await serve(t, ['--data', data])
+  await next.stop()
+  const after = readFileSync(data, 'utf8').split('\n')
+  const clock = /^"clock":/
+  t.same(
+    after.filter((line, i) => line !== before[i] && !clock.test(line)),
+    [],
+  )
+})
+
+t.test('what a merge can leave twice is refused with its place', async (t) => {
+  const { data } = await withUsers(t, 'SIGTERM')
+  const whole = readFileSync(data, 'utf8')
+  edit(data, '"draws":', '"draws":1,"draws":')
+  t.match((await run(['--port', '0', '--data', data])).stderr, /the key "draws" is there twice/)
+  const document = JSON.parse(whole)
+  document.clients.copy = document.clients.default
+  writeFileSync(data, JSON.stringify(document))
+  const { code, stderr } = await run(['--port', '0', '--data', data])
+  t.equal(code, 4)
+  t.match(stderr, /access_token: is the same as in an earlier client/)
+  t.match(stderr, /client_id: is the same as in an earlier client/)
+})
+
 t.test("a user's own lowdb can change the stopped file", async (t) => {
   const { data } = await withUsers(t, 'SIGTERM')
   const db = await JSONFilePreset<{ clients: { default: { tables: { users: object[] } } } }>(

@@ -171,6 +171,35 @@ t.test('another line that cannot be read is an error with its number', async (t)
   t.not(content, contents.at(-1))
 })
 
+t.test(
+  '--recover loses only the lines that cannot be read, where a line feed is wrong',
+  async (t) => {
+    const dir = t.testdir({ live: {} })
+    const { bytes } = await someLines(t, dir)
+    const lines = bytes.toString('latin1').split('\n')
+    // Line 7 puts n4, and line 8 n5.
+    const [start, end] = [lines[6]!.slice(0, 20), lines[6]!.slice(20)]
+    const cases: [what: string, lines: string[], lost: string[]][] = [
+      ['a line feed is bent', lines.toSpliced(6, 2, `${lines[6]}\v${lines[7]}`), ['n4', 'n5']],
+      ['a line feed came', lines.toSpliced(6, 1, start, end), ['n4']],
+      ['a line is twice', lines.toSpliced(5, 0, lines[5]!), []],
+      ['a line is missing', lines.toSpliced(6, 1), ['n4']],
+    ]
+    for (const [what, bent, lost] of cases) {
+      const file = `${dir}/${what}/db.json`
+      mkdirSync(`${dir}/${what}`)
+      writeFileSync(`${file}.journal`, bent.join('\n'), 'latin1')
+      await t.rejects(open(t, file), { name: 'DamagedFile' }, what)
+      const recovered = await open(t, file, { onDamage: 'recover' })
+      const gone = ['n0', 'n1', 'n4', 'n5'].filter(
+        (id) => !contentOf(recovered).includes(`"${id}"`),
+      )
+      t.same(gone, lost, what)
+      t.match(recovered.lines.join(), `${lost.length} changes of the journal`, what)
+    }
+  },
+)
+
 t.test('journals of an earlier format are not taken for an empty data file', async (t) => {
   for (const name of ['db.journal.jsonl', 'db.json.journal.0']) {
     const dir = t.testdir({ [name]: 'something' })
