@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
 import { SandboxError } from '../model/errors.ts'
+import { countOf } from '../model/words.ts'
 import {
   backUp,
   backUpAll,
@@ -115,7 +116,7 @@ export class DataFile<Rows> {
     const { rows, changes: lostChanges } = this.#lostAtStart
     if (rows + lostChanges > 0 || journal?.bad.length)
       log.warn(
-        `${file} was damaged: ${rows} rows of the document and ${lostChanges} changes of the journal could not be read and are lost. Backup of the files: ${backUpAll(this.#options)}.`,
+        `The data file ${file} was damaged: ${countOf(rows, 'row')} of the document and ${countOf(lostChanges, 'change')} of the journal could not be read and are lost. Backup of the files: ${backUpAll(this.#options)}.`,
       )
     const isEmpty = digest === null && this.#worlds.byName.size === 0
     if (mark || isEmpty) this.#journal.begin(digest, changes)
@@ -321,9 +322,7 @@ export async function openDataFile<Rows>(
     } catch (error) {
       if (!(error instanceof UnreadableFile) || given.onDamage !== 'reset') throw error
       const copies = backUpAll(options, error instanceof DataFileExists ? 'replaced' : 'damaged')
-      log.warn(
-        `${error.message}. The sandbox starts with an empty data file; copies of the old files are ${copies}.`,
-      )
+      log.warn(`${error.message}. The sandbox starts with a new data file. Backup: ${copies}.`)
     }
     for (const path of dataFiles(disk, file)) removeFile(disk, path)
     worlds.clear()

@@ -228,7 +228,7 @@ t.test(
     const recovered = await serve(t, ['--data', data, '--recover'])
     const own = (await emailsOf(recovered.url)).filter((email) => /^u\d@/.test(email))
     t.same(own, ['u2@example.com', 'u0@example.com'])
-    t.match(recovered.stderr(), /1 rows of the document/)
+    t.match(recovered.stderr(), /1 row of the document/)
     t.equal(copiesIn(dir).length, 2)
     await recovered.stop()
   },
@@ -280,7 +280,7 @@ t.test('a damaged journal is refused; --recover keeps what can be read', async (
   const recovered = await serve(t, ['--data', data, '--recover'])
   const own = (await emailsOf(recovered.url)).filter((email) => /^[Xu]\d@/.test(email))
   t.same(own, ['u2@example.com', 'u0@example.com'], 'what stands before and after it')
-  t.match(recovered.stderr(), /0 rows of the document and 1 changes of the journal/)
+  t.match(recovered.stderr(), /0 rows of the document and 1 change of the journal/)
   t.ok(
     copiesIn(dir).some((name) => readFileSync(join(dir, name)).equals(damaged)),
     'a copy is kept',
@@ -339,10 +339,7 @@ t.test('--reset starts anew from a damaged journal or document and keeps copies'
       file,
     )
     t.equal((await call(`${anew.url}/users`)).body.data.total_users, 110)
-    t.match(
-      anew.stderr(),
-      /The sandbox starts with an empty data file; copies of the old files are /,
-    )
+    t.match(anew.stderr(), /The sandbox starts with a new data file\. Backup: /)
     t.ok(copiesIn(at.dir).some((name) => readFileSync(join(at.dir, name)).equals(damaged)))
     await anew.stop()
     await (await serve(t, ['--data', at.data])).stop()

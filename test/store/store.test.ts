@@ -161,7 +161,7 @@ t.test('another line that cannot be read is an error with its number', async (t)
   const recovered = await open(t, `${dir}/bent/db.json`, { onDamage: 'recover' })
   t.notMatch(contentOf(recovered), /n4/, 'the change of the line is lost')
   for (const id of ['n1', 'n5']) t.match(contentOf(recovered), id, 'those around it are not')
-  t.match(recovered.lines.join(), /0 rows of the document and 1 changes of the journal .* lost/)
+  t.match(recovered.lines.join(), /0 rows of the document and 1 change of the journal .* lost/)
   t.ok(readdirSync(`${dir}/bent`).some((name) => name.includes('.damaged-')))
   const content = contentOf(recovered)
   await recovered.store.close()
@@ -195,7 +195,7 @@ t.test(
         (id) => !contentOf(recovered).includes(`"${id}"`),
       )
       t.same(gone, lost, what)
-      t.match(recovered.lines.join(), `${lost.length} changes of the journal`, what)
+      t.match(recovered.lines.join(), new RegExp(`${lost.length} changes? of the journal`), what)
     }
   },
 )
