@@ -38,7 +38,7 @@ export type AppOptions = Omit<AppShape, 'isWatched'> &
  * Creates a Fastify instance whose routes a plugin adds. Before a route, every request passes these hooks in this order;
  * every response has these headers, and every error this form.
  */
-async function createApp(
+export async function createApp(
   shape: AppShape,
   prefix: string,
   addRoutes: (app: FastifyInstance, shape: AppShape) => Promise<void>,
