@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { jsonPlaces } from '../json/json-positions.ts'
 import { readLenientJson } from '../json/lenient-json.ts'
 import { type Problem, problemText } from '../model/errors.ts'
@@ -36,11 +37,14 @@ function parsed(file: string, text: string, leaveOut: ((rows: number) => void) |
  */
 export async function readEdited(
   file: string,
-  text: string,
+  bytes: Buffer,
   isLenient: boolean,
   lost: (rows: number) => void,
 ): Promise<DocumentContent> {
   const leaveOut = isLenient ? lost : undefined
+  if (!leaveOut && !isUtf8(bytes))
+    throw new DamagedFile(`${file} isn't UTF-8 text; save it as UTF-8`)
+  const text = bytes.toString('utf8').replace(/^\ufeff/, '')
   const older = /^\{"payoutSandbox":(\d+)/.exec(text)?.[1]
   if (older !== undefined) throw new OtherFormat(file, older)
   const content = parsed(file, text, leaveOut)

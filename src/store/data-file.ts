@@ -69,6 +69,8 @@ export class DataFile<Rows> {
   readonly #rewriteFrom: number
   /** The rows and changes that could not be read. */
   readonly #lostAtStart = { rows: 0, changes: 0 }
+  /** Whether the changes of the journal that was found are not applied. */
+  #isDiscarding = false
   #lost: LostOwnership | undefined
   #compacting: Promise<void> | undefined
   /** The size of the journal from which the document is rewritten, after a failure. */
@@ -112,6 +114,8 @@ export class DataFile<Rows> {
     const journal = this.#usable(found, mark !== undefined)
     this.#document.isOurs = mark !== undefined
     readStates(await this.#document.load(), this.#worlds, shape)
+    // Only now: a document that can't be read leaves all as it is.
+    if (this.#isDiscarding) this.#backUpJournal()
     const changes = this.#replay(journal, mark?.upTo ?? 0)
     const { rows, changes: lostChanges } = this.#lostAtStart
     if (rows + lostChanges > 0 || journal?.bad.length)
@@ -133,8 +137,7 @@ export class DataFile<Rows> {
     const count = changes.length + lost
     if (marks.length > 0 && !isOurs && count > 0) {
       if (!discardJournal) throw new EditedBesideJournal(file, path, count, this.hasDocument)
-      const copy = backUp(this.#options, path, 'discarded')
-      log.warn(`The journal ${path} was discarded. A backup is ${copy}.`)
+      this.#isDiscarding = true
       return undefined
     }
     if (bad.length > 0 && onDamage !== 'recover') {
@@ -146,6 +149,12 @@ export class DataFile<Rows> {
         `${path}: the last ${torn} bytes are an incomplete write that was never acknowledged; they are dropped.`,
       )
     return found
+  }
+
+  #backUpJournal() {
+    const { path } = this.#journal
+    const copy = backUp(this.#options, path, 'discarded')
+    this.#options.log.warn(`The journal ${path} was discarded. A backup is ${copy}.`)
   }
 
   /** Applies the changes after a line; returns their texts. */
@@ -174,7 +183,7 @@ export class DataFile<Rows> {
     if (why === undefined) return
     this.#lost = new LostOwnership(
       `This process no longer owns the data file ${this.#options.file}: ${why}. It rejects all changes from now on. ` +
-        'Restart it to continue with the current content of the data file.',
+        'Restart it to continue with the current content of the data file. If you need its present state, export it first (payout-sandbox state export).',
     )
     this.#options.log.error(this.#lost.message)
     throw this.#lost

@@ -17,7 +17,7 @@ import { FORMAT } from './errors.ts'
 import type { DocumentContent } from './states.ts'
 
 /** Reads an edited document, which can have anything in it; throws `DamagedFile` with all problems. */
-export type ReadEdited = (file: string, text: string) => Promise<DocumentContent>
+export type ReadEdited = (file: string, bytes: Buffer) => Promise<DocumentContent>
 
 type DocumentOptions = {
   disk: Disk
@@ -94,11 +94,9 @@ export class Document implements Adapter<DocumentContent | Iterable<string>> {
 
   async read(): Promise<DocumentContent | null> {
     const { disk, file, readEdited } = this.#options
-    const text = readIfExists(disk, file)
-      ?.toString('utf8')
-      .replace(/^\ufeff/, '')
-    if (text === undefined) return null
-    return this.isOurs ? JSON.parse(text) : await readEdited(file, text)
+    const bytes = readIfExists(disk, file)
+    if (!bytes) return null
+    return this.isOurs ? JSON.parse(bytes.toString('utf8')) : await readEdited(file, bytes)
   }
 
   async write(pieces: DocumentContent | Iterable<string>): Promise<void> {

@@ -28,7 +28,9 @@ export class EditedBesideJournal extends UnreadableFile {
   constructor(file: string, journal: string, changes: number, isThere: boolean) {
     const count = changes === 1 ? 'one change' : `${changes} changes`
     super(
-      `${file} was ${isThere ? 'edited or replaced' : 'removed'} after a killed sandbox, whose journal ${journal} still has ${count} to its earlier content`,
+      `${file} was ${isThere ? 'edited or replaced' : 'removed'}, but the journal ${journal} of a killed sandbox still has ${count} to its earlier content. Nothing was changed. ` +
+        `To ${isThere ? 'keep the file as it is now' : 'start with a new file'}, use --discard-journal, which keeps a backup of the journal; ` +
+        `to keep the changes, put the earlier ${isThere ? 'content of the file' : 'file'} back.`,
     )
   }
 }

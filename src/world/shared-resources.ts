@@ -60,9 +60,9 @@ export async function openSharedResources({ log, ...config }: SharedDeps) {
         file,
         disk,
         shape: STORED_STATE,
-        readEdited: (isLenient, lost) => async (file, text) => {
+        readEdited: (isLenient, lost) => async (file, bytes) => {
           const { readEdited } = await import('../content/edited-file.ts')
-          return readEdited(file, text, isLenient, lost)
+          return readEdited(file, bytes, isLenient, lost)
         },
         wall: runtime.wall,
         log,

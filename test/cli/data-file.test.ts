@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { JSONFilePreset } from 'lowdb/node'
@@ -300,16 +300,43 @@ t.test('an edit beside the journal of a killed sandbox is a question', async (t)
   t.equal(refused.code, 4)
   t.match(
     refused.stderr,
-    /db\.json was edited or replaced after a killed sandbox, whose journal .*db\.json\.journal still has 3 changes.*--discard-journal.*put the earlier content/,
+    /db\.json was edited or replaced, but the journal .*db\.json\.journal of a killed sandbox still has 3 changes.*--discard-journal.*put the earlier content/,
   )
   t.ok(readFileSync(data).equals(edited))
   t.ok(readFileSync(journal).equals(changes))
+  edit(data, '"speed":2', '"speed":"fast"')
+  const invalid = await run(['--port', '0', '--data', data, '--discard-journal'])
+  t.equal(invalid.code, 4)
+  t.notMatch(invalid.stderr, /discarded/)
+  t.ok(readFileSync(journal).equals(changes), 'the journal stays if the edit cannot be used')
+  edit(data, '"speed":"fast"', '"speed":2')
   const next = await serve(t, ['--data', data, '--discard-journal'])
   t.notOk((await emailsOf(next.url)).some((email) => /^u\d@/.test(email)))
   t.equal((await call(`${next.adminUrl}/clock`)).body.speed, 2)
   const [copy] = readdirSync(dir).filter((name) => name.includes('.discarded-'))
   t.ok(readFileSync(join(dir, copy!)).equals(changes))
   await next.stop()
+})
+
+t.test('a removed document beside a journal is a question too', async (t) => {
+  const { data } = await withUsers(t, 'SIGKILL')
+  rmSync(data)
+  const { code, stderr } = await run(['--port', '0', '--data', data])
+  t.equal(code, 4)
+  t.match(
+    stderr,
+    /was removed, but .* To start with a new file, use --discard-journal.*put the earlier file back/,
+  )
+})
+
+t.test('a file that is not UTF-8 is refused', async (t) => {
+  const { data } = await withUsers(t, 'SIGTERM')
+  const latin1 = readFileSync(data, 'latin1').replace('u0@example.com', '\xe9@example.com')
+  writeFileSync(data, latin1, 'latin1')
+  const { code, stderr } = await run(['--port', '0', '--data', data])
+  t.equal(code, 4)
+  t.match(stderr, /isn't UTF-8 text; save it as UTF-8/)
+  t.equal(readFileSync(data, 'latin1'), latin1)
 })
 
 t.test('an edit of a running sandbox is kept beside, and its own data stays', async (t) => {

@@ -19,10 +19,10 @@ const plainShape = <Rows>(tables: readonly (keyof Rows & string)[]): StateShape<
   }),
 })
 
-async function readPlain(file: string, text: string): Promise<DocumentContent> {
+async function readPlain(file: string, bytes: Buffer): Promise<DocumentContent> {
   let content: DocumentContent | null
   try {
-    content = JSON.parse(text)
+    content = JSON.parse(bytes.toString())
   } catch (error) {
     throw new DamagedFile(`${file}: ${(error as Error).message}`)
   }

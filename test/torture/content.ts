@@ -44,7 +44,7 @@ export const openFiles = (
       disk,
       onDamage,
       shape: STORED_STATE,
-      readEdited: () => async (_, text) => JSON.parse(text),
+      readEdited: () => async (_, bytes) => JSON.parse(bytes.toString()),
       wall: () => 0,
       log: { info() {}, warn, error() {} },
     },

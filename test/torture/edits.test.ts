@@ -185,7 +185,7 @@ t.test('hand edits of the data file are taken, or refused with what is wrong', a
     }
     let result = await opened()
     if (isBeside) {
-      if (!/after a killed sandbox.* 5 changes/.test(result.error?.message ?? ''))
+      if (!/of a killed sandbox.* 5 changes/.test(result.error?.message ?? ''))
         wrong.push(`${place}: ${result.error?.message ?? 'taken without a question'}`)
       result = await opened(true)
     }
