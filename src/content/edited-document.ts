@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { JsonPath } from '../json/json-positions.ts'
 import { ClientName } from '../model/client.ts'
 import { isObject } from '../model/formats.ts'
+import { quoteInput } from '../model/mask.ts'
 import {
   describeIssue,
   fieldOf,
@@ -244,7 +245,7 @@ export class DocumentCheck {
           problem.kind === 'duplicate'
             ? 'has the same id as an earlier row'
             : problem.kind === 'missing'
-              ? `there is no row ${problem.id} in ${problem.table}; add it, or remove this row`
+              ? `there is no row ${quoteInput(problem.id)} in ${problem.table}; add it, or remove this row`
               : problem.message
         const isNew = !wrong.get(table)?.has(i)
         wrong.set(table, (wrong.get(table) ?? new Set()).add(i))
