@@ -1,4 +1,4 @@
-// npm run bench:sweep [-- --only careful,last_event_wins] [-- --whole] [-- --write]: sweeps the careful client of
+// npm run bench:sweep [-- --only careful,last_event_wins] [-- --whole]: sweeps the careful client of
 // test/sweep/clients with all faults, and each copy with a planted bug with the faults that concern the part with the bug, and
 // prints what was found. The whole plan of a copy has more faults, so it finds no fewer bugs; --whole runs it.
 import { spawnSync } from 'node:child_process'
@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { readOptions, selectedOf } from '../scripts/command-options.mjs'
+import { parseArgs } from 'node:util'
 import { BUGS } from '../test/sweep/clients/bugs.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -17,17 +17,18 @@ const MAX_RUNS_OF_PAIRS = 30
 const MAX_OUTPUT = 1 << 28
 
 const names = [CAREFUL, ...BUGS.map(({ name }) => name)]
-const { only, ...values } = readOptions(
-  `Usage: npm run bench:sweep [-- --only ${names.join(',')}] [-- --rounds 2] [-- --whole] [-- --jobs 2] [-- --timeout 10s]`,
-  {
-    only: { type: 'string' },
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: names.join(',') },
     rounds: { type: 'string', default: '2' },
     whole: { type: 'boolean', default: false },
     jobs: { type: 'string', default: '2' },
     timeout: { type: 'string', default: '10s' },
   },
-  (given) => ({ ...given, only: selectedOf(given.only, names) }),
-)
+})
+const only = values.only.split(',')
+const unknown = only.find((name) => !names.includes(name))
+if (unknown !== undefined) throw new Error(`--only takes ${names.join(', ')}, not ${unknown}`)
 
 // It slows every start of Node 20, and a sweep starts many.
 delete process.env.NODE_EXTRA_CA_CERTS

@@ -3,18 +3,7 @@
 // Node could not be installed.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -33,8 +22,8 @@ const NOT_INSIDE =
   /^dist\/(?:types|bin\.cjs|index\.js|sbom|.*\.LEGAL\.txt|.*\.cache$)|^clients\/(?!\w+\/\w+\.(?:py|java|go|php)$)/
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const read = (path) => readFileSync(resolve(root, path), 'utf8')
-const digestOf = (path) => createHash('sha256').update(readFileSync(path)).digest('hex')
+const read = (path) => fs.readFileSync(resolve(root, path), 'utf8')
+const digestOf = (path) => createHash('sha256').update(fs.readFileSync(path)).digest('hex')
 
 class Problem extends Error {}
 
@@ -50,7 +39,7 @@ function run(program, ...args) {
 /** The files of the package that the program reads, by path. */
 const shippedFiles = () =>
   ['dist', 'fixtures', 'scenarios', 'clients']
-    .flatMap((name) => readdirSync(join(root, name), { recursive: true, withFileTypes: true }))
+    .flatMap((name) => fs.readdirSync(join(root, name), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length).replaceAll('\\', '/'))
     .concat('package.json')
@@ -68,11 +57,11 @@ function makeBlob(folder, { maker, version, hasCache }) {
   const [index, config, output] = ['files.json', 'sea.json', 'blob'].map((name) =>
     join(folder, name),
   )
-  const sizes = files.map(([path, file]) => [path, statSync(file).size])
-  writeFileSync(index, JSON.stringify(Object.fromEntries(sizes)))
+  const sizes = files.map(([path, file]) => [path, fs.statSync(file).size])
+  fs.writeFileSync(index, JSON.stringify(Object.fromEntries(sizes)))
   const assets = Object.fromEntries([...files, ['files.json', index]])
   const main = join(root, 'scripts/binary-main.cjs')
-  writeFileSync(
+  fs.writeFileSync(
     config,
     JSON.stringify({ main, output, disableExperimentalSEAWarning: true, assets }),
   )
@@ -82,7 +71,7 @@ function makeBlob(folder, { maker, version, hasCache }) {
 
 /** Writes a checksum, the bill of materials and the licences, with the Node that is inside. */
 function writeBeside(made, name, { node, maker, version }) {
-  writeFileSync(`${made}.sha256`, `${digestOf(made)}  ${made.slice(dirname(made).length + 1)}\n`)
+  fs.writeFileSync(`${made}.sha256`, `${digestOf(made)}  ${made.slice(dirname(made).length + 1)}\n`)
   const bill = JSON.parse(read('dist/sbom.cdx.json'))
   const ref = `node@${version.slice(1)}`
   bill.components.push({
@@ -95,14 +84,14 @@ function writeBeside(made, name, { node, maker, version }) {
     hashes: [{ alg: 'SHA-256', content: digestOf(node) }],
   })
   bill.dependencies[0].dependsOn.push(ref)
-  writeFileSync(join(root, `binary/${name}.cdx.json`), `${JSON.stringify(bill, null, 2)}\n`)
+  fs.writeFileSync(join(root, `binary/${name}.cdx.json`), `${JSON.stringify(bill, null, 2)}\n`)
   const ofNode = ['LICENSE', '../LICENSE']
     .map((path) => join(dirname(maker), path))
-    .find(existsSync)
+    .find(fs.existsSync)
   if (ofNode === undefined)
     throw new Problem(`--node takes the Node of an unpacked release: no LICENSE is near ${maker}`)
   const texts = ['LICENSE', 'dist/THIRD-PARTY-LICENSES.txt', ofNode].map(read)
-  writeFileSync(join(root, `binary/${name}.LICENSES.txt`), texts.join(`\n${'-'.repeat(80)}\n\n`))
+  fs.writeFileSync(join(root, `binary/${name}.LICENSES.txt`), texts.join(`\n${'-'.repeat(80)}\n\n`))
 }
 
 function make(target, given) {
@@ -112,29 +101,23 @@ function make(target, given) {
   const { version: own } = JSON.parse(read('package.json'))
   const name = `payout-sandbox-${own}-${target}`
   const made = join(root, 'binary', target.startsWith('win') ? `${name}.exe` : name)
-  const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-binary-'))
+  const folder = fs.mkdtempSync(join(tmpdir(), 'payout-sandbox-binary-'))
   try {
     const blob = makeBlob(folder, { maker, version, hasCache: target === HERE })
-    mkdirSync(dirname(made), { recursive: true })
-    cpSync(node, made)
-    chmodSync(made, 0o755)
-    const data = [
-      'NODE_SEA_BLOB',
-      blob,
-      '--sentinel-fuse',
-      FUSE,
-      '--macho-segment-name',
-      'NODE_SEA',
-    ]
-    run(process.execPath, 'node_modules/postject/dist/cli.js', made, ...data)
+    fs.mkdirSync(dirname(made), { recursive: true })
+    fs.cpSync(node, made)
+    fs.chmodSync(made, 0o755)
+    const where = ['--sentinel-fuse', FUSE, '--macho-segment-name', 'NODE_SEA']
+    const postject = 'node_modules/postject/dist/cli.js'
+    run(process.execPath, postject, made, 'NODE_SEA_BLOB', blob, ...where)
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    fs.rmSync(folder, { recursive: true, force: true })
   }
   // macOS does not run what is not signed, and only macOS has the program that signs.
   if (process.platform === 'darwin') run('codesign', '--force', '--sign', '-', made)
   writeBeside(made, name, { node, maker, version })
   console.log(
-    `${made.slice(root.length)}: ${(statSync(made).size / 1e6).toFixed(0)} MB, Node ${version}`,
+    `${made.slice(root.length)}: ${(fs.statSync(made).size / 1e6).toFixed(0)} MB, Node ${version}`,
   )
 }
 

@@ -30,24 +30,14 @@ function run(command, args, options = {}) {
 function buildImage(work) {
   const text = readFileSync(join(root, 'Dockerfile'), 'utf8')
   const [from, version, suite] = /node:([\d.]+)-(\w+)-slim/.exec(text)
-  const store = [
-    '--root',
-    join(work, 'root'),
-    '--runroot',
-    join(work, 'run'),
-    '--storage-driver',
-    'vfs',
-  ]
+  const folders = ['--root', join(work, 'root'), '--runroot', join(work, 'run')]
+  const store = [...folders, '--storage-driver', 'vfs']
   const buildah = (args, options) => run('buildah', [...store, ...args], options).trim()
   const base = buildah(['from', 'scratch'])
   run(join(root, 'scripts/container-base.sh'), [version, suite], { ...live, cwd: work })
   buildah(['add', '--quiet', base, join(work, 'base'), '/'])
-  buildah([
-    'config',
-    '--env',
-    'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-    base,
-  ])
+  const path = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+  buildah(['config', '--env', path, base])
   buildah(['commit', '--quiet', '--rm', '--format', 'docker', base, from])
   const file = join(work, 'Dockerfile')
   // The stand-in has another digest, and some versions of buildah don't know this flag of Docker 25.
@@ -55,18 +45,8 @@ function buildImage(work) {
     file,
     text.replaceAll(/@sha256:[0-9a-f]{64}/g, '').replace(/--start-interval=\S+ /, ''),
   )
-  const how = [
-    '--isolation',
-    'chroot',
-    '--format',
-    'docker',
-    '--pull-never',
-    '-f',
-    file,
-    '-t',
-    'sandbox',
-  ]
-  run('buildah', [...store, 'build', ...how, root], live)
+  const how = '--isolation chroot --format docker --pull-never -t sandbox'.split(' ')
+  run('buildah', [...store, 'build', ...how, '-f', file, root], live)
   const image = buildah(['from', '--pull-never', 'sandbox'])
   const { Docker } = JSON.parse(buildah(['inspect', image]))
   return { folder: buildah(['mount', image]), config: Docker.config }
@@ -176,13 +156,8 @@ async function checkImage(work) {
     stored.body.data?.email,
   )
   await again.stop()
-  const changed = run('find', [
-    join(folder, 'app'),
-    '-newer',
-    join(work, 'image.json'),
-    '-type',
-    'f',
-  ])
+  const newer = ['-newer', join(work, 'image.json'), '-type', 'f']
+  const changed = run('find', [join(folder, 'app'), ...newer])
   check(changed === '', 'no file of the image was changed', changed.trim())
   process.exitCode = failed > 0 ? 1 : 0
 }

@@ -44,15 +44,8 @@ const LANGUAGES = {
     files: ['python/payout_sandbox.py'],
     missing: !python && 'python3 with pytest (Debian: python3-pytest)',
     cwd: 'python/example',
-    env: { PYTHONPATH: '..', PYTHONDONTWRITEBYTECODE: '1' },
-    prepare: [
-      [
-        python,
-        '-c',
-        `import ast,sys\nfor f in sys.argv[1:]: ast.parse(open(f).read(), f)`,
-        ...filesOf('python'),
-      ],
-    ],
+    env: { PYTHONPATH: '..', PYTHONPYCACHEPREFIX: folder },
+    prepare: [[python, '-m', 'py_compile', ...filesOf('python')]],
     test: [python, '-m', 'pytest', '-q', '-p', 'no:cacheprovider'],
   },
   java: {
@@ -79,14 +72,7 @@ const LANGUAGES = {
     env: { GOPROXY: 'off', GOTOOLCHAIN: 'local' },
     prepare: [
       ['go', 'vet', './...'],
-      [
-        'sh',
-        '-c',
-        'test -z "$(gofmt -l "$@")" || { gofmt -d "$@"; exit 1; }',
-        'sh',
-        '.',
-        ...filesOf('go'),
-      ],
+      ['sh', '-c', 'gofmt -d "$@"; test -z "$(gofmt -l "$@")"', 'sh', '.', ...filesOf('go')],
     ],
     test: ['go', 'test', '-count=1', './...'],
   },
@@ -118,13 +104,11 @@ function environment(more) {
 function firstFailure({ cwd, env, prepare, test, onlyInExec }) {
   const inExec = [process.execPath, bin, 'exec', '--clock', 'frozen', '--', ...test]
   for (const [command, ...args] of [...prepare, ...(onlyInExec ? [] : [test]), inExec]) {
-    const options = {
-      cwd: join(clients, cwd),
-      env: environment(env),
-      timeout: MAX_MS,
+    const options = { cwd: join(clients, cwd), env: environment(env), timeout: MAX_MS }
+    const { status, signal, error, stdout, stderr } = spawnSync(command, args, {
+      ...options,
       encoding: 'utf8',
-    }
-    const { status, signal, error, stdout, stderr } = spawnSync(command, args, options)
+    })
     if (status !== 0)
       return `${command} ended with ${error?.message ?? signal ?? `exit code ${status}`}\n${stdout}${stderr}`
   }

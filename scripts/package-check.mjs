@@ -120,23 +120,13 @@ try {
     'its files are committed',
     `git init -q "$home/repository"; cd "$root"; ${git} add -A; ${git} ${author} commit -qm 'The files that are here'`,
   )
-  mkdirSync(join(home, 'from-git'))
-  const version = read(join(root, 'package.json')).version
-  sh(
-    'it installs from a git address',
-    'echo "{}" > package.json && npm install --prefer-offline "git+file://$home/repository"',
-    join(home, 'from-git'),
-  )
-  sh(
-    'and npx runs it',
-    `[ "$(npx --offline payout-sandbox --version)" = ${version} ]`,
-    join(home, 'from-git'),
-  )
-  sh(
-    'and it has its types',
-    'ls node_modules/payout-sandbox/dist/types/index.d.ts',
-    join(home, 'from-git'),
-  )
+  const other = join(home, 'from-git')
+  mkdirSync(other)
+  const { version } = read(join(root, 'package.json'))
+  const install = 'npm install --prefer-offline "git+file://$home/repository"'
+  sh('it installs from a git address', `echo "{}" > package.json && ${install}`, other)
+  sh('and npx runs it', `[ "$(npx --offline payout-sandbox --version)" = ${version} ]`, other)
+  sh('and it has its types', 'ls node_modules/payout-sandbox/dist/types/index.d.ts', other)
 } finally {
   rmSync(home, { recursive: true, force: true })
 }

@@ -14,13 +14,7 @@ const CALLS = 5_000
 const SEED = 11
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const BIN = join(ROOT, 'dist/bin.cjs')
-const OPTIONS = [
-  '--memory',
-  '--port=0',
-  '--clock=frozen',
-  '--random-seed=7',
-  '--webhook-time=client',
-]
+const START = '--memory --port=0 --clock=frozen --random-seed=7 --webhook-time=client'.split(' ')
 
 // Variables for this program must not reach the programs that it starts.
 const { NODE_EXTRA_CA_CERTS: _, NODE_OPTIONS: __, ...inherited } = process.env
@@ -33,7 +27,7 @@ const majorOf = (version) => version.replace(/^v/, '').split('.', 1)[0]
 
 /** Starts the built program. Returns the child process and its origin. */
 async function start(node) {
-  const args = [BIN, 'start', '--json', '--log-level=error', ...OPTIONS]
+  const args = [BIN, 'start', '--json', '--log-level=error', ...START]
   const child = spawn(node, args, { env, cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
   const line = await new Promise((resolve, reject) => {
     child.stdout.once('data', resolve)

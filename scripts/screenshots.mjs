@@ -11,26 +11,19 @@ mkdirSync(images, { recursive: true })
 const executablePath = findChromium()
 
 const sandbox = await startSandbox({ memory: true, clock: 'frozen', port: 0 })
-const post = async (url, body) => {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
+async function send(url, body, method = 'POST') {
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(url, { method, headers, body: JSON.stringify(body) })
   return response.json()
 }
-await post(`${sandbox.url}/clientWebhook`, {
+await send(`${sandbox.url}/clientWebhook`, {
   url: `${sandbox.adminUrl}/webhooks/inbox`,
   webhook_secret: 'whsec_c2NyZWVuc2hvdHMtb2YtdGhlLWNvbnNvbGU=',
 })
 // Two hours of a busy day, then a payment of the example program that is still on its way.
-await fetch(`${sandbox.adminUrl}/scenario`, {
-  method: 'PUT',
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify({ name: 'live-demo' }),
-})
-await post(`${sandbox.adminUrl}/clock/advance`, { by: '111m' })
-const { data } = await post(`${sandbox.url}/transaction`, {
+await send(`${sandbox.adminUrl}/scenario`, { name: 'live-demo' }, 'PUT')
+await send(`${sandbox.adminUrl}/clock/advance`, { by: '111m' })
+const { data } = await send(`${sandbox.url}/transaction`, {
   from_user_id: '00000000-0000-4000-8000-000000000001',
   to_user_id: '00000000-0000-4000-8000-000000000003',
   benif_bank_id: 'b0000000-0000-4000-8000-000000000003',
@@ -38,27 +31,18 @@ const { data } = await post(`${sandbox.url}/transaction`, {
   reference_id: 'SAL-2026-01',
   remark: 'salary',
 })
-await post(`${sandbox.adminUrl}/clock/advance`, { by: '2s' })
+await send(`${sandbox.adminUrl}/clock/advance`, { by: '2s' })
 
 const browser = await chromium.launch({
   executablePath,
   args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
 })
-const SHOTS = [
-  [
-    'console-overview',
-    'overview',
-    { colorScheme: 'light', viewport: { width: 1240, height: 860 } },
-  ],
-  [
-    'console-payment',
-    `payments/${data[0].transaction_id}`,
-    { colorScheme: 'dark', viewport: { width: 1240, height: 680 } },
-  ],
-  ['console-phone', 'payments', { colorScheme: 'light', viewport: { width: 360, height: 640 } }],
-]
-for (const [name, view, options] of SHOTS) {
-  const context = await browser.newContext(options)
+for (const [name, view, colorScheme, width, height] of [
+  ['console-overview', 'overview', 'light', 1240, 860],
+  ['console-payment', `payments/${data[0].transaction_id}`, 'dark', 1240, 680],
+  ['console-phone', 'payments', 'light', 360, 640],
+]) {
+  const context = await browser.newContext({ colorScheme, viewport: { width, height } })
   const page = await context.newPage()
   await page.goto(`${sandbox.adminUrl}/#/${view}`)
   await page.getByText('live', { exact: true }).waitFor()

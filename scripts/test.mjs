@@ -1,23 +1,12 @@
 // npm test [-- FILE or FOLDER ...]: bundles the test files with esbuild at once, and has tap run them, a few files of a folder
-// in each process, two more processes at a time than there are processors, because many files wait for other processes,
-// browsers and timers.
+// in each process. Many files wait for other processes, browsers and timers, so more run at a time than there are processors.
 import { spawnSync } from 'node:child_process'
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import * as fs from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { dirname, join, relative, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dirname, join, normalize, resolve } from 'node:path'
 import { build } from 'esbuild'
 import { findChromium, startBrowser } from './test-browser.mjs'
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const SHIPPED = 'test/shipped-files.ts'
 const MAX_MS = 600_000
 // Files that a process runs one after the other: to start one takes a second.
@@ -34,27 +23,28 @@ const { report } = await import('@tapjs/reporter')
 const { default: t } = await import('tap')
 t.setTimeout(0)
 
-/** The test files that a path means, named from the root of the package. */
-function filesOf(path) {
-  if (!statSync(path).isDirectory()) return [relative(root, resolve(path))]
-  return readdirSync(path, { withFileTypes: true })
-    .filter((entry) =>
-      entry.isDirectory() ? entry.name !== '.bundle' : /\.test\.ts$/.test(entry.name),
-    )
-    .flatMap(({ name }) => filesOf(join(path, name)))
+const paths = process.argv.length > 2 ? process.argv.slice(2) : ['test']
+const missing = paths.find((path) => !fs.existsSync(path))
+if (missing !== undefined) {
+  console.error(`There is no file or folder ${missing}. Name one below test, or none to run all.`)
+  process.exit(2)
 }
 const rankOf = (name) => (FIRST.indexOf(name.split('/')[1]) + FIRST.length + 1) % (FIRST.length + 1)
-
-const words = process.argv.slice(2)
-const names = (words.length > 0 ? words : [join(root, 'test')]).flatMap(filesOf)
+const filesOf = (path) =>
+  fs.statSync(path).isDirectory()
+    ? fs.readdirSync(path, { recursive: true }).map((name) => join(path, name))
+    : path
+const names = paths
+  .flatMap(filesOf)
+  .map(normalize)
+  .filter((name) => name.endsWith('.test.ts'))
 names.sort((a, b) => rankOf(a) - rankOf(b))
-mkdirSync(join(root, 'test/.bundle'), { recursive: true })
-const folder = mkdtempSync(join(root, 'test/.bundle/'))
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
 
+fs.mkdirSync('test/.bundle', { recursive: true })
+const folder = resolve(fs.mkdtempSync('test/.bundle/'))
+process.on('exit', () => fs.rmSync(folder, { recursive: true, force: true }))
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
 const { metafile } = await build({
-  absWorkingDir: root,
   entryPoints: [...names, SHIPPED],
   outdir: folder,
   outbase: '.',
@@ -81,45 +71,38 @@ const { metafile } = await build({
 })
 const fileOf = (name) => join(folder, name.replace(/\.ts$/, '.mjs'))
 const sources = Object.keys(metafile.inputs).filter((name) => name.startsWith('test/'))
-const asked = (pattern) =>
-  sources.some((name) => pattern.test(readFileSync(join(root, name), 'utf8')))
+const has = (name, pattern) => pattern.test(fs.readFileSync(name, 'utf8'))
 
 // The tests that start the program start its build.
-if (asked(/\bdist\b/)) await import('./ensure-build.mjs')
-const browser = asked(/startBrowser/) && findChromium() ? await startBrowser() : undefined
-if (browser !== undefined) process.env.TEST_BROWSER = browser.wsEndpoint()
+if (sources.some((name) => has(name, /\bdist\b/))) await import('./ensure-build.mjs')
+const usesBrowser = sources.some((name) => has(name, /startBrowser/)) && findChromium()
+const browser = usesBrowser ? await startBrowser() : undefined
+if (browser) process.env.TEST_BROWSER = browser.wsEndpoint()
 if (names.length > 1) {
   // Reading YAML and fixtures takes each file a third of a second.
   spawnSync(process.execPath, [fileOf(SHIPPED), folder], { stdio: 'inherit' })
   process.env.TEST_SHIPPED = folder
 }
 
+// What changes its process or takes long runs alone.
+const isAlone = (name) => name.startsWith('test/torture/') || has(name, /t\.jobs = |process\.exit/)
+const groups = []
+for (const name of names) {
+  const [first] = groups.at(-1) ?? []
+  const isOpen = first && dirname(first) === dirname(name) && groups.at(-1).length < GROUP
+  if (isOpen && !isAlone(first) && !isAlone(name)) groups.at(-1).push(name)
+  else groups.push([name])
+}
 t.jobs = availableParallelism() + 2
 report('terse', t, new Map())
-/** The files by folder, a few in each group, but alone what changes its process and what takes long. */
-const groupsOf = (files) => {
-  const groups = []
-  const open = new Map()
-  for (const name of files) {
-    const place = dirname(name)
-    const isAlone =
-      place === 'test/torture' ||
-      /t\.jobs = |process\.exit/.test(readFileSync(join(root, name), 'utf8'))
-    const group = isAlone ? [] : (open.get(place) ?? [])
-    if (group.length === 0) groups.push(group)
-    group.push(name)
-    if (!isAlone) open.set(place, group.length < GROUP ? group : [])
-  }
-  return groups
-}
 const run = (group, i) => {
   const file = join(folder, `group-${i}.mjs`)
-  writeFileSync(file, group.map((name) => `import ${JSON.stringify(fileOf(name))}\n`).join(''))
+  fs.writeFileSync(file, group.map((name) => `import ${JSON.stringify(fileOf(name))}\n`).join(''))
   // tap would have each process load what counts coverage.
   const words = ['-u', 'NODE_OPTIONS', process.execPath, '--enable-source-maps', file]
-  const options = { buffered: true, cwd: root, timeout: MAX_MS, at: null, stack: '' }
+  const options = { buffered: true, timeout: MAX_MS, at: null, stack: '' }
   return t.spawn('env', words, options, group.join(' '))
 }
-await Promise.all(groupsOf(names).map(run))
+await Promise.all(groups.map(run))
 await browser?.close()
 t.end()

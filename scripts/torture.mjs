@@ -9,31 +9,29 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { tableOf, writeBetween } from '../bench/table.mjs'
-import { readOptions, selectedOf } from './command-options.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const ENDING = '.test.ts'
 const PARTS = readdirSync(join(root, 'test/torture'))
   .filter((name) => name.endsWith(ENDING))
   .map((name) => name.slice(0, -ENDING.length))
-const USAGE = `Usage: npm run torture [-- --only ${PARTS.join(',')}] [-- --seed 7] [-- --short] [-- --write]`
-const { only, ...options } = readOptions(
-  USAGE,
-  {
-    only: { type: 'string' },
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string', default: PARTS.join(',') },
     seed: { type: 'string', default: '1' },
     short: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
   },
-  (values) => {
-    if (!/^\d{1,9}$/.test(values.seed))
-      throw new Error(`--seed takes a whole number of up to 9 digits, not ${values.seed}`)
-    if (values.write && values.short)
-      throw new Error('--write excludes --short: the page shows the long form')
-    return { ...values, only: selectedOf(values.only, PARTS) }
-  },
-)
+})
+const only = options.only.split(',')
+const unknown = only.find((part) => !PARTS.includes(part))
+if (unknown !== undefined) throw new Error(`--only takes ${PARTS.join(', ')}, not ${unknown}`)
+if (!/^\d{1,9}$/.test(options.seed))
+  throw new Error(`--seed takes a whole number of up to 9 digits, not ${options.seed}`)
+if (options.write && options.short)
+  throw new Error('--write excludes --short: the page shows the long form')
 
 const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-torture-'))
 

@@ -115,7 +115,12 @@ export function createViews(clientId: () => string, assumed: Assumed) {
     updated_at: row.updated_at,
     // As it was when the payment was made, so no reading changes its word.
     benif_bank: account(
-      { ...row, bank_id: row.benif_bank_id, user_id: row.to_user_id },
+      {
+        bank_id: row.benif_bank_id,
+        user_id: row.to_user_id,
+        account_number: row.account_number,
+        ifsc_code: row.ifsc_code,
+      },
       row.bank_status,
     ),
   })

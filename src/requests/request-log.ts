@@ -163,18 +163,20 @@ export class RequestLog {
  * cleared, as its reset does.
  */
 export class AllRequests {
-  readonly #ring = new Ring<{ call: RequestLogEntry; era: Era }>({
+  readonly #ring = new Ring<{ client: string; seq: number; call: RequestLogEntry; era: Era }>({
     ...LOG_LIMITS,
     sizeOf: ({ call }) => call.size,
   })
   #seq = 0
 
   add(client: string, call: RequestLogEntry, era: Era) {
-    this.#ring.push({ call: { ...call, client, seq: ++this.#seq }, era })
+    this.#ring.push({ client, seq: ++this.#seq, call, era })
   }
 
   newestFirst(): RequestLogEntry[] {
-    return this.#ring.newestFirst().flatMap(({ call, era }) => (era.isOver ? [] : [call]))
+    return this.#ring
+      .newestFirst()
+      .flatMap(({ client, seq, call, era }) => (era.isOver ? [] : [{ ...call, client, seq }]))
   }
 
   get count(): number {
