@@ -33,11 +33,8 @@ const rankOf = (name) => (FIRST.indexOf(name.split('/')[1]) + FIRST.length + 1) 
 const filesOf = (path) =>
   fs.statSync(path).isDirectory()
     ? fs.readdirSync(path, { recursive: true }).map((name) => join(path, name))
-    : path
-const names = paths
-  .flatMap(filesOf)
-  .map(normalize)
-  .filter((name) => name.endsWith('.test.ts'))
+    : normalize(path)
+const names = paths.flatMap(filesOf).filter((name) => name.endsWith('.test.ts'))
 names.sort((a, b) => rankOf(a) - rankOf(b))
 
 fs.mkdirSync('test/.bundle', { recursive: true })
