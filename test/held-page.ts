@@ -14,5 +14,10 @@ export function hold(t: Test, page: string, marker: string, wanted: string) {
   const [from, to] = [`<!-- ${marker} -->\n`, `<!-- end of ${marker} -->`]
   const [start, end] = [text.indexOf(from) + from.length, text.indexOf(to)]
   if (updating) writeFileSync(pathOf(page), text.slice(0, start) + wanted + text.slice(end))
-  else t.equal(text.slice(start, end), wanted, `${page}: ${marker}`)
+  else
+    t.equal(
+      text.slice(start, end),
+      wanted,
+      `${page}: ${marker}; UPDATE_DOCS=1 npm test -- FILE writes it`,
+    )
 }

@@ -17,6 +17,20 @@ import { openSandbox, type Sandbox, type SandboxConfig } from '../src/world/sand
 /** A sandbox that honours Idempotency-Key. */
 export const HONOURED: { assume: Readings } = { assume: { idempotency_key: 'honoured' } }
 
+/** A sandbox that catches what a caller does twice or wrongly, for tests of that; the defaults promise the least. */
+export const GUARDED: { assume: Readings } = {
+  assume: {
+    reference_id: 'unique',
+    duplicate_user: 'conflict',
+    unverified_account: 'refused',
+    entry_status: 'false',
+    own_request_fields: 'accepted',
+    limit_parameter: 'honoured',
+    history_metadata: 'reason',
+    utr_of_success: 'with_status',
+  },
+}
+
 /** People of the shipped fixtures; see `fixtures/README.md`. */
 export const ASHA = '00000000-0000-4000-8000-000000000001'
 export const ROHAN = '00000000-0000-4000-8000-000000000003'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ASHA, KABIR, ROHAN, ROHANS_ACCOUNT, start } from './helper.ts'
+import { ASHA, GUARDED, KABIR, ROHAN, ROHANS_ACCOUNT, start } from './helper.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
 const pan = (document_number: string) => ({
@@ -31,8 +31,8 @@ async function script({ call }: Box, base: string, headers: Record<string, strin
     ifsc_code: 'HDFC0000001',
   })
   const [paid] = (await ask('POST', '/v1/transaction', { ...payment, amount: 5 })).data
-  await ask('POST', '/v1/transaction', { ...payment, amount: '7.91', reference_id: 'r' })
-  await ask('POST', '/v1/transaction', { ...payment, amount: '7.91', reference_id: 'r' })
+  await ask('POST', '/v1/transaction', { ...payment, amount: '100.91', reference_id: 'r' })
+  await ask('POST', '/v1/transaction', { ...payment, amount: '100.91', reference_id: 'r' })
   await ask('POST', '/v1/clientWebhook', { url: 'http://127.0.0.1:1/', webhook_secret: 's' })
   await ask('GET', '/__admin/timers')
   await ask('POST', '/__admin/clock/advance', { by: '2s' })
@@ -55,7 +55,7 @@ async function script({ call }: Box, base: string, headers: Record<string, strin
 }
 
 t.test('two clients answer the same calls with the same bytes, save their own id', async (t) => {
-  const box = await start(t)
+  const box = await start(t, GUARDED)
   const tokens = { one: 'sbx_one', two: 'sbx_two' }
   const first = await script(box, '/@one', { authorization: `Bearer ${tokens.one}` })
   const second = await script(box, '/@two', { authorization: `Bearer ${tokens.two}` })
@@ -72,9 +72,9 @@ t.test('two clients answer the same calls with the same bytes, save their own id
 })
 
 t.test('the order in which clients are called changes neither of them', async (t) => {
-  const alone = await start(t)
+  const alone = await start(t, GUARDED)
   const wanted = await script(alone, '/@one', {})
-  const mixed = await start(t)
+  const mixed = await start(t, GUARDED)
   const other = async () => {
     for (let i = 0; i < 30; i++) {
       await mixed.post('/@two/v1/user', { email: `u${i}@example.com`, mobile: `98765000${i + 10}` })

@@ -1,5 +1,9 @@
 // The code to test: it makes a payment and reads its status.
+import { setTimeout as sleep } from 'node:timers/promises'
+
 const TRIES = 3
+const TIMEOUT_MS = 5_000
+const MAX_WAIT_MS = 2_000
 
 async function call({ url, token }, path, body) {
   const response = await fetch(url + path, {
@@ -9,10 +13,12 @@ async function call({ url, token }, path, body) {
       ...(body && { 'content-type': 'application/json' }),
     },
     ...(body && { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
   })
   const { data, error, message } = await response.json()
   if (response.ok) return data
-  throw Object.assign(new Error(message), { status: response.status, code: error })
+  const waitMs = 1_000 * Number(response.headers.get('retry-after') ?? 0)
+  throw Object.assign(new Error(message), { status: response.status, code: error, waitMs })
 }
 
 /** Returns the payment with this reference from the payer's history, or undefined. */
@@ -34,13 +40,15 @@ export async function pay(service, payout) {
   const body = { from_user_id: from, to_user_id: to, benif_bank_id: account, amount }
   let failure
   for (let tries = 0; tries < TRIES; tries++) {
-    if (await find(service, payout)) return
     try {
+      if (await find(service, payout)) return
       await call(service, '/transaction', { ...body, reference_id: reference })
       return
     } catch (error) {
-      if (error.status < 500) throw error
+      if (error.status < 500 && error.status !== 429) throw error
       failure = error
+      if (error.waitMs > MAX_WAIT_MS) break
+      await sleep(error.waitMs ?? 0)
     }
   }
   throw failure

@@ -6,7 +6,7 @@ export const accountNumberFormat = assumption<SchemaChange>({
   section: '4.5',
   concerns: ['addBankAccount'],
   question: 'Which texts are an `account_number` in POST /bank?',
-  basis: 'custom',
+  basis: 'convention',
   why: 'RazorpayX takes 5 to 35 letters and digits. A service that takes fewer says so when the account is added.',
   default: 'letters_and_digits',
   readings: {
@@ -23,7 +23,7 @@ export const ifscCase = assumption<SchemaChange>({
   section: '4.5',
   concerns: ['addBankAccount'],
   question: 'Can `ifsc_code` in POST /bank have lower-case letters?',
-  basis: 'custom',
+  basis: 'convention',
   why: 'Similar Indian services accept it. A service that does not says so when the account is added.',
   default: 'accepted',
   readings: {
@@ -48,7 +48,7 @@ export const sameBankAccount = assumption<SameAccount>({
   section: '4.5',
   concerns: ['addBankAccount'],
   question: 'What does POST /bank do if the user already has this account and it is verified?',
-  basis: 'guessed',
+  basis: 'guess',
   why: 'A second call shows up as an error on the first try. An account is found by its user, IFSC and number.',
   default: 'conflict',
   readings: {
@@ -82,7 +82,7 @@ export const refusedBankAccount = assumption<RefusedAccount>({
   section: '2.3',
   concerns: ['addBankAccount'],
   question: 'How does the metadata of POST /bank show that the bank refused the account?',
-  basis: 'custom',
+  basis: 'convention',
   why: 'In penny-drop APIs with these field names, such as that of HyperVerge, the check of a blocked account is itself a success. Code that reads only the inner `status` would pay to blocked accounts.',
   default: 'bank_txn_status_false',
   readings: {

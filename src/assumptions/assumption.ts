@@ -25,6 +25,13 @@ export type ReadingForm<V> = {
   parse: (reading: string) => V | undefined
 }
 
+/**
+ * What the default rests on. `contract`: the text implies it. `observed`: the contract shows it in a response. `convention`:
+ * similar Indian providers do so. `guess`: none of these, so it promises the least.
+ */
+export const BASES = ['contract', 'observed', 'convention', 'guess'] as const
+export type Basis = (typeof BASES)[number]
+
 /** A point that the contract leaves open, with the readings that it permits. */
 export type Assumption<V = unknown> = {
   /** The name in options, scenario files and the admin API. */
@@ -35,8 +42,7 @@ export type Assumption<V = unknown> = {
   concerns: readonly string[]
   /** What the contract leaves open, as a question. */
   question: string
-  /** `stated`: the text implies the default. `custom`: similar Indian providers do so. `guessed`: neither. */
-  basis: 'stated' | 'guessed' | 'custom'
+  basis: Basis
   /** Why the default is the default. */
   why: string
   /** The name of the default reading. */

@@ -6,7 +6,7 @@ export const userHistory = assumption<{ hasOtherSide: boolean }>({
   section: '4.3',
   concerns: ['listUserTransactionHistory'],
   question: 'Which payments does the history of a user contain?',
-  basis: 'guessed',
+  basis: 'guess',
   why: 'A record has one `user_id`. Code that looks for received payments finds none, which is visible on the first call.',
   default: 'payer',
   readings: {
@@ -26,12 +26,12 @@ export const historyMetadata = assumption<boolean>({
   section: '2.5',
   concerns: ['listTransactionHistory', 'listUserTransactionHistory', 'webhooks'],
   question: 'What is the `metadata` of a history record that is FAILED?',
-  basis: 'guessed',
-  why: 'Tests can check why a payment failed. The contract shows only null: code that needs the reason to decide must also be tested with `null`.',
-  default: 'reason',
+  basis: 'observed',
+  why: 'Only null is observed. Code that decides by the reason finds none in the live service.',
+  default: 'null',
   readings: {
-    reason: { does: '`{reason, description, source}`; null for all other statuses', value: true },
     null: { does: 'null, as for all other statuses', value: false },
+    reason: { does: '`{reason, description, source}`; null for all other statuses', value: true },
   },
 })
 
@@ -40,7 +40,7 @@ export const historyUtr = assumption<(utr: string | null) => string | null>({
   section: '2.5',
   concerns: ['listTransactionHistory', 'listUserTransactionHistory', 'webhooks'],
   question: 'Is the `utr` of a history record partly masked?',
-  basis: 'stated',
+  basis: 'guess',
   why: 'Section 2.4 says that the UTR of a transaction is partly masked, and section 2.5 does not say it of a record. Code that finds a payment by its whole UTR must also be tested with `masked`.',
   default: 'whole',
   readings: {

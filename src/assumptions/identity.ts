@@ -6,15 +6,15 @@ export const duplicateUser = assumption<{ isRefused: boolean }>({
   section: '4.1',
   concerns: ['createUser'],
   question: 'Can two users of a client have the same e-mail or mobile?',
-  basis: 'guessed',
-  why: 'The same person twice is usually a mistake of the caller, and an error makes it visible. If the live service accepts it, the caller sees no error at all.',
-  default: 'conflict',
+  basis: 'guess',
+  why: 'If the live service accepts the same person twice, the caller sees no error at all. Code that relies on the 409 makes duplicates there.',
+  default: 'allowed',
   readings: {
+    allowed: { does: 'yes: each POST /user creates a user', value: { isRefused: false } },
     conflict: {
       does: 'no: the response is 409 `user_exists`. The e-mail is compared in lower case, and a bare ten-digit mobile is equal to its +91 form',
       value: { isRefused: true },
     },
-    allowed: { does: 'yes: each POST /user creates a user', value: { isRefused: false } },
   },
 })
 
@@ -23,7 +23,7 @@ export const mobileFormat = assumption<SchemaChange>({
   section: '4.1',
   concerns: ['createUser'],
   question: 'Which texts are a `mobile` in POST /user?',
-  basis: 'custom',
+  basis: 'convention',
   why: 'A number that cannot exist is usually a bug, and a caller that sends the strict form is right in both cases.',
   default: 'strict',
   readings: {
@@ -44,12 +44,12 @@ export const kycBadDocument = assumption<{ failsCall: boolean }>({
   concerns: ['submitKyc'],
   question:
     'What does POST /kyc do with a document of an unknown type or name, a type and a name that do not match, or a date of birth before 1900 or in the future?',
-  basis: 'stated',
+  basis: 'contract',
   why: 'The contract reports the outcome of each document in its entry, not in the HTTP status. Code that reads only the HTTP status would miss the failure. A missing field, one of another type or form, and a date that doesn’t exist (31-02-1990) are 400 in both readings, because each record has a real `dob`.',
   default: 'entry_fails',
   readings: {
     entry_fails: {
-      does: 'the response is 201; the entry of the document has `status` false and a failed record, and the other documents are processed',
+      does: 'the response is 201; the entry of the document has a failed record, and the other documents are processed',
       value: { failsCall: false },
     },
     call_fails: {

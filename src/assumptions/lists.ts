@@ -13,7 +13,7 @@ export const listOrder = assumption<'newest' | 'oldest'>({
   section: '4',
   concerns: PAGED_LISTS,
   question: 'Which row of a list is first?',
-  basis: 'guessed',
+  basis: 'guess',
   why: 'A caller that looks for its latest payment on page 1 finds it.',
   default: 'newest_first',
   readings: {
@@ -29,15 +29,15 @@ export const limitParameter = assumption<SchemaChange>({
   section: '4.1, 4.2',
   concerns: ['listUsers', 'listTransactions'],
   question: 'Does `limit` in the query of GET /users and GET /transaction set the page size?',
-  basis: 'guessed',
-  why: 'The contract lists `limit` for history, and no other list. A caller that reads `limit` or `total_pages` of the response is right in both cases.',
-  default: 'honoured',
+  basis: 'observed',
+  why: 'Section 4 names `limit` only for the history; elsewhere the observed pages have 50 and 10 rows. A loop that ends at a page shorter than its `limit` loses rows. Read `limit` or `total_pages` of the response.',
+  default: 'ignored',
   readings: {
-    honoured: { does: 'it sets the page size, as in history', value: unchanged },
     ignored: {
       does: 'it has no effect: a page of GET /users has 50 rows, one of GET /transaction 10, as observed',
       value: changeFields(['limit'], ignored, (operation) => LISTS.has(operation)),
     },
+    honoured: { does: 'it sets the page size, as in history', value: unchanged },
   },
 })
 
@@ -48,7 +48,7 @@ export const largestPage = assumption<SchemaChange>({
   section: '8',
   concerns: PAGED_LISTS,
   question: 'What is the largest page of a list?',
-  basis: 'custom',
+  basis: 'convention',
   why: 'Many services have this maximum. A caller that reads `limit` or `total_pages` of the response does not depend on it.',
   default: '100',
   readings: { 100: { does: '100 rows; a larger `limit` counts as 100', value: unchanged } },
@@ -71,7 +71,7 @@ export const pagePastTheEnd = assumption<boolean>({
   section: '4.1 to 4.3',
   concerns: PAGED_LISTS,
   question: 'What is the response for a page after the last one?',
-  basis: 'guessed',
+  basis: 'guess',
   why: 'The contract shows no error for a list. A caller that stops at `total_pages` is right in both cases.',
   default: 'empty',
   readings: {

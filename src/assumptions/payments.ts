@@ -13,17 +13,17 @@ export const referenceId = assumption<{ isUnique: boolean; request: SchemaChange
   section: '2.5, 4.2',
   concerns: ['createTransaction'],
   question: 'What does a `reference_id` in the body of POST /transaction do?',
-  basis: 'stated',
-  why: 'Section 2.5 says that `client_transaction_id` is unique and comes from the client. Section 4.2 lists no request field for it.',
-  default: 'unique',
+  basis: 'guess',
+  why: "The contract shows the field in responses (2.4, 2.5) and no request field for it (4.2). If it isn't unique in the live service, a retry that relies on the 409 pays twice. Look a payment up by its reference before you pay again.",
+  default: 'stored',
   readings: {
-    unique: {
-      does: 'a payment stores it, also as `client_transaction_id`; a second payment with the same one is 409 `duplicate_reference`',
-      value: { isUnique: true, request: unchanged },
-    },
     stored: {
       does: 'a payment stores it, and several payments can have the same one',
       value: { isUnique: false, request: unchanged },
+    },
+    unique: {
+      does: 'a payment stores it, also as `client_transaction_id`; a second payment with the same one is 409 `duplicate_reference`',
+      value: { isUnique: true, request: unchanged },
     },
     ignored: {
       does: 'it is neither validated nor stored: `reference_id` is null, and `client_transaction_id` is made up',
@@ -37,7 +37,7 @@ export const amountAsText = assumption<SchemaChange>({
   section: '4.2',
   concerns: ['createTransaction'],
   question: 'Can `amount` in POST /transaction be a string, such as `"1500.50"`?',
-  basis: 'guessed',
+  basis: 'guess',
   why: 'The contract lists a number, and responses contain a string. A service that takes only a number says so on the first call.',
   default: 'accepted',
   readings: {
@@ -57,12 +57,12 @@ export const unverifiedAccount = assumption<boolean>({
   section: '4.2, 7',
   concerns: ['createTransaction'],
   question: 'What does POST /transaction do if the bank account is pending or failed its check?',
-  basis: 'stated',
-  why: 'Section 1 says that an account is verified when it is added, and a service has a reason to verify it. The contract shows no error for it, so also test with `accepted`: the caller must then check `bank_status` itself.',
-  default: 'refused',
+  basis: 'guess',
+  why: 'The contract shows no error for it. The 422 of `refused` would protect code that never reads `bank_status`, and the live service may pay to an account that nobody has verified.',
+  default: 'accepted',
   readings: {
-    refused: { does: 'the response is 422 `bank_not_verified`', value: false },
     accepted: { does: 'it pays, as to a verified account', value: true },
+    refused: { does: 'the response is 422 `bank_not_verified`', value: false },
   },
 })
 
@@ -71,7 +71,7 @@ export const processingStatus = assumption<'pending' | 'processing'>({
   section: '2.4',
   concerns: ['createTransaction', 'getTransaction', 'listTransactions', 'webhooks'],
   question: 'What is the `transaction_status` of a payment that is PROCESSING in history?',
-  basis: 'stated',
+  basis: 'observed',
   why: 'The contract shows only pending and success for `transaction_status`.',
   default: 'pending',
   readings: {
@@ -94,7 +94,7 @@ export const utrForm = assumption<(paise: number) => UtrSystem>({
   section: '2.5',
   concerns: UTR_SHOWN,
   question: 'What does a UTR look like?',
-  basis: 'custom',
+  basis: 'convention',
   why: 'IMPS ends at 5 lakh rupees. Code that stores a UTR as a number or in 12 characters would lose the UTR of a large payment.',
   default: 'by_amount',
   readings: {
@@ -115,15 +115,15 @@ export const utrOfSuccess = assumption<{ after_ms: number }>({
   section: '2.5',
   concerns: UTR_SHOWN,
   question: 'When does a payment get its UTR?',
-  basis: 'stated',
-  why: 'The contract says that the UTR is set after completion.',
-  default: 'with_status',
+  basis: 'contract',
+  why: 'The contract says that the UTR is set after completion. Code that stores the UTR from the event of the success stores null.',
+  default: 'later',
   readings: {
-    with_status: { does: 'with the status SUCCESS', value: { after_ms: 0 } },
     later: {
       does: '5 s after SUCCESS on the client’s clock. Until then `utr` is null. The step changes `updated_at` and sends no event. A payment that is reversed before it gets no UTR',
       value: { after_ms: 5_000 },
     },
+    with_status: { does: 'with the status SUCCESS', value: { after_ms: 0 } },
   },
 })
 
@@ -132,7 +132,7 @@ export const missingRemark = assumption<'' | null>({
   section: '2.5',
   concerns: ['listTransactionHistory', 'listUserTransactionHistory', 'webhooks'],
   question: 'What is the `remark` of a history record if the payment has no remark?',
-  basis: 'stated',
+  basis: 'contract',
   why: 'The contract calls the field a string.',
   default: 'empty_text',
   readings: {

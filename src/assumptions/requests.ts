@@ -28,7 +28,7 @@ export const unknownRequestFields = assumption<SchemaChange>({
   concerns: ['all calls'],
   question:
     'What does a field of a body, or a query parameter, that the contract does not have do?',
-  basis: 'custom',
+  basis: 'convention',
   why: 'Most services of this kind ignore such a field. A service that does not says so on the first call.',
   default: 'ignored',
   readings: {
@@ -46,17 +46,17 @@ export const ownRequestFields = assumption<SchemaChange>({
   concerns: ['createUser', 'createTransaction'],
   question:
     'Do `user_type` in POST /user, and `remark` and `currency_code` in POST /transaction, have an effect?',
-  basis: 'guessed',
-  why: 'The contract shows these fields in responses, and not in requests. A wrong guess costs a note or a user type, and no money.',
-  default: 'accepted',
+  basis: 'contract',
+  why: 'The contract shows these fields in responses, and not in requests. Code that relies on them loses them in the live service.',
+  default: 'ignored',
   readings: {
-    accepted: {
-      does: 'they are validated and stored: `user_type` is individual (default) or business, `remark` has at most 50 characters, and `currency_code` is INR',
-      value: unchanged,
-    },
     ignored: {
       does: 'they are neither validated nor stored: each user is individual, and each `remark` is empty',
       value: changeFields(['user_type', 'remark', 'currency_code'], ignored),
+    },
+    accepted: {
+      does: 'they are validated and stored: `user_type` is individual (default) or business, `remark` has at most 50 characters, and `currency_code` is INR',
+      value: unchanged,
     },
   },
 })
@@ -77,7 +77,7 @@ export const emptyQueryValue = assumption<(query: Query) => Query>({
   section: '4.1, 4.2, 4.3',
   concerns: PAGED_LISTS,
   question: 'What does a query parameter with an empty value mean, such as `?page=`?',
-  basis: 'custom',
+  basis: 'convention',
   why: 'Most services read it as a missing one. A service that does not says so on the first call.',
   default: 'missing',
   readings: {
@@ -91,7 +91,7 @@ export const trailingSlash = assumption<boolean>({
   section: '4',
   concerns: ['all calls'],
   question: 'Does a path with a slash at its end exist, such as GET /users/?',
-  basis: 'custom',
+  basis: 'convention',
   why: 'Express, with which many such services are built, accepts it. A service that does not says so on the first call.',
   default: 'accepted',
   readings: {
@@ -105,7 +105,7 @@ export const idempotencyKey = assumption<boolean>({
   section: '4',
   concerns: ['createUser', 'createTransaction', 'submitKyc', 'addBankAccount', 'createWebhook'],
   question: 'Does a repeated POST with the same `Idempotency-Key` header run only once?',
-  basis: 'guessed',
+  basis: 'guess',
   why: 'The contract does not mention idempotency. Code that relies on a key could pay twice in production.',
   default: 'ignored',
   readings: {
@@ -122,7 +122,7 @@ export const rateLimit = assumption<number>({
   section: '8',
   concerns: ['all calls'],
   question: 'How many calls may a client make?',
-  basis: 'guessed',
+  basis: 'guess',
   why: 'The contract names no limit, and a number of ours would fit no service. A 429 is a loud error.',
   default: 'none',
   readings: { none: { does: 'any number', value: Number.POSITIVE_INFINITY } },
@@ -151,7 +151,7 @@ export const token = assumption<TokenUse>({
   concerns: ['all calls'],
   question:
     'Which calls require an access token? (`--auth MODE` is the short form of `--assume token=MODE`.)',
-  basis: 'stated',
+  basis: 'contract',
   why: 'The contract requires it for the history and implies it for the profile. A missing token is a loud error on the first live call.',
   default: 'spec',
   readings: {
@@ -174,7 +174,7 @@ export const tokenLifetime = assumption<number>({
   section: '5',
   concerns: ['all calls'],
   question: 'How long is an access token valid?',
-  basis: 'guessed',
+  basis: 'guess',
   why: 'The contract does not say how to get a new token, so a caller could do nothing about an expired one.',
   default: 'endless',
   readings: { endless: { does: 'it does not expire', value: Number.POSITIVE_INFINITY } },

@@ -30,7 +30,7 @@ export const errorBody = assumption<ErrorForm>({
   section: '7',
   concerns: ['all calls'],
   question: 'What is the body of an error?',
-  basis: 'guessed',
+  basis: 'guess',
   why: 'It is the envelope of the successful calls, and it says most. Code that reads a field which is not there fails loudly.',
   default: 'envelope',
   readings: {
@@ -78,7 +78,7 @@ export const malformedId = assumption<SchemaChange>({
     'listBankAccounts',
   ],
   question: 'Which error has a call with an id that is not a UUID, in the path or the body?',
-  basis: 'guessed',
+  basis: 'guess',
   why: 'The message names the field. Both readings are errors, so a caller notices them on the first try.',
   default: 'bad_request',
   readings: {
@@ -107,7 +107,7 @@ export const statusWords = assumption<StatusWords>({
   concerns: ['submitKyc', 'getKyc', 'addBankAccount', 'listBankAccounts', 'webhooks'],
   question:
     'Which words do `kyc_status` and `bank_status` have besides those that the contract shows (KYC: pending, failed; bank: success)?',
-  basis: 'guessed',
+  basis: 'guess',
   why: 'The other resources use these words too. A caller that compares with another word waits for ever, which is visible.',
   default: 'plain',
   readings: {
@@ -157,7 +157,7 @@ export const newWords = assumption<(body: object) => unknown>({
   concerns: ['all calls', 'webhooks'],
   question:
     'Do responses and webhooks contain fields and status words that the contract does not list?',
-  basis: 'guessed',
+  basis: 'guess',
   why: 'The contract says that its value sets are not complete, except that of `status` in the history. Test once with `some`: code that rejects an unknown word breaks on the first day that the service has a new one.',
   default: 'none',
   readings: {
@@ -166,5 +166,34 @@ export const newWords = assumption<(body: object) => unknown>({
       does: 'each object of a successful response and of a webhook has a field `new_field`, and one resource in four, chosen by its id, shows another word (`queued`, `in_review`) in place of a status that is not final',
       value: renew,
     },
+  },
+})
+
+export const entryStatus = assumption<(ok: boolean) => boolean>({
+  name: 'entry_status',
+  section: '4.4, 4.5',
+  concerns: ['submitKyc', 'addBankAccount'],
+  question:
+    'What is the `status` beside a KYC record that failed at once, or beside a bank account that the bank refused?',
+  basis: 'guess',
+  why: 'The contract says that `kyc_status` reports the outcome, and `status` may only say that the entry was processed. Code that reads only `status` takes a failed document for a verified one.',
+  default: 'true',
+  readings: {
+    true: { does: 'true: only `kyc_status` or `bank_status` shows the failure', value: () => true },
+    false: { does: 'false', value: (ok) => ok },
+  },
+})
+
+export const unknownId = assumption<{ isEmpty: boolean }>({
+  name: 'unknown_id',
+  section: '4.2, 4.5',
+  concerns: ['getTransaction', 'listBankAccounts'],
+  question: 'What does a read whose `data` is an array return for an id that nothing has?',
+  basis: 'guess',
+  why: 'A 404 is loud. Code that reads `data[0]` without a look at the length breaks under `empty`.',
+  default: 'not_found',
+  readings: {
+    not_found: { does: '404 `not_found`', value: { isEmpty: false } },
+    empty: { does: '200 with an empty array', value: { isEmpty: true } },
   },
 })

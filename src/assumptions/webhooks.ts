@@ -5,7 +5,7 @@ export const secondWebhook = assumption<boolean>({
   section: '4.7',
   concerns: ['createWebhook'],
   question: 'What does POST /clientWebhook do if the client has a webhook?',
-  basis: 'guessed',
+  basis: 'guess',
   why: 'The contract has a PUT to change it, so a second POST is probably a bug. An error shows it on the first try.',
   default: 'conflict',
   readings: {
@@ -17,6 +17,20 @@ export const secondWebhook = assumption<boolean>({
   },
 })
 
+export const missingWebhook = assumption<{ isNull: boolean }>({
+  name: 'missing_webhook',
+  section: '4.7',
+  concerns: ['getWebhook'],
+  question: 'What does GET /clientWebhook return if the client has no webhook?',
+  basis: 'guess',
+  why: 'A 404 is loud. Code that reads `data.url` without a look at `data` breaks under `null`.',
+  default: 'not_found',
+  readings: {
+    not_found: { does: '404 `not_found`', value: { isNull: false } },
+    null: { does: '200 with `data` null', value: { isNull: true } },
+  },
+})
+
 /** Whether events are sent without a request, and whether a failed attempt is repeated. */
 export type WebhookDelivery = { sendsByItself: boolean; retries: boolean }
 
@@ -25,7 +39,7 @@ export const webhookDelivery = assumption<WebhookDelivery>({
   section: '6',
   concerns: ['webhooks'],
   question: 'How often is an event sent to the webhook?',
-  basis: 'custom',
+  basis: 'convention',
   why: 'Razorpay, Cashfree, Stripe and most other payment services retry. A handler then meets repeated events here first.',
   default: 'at_least_once',
   readings: {
@@ -49,7 +63,7 @@ export const webhookOrder = assumption<boolean>({
   section: '6',
   concerns: ['webhooks'],
   question: 'Does an event whose attempt failed hold back the later events of its resource?',
-  basis: 'custom',
+  basis: 'convention',
   why: 'Stripe and Svix promise no order either. A handler that lets the last event win loses a status, and nothing shows it.',
   default: 'independent',
   readings: {
@@ -72,7 +86,7 @@ export const webhookSignature = assumption<SignatureScheme>({
   section: '6',
   concerns: ['webhooks'],
   question: 'How is a webhook signed with the `webhook_secret`?',
-  basis: 'guessed',
+  basis: 'guess',
   why: 'Public libraries verify Standard Webhooks. Another scheme fails at the first live event, which is loud.',
   default: 'standard',
   readings: {

@@ -34,8 +34,8 @@ const REFERENCES = {
   deliveries: { event_id: 'events' },
 } as const satisfies Partial<Record<Table, Readonly<Record<string, Table>>>>
 
-// Two payments cannot have the same value in these fields. References, e-mails and mobiles can repeat: a reading permits
-// it, and another reading can be in force later.
+// Two payments cannot have the same value in these fields. References, e-mails and mobiles can repeat, and a payment can go to
+// an account that is not verified: a reading permits it, and another reading can be in force later.
 const UNIQUE_FIELDS: Partial<Record<Table, readonly string[]>> = { payments: ['id', 'utr'] }
 
 type AnyRow = Record<string, unknown>
@@ -116,8 +116,6 @@ function* checkPayments(
     const account = accounts.get(row.benif_bank_id)
     if (account && account.user_id !== to)
       invalid('benif_bank_id', 'does not belong to the receiver')
-    else if (account && account.bank_status !== 'success')
-      invalid('benif_bank_id', 'is not verified')
     if (status === 'SUCCESS' && utr === null && !withLaterUtr.has(row.transaction_id))
       invalid('utr', 'is required for status SUCCESS')
     // A reversed payment retains the number of its SUCCESS.

@@ -22,7 +22,7 @@ const MAX_RULES_NAMED = 8
 
 const nameOf = ({ scenario, rule }: Pick<Decision, 'scenario' | 'rule'>) => `${scenario}: ${rule}`
 
-/** The names of the rules that acted, without duplicates: `default: paise .92`. */
+/** The names of the rules that acted, without duplicates: `default: amount 100.92`. */
 function rulesOf(decisions: readonly (Decision | undefined)[]): string | undefined {
   const hits = decisions.flatMap((one) => (one ? [one, ...(one.also ? [one.also] : [])] : []))
   const names = new Set(hits.map(nameOf))

@@ -90,7 +90,7 @@ export const UpdatedWebhookResponse = z
   })
   .meta({ id: 'UpdatedWebhookResponse' })
 export const GetWebhookResponse = z
-  .strictObject({ message: z.string(), data: Webhook })
+  .strictObject({ message: z.string(), data: Webhook.nullable() })
   .meta({ id: 'GetWebhookResponse' })
 
 /** The fields of every event, around the resource as its GET returns it. */

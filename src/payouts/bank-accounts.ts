@@ -1,5 +1,6 @@
 import { refusedBankAccount, sameBankAccount } from '../assumptions/accounts.ts'
 import { listOrder } from '../assumptions/lists.ts'
+import { entryStatus, unknownId } from '../assumptions/responses.ts'
 import {
   type AddBankAccount,
   type BankAccountRow,
@@ -109,7 +110,7 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
   }
 
   const resultOf = (row: BankAccountRow, step: BankStep) => ({
-    status: step.status !== 'failed',
+    status: assumed.get(entryStatus)(step.status !== 'failed'),
     message: messageOf(step),
     row,
     metadata: metadataOf(row, step),
@@ -142,7 +143,7 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
     simulate: lifecycle.simulate,
     /** All accounts of a user. */
     ofUser: (userId: string) => {
-      users.get(userId)
+      if (!assumed.get(unknownId).isEmpty) users.get(userId)
       return listPage(bank_accounts, 'user', userId, WHOLE_LIST, assumed.get(listOrder)).entries
     },
   }

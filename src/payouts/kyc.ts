@@ -1,5 +1,6 @@
 import { kycBadDocument } from '../assumptions/identity.ts'
 import { listOrder } from '../assumptions/lists.ts'
+import { entryStatus } from '../assumptions/responses.ts'
 import { yearFirst } from '../model/formats.ts'
 import {
   badDocument,
@@ -182,7 +183,7 @@ export function createKyc(context: WorldContext & { users: Users }) {
     }
     const entry = lifecycle.begin(row, steps)
     return {
-      status: first.status !== 'failed',
+      status: assumed.get(entryStatus)(first.status !== 'failed'),
       message: messageOf(document_type, first),
       entry,
     }

@@ -67,7 +67,7 @@ export const hasSuccessfulKyc = (
     .page('user', userId, 0, Number.POSITIVE_INFINITY)
     .some(({ row }) => row.kyc_status === 'success')
 
-/** Returns the function that finds the parties of a payment and throws the errors of POST /transaction. */
+/** Returns the function that rejects a payment with the errors of POST /transaction, or returns its parties. */
 export function createPaymentCheck({ store, assumed, users, checkKyc }: PaymentCheckDeps) {
   const { payments, bank_accounts } = store.tables
 

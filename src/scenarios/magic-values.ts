@@ -25,7 +25,7 @@ const MAGIC_FIELDS: readonly MagicField[] = [
   { field: 'item.document_number', where: 'KYC document' },
   { field: 'body.account_number', where: 'account at POST /bank' },
   { field: 'account.account_number', where: 'payout to account' },
-  { field: 'body.amount', where: 'paise of the amount' },
+  { field: 'body.amount', where: 'amount' },
 ]
 
 const fieldOf = ({ part, path }: Test) => [part, ...path].join('.')

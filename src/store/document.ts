@@ -40,8 +40,8 @@ const NOTHING: DocumentContent = { format: FORMAT, clients: {} }
 const CHUNK_CHARS = 64 * 1024
 
 /**
- * The document of a data file, which lowdb reads and writes by this adapter. `write` writes a draft beside the old document, without blocking the event loop,
- * syncs it and renames it. So a reader finds either the whole old document or the whole new one. An old document that
+ * Reads and writes db.json, the document of a data file, as an adapter of lowdb. `write` writes a draft beside the old document
+ * without blocking the event loop, syncs it and renames it. So a reader finds either the whole old document or the whole new one. An old document that
  * somebody has edited meanwhile is copied aside.
  */
 export class Document implements Adapter<DocumentContent | Iterable<string>> {

@@ -7,7 +7,7 @@ const BLOCKED = { user_id: KABIR, account_number: '999900000002', ifsc_code: 'HD
 async function refused(t: Test, assume = {}) {
   const { post } = await start(t, { assume })
   const { status, body } = await post('/v1/bank', BLOCKED)
-  t.match([status, body.data], [201, { status: false, data: { bank_status: 'failed' } }])
+  t.match([status, body.data], [201, { status: true, data: { bank_status: 'failed' } }])
   const { response } = body.data.data.metadata
   t.match(response, { status: false, code: 200 })
   return response.data

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ASHA, KABIR, ROHAN, start, TOKEN } from '../helper.ts'
+import { ASHA, GUARDED, KABIR, ROHAN, start, TOKEN } from '../helper.ts'
 
 type Sandbox = Awaited<ReturnType<typeof start>>
 type HistoryRow = { id: string; user_id: string; status: string; created_at: string }
@@ -33,7 +33,7 @@ t.test('missing_remark: an empty text or null; a remark is shown in both', async
     ['empty_text', ''],
     ['null', null],
   ] as const) {
-    const sandbox = await start(t, { assume: { missing_remark: reading } })
+    const sandbox = await start(t, { assume: { ...GUARDED.assume, missing_remark: reading } })
     await sandbox.pay()
     t.equal((await newest(sandbox)).remark, shown)
     await sandbox.pay({ remark: '' })
@@ -98,7 +98,7 @@ t.test('history_utr: whole or masked; a transaction has it masked in both', asyn
     ['whole', /^\d{12}$/],
     ['masked', /^X{8}\d{4}$/],
   ] as const) {
-    const sandbox = await start(t, { assume: { history_utr: reading } })
+    const sandbox = await start(t, { assume: { ...GUARDED.assume, history_utr: reading } })
     const { transaction_id } = (await sandbox.pay()).body.data[0]
     await sandbox.advance('3s')
     for (const _ of [1, 2]) t.match(await newest(sandbox), { utr: shown }, reading)

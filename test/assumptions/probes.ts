@@ -1,4 +1,4 @@
-import { ASHA, KABIR, ROHAN, ROHANS_ACCOUNT, type start, TOKEN } from '../helper.ts'
+import { ASHA, KABIR, PAN, ROHAN, ROHANS_ACCOUNT, type start, TOKEN } from '../helper.ts'
 
 type Sandbox = Awaited<ReturnType<typeof start>>
 
@@ -47,6 +47,12 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   empty_query_value: async ({ get }) => (await get('/v1/users?page=')).status,
   trailing_slash: async ({ get }) => (await get('/v1/users/')).status,
   page_past_the_end: async ({ get }) => (await get('/v1/users?page=99')).status,
+  unknown_id: async ({ get }) => (await get(`/v1/transaction/${ASHA}`)).status,
+  missing_webhook: async ({ get }) => (await get('/v1/clientWebhook')).status,
+  async entry_status({ post }) {
+    const document = { ...PAN, document_number: 'XXXPX0001A' }
+    return (await post('/v1/kyc', { user_id: KABIR, kyc: [document] })).body.data[0].status
+  },
   malformed_id: async ({ get }) => (await get('/v1/user/nope')).status,
   async unverified_account(sandbox) {
     const { bank_id } = await addAccount(sandbox, '999900000002')
@@ -116,7 +122,7 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   },
   async utr_form(sandbox) {
     await pay(sandbox, { amount: 600_000 })
-    await sandbox.advance('3s')
+    await sandbox.advance('8s')
     return (await newestRecord(sandbox)).utr
   },
   async utr_of_success(sandbox) {

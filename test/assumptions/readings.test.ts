@@ -17,6 +17,7 @@ t.test('each assumption has a probe, and nothing else has one', async (t) => {
 for (const one of ASSUMPTIONS) {
   t.test(`${one.name}: a caller can tell its readings apart`, async (t) => {
     t.ok(Object.hasOwn(one.readings, one.default), 'the default is a reading')
+    t.ok(PROBES[one.name], 'probes.ts has a probe')
     const seen = new Map<string, string>()
     for (const reading of readingsOf(one)) {
       const sandbox = await start(t, { assume: { [one.name]: reading } })

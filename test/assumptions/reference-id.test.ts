@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ASHA, pluck, ROHAN, ROHANS_ACCOUNT, start } from '../helper.ts'
+import { ASHA, GUARDED, pluck, ROHAN, ROHANS_ACCOUNT, start } from '../helper.ts'
 
 const NAME = 'reference_id'
 
@@ -100,6 +100,6 @@ t.test('fixtures can have payments with the same reference', async (t) => {
     },
   ]
   const fixtures = { users, bank_accounts, transactions: [payment(1), payment(2)] }
-  const { pay } = await start(t, { fixtures })
+  const { pay } = await start(t, { ...GUARDED, fixtures })
   t.match((await pay({ reference_id: 'r' })).body.message, payment(1).transaction_id)
 })

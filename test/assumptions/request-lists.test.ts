@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ASHA, start, TOKEN } from '../helper.ts'
+import { ASHA, GUARDED, start, TOKEN } from '../helper.ts'
 
 const LISTS = [
   '/v1/users',
@@ -23,20 +23,20 @@ const limitsOf = ({ get }: Started, query: string) =>
   )
 
 t.test('limit_parameter ignored: only history has another page size', async (t) => {
-  const sandbox = await start(t, { assume: { limit_parameter: 'ignored' } })
+  const sandbox = await start(t, { assume: { ...GUARDED.assume, limit_parameter: 'ignored' } })
   t.same(await limitsOf(sandbox, '?limit=3'), [50, 10, 3, 3])
   t.same(await limitsOf(sandbox, ''), [50, 10, 10, 10])
   t.same(await limitsOf(sandbox, '?limit=x'), [50, 10, 400, 400])
 })
 
 t.test('largest_page: a larger limit counts as this number', async (t) => {
-  t.same(await limitsOf(await start(t), '?limit=1000'), [100, 100, 100, 100])
-  const small = await start(t, { assume: { largest_page: '20' } })
+  t.same(await limitsOf(await start(t, GUARDED), '?limit=1000'), [100, 100, 100, 100])
+  const small = await start(t, { assume: { ...GUARDED.assume, largest_page: '20' } })
   t.same(await limitsOf(small, '?limit=1000'), [20, 20, 20, 20])
   t.same(await limitsOf(small, '?limit=3'), [3, 3, 3, 3])
   t.same(await limitsOf(small, ''), [20, 10, 10, 10], 'also than the default')
   t.same(await limitsOf(small, '?limit=0'), [400, 400, 400, 400])
-  const large = await start(t, { assume: { largest_page: '10000' } })
+  const large = await start(t, { assume: { ...GUARDED.assume, largest_page: '10000' } })
   t.same(await limitsOf(large, '?limit=20000'), [10_000, 10_000, 10_000, 10_000])
   const { get } = small
   t.equal(
@@ -57,11 +57,11 @@ t.test('largest_page and limit_parameter together', async (t) => {
 })
 
 t.test('empty_query_value', async (t) => {
-  const plain = await start(t)
+  const plain = await start(t, GUARDED)
   t.same(await limitsOf(plain, '?page=&limit='), [50, 10, 10, 10])
   const some = await plain.get('/v1/transaction/history?type=&page=2&limit=', TOKEN)
   t.equal(some.body.data.page, 2, 'the other parameters count')
-  const strict = await start(t, { assume: { empty_query_value: 'refused' } })
+  const strict = await start(t, { assume: { ...GUARDED.assume, empty_query_value: 'refused' } })
   t.same(await limitsOf(strict, '?page='), [400, 400, 400, 400])
   t.same(await limitsOf(strict, '?limit='), [400, 400, 400, 400])
   const typed = await strict.get('/v1/transaction/history?type=', TOKEN)
@@ -70,8 +70,8 @@ t.test('empty_query_value', async (t) => {
 
 t.test('trailing_slash: each path has the same behaviour', async (t) => {
   const [plain, strict] = [
-    await start(t),
-    await start(t, { assume: { trailing_slash: 'refused' } }),
+    await start(t, GUARDED),
+    await start(t, { assume: { ...GUARDED.assume, trailing_slash: 'refused' } }),
   ]
   const paths = [
     ...LISTS,
@@ -100,7 +100,9 @@ t.test('trailing_slash: each path has the same behaviour', async (t) => {
 
 t.test('page_past_the_end: an empty list, or not found; page 1 always exists', async (t) => {
   const past = async (reading: string, fixtures?: 'empty') => {
-    const { get, post } = await start(t, { assume: { page_past_the_end: reading } })
+    const { get, post } = await start(t, {
+      assume: { ...GUARDED.assume, page_past_the_end: reading },
+    })
     let base = ''
     if (fixtures) {
       await post('/__admin/clients', { name: 'empty', fixtures, access_token: 'sbx_empty' })
@@ -119,7 +121,7 @@ t.test('page_past_the_end: an empty list, or not found; page 1 always exists', a
   t.strictSame(await past('empty'), [0, 0, 0, 0])
   t.strictSame(await past('not_found'), Array(4).fill('404 No page 99 for this client.'))
   t.strictSame(await past('not_found', 'empty'), [0, 0])
-  const { get } = await start(t, { assume: { page_past_the_end: 'not_found' } })
+  const { get } = await start(t, { assume: { ...GUARDED.assume, page_past_the_end: 'not_found' } })
   const { total, limit } = (await get('/__admin/users?page=99')).body
   t.ok(total > 0 && limit > 0, 'the admin API is not the service')
   const { total_users } = (await get('/v1/users')).body.data
@@ -128,7 +130,7 @@ t.test('page_past_the_end: an empty list, or not found; page 1 always exists', a
 })
 
 t.test('largest_page: a scenario can have a number; an error names the range', async (t) => {
-  const { get, put } = await start(t)
+  const { get, put } = await start(t, GUARDED)
   const use = (largest_page: unknown) =>
     put('/__admin/scenario', { definition: { title: 'x', assume: { largest_page } } })
   t.equal((await use(7)).status, 200)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { ASHA, KABIR, PAN, pluck, ROHAN, start } from '../helper.ts'
 
-const OTHER = { assume: { status_words: 'other' } }
+const OTHER = { assume: { status_words: 'other', unverified_account: 'refused' } }
 const ACCOUNT = { user_id: KABIR, ifsc_code: 'HDFC0000001' }
 t.test('status_words=other: a refused and a pending account have other words', async (t) => {
   const { get, post } = await start(t, OTHER)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { start, TOKEN } from '../helper.ts'
+import { GUARDED, start, TOKEN } from '../helper.ts'
 
 type Sandbox = Awaited<ReturnType<typeof start>>
 
@@ -16,7 +16,7 @@ async function utrOf(sandbox: Sandbox, amount: number): Promise<string> {
 }
 
 t.test('utr_form=by_amount: IMPS up to 5 lakh, NEFT up to 10 lakh, RTGS above it', async (t) => {
-  const sandbox = await start(t)
+  const sandbox = await start(t, GUARDED)
   t.match(await utrOf(sandbox, 500_000), /^6001\d{8}$/)
   t.match(await utrOf(sandbox, 500_000.01), /^N00126\d{10}$/)
   t.match(await utrOf(sandbox, 1_000_000), /^N00126\d{10}$/)
@@ -27,13 +27,13 @@ t.test('utr_form=by_amount: IMPS up to 5 lakh, NEFT up to 10 lakh, RTGS above it
 })
 
 t.test('utr_form=imps: 12 digits for every amount', async (t) => {
-  const sandbox = await start(t, { assume: { utr_form: 'imps' } })
+  const sandbox = await start(t, { assume: { ...GUARDED.assume, utr_form: 'imps' } })
   for (const amount of [1, 500_000.01, 9_999_999_999.99])
     t.match(await utrOf(sandbox, amount), /^6001\d{8}$/)
 })
 
 t.test('utr_form: each form has the day in India', async (t) => {
-  const sandbox = await start(t)
+  const sandbox = await start(t, GUARDED)
   // 18:30 UTC is midnight in India.
   await sandbox.call('POST', '/__admin/clock/advance', { to: '2026-03-01T18:29:56.999Z' })
   t.match(await utrOf(sandbox, 1), /^6060/)
@@ -44,7 +44,7 @@ t.test('utr_form: each form has the day in India', async (t) => {
 
 t.test('utr_form: an imported state never repeats a UTR of any form', async (t) => {
   for (const amount of [100, 600_000, 2_000_000]) {
-    const sandbox = await start(t)
+    const sandbox = await start(t, GUARDED)
     const utr = await utrOf(sandbox, amount)
     const { body: state } = await sandbox.get('/__admin/state')
     for (const table of ['events', 'deliveries', 'timers']) state.tables[table] = []
@@ -60,7 +60,7 @@ t.test('utr_form: an imported state never repeats a UTR of any form', async (t) 
 })
 
 t.test('utr_form: the digits are exact at a very high position of the series', async (t) => {
-  const sandbox = await start(t)
+  const sandbox = await start(t, GUARDED)
   const { body: state } = await sandbox.get('/__admin/state')
   t.equal((await sandbox.put('/__admin/state', { ...state, draws: 2 ** 48 - 100 })).status, 200)
   const utr = await utrOf(sandbox, 100)
@@ -82,7 +82,7 @@ async function succeed(sandbox: Sandbox): Promise<string> {
 }
 
 t.test('utr_of_success=with_status: SUCCESS has a UTR', async (t) => {
-  const sandbox = await start(t)
+  const sandbox = await start(t, GUARDED)
   t.match(await utrOf(sandbox, 10), /^\d{12}$/)
   const { body } = await sandbox.advance('1h')
   t.strictSame(body.fired, [], 'no later step')
@@ -139,7 +139,7 @@ t.test('utr_of_success=later: the step survives other readings, copies, restarts
   await first.close()
   const second = await start(t, { sandbox: { file } })
   await hasUtr(second)
-  const other = await start(t)
+  const other = await start(t, GUARDED)
   t.equal((await other.put('/__admin/state', state)).status, 200)
   await hasUtr(other)
   const without = structuredClone(state)

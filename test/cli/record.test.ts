@@ -39,7 +39,7 @@ t.test('exec --record keeps a run, and replay finds every byte of it again', asy
   t.match(replayed, { code: 0, stderr: '' })
   t.match(
     replayed.stdout,
-    /^\d+ calls, \d+ webhooks?, \d+ timers: no differences, every byte is as recorded\nwebhooks {2}[^\n]*3 transaction\.success[^\n]*\ntimers {4}\d+ webhook.attempt, 6 transaction\.step\n$/,
+    /^\d+ calls, \d+ webhooks?, \d+ timers: no differences, every byte is as recorded\nwebhooks {2}[^\n]*3 transaction\.success[^\n]*\ntimers {4}\d+ webhook.attempt, 6 transaction\.step, 3 transaction\.utr\n$/,
   )
   const output = JSON.parse((await run(['replay', file, '--json'])).stdout)
   t.match(output, { ok: true, difference: null, timer_kinds: { 'transaction.step': 6 } })
@@ -72,9 +72,9 @@ t.test('replay says which timers ran within an advance', async (t) => {
   t.match(await run(['replay', 'run.ndjson'], { cwd }), {
     code: 0,
     stdout:
-      '6 calls, 3 webhooks, 5 timers: no differences, every byte is as recorded\n' +
+      '6 calls, 3 webhooks, 6 timers: no differences, every byte is as recorded\n' +
       'webhooks  1 transaction.pending, 1 transaction.processing, 1 transaction.success\n' +
-      'timers    3 webhook.attempt, 2 transaction.step\n',
+      'timers    3 webhook.attempt, 2 transaction.step, 1 transaction.utr\n',
   })
 })
 

@@ -504,7 +504,7 @@ t.test('--url, --client, --admin-token and --json work on every remote command',
   t.strictSame(
     COMMANDS.map(({ name }) => name).sort(),
     [...REMOTE_CALLS.map(([name]) => name), 'explore', ...LOCAL_COMMANDS].sort(),
-    'every command is listed here',
+    'every command is in REMOTE_CALLS or LOCAL_COMMANDS',
   )
   proxy.close()
   proxy.closeAllConnections()

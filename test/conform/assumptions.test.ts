@@ -52,6 +52,7 @@ t.test('without --write only reads are measured', async (t) => {
     'trailing_slash',
     'page_past_the_end',
     'malformed_id',
+    'unknown_id',
     'processing_status',
     'status_words',
     'list_order',
@@ -61,6 +62,7 @@ t.test('without --write only reads are measured', async (t) => {
     'token',
     'error_body',
     'new_words',
+    'missing_webhook',
   ])
   const { idempotency_key, rate_limit } = reasonsOf(report)
   t.equal(idempotency_key, 'measured with --write only')

@@ -34,9 +34,12 @@ t.test('the sandbox itself is clean, by reads and by writes', async (t) => {
       'POST /bank',
       'POST /transaction',
       'POST /clientWebhook',
-      // What measures own_request_fields, refused_bank_account and kyc_bad_document.
+      // What measures reference_id, duplicate_user, own_request_fields, refused_bank_account and kyc_bad_document.
+      'POST /user',
+      'POST /transaction',
       'POST /user',
       'POST /bank',
+      'POST /user',
       'POST /kyc',
     ],
   )

@@ -107,7 +107,7 @@ async function service(fixtures: string, assume: Readings) {
     t.equal(status, 200)
   }
   // One that fails, one that stays PROCESSING (docs/scenarios.md: Magic values), and one that gets a long UTR.
-  for (const amount of [10.93, 10.94, 600_000]) await pay(amount)
+  for (const amount of [100.93, 100.94, 600_000]) await pay(amount)
   await sandbox.admin.clock.advance('10s')
   await pay(20)
   await sandbox.admin.clock.advance('3s')

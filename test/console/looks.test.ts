@@ -211,7 +211,7 @@ t.test('looks', { skip: noBrowser }, async (t) => {
     await page.setViewportSize(PHONE)
     await show(opened, 'payments')
     const row = page.getByRole('table', { name: 'Payments' }).getByRole('row').nth(1)
-    await row.getByText('₹12.93').waitFor()
+    await row.getByText('₹100.93').waitFor()
     t.equal(await row.getByText('debit').isVisible(), false, 'minor columns are hidden')
     t.equal(await row.getByText('2026-01-01').isVisible(), true)
     await page.getByRole('link', { name: 'Control' }).click()

@@ -24,7 +24,7 @@ export async function fill({ post, pay, get, origin, advance }: Opened, words: o
     webhook_secret: 'a-secret-of-the-test',
   }
   await post('/v1/clientWebhook', webhook)
-  const id = (await pay({ amount: 12.93, ...words })).body.data[0].transaction_id
+  const id = (await pay({ amount: 100.93, ...words })).body.data[0].transaction_id
   await advance('2s')
   const { deliveries } = (await get('/__admin/webhooks/deliveries')).body
   const { requests } = (await get('/__admin/requests')).body

@@ -144,7 +144,7 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
   await t.test('scenarios: list, source with line numbers and rule hits', async (t) => {
     await go('scenarios')
     await page.getByRole('link', { name: 'late-reversals' }).waitFor()
-    await pay({ amount: 500.91 })
+    await pay({ amount: 100.91 })
     await go('scenarios/default')
     const { body } = await get('/__admin/scenarios/default')
     const source = page.getByRole('region', { name: 'Source' })

@@ -42,7 +42,8 @@ t.test('a key belongs to one client, and works only for POST', async (t) => {
 })
 
 t.test('a response is stored for 24 hours of the client’s clock', async (t) => {
-  const { post, advance } = await start(t, HONOURED)
+  const assume = { ...HONOURED.assume, duplicate_user: 'conflict' }
+  const { post, advance } = await start(t, { assume })
   const first = await post('/v1/user', USER, KEY)
   await advance('86399999ms')
   t.equal((await post('/v1/user', USER, KEY)).text, first.text)

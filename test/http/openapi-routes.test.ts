@@ -46,7 +46,10 @@ t.test('response schemas are called ...Response; each operation has a descriptio
       t.match(description, /\w+ \w+.*\.$/, operationId)
       const [success] = Object.values<Json>(responses)
       const { $ref } = (Object.values(success.content) as Json[])[0].schema
-      t.ok($ref.endsWith('Response') || parts.includes(`"${$ref}"`), `${operationId} ${$ref}`)
+      t.ok(
+        $ref.endsWith('Response') || parts.includes(`"${$ref}"`),
+        `${operationId}: name it …Response, not ${$ref}`,
+      )
     }
   }
 })

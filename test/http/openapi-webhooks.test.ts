@@ -34,7 +34,7 @@ t.test('a sent event matches its schema', async (t) => {
   const box = await start(t)
   await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
   for (const event of EVENTS) await box.post('/__admin/webhooks/trigger', { event })
-  await box.pay({ amount: '10.91' })
+  await box.pay({ amount: '100.91' })
   await box.advance('10s')
   t.equal(hook.received.length, EVENTS.length + 3)
   for (const { type, body, headers } of hook.received) {

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import t from 'tap'
-import { AADHAAR, ASHA, HONOURED, PAN, PAYMENT, start, TOKEN } from '../helper.ts'
+import { AADHAAR, ASHA, GUARDED, HONOURED, PAN, PAYMENT, start, TOKEN } from '../helper.ts'
 import { manualTime } from '../manual-time.ts'
 
 // Some of these tests wait for real time, each with its own sandbox.
@@ -86,7 +86,8 @@ t.test('two delayed calls get their responses in the order of their times', asyn
 
 t.test('a call that became invalid during its delay is rejected', async (t) => {
   const time = manualTime()
-  const box = await start(t, { ...HONOURED, sandbox: { runtime: time.runtime } })
+  const assume = { ...HONOURED.assume, reference_id: 'unique' }
+  const box = await start(t, { assume, sandbox: { runtime: time.runtime } })
   await push(box, { delay: '2s' }, { times: 1 })
   const late = box.pay({ reference_id: 'same' }, { 'idempotency-key': 'late' })
   await time.waiting()
@@ -274,7 +275,7 @@ t.test('rules see what was sent: ignored fields, and no defaults', async (t) => 
 })
 
 t.test('a document whose rule answers the call spends no rules of the others', async (t) => {
-  const box = await start(t, { app: { explain: true } })
+  const box = await start(t, { ...GUARDED, app: { explain: true } })
   const when = { operation: 'submitKyc' }
   await box.post('/__admin/rules', {
     name: 'fails',
@@ -298,7 +299,7 @@ t.test('a document whose rule answers the call spends no rules of the others', a
 })
 
 t.test('a step accepts the reason field of every kind', async (t) => {
-  const box = await start(t)
+  const box = await start(t, GUARDED)
   await push(box, {
     transaction: [{ status: 'PENDING' }, { status: 'FAILED', message: 'The till was empty.' }],
   })

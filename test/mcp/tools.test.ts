@@ -1,6 +1,6 @@
 import t from 'tap'
 import { TOOLS } from '../../src/tools/mcp/server.ts'
-import { KABIR, PAN, PAYMENT, TOKEN } from '../helper.ts'
+import { GUARDED, KABIR, PAN, PAYMENT, TOKEN } from '../helper.ts'
 import { MODERN, startAgent, type ToolAnswer } from './agent.ts'
 import { integratePayment, SECRET } from './script.ts'
 
@@ -292,10 +292,10 @@ t.test('set_status decides payments, KYC records and bank accounts', async (t) =
 })
 
 t.test('explain_payment names the magic value, the reason and what follows', async (t) => {
-  const { tool, pay } = await agentOf(t)
+  const { tool, pay } = await agentOf(t, GUARDED)
   await pay({ amount: '100.92', reference_id: 'magic' })
   const pending = await tool('explain_payment')
-  t.match(pending.text, /Decided by: rule .+, a magic value: paise of the amount \.92/)
+  t.match(pending.text, /Decided by: rule .+, a magic value: amount 100\.92/)
   t.match(pending.text, /Next: advance_clock with to: 2026/)
   await tool('advance_clock', { by: '1h' })
   const { text } = await tool('explain_payment', { reference_id: 'magic' })
@@ -314,7 +314,7 @@ t.test('explain_payment names the magic value, the reason and what follows', asy
 })
 
 t.test('explain_payment names the call that made it, and who decided it', async (t) => {
-  const { tool, pay, put, advance } = await agentOf(t)
+  const { tool, pay, put, advance } = await agentOf(t, GUARDED)
   const explained = async (reference_id: string) =>
     (await tool('explain_payment', { reference_id })).text
   await pay({ reference_id: 'dup' })

@@ -342,8 +342,8 @@ t.test('timers that run within a call that moves time are compared and counted',
   await box.admin.clock.freeze('2026-01-01T00:00:20.000Z')
   const { lines, ...replayed } = await same(t, await box.stop())
   t.match(replayed, {
-    timers: 7,
-    timer_kinds: { 'transaction.step': 4, 'webhook.attempt': 3 },
+    timers: 9,
+    timer_kinds: { 'transaction.step': 4, 'transaction.utr': 2, 'webhook.attempt': 3 },
     webhooks: 3,
     webhook_events: {
       'transaction.pending': 1,

@@ -1,14 +1,14 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { start } from '../helper.ts'
+import { GUARDED, start } from '../helper.ts'
 import { exampleHandler, SECRET } from '../receiver.ts'
 
 const EXPLORE = '/__admin/webhooks/explore'
 
 /** A sandbox with a settled payment whose events went to `base`. */
 async function paid(t: Test, base: string, more: object = {}) {
-  const box = await start(t)
+  const box = await start(t, GUARDED)
   await box.post('/v1/clientWebhook', { url: `${base}/webhook`, webhook_secret: SECRET })
   const { body } = await box.pay(more)
   await box.advance('10s')

@@ -36,7 +36,7 @@ t.test('it says of each forged message why it does not verify', async (t) => {
   await box.put('/__admin/scenario', { name: 'webhook-bad-signatures' })
   await box.pay()
   await box.advance('10s')
-  await box.pay({ amount: '10.91' })
+  await box.pay({ amount: '100.91' })
   await box.advance('10s')
   const codes = (await box.get(INBOX)).body.messages.map(
     ({ type, code }: Record<string, string>) => `${type} ${code}`,

@@ -31,7 +31,8 @@ t.test('a payment comes in both views, with its events and what is still to come
   const list = (await get('/__admin/transactions?limit=1')).body
   const { transaction, deliveries, timers } = (await get(`/__admin/transactions/${id}`)).body
   t.strictSame(list.transactions, [transaction])
-  const { history, ...seen } = transaction
+  const { history, failure, ...seen } = transaction
+  t.equal(failure, null)
   t.strictSame(seen, (await get(`/v1/transaction/${id}`)).body.data[0])
   const records = (await get('/v1/transaction/history', { authorization: 'Bearer sbx_test_token' }))
     .body.data.transactions
@@ -43,13 +44,13 @@ t.test('a payment comes in both views, with its events and what is still to come
 })
 
 t.test('a payment says who decided it, and has its calls', async (t) => {
-  const { get, post, put, pay, advance } = await start(t)
+  const { get, post, put, pay, advance } = await start(t, { assume: { reference_id: 'unique' } })
   const idOf = async (more: object) => (await pay(more)).body.data[0].transaction_id
   const shown = async (id: string) => (await get(`/__admin/transactions/${id}`)).body
   const decided = async (id: string) => (await shown(id)).decided_by
   const plain = await idOf({ amount: 10 })
   t.same(await decided(plain), { by: 'default', rule: null, request_id: 'req_1' })
-  const magic = await idOf({ amount: 10.91 })
+  const magic = await idOf({ amount: 100.91 })
   t.match(await decided(magic), { by: 'magic_value', rule: /^default: / })
   await post(`/__admin/simulate/transactions/${magic}`, { status: 'FAILED' })
   t.match(await decided(magic), { by: 'call', rule: /^default: / })

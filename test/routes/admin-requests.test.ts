@@ -3,6 +3,7 @@ import {
   AADHAAR,
   type Answer,
   ASHA,
+  GUARDED,
   HONOURED,
   KABIR,
   PAN,
@@ -387,7 +388,7 @@ t.test('the log holds 1,000 calls, and says how many it dropped', async (t) => {
 })
 
 t.test('find and count take the conditions of rules, and method, path and status', async (t) => {
-  const box = await start(t)
+  const box = await start(t, GUARDED)
   await box.pay({ amount: 250.5, reference_id: 'A-1' }, { 'x-test': 'one' })
   await box.pay({ amount: 99, reference_id: 'A-2' })
   await box.pay({ amount: 99, reference_id: 'A-2' })

@@ -6,6 +6,7 @@ import {
   type Answer,
   ASHA,
   createLog,
+  GUARDED,
   libraryWith,
   PAN,
   pluck,
@@ -31,7 +32,7 @@ const totalUsers = async (box: Box) => (await box.get('/v1/users')).body.data.to
 t.test('GET scenarios lists the shipped set and marks the active one', async (t) => {
   const box = await start(t)
   const { body } = await box.get('/__admin/scenarios')
-  t.equal(body.scenarios.length, 20)
+  t.equal(body.scenarios.length, 21)
   t.strictSame(
     body.scenarios
       .filter(({ active }: { active: boolean }) => active)
@@ -173,7 +174,7 @@ t.test('rules are pushed, listed and taken away', async (t) => {
 
 t.test('header, pushed rules, active scenario, default: the first one decides', async (t) => {
   const box = await start(t)
-  const paise = { from_user_id: ASHA, amount: '7.95' }
+  const paise = { from_user_id: ASHA, amount: '100.95' }
   const rule = (reason: string) => ({
     when: { operation: 'createTransaction' },
     then: { transaction: [{ status: 'PENDING' }, { status: 'FAILED', after: '1s', reason }] },
@@ -202,8 +203,8 @@ t.test('a header may name the default scenario, and so put it on top', async (t)
   await box.put('/__admin/scenario', { name: 'stuck-transactions' })
   const header = { 'x-sandbox-scenario': 'default' }
   const ids = [
-    idOf(await box.pay({ amount: '5.91' })),
-    idOf(await box.pay({ amount: '5.91' }, header)),
+    idOf(await box.pay({ amount: '100.91' })),
+    idOf(await box.pay({ amount: '100.91' }, header)),
     idOf(await box.pay({}, header)),
   ]
   await box.advance('1h')
@@ -297,8 +298,8 @@ t.test('--explain names the client and the rule', async (t) => {
   const plain = await box.get('/v1/users')
   t.equal(plain.headers['x-sandbox-client'], 'default')
   t.equal(plain.headers['x-sandbox-rule'], undefined)
-  const paid = await box.pay({ amount: '5.95' })
-  t.equal(paid.headers['x-sandbox-rule'], 'default: paise .95')
+  const paid = await box.pay({ amount: '100.95' })
+  t.equal(paid.headers['x-sandbox-rule'], 'default: amount 100.95')
   const submit = (...numbers: string[]) => {
     const kyc = numbers.map((document_number) => ({ ...PAN, document_number }))
     return box.post('/v1/kyc', { user_id: ASHA, kyc })
@@ -315,12 +316,12 @@ t.test('--explain names the client and the rule', async (t) => {
   const down = await box.get('/v1/users')
   t.equal(down.status, 503)
   t.match(down.headers['x-sandbox-rule'], /^rule:rul_\d+: \?+$/)
-  const keyed = await box.pay({ amount: '6.91' }, { 'idempotency-key': 'k' })
-  t.equal(keyed.headers['x-sandbox-rule'], 'default: paise .91')
+  const keyed = await box.pay({ amount: '100.91' }, { 'idempotency-key': 'k' })
+  t.equal(keyed.headers['x-sandbox-rule'], 'default: amount 100.91')
   const other = await box.get('/@worker-1/v1/users')
   t.equal(other.headers['x-sandbox-client'], 'worker-1')
   const quiet = await start(t)
-  t.equal((await quiet.pay({ amount: '5.95' })).headers['x-sandbox-rule'], undefined)
+  t.equal((await quiet.pay({ amount: '100.95' })).headers['x-sandbox-rule'], undefined)
 })
 
 t.test('simulate moves payments, KYC records and accounts; a forbidden move is 422', async (t) => {
@@ -378,7 +379,7 @@ t.test('magic-values has all there are', async (t) => {
     Aadhaar: ['999999990019', '999999990026', '999999990035', '999999990042'],
     'account at POST /bank': numbered('999900000', 1, 7),
     'payout to account': numbered('999900000', 101, 106),
-    'paise of the amount': ['.91', '.92', '.93', '.94', '.95', '.96'],
+    amount: ['100.91', '100.92', '100.93', '100.94', '100.95', '100.96'],
   })
 })
 
@@ -437,7 +438,7 @@ t.test('expect is met by what was asked since the activation', async (t) => {
 
 async function watched(t: Test) {
   const log = createLog()
-  const box = await start(t, { sandbox: { log } })
+  const box = await start(t, { ...GUARDED, sandbox: { log } })
   const seen: ResourceEvent[] = []
   box.sandbox.default.events.on((event) => void seen.push(event))
   return { box, seen, log }

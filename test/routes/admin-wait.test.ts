@@ -254,7 +254,7 @@ t.test('a wait that is too late says what was nearest, and what holds it up', as
   )
   const { url } = await receiver(t)
   await box.post('/v1/clientWebhook', { url, webhook_secret: SECRET })
-  await box.advance('3s')
+  await box.advance('10s')
   const delivery = await late('delivery', { event: 'transaction.success', status: 'failed' })
   t.match(
     delivery.message,

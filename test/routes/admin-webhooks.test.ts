@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { EVENTS } from '../../src/scenarios/operations-and-events.ts'
-import { AADHAAR, ASHA, PAN, ROHANS_ACCOUNT, type StartOptions, start } from '../helper.ts'
+import { AADHAAR, ASHA, GUARDED, PAN, ROHANS_ACCOUNT, type StartOptions, start } from '../helper.ts'
 import { receiver, SECRET, status } from '../receiver.ts'
 
 const LIFE = ['transaction.pending', 'transaction.processing', 'transaction.success']
@@ -9,7 +9,7 @@ const LIFE = ['transaction.pending', 'transaction.processing', 'transaction.succ
 /** A sandbox with a webhook that leads to a receiver. */
 async function linked(t: Test, options: StartOptions = {}) {
   const hook = await receiver(t)
-  const box = await start(t, options)
+  const box = await start(t, { ...GUARDED, ...options })
   const made = await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
   t.equal(made.status, 200)
   const list = async (query = '') =>

@@ -1,12 +1,12 @@
 import t from 'tap'
-import { ASHA, KABIR, pluck, ROHAN, start, TOKEN } from '../helper.ts'
+import { ASHA, GUARDED, KABIR, pluck, ROHAN, start, TOKEN } from '../helper.ts'
 
 const MEERA = '00000000-0000-4000-8000-000000000002'
 
 type Row = Record<string, string>
 
 t.test('lists what is in the fixtures, newest first', async (t) => {
-  const { get } = await start(t)
+  const { get } = await start(t, GUARDED)
   const { body } = await get('/v1/transaction/history?limit=100', TOKEN)
   t.match(body.data, { total_transactions: 48, page: 1, limit: 100, total_pages: 1 })
   const times = pluck(body.data.transactions, 'created_at')

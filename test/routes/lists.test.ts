@@ -1,5 +1,5 @@
 import t from 'tap'
-import { pluck, start, TOKEN } from '../helper.ts'
+import { GUARDED, pluck, start, TOKEN } from '../helper.ts'
 
 const MEERA = '00000000-0000-4000-8000-000000000002'
 
@@ -34,7 +34,7 @@ const LISTS = [
 
 for (const { path, rows, id, count, limit, all } of LISTS) {
   t.test(`${path} is cut into pages`, async (t) => {
-    const { get } = await start(t)
+    const { get } = await start(t, GUARDED)
     const page = async (query: string) => {
       const { status, body } = await get(`${path}${query}`, TOKEN)
       return status === 200 ? body.data : { status, ...body }
@@ -96,7 +96,7 @@ for (const { path, rows, id, count, limit, all } of LISTS) {
 }
 
 t.test('rows of one instant are shown newest insertion first', async (t) => {
-  const { get, post, pay } = await start(t)
+  const { get, post, pay } = await start(t, GUARDED)
   const ids = []
   for (let i = 0; i < 5; i++) {
     const body = { email: `t${i}@example.com`, mobile: `987650000${i}` }

@@ -4,6 +4,7 @@ import { Transaction } from '../../src/model/transaction.ts'
 import {
   type Answer,
   ASHA,
+  GUARDED,
   KABIR,
   PAYMENT,
   pluck,
@@ -83,7 +84,7 @@ t.test('one payment is seen in two views, field by field', async (t) => {
 })
 
 t.test('steps by the client’s clock, and stays where it ends', async (t) => {
-  const { pay, get, advance } = await start(t)
+  const { pay, get, advance } = await start(t, GUARDED)
   const [{ transaction_id }] = (await pay()).body.data
   const steps: [by: string, status: string, shown: string, updated: string][] = [
     ['999ms', 'PENDING', 'pending', T0],
@@ -109,7 +110,7 @@ t.test('steps by the client’s clock, and stays where it ends', async (t) => {
 })
 
 t.test('a UTR has the day in India of its payment, and does not repeat', async (t) => {
-  const { sandbox, pay, call, advance, get } = await start(t)
+  const { sandbox, pay, call, advance, get } = await start(t, GUARDED)
   t.equal(sandbox.default.clock.iso(), T0)
   const days = [
     ['2028-12-31T18:29:56.999Z', '8366'],
@@ -133,7 +134,7 @@ t.test('a UTR has the day in India of its payment, and does not repeat', async (
 })
 
 t.test('a failure has reason, description and source, and no UTR', async (t) => {
-  const { sandbox, pay, get } = await start(t)
+  const { sandbox, pay, get } = await start(t, GUARDED)
   const reasons: [string, string][] = [
     ['insufficient_funds', 'business'],
     ['beneficiary_bank_offline', 'beneficiary_bank'],
@@ -197,7 +198,7 @@ t.test('an incoming payment is a credit in the receiver’s history', async (t) 
 })
 
 t.test('each precondition has its own word', async (t) => {
-  const { post, get } = await start(t)
+  const { post, get } = await start(t, GUARDED)
   const before = (await get('/v1/transaction')).text
   const user = (n: string) => `00000000-0000-4000-8000-000000000${n}`
   const account = (n: string) => `b0000000-0000-4000-8000-000000000${n}`
@@ -246,7 +247,7 @@ t.test('a client that checks KYC lets only those pay who have a successful recor
 })
 
 t.test('a second payment with a reference is sent to read the first one', async (t) => {
-  const { pay, advance, get } = await start(t)
+  const { pay, advance, get } = await start(t, GUARDED)
   const { transaction_id } = (await pay({ reference_id: 'INV-7' })).body.data[0]
   for (const [by, status] of [
     ['0s', 'pending'],
@@ -267,7 +268,7 @@ t.test('a second payment with a reference is sent to read the first one', async 
 })
 
 t.test('a reference is used once per client, also after a failure', async (t) => {
-  const { sandbox, pay, get } = await start(t)
+  const { sandbox, pay, get } = await start(t, GUARDED)
   const made = await pay({ reference_id: 'twice' })
   const [{ transaction_id }] = made.body.data
   sandbox.default.payments.simulate(transaction_id, { status: 'FAILED' })
@@ -327,7 +328,7 @@ t.test('takes and refuses amounts, and rounds none', async (t) => {
 })
 
 t.test('refuses other malformed fields', async (t) => {
-  const { post, pay } = await start(t)
+  const { post, pay } = await start(t, GUARDED)
   const refused: [object, string, string][] = [
     [{ from_user_id: undefined }, 'from_user_id', 'required'],
     [{ to_user_id: 7 }, 'to_user_id', 'invalid_type'],

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ASHA, start } from '../helper.ts'
+import { ASHA, GUARDED, start } from '../helper.ts'
 
 const NEW = { email: 'Nila.Rao@example.com', mobile: '9876500001' }
 
@@ -46,7 +46,7 @@ t.test('reads a user of the fixtures', async (t) => {
 })
 
 t.test('takes what the defaults allow', async (t) => {
-  const { post } = await start(t)
+  const { post } = await start(t, GUARDED)
   const taken = [
     { email: 'a1@example.com', mobile: '+916000000001' },
     { email: 'a2@example.com', mobile: '6000000002' },
@@ -64,7 +64,7 @@ t.test('takes what the defaults allow', async (t) => {
 })
 
 t.test('refuses malformed bodies and names each field', async (t) => {
-  const { post, get } = await start(t)
+  const { post, get } = await start(t, GUARDED)
   const before = (await get('/v1/users')).text
   const refused: [unknown, [field: string, code: string][]][] = [
     [
@@ -102,7 +102,7 @@ t.test('refuses malformed bodies and names each field', async (t) => {
 })
 
 t.test('an e-mail and a mobile belong to one user, however they are spelled', async (t) => {
-  const { post } = await start(t)
+  const { post } = await start(t, GUARDED)
   await post('/v1/user', NEW)
   const twice: [object, string][] = [
     [{ ...NEW, mobile: '9876500002' }, 'email'],

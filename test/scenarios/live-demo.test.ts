@@ -12,7 +12,8 @@ type Payment = {
   transaction_type: string
   from_user_id: string
   to_user_id: string
-  history: { status: string; metadata: { reason: string } | null }
+  history: { status: string }
+  failure: { reason: string } | null
 }
 type Delivery = { event: string; status: string; attempts: { error: { code: string } | null }[] }
 
@@ -94,7 +95,7 @@ t.test('live-demo: two minutes at speed 60 have something of everything', async 
     t.ok(references.length >= 5, `${references.length} have a reference`)
     const people = new Set(made.flatMap((one) => [one.from_user_id, one.to_user_id]))
     t.ok(people.size >= 15, `${people.size} users take part`)
-    const reasons = new Set(made.map(({ history }) => history.metadata?.reason).filter(Boolean))
+    const reasons = new Set(made.map(({ failure }) => failure?.reason).filter(Boolean))
     t.same([...reasons].sort(), [
       'bank_account_closed',
       'beneficiary_bank_rejected',

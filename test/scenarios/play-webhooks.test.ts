@@ -99,7 +99,7 @@ t.test('webhook-bad-signatures: each event of a payment is forged in its own way
   const { hook, box, list } = await play(t, 'webhook-bad-signatures')
   await box.pay()
   await box.advance('1h')
-  await box.pay({ amount: '10.91' })
+  await box.pay({ amount: '100.91' })
   await box.advance('1h')
   const codeOf = (event: string) => {
     const found = hook.received.find(({ type }) => type === event)!.verdict
@@ -189,7 +189,7 @@ t.test('rules look at data, user and account', async (t) => {
 
 t.test('hold_until: an event that never comes holds nothing for ever', async (t) => {
   const stuck = await play(t, [{ when: { event: PENDING }, then: { hold_until: FAILED } }])
-  await stuck.box.pay({ amount: '10.94' })
+  await stuck.box.pay({ amount: '100.94' })
   await stuck.box.advance('59m')
   t.same(stuck.hook.types(), [PROCESSING], 'the payment stays in processing')
   await stuck.box.advance('1m')
@@ -200,7 +200,7 @@ t.test('hold_until: an event that never comes holds nothing for ever', async (t)
   await other.box.advance('10s')
   t.same(other.hook.types(), [PROCESSING, SUCCESS, PENDING], 'nothing follows that success')
   other.hook.received.length = 0
-  await other.box.pay({ amount: '10.96' })
+  await other.box.pay({ amount: '100.96' })
   await other.box.advance('10s')
   t.same(other.hook.types(), [PROCESSING, SUCCESS, FAILED, PENDING], 'here a failure does')
 
@@ -266,7 +266,7 @@ t.test('delay with hold_until: without that event it starts after an hour', asyn
   const { hook, box } = await play(t, [
     { when: { event: PENDING }, then: { delay: '10m', hold_until: FAILED } },
   ])
-  const { body } = await box.pay({ amount: '10.94' })
+  const { body } = await box.pay({ amount: '100.94' })
   await box.advance('65m')
   t.same(hook.types(), [PROCESSING])
   await box.post(`/__admin/simulate/transactions/${body.data[0].transaction_id}`, {

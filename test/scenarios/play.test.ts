@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import {
   type Answer,
   ASHA,
+  GUARDED,
   HONOURED,
   PAYMENT,
   ROHAN,
@@ -30,7 +31,7 @@ async function inTurn<T>(count: number, run: (i: number) => Promise<T>): Promise
 
 /** A sandbox of its own with a shipped scenario active. */
 async function play(t: Test, name: string, sandbox: StartOptions['sandbox'] = {}) {
-  const box = await start(t, { sandbox })
+  const box = await start(t, { ...GUARDED, sandbox })
   const { status, body } = await box.put('/__admin/scenario', { name })
   t.equal(status, 200)
   t.equal(body.name, name)
@@ -398,7 +399,7 @@ for (const name of [
 }
 
 t.test('magic PANs and Aadhaars', async (t) => {
-  const box = await start(t)
+  const box = await start(t, GUARDED)
   const pan = async (number: string) => {
     const { status, body } = await submit(box, item('tid', number))
     t.equal(status, 201)
@@ -454,7 +455,7 @@ t.test('magic PANs and Aadhaars', async (t) => {
 })
 
 t.test('magic accounts at POST /bank', async (t) => {
-  const box = await start(t)
+  const box = await start(t, GUARDED)
   const add = async (number: string) => {
     const { status, body } = await addAccount(box, number)
     t.equal(status, 201)
@@ -482,7 +483,7 @@ t.test('magic accounts at POST /bank', async (t) => {
 })
 
 t.test('magic payout accounts, and the paise of an amount', async (t) => {
-  const box = await start(t)
+  const box = await start(t, GUARDED)
   const account = async (number: string) => {
     const { body } = await addAccount(box, number, ROHAN)
     t.equal(body.data.data.bank_status, 'success', `${number} itself verifies`)
@@ -510,20 +511,26 @@ t.test('magic payout accounts, and the paise of an amount', async (t) => {
   for (const [number, life] of Object.entries(LIVES)) {
     const benif_bank_id = await account(number)
     t.equal(await paid({ benif_bank_id }), life, number)
-    t.equal(await paid({ benif_bank_id, amount: '5.93' }), life, `${number} comes before the paise`)
+    t.equal(
+      await paid({ benif_bank_id, amount: '100.93' }),
+      life,
+      `${number} comes before the amount`,
+    )
   }
-  const PAISE = {
-    '.91': 'FAILED bank_account_invalid',
-    '.92': 'FAILED beneficiary_bank_offline',
-    '.93': 'FAILED insufficient_funds',
-    '.94': 'PROCESSING',
-    '.95': 'PENDING',
-    '.96': 'SUCCESS, FAILED beneficiary_bank_rejected',
-    '.90': 'SUCCESS',
-    '.97': 'SUCCESS',
+  const AMOUNTS = {
+    '100.91': 'FAILED bank_account_invalid',
+    '100.92': 'FAILED beneficiary_bank_offline',
+    '100.93': 'FAILED insufficient_funds',
+    '100.94': 'PROCESSING',
+    '100.95': 'PENDING',
+    '100.96': 'SUCCESS, FAILED beneficiary_bank_rejected',
+    '100.90': 'SUCCESS',
+    '100.97': 'SUCCESS',
+    // A normal price.
+    '249.95': 'SUCCESS',
   }
-  for (const [paise, life] of Object.entries(PAISE)) {
-    t.equal(await paid({ amount: `150${paise}` }), life, paise)
-    t.equal(await paid({ amount: Number(`70000${paise}`) }), life, `${paise} of a number`)
+  for (const [amount, life] of Object.entries(AMOUNTS)) {
+    t.equal(await paid({ amount }), life, amount)
+    t.equal(await paid({ amount: Number(amount) }), life, `the number ${amount}`)
   }
 })

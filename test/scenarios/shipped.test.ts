@@ -64,6 +64,7 @@ t.test('the shipped set is the promised one, without a warning', async (t) => {
     'default',
     'failed-payouts',
     'flaky-network',
+    'go-live',
     'kyc-failures',
     'kyc-review',
     'late-reversals',
@@ -158,12 +159,12 @@ t.test('default: every magic value has its row, and any other value none', async
       '999900000106',
       'SUCCESS, then FAILED (beneficiary_bank_rejected) 3s later',
     ],
-    ['paise of the amount', '.91', 'FAILED (bank_account_invalid)'],
-    ['paise of the amount', '.92', 'FAILED (beneficiary_bank_offline)'],
-    ['paise of the amount', '.93', 'FAILED (insufficient_funds)'],
-    ['paise of the amount', '.94', 'stays PROCESSING'],
-    ['paise of the amount', '.95', 'stays PENDING'],
-    ['paise of the amount', '.96', 'SUCCESS, then FAILED (beneficiary_bank_rejected) 3s later'],
+    ['amount', '100.91', 'FAILED (bank_account_invalid)'],
+    ['amount', '100.92', 'FAILED (beneficiary_bank_offline)'],
+    ['amount', '100.93', 'FAILED (insufficient_funds)'],
+    ['amount', '100.94', 'stays PROCESSING'],
+    ['amount', '100.95', 'stays PENDING'],
+    ['amount', '100.96', 'SUCCESS, then FAILED (beneficiary_bank_rejected) 3s later'],
   ])
   const { decide } = play('default')
   for (const call of [pay, pan, aadhaar, bank, read])
@@ -172,7 +173,7 @@ t.test('default: every magic value has its row, and any other value none', async
 
 t.test('default: the account’s rule comes before the amount’s', async (t) => {
   const { decide } = play('default')
-  const call = { ...pay, body: { amount: '10.95' } }
+  const call = { ...pay, body: { amount: '100.95' } }
   t.strictSame(life(decide(call)?.outcome.transaction), ['PENDING 0'])
   t.strictSame(
     life(decide({ ...call, account: { account_number: '999900000105' } })?.outcome.transaction),

@@ -219,7 +219,7 @@ t.test('base: none leaves the default out, extends puts another under', async (t
   const magic = async (definition: object) => {
     const box = await start(t)
     await define(box, definition)
-    const id = (await box.pay({ amount: '5.91' })).body.data[0].transaction_id
+    const id = (await box.pay({ amount: '100.91' })).body.data[0].transaction_id
     await box.advance('1h')
     const users = (await box.get('/v1/users')).status
     const { status } = box.sandbox.default.payments.get(id).row

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { start, TOKEN } from '../helper.ts'
+import { GUARDED, start, TOKEN } from '../helper.ts'
 import { figures, LONG, SEED, seeded } from './part.ts'
 import { FIXTURES, PAYMENT } from './two-users.ts'
 
@@ -26,7 +26,7 @@ function dayOfYear(iso: string): number {
 const utrHead = (iso: string) => iso[3] + String(dayOfYear(iso)).padStart(3, '0')
 
 t.test('leaps of ten years, up to the end of time, run all that is due on the way', async (t) => {
-  const { get, advance, post } = await start(t, { fixtures: FIXTURES })
+  const { get, advance, post } = await start(t, { ...GUARDED, fixtures: FIXTURES })
   const wrong: string[] = []
   for (let leap = 0; leap < LEAPS; leap++) {
     const { body } = await post('/v1/transaction', PAYMENT)
@@ -56,7 +56,7 @@ t.test('leaps of ten years, up to the end of time, run all that is due on the wa
 })
 
 t.test('the end of each February and of each year is where the calendar has it', async (t) => {
-  const { get, advance, post } = await start(t, { fixtures: FIXTURES })
+  const { get, advance, post } = await start(t, { ...GUARDED, fixtures: FIXTURES })
   const wrong: string[] = []
   let ends = 0
   const years = [1970, 1972, 2000, 2026, 2028, 2100, 2400, 9996, 9998]
@@ -102,7 +102,11 @@ const SPREAD = {
 
 /** Payments whose steps lie anywhere in four months, and what ran when time was moved over these spans. */
 async function spread(t: Test, spans: readonly string[], file?: string) {
-  const options = { fixtures: FIXTURES, ...(file !== undefined && { sandbox: { file } }) }
+  const options = {
+    ...GUARDED,
+    fixtures: FIXTURES,
+    ...(file !== undefined && { sandbox: { file } }),
+  }
   let world = await start(t, options)
   await world.call('PUT', '/__admin/scenario', { definition: SPREAD })
   for (let n = 0; n < PAYMENTS; n++) await world.post('/v1/transaction', PAYMENT)
@@ -149,7 +153,7 @@ t.test('thousands of timers run once each, in order, in one leap or in many', as
 })
 
 t.test('time does not go backwards but by a freeze, and then nothing happens twice', async (t) => {
-  const { post, get, advance } = await start(t, { fixtures: FIXTURES })
+  const { post, get, advance } = await start(t, { ...GUARDED, fixtures: FIXTURES })
   await post('/v1/transaction', PAYMENT)
   await advance('2s')
   const before = (await get('/__admin/state')).text

@@ -345,13 +345,13 @@ const BY_ACCOUNT: { [number: string]: Step[] } = {
   '999900000105': STAYS_PROCESSING,
   '999900000106': COMES_BACK,
 }
-const BY_PAISE: { [paise: string]: Step[] } = {
-  '91': failing('bank_account_invalid'),
-  '92': failing('beneficiary_bank_offline'),
-  '93': failing('insufficient_funds'),
-  '94': STAYS_PROCESSING,
-  '95': STAYS_PENDING,
-  '96': COMES_BACK,
+const BY_AMOUNT: { [amount: string]: Step[] } = {
+  '100.91': failing('bank_account_invalid'),
+  '100.92': failing('beneficiary_bank_offline'),
+  '100.93': failing('insufficient_funds'),
+  '100.94': STAYS_PROCESSING,
+  '100.95': STAYS_PENDING,
+  '100.96': COMES_BACK,
 }
 const IN_TURN = [
   'beneficiary_bank_offline',
@@ -413,7 +413,7 @@ function spend(moment: Moment, name: string): boolean {
 function lifeOfPayment(moment: Moment, { scenario }: Call, account: Account, amount: string) {
   const own = BY_SCENARIO[scenario ?? '']
   if (own) return own(moment)
-  const magic = BY_ACCOUNT[account.number] ?? BY_PAISE[amount.slice(-2)]
+  const magic = BY_ACCOUNT[account.number] ?? BY_AMOUNT[amount]
   if (scenario === 'default' && magic) return magic
   if (spend(moment, 'one payment fails'))
     return [

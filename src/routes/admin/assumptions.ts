@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { BASES } from '../../assumptions/assumption.ts'
 import { type Readings, readingProblem } from '../../assumptions/readings.ts'
 import { adminCall } from '../../http/admin-call.ts'
 import type { World } from '../../world/world.ts'
@@ -28,7 +29,7 @@ const Assumption = z
     reading: z.string().meta({ description: 'The reading in force.' }),
     source: z.enum(READING_SOURCES).meta({ description: 'Where the reading in force comes from.' }),
     default: z.string(),
-    basis: z.enum(['stated', 'guessed', 'custom']),
+    basis: z.enum(BASES),
     why: z.string(),
     readings: z.array(
       z.strictObject({

@@ -8,7 +8,13 @@ import { KycRecord, KycStatus } from '../../model/kyc.ts'
 import { RequestInShort } from '../../model/logged-request.ts'
 import { maskLogText } from '../../model/mask.ts'
 import { type ListQuery, pageFields, pageOf, searchQuery } from '../../model/paging.ts'
-import { PaymentStatus, PaymentStep, rupeesOf, stepsOf } from '../../model/payment.ts'
+import {
+  PaymentFailure,
+  PaymentStatus,
+  PaymentStep,
+  rupeesOf,
+  stepsOf,
+} from '../../model/payment.ts'
 import { searchTest } from '../../model/search.ts'
 import { Transaction } from '../../model/transaction.ts'
 import { User } from '../../model/user.ts'
@@ -33,7 +39,11 @@ type UserFilter = z.output<typeof UserQuery>
 // A payment never has more events than this.
 const MAX_EVENTS = 100
 
-const Payment = Transaction.extend({ history: HistoryRecord }).meta({ id: 'Payment' })
+/** A payment in both views, and why it failed, which the reading of `history_metadata` may hide there. */
+const Payment = Transaction.extend({
+  history: HistoryRecord,
+  failure: PaymentFailure.nullable(),
+}).meta({ id: 'Payment' })
 const UserWithAll = User.extend({
   kyc: z.array(KycRecord),
   bank_accounts: z.array(BankAccount),
@@ -42,9 +52,10 @@ const UserWithAll = User.extend({
 type PaymentEntry = ReturnType<World['payments']['get']>
 type UserEntry = ReturnType<World['users']['get']>
 
-/** Returns a payment in both views, as its events contain it. */
-const paymentResponse = ({ views }: World, entry: PaymentEntry): z.input<typeof Payment> =>
-  views.payment(entry)
+const paymentResponse = ({ views }: World, entry: PaymentEntry): z.input<typeof Payment> => ({
+  ...views.payment(entry),
+  failure: entry.row.failure,
+})
 
 const userResponse = (
   { views, kyc, bankAccounts }: World,

@@ -16,7 +16,7 @@ export const bankAccountOperations = [
     tag: 'Bank accounts',
     summary: 'Add a bank account of a user, and verify it',
     description:
-      'If the bank rejects the account, the response is still 201, with data.status false.',
+      'If the bank rejects the account, the response is still 201, and the account has bank_status failed.',
     body: AddBankAccount,
     status: 201,
     response: AddBankAccountResponse,

@@ -12,7 +12,7 @@ export const kycOperations = [
     tag: 'KYC',
     summary: 'Submit KYC documents of a user',
     description:
-      'If a document fails, the response is still 201, and the entry of the document has status false.',
+      'If a document fails, the response is still 201, and the record of the document has kyc_status failed.',
     body: SubmitKyc,
     status: 201,
     response: SubmitKycResponse,

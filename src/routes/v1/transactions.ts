@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { unknownId } from '../../assumptions/responses.ts'
 import { operation } from '../../http/operation.ts'
 import { Uuid } from '../../model/formats.ts'
 import { pagesOf, success } from '../../model/paging.ts'
@@ -66,9 +67,11 @@ export const transactionOperations = [
     params: z.object({ transaction_id: Uuid }),
     status: 200,
     response: TransactionsResponse,
-    handle({ payments, views }, { params }) {
-      const payment = payments.get(params.transaction_id)
-      return success(200, 'Transaction fetched successfully', [views.transaction(payment)])
+    handle({ payments, views, assumed, tables }, { params }) {
+      const { transaction_id: id } = params
+      const isMissing = assumed.get(unknownId).isEmpty && !tables.tables.payments.get(id)
+      const found = isMissing ? [] : [views.transaction(payments.get(id))]
+      return success(200, 'Transaction fetched successfully', found)
     },
   }),
 ]

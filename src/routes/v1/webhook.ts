@@ -1,3 +1,4 @@
+import { missingWebhook } from '../../assumptions/webhooks.ts'
 import { operation } from '../../http/operation.ts'
 import {
   CreateWebhook,
@@ -43,10 +44,11 @@ export const webhookOperations = [
     summary: 'Read the client’s webhook',
     status: 200,
     response: GetWebhookResponse,
-    handle: (world) => ({
-      message: 'Webhook fetched successfully',
-      data: webhookData(world, world.webhooks.get()),
-    }),
+    handle(world) {
+      const isNull = world.assumed.get(missingWebhook).isNull && !world.webhooks.current()
+      const data = isNull ? null : webhookData(world, world.webhooks.get())
+      return { message: 'Webhook fetched successfully', data }
+    },
   }),
   operation({
     id: 'updateWebhook',

@@ -1,4 +1,4 @@
-import { statusWords } from '../../assumptions/responses.ts'
+import { statusWords, unknownId } from '../../assumptions/responses.ts'
 import { isObject } from '../../model/formats.ts'
 import { valueAt } from '../../model/validation-errors.ts'
 import { errorFormOf, orderOf, type Row, rowsAt } from './lists.ts'
@@ -140,6 +140,23 @@ export const READ_MEASURES: Measures = {
     return [400, 422].includes(shownBy.status)
       ? { reading: 'bad_request', shownBy }
       : unclear(shownBy)
+  },
+
+  unknown_id(session) {
+    const shownBy = unknownId.concerns
+      .flatMap((id) => session.exchanges(id))
+      .find(({ call }) => call.call === 'an unknown id')
+    if (shownBy?.status === 404) return { reading: 'not_found', shownBy }
+    const data = valueAt(shownBy?.body, ['data'])
+    const isEmpty = shownBy?.status === 200 && Array.isArray(data) && data.length === 0
+    return isEmpty ? { reading: 'empty', shownBy, seen: 'a list of 0' } : unclear(shownBy)
+  },
+
+  missing_webhook(session) {
+    const [shownBy] = session.exchanges('getWebhook')
+    if (shownBy?.status === 404) return { reading: 'not_found', shownBy }
+    const isNull = shownBy?.status === 200 && valueAt(shownBy.body, ['data']) === null
+    return isNull ? { reading: 'null', shownBy, seen: 'data null' } : 'the client has a webhook'
   },
 
   processing_status(session) {

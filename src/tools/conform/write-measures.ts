@@ -196,12 +196,24 @@ export const WRITE_MEASURES: Measures = {
       'submitKyc',
       { fields: { kyc }, call: 'a PAN with the name aadhar' },
       (shownBy) => {
-        const seen = `status ${shownBy.status}, entry status false`
-        return valueAt(shownBy.body, ['data', 0, 'status']) === false
-          ? { reading: 'entry_fails', shownBy, seen }
-          : unclear(shownBy)
+        const status = valueAt(shownBy.body, ['data', 0, 'data', 'kyc_status'])
+        const seen = `status ${shownBy.status}, kyc_status failed`
+        return status === 'failed' ? { reading: 'entry_fails', shownBy, seen } : unclear(shownBy)
       },
       'call_fails',
     )
+  },
+
+  // The bad document of the measure before has failed.
+  entry_status(session) {
+    for (const shownBy of session.exchanges('submitKyc').toReversed()) {
+      const entry = valueAt(shownBy.body, ['data', 0])
+      const status = valueAt(entry, ['status'])
+      if (valueAt(entry, ['data', 'kyc_status']) !== 'failed' || typeof status !== 'boolean')
+        continue
+      return { reading: String(status), shownBy, seen: `a failed record beside status ${status}` }
+    }
+    const { length } = session.exchanges('submitKyc')
+    return length === 0 ? noSuccess(session, 'submitKyc') : 'no document failed at once'
   },
 }

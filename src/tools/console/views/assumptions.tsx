@@ -201,11 +201,11 @@ export function Assumptions() {
     <>
       <h2>Assumptions</h2>
       <p class="hint">
-        The points that the contract leaves open, and how this client reads them. The basis of a
-        default is stated (the contract implies it), custom (similar providers do so) or guessed.
+        The points that the contract leaves open, and how this client reads them. A default follows
+        the contract, what the contract shows (observed), or a convention; or it is a guess.
       </p>
       <div class="row">
-        <SearchField search={search} placeholder="webhook, 409, guessed" />
+        <SearchField search={search} placeholder="webhook, 409, guess" />
         <label class="check">
           <input
             type="checkbox"

@@ -127,7 +127,7 @@ function PaymentForm() {
       <Cut list="From" total={payers.total} />
       <Cut list="To account" total={receivers.total} />
       <p class="hint">
-        The paise and the account can decide what happens: see{' '}
+        The amount and the account can decide what happens: see{' '}
         <a href="#/magic-values">magic values</a>.
       </p>
     </>

@@ -153,7 +153,7 @@ export function OnePayment({ id, clock }: { id: string; clock: Clock }) {
               ['Reference', payment.reference_id],
               ['Remark', payment.history.remark || null],
               ['UTR', payment.utr],
-              ['Failure', payment.history.metadata?.description],
+              ['Failure', payment.failure?.description],
             ]}
           />
         </Card>

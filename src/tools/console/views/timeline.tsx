@@ -8,19 +8,18 @@ import { attemptText, copyOf, deliveryText, type Moment, storyOf } from './story
 
 /** The details of a status: the amount, the UTR, or the reason of the failure. */
 function Detail({ payment, status }: { payment: Payment; status: Moment['status'] }) {
-  const { amount, currency_code, history } = payment
-  const { utr, metadata } = history
+  const { amount, currency_code, failure, history } = payment
   if (status === 'PENDING')
     return (
       <>
         created, <b>{rupeesText(amount, currency_code)}</b>
       </>
     )
-  if (status === 'SUCCESS') return <>{utr !== null && `UTR ${utr}`}</>
-  if (status !== 'FAILED' || metadata === null) return null
+  if (status === 'SUCCESS') return <>{history.utr !== null && `UTR ${history.utr}`}</>
+  if (status !== 'FAILED' || failure === null) return null
   return (
     <>
-      <b>{metadata.reason}</b>: {metadata.description}
+      <b>{failure.reason}</b>: {failure.description}
     </>
   )
 }

@@ -202,7 +202,7 @@ const explainPayment = defineTool({
     )
     const made = requests.find(({ request_id }) => request_id === decided_by.request_id)
     const others = requests.filter((one) => one !== made && one.operation === 'createTransaction')
-    const failure = transaction.history.metadata as { reason: string; description: string } | null
+    const { failure } = transaction
     const [nextTimer] = timers
     const text = linesOf(
       `Payment ${wanted}: ${transaction.history.status}, ${transaction.amount} ${transaction.currency_code}, reference ${transaction.reference_id ?? '-'}, UTR ${transaction.utr ?? '-'}`,
