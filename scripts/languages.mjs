@@ -1,5 +1,5 @@
-// npm run languages: runs the example of each client in clients/ twice: it starts a sandbox of its own, then it uses the one
-// of `payout-sandbox exec`. Fails if an example fails or a client has too many lines. Leaves out a language without tools.
+// npm run languages: runs the example of each client in clients/ with a sandbox of its own, then with that of `payout-sandbox
+// exec`, and last under the scenario go-live. Fails if an example fails or a client has too many lines. Leaves out a language without tools.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -102,8 +102,9 @@ function environment(more) {
 
 /** Returns the output of the first command that fails, or undefined. */
 function firstFailure({ cwd, env, prepare, test, onlyInExec }) {
-  const inExec = [process.execPath, bin, 'exec', '--clock', 'frozen', '--', ...test]
-  for (const [command, ...args] of [...prepare, ...(onlyInExec ? [] : [test]), inExec]) {
+  const exec = [process.execPath, bin, 'exec', '--clock', 'frozen']
+  const inExec = [[...exec, '--', ...test], [...exec, '--scenario', 'go-live', '--', ...test]]
+  for (const [command, ...args] of [...prepare, ...(onlyInExec ? [] : [test]), ...inExec]) {
     const options = { cwd: join(clients, cwd), env: environment(env), timeout: MAX_MS }
     const { status, signal, error, stdout, stderr } = spawnSync(command, args, {
       ...options,

@@ -117,8 +117,9 @@ export function isReachable(
       if (!now || !canTransition('transaction', now, status.toUpperCase())) return false
       if (now !== 'SUCCESS') return true
       // A payment is reversed late only by a scheduled step.
-      for (const timer of timers.rows()) if (timer.resource_id === resource_id) return true
-      return false
+      return timers
+        .rows()
+        .some((timer) => timer.resource_id === resource_id && timer.kind === 'transaction.step')
     }
     case 'kyc':
       return canTransition('kyc', kyc.get(resource_id)?.kyc_status ?? '', status)

@@ -80,7 +80,7 @@ t.test(
     const second = await startIn(t, 'container', 'two', data)
     t.match(second.url, 'http', second.stderr())
     t.notMatch(second.stderr(), /Waiting/)
-    t.equal((await call(`${second.url}/users?limit=1`)).body.data.users[0].email, 'u0@example.com')
+    t.equal((await call(`${second.url}/users`)).body.data.users[0].email, 'u0@example.com')
   },
 )
 
@@ -99,7 +99,7 @@ t.test(
       status: 'degraded',
       message: /its lock .* was removed.* Restart it/,
     })
-    t.equal((await call(`${first.url}/users?limit=1`)).status, 200, 'reads go on')
+    t.equal((await call(`${first.url}/users`)).status, 200, 'reads go on')
 
     const second = await serve(t, ['--data', join(dir, 'data/db.json')])
     t.equal((await call(`${second.url}/user`, user(2))).status, 201)
@@ -109,9 +109,9 @@ t.test(
     t.equal((await call(`${second.url}/user`, user(3))).status, 201)
     await second.stop('SIGKILL')
     const again = await serve(t, ['--data', join(dir, 'data/db.json')])
-    const { users } = (await call(`${again.url}/users?limit=2`)).body.data
+    const { users } = (await call(`${again.url}/users`)).body.data
     t.same(
-      users.map(({ email }: { email: string }) => email),
+      users.slice(0, 2).map(({ email }: { email: string }) => email),
       ['u3@example.com', 'u2@example.com'],
     )
     await again.stop()

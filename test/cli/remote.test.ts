@@ -16,7 +16,7 @@ t.test('scenario lists, activates and shows', async (t) => {
   t.match(list.stdout, /\n\* {2}default +\S/)
   t.match(list.stdout, /\n {3}slow +\S/)
   const { scenarios } = JSON.parse((await at('scenario', 'list', '--json')).stdout)
-  t.equal(scenarios.length, 20)
+  t.equal(scenarios.length, 21)
   t.match(await at('scenario', 'use', 'provider-outage'), {
     code: 0,
     stdout: /^provider-outage: .+ \(active\)\n$/,

@@ -67,6 +67,7 @@ const OF_ROWS = [
 /** Whether another reading of the set can hide this one; then it may be not measured, and never wrong. */
 function canBeHidden(name: string, readings: Readings): boolean {
   if (Number(readings['largest_page']) < ALL_ROWS && OF_ROWS.includes(name)) return true
+  if (name === 'entry_status') return readings['kyc_bad_document'] === 'call_fails'
   // One payment in four that is PROCESSING then shows a word that the contract does not list.
   return readings['new_words'] === 'some' && name === 'processing_status'
 }

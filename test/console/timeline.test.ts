@@ -1,11 +1,12 @@
 import t from 'tap'
+import { GUARDED } from '../helper.ts'
 import { receiver, SECRET, status } from '../receiver.ts'
 import { noBrowser, openBrowser, openConsole } from './browser.ts'
 
 t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
   const browser = await openBrowser(t)
   const hook = await receiver(t)
-  const opened = await openConsole(t, browser)
+  const opened = await openConsole(t, browser, GUARDED)
   const { page, go, post, put, pay, get, advance, see, assertNoErrors } = opened
   await post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
   const lines = page.locator('.timeline > li')

@@ -51,7 +51,7 @@ t.test('a scenario can override the headers', async (t) => {
 })
 
 t.test('a response has the bytes of its text, whatever characters are in it', async (t) => {
-  const { app, post } = await start(t)
+  const { app, post } = await start(t, GUARDED)
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   // The last two have characters of three and of four bytes.
   for (const remark of ['Rent', 'Café', 'किराया', 'Rent 🏠']) {

@@ -54,7 +54,9 @@ t.test('a response is stored for 24 hours of the client’s clock', async (t) =>
 })
 
 t.test('an error is not stored, so the key stays free for the corrected request', async (t) => {
-  const { post, sandbox } = await start(t, HONOURED)
+  const { post, sandbox } = await start(t, {
+    assume: { ...HONOURED.assume, duplicate_user: 'conflict' },
+  })
   const refused: [path: string, sent: object, status: number][] = [
     ['/v1/transaction', { ...PAYMENT, to_user_id: ASHA }, 422],
     ['/v1/transaction', { ...PAYMENT, amount: 0 }, 400],

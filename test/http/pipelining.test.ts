@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
-import { ASHA, createLog, pluck, start } from '../helper.ts'
+import { ASHA, createLog, GUARDED, pluck, start } from '../helper.ts'
 import { manualTime } from '../manual-time.ts'
 
 /** A sandbox behind a port, and a connection that sends bytes and reads what comes back. */
 async function connected(t: Test, more: Parameters<typeof start>[1] = {}) {
-  const box = await start(t, more)
+  const box = await start(t, { ...GUARDED, ...more })
   const { port } = await box.listen()
   const socket = connect(port, '127.0.0.1')
   t.teardown(() => socket.destroy())

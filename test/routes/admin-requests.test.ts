@@ -137,7 +137,7 @@ t.test('the log shows rules, delays, faults and replays', async (t) => {
 })
 
 t.test('the list is newest first, and its filters hold together', async (t) => {
-  const box = await start(t)
+  const box = await start(t, GUARDED)
   await box.get('/v1/users')
   await box.get(`/v1/user/${ASHA}`)
   await box.post('/v1/user', USER)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ASHA, KABIR, pluck, start } from '../helper.ts'
+import { ASHA, GUARDED, KABIR, pluck, start } from '../helper.ts'
 
 const NEW = { user_id: KABIR, account_number: '123456789012', ifsc_code: 'HDFC0000001' }
 
@@ -95,7 +95,7 @@ t.test('the same verified account of one user is refused; others may have it', a
 })
 
 t.test('a refused account is a 201 with status false inside, and may be tried again', async (t) => {
-  const { sandbox, post, get } = await start(t)
+  const { sandbox, post, get } = await start(t, GUARDED)
   const { bankAccounts } = sandbox.default
   const failed = bankAccounts.add(NEW, [{ status: 'failed', after_ms: 0 }])
   t.match(failed, {

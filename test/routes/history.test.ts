@@ -24,7 +24,7 @@ t.test('lists what is in the fixtures, newest first', async (t) => {
 })
 
 t.test('type=debit leaves the credits out, and no other type is known', async (t) => {
-  const { get } = await start(t)
+  const { get } = await start(t, GUARDED)
   const all = (await get('/v1/transaction/history?limit=100', TOKEN)).body.data
   const debits = (await get('/v1/transaction/history?limit=100&type=debit', TOKEN)).body.data
   const shown = (await get('/v1/transaction?limit=100')).body.data.transactions

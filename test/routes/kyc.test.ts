@@ -1,5 +1,5 @@
 import t from 'tap'
-import { AADHAAR, KABIR, PAN, start } from '../helper.ts'
+import { AADHAAR, GUARDED, KABIR, PAN, start } from '../helper.ts'
 
 const ITEM = { ...PAN, document_number: 'ABCPD1234E', dateOfBirth: '29-02-2000' }
 const submit = (...kyc: object[]) => ({ user_id: KABIR, kyc })
@@ -95,7 +95,7 @@ t.test('an Aadhaar is pending and succeeds after five seconds of the client’s 
 })
 
 t.test('a number that is none fails its entry inside the 201', async (t) => {
-  const { post, get } = await start(t)
+  const { post, get } = await start(t, GUARDED)
   const items: [object, string, string, number | undefined][] = [
     [{ ...ITEM, document_number: '' }, 'failed', 'system', 400],
     [{ ...ITEM, document_number: 'abcpd1234e' }, 'failed', 'system', 400],
@@ -219,7 +219,7 @@ t.test('a date of birth is a day from 1900 to today on the client’s clock', as
 })
 
 t.test('a PAN whose fourth letter is no kind of holder fails', async (t) => {
-  const { post } = await start(t)
+  const { post } = await start(t, GUARDED)
   const submit = async (document_number: string) =>
     (await post('/v1/kyc', { user_id: KABIR, kyc: [{ ...ITEM, document_number }] })).body.data[0]
   const kinds = new Set('PCHFATBLJG')

@@ -19,7 +19,7 @@ const UNKNOWN = '00000000-0000-4000-8000-000000000999'
 const T0 = '2026-01-01T00:00:00.000Z'
 
 t.test('one payment is seen in two views, field by field', async (t) => {
-  const { pay, get } = await start(t)
+  const { pay, get } = await start(t, GUARDED)
   const made = await pay({ amount: 1500.5, reference_id: 'invoice-17', remark: 'Thanks' })
   t.equal(made.status, 200)
   const { transaction_id } = made.body.data[0]
@@ -157,7 +157,7 @@ t.test('a failure has reason, description and source, and no UTR', async (t) => 
 })
 
 t.test('only some moves are possible, and a refusal says which', async (t) => {
-  const { pay, post, get } = await start(t)
+  const { pay, post, get } = await start(t, GUARDED)
   const [{ transaction_id }] = (await pay()).body.data
   const move = async (status: string) =>
     (await post(`/__admin/simulate/transactions/${transaction_id}`, { status })).body

@@ -4,7 +4,7 @@ import { ASHA, GUARDED, start } from '../helper.ts'
 const NEW = { email: 'Nila.Rao@example.com', mobile: '9876500001' }
 
 t.test('creates a user with every field of the interface, and reads it back', async (t) => {
-  const { post, get } = await start(t)
+  const { post, get } = await start(t, GUARDED)
   const made = await post('/v1/user', NEW)
   t.equal(made.status, 201)
   const { user_id } = made.body.data

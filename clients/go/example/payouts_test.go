@@ -264,8 +264,8 @@ func TestTheOtherCalls(t *testing.T) {
 	}
 	world.Restore("paid")
 	expectStatus(t, payouts, "PENDING")
-	world.Assume(object{"reference_id": "ignored"})
-	for one, expected := range map[*payoutsandbox.World]string{world: "ignored", other: "unique"} {
+	world.Assume(object{"list_order": "oldest_first"})
+	for one, expected := range map[*payoutsandbox.World]string{world: "oldest_first", other: "newest_first"} {
 		var list struct {
 			Assumptions []struct{ Name, Reading string }
 		}
@@ -273,7 +273,7 @@ func TestTheOtherCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, assumption := range list.Assumptions {
-			if assumption.Name == "reference_id" && assumption.Reading != expected {
+			if assumption.Name == "list_order" && assumption.Reading != expected {
 				t.Fatal(assumption)
 			}
 		}

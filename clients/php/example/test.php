@@ -141,8 +141,8 @@ $tests['the other calls'] = function (World $world, Payouts $payouts, Sandbox $s
     same('success', $found['transaction_status']);
     $world->restore('paid');
     same('PENDING', $payouts->status(PAYOUT));
-    same('ignored', $world->assume(['reference_id' => 'ignored'])['reference_id']);
-    same('unique', $sandbox->world('other')->assume([])['reference_id']);
+    same('oldest_first', $world->assume(['list_order' => 'oldest_first'])['list_order']);
+    same('newest_first', $sandbox->world('other')->assume([])['list_order']);
     same(InvalidArgumentException::class, thrown(fn () => $sandbox->world('Bad Name'))::class);
 };
 

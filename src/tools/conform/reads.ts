@@ -67,7 +67,7 @@ async function readUnknown(session: Session, id: string, name: string) {
   const ofReadings = unknownId.concerns.includes(id) ? [200] : []
   await session.expectError(id, 'not_found', unknown, { ofReadings })
   const invalid = { params: { [name]: 'not-an-id' }, call: 'an id that is not a UUID' }
-  await session.expectError(id, 'validation_failed', invalid, { ofReadings: [404] })
+  await session.expectError(id, 'validation_failed', invalid, { ofReadings: [404, ...ofReadings] })
 }
 
 async function readUsers(session: Session): Promise<string[]> {
