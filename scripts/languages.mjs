@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const MAX_LINES = 300
+const [MAX_LINES, NODE] = [300, process.execPath]
 const MAX_MS = 300_000
 const root = fileURLToPath(new URL('..', import.meta.url))
 const clients = join(root, 'clients')
@@ -102,9 +102,9 @@ function environment(more) {
 
 /** Returns the output of the first command that fails, or undefined. */
 function firstFailure({ cwd, env, prepare, test, onlyInExec }) {
-  const exec = [process.execPath, bin, 'exec', '--clock', 'frozen']
-  const inExec = [[...exec, '--', ...test], [...exec, '--scenario', 'go-live', '--', ...test]]
-  for (const [command, ...args] of [...prepare, ...(onlyInExec ? [] : [test]), ...inExec]) {
+  const exec = (...more) => [NODE, bin, 'exec', '--clock=frozen', ...more, '--', ...test]
+  const runs = [...(onlyInExec ? [] : [test]), exec(), exec('--scenario=go-live')]
+  for (const [command, ...args] of [...prepare, ...runs]) {
     const options = { cwd: join(clients, cwd), env: environment(env), timeout: MAX_MS }
     const { status, signal, error, stdout, stderr } = spawnSync(command, args, {
       ...options,

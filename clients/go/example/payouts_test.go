@@ -125,6 +125,7 @@ func TestGoRepeatsAPostThatHasAnIdempotencyKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Authorization", "Bearer "+payouts.Token)
 		request.Header.Set("Idempotency-Key", "one")
 		if !canRepeat {
 			request.GetBody = nil
