@@ -5,15 +5,15 @@ import { join } from 'node:path'
 
 const BUDGETS = [
   { part: 'core', unit: 'lines', goal: 23_500, limit: 32_300 },
-  { part: 'tools', unit: 'lines', goal: 10_500, limit: 13_600 },
+  { part: 'tools', unit: 'lines', goal: 10_500, limit: 12_700 },
   { part: 'scripts and bench', unit: 'lines', goal: 2_500, limit: 2_500 },
   { part: 'test', unit: 'lines', goal: 32_000, limit: 43_400 },
-  { part: 'src', unit: 'files', goal: 320, limit: 338 },
+  { part: 'src', unit: 'files', goal: 320, limit: 330 },
 ]
 
 const filesIn = (folder) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(ts|tsx|css|mjs|cjs|sh)$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.(ts|tsx|mjs|cjs)$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
 const linesOf = (files) =>
   files.reduce((sum, file) => sum + readFileSync(file, 'utf8').split('\n').length - 1, 0)

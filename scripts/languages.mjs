@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { delimiter, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const [MAX_LINES, NODE] = [300, process.execPath]
+const MAX_LINES = 300
+const NODE = process.execPath
 const MAX_MS = 300_000
 const root = fileURLToPath(new URL('..', import.meta.url))
 const clients = join(root, 'clients')

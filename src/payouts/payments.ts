@@ -8,7 +8,7 @@ import {
   utrForm,
   utrOfSuccess,
 } from '../assumptions/payments.ts'
-import { statusWords } from '../assumptions/responses.ts'
+import { statusWords, unknownId } from '../assumptions/responses.ts'
 import type { BankAccountRow } from '../model/bank-account.ts'
 import { type ErrorCode, SandboxError } from '../model/errors.ts'
 import { quoteInput } from '../model/mask.ts'
@@ -295,6 +295,9 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
 
   return {
     get: lifecycle.get,
+    /** The payment with this id as a list; throws `not_found` if the reading of `unknown_id` says so. */
+    ofId: (id: string) =>
+      assumed.get(unknownId).isEmpty && !payments.get(id) ? [] : [lifecycle.get(id)],
     /** Throws the errors of POST /transaction without changing anything. */
     check: checkInput,
     /** Creates a payment and schedules its steps. */

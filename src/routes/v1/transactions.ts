@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import { unknownId } from '../../assumptions/responses.ts'
 import { operation } from '../../http/operation.ts'
 import { Uuid } from '../../model/formats.ts'
 import { pagesOf, success } from '../../model/paging.ts'
@@ -67,10 +66,8 @@ export const transactionOperations = [
     params: z.object({ transaction_id: Uuid }),
     status: 200,
     response: TransactionsResponse,
-    handle({ payments, views, assumed, tables }, { params }) {
-      const { transaction_id: id } = params
-      const isMissing = assumed.get(unknownId).isEmpty && !tables.tables.payments.get(id)
-      const found = isMissing ? [] : [views.transaction(payments.get(id))]
+    handle({ payments, views }, { params }) {
+      const found = payments.ofId(params.transaction_id).map(views.transaction)
       return success(200, 'Transaction fetched successfully', found)
     },
   }),

@@ -45,9 +45,9 @@ export const webhookOperations = [
     status: 200,
     response: GetWebhookResponse,
     handle(world) {
-      const isNull = world.assumed.get(missingWebhook).isNull && !world.webhooks.current()
-      const data = isNull ? null : webhookData(world, world.webhooks.get())
-      return { message: 'Webhook fetched successfully', data }
+      const { webhooks, assumed } = world
+      const row = assumed.get(missingWebhook).isNull ? webhooks.current() : webhooks.get()
+      return { message: 'Webhook fetched successfully', data: row ? webhookData(world, row) : null }
     },
   }),
   operation({
