@@ -9,6 +9,7 @@ import type { McpHandler } from './http/app-deps.ts'
 import { hostNameOf } from './http/guards.ts'
 import { createLog } from './log.ts'
 import { problemText } from './model/errors.ts'
+import { runLate } from './routes/v1/operations.ts'
 import { nodeCrypto } from './runtime/node-modules.ts'
 import { wallNow } from './runtime/real-time.ts'
 import { type Library, shippedLibrary } from './scenarios/library.ts'
@@ -174,6 +175,7 @@ export async function assemble(options: Options, content: Content, log: Log) {
       scenario: options.scenario,
       assume: options.assume,
     },
+    runLate,
     maxClients: options['max-clients'],
     autoClients: !options['no-auto-clients'],
     webhooks: {

@@ -8,7 +8,7 @@ import { fixturesOf, readFixtures, shippedWorlds } from '../src/content/fixtures
 import type { Endpoint } from '../src/http/endpoint.ts'
 import { ErrorResponse } from '../src/model/errors.ts'
 import { ADMIN_CALLS } from '../src/routes/admin/admin-calls.ts'
-import { OPERATIONS } from '../src/routes/v1/operations.ts'
+import { OPERATIONS, runLate } from '../src/routes/v1/operations.ts'
 import { shippedLibrary } from '../src/scenarios/library.ts'
 import { readLibrary } from '../src/scenarios/read-library.ts'
 import { answerMcp } from '../src/server.ts'
@@ -157,6 +157,7 @@ export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {
       ...options.begin,
     },
     library: SHIPPED,
+    runLate,
     maxClients: 1000,
     autoClients: true,
     webhooks: { allow: [], time: 'wall', retries: 'fast' },

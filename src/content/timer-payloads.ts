@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { UTR_TIMER } from '../model/payment.ts'
 import { safeParse } from '../model/validation-errors.ts'
+import { VISIBLE_TIMER } from '../payouts/lifecycle.ts'
 import {
   BankStep,
   KycStep,
@@ -8,6 +9,23 @@ import {
   TIMELINE_ACTIONS,
   TransactionStep,
 } from '../scenarios/compiled.ts'
+import { CREATING } from '../scenarios/operations-and-events.ts'
+
+/** The kind of the timer of a call that runs after its caller got no response. */
+export const LATE_CALL = 'call.late'
+/** Such a call, with the later steps of what it creates, and its idempotency key. */
+const LateCall = z.strictObject({
+  operation: z.enum(CREATING),
+  body: z.looseObject({}),
+  lifecycles: z.strictObject({
+    transaction: z.exactOptional(z.array(TransactionStep)),
+    bank: z.exactOptional(z.array(BankStep)),
+    kyc: z.exactOptional(z.array(z.array(KycStep).nullish())),
+    visible_after_ms: z.int().min(0).optional(),
+  }),
+  key: z.exactOptional(z.string()),
+})
+export type LateCall = z.infer<typeof LateCall>
 
 /** The payloads of timers by kind, to check a state document that a person may have written. */
 
@@ -51,6 +69,11 @@ const PAYLOADS: Readonly<Record<string, { payload: z.ZodType; needsResource?: bo
       event_id: z.string().max(1_000),
       attempt: z.int().min(1),
     }),
+    needsResource,
+  },
+  [LATE_CALL]: { payload: LateCall },
+  [VISIBLE_TIMER]: {
+    payload: z.strictObject({ table: z.enum(['users', 'kyc', 'bank_accounts', 'payments']) }),
     needsResource,
   },
   'timeline.entry': { payload: StoredTimelineEntry.extend({ do: action }) },

@@ -16,8 +16,11 @@ export type StoredResponse = {
   fault?: ResponseFault | undefined
 }
 
-/** Stores a response for the key of its request. */
-export type StoreResponse = (answer: StoredResponse) => void
+/** The status of a stored response that comes later. */
+export const COMES_LATER = 0
+
+/** Stores a response for the key of its request, and returns the id of its row. */
+export type StoreResponse = (answer: StoredResponse) => string
 
 /** The key of a header, with or without quotes; throws if it is empty or too long. */
 export function keyOf(header: string): string {
@@ -42,13 +45,13 @@ const canonicalText = (value: unknown): string =>
 
 /** Returns the stored response of a key, or `undefined` for a new key; throws if the key cannot be used. */
 function findStored(world: World, scoped: string, fingerprint: string): StoredResponse | undefined {
-  if (running.get(world)?.has(scoped)) {
+  const row = world.tables.tables.idempotency.get(scoped)
+  if (running.get(world)?.has(scoped) || row?.status === COMES_LATER) {
     throw new SandboxError(
       'idempotency_in_flight',
       'A request with this Idempotency-Key is still running. Wait, then send the same request with the same key again.',
     )
   }
-  const row = world.tables.tables.idempotency.get(scoped)
   if (!row || row.expires_at <= world.clock.now()) return undefined
   if (row.fingerprint !== fingerprint) {
     throw new SandboxError(
@@ -95,6 +98,7 @@ export async function runOnce(
         const expires_at = world.clock.now() + RETENTION_MS
         world.tables.put('idempotency', { key: scoped, fingerprint, status, body, expires_at })
       })
+      return scoped
     })
   } finally {
     keys.delete(scoped)

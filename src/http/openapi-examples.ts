@@ -36,6 +36,7 @@ export async function exampleResponses(operations: readonly Operation[]): Promis
     // The operations are called directly, so no scenario decides.
     library: createLibrary(new Map([['default', inlineEntry('default', { rules: [] })]])),
     start: { randomSeed: 1, clock: 'frozen', clockSpeed: 1, scenario: 'default', assume: {} },
+    runLate: () => false,
     maxClients: 100,
     autoClients: false,
     webhooks: { allow: [], time: 'wall', retries: 'fast' },

@@ -6,7 +6,9 @@ import type { OperationId } from '../scenarios/operations-and-events.ts'
 
 /** The later steps of what a call creates; those of KYC are one list for each document. */
 export type Lifecycles = Omit<LifecycleOutcome, 'kyc'> & {
-  kyc?: readonly (readonly KycStep[] | undefined)[]
+  kyc?: readonly (readonly KycStep[] | null | undefined)[]
+  /** How long reads do not find what the call creates. */
+  visible_after_ms?: number | undefined
 }
 
 /** The decision about a call: the response, the later steps of what it creates, and the rule. */
@@ -19,6 +21,8 @@ export type CallDecision = ResponseOutcome & {
 
 // Limits the length of the header: a call with fifty documents can match fifty rules.
 const MAX_RULES_NAMED = 8
+
+const RESPONSE_KEYS = ['respond', 'delay', 'fault', 'visible_after_ms'] as const
 
 const nameOf = ({ scenario, rule }: Pick<Decision, 'scenario' | 'rule'>) => `${scenario}: ${rule}`
 
@@ -64,13 +68,13 @@ export function decideCall(operation: OperationId, request: FastifyRequest): Cal
   const outcome = decision?.outcome ?? {}
   if (operation === 'submitKyc' && runsOperation(outcome))
     return decideDocuments(request, name, decision)
-  const { transaction, bank } = outcome
+  const { transaction, bank, visible_after_ms } = outcome
   return {
     ...outcome,
     rule: rulesOf([decision]),
     // The rule that decides the lifecycle is the first one.
     stepsRule: decision && transaction && nameOf(decision),
-    lifecycles: { ...(transaction && { transaction }), ...(bank && { bank }) },
+    lifecycles: { ...(transaction && { transaction }), ...(bank && { bank }), visible_after_ms },
   }
 }
 
@@ -87,15 +91,16 @@ function decideDocuments(
   for (const item of items) {
     const one = request.world.scenarios.decide(callOf('submitKyc', request, item), name)
     decisions.push(one)
-    if (one && (one.outcome.respond || one.outcome.delay || one.outcome.fault)) responding ??= one
+    if (one && RESPONSE_KEYS.some((key) => one.outcome[key] !== undefined)) responding ??= one
     // If the call is not executed, the remaining documents count no hits.
     if (responding && !runsOperation(responding.outcome)) break
   }
+  const outcome: ResponseOutcome = { ...responding?.outcome, ...decision?.outcome }
+  const { visible_after_ms } = outcome
   return {
-    ...responding?.outcome,
-    ...decision?.outcome,
+    ...outcome,
     // The rule of the response is named first.
     rule: rulesOf([decision, responding, ...decisions]),
-    lifecycles: { kyc: decisions.map((one) => one?.outcome.kyc) },
+    lifecycles: { kyc: decisions.map((one) => one?.outcome.kyc), visible_after_ms },
   }
 }

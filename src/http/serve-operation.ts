@@ -1,11 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { idempotencyKey, type TokenUse, trailingSlash } from '../assumptions/requests.ts'
 import { errorBody, newWords } from '../assumptions/responses.ts'
+import { LATE_CALL } from '../content/timer-payloads.ts'
+import { runsOperation } from '../scenarios/decide.ts'
 import { depsOf } from './app-deps.ts'
 import { hangUpSignal } from './connection.ts'
 import type { Input } from './endpoint.ts'
 import { JSON_TYPE, noRoute } from './errors.ts'
-import { keyOf, runOnce, type StoredResponse, type StoreResponse } from './idempotency.ts'
+import {
+  COMES_LATER,
+  keyOf,
+  runOnce,
+  type StoredResponse,
+  type StoreResponse,
+} from './idempotency.ts'
 import { logRequest } from './log-request.ts'
 import type { Operation } from './operation.ts'
 import { type CallDecision, decideCall } from './scenario-decision.ts'
@@ -38,22 +46,28 @@ const isUnchanged = ({ decision: { respond, delay, fault } }: Call) => !respond 
 
 /**
  * The scenario's own response, or the response of the operation if it is executed. `store` stores the response of the
- * operation in the same change; a response in its place is not stored, so that a retry may execute the operation.
+ * operation in the same change; if the operation is not executed, nothing is stored, so that a retry may execute it.
  */
 function respond(call: Call, store?: StoreResponse): StoredResponse {
   const { op, request, decision, checked } = call
   const { world } = request
-  const { fault } = decision
+  const { fault, late_ms, lifecycles } = decision
   function execute() {
-    const result = op.handle(world, inputOf(request), decision.lifecycles, checked)
+    const result = op.handle(world, inputOf(request), lifecycles, checked)
     const body = JSON.stringify(world.assumed.get(newWords)(result))
     store?.({ status: op.status, body })
-    return { status: op.status, body, fault }
+    return { status: op.status, body }
   }
-  if (decision.respond)
-    return { ...respondedWith(decision.respond, world.assumed.get(errorBody)), fault }
-  if (fault && decision.at !== 'after') return { status: op.status, body: '{}', fault }
-  return store ? world.change(execute) : execute()
+  function executeLater(after: number) {
+    const key = store?.({ status: COMES_LATER, body: '' })
+    const payload = { operation: op.id, body: request.body, lifecycles, ...(key && { key }) }
+    world.scheduler.schedule({ due_at: world.clock.now() + after, kind: LATE_CALL, payload })
+  }
+  let done: StoredResponse = { status: op.status, body: '{}' }
+  if (late_ms !== undefined) world.change(() => executeLater(late_ms))
+  else if (runsOperation(decision)) done = store ? world.change(execute) : execute()
+  if (decision.respond) done = respondedWith(decision.respond, world.assumed.get(errorBody))
+  return { ...done, fault }
 }
 
 /** The same, after the delay of a scenario. */

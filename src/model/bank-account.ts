@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { MaskedIfsc, MaskedNumber, sandboxDefault } from './client.ts'
-import { Timestamp, Uuid } from './formats.ts'
+import { Timestamp, Uuid, VisibleAt } from './formats.ts'
 import { envelope } from './paging.ts'
 
 export const AccountNumber = z
@@ -34,6 +34,7 @@ export const BankAccountRow = z.strictObject({
   account_name: z.string(),
   created_at: Timestamp,
   updated_at: Timestamp,
+  visible_at: VisibleAt,
 })
 export type BankAccountRow = z.infer<typeof BankAccountRow>
 

@@ -25,6 +25,9 @@ export const Timestamp = z.iso
   .datetime({ precision: 3 })
   .meta({ examples: ['2026-01-01T09:30:00.000Z'] })
 
+/** Until when reads do not find a row, if a scenario has said so. */
+export const VisibleAt = z.exactOptional(Timestamp)
+
 /** The last instant (ms) that a timestamp with a four-digit year can express. */
 export const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z')
 

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { ANY_VALUE, MaskedNumber, SUCCESS, sandboxDefault } from './client.ts'
-import { DAY_FIRST, IsoDate, Timestamp, text, Uuid, yearFirst } from './formats.ts'
+import { DAY_FIRST, IsoDate, Timestamp, text, Uuid, VisibleAt, yearFirst } from './formats.ts'
 import { maskNumber } from './mask.ts'
 import { envelope } from './paging.ts'
 import { User } from './user.ts'
@@ -63,13 +63,14 @@ export const KycRow = z.strictObject({
   metadata: KycMetadata.nullable(),
   created_at: Timestamp,
   updated_at: Timestamp,
+  visible_at: VisibleAt,
 })
 export type KycRow = z.infer<typeof KycRow>
 
 /** Interface 2.2. */
 export const KycRecord = z
   .strictObject({
-    ...KycRow.omit({ metadata: true, created_at: true, updated_at: true }).shape,
+    ...KycRow.omit({ metadata: true, created_at: true, updated_at: true, visible_at: true }).shape,
     document_number: MaskedNumber,
     // The words of every reading of `status_words`.
     kyc_status: sandboxDefault(z.enum([...KycStatus.options, 'verified'])),

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { BankStatus } from './bank-account.ts'
-import { Timestamp, Uuid } from './formats.ts'
+import { Timestamp, Uuid, VisibleAt } from './formats.ts'
 import type { KycStatus } from './kyc.ts'
 
 /** The four states of a payment, as the history names them. */
@@ -54,6 +54,7 @@ export const PaymentRow = z.strictObject({
     .optional(),
   /** Who set the status that it has, if not the steps with which it began. */
   set_by: SetBy.optional(),
+  visible_at: VisibleAt,
 })
 export type PaymentRow = z.infer<typeof PaymentRow>
 

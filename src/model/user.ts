@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { sandboxDefault } from './client.ts'
-import { Timestamp, text, Uuid } from './formats.ts'
+import { Timestamp, text, Uuid, VisibleAt } from './formats.ts'
 import { envelope, listFields, listQuery } from './paging.ts'
 
 const UserType = sandboxDefault(z.enum(['individual', 'business']))
@@ -16,6 +16,7 @@ export const UserRow = z.strictObject({
   bank_id: Uuid.nullable(),
   created_at: Timestamp,
   updated_at: Timestamp,
+  visible_at: VisibleAt,
 })
 export type UserRow = z.infer<typeof UserRow>
 
@@ -24,7 +25,7 @@ export const User = z
   .strictObject({
     user_id: Uuid,
     client_id: Uuid,
-    ...UserRow.omit({ user_id: true }).shape,
+    ...UserRow.omit({ user_id: true, visible_at: true }).shape,
   })
   .meta({ id: 'User' })
 

@@ -1,6 +1,6 @@
 import { refusedBankAccount, sameBankAccount } from '../assumptions/accounts.ts'
 import { listOrder } from '../assumptions/lists.ts'
-import { entryStatus, unknownId } from '../assumptions/responses.ts'
+import { entryStatus } from '../assumptions/responses.ts'
 import {
   type AddBankAccount,
   type BankAccountRow,
@@ -11,7 +11,7 @@ import {
 import { SandboxError } from '../model/errors.ts'
 import { maskIfsc, maskNumber } from '../model/mask.ts'
 import type { BankStep } from '../scenarios/compiled.ts'
-import { listPage, WHOLE_LIST } from '../tables/list-page.ts'
+import { listPage, visibleRows, WHOLE_LIST } from '../tables/list-page.ts'
 import { newIdIn } from '../tables/resources.ts'
 import { accountKey } from '../tables/tables.ts'
 import { fieldError, type WorldContext } from '../tables/world-context.ts'
@@ -120,7 +120,7 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
     get: lifecycle.get,
     check,
     /** Adds an account and schedules its steps. Returns the row and the message and metadata of the bank. */
-    add: (input: AddBankAccount, steps = DEFAULT_STEPS) =>
+    add: (input: AddBankAccount, steps = DEFAULT_STEPS, lag?: number) =>
       store.change(() => {
         const known = check(input)
         if (known) return resultOf(known.row, { status: 'success', after_ms: 0 })
@@ -137,14 +137,12 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
           created_at: now,
           updated_at: now,
         }
-        return resultOf(lifecycle.begin(row, steps).row, first)
+        return resultOf(lifecycle.begin(row, steps, lag).row, first)
       }),
     /** Changes the status of a pending account on request. */
     simulate: lifecycle.simulate,
-    /** All accounts of a user. */
-    ofUser: (userId: string) => {
-      if (!assumed.get(unknownId).isEmpty) users.get(userId)
-      return listPage(bank_accounts, 'user', userId, WHOLE_LIST, assumed.get(listOrder)).entries
-    },
+    /** The accounts of a user that reads find, or all of them. */
+    ofUser: (userId: string, rows = visibleRows(bank_accounts, clock)) =>
+      listPage(rows, 'user', userId, WHOLE_LIST, assumed.get(listOrder)).entries,
   }
 }

@@ -15,7 +15,7 @@ import {
 import { maskLogText, quoteInput } from '../model/mask.ts'
 import { validationFailed } from '../model/validation-errors.ts'
 import type { KycStep } from '../scenarios/compiled.ts'
-import { listPage, WHOLE_LIST } from '../tables/list-page.ts'
+import { listPage, visibleRows, WHOLE_LIST } from '../tables/list-page.ts'
 import { newIdIn } from '../tables/resources.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import { createLifecycle, type Transition } from './lifecycle.ts'
@@ -160,7 +160,7 @@ export function createKyc(context: WorldContext & { users: Users }) {
     hintFor: () => '; only a pending record can become success or failed.',
   })
 
-  function submitItem(userId: string, item: KycItem, steps: readonly KycStep[]) {
+  function submitItem(userId: string, item: KycItem, steps: readonly KycStep[], lag?: number) {
     const first = steps[0]!
     const now = clock.iso()
     const kyc_id = newIdIn(kyc, random.uuid)
@@ -181,7 +181,7 @@ export function createKyc(context: WorldContext & { users: Users }) {
       created_at: now,
       updated_at: now,
     }
-    const entry = lifecycle.begin(row, steps)
+    const entry = lifecycle.begin(row, steps, lag)
     return {
       status: assumed.get(entryStatus)(first.status !== 'failed'),
       message: messageOf(document_type, first),
@@ -199,19 +199,21 @@ export function createKyc(context: WorldContext & { users: Users }) {
     /** Stores each item as a record. `stepsOfItems` has the steps of a scenario for each item, if there are any. */
     submit: (
       { user_id, kyc: items }: SubmitKyc,
-      stepsOfItems: readonly (readonly KycStep[] | undefined)[] = [],
+      stepsOfItems: readonly (readonly KycStep[] | null | undefined)[] = [],
+      lag?: number,
     ) =>
       store.change(() => {
         users.get(user_id, 'user_id')
         return items.map((item, i) => {
           const bad = formatError(item, today())
-          return submitItem(user_id, item, bad ? [bad] : (stepsOfItems[i] ?? defaultSteps(item)))
+          const steps = bad ? [bad] : (stepsOfItems[i] ?? defaultSteps(item))
+          return submitItem(user_id, item, steps, lag)
         })
       }),
     /** Changes the status of a pending record on request. */
     simulate: lifecycle.simulate,
-    /** All records of a user. */
-    ofUser: (userId: string) =>
-      listPage(kyc, 'user', userId, WHOLE_LIST, assumed.get(listOrder)).entries,
+    /** The records of a user that reads find, or all of them. */
+    ofUser: (userId: string, rows = visibleRows(kyc, clock)) =>
+      listPage(rows, 'user', userId, WHOLE_LIST, assumed.get(listOrder)).entries,
   }
 }

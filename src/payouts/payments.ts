@@ -24,7 +24,7 @@ import {
 } from '../model/payment.ts'
 import type { CreateTransaction } from '../model/transaction.ts'
 import type { TransactionStep } from '../scenarios/compiled.ts'
-import { joinedIndexes, listPage } from '../tables/list-page.ts'
+import { isVisible, joinedIndexes, listPage, visibleRows } from '../tables/list-page.ts'
 import { drawUntil, newIdIn } from '../tables/resources.ts'
 import { fieldError, notFound, type WorldContext } from '../tables/world-context.ts'
 import { createLifecycle, type Transition } from './lifecycle.ts'
@@ -222,7 +222,6 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
   const { payments } = store.tables
   const checkInput = createPaymentCheck(context)
   const utrs = createUtrs(context)
-  const bothSides = joinedIndexes(payments, 'user', 'other_user')
   const lifecycle = createLifecycle<'transaction', Step>(context, {
     kind: 'transaction',
     noun: 'transaction',
@@ -258,7 +257,7 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
     type: PaymentRow['transaction_type'],
     { payer_id, account }: Parties,
     steps: readonly TransactionStep[],
-    setBy?: SetBy,
+    { lag, setBy }: { lag?: number | undefined; setBy?: SetBy } = {},
   ) {
     const now = clock.iso()
     const transaction_id = newIdIn(payments, random.uuid)
@@ -287,17 +286,21 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
       earlier: undefined,
       set_by: setBy,
     }
-    return lifecycle.begin(row, steps)
+    return lifecycle.begin(row, steps, lag)
   }
 
-  const page = (index: string, key: string, query: ListQuery, first = assumed.get(listOrder)) =>
-    listPage(payments, index, key, query, first)
+  const page = (index: string, key: string, query: ListQuery) =>
+    listPage(visibleRows(payments, clock), index, key, query, assumed.get(listOrder))
 
   return {
     get: lifecycle.get,
-    /** The payment with this id as a list; throws `not_found` if the reading of `unknown_id` says so. */
-    ofId: (id: string) =>
-      assumed.get(unknownId).isEmpty && !payments.get(id) ? [] : [lifecycle.get(id)],
+    /** The payment with this id as a list, as reads find it; throws `not_found` if the reading of `unknown_id` says so. */
+    ofId(id: string) {
+      const entry = payments.entry(id)
+      if (entry && isVisible(entry.row, clock)) return [entry]
+      if (assumed.get(unknownId).isEmpty) return []
+      throw notFound('transaction', quoteInput(id))
+    },
     /** Throws the errors of POST /transaction without changing anything. */
     check: checkInput,
     /** Creates a payment and schedules its steps. */
@@ -305,23 +308,27 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
       input: CreateTransaction,
       steps: readonly TransactionStep[] = DEFAULT_STEPS,
       parties = checkInput(input),
-    ) => store.change(() => make(input, 'debit', parties, steps)),
+      lag?: number,
+    ) => store.change(() => make(input, 'debit', parties, steps, { lag })),
     /** Creates a payment for a timeline: a `credit` or a payout. */
     createByTimeline: (
       type: PaymentRow['transaction_type'],
       input: CreateTransaction,
       steps: readonly TransactionStep[] = DEFAULT_STEPS,
-    ) => store.change(() => make(input, type, checkInput(input), steps, 'timeline')),
+    ) => store.change(() => make(input, type, checkInput(input), steps, { setBy: 'timeline' })),
     /** Changes the status of a payment on request and cancels its scheduled steps. */
     simulate: lifecycle.simulate,
-    /** One page of all payments. */
-    list: (query: ListQuery, first?: 'newest') => page('all', 'all', query, first),
+    /** One page of all payments that reads find. */
+    list: (query: ListQuery) => page('all', 'all', query),
     /** History of the whole client, or only its debits. */
     history: (query: ListQuery, type?: 'debit') =>
       type ? page('type', type, query) : page('all', 'all', query),
     historyOfUser(userId: string, query: ListQuery) {
-      users.get(userId)
-      const listed = assumed.get(userHistory).hasOtherSide ? bothSides : payments
+      users.read(userId)
+      const visible = visibleRows(payments, clock)
+      const listed = assumed.get(userHistory).hasOtherSide
+        ? joinedIndexes(visible, 'user', 'other_user')
+        : visible
       return listPage(listed, 'user', userId, query, assumed.get(listOrder))
     },
   }

@@ -4,12 +4,14 @@ import { type FieldError, SandboxError } from '../model/errors.ts'
 import { quoteField, quoteInput } from '../model/mask.ts'
 import type { ListQuery } from '../model/paging.ts'
 import { type CreateUser, mobileKey, type UserRow } from '../model/user.ts'
-import { listPage } from '../tables/list-page.ts'
+import { isVisible, listPage, visibleRows } from '../tables/list-page.ts'
 import { newIdIn } from '../tables/resources.ts'
 import { notFound, type WorldContext } from '../tables/world-context.ts'
+import { putNew } from './lifecycle.ts'
 
 /** Users; their e-mail and mobile are unique in the client unless a reading says otherwise. */
-export function createUsers({ store, clock, random, events, assumed }: WorldContext) {
+export function createUsers(context: WorldContext) {
+  const { store, clock, random, events, assumed } = context
   const { users } = store.tables
 
   /** Returns a user or throws `not_found`; `field` is the body field of the id, if the id is in a body. */
@@ -40,12 +42,22 @@ export function createUsers({ store, clock, random, events, assumed }: WorldCont
 
   return {
     get,
-    create: (input: CreateUser) =>
+    /** Returns a user as a read finds it, or throws `not_found`. */
+    read(id: string) {
+      const row = users.get(id)
+      if (row && !isVisible(row, clock)) throw notFound('user', quoteInput(id))
+      return get(id)
+    },
+    /** Throws the errors of POST /user without changing anything. */
+    check(input: CreateUser) {
+      if (assumed.get(duplicateUser).isRefused) rejectDuplicates(input)
+    },
+    create: (input: CreateUser, lag?: number) =>
       store.change(() => {
         if (assumed.get(duplicateUser).isRefused) rejectDuplicates(input)
         const { email, mobile, user_type } = input
         const now = clock.iso()
-        const entry = store.put('users', {
+        const row: UserRow = {
           user_id: newIdIn(users, random.uuid),
           user_type,
           email,
@@ -55,7 +67,8 @@ export function createUsers({ store, clock, random, events, assumed }: WorldCont
           bank_id: null,
           created_at: now,
           updated_at: now,
-        })
+        }
+        const entry = putNew(context, 'users', row, lag)
         events.emit('user.created', entry.id)
         return entry
       }),
@@ -63,9 +76,9 @@ export function createUsers({ store, clock, random, events, assumed }: WorldCont
     link(id: string, links: Partial<Pick<UserRow, 'pid' | 'tid' | 'bank_id'>>) {
       store.put('users', { ...get(id).row, ...links, updated_at: clock.iso() })
     },
-    /** One page of all users. */
-    list: (query: ListQuery, first = assumed.get(listOrder)) =>
-      listPage(users, 'all', 'all', query, first),
+    /** One page of all users that reads find. */
+    list: (query: ListQuery) =>
+      listPage(visibleRows(users, clock), 'all', 'all', query, assumed.get(listOrder)),
   }
 }
 

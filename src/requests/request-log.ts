@@ -317,10 +317,10 @@ export function requestsOfPayment(
     all.push(call)
     // A call that was not valid created nothing.
     if (!isCreation || !call.isDecided || call.replayed) continue
-    if (call.status === undefined) lost ??= call
-    else if (hasId && call.status < 300) created = call
+    if (call.status === undefined || call.status >= 300) lost ??= call
+    else if (hasId) created = call
   }
-  // Of the calls without a response, earlier ones did not arrive: after the one that created it, the reference is in use.
+  // Of the calls without a response of their own, earlier ones did not arrive: after the one that created it, the reference is in use.
   return { created: created ?? lost, all }
 }
 

@@ -52,12 +52,16 @@ const paymentSteps = (steps: OutcomeDefinition['transaction']) =>
 
 function compileTurn(definition: OutcomeDefinition | 'pass'): Turn | 'pass' {
   if (definition === 'pass') return 'pass'
-  const { kyc, bank, transaction, respond, delay, fault, at } = definition
+  const { kyc, bank, transaction, respond, delay, fault, effect, after, visible_after } = definition
+  // An effect at once is one before the response.
+  const at = effect && ms(after) === 0 ? 'after' : definition.at
   const response = omitUndefined({
     respond,
     delay: delayOf(delay),
     fault,
-    at: fault && (at ?? 'before'),
+    at: fault ? (at ?? 'before') : at,
+    late_ms: ms(after) || undefined,
+    visible_after_ms: ms(visible_after) || undefined,
   }) as ResponseOutcome
   const lifecycle = omitUndefined({
     kyc: compileSteps(kyc),
@@ -115,11 +119,12 @@ function compileRule(definition: RuleDefinition, names: Names): CompiledRule {
 }
 
 function compileWebhookRule(definition: WebhookRuleDefinition, names: Names): CompiledWebhookRule {
-  const { delay, hold_until: holdUntil, ...rest } = definition.then
+  const { delay = '0s', copies = 1, hold_until: holdUntil, ...rest } = definition.then
+  const delays = typeof copies === 'number' ? Array<string>(copies).fill(delay) : copies
   return {
     ...compileLimits(definition, EVENT_PARTS, names),
     events: eventsOf(definition.when.event),
-    outcome: omitUndefined({ ...rest, delay: delayOf(delay), holdUntil }) as WebhookOutcome,
+    outcome: omitUndefined({ ...rest, copies: delays.map(delayOf), holdUntil }) as WebhookOutcome,
   }
 }
 

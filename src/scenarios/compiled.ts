@@ -64,12 +64,19 @@ export type BankStep = z.infer<typeof BankStep>
 /** How a response is broken. */
 export type ResponseFault = NonNullable<OutcomeDefinition['fault']>
 
-/** How a call gets its response: a scripted one, a delayed one, or a broken one. If `fault` is set, `at` is set too. */
+/**
+ * How a call gets its response: a scripted one, a delayed one, or a broken one, and when a reader sees its effect. If
+ * `fault` is set, `at` is set too.
+ */
 export type ResponseOutcome = {
   respond?: NonNullable<OutcomeDefinition['respond']>
   delay?: Delay
   fault?: ResponseFault
   at?: 'before' | 'after'
+  /** The operation runs this long after the response. */
+  late_ms?: number
+  /** How long reads and lists do not have what the call creates. */
+  visible_after_ms?: number
 }
 
 /** The lifecycle of the resource that the call creates. The lists are never empty. */
@@ -87,9 +94,8 @@ export type Turn = { response?: ResponseOutcome; lifecycle?: LifecycleOutcome }
 
 /** How an event is sent. */
 export type WebhookOutcome = DeliveryFault & {
-  delay?: Delay
-  /** The total number of sends. */
-  copies?: number
+  /** The delay of each copy; without it there is one copy, in its place. */
+  copies?: readonly Delay[]
   drop?: true
   holdUntil?: EventName
 }

@@ -11,9 +11,9 @@ import { passesAll, type RuleCall, type RuleEvent } from './match.ts'
 import type { OperationId } from './operations-and-events.ts'
 import { counterFor } from './references.ts'
 
-/** Whether the operation runs: no scripted response replaces it, and no fault happens before it. */
-export const runsOperation = ({ respond, fault, at }: ResponseOutcome): boolean =>
-  respond === undefined && (fault === undefined || at === 'after')
+/** Whether the operation runs, now or later: no scripted response replaces it, and no fault happens before it. */
+export const runsOperation = ({ respond, fault, at, late_ms }: ResponseOutcome): boolean =>
+  (respond === undefined && fault === undefined) || at === 'after' || late_ms !== undefined
 
 /** How often a rule's `when` matched (for one value of its `key`), and how often the rule acted. */
 export type Counter = { matched: number; hits: number }
@@ -53,7 +53,7 @@ const NEVER: Counter = { matched: 0, hits: 0 }
 /**
  * Creates the decider: the only place that decides what happens to calls and events.
  *
- * There are two decisions for a call: its response (`respond`, `delay`, `fault`), and the lifecycle of the resource that it
+ * There are two decisions for a call: its response (`respond`, `delay`, `fault`, `visible_after`), and the lifecycle of the resource that it
  * creates (`kyc`, `bank`, `transaction`). The first matching rule with an outcome for a decision makes it, so a rule that
  * only delays leaves the lifecycle of a payment to the rules below it. A rule that makes both decisions is counted once. If a
  * response replaces the operation, there is no lifecycle to decide, and no rule is counted for it.

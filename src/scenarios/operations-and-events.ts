@@ -36,6 +36,12 @@ export const EVENTS = [
 ] as const
 export type EventName = (typeof EVENTS)[number]
 
+/** How a response is broken: the words of `fault`. */
+export const FAULTS = ['reset', 'hang', 'empty', 'malformed', 'truncate'] as const
+
+/** The operations that create a row. */
+export const CREATING = ['createUser', 'submitKyc', 'addBankAccount', 'createTransaction'] as const
+
 /** Returns the events that a pattern matches: a name, `transaction.*`, or `*`. Returns none for an unknown name. */
 export function eventsOf(pattern = '*'): readonly EventName[] {
   if (!pattern.endsWith('*')) return EVENTS.filter((event) => event === pattern)

@@ -1,7 +1,15 @@
 import * as z from 'zod'
 import { BankLifecycle, KycLifecycle, TransactionLifecycle } from './lifecycle-schema.ts'
-import { EVENTS } from './operations-and-events.ts'
-import { AnyJson, type Check, crossCheck, Delay, isMissing, type Report } from './schema-parts.ts'
+import { EVENTS, FAULTS } from './operations-and-events.ts'
+import {
+  AnyJson,
+  type Check,
+  crossCheck,
+  Delay,
+  Duration,
+  isMissing,
+  type Report,
+} from './schema-parts.ts'
 import { oneOf, quoteValue } from './wording.ts'
 
 /** All header names except those that frame the response: the server sets those itself. */
@@ -29,7 +37,7 @@ const Respond = z
   })
   .meta({
     id: 'Respond',
-    description: 'Sends this response. The operation does not run.',
+    description: 'Sends this response. The operation runs only with at: after or an effect.',
   })
 
 const fields = {
@@ -40,49 +48,68 @@ const fields = {
   ),
   respond: Respond.optional(),
   delay: Delay.optional(),
-  fault: z
-    .enum(['reset', 'hang', 'empty', 'malformed', 'truncate'])
-    .optional()
-    .describe('How the response is broken.'),
+  fault: z.enum(FAULTS).optional().describe('How the response is broken.'),
   at: z
     .enum(['before', 'after'])
     .optional()
-    .describe('Whether the fault happens before (default) or after the operation runs.'),
+    .describe(
+      'When the fault happens or the response of respond is sent: before the operation, which then does not run (default), or after it.',
+    ),
+  effect: z
+    .literal('after_timeout')
+    .optional()
+    .describe('The operation runs although its caller got no response, or that of respond.'),
+  after: Duration.optional().describe('How long after the response the effect comes: at once.'),
+  visible_after: Duration.optional().describe(
+    'What the call creates is missing from reads and lists for this time.',
+  ),
 }
 
 /** The fields of an outcome that describe a lifecycle. */
 export const LIFECYCLES = ['kyc', 'bank', 'transaction'] as const
+/** The fields about what the call creates. */
+const CREATED = [...LIFECYCLES, 'visible_after'] as const
 
 /** Checks that the parts of an outcome can happen together. */
-function checkOutcome({ respond, fault, at, ...rest }: OutcomeDefinition, report: Report) {
+function checkOutcome(outcome: OutcomeDefinition, report: Report) {
+  const { respond, fault, at, effect, after } = outcome
   const reject = (key: string, message: string) => report([key], message, 'key')
-  const lifecycle = LIFECYCLES.find((kind) => rest[kind] !== undefined)
-  if (at !== undefined && fault === undefined)
-    reject('at', '`at` says when the fault happens; add `fault`, or remove `at`')
-  if (respond && lifecycle)
+  const created = CREATED.find((kind) => outcome[kind] !== undefined)
+  const isLost = respond !== undefined || fault !== undefined
+  if (at !== undefined && !isLost)
     reject(
-      lifecycle,
-      `\`respond\` replaces the operation, so no \`${lifecycle}\` is created; remove one`,
+      'at',
+      '`at` says when the fault or the response happens; add `fault` or `respond`, or remove `at`',
     )
+  if (effect && !isLost)
+    reject(
+      'effect',
+      'the caller must get no response of its own; add fault: hang, or remove `effect`',
+    )
+  if (effect && at !== undefined)
+    reject('at', '`effect` says when the operation runs; remove `at`, or `effect`')
+  if (after !== undefined && !effect)
+    reject('after', '`after` says when the effect comes; add effect: after_timeout, or remove it')
   if (respond && fault && !['malformed', 'truncate'].includes(fault)) {
     reject(
       'fault',
       `the fault \`${fault}\` sends no response, so \`respond\` has no effect; remove one`,
     )
   }
-  if (respond && at === 'after')
-    reject('at', '`respond` replaces the operation, and `at: after` would run it; remove one')
-  if (fault && !respond && lifecycle && at !== 'after') {
-    reject(
-      lifecycle,
-      `the fault happens before the operation, so no \`${lifecycle}\` is created; add at: after, or remove one`,
-    )
+  if (isLost && created && at !== 'after' && !effect) {
+    const why = respond
+      ? '`respond` replaces the operation'
+      : 'the fault happens before the operation'
+    reject(created, `${why}, so no row is created; add at: after, or remove \`${created}\``)
   }
 }
 
 const checkFields = (outcome: OutcomeDefinition, { report, isValid, isEmpty }: Check) => {
   if (!isValid()) return
-  if (isEmpty) report([], 'an empty outcome; write kyc, bank, transaction, respond, delay or fault')
+  if (isEmpty) {
+    const words = 'kyc, bank, transaction, respond, delay, fault or visible_after'
+    report([], `an empty outcome; write ${words}`)
+  }
   checkOutcome(outcome, report)
 }
 
@@ -134,7 +161,10 @@ export const WebhookOutcome = z
   .strictObject(
     {
       delay: Delay.optional(),
-      copies: z.int().min(1).max(100).optional().describe('How often the event is sent in total.'),
+      copies: z
+        .union([z.int().min(1).max(100), z.array(Delay).min(1).max(100)])
+        .optional()
+        .describe('How often the event is sent in total, or a list with the delay of each copy.'),
       drop: z.literal(true).optional().describe('The event is never sent.'),
       hold_until: z
         .enum(EVENTS)
@@ -161,6 +191,8 @@ export const WebhookOutcome = z
     crossCheck((then, { report, isValid, isEmpty }) => {
       if (!isValid()) return
       const { drop, ...others } = then
+      if (Array.isArray(then.copies) && then.delay !== undefined)
+        report(['delay'], '`copies` has the delay of each copy; remove `delay`', 'key')
       const names = Object.keys(others)
       if (isEmpty) {
         const words = 'delay, copies, drop, hold_until, signature, timestamp, body or lost_attempts'

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { isObject } from '../model/formats.ts'
 import { operationsOf } from './match.ts'
-import { eventsOf, type OperationId } from './operations-and-events.ts'
+import { CREATING, eventsOf, type OperationId } from './operations-and-events.ts'
 import {
   LIFECYCLES,
   sequenceFields,
@@ -11,7 +11,7 @@ import {
 } from './outcome-schema.ts'
 import { type Check, crossCheck, type Mapping, mustBe, text } from './schema-parts.ts'
 import { EventWhen, When } from './when-schema.ts'
-import { quoteValue } from './wording.ts'
+import { oneOf, quoteValue } from './wording.ts'
 import type { Path } from './yaml.ts'
 
 const limits = {
@@ -53,6 +53,12 @@ export function outcomesOf({ then, sequence }: Mapping): [path: Path, outcome: u
 function checkOperations(rule: Mapping, operations: readonly OperationId[], check: Check) {
   for (const [path, outcome] of outcomesOf(rule)) {
     if (!isObject(outcome) || !check.isValid(...path)) continue
+    const other = operations.find((one) => !(CREATING as readonly string[]).includes(one))
+    for (const key of ['effect', 'visible_after'] as const)
+      if (outcome[key] !== undefined && other !== undefined) {
+        const message = `\`${key}\` needs a rule for operations that create something, and ${other} does not; name ${oneOf(CREATING)} in \`when\``
+        check.report([...path, key], message, 'key')
+      }
     for (const kind of LIFECYCLES) {
       const operation = CREATING_OPERATION[kind]
       if (outcome[kind] === undefined) continue

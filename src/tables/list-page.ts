@@ -1,5 +1,6 @@
 import type { ListQuery } from '../model/paging.ts'
 import { type Entry, isBefore } from '../store/table.ts'
+import type { Clock } from '../time/clock.ts'
 
 /** What a list reads: a table of one client. */
 type Listed<R> = {
@@ -9,6 +10,24 @@ type Listed<R> = {
 
 /** The query of a list without pages. */
 export const WHOLE_LIST: ListQuery = { page: 1, limit: Number.MAX_SAFE_INTEGER }
+
+/** Whether reads find a row: a scenario can hide a new one for a time. */
+export const isVisible = ({ visible_at }: { visible_at?: string }, clock: Clock): boolean =>
+  visible_at === undefined || visible_at <= clock.iso()
+
+/** A table without the rows that reads do not find yet. */
+export function visibleRows<R extends { visible_at?: string }>(
+  table: Listed<R>,
+  clock: Clock,
+): Listed<R> {
+  if (table.count('hidden', 'all') === 0) return table
+  const rows = (index: string, key: string) =>
+    table.page(index, key, 0, Number.POSITIVE_INFINITY).filter(({ row }) => isVisible(row, clock))
+  return {
+    count: (index, key) => rows(index, key).length,
+    page: (index, key, offset, limit) => rows(index, key).slice(offset, offset + limit),
+  }
+}
 
 /** Two indexes of a table as one; no row has the same key in both. */
 export const joinedIndexes = <R>(table: Listed<R>, ...both: [string, string]): Listed<R> => ({

@@ -13,6 +13,7 @@ import { createRunningAttempts, type RunningAttemptsDeps } from './running-attem
 // These events are only sent on request (defaults: Webhook).
 const ON_REQUEST: ReadonlySet<string> = new Set(['user.created', 'webhook.test'])
 const MAX_RECORDED = 1_000
+const NO_DELAY = { minMs: 0, maxMs: 0 }
 
 export type DeliveriesDeps = WorldContext &
   DeliveryQueueDeps &
@@ -44,12 +45,12 @@ export function createDeliveries(deps: DeliveriesDeps) {
     const { event_id, created_at, body, data } = webhookEvents.create(type, resource_id, override)
     const decision = scenarios.decideWebhook(webhookEvents.callOf(type, resource_id, data))
     const outcome = decision?.outcome ?? {}
-    const copies = outcome.drop ? 1 : (outcome.copies ?? 1)
-    const made = { event_id, type, resource_id, created_at, body, copies }
+    const delays = (!outcome.drop && outcome.copies) || [NO_DELAY]
+    const made = { event_id, type, resource_id, created_at, body, copies: delays.length }
     const event = store.put('events', made).row
     const rule = decision && `${decision.scenario}: ${decision.rule}`
-    return Array.from({ length: copies }, (_, i) =>
-      queue.add(event, i + 1, outcome, rule, skipsOrder),
+    return delays.map((delay, i) =>
+      queue.add(event, { copy: i + 1, delay }, outcome, rule, skipsOrder),
     )
   }
 

@@ -1,6 +1,6 @@
 import { webhookDelivery, webhookOrder } from '../assumptions/webhooks.ts'
 import type { DeliveryFault, DeliveryRow, EventRow } from '../model/delivery.ts'
-import { pointOf } from '../model/duration.ts'
+import { type Delay, pointOf } from '../model/duration.ts'
 import { quoteInput } from '../model/mask.ts'
 import type { WebhookOutcome } from '../scenarios/compiled.ts'
 import { notFound, type WorldContext } from '../tables/world-context.ts'
@@ -61,14 +61,14 @@ export class DeliveryQueue {
   /** Stores a new delivery; with `skipsOrder` it does not wait for earlier events of its resource. */
   add(
     event: EventRow,
-    copy: number,
+    { copy, delay }: { copy: number; delay: Delay },
     outcome: WebhookOutcome,
     rule: string | undefined,
     skipsOrder: boolean,
   ): DeliveryRow {
     const { clock, random } = this.#deps
     const { event_id, type, resource_id, created_at } = event
-    const { delay, drop, holdUntil, signature, timestamp, body, lost_attempts } = outcome
+    const { drop, holdUntil, signature, timestamp, body, lost_attempts } = outcome
     const fault: DeliveryFault = {
       ...(signature && { signature }),
       ...(timestamp && { timestamp }),
@@ -76,8 +76,8 @@ export class DeliveryQueue {
       ...(lost_attempts && { lost_attempts }),
     }
     const held = holdUntil !== undefined && isReachable(holdUntil, resource_id, this.#tables)
-    const fraction = delay && delay.minMs < delay.maxMs ? random.fraction() : 0
-    const delay_ms = delay ? pointOf(delay, fraction) : 0
+    const fraction = delay.minMs < delay.maxMs ? random.fraction() : 0
+    const delay_ms = pointOf(delay, fraction)
     const row: DeliveryRow = {
       delivery_id: deliveryId(event_id, copy),
       event_id,
@@ -85,7 +85,7 @@ export class DeliveryQueue {
       resource_id,
       created_at,
       status: drop ? 'dropped' : 'pending',
-      ordered: !skipsOrder && !drop && !delay && !held && copy === 1,
+      ordered: !skipsOrder && !drop && delay.maxMs === 0 && !held && copy === 1,
       next_attempt_at: null,
       timer_id: null,
       attempts: [],

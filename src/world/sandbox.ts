@@ -1,5 +1,6 @@
 import { Assumed, type Readings } from '../assumptions/readings.ts'
 import type { FixtureWorlds } from '../content/fixtures.ts'
+import { LATE_CALL, type LateCall } from '../content/timer-payloads.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { Library } from '../scenarios/library.ts'
 import type { SandboxTables } from '../tables/tables.ts'
@@ -27,6 +28,8 @@ export type SandboxConfig = SharedConfig & {
   library: Library
   /** The start scenario lies above what clients choose, unless it is the default one. */
   imposes?: boolean | undefined
+  /** Runs a call whose effect comes after its response; returns false and logs why if it is no longer possible. */
+  runLate: (world: World, call: LateCall, log: Log) => false | Record<string, unknown>
   maxClients: number
   autoClients: boolean
   /** Called for each timer that runs. */
@@ -86,6 +89,9 @@ function createWorldMaker(config: SandboxConfig, deps: MakerDeps) {
       onProfileChanged: () => clients.updateToken(name),
       log: config.log,
     })
+    world.scheduler.handle(LATE_CALL, ({ payload }) =>
+      config.runLate(world, payload as LateCall, config.log),
+    )
     config.worldOpened?.(world)
     try {
       world.start()

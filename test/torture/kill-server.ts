@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { buildApp } from '../../src/app.ts'
 import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { fixturesOf } from '../../src/content/fixtures.ts'
+import { runLate } from '../../src/routes/v1/operations.ts'
 import { shippedLibrary } from '../../src/scenarios/library.ts'
 import { answerMcp } from '../../src/server.ts'
 import { openSandbox } from '../../src/world/sandbox.ts'
@@ -18,6 +19,7 @@ const sandbox = await openSandbox({
   compactFrom: Number(compactFrom),
   start: { randomSeed: 1, clock: 'real', clockSpeed: 20, scenario: 'default' },
   library: shippedLibrary(join(PACKAGE_ROOT, 'dist/scenarios.json'))!,
+  runLate,
   maxClients: 100,
   autoClients: true,
   webhooks: { allow: [], time: 'wall', retries: 'fast' },

@@ -24,8 +24,8 @@ import {
   requestSummary,
   requestsOfPayment,
 } from '../../requests/request-log.ts'
-import type { Entry } from '../../store/table.ts'
-import { WHOLE_LIST } from '../../tables/list-page.ts'
+import type { Entry, Table } from '../../store/table.ts'
+import { listPage, WHOLE_LIST } from '../../tables/list-page.ts'
 import type { World } from '../../world/world.ts'
 import { ClockResponse, clockResponse, Timer, timerResponse } from './clock.ts'
 import { listDeliveries } from './webhooks.ts'
@@ -58,40 +58,45 @@ const paymentResponse = ({ views }: World, entry: PaymentEntry): z.input<typeof 
 })
 
 const userResponse = (
-  { views, kyc, bankAccounts }: World,
+  { views, kyc, bankAccounts, tables: { tables } }: World,
   entry: UserEntry,
 ): z.input<typeof UserWithAll> => ({
   ...views.user(entry),
-  kyc: kyc.ofUser(entry.id).map(views.kyc),
-  bank_accounts: bankAccounts.ofUser(entry.id).map(views.bankAccount),
+  kyc: kyc.ofUser(entry.id, tables.kyc).map(views.kyc),
+  bank_accounts: bankAccounts.ofUser(entry.id, tables.bank_accounts).map(views.bankAccount),
 })
 
 /** Whether a user has a KYC record with this status; `none`: no record at all. */
-function hasKyc({ kyc }: World, userId: string, status: NonNullable<UserFilter['kyc']>): boolean {
-  const records = kyc.ofUser(userId)
+function hasKyc(
+  { kyc, tables: { tables } }: World,
+  userId: string,
+  status: NonNullable<UserFilter['kyc']>,
+): boolean {
+  const records = kyc.ofUser(userId, tables.kyc)
   if (status === 'none') return records.length === 0
   return records.some(({ row }) => row.kyc_status === status)
 }
 
 /** Whether a user has a bank account with this status; `any`: an account; `none`: no account at all. */
 function hasBank(
-  { bankAccounts }: World,
+  { bankAccounts, tables: { tables } }: World,
   userId: string,
   status: NonNullable<UserFilter['bank']>,
 ): boolean {
-  const accounts = bankAccounts.ofUser(userId)
+  const accounts = bankAccounts.ofUser(userId, tables.bank_accounts)
   if (status === 'none') return accounts.length === 0
   return accounts.some(({ row }) => status === 'any' || row.bank_status === status)
 }
 
 /** One page of the rows that a query finds, newest first; without a filter it reads only the rows of the page. */
 function pageOfFound<R>(
-  list: (query: ListQuery, first: 'newest') => { total: number; entries: Entry<R>[] },
+  table: Table<R>,
   query: ListQuery,
   isFound: ((row: R) => boolean) | undefined,
-) {
-  if (!isFound) return list(query, 'newest')
-  const found = list(WHOLE_LIST, 'newest').entries.filter(({ row }) => isFound(row))
+): { total: number; entries: Entry<R>[] } {
+  const list = (page: ListQuery) => listPage(table, 'all', 'all', page, 'newest')
+  if (!isFound) return list(query)
+  const found = list(WHOLE_LIST).entries.filter(({ row }) => isFound(row))
   const from = (query.page - 1) * query.limit
   return { total: found.length, entries: found.slice(from, from + query.limit) }
 }
@@ -206,7 +211,7 @@ export const dataCalls = [
         (bank === undefined || hasBank(world, user_id, bank)) &&
         (test?.(`${user_id} ${email} ${mobile}`) ?? true)
       const { total, entries } = pageOfFound(
-        world.users.list,
+        world.tables.tables.users,
         query,
         kyc || bank || test ? isFound : undefined,
       )
@@ -240,7 +245,7 @@ export const dataCalls = [
       const isFound = (row: PaymentEntry['row']) =>
         (status === undefined || row.status === status) && (test?.(textOfPayment(row)) ?? true)
       const { total, entries } = pageOfFound(
-        world.payments.list,
+        world.tables.tables.payments,
         query,
         status || test ? isFound : undefined,
       )

@@ -1,9 +1,10 @@
 import * as z from 'zod'
+import { LATE_CALL } from '../../content/timer-payloads.ts'
 import { adminCall } from '../../http/admin-call.ts'
 import { parseDuration } from '../../model/duration.ts'
 import { callerGone, type ErrorCode, SandboxError } from '../../model/errors.ts'
 import { isClockTime, Timestamp } from '../../model/formats.ts'
-import { quoteInput } from '../../model/mask.ts'
+import { maskValue, quoteInput } from '../../model/mask.ts'
 import { SearchText } from '../../model/paging.ts'
 import { searchTest } from '../../model/search.ts'
 import type { AdvanceOptions, AdvanceResult } from '../../time/advance.ts'
@@ -107,7 +108,8 @@ export const timerResponse = ({
   at: iso(due_at),
   kind,
   ...(resource_id !== undefined && { resource_id }),
-  payload,
+  // The body of a call that runs later has numbers of people.
+  payload: kind === LATE_CALL ? (maskValue(payload) as typeof payload) : payload,
 })
 
 const textOfTimer = ({ timer_id, kind, resource_id, payload }: TimerRow): string =>

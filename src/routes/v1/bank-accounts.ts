@@ -1,3 +1,4 @@
+import { unknownId } from '../../assumptions/responses.ts'
 import { operation } from '../../http/operation.ts'
 import {
   AddBankAccount,
@@ -23,7 +24,11 @@ export const bankAccountOperations = [
     errors: ['bank_account_exists'],
     check: ({ bankAccounts }, { body }) => bankAccounts.check(body),
     handle({ bankAccounts, views }, { body }, lifecycles) {
-      const { status, message, row, metadata } = bankAccounts.add(body, lifecycles.bank)
+      const { status, message, row, metadata } = bankAccounts.add(
+        body,
+        lifecycles.bank,
+        lifecycles.visible_after_ms,
+      )
       const data = views.addedBankAccount(row, metadata)
       return success(201, 'Bank account processed successfully', { status, message, data })
     },
@@ -37,11 +42,10 @@ export const bankAccountOperations = [
     params: UserPath,
     status: 200,
     response: ListBankAccountsResponse,
-    handle: ({ bankAccounts, views }, { params }) =>
-      success(
-        200,
-        'Bank accounts fetched successfully',
-        bankAccounts.ofUser(params.userId).map(views.bankAccount),
-      ),
+    handle({ assumed, bankAccounts, users, views }, { params }) {
+      if (!assumed.get(unknownId).isEmpty) users.read(params.userId)
+      const found = bankAccounts.ofUser(params.userId).map(views.bankAccount)
+      return success(200, 'Bank accounts fetched successfully', found)
+    },
   }),
 ]

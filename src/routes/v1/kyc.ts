@@ -19,7 +19,7 @@ export const kycOperations = [
     check: ({ kyc }, { body }) => kyc.check(body),
     handle({ kyc, views }, { body }, lifecycles) {
       const records = kyc
-        .submit(body, lifecycles.kyc)
+        .submit(body, lifecycles.kyc, lifecycles.visible_after_ms)
         .map(({ status, message, entry }) => ({ status, message, data: views.kyc(entry) }))
       return success(201, 'KYC processed successfully', records)
     },
@@ -34,7 +34,7 @@ export const kycOperations = [
     status: 200,
     response: GetKycResponse,
     handle({ users, kyc, views }, { params }) {
-      const user = [views.user(users.get(params.userId))]
+      const user = [views.user(users.read(params.userId))]
       const kycData = kyc.ofUser(params.userId).map(views.kyc)
       const response = success(200, 'KYC fetched successfully', { user, kycData })
       return { status: true as const, data: { statusCode: 200 as const, response } }

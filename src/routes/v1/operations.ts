@@ -1,4 +1,11 @@
+import { newWords } from '../../assumptions/responses.ts'
+import type { LateCall } from '../../content/timer-payloads.ts'
+import type { Input } from '../../http/endpoint.ts'
+import { COMES_LATER } from '../../http/idempotency.ts'
 import type { Operation } from '../../http/operation.ts'
+import { SandboxError } from '../../model/errors.ts'
+import type { Log } from '../../world/sandbox.ts'
+import type { World } from '../../world/world.ts'
 import { bankAccountOperations } from './bank-accounts.ts'
 import { clientOperations } from './client.ts'
 import { historyOperations } from './history.ts'
@@ -17,3 +24,27 @@ export const OPERATIONS: readonly Operation[] = [
   ...clientOperations,
   ...webhookOperations,
 ]
+
+// A report of timers that ran does not show what was sent.
+const SHOWN = { body: undefined, lifecycles: undefined, key: undefined }
+
+/** Runs a call whose effect comes after its response: it is checked again, as the client may have changed. */
+export function runLate(world: World, { operation, body, lifecycles, key }: LateCall, log: Log) {
+  const op = OPERATIONS.find(({ id }) => id === operation)!
+  const { idempotency } = world.tables.tables
+  const stored = key === undefined ? undefined : idempotency.get(key)
+  const waiting = stored?.status === COMES_LATER ? stored : undefined
+  const input = { body } as Input
+  try {
+    const result = op.handle(world, input, lifecycles, op.check?.(world, input))
+    const text = JSON.stringify(world.assumed.get(newWords)(result))
+    if (waiting) world.tables.put('idempotency', { ...waiting, status: op.status, body: text })
+    return SHOWN
+  } catch (error) {
+    if (!(error instanceof SandboxError) || error.status >= 500) throw error
+    if (waiting) world.tables.remove('idempotency', waiting.key)
+    const what = `the late effect of ${operation} is not possible any more`
+    log.warn(`client "${world.name}": ${what}: ${error.message}`)
+    return false
+  }
+}

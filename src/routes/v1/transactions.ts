@@ -30,7 +30,8 @@ export const transactionOperations = [
     ],
     check: ({ payments }, { body }) => payments.check(body),
     handle({ payments, views }, { body }, lifecycles, parties) {
-      const payment = payments.create(body, lifecycles.transaction, parties)
+      const { transaction, visible_after_ms } = lifecycles
+      const payment = payments.create(body, transaction, parties, visible_after_ms)
       return success(200, 'Transaction initiated successfully', [views.transaction(payment)])
     },
   }),

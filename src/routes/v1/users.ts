@@ -26,8 +26,11 @@ export const userOperations = [
     status: 201,
     response: CreateUserResponse,
     errors: ['user_exists'],
-    handle: ({ users, views }, { body }) =>
-      success(201, 'User created successfully', views.user(users.create(body))),
+    check: ({ users }, { body }) => users.check(body),
+    handle({ users, views }, { body }, { visible_after_ms }) {
+      const user = users.create(body, visible_after_ms)
+      return success(201, 'User created successfully', views.user(user))
+    },
   }),
   operation({
     id: 'getUser',
@@ -39,7 +42,7 @@ export const userOperations = [
     status: 200,
     response: GetUserResponse,
     handle: ({ users, views }, { params }) =>
-      success(200, 'User fetched successfully', views.user(users.get(params.userId))),
+      success(200, 'User fetched successfully', views.user(users.read(params.userId))),
   }),
   operation({
     id: 'listUsers',
