@@ -7,7 +7,7 @@ const FLOORS = [
   '^src/(payouts|active-scenario|webhooks)',
   '^src/(requests|content|world)',
   '^src/(http|routes|(log|app|sandbox-app)\\.ts)',
-  '^src/(admin|tools/mcp|(server|index|attached-sandbox)\\.ts)',
+  '^src/(admin|tools/mcp|tools/faults\\.ts|(server|index|attached-sandbox)\\.ts)',
   '^src/tools/(report|replay|conform|sweep|check-files|generated-rows)',
   '^src/(cli|bundle\\.ts)',
 ]

@@ -36,7 +36,7 @@ const SWEEP_FLAGS: Command['flags'] = {
   ],
   only: [
     'WORD,...',
-    'only faults of these kinds, names, operations or events, such as webhook,answer_lost,createTransaction',
+    'only faults of these kinds, names, operations or events, such as webhook,reset_after,createTransaction',
   ],
   depth: ['1|2', 'how many faults happen together (default: 1)'],
   budget: ['DURATION', 'start no further run after this real time, such as 10m'],

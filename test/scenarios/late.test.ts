@@ -27,7 +27,6 @@ t.test('respond with at: after: the payment is made, and the 504 comes back', as
   t.equal(again.body.data[0].transaction_id, made.transaction_id, 'the key has the response')
   await box.advance('1s')
   t.equal((await box.get(PAYMENTS)).body.data.transactions[0].transaction_status, 'failed')
-  await push(box, { fault: 'hang', effect: 'after_timeout' })
   await push(box, { respond: { status: 502 }, effect: 'after_timeout' })
   t.equal((await box.pay()).status, 502)
   t.equal(await total(box), before + 2, 'an effect without a time comes at once')

@@ -26,7 +26,7 @@ export const PROMPTS: readonly Prompt[] = [
         '1. Call look for the address, and for the token or where it is. Read payout-sandbox://contract/createTransaction and the resources of the other calls that you need, and payout-sandbox://docs/languages.md for the clients and traps of the language.',
         '2. Try the calls with call_service: create two users, submit KYC documents, add a bank account for the receiver, and make a payment. Use advance_clock until each is done.',
         '3. Write the code: read the address and the token from PAYOUT_SANDBOX_URL and PAYOUT_SANDBOX_TOKEN, send a reference_id that is new for each payment, and never count pending as sent.',
-        '4. Break it: make_call_fail with response_lost, no_response, rate_limited and payment_fails. After a lost response, look for the payment by its reference before you send again. verify_requests proves that money left once.',
+        '4. Break it: make_call_fail with reset_after, hang_after, respond_504_after, respond_429 and payment_failed. After a lost response, look for the payment by its reference before you send again. verify_requests proves that money left once.',
         '5. Receive webhooks: verify the signature as payout-sandbox://docs/webhooks.md says, and accept repeated and reordered events. send_webhook tests your handler.',
         '6. Write tests for success, failure, a lost response and 25 minutes of waiting. If run_sweep exists, run it and correct each finding.',
         'Report what you built, which assumptions it relies on (assumptions), and what is not tested.',

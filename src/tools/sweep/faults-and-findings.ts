@@ -6,7 +6,7 @@ export type FaultKind = 'assumption' | 'call' | 'lifecycle' | 'webhook'
 /** One thing that happens otherwise than in the baseline, at one point of the run. */
 export type Fault = {
   kind: FaultKind
-  /** The name of the fault: `status_words=other`, `answer_lost`, `stuck`, `twice`. */
+  /** The name of the fault: `status_words=other`, `reset_after`, `payment_stuck`, `copies`. */
   name: string
   /** The operation or event that it concerns; absent for an assumption. */
   operation?: string

@@ -2,10 +2,18 @@ import type { Assumption } from '../../assumptions/assumption.ts'
 import { ASSUMPTIONS, type Readings } from '../../assumptions/readings.ts'
 import { OPERATIONS } from '../../routes/v1/operations.ts'
 import type { OperationId } from '../../scenarios/operations-and-events.ts'
-import type { OutcomeDefinition } from '../../scenarios/outcome-schema.ts'
-import { callOf, onlyAt, ordinal, ruleName } from './fault-words.ts'
+import { CALL_FAULTS, type CallFaultName, LIFECYCLE_FAULTS } from '../faults.ts'
 import type { Fault, Observation } from './faults-and-findings.ts'
-import { callPoints, documentPoints, type Point, type PointChoice } from './points.ts'
+import {
+  callOf,
+  callPoints,
+  documentPoints,
+  onlyAt,
+  ordinal,
+  type Point,
+  type PointChoice,
+  ruleName,
+} from './points.ts'
 import { webhookFaults } from './webhook-faults.ts'
 
 const isRead = (operation: OperationId) =>
@@ -13,75 +21,42 @@ const isRead = (operation: OperationId) =>
 
 // ---- calls
 
-type CallFault = {
-  name: string
-  what: (call: string) => string
-  then: OutcomeDefinition
-  mustAbsorb?: boolean
-  /** It differs from another fault only if the call changes something. */
-  writesOnly?: true
-}
+/** The call faults of a sweep; the others show what one of these shows. */
+const SWEPT = [
+  'reset',
+  'reset_after',
+  'respond_500',
+  'respond_503',
+  'respond_429',
+  'truncate_after',
+  'hang_after',
+  'delay',
+] as const satisfies readonly CallFaultName[]
+type Swept = (typeof SWEPT)[number]
 
-const RETRY_AFTER = { 'retry-after': '1' }
+/** They differ from another fault only if the call changes something. */
+const WRITES_ONLY: ReadonlySet<string> = new Set(['reset_after'])
 
-const CALL_FAULTS: readonly CallFault[] = [
-  {
-    name: 'reset',
-    what: (call) => `the connection of the ${call} is closed before it is carried out`,
-    then: { fault: 'reset' },
-  },
-  {
-    name: 'answer_lost',
-    what: (call) => `the ${call} is carried out, and its response is lost`,
-    then: { fault: 'reset', at: 'after' },
-    writesOnly: true,
-  },
-  {
-    name: 'error_500',
-    what: (call) => `the ${call} gets 500, and is not carried out`,
-    then: { respond: { status: 500 } },
-  },
-  {
-    name: 'unavailable',
-    what: (call) => `the ${call} gets 503 with Retry-After: 1, and is not carried out`,
-    then: { respond: { status: 503, headers: RETRY_AFTER } },
-  },
-  {
-    name: 'rate_limited',
-    what: (call) => `the ${call} gets 429 with Retry-After: 1, and is not carried out`,
-    then: { respond: { status: 429, headers: RETRY_AFTER } },
-  },
-  {
-    name: 'truncated',
-    what: (call) => `the ${call} is carried out, and its response ends in the middle`,
-    then: { fault: 'truncate', at: 'after' },
-  },
-  {
-    name: 'no_answer',
-    what: (call) => `the ${call} is carried out, and never gets a response`,
-    then: { fault: 'hang', at: 'after' },
-  },
-  {
-    name: 'slow',
-    what: (call) => `the response of the ${call} takes 5 s`,
-    then: { delay: '5s' },
-    mustAbsorb: true,
-  },
-]
-
-export const CALL_NAMES: readonly string[] = [...CALL_FAULTS.map(({ name }) => name), 'outage']
+export const CALL_NAMES: readonly string[] = [...SWEPT, 'outage']
 
 const callFault =
   (operation: OperationId, { nth }: Point) =>
-  ({ name, what, then, mustAbsorb = false }: CallFault): Fault => ({
+  (name: Swept): Fault => ({
     kind: 'call',
     name,
     operation,
     nth,
-    what: what(`${ordinal(nth)} ${callOf(operation)}`),
-    mustAbsorb,
+    what: CALL_FAULTS[name].what(`${ordinal(nth)} ${callOf(operation)}`),
+    mustAbsorb: name === 'delay',
     scenario: {
-      rules: [{ name: ruleName(name, nth, operation), when: { operation }, ...onlyAt(nth), then }],
+      rules: [
+        {
+          name: ruleName(name, nth, operation),
+          when: { operation },
+          ...onlyAt(nth),
+          then: CALL_FAULTS[name].then({}),
+        },
+      ],
     },
   })
 
@@ -98,7 +73,7 @@ const outage = (operation: OperationId, { nth, nthOfAll }: Point): Fault => ({
         name: ruleName('outage', nth, operation),
         when: { operation: '*' },
         ...(nthOfAll > 1 && { skip: nthOfAll - 1 }),
-        then: { respond: { status: 503, headers: RETRY_AFTER } },
+        then: CALL_FAULTS.respond_503.then({}),
       },
     ],
   },
@@ -107,7 +82,7 @@ const outage = (operation: OperationId, { nth, nthOfAll }: Point): Fault => ({
 const callFaults = (baseline: Observation, choice: PointChoice): Fault[] =>
   callPoints(baseline, choice).flatMap(({ operation, points }) =>
     points.flatMap((point) => [
-      ...CALL_FAULTS.filter(({ writesOnly }) => !writesOnly || !isRead(operation)).map(
+      ...SWEPT.filter((name) => !WRITES_ONLY.has(name) || !isRead(operation)).map(
         callFault(operation, point),
       ),
       outage(operation, point),
@@ -116,79 +91,9 @@ const callFaults = (baseline: Observation, choice: PointChoice): Fault[] =>
 
 // ---- lifecycles
 
-type LifecycleFault = { name: string; what: string; then: OutcomeDefinition }
-
-const LIFECYCLE_FAULTS: readonly {
-  operation: OperationId
-  /** What the call creates. */
-  record: string
-  faults: readonly LifecycleFault[]
-}[] = [
-  {
-    operation: 'submitKyc',
-    record: 'KYC document',
-    faults: [
-      { name: 'kyc_failed', what: 'fails its check', then: { kyc: [{ status: 'failed' }] } },
-      { name: 'kyc_pending', what: 'stays pending', then: { kyc: [{ status: 'pending' }] } },
-    ],
-  },
-  {
-    operation: 'addBankAccount',
-    record: 'bank account',
-    faults: [
-      { name: 'account_refused', what: 'is refused', then: { bank: [{ status: 'failed' }] } },
-      { name: 'account_pending', what: 'stays pending', then: { bank: [{ status: 'pending' }] } },
-    ],
-  },
-  {
-    operation: 'createTransaction',
-    record: 'payment',
-    faults: [
-      {
-        name: 'payment_failed',
-        what: 'fails after 2 s',
-        then: {
-          transaction: [
-            { status: 'PENDING' },
-            { status: 'FAILED', after: '2s', reason: 'beneficiary_bank_offline' },
-          ],
-        },
-      },
-      {
-        name: 'payment_late',
-        what: 'stays pending for 25 minutes',
-        then: {
-          transaction: [
-            { status: 'PENDING' },
-            { status: 'PROCESSING', after: '25m' },
-            { status: 'SUCCESS', after: '5s' },
-          ],
-        },
-      },
-      {
-        name: 'payment_stuck',
-        what: 'stays in processing for ever',
-        then: { transaction: [{ status: 'PENDING' }, { status: 'PROCESSING', after: '1s' }] },
-      },
-      {
-        name: 'payment_reversed',
-        what: 'succeeds, and comes back a day later',
-        then: {
-          transaction: [
-            { status: 'PENDING' },
-            { status: 'PROCESSING', after: '1s' },
-            { status: 'SUCCESS', after: '2s' },
-            { status: 'FAILED', after: '1d', reason: 'beneficiary_bank_rejected' },
-          ],
-        },
-      },
-    ],
-  },
-]
-
-export const LIFECYCLE_NAMES: readonly string[] = LIFECYCLE_FAULTS.flatMap(({ faults }) =>
-  faults.map(({ name }) => name),
-)
+export const LIFECYCLE_NAMES = (
+  Object.keys(LIFECYCLE_FAULTS) as (keyof typeof LIFECYCLE_FAULTS)[]
+).filter((name) => name !== 'payment_pending')
 
 function lifecycleFaults(baseline: Observation, choice: PointChoice): Fault[] {
   const points = new Map(
@@ -199,10 +104,13 @@ function lifecycleFaults(baseline: Observation, choice: PointChoice): Fault[] {
   )
   // Rules count each document of a call.
   points.set('submitKyc', documentPoints(baseline, choice))
-  return LIFECYCLE_FAULTS.flatMap(({ operation, record, faults }) =>
-    (points.get(operation) ?? []).flatMap((nth) =>
-      faults.map(
-        ({ name, what, then }): Fault => ({
+  return [...points].flatMap(([operation, own]) => {
+    const names = LIFECYCLE_NAMES.filter((name) => LIFECYCLE_FAULTS[name].operation === operation)
+    return own.flatMap((nth) =>
+      names.map((name): Fault => {
+        const { record, what, then } = LIFECYCLE_FAULTS[name]
+        const rule = ruleName(name, nth, operation)
+        return {
           kind: 'lifecycle',
           name,
           operation,
@@ -210,14 +118,12 @@ function lifecycleFaults(baseline: Observation, choice: PointChoice): Fault[] {
           what: `the ${ordinal(nth)} ${record} ${what}`,
           mustAbsorb: false,
           scenario: {
-            rules: [
-              { name: ruleName(name, nth, operation), when: { operation }, ...onlyAt(nth), then },
-            ],
+            rules: [{ name: rule, when: { operation }, ...onlyAt(nth), then: then({}) }],
           },
-        }),
-      ),
-    ),
-  )
+        }
+      }),
+    )
+  })
 }
 
 // ---- assumptions

@@ -52,19 +52,20 @@ export function planRules(plan: Plan): PlanRules {
 
 // How much a fault adds to what can go wrong: first what leaves the caller without knowing the outcome.
 const PROMISE: Readonly<Record<string, number>> = {
-  answer_lost: 6,
-  no_answer: 5,
+  reset_after: 6,
+  hang_after: 5,
   payment_failed: 5,
   payment_stuck: 4,
   payment_late: 4,
-  dropped: 4,
-  truncated: 4,
-  twice: 3,
-  out_of_order: 3,
-  unavailable: 3,
+  drop: 4,
+  truncate_after: 4,
+  body_truncated: 4,
+  copies: 3,
+  hold_until: 3,
+  respond_503: 3,
   reset: 3,
   outage: 3,
-  error_500: 2,
+  respond_500: 2,
 }
 const WRITE_OF_MONEY = 'createTransaction'
 // As much as another loss of an answer to a payment, so that readings come as early as those.

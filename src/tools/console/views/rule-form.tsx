@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { OPERATIONS } from '../../../scenarios/operations-and-events.ts'
+import { CREATING, FAULTS, OPERATIONS } from '../../../scenarios/operations-and-events.ts'
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
 import { Choice, Form, Input, type Search } from '../fields.tsx'
@@ -16,9 +16,9 @@ const OUTCOMES = [
   ['status', 'respond with a status'],
   ['delay', 'respond late'],
   ['fault', 'break the connection'],
+  ['lag', 'show what it creates late'],
   ['steps', 'set the final status'],
 ] as const
-const FAULTS = ['reset', 'hang', 'empty', 'malformed', 'truncate'] as const
 type Outcome = (typeof OUTCOMES)[number][0]
 
 type Values = {
@@ -38,8 +38,12 @@ const hasSteps = (operation: string): operation is keyof typeof STEP_STATUSES =>
 
 function thenOf({ operation, outcome, status, delay, fault, at, end, after }: Values): object {
   if (outcome === 'delay') return { delay }
-  if (outcome === 'fault') return { fault, ...(at === 'after' && { at }) }
-  if (outcome === 'status' || !hasSteps(operation)) return { respond: { status: Number(status) } }
+  if (outcome === 'lag') return { visible_after: delay }
+  const runs =
+    at === 'after' ? { at } : at === 'before' ? {} : { effect: 'after_timeout', after: '30s' }
+  if (outcome === 'fault') return { fault, ...runs }
+  if (outcome === 'status' || !hasSteps(operation))
+    return { respond: { status: Number(status) }, ...runs }
   const [noun, statuses] = STEP_STATUSES[operation]
   const known: readonly string[] = statuses
   const last = known.includes(end) ? end : statuses[0]
@@ -73,7 +77,10 @@ export function RuleForm({
   })
   const set = (field: keyof Values) => (value: string) => setForm({ ...form, [field]: value })
   const { operation, outcome } = form
-  const outcomes = hasSteps(operation) ? OUTCOMES : OUTCOMES.filter(([name]) => name !== 'steps')
+  const isCreating = CREATING.some((name) => name === operation)
+  const outcomes = OUTCOMES.filter(
+    ([name]) => (name !== 'steps' || hasSteps(operation)) && (name !== 'lag' || isCreating),
+  )
   const shown = outcomes.some(([name]) => name === outcome) ? outcome : 'status'
   const call = callOf('pushRule', {
     body: {
@@ -94,20 +101,23 @@ export function RuleForm({
       )}
       <Choice label="Then" value={shown} values={outcomes} onChange={set('outcome')} />
       {shown === 'status' && <Input label="Status" value={form.status} onInput={set('status')} />}
-      {shown === 'delay' && <Input label="Delay" value={form.delay} onInput={set('delay')} />}
+      {(shown === 'delay' || shown === 'lag') && (
+        <Input label="Delay" value={form.delay} onInput={set('delay')} />
+      )}
       {shown === 'fault' && (
-        <>
-          <Choice label="Fault" value={form.fault} values={FAULTS} onChange={set('fault')} />
-          <Choice
-            label="Fault at"
-            value={form.at}
-            values={[
-              ['before', 'before the operation'],
-              ['after', 'after the operation'],
-            ]}
-            onChange={set('at')}
-          />
-        </>
+        <Choice label="Fault" value={form.fault} values={FAULTS} onChange={set('fault')} />
+      )}
+      {(shown === 'fault' || shown === 'status') && (
+        <Choice
+          label="The operation"
+          value={form.at}
+          values={[
+            ['before', 'does not run'],
+            ['after', 'runs before'],
+            ...(isCreating ? [['after_timeout', 'runs 30 s later'] as const] : []),
+          ]}
+          onChange={set('at')}
+        />
       )}
       {shown === 'steps' && hasSteps(operation) && (
         <>

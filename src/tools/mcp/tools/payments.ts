@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import type { ResponseBody } from '../../../admin/contract.ts'
 import { OPERATIONS } from '../../../scenarios/operations-and-events.ts'
+import { CALL_FAULTS, type FaultOptions, LIFECYCLE_FAULTS } from '../../faults.ts'
 import {
   type Connection,
   defineTool,
@@ -13,41 +14,19 @@ import {
 } from '../tool.ts'
 import { Match } from './service-calls.ts'
 
-type Options = {
-  status?: number | undefined
-  delay?: string | undefined
-  reason?: string | undefined
-}
+const FAULTS = { ...CALL_FAULTS, ...LIFECYCLE_FAULTS }
+type FaultName = keyof typeof FAULTS
+const NAMES = Object.keys(FAULTS) as [FaultName, ...FaultName[]]
 
-const FIRST_STEPS = [{ status: 'PENDING' }, { status: 'PROCESSING', after: '1s' }] as const
-
-/** The ways in which a call can fail, each with its outcome in the words of a rule. */
-const WAYS = {
-  error: ({ status = 500 }) => ({ respond: { status } }),
-  rate_limited: () => ({ respond: { status: 429, headers: { 'retry-after': '1' } } }),
-  response_lost: () => ({ fault: 'reset', at: 'after' }),
-  never_arrives: () => ({ fault: 'reset' }),
-  no_response: () => ({ fault: 'hang' }),
-  slow: ({ delay = '5s' }) => ({ delay }),
-  malformed: () => ({ fault: 'malformed' }),
-  payment_fails: ({ reason = 'beneficiary_bank_offline' }) => ({
-    transaction: [...FIRST_STEPS, { status: 'FAILED', after: '2s', reason }],
-  }),
-  payment_stays_pending: () => ({ transaction: [{ status: 'PENDING' }] }),
-} satisfies Record<string, (options: Options) => unknown>
-type Way = keyof typeof WAYS
-
-/** The one way for which an option has an effect. */
-const WAY_OF = { status: 'error', delay: 'slow', reason: 'payment_fails' } as const
-
-/** Throws if an option has no effect with this way. */
-function checkOptions(how: Way, options: Options) {
-  for (const [name, way] of Object.entries(WAY_OF)) {
-    const value = options[name as keyof typeof WAY_OF]
-    if (value === undefined || way === how) continue
+/** Throws if an option has no effect with this fault. */
+function checkOptions(how: FaultName, options: FaultOptions) {
+  const taken = (name: FaultName) => ('takes' in FAULTS[name] ? FAULTS[name].takes : undefined)
+  for (const [option, value] of Object.entries(options)) {
+    if (value === undefined || taken(how) === option) continue
+    const others = NAMES.filter((name) => taken(name) === option)
     throw new ToolError(
-      `${name} has no effect with how: ${how}; found ${JSON.stringify(value)}.`,
-      `omit ${name}, or call it with how: ${way}.`,
+      `${option} has no effect with how: ${how}; found ${JSON.stringify(value)}.`,
+      `omit ${option}, or call it with how: ${others.join(' or ')}.`,
     )
   }
 }
@@ -58,24 +37,26 @@ const makeCallFail = defineTool({
   description:
     'Pushes a rule, so that the next calls of an operation fail in a chosen way; or removes it.',
   input: z.strictObject({
-    operation: z.enum(OPERATIONS).default('createTransaction'),
-    how: z
-      .enum(Object.keys(WAYS) as [Way, ...Way[]])
+    operation: z
+      .enum(OPERATIONS)
       .optional()
-      .meta({
-        description:
-          'response_lost: the call has its effect, but the response does not arrive. never_arrives: it has no effect. payment_...: the call succeeds, and the payment goes wrong later.',
-      }),
+      .meta({ description: 'createTransaction, or for kyc_… and bank_… the operation of those.' }),
+    how: z.enum(NAMES).optional().meta({
+      description:
+        'The words of scenarios. …_after: the call has its effect, but its response is lost or replaced; without it, the call has no effect. effect_after_timeout: the effect comes after a time. visible_after: reads lag. payment_…: the call succeeds, and the payment goes wrong later.',
+    }),
     times: z.int().min(1).default(1).meta({ description: 'How many calls fail.' }),
     when: Match.optional().meta({
       description: 'Only calls that fulfil these conditions, such as {"body": {"amount": 250}}.',
     }),
-    status: z.int().min(400).max(599).optional().meta({ description: 'For error: 500.' }),
-    delay: z.string().optional().meta({ description: 'For slow: 5s.' }),
-    reason: z.string().optional().meta({ description: 'For payment_fails.' }),
+    status: z.int().min(400).max(599).optional().meta({ description: 'For respond_500.' }),
+    delay: z.string().optional().meta({
+      description: 'How long: for delay and visible_after (5s), and effect_after_timeout (30s).',
+    }),
+    reason: z.string().optional().meta({ description: 'For payment_failed.' }),
     remove: Name.optional().meta({ description: 'The id of a pushed rule to remove.' }),
   }),
-  async run({ operation, how, times, when = {}, remove, ...options }, { admin }) {
+  async run({ operation: given, how, times, when = {}, remove, ...options }, { admin }) {
     if (remove !== undefined) {
       if (how !== undefined)
         throw new ToolError(
@@ -88,10 +69,13 @@ const makeCallFail = defineTool({
     if (how === undefined)
       throw new ToolError(
         'make_call_fail needs how (or remove); found neither.',
-        `call it again with how: one of ${Object.keys(WAYS).join(', ')}.`,
+        `call it again with how: one of ${NAMES.join(', ')}.`,
       )
     checkOptions(how, options)
-    const body = { when: { operation, ...when }, times, then: WAYS[how](options) }
+    const fault = FAULTS[how]
+    const usual = 'operation' in fault ? fault.operation : 'createTransaction'
+    const operation = given ?? usual
+    const body = { when: { operation, ...when }, times, then: fault.then(options) }
     const rule = await admin('pushRule', { body })
     return {
       text: linesOf(

@@ -8,7 +8,7 @@ const Input = z.strictObject({
   only: z
     .array(z.string())
     .optional()
-    .meta({ description: 'Kinds, names, operations or events of faults, such as answer_lost.' }),
+    .meta({ description: 'Kinds, names, operations or events of faults, such as reset_after.' }),
   points: z.enum(['first', 'first-last', 'all']).default('first'),
   clock: z.string().optional().meta({ description: 'frozen, if your tests move the clock.' }),
   max_runs: z.int().min(1).optional(),

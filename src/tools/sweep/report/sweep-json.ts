@@ -12,7 +12,7 @@ const VERDICT_WORDS = Object.keys(VERDICTS) as Verdict[]
 
 const PlannedFault = z.strictObject({
   kind: z.enum(['assumption', 'call', 'lifecycle', 'webhook']),
-  name: z.string().meta({ description: 'The name of the fault, such as answer_lost.' }),
+  name: z.string().meta({ description: 'The name of the fault, such as reset_after.' }),
   operation: z
     .string()
     .nullable()

@@ -1,0 +1,186 @@
+import type { EventName, OperationId } from '../scenarios/operations-and-events.ts'
+import type { OutcomeDefinition } from '../scenarios/outcome-schema.ts'
+import type { WebhookRuleDefinition } from '../scenarios/rule-schema.ts'
+
+// The one list of faults: a sweep, agents and the docs have these names. A name has the words of its outcome.
+
+/** What a caller can choose of an outcome. */
+export type FaultOptions = {
+  status?: number | undefined
+  delay?: string | undefined
+  reason?: string | undefined
+}
+
+/** `what` says what happens to a call in words, `takes` which option has an effect. */
+type CallFault = {
+  what: (call: string) => string
+  then: (options: FaultOptions) => OutcomeDefinition
+  takes?: keyof FaultOptions
+}
+
+const RETRY_AFTER = { 'retry-after': '1' }
+const responds =
+  (usual: number, more: { headers?: Record<string, string>; at?: 'after' } = {}) =>
+  ({ status = usual }: FaultOptions): OutcomeDefinition => {
+    const { headers, ...rest } = more
+    return { respond: { status, ...(headers && { headers }) }, ...rest }
+  }
+
+/** The faults of one call. */
+export const CALL_FAULTS = {
+  reset: {
+    what: (call) => `the connection of the ${call} is closed before it is carried out`,
+    then: () => ({ fault: 'reset' }),
+  },
+  reset_after: {
+    what: (call) => `the ${call} is carried out, and its response is lost`,
+    then: () => ({ fault: 'reset', at: 'after' }),
+  },
+  hang: {
+    what: (call) => `the ${call} is not carried out, and never gets a response`,
+    then: () => ({ fault: 'hang' }),
+  },
+  hang_after: {
+    what: (call) => `the ${call} is carried out, and never gets a response`,
+    then: () => ({ fault: 'hang', at: 'after' }),
+  },
+  effect_after_timeout: {
+    what: (call) => `the ${call} never gets a response, and is carried out 30 s later`,
+    then: ({ delay = '30s' }) => ({ fault: 'hang', effect: 'after_timeout', after: delay }),
+    takes: 'delay',
+  },
+  malformed: {
+    what: (call) => `the ${call} is not carried out, and its response is not JSON`,
+    then: () => ({ fault: 'malformed' }),
+  },
+  truncate_after: {
+    what: (call) => `the ${call} is carried out, and its response ends in the middle`,
+    then: () => ({ fault: 'truncate', at: 'after' }),
+  },
+  respond_500: {
+    what: (call) => `the ${call} gets 500, and is not carried out`,
+    then: responds(500),
+    takes: 'status',
+  },
+  respond_503: {
+    what: (call) => `the ${call} gets 503 with Retry-After: 1, and is not carried out`,
+    then: responds(503, { headers: RETRY_AFTER }),
+  },
+  respond_429: {
+    what: (call) => `the ${call} gets 429 with Retry-After: 1, and is not carried out`,
+    then: responds(429, { headers: RETRY_AFTER }),
+  },
+  respond_504_after: {
+    what: (call) => `the ${call} is carried out, and gets 504`,
+    then: responds(504, { at: 'after' }),
+  },
+  delay: {
+    what: (call) => `the response of the ${call} takes 5 s`,
+    then: ({ delay = '5s' }) => ({ delay }),
+    takes: 'delay',
+  },
+  visible_after: {
+    what: (call) => `reads do not find what the ${call} creates for 5 s`,
+    then: ({ delay = '5s' }) => ({ visible_after: delay }),
+    takes: 'delay',
+  },
+} as const satisfies Record<string, CallFault>
+export type CallFaultName = keyof typeof CALL_FAULTS
+
+/** What goes wrong with what a call creates. */
+type LifecycleFault = {
+  operation: OperationId
+  record: string
+  what: string
+  then: (options: FaultOptions) => OutcomeDefinition
+  takes?: keyof FaultOptions
+}
+
+const KYC = { operation: 'submitKyc', record: 'KYC document' } as const
+const ACCOUNT = { operation: 'addBankAccount', record: 'bank account' } as const
+const PAYMENT = { operation: 'createTransaction', record: 'payment' } as const
+const BEGUN = [{ status: 'PENDING' }, { status: 'PROCESSING', after: '1s' }] as const
+
+/** The faults of what a call creates. */
+export const LIFECYCLE_FAULTS = {
+  kyc_failed: { ...KYC, what: 'fails its check', then: () => ({ kyc: [{ status: 'failed' }] }) },
+  kyc_pending: { ...KYC, what: 'stays pending', then: () => ({ kyc: [{ status: 'pending' }] }) },
+  bank_failed: { ...ACCOUNT, what: 'is refused', then: () => ({ bank: [{ status: 'failed' }] }) },
+  bank_pending: {
+    ...ACCOUNT,
+    what: 'stays pending',
+    then: () => ({ bank: [{ status: 'pending' }] }),
+  },
+  payment_failed: {
+    ...PAYMENT,
+    what: 'fails after 2 s',
+    then: ({ reason = 'beneficiary_bank_offline' }) => ({
+      transaction: [{ status: 'PENDING' }, { status: 'FAILED', after: '2s', reason }],
+    }),
+    takes: 'reason',
+  },
+  payment_late: {
+    ...PAYMENT,
+    what: 'stays pending for 25 minutes',
+    then: () => ({
+      transaction: [
+        { status: 'PENDING' },
+        { status: 'PROCESSING', after: '25m' },
+        { status: 'SUCCESS', after: '5s' },
+      ],
+    }),
+  },
+  payment_pending: {
+    ...PAYMENT,
+    what: 'stays pending for ever',
+    then: () => ({ transaction: [{ status: 'PENDING' }] }),
+  },
+  payment_stuck: {
+    ...PAYMENT,
+    what: 'stays in processing for ever',
+    then: () => ({ transaction: [...BEGUN] }),
+  },
+  payment_reversed: {
+    ...PAYMENT,
+    what: 'succeeds, and comes back a day later',
+    then: () => ({
+      transaction: [
+        ...BEGUN,
+        { status: 'SUCCESS', after: '2s' },
+        { status: 'FAILED', after: '1d', reason: 'beneficiary_bank_rejected' },
+      ],
+    }),
+  },
+} as const satisfies Record<string, LifecycleFault>
+
+type WebhookThen = WebhookRuleDefinition['then']
+
+/** The faults of one event; `next` is the event that follows it. */
+export const WEBHOOK_FAULTS = {
+  delay: { what: (event) => `the ${event} is sent 5 s late`, then: () => ({ delay: '5s' }) },
+  copies: { what: (event) => `the ${event} is sent twice`, then: () => ({ copies: 2 }) },
+  hold_until: {
+    what: (event, next) => `the ${event} is sent after the ${next} that follows it`,
+    then: (next) => ({ hold_until: next }),
+  },
+  drop: { what: (event) => `the ${event} is never sent`, then: () => ({ drop: true }) },
+  signature_wrong: {
+    what: (event) => `the ${event} has a wrong signature`,
+    then: () => ({ signature: 'wrong' }),
+  },
+  signature_missing: {
+    what: (event) => `the ${event} has no signature`,
+    then: () => ({ signature: 'missing' }),
+  },
+  timestamp_stale: {
+    what: (event) => `the ${event} is signed with a time far in the past`,
+    then: () => ({ timestamp: 'stale' }),
+  },
+  body_truncated: {
+    what: (event) => `the body of the ${event} ends in the middle`,
+    then: () => ({ body: 'truncated' }),
+  },
+} as const satisfies Record<
+  string,
+  { what: (event: string, next: string) => string; then: (next: EventName) => WebhookThen }
+>
