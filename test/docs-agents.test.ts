@@ -1,8 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import t from 'tap'
+import { CALL_FAULTS, LIFECYCLE_FAULTS, WEBHOOK_FAULTS } from '../src/tools/faults.ts'
 import { listPages } from '../src/tools/mcp/resources.ts'
 import { TOOLS } from '../src/tools/mcp/server.ts'
 import { createSweepTool } from '../src/tools/mcp/tools/sweep.ts'
+import { CALL_NAMES, LIFECYCLE_NAMES } from '../src/tools/sweep/faults.ts'
+import { WEBHOOK_NAMES } from '../src/tools/sweep/webhook-faults.ts'
 import { hold, pathOf, read, updating } from './held-page.ts'
 import { startAgent } from './mcp/agent.ts'
 
@@ -26,6 +29,25 @@ t.test('docs/agents.md lists the tools, the resources and the prompts', async (t
   const { prompts } = await client.listPrompts()
   const shown = prompts.map(({ name, description }) => `| \`${name}\` | ${description} |\n`)
   hold(t, PAGE, 'prompts', `| prompt | for |\n|---|---|\n${shown.join('')}`)
+})
+
+t.test('docs/scenarios.md lists the faults of sweeps and agents', async (t) => {
+  const rows = (of: string, faults: readonly (readonly [string, object])[]) =>
+    faults.map(([name, then]) => {
+      const text = JSON.stringify(then)
+        .replaceAll(/"([^"]*[a-z_][^"]*)"/gi, '$1')
+        .replaceAll(/[:,](?=\S)/g, '$& ')
+      return `| \`${name}\` | ${of} | \`${text}\` | ${SWEPT.has(name) ? 'yes' : ''} |\n`
+    })
+  const SWEPT = new Set([...CALL_NAMES, ...LIFECYCLE_NAMES, ...WEBHOOK_NAMES])
+  const calls = Object.entries(CALL_FAULTS).map(([name, { then }]) => [name, then({})] as const)
+  const made = Object.entries(LIFECYCLE_FAULTS).map(([name, { then }]) => [name, then({})] as const)
+  const events = Object.entries(WEBHOOK_FAULTS).map(
+    ([name, { then }]) => [name, then('transaction.success')] as const,
+  )
+  const all = [...rows('call', calls), ...rows('row', made), ...rows('event', events)].join('')
+  const head = '| name | of a | outcome | in a sweep |\n|---|---|---|---|\n'
+  hold(t, 'docs/scenarios.md', 'faults', head + all)
 })
 
 t.test('the configurations of docs/agents.md are JSON', async (t) => {

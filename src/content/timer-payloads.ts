@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { UTR_TIMER } from '../model/payment.ts'
 import { safeParse } from '../model/validation-errors.ts'
-import { VISIBLE_TIMER } from '../payouts/lifecycle.ts'
 import {
   BankStep,
   KycStep,
@@ -72,10 +71,6 @@ const PAYLOADS: Readonly<Record<string, { payload: z.ZodType; needsResource?: bo
     needsResource,
   },
   [LATE_CALL]: { payload: LateCall },
-  [VISIBLE_TIMER]: {
-    payload: z.strictObject({ table: z.enum(['users', 'kyc', 'bank_accounts', 'payments']) }),
-    needsResource,
-  },
   'timeline.entry': { payload: StoredTimelineEntry.extend({ do: action }) },
 }
 

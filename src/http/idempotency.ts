@@ -17,7 +17,7 @@ export type StoredResponse = {
 }
 
 /** The status of a stored response that comes later. */
-export const COMES_LATER = 0
+export const LATER = 0
 
 /** Stores a response for the key of its request, and returns the id of its row. */
 export type StoreResponse = (answer: StoredResponse) => string
@@ -45,14 +45,15 @@ const canonicalText = (value: unknown): string =>
 
 /** Returns the stored response of a key, or `undefined` for a new key; throws if the key cannot be used. */
 function findStored(world: World, scoped: string, fingerprint: string): StoredResponse | undefined {
-  const row = world.tables.tables.idempotency.get(scoped)
-  if (running.get(world)?.has(scoped) || row?.status === COMES_LATER) {
+  const found = world.tables.tables.idempotency.get(scoped)
+  const row = found && found.expires_at > world.clock.now() ? found : undefined
+  if (running.get(world)?.has(scoped) || row?.status === LATER) {
     throw new SandboxError(
       'idempotency_in_flight',
       'A request with this Idempotency-Key is still running. Wait, then send the same request with the same key again.',
     )
   }
-  if (!row || row.expires_at <= world.clock.now()) return undefined
+  if (!row) return undefined
   if (row.fingerprint !== fingerprint) {
     throw new SandboxError(
       'idempotency_mismatch',

@@ -7,13 +7,7 @@ import { depsOf } from './app-deps.ts'
 import { hangUpSignal } from './connection.ts'
 import type { Input } from './endpoint.ts'
 import { JSON_TYPE, noRoute } from './errors.ts'
-import {
-  COMES_LATER,
-  keyOf,
-  runOnce,
-  type StoredResponse,
-  type StoreResponse,
-} from './idempotency.ts'
+import { keyOf, LATER, runOnce, type StoredResponse, type StoreResponse } from './idempotency.ts'
 import { logRequest } from './log-request.ts'
 import type { Operation } from './operation.ts'
 import { type CallDecision, decideCall } from './scenario-decision.ts'
@@ -59,7 +53,7 @@ function respond(call: Call, store?: StoreResponse): StoredResponse {
     return { status: op.status, body }
   }
   function executeLater(after: number) {
-    const key = store?.({ status: COMES_LATER, body: '' })
+    const key = store?.({ status: LATER, body: '' })
     const payload = { operation: op.id, body: request.body, lifecycles, ...(key && { key }) }
     world.scheduler.schedule({ due_at: world.clock.now() + after, kind: LATE_CALL, payload })
   }

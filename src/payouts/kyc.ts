@@ -69,17 +69,10 @@ function formatError(item: KycItem, today: string): KycStep | undefined {
   return { status: 'failed', after_ms: 0, message: 'The Aadhaar number is not twelve digits' }
 }
 
-const DEFAULT_MESSAGE: Readonly<Record<string, Readonly<Record<KycStatus, string>>>> = {
-  tid: {
-    success: 'PAN verified successfully',
-    pending: 'PAN verification is pending',
-    failed: 'PAN verification failed',
-  },
-  pid: {
-    success: 'Aadhaar verified successfully',
-    pending: 'Aadhaar verification is pending',
-    failed: 'Aadhaar verification failed',
-  },
+const RESULT: Readonly<Record<KycStatus, string>> = {
+  success: 'verified successfully',
+  pending: 'verification is pending',
+  failed: 'verification failed',
 }
 
 /** Throws the error of a call with bad documents. */
@@ -95,7 +88,9 @@ function rejectBadDocuments(items: readonly KycItem[], today: string) {
 }
 
 function messageOf(type: KycItem['document_type'], step: Transition<KycStep>): string {
-  return step.message ?? step.reason ?? DEFAULT_MESSAGE[type]![step.status]
+  return (
+    step.message ?? step.reason ?? `${type === 'tid' ? 'PAN' : 'Aadhaar'} ${RESULT[step.status]}`
+  )
 }
 
 /** KYC records: the system decides a PAN immediately and an Aadhaar later (defaults: KYC). */

@@ -1,8 +1,8 @@
 import { SandboxError } from '../model/errors.ts'
-import { LAST_INSTANT } from '../model/formats.ts'
 import { quoteInput } from '../model/mask.ts'
 import { canTransition, type LifecycleKind, type StatusOf } from '../model/payment.ts'
 import type { Entry } from '../store/table.ts'
+import { withLag } from '../tables/list-page.ts'
 import { TABLE_OF } from '../tables/resources.ts'
 import type { Rows } from '../tables/rows.ts'
 import { notFound, type WorldContext } from '../tables/world-context.ts'
@@ -28,31 +28,11 @@ export type LifecycleSpec<K extends LifecycleKind, Step extends StepOf<K>> = {
   hintFor: (from: StatusOf[K]) => string
 }
 
-/** The kind of the timer that ends the lag of a new row. */
-export const VISIBLE_TIMER = 'row.visible'
-export type NewTable = 'users' | 'kyc' | 'bank_accounts' | 'payments'
-
-/** Stores a new row; reads find it after a lag, ms, but writes and the admin API at once. */
-export function putNew<T extends NewTable>(
-  { store, clock, scheduler }: WorldContext,
-  table: T,
-  row: Rows[T],
-  lag = 0,
-): Entry<Rows[T]> {
-  if (lag === 0) return store.put(table, row)
-  const due_at = Math.min(clock.now() + lag, LAST_INSTANT)
-  const entry = store.put(table, { ...row, visible_at: new Date(due_at).toISOString() })
-  const payload = { table }
-  scheduler.schedule({ due_at, kind: VISIBLE_TIMER, resource_id: entry.id, payload })
-  return entry
-}
-
 /** The lifecycle of one kind of resource: each status is stored, announced as an event, and followed by scheduled steps. */
 export function createLifecycle<K extends LifecycleKind, Step extends StepOf<K>>(
-  context: WorldContext,
+  { store, clock, scheduler, events }: WorldContext,
   spec: LifecycleSpec<K, Step>,
 ) {
-  const { store, clock, scheduler, events } = context
   const { kind, noun, statusOf, apply, onEntered, payloadOf = (step) => step, hintFor } = spec
   const table: (typeof TABLE_OF)[K] = TABLE_OF[kind]
   const rows = store.tables[table]
@@ -94,7 +74,7 @@ export function createLifecycle<K extends LifecycleKind, Step extends StepOf<K>>
     get,
     /** Stores a new resource with its first status, and schedules the steps after the first one. */
     begin(row: RowOf<K>, steps: readonly Step[], lag?: number) {
-      const entry = announce(putNew(context, table, row, lag))
+      const entry = announce(store.put(table, withLag(row, lag, clock)))
       let due_at = clock.now()
       for (let i = 1; i < steps.length; i++) {
         const step = steps[i]!

@@ -289,8 +289,7 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
     return lifecycle.begin(row, steps, lag)
   }
 
-  const page = (index: string, key: string, query: ListQuery) =>
-    listPage(visibleRows(payments, clock), index, key, query, assumed.get(listOrder))
+  const visible = () => visibleRows(payments, clock)
 
   return {
     get: lifecycle.get,
@@ -318,18 +317,14 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
     ) => store.change(() => make(input, type, checkInput(input), steps, { setBy: 'timeline' })),
     /** Changes the status of a payment on request and cancels its scheduled steps. */
     simulate: lifecycle.simulate,
-    /** One page of all payments that reads find. */
-    list: (query: ListQuery) => page('all', 'all', query),
-    /** History of the whole client, or only its debits. */
+    /** One page of all payments that reads find, or only of the debits. */
     history: (query: ListQuery, type?: 'debit') =>
-      type ? page('type', type, query) : page('all', 'all', query),
+      listPage(visible(), type ? 'type' : 'all', type ?? 'all', query, assumed.get(listOrder)),
     historyOfUser(userId: string, query: ListQuery) {
       users.read(userId)
-      const visible = visibleRows(payments, clock)
-      const listed = assumed.get(userHistory).hasOtherSide
-        ? joinedIndexes(visible, 'user', 'other_user')
-        : visible
-      return listPage(listed, 'user', userId, query, assumed.get(listOrder))
+      const hasBoth = assumed.get(userHistory).hasOtherSide
+      const rows = hasBoth ? joinedIndexes(visible(), 'user', 'other_user') : visible()
+      return listPage(rows, 'user', userId, query, assumed.get(listOrder))
     },
   }
 }

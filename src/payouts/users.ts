@@ -1,17 +1,15 @@
 import { duplicateUser } from '../assumptions/identity.ts'
 import { listOrder } from '../assumptions/lists.ts'
-import { type FieldError, SandboxError } from '../model/errors.ts'
+import { SandboxError } from '../model/errors.ts'
 import { quoteField, quoteInput } from '../model/mask.ts'
 import type { ListQuery } from '../model/paging.ts'
 import { type CreateUser, mobileKey, type UserRow } from '../model/user.ts'
-import { isVisible, listPage, visibleRows } from '../tables/list-page.ts'
+import { isVisible, listPage, visibleRows, withLag } from '../tables/list-page.ts'
 import { newIdIn } from '../tables/resources.ts'
 import { notFound, type WorldContext } from '../tables/world-context.ts'
-import { putNew } from './lifecycle.ts'
 
 /** Users; their e-mail and mobile are unique in the client unless a reading says otherwise. */
-export function createUsers(context: WorldContext) {
-  const { store, clock, random, events, assumed } = context
+export function createUsers({ store, clock, random, events, assumed }: WorldContext) {
   const { users } = store.tables
 
   /** Returns a user or throws `not_found`; `field` is the body field of the id, if the id is in a body. */
@@ -22,15 +20,16 @@ export function createUsers(context: WorldContext) {
   }
 
   function rejectDuplicates({ email, mobile }: CreateUser) {
-    const errors: FieldError[] = []
-    const checkUnique = (field: 'email' | 'mobile', key: string, sent: string) => {
+    if (!assumed.get(duplicateUser).isRefused) return
+    const unique = [
+      ['email', email, email.toLowerCase()],
+      ['mobile', mobile, mobileKey(mobile)],
+    ] as const
+    const errors = unique.flatMap(([field, sent, key]) => {
       const other = users.newest(field, key)
-      const message =
-        other && `The ${field} ${quoteField(sent, field)} belongs to user ${other.id}.`
-      if (message) errors.push({ field, code: 'duplicate', message })
-    }
-    checkUnique('email', email.toLowerCase(), email)
-    checkUnique('mobile', mobileKey(mobile), mobile)
+      const message = `The ${field} ${quoteField(sent, field)} belongs to user ${other?.id}.`
+      return other ? [{ field, code: 'duplicate', message }] : []
+    })
     const [first] = errors
     if (first)
       throw new SandboxError(
@@ -49,12 +48,10 @@ export function createUsers(context: WorldContext) {
       return get(id)
     },
     /** Throws the errors of POST /user without changing anything. */
-    check(input: CreateUser) {
-      if (assumed.get(duplicateUser).isRefused) rejectDuplicates(input)
-    },
+    check: rejectDuplicates,
     create: (input: CreateUser, lag?: number) =>
       store.change(() => {
-        if (assumed.get(duplicateUser).isRefused) rejectDuplicates(input)
+        rejectDuplicates(input)
         const { email, mobile, user_type } = input
         const now = clock.iso()
         const row: UserRow = {
@@ -68,7 +65,7 @@ export function createUsers(context: WorldContext) {
           created_at: now,
           updated_at: now,
         }
-        const entry = putNew(context, 'users', row, lag)
+        const entry = store.put('users', withLag(row, lag, clock))
         events.emit('user.created', entry.id)
         return entry
       }),

@@ -41,14 +41,11 @@ const delayOf = (delay: string | undefined) =>
 const compileSteps = <S extends { after?: string | undefined }>(steps: readonly S[] | undefined) =>
   steps?.map(({ after, ...step }) => omitUndefined({ ...step, after_ms: ms(after) }))
 
-/** Copies the `message` of a payment step to its `description`; both names are allowed for the same field. */
-const withDescription = (steps: OutcomeDefinition['transaction']) =>
-  steps?.map(({ message, description = message, ...step }) =>
-    omitUndefined({ ...step, description }),
-  )
-
+/** Compiles the steps of a payment; `message` is another name of `description`. */
 const paymentSteps = (steps: OutcomeDefinition['transaction']) =>
-  compileSteps(withDescription(steps) as typeof steps)
+  compileSteps(
+    steps?.map(({ message, description = message, ...step }) => ({ ...step, description })),
+  )
 
 function compileTurn(definition: OutcomeDefinition | 'pass'): Turn | 'pass' {
   if (definition === 'pass') return 'pass'
@@ -119,12 +116,13 @@ function compileRule(definition: RuleDefinition, names: Names): CompiledRule {
 }
 
 function compileWebhookRule(definition: WebhookRuleDefinition, names: Names): CompiledWebhookRule {
-  const { delay = '0s', copies = 1, hold_until: holdUntil, ...rest } = definition.then
+  const { delay = '0s', copies = 1, hold_until: holdUntil, drop, ...fault } = definition.then
   const delays = typeof copies === 'number' ? Array<string>(copies).fill(delay) : copies
+  const sent = { copies: delays.map(delayOf), drop, holdUntil, fault }
   return {
     ...compileLimits(definition, EVENT_PARTS, names),
     events: eventsOf(definition.when.event),
-    outcome: omitUndefined({ ...rest, copies: delays.map(delayOf), holdUntil }) as WebhookOutcome,
+    outcome: omitUndefined(sent) as WebhookOutcome,
   }
 }
 

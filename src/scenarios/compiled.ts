@@ -93,11 +93,12 @@ export type Outcome = ResponseOutcome & LifecycleOutcome
 export type Turn = { response?: ResponseOutcome; lifecycle?: LifecycleOutcome }
 
 /** How an event is sent. */
-export type WebhookOutcome = DeliveryFault & {
+export type WebhookOutcome = {
   /** The delay of each copy; without it there is one copy, in its place. */
   copies?: readonly Delay[]
   drop?: true
   holdUntil?: EventName
+  fault?: DeliveryFault
 }
 
 /** The common part of rules and webhook rules: what they match, and how often they act. */

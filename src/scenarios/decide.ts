@@ -138,19 +138,14 @@ export function createDecider({ layers, counters, chance }: DeciderDeps) {
   function decide(call: RuleCall): Decision | undefined {
     const counted: CountedRules = new Map()
     const response = firstRuleFor('response', call, counted)
-    if (response && !runsOperation(response.turn.response!)) {
-      return { ...hitOf(response), outcome: response.turn.response! }
-    }
-    const lifecycle = firstRuleFor('lifecycle', call, counted)
-    if (!response) return lifecycle && { ...hitOf(lifecycle), outcome: lifecycle.turn.lifecycle! }
-    if (!lifecycle) return { ...hitOf(response), outcome: response.turn.response! }
-    const outcome = { ...response.turn.response, ...lifecycle.turn.lifecycle }
+    const replaces = response && !runsOperation(response.turn.response!)
+    const lifecycle = replaces ? undefined : firstRuleFor('lifecycle', call, counted)
     // The rule that decides the lifecycle is named first.
-    return {
-      ...hitOf(lifecycle),
-      outcome,
-      ...(response !== lifecycle && { also: hitOf(response) }),
-    }
+    const first = lifecycle ?? response
+    if (!first) return undefined
+    const outcome = { ...response?.turn.response, ...lifecycle?.turn.lifecycle }
+    const also = response && response !== first && { also: hitOf(response) }
+    return { ...hitOf(first), outcome, ...also }
   }
 
   const webhookRules = layers.flatMap(({ webhooks }) => webhooks)

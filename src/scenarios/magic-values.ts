@@ -1,5 +1,5 @@
 import { formatDuration } from '../model/duration.ts'
-import type { CompiledRule, CompiledScenario, LifecycleOutcome } from './compiled.ts'
+import type { CompiledRule, CompiledScenario, Turn } from './compiled.ts'
 import type { Test } from './match.ts'
 import type { OperationId } from './operations-and-events.ts'
 
@@ -63,31 +63,39 @@ const describeStep = (step: Step) => {
 }
 
 /** Describes a lifecycle: `FAILED (insufficient_funds)`, `stays PENDING`, `SUCCESS, then FAILED 3s later`. */
-function describeLifecycle({ kyc, bank, transaction }: LifecycleOutcome): string {
+function describeLifecycle({ lifecycle: { kyc, bank, transaction } = {} }: Turn): string[] {
   const steps = (kyc ?? bank ?? transaction ?? []) as readonly Step[]
   const last = steps.at(-1)
-  if (!last) return ''
+  if (!last) return []
   if (['pending', 'PENDING', 'PROCESSING'].includes(last.status))
-    return `stays ${describeStep(last)}`
+    return [`stays ${describeStep(last)}`]
   const before = steps.at(-2)
   if (before?.status === 'SUCCESS')
-    return `SUCCESS, then ${describeStep(last)} ${formatDuration(last.after_ms)} later`
+    return [`SUCCESS, then ${describeStep(last)} ${formatDuration(last.after_ms)} later`]
   // The first steps of a payment are always the same and not shown; those of a check are not.
-  return before?.status === 'pending'
-    ? `${describeStep(before)} -> ${describeStep(last)}`
-    : describeStep(last)
+  const isShown = before?.status === 'pending'
+  return [isShown ? `${describeStep(before)} -> ${describeStep(last)}` : describeStep(last)]
+}
+
+/** Describes a response that replaces or breaks that of the operation: `response 504 (carried out)`. */
+function describeResponse({ response: { respond, fault, at, late_ms } = {} }: Turn): string[] {
+  if (!respond && !fault) return []
+  const when = late_ms === undefined ? '' : ` ${formatDuration(late_ms)} later`
+  const runs = at === 'after' || late_ms !== undefined ? `carried out${when}` : 'not carried out'
+  return [`${respond ? `response ${respond.status}` : fault} (${runs})`]
 }
 
 function rowsOf(rule: CompiledRule): MagicValue[] {
   const [turn] = rule.turns
   const [operation] = rule.operations
-  if (turn === undefined || turn === 'pass' || !turn.lifecycle || !operation) return []
+  if (turn === undefined || turn === 'pass' || !operation) return []
+  const outcome = [...describeResponse(turn), ...describeLifecycle(turn)].join(', ')
+  if (outcome === '') return []
   for (const { field, where, document } of MAGIC_FIELDS) {
     const test = rule.tests.find((one) => fieldOf(one) === field && wantedValues(one).length > 0)
     if (!test || (document !== undefined && documentOf(rule) !== document)) continue
     const shown = (value: unknown) =>
       test.operator === 'paise' ? `.${String(value).padStart(2, '0')}` : String(value)
-    const outcome = describeLifecycle(turn.lifecycle)
     return wantedValues(test).map((value) => ({
       where,
       operation,

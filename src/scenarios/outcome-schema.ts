@@ -1,15 +1,7 @@
 import * as z from 'zod'
 import { BankLifecycle, KycLifecycle, TransactionLifecycle } from './lifecycle-schema.ts'
 import { EVENTS, FAULTS } from './operations-and-events.ts'
-import {
-  AnyJson,
-  type Check,
-  crossCheck,
-  Delay,
-  Duration,
-  isMissing,
-  type Report,
-} from './schema-parts.ts'
+import { AnyJson, type Check, crossCheck, Delay, Duration, isMissing } from './schema-parts.ts'
 import { oneOf, quoteValue } from './wording.ts'
 
 /** All header names except those that frame the response: the server sets those itself. */
@@ -52,9 +44,7 @@ const fields = {
   at: z
     .enum(['before', 'after'])
     .optional()
-    .describe(
-      'When the fault happens or the response of respond is sent: before the operation, which then does not run (default), or after it.',
-    ),
+    .describe('Whether the operation does not run (before; default), or runs before the fault.'),
   effect: z
     .literal('after_timeout')
     .optional()
@@ -71,45 +61,32 @@ export const LIFECYCLES = ['kyc', 'bank', 'transaction'] as const
 const CREATED = [...LIFECYCLES, 'visible_after'] as const
 
 /** Checks that the parts of an outcome can happen together. */
-function checkOutcome(outcome: OutcomeDefinition, report: Report) {
+function checkOutcome(outcome: OutcomeDefinition, report: Check['report']) {
   const { respond, fault, at, effect, after } = outcome
   const reject = (key: string, message: string) => report([key], message, 'key')
   const created = CREATED.find((kind) => outcome[kind] !== undefined)
   const isLost = respond !== undefined || fault !== undefined
-  if (at !== undefined && !isLost)
-    reject(
-      'at',
-      '`at` says when the fault or the response happens; add `fault` or `respond`, or remove `at`',
-    )
-  if (effect && !isLost)
-    reject(
-      'effect',
-      'the caller must get no response of its own; add fault: hang, or remove `effect`',
-    )
-  if (effect && at !== undefined)
-    reject('at', '`effect` says when the operation runs; remove `at`, or `effect`')
+  for (const key of ['at', 'effect'] as const)
+    if (outcome[key] && !isLost)
+      reject(key, `\`${key}\` is beside a \`fault\` or \`respond\`; add one, or remove \`${key}\``)
+  if (effect && at) reject('at', '`effect` and `at` both say when the operation runs; remove one')
   if (after !== undefined && !effect)
     reject('after', '`after` says when the effect comes; add effect: after_timeout, or remove it')
   if (respond && fault && !['malformed', 'truncate'].includes(fault)) {
-    reject(
-      'fault',
-      `the fault \`${fault}\` sends no response, so \`respond\` has no effect; remove one`,
-    )
+    const message = `the fault \`${fault}\` sends no response, so \`respond\` has no effect; remove one`
+    reject('fault', message)
   }
   if (isLost && created && at !== 'after' && !effect) {
-    const why = respond
-      ? '`respond` replaces the operation'
-      : 'the fault happens before the operation'
-    reject(created, `${why}, so no row is created; add at: after, or remove \`${created}\``)
+    const what = respond ? '`respond` replaces' : 'the fault happens before'
+    const message = `${what} the operation, so no \`${created}\` is created; add at: after, or remove one`
+    reject(created, message)
   }
 }
 
 const checkFields = (outcome: OutcomeDefinition, { report, isValid, isEmpty }: Check) => {
   if (!isValid()) return
-  if (isEmpty) {
-    const words = 'kyc, bank, transaction, respond, delay, fault or visible_after'
-    report([], `an empty outcome; write ${words}`)
-  }
+  const words = 'kyc, bank, transaction, respond, delay, fault or visible_after'
+  if (isEmpty) report([], `an empty outcome; write ${words}`)
   checkOutcome(outcome, report)
 }
 

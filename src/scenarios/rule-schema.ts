@@ -56,7 +56,7 @@ function checkOperations(rule: Mapping, operations: readonly OperationId[], chec
     const other = operations.find((one) => !(CREATING as readonly string[]).includes(one))
     for (const key of ['effect', 'visible_after'] as const)
       if (outcome[key] !== undefined && other !== undefined) {
-        const message = `\`${key}\` needs a rule for operations that create something, and ${other} does not; name ${oneOf(CREATING)} in \`when\``
+        const message = `\`${key}\` needs operations that create something, and ${other} doesn't; name ${oneOf(CREATING)} in \`when\``
         check.report([...path, key], message, 'key')
       }
     for (const kind of LIFECYCLES) {
@@ -72,12 +72,16 @@ function checkOperations(rule: Mapping, operations: readonly OperationId[], chec
     check.report(['key'], '`item` is a document of POST /kyc; add operation: submitKyc', 'key')
 }
 
+/** Rejects an empty rule; returns whether it is one. */
+function rejectEmpty({ isEmpty, clear, report }: Check, what: string): boolean {
+  if (!isEmpty) return false
+  clear()
+  report([], `an empty rule; specify the ${what} with \`when\` and the outcome with \`then\``)
+  return true
+}
+
 function checkRule(rule: Mapping, check: Check) {
-  if (check.isEmpty) {
-    check.clear()
-    check.report([], 'an empty rule; specify the calls with `when` and the outcome with `then`')
-    return
-  }
+  if (rejectEmpty(check, 'calls')) return
   const { when, then, sequence, then_on: thenOn } = rule
   if (then === undefined && sequence === undefined)
     check.report([], 'the rule has no outcome; add `then` or `sequence`')
@@ -107,11 +111,7 @@ export const Rule = z
 export type RuleDefinition = z.infer<typeof Rule>
 
 function checkWebhookRule(rule: Mapping, check: Check) {
-  if (check.isEmpty) {
-    check.clear()
-    check.report([], 'an empty rule; specify the events with `when` and the outcome with `then`')
-    return
-  }
+  if (rejectEmpty(check, 'events')) return
   const { when, then } = rule as Partial<WebhookRuleDefinition>
   const heldUntil = then?.hold_until
   if (heldUntil === undefined || !check.isValid('then') || !check.isValid('when')) return

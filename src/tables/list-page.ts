@@ -1,3 +1,4 @@
+import { LAST_INSTANT } from '../model/formats.ts'
 import type { ListQuery } from '../model/paging.ts'
 import { type Entry, isBefore } from '../store/table.ts'
 import type { Clock } from '../time/clock.ts'
@@ -11,18 +12,23 @@ type Listed<R> = {
 /** The query of a list without pages. */
 export const WHOLE_LIST: ListQuery = { page: 1, limit: Number.MAX_SAFE_INTEGER }
 
-/** Whether reads find a row: a scenario can hide a new one for a time. */
-export const isVisible = ({ visible_at }: { visible_at?: string }, clock: Clock): boolean =>
+type MayLag = { visible_at?: string }
+
+/** A new row, which reads find after a lag, ms. */
+export function withLag<R extends MayLag>(row: R, lag: number | undefined, clock: Clock): R {
+  if (!lag) return row
+  const at = Math.min(clock.now() + lag, LAST_INSTANT)
+  return { ...row, visible_at: new Date(at).toISOString() }
+}
+
+export const isVisible = ({ visible_at }: MayLag, clock: Clock): boolean =>
   visible_at === undefined || visible_at <= clock.iso()
 
 /** A table without the rows that reads do not find yet. */
-export function visibleRows<R extends { visible_at?: string }>(
-  table: Listed<R>,
-  clock: Clock,
-): Listed<R> {
-  if (table.count('hidden', 'all') === 0) return table
+export function visibleRows<R extends MayLag>(table: Listed<R>, clock: Clock): Listed<R> {
   const rows = (index: string, key: string) =>
     table.page(index, key, 0, Number.POSITIVE_INFINITY).filter(({ row }) => isVisible(row, clock))
+  if (rows('lagging', 'all').length === table.count('lagging', 'all')) return table
   return {
     count: (index, key) => rows(index, key).length,
     page: (index, key, offset, limit) => rows(index, key).slice(offset, offset + limit),

@@ -7,8 +7,8 @@ import type { Rows } from './rows.ts'
 // As text: ISO 8601 sorts like the instants, and a number would need more memory.
 const createdAt = ({ created_at }: { created_at: string }) => created_at
 const always = () => 'all'
-/** The rows that reads may not find yet. */
-const hidden = ({ visible_at }: { visible_at?: string }) => visible_at && 'all'
+/** The rows that reads found late, or do not find yet. */
+const lagging = ({ visible_at }: { visible_at?: string }) => visible_at && 'all'
 
 /** The key by which a repeated account is found. */
 export const accountKey = (row: { user_id: string; account_number: string; ifsc_code: string }) =>
@@ -22,7 +22,7 @@ export const TABLES: Specs<Rows> = {
     at: createdAt,
     indexes: {
       all: always,
-      hidden,
+      lagging,
       email: (row) => row.email.toLowerCase(),
       mobile: (row) => mobileKey(row.mobile),
     },
@@ -30,14 +30,14 @@ export const TABLES: Specs<Rows> = {
   kyc: {
     id: (row) => row.kyc_id,
     at: createdAt,
-    indexes: { all: always, hidden, user: (row) => row.user_id },
+    indexes: { all: always, lagging, user: (row) => row.user_id },
   },
   bank_accounts: {
     id: (row) => row.bank_id,
     at: createdAt,
     indexes: {
       all: always,
-      hidden,
+      lagging,
       user: (row) => row.user_id,
       verified: (row) => (row.bank_status === 'success' ? accountKey(row) : undefined),
     },
@@ -47,7 +47,7 @@ export const TABLES: Specs<Rows> = {
     at: createdAt,
     indexes: {
       all: always,
-      hidden,
+      lagging,
       type: (row) => (row.transaction_type === 'debit' ? 'debit' : undefined),
       user: historyUserOf,
       other_user: historyOtherUserOf,

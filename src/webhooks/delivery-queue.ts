@@ -1,5 +1,5 @@
 import { webhookDelivery, webhookOrder } from '../assumptions/webhooks.ts'
-import type { DeliveryFault, DeliveryRow, EventRow } from '../model/delivery.ts'
+import type { DeliveryRow, EventRow } from '../model/delivery.ts'
 import { type Delay, pointOf } from '../model/duration.ts'
 import { quoteInput } from '../model/mask.ts'
 import type { WebhookOutcome } from '../scenarios/compiled.ts'
@@ -68,13 +68,7 @@ export class DeliveryQueue {
   ): DeliveryRow {
     const { clock, random } = this.#deps
     const { event_id, type, resource_id, created_at } = event
-    const { drop, holdUntil, signature, timestamp, body, lost_attempts } = outcome
-    const fault: DeliveryFault = {
-      ...(signature && { signature }),
-      ...(timestamp && { timestamp }),
-      ...(body && { body }),
-      ...(lost_attempts && { lost_attempts }),
-    }
+    const { drop, holdUntil, fault = {} } = outcome
     const held = holdUntil !== undefined && isReachable(holdUntil, resource_id, this.#tables)
     const fraction = delay.minMs < delay.maxMs ? random.fraction() : 0
     const delay_ms = pointOf(delay, fraction)

@@ -173,7 +173,7 @@ t.test('run_sweep finds the bugs of the example, and says how to see them again'
   const { text } = await tool('run_sweep', {
     command: ['node', 'payouts.test.mjs'],
     clock: 'frozen',
-    only: ['answer_lost'],
+    only: ['reset_after'],
     budget: '50s',
   })
   t.match(text, `The report is in ${join(cwd, 'sweep-report')}\n`)

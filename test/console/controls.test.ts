@@ -154,7 +154,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
 
     await pick('Then', 'fault')
     await pick('Fault', 'empty')
-    await page.getByLabel('Fault at', { exact: true }).selectOption('after')
+    await page.getByLabel('The operation', { exact: true }).selectOption('after')
     await page.getByLabel('once', { exact: true }).uncheck()
     await press(opened, 'Push the rule')
     const [fault] = await rules()

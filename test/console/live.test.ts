@@ -194,7 +194,7 @@ t.test('live', { skip: noBrowser }, async (t) => {
       const { page, assertNoErrors } = await openConsole(t, browser, {
         view: 'payments',
         prepare(world) {
-          before = world.payments.list({ page: 1, limit: 1 }).total
+          before = world.payments.history({ page: 1, limit: 1 }).total
           payments(10_000)(world)
         },
       })

@@ -248,7 +248,7 @@ t.test('exec and sweep run the tests of the tutorial in their own sandbox', asyn
   t.match(down, { code: 1, stdout: /# pass 0\n# fail 3/ }, 'what exec imposes reaches each test')
   const ready = await run(['exec', '--scenario', 'go-live', ...tests], { cwd })
   t.match(ready, { code: 0, stdout: /# pass 3\n# fail 0/ }, 'and it is ready to go live')
-  const only = ['--points', 'first', '--only', 'error_500']
+  const only = ['--points', 'first', '--only', 'respond_500']
   const swept = await run(['sweep', ...only, ...tests], { cwd })
   t.match(swept, {
     code: 0,

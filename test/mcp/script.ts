@@ -61,7 +61,7 @@ export async function integratePayment(t: Test, callTool: CallTool) {
     text: /transaction\.success: signature verified/,
   })
 
-  await tool('make_call_fail', { how: 'response_lost' })
+  await tool('make_call_fail', { how: 'reset_after' })
   const lost = await pay('INV-2')
   t.ok(lost.isError, 'the response is lost')
   t.match(lost.text, /no response/)

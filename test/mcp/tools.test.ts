@@ -40,7 +40,7 @@ t.test('look shows the address, the clock, the counts and what failed', async (t
   await post('/v1/user', { email: 'wrong' })
   const { body } = await pay({ amount: '100.92' })
   await advance('1h')
-  await tool('make_call_fail', { how: 'never_arrives' })
+  await tool('make_call_fail', { how: 'reset' })
   await t.rejects(pay(), /destroyed/)
   const later = await tool('look')
   t.match(later.text, /Failed calls \(1\):\n- req_\d+ POST \/v1\/user: 400/)
@@ -130,7 +130,7 @@ t.test(
   'call_service waits for a bounded time, and says which rule left it without a response',
   async (t) => {
     const { tool } = await agentOf(t)
-    await tool('make_call_fail', { how: 'no_response', operation: 'listUsers' })
+    await tool('make_call_fail', { how: 'hang', operation: 'listUsers' })
     const users = { method: 'GET', path: '/v1/users', headers: TOKEN, timeout_ms: 300 }
     t.match(await tool('call_service', users), {
       isError: true,
@@ -146,7 +146,7 @@ t.test('call_service says what fits the response', async (t) => {
   const create = { path: '/v1/user', body: { email: 'a@example.com', mobile: '+919812345670' } }
   t.match(await next(create), /^use the ids/)
   t.match(await next({ method: 'GET', path: '/v1/client/profile' }), /PAYOUT_SANDBOX_TOKEN/)
-  for (const how of ['error', 'rate_limited']) {
+  for (const how of ['respond_500', 'respond_429']) {
     await tool('make_call_fail', { how, operation: 'createUser' })
     t.match(await next(create), /^the fault is not in what you sent: find_requests/)
   }
@@ -157,11 +157,20 @@ t.test('an argument without effect is an error that says what to do', async (t) 
   const { tool } = await agentOf(t)
   const rejected = async (name: string, args: Record<string, unknown>, text: RegExp) =>
     t.match(await tool(name, args), { isError: true, text })
-  const slow = /^status has no effect with how: slow; found 500\.\n\nNext: omit status, or .+ error/
-  await rejected('make_call_fail', { how: 'slow', status: 500 }, slow)
-  await rejected('make_call_fail', { how: 'error', delay: '5s' }, /^delay has no effect .+"5s"/)
-  await rejected('make_call_fail', { how: 'error', reason: 'x' }, /^reason has no effect .+"x"/)
-  await rejected('make_call_fail', { how: 'error', remove: 'rul_1' }, /takes how or remove/)
+  const slow =
+    /^status has no effect with how: delay; found 500\.\n\nNext: omit status, or .+ respond_500/
+  await rejected('make_call_fail', { how: 'delay', status: 500 }, slow)
+  await rejected(
+    'make_call_fail',
+    { how: 'respond_500', delay: '5s' },
+    /^delay has no effect .+"5s"/,
+  )
+  await rejected(
+    'make_call_fail',
+    { how: 'respond_500', reason: 'x' },
+    /^reason has no effect .+"x"/,
+  )
+  await rejected('make_call_fail', { how: 'respond_500', remove: 'rul_1' }, /takes how or remove/)
   t.match((await tool('look')).text, /\brequests 0, waiting 0, rules 0$/m, 'no rule was pushed')
   const get = { method: 'GET', path: '/v1/users', body: { limit: 5 } }
   await rejected('call_service', get, /GET \/v1\/users takes no body; found \{"limit":5\}/)
@@ -228,30 +237,38 @@ t.test('make_call_fail has each way of failing, and can be undone', async (t) =>
     )
   const made = async () => Number(/\btransactions (\d+)/.exec((await tool('look')).text)![1])
   const fail = (how: string, more: object = {}) => tool('make_call_fail', { how, ...more })
-  await fail('error', { status: 503 })
+  await fail('respond_500', { status: 503 })
   t.equal((await pay()).status, 503)
-  await fail('rate_limited')
+  await fail('respond_429')
   t.equal((await pay()).status, 429)
-  await fail('never_arrives')
+  await fail('reset')
   t.equal((await pay()).status, 0)
   t.equal(await made(), 48, 'none of them made a payment')
-  await fail('response_lost')
+  await fail('reset_after')
   t.equal((await pay()).status, 0)
-  t.equal(await made(), 49, 'a lost response does')
-  await fail('no_response')
+  await fail('respond_504_after')
+  t.equal((await pay()).status, 504)
+  t.equal(await made(), 50, 'a lost response does')
+  await fail('effect_after_timeout', { delay: '1m' })
+  t.match(await pay(), { status: 0, text: 'TimeoutError' })
+  await tool('advance_clock', { by: '59s' })
+  t.equal(await made(), 50)
+  await tool('advance_clock', { by: '1s' })
+  t.equal(await made(), 51, 'a late effect comes')
+  await fail('hang')
   t.match(await pay(), { status: 0, text: 'TimeoutError' })
   await fail('malformed')
   const malformed = await pay()
   t.throws(() => JSON.parse(malformed.text))
-  await fail('slow', { delay: '10m' })
+  await fail('delay', { delay: '10m' })
   t.match(await pay(), { status: 0, text: 'TimeoutError' }, 'the clock is frozen')
   await tool('reset')
 
-  await fail('payment_fails', { reason: 'bank_account_closed' })
+  await fail('payment_failed', { reason: 'bank_account_closed' })
   t.equal((await pay()).status, 200)
   await tool('advance_clock', { by: '1h' })
   t.match((await tool('explain_payment')).text, /FAILED[\s\S]*Failed because: bank_account_closed/)
-  await fail('payment_stays_pending')
+  await fail('payment_pending')
   await pay()
   await tool('advance_clock', { by: '1h' })
   t.match(
@@ -328,11 +345,11 @@ t.test('explain_payment names the call that made it, and who decided it', async 
   t.match(await explained('dup'), 'Decided by: set_status, or another admin call\n')
 
   // A rejected call and a lost one came before the call that made it.
-  await tool('make_call_fail', { how: 'error', times: 1 })
+  await tool('make_call_fail', { how: 'respond_500', times: 1 })
   t.equal((await pay({ reference_id: 'retried' })).status, 500)
-  await tool('make_call_fail', { how: 'never_arrives' })
+  await tool('make_call_fail', { how: 'reset' })
   await t.rejects(pay({ reference_id: 'retried' }), /destroyed/)
-  await tool('make_call_fail', { how: 'response_lost' })
+  await tool('make_call_fail', { how: 'reset_after' })
   await t.rejects(pay({ reference_id: 'retried' }), /destroyed/)
   t.equal((await pay({ reference_id: 'retried' })).status, 409)
   const retried = await explained('retried')

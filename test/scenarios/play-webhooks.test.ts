@@ -243,6 +243,20 @@ t.test('delay with hold_until: it starts at the release, for each copy on its ow
   t.ok(drawn.every((s) => s >= 5 && s <= 30) && drawn[0] !== drawn[1], `${drawn}`)
 })
 
+t.test('copies: a list has the delay of each, also after a hold', async (t) => {
+  const { hook, box } = await play(t, [
+    { when: { event: PENDING }, then: { copies: ['4s', '0s', '2s..2s'] } },
+  ])
+  await box.pay()
+  await box.advance('10s')
+  t.same(hook.types(), [PENDING, PROCESSING, PENDING, SUCCESS, PENDING])
+  const held = await play(t, [
+    { when: { event: PENDING }, then: { copies: ['0s', '10s'], hold_until: SUCCESS } },
+  ])
+  await held.box.pay()
+  t.same((await delaysOf(held.box)).sort(), [0, 10])
+})
+
 t.test('delay with hold_until: a restart, fork, snapshot or import keeps each delay', async (t) => {
   const file = join(t.testdir({}), 'db.json')
   const { box: first } = await play(t, heldCopies('5s..30s'), { file })

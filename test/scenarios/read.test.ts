@@ -450,7 +450,9 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
       '{ operation: createTransaction }',
       '{ respond: { status: 503 }, transaction: [{ status: PENDING }] }',
     ),
-    ['3:39: `respond` replaces the operation, so no `transaction` is created; remove one'],
+    [
+      '3:39: `respond` replaces the operation, so no `transaction` is created; add at: after, or remove one',
+    ],
   ],
   [
     'a lifecycle with a fault before',
@@ -465,7 +467,24 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
   [
     'at without fault',
     rule('{ operation: getUser }', '{ at: after, delay: 1s }'),
-    ['3:13: `at` says when the fault happens; add `fault`, or remove `at`'],
+    ['3:13: `at` is beside a `fault` or `respond`; add one, or remove `at`'],
+  ],
+  [
+    'an effect with at',
+    rule('{ operation: createUser }', '{ fault: hang, at: after, effect: after_timeout }'),
+    ['3:26: `effect` and `at` both say when the operation runs; remove one'],
+  ],
+  [
+    'after without an effect',
+    rule('{ operation: createUser }', '{ fault: hang, after: 5s }'),
+    ['3:26: `after` says when the effect comes; add effect: after_timeout, or remove it'],
+  ],
+  [
+    'what lags in a read',
+    rule('{ operation: getUser }', '{ visible_after: 5s }'),
+    [
+      "3:13: `visible_after` needs operations that create something, and getUser doesn't; name createUser, submitKyc, addBankAccount or createTransaction in `when`",
+    ],
   ],
   [
     'then and sequence',

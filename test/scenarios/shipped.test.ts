@@ -280,8 +280,9 @@ t.test('webhook scenarios do to events what their titles say', async (t) => {
       EVENTS.map((event: EventName) => [event, decideWebhook({ event })?.outcome]),
     )
   }
-  for (const outcome of Object.values(all('webhook-storm'))) t.strictSame(outcome, { copies: 20 })
-  for (const outcome of Object.values(all('webhook-duplicates'))) t.equal(outcome?.copies, 2)
+  for (const outcome of Object.values(all('webhook-storm'))) t.equal(outcome?.copies?.length, 20)
+  for (const outcome of Object.values(all('webhook-duplicates')))
+    t.equal(outcome?.copies?.length, 2)
   t.match(all('webhook-disorder'), {
     'transaction.pending': { holdUntil: 'transaction.processing' },
     'kyc.pending': { holdUntil: 'kyc.success' },
@@ -289,10 +290,10 @@ t.test('webhook scenarios do to events what their titles say', async (t) => {
     'transaction.success': undefined,
   })
   t.match(all('webhook-bad-signatures'), {
-    'transaction.pending': { signature: 'wrong' },
-    'transaction.processing': { signature: 'missing' },
-    'transaction.success': { timestamp: 'stale' },
-    'transaction.failed': { body: 'truncated' },
+    'transaction.pending': { fault: { signature: 'wrong' } },
+    'transaction.processing': { fault: { signature: 'missing' } },
+    'transaction.success': { fault: { timestamp: 'stale' } },
+    'transaction.failed': { fault: { body: 'truncated' } },
     'kyc.failed': undefined,
   })
 })

@@ -54,9 +54,9 @@ async function verdictOf(t: Test, texts: readonly string[], bug?: string) {
   return judge(plan, await run(t, plan, bug === undefined ? [] : ['--bug', bug]), judging)
 }
 
-const LOST = 'answer_lost createTransaction 1'
-const SWAPPED = 'out_of_order transaction.processing 1'
-const FORGED = 'forged transaction.success 1'
+const LOST = 'reset_after createTransaction 1'
+const SWAPPED = 'hold_until transaction.processing 1'
+const FORGED = 'signature_wrong transaction.success 1'
 
 t.test('the careful client passes, also if all of it happens together', async (t) => {
   t.match(await verdictOf(t, [LOST, SWAPPED, FORGED]), { verdict: 'passed', level: 'none' })

@@ -46,7 +46,7 @@ const LOOKS_THREE_TIMES = LOOKS.repeat(3)
 
 t.test('a finding on the command line: table, report, baseline, and the run again', async (t) => {
   const { sweep, text, cwd, read, program } = await lightClient(t, 'await patiently(pay)\n')
-  const only = ['--only', 'answer_lost,truncated,reset']
+  const only = ['--only', 'reset_after,truncate_after,reset']
   const shown = await text(...only, '--report', 'report')
   t.equal(shown.code, 1, shown.stderr)
   t.match(shown.stdout, /^3 runs: 1 passed, 2 paid_twice$/m)
@@ -63,7 +63,7 @@ t.test('a finding on the command line: table, report, baseline, and the run agai
   t.equal(known.result.findings.length, 2)
   const [{ plan }] = document.findings as [SweepDocument['findings'][number]]
   writeFileSync(join(cwd, 'other.json'), JSON.stringify({ findings: [{ verdict: 'hung', plan }] }))
-  t.equal((await sweep('--only', 'answer_lost', '--baseline', 'other.json')).exit, 1)
+  t.equal((await sweep('--only', 'reset_after', '--baseline', 'other.json')).exit, 1)
 })
 
 t.test('--points, --only, --max-runs, --depth and --budget choose the runs', async (t) => {
@@ -72,9 +72,9 @@ t.test('--points, --only, --max-runs, --depth and --budget choose the runs', asy
   t.equal(await runs('--only', 'reset'), 3)
   t.equal(await runs('--only', 'reset', '--points', 'first'), 1)
   t.equal(await runs('--only', 'reset', '--points', 'all'), 4)
-  t.equal(await runs('--only', 'reset,error_500', '--points', 'first'), 2)
+  t.equal(await runs('--only', 'reset,respond_500', '--points', 'first'), 2)
   t.equal(await runs('--only', 'call', '--max-runs', '2'), 2)
-  const some = await text('--only', 'reset, error_500', '--max-runs', '2')
+  const some = await text('--only', 'reset, respond_500', '--max-runs', '2')
   t.match(some.stdout, /^2 runs: 2 failed_safely \(not all: 2 of 6 plans were run\)$/m)
   const { result } = await sweep('--only', 'reset', '--max-runs', '1', '--depth', '2')
   t.match(result, { runs: 1, left_out: 2 })
@@ -120,7 +120,7 @@ t.test(
     const { cwd, program } = smallClient(t, 'await patiently(pay)\n')
     const script = `true\nif [ "$2" = "it's" ]; then exec "$3" "$4"; else exit 9; fi`
     const words = ['sh', '-c', script, 'x', '--token', "it's", ...program]
-    const sweep = ['sweep', '--clock', 'frozen', '--only', 'answer_lost', '--report', 'report']
+    const sweep = ['sweep', '--clock', 'frozen', '--only', 'reset_after', '--report', 'report']
     const { code, stderr } = await run([...sweep, '--', ...words], { cwd })
     t.equal(code, 1, stderr)
     const document: SweepDocument = JSON.parse(readFileSync(join(cwd, 'report/sweep.json'), 'utf8'))
@@ -161,13 +161,13 @@ if (count() > 2) for (let n = 0; n < 40 && count() < 4; n++) await new Promise((
 if (count() === 3) process.exit(1)
 `,
   )
-  const { result } = await sweep('--jobs', '2', '--only', 'reset,error_500')
+  const { result } = await sweep('--jobs', '2', '--only', 'reset,respond_500')
   t.strictSame(result.verdicts, { passed: 2 })
 })
 
 t.test('--timeout, --max-retries, --probe and --unstable', async (t) => {
   const slow = client(t, 'await pay(0)\n')
-  const hung = await slow.sweep('--only', 'no_answer', '--timeout', '2s')
+  const hung = await slow.sweep('--only', 'hang_after', '--timeout', '2s')
   t.strictSame(hung.result.verdicts, { hung: 1 })
   const storm = await lightClient(t, 'await patiently(pay)\n')
   const retries = ['--only', 'outage', '--max-retries']

@@ -44,11 +44,11 @@ t.test(
   'a client that pays twice is found; the result is equal with one job and three',
   async (t) => {
     const { sweep } = smallClient(t, PAYS_TWICE)
-    const only = ['reset', 'answer_lost', 'truncated', 'payment_failed']
+    const only = ['reset', 'reset_after', 'truncate_after', 'payment_failed']
     const one = await sweep({ jobs: 1, only })
     t.strictSame(short(one), [
-      'error paid_twice: answer_lost createTransaction 1',
-      'error paid_twice: truncated createTransaction 1',
+      'error paid_twice: reset_after createTransaction 1',
+      'error paid_twice: truncate_after createTransaction 1',
       'warning not_paid: payment_failed createTransaction 1',
     ])
     t.equal(
@@ -72,21 +72,21 @@ t.test(
 t.test(
   'a client without a time limit hangs, and one with a short limit relies on speed',
   async (t) => {
-    const only = ['no_answer', 'slow']
+    const only = ['hang_after', 'delay']
     const patient = smallClient(t, 'await pay(0)\n')
-    const { findings } = await patient.sweep({ only: ['no_answer'], timeoutMs: 3_000 })
+    const { findings } = await patient.sweep({ only: ['hang_after'], timeoutMs: 3_000 })
     t.strictSame(
       findings.map(({ verdict, happened }) => [verdict, happened]),
       [['hung', 'the command did not end within 3 s; its last call was POST /v1/transaction']],
     )
     const hasty = await smallClient(t, 'await pay(400)\n').sweep({ only })
-    t.strictSame(faultsWith(hasty, 'relies_on'), ['slow'])
-    t.strictSame(faultsWith(hasty, 'failed_safely'), ['no_answer'])
+    t.strictSame(faultsWith(hasty, 'relies_on'), ['delay'])
+    t.strictSame(faultsWith(hasty, 'failed_safely'), ['hang_after'])
   },
 )
 
 t.test('a client that hammers is found, by its number of calls and by its pauses', async (t) => {
-  const only = ['rate_limited', 'unavailable', 'outage']
+  const only = ['respond_429', 'respond_503', 'outage']
   const quick = await smallClient(t, "await patiently(pay, '10ms', 4)\n").sweep({ only })
   t.strictSame(faultsWith(quick, 'retry_storm').sort(), [...only].sort())
   t.match(quick.findings[0]!.happened, /was repeated too early: the response had asked to wait 1 s/)
@@ -106,11 +106,11 @@ token = 'sbx_own'
 `
   for (const code of [activate, own]) {
     const { sweep } = smallClient(t, `${code}${PAYS_ONCE}`)
-    const only = ['error_500', 'payment_failed']
+    const only = ['respond_500', 'payment_failed']
     const { runs } = await sweep({ only })
     t.strictSame(
       runs.map(({ plan, verdict }) => `${plan[0]!.name} ${verdict}`),
-      ['error_500 failed_safely', 'payment_failed not_paid'],
+      ['respond_500 failed_safely', 'payment_failed not_paid'],
     )
   }
 })
@@ -196,10 +196,10 @@ for (let n = 0; n < 2 && !made; n++)
 if (!made) throw new Error('not paid')
 `,
   )
-  const only = ['answer_lost', 'error_500', 'payment_failed']
+  const only = ['reset_after', 'respond_500', 'payment_failed']
   const result = await sweep({ only, depth: 2, points: 'first-last' })
   t.strictSame(short(result), [
-    'error paid_twice: answer_lost createTransaction 1 + error_500 listTransactions 2',
+    'error paid_twice: reset_after createTransaction 1 + respond_500 listTransactions 2',
     'warning not_paid: payment_failed createTransaction 1',
   ])
   const pairs = result.runs.filter(({ plan }) => plan.length === 2)

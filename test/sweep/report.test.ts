@@ -53,7 +53,7 @@ t.test('the JSON Schema of sweep.json is up to date, and a result fits it', asyn
   t.equal(document.runs, 6)
   t.equal(document.left_out, 0)
   t.match(document.findings, [
-    { id: 'finding-1', plan: [{ kind: 'call', name: 'answer_lost', nth: 1 }] },
+    { id: 'finding-1', plan: [{ kind: 'call', name: 'reset_after', nth: 1 }] },
     { id: 'finding-2' },
     { id: 'finding-3', verdict: 'not_paid', level: 'warning' },
     {
@@ -246,7 +246,7 @@ t.test('the table on the terminal has a row and a command for each finding', asy
 t.test('findings with the same result at the same point are shown together', async (t) => {
   const [first, second] = sweepResult().findings as [Finding, Finding]
   const [fault] = first.plan as [Fault]
-  const like = { ...first, finding: 'finding-9', plan: [{ ...fault, name: 'truncated' }] }
+  const like = { ...first, finding: 'finding-9', plan: [{ ...fault, name: 'truncate_after' }] }
   const elsewhere = { ...first, finding: 'finding-8', plan: [{ ...fault, nth: 7 }] }
   const names = (group: readonly Finding[]) => group.map(({ finding }) => finding)
   const groups = groupsOf([first, second, elsewhere, like])

@@ -14,7 +14,7 @@ const CONTROL = '\u0000\u001b[31mred\u001b[0m\u202e\ud800\uffff'
 
 export const LOST: Fault = {
   kind: 'call',
-  name: 'answer_lost',
+  name: 'reset_after',
   operation: 'createTransaction',
   nth: 1,
   what: `the response of the 1st POST /transaction is lost ${HOSTILE}${CONTROL}\nrules: []`,
@@ -32,7 +32,7 @@ export const LOST: Fault = {
 }
 const LATE: Fault = {
   kind: 'webhook',
-  name: 'twice',
+  name: 'copies',
   operation: 'transaction.status.update',
   nth: 2,
   what: 'the 2nd event transaction.status.update arrives twice',

@@ -35,7 +35,6 @@ const UserQuery = searchQuery(50).extend({
   bank: z.enum([...BankStatus.options, 'any', 'none']).optional(),
 })
 const PaymentQuery = searchQuery(50).extend({ status: PaymentStatus.optional() })
-type UserFilter = z.output<typeof UserQuery>
 // A payment never has more events than this.
 const MAX_EVENTS = 100
 
@@ -66,27 +65,10 @@ const userResponse = (
   bank_accounts: bankAccounts.ofUser(entry.id, tables.bank_accounts).map(views.bankAccount),
 })
 
-/** Whether a user has a KYC record with this status; `none`: no record at all. */
-function hasKyc(
-  { kyc, tables: { tables } }: World,
-  userId: string,
-  status: NonNullable<UserFilter['kyc']>,
-): boolean {
-  const records = kyc.ofUser(userId, tables.kyc)
-  if (status === 'none') return records.length === 0
-  return records.some(({ row }) => row.kyc_status === status)
-}
-
-/** Whether a user has a bank account with this status; `any`: an account; `none`: no account at all. */
-function hasBank(
-  { bankAccounts, tables: { tables } }: World,
-  userId: string,
-  status: NonNullable<UserFilter['bank']>,
-): boolean {
-  const accounts = bankAccounts.ofUser(userId, tables.bank_accounts)
-  if (status === 'none') return accounts.length === 0
-  return accounts.some(({ row }) => status === 'any' || row.bank_status === status)
-}
+/** Whether one of the statuses is the wanted one; `any`: whatever it is; `none`: there is none. */
+const hasStatus = (found: readonly string[], wanted: string | undefined): boolean =>
+  wanted === undefined ||
+  (wanted === 'none' ? found.length === 0 : found.some((one) => wanted === 'any' || one === wanted))
 
 /** One page of the rows that a query finds, newest first; without a filter it reads only the rows of the page. */
 function pageOfFound<R>(
@@ -206,15 +188,15 @@ export const dataCalls = [
     handle(world, { query }) {
       const { search, kyc, bank } = query
       const test = searchTest(search)
+      const { tables } = world.tables
+      const records = (id: string) => world.kyc.ofUser(id, tables.kyc)
+      const accounts = (id: string) => world.bankAccounts.ofUser(id, tables.bank_accounts)
       const isFound = ({ user_id, email, mobile }: UserEntry['row']) =>
-        (kyc === undefined || hasKyc(world, user_id, kyc)) &&
-        (bank === undefined || hasBank(world, user_id, bank)) &&
+        hasStatus(kyc ? records(user_id).map(({ row }) => row.kyc_status) : [], kyc) &&
+        hasStatus(bank ? accounts(user_id).map(({ row }) => row.bank_status) : [], bank) &&
         (test?.(`${user_id} ${email} ${mobile}`) ?? true)
-      const { total, entries } = pageOfFound(
-        world.tables.tables.users,
-        query,
-        kyc || bank || test ? isFound : undefined,
-      )
+      const isFiltered = kyc || bank || test
+      const { total, entries } = pageOfFound(tables.users, query, isFiltered ? isFound : undefined)
       return {
         ...pageOf(query, total),
         users: entries.map((entry) => userResponse(world, entry)),

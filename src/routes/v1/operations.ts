@@ -1,7 +1,7 @@
 import { newWords } from '../../assumptions/responses.ts'
 import type { LateCall } from '../../content/timer-payloads.ts'
 import type { Input } from '../../http/endpoint.ts'
-import { COMES_LATER } from '../../http/idempotency.ts'
+import { LATER } from '../../http/idempotency.ts'
 import type { Operation } from '../../http/operation.ts'
 import { SandboxError } from '../../model/errors.ts'
 import type { Log } from '../../world/sandbox.ts'
@@ -31,9 +31,8 @@ const SHOWN = { body: undefined, lifecycles: undefined, key: undefined }
 /** Runs a call whose effect comes after its response: it is checked again, as the client may have changed. */
 export function runLate(world: World, { operation, body, lifecycles, key }: LateCall, log: Log) {
   const op = OPERATIONS.find(({ id }) => id === operation)!
-  const { idempotency } = world.tables.tables
-  const stored = key === undefined ? undefined : idempotency.get(key)
-  const waiting = stored?.status === COMES_LATER ? stored : undefined
+  const stored = world.tables.tables.idempotency.get(key ?? '')
+  const waiting = stored?.status === LATER && stored
   const input = { body } as Input
   try {
     const result = op.handle(world, input, lifecycles, op.check?.(world, input))

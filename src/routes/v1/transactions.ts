@@ -46,7 +46,7 @@ export const transactionOperations = [
     response: ListTransactionsResponse,
     handle(world, { query }) {
       const { payments, views } = world
-      const { total, entries } = payments.list(query)
+      const { total, entries } = payments.history(query)
       checkPage(world, query, total)
       const { page, limit } = query
       return success(200, 'Transactions fetched successfully', {

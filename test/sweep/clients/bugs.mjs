@@ -18,7 +18,7 @@ const paying = [
     expectedVerdicts: ['relies_on'],
     // The sum drifts if the largest payment, the second one, comes last.
     points: 'first-last',
-    faults: 'slow',
+    faults: 'delay',
     patch: () => ({ moneyOf: (text) => Number.parseFloat(text) }),
   },
   {
@@ -316,7 +316,7 @@ const calling = [
     what: 'calls again at once, although the service asks for a pause',
     expectedVerdicts: ['retry_storm'],
     // What it reads again later anyway is not called again at once.
-    faults: 'rate_limited',
+    faults: 'respond_429',
     patch: () => ({ retryAfter: () => 0, pauseBefore: () => 0 }),
   },
   {
@@ -405,7 +405,7 @@ export const BUGS = [
   ...part(paying, 'createTransaction', 'reference_id'),
   ...part(
     checking,
-    ...['kyc_failed', 'kyc_pending', 'account_refused', 'account_pending', 'unverified_account'],
+    ...['kyc_failed', 'kyc_pending', 'bank_failed', 'bank_pending', 'unverified_account'],
   ),
   ...part(
     following,
