@@ -31,12 +31,8 @@ export function createUsers({ store, clock, random, events, assumed }: WorldCont
       return other ? [{ field, code: 'duplicate', message }] : []
     })
     const [first] = errors
-    if (first)
-      throw new SandboxError(
-        'user_exists',
-        `${first.message} Use another one, or read that user.`,
-        { errors },
-      )
+    const advice = 'Use another one, or read that user.'
+    if (first) throw new SandboxError('user_exists', `${first.message} ${advice}`, { errors })
   }
 
   return {

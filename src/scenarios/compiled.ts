@@ -64,10 +64,7 @@ export type BankStep = z.infer<typeof BankStep>
 /** How a response is broken. */
 export type ResponseFault = NonNullable<OutcomeDefinition['fault']>
 
-/**
- * How a call gets its response: a scripted one, a delayed one, or a broken one, and when a reader sees its effect. If
- * `fault` is set, `at` is set too.
- */
+/** How a call gets its response, and when a reader sees its effect. If `fault` is set, `at` is set too. */
 export type ResponseOutcome = {
   respond?: NonNullable<OutcomeDefinition['respond']>
   delay?: Delay

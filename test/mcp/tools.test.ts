@@ -276,7 +276,7 @@ t.test('make_call_fail has each way of failing, and can be undone', async (t) =>
     /: PENDING,[\s\S]*Will happen: none[\s\S]*until set_status decides it/,
   )
 
-  const pushed = await fail('error', { times: 5, when: { body: { amount: 7 } } })
+  const pushed = await fail('respond_500', { times: 5, when: { body: { amount: 7 } } })
   t.equal((await pay()).status, 200, 'its conditions do not hold')
   t.equal((await post('/v1/transaction', { ...PAYMENT, amount: 7 })).status, 500)
   await tool('make_call_fail', { remove: /^Pushed (\S+):/.exec(pushed.text)![1] })

@@ -163,6 +163,12 @@ t.test('responses that are delayed, broken, hang, or are stored for a key', asyn
     await box.post('/v1/transaction', PAYMENT, key),
   ]
   t.equal(again.text, first.text)
+  const gone = { respond: { status: 504 }, effect: 'after_timeout', after: '1m' }
+  const then = { ...gone, visible_after: '5s' }
+  await box.post('/__admin/rules', { when: { operation: 'createTransaction' }, times: 1, then })
+  t.equal((await box.post('/v1/transaction', { ...PAYMENT, amount: 7 }, {})).status, 504)
+  await box.post('/__admin/clock/advance', { by: '62s' })
+  await box.get('/v1/transaction')
   await box.get('/__admin/requests')
   const { lines } = await same(t, await box.stop())
   t.strictSame(

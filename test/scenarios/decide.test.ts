@@ -2,6 +2,7 @@ import t from 'tap'
 import { createRandom } from '../../src/runtime/random.ts'
 import type { CompiledScenario } from '../../src/scenarios/compiled.ts'
 import { type Counter, createDecider } from '../../src/scenarios/decide.ts'
+import { magicValuesOf } from '../../src/scenarios/magic-values.ts'
 import type { RuleCall } from '../../src/scenarios/match.ts'
 import { problemText, readDefinition } from '../../src/scenarios/read.ts'
 
@@ -337,6 +338,25 @@ t.test('a long list of exact values is tested in the order of the rules', async 
   )
   t.equal(decide(pay({ amount: 2 }, account(500))), undefined)
   t.equal(decide(pay({ amount: 2 })), undefined)
+})
+
+t.test('a magic value with a response says whether the call is carried out', async (t) => {
+  const respond = { status: 504 }
+  const outcomes = [
+    { respond, at: 'after', transaction: [{ status: 'PENDING' }] },
+    { fault: 'hang', effect: 'after_timeout', after: '30s' },
+    { respond },
+  ]
+  const when = { operation: 'createTransaction', body: { amount: 1 } }
+  const found = magicValuesOf(compiled({ rules: outcomes.map((then) => ({ when, then })) }))
+  t.strictSame(
+    found.map(({ outcome }) => outcome),
+    [
+      'response 504 (carried out), stays PENDING',
+      'hang (carried out 30s later)',
+      'response 504 (not carried out)',
+    ],
+  )
 })
 
 t.test('an event meets the first webhook rule for it', async (t) => {

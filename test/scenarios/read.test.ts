@@ -120,7 +120,9 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
   [
     'an empty outcome',
     rule('{ operation: getUser }', '{}'),
-    ['3:11: an empty outcome; write kyc, bank, transaction, respond, delay or fault'],
+    [
+      '3:11: an empty outcome; write kyc, bank, transaction, respond, delay, fault or visible_after',
+    ],
   ],
   [
     'an empty condition',
