@@ -23,12 +23,8 @@ export const bankAccountOperations = [
     response: AddBankAccountResponse,
     errors: ['bank_account_exists'],
     check: ({ bankAccounts }, { body }) => bankAccounts.check(body),
-    handle({ bankAccounts, views }, { body }, lifecycles) {
-      const { status, message, row, metadata } = bankAccounts.add(
-        body,
-        lifecycles.bank,
-        lifecycles.visible_after_ms,
-      )
+    handle({ bankAccounts, views }, { body }, { bank, visible_after_ms: lag }) {
+      const { status, message, row, metadata } = bankAccounts.add(body, bank, lag)
       const data = views.addedBankAccount(row, metadata)
       return success(201, 'Bank account processed successfully', { status, message, data })
     },

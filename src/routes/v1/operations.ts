@@ -25,9 +25,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...webhookOperations,
 ]
 
-// A report of timers that ran does not show what was sent.
-const SHOWN = { body: undefined, lifecycles: undefined, key: undefined }
-
 /** Runs a call whose effect comes after its response: it is checked again, as the client may have changed. */
 export function runLate(world: World, { operation, body, lifecycles, key }: LateCall, log: Log) {
   const op = OPERATIONS.find(({ id }) => id === operation)!
@@ -38,7 +35,8 @@ export function runLate(world: World, { operation, body, lifecycles, key }: Late
     const result = op.handle(world, input, lifecycles, op.check?.(world, input))
     const text = JSON.stringify(world.assumed.get(newWords)(result))
     if (waiting) world.tables.put('idempotency', { ...waiting, status: op.status, body: text })
-    return SHOWN
+    // A report of timers that ran does not show what was sent.
+    return { body: undefined, lifecycles: undefined, key: undefined }
   } catch (error) {
     if (!(error instanceof SandboxError) || error.status >= 500) throw error
     if (waiting) world.tables.remove('idempotency', waiting.key)

@@ -29,8 +29,7 @@ export const transactionOperations = [
       'kyc_required',
     ],
     check: ({ payments }, { body }) => payments.check(body),
-    handle({ payments, views }, { body }, lifecycles, parties) {
-      const { transaction, visible_after_ms } = lifecycles
+    handle({ payments, views }, { body }, { transaction, visible_after_ms }, parties) {
       const payment = payments.create(body, transaction, parties, visible_after_ms)
       return success(200, 'Transaction initiated successfully', [views.transaction(payment)])
     },
