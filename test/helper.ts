@@ -28,6 +28,8 @@ export const GUARDED: { assume: Readings } = {
     limit_parameter: 'honoured',
     history_metadata: 'reason',
     utr_of_success: 'with_status',
+    pid_and_tid: 'on_success',
+    late_success: 'never',
   },
 }
 

@@ -35,6 +35,28 @@ export const ifscCase = assumption<SchemaChange>({
   },
 })
 
+/** When `pid` and `tid` of a user have the id of a KYC record. */
+export const pidAndTid = assumption<'never' | 'on_submission' | 'on_success'>({
+  name: 'pid_and_tid',
+  section: '2.1',
+  concerns: ['createUser', 'listUsers', 'getUser', 'submitKyc', 'webhooks'],
+  question: 'What are `pid` and `tid` of a user?',
+  basis: 'observed',
+  why: 'The contract shows both as null and does not say what they mean. Code that waits for a `pid` waits forever, which is loud.',
+  default: 'never',
+  readings: {
+    never: { does: 'null', value: 'never' },
+    on_submission: {
+      does: 'the `kyc_id` of the latest Aadhaar or PAN record, whatever its status is',
+      value: 'on_submission',
+    },
+    on_success: {
+      does: 'the `kyc_id` of the latest Aadhaar or PAN record that succeeded',
+      value: 'on_success',
+    },
+  },
+})
+
 /** What POST /bank does with an account that the user has, and that is verified. */
 type SameAccount = {
   /** Whether the response has that account. */

@@ -1,4 +1,4 @@
-import { AmountNumber } from '../model/payment.ts'
+import { AmountNumber, amountFrom } from '../model/payment.ts'
 import {
   assumption,
   changeFields,
@@ -48,6 +48,45 @@ export const amountAsText = assumption<SchemaChange>({
     refused: {
       does: 'an amount that is not a number is 400',
       value: changeFields(['amount'], () => AmountNumber),
+    },
+  },
+})
+
+const amountOfAtLeast = (minPaise: number): SchemaChange =>
+  changeFields(['amount'], (field) => amountFrom(minPaise, field !== AmountNumber))
+
+export const smallestAmount = assumption<SchemaChange>({
+  name: 'smallest_amount',
+  section: '4.2',
+  concerns: ['createTransaction'],
+  question: 'What is the smallest `amount` of POST /transaction?',
+  basis: 'convention',
+  why: 'Indian payout services start at one rupee. A service with another minimum rejects the payment, which is loud.',
+  default: '1.00',
+  readings: {
+    '1.00': { does: 'one rupee', value: unchanged },
+    '0.01': { does: 'one paisa', value: amountOfAtLeast(1) },
+    '100.00': { does: 'a hundred rupees', value: amountOfAtLeast(100_00) },
+  },
+})
+
+/** Whether a payment or a KYC record that failed can still succeed. */
+export const lateSuccess = assumption<boolean>({
+  name: 'late_success',
+  section: '2.2, 2.4',
+  concerns: ['createTransaction', 'submitKyc', 'webhooks'],
+  question: 'Can a payment that is FAILED, or a KYC record that is failed, still become a success?',
+  basis: 'guess',
+  why: 'The contract shows no transitions, and payment systems have deemed approvals. Code that pays again after a failure, or ignores what follows it, pays twice or loses the payment on the day that it happens.',
+  default: 'possible',
+  readings: {
+    possible: {
+      does: 'yes, if a scenario, a timeline or a call of the admin API says so. Nothing changes by itself',
+      value: true,
+    },
+    never: {
+      does: 'no: such a call is 409 `invalid_transition`, and such a step of a scenario is skipped',
+      value: false,
     },
   },
 })

@@ -16,6 +16,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   payments.referenceId,
   requests.ownRequestFields,
   payments.amountAsText,
+  payments.smallestAmount,
   requests.unknownRequestFields,
   lists.limitParameter,
   lists.largestPage,
@@ -40,8 +41,10 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   history.userHistory,
   payments.utrForm,
   payments.utrOfSuccess,
+  payments.lateSuccess,
   identity.kycBadDocument,
   responses.entryStatus,
+  accounts.pidAndTid,
   requests.token,
   requests.tokenLifetime,
   requests.rateLimit,
@@ -52,6 +55,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   webhooks.webhookDelivery,
   webhooks.webhookOrder,
   webhooks.webhookSignature,
+  webhooks.webhookBody,
 ]
 
 /** Chosen readings by the name of their assumption. An assumption that is missing has its default. */

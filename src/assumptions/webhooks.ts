@@ -101,3 +101,23 @@ export const webhookSignature = assumption<SignatureScheme>({
     none: { does: 'no header has an id, a time or a signature', value: 'none' },
   },
 })
+
+export const webhookBody = assumption<{ isResource: boolean }>({
+  name: 'webhook_body',
+  section: '6',
+  concerns: ['webhooks'],
+  question: 'What is in the body of a webhook?',
+  basis: 'guess',
+  why: 'The contract shows no webhook. Another body fails at the first live event, which is loud.',
+  default: 'envelope',
+  readings: {
+    envelope: {
+      does: 'an object with `id`, `type`, `timestamp`, `client_id`, and the resource in `data`',
+      value: { isResource: false },
+    },
+    resource: {
+      does: 'the resource alone; the type of the event is in the header `x-webhook-event`',
+      value: { isResource: true },
+    },
+  },
+})

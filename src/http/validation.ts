@@ -4,7 +4,7 @@ import { accountNumberFormat, ifscCase } from '../assumptions/accounts.ts'
 import { type SchemaChange, unchanged } from '../assumptions/assumption.ts'
 import { mobileFormat } from '../assumptions/identity.ts'
 import { largestPage, limitParameter } from '../assumptions/lists.ts'
-import { amountAsText, referenceId } from '../assumptions/payments.ts'
+import { amountAsText, referenceId, smallestAmount } from '../assumptions/payments.ts'
 import type { Assumed } from '../assumptions/readings.ts'
 import { emptyQueryValue, ownRequestFields, unknownRequestFields } from '../assumptions/requests.ts'
 import { malformedId } from '../assumptions/responses.ts'
@@ -65,6 +65,8 @@ const changesOf = (assumed: Assumed): readonly SchemaChange[] => [
   assumed.get(referenceId).request,
   assumed.get(ownRequestFields),
   assumed.get(amountAsText),
+  // After the type of an amount, which it keeps.
+  assumed.get(smallestAmount),
   assumed.get(malformedId),
   assumed.get(mobileFormat),
   assumed.get(accountNumberFormat),

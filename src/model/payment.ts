@@ -50,7 +50,11 @@ export const PaymentRow = z.strictObject({
   updated_at: Timestamp,
   /** When it reached the statuses after the first one, if `updated_at` does not say it. */
   earlier: z
-    .strictObject({ PROCESSING: Timestamp.optional(), SUCCESS: Timestamp.optional() })
+    .strictObject({
+      PROCESSING: Timestamp.optional(),
+      SUCCESS: Timestamp.optional(),
+      FAILED: Timestamp.optional(),
+    })
     .optional(),
   /** Who set the status that it has, if not the steps with which it began. */
   set_by: SetBy.optional(),
@@ -138,10 +142,12 @@ export const UTR_TIMER = 'transaction.utr'
 /** The statuses of a payment so far, oldest first. */
 export function stepsOf(row: PaymentRow): z.infer<typeof PaymentStep>[] {
   const { created_at, earlier = {}, status, updated_at } = row
-  const noted = (['PROCESSING', 'SUCCESS'] as const).flatMap((was) => {
-    const at = earlier[was]
-    return at === undefined ? [] : [{ status: was, at }]
-  })
+  const noted = (['PROCESSING', 'SUCCESS', 'FAILED'] as const)
+    .flatMap((was) => {
+      const at = earlier[was]
+      return at === undefined ? [] : [{ status: was, at }]
+    })
+    .sort((a, b) => a.at.localeCompare(b.at))
   const isNoted = status === 'PENDING' || noted.at(-1)?.status === status
   const now = isNoted ? [] : [{ status, at: updated_at }]
   return [{ status: 'PENDING', at: created_at }, ...noted, ...now]
@@ -153,18 +159,19 @@ export type LifecycleKind = keyof StatusOf
 
 type Transitions<S extends string> = Readonly<Record<S, readonly S[]>>
 
-const VERIFICATION = { pending: ['success', 'failed'], success: [], failed: [] } as const
-
-/** The statuses that may follow each status; none for a final one. A payment that succeeded may still be reversed. */
+/**
+ * The statuses that may follow each status; none for a final one. A payment that succeeded may still be reversed, and what
+ * failed may still succeed, unless `late_success` says otherwise.
+ */
 const TRANSITIONS: { readonly [K in LifecycleKind]: Transitions<StatusOf[K]> } = {
   transaction: {
     PENDING: ['PROCESSING', 'SUCCESS', 'FAILED'],
     PROCESSING: ['SUCCESS', 'FAILED'],
     SUCCESS: ['FAILED'],
-    FAILED: [],
+    FAILED: ['SUCCESS'],
   },
-  kyc: VERIFICATION,
-  bank: VERIFICATION,
+  kyc: { pending: ['success', 'failed'], success: [], failed: ['success'] },
+  bank: { pending: ['success', 'failed'], success: [], failed: [] },
 }
 
 /** The statuses with which a new resource may begin. */
@@ -175,12 +182,22 @@ export const FIRST_STATUSES: { readonly [K in LifecycleKind]: readonly StatusOf[
 }
 
 /** The statuses that may follow one; none if it is final or unknown. */
-export const nextStatuses = (kind: LifecycleKind, from: string): readonly string[] =>
-  (TRANSITIONS[kind] as Transitions<string>)[from] ?? []
+export const nextStatuses = (
+  kind: LifecycleKind,
+  from: string,
+  hasLateSuccess: boolean,
+): readonly string[] =>
+  from.toUpperCase() === 'FAILED' && !hasLateSuccess
+    ? []
+    : ((TRANSITIONS[kind] as Transitions<string>)[from] ?? [])
 
 /** Whether a resource may change from one status to another. */
-export const canTransition = (kind: LifecycleKind, from: string, to: string): boolean =>
-  nextStatuses(kind, from).includes(to)
+export const canTransition = (
+  kind: LifecycleKind,
+  from: string,
+  to: string,
+  hasLateSuccess: boolean,
+): boolean => nextStatuses(kind, from, hasLateSuccess).includes(to)
 
 /** The statuses that a resource can have after its first one. */
 export const laterStatuses = (kind: LifecycleKind): readonly string[] => [
@@ -190,7 +207,7 @@ export const laterStatuses = (kind: LifecycleKind): readonly string[] => [
 /** A decimal text as a caller may send it. */
 export const DECIMAL = /^\d{1,10}(\.\d{1,2})?$/
 
-/** The minimum amount of a payment, in paise. */
+/** The minimum amount of a payment, in paise, unless `smallest_amount` says otherwise. */
 export const MIN_PAISE = 100
 /** The maximum amount, in paise. */
 export const MAX_PAISE = 999_999_999_999
@@ -211,25 +228,35 @@ export function paiseOf(amount: number | string): number | undefined {
 export const rupeesOf = (paise: number): string =>
   `${Math.floor(paise / 100)}.${String(paise % 100).padStart(2, '0')}`
 
-const MESSAGE = 'must be 1.00 to 9999999999.99 with at most two decimals; amounts are never rounded'
-
-const isPayable = (amount: number | string) => (paiseOf(amount) ?? 0) >= MIN_PAISE
-// These bounds and the pattern are only for the OpenAPI document; `isPayable` checks them. It has no `multipleOf: 0.01`:
-// validators divide in binary, so they reject 1.11.
-const NUMBER = z.number().meta({ minimum: 1, maximum: 9_999_999_999.99 })
-const TEXT = z.string().meta({ pattern: DECIMAL.source.replace('^', String.raw`^(?!0+(?:\.|$))`) })
-
-/** An amount in rupees where strings are refused. */
-export const AmountNumber = NUMBER.refine(isPayable, { error: MESSAGE })
-
-/** An amount in rupees as a client sends it: a number, or a decimal text. */
-export const AmountInput = z
-  .union([NUMBER, TEXT], {
+/** An amount in rupees as a client sends it: a number or, if strings are accepted, a decimal text. */
+export function amountFrom(minPaise: number, takesText: boolean): z.ZodType<number | string> {
+  // These bounds and the pattern are only for the OpenAPI document. It has no `multipleOf: 0.01`: validators divide in binary,
+  // so they reject 1.11.
+  const number = z.number().meta({ minimum: minPaise / 100, maximum: 9_999_999_999.99 })
+  const pattern = DECIMAL.source.replace('^', String.raw`^(?!0+(?:\.|$))`)
+  const input = z.union([number, z.string().meta({ pattern })], {
     error: (issue) =>
       issue.input === undefined ? undefined : 'must be a number or a decimal text',
   })
-  .refine(isPayable, { error: MESSAGE })
-  .meta({ description: 'Rupees, 1.00 to 9999999999.99, at most two decimals.', examples: [1500.5] })
+  const range = `${rupeesOf(minPaise)} to 9999999999.99`
+  const schema: z.ZodType<number | string> = takesText ? input : number
+  return schema
+    .refine((amount) => (paiseOf(amount) ?? 0) >= minPaise, {
+      error: `must be ${range} with at most two decimals; amounts are never rounded`,
+    })
+    .meta({
+      ...(takesText && {
+        description: `Rupees, ${range}, at most two decimals.`,
+        examples: [1500.5],
+      }),
+    })
+}
+
+/** An amount in rupees where strings are refused. */
+export const AmountNumber = amountFrom(MIN_PAISE, false)
+
+/** An amount in rupees as a client sends it. */
+export const AmountInput = amountFrom(MIN_PAISE, true)
 
 /** An amount in a response: decimal text with two places. */
 export const Amount = z.string().regex(/^\d{1,10}\.\d{2}$/)

@@ -1,5 +1,7 @@
+import { pidAndTid } from '../assumptions/accounts.ts'
 import { kycBadDocument } from '../assumptions/identity.ts'
 import { listOrder } from '../assumptions/lists.ts'
+import { lateSuccess } from '../assumptions/payments.ts'
 import { entryStatus } from '../assumptions/responses.ts'
 import { yearFirst } from '../model/formats.ts'
 import {
@@ -93,6 +95,11 @@ function messageOf(type: KycItem['document_type'], step: Transition<KycStep>): s
   )
 }
 
+const hintFor = (from: KycStatus, hasLateSuccess: boolean) =>
+  from === 'failed' && hasLateSuccess
+    ? '. It may become success.'
+    : '; only a pending record can become success or failed.'
+
 /** KYC records: the system decides a PAN immediately and an Aadhaar later (defaults: KYC). */
 export function createKyc(context: WorldContext & { users: Users }) {
   const { store, clock, random, assumed, users } = context
@@ -144,15 +151,16 @@ export function createKyc(context: WorldContext & { users: Users }) {
       metadata: metadataOf(row, step),
       updated_at: clock.iso(),
     }),
-    /** A success sets the record's id on the user. */
+    /** Sets the record's id on the user; `pid_and_tid` says which ids a response shows. */
     onEntered(row) {
-      if (row.kyc_status !== 'success' || latestSuccess(row) !== row.kyc_id) return
-      users.link(
-        row.user_id,
-        row.document_type === 'pid' ? { pid: row.kyc_id } : { tid: row.kyc_id },
-      )
+      const { user_id, kyc_id, document_type, kyc_status } = row
+      const isShown =
+        kyc_status === 'success'
+          ? latestSuccess(row) === kyc_id
+          : row.created_at === row.updated_at && assumed.get(pidAndTid) === 'on_submission'
+      if (isShown) users.link(user_id, document_type === 'pid' ? { pid: kyc_id } : { tid: kyc_id })
     },
-    hintFor: () => '; only a pending record can become success or failed.',
+    hintFor: (from) => hintFor(from, assumed.get(lateSuccess)),
   })
 
   function submitItem(userId: string, item: KycItem, steps: readonly KycStep[], lag?: number) {

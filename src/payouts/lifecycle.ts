@@ -1,3 +1,4 @@
+import { lateSuccess } from '../assumptions/payments.ts'
 import { SandboxError } from '../model/errors.ts'
 import { quoteInput } from '../model/mask.ts'
 import { canTransition, type LifecycleKind, type StatusOf } from '../model/payment.ts'
@@ -30,13 +31,15 @@ export type LifecycleSpec<K extends LifecycleKind, Step extends StepOf<K>> = {
 
 /** The lifecycle of one kind of resource: each status is stored, announced as an event, and followed by scheduled steps. */
 export function createLifecycle<K extends LifecycleKind, Step extends StepOf<K>>(
-  { store, clock, scheduler, events }: WorldContext,
+  { store, clock, scheduler, events, assumed }: WorldContext,
   spec: LifecycleSpec<K, Step>,
 ) {
   const { kind, noun, statusOf, apply, onEntered, payloadOf = (step) => step, hintFor } = spec
   const table: (typeof TABLE_OF)[K] = TABLE_OF[kind]
   const rows = store.tables[table]
   const timerKind = `${kind}.step`
+  const canBecome = (from: string, to: string) =>
+    canTransition(kind, from, to, assumed.get(lateSuccess))
 
   /** Announces the status of a row that was just stored. */
   function announce(entry: Entry<RowOf<K>>) {
@@ -57,15 +60,11 @@ export function createLifecycle<K extends LifecycleKind, Step extends StepOf<K>>
     const row = rows.get(id)
     const step = timer.payload as Step
     // A step that is no valid transition is ignored.
-    if (!row || !canTransition(kind, statusOf(row), step.status)) return false
+    if (!row || !canBecome(statusOf(row), step.status)) return false
     const reached = statusOf(announce(store.put(table, apply(row, step))).row)
     // Skipped steps do not run later, but a reversal may still follow.
     if (scheduler.isEarly(timer))
-      scheduler.cancelAll(
-        timerKind,
-        id,
-        ({ status }) => !canTransition(kind, reached, status as string),
-      )
+      scheduler.cancelAll(timerKind, id, ({ status }) => !canBecome(reached, status as string))
     return reached === step.status ? undefined : { status: reached }
   })
 
@@ -93,7 +92,7 @@ export function createLifecycle<K extends LifecycleKind, Step extends StepOf<K>>
       store.change(() => {
         const { row } = get(id)
         const [from, to] = [statusOf(row), transition.status]
-        if (!canTransition(kind, from, to)) {
+        if (!canBecome(from, to)) {
           throw new SandboxError(
             'invalid_transition',
             `A ${from} ${noun} cannot become ${to}${hintFor(from)}`,

@@ -1,6 +1,7 @@
 import { userHistory } from '../assumptions/history.ts'
 import { listOrder } from '../assumptions/lists.ts'
 import {
+  lateSuccess,
   processingStatus,
   referenceId,
   type UtrSystem,
@@ -20,6 +21,7 @@ import {
   type PaymentStatus,
   paiseOf,
   type SetBy,
+  stepsOf,
   UTR_TIMER,
 } from '../model/payment.ts'
 import type { CreateTransaction } from '../model/transaction.ts'
@@ -207,8 +209,8 @@ const failureBy = ({ status: _, reason = DEFAULT_REASON, ...more }: PaymentTrans
   failureOf(reason, more)
 
 /** The possible next statuses of a payment, as the end of an error message. */
-function hintFor(from: PaymentStatus): string {
-  const open = nextStatuses('transaction', from)
+function hintFor(from: PaymentStatus, hasLateSuccess: boolean): string {
+  const open = nextStatuses('transaction', from, hasLateSuccess)
   if (open.length === 0) return '. This status is final.'
   const last = open.at(-1)!
   return open.length === 1
@@ -229,7 +231,7 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
     apply: applyTransition,
     onEntered: utrs.schedule,
     payloadOf,
-    hintFor,
+    hintFor: (from) => hintFor(from, assumed.get(lateSuccess)),
   })
 
   /** A drawn id that no payment has in an index. */
@@ -243,12 +245,13 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
   function applyTransition(row: PaymentRow, transition: PaymentTransition): PaymentRow {
     const next = { ...row }
     next.status = transition.status
-    if (transition.status === 'SUCCESS') next.utr = utrs.atSuccess(row)
+    if (transition.status === 'SUCCESS') next.utr = row.utr ?? utrs.atSuccess(row)
     next.failure = transition.status === 'FAILED' ? failureBy(transition) : null
     if (transition.set_by) next.set_by = transition.set_by
     next.updated_at = clock.iso()
-    if (row.status === 'PROCESSING') next.earlier = { ...row.earlier, PROCESSING: row.updated_at }
-    if (row.status === 'SUCCESS') next.earlier = { SUCCESS: row.updated_at, ...row.earlier }
+    // The UTR of a success can have come after it.
+    const was = stepsOf(row).at(-1)!
+    if (was.status !== 'PENDING') next.earlier = { ...row.earlier, [was.status]: was.at }
     return next
   }
 

@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import { pidAndTid } from '../assumptions/accounts.ts'
 import { historyMetadata, historyUtr } from '../assumptions/history.ts'
 import { missingRemark, processingStatus } from '../assumptions/payments.ts'
 import type { Assumed } from '../assumptions/readings.ts'
@@ -55,14 +56,16 @@ const account = (
 
 /** Shows one client's rows as its responses and webhooks contain them: masked, and as its readings say. */
 export function createViews(clientId: () => string, assumed: Assumed) {
+  const kycIds = ({ pid, tid }: UserRow) =>
+    assumed.get(pidAndTid) === 'never' ? { pid: null, tid: null } : { pid, tid }
+
   const user = ({ row }: Shown<UserRow>): z.output<typeof User> => ({
     user_id: row.user_id,
     client_id: clientId(),
     user_type: row.user_type,
     email: row.email,
     mobile: row.mobile,
-    pid: row.pid,
-    tid: row.tid,
+    ...kycIds(row),
     bank_id: row.bank_id,
     created_at: row.created_at,
     updated_at: row.updated_at,

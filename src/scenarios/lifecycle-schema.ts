@@ -97,7 +97,7 @@ function checkTransition(
     return `a transaction starts as ${oneOf(first)}, not ${status}; make ${status} a later step, with after: 0s if it must be immediate`
   }
   const before = steps[i - 1]!.status
-  const next = nextStatuses(kind, before)
+  const next = nextStatuses(kind, before, true)
   if (next.includes(status)) return undefined
   return next.length === 0
     ? `${before} is final; ${status} cannot follow it`

@@ -1,5 +1,5 @@
 import type { Assumed } from '../assumptions/readings.ts'
-import { webhookSignature } from '../assumptions/webhooks.ts'
+import { webhookBody, webhookSignature } from '../assumptions/webhooks.ts'
 import { VERSION } from '../config/package.ts'
 import type { DeliveryAttempt, DeliveryFault, StoredAttempt } from '../model/delivery.ts'
 import { maskLogText, maskText } from '../model/mask.ts'
@@ -139,7 +139,7 @@ export function createAttemptSender({
     unixNow,
     /** Makes one attempt; returns `undefined` if the sandbox stopped meanwhile and the result is unknown. */
     async send(
-      event: { event_id: string; body: string },
+      event: { event_id: string; type: string; body: string },
       number: number,
       { url, webhook_secret }: WebhookRow,
       fault: DeliveryFault = {},
@@ -150,7 +150,11 @@ export function createAttemptSender({
       // The whole body is signed, even if a fault truncates the sent one.
       const whole = Buffer.from(event.body)
       const signed = { id: event.event_id, timestamp, body: whole, secret: webhook_secret }
-      const headers = headersOf(SIGNATURE_SCHEMES[scheme].sign(signed, fault), number)
+      const headers: Record<string, string> = {
+        ...headersOf(SIGNATURE_SCHEMES[scheme].sign(signed, fault), number),
+        // Without its envelope the body does not say what happened.
+        ...(assumed.get(webhookBody).isResource && { 'x-webhook-event': event.type }),
+      }
       const body = fault.body === 'truncated' ? firstHalf(whole) : whole
       const isLost = number <= (fault.lost_attempts ?? 0)
       const result = isLost

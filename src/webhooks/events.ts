@@ -1,8 +1,9 @@
 import { newWords } from '../assumptions/responses.ts'
+import { webhookBody } from '../assumptions/webhooks.ts'
 import { SandboxError } from '../model/errors.ts'
 import { isObject } from '../model/formats.ts'
 import { quoteInput } from '../model/mask.ts'
-import { canTransition } from '../model/payment.ts'
+import { canTransition, type LifecycleKind } from '../model/payment.ts'
 import type { Views } from '../payouts/views.ts'
 import type { RuleEvent } from '../scenarios/match.ts'
 import type { EventName } from '../scenarios/operations-and-events.ts'
@@ -65,19 +66,17 @@ export function createWebhookEvents({
       const data = override ? merged({ ...resource }, override) : resource
       const event_id = newIdIn(events, () => `evt_${random.uuid().replaceAll('-', '')}`)
       const created_at = clock.iso()
+      const shown = assumed.get(newWords)(data)
+      const envelope = { id: event_id, type, timestamp: created_at, client_id: views.clientId() }
       return {
         event_id,
         type,
         resource_id,
         created_at,
         data: JSON.stringify(data),
-        body: JSON.stringify({
-          id: event_id,
-          type,
-          timestamp: created_at,
-          client_id: views.clientId(),
-          data: assumed.get(newWords)(data),
-        }),
+        body: JSON.stringify(
+          assumed.get(webhookBody).isResource ? shown : { ...envelope, data: shown },
+        ),
       }
     },
     /** The event as webhook rules read it; data, user and account are looked up only when a rule needs them. */
@@ -110,21 +109,24 @@ export function isReachable(
   resource_id: string,
   { payments, kyc, bank_accounts, timers }: SandboxTables['tables'],
 ): boolean {
-  const status = event.slice(event.indexOf('.') + 1)
-  switch (kindOf(event)) {
-    case 'transaction': {
-      const now = payments.get(resource_id)?.status
-      if (!now || !canTransition('transaction', now, status.toUpperCase())) return false
-      if (now !== 'SUCCESS') return true
-      // A payment is reversed late only by a scheduled step.
-      return timers
-        .rows()
-        .some((timer) => timer.resource_id === resource_id && timer.kind === 'transaction.step')
-    }
+  const kind = kindOf(event)
+  const to = event.slice(event.indexOf('.') + 1)
+  const scheduled = () =>
+    timers
+      .rows()
+      .some((timer) => timer.resource_id === resource_id && timer.kind === `${kind}.step`)
+  /** What has ended changes only by a scheduled step. */
+  const leads = (of: LifecycleKind, from: string | undefined, word: string) =>
+    from !== undefined &&
+    canTransition(of, from, word, true) &&
+    (/^(?:pending|processing)$/i.test(from) || scheduled())
+  switch (kind) {
+    case 'transaction':
+      return leads(kind, payments.get(resource_id)?.status, to.toUpperCase())
     case 'kyc':
-      return canTransition('kyc', kyc.get(resource_id)?.kyc_status ?? '', status)
+      return leads(kind, kyc.get(resource_id)?.kyc_status, to)
     case 'bank':
-      return canTransition('bank', bank_accounts.get(resource_id)?.bank_status ?? '', status)
+      return leads(kind, bank_accounts.get(resource_id)?.bank_status, to)
     default:
       return false
   }

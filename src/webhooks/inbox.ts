@@ -20,8 +20,9 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>
 const storedHeader = (name: string, value: string): string =>
   (name.includes('webhook-') ? value : maskLogText(value)).slice(0, MAX_HEADER)
 
-/** The event's type in a body that has one. */
-function typeOf(body: string): string | null {
+/** The event's type, from its header or from a body that has one. */
+function typeOf({ 'x-webhook-event': named }: Headers, body: string): string | null {
+  if (typeof named === 'string') return named.slice(0, 64)
   try {
     const { type } = JSON.parse(body)
     return typeof type === 'string' ? type.slice(0, 64) : null
@@ -77,7 +78,7 @@ export function createInbox({
           message_id: newIdIn(inbox, () => `msg_${random.next()}`),
           received_at: clock.iso(),
           webhook_id: id,
-          type: typeOf(body),
+          type: typeOf(headers, body),
           attempt: Number.isSafeInteger(attempt) && attempt > 0 ? attempt : null,
           repeated: id !== null && isKnown(id),
           verified: verdict.ok,

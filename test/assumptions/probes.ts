@@ -1,9 +1,11 @@
+import type { Test } from 'tap'
 import { ASHA, KABIR, PAN, ROHAN, ROHANS_ACCOUNT, type start, TOKEN } from '../helper.ts'
+import { receiver } from '../receiver.ts'
 
 type Sandbox = Awaited<ReturnType<typeof start>>
 
 /** Makes the calls on which the readings of one assumption differ, and returns what a caller sees. */
-export type Probe = (sandbox: Sandbox) => Promise<unknown>
+export type Probe = (sandbox: Sandbox, t: Test) => Promise<unknown>
 
 const PAYMENT = { from_user_id: ASHA, to_user_id: ROHAN, benif_bank_id: ROHANS_ACCOUNT, amount: 10 }
 const NEW_ACCOUNT = { user_id: ASHA, account_number: '123456789012', ifsc_code: 'HDFC0000001' }
@@ -37,6 +39,29 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   },
   amount_as_text: async ({ post }) =>
     (await post('/v1/transaction', { ...PAYMENT, amount: '10.00' })).status,
+  smallest_amount: async ({ post }) =>
+    Promise.all(
+      [0.5, 50].map(
+        async (amount) => (await post('/v1/transaction', { ...PAYMENT, amount })).status,
+      ),
+    ),
+  async late_success(sandbox) {
+    const { transaction_id } = await pay(sandbox)
+    const set = (status: string) =>
+      sandbox.post(`/__admin/simulate/transactions/${transaction_id}`, { status })
+    await set('FAILED')
+    return (await set('SUCCESS')).status
+  },
+  async pid_and_tid({ post, get }) {
+    const ids = async () => {
+      const { pid, tid } = (await get(`/v1/user/${KABIR}`)).body.data
+      return [pid !== null, tid !== null]
+    }
+    await post('/v1/kyc', { user_id: KABIR, kyc: [{ ...PAN, document_number: 'XXXPX0001A' }] })
+    const failed = await ids()
+    await post('/v1/kyc', { user_id: KABIR, kyc: [PAN] })
+    return [failed, await ids()]
+  },
   unknown_request_fields: async ({ post }) =>
     (await post('/v1/transaction', { ...PAYMENT, mode: 'IMPS' })).status,
   async limit_parameter({ get }) {
@@ -155,6 +180,13 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     await sandbox.post('/v1/clientWebhook', { url: 'http://127.0.0.1:9/', webhook_secret: 's' })
     const { body } = await sandbox.post('/__admin/webhooks/trigger', { event: 'webhook.test' })
     return Object.keys(body.deliveries[0].attempts[0].headers)
+  },
+  async webhook_body(sandbox, t) {
+    const { url, received } = await receiver(t)
+    await sandbox.post('/v1/clientWebhook', { url, webhook_secret: 's' })
+    await sandbox.post('/__admin/webhooks/trigger', { event: 'webhook.test' })
+    const [{ headers, body }] = received as [(typeof received)[number]]
+    return [headers['x-webhook-event'], Object.keys(JSON.parse(body))]
   },
   async token({ get }) {
     const tokens = [{}, { authorization: 'Bearer unknown' }]

@@ -21,12 +21,16 @@ for (const one of ASSUMPTIONS) {
     const seen = new Map<string, string>()
     for (const reading of readingsOf(one)) {
       const sandbox = await start(t, { assume: { [one.name]: reading } })
-      const found = JSON.stringify(await PROBES[one.name]!(sandbox))
+      const found = JSON.stringify(await PROBES[one.name]!(sandbox, t))
       t.equal(seen.get(found), undefined, `${reading}: ${found}`)
       seen.set(found, reading)
       if (reading !== one.default) continue
       const plain = await start(t)
-      t.equal(JSON.stringify(await PROBES[one.name]!(plain)), found, 'the default without a choice')
+      t.equal(
+        JSON.stringify(await PROBES[one.name]!(plain, t)),
+        found,
+        'the default without a choice',
+      )
     }
   })
 }

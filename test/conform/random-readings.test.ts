@@ -64,9 +64,14 @@ const OF_ROWS = [
   'utr_of_success',
 ]
 
+/** What only a payment that conform makes itself shows. */
+const OF_OWN_PAYMENTS = ['idempotency_key', 'reference_id', 'amount_as_text', 'user_history']
+
 /** Whether another reading of the set can hide this one; then it may be not measured, and never wrong. */
 function canBeHidden(name: string, readings: Readings): boolean {
   if (Number(readings['largest_page']) < ALL_ROWS && OF_ROWS.includes(name)) return true
+  // conform pays one rupee.
+  if (readings['smallest_amount'] === '100.00' && OF_OWN_PAYMENTS.includes(name)) return true
   if (name === 'entry_status') return readings['kyc_bad_document'] === 'call_fails'
   // One payment in four that is PROCESSING then shows a word that the contract does not list.
   return readings['new_words'] === 'some' && name === 'processing_status'
@@ -110,7 +115,7 @@ async function service(fixtures: string, assume: Readings) {
   // One that fails, one that stays PROCESSING (docs/scenarios.md: Magic values), and one that gets a long UTR.
   for (const amount of [100.93, 100.94, 600_000]) await pay(amount)
   await sandbox.admin.clock.advance('10s')
-  await pay(20)
+  await pay(200)
   await sandbox.admin.clock.advance('3s')
   return sandbox
 }

@@ -14,6 +14,8 @@ export const NOT_MEASURABLE: Readonly<Record<string, string>> = {
   webhook_delivery: NO_RECEIVER,
   webhook_order: NO_RECEIVER,
   webhook_signature: NO_RECEIVER,
+  webhook_body: NO_RECEIVER,
+  late_success: 'conform cannot make a payment fail and succeed later',
 }
 
 /** How each other assumption is measured. */

@@ -94,6 +94,23 @@ export const WRITE_MEASURES: Measures = {
       ['accepted', 'refused'],
     ),
 
+  async smallest_amount(session) {
+    const id = 'createTransaction'
+    const base = session.exchanges(id).find(({ call }) => call.call === 'an unknown account')
+    if (!base) return noSuccess(session, id)
+    const pay = (amount: number) => {
+      const call = `an amount of ${amount}, and an unknown account`
+      return session.measure(id, { body: { ...bodyOf(base), amount }, call })
+    }
+    const large = await pay(150)
+    const half = await pay(0.5)
+    if (!half || !large || saysNothing(large)) return unclear(large)
+    if (half.status === large.status) return { reading: '0.01', shownBy: half }
+    const shownBy = await pay(50)
+    if (!shownBy) return unclear(shownBy)
+    return { reading: shownBy.status === large.status ? '1.00' : '100.00', shownBy }
+  },
+
   mobile_format(session) {
     const { email, mobile } = newUser()
     const spaced = mobile.replace(/^(\+91)(\d{5})/, '$1 $2-')
@@ -202,6 +219,29 @@ export const WRITE_MEASURES: Measures = {
       },
       'call_fails',
     )
+  },
+
+  async pid_and_tid(session) {
+    const userId = session.exchanges('submitKyc').map((one) => bodyOf(one)['user_id'])[0]
+    if (typeof userId !== 'string') return noSuccess(session, 'submitKyc')
+    const call = { params: { userId }, call: 'of a user with a KYC record' }
+    const shownBy = await session.measure('getUser', call)
+    const [pid, tid] = ['pid', 'tid'].map((name) => valueAt(shownBy?.body, ['data', name]))
+    if (!shownBy || pid === undefined) return unclear(shownBy)
+    if (pid === null && tid === null)
+      return { reading: 'never', shownBy, seen: 'pid and tid are null' }
+    const ids = session.exchanges('submitKyc').flatMap(({ body }) =>
+      [0, 1].flatMap((i) => {
+        const record = valueAt(body, ['data', i, 'data'])
+        return valueAt(record, ['kyc_status']) === 'success' ? [] : [valueAt(record, ['kyc_id'])]
+      }),
+    )
+    const isEarly = ids.some((id) => id === pid || id === tid)
+    return {
+      reading: isEarly ? 'on_submission' : 'on_success',
+      shownBy,
+      seen: `the id of a record that ${isEarly ? 'has not succeeded' : 'succeeded'}`,
+    }
   },
 
   // The bad document of the measure before has failed.
