@@ -104,7 +104,6 @@ const hintFor = (from: KycStatus, hasLateSuccess: boolean) =>
 export function createKyc(context: WorldContext & { users: Users }) {
   const { store, clock, random, assumed, users } = context
   const { kyc } = store.tables
-  /** The client's day, YYYY-MM-DD. */
   const today = () => clock.iso().slice(0, 10)
 
   function panMetadata(number: string, step: Transition<KycStep>, message: string): KycMetadata {

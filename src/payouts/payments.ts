@@ -249,7 +249,6 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
     next.failure = transition.status === 'FAILED' ? failureBy(transition) : null
     if (transition.set_by) next.set_by = transition.set_by
     next.updated_at = clock.iso()
-    // The UTR of a success can have come after it.
     const was = stepsOf(row).at(-1)!
     if (was.status !== 'PENDING') next.earlier = { ...row.earlier, [was.status]: was.at }
     return next
