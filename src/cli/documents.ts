@@ -11,19 +11,24 @@ export const openapi: Command = {
   summary: 'print the OpenAPI document of the service or of the admin API',
   usage: [
     ['openapi', 'print the OpenAPI document of the service, with all responses of the contract'],
+    [
+      'openapi --contract',
+      'print only what the contract shows, to make a client for the live service',
+    ],
     ['openapi --strict', 'print the document with exactly the responses of this sandbox'],
     ['openapi --admin', 'print the OpenAPI document of the admin API'],
   ],
   flags: {
+    contract: ['', 'describe only what the contract shows'],
     strict: ['', 'describe exactly the responses of this sandbox'],
     admin: ['', 'print the document of the admin API'],
   },
   examples: ['openapi > openapi.json', 'openapi --admin > openapi-admin.json'],
   syntax: '',
   async run({ flags }) {
-    const isStrict = flags['strict'] === true
-    if (isStrict && flags['admin'])
-      throw new BadOption('--strict is for the document of the service; leave out --admin')
+    const chosen = ['contract', 'strict', 'admin'].filter((name) => flags[name] === true)
+    if (chosen.length > 1)
+      throw new BadOption(`openapi prints one document; choose --${chosen.join(' or --')}`)
     const [{ serviceDocument }, { adminDocument }, { OPERATIONS }, { ADMIN_CALLS }] =
       await Promise.all([
         import('../http/openapi-service.ts'),
@@ -33,7 +38,10 @@ export const openapi: Command = {
       ])
     const document = await (flags['admin']
       ? adminDocument(ADMIN_CALLS)
-      : serviceDocument(OPERATIONS, { isStrict }))
+      : serviceDocument(
+          OPERATIONS,
+          flags['strict'] ? 'strict' : flags['contract'] ? 'contract' : 'default',
+        ))
     return `${JSON.stringify(document, null, 2)}\n`
   },
 }

@@ -1,36 +1,45 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify'
 import * as z from 'zod'
+import { validationFailed } from '../model/validation-errors.ts'
 import type { AdminCall } from './admin-call.ts'
 import { depsOf } from './app-deps.ts'
 import { basePathOf } from './clients.ts'
 import { JSON_TYPE } from './errors.ts'
 import type { OpenApiDocument } from './openapi.ts'
 import { adminDocument, CLIENT_SERVER } from './openapi-admin.ts'
-import { serviceDocument, withTokens } from './openapi-service.ts'
+import { type DocumentForm, serviceDocument, withTokens } from './openapi-service.ts'
 import type { Operation } from './operation.ts'
 import { refuseUnknownQuery } from './serve-admin.ts'
 import { parsePart } from './validation.ts'
 
+const Flag = z
+  .string()
+  .regex(/^(?:true)?$/, { error: 'must be true or without a value' })
+  .transform(() => true)
+  .default(false)
+
 /** The query of the document of the service: `?strict` and `?strict=true` are the same. */
-const DocumentQuery = z.object({
-  strict: z
-    .string()
-    .regex(/^(?:true)?$/, { error: 'must be true or without a value' })
-    .transform(() => true)
-    .default(false),
-})
+const DocumentQuery = z.object({ strict: Flag, contract: Flag })
+
+function formOf({ strict, contract }: z.output<typeof DocumentQuery>): DocumentForm {
+  if (strict && contract)
+    throw validationFailed([
+      { field: 'strict', code: 'invalid', message: 'cannot be combined with contract' },
+    ])
+  return strict ? 'strict' : contract ? 'contract' : 'default'
+}
 
 /** Serves the documents of the service: which calls require a token depends on the client of the base path. */
 export function serveServiceDocument(app: FastifyInstance, operations: readonly Operation[]) {
-  const forms = new Map<boolean, Promise<OpenApiDocument>>()
+  const forms = new Map<DocumentForm, Promise<OpenApiDocument>>()
   serveDocument(app, async (request) => {
     refuseUnknownQuery(request, DocumentQuery)
     const query = parsePart(DocumentQuery, request.query, 'querystring')
-    const { strict: isStrict } = query as z.output<typeof DocumentQuery>
+    const form = formOf(query as z.output<typeof DocumentQuery>)
     const { isRequired } = depsOf(request).choice.tokenUse(request)
-    const form = forms.get(isStrict) ?? serviceDocument(operations, { isStrict })
-    forms.set(isStrict, form)
-    return withTokens(await form, operations, isRequired)
+    const document = forms.get(form) ?? serviceDocument(operations, form)
+    forms.set(form, document)
+    return withTokens(await document, operations, isRequired)
   })
 }
 

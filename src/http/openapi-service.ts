@@ -1,6 +1,7 @@
 import type { TokenUse } from '../assumptions/requests.ts'
 import { ErrorResponse } from '../model/errors.ts'
 import { documentOf, type OpenApiDocument, type RouteSchema } from './openapi.ts'
+import { contractOnly, markOwn } from './openapi-contract.ts'
 import { type Examples, exampleResponses } from './openapi-examples.ts'
 import { SERVICE_REQUESTS } from './openapi-requests.ts'
 import type { Components, Json, ResponseForm } from './openapi-schema.ts'
@@ -65,12 +66,17 @@ function amend(
 const DESCRIPTION =
   'A local sandbox of a payout and user-account service. Every number in it is made up; it moves no money. A path responds to a method that it does not support with 405 and `Allow`. A call with a new client name in its base path (`/@name/v1`) gets 409 `client_limit_reached` if the maximum number of clients exists already.'
 
-/** What each form of the responses means to a reader. */
-const DESCRIPTION_OF: Readonly<Record<ResponseForm, string>> = {
-  contract:
-    'This document describes all responses that the contract of the service allows: they can have unknown fields and words. `/openapi.json?strict` describes the responses of this sandbox exactly.',
-  response:
-    'This document describes the responses of this sandbox exactly. A client made from it may reject a response of the live service; `/openapi.json` describes all responses that the contract allows.',
+/** Which document of the service: what this sandbox accepts and the contract allows, its own responses exactly, or the contract alone. */
+export const DOCUMENT_FORMS = ['default', 'strict', 'contract'] as const
+export type DocumentForm = (typeof DOCUMENT_FORMS)[number]
+
+/** What each form means to a reader. */
+const DESCRIPTION_OF: Readonly<Record<DocumentForm, string>> = {
+  default:
+    'This document describes what the sandbox accepts, and all responses that the contract of the service allows. What the contract does not show has `x-sandbox-assumption`; `/openapi.json?contract` leaves it out: make a client for the live service from that one.',
+  strict:
+    'This document describes the responses of this sandbox exactly. A client made from it may reject a response of the live service: make it from `/openapi.json?contract`.',
+  contract: 'This document describes only what the contract of the service shows.',
 }
 
 type IsRequired = TokenUse['isRequired']
@@ -79,16 +85,16 @@ type IsRequired = TokenUse['isRequired']
 const securityOf = ({ tokenNeeded }: Operation, isRequired: IsRequired) =>
   isRequired(tokenNeeded) ? [{ accessToken: [] }] : [{ accessToken: [] }, {}]
 
-/** The OpenAPI document of the service, with tokens as the contract requires them; `isStrict`: exactly the responses of this sandbox. */
+/** An OpenAPI document of the service, with tokens as the contract requires them. */
 export async function serviceDocument(
   operations: readonly Operation[],
-  { isStrict = false } = {},
+  form: DocumentForm = 'default',
 ): Promise<OpenApiDocument> {
-  const responseForm = isStrict ? 'response' : 'contract'
+  const responseForm: ResponseForm = form === 'strict' ? 'response' : 'contract'
   const examples = await exampleResponses(operations)
-  return documentOf(operations, {
+  const document = await documentOf(operations, {
     title: 'Payout and user-account service (sandbox)',
-    description: `${DESCRIPTION} ${DESCRIPTION_OF[responseForm]}`,
+    description: `${DESCRIPTION} ${DESCRIPTION_OF[form]}`,
     servers: [{ url: '/v1' }],
     tags: TAGS,
     securitySchemes: {
@@ -101,6 +107,8 @@ export async function serviceDocument(
     examples: resourcesOf(examples),
     webhooks: ({ ref }) => webhooksOf((schema) => ref(schema, 'response')),
   })
+  const marked = markOwn(document)
+  return form === 'contract' ? contractOnly(marked) : marked
 }
 
 /** A copy of the document for a client whose readings decide which calls require a token. */

@@ -18,8 +18,8 @@ type Response = { description: string; headers?: Json; content: Record<string, J
 /** What @fastify/swagger makes an operation from. */
 export type RouteSchema = Json & { headers?: Json; response: Record<string, Response> }
 
-type Parameter = Json & { name: string; in: 'path' | 'query' | 'header'; schema: Json }
-type Operation = Json & { parameters?: Parameter[]; requestBody?: Json & { content: Json } }
+export type Parameter = Json & { name: string; in: 'path' | 'query' | 'header'; schema: Json }
+export type Operation = Json & { parameters?: Parameter[]; requestBody?: Json & { content: Json } }
 
 /** A document, whose servers are relative until a call asks for it. */
 export type OpenApiDocument = Json & {

@@ -12,7 +12,8 @@ const NEW_WORDS = { assume: { new_words: 'some' } }
 
 const VALIDATING = ['@hey-api/client-fetch', 'zod', { name: '@hey-api/sdk', validator: true }]
 const open = await serviceDocument(OPERATIONS)
-const strict = await serviceDocument(OPERATIONS, { isStrict: true })
+const contract = await serviceDocument(OPERATIONS, 'contract')
+const strict = await serviceDocument(OPERATIONS, 'strict')
 
 /** Runs a program with a sandbox of its own. */
 async function runWith(t: Parameters<typeof start>[0], use: Use, options: StartOptions = {}) {
@@ -44,7 +45,7 @@ t.test('clients that public generators make type-check and work', async (t) => {
     { document: strict, plugins: VALIDATING, use: HEY_API },
     { document: await adminDocument(ADMIN_CALLS), plugins: ['@hey-api/client-fetch'], use: ADMIN },
     { document: fromUrl, plugins: ['@hey-api/client-fetch'], use: SERVED },
-    { document: open, use: ON_PAGE },
+    { document: contract, use: ON_PAGE },
   ])
 
   t.equal(

@@ -7,7 +7,7 @@ import { OPERATIONS } from '../../src/routes/v1/operations.ts'
 
 const DOCUMENTS = {
   service: await serviceDocument(OPERATIONS),
-  strict: await serviceDocument(OPERATIONS, { isStrict: true }),
+  strict: await serviceDocument(OPERATIONS, 'strict'),
   admin: await adminDocument(ADMIN_CALLS),
 }
 
