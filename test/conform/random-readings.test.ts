@@ -72,7 +72,8 @@ function canBeHidden(name: string, readings: Readings): boolean {
   if (Number(readings['largest_page']) < ALL_ROWS && OF_ROWS.includes(name)) return true
   // conform pays one rupee.
   if (readings['smallest_amount'] === '100.00' && OF_OWN_PAYMENTS.includes(name)) return true
-  if (name === 'entry_status') return readings['kyc_bad_document'] === 'call_fails'
+  if (name === 'entry_status' || name === 'pid_and_tid')
+    return readings['kyc_bad_document'] === 'call_fails'
   // One payment in four that is PROCESSING then shows a word that the contract does not list.
   return readings['new_words'] === 'some' && name === 'processing_status'
 }
@@ -85,6 +86,8 @@ const place = ({ endpoint, field }: Finding) => `${endpoint} ${field}`
  */
 function isExplained(place: string, readings: Readings): boolean {
   if (readings['new_words'] === 'some' && /new_field$|_status$/.test(place)) return true
+  if (readings['smallest_amount'] === '100.00' && place === 'POST /transaction HTTP status')
+    return true
   if (readings['token'] === 'off' && /(?:history|profile).* HTTP status$/.test(place)) return true
   return Number(readings['largest_page']) < 50 && / data\.limit$/.test(place)
 }

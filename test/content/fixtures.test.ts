@@ -7,7 +7,7 @@ import { BadFixtures } from '../../src/content/fixture-problems.ts'
 import { fixturesOf, readFixtures } from '../../src/content/fixtures.ts'
 import { FIXTURE_ROWS } from '../../src/model/fixtures.ts'
 import type { Rows } from '../../src/tables/rows.ts'
-import { PAN, start, TOKEN } from '../helper.ts'
+import { GUARDED, PAN, start, TOKEN } from '../helper.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
 
@@ -431,7 +431,7 @@ t.test(
       ]),
       'notes.txt': 'is left alone',
     })
-    const { get } = await start(t, { sandbox: { fixtures: readFixtures(dir) } })
+    const { get } = await start(t, { ...GUARDED, sandbox: { fixtures: readFixtures(dir) } })
     t.match((await get('/v1/users')).body.data, { total_users: 2 })
     t.match((await get(`/v1/user/${user(1).user_id}`)).body.data, {
       pid: kyc(3).kyc_id,

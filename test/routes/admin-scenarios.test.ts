@@ -325,7 +325,7 @@ t.test('--explain names the client and the rule', async (t) => {
 })
 
 t.test('simulate moves payments, KYC records and accounts; a forbidden move is 422', async (t) => {
-  const box = await start(t)
+  const box = await start(t, GUARDED)
   const move = (what: string, id: string, body: object) =>
     box.post(`/__admin/simulate/${what}/${id}`, body)
   const id = idOf(await box.pay())
@@ -506,7 +506,7 @@ t.test('timeline: simulate, credit, create_users and rule', async (t) => {
         after: '5s',
         do: { simulate: { transaction: 'latest', status: 'FAILED', reason: 'gateway_down' } },
       },
-      { after: '6s', do: { simulate: { transaction: 'latest', status: 'SUCCESS' } } },
+      { after: '6s', do: { simulate: { transaction: 'latest', status: 'FAILED' } } },
       { after: '10s', every: '1s', times: 2, do: { create_users: 3 } },
       {
         after: '20s',
@@ -520,7 +520,7 @@ t.test('timeline: simulate, credit, create_users and rule', async (t) => {
   await box.advance('5s')
   t.equal(box.sandbox.default.payments.get(id).row.failure?.reason, 'gateway_down')
   await box.advance('15s')
-  t.match(log.lines.join('\n'), /simulate: A FAILED transaction cannot become SUCCESS/)
+  t.match(log.lines.join('\n'), /simulate: A FAILED transaction cannot become FAILED/)
   t.equal(await totalUsers(box), before + 6)
   const { body } = await box.get('/v1/transaction/history', TOKEN)
   const [newest] = body.data.transactions

@@ -5,7 +5,7 @@ const ITEM = { ...PAN, document_number: 'ABCPD1234E', dateOfBirth: '29-02-2000' 
 const submit = (...kyc: object[]) => ({ user_id: KABIR, kyc })
 
 t.test('a PAN is verified by the system at once', async (t) => {
-  const { post, get } = await start(t)
+  const { post, get } = await start(t, GUARDED)
   const { status, body } = await post('/v1/kyc', submit(ITEM))
   t.equal(status, 201)
   const { kyc_id, metadata } = body.data[0].data
@@ -74,7 +74,7 @@ t.test('a PAN is verified by the system at once', async (t) => {
 })
 
 t.test('an Aadhaar is pending and succeeds after five seconds of the client’s clock', async (t) => {
-  const { post, get, advance } = await start(t)
+  const { post, get, advance } = await start(t, GUARDED)
   const { body } = await post('/v1/kyc', submit(AADHAAR))
   const record = body.data[0].data
   t.match(body.data[0], { status: true, data: { kyc_status: 'pending', verified_by: 'client' } })
@@ -126,7 +126,7 @@ t.test('an empty Aadhaar stays pending', async (t) => {
 })
 
 t.test('submitting again makes a new record, and the latest successful one wins', async (t) => {
-  const { post, get, advance, sandbox } = await start(t)
+  const { post, get, advance, sandbox } = await start(t, GUARDED)
   const first = (await post('/v1/kyc', submit(ITEM))).body.data[0].data.kyc_id
   const second = (await post('/v1/kyc', submit(ITEM))).body.data[0].data.kyc_id
   await post('/v1/kyc', submit({ ...ITEM, document_number: '' }))

@@ -34,7 +34,7 @@ t.test('creates a user with every field of the interface, and reads it back', as
 })
 
 t.test('reads a user of the fixtures', async (t) => {
-  const { get } = await start(t)
+  const { get } = await start(t, GUARDED)
   const { status, body } = await get(`/v1/user/${ASHA}`)
   t.equal(status, 200)
   t.match(body.data, {

@@ -230,18 +230,17 @@ export const WRITE_MEASURES: Measures = {
     if (!shownBy || pid === undefined) return unclear(shownBy)
     if (pid === null && tid === null)
       return { reading: 'never', shownBy, seen: 'pid and tid are null' }
-    const ids = session.exchanges('submitKyc').flatMap(({ body }) =>
-      [0, 1].flatMap((i) => {
-        const record = valueAt(body, ['data', i, 'data'])
-        return valueAt(record, ['kyc_status']) === 'success' ? [] : [valueAt(record, ['kyc_id'])]
-      }),
-    )
-    const isEarly = ids.some((id) => id === pid || id === tid)
-    return {
-      reading: isEarly ? 'on_submission' : 'on_success',
-      shownBy,
-      seen: `the id of a record that ${isEarly ? 'has not succeeded' : 'succeeded'}`,
-    }
+    const records = session.exchanges('submitKyc').flatMap((one) => {
+      const record = valueAt(one.body, ['data', 0, 'data'])
+      const [id, status] = ['kyc_id', 'kyc_status'].map((name) => valueAt(record, [name]))
+      return id === undefined ? [] : [{ id, status }]
+    })
+    // The bad document of the measure before has failed.
+    const failed = records.find(({ status }) => status !== records[0]!.status)
+    if (!failed) return 'no document failed, so success and submission look the same'
+    const isEarly = [pid, tid].includes(failed.id)
+    const seen = `${isEarly ? 'the' : 'not the'} id of a record that failed`
+    return { reading: isEarly ? 'on_submission' : 'on_success', shownBy, seen }
   },
 
   // The bad document of the measure before has failed.
