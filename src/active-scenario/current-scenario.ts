@@ -4,6 +4,7 @@ import type { CompiledScenario } from '../scenarios/compiled.ts'
 import type { Library } from '../scenarios/library.ts'
 import type { ActiveScenario } from '../tables/rows.ts'
 import type { SandboxTables } from '../tables/tables.ts'
+import type { Clock } from '../time/clock.ts'
 import type { Expectation } from './expectations.ts'
 
 /** Which scenario is active: a name of the library or a definition, as stored. */
@@ -23,8 +24,15 @@ export class CurrentScenario {
   readonly #store: SandboxTables
   readonly #library: () => Library
   readonly #start: StartScenario
+  readonly #clock: Pick<Clock, 'iso' | 'now'>
 
-  constructor(store: SandboxTables, library: () => Library, start: StartScenario) {
+  constructor(
+    store: SandboxTables,
+    library: () => Library,
+    start: StartScenario,
+    clock: Pick<Clock, 'iso' | 'now'>,
+  ) {
+    this.#clock = clock
     this.#store = store
     this.#library = library
     this.#start = start
@@ -61,7 +69,14 @@ export class CurrentScenario {
   }
 
   set(choice: Choice, startedAs: string = this.#start.scenario) {
-    this.#store.put('settings', { name: 'scenario', value: { ...choice, startedAs } })
+    const activated_at = this.#clock.iso()
+    this.#store.put('settings', { name: 'scenario', value: { ...choice, startedAs, activated_at } })
+  }
+
+  /** When the active scenario was activated, client's time in ms. */
+  get activatedAt(): number {
+    const at = this.#setting?.activated_at
+    return at === undefined ? this.#clock.now() : Date.parse(at)
   }
 
   /** Chooses the start scenario. What takes its place is chosen only until it exists again. */

@@ -7,6 +7,7 @@ import { MAX_PATTERNS, patternsIn } from '../scenarios/operators.ts'
 import type { RuleDefinition } from '../scenarios/rule-schema.ts'
 import type { PushedRuleRow } from '../tables/rows.ts'
 import type { SandboxTables } from '../tables/tables.ts'
+import type { Clock } from '../time/clock.ts'
 import type { RuleCounters } from './rule-counters.ts'
 
 const scenarioOf = (id: string) => `rule:${id}`
@@ -23,8 +24,15 @@ export class PushedRules {
   readonly #store: SandboxTables
   readonly #random: Random
   readonly #counters: RuleCounters
+  readonly #clock: Pick<Clock, 'iso'>
 
-  constructor(store: SandboxTables, random: Random, counters: RuleCounters) {
+  constructor(
+    store: SandboxTables,
+    random: Random,
+    counters: RuleCounters,
+    clock: Pick<Clock, 'iso'>,
+  ) {
+    this.#clock = clock
     this.#store = store
     this.#random = random
     this.#counters = counters
@@ -57,8 +65,15 @@ export class PushedRules {
     return this.#store.change(() => {
       // After a reset of only the data the series restarts, and the retained rules already have its first numbers.
       const seq = Math.max(this.#random.next(), (this.#rows()[0]?.seq ?? 0) + 1)
-      return this.#store.put('rules', { rule_id: `rul_${seq}`, seq, definition }).row
+      const row = { rule_id: `rul_${seq}`, seq, definition, pushed_at: this.#clock.iso() }
+      return this.#store.put('rules', row).row
     })
+  }
+
+  /** When a rule was pushed, client's time in ms; `undefined` for the scenario of no pushed rule. */
+  pushedAt(scenario: string): number | undefined {
+    const at = this.#store.tables.rules.get(scenario.replace(/^rule:/, ''))?.pushed_at
+    return at === undefined ? undefined : Date.parse(at)
   }
 
   /** Removes a rule and its counters. */

@@ -52,11 +52,11 @@ export class Scenarios {
   #isImposedEnded = false
 
   constructor(deps: ScenariosDeps) {
-    const { store, random, library, start } = deps
+    const { store, random, library, start, clock } = deps
     this.#deps = deps
     this.#counters = new RuleCounters(store, deps.totals)
-    this.#pushed = new PushedRules(store, random, this.#counters)
-    this.#current = new CurrentScenario(store, library, start)
+    this.#pushed = new PushedRules(store, random, this.#counters, clock)
+    this.#current = new CurrentScenario(store, library, start, clock)
   }
 
   get #library() {
@@ -133,8 +133,14 @@ export class Scenarios {
       ...this.#pushed.layers(),
       ...this.#current.layers(),
     ])
-    const { random } = this.#deps
-    return createDecider({ layers: [...layers], counters: this.#counters, chance: random.at })
+    const { random, clock } = this.#deps
+    return createDecider({
+      layers: [...layers],
+      counters: this.#counters,
+      chance: random.at,
+      now: () => clock.now(),
+      since: (scenario) => this.#pushed.pushedAt(scenario) ?? this.#current.activatedAt,
+    })
   }
 
   #deciderFor(header?: string): Decider {

@@ -14,7 +14,7 @@ type SandboxImages = Images<Rows>
 const NAMES = Object.keys(TABLES) as TableName[]
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 /** Wall clock times, durations of attempts and start options are not part of a comparison. */
-const IGNORED_FIELDS = new Set(['wallAnchor', 'startedAs', 'duration_ms'])
+const IGNORED_FIELDS = new Set(['wallAnchor', 'startedAs', 'activated_at', 'duration_ms'])
 
 const HIDDEN = () => 'XXXX'
 const MASKS: Readonly<Record<string, (value: string) => string>> = {

@@ -81,6 +81,7 @@ const HEAD = {
   scenario: z.strictObject({
     name: z.string(),
     definition: z.looseObject({}).optional(),
+    activated_at: Timestamp.optional(),
     /** In the data file: the start scenario; with another one, a start applies it. */
     started_as: z.string().optional(),
   }),

@@ -47,7 +47,7 @@ export type ExportedWorld = {
 function exported(state: State, clock: ClockState, world: ExportedWorld): string {
   const { settings, client } = state.images
   const scenario = settingOf(settings, 'scenario')!
-  const { name, definition } = scenario
+  const { name, definition, activated_at } = scenario
   const { mode, speed, anchor } = clock
   const [profile] = rowsOf(client)
   const called = settingOf(settings, 'assumptions') ?? {}
@@ -56,7 +56,11 @@ function exported(state: State, clock: ClockState, world: ExportedWorld): string
     clock: { now: new Date(anchor).toISOString(), mode, speed },
     token_issued_at: new Date(settingOf(settings, 'token')?.issued_at ?? anchor).toISOString(),
     assumptions: world.assumptions.notDefault(scenario, called),
-    scenario: { name, ...(definition && { definition }) },
+    scenario: {
+      name,
+      ...(definition && { definition }),
+      ...(activated_at && { activated_at }),
+    },
     draws: state.counter,
     profile: orderProfileFields(profile!),
   }

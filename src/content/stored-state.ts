@@ -50,6 +50,7 @@ function headOf(
       scenario: {
         name: scenario.name,
         ...(scenario.definition && { definition: scenario.definition }),
+        ...(scenario.activated_at && { activated_at: scenario.activated_at }),
         started_as: scenario.startedAs,
       },
     }),

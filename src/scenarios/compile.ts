@@ -24,6 +24,7 @@ import { ruleIds } from './references.ts'
 import type { RuleDefinition, WebhookRuleDefinition } from './rule-schema.ts'
 import type { CountDefinition, ScenarioDefinition } from './scenario-schema.ts'
 import type { ActionDefinition, TimelineDefinition } from './timeline-schema.ts'
+import { timesOf } from './times.ts'
 
 type AnyRuleDefinition = RuleDefinition | WebhookRuleDefinition
 
@@ -88,17 +89,22 @@ type Names = Pick<RuleLimits, 'scenario' | 'id' | 'name'>
 
 /** Compiles what rules and webhook rules have in common. */
 const compileLimits = (
-  { when, key, skip = 0, times = Number.POSITIVE_INFINITY, chance = 1 }: AnyRuleDefinition,
+  definition: AnyRuleDefinition,
   parts: readonly Test['part'][],
   names: Names,
-): RuleLimits => ({
-  ...names,
-  tests: testsIn(when, parts),
-  skip,
-  times,
-  chance,
-  ...(key !== undefined && { keyOf: keyReader(key) }),
-})
+): RuleLimits => {
+  const { when, key, skip = 0, times = Number.POSITIVE_INFINITY, chance = 1 } = definition
+  const appliesAt = timesOf({ ...when, for: definition.for })
+  return {
+    ...names,
+    tests: testsIn(when, parts),
+    skip,
+    times,
+    chance,
+    ...(key !== undefined && { keyOf: keyReader(key) }),
+    ...(appliesAt && { appliesAt }),
+  }
+}
 
 /** Compiles one valid rule. Its counters are named after the scenario and the id. */
 function compileRule(definition: RuleDefinition, names: Names): CompiledRule {

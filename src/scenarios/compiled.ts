@@ -110,6 +110,8 @@ export type RuleLimits = {
   times: number
   chance: number
   keyOf?: (call: RuleCall | RuleEvent) => unknown
+  /** Whether it applies at a time, ms of the client's clock; `sinceMs` after its scenario was activated, or it was pushed. */
+  appliesAt?: (now: number, sinceMs: number) => boolean
 }
 
 /** A compiled rule. */

@@ -1,6 +1,8 @@
 import { RE2JS } from 're2js'
 import * as z from 'zod'
 import { isObject } from '../model/formats.ts'
+import { DOCUMENT_OF, KycItem } from '../model/kyc.ts'
+import { paiseOf } from '../model/payment.ts'
 import { didYouMean } from '../model/words.ts'
 import { fieldsOf, isPlainField, isTextField } from './call-fields.ts'
 import type { Condition as ConditionType } from './condition.ts'
@@ -181,6 +183,7 @@ export class ConditionCheck {
     }
     if (!isObject(condition)) {
       this.#checkIsQuoted(condition, path, place)
+      this.#checkIsPossible(condition, path, place)
       return
     }
     const keys = Object.keys(condition)
@@ -203,6 +206,7 @@ export class ConditionCheck {
       for (const [i, value] of values.entries()) {
         const at = [...path, operator, ...(values === argument ? [i] : [])]
         this.#checkIsQuoted(value, at, place)
+        if (operator === 'eq') this.#checkIsPossible(value, at, place)
       }
     }
   }
@@ -212,6 +216,23 @@ export class ConditionCheck {
     if (typeof value !== 'number' || field === undefined || part === 'query') return
     if (!isTextField(field)) return
     this.#report(path, `\`${field}\` is text, not a number: put ${quoteValue(value)} in quotes`)
+  }
+
+  /** Rejects a value that no call can have, if another form was meant. */
+  #checkIsPossible(value: unknown, path: Path, { part, field = '' }: Place) {
+    if (typeof value !== 'string') return
+    const say = (why: string, form: string) =>
+      this.#report(path, `${why}, so ${quoteValue(value)} never matches; write ${form}`)
+    if (field === 'amount' && paiseOf(value) === undefined) {
+      const [, sign, number] = /^\s*([<>]=?)?\s*([\d,]+(?:\.\d+)?)\s*$/.exec(value) ?? []
+      const plain = number?.replaceAll(',', '')
+      const operator = { '>': 'gt', '>=': 'gte', '<': 'lt', '<=': 'lte' }[sign ?? '']
+      const form = operator ? `{ ${operator}: ${plain} }` : (plain ?? '1500.50')
+      say('`amount` is a number or a decimal string', `amount: ${form}`)
+    }
+    const type = Object.keys(DOCUMENT_OF).find((one) => DOCUMENT_OF[one] === value)
+    if (part === 'item' && field === 'document_type' && type !== undefined)
+      say('`document_type` is pid or tid', `document_type: ${type}, or document_name: ${value}`)
   }
 
   #checkMixedKeys(keys: readonly string[], path: Path) {
@@ -234,10 +255,19 @@ export class ConditionCheck {
     }
   }
 
+  /** The fields of a document are in the list `kyc`, which no condition reads. */
+  #checkIsNoDocument(field: string, path: Path) {
+    const isKyc = this.#operations.length === 1 && this.#operations[0] === 'submitKyc'
+    if (!isKyc || field === 'kyc' || !Object.hasOwn(KycItem.shape, field)) return
+    const message = `\`${field}\` is a field of each document, not of the body; write item: { ${field}: … }`
+    this.#report(path, message, 'key')
+  }
+
   #checkFields(condition: Mapping, path: Path, { part, field: parent }: Place) {
     const known = parent === undefined ? fieldsOf(part, this.#operations) : undefined
     for (const [field, inner] of Object.entries(condition)) {
       const at = [...path, field]
+      if (part === 'body' && parent === undefined) this.#checkIsNoDocument(field, at)
       if (known?.closed && !known.fields.includes(field) && this.#conditions < MAX_CONDITIONS) {
         const has =
           known.fields.length > 0

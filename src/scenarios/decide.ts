@@ -46,6 +46,10 @@ export type DeciderDeps = {
   layers: readonly CompiledScenario[]
   counters: Counters
   chance: DrawChance
+  /** The client's clock, ms. */
+  now: () => number
+  /** When a scenario was activated, or its only rule was pushed, ms. */
+  since: (scenario: string) => number
 }
 
 const NEVER: Counter = { matched: 0, hits: 0 }
@@ -67,7 +71,11 @@ const NEVER: Counter = { matched: 0, hits: 0 }
  * `item`). Rules that test `item` or have a `kyc` outcome are evaluated for each document only, all others once for the call.
  * The decision for a document may have a response too: the first document with one decides the response of the call.
  */
-export function createDecider({ layers, counters, chance }: DeciderDeps) {
+export function createDecider({ layers, counters, chance, now, since }: DeciderDeps) {
+  /** Whether a rule applies at this time to a call or an event. */
+  const matches = ({ appliesAt, scenario, tests }: RuleLimits, call: RuleCall | RuleEvent) =>
+    (appliesAt === undefined || appliesAt(now(), now() - since(scenario))) && passesAll(tests, call)
+
   /** Counts a match of a rule. Returns the number of the hit, or `undefined` if the rule does not act this time. */
   function countMatch(
     rule: RuleLimits,
@@ -116,7 +124,7 @@ export function createDecider({ layers, counters, chance }: DeciderDeps) {
     const perItem = call.operation === 'submitKyc' && call.item !== undefined
     for (const rule of rulesFor(call.operation, perItem)) {
       const canDecide = rule.turns.some((turn) => turn !== 'pass' && turn[decision])
-      if (!canDecide || !passesAll(rule.tests, call)) continue
+      if (!canDecide || !matches(rule, call)) continue
       let found = counted.get(rule)
       if (found === undefined) {
         const taken = turnOf(rule, call)
@@ -153,7 +161,7 @@ export function createDecider({ layers, counters, chance }: DeciderDeps) {
   /** Decides how an event is sent, and counts the rule; returns `undefined` if the event is sent unchanged. */
   function decideWebhook(event: RuleEvent): WebhookDecision | undefined {
     for (const rule of webhookRules) {
-      if (!rule.events.includes(event.event) || !passesAll(rule.tests, event)) continue
+      if (!rule.events.includes(event.event) || !matches(rule, event)) continue
       const hit = countMatch(rule, event)
       if (hit === undefined) continue
       return { scenario: rule.scenario, rule: rule.name, hit, outcome: rule.outcome }

@@ -1,3 +1,4 @@
+import { DOCUMENT_OF } from '../model/kyc.ts'
 import { didYouMean } from '../model/words.ts'
 import { fieldsOf, OPERATIONS_WITH } from './call-fields.ts'
 import { compileScenario } from './compile.ts'
@@ -55,8 +56,8 @@ function implies(narrower: Test, wider: Test): boolean {
 const isCovered = (narrower: readonly Test[], wider: readonly Test[]) =>
   wider.every((test) => narrower.some((one) => implies(one, test)))
 
-const actsAlways = ({ skip, times, chance }: RuleLimits) =>
-  skip === 0 && times === Number.POSITIVE_INFINITY && chance === 1
+const actsAlways = ({ skip, times, chance, appliesAt }: RuleLimits) =>
+  skip === 0 && times === Number.POSITIVE_INFINITY && chance === 1 && !appliesAt
 
 /** Whether the upper rule, if it matches, always decides everything that the lower rule could decide. */
 function decidesAllOf(upper: CompiledRule, lower: CompiledRule): boolean {
@@ -158,6 +159,32 @@ function misspeltField({ part, path: [field] }: Test, { operations }: CompiledRu
   return [at(['when', part, field], 'key', message)]
 }
 
+const WORDS: Readonly<Record<string, readonly string[]>> = {
+  document_type: Object.keys(DOCUMENT_OF),
+  document_name: Object.values(DOCUMENT_OF),
+  user_type: ['individual', 'business'],
+  currency_code: ['INR'],
+}
+
+/** Warns about a word that the contract does not have at this place. */
+function unknownWord({ part, path, operator, argument }: Test): Warning[] {
+  const field = path.at(-1) ?? ''
+  const known = WORDS[field]
+  if (!known || !['body', 'item'].includes(part) || operator !== 'eq') return []
+  if (known.includes(String(argument))) return []
+  const message = `\`${field}\` is ${oneOf(known)} in the contract, so this matches only a call with a mistake`
+  return [at(['when', part, ...path], 'value', message)]
+}
+
+/** Warns about a field that no body of the operations has. */
+function missingField({ part, path: [field] }: Test, { operations }: CompiledRule): Warning[] {
+  const known = fieldsOf(part, operations)
+  if (part !== 'body' || field === undefined || !known || known.fields.length === 0) return []
+  if (known.fields.includes(field) || didYouMean(field, known.fields) !== '') return []
+  const message = `the body of ${oneOf(operations)} has no ${quoteValue(field)} in the contract, but ${oneOf(known.fields)}`
+  return operations.length > 1 ? [] : [at(['when', part, field], 'key', message)]
+}
+
 function paiseOfOther({ part, path, operator }: Test): Warning[] {
   const field = path.at(-1)
   if (operator !== 'paise' || field === undefined || field === 'amount') return []
@@ -187,6 +214,8 @@ function lintCompiled(rule: RuleDefinition, compiled: CompiledRule, path: Path):
   const found = [
     ...missingParts(rule, compiled),
     ...compiled.tests.flatMap((test) => misspeltField(test, compiled)),
+    ...compiled.tests.flatMap((test) => missingField(test, compiled)),
+    ...compiled.tests.flatMap(unknownWord),
     ...compiled.tests.flatMap(paiseOfOther),
     ...undescribedReasons(rule),
     ...uselessKey(rule),
@@ -202,6 +231,25 @@ export function lintRule(rule: RuleDefinition, path: Path = []): Warning[] {
   return lintCompiled(rule, compiled!, path)
 }
 
+const ORDER = ['pending', 'processing', 'success', 'failed']
+const placeOf = (event: string) => ORDER.indexOf(event.slice(event.indexOf('.') + 1))
+const kindIn = (event: string) => event.slice(0, event.indexOf('.'))
+
+/** Warns about an event that waits for one that comes before it, or that is not about its resource. */
+function endlessHolds({ webhooks }: CompiledScenario): Warning[] {
+  return webhooks.flatMap(({ events, outcome: { holdUntil } }, i) => {
+    if (holdUntil === undefined) return []
+    const canFollow = events.some(
+      (event) => kindIn(event) === kindIn(holdUntil) && placeOf(event) < placeOf(holdUntil),
+    )
+    // What failed may still succeed.
+    const isLate = events.includes(holdUntil.replace('.success', '.failed') as never)
+    if (canFollow || isLate) return []
+    const message = `${holdUntil} never follows ${oneOf(events)}, so nothing waits for it`
+    return [at(['webhooks', i, 'then', 'hold_until'], 'value', message)]
+  })
+}
+
 /** Returns the warnings about a valid scenario: what never happens, and what is probably misspelt. */
 export function lint(scenario: CompiledScenario): Warning[] {
   const { rules = [], timeline = [] } = scenario.definition
@@ -210,6 +258,7 @@ export function lint(scenario: CompiledScenario): Warning[] {
     ...timeline.flatMap(({ do: { rule } }, i) =>
       rule ? lintRule(rule, ['timeline', i, 'do', 'rule']) : [],
     ),
+    ...endlessHolds(scenario),
     ...unreachableIn(scenario).map(({ list, index, message }) =>
       at([list, index], 'value', message),
     ),

@@ -5,6 +5,7 @@ import {
   type EventPart,
   OPERATIONS,
   type OperationId,
+  operationCondition,
 } from './operations-and-events.ts'
 import {
   asText,
@@ -126,7 +127,7 @@ export const predicateOf =
 /** Returns the operations that a `when.operation` matches; all of them if it is missing or `*`. */
 export function operationsOf(condition: unknown): readonly OperationId[] {
   if (condition === undefined || condition === '*') return OPERATIONS
-  const tests = testsOf('body', condition as Condition)
+  const tests = testsOf('body', operationCondition(condition) as Condition)
   return OPERATIONS.filter((operation) => tests.every((test) => passes(test, operation)))
 }
 

@@ -19,6 +19,48 @@ export const OPERATIONS = [
 ] as const
 export type OperationId = (typeof OPERATIONS)[number]
 
+/** The method and path of each operation, as the contract names it. */
+export const ENDPOINT_OF: Readonly<Record<OperationId, string>> = {
+  createUser: 'POST /user',
+  getUser: 'GET /user/:userId',
+  listUsers: 'GET /users',
+  createTransaction: 'POST /transaction',
+  listTransactions: 'GET /transaction',
+  getTransaction: 'GET /transaction/:transaction_id',
+  listTransactionHistory: 'GET /transaction/history',
+  listUserTransactionHistory: 'GET /transaction/history/user/:userId',
+  submitKyc: 'POST /kyc',
+  getKyc: 'GET /kyc/:userId',
+  addBankAccount: 'POST /bank',
+  listBankAccounts: 'GET /bank/:userId',
+  getClientProfile: 'GET /client/profile',
+  createWebhook: 'POST /clientWebhook',
+  getWebhook: 'GET /clientWebhook',
+  updateWebhook: 'PUT /clientWebhook',
+}
+export const ENDPOINTS = Object.values(ENDPOINT_OF) as [string, ...string[]]
+
+/** The operationId of an endpoint such as `POST /kyc`; any other value as it is. */
+export function operationNamed(value: unknown): unknown {
+  if (typeof value !== 'string' || !value.includes(' ')) return value
+  const endpoint = value
+    .trim()
+    .replace(/ +(?:\/v1)?/, ' ')
+    .replace(/\{(\w+)\}/g, ':$1')
+  return OPERATIONS.find((id) => ENDPOINT_OF[id] === endpoint) ?? value
+}
+
+/** A condition on the name of an operation, with operationIds in place of endpoints. */
+export const operationCondition = (condition: unknown): unknown => {
+  if (Array.isArray(condition)) return condition.map(operationNamed)
+  if (typeof condition !== 'object' || condition === null) return operationNamed(condition)
+  const named = Object.entries(condition).map(([operator, argument]) => [
+    operator,
+    ['eq', 'ne', 'in'].includes(operator) ? operationCondition(argument) : argument,
+  ])
+  return Object.fromEntries(named)
+}
+
 /** All event types. */
 export const EVENTS = [
   'transaction.pending',

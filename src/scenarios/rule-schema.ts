@@ -9,7 +9,7 @@ import {
   Then,
   WebhookOutcome,
 } from './outcome-schema.ts'
-import { type Check, crossCheck, type Mapping, mustBe, text } from './schema-parts.ts'
+import { type Check, crossCheck, Duration, type Mapping, mustBe, text } from './schema-parts.ts'
 import { EventWhen, When } from './when-schema.ts'
 import { oneOf, quoteValue } from './wording.ts'
 import type { Path } from './yaml.ts'
@@ -25,6 +25,9 @@ const limits = {
     .describe('Counts separately for each value at this path, such as body.user_id.'),
   skip: z.int().min(1).max(1_000_000).optional().describe('Ignore the first N matching calls.'),
   times: z.int().min(1).max(1_000_000).optional().describe('The rule acts at most N times.'),
+  for: Duration.optional().describe(
+    'How long the rule applies, since its scenario was activated or it was pushed.',
+  ),
   chance: z
     .number()
     .gt(0)

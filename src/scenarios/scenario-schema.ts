@@ -1,8 +1,9 @@
 import * as z from 'zod'
 import type { Assumption } from '../assumptions/assumption.ts'
 import { ASSUMPTIONS, type Readings, readingChoices } from '../assumptions/readings.ts'
+import { isObject } from '../model/formats.ts'
 import { describeInput } from './explain.ts'
-import { OPERATIONS } from './operations-and-events.ts'
+import { OPERATIONS, operationNamed } from './operations-and-events.ts'
 import { MAX_PATTERNS, patternsIn } from './operators.ts'
 import { Rule, rulesSchema, WebhookRule } from './rule-schema.ts'
 import { type Check, crossCheck, mustBe, ScenarioName, text } from './schema-parts.ts'
@@ -86,6 +87,12 @@ function checkScenario(scenario: ScenarioDefinition, { report, isValid }: Check)
 
 // No schema here transforms its input, so that the JSON Schema for editors describes exactly what is accepted.
 
+/** Endpoints such as `POST /kyc` are operationIds by another name. */
+const byOperationId = (counts: unknown) =>
+  isObject(counts)
+    ? Object.fromEntries(Object.entries(counts).map(([name, one]) => [operationNamed(name), one]))
+    : counts
+
 const ScenarioFields = z.strictObject({
   $schema: z.string().max(500).optional().describe('For editors of JSON files.'),
   title: text(200).optional(),
@@ -111,7 +118,11 @@ const ScenarioFields = z.strictObject({
     .describe('Actions at fixed times after the activation of the scenario.'),
   expect: z
     .strictObject(
-      { requests: z.partialRecord(z.enum(OPERATIONS), Count).optional() },
+      {
+        requests: z
+          .preprocess(byOperationId, z.partialRecord(z.enum(OPERATIONS), Count))
+          .optional(),
+      },
       {
         error: ({ code, input }) =>
           code === 'invalid_type'

@@ -12,11 +12,12 @@ import { errorsOf } from './explain.ts'
 import { operationsOf } from './match.ts'
 import {
   CALL_PARTS,
+  ENDPOINTS,
   EVENT_PARTS,
   EVENTS,
   eventsOf,
   OPERATIONS,
-  type OperationId,
+  operationNamed,
 } from './operations-and-events.ts'
 import { isComparison, OPERATOR_NAMES } from './operators.ts'
 import {
@@ -27,13 +28,15 @@ import {
   type Mapping,
   mustBe,
 } from './schema-parts.ts'
+import { ElapsedWindow, TimeWindow } from './times.ts'
 import { oneOf, quoteValue } from './wording.ts'
 
-const isOperation = (value: unknown): value is OperationId =>
-  (OPERATIONS as readonly unknown[]).includes(value)
+const isOperation = (value: unknown): boolean =>
+  (OPERATIONS as readonly unknown[]).includes(operationNamed(value))
 
 function unknownOperation(value: unknown): string {
-  const near = typeof value === 'string' ? didYouMean(value, OPERATIONS) : ''
+  const names = typeof value === 'string' && value.includes(' ') ? ENDPOINTS : OPERATIONS
+  const near = typeof value === 'string' ? didYouMean(value, names) : ''
   return `unknown operation ${quoteValue(value)}${near || `; known: ${OPERATIONS.join(', ')} or "*"`}`
 }
 
@@ -80,9 +83,12 @@ function checkConditions(when: Mapping, check: Check) {
 }
 
 const callParts = {
-  operation: checkedByParent(() => z.union([z.enum([...OPERATIONS, '*']), NameComparison]), {
-    description: 'An operationId, or "*" for all operations.',
-  }).optional(),
+  operation: checkedByParent(
+    () => z.union([z.enum([...OPERATIONS, ...ENDPOINTS, '*']), NameComparison]),
+    {
+      description: 'An operationId or an endpoint such as POST /kyc, or "*" for all operations.',
+    },
+  ).optional(),
   params: fieldsSchema('Path parameters.').optional(),
   query: fieldsSchema('Query parameters; compared as text.').optional(),
   headers: fieldsSchema(
@@ -94,11 +100,19 @@ const callParts = {
   account: fieldsSchema('The receiving bank account, with unmasked numbers.').optional(),
 }
 
+const times = {
+  time: TimeWindow.optional().describe("A part of each day, by the client's clock."),
+  elapsed: ElapsedWindow.optional().describe('The time since the scenario was activated.'),
+}
+
 /** The calls that a rule matches. */
 export const When = z
-  .strictObject(callParts, {
-    error: isMissing('specify the calls, such as when: { operation: createTransaction }'),
-  })
+  .strictObject(
+    { ...callParts, ...times },
+    {
+      error: isMissing('specify the calls, such as when: { operation: createTransaction }'),
+    },
+  )
   .check(crossCheck(checkWhen))
   .meta({ id: 'When', description: 'The calls that the rule matches. All conditions must match.' })
 
@@ -126,6 +140,7 @@ export const EventWhen = z
       data: fieldsSchema('The resource, as its GET endpoint returns it.').optional(),
       user: fieldsSchema().optional(),
       account: fieldsSchema().optional(),
+      ...times,
     },
     { error: isMissing('specify the events, such as when: { event: "transaction.*" }') },
   )

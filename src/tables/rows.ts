@@ -3,6 +3,7 @@ import type { Readings } from '../assumptions/readings.ts'
 import { BankAccountRow } from '../model/bank-account.ts'
 import type { ClientRow } from '../model/client.ts'
 import { DeliveryRow, EventRow, TimerRow } from '../model/delivery.ts'
+import { Timestamp } from '../model/formats.ts'
 import { InboxRow } from '../model/inbox.ts'
 import { KycRow } from '../model/kyc.ts'
 import { PaymentRow } from '../model/payment.ts'
@@ -28,6 +29,8 @@ const PushedRuleRow = z.strictObject({
   rule_id: z.string(),
   seq: z.int(),
   definition: z.looseObject({}) as unknown as z.ZodType<RuleDefinition>,
+  /** When it was pushed; absent in data of earlier versions. */
+  pushed_at: z.exactOptional(Timestamp),
 })
 export type PushedRuleRow = z.infer<typeof PushedRuleRow>
 
@@ -51,7 +54,13 @@ export const ROWS = {
 } as const
 
 /** The active scenario, as stored: a name of the library, or a definition. */
-export type ActiveScenario = { name: string; definition?: ScenarioDefinition; startedAs: string }
+export type ActiveScenario = {
+  name: string
+  definition?: ScenarioDefinition
+  startedAs: string
+  /** When it was activated, client's time; absent in data of earlier versions. */
+  activated_at?: string
+}
 
 /** One value of a world that is not a resource of the service, such as its clock. */
 export type SettingRow =

@@ -27,6 +27,8 @@ function decider(
         set: (key, value) => void counters.set(key, value),
       },
       chance: random.at,
+      now: () => 0,
+      since: () => 0,
     }),
     counters,
   }

@@ -99,13 +99,17 @@ t.test('every part of the schema has its section', async (t) => {
       '/properties/expect/properties/requests/additionalProperties',
       '/definitions/Rule/properties/then',
       '/definitions/When/properties/operation',
+      '/definitions/When/properties/time',
+      '/definitions/When/properties/elapsed',
+      '/definitions/WebhookRule/properties/when/properties/time',
+      '/definitions/WebhookRule/properties/when/properties/elapsed',
     ],
   )
 })
 
 t.test('every snippet reads without a problem or a warning', async (t) => {
   const snippets = [...guide.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text]) => text!)
-  t.equal(snippets.length, 10)
+  t.equal(snippets.length, 15)
   for (const [i, text] of snippets.entries()) {
     const result = readScenario(text, { name: `snippet-${i}`, file: `snippet ${i}` })
     t.strictSame(

@@ -18,6 +18,7 @@ import {
   TOKEN,
 } from '../helper.ts'
 import { manualTime } from '../manual-time.ts'
+import { receiver } from '../receiver.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
 
@@ -131,6 +132,8 @@ t.test('5: webhooks come twice, late and in the wrong order', async (t) => {
     layers: [compileScenario(definitionOf('A rough day for a receiver'), 'guide')],
     counters: { get: (key) => counters.get(key), set: (key, one) => void counters.set(key, one) },
     chance: () => 0,
+    now: () => 0,
+    since: () => 0,
   })
   const outcome = (event: EventName) => decideWebhook({ event, data: {} })?.outcome
   const late = { minMs: 1_000, maxMs: 30_000 }
@@ -222,4 +225,79 @@ t.test('the timeline of the reference does all it says', async (t) => {
   t.strictSame([await usersOf(box), await usersOf(box)], [500, 200])
   await box.advance('1h')
   t.equal(await total(), fresh - 2, 'a reset to the start scenario')
+})
+
+const PAN_OF_KABIR = {
+  document_type: 'tid',
+  document_name: 'pan',
+  document_number: 'XXXPX1234A',
+  dateOfBirth: '01-02-1990',
+  Nationality: 'IN',
+  nameOnCard: 'A B',
+}
+
+t.test('6: a PAN check fails for two days, and then succeeds', async (t) => {
+  const box = await play(t, 'The PAN check recovers after two days')
+  const check = async () => {
+    const { body } = await box.post('/v1/kyc', { user_id: KABIR, kyc: [PAN_OF_KABIR] })
+    return body.data[0].data.kyc_status
+  }
+  const seen = [await check()]
+  await box.advance('47h')
+  seen.push(await check())
+  await box.advance('1h')
+  seen.push(await check())
+  t.strictSame(seen, ['failed', 'failed', 'success'])
+})
+
+t.test('7: more than 50,000 fails after three hours', async (t) => {
+  const box = await play(t, 'More than 50,000 takes three hours to fail')
+  const ids = [idOf(await box.pay({ amount: 50_000.01 })), idOf(await box.pay({ amount: 50_000 }))]
+  await box.advance('179m')
+  t.strictSame(
+    ids.map((id) => statusOf(box, id)),
+    ['PENDING', 'SUCCESS'],
+  )
+  await box.advance('1m')
+  t.equal(statusOf(box, ids[0]!), 'FAILED')
+})
+
+t.test('8: every third payment gets 504, and is made', async (t) => {
+  const box = await play(t, 'Every third response is lost at the gateway')
+  const total = async () => (await box.get('/v1/transaction')).body.data.total_transation
+  const before = await total()
+  const statuses = await inTurn(6, async () => (await box.pay()).status)
+  t.strictSame(statuses, [200, 200, 504, 200, 200, 504])
+  t.equal(await total(), before + 6)
+})
+
+t.test('9: the success arrives first, and again ten seconds later', async (t) => {
+  const box = await play(t, 'The success comes first and twice')
+  const { url, received } = await receiver(t)
+  await box.post('/v1/clientWebhook', { url, webhook_secret: 's' })
+  await box.pay()
+  const types = () => received.map(({ type }) => type)
+  await box.advance('5s')
+  t.strictSame(types(), ['transaction.pending', 'transaction.success'])
+  await box.advance('5s')
+  t.strictSame(types().slice(2), ['transaction.processing'])
+  await box.advance('10s')
+  t.strictSame(types().slice(3), ['transaction.success'])
+})
+
+t.test('10: no payments between one and three, in India', async (t) => {
+  const box = await play(t, 'No payments between one and three')
+  const at = async (instant: string) => {
+    await box.post('/__admin/clock/freeze', { at: instant })
+    return (await box.pay()).status
+  }
+  t.strictSame(
+    [
+      await at('2026-03-01T19:29:59.000Z'),
+      await at('2026-03-01T19:30:00.000Z'),
+      await at('2026-03-01T21:29:59.000Z'),
+      await at('2026-03-01T21:30:00.000Z'),
+    ],
+    [200, 503, 503, 200],
+  )
 })

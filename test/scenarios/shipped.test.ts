@@ -28,6 +28,8 @@ function play(name: string) {
       set: (key, value) => void counters.set(key, value),
     },
     chance: createRandom(1).at,
+    now: () => 0,
+    since: () => 0,
   })
   return { ...decider, scenario }
 }

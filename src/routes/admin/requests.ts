@@ -33,6 +33,7 @@ import {
 } from '../../requests/request-match.ts'
 import { firstOf } from '../../runtime/slices.ts'
 import { loadReader } from '../../scenarios/library.ts'
+import { operationNamed } from '../../scenarios/operations-and-events.ts'
 import type { CallMatch } from '../../scenarios/when-schema.ts'
 import type { Sandbox } from '../../world/sandbox.ts'
 import type { World } from '../../world/world.ts'
@@ -194,7 +195,7 @@ export const requestCalls = [
         .newestFirst()
         .filter(
           (call) =>
-            (operation === undefined || call.operation === operation) &&
+            (operation === undefined || call.operation === operationNamed(operation)) &&
             (method === undefined || call.method === method) &&
             (path === undefined || pathOf(call) === path) &&
             (status === undefined || call.status === status),

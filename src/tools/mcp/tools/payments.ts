@@ -1,7 +1,7 @@
 // The tools that make things fail, and that explain why something failed.
 import * as z from 'zod'
 import type { ResponseBody } from '../../../admin/contract.ts'
-import { OPERATIONS } from '../../../scenarios/operations-and-events.ts'
+import { OPERATIONS, operationNamed } from '../../../scenarios/operations-and-events.ts'
 import { CALL_FAULTS, type FaultOptions, LIFECYCLE_FAULTS } from '../../faults.ts'
 import {
   type Connection,
@@ -38,7 +38,7 @@ const makeCallFail = defineTool({
     'Pushes a rule, so that the next calls of an operation fail in a chosen way; or removes it.',
   input: z.strictObject({
     operation: z
-      .enum(OPERATIONS)
+      .preprocess(operationNamed, z.enum(OPERATIONS))
       .optional()
       .meta({ description: 'createTransaction, or for kyc_… and bank_… the operation of those.' }),
     how: z.enum(NAMES).optional().meta({
