@@ -14,6 +14,8 @@ export class Totals {
   /** The calls while the start scenario of the sandbox was in force. */
   readonly expectations = new Expectations()
   readonly #hits = new Map<string, number>()
+  /** The counters of imposed scenarios that count over the whole run. */
+  readonly counters = new Map<string, Counter>()
 
   /** Counts a hit of the rule with this counter. */
   countHit(counter: string) {
@@ -25,10 +27,10 @@ export class Totals {
   /** A scenario of the library with the hits of its rules and its expectations, over all clients. */
   describe(scenario: CompiledScenario, library: Library) {
     const layers = library.ownLayersOf(scenario)
-    return describeScenario(scenario, layers, this.#hitsOf, this.expectations.of(scenario))
+    return describeScenario(scenario, layers, this.hitsOf, this.expectations.of(scenario))
   }
 
-  #hitsOf = (rule: { scenario: string; id: string }): number =>
+  hitsOf = (rule: { scenario: string; id: string }): number =>
     this.#hits.get(counterName(rule)) ?? 0
 }
 
@@ -37,26 +39,30 @@ export class RuleCounters {
   readonly #store: SandboxTables
   readonly #rows: SandboxTables['tables']['counters']
   readonly #totals: Totals
+  readonly #countsOverRun: (counter: string) => boolean
 
-  constructor(store: SandboxTables, totals: Totals) {
+  constructor(store: SandboxTables, totals: Totals, countsOverRun: (counter: string) => boolean) {
     this.#store = store
     this.#totals = totals
+    this.#countsOverRun = countsOverRun
     this.#rows = store.tables.counters
   }
 
   get(name: string): Counter | undefined {
-    return this.#rows.get(name)
+    return this.#countsOverRun(name) ? this.#totals.counters.get(name) : this.#rows.get(name)
   }
 
   set(name: string, { matched, hits }: Counter) {
     // The counter of a rule with a `key` has the value of the key in a second line.
     if (hits > (this.get(name)?.hits ?? 0)) this.#totals.countHit(name.split('\n', 1)[0]!)
-    this.#store.put('counters', { name, matched, hits })
+    if (this.#countsOverRun(name)) this.#totals.counters.set(name, { matched, hits })
+    else this.#store.put('counters', { name, matched, hits })
   }
 
   /** Returns how often a rule acted, over all values of its `key`. */
   hitsOf = (rule: { scenario: string; id: string }): number => {
     const name = counterName(rule)
+    if (this.#countsOverRun(name)) return this.#totals.hitsOf(rule)
     let hits = 0
     for (const row of this.#rows.rows())
       if (row.name === name || row.name.startsWith(`${name}\n`)) hits += row.hits

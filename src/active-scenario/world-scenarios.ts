@@ -54,7 +54,11 @@ export class Scenarios {
   constructor(deps: ScenariosDeps) {
     const { store, random, library, start, clock } = deps
     this.#deps = deps
-    this.#counters = new RuleCounters(store, deps.totals)
+    this.#counters = new RuleCounters(store, deps.totals, (counter) =>
+      deps
+        .imposed()
+        .some(({ name, definition }) => definition.counts && counter.startsWith(`${name}#`)),
+    )
     this.#pushed = new PushedRules(store, random, this.#counters, clock)
     this.#current = new CurrentScenario(store, library, start, clock)
   }

@@ -143,9 +143,8 @@ function hasNewWords(fields: object): boolean {
 function renew(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(renew)
   if (typeof value !== 'object' || value === null) return value
-  const isNew = hasNewWords(value)
   const fields = Object.entries(value).map(([name, inner]) => {
-    const word = isNew && typeof inner === 'string' ? NEW_WORD[name]?.[inner] : undefined
+    const word = typeof inner === 'string' ? NEW_WORD[name]?.[inner] : undefined
     return [name, word ?? renew(inner)]
   })
   return { ...Object.fromEntries(fields), new_field: 'unknown' }
@@ -163,7 +162,7 @@ export const newWords = assumption<(body: object) => unknown>({
   readings: {
     none: { does: 'no', value: (body) => body },
     some: {
-      does: 'each object of a successful response and of a webhook has a field `new_field`, and one resource in four, chosen by its id, shows another word (`queued`, `in_review`) in place of a status that is not final',
+      does: 'each object of a successful response and of a webhook has a field `new_field`, and every resource shows another word (`queued`, `in_review`) in place of a status that is not final',
       value: renew,
     },
   },

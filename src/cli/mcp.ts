@@ -104,12 +104,12 @@ export const mcp: Command = {
 /** Makes a sweep for an agent. */
 async function sweepForAgent(
   env: NodeJS.ProcessEnv,
-  { command, only, points, clock, max_runs: maxRuns, budget, report }: SweepArguments,
+  { command, only, points, clock, max_runs: maxRuns, max_time: maxTime, report }: SweepArguments,
   signal: AbortSignal,
 ): Promise<ToolResult> {
   const flags = {
     points,
-    budget,
+    'max-time': maxTime,
     ...(only && { only: only.join(',') }),
     ...(clock !== undefined && { clock }),
     ...(maxRuns !== undefined && { 'max-runs': String(maxRuns) }),
@@ -128,8 +128,8 @@ async function sweepForAgent(
       `${finding}, ${level}, ${verdict}: ${what}\n  ${happened}\n  see it again: ${reproduce}`,
   )
   const more =
-    result.leftOut > 0
-      ? ' Not all runs were made: call again with a larger budget for the rest.'
+    result.untried.length > 0
+      ? ' Not all runs were made: call again with a larger max_time for the rest.'
       : ''
   return {
     text: `${countsText(result)}\n${found}\nThe report is in ${resolve(report)}`,

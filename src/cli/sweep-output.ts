@@ -7,46 +7,52 @@ import { progressBar, table } from './output.ts'
 export const DEFAULT_REPORT = 'sweep-report'
 const HEAD = ['finding', 'level', 'verdict', 'what was done', 'what happened']
 
-/** The findings of a sweep as tables for a terminal: what was done, what happened, and how to see it again. */
-export function sweepTable(groups: readonly (readonly [Finding, ...Finding[]])[]): string {
-  const rows = groups.flatMap((group) =>
-    group.map(({ finding, verdict, level, isKnown, what, happened }, i) => [
-      finding,
-      isKnown ? 'known' : level,
-      verdict,
-      what,
-      i === 0 ? happened : `the same as in ${group[0].finding}`,
-    ]),
-  )
+const levelOf = ({ level, isKnown }: Finding) => (isKnown ? 'known' : level)
+
+/** The findings of a sweep as a table for a terminal, and the commands that show them again. */
+export function sweepTable(findings: readonly Finding[]): string {
+  const rows = findings.map((one) => {
+    const more = one.same.length > 0 ? `, and ${countOf(one.same.length, 'fault')} more` : ''
+    return [one.finding, levelOf(one), one.verdict, `${one.what}${more}`, one.happened]
+  })
   const found = table(HEAD, rows, 'No findings.')
-  if (groups.length === 0) return found
-  const commands = groups.map(
-    ([{ finding, reproduce }]) => `  ${finding}  ${printableLine(reproduce)}\n`,
+  if (findings.length === 0) return found
+  const commands = findings.map(
+    ({ finding, reproduce }) => `  ${finding}  ${printableLine(reproduce)}\n`,
   )
   return `${found}\nShow them again:\n${commands.join('')}`
 }
 
 /** The result of a sweep for a terminal; `report` is the folder of its report. */
 export function sweepText(
-  { findings, baseline }: SweepResult,
+  { findings, flaky, baseline }: SweepResult,
   counts: string,
-  groups: Parameters<typeof sweepTable>[0],
+  notProven: readonly string[],
   report: string | undefined,
 ): string {
   const isInReport =
     report === undefined && findings.some((one) => !/ --assume /.test(one.reproduce))
+  const flakyLines = flaky.map(
+    ({ what, verdict, happened }) => `  ${printableLine(`${what}: ${verdict}, ${happened}`)}\n`,
+  )
   return [
     `Without faults: ${countOf(baseline.calls.length, 'call')}, ${countOf(baseline.payments.length, 'payment')}, ${(baseline.durationMs / 1_000).toFixed(1)} s\n`,
     `${counts}\n`,
-    `\n${sweepTable(groups)}`,
+    `\n${sweepTable(findings)}`,
+    flaky.length === 0 ? '' : `\nFlaky, as it did not come again:\n${flakyLines.join('')}`,
+    `\nWhat this does not prove:\n${notProven.map((text) => `  ${printableLine(text)}\n`).join('')}`,
     isInReport ? `Use --report ${DEFAULT_REPORT} to get the scenario files.\n` : '',
     report === undefined ? '' : `The report is in ${report}\n`,
   ].join('')
 }
 
-/** The progress bar of a sweep, with its findings and the time left. */
+// Between two lines of progress where there is no terminal, real ms.
+const LINE_MS = 15_000
+
+/** The progress of a sweep, with its findings and the time left: a bar in a terminal, and a line now and then elsewhere. */
 export function createSweepProgress() {
   const startedAt = performance.now()
+  let lineAt = startedAt
   let bar: ReturnType<typeof progressBar> | undefined
   let [label, total] = ['', 0]
   return {
@@ -54,6 +60,10 @@ export function createSweepProgress() {
       const perRun = (performance.now() - startedAt) / done
       const time = formatDuration(Math.ceil((perRun * left) / 1_000) * 1_000)
       label = `${done} of ${done + left} runs, ${countOf(found, 'finding')}, ${time} left: ${what.slice(0, 60)}`
+      if (!process.stderr.isTTY && performance.now() - lineAt > LINE_MS) {
+        lineAt = performance.now()
+        process.stderr.write(`${label}\n`)
+      }
       // With pairs of faults there are more runs than at the start.
       if (total !== done + left) {
         total = done + left

@@ -16,9 +16,9 @@ import {
 import { gatherOptions, START_FLAGS } from './options.ts'
 import { createSweepProgress, DEFAULT_REPORT, sweepText } from './sweep-output.ts'
 
-// Each run is in memory, on a free port, with a recording of its own.
+// Each run is in memory, with a recording of its own.
 const NOT_OF_RUNS = new Set([
-  ...['port', 'data', 'memory', 'watch', 'fsync', 'record', 'state', 'recover'],
+  ...['data', 'memory', 'watch', 'fsync', 'record', 'state', 'recover'],
   ...['discard-journal', 'reset', 'log-level', 'log-format'],
 ])
 const SANDBOX_FLAGS = Object.fromEntries(
@@ -26,6 +26,7 @@ const SANDBOX_FLAGS = Object.fromEntries(
 )
 
 const DEFAULT_MAX_RETRIES = 20
+const DEFAULT_MAX_TIME = '3m'
 const PROBE_PLACEHOLDER = '{transaction_id}'
 const INTERRUPTED = 130
 
@@ -36,12 +37,23 @@ const SWEEP_FLAGS: Command['flags'] = {
   ],
   only: [
     'WORD,...',
-    'only faults of these kinds, names, operations or events, such as webhook,reset_after,createTransaction',
+    'only faults of these kinds, names, operations or events, such as webhook,createTransaction & unavailable; money for a first look',
   ],
-  depth: ['1|2', 'how many faults happen together (default: 1)'],
-  budget: ['DURATION', 'start no further run after this real time, such as 10m'],
-  'max-runs': ['N', 'maximum number of runs, without the two of the baseline'],
-  jobs: ['N', 'how many runs happen at the same time (default: 1)'],
+  except: ['WORD,...', 'leave out these faults'],
+  depth: [
+    '1|2',
+    'how many faults happen together; 1 has pairs too, for what follows a lost response (default: 1)',
+  ],
+  'max-time': [
+    'DURATION',
+    'start no further plan after this real time; those with the most money at risk come first (default: 3m)',
+  ],
+  'max-runs': ['N', 'maximum number of runs, without the baseline and the repeats of findings'],
+  jobs: [
+    'N',
+    'how many runs happen at the same time; their files, ports and databases must differ (default: 2; 1 with --port)',
+  ],
+  restart: ['', 'also kill the program during calls that change something, and start it again'],
   timeout: [
     'DURATION',
     'real time that a run may take (default: ten times as long as without faults, at least 30s)',
@@ -53,7 +65,7 @@ const SWEEP_FLAGS: Command['flags'] = {
   ],
   'max-retries': [
     'N',
-    `how often a call of the same content may fail, or come within a second (default: ${DEFAULT_MAX_RETRIES})`,
+    `how many equal calls of one payment may come within a second (default: ${DEFAULT_MAX_RETRIES})`,
   ],
   report: ['DIR', 'folder for the report; files of an earlier report are replaced'],
   baseline: ['FILE', 'sweep.json of an earlier sweep; its findings do not fail this one'],
@@ -130,6 +142,21 @@ function stopOnSignals(stop: AbortController, killAll: () => void) {
   }
 }
 
+const termsOf = (value: unknown): string[] | undefined =>
+  value === undefined
+    ? undefined
+    : String(value)
+        .split(',')
+        .map((word) => word.trim())
+
+/** How many runs happen at the same time: only one has a port. */
+function jobsOf(flags: Input['flags']): number {
+  const jobs = numberFlag(flags, 'jobs', 1, 64)
+  if (flags['port'] === undefined) return jobs ?? 2
+  if (jobs === undefined || jobs === 1) return 1
+  throw new BadOption(`--port permits one run at a time, so --jobs must be 1, not ${jobs}`)
+}
+
 /** Reads the options of a sweep from the command line. Throws `BadOption`. */
 function readSweepOptions(input: Input) {
   const { program, flags, env } = input
@@ -138,6 +165,7 @@ function readSweepOptions(input: Input) {
   const sandboxFlags = Object.fromEntries(
     Object.entries(flags).filter(([name]) => Object.hasOwn(SANDBOX_FLAGS, name)),
   )
+  // Each run has a free port, unless an app that already runs knows one.
   const options: Options = gatherOptions({ port: '0', memory: true, ...sandboxFlags }, env)
   return {
     command: program,
@@ -145,16 +173,13 @@ function readSweepOptions(input: Input) {
     options,
     probe: probeOf(flags['probe']),
     points: choiceOf('points', flags['points'], ['first-last', 'first', 'all']),
-    only:
-      flags['only'] === undefined
-        ? undefined
-        : String(flags['only'])
-            .split(',')
-            .map((word) => word.trim()),
+    only: termsOf(flags['only']),
+    except: termsOf(flags['except']),
     depth: choiceOf('depth', flags['depth'], ['1', '2']) === '2' ? (2 as const) : (1 as const),
-    budgetMs: durationOf('budget', flags['budget']),
+    maxTimeMs: durationOf('max-time', flags['max-time'] ?? DEFAULT_MAX_TIME),
     maxRuns: numberFlag(flags, 'max-runs', 1, 1_000_000),
-    jobs: numberFlag(flags, 'jobs', 1, 64) ?? 1,
+    jobs: jobsOf(flags),
+    restart: flags['restart'] === true,
     timeoutMs: durationOf('timeout', flags['timeout']),
     isUnstable: flags['unstable'] === true,
     maxRetries: numberFlag(flags, 'max-retries', 0, 1_000_000) ?? DEFAULT_MAX_RETRIES,
@@ -212,7 +237,7 @@ export const sweep: Command = {
   examples: [
     'sweep -- npm test',
     'sweep --clock frozen --jobs 2 --report sweep-report -- node --test',
-    'sweep --depth 2 --budget 10m --baseline sweep-report/sweep.json -- npm test',
+    'sweep --depth 2 --max-time 10m --baseline sweep-report/sweep.json -- npm test',
     'sweep --probe http://localhost:3000/payments/{transaction_id} -- npm test',
   ],
   takesProgram: true,
@@ -224,13 +249,11 @@ export const sweep: Command = {
     try {
       const result = await runSweep(input, stop.signal)
       const report = flags['report'] === undefined ? undefined : String(flags['report'])
-      const { countsText, groupsOf, sweepJson } = await import(
-        '../tools/sweep/report/sweep-json.ts'
-      )
+      const { countsText, sweepJson } = await import('../tools/sweep/report/sweep-json.ts')
       process.stdout.write(
         flags['json']
           ? jsonLine(sweepJson(result))
-          : sweepText(result, countsText(result), groupsOf(result.findings), report),
+          : sweepText(result, countsText(result), sweepJson(result).not_proven, report),
       )
       if (stop.signal.aborted) return INTERRUPTED
       return result.findings.some(({ level, isKnown }) => level === 'error' && !isKnown) ? 1 : 0

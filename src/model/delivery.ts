@@ -57,7 +57,7 @@ export type StoredAttempt = z.infer<typeof StoredAttempt>
 /** The fault that a scenario injects into a delivery. */
 export const DeliveryFault = z
   .strictObject({
-    signature: z.exactOptional(z.enum(['wrong', 'missing'])),
+    signature: z.exactOptional(z.enum(['wrong', 'missing', 'rotated'])),
     timestamp: z.exactOptional(z.literal('stale')),
     body: z.exactOptional(z.literal('truncated')),
     lost_attempts: z.exactOptional(z.int().min(1).max(10)),

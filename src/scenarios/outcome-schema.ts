@@ -149,7 +149,10 @@ export const WebhookOutcome = z
         .describe(
           'Sends this event only after the named event of the same resource, which normally comes later.',
         ),
-      signature: z.enum(['wrong', 'missing']).optional(),
+      signature: z
+        .enum(['wrong', 'missing', 'rotated'])
+        .optional()
+        .describe('rotated: one with a new secret first, then the right one.'),
       timestamp: z
         .literal('stale')
         .optional()

@@ -104,6 +104,10 @@ const ScenarioFields = z.strictObject({
     .literal('none')
     .optional()
     .describe('none: the default scenario is not used, so magic values are off.'),
+  counts: z
+    .literal('run')
+    .optional()
+    .describe('run: exec counts the rules over all clients and resets, not for each client anew.'),
   assume: Assume.optional(),
   rules: rulesSchema(Rule, 'rules')
     .max(2_000)

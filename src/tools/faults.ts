@@ -74,6 +74,20 @@ export const CALL_FAULTS = {
     what: (call) => `the ${call} is carried out, and gets 504`,
     then: responds(504, { at: 'after' }),
   },
+  respond_html_after: {
+    what: (call) => `the ${call} is carried out, and gets 200 with the HTML page of a proxy`,
+    then: () => ({
+      respond: { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>Wait</html>' },
+      at: 'after',
+    }),
+  },
+  respond_202_after: {
+    what: (call) => `the ${call} is carried out, and gets 202 without a body`,
+    then: () => ({
+      respond: { status: 202, headers: { 'content-type': 'text/plain' }, body: '' },
+      at: 'after',
+    }),
+  },
   delay: {
     what: (call) => `the response of the ${call} takes 5 s`,
     then: ({ delay = '5s' }) => ({ delay }),
@@ -137,8 +151,8 @@ export const LIFECYCLE_FAULTS = {
   },
   payment_stuck: {
     ...PAYMENT,
-    what: 'stays in processing for ever',
-    then: () => ({ transaction: [...BEGUN] }),
+    what: 'stays in processing for a day',
+    then: () => ({ transaction: [...BEGUN, { status: 'SUCCESS', after: '1d' }] }),
   },
   payment_reversed: {
     ...PAYMENT,
@@ -171,6 +185,10 @@ export const WEBHOOK_FAULTS = {
   signature_missing: {
     what: (event) => `the ${event} has no signature`,
     then: () => ({ signature: 'missing' }),
+  },
+  signature_rotated: {
+    what: (event) => `the ${event} is signed with a new secret first, then with the right one`,
+    then: () => ({ signature: 'rotated' }),
   },
   timestamp_stale: {
     what: (event) => `the ${event} is signed with a time far in the past`,

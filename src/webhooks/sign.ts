@@ -4,7 +4,7 @@ import { nodeCrypto } from '../runtime/node-modules.ts'
 export type SignInput = { id: string; timestamp: number; body: string | Uint8Array; secret: string }
 
 /** The header faults that a scenario can inject (`webhooks:` rules; see docs/webhooks.md). */
-export type SignFault = { signature?: 'wrong' | 'missing'; timestamp?: 'stale' }
+export type SignFault = { signature?: 'wrong' | 'missing' | 'rotated'; timestamp?: 'stale' }
 
 // Older than any receiver should accept, but plausible to a receiver that does not check it.
 const STALE_SECONDS = 3_600
@@ -51,8 +51,8 @@ export const bodySignatureOf = (key: Buffer, body: string | Uint8Array) =>
  * signature, so both modes of the public `standardwebhooks` package verify. `x-webhook-signature` is the hex
  * HMAC-SHA256 of the body alone, keyed with the UTF-8 bytes.
  *
- * Faults: `wrong` signs with other keys, `missing` omits both signatures, `stale` signs correctly with a time one
- * hour before `timestamp`.
+ * Faults: `wrong` signs with other keys, `missing` omits both signatures, `rotated` puts those of a new secret before the right
+ * ones, and `stale` signs correctly with a time one hour before `timestamp`.
  */
 export function signWebhook(input: SignInput, fault: SignFault = {}): Record<string, string> {
   const { id, body, secret } = input
@@ -63,7 +63,8 @@ export function signWebhook(input: SignInput, fault: SignFault = {}): Record<str
   }
   if (fault.signature === 'missing') return headers
   const keys = keysOf(fault.signature === 'wrong' ? `${secret}#not-the-secret` : secret)
-  headers['webhook-signature'] = keys
+  const before = fault.signature === 'rotated' ? keysOf(`${secret}#next`) : []
+  headers['webhook-signature'] = [...before, ...keys]
     .map((key) => `v1,${signatureOf(key, id, timestamp, body)}`)
     .join(' ')
   headers['x-webhook-signature'] = bodySignatureOf(keys[0]!, body)

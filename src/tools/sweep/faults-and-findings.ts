@@ -16,6 +16,12 @@ export type Fault = {
   what: string
   /** Whether an integration must absorb it: then a command that fails relies on something that nobody promised. */
   mustAbsorb: boolean
+  /** The sweep kills the command when it happens, and starts it again. */
+  kills?: true
+  /** How a payment shows that it happened before the command ended; absent if the call itself shows it. */
+  showsAs?: 'failed' | 'reversed' | 'late'
+  /** How far a test must advance the clock to see it. */
+  laterBy?: string
   /** The part of a scenario file that makes it happen. */
   scenario: Pick<ScenarioDefinition, 'rules' | 'webhooks' | 'assume'>
 }
@@ -29,14 +35,18 @@ export const VERDICTS = {
   not_reached: 'information',
   relies_on: 'error',
   paid_twice: 'error',
+  paid_unverified: 'error',
   not_paid: 'warning',
+  lost_event: 'error',
   wrong_state: 'error',
   accepted_forged: 'error',
   hung: 'error',
   retry_storm: 'error',
 } as const satisfies Record<string, Level>
 
-export type Level = 'none' | 'information' | 'warning' | 'error'
+/** `ask`: no client can guard against it, so it's a question to the provider. */
+export const LEVELS = ['none', 'information', 'ask', 'warning', 'error'] as const
+export type Level = (typeof LEVELS)[number]
 export type Verdict = keyof typeof VERDICTS
 
 /** A call of the service that the sandbox saw, in order. */
@@ -80,6 +90,8 @@ export type SeenPayment = {
   status: string
   /** Whether it was SUCCESS at some time. */
   wasPaid: boolean
+  /** Why the payee should not have been paid when the payment was made: `whose KYC had failed`. */
+  unverified?: string | undefined
 }
 
 /** An attempt to deliver an event. */
@@ -97,6 +109,8 @@ export type SeenDelivery = {
   /** Whether the command had ended. */
   isAfterEnd: boolean
   status: number | null
+  /** Real ms since the start of the run: when it was sent, and when it was answered. */
+  beganMs: number
   atMs: number
 }
 
@@ -133,9 +147,11 @@ export type Run = {
   happened: string
 }
 
-/** A run that is reported: `finding-3`. */
+/** A bug that is reported: the first run that showed it, and those that showed it under other faults. */
 export type Finding = Run & {
+  /** `finding-3`. */
   finding: string
+  same: readonly Run[]
   reproduce: string
   /** Its scenario file, as the scenario of `reproduce` needs it. */
   definition: ScenarioDefinition
@@ -147,10 +163,14 @@ export type SweepResult = {
   command: readonly string[]
   seed: number
   baseline: Observation
+  /** How often the command failed without faults. */
+  failures: number
   runs: readonly Run[]
   findings: readonly Finding[]
+  /** Runs with a finding that did not come again when they were repeated. */
+  flaky: readonly Run[]
   /** The user's own scenario files that the scenarios of the findings extend, by name. */
   scenarios: Readonly<Record<string, ScenarioDefinition>>
-  /** How many plans were not run: because of `--max-runs`, `--budget` or a signal, or because they were too many. */
-  leftOut: number
+  /** The plans that were not run: because of `--max-time`, `--max-runs` or a signal, or because they were too many. */
+  untried: readonly Plan[]
 }

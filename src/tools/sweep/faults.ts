@@ -2,6 +2,7 @@ import type { Assumption } from '../../assumptions/assumption.ts'
 import { ASSUMPTIONS, type Readings } from '../../assumptions/readings.ts'
 import { OPERATIONS } from '../../routes/v1/operations.ts'
 import type { OperationId } from '../../scenarios/operations-and-events.ts'
+import type { OutcomeDefinition } from '../../scenarios/outcome-schema.ts'
 import { CALL_FAULTS, type CallFaultName, LIFECYCLE_FAULTS } from '../faults.ts'
 import type { Fault, Observation } from './faults-and-findings.ts'
 import {
@@ -21,32 +22,87 @@ const isRead = (operation: OperationId) =>
 
 // ---- calls
 
-/** The call faults of a sweep; the others show what one of these shows. */
-const SWEPT = [
-  'reset',
-  'reset_after',
-  'respond_500',
-  'respond_503',
-  'respond_429',
-  'truncate_after',
-  'hang_after',
-  'delay',
-] as const satisfies readonly CallFaultName[]
-type Swept = (typeof SWEPT)[number]
+type Swept = { name: CallFaultName; of: 'all' | 'writes' }
 
-/** They differ from another fault only if the call changes something. */
-const WRITES_ONLY: ReadonlySet<string> = new Set(['reset_after'])
+/** The faults of one call in a sweep; the other call faults show what one of these shows. */
+const SWEPT: readonly Swept[] = [
+  { name: 'reset', of: 'all' },
+  { name: 'reset_after', of: 'writes' },
+  { name: 'respond_500', of: 'all' },
+  { name: 'respond_503', of: 'all' },
+  { name: 'respond_429', of: 'all' },
+  { name: 'respond_504_after', of: 'writes' },
+  { name: 'respond_html_after', of: 'all' },
+  { name: 'respond_202_after', of: 'all' },
+  { name: 'truncate_after', of: 'all' },
+  { name: 'hang_after', of: 'all' },
+  { name: 'effect_after_timeout', of: 'writes' },
+  { name: 'visible_after', of: 'writes' },
+  { name: 'delay', of: 'all' },
+]
+// An effect so late that a look-up right after the timeout misses it.
+const EFFECT_AFTER = '10s'
 
-export const CALL_NAMES: readonly string[] = [...SWEPT, 'outage']
+/** What goes on for several calls, and ends. */
+const LASTING = {
+  outage: { every: true, status: 503, of: 'all', what: 'gets 503 with Retry-After: 1' },
+  rate_limit: { every: false, status: 429, of: 'writes', what: 'gets 429 with Retry-After: 1' },
+  token_expired: { every: true, status: 401, of: 'writes', what: 'gets 401' },
+} as const
+const LASTS = 8
 
-const callFault =
-  (operation: OperationId, { nth }: Point) =>
-  (name: Swept): Fault => ({
+/** The name of the fault that kills the command. */
+const KILL = 'kill'
+
+export const CALL_NAMES: readonly string[] = [
+  ...SWEPT.map(({ name }) => name),
+  ...Object.keys(LASTING),
+  KILL,
+]
+
+/** The operations of which a created row can be read later. */
+const CREATES: readonly string[] = ['createUser', 'addBankAccount', 'submitKyc', 'createTransaction']
+
+// A client whose clock runs fast waits so many real ms at least, so that one that does not wait can be told from it.
+const SPEED_OF_A_SECOND = 200
+const MAX_RETRY_AFTER = 10
+
+/** The seconds of Retry-After at a speed of the clock. */
+const retryAfterAt = (speed: number) =>
+  String(Math.min(MAX_RETRY_AFTER, Math.max(1, Math.ceil(speed / SPEED_OF_A_SECOND))))
+
+/** Which faults are possible, beside those that the baseline shows. */
+export type Possible = { inForce: Readings; clockSpeed: number; restart?: boolean | undefined }
+
+/** An outcome and its words with the seconds of Retry-After. */
+function withRetryAfter(then: OutcomeDefinition, what: string, seconds: string) {
+  const { respond } = then
+  if (respond?.headers?.['retry-after'] === undefined) return { then, what }
+  const headers = { ...respond.headers, 'retry-after': seconds }
+  return {
+    then: { ...then, respond: { ...respond, headers } },
+    what: what.replace(/Retry-After: \d+/, `Retry-After: ${seconds}`),
+  }
+}
+
+const callFault = (
+  operation: OperationId,
+  { nth }: Point,
+  name: CallFaultName,
+  { clockSpeed }: Possible,
+): Fault => {
+  const { what, then } = CALL_FAULTS[name]
+  const words = what(`${ordinal(nth)} ${callOf(operation)}`).replace('30 s later', '10 s later')
+  const outcome: OutcomeDefinition = then({
+    ...(name === 'effect_after_timeout' && { delay: EFFECT_AFTER }),
+  })
+  const own = withRetryAfter(outcome, words, retryAfterAt(clockSpeed))
+  return {
     kind: 'call',
     name,
     operation,
     nth,
-    what: CALL_FAULTS[name].what(`${ordinal(nth)} ${callOf(operation)}`),
+    what: own.what,
     mustAbsorb: name === 'delay',
     scenario: {
       rules: [
@@ -54,46 +110,84 @@ const callFault =
           name: ruleName(name, nth, operation),
           when: { operation },
           ...onlyAt(nth),
-          then: CALL_FAULTS[name].then({}),
+          then: own.then,
         },
       ],
     },
+  }
+}
+
+function lastingFault(
+  operation: OperationId,
+  { nth, nthOfAll }: Point,
+  name: keyof typeof LASTING,
+  { clockSpeed }: Possible,
+): Fault {
+  const { every, status, what } = LASTING[name]
+  const call = callOf(operation)
+  const words = `from the ${ordinal(nth)} ${call} on, every ${every ? 'call' : call} ${what}, ${LASTS} times`
+  const headers = { 'retry-after': '1' }
+  const outcome = { respond: { status, ...(status !== 401 && { headers }) } }
+  const own = withRetryAfter(outcome, words, retryAfterAt(clockSpeed))
+  const skip = (every ? nthOfAll : nth) - 1
+  return {
+    kind: 'call',
+    name,
+    operation,
+    nth,
+    what: own.what,
+    mustAbsorb: false,
+    scenario: {
+      rules: [
+        {
+          name: ruleName(name, nth, operation),
+          when: { operation: every ? '*' : operation },
+          ...(skip > 0 && { skip }),
+          times: LASTS,
+          then: own.then,
+        },
+      ],
+    },
+  }
+}
+
+const killFault = (operation: OperationId, point: Point, possible: Possible): Fault => {
+  const fault = callFault(operation, point, 'hang_after', possible)
+  const call = `${ordinal(point.nth)} ${callOf(operation)}`
+  return { ...fault, name: KILL, what: `the command is killed when the ${call} was carried out, and started again`, kills: true }
+}
+
+const callFaults = (baseline: Observation, choice: PointChoice, possible: Possible): Fault[] =>
+  callPoints(baseline, choice).flatMap(({ operation, points }) => {
+    const isPossible = ({ of }: { of: 'all' | 'writes' }) => of === 'all' || !isRead(operation)
+    const swept = SWEPT.filter(isPossible).filter(
+      ({ name }) => name !== 'visible_after' || CREATES.includes(operation),
+    )
+    const lasting = (Object.keys(LASTING) as (keyof typeof LASTING)[]).filter(
+      (name) => isPossible(LASTING[name]),
+    )
+    return points.flatMap((point, i) => [
+      ...swept.map(({ name }) => callFault(operation, point, name, possible)),
+      ...lasting
+        .filter((name) => name === 'outage' || i === 0)
+        .map((name) => lastingFault(operation, point, name, possible)),
+      ...(possible.restart && !isRead(operation) ? [killFault(operation, point, possible)] : []),
+    ])
   })
-
-const outage = (operation: OperationId, { nth, nthOfAll }: Point): Fault => ({
-  kind: 'call',
-  name: 'outage',
-  operation,
-  nth,
-  what: `from the ${ordinal(nth)} ${callOf(operation)} on, every call gets 503 with Retry-After: 1`,
-  mustAbsorb: false,
-  scenario: {
-    rules: [
-      {
-        name: ruleName('outage', nth, operation),
-        when: { operation: '*' },
-        ...(nthOfAll > 1 && { skip: nthOfAll - 1 }),
-        then: CALL_FAULTS.respond_503.then({}),
-      },
-    ],
-  },
-})
-
-const callFaults = (baseline: Observation, choice: PointChoice): Fault[] =>
-  callPoints(baseline, choice).flatMap(({ operation, points }) =>
-    points.flatMap((point) => [
-      ...SWEPT.filter((name) => !WRITES_ONLY.has(name) || !isRead(operation)).map(
-        callFault(operation, point),
-      ),
-      outage(operation, point),
-    ]),
-  )
 
 // ---- lifecycles
 
 export const LIFECYCLE_NAMES = (
   Object.keys(LIFECYCLE_FAULTS) as (keyof typeof LIFECYCLE_FAULTS)[]
 ).filter((name) => name !== 'payment_pending')
+
+/** How a payment shows its fault before the command ends. */
+const SHOWN_AS: Partial<Record<string, Pick<Fault, 'showsAs' | 'laterBy'>>> = {
+  payment_failed: { showsAs: 'failed' },
+  payment_late: { showsAs: 'late' },
+  payment_stuck: { showsAs: 'late' },
+  payment_reversed: { showsAs: 'reversed', laterBy: '25h' },
+}
 
 function lifecycleFaults(baseline: Observation, choice: PointChoice): Fault[] {
   const points = new Map(
@@ -111,6 +205,7 @@ function lifecycleFaults(baseline: Observation, choice: PointChoice): Fault[] {
         const { record, what, then } = LIFECYCLE_FAULTS[name]
         const rule = ruleName(name, nth, operation)
         return {
+          ...SHOWN_AS[name],
           kind: 'lifecycle',
           name,
           operation,
@@ -167,10 +262,31 @@ const assumptionFaults = (baseline: Observation, inForce: Readings): Fault[] =>
 export const faultsOf = (
   baseline: Observation,
   choice: PointChoice,
-  inForce: Readings,
+  possible: Possible,
 ): readonly Fault[] => [
-  ...assumptionFaults(baseline, inForce),
-  ...callFaults(baseline, choice),
+  ...assumptionFaults(baseline, possible.inForce),
+  ...callFaults(baseline, choice, possible),
   ...lifecycleFaults(baseline, choice),
   ...webhookFaults(baseline, choice),
 ]
+
+// What tells a caller that recovers least.
+const RECOVERY_FAULTS = ['respond_500', 'hang_after']
+
+/** The faults of calls that a run made in addition to the baseline: those after a lost response. */
+export function recoveryFaults(
+  run: Observation,
+  baseline: Observation,
+  possible: Possible,
+): readonly Fault[] {
+  const lastOf = (operation: string) =>
+    Math.max(0, ...baseline.calls.map((one) => (one.operation === operation ? (one.nth ?? 0) : 0)))
+  const calls = run.calls.filter(({ operation, nth }) => nth !== null && nth > lastOf(operation))
+  return [
+    ...assumptionFaults({ ...run, calls, events: 0 }, possible.inForce),
+    ...callFaults({ ...run, calls }, 'all', possible).filter(
+      ({ name, operation, nth }) =>
+        RECOVERY_FAULTS.includes(name) && nth === lastOf(operation!) + 1,
+    ),
+  ]
+}

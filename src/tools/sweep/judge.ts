@@ -7,17 +7,20 @@ import {
   type Verdict,
 } from './faults-and-findings.ts'
 import { ANY_PAYMENT } from './observe.ts'
+import { isUnguarded } from './plans.ts'
 import { isAccepted } from './start-run.ts'
 
 /** What a run is compared with. */
 export type Judging = {
   /** The runs without faults. */
   baselines: readonly Observation[]
-  /** How many calls of the same content may fail more often than in the baseline. */
+  /** How many equal calls of one payment may come within a second beyond those of the baseline. */
   maxRetries: number
   deadlineMs: number
   /** Whether the probe was asked. */
   hasProbe: boolean
+  /** Each fault of the plan is harmless alone. */
+  passesAlone?: boolean
 }
 
 export type Judgement = { verdict: Verdict; level: Level; happened: string }
@@ -36,6 +39,7 @@ function countBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
 type Payments = Observation['payments']
 
 const countOfKeys = (payments: Payments) => countBy(payments, ({ key }) => key)
+// A payment whose client was deleted before it ended may still succeed.
 const left = (payments: Payments) => payments.filter(({ status }) => status !== 'FAILED')
 // Nobody can notice a reversal that happens when the command has ended.
 const paid = (payments: Payments) =>
@@ -48,30 +52,51 @@ const paid = (payments: Payments) =>
 const paymentOf = (key: string) =>
   key === ANY_PAYMENT ? 'a payment' : `a payment of ${rupeesOf(Number(key.split(' ').at(-1)))}`
 
-function paidTwice({ payments }: Observation, { baselines }: Judging): string | undefined {
-  const allowed = baselines.map((one) => countOfKeys(left(one.payments)))
+const most = (counts: readonly Map<string, number>[], key: string) =>
+  Math.max(0, ...counts.map((one) => one.get(key) ?? 0))
+
+const changesPayments = (plan: Plan) =>
+  plan.some(({ kind, operation }) => kind === 'lifecycle' && operation === 'createTransaction')
+
+function paidTwice(plan: Plan, { payments }: Observation, { baselines }: Judging) {
+  const made = baselines.map((one) => countOfKeys(one.payments))
+  const usual = baselines.map((one) => countOfKeys(left(one.payments)))
   for (const [key, count] of countOfKeys(left(payments))) {
-    const most = Math.max(...allowed.map((counts) => counts.get(key) ?? 0))
-    if (count > most)
-      return `${paymentOf(key)} was made ${times(count)}; without the fault ${most === 0 ? 'there is no such payment' : `it is made ${times(most)}`}`
+    // A fault that changes the outcome of a payment also removes a failure that the test wanted.
+    const allowed = Math.max(1, most(changesPayments(plan) ? made : usual, key))
+    if (count > allowed)
+      return `${paymentOf(key)} was made ${times(count)}; without the fault ${most(made, key) === 0 ? 'there is no such payment' : `it is made ${times(allowed)}`}`
   }
   return undefined
 }
 
-function notPaid(
-  { payments, exitCode, probeDifferences }: Observation,
-  { baselines, hasProbe }: Judging,
-): string | undefined {
-  if (exitCode !== 0) return undefined
+/** Money for somebody whose check had failed when the payment was made. */
+function paidUnverified({ payments }: Observation, { baselines }: Judging): string | undefined {
+  const unverified = (some: Payments) => some.filter((one) => one.unverified !== undefined)
+  const usual = baselines.map((one) => countOfKeys(unverified(one.payments)))
+  const found = left(unverified(payments)).find(({ key }) => most(usual, key) === 0)
+  return found && `${paymentOf(found.key)} was made ${found.unverified}`
+}
+
+const REFUSALS = ['kyc_failed', 'kyc_pending', 'bank_failed', 'bank_pending']
+
+type NotPaid = { text: string; isMade: boolean }
+
+function notPaid(plan: Plan, run: Observation, { baselines, hasProbe }: Judging) {
+  const { payments, exitCode, probeDifferences } = run
+  // Who isn't verified isn't paid.
+  if (exitCode !== 0 || plan.some(({ name }) => REFUSALS.includes(name))) return undefined
   // The probe says of each payment that is there what became of it, so the integration has noticed a failure.
   const isNoticed = hasProbe && probeDifferences.length === 0
-  const made = countOfKeys(isNoticed ? payments : paid(payments))
+  const made = countOfKeys(payments)
+  const good = isNoticed ? made : countOfKeys(paid(payments))
   const wanted = baselines.map((one) => countOfKeys(paid(one.payments)))
   for (const [key, count] of wanted[0]!) {
     const least = Math.min(count, ...wanted.map((counts) => counts.get(key) ?? 0))
-    if ((made.get(key) ?? 0) >= least) continue
-    const failed = payments.filter((one) => one.key === key && one.status === 'FAILED').length
-    return `the command passed, but ${paymentOf(key)} ${failed > 0 ? 'failed' : 'was never made'}`
+    if ((good.get(key) ?? 0) >= least) continue
+    const isMade = (made.get(key) ?? 0) >= least
+    const text = `the command passed, but ${paymentOf(key)} ${isMade ? 'failed' : 'was never made'}`
+    return { text, isMade } satisfies NotPaid
   }
   return undefined
 }
@@ -85,16 +110,23 @@ const TOLERANCE = 0.9
 
 const nameOf = ({ method, path }: Calls[number]) => `${method} ${path}`
 
+const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/
+
+/** Whether equal calls belong to one payment or record: every payment looks at the same list. */
+const isOfOne = ({ method, path }: Calls[number]) => method !== 'GET' || UUID.test(path)
+
 /** A call that the runs without faults do not make, and that came sooner than a response with Retry-After had asked for. */
-function tooEarly(calls: Calls, baselines: readonly Observation[]): string | undefined {
+function tooEarly({ calls, payments }: Observation, baselines: readonly Observation[]) {
   const countOfContents = (some: Calls) => countBy(some, ({ content }) => content)
   const usual = baselines.map((one) => countOfContents(one.calls))
   const counts = countOfContents(calls)
   // Independent parts of a program can make equal calls.
-  const isRepeated = (content: string) =>
-    counts.get(content)! > Math.max(0, ...usual.map((one) => one.get(content) ?? 0))
+  const isRepeated = (content: string) => counts.get(content)! > most(usual, content)
   const waits = calls.filter(
-    ({ retryAfterMs, content }) => retryAfterMs !== undefined && isRepeated(content),
+    (call) =>
+      call.retryAfterMs !== undefined &&
+      isRepeated(call.content) &&
+      (isOfOne(call) || payments.length < 2),
   )
   for (const first of waits) {
     const again = calls.find(
@@ -111,13 +143,14 @@ function tooEarly(calls: Calls, baselines: readonly Observation[]): string | und
   return undefined
 }
 
-/** The most calls of equal content that came within a second of the caller's time. */
+/** The most equal calls that came within a second, in real time and in the client's time. */
 function fastest(calls: Calls): { call: Calls[number]; count: number } | undefined {
   const byContent = new Map<string, Calls[number][]>()
   for (const call of calls) {
-    const same = byContent.get(call.content)
+    const key = `${call.client} ${call.content}`
+    const same = byContent.get(key)
     if (same) same.push(call)
-    else byContent.set(call.content, [call])
+    else byContent.set(key, [call])
   }
   let found: { call: Calls[number]; count: number } | undefined
   for (const same of byContent.values()) {
@@ -132,78 +165,158 @@ function fastest(calls: Calls): { call: Calls[number]; count: number } | undefin
   return found
 }
 
-const failuresOf = ({ calls }: Observation) =>
-  countBy(
-    calls.filter(({ isFailed }) => isFailed),
-    ({ content }) => content,
-  )
-
-function retryStorm(
-  observation: Observation,
-  { baselines, maxRetries }: Judging,
-): string | undefined {
-  const { calls } = observation
-  const before = baselines.map(failuresOf)
-  for (const [content, count] of failuresOf(observation)) {
-    const usual = Math.max(...before.map((counts) => counts.get(content) ?? 0))
-    if (count <= usual + maxRetries) continue
-    return `${nameOf(calls.find((call) => call.content === content)!)} was sent ${times(count)} although it failed each time`
+function retryStorm(run: Observation, { baselines, maxRetries }: Judging): string | undefined {
+  for (const isPart of [isOfOne, (call: Calls[number]) => !isOfOne(call)]) {
+    const usual = Math.max(
+      0,
+      ...baselines.map((one) => fastest(one.calls.filter(isPart))?.count ?? 0),
+    )
+    const found = fastest(run.calls.filter(isPart))
+    const payments = isPart === isOfOne ? 1 : Math.max(1, run.payments.length)
+    if (found && found.count > usual + maxRetries * payments)
+      return `${nameOf(found.call)} was sent ${times(found.count)} within a second`
   }
-  const usual = Math.max(0, ...baselines.map((one) => fastest(one.calls)?.count ?? 0))
-  const most = fastest(calls)
-  if (most && most.count > usual + maxRetries)
-    return `${nameOf(most.call)} was sent ${times(most.count)} within a second`
-  return tooEarly(calls, baselines)
+  return tooEarly(run, baselines)
 }
 
-// ---- the rest
-
-function hung({ isHung, calls }: Observation, { deadlineMs }: Judging): string | undefined {
-  if (!isHung) return undefined
-  const last = calls.at(-1)
-  const where = last ? `; its last call was ${nameOf(last)}` : ''
-  return `the command did not end within ${seconds(deadlineMs)}${where}`
-}
+// ---- events
 
 function acceptedForged({ deliveries }: Observation): string | undefined {
   const found = deliveries.find(({ isForged, status }) => isForged && isAccepted(status))
   return found && `the receiver answered ${found.status} to this ${found.event}`
 }
 
-/** The last line that a command printed. */
-function lastLine(output: string): string {
-  const line = output.trimEnd().split('\n').at(-1)!.trim()
+/** An event that the receiver accepted although the read inside its handler had failed, and nobody read again. */
+function lostEvent({ calls, deliveries, exitCode, probeDifferences }: Observation) {
+  if (exitCode === 0 && probeDifferences.length === 0) return undefined
+  const reads = calls.filter(({ method }) => method === 'GET')
+  const isInside = (read: Calls[number], one: Observation['deliveries'][number]) =>
+    read.client === one.client &&
+    read.path.includes(one.resource_id) &&
+    read.beganMs >= one.beganMs - 1 &&
+    read.atMs <= one.atMs + 1
+  for (const one of deliveries) {
+    const read = reads.find((call) => call.isFailed && isInside(call, one))
+    if (read === undefined) continue
+    const isDone = deliveries.some(
+      ({ event_id, client, status, isAfterEnd }) =>
+        event_id === one.event_id && client === one.client && isAccepted(status) && !isAfterEnd,
+    )
+    const isReadLater = reads.some(
+      (call) => !call.isFailed && call.path === read.path && call.beganMs > read.atMs,
+    )
+    if (isDone && !isReadLater)
+      return `the receiver accepted ${one.event} although its ${nameOf(read)} had failed, and never read it again`
+  }
+  return undefined
+}
+
+// ---- the rest
+
+// A command that still calls from time to time is slow, not hung.
+const SILENCE = 1 / 3
+
+const lastCall = ({ calls }: Observation) => {
+  const last = calls.at(-1)
+  return last ? `; its last call was ${nameOf(last)}` : ''
+}
+
+function hung(run: Observation, { deadlineMs }: Judging): string | undefined {
+  const { isHung, calls, durationMs } = run
+  if (!isHung || durationMs - (calls.at(-1)?.atMs ?? 0) < deadlineMs * SILENCE) return undefined
+  return `the command did not end within ${seconds(deadlineMs)}${lastCall(run)}`
+}
+
+const FAILURE =
+  /^\s*(not ok\b|✖ |✗ |× |FAIL|--- FAIL|E {2,}\S|(Uncaught )?[\w.]*(Error|Exception)\b)/
+
+/** The line of a command's output that names the failure: the first one that looks so, else the last one. */
+export function failureLine(output: string): string {
+  const lines = output.trimEnd().split('\n')
+  const line = (lines.find((one) => FAILURE.test(one)) ?? lines.at(-1)!).trim()
   return line === '' ? '' : `: ${line.length > 160 ? `${line.slice(0, 157)}...` : line}`
 }
 
-const failed = ({ exitCode, output }: Observation) =>
-  `the command failed (${exitCode === null ? 'killed by a signal' : `exit code ${exitCode}`})${lastLine(output)}`
+function failed(run: Observation, { deadlineMs }: Judging): string {
+  const { exitCode, isHung, output } = run
+  if (isHung) return `the command was still busy after ${seconds(deadlineMs)}${lastCall(run)}`
+  return `the command failed (${exitCode === null ? 'killed by a signal' : `exit code ${exitCode}`})${failureLine(output)}`
+}
+
+// ---- what was reached
+
+const countAtEnd = ({ payments }: Observation, isSuch: (one: Payments[number]) => boolean) =>
+  payments.filter(isSuch).length
+
+/** Why a fault changed nothing while the command ran; `undefined` if it did. */
+function notReached(plan: Plan, run: Observation, { baselines }: Judging): string | undefined {
+  if (run.hits.some((count) => count === 0)) return 'the run did not come to this point'
+  for (const { showsAs, name, laterBy } of plan) {
+    if (showsAs === undefined) continue
+    const isSuch = {
+      failed: ({ statusAtEnd }: Payments[number]) => statusAtEnd === 'FAILED',
+      reversed: ({ statusAtEnd, wasPaid }: Payments[number]) => wasPaid && statusAtEnd === 'FAILED',
+      late: ({ statusAtEnd }: Payments[number]) => statusAtEnd === 'SUCCESS',
+    }[showsAs]
+    const usual = Math.max(...baselines.map((one) => countAtEnd(one, isSuch)))
+    const isSeen = showsAs === 'late' ? usual > 0 : countAtEnd(run, isSuch) > usual
+    if (!isSeen)
+      return `${name} came after the command had ended; let a test wait for the payment${laterBy ? `, or advance the clock by ${laterBy}` : ''}`
+  }
+  return undefined
+}
 
 /** Judges a run by what the sandbox saw; the worst verdict is the one that counts. */
-export function judge(plan: Plan, observation: Observation, judging: Judging): Judgement {
-  const { exitCode, isHung, hits, probeDifferences } = observation
-  const isReached = hits.every((count) => count > 0)
-  const hasFailed = exitCode !== 0 && !isHung
+export function judge(plan: Plan, run: Observation, judging: Judging): Judgement {
+  const { exitCode, probeDifferences } = run
+  const unreached = notReached(plan, run, judging)
+  const isReached = unreached === undefined
+  const hasFailed = exitCode !== 0
+  const mustPass =
+    plan.every(({ mustAbsorb }) => mustAbsorb) ||
+    (judging.passesAlone === true && !isUnguarded(plan))
+  const unpaid = isReached ? notPaid(plan, run, judging) : undefined
   const found: [Verdict, string | undefined][] = [
-    ['paid_twice', paidTwice(observation, judging)],
+    ['paid_twice', paidTwice(plan, run, judging)],
+    ['paid_unverified', paidUnverified(run, judging)],
     ['wrong_state', probeDifferences.length > 0 ? probeDifferences.join('; ') : undefined],
-    ['accepted_forged', acceptedForged(observation)],
-    ['hung', hung(observation, judging)],
-    ['retry_storm', retryStorm(observation, judging)],
-    [
-      'relies_on',
-      hasFailed && isReached && plan.every(({ mustAbsorb }) => mustAbsorb)
-        ? failed(observation)
-        : undefined,
-    ],
-    ['not_paid', notPaid(observation, judging)],
-    ['failed_safely', hasFailed ? failed(observation) : undefined],
-    ['not_reached', isReached ? undefined : 'the run did not come to this point'],
+    ['accepted_forged', acceptedForged(run)],
+    ['hung', hung(run, judging)],
+    ['retry_storm', retryStorm(run, judging)],
+    ['lost_event', lostEvent(run)],
+    ['relies_on', hasFailed && isReached && mustPass ? failed(run, judging) : undefined],
+    ['not_paid', unpaid?.text],
+    ['failed_safely', hasFailed ? failed(run, judging) : undefined],
+    ['not_reached', unreached],
   ]
   const [verdict, happened] = found.find(([, text]) => text !== undefined) ?? [
     'passed' as const,
     'the command passed',
   ]
-  const isWorse = verdict === 'not_paid' && judging.hasProbe && probeDifferences.length > 0
-  return { verdict, level: isWorse ? 'error' : VERDICTS[verdict], happened: happened! }
+  return { verdict, level: levelOf(verdict, plan, unpaid, judging, run), happened: happened! }
+}
+
+const LISTS = ['listTransactions', 'listTransactionHistory', 'listUserTransactionHistory']
+
+/** Whether a run reads a list of payments more often than those without faults. */
+function looksUp({ calls }: Observation, baselines: readonly Observation[]): boolean {
+  const reads = (some: Calls) =>
+    some.filter(({ operation, isFailed }) => LISTS.includes(operation) && !isFailed).length
+  return reads(calls) > Math.max(...baselines.map((one) => reads(one.calls)))
+}
+
+function levelOf(
+  verdict: Verdict,
+  plan: Plan,
+  unpaid: NotPaid | undefined,
+  { hasProbe, baselines }: Judging,
+  run: Observation,
+): Level {
+  if (VERDICTS[verdict] === 'error' && isUnguarded(plan)) return 'ask'
+  // Who has looked the payment up cannot know how long its effect may still take.
+  const isLate = plan.some(({ name }) => name === 'effect_after_timeout')
+  if (verdict === 'paid_twice' && isLate && looksUp(run, baselines)) return 'ask'
+  if (verdict !== 'not_paid') return VERDICTS[verdict]
+  const isWorse = !unpaid!.isMade || (hasProbe && run.probeDifferences.length > 0)
+  return isWorse ? 'error' : 'warning'
 }

@@ -3,7 +3,7 @@ import { BadOption } from '../../config/options.ts'
 import type { Plan } from './faults-and-findings.ts'
 import { findingKey } from './sweep.ts'
 
-type KnownFinding = { verdict: string; plan: Plan }
+type KnownFinding = { verdict: string; plan: Plan; same?: readonly Plan[] }
 
 /** The keys of the findings in the `sweep.json` of an earlier sweep. Throws `BadOption`. */
 export function knownFindings(file: string): ReadonlySet<string> {
@@ -21,5 +21,9 @@ export function knownFindings(file: string): ReadonlySet<string> {
   const isFinding = (one: Partial<KnownFinding> | null): one is KnownFinding =>
     Array.isArray(one?.plan) && typeof one.verdict === 'string'
   if (!Array.isArray(findings) || !findings.every(isFinding)) return fail('has no list of findings')
-  return new Set(findings.map(({ plan, verdict }) => findingKey(plan, verdict)))
+  return new Set(
+    findings.flatMap(({ plan, same = [], verdict }) =>
+      [plan, ...same].map((one) => findingKey(one, verdict)),
+    ),
+  )
 }

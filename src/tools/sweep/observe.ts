@@ -1,5 +1,5 @@
 import type { DeliveryFault, DeliveryRow, StoredAttempt } from '../../model/delivery.ts'
-import { rupeesOf } from '../../model/payment.ts'
+import { type PaymentRow, rupeesOf } from '../../model/payment.ts'
 import type { RequestLogEntry } from '../../requests/request-log.ts'
 import type { World } from '../../world/world.ts'
 import type { Observation, SeenCall, SeenDelivery, SeenPayment } from './faults-and-findings.ts'
@@ -35,7 +35,7 @@ export const rulesIn = (rule: string | undefined): readonly string[] => rule?.sp
 function isVisible({ signature, timestamp, body }: DeliveryFault, signed: SeenDelivery['signed']) {
   if (body !== undefined) return true
   return (
-    (signature !== undefined && signed !== 'none') ||
+    (signature !== undefined && signature !== 'rotated' && signed !== 'none') ||
     (timestamp !== undefined && signed === 'message')
   )
 }
@@ -50,6 +50,16 @@ function seenDelivery(
   return { client, event_id, event, resource_id, signed, isForged, status }
 }
 
+/** Why nobody should pay the payee of a new payment, if there is a reason. */
+function unverifiedPayee({ tables }: World, { to_user_id, benif_bank_id }: PaymentRow) {
+  const { kyc, bank_accounts } = tables.tables
+  if (bank_accounts.get(benif_bank_id)?.bank_status === 'failed')
+    return 'to an account that was refused'
+  const records = kyc.page('user', to_user_id, 0, kyc.count('user', to_user_id))
+  const latest = new Map(records.toReversed().map(({ row }) => [row.document_type, row.kyc_status]))
+  return [...latest.values()].includes('failed') ? 'to a payee whose KYC had failed' : undefined
+}
+
 /** Watches the clients of a sandbox, and keeps what they see: after a reset of a client its rows are gone. */
 export class Observer {
   readonly calls: SeenCall[] = []
@@ -62,10 +72,12 @@ export class Observer {
   readonly #payments = new Map<string, SeenPayment>()
   readonly #attempts = new Map<string, number>()
   readonly #hits = new Map<string, number>()
-  // How often a rule that starts with the client would have matched, by client, and by operation or type of event.
+  // How often a rule of a plan would have matched, by operation or type of event: over all clients, as plans count.
   readonly #counts = new Map<string, number>()
   readonly #eventNumbers = new Map<string, number>()
   #isEnded = false
+  /** Called when a rule acts. */
+  onHit: (rule: string) => void = () => {}
 
   constructor(rules: PlanRules, level: KeyLevel, now: () => number) {
     this.#rules = rules
@@ -80,7 +92,7 @@ export class Observer {
     const idOf = (id: string) => `${world.name} ${epoch} ${id}`
     world.feed.watch({
       onEvent: ({ kind, subject }) => {
-        if (kind === 'request') this.#seeCall(world, subject, idOf)
+        if (kind === 'request') this.#seeCall(world, subject)
         else if (kind === 'change') this.#seeChange(world, subject.resource_id, idOf)
         else if (kind === 'delivery') this.#seeDelivery(world.name, subject, idOf)
         else if (kind === 'reset' || kind === 'restore') epoch++
@@ -91,6 +103,7 @@ export class Observer {
 
   #hit(rule: string) {
     this.#hits.set(rule, this.hitsOf(rule) + 1)
+    this.onHit(rule)
   }
 
   /** Counts one more of a kind, or more of it, and returns the number of the last one. */
@@ -100,7 +113,7 @@ export class Observer {
     return count
   }
 
-  #seeCall({ name, clock }: World, entry: RequestLogEntry, idOf: (id: string) => string) {
+  #seeCall({ name, clock }: World, entry: RequestLogEntry) {
     if (this.#isEnded) return
     const { method, url, operation, body, status = null, isDecided, rule, fault, at } = entry
     const rules = rulesIn(rule)
@@ -122,9 +135,9 @@ export class Observer {
       atMs,
       clockMs: at,
       answeredClockMs: clock.now(),
-      nth: isCounted ? this.#count(idOf(operation)) : null,
-      nthOfAll: isCounted ? this.#count(idOf('*')) : null,
-      documents: items === 0 ? 0 : this.#count(idOf('documents'), items),
+      nth: isCounted ? this.#count(operation) : null,
+      nthOfAll: isCounted ? this.#count('*') : null,
+      documents: items === 0 ? 0 : this.#count('documents', items),
       ...(retryAfterMs !== undefined && { retryAfterMs }),
       rule: rule ?? null,
     })
@@ -149,6 +162,7 @@ export class Observer {
       statusAtEnd: this.#isEnded ? (known?.statusAtEnd ?? status) : status,
       status,
       wasPaid: status === 'SUCCESS' || known?.wasPaid === true,
+      unverified: known ? known.unverified : unverifiedPayee(world, row),
     })
   }
 
@@ -158,7 +172,7 @@ export class Observer {
     const eventId = idOf(row.event_id)
     let nth = this.#eventNumbers.get(eventId)
     if (nth === undefined) {
-      nth = this.#count(idOf(row.event))
+      nth = this.#count(row.event)
       this.#eventNumbers.set(eventId, nth)
     }
     if (known === undefined && row.rule !== undefined && !this.#isEnded) this.#hit(row.rule)
@@ -167,6 +181,7 @@ export class Observer {
         ...seenDelivery(client, row, attempt),
         nth,
         isAfterEnd: this.#isEnded,
+        beganMs: this.#now() - attempt.duration_ms,
         atMs: this.#now(),
       })
     this.#attempts.set(id, row.attempts.length)

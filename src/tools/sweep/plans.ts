@@ -24,6 +24,7 @@ export function planDefinition(plan: Plan, startScenario: string): ScenarioDefin
   const assume = Object.assign({}, ...plan.map(({ scenario }) => scenario.assume))
   return {
     title: planText(plan).slice(0, 200),
+    counts: 'run',
     ...(startScenario !== 'default' && { extends: startScenario }),
     ...(Object.keys(assume).length > 0 && { assume }),
     ...(rules.length > 0 && { rules }),
@@ -48,34 +49,62 @@ export function planRules(plan: Plan): PlanRules {
   return { retryAfterOf: (rule) => waits.get(rule) }
 }
 
-// ---- pairs
+// ---- risk
 
-// How much a fault adds to what can go wrong: first what leaves the caller without knowing the outcome.
-const PROMISE: Readonly<Record<string, number>> = {
-  reset_after: 6,
-  hang_after: 5,
-  payment_failed: 5,
-  payment_stuck: 4,
-  payment_late: 4,
-  drop: 4,
-  truncate_after: 4,
-  body_truncated: 4,
-  copies: 3,
-  hold_until: 3,
-  respond_503: 3,
-  reset: 3,
-  outage: 3,
-  respond_500: 2,
+// How much money a fault puts at risk: first what leaves the caller without knowing the outcome.
+const RISK: Readonly<Record<string, number>> = {
+  reset_after: 9,
+  respond_504_after: 8,
+  hang_after: 7,
+  payment_failed: 7,
+  kill: 7,
+  effect_after_timeout: 6,
+  payment_late: 6,
+  payment_reversed: 6,
+  respond_html_after: 6,
+  visible_after: 6,
+  kyc_failed: 6,
+  bank_failed: 6,
+  signature_wrong: 6,
+  copies: 5,
+  drop: 5,
+  hold_until: 5,
+  payment_stuck: 5,
+  truncate_after: 5,
+  outage: 5,
+  reset: 4,
+  respond_500: 4,
+  respond_503: 4,
+  respond_429: 4,
 }
-const WRITE_OF_MONEY = 'createTransaction'
-// As much as another loss of an answer to a payment, so that readings come as early as those.
-const SAME_OPERATION = 8
-
-const promiseOf = ({ name, operation }: Fault) =>
-  (PROMISE[name] ?? 1) + (operation === WRITE_OF_MONEY ? 3 : 0)
+const MONEY_RISK = 4
+const FIRST_POINT = 3
 
 /** The assumption of which a fault chooses another reading. */
 export const assumptionOf = ({ scenario }: Fault) => Object.keys(scenario.assume ?? {})[0]
+
+const concernsOf = (fault: Fault): readonly string[] =>
+  ASSUMPTIONS.find(({ name }) => name === assumptionOf(fault))?.concerns ?? []
+
+/** Whether a fault concerns payments. */
+const isMoney = (fault: Fault): boolean =>
+  fault.operation === 'createTransaction' ||
+  fault.operation?.startsWith('transaction.') === true ||
+  concernsOf(fault).includes('createTransaction')
+
+const riskOf = (fault: Fault): number =>
+  (RISK[fault.name] ?? 3) +
+  (isMoney(fault) ? MONEY_RISK : 0) +
+  ((fault.nth ?? 1) === 1 ? FIRST_POINT : 0)
+
+/** Plans with the most money at risk first. The sort is stable, so the order depends on the faults alone. */
+export const byRisk = (plans: readonly Plan[]): Plan[] => {
+  const riskOfPlan = (plan: Plan) => plan.reduce((sum, fault) => sum + riskOf(fault), 0)
+  const risks = new Map(plans.map((plan) => [plan, riskOfPlan(plan)]))
+  return plans.toSorted((a, b) => risks.get(b)! - risks.get(a)!)
+}
+
+// ---- pairs
 
 /** Whether two faults can happen together: not at the same point, and not to the same assumption. */
 function canCombine(a: Fault, b: Fault): boolean {
@@ -84,41 +113,58 @@ function canCombine(a: Fault, b: Fault): boolean {
   return a.operation !== b.operation || a.nth !== b.nth
 }
 
-/** Whether a fault is another reading of what the other one hits: then each alone can be harmless, and both are not. */
-function isAboutTheSame(reading: Fault, { operation }: Fault): boolean {
-  const name = assumptionOf(reading)
-  const concerns: readonly string[] = ASSUMPTIONS.find((one) => one.name === name)?.concerns ?? []
-  return operation !== undefined && concerns.includes(operation)
-}
+/** Faults after which a caller does not know whether its call was carried out. */
+const isLost = ({ name }: Fault) =>
+  ['reset_after', 'respond_504_after', 'hang_after', 'kill'].includes(name)
+// What protects a caller that sends a payment again.
+const GUARDS = ['reference_id', 'idempotency_key']
 
-const promiseOfPair = (a: Fault, b: Fault) =>
-  promiseOf(a) + promiseOf(b) + (isAboutTheSame(a, b) || isAboutTheSame(b, a) ? SAME_OPERATION : 0)
+/** A lost response to a payment under each reading of what would make another try safe. */
+export const guardPairs = (faults: readonly Fault[]): Plan[] =>
+  faults
+    .filter(({ name, operation }) => name === 'reset_after' && operation === 'createTransaction')
+    .flatMap((lost) =>
+      faults
+        .filter((fault) => GUARDS.includes(assumptionOf(fault) ?? ''))
+        .map((reading): Plan => [reading, lost]),
+    )
 
-// A point that exists only after the first fault is where nobody has looked before.
-const NEW_POINT = 6
-
-/** A fault that did no harm alone, and the faults at points that its run had in addition to the baseline. */
+/** A fault that did no harm alone, and the faults at calls that its run made in addition to the baseline. */
 export type Quiet = { fault: Fault; added: readonly Fault[] }
 
-/** Pairs of faults, the most promising first. */
-export function pairsOf(quiet: readonly Quiet[]): Plan[] {
-  const pairs: { plan: Plan; promise: number }[] = []
-  const add = (first: Fault, second: Fault, more: number) => {
-    if (!canCombine(first, second)) return
-    pairs.push({ plan: [first, second], promise: promiseOfPair(first, second) + more })
-  }
-  for (const [i, { fault, added }] of quiet.entries()) {
-    for (const second of added) add(fault, second, NEW_POINT)
-    for (const { fault: second } of quiet.slice(i + 1)) add(fault, second, 0)
-  }
-  // The sort is stable, so the order depends on the faults alone.
-  return pairs.sort((a, b) => b.promise - a.promise).map(({ plan }) => plan)
+/** Faults of the calls that are made only when a response is lost: look-ups, lists and further tries. */
+export function recoveryPairs(quiet: readonly Quiet[]): Plan[] {
+  const plans = new Map<string, Plan>()
+  for (const { fault, added } of quiet.filter((one) => isLost(one.fault)))
+    for (const second of added) {
+      const key = `${fault.operation} ${planKey([second])}`
+      if (canCombine(fault, second) && !plans.has(key)) plans.set(key, [fault, second])
+    }
+  return [...plans.values()]
 }
+
+/** All pairs of faults that did no harm alone. */
+export const pairsOf = (quiet: readonly Quiet[]): Plan[] =>
+  quiet.flatMap(({ fault, added }, i) =>
+    [...added, ...quiet.slice(i + 1).map((one) => one.fault)]
+      .filter((second) => canCombine(fault, second))
+      .map((second): Plan => [fault, second]),
+  )
+
+// A service that keeps no reference shows nobody whether a payment was made.
+const UNGUARDED = ['reference_id=ignored']
+
+/** Whether no client can know what became of its payment. */
+export const isUnguarded = (plan: Plan): boolean =>
+  plan.length > 1 && plan.some(({ name }) => UNGUARDED.includes(name))
+
+// ---- choice
 
 const KINDS: readonly Fault['kind'][] = ['assumption', 'call', 'lifecycle', 'webhook']
 
-/** The words that can select faults: kinds, names of faults and assumptions, operations and events. */
+/** The words that can select faults: money, kinds, names of faults and assumptions, operations and events. */
 const WORDS: ReadonlySet<string> = new Set([
+  'money',
   ...KINDS,
   ...CALL_NAMES,
   ...LIFECYCLE_NAMES,
@@ -128,17 +174,32 @@ const WORDS: ReadonlySet<string> = new Set([
   ...EVENTS,
 ])
 
-/** Why a word of `--only` is wrong; `undefined` if all are right. */
-export function problemOfOnly(only: readonly string[]): string | undefined {
-  const unknown = only.find((word) => !WORDS.has(word))
-  return unknown === undefined
-    ? undefined
-    : `--only takes kinds, names of faults and assumptions, operations and events, not ${JSON.stringify(unknown)}; use some of: ${[...WORDS].join(', ')}`
+/** What `--only` and `--except` select: a list of words, where `a & b` selects what both select. */
+export type Choice = {
+  only?: readonly string[] | undefined
+  except?: readonly string[] | undefined
 }
 
-/** Whether words select a fault; without words each fault is selected. */
-export const isSelected = (
-  { kind, name, operation = '' }: Fault,
-  only: readonly string[] | undefined,
-): boolean =>
-  only === undefined || [kind, name.split('=')[0]!, operation].some((own) => only.includes(own))
+const wordsOf = (term: string) => term.split('&').map((word) => word.trim())
+
+/** Why a word of `--only` or `--except` is wrong; `undefined` if all are right. */
+export function problemOfChoice(choice: Choice): string | undefined {
+  for (const flag of ['only', 'except'] as const) {
+    const unknown = choice[flag]?.flatMap(wordsOf).find((word) => !WORDS.has(word))
+    if (unknown !== undefined)
+      return `--${flag} takes kinds, names of faults and assumptions, operations and events, not ${JSON.stringify(unknown)}; use some of: ${[...WORDS].join(', ')}`
+  }
+  return undefined
+}
+
+const hasWord = (fault: Fault, word: string): boolean =>
+  word === 'money'
+    ? isMoney(fault)
+    : [fault.kind, fault.name.split('=')[0], fault.operation].includes(word)
+
+const isNamed = (fault: Fault, terms: readonly string[]) =>
+  terms.some((term) => wordsOf(term).every((word) => hasWord(fault, word)))
+
+/** Whether a fault is wanted. */
+export const isSelected = (fault: Fault, { only, except = [] }: Choice): boolean =>
+  (only === undefined || isNamed(fault, only)) && !isNamed(fault, except)

@@ -22,10 +22,10 @@ export function callPoints(
   return OPERATIONS.map((operation) => {
     const own = calls.filter((call) => call.operation === operation && call.nth !== null)
     const last = Math.max(0, ...own.map(({ nth }) => nth!))
-    const points = numbersUpTo(last, choice).map((nth) => ({
-      nth,
-      nthOfAll: own.find((call) => call.nth === nth)!.nthOfAll!,
-    }))
+    const points = numbersUpTo(last, choice).flatMap((nth) => {
+      const call = own.find((one) => one.nth === nth)
+      return call ? [{ nth, nthOfAll: call.nthOfAll! }] : []
+    })
     return { operation, points }
   }).filter(({ points }) => points.length > 0)
 }

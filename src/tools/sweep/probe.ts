@@ -24,6 +24,11 @@ const WORDS: Readonly<Record<string, View>> = {
   returned: 'FAILED',
 }
 
+/** The probe gave no answer. The message says what to do. */
+export class ProbeSilent extends Error {
+  readonly exitCode = 2
+}
+
 const isUrl = (probe: Probe) => /^https?:\/\//.test(probe)
 
 /** The word for the status in the answer of a probe: the whole text, a JSON text, or a field of a JSON object. */
@@ -41,33 +46,34 @@ function wordOf(answer: string): string {
 
 const viewOf = (word: string): View => WORDS[word.toLowerCase()] ?? 'open'
 
-/** Asks the probe for a payment; an error and a 404 are an empty answer. */
+/** Asks the probe for a payment; a 404 is an empty answer. Returns `undefined` if it does not answer. */
 async function ask(
   probe: Probe,
   { transaction_id }: SeenPayment,
   send: World['runtime']['send'],
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<string | undefined> {
   const filled = probe.replaceAll(PROBE_PLACEHOLDER, transaction_id)
   if (!isUrl(probe)) {
-    const { exitCode, stdout } = await runProgram({
+    const { exitCode, stdout, endGroup } = await runProgram({
       command: [filled],
       env,
       deadlineMs: PROBE_MS,
       isShell: true,
       signal,
     })
-    return exitCode === 0 ? stdout : ''
+    endGroup()
+    return exitCode === 0 ? stdout : undefined
   }
-  const { ok, response } = await send({
+  const { ok, status, response } = await send({
     method: 'GET',
     url: filled,
     headers: { accept: 'application/json' },
     body: '',
     deadlineMs: PROBE_MS,
   })
-  return ok ? response : ''
+  return ok ? response : status === 404 ? '' : undefined
 }
 
 const isFinal = (status: string) => status === 'SUCCESS' || status === 'FAILED'
@@ -98,12 +104,21 @@ export type ProbeRun = {
   signal: AbortSignal
 }
 
-/** Asks the probe for each payment, and returns the differences from the sandbox in words. */
+/**
+ * Asks the probe for each payment, and returns the differences from the sandbox in words. Throws `ProbeSilent` if it does not
+ * answer although the command passed: a command that failed may have taken its application with it.
+ */
 export async function probeDifferences(run: ProbeRun): Promise<string[]> {
   const { probe, payments, hasLaterEvent, isSure, send, env, signal } = run
   const found: string[] = []
   for (const payment of payments) {
-    const word = wordOf(await ask(probe, payment, send, env, signal))
+    const answer = await ask(probe, payment, send, env, signal)
+    if (answer === undefined && !isSure) continue
+    if (answer === undefined)
+      throw new ProbeSilent(
+        `the probe gave no answer for payment ${payment.transaction_id}: ${probe}. Let a URL respond with 2xx or 404, and a command exit with 0 (it may print nothing for a payment that it doesn't know)`,
+      )
+    const word = wordOf(answer)
     if (isRight(viewOf(word), payment, hasLaterEvent(payment), isSure)) continue
     const { transaction_id, status } = payment
     const said = word === '' ? 'knows no status' : `says ${JSON.stringify(word)}`

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 
 const MAX_OUTPUT = 64 * 1024
-// How long the rest of the output may take after the end of a program, real ms.
-const OUTPUT_MS = 1_000
+// How long the rest of the output may take after the end of a program, real ms: what it started may keep it open.
+const OUTPUT_MS = 300
 
 /** How a program ended. `exitCode` is null if it was killed; `problem`: it could not be started. */
 export type Ended = {
@@ -12,6 +12,8 @@ export type Ended = {
   /** Standard output alone. */
   stdout: string
   problem?: string
+  /** Ends what the program has started and left running. */
+  endGroup: () => void
 }
 
 export type ProgramRun = {
@@ -42,7 +44,7 @@ export function killPrograms() {
   for (const child of running) killGroup(child)
 }
 
-/** Runs a program in a process group of its own, and ends the whole group when the program ends or its time is over. */
+/** Runs a program in a process group of its own until it ends or its time is over; the rest of its group goes on until `endGroup`. */
 export function runProgram({
   command: [name, ...args],
   env,
@@ -76,11 +78,17 @@ export function runProgram({
       keep(text)
     })
     child.stderr!.setEncoding('utf8').on('data', keep)
-    function end(exitCode: number | null, problem?: string) {
-      clearTimeout(timer)
+    function endGroup() {
+      stop()
       signal.removeEventListener('abort', stop)
       running.delete(child)
-      resolve({ exitCode, isHung, output, stdout, ...(problem !== undefined && { problem }) })
+      child.stdout!.destroy()
+      child.stderr!.destroy()
+    }
+    function end(exitCode: number | null, problem?: string) {
+      clearTimeout(timer)
+      const own = problem === undefined ? {} : { problem }
+      resolve({ exitCode, isHung, output, stdout, ...own, endGroup })
     }
     child.once('error', ({ code }: NodeJS.ErrnoException) =>
       end(
@@ -90,14 +98,7 @@ export function runProgram({
           : `program ${JSON.stringify(name)} cannot be run (${code})`,
       ),
     )
-    child.once('exit', () => {
-      stop()
-      // What has left the group may keep the output open.
-      setTimeout(() => {
-        child.stdout!.destroy()
-        child.stderr!.destroy()
-      }, OUTPUT_MS).unref()
-    })
     child.once('close', (code) => end(code))
+    child.once('exit', (code) => setTimeout(() => end(code), OUTPUT_MS).unref())
   })
 }

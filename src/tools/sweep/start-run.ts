@@ -5,11 +5,11 @@ import { inlineEntry, type Library } from '../../scenarios/library.ts'
 import { type RunningServer, startServer } from '../../server.ts'
 import type { World } from '../../world/world.ts'
 import { concernedBy } from './faults.ts'
-import type { Observation, Plan } from './faults-and-findings.ts'
+import type { Observation, Plan, SeenPayment } from './faults-and-findings.ts'
 import { type KeyLevel, Observer } from './observe.ts'
 import { assumptionOf, PLAN_NAME, planDefinition, planRules, rulesOfFault } from './plans.ts'
 import { type Probe, probeDifferences } from './probe.ts'
-import { runProgram } from './program.ts'
+import { type Ended, type ProgramRun, runProgram } from './program.ts'
 
 /** What all runs of a sweep have in common. */
 export type RunSetup = {
@@ -19,6 +19,8 @@ export type RunSetup = {
   library: Library
   fixtures: FixtureWorlds
   probe?: Probe | undefined
+  /** Kill the command at a call, and start it again. */
+  restart?: boolean | undefined
   signal: AbortSignal
 }
 
@@ -73,10 +75,24 @@ const startOptions = (
   plan: Plan,
   record: string,
 ): { options: Options; library: Library } => {
-  const own: Options = { ...options, port: 0, memory: true, watch: false, record }
+  const own: Options = { ...options, memory: true, watch: false, record }
   if (plan.length === 0) return { options: own, library }
   const entry = inlineEntry(PLAN_NAME, planDefinition(plan, options.scenario))
   return { options: { ...own, scenario: PLAN_NAME }, library: library.with(PLAN_NAME, entry) }
+}
+
+/** Runs the command; if a fault of the plan kills it, runs it once more. */
+async function runCommand(plan: Plan, observer: Observer, run: ProgramRun): Promise<Ended> {
+  const kill = new AbortController()
+  const deadly = new Set(plan.filter(({ kills }) => kills).flatMap(rulesOfFault))
+  observer.onHit = (rule) => {
+    if (deadly.has(rule)) kill.abort()
+  }
+  const ended = await runProgram({ ...run, signal: AbortSignal.any([run.signal, kill.signal]) })
+  if (!kill.signal.aborted || run.signal.aborted) return ended
+  ended.endGroup()
+  const again = await runProgram(run)
+  return { ...again, output: `${ended.output}${again.output}` }
 }
 
 /** Runs the command once with a sandbox of its own, under a plan; the empty plan is a run without faults. */
@@ -96,49 +112,48 @@ export async function startRun(
     fixtures,
     worldOpened: observer.watch,
   })
+  let ended: Ended | undefined
   try {
     const environment = programEnvironment(env, server, !start.options['no-admin'])
     startedAt = performance.now()
-    const ended = await runProgram({ command, env: environment, deadlineMs, signal })
+    ended = await runCommand(plan, observer, { command, env: environment, deadlineMs, signal })
     const durationMs = performance.now() - startedAt
     if (signal.aborted) throw new Stopped()
     if (ended.problem !== undefined) throw new CannotRun(ended.problem)
+    const { exitCode, isHung, output } = ended
     observer.commandEnded()
     server.sandbox.recorder?.close()
+    // What the command left running still receives events, and answers the probe.
     await settle(server, plan, setup.options.scenario)
     const payments = observer.payments()
     const { deliveries } = observer
+    const wasTold = ({ transaction_id }: SeenPayment) =>
+      deliveries.some(
+        ({ resource_id, isAfterEnd, status }) =>
+          resource_id === transaction_id && isAfterEnd && isAccepted(status),
+      )
+    const probeRun = { payments, hasLaterEvent: wasTold, isSure: exitCode === 0, signal }
+    const { send } = server.sandbox.runtime
     const differences =
       probe === undefined
         ? []
-        : await probeDifferences({
-            probe,
-            payments,
-            hasLaterEvent: ({ transaction_id }) =>
-              deliveries.some(
-                ({ resource_id, isAfterEnd, status }) =>
-                  resource_id === transaction_id && isAfterEnd && isAccepted(status),
-              ),
-            isSure: ended.exitCode === 0,
-            send: server.sandbox.runtime.send,
-            env: environment,
-            signal,
-          })
+        : await probeDifferences({ probe, ...probeRun, send, env: environment })
     if (signal.aborted) throw new Stopped()
     return {
       calls: observer.calls,
       payments,
       events: observer.events,
       deliveries,
-      exitCode: ended.exitCode,
-      isHung: ended.isHung,
+      exitCode,
+      isHung,
       hits: hitsOf(plan, observer),
       probeDifferences: differences,
       durationMs,
-      output: ended.output,
+      output,
       recording,
     }
   } finally {
+    ended?.endGroup()
     await server.close()
   }
 }

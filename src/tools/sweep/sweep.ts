@@ -1,78 +1,53 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DEFAULT_READINGS } from '../../assumptions/readings.ts'
-import { NO_CALL } from '../../config/environment.ts'
-import { faultsOf } from './faults.ts'
-import type {
-  Fault,
-  Finding,
-  Observation,
-  Plan,
-  Run,
-  SweepResult,
-  Verdict,
-} from './faults-and-findings.ts'
+import { type BaselineOptions, runBaseline, SweepError } from './baseline.ts'
+import { confirmed, findingsOf, groupsOf, isFinding } from './confirm.ts'
+import { faultsOf, recoveryFaults } from './faults.ts'
+import type { Fault, Observation, Plan, Run, SweepResult } from './faults-and-findings.ts'
 import { type Judging, judge } from './judge.ts'
-import { baselineDifferences, keyLevelOf, withLevel } from './observe.ts'
 import {
+  byRisk,
+  type Choice,
+  guardPairs,
   isSelected,
   pairsOf,
   planDefinition,
   planKey,
   planText,
-  problemOfOnly,
+  problemOfChoice,
   type Quiet,
+  recoveryPairs,
 } from './plans.ts'
 import type { PointChoice } from './points.ts'
-import { CannotRun, type RunSetup, Stopped, startRun } from './start-run.ts'
+import { type RunSetup, Stopped, startRun } from './start-run.ts'
 
-/** The sweep cannot be made. The message says why and what to do. */
-export class SweepError extends Error {
-  readonly exitCode = 2
-}
-
-export type SweepOptions = Omit<RunSetup, 'signal'> & {
-  points: PointChoice
-  /** Kinds, names, operations and events: only faults that have one of them happen. */
-  only?: readonly string[] | undefined
-  depth: 1 | 2
-  /** Real ms after which no run is started. */
-  budgetMs?: number | undefined
-  maxRuns?: number | undefined
-  jobs: number
-  /** Real ms that one run may take; by default ten times as long as without faults, and at least 30 s. */
-  timeoutMs?: number | undefined
-  isUnstable: boolean
-  maxRetries: number
-  /** A folder for the recordings of the runs. */
-  folder: string
-  /** The findings that are known, by plan and verdict. */
-  known: ReadonlySet<string>
-  /** The command line that shows a finding again. */
-  reproduce: (finding: string, plan: Plan) => string
-  signal: AbortSignal
-  onProgress: (progress: Progress) => void
-}
+export type SweepOptions = Omit<RunSetup, 'signal'> &
+  Omit<BaselineOptions, 'signal'> &
+  Choice & {
+    points: PointChoice
+    depth: 1 | 2
+    /** Real ms after which no plan is started. */
+    maxTimeMs?: number | undefined
+    maxRuns?: number | undefined
+    /** Real ms that one run may take; by default ten times as long as without faults, and at least 30 s. */
+    timeoutMs?: number | undefined
+    maxRetries: number
+    /** The findings that are known, by plan and verdict. */
+    known: ReadonlySet<string>
+    /** The command line that shows a finding again. */
+    reproduce: (finding: string, plan: Plan) => string
+    signal: AbortSignal
+    onProgress: (progress: Progress) => void
+  }
 
 /** How far a sweep is; `left` runs follow. */
 export type Progress = { done: number; left: number; found: number; what: string }
 
 const MIN_DEADLINE_MS = 30_000
 const DEADLINE_FACTOR = 10
-// A command without faults may take long; it must not take for ever.
-const BASELINE_DEADLINE_MS = 600_000
 // Pairs that are tried if neither a number of runs nor a time is given.
 const MAX_PAIRS = 200
-
-const ORDER: readonly Verdict[] = [
-  'paid_twice',
-  'wrong_state',
-  'accepted_forged',
-  'hung',
-  'retry_storm',
-  'relies_on',
-  'not_paid',
-]
 
 /** Identifies a finding in each sweep of the same command. */
 export const findingKey = (
@@ -80,87 +55,39 @@ export const findingKey = (
   verdict: string,
 ) => `${verdict}: ${planKey(plan)}`
 
-const endOf = (output: string) =>
-  output.trim() === ''
-    ? 'It printed nothing.'
-    : `Its output ends with:\n${output.trimEnd().split('\n').slice(-20).join('\n')}`
-
-/** Throws if nothing can be learned from runs without faults. */
-function checkBaseline(runs: readonly Observation[], { isUnstable, timeoutMs }: SweepOptions) {
-  const [first, second] = runs as [Observation, Observation]
-  for (const { isHung, exitCode, output, probeDifferences } of runs) {
-    if (isHung)
-      throw new SweepError(
-        `the command did not end within ${timeoutMs ?? BASELINE_DEADLINE_MS} ms without any fault; make it faster, or choose a larger --timeout`,
-      )
-    if (exitCode !== 0)
-      throw new SweepError(
-        `the command fails without any fault (${exitCode === null ? 'killed by a signal' : `exit code ${exitCode}`}); mend it first, for a sweep needs a command that passes. ${endOf(output)}`,
-      )
-    if (probeDifferences.length > 0)
-      throw new SweepError(
-        `the probe differs from the sandbox without any fault: ${probeDifferences[0]}. Let the probe answer with the payment's status, such as {"status": "SUCCESS"}`,
-      )
-  }
-  if (first.calls.length === 0) throw new SweepError(NO_CALL)
-  const differences = baselineDifferences(first, second)
-  if (differences.length === 0 || isUnstable) return
+/** The faults of a run that are wanted. Throws if there is none. */
+function chosenFaults(faults: readonly Fault[], choice: Choice) {
+  const chosen = faults.filter((fault) => isSelected(fault, choice))
+  if (chosen.length > 0) return chosen
+  const words = new Set(
+    faults.flatMap(({ kind, name, operation = [] }) => [kind, name, operation].flat()),
+  )
   throw new SweepError(
-    `two runs without faults made different calls, so the results would depend on chance:\n${differences.map((line) => `  ${line}`).join('\n')}\nMake the command repeatable (for example with --clock frozen), or use --unstable`,
+    `${choice.only ? `--only ${choice.only.join(',')}` : `--except ${choice.except?.join(',')}`} selects no fault of this command; use some of: ${[...words].join(', ')}`,
   )
 }
 
-/** The faults of a run that are wanted. Throws if there is none. */
-function chosenFaults(faults: readonly Fault[], only: readonly string[] | undefined) {
-  if (only === undefined) return faults
-  const chosen = faults.filter((fault) => isSelected(fault, only))
-  if (chosen.length === 0)
-    throw new SweepError(
-      `--only ${only.join(',')} selects no fault of this command; use some of: ${[...new Set(faults.flatMap(({ kind, name, operation = [] }) => [kind, name, operation].flat()))].join(', ')}`,
-    )
-  return chosen
-}
-
-/** Runs plans side by side, and keeps the results in the order of the plans. */
-async function runAll(
-  plans: readonly Plan[],
+/** Works on items side by side, and keeps the results in the order of the items. */
+async function mapSideBySide<T, R>(
+  items: readonly T[],
   jobs: number,
   mayStart: () => boolean,
-  run: (plan: Plan) => Promise<Run>,
-): Promise<Run[]> {
-  const results: (Run | undefined)[] = []
+  work: (item: T) => Promise<R>,
+): Promise<(R | undefined)[]> {
+  const results: (R | undefined)[] = items.map(() => undefined)
   let next = 0
-  async function work() {
-    while (next < plans.length && mayStart()) {
+  async function worker() {
+    while (next < items.length && mayStart()) {
       const i = next++
       try {
-        results[i] = await run(plans[i]!)
+        results[i] = await work(items[i]!)
       } catch (error) {
         if (!(error instanceof Stopped)) throw error
       }
     }
   }
-  await Promise.all(Array.from({ length: Math.min(jobs, plans.length) }, work))
-  return results.filter((one) => one !== undefined)
-}
-
-const isFinding = ({ level }: Run) => level === 'error' || level === 'warning'
-
-/** The findings of the runs, the worst first. */
-function findingsOf(runs: readonly Run[], { known, reproduce, options }: SweepOptions): Finding[] {
-  return runs
-    .filter(isFinding)
-    .sort((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict) || a.id - b.id)
-    .map((run, i) => {
-      const finding = `finding-${i + 1}`
-      return {
-        ...run,
-        finding,
-        reproduce: reproduce(finding, run.plan),
-        definition: planDefinition(run.plan, options.scenario),
-        isKnown: known.has(findingKey(run.plan, run.verdict)),
-      }
-    })
+  await Promise.all(Array.from({ length: Math.min(jobs, items.length) }, worker))
+  return results
 }
 
 /** The user's own scenarios from which the start scenario is made: the shipped ones are there anyway. */
@@ -171,110 +98,154 @@ function ownScenarios({ library, options }: SweepOptions): SweepResult['scenario
   return Object.fromEntries(own.map(({ name, definition }) => [name, definition]))
 }
 
-/** Runs the command without faults twice. */
-async function runBaseline(options: SweepOptions) {
-  const { timeoutMs = BASELINE_DEADLINE_MS, folder } = options
-  const runs: Observation[] = []
-  for (const name of ['baseline-1', 'baseline-2']) {
-    const recording = join(folder, `${name}.ndjson`)
-    try {
-      runs.push(await startRun(options, [], { deadlineMs: timeoutMs, level: 0, recording }))
-    } catch (error) {
-      if (error instanceof CannotRun) throw new SweepError(error.message)
-      throw error
-    }
+/** Runs plans under the limits of a sweep, and judges each run. */
+class Runner {
+  readonly runs: Run[] = []
+  readonly untried: Plan[] = []
+  readonly #options: SweepOptions
+  readonly #judging: Judging
+  readonly #level: 0 | 1 | 2 | 3
+  readonly #startedAt = performance.now()
+  #started = 0
+  #left = 0
+  #found = 0
+
+  constructor(options: SweepOptions, judging: Judging, level: 0 | 1 | 2 | 3) {
+    this.#options = options
+    this.#judging = judging
+    this.#level = level
   }
-  checkBaseline(runs, options)
-  const level = keyLevelOf(runs[0]!, runs[1]!)
-  return { level, baselines: runs.map((run) => withLevel(run, level)) }
+
+  #mayStart = () => {
+    const { signal, maxTimeMs } = this.#options
+    const isInTime = maxTimeMs === undefined || performance.now() - this.#startedAt < maxTimeMs
+    return !signal.aborted && isInTime
+  }
+
+  /** Runs one plan. The recording is kept only if it shows a finding. */
+  run = async (plan: Plan): Promise<Run> => {
+    const id = ++this.#started
+    const recording = join(this.#options.folder, `run-${id}.ndjson`)
+    const { deadlineMs } = this.#judging
+    const observation = await startRun(this.#options, plan, {
+      deadlineMs,
+      level: this.#level,
+      recording,
+    })
+    const judgement = judge(plan, observation, { ...this.#judging, passesAlone: this.#pass(plan) })
+    const run = { id, plan, what: planText(plan), observation, ...judgement }
+    if (!isFinding(run)) rmSync(recording, { force: true })
+    return run
+  }
+
+  /** Whether a plan is a pair with another reading, and the command passes under each half. */
+  #pass(plan: Plan): boolean {
+    if (plan.length < 2 || plan.every(({ kind }) => kind !== 'assumption')) return false
+    return plan.every((fault) => {
+      const alone = this.runs.find((one) => planKey(one.plan) === planKey([fault]))
+      // A reading that concerns only calls after a fault has no run of its own.
+      return alone ? alone.verdict === 'passed' : fault.kind === 'assumption'
+    })
+  }
+
+  /** Runs plans in their order, at most `max` of them. */
+  async runAll(plans: readonly Plan[], max = Number.POSITIVE_INFINITY) {
+    const { jobs, maxRuns = Number.POSITIVE_INFINITY, onProgress } = this.#options
+    const chosen = plans.slice(0, Math.max(0, Math.min(max, maxRuns - this.runs.length)))
+    this.#left += chosen.length
+    const results = await mapSideBySide(chosen, jobs, this.#mayStart, async (plan) => {
+      const run = await this.run(plan)
+      if (isFinding(run)) this.#found++
+      const done = chosen.length - --this.#left + this.runs.length
+      onProgress({ done, left: this.#left, found: this.#found, what: run.what })
+      return run
+    })
+    this.#left = 0
+    const before = this.runs.length
+    const made = results.filter((one) => one !== undefined)
+    this.runs.push(...made.map((run, i) => ({ ...run, id: before + i + 1 })))
+    this.untried.push(...plans.filter((_, i) => results[i] === undefined))
+  }
+
+  /** The runs that did no harm, and the faults of the calls that they made in addition to the baseline. */
+  quiet = (addedTo: (run: Observation) => readonly Fault[]): Quiet[] =>
+    this.runs
+      .filter((one) => !isFinding(one) && one.verdict !== 'not_reached' && one.plan.length === 1)
+      .map(({ plan, observation }) => ({ fault: plan[0]!, added: addedTo(observation) }))
+
+  /** Repeats what was found, and returns the groups that came again, and the runs that did not. */
+  async confirm() {
+    const groups = groupsOf(this.runs)
+    const results = await mapSideBySide(
+      groups,
+      this.#options.jobs,
+      () => !this.#options.signal.aborted,
+      (group) => confirmed(group, this.run),
+    )
+    const flaky = groups.filter((_, i) => results[i] === undefined).flat()
+    return { groups: results.filter((one) => one !== undefined), flaky }
+  }
 }
 
 /** Runs a command under everything that the contract permits, and judges each run. Throws `SweepError` and `Stopped`. */
 export async function sweep(options: SweepOptions): Promise<SweepResult> {
-  const { jobs, depth, maxRuns, budgetMs, timeoutMs, signal, folder, library, only = [] } = options
-  const problem = problemOfOnly(only)
+  const { depth, maxRuns, maxTimeMs, timeoutMs, library, known } = options
+  const problem = problemOfChoice(options)
   if (problem !== undefined) throw new SweepError(problem)
-  const startedAt = performance.now()
-  const { level, baselines } = await runBaseline(options)
+  const { level, runs: baselines, failures } = await runBaseline(options)
   const slowest = Math.max(...baselines.map(({ durationMs }) => durationMs))
   const deadlineMs = timeoutMs ?? Math.max(MIN_DEADLINE_MS, DEADLINE_FACTOR * slowest)
-  const judging: Judging = {
-    baselines,
-    maxRetries: options.maxRetries,
-    deadlineMs,
-    hasProbe: options.probe !== undefined,
-  }
-  const scenario = library.get(options.options.scenario)!
+  const { maxRetries, probe } = options
+  const runner = new Runner(
+    options,
+    { baselines, maxRetries, deadlineMs, hasProbe: probe !== undefined },
+    level,
+  )
   const inForce = {
     ...DEFAULT_READINGS,
     ...options.options.assume,
-    ...library.readingsOf(scenario),
+    ...library.readingsOf(library.get(options.options.scenario)!),
   }
-  const faults = chosenFaults(faultsOf(baselines[0]!, options.points, inForce), options.only)
-  const room = (taken: number) => Math.max(0, (maxRuns ?? Number.POSITIVE_INFINITY) - taken)
-  const mayStart = () =>
-    !signal.aborted && (budgetMs === undefined || performance.now() - startedAt < budgetMs)
-  let [started, done, findings, chosenCount, planned] = [0, 0, 0, 0, 0]
-
-  async function run(plan: Plan): Promise<Run> {
-    const id = ++started
-    const recording = join(folder, `run-${id}.ndjson`)
-    const observation = await startRun(options, plan, { deadlineMs, level, recording })
-    const what = planText(plan)
-    const judged = { id, plan, what, observation, ...judge(plan, observation, judging) }
-    if (isFinding(judged)) findings++
-    else rmSync(recording, { force: true })
-    done++
-    options.onProgress({ done, left: chosenCount - done, found: findings, what })
-    return judged
+  const possible = {
+    inForce,
+    clockSpeed: options.options['clock-speed'],
+    restart: options.restart,
   }
-  /** Runs plans, and numbers the runs in the order of the plans. */
-  async function runPlans(
-    plans: readonly Plan[],
-    before: number,
-    max = Number.POSITIVE_INFINITY,
-  ): Promise<Run[]> {
-    const chosen = plans.slice(0, Math.min(max, room(before)))
-    planned += plans.length
-    chosenCount += chosen.length
-    const runs = await runAll(chosen, jobs, mayStart, run)
-    return runs.map((one, i) => ({ ...one, id: before + i + 1 }))
-  }
-
-  const first = await runPlans(
-    faults.map((fault) => [fault]),
-    0,
-  )
-  if (first.length === 0 && !signal.aborted)
+  const all = faultsOf(baselines[0], options.points, possible)
+  const faults = chosenFaults(all, options)
+  const guards = guardPairs(faults)
+  await runner.runAll(byRisk([...faults.map((fault) => [fault]), ...guards]))
+  if (runner.runs.length === 0 && !options.signal.aborted)
     throw new SweepError(
-      'no run with a fault was started, because the time of --budget ended before; choose a larger one',
+      'no run with a fault was started, because the time of --max-time ended before; choose a larger one',
     )
-  // A fault that fails alone would only fail again, so a pair that fails needs both; one that was not reached says nothing.
-  const known = new Set(faults.map((fault) => planKey([fault])))
-  const quiet = (): Quiet[] =>
-    first
-      .filter((one) => !isFinding(one) && one.verdict !== 'not_reached')
-      .map(({ plan, observation }) => ({
-        fault: plan[0]!,
-        added: faultsOf(observation, options.points, inForce).filter(
-          (fault) =>
-            fault.kind !== 'assumption' &&
-            isSelected(fault, options.only) &&
-            !known.has(planKey([fault])),
-        ),
-      }))
-  const pairs = depth === 2 ? pairsOf(quiet()) : []
-  const isLimited = maxRuns !== undefined || budgetMs !== undefined
-  const maxPairs = isLimited ? undefined : MAX_PAIRS
-  const second = await runPlans(pairs, first.length, maxPairs)
-  const runs = [...first, ...second]
+  const quiet = runner.quiet((run) =>
+    recoveryFaults(run, baselines[0], possible).filter((fault) => isSelected(fault, options)),
+  )
+  const recovery = byRisk(recoveryPairs(quiet))
+  await runner.runAll(recovery)
+  if (depth === 2) {
+    const done = new Set([...guards, ...recovery].map(planKey))
+    const isLimited = maxRuns !== undefined || maxTimeMs !== undefined
+    const pairs = byRisk(pairsOf(quiet)).filter((plan) => !done.has(planKey(plan)))
+    await runner.runAll(pairs, isLimited ? undefined : MAX_PAIRS)
+  }
+  const { groups, flaky } = await runner.confirm()
+  const { reproduce } = options
+  const findings = findingsOf(groups, (group, finding) => ({
+    reproduce: reproduce(finding, group[0].plan),
+    definition: planDefinition(group[0].plan, options.options.scenario),
+    isKnown: group.some(({ plan, verdict }) => known.has(findingKey(plan, verdict))),
+  }))
   return {
     command: options.command,
     seed: options.options['random-seed'],
-    baseline: baselines[0]!,
-    runs,
-    findings: findingsOf(runs, options),
+    baseline: baselines[0],
+    failures,
+    runs: runner.runs,
+    findings,
+    flaky,
     scenarios: ownScenarios(options),
-    leftOut: planned - runs.length,
+    untried: runner.untried,
   }
 }

@@ -12,12 +12,14 @@ import {
 
 type Name = keyof typeof WEBHOOK_FAULTS
 export const WEBHOOK_NAMES = Object.keys(WEBHOOK_FAULTS) as Name[]
-const MUST_ABSORB: ReadonlySet<Name> = new Set(['delay', 'copies', 'hold_until'])
+const MUST_ABSORB: ReadonlySet<Name> = new Set([
+  ...(['delay', 'copies', 'hold_until', 'signature_rotated'] as const),
+])
 
 /** Whether an event can have a fault: one follows it, and it is signed. */
 function canHave(name: Name, { next, signed }: EventPoints): boolean {
   if (name === 'hold_until') return next !== undefined
-  if (name === 'timestamp_stale') return signed === 'message'
+  if (name === 'timestamp_stale' || name === 'signature_rotated') return signed === 'message'
   return !name.startsWith('signature') || signed !== 'none'
 }
 

@@ -17,10 +17,10 @@ function isFinding(value: unknown): value is Finding {
 }
 
 function isSweep(value: unknown): value is SweepDocument {
-  const { runs, left_out: leftOut, verdicts, findings } = (value ?? {}) as SweepDocument
+  const { runs, untried, verdicts, findings } = (value ?? {}) as SweepDocument
   return (
-    Number.isInteger(runs) &&
-    Number.isInteger(leftOut) &&
+    Array.isArray(runs) &&
+    Array.isArray(untried) &&
     typeof verdicts === 'object' &&
     verdicts !== null &&
     Object.values(verdicts).every(Number.isInteger) &&
@@ -65,13 +65,13 @@ const OneFinding = ({ id, verdict, level, plan, happened, reproduce }: Finding) 
   </Card>
 )
 
-const Result = ({ runs, left_out: leftOut, verdicts, findings }: SweepDocument) => (
+const Result = ({ runs, untried, verdicts, findings }: SweepDocument) => (
   <>
     <Card title="Runs">
       <Facts
         facts={[
-          ['all', runs],
-          ['left out', leftOut],
+          ['all', runs.length],
+          ['not tried', untried.length],
           ...Object.entries(verdicts).map(
             ([verdict, count]) => [verdict.replaceAll('_', ' '), count] as const,
           ),

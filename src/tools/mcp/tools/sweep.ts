@@ -12,7 +12,7 @@ const Input = z.strictObject({
   points: z.enum(['first', 'first-last', 'all']).default('first'),
   clock: z.string().optional().meta({ description: 'frozen, if your tests move the clock.' }),
   max_runs: z.int().min(1).optional(),
-  budget: z
+  max_time: z
     .string()
     .default('45s')
     .meta({ description: 'Start no further run after this real time, such as 5m.' }),

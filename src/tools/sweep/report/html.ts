@@ -10,9 +10,10 @@ import {
   VERDICTS,
   type Verdict,
 } from '../faults-and-findings.ts'
+import { notProven } from './not-proven.ts'
 import { type Row, type Step, sideBySide } from './steps.ts'
 import { STYLE } from './style.ts'
-import { commandText, countsText, groupsOf, verdictCounts } from './sweep-json.ts'
+import { commandText, countsText, findingNames, verdictCounts } from './sweep-json.ts'
 
 /** The word of a verdict in its colour; it leads to the finding, if the run is one. */
 export const verdictMark = ({ verdict, level }: Run, finding?: string): Markup => {
@@ -76,7 +77,7 @@ ${body}</tbody></table></div>
 
 /** A matrix of points and faults for each kind of fault: what each run with a single fault showed. */
 export function matrices({ runs, findings }: SweepResult): Markup[] {
-  const names = new Map(findings.map(({ id, finding }) => [id, finding]))
+  const names = findingNames({ findings })
   return (Object.keys(KINDS) as Fault['kind'][]).flatMap((kind) => {
     const found = runs.filter(({ plan }) => plan.length === 1 && plan[0]!.kind === kind)
     return found.length === 0 ? [] : [matrixOf(kind, found, names)]
@@ -138,13 +139,8 @@ function ended({ isHung, exitCode }: Observation) {
 }
 
 /** A finding: what was done, what happened, and its calls, events and payments beside those of the baseline. */
-export function findingHtml(
-  found: Finding,
-  group: readonly Finding[],
-  baseline: Observation,
-): Markup {
-  const { finding, plan, happened, reproduce, observation } = found
-  const others = group.filter((one) => one !== found)
+export function findingHtml(found: Finding, baseline: Observation): Markup {
+  const { finding, plan, same, happened, reproduce, observation } = found
   const { rows, more } = sideBySide(baseline, observation)
   const payments = paymentRows(baseline, observation).map(
     (row) =>
@@ -157,9 +153,9 @@ export function findingHtml(
 <dt>what was done</dt><dd><ul>${plan.map(({ what }) => markup`<li>${what}</li>`)}</ul></dd>
 <dt>what happened</dt><dd>${happened}. The command ${ended(observation)}.</dd>
 ${
-  others.length === 0
+  same.length === 0
     ? undefined
-    : markup`<dt>the same happened in</dt><dd>${others.map(({ finding: other }) => markup`<a href="#${other}">${other}</a> `)}</dd>\n`
+    : markup`<dt>the same happened</dt><dd><ul>${same.map(({ what }) => markup`<li>${what}</li>`)}</ul></dd>\n`
 }${observation.probeDifferences.map((text) => markup`<dt>the probe</dt><dd>${text}</dd>\n`)}<dt>show it again</dt><dd><code>${reproduce}</code></dd>
 </dl>
 ${sides('Calls and events', rows.map(stepRow))}${
@@ -180,13 +176,23 @@ function pairs({ runs, findings }: SweepResult): Markup | undefined {
   const several = runs.filter(({ plan }) => plan.length > 1)
   if (several.length === 0) return undefined
   const shown = several.filter(({ level }) => level !== 'none')
-  const names = new Map(findings.map(({ id, finding }) => [id, finding]))
+  const names = findingNames({ findings })
   return markup`<h3>Several faults together</h3>
 <p>${several.length} runs; ${several.length - shown.length} of them passed.</p>
 <ul>
 ${shown.map((run) => markup`<li>${run.what}: ${verdictMark(run, names.get(run.id))}</li>\n`)}</ul>
 `
 }
+
+/** The runs with a finding that did not come again. */
+const flakyRuns = ({ flaky }: SweepResult): Markup | undefined =>
+  flaky.length === 0
+    ? undefined
+    : markup`<h2>Flaky</h2>
+<p>These came once, and not again when the same was repeated.</p>
+<ul>
+${flaky.map((run) => markup`<li>${run.what}: ${verdictMark(run)} ${run.happened}</li>\n`)}</ul>
+`
 
 const countRow = ([verdict, count]: [string, number]) =>
   markup`<dt><span class="verdict ${VERDICTS[verdict as Verdict]}">${verdict.replaceAll('_', ' ')}</span></dt><dd>${count}</dd>
@@ -216,7 +222,10 @@ export function reportHtml(result: SweepResult): string {
 ${Object.entries(verdictCounts(result)).map(countRow)}</dl>
 <h2>Points and faults</h2>
 ${matrices(result)}${pairs(result)}<h2>Findings</h2>
-${findings.length === 0 ? markup`<p>No findings.</p>\n` : groupsOf(findings).flatMap((group) => group.map((one) => findingHtml(one, group, baseline)))}</main>
+${findings.length === 0 ? markup`<p>No findings.</p>\n` : findings.map((one) => findingHtml(one, baseline))}${flakyRuns(result)}<h2>What this does not prove</h2>
+<ul>
+${notProven(result).map((text) => markup`<li>${text}</li>\n`)}</ul>
+</main>
 </body>
 </html>
 `}`

@@ -1,12 +1,15 @@
 import * as z from 'zod'
 import { countOf, printableLine } from '../../../model/words.ts'
 import {
-  type Fault,
   type Finding,
+  LEVELS,
+  type Plan,
+  type Run,
   type SweepResult,
   VERDICTS,
   type Verdict,
 } from '../faults-and-findings.ts'
+import { notProven } from './not-proven.ts'
 
 const VERDICT_WORDS = Object.keys(VERDICTS) as Verdict[]
 
@@ -25,15 +28,32 @@ const PlannedFault = z.strictObject({
   what: z.string().meta({ description: 'The fault in words.' }),
 })
 
+const Planned = z
+  .array(PlannedFault)
+  .min(1)
+  .meta({ description: 'The faults that happened together.' })
+const Judged = {
+  verdict: z.enum(VERDICT_WORDS),
+  level: z.enum(LEVELS).meta({ description: 'ask: a question to the provider.' }),
+}
+
+const ReportedRun = z.strictObject({
+  plan: Planned,
+  ...Judged,
+  happened: z.string(),
+  duration_ms: z.int().min(0),
+  finding: z.string().nullable().meta({ description: 'The finding that it shows.' }),
+})
+
 const ReportedFinding = z.strictObject({
   id: z
     .string()
     .regex(/^finding-[1-9]\d*$/)
     .meta({ description: 'The name of its scenario file, too.' }),
-  verdict: z.enum(VERDICT_WORDS),
-  level: z.enum(['none', 'information', 'warning', 'error']),
+  ...Judged,
   what: z.string().meta({ description: 'The plan in words.' }),
-  plan: z.array(PlannedFault).min(1).meta({ description: 'The faults that happened together.' }),
+  plan: Planned,
+  same: z.array(Planned).meta({ description: 'The other plans that showed the same.' }),
   happened: z.string(),
   reproduce: z.string().meta({ description: 'The command that shows the finding again.' }),
 })
@@ -41,15 +61,23 @@ const ReportedFinding = z.strictObject({
 /** The document `sweep.json`. */
 export const SweepDocument = z
   .strictObject({
-    runs: z.int().min(0).meta({ description: 'The number of runs, without the baseline.' }),
-    left_out: z.int().min(0).meta({
+    runs: z.array(ReportedRun).meta({ description: 'All runs, without the baseline.' }),
+    untried: z.array(Planned).meta({
       description:
-        'The number of planned runs that were not made, because of --max-runs, --budget or a signal, or because there were too many pairs of faults.',
+        'The plans that were not run, because of --max-runs, --max-time or a signal, or because there were too many.',
     }),
     verdicts: z
       .partialRecord(z.enum(VERDICT_WORDS), z.int().min(1))
       .meta({ description: 'How many runs have each verdict.' }),
     findings: z.array(ReportedFinding),
+    flaky: z.array(ReportedRun).meta({
+      description: 'Runs with a finding that did not come again when they were repeated.',
+    }),
+    baseline_failures: z
+      .int()
+      .min(0)
+      .meta({ description: 'How often the command failed without any fault.' }),
+    not_proven: z.array(z.string()).meta({ description: 'What this sweep says nothing about.' }),
   })
   .meta({ title: 'Result of payout-sandbox sweep' })
 export type SweepDocument = z.infer<typeof SweepDocument>
@@ -65,27 +93,55 @@ export function verdictCounts({
   return Object.fromEntries(counts.filter(([, count]) => count > 0))
 }
 
+const reportedPlan = (plan: Plan) =>
+  plan.map(({ kind, name, operation = null, nth = null, what }) => ({
+    kind,
+    name,
+    operation,
+    nth,
+    what,
+  }))
+
+/** The finding that each run shows, by the id of the run. */
+export const findingNames = ({ findings }: Pick<SweepResult, 'findings'>) =>
+  new Map(
+    findings.flatMap(({ id, same, finding }) =>
+      [id, ...same.map((one) => one.id)].map((each) => [each, finding] as const),
+    ),
+  )
+
 /** The result of a sweep as `sweep.json`. */
-export const sweepJson = (result: SweepResult): SweepDocument => ({
-  runs: result.runs.length,
-  left_out: result.leftOut,
-  verdicts: verdictCounts(result),
-  findings: result.findings.map(({ finding, verdict, level, what, plan, happened, reproduce }) => ({
-    id: finding,
+export function sweepJson(result: SweepResult): SweepDocument {
+  const names = findingNames(result)
+  const reportedRun = ({ id, plan, verdict, level, happened, observation }: Run) => ({
+    plan: reportedPlan(plan),
     verdict,
     level,
-    what,
-    plan: plan.map(({ kind, name, operation = null, nth = null, what }) => ({
-      kind,
-      name,
-      operation,
-      nth,
-      what,
-    })),
     happened,
-    reproduce,
-  })),
-})
+    duration_ms: Math.round(observation.durationMs),
+    finding: names.get(id) ?? null,
+  })
+  return {
+    runs: result.runs.map(reportedRun),
+    untried: result.untried.map(reportedPlan),
+    verdicts: verdictCounts(result),
+    findings: result.findings.map(
+      ({ finding, verdict, level, what, plan, same, happened, reproduce }) => ({
+        id: finding,
+        verdict,
+        level,
+        what,
+        plan: reportedPlan(plan),
+        same: same.map((run) => reportedPlan(run.plan)),
+        happened,
+        reproduce,
+      }),
+    ),
+    flaky: result.flaky.map(reportedRun),
+    baseline_failures: result.failures,
+    not_proven: notProven(result),
+  }
+}
 
 /** Returns the text of `docs/sweep.schema.json`: the schema of `sweep.json` as JSON Schema. */
 export function sweepJsonSchema(): string {
@@ -98,8 +154,8 @@ export function countsText(result: SweepResult): string {
   const counts = Object.entries(verdictCounts(result)).map(([word, count]) => `${count} ${word}`)
   const { length } = result.runs
   const runs = countOf(length, 'run')
-  const stopped =
-    result.leftOut > 0 ? ` (not all: ${length} of ${length + result.leftOut} plans were run)` : ''
+  const { length: untried } = result.untried
+  const stopped = untried > 0 ? ` (not all: ${length} of ${length + untried} plans were run)` : ''
   return `${[runs, ...(counts.length > 0 ? [counts.join(', ')] : [])].join(': ')}${stopped}`
 }
 
@@ -109,20 +165,3 @@ export const levelText = ({ level, isKnown }: Finding): string =>
 
 /** The command as a person reads it. */
 export const commandText = ({ command }: SweepResult): string => printableLine(command.join(' '))
-
-const pointOf = ({ kind, name, operation, nth }: Fault) =>
-  kind === 'assumption' ? name : [kind, operation, nth].join(' ')
-
-const likenessOf = ({ verdict, isKnown, plan, happened }: Finding) =>
-  JSON.stringify([verdict, isKnown, plan.map(pointOf), happened])
-
-/** Findings with the same result of other faults at the same point: one bug, as a rule. */
-export const groupsOf = (findings: readonly Finding[]): readonly [Finding, ...Finding[]][] => {
-  const groups = new Map<string, [Finding, ...Finding[]]>()
-  for (const one of findings) {
-    const group = groups.get(likenessOf(one))
-    if (group) group.push(one)
-    else groups.set(likenessOf(one), [one])
-  }
-  return [...groups.values()]
-}

@@ -16,8 +16,9 @@ import { printableLine } from '../../../model/words.ts'
 import type { ScenarioDefinition } from '../../../scenarios/scenario-schema.ts'
 import { codeBlock, markdownTable } from '../../report/markup.ts'
 import { prepareReport, type Report, type TestCase, writeReport } from '../../report/report.ts'
-import type { Finding, Run, SweepResult } from '../faults-and-findings.ts'
+import type { Finding, Run, SweepResult, Verdict } from '../faults-and-findings.ts'
 import { reportHtml } from './html.ts'
+import { notProven } from './not-proven.ts'
 import { commandText, countsText, levelText, sweepJson } from './sweep-json.ts'
 
 const comment = (text: string) => `# ${printableLine(text)}\n`
@@ -39,12 +40,15 @@ export function findingScenario(found: Finding): string {
   ].join('')
 }
 
-function testOf(run: Run, found: Finding | undefined): TestCase {
+const SKIPPED: readonly Verdict[] = ['not_reached', 'failed_safely']
+
+function testOf(run: Run, found: Finding | undefined, isFlaky: boolean): TestCase {
   const { plan, what, verdict, level, happened, observation } = run
   const details = found && `${happened}\n${found.finding}: ${found.reproduce}`
-  const isSkipped = verdict === 'not_reached' || found?.isKnown
+  const why = found?.isKnown ? 'known, ' : isFlaky ? 'flaky, ' : ''
+  const isSkipped = SKIPPED.includes(verdict) || why !== ''
   const kind = isSkipped ? 'skipped' : level === 'error' ? 'failure' : undefined
-  const message = found?.isKnown ? `known, ${verdict}: ${happened}` : happened
+  const message = why === '' ? happened : `${why}${verdict}: ${happened}`
   return {
     name: what,
     group: `sweep.${plan[0]?.kind ?? 'baseline'}`,
@@ -73,13 +77,18 @@ ${commands.join('')}`
 /** The report of a sweep: each run is a test, and one with an error fails. */
 export function sweepReport(result: SweepResult): Report {
   const { runs, findings } = result
-  const byRun = new Map(findings.map((one) => [one.id, one]))
+  const byRun = new Map(
+    findings.flatMap((one) => [one, ...one.same].map(({ id }) => [id, one] as const)),
+  )
+  const flaky = new Set(result.flaky.map(({ id }) => id))
   return {
     title: 'payout-sandbox sweep',
     subject: commandText(result),
     result: countsText(result),
-    tests: runs.map((run) => testOf(run, byRun.get(run.id))),
-    body: findingsMarkdown(findings),
+    tests: runs.map((run) => testOf(run, byRun.get(run.id), flaky.has(run.id))),
+    body: `${findingsMarkdown(findings)}\n## What this does not prove\n\n${notProven(result)
+      .map((text) => `- ${text}\n`)
+      .join('')}`,
   }
 }
 

@@ -1,0 +1,79 @@
+import type { Finding, Plan, Run, Verdict } from './faults-and-findings.ts'
+
+const ORDER: readonly Verdict[] = [
+  'paid_twice',
+  'paid_unverified',
+  'wrong_state',
+  'accepted_forged',
+  'lost_event',
+  'hung',
+  'retry_storm',
+  'relies_on',
+  'not_paid',
+]
+// A test suite that fails by chance must fail three times in the same run of a plan before it is blamed.
+const REPEATS: Partial<Record<Verdict, number>> = { relies_on: 2, lost_event: 2 }
+// So many runs of a group are repeated before it counts as flaky.
+const MAX_CANDIDATES = 3
+
+export const isFinding = ({ level }: Pick<Run, 'level'>): boolean =>
+  level === 'error' || level === 'warning' || level === 'ask'
+
+const familyOf = ({ plan }: Run) =>
+  plan
+    .map(({ kind, name }) => (kind === 'call' ? 'call' : name))
+    .sort()
+    .join(' + ')
+
+/** What happened, without the numbers that change from fault to fault. */
+const causeOf = ({ happened }: Run) =>
+  happened
+    .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID')
+    .replace(/\bonce\b|\btwice\b|\d+(?:\.\d+)?(?: times)?/g, 'N')
+
+/** The runs with a finding, the worst first; those with the same cause are one bug, as a rule. */
+export function groupsOf(runs: readonly Run[]): (readonly [Run, ...Run[]])[] {
+  const groups = new Map<string, [Run, ...Run[]]>()
+  const sorted = runs
+    .filter(isFinding)
+    .sort(
+      (a, b) =>
+        ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict) ||
+        a.plan.length - b.plan.length ||
+        a.id - b.id,
+    )
+  for (const run of sorted) {
+    const key = [run.verdict, run.level, familyOf(run), causeOf(run)].join('\n')
+    const group = groups.get(key)
+    if (group) group.push(run)
+    else groups.set(key, [run])
+  }
+  return [...groups.values()]
+}
+
+/** Repeats a run of a group until one shows its verdict each time. Returns the group with it first; `undefined`: flaky. */
+export async function confirmed(
+  group: readonly [Run, ...Run[]],
+  again: (plan: Plan) => Promise<Pick<Run, 'verdict'>>,
+): Promise<readonly [Run, ...Run[]] | undefined> {
+  for (const candidate of group.slice(0, MAX_CANDIDATES)) {
+    let left = REPEATS[candidate.verdict] ?? 1
+    while (left > 0 && (await again(candidate.plan)).verdict === candidate.verdict) left--
+    if (left === 0) return [candidate, ...group.filter((one) => one !== candidate)]
+  }
+  return undefined
+}
+
+/** The findings of groups, numbered. */
+export const findingsOf = (
+  groups: readonly (readonly [Run, ...Run[]])[],
+  more: (
+    group: readonly [Run, ...Run[]],
+    finding: string,
+  ) => Pick<Finding, 'reproduce' | 'definition' | 'isKnown'>,
+): Finding[] =>
+  groups.map((group, i) => {
+    const [run, ...same] = group
+    const finding = `finding-${i + 1}`
+    return { ...run, finding, same, ...more(group, finding) }
+  })
