@@ -132,14 +132,6 @@ const NEW_WORD: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   bank_status: { pending: 'in_review' },
 }
 
-/** The first text of an object is its id; it alone decides, so that every response shows the same words. */
-function hasNewWords(fields: object): boolean {
-  const id = Object.values(fields).find((value) => typeof value === 'string')
-  return (
-    typeof id === 'string' && [...id].reduce((sum, one) => sum + one.charCodeAt(0), 0) % 4 === 0
-  )
-}
-
 function renew(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(renew)
   if (typeof value !== 'object' || value === null) return value

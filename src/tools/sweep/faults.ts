@@ -61,7 +61,12 @@ export const CALL_NAMES: readonly string[] = [
 ]
 
 /** The operations of which a created row can be read later. */
-const CREATES: readonly string[] = ['createUser', 'addBankAccount', 'submitKyc', 'createTransaction']
+const CREATES: readonly string[] = [
+  'createUser',
+  'addBankAccount',
+  'submitKyc',
+  'createTransaction',
+]
 
 // A client whose clock runs fast waits so many real ms at least, so that one that does not wait can be told from it.
 const SPEED_OF_A_SECOND = 200
@@ -154,7 +159,12 @@ function lastingFault(
 const killFault = (operation: OperationId, point: Point, possible: Possible): Fault => {
   const fault = callFault(operation, point, 'hang_after', possible)
   const call = `${ordinal(point.nth)} ${callOf(operation)}`
-  return { ...fault, name: KILL, what: `the command is killed when the ${call} was carried out, and started again`, kills: true }
+  return {
+    ...fault,
+    name: KILL,
+    what: `the command is killed when the ${call} was carried out, and started again`,
+    kills: true,
+  }
 }
 
 const callFaults = (baseline: Observation, choice: PointChoice, possible: Possible): Fault[] =>
@@ -163,8 +173,8 @@ const callFaults = (baseline: Observation, choice: PointChoice, possible: Possib
     const swept = SWEPT.filter(isPossible).filter(
       ({ name }) => name !== 'visible_after' || CREATES.includes(operation),
     )
-    const lasting = (Object.keys(LASTING) as (keyof typeof LASTING)[]).filter(
-      (name) => isPossible(LASTING[name]),
+    const lasting = (Object.keys(LASTING) as (keyof typeof LASTING)[]).filter((name) =>
+      isPossible(LASTING[name]),
     )
     return points.flatMap((point, i) => [
       ...swept.map(({ name }) => callFault(operation, point, name, possible)),

@@ -146,7 +146,7 @@ export const onboarding = (app) => ({
     for (let round = 1; round <= ROUNDS; round++) {
       try {
         const isThere = await app.call('GET', '/clientWebhook').then(
-          () => true,
+          (answer) => Boolean(answer?.data),
           (error) => {
             if (app.isMissing(error)) return false
             throw error

@@ -12,6 +12,8 @@ import { receiver } from './receiver.mjs'
 const CLIENT = 'kyc-checked'
 const TOKEN = 'sbx_kyc_token'
 const SHORTEST_WAIT_MS = 1
+/** The wages that nobody must pay: to a blocked account, and from a payer whose check fails. */
+const REFUSED = [4, 5]
 
 /** Time: the clock of the sandbox where there is one, else the real one. */
 function timeOf(app, adminUrl, adminToken) {
@@ -89,6 +91,9 @@ function problemsOf(app, wages, repeated) {
   const expected = paid.reduce((sum, { wage }) => sum + app.moneyOf(wage.amount), 0)
   const slips = (one) => app.payslips.filter((reference) => reference === one.reference).length
   return [
+    ...finals
+      .filter((one, at) => one.state === 'refused' && !REFUSED.includes(at))
+      .map((one) => `${one.reference} was refused`),
     ...open.map((one) => `${one.reference} is not paid: ${one.state}, ${one.status}`),
     ...paid
       .filter((one) => one.paidAt !== undefined && slips(one) !== 1)
@@ -128,7 +133,7 @@ async function main(app) {
   const repeated = await app.pay(app.toRepeat(batch))
   await app.follow(repeated)
 
-  const refused = [4, 5].map((at) => batch[at])
+  const refused = REFUSED.map((at) => batch[at])
   check(
     refused.every(({ state }) => state === 'refused'),
     'money went where it must not go',
