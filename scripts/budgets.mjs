@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const BUDGETS = [
-  { part: 'core', unit: 'lines', goal: 23_500, limit: 32_700 },
+  { part: 'core', unit: 'lines', goal: 23_500, limit: 32_800 },
   { part: 'tools', unit: 'lines', goal: 10_500, limit: 13_400 },
   { part: 'scripts and bench', unit: 'lines', goal: 2_500, limit: 2_500 },
   { part: 'test', unit: 'lines', goal: 32_000, limit: 44_600 },

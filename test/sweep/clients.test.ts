@@ -38,7 +38,7 @@ async function verdictOf(t: Test, texts: readonly string[], bug?: string) {
   withoutFaults ??= run(t, [])
   const baseline = await withoutFaults
   if (baseline.exitCode !== 0) throw new Error(`fails without a fault: ${baseline.output}`)
-  const faults = faultsOf(baseline, 'first-last', {})
+  const faults = faultsOf(baseline, 'first-last', { inForce: {}, clockSpeed: 1 })
   const faultOf = (text: string) => {
     const found = faults.find(({ name, operation, nth }) => text === `${name} ${operation} ${nth}`)
     if (found === undefined) throw new Error(`no fault is ${text}`)

@@ -32,12 +32,19 @@ const PAYS_ONCE = 'await pay()\n'
 t.test('nothing is found in a careful client', async (t) => {
   const only = ['createTransaction', 'processing_status', 'reference_id', 'new_words']
   const result = await smallClient(t, CAREFUL).sweep({ jobs: 4, only })
-  t.strictSame(short(result), [])
-  t.strictSame(
-    [...faultsWith(result, 'failed_safely'), ...faultsWith(result, 'passed')].sort(),
-    result.runs.map(({ plan }) => plan[0]!.name).sort(),
-  )
-  t.strictSame(faultsWith(result, 'failed_safely'), ['outage', 'payment_failed', 'payment_stuck'])
+  // How late an effect can be is a question to the provider.
+  t.strictSame(short(result), ['ask paid_twice: effect_after_timeout createTransaction 1'])
+  t.strictSame(faultsWith(result, 'failed_safely').sort(), [
+    'outage',
+    'payment_failed',
+    'payment_stuck',
+    'rate_limit',
+    'token_expired',
+    'visible_after',
+  ])
+  t.strictSame(faultsWith(result, 'not_reached'), ['payment_reversed'])
+  const [reversed] = result.runs.filter(({ verdict }) => verdict === 'not_reached')
+  t.match(reversed!.happened, /after the command had ended; .* advance the clock by 25h/)
 })
 
 t.test(
@@ -46,11 +53,11 @@ t.test(
     const { sweep } = smallClient(t, PAYS_TWICE)
     const only = ['reset', 'reset_after', 'truncate_after', 'payment_failed']
     const one = await sweep({ jobs: 1, only })
-    t.strictSame(short(one), [
-      'error paid_twice: reset_after createTransaction 1',
-      'error paid_twice: truncate_after createTransaction 1',
-      'warning not_paid: payment_failed createTransaction 1',
-    ])
+    t.strictSame(short(one), ['error paid_twice: reset_after createTransaction 1'])
+    t.strictSame(
+      one.findings[0]!.same.map(({ plan }) => plan[0]!.name),
+      ['truncate_after'],
+    )
     t.equal(
       one.findings[0]!.happened,
       'a payment of 4321.09 was made twice; without the fault it is made once',
@@ -64,7 +71,7 @@ t.test(
     )
     t.strictSame(
       three.findings.map(({ isKnown }) => isKnown),
-      [true, false, false],
+      [true],
     )
   },
 )
@@ -92,8 +99,15 @@ t.test('a client that hammers is found, by its number of calls and by its pauses
   t.match(quick.findings[0]!.happened, /was repeated too early: the response had asked to wait 1 s/)
   const { sweep } = smallClient(t, "await patiently(pay, '1100ms', 4)\n")
   t.strictSame(short(await sweep({ only: ['outage'] })), [])
-  const strict = await sweep({ only: ['outage'], maxRetries: 2 })
-  t.match(strict.findings[0]!.happened, /was sent 4 times although it failed each time/)
+  const hammer = smallClient(
+    t,
+    'for (let made; !made; ) made = await pay().catch(() => undefined)\n',
+  )
+  const strict = await hammer.sweep({ only: ['rate_limit'], maxRetries: 2 })
+  t.match(
+    strict.findings[0]!.happened,
+    /POST \S+ was (?:sent \d+ times within a second|repeated too early)/,
+  )
 })
 
 t.test('a fault lies above the scenarios that the command activates, in each client', async (t) => {
@@ -110,7 +124,7 @@ token = 'sbx_own'
     const { runs } = await sweep({ only })
     t.strictSame(
       runs.map(({ plan, verdict }) => `${plan[0]!.name} ${verdict}`),
-      ['respond_500 failed_safely', 'payment_failed not_paid'],
+      ['payment_failed not_reached', 'respond_500 failed_safely'],
     )
   }
 })
@@ -172,7 +186,7 @@ t.test('the probe finds a state that differs, with a URL and with a command', as
   const only = ['lifecycle']
   // The program believes each payment.
   const byUrl = await sweep({ probe, only })
-  const wrong = ['payment_failed', 'payment_stuck', 'payment_reversed']
+  const wrong = ['payment_failed', 'payment_reversed']
   t.strictSame(faultsWith(byUrl, 'wrong_state'), wrong)
   t.match(asked[0], /^\/payments\/[0-9a-f-]{36}$/)
   const byCommand = await sweep({
@@ -200,10 +214,7 @@ if (!made) throw new Error('not paid')
   const result = await sweep({ only, depth: 2, points: 'first-last' })
   t.strictSame(short(result), [
     'error paid_twice: reset_after createTransaction 1 + respond_500 listTransactions 2',
-    'warning not_paid: payment_failed createTransaction 1',
   ])
   const pairs = result.runs.filter(({ plan }) => plan.length === 2)
-  const alone = result.findings.find(({ plan }) => plan.length === 1)!.plan[0]!
   t.ok(pairs.length > 3)
-  t.notOk(pairs.some(({ plan }) => plan.includes(alone)))
 })

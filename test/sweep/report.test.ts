@@ -14,10 +14,10 @@ import t, { type Test } from 'tap'
 import { sweepTable } from '../../src/cli/sweep-output.ts'
 import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { readLibrary } from '../../src/scenarios/read-library.ts'
-import type { Fault, Finding } from '../../src/tools/sweep/faults-and-findings.ts'
+import { groupsOf } from '../../src/tools/sweep/confirm.ts'
+import type { Run } from '../../src/tools/sweep/faults-and-findings.ts'
 import { reportHtml } from '../../src/tools/sweep/report/html.ts'
 import {
-  groupsOf,
   SweepDocument,
   sweepJson,
   sweepJsonSchema,
@@ -50,10 +50,30 @@ t.test('the JSON Schema of sweep.json is up to date, and a result fits it', asyn
     not_paid: 1,
     hung: 1,
   })
-  t.equal(document.runs, 6)
-  t.equal(document.left_out, 0)
+  t.strictSame(
+    document.runs.map(({ verdict, finding }) => [verdict, finding]),
+    [
+      ['paid_twice', 'finding-1'],
+      ['relies_on', 'finding-2'],
+      ['passed', 'finding-1'],
+      ['not_paid', 'finding-3'],
+      ['hung', 'finding-4'],
+      ['not_reached', null],
+    ],
+  )
+  t.equal(document.untried.length, 1)
+  t.match(document.flaky, [{ verdict: 'not_paid' }])
+  t.equal(document.baseline_failures, 1)
+  t.match(
+    document.not_proven.join(),
+    /1 plan not tried: stuck \+ idempotency_key=honoured.*The command fails by chance: 1 run/,
+  )
   t.match(document.findings, [
-    { id: 'finding-1', plan: [{ kind: 'call', name: 'reset_after', nth: 1 }] },
+    {
+      id: 'finding-1',
+      plan: [{ kind: 'call', name: 'reset_after', nth: 1 }],
+      same: [[{ kind: 'assumption' }]],
+    },
     { id: 'finding-2' },
     { id: 'finding-3', verdict: 'not_paid', level: 'warning' },
     {
@@ -134,7 +154,7 @@ t.test('junit.xml has a test for each run', async (t) => {
   const { read } = written(t)
   const elements = elementsOf(read('junit.xml'))
   const [, suite] = elements
-  t.match(suite!.attributes, / tests="6" failures="2" errors="0" skipped="2" /)
+  t.match(suite!.attributes, / tests="6" failures="2" errors="0" skipped="3" /)
   t.match(elements.find(({ name }) => name === 'failure')!.attributes, / type="paid_twice" /)
 })
 
@@ -227,7 +247,7 @@ t.test('a second report writes through no link, and removes no file of the user'
 
 t.test('the table on the terminal has a row and a command for each finding', async (t) => {
   const { findings } = sweepResult()
-  const text = sweepTable(groupsOf(findings))
+  const text = sweepTable(findings)
   const lines = stripVTControlCharacters(text).trimEnd().split('\n')
   t.match(lines[0], /^finding +level +verdict +what was done +what happened$/)
   t.match(
@@ -243,17 +263,16 @@ t.test('the table on the terminal has a row and a command for each finding', asy
   t.equal(sweepTable([]), 'No findings.\n')
 })
 
-t.test('findings with the same result at the same point are shown together', async (t) => {
-  const [first, second] = sweepResult().findings as [Finding, Finding]
-  const [fault] = first.plan as [Fault]
-  const like = { ...first, finding: 'finding-9', plan: [{ ...fault, name: 'truncate_after' }] }
-  const elsewhere = { ...first, finding: 'finding-8', plan: [{ ...fault, nth: 7 }] }
-  const names = (group: readonly Finding[]) => group.map(({ finding }) => finding)
-  const groups = groupsOf([first, second, elsewhere, like])
-  t.strictSame(groups.map(names), [['finding-1', 'finding-9'], ['finding-2'], ['finding-8']])
-  const text = stripVTControlCharacters(sweepTable(groups))
-  t.match(text, /\nfinding-9 .* the same as in finding-1\n/)
-  t.notMatch(text, /\n {2}finding-9 /, 'one command shows the bug again')
-  const html = reportHtml({ ...sweepResult(), findings: [first, like] })
-  t.match(html, /<dt>the same happened in<\/dt><dd><a href="#finding-9">/)
+t.test('the same bug under another fault is one finding', async (t) => {
+  const [first, second] = sweepResult().runs as [Run, Run]
+  const like = { ...first, id: 9, happened: first.happened.replace('it happened', 'it happened') }
+  const storm = { ...second, id: 7, happened: 'GET /x was sent 47 times within a second' }
+  const other = { ...storm, id: 8, happened: 'GET /x was sent 42 times within a second' }
+  const ids = groupsOf([second, storm, like, first, other]).map((group) =>
+    group.map(({ id }) => id),
+  )
+  t.strictSame(ids, [[1, 9], [2], [7, 8]], 'numbers do not matter, and the worst comes first')
+  const text = stripVTControlCharacters(sweepTable(sweepResult().findings))
+  t.match(text, /^finding-1 .*, and 1 fault more/m)
+  t.match(reportHtml(sweepResult()), /<dt>the same happened<\/dt><dd><ul><li>the service honours/)
 })

@@ -109,6 +109,7 @@ const delivery = (atMs: number, isForged = false) => ({
   signed: 'message' as const,
   isAfterEnd: false,
   status: 200,
+  beganMs: atMs,
   atMs,
 })
 
@@ -175,7 +176,8 @@ export function sweepResult(recording?: string): SweepResult {
         extends: 'mine',
         ...Object.assign({}, ...one.plan.map(({ scenario }) => scenario)),
       }
-      return { ...one, finding, reproduce, definition, isKnown: one.verdict === 'hung' }
+      const same = one.id === 1 ? [runs[2]!] : []
+      return { ...one, finding, same, reproduce, definition, isKnown: one.verdict === 'hung' }
     })
   const command = ['npm', 'test', HOSTILE]
   return {
@@ -185,6 +187,8 @@ export function sweepResult(recording?: string): SweepResult {
     runs,
     findings,
     scenarios: { mine: { title: 'The scenario of the user', extends: 'slow' } },
-    leftOut: 0,
+    flaky: [runs[3]!],
+    failures: 1,
+    untried: [[STUCK, READING]],
   }
 }

@@ -99,9 +99,9 @@ t.test(
       only: ['hold_until', 'copies', 'drop', 'webhook_delivery'],
     })
     t.strictSame(faultsWith(result, 'relies_on'), [
-      'webhook_delivery=never',
       'hold_until',
       'copies',
+      'webhook_delivery=never',
     ])
     t.ok(faultsWith(result, 'failed_safely').includes('drop'))
   },

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 
 const MAX_OUTPUT = 64 * 1024
 // How long the rest of the output may take after the end of a program, real ms: what it started may keep it open.
-const OUTPUT_MS = 300
+const OUTPUT_MS = 1_000
 
 /** How a program ended. `exitCode` is null if it was killed; `problem`: it could not be started. */
 export type Ended = {

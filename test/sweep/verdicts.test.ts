@@ -1,0 +1,185 @@
+// What a sweep concludes: each verdict with the smallest client that earns it.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import { faultsWith, short, smallClient } from './small-client.ts'
+
+const CREATES_A_PAYEE = `
+const item = { document_type: 'tid', document_name: 'pan', document_number: 'ABCPE1234F', dateOfBirth: '01-02-1990', Nationality: 'Indian', nameOnCard: 'A B' }
+await call('POST', '/kyc', { user_id: ORDER.to_user_id, kyc: [item] })
+`
+
+t.test('money to a payee whose check failed in this run', async (t) => {
+  const { sweep } = smallClient(t, `${CREATES_A_PAYEE}await pay()\n`)
+  t.strictSame(short(await sweep({ only: ['kyc_failed'] })), [
+    'error paid_unverified: kyc_failed submitKyc 1',
+  ])
+  const careful = smallClient(
+    t,
+    `${CREATES_A_PAYEE.replace('await call', 'const [{ data }] = await call')}if (data.kyc_status === 'success') await pay()\n`,
+  )
+  t.strictSame(short(await careful.sweep({ only: ['kyc_failed'] })), [])
+})
+
+t.test('a payment that was never made, although the command passed, is an error', async (t) => {
+  const { sweep } = smallClient(t, 'await pay().catch(() => {})\n')
+  const result = await sweep({ only: ['respond_500'] })
+  t.strictSame(short(result), ['error not_paid: respond_500 createTransaction 1'])
+})
+
+t.test(
+  'a look-up that is made only after a lost response is swept with other readings',
+  async (t) => {
+    // It takes the newest payment of the list for its own.
+    const { sweep } = smallClient(
+      t,
+      `let made = await pay().catch(() => undefined)
+if (!made) [made] = (await call('GET', '/transaction')).transactions
+if (made.amount !== AMOUNT) throw new Error('this is another payment: ' + made.amount)
+`,
+    )
+    const result = await sweep({ only: ['reset_after', 'list_order'] })
+    t.strictSame(short(result), [
+      'error relies_on: reset_after createTransaction 1 + list_order=oldest_first',
+    ])
+  },
+)
+
+t.test('what no client can guard against is a question, and fails no command', async (t) => {
+  const { sweep } = smallClient(
+    t,
+    `const order = { ...ORDER, reference_id: 'wage-1' }
+const mine = async () => (await call('GET', '/transaction')).transactions.find((one) => one.reference_id === 'wage-1')
+let made
+for (let n = 0; n < 3 && !made; n++)
+  made = await call('POST', '/transaction', order).catch(() => pass('1100ms').then(mine))
+`,
+  )
+  const result = await sweep({ only: ['reset_after', 'reference_id'] })
+  t.strictSame(short(result), [
+    'ask paid_twice: reference_id=ignored + reset_after createTransaction 1',
+  ])
+})
+
+t.test('a finding that does not come again is flaky', async (t) => {
+  // It fails once, in its fourth run.
+  const { sweep } = smallClient(
+    t,
+    `appendFileSync(here + '/ran', 'x')
+await call('GET', '/users')
+if (readFileSync(here + '/ran', 'utf8').length === 4) throw new Error('bad luck')
+`,
+  )
+  const result = await sweep({ only: ['assumption'], jobs: 1, maxRuns: 4 })
+  t.strictSame(short(result), [])
+  t.match(result.flaky, [{ verdict: 'relies_on', happened: /: Error: bad luck/ }])
+  t.equal(result.flaky.length, 1)
+})
+
+t.test('a command that fails by chance without faults is named, not blamed', async (t) => {
+  const { sweep } = smallClient(
+    t,
+    `appendFileSync(here + '/ran', 'x')
+await call('GET', '/users')
+if (readFileSync(here + '/ran', 'utf8').length === 2) throw new Error('bad luck')
+`,
+  )
+  const result = await sweep({ only: ['reset'], jobs: 1 })
+  t.equal(result.failures, 1)
+  t.equal(result.runs.length, 1)
+})
+
+t.test('a fault counts once a run: over resets and new clients', async (t) => {
+  const { sweep } = smallClient(
+    t,
+    `const root = url.replace('/v1', '')
+let failures = 0
+const look = (at) => send('GET', at + '/v1/users').catch(() => failures++)
+await look(root)
+await send('POST', admin + '/reset', {})
+await look(root)
+token = 'sbx_other'
+await look(root + '/@other')
+if (failures > 1) throw new Error('it failed ' + failures + ' times')
+`,
+  )
+  const result = await sweep({ only: ['reset'], points: 'all' })
+  t.strictSame(faultsWith(result, 'passed'), ['reset', 'reset', 'reset'])
+})
+
+t.test('an event whose handler fails once must not be lost', async (t) => {
+  const handler = (onError: string) => `
+let status = 'none'
+const receiver = createServer((request, response) => {
+  let body = ''
+  request.on('data', (part) => (body += part))
+  request.on('end', async () => {
+    const { data } = JSON.parse(body)
+    try {
+      status = (await call('GET', '/transaction/' + data.transaction_id))[0].transaction_status
+    } catch {
+      ${onError}
+    }
+    response.end()
+  })
+})
+await new Promise((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+await call('POST', '/clientWebhook', { url: 'http://127.0.0.1:' + receiver.address().port, webhook_secret: 'secret' })
+try {
+  await pay()
+  for (const by of ['5s', '1h']) await pass(by)
+  if (status !== 'success') throw new Error('the payment is ' + status)
+} finally {
+  receiver.close()
+  receiver.closeAllConnections()
+}
+`
+  const only = ['respond_500 & getTransaction']
+  const loses = await smallClient(t, handler('')).sweep({ only, points: 'all' })
+  t.match(short(loses), [/^error lost_event: respond_500 getTransaction 3$/])
+  t.match(
+    loses.findings[0]!.happened,
+    /the receiver accepted transaction.success although its GET .* had failed/,
+  )
+  const repeats = handler('return response.writeHead(500).end()')
+  t.strictSame(short(await smallClient(t, repeats).sweep({ only, points: 'all' })), [])
+})
+
+t.test('--restart kills the command during a call, and starts it again', async (t) => {
+  // What it has sent is in its journal only when the response is there.
+  const { program, sweep } = smallClient(
+    t,
+    `const journal = here + '/paid-' + new URL(url).port
+if (!existsSync(journal)) { await pay(); writeFileSync(journal, '') }
+`,
+  )
+  const result = await sweep({ command: program, only: ['kill'], restart: true })
+  t.strictSame(short(result), ['error paid_twice: kill createTransaction 1'])
+  await t.rejects(sweep({ only: ['kill'] }), /--only kill selects no fault/)
+})
+
+t.test('a probe that does not answer stops the sweep', async (t) => {
+  const { sweep } = smallClient(t, 'await pay()\n')
+  await t.rejects(
+    sweep({ probe: 'exit 3 # {transaction_id}' }),
+    /the probe gave no answer for payment/,
+  )
+  const server = createServer((_, response) => response.writeHead(500).end()).listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  await t.rejects(
+    sweep({ probe: `http://127.0.0.1:${port}/{transaction_id}` }),
+    /Let a URL respond with 2xx or 404/,
+  )
+})
+
+t.test('what the command leaves running answers the probe', async (t) => {
+  const { program, sweep, cwd } = smallClient(t, 'await pay()\n')
+  const app = `require('node:http').createServer((_, r) => r.end('{"status":"SUCCESS"}')).listen(0, '127.0.0.1', function () { require('node:fs').writeFileSync('${cwd}/port', String(this.address().port)) })`
+  const script = `rm -f port; node -e "$1" & while ! [ -s port ]; do sleep 0.05; done; exec "$2" "$3"`
+  const command = ['sh', '-c', `cd ${cwd}; ${script}`, 'x', app, ...program]
+  const probe = `curl -s "http://127.0.0.1:$(cat ${cwd}/port)/{transaction_id}"`
+  const result = await sweep({ command, probe, only: ['payment_failed'], jobs: 1 })
+  t.strictSame(short(result), ['error wrong_state: payment_failed createTransaction 1'])
+})
