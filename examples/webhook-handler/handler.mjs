@@ -1,14 +1,14 @@
 // A webhook handler that survives what at-least-once delivery does: repeats and any order.
 //
 // Two rules make it so. An event is handled once, known by its `webhook-id`, which is the same on every attempt.
-// And a payment's status only moves forward, so an old event that comes late changes nothing.
+// And a payment only moves forward in time, so an old event that comes late changes nothing.
 import { createServer } from 'node:http'
 
-/** How far along each status is; `failed` beats `success`, since only a late reversal can follow a success. */
-const RANK = { pending: 0, processing: 1, success: 2, failed: 3 }
+/** Which of two events of the same instant is the later one; after both of the last two, the other one can still come. */
+const RANK = { pending: 0, processing: 1, success: 2, failed: 2 }
 
-/** What this handler believes of each payment: transaction_id -> status. A real one keeps both in its database. */
-const statuses = new Map()
+/** What this handler believes of each payment, by transaction_id. A real one keeps both in its database. */
+const payments = new Map()
 const handled = new Set()
 
 function apply(id, event) {
@@ -16,9 +16,11 @@ function apply(id, event) {
   if (handled.has(id)) return
   const [resource, status] = event.type.split('.')
   if (resource === 'transaction' && status in RANK) {
-    const known = statuses.get(event.data.transaction_id)
-    if (known === undefined || RANK[status] > RANK[known])
-      statuses.set(event.data.transaction_id, status)
+    const { transaction_id, updated_at } = event.data
+    const known = payments.get(transaction_id)
+    const isSame = updated_at === known?.updated_at
+    if (!known || (isSame ? RANK[status] > RANK[known.status] : updated_at > known.updated_at))
+      payments.set(transaction_id, { status, updated_at })
   }
   // Remembered only now: an event that could not be handled must be handled when it comes again.
   handled.add(id)
@@ -39,7 +41,7 @@ const server = createServer(async (request, response) => {
   const probe = /^\/state\/([^/?]+)$/.exec(request.url ?? '')
   if (request.method === 'GET' && probe) {
     response.setHeader('content-type', 'application/json')
-    return response.end(JSON.stringify({ status: statuses.get(probe[1]) ?? null }))
+    return response.end(JSON.stringify({ status: payments.get(probe[1])?.status ?? null }))
   }
   return response.writeHead(404).end()
 })

@@ -85,7 +85,7 @@ export const lateSuccess = assumption<boolean>({
       value: true,
     },
     never: {
-      does: 'no: such a call is 409 `invalid_transition`, and such a step of a scenario is skipped',
+      does: 'no: such a call is 422 `invalid_transition`, and such a step of a scenario is skipped',
       value: false,
     },
   },

@@ -44,7 +44,6 @@ const WebhookUrl = text(MAX_URL_LENGTH)
     error: ({ input }) => webhookUrlProblem(input as string),
   })
   .meta({
-    format: 'uri',
     pattern: URL_PATTERN,
     description:
       'An absolute http or https URL that a browser can open: its host is valid and its port is 1 to 65535.',

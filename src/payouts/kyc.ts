@@ -7,6 +7,7 @@ import { yearFirst } from '../model/formats.ts'
 import {
   badDocument,
   countryOf,
+  DOCUMENT_OF,
   type KycItem,
   type KycMetadata,
   type KycRow,
@@ -157,7 +158,7 @@ export function createKyc(context: WorldContext & { users: Users }) {
         kyc_status === 'success'
           ? latestSuccess(row) === kyc_id
           : row.created_at === row.updated_at && assumed.get(pidAndTid) === 'on_submission'
-      if (isShown) users.link(user_id, document_type === 'pid' ? { pid: kyc_id } : { tid: kyc_id })
+      if (isShown && document_type in DOCUMENT_OF) users.link(user_id, { [document_type]: kyc_id })
     },
     hintFor: (from) => hintFor(from, assumed.get(lateSuccess)),
   })

@@ -64,7 +64,11 @@ export function createLifecycle<K extends LifecycleKind, Step extends StepOf<K>>
     const reached = statusOf(announce(store.put(table, apply(row, step))).row)
     // Skipped steps do not run later, but a reversal may still follow.
     if (scheduler.isEarly(timer))
-      scheduler.cancelAll(timerKind, id, ({ status }) => !canBecome(reached, status as string))
+      scheduler.cancelAll(
+        timerKind,
+        id,
+        ({ status }, due_at) => due_at < timer.due_at || !canBecome(reached, status as string),
+      )
     return reached === step.status ? undefined : { status: reached }
   })
 

@@ -136,10 +136,11 @@ export function createScheduler({
     cancelAll(
       kind: string,
       resourceId: string,
-      isAffected: (payload: TimerRow['payload']) => boolean = () => true,
+      isAffected: (payload: TimerRow['payload'], due_at: number) => boolean = () => true,
     ) {
       for (const timer of ofResource(resourceId))
-        if (timer.kind === kind && isAffected(timer.payload)) rows.remove(timer.timer_id)
+        if (timer.kind === kind && isAffected(timer.payload, timer.due_at))
+          rows.remove(timer.timer_id)
     },
     /** Whether a timer runs before its due time, and so possibly before others of its resource. */
     isEarly: ({ due_at }: TimerRow) => due_at > clock.now(),

@@ -1,5 +1,5 @@
 import type { Assumed } from '../assumptions/readings.ts'
-import { webhookBody, webhookSignature } from '../assumptions/webhooks.ts'
+import { webhookSignature } from '../assumptions/webhooks.ts'
 import { VERSION } from '../config/package.ts'
 import type { DeliveryAttempt, DeliveryFault, StoredAttempt } from '../model/delivery.ts'
 import { maskLogText, maskText } from '../model/mask.ts'
@@ -153,7 +153,9 @@ export function createAttemptSender({
       const headers: Record<string, string> = {
         ...headersOf(SIGNATURE_SCHEMES[scheme].sign(signed, fault), number),
         // Without its envelope the body does not say what happened.
-        ...(assumed.get(webhookBody).isResource && { 'x-webhook-event': event.type }),
+        ...(!event.body.startsWith(`{"id":"${event.event_id}"`) && {
+          'x-webhook-event': event.type,
+        }),
       }
       const body = fault.body === 'truncated' ? firstHalf(whole) : whole
       const isLost = number <= (fault.lost_attempts ?? 0)

@@ -1,3 +1,4 @@
+import type { EventRow } from '../model/delivery.ts'
 import { SandboxError } from '../model/errors.ts'
 import { maskNumber } from '../model/mask.ts'
 import { createRandom, type Random } from '../runtime/random.ts'
@@ -36,6 +37,13 @@ type EventBody = {
   id: string
   type: string
   data: Record<string, unknown> & { history: Record<string, unknown> }
+  isBare?: true
+}
+
+/** The body of an event; under `webhook_body=resource` it is the resource alone. */
+function eventBodyOf({ event_id: id, type, body }: EventRow): EventBody {
+  const parsed = JSON.parse(body)
+  return parsed.id === id ? parsed : { id, type, data: parsed, isBare: true }
 }
 
 /** The leaves of a state, by path, so that two states can be compared. */
@@ -76,7 +84,8 @@ function withFreshIds(bodies: readonly EventBody[], random: Random) {
       utr: utr && maskNumber(utr),
       history: { ...body.data.history, id, client_transaction_id, partner_transaction_id, utr },
     }
-    return { event_id, type: body.type, body: JSON.stringify({ ...body, id: event_id, data }) }
+    const sent = body.isBare ? data : { ...body, id: event_id, data }
+    return { event_id, type: body.type, body: JSON.stringify(sent) }
   })
   return { transaction_id, events }
 }
@@ -106,7 +115,7 @@ export function createExplore({
       throw exploreError(
         `The transaction ${transaction_id} has ${rows.length} stored ${rows.length === 1 ? 'event' : 'events'}; explore needs at least 2. Create the webhook before the payment, then advance the clock until the payment is finished.`,
       )
-    return rows.map(({ row }) => JSON.parse(row.body))
+    return rows.map(({ row }) => eventBodyOf(row))
   }
 
   /** Gets the state of a payment from the integrator's own URL. */

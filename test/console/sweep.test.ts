@@ -14,7 +14,7 @@ t.test('a sweep.json is opened in the browser', { skip: noBrowser }, async (t) =
   await choose('sweep.json', JSON.stringify(sweep))
   const runs = page.getByRole('region', { name: 'Runs' })
   await runs.getByText('paid twice').waitFor()
-  t.match(await runs.textContent(), `all${sweep.runs}`)
+  t.match(await runs.textContent(), `all${sweep.runs.length}`)
   for (const { id, verdict, level, plan, happened, reproduce } of sweep.findings) {
     const shown = page.getByRole('region', { name: `${id}: ${verdict.replaceAll('_', ' ')}` })
     const text = (await shown.textContent())!
@@ -27,12 +27,15 @@ t.test('a sweep.json is opened in the browser', { skip: noBrowser }, async (t) =
   await go('sweep')
   await runs.getByText('paid twice').waitFor()
 
-  await choose('sweep.json', JSON.stringify({ ...sweep, left_out: 1234, findings: [] }))
+  await choose(
+    'sweep.json',
+    JSON.stringify({ ...sweep, untried: Array(1234).fill([]), findings: [] }),
+  )
   await see('No findings.')
   await see('1234')
   for (const [name, text] of [
     ['notes.json', '{"findings": 1'],
-    ['other.json', '{"runs": 1, "verdicts": {}, "findings": [{"id": "finding-1"}]}'],
+    ['other.json', '{"runs": [], "verdicts": {}, "findings": [{"id": "finding-1"}]}'],
   ] as const) {
     await choose(name, text)
     await see(`${name} is not the result of a sweep. Choose the sweep.json`)

@@ -119,7 +119,7 @@ function broken(schema: Json): Json[] {
   if (maxLength) cases.push('a'.repeat(maxLength + 1))
   if (pattern) cases.push('\u0000', '\u009f')
   if (words || 'const' in schema || (pattern && !maxLength)) cases.push('?')
-  if (schema.format) cases.push('x', 'a@b', 'http:/x', 'ftp://example.com/')
+  if (pattern) cases.push('x', 'a@b', 'http:/x', 'ftp://example.com/')
   if (minItems) cases.push([])
   if (maxItems) cases.push(Array(maxItems + 1).fill({}))
   return cases

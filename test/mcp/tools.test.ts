@@ -302,7 +302,7 @@ t.test('set_status decides payments, KYC records and bank accounts', async (t) =
     bank_accounts: [{ bank_id, bank_status: 'failed' }],
     kyc: [{ kyc_id, kyc_status: 'success' }],
   })
-  t.match(await tool('set_status', { ...failed, status: 'success' }), {
+  t.match(await tool('set_status', { ...failed, status: 'pending' }), {
     isError: true,
     text: /Rejected \(invalid_transition\)/,
   })

@@ -83,7 +83,7 @@ t.test(
     const { result } = await sweep('--only', 'reset', '--max-runs', '1', '--depth', '2')
     t.equal(result.runs.length, 1)
     t.equal(result.untried.length, 2)
-    t.equal(await runs('--only', 'reset & listUsers, respond_500', '--except', 'respond_500'), 3)
+    t.equal(await runs('--only', 'reset & GET /users, respond_500', '--except', 'respond_500'), 3)
     t.match((await text('--only', 'money')).stderr, /--only money selects no fault/)
     // The four runs that failed_safely make pairs, of which none is at the same point.
     t.equal(await runs('--only', 'reset', '--depth', '2'), 3 + 3)
@@ -184,16 +184,17 @@ t.test('--timeout, --max-retries, --probe and --unstable', async (t) => {
   const hung = await slow.sweep('--only', 'hang_after', '--timeout', '2s')
   t.strictSame(hung.result.verdicts, { hung: 1 })
   const storm = await lightClient(t, 'await patiently(pay)\n')
+  const probe = 'echo success {transaction_id} | cut -c 1-7'
+  const wrong = await storm.sweep('--only', 'payment_failed', '--probe', probe)
+  t.equal(wrong.exit, 1, wrong.stderr)
+  t.strictSame(wrong.result.verdicts, { wrong_state: 1 })
+
   const quick = await lightClient(
     t,
     "for (let n = 0; n < 4; n++) await call('GET', '/users').catch(() => {})\n",
   )
   const retries = ['--only', 'respond_500', '--points', 'first', '--max-retries']
   t.strictSame((await quick.sweep(...retries, '0')).result.verdicts, { passed: 1 })
-  const probe = 'echo success {transaction_id} | cut -c 1-7'
-  const wrong = await storm.sweep('--only', 'payment_failed', '--probe', probe)
-  t.strictSame(wrong.result.verdicts, { wrong_state: 1 })
-
   const unstable = client(
     t,
     `const isSecond = existsSync(here + '/ran')

@@ -7,9 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
+	"time"
 )
 
-const tries = 3
+const (
+	tries       = 3
+	longestWait = 2
+)
 
 // Payout is a payment to make. Reference makes it unique.
 type Payout struct {
@@ -95,6 +100,12 @@ func (p *Payouts) call(method, path string, body, result any) error {
 	}
 	defer response.Body.Close()
 	if response.StatusCode >= 300 {
+		// The next try comes no sooner than the service asks for.
+		wait, _ := strconv.Atoi(response.Header.Get("Retry-After"))
+		if wait > longestWait {
+			wait = longestWait
+		}
+		time.Sleep(time.Duration(wait) * time.Second)
 		return Rejection(response.StatusCode)
 	}
 	return json.NewDecoder(response.Body).Decode(result)

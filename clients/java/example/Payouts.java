@@ -11,6 +11,7 @@ import java.util.Map;
 /** The code to test: it makes a payment and reads its status. A real one has a JSON library. */
 public final class Payouts {
   private static final int TRIES = 3;
+  private static final long LONGEST_WAIT = 2;
   private static final HttpClient HTTP = HttpClient.newHttpClient();
   private final String url, token;
   private final Duration timeout;
@@ -72,7 +73,12 @@ public final class Payouts {
         .header("authorization", "Bearer " + token).header("content-type", "application/json")
         .method(method, HttpRequest.BodyPublishers.ofString(body)).build();
     var response = HTTP.send(request, HttpResponse.BodyHandlers.ofString());
-    if (response.statusCode() >= 300) throw new Rejection(response.statusCode(), response.body());
+    if (response.statusCode() >= 300) {
+      // The next try comes no sooner than the service asks for.
+      long asked = response.headers().firstValueAsLong("retry-after").orElse(0);
+      Thread.sleep(1000 * Math.min(asked, LONGEST_WAIT));
+      throw new Rejection(response.statusCode(), response.body());
+    }
     return PayoutSandbox.Json.read(response.body());
   }
 }

@@ -16,6 +16,7 @@ final class Lost extends RuntimeException
 final class Payouts
 {
     private const TRIES = 3;
+    private const LONGEST_WAIT = 2;
 
     public function __construct(private string $url, private string $token, private float $timeout = 5)
     {
@@ -76,6 +77,12 @@ final class Payouts
         // A response that was cut is no error for PHP: the text is just shorter.
         $response = json_decode($text, true) ?? throw new Lost('not JSON: ' . json_last_error_msg());
         $status = (int) explode(' ', $http_response_header[0])[1];
-        return $status < 300 ? $response['data'] : throw new Rejection($response['message'], $status);
+        if ($status < 300) {
+            return $response['data'];
+        }
+        // The next try comes no sooner than the service asks for.
+        $asked = preg_filter('/^retry-after: /i', '', $http_response_header);
+        sleep(min((int) end($asked), self::LONGEST_WAIT));
+        throw new Rejection($response['message'], $status);
     }
 }

@@ -1,10 +1,12 @@
 """The code to test: it makes a payment and reads its status."""
 
 import json
+import time
 import urllib.request
 from http.client import HTTPException
 
 TRIES = 3
+LONGEST_WAIT = 2
 
 
 class Payouts:
@@ -25,6 +27,8 @@ class Payouts:
             except (OSError, HTTPException, ValueError) as failure:  # not every broken response is an OSError
                 if getattr(failure, "code", 500) < 500 or attempt == TRIES:
                     raise
+                asked = getattr(failure, "headers", {}).get("retry-after", 0)
+                time.sleep(min(float(asked), LONGEST_WAIT))
 
     def status(self, payout):
         """Returns PENDING, PROCESSING, SUCCESS or FAILED."""

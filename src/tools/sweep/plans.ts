@@ -1,5 +1,5 @@
 import { ASSUMPTIONS } from '../../assumptions/readings.ts'
-import { EVENTS, OPERATIONS } from '../../scenarios/operations-and-events.ts'
+import { EVENTS, OPERATIONS, operationNamed } from '../../scenarios/operations-and-events.ts'
 import type { RuleDefinition, WebhookRuleDefinition } from '../../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../../scenarios/scenario-schema.ts'
 import { CALL_NAMES, LIFECYCLE_NAMES } from './faults.ts'
@@ -180,7 +180,7 @@ export type Choice = {
   except?: readonly string[] | undefined
 }
 
-const wordsOf = (term: string) => term.split('&').map((word) => word.trim())
+const wordsOf = (term: string) => term.split('&').map((word) => String(operationNamed(word.trim())))
 
 /** Why a word of `--only` or `--except` is wrong; `undefined` if all are right. */
 export function problemOfChoice(choice: Choice): string | undefined {

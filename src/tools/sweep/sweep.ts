@@ -6,6 +6,7 @@ import { confirmed, findingsOf, groupsOf, isFinding } from './confirm.ts'
 import { faultsOf, recoveryFaults } from './faults.ts'
 import type { Fault, Observation, Plan, Run, SweepResult } from './faults-and-findings.ts'
 import { type Judging, judge } from './judge.ts'
+import type { KeyLevel } from './observe.ts'
 import {
   byRisk,
   type Choice,
@@ -104,13 +105,18 @@ class Runner {
   readonly untried: Plan[] = []
   readonly #options: SweepOptions
   readonly #judging: Judging
-  readonly #level: 0 | 1 | 2 | 3
-  readonly #startedAt = performance.now()
+  readonly #level: KeyLevel
+  readonly #startedAt: number
   #started = 0
   #left = 0
   #found = 0
 
-  constructor(options: SweepOptions, judging: Judging, level: 0 | 1 | 2 | 3) {
+  constructor(
+    options: SweepOptions,
+    judging: Judging,
+    { level, startedAt }: { level: KeyLevel; startedAt: number },
+  ) {
+    this.#startedAt = startedAt
     this.#options = options
     this.#judging = judging
     this.#level = level
@@ -192,6 +198,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
   const { depth, maxRuns, maxTimeMs, timeoutMs, library, known } = options
   const problem = problemOfChoice(options)
   if (problem !== undefined) throw new SweepError(problem)
+  const startedAt = performance.now()
   const { level, runs: baselines, failures } = await runBaseline(options)
   const slowest = Math.max(...baselines.map(({ durationMs }) => durationMs))
   const deadlineMs = timeoutMs ?? Math.max(MIN_DEADLINE_MS, DEADLINE_FACTOR * slowest)
@@ -199,7 +206,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
   const runner = new Runner(
     options,
     { baselines, maxRetries, deadlineMs, hasProbe: probe !== undefined },
-    level,
+    { level, startedAt },
   )
   const inForce = {
     ...DEFAULT_READINGS,
