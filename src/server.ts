@@ -14,8 +14,10 @@ import { nodeCrypto } from './runtime/node-modules.ts'
 import { wallNow } from './runtime/real-time.ts'
 import { type Library, shippedLibrary } from './scenarios/library.ts'
 import type { Watch } from './scenarios/scenario-files.ts'
+import { Collector } from './tools/coverage/collector.ts'
 import type { RequestObserver } from './world/recorder.ts'
 import { type Log, openSandbox, type Sandbox, type SandboxConfig } from './world/sandbox.ts'
+import type { CoverageSource } from './world/world-deps.ts'
 
 /** A sandbox that listens. */
 export type RunningServer = {
@@ -158,11 +160,22 @@ type Content = Pick<
 export const answerMcp: McpHandler = async (request) =>
   (await import('./tools/mcp/http.ts')).answerMcp(request)
 
+/** Collects what callers meet; the report about it is loaded when it is wanted. */
+export function createCoverage(): CoverageSource {
+  const { seen, viewOf } = new Collector()
+  return {
+    seen,
+    viewOf,
+    report: async () => (await import('./tools/coverage/report.ts')).coverageOf(seen),
+  }
+}
+
 /** Opens the sandbox of these options, and its app, which does not listen yet. */
 export async function assemble(options: Options, content: Content, log: Log) {
   const { watch, file, ...parts } = content
   const sandbox = await openSandbox({
     ...parts,
+    coverage: createCoverage(),
     ...(file !== undefined && { file }),
     fsync: options.fsync,
     discardJournal: options['discard-journal'],

@@ -295,6 +295,9 @@ function createTrafficMethods(options: AdminClientOptions) {
         call('receiveWebhook', { raw: body, headers }),
     },
 
+    /** What the callers of all clients have met since the process started; no reset clears it. */
+    coverage: () => call('getCoverage'),
+
     /** The recording since the start, if `--record` is on: the text of a file for `payout-sandbox replay`. */
     recording: () => call('getRecording'),
 

@@ -2,12 +2,13 @@ import { constants } from 'node:os'
 import type { PreviousScenario } from '../active-scenario/expectations.ts'
 import { NO_CALL, programEnvironment } from '../config/environment.ts'
 import { BadOption, OPTIONS } from '../config/options.ts'
-import { countOf, printableLine } from '../model/words.ts'
+import { countOf, jsonLine, printableLine } from '../model/words.ts'
 import type { RunningServer } from '../server.ts'
 import type { Report, TestCase } from '../tools/report/report.ts'
-import type { Command } from './command.ts'
+import type { Command, Input } from './command.ts'
 import { gatherOptions, optionFlag, START_FLAGS } from './options.ts'
 import { openReport, REPORT_FLAG } from './output.ts'
+import { MIN_COVERAGE_FLAG } from './requests.ts'
 import { expectedCount, expectTable } from './scenario.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const
@@ -126,6 +127,22 @@ function execReport(
   }
 }
 
+/** Returns what prints and writes the coverage at the end, and says whether it is enough, as the flags want it. */
+async function openCoverage({ coverage: dir, 'min-coverage': least }: Input['flags']) {
+  if (dir === undefined && least === undefined) return async () => true
+  const [{ coverageText, missedGates, readGates }, { prepareReport, writeFiles }] =
+    await Promise.all([import('../tools/coverage/text.ts'), import('../tools/report/report.ts')])
+  const gates = readGates(least)
+  const file = 'coverage.json'
+  if (dir !== undefined) prepareReport(String(dir), [file], '--coverage')
+  return async ({ sandbox }: RunningServer) => {
+    const coverage = await sandbox.coverage!.report()
+    process.stderr.write(`\n${coverageText(coverage, gates)}`)
+    if (dir !== undefined) writeFiles(String(dir), { [file]: jsonLine(coverage) })
+    return missedGates(coverage, gates).length === 0
+  }
+}
+
 const LOG_LEVEL = 'warn'
 
 // The defaults of these options differ from those of `start`.
@@ -137,6 +154,11 @@ const EXEC_FLAGS: Command['flags'] = {
   memory: ['', `${OPTIONS.memory[3]} (default, unless --data is given)`],
   'log-level': optionFlag('log-level', OPTIONS['log-level'][3], LOG_LEVEL),
   ...REPORT_FLAG,
+  coverage: [
+    'DIR',
+    'folder for coverage.json: what the calls have met of all that the contract permits',
+  ],
+  ...MIN_COVERAGE_FLAG,
 }
 
 export const exec: Command = {
@@ -153,6 +175,7 @@ export const exec: Command = {
     'exec -- npm test',
     'exec --clock frozen --scenario provider-outage -- node --test',
     'exec --report report -- npm test',
+    'exec --coverage coverage --min-coverage money=80,webhooks=60 -- npm test',
     'exec --data ./run.json --log-level info -- sh -c \'curl "$PAYOUT_SANDBOX_URL/users"\'',
   ],
   takesProgram: true,
@@ -160,10 +183,11 @@ export const exec: Command = {
     if (program.length === 0)
       throw new BadOption('exec needs a program after --, such as payout-sandbox exec -- npm test')
     // The variables PORT and PAYOUT_SANDBOX_PORT are for the program, and each run starts with a new world.
-    const { report: _, ...startFlags } = flags
+    const { report: _, coverage: __, 'min-coverage': ___, ...startFlags } = flags
     const ownFlags = { port: '0', memory: flags['data'] === undefined, ...startFlags }
     const options = gatherOptions(ownFlags, env, { 'log-level': LOG_LEVEL })
     const report = openReport(flags)
+    const cover = await openCoverage(flags)
     const signals = forwardSignals()
     const { startOrExplain } = await import('./serve.ts')
     const server = await startOrExplain(options, { imposes: true })
@@ -181,8 +205,9 @@ export const exec: Command = {
     if (hasEnded && server.app.received() === 0) printError(NO_CALL)
     const scenarios = await checkExpectations(server)
     report(execReport(program, performance.now() - startedAt, code, scenarios))
+    const isCovered = await cover(server)
     await server.close()
     const isMet = scenarios.every(({ expect }) => expect.every(({ met }) => met))
-    return code === 0 && !isMet ? 1 : code
+    return code === 0 && !(isMet && isCovered) ? 1 : code
   },
 }

@@ -20,7 +20,7 @@ import { mcp } from './mcp.ts'
 import { parseArguments } from './options.ts'
 import { ignoreGoneReaders } from './output.ts'
 import { record, replay } from './replay.ts'
-import { requests } from './requests.ts'
+import { coverage, requests } from './requests.ts'
 import { assumptions, scenario } from './scenario.ts'
 import { health, start } from './start.ts'
 import { reset, snapshot, state } from './state.ts'
@@ -54,6 +54,7 @@ export const COMMANDS: readonly Command[] = [
   clock,
   reset,
   requests,
+  coverage,
   snapshot,
   state,
   trigger,

@@ -2,7 +2,7 @@ import { allPages } from '../admin/admin-client.ts'
 import type { ResponseBody } from '../admin/contract.ts'
 import { BadOption } from '../config/options.ts'
 import { type Report, reportOfOne } from '../tools/report/report.ts'
-import { CommandFailed, type Input, numberFlag, parseJsonObject } from './command.ts'
+import { type Command, CommandFailed, type Input, numberFlag, parseJsonObject } from './command.ts'
 import { openReport, REPORT_FLAG, table } from './output.ts'
 import { remoteCommand, shown } from './remote.ts'
 
@@ -166,4 +166,34 @@ export const requests = remoteCommand({
     'requests verify \'{"operation": "submitKyc"}\' \'{"operation": "createTransaction"}\'',
     'requests clear',
   ],
+})
+
+export const MIN_COVERAGE_FLAG = {
+  'min-coverage': [
+    'GROUP=PERCENT,...',
+    'least coverage of groups such as money=80,webhooks=60; exit 1 if there is less',
+  ],
+} as const satisfies Command['flags']
+
+export const coverage = remoteCommand({
+  name: 'coverage',
+  summary: 'show what the callers of a running sandbox have met',
+  subcommands: {
+    '': {
+      syntax: '',
+      description:
+        'show what the callers of all clients have met since the start, of all that the contract permits',
+      flags: MIN_COVERAGE_FLAG,
+      async run(api, _args, flags) {
+        const { coverageText, missedGates, readGates } = await import('../tools/coverage/text.ts')
+        const gates = readGates(flags['min-coverage'])
+        return shown(
+          api('getCoverage'),
+          (found) => coverageText(found, gates),
+          (found) => missedGates(found, gates).length > 0,
+        )
+      },
+    },
+  },
+  examples: ['coverage', 'coverage --min-coverage money=80,webhooks=60'],
 })

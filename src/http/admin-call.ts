@@ -42,8 +42,8 @@ export const ADMIN_TAGS = {
     ['webhooks'],
   ],
   Requests: [
-    'The request log of a client, the stream of events, and waiting for an event.',
-    ['requests', 'wait', 'events', 'record'],
+    'The request log of a client, what callers have met, the stream of events, and waiting for an event.',
+    ['requests', 'coverage', 'wait', 'events', 'record'],
   ],
 } as const satisfies Record<string, readonly [string, readonly string[]]>
 

@@ -53,6 +53,7 @@ export const ADMIN_ROUTES = {
   findRequests: 'POST /requests/find',
   countRequests: 'POST /requests/count',
   verifyRequests: 'POST /requests/verify',
+  getCoverage: 'GET /coverage',
   getRecording: 'GET /record',
   wait: 'POST /wait',
   streamEvents: 'GET /events',

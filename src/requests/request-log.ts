@@ -67,7 +67,8 @@ type RequestLogDeps = {
   budget: Budget
   /** Adds an entry to the log of all clients. */
   addToAll: (call: RequestLogEntry, era: Era) => void
-  onLogged: (call: RequestLogEntry) => void
+  /** Also gets what the entry does not keep: long bodies and responses. */
+  onLogged: (entry: RequestLogEntry, call: CompletedRequest) => void
   /** The monotonic clock for durations, ms. */
   elapsed: () => number
 }
@@ -120,7 +121,7 @@ export class RequestLog {
     }
     this.#ring.push(entry)
     this.#deps.addToAll(entry, this.#era)
-    this.#deps.onLogged(entry)
+    this.#deps.onLogged(entry, call)
   }
 
   newestFirst(): RequestLogEntry[] {

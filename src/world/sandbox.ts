@@ -11,7 +11,7 @@ import type { TimerObserver } from './recorder.ts'
 import { openSharedResources, type SharedConfig } from './shared-resources.ts'
 import { createWorld, type World } from './world.ts'
 import { RESET_PARTS, type ResetPart } from './world-content.ts'
-import type { WorldStart } from './world-deps.ts'
+import type { CoverageSource, WorldStart } from './world-deps.ts'
 
 /** The log of the server. */
 export type Log = {
@@ -34,6 +34,7 @@ export type SandboxConfig = SharedConfig & {
   autoClients: boolean
   /** Called for each timer that runs. */
   timerRan?: TimerObserver | undefined
+  coverage?: CoverageSource | undefined
   /** Called for each world before it starts. */
   worldOpened?: ((world: World) => void) | undefined
   log: Log
@@ -85,6 +86,7 @@ function createWorldMaker(config: SandboxConfig, deps: MakerDeps) {
       imposed,
       feedName: `${startedAt.toString(36)}.${++made}`,
       timerRan: config.timerRan,
+      callerView: config.coverage?.viewOf(tables),
       loadStartRows: rows.reload,
       onProfileChanged: () => clients.updateToken(name),
       log: config.log,
@@ -133,13 +135,8 @@ export async function openSandbox(config: SandboxConfig) {
   const startAssumed = new Assumed()
   startAssumed.use(startReadings(config.start, library))
 
-  const { open, add } = createWorldMaker(config, {
-    ...shared,
-    rows,
-    clients,
-    library: () => library,
-    startedAt,
-  })
+  const made = { ...shared, rows, clients, library: () => library, startedAt }
+  const { open, add } = createWorldMaker(config, made)
   for (const tables of store.worlds.values()) clients.add(open(tables))
   for (const name of fixtures.keys())
     if (!clients.all.has(name)) add(() => rows.addOfFixtures(name, ''))
@@ -161,6 +158,7 @@ export async function openSandbox(config: SandboxConfig) {
     store,
     runtime,
     recorder: config.recorder,
+    coverage: config.coverage,
     /** Whether the data file has clients that were created from other fixtures. */
     hasOtherFixtures: outdated.length > 0,
     startedAt,

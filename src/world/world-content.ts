@@ -69,6 +69,7 @@ export function createWorldContent(deps: WorldDeps, parts: Parts) {
       load()
       deps.store.afterCommit(() => {
         reload(replaced)
+        deps.callerView?.forget()
         feed.publish(kind, event)
       })
     })

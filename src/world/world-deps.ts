@@ -1,7 +1,9 @@
 import type { Totals } from '../active-scenario/rule-counters.ts'
 import type { Readings } from '../assumptions/readings.ts'
+import type { Coverage } from '../model/coverage.ts'
+import type { DeliveryRow } from '../model/delivery.ts'
 import type { FeedKind } from '../model/feed-kinds.ts'
-import type { AllRequests } from '../requests/request-log.ts'
+import type { AllRequests, CompletedRequest } from '../requests/request-log.ts'
 import type { Budget } from '../runtime/ring-buffer.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { CompiledScenario } from '../scenarios/compiled.ts'
@@ -33,6 +35,21 @@ export type Imposed = {
   readings: () => Readings
 }
 
+/** Is told what the callers of one client meet. */
+export type CallerView = {
+  called(call: CompletedRequest): void
+  delivered(row: DeliveryRow): void
+  /** The rows of the client were replaced. */
+  forget(): void
+}
+
+/** Collects what the callers of all clients have met since the start. */
+export type CoverageSource = {
+  viewOf(tables: SandboxTables): CallerView
+  seen: ReadonlySet<string>
+  report(): Promise<Coverage>
+}
+
 /** What a world is made with. */
 export type WorldDeps = {
   name: string
@@ -58,6 +75,7 @@ export type WorldDeps = {
   /** The monotonic wall clock that drives the client's clock. */
   steadyWall: () => number
   timerRan?: TimerObserver | undefined
+  callerView?: CallerView | undefined
   /** Replaces all rows by those with which the client starts. */
   loadStartRows: (tables: SandboxTables) => void
   /** Called when the client's token may have changed. */

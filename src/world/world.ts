@@ -97,12 +97,18 @@ function createSending(
   return { webhooks, deliveries, explore, inbox }
 }
 
-const createRequestLog = ({ name, logBudget, allRequests, runtime }: WorldDeps, feed: Feed) =>
+const createRequestLog = (
+  { name, logBudget, allRequests, runtime, callerView }: WorldDeps,
+  feed: Feed,
+) =>
   new RequestLog({
     budget: logBudget,
     addToAll: (call, era) => allRequests.add(name, call, era),
     elapsed: runtime.elapsed,
-    onLogged: (call) => feed.publish('request', call),
+    onLogged(entry, call) {
+      callerView?.called(call)
+      feed.publish('request', entry)
+    },
   })
 
 /** Creates one client's world: its parts, on its own tables, clock and random series. */
@@ -139,7 +145,10 @@ export function createWorld(deps: WorldDeps) {
   const sending = createSending(context, deps, {
     scenarios,
     views,
-    onChanged: (row) => publish('delivery', row),
+    onChanged(row) {
+      deps.callerView?.delivered(row)
+      publish('delivery', row)
+    },
   })
   events.on(({ type, resourceId }) => {
     if (feed.isWanted) publish('change', { type, resource_id: resourceId, at: clock.iso() })

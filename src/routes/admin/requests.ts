@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { adminCall, outlineOf } from '../../http/admin-call.ts'
+import { Coverage } from '../../model/coverage.ts'
 import { SandboxError } from '../../model/errors.ts'
 import {
   AllClients,
@@ -320,5 +321,13 @@ export const requestCalls = [
         throw await verificationError(log, match, found, expected)
       return { verified: true as const, count: found.length }
     },
+  }),
+  adminCall({
+    id: 'getCoverage',
+    summary:
+      'What the callers of all clients have met since the process started, of all that the contract permits; no reset clears it',
+    unrecorded: true,
+    response: Coverage,
+    handle: (_world, _input, { coverage }) => coverage!.report(),
   }),
 ]

@@ -85,7 +85,11 @@ function makeFolder(dir: string) {
  * Makes the folder of a report, and removes these files of an earlier report, which would be mistaken for this one. Throws
  * `BadOption` if nothing can be written there, before anything else is done.
  */
-export function prepareReport(dir: string, files: readonly string[] = [JUNIT, SUMMARY]) {
+export function prepareReport(
+  dir: string,
+  files: readonly string[] = [JUNIT, SUMMARY],
+  option = '--report',
+) {
   try {
     makeFolder(resolve(dir))
     readdirSync(dir)
@@ -93,7 +97,7 @@ export function prepareReport(dir: string, files: readonly string[] = [JUNIT, SU
     for (const name of files) removeFile(join(dir, name))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new BadOption(`--report ${dir} cannot be written (${code}); name a folder, or a new one`)
+    throw new BadOption(`${option} ${dir} cannot be written (${code}); name a folder, or a new one`)
   }
 }
 
@@ -123,11 +127,18 @@ function markdownOf({
   return body === '' ? head : `${head}\n${body}`
 }
 
+/** Writes files into a folder that was prepared. */
+export function writeFiles(dir: string, files: Readonly<Record<string, string>>) {
+  // The program that was run may have emptied the folder of its build.
+  makeFolder(resolve(dir))
+  for (const [name, text] of Object.entries(files)) replaceFile(join(dir, name), text)
+}
+
 /** Writes `junit.xml` and `summary.md` into a folder that was prepared. */
 export function writeReport(dir: string, report: Report) {
   const { title, subject, tests } = report
-  // The program that was run may have emptied the folder of its build.
-  makeFolder(resolve(dir))
-  replaceFile(join(dir, JUNIT), junitXml(`${title}: ${subject}`, tests))
-  replaceFile(join(dir, SUMMARY), markdownOf(report))
+  writeFiles(dir, {
+    [JUNIT]: junitXml(`${title}: ${subject}`, tests),
+    [SUMMARY]: markdownOf(report),
+  })
 }

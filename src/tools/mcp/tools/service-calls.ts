@@ -86,6 +86,8 @@ const callService = defineTool({
       )
     const text = body === undefined ? undefined : JSON.stringify(body)
     const sent = {
+      // The coverage of callers leaves it out.
+      'user-agent': 'payout-sandbox',
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(text !== undefined && {
         'content-type': 'application/json',

@@ -1,0 +1,33 @@
+import * as z from 'zod'
+import { BASES } from '../assumptions/assumption.ts'
+
+/** What a behaviour is about; each has its own minimum. */
+const Group = z.enum(['calls', 'money', 'kyc', 'accounts', 'webhooks', 'lists', 'readings'])
+export const COVERAGE_GROUPS = Group.options
+export type CoverageGroup = z.infer<typeof Group>
+
+const CoverageItem = z.strictObject({
+  subject: z.string().describe('An operation, event, assumption or resource.'),
+  behaviour: z.string(),
+  met: z.boolean(),
+  shown_by: z.string().describe('A scenario, magic value or call that shows it.'),
+  basis: z.enum(BASES).optional().describe('Of a reading: what its default rests on.'),
+  measurable: z.boolean().optional().describe('Of a reading: whether conform can measure it.'),
+})
+export type CoverageItem = z.infer<typeof CoverageItem>
+
+/** Which behaviours the callers of all clients have met since the process started. */
+export const Coverage = z
+  .strictObject({
+    groups: z.array(
+      z.strictObject({
+        group: Group,
+        met: z.int(),
+        total: z.int(),
+        percent: z.int().describe('Rounded down; 0 without items.'),
+        items: z.array(CoverageItem),
+      }),
+    ),
+  })
+  .meta({ id: 'CoverageResponse' })
+export type Coverage = z.infer<typeof Coverage>
