@@ -1,0 +1,209 @@
+import { PAGED_LISTS } from '../../assumptions/assumption.ts'
+import type { CoverageGroup } from '../../model/coverage.ts'
+import type { DeliveryRow } from '../../model/delivery.ts'
+import { ERRORS, type ErrorCode } from '../../model/errors.ts'
+import {
+  canTransition,
+  FIRST_STATUSES,
+  type LifecycleKind,
+  PaymentStatus,
+} from '../../model/payment.ts'
+import type { CompletedRequest } from '../../requests/request-log.ts'
+import type { SandboxTables } from '../../tables/tables.ts'
+import type { CallerView } from '../../world/world-deps.ts'
+
+/** The resources that have statuses: their group, their name in a report, and their statuses. */
+export const RESOURCES = {
+  transaction: { group: 'money', noun: 'payment', statuses: PaymentStatus.options },
+  kyc: { group: 'kyc', noun: 'KYC record', statuses: FIRST_STATUSES.kyc },
+  bank: { group: 'accounts', noun: 'bank account', statuses: FIRST_STATUSES.bank },
+} as const satisfies Record<
+  LifecycleKind,
+  { group: CoverageGroup; noun: string; statuses: readonly string[] }
+>
+
+export const isLifecycle = (word: string): word is LifecycleKind => Object.hasOwn(RESOURCES, word)
+
+/** What a caller can meet besides error codes. */
+export const MET = {
+  success: '2xx',
+  silent: 'no response',
+  lost: 'connection lost',
+  broken: 'broken body',
+  accepted: 'accepted',
+  repeated: 'repeated',
+  late: 'late',
+  disorder: 'out of order',
+  nextPage: 'a page after the first',
+  lastPage: 'the last of several pages',
+} as const
+
+/** Identifies a behaviour in the set of those that were met. */
+export const factOf = (group: CoverageGroup, subject: string, behaviour: string): string =>
+  `${group} ${subject}: ${behaviour}`
+
+// What an error is whose body does not say it: that of a scenario, or of other readings of `error_body`.
+const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
+  400: 'validation_failed',
+  401: 'unauthorized',
+  403: 'client_inactive',
+  404: 'not_found',
+  429: 'rate_limited',
+  500: 'injected_error',
+  502: 'bad_gateway',
+  503: 'service_unavailable',
+  504: 'gateway_timeout',
+}
+
+// Only views of one resource are searched: the account inside a payment is as old as the payment.
+const TRANSACTION = /"transaction_id":"([^"]+)".*?"transaction_status":"(\w+)"/g
+const KYC = /"kyc_id":"([^"]+)".*?"kyc_status":"(\w+)"/g
+const BANK = /"bank_id":"([^"]+)".*?"bank_status":"(\w+)"/g
+const HISTORY = /"id":"([^"]+)","client_id".*?"status":"([A-Z]+)"/g
+const SHOWN: Readonly<Record<string, readonly [LifecycleKind, RegExp]>> = {
+  createTransaction: ['transaction', TRANSACTION],
+  getTransaction: ['transaction', TRANSACTION],
+  listTransactions: ['transaction', TRANSACTION],
+  listTransactionHistory: ['transaction', HISTORY],
+  listUserTransactionHistory: ['transaction', HISTORY],
+  submitKyc: ['kyc', KYC],
+  getKyc: ['kyc', KYC],
+  addBankAccount: ['bank', BANK],
+  listBankAccounts: ['bank', BANK],
+}
+const TOTAL = /"total_\w+":(\d+).*?"limit":(\d+)/
+const A_ROW = /"(?:user_id|transaction_id|client_transaction_id)":"/
+
+// The words of other readings of `status_words`.
+const OTHER_WORDS: Readonly<Record<string, string>> = {
+  verified: 'success',
+  in_progress: 'pending',
+  rejected: 'failed',
+}
+const RANKS = ['pending', 'processing', 'success', 'failed']
+
+// An event that arrives this long after its change is late, ms of the client's time.
+const LATE_MS = 5_000
+// Statuses and events are remembered for the newest resources only.
+const MAX_REMEMBERED = 10_000
+// A longer response is a list of which the first rows say enough.
+const MAX_READ = 65_536
+
+/** Whether a page of the sandbox, or a tool of an agent, made a call. */
+const isOwnCall = ({ headers }: CompletedRequest) =>
+  headers['user-agent'] === 'payout-sandbox' || headers['sec-fetch-site'] === 'same-origin'
+
+function outcomeOf({ status, fault, response }: CompletedRequest): string {
+  if (status === undefined) return fault === 'reset' || fault === 'empty' ? MET.lost : MET.silent
+  if (fault !== undefined) return MET.broken
+  if (status < 300) return MET.success
+  const code = /"error":"(\w+)"/.exec(response)?.[1]
+  if (code !== undefined && Object.hasOwn(ERRORS, code)) return code
+  return CODE_OF_STATUS[status] ?? `HTTP ${status}`
+}
+
+/**
+ * Collects which behaviours the callers of all clients meet. A few words are kept for each kind of behaviour, and one
+ * status for each of the newest resources, so it is always on; a reset of a client removes nothing.
+ */
+export class Collector {
+  readonly #seen = new Set<string>()
+  // The newest last.
+  readonly #remembered = new Map<string, string | number>()
+  #epochs = 0
+
+  /** The behaviours that were met: results of `factOf`. */
+  get seen(): ReadonlySet<string> {
+    return this.#seen
+  }
+
+  /** Returns what is told of the calls and events of one client. */
+  viewOf = (tables: SandboxTables): CallerView => {
+    // After a reset the same ids name other resources.
+    let epoch = ++this.#epochs
+    return {
+      called: (call) => {
+        if (call.operation !== undefined && !isOwnCall(call))
+          this.#called(call, call.operation, epoch, tables)
+      },
+      delivered: (row) => this.#delivered(row, epoch),
+      forget: () => {
+        epoch = ++this.#epochs
+      },
+    }
+  }
+
+  #note(group: CoverageGroup, subject: string, behaviour: string) {
+    this.#seen.add(factOf(group, subject, behaviour))
+  }
+
+  #remember(id: string, value: string | number) {
+    this.#remembered.delete(id)
+    this.#remembered.set(id, value)
+    if (this.#remembered.size > MAX_REMEMBERED)
+      this.#remembered.delete(this.#remembered.keys().next().value!)
+  }
+
+  #called(call: CompletedRequest, operation: string, epoch: number, tables: SandboxTables) {
+    const outcome = outcomeOf(call)
+    this.#note('calls', operation, outcome)
+    if (outcome !== MET.success || call.method === 'HEAD') return
+    const text = call.response.slice(0, MAX_READ)
+    const shown = SHOWN[operation]
+    if (shown) {
+      const [kind, pattern] = shown
+      for (const [, id, word] of text.matchAll(pattern)) {
+        const payment =
+          pattern === HISTORY ? tables.tables.payments.first('history', id!)?.row : undefined
+        this.#shown(kind, payment?.transaction_id ?? id!, word!, epoch)
+      }
+    }
+    const page = Number(/[?&]page=(\d+)/.exec(call.url)?.[1] ?? 1)
+    if (page < 2 || !PAGED_LISTS.includes(operation) || !A_ROW.test(text)) return
+    this.#note('lists', operation, MET.nextPage)
+    const [, total, limit] = TOTAL.exec(text) ?? []
+    if (Math.ceil(Number(total) / Number(limit)) === page)
+      this.#note('lists', operation, MET.lastPage)
+  }
+
+  /** A response or an event has shown a status. */
+  #shown(kind: LifecycleKind, id: string, word: string, epoch: number) {
+    const { group, noun, statuses } = RESOURCES[kind]
+    const status = kind === 'transaction' ? word.toUpperCase() : (OTHER_WORDS[word] ?? word)
+    const key = `${epoch} ${kind} ${id}`
+    const last = this.#remembered.get(key) as string | undefined
+    if (status === last || !statuses.some((known) => known === status)) return
+    this.#note(group, noun, status)
+    // An event that comes late shows an earlier status, and no transition.
+    if (last !== undefined && !canTransition(kind, last, status)) return
+    if (last !== undefined) this.#note(group, noun, `${last} to ${status}`)
+    this.#remember(key, status)
+  }
+
+  #delivered(
+    { status, event, event_id, resource_id, created_at, ...row }: DeliveryRow,
+    epoch: number,
+  ) {
+    const attempt = row.attempts.at(-1)
+    if (status !== 'delivered' || !attempt?.ok) return
+    // The sandbox's own receiver is no receiver of the caller.
+    if (attempt.url.includes('/__admin/webhooks/inbox')) return
+    const { signature, timestamp, body } = row.fault ?? {}
+    // To accept what cannot be verified proves nothing.
+    if (signature ?? timestamp ?? body) return
+    this.#note('webhooks', event, MET.accepted)
+    const eventKey = `${epoch} ${event_id}`
+    if (this.#remembered.has(eventKey)) return this.#note('webhooks', event, MET.repeated)
+    this.#remember(eventKey, 1)
+    if (Date.parse(attempt.at) - Date.parse(created_at) >= LATE_MS)
+      this.#note('webhooks', event, MET.late)
+    const [kind, word] = event.split('.') as [string, string]
+    if (!isLifecycle(kind)) return
+    const orderKey = `${epoch} order ${resource_id}`
+    const rank = RANKS.indexOf(word)
+    if (rank < Number(this.#remembered.get(orderKey) ?? 0))
+      this.#note('webhooks', event, MET.disorder)
+    else this.#remember(orderKey, rank)
+    this.#shown(kind, resource_id, word, epoch)
+  }
+}

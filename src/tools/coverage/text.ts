@@ -1,0 +1,63 @@
+import { BadOption } from '../../config/options.ts'
+import { COVERAGE_GROUPS, type Coverage, type CoverageGroup } from '../../model/coverage.ts'
+
+/** The first of some names, and how many more there are. */
+const namesText = ([first, second, ...more]: readonly string[]): string => {
+  if (first === undefined || second === undefined) return first ?? '-'
+  return more.length === 0 ? `${first}, ${second}` : `${first} + ${more.length + 1}`
+}
+
+function alignedText(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]!.map((_, i) => Math.max(...rows.map((row) => row[i]!.length)))
+  const lines = rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i]!)).join('  '))
+  return lines.map((line) => `${line.trimEnd()}\n`).join('')
+}
+
+/** The least percentage of each group that a caller wants. */
+export type Gates = ReadonlyMap<CoverageGroup, number>
+
+/** Reads gates such as `money=80,webhooks=60`; none if there is no value. Throws `BadOption`. */
+export function readGates(value: unknown): Gates {
+  const parts = value === undefined ? [] : String(value).split(',')
+  return new Map(
+    parts.map((part) => {
+      const [, name, percent] = /^\s*(\w+)=(\d{1,3})\s*$/.exec(part) ?? []
+      const group = COVERAGE_GROUPS.find((one) => one === name)
+      if (group && Number(percent) <= 100) return [group, Number(percent)]
+      throw new BadOption(
+        `--min-coverage takes percentages of groups, such as money=80,webhooks=60, not ${JSON.stringify(part)}; the groups are ${COVERAGE_GROUPS.join(', ')}`,
+      )
+    }),
+  )
+}
+
+/** One sentence for each group that has less than its gate asks for. */
+export const missedGates = ({ groups }: Coverage, gates: Gates): string[] =>
+  groups
+    .filter(({ group, percent }) => percent < (gates.get(group) ?? 0))
+    .map(
+      ({ group, met, total, percent }) =>
+        `the coverage of ${group} is ${percent} % (${met} of ${total}), and --min-coverage asks for ${gates.get(group)} %`,
+    )
+
+/** The coverage as people read it: the groups; each behaviour, who met it and what would show the rest; the missed gates. */
+export function coverageText(coverage: Coverage, gates: Gates = new Map()): string {
+  const { groups } = coverage
+  const counts = groups.map(({ group, met, total, percent }) => [
+    group,
+    `${met} of ${total}`,
+    `${percent} %`,
+  ])
+  const rows = groups.flatMap(({ group, items }) =>
+    [...new Set(items.map(({ behaviour }) => behaviour))].map((behaviour) => {
+      const same = items.filter((one) => one.behaviour === behaviour)
+      const namesOf = (met: boolean) =>
+        namesText(same.filter((one) => one.met === met).map(({ subject }) => subject))
+      const shownBy = same.find(({ met }) => !met)?.shown_by ?? ''
+      return [group, behaviour, namesOf(true), namesOf(false), shownBy]
+    }),
+  )
+  const head = ['group', 'behaviour', 'met', 'not met', 'what shows it']
+  const missed = missedGates(coverage, gates).map((line) => `\n${line}\n`)
+  return `${alignedText(counts)}\n${alignedText([head, ...rows])}${missed.join('')}`
+}

@@ -1,0 +1,57 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { Coverage } from '../../src/model/coverage.ts'
+import { run, serve } from './program.ts'
+
+const program = (path: string) => [
+  '--',
+  process.execPath,
+  '--input-type=module',
+  '-e',
+  `await fetch(process.env.PAYOUT_SANDBOX_URL + '${path}')`,
+]
+
+t.test('exec prints and writes what the program has met, and its gates fail it', async (t) => {
+  const cwd = t.testdir({})
+  const users = program('/users?page=2')
+  const args = ['exec', '--coverage', 'out/cov', '--min-coverage', 'lists=12,calls=0']
+  const enough = await run([...args, ...users], { cwd })
+  t.match(enough, { code: 0, stdout: '', stderr: /\nlists +1 of 8 +12 %\n/ })
+  t.match(enough.stderr, /calls +rate_limited +- +createUser \+ 15 +the scenario rate-limited\n/)
+  const { groups } = Coverage.parse(
+    JSON.parse(readFileSync(join(cwd, 'out/cov/coverage.json'), 'utf8')),
+  )
+  t.match(groups[5], { group: 'lists', met: 1, total: 8, percent: 12 })
+  const few = await run(['exec', '--min-coverage', 'money=80,lists=13', ...users], { cwd })
+  t.match(few, {
+    code: 1,
+    stderr:
+      /\nthe coverage of money is 0 % \(0 of 10\), and --min-coverage asks for 80 %\n\nthe coverage of lists is 12 % \(1 of 8\), and/,
+  })
+  const failed = await run(['exec', '--min-coverage', 'money=80', '--', 'sh', '-c', 'exit 7'])
+  t.equal(failed.code, 7, 'the exit code of the program is kept')
+  t.notMatch((await run(['exec', ...users], { cwd })).stderr, 'group')
+})
+
+t.test('wrong gates and folders are said before the program runs', async (t) => {
+  const cwd = t.testdir({ file: '' })
+  for (const gate of ['money', 'cash=1', 'money=101'])
+    t.match(await run(['exec', '--min-coverage', gate, '--', 'touch', 'ran'], { cwd }), {
+      code: 2,
+      stderr:
+        'payout-sandbox: --min-coverage takes percentages of groups, such as money=80,webhooks=60, not',
+    })
+  const folder = await run(['exec', '--coverage', 'file', '--', 'touch', 'ran'], { cwd })
+  t.match(folder, { code: 2, stderr: '--coverage file cannot be written' })
+  t.notOk(existsSync(join(cwd, 'ran')))
+})
+
+t.test('coverage shows that of a running sandbox', async (t) => {
+  const { url } = await serve(t)
+  await fetch(`${url}/users?page=2`)
+  t.match(await run(['coverage', '--url', url]), { code: 0, stdout: /\nlists +1 of 8 / })
+  const gated = await run(['coverage', '--url', url, '--min-coverage', 'lists=13', '--json'])
+  t.equal(gated.code, 1)
+  t.equal(Coverage.parse(JSON.parse(gated.stdout)).groups.length, 7)
+})
