@@ -70,6 +70,7 @@ const llmsText = () =>
     '',
     '- [Schema of scenario files](scenarios/scenario.schema.json): JSON Schema',
     '- [Schema of sweep.json](docs/sweep.schema.json): JSON Schema',
+    '- [Schema of coverage.json](docs/coverage.schema.json): JSON Schema',
     '- `payout-sandbox openapi`: the contract of the service; `payout-sandbox openapi --admin`: the admin API',
     '',
   ].join('\n')

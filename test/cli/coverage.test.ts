@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { Coverage } from '../../src/model/coverage.ts'
+import { hold, pathOf } from '../held-page.ts'
 import { run, serve } from './program.ts'
 
 const program = (path: string) => [
@@ -54,4 +55,17 @@ t.test('coverage shows that of a running sandbox', async (t) => {
   const gated = await run(['coverage', '--url', url, '--min-coverage', 'lists=13', '--json'])
   t.equal(gated.code, 1)
   t.equal(Coverage.parse(JSON.parse(gated.stdout)).groups.length, 7)
+})
+
+t.test('docs/coverage.md shows the tables of the example', async (t) => {
+  const cwd = join(t.testdir(), 'sweep')
+  cpSync(pathOf('examples/sweep'), cwd, { recursive: true })
+  copyFileSync(join(cwd, 'mended.mjs'), join(cwd, 'payouts.mjs'))
+  const node = [process.execPath, 'payouts.test.mjs']
+  const { stderr } = await run(
+    ['exec', '--clock-speed', '1000', '--coverage', 'c', '--', ...node],
+    { cwd },
+  )
+  const shown = stderr.split('\n').filter((line) => /^(group|money)|of \d|^$/.test(line))
+  hold(t, 'docs/coverage.md', 'table', `\`\`\`text\n${shown.join('\n').trim()}\n\`\`\`\n`)
 })

@@ -136,6 +136,8 @@ t.test('mcp ends with its agent, whatever is in flight', async (t) => {
     body: JSON.stringify(arrived),
   })
   t.equal(waited.status, 200)
+  const covered = await (await fetch(`${adminUrl}/coverage`)).json()
+  t.equal(covered.groups[0].met, 0, 'a call of an agent is none of a caller')
   child.stdin.end()
   const [code] = await once(child, 'exit', { signal: AbortSignal.timeout(10_000) })
   t.equal(code, 0)

@@ -18,6 +18,7 @@ const NOT_PLAYED = [
   'resumeClock',
   'setClockSpeed',
   'exploreWebhooks',
+  'getCoverage',
   'getRecording',
   'streamEvents',
 ]

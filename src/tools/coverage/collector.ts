@@ -72,7 +72,6 @@ const SHOWN: Readonly<Record<string, readonly [LifecycleKind, RegExp]>> = {
   listBankAccounts: ['bank', BANK],
 }
 const TOTAL = /"total_\w+":(\d+).*?"limit":(\d+)/
-const A_ROW = /"(?:user_id|transaction_id|client_transaction_id)":"/
 
 // The words of other readings of `status_words`.
 const OTHER_WORDS: Readonly<Record<string, string>> = {
@@ -107,15 +106,11 @@ function outcomeOf({ status, fault, response }: CompletedRequest): string {
  * status for each of the newest resources, so it is always on; a reset of a client removes nothing.
  */
 export class Collector {
-  readonly #seen = new Set<string>()
+  /** The behaviours that were met: results of `factOf`. */
+  readonly seen = new Set<string>()
   // The newest last.
   readonly #remembered = new Map<string, string | number>()
   #epochs = 0
-
-  /** The behaviours that were met: results of `factOf`. */
-  get seen(): ReadonlySet<string> {
-    return this.#seen
-  }
 
   /** Returns what is told of the calls and events of one client. */
   viewOf = (tables: SandboxTables): CallerView => {
@@ -134,7 +129,7 @@ export class Collector {
   }
 
   #note(group: CoverageGroup, subject: string, behaviour: string) {
-    this.#seen.add(factOf(group, subject, behaviour))
+    this.seen.add(factOf(group, subject, behaviour))
   }
 
   #remember(id: string, value: string | number) {
@@ -159,11 +154,11 @@ export class Collector {
       }
     }
     const page = Number(/[?&]page=(\d+)/.exec(call.url)?.[1] ?? 1)
-    if (page < 2 || !PAGED_LISTS.includes(operation) || !A_ROW.test(text)) return
-    this.#note('lists', operation, MET.nextPage)
+    if (page < 2 || !PAGED_LISTS.includes(operation)) return
     const [, total, limit] = TOTAL.exec(text) ?? []
-    if (Math.ceil(Number(total) / Number(limit)) === page)
-      this.#note('lists', operation, MET.lastPage)
+    const pages = Math.ceil(Number(total) / Number(limit))
+    if (page <= pages) this.#note('lists', operation, MET.nextPage)
+    if (page === pages) this.#note('lists', operation, MET.lastPage)
   }
 
   /** A response or an event has shown a status. */

@@ -150,7 +150,7 @@ function readingItems(seen: ReadonlySet<string>, tried: ReadonlySet<string>): It
       const reason = NOT_MEASURABLE[name]
       return {
         subject: name,
-        behaviour: `each reading (default: ${basis}${reason ? ', not measurable' : ''})`,
+        behaviour: `default: ${basis}${reason ? ', not measurable' : ''}`,
         // The runs without a fault have one of them.
         met: all.length > 1 && untried.length <= 1,
         shown_by: `${all.length > 1 ? 'payout-sandbox sweep --only assumption' : 'the provider'}${reason ? '' : ', or payout-sandbox conform'}`,
