@@ -70,7 +70,7 @@ export class CurrentScenario {
 
   set(choice: Choice, startedAs: string = this.#start.scenario) {
     const activated_at = this.#clock.iso()
-    this.#store.put('settings', { name: 'scenario', value: { ...choice, startedAs, activated_at } })
+    this.#store.put('settings', { name: 'scenario', value: { ...choice, activated_at, startedAs } })
   }
 
   /** When the active scenario was activated, client's time in ms. */

@@ -28,7 +28,7 @@ t.test('exec prints and writes what the program has met, and its gates fail it',
   t.match(few, {
     code: 1,
     stderr:
-      /\nthe coverage of money is 0 % \(0 of 10\), and --min-coverage asks for 80 %\n\nthe coverage of lists is 12 % \(1 of 8\), and/,
+      /\nthe coverage of money is 0 % \(0 of 11\), and --min-coverage asks for 80 %\n\nthe coverage of lists is 12 % \(1 of 8\), and/,
   })
   const failed = await run(['exec', '--min-coverage', 'money=80', '--', 'sh', '-c', 'exit 7'])
   t.equal(failed.code, 7, 'the exit code of the program is kept')

@@ -136,8 +136,10 @@ t.test('mcp ends with its agent, whatever is in flight', async (t) => {
     body: JSON.stringify(arrived),
   })
   t.equal(waited.status, 200)
-  const covered = await (await fetch(`${adminUrl}/coverage`)).json()
-  t.equal(covered.groups[0].met, 0, 'a call of an agent is none of a caller')
+  const covered = (await (await fetch(`${adminUrl}/coverage`)).json()) as {
+    groups: { met: number }[]
+  }
+  t.equal(covered.groups[0]!.met, 0, 'a call of an agent is none of a caller')
   child.stdin.end()
   const [code] = await once(child, 'exit', { signal: AbortSignal.timeout(10_000) })
   t.equal(code, 0)
@@ -176,7 +178,7 @@ t.test('run_sweep finds the bugs of the example, and says how to see them again'
     command: ['node', 'payouts.test.mjs'],
     clock: 'frozen',
     only: ['reset_after'],
-    budget: '50s',
+    max_time: '50s',
   })
   t.match(text, `The report is in ${join(cwd, 'sweep-report')}\n`)
   const [, folder] = /--scenarios (\S+) --scenario/.exec(text) ?? []

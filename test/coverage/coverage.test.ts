@@ -50,6 +50,22 @@ t.test('what shows a status or a transition does, whatever client it is', async 
   t.notMatch(await met(box, 'kyc'), ' to ', 'what nobody reads was not met')
   await box.get(`/@a/v1/kyc/${KABIR}`)
   await box.get(`/@a/v1/bank/${ROHAN}`)
+  const steps = (first: string, then: string) => [{ status: first }, { status: then, after: '5s' }]
+  await box.post('/__admin/rules', {
+    when: { operation: 'POST /transaction' },
+    then: { transaction: [{ status: 'PENDING' }, ...steps('FAILED', 'SUCCESS')] },
+  })
+  await box.post('/__admin/rules', {
+    when: { operation: 'POST /kyc' },
+    then: { kyc: steps('failed', 'success') },
+  })
+  await box.pay()
+  await box.post('/v1/kyc', { user_id: KABIR, kyc: [PAN] })
+  for (const by of ['0s', '5s']) {
+    await box.advance(by)
+    await box.get('/v1/transaction/history', TOKEN)
+    await box.get(`/v1/kyc/${KABIR}`)
+  }
   for (const group of ['money', 'kyc', 'accounts'] as const)
     t.equal(groupOf(await coverage(box), group).percent, 100, group)
 })

@@ -170,7 +170,7 @@ export class Collector {
     if (status === last || !statuses.some((known) => known === status)) return
     this.#note(group, noun, status)
     // An event that comes late shows an earlier status, and no transition.
-    if (last !== undefined && !canTransition(kind, last, status)) return
+    if (last !== undefined && !canTransition(kind, last, status, true)) return
     if (last !== undefined) this.#note(group, noun, `${last} to ${status}`)
     this.#remember(key, status)
   }

@@ -79,6 +79,7 @@ const STATUSES_SHOWN: Readonly<Record<LifecycleKind, Readonly<Record<string, str
     'PENDING to FAILED': `the amount 100.93: ${AT_ONCE}`,
     'PROCESSING to SUCCESS': 'the history 1 s and 5 s after the payment',
     'PROCESSING to FAILED': 'the amount 100.93: the history after 1 s and 5 s',
+    'FAILED to SUCCESS': 'a rule with the steps FAILED and SUCCESS',
     'SUCCESS to FAILED': 'the amount 100.96 after 3 s and 10 s, or the scenario late-reversals',
   },
   kyc: {
@@ -87,6 +88,7 @@ const STATUSES_SHOWN: Readonly<Record<LifecycleKind, Readonly<Record<string, str
     failed: 'the PAN XXXPX0003A',
     'pending to success': `the Aadhaar 999999990019: ${AT_ONCE}`,
     'pending to failed': `the Aadhaar 999999990026: ${AT_ONCE}`,
+    'failed to success': 'a rule with the steps failed and success',
   },
   bank: {
     pending: 'the account 999900000006',
@@ -101,7 +103,7 @@ const STATUSES_SHOWN: Readonly<Record<LifecycleKind, Readonly<Record<string, str
 function statusItems(kind: LifecycleKind): Item[] {
   const { noun, statuses } = RESOURCES[kind]
   const transitions = statuses.flatMap((from) =>
-    nextStatuses(kind, from).map((to) => `${from} to ${to}`),
+    nextStatuses(kind, from, true).map((to) => `${from} to ${to}`),
   )
   return [...statuses, ...transitions].map((behaviour) => ({
     subject: noun,
@@ -122,7 +124,7 @@ function eventItems(event: string): Item[] {
     item(MET.late, 'a webhook rule with delay: 5s'),
   ]
   const status = kind === 'transaction' ? word.toUpperCase() : word
-  if (!isLifecycle(kind) || nextStatuses(kind, status).length === 0) return items
+  if (!isLifecycle(kind) || nextStatuses(kind, status, true).length === 0) return items
   const rule = `a webhook rule with hold_until: ${kind}.failed`
   return [...items, item(MET.disorder, word === 'pending' ? 'the scenario webhook-disorder' : rule)]
 }
