@@ -24,13 +24,13 @@ export class CurrentScenario {
   readonly #store: SandboxTables
   readonly #library: () => Library
   readonly #start: StartScenario
-  readonly #clock: Pick<Clock, 'iso' | 'now'>
+  readonly #clock: Pick<Clock, 'now'>
 
   constructor(
     store: SandboxTables,
     library: () => Library,
     start: StartScenario,
-    clock: Pick<Clock, 'iso' | 'now'>,
+    clock: Pick<Clock, 'now'>,
   ) {
     this.#clock = clock
     this.#store = store
@@ -68,8 +68,8 @@ export class CurrentScenario {
     return canCompile(this.#library(), this.choice)
   }
 
-  set(choice: Choice, startedAs: string = this.#start.scenario) {
-    const activated_at = this.#clock.iso()
+  set(choice: Choice, startedAs: string = this.#start.scenario, now = this.#clock.now()) {
+    const activated_at = new Date(now).toISOString()
     this.#store.put('settings', { name: 'scenario', value: { ...choice, activated_at, startedAs } })
   }
 
@@ -80,9 +80,9 @@ export class CurrentScenario {
   }
 
   /** Chooses the start scenario. What takes its place is chosen only until it exists again. */
-  reset() {
+  reset(now?: number) {
     const { startChoice } = this
-    this.set(startChoice, startChoice.name)
+    this.set(startChoice, startChoice.name, now)
   }
 
   /** Returns a scenario of the library. Throws `not_found` if no scenario has this name. */

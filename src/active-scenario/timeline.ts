@@ -70,7 +70,7 @@ export class Timeline {
 
   /** Activates the start scenario, and starts all timelines; `from` is the time to which the clock is about to be set. */
   restart(from?: number) {
-    this.#activate(this.#deps.scenarios.reset, true, from)
+    this.#activate(() => this.#deps.scenarios.reset(from), true, from)
   }
 
   #activate(setScenario: () => void, isStart: boolean, from?: number) {

@@ -241,10 +241,10 @@ export class Scenarios {
   }
 
   /** Activates the start scenario and removes all pushed rules and counters. */
-  reset = () => {
+  reset = (now?: number) => {
     this.#pushed.clear()
     this.#counters.remove()
-    this.#current.reset()
+    this.#current.reset(now)
     this.reload()
   }
 

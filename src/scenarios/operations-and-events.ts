@@ -20,7 +20,7 @@ export const OPERATIONS = [
 export type OperationId = (typeof OPERATIONS)[number]
 
 /** The method and path of each operation, as the contract names it. */
-export const ENDPOINT_OF: Readonly<Record<OperationId, string>> = {
+export const ENDPOINT_OF = {
   createUser: 'POST /user',
   getUser: 'GET /user/:userId',
   listUsers: 'GET /users',
@@ -37,8 +37,9 @@ export const ENDPOINT_OF: Readonly<Record<OperationId, string>> = {
   createWebhook: 'POST /clientWebhook',
   getWebhook: 'GET /clientWebhook',
   updateWebhook: 'PUT /clientWebhook',
-}
-export const ENDPOINTS = Object.values(ENDPOINT_OF) as [string, ...string[]]
+} as const satisfies Record<OperationId, string>
+type EndpointName = (typeof ENDPOINT_OF)[OperationId]
+export const ENDPOINTS = Object.values(ENDPOINT_OF) as [EndpointName, ...EndpointName[]]
 
 /** The operationId of an endpoint such as `POST /kyc`; any other value as it is. */
 export function operationNamed(value: unknown): unknown {

@@ -414,6 +414,7 @@ const REMOTE_CALLS: readonly (readonly [string, ...string[]])[] = [
   ['assumptions', 'set', 'list_order=oldest_first'],
   ['clock', 'advance', '2d'],
   ['requests'],
+  ['coverage'],
   ['snapshot', 'save', 'one'],
   ['deliveries'],
   ['trigger', 'webhook.test'],

@@ -196,7 +196,7 @@ t.test('a bad option ends with 2 and says what it takes', async (t) => {
     [['--help=no'], /--help takes no value, not "no"/],
     [['clock', 'show', '--json=false'], /--json takes no value/],
     [['reset', '--all=false'], /--all takes no value/],
-    [['openapi', '--strict', '--admin'], /--strict is for the document of the service/],
+    [['openapi', '--strict', '--admin'], /openapi prints one document; choose --strict or --admin/],
     [['openapi', '--admin=x'], /--admin takes no value/],
     [['conform', '--against', 'http://127.0.0.1:1', '--write=false'], /--write takes no value/],
     [

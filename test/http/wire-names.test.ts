@@ -30,7 +30,7 @@ const CONTRACT_NAMES = [
   'userId',
 ]
 /** Status words of the contract that are keys of a count, and a key of JSON Schema's own. */
-const OTHER_NAMES = ['PROCESSING', 'SUCCESS', '$schema']
+const OTHER_NAMES = ['PROCESSING', 'SUCCESS', 'FAILED', '$schema']
 
 /** The names in a JSON Schema or OpenAPI document: properties and parameters. */
 function* schemaNames(value: unknown): Generator<string> {

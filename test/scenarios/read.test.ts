@@ -32,7 +32,7 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
     'an unknown word with nothing near',
     'frobnicate: 1\nrules: []\n',
     [
-      '1:1: unknown key "frobnicate"; known keys: $schema, title, description, extends, base, assume, rules, webhooks, timeline, expect',
+      '1:1: unknown key "frobnicate"; known keys: $schema, title, description, extends, base, counts, assume, rules, webhooks, timeline, expect',
     ],
   ],
   [
