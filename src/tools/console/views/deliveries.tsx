@@ -116,6 +116,7 @@ function resultText(delivery: Delivery, clock: Clock): string {
 const FORGED = {
   wrong: 'signed with another secret; your handler must reject it',
   missing: 'no signature was sent',
+  rotated: 'one with a new secret first, then the right one',
   stale: 'the timestamp is one hour before the attempt',
 } as const
 
