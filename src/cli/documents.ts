@@ -26,7 +26,8 @@ export const openapi: Command = {
   examples: ['openapi > openapi.json', 'openapi --admin > openapi-admin.json'],
   syntax: '',
   async run({ flags }) {
-    const chosen = ['contract', 'strict', 'admin'].filter((name) => flags[name] === true)
+    const chosen = (['contract', 'strict', 'admin'] as const).filter((name) => flags[name])
+    const [form] = chosen
     if (chosen.length > 1)
       throw new BadOption(`openapi prints one document; choose --${chosen.join(' or --')}`)
     const [{ serviceDocument }, { adminDocument }, { OPERATIONS }, { ADMIN_CALLS }] =
@@ -36,12 +37,9 @@ export const openapi: Command = {
         import('../routes/v1/operations.ts'),
         import('../routes/admin/admin-calls.ts'),
       ])
-    const document = await (flags['admin']
+    const document = await (form === 'admin'
       ? adminDocument(ADMIN_CALLS)
-      : serviceDocument(
-          OPERATIONS,
-          flags['strict'] ? 'strict' : flags['contract'] ? 'contract' : 'default',
-        ))
+      : serviceDocument(OPERATIONS, form))
     return `${JSON.stringify(document, null, 2)}\n`
   },
 }

@@ -73,6 +73,18 @@ export const oneLine = (value: unknown): string =>
 export const note = (text: string) =>
   process.stderr.write(`${printableLine(`payout-sandbox: ${text}`)}\n`)
 
+/** Lines with aligned columns; `paint` may style a cell, which does not change its width. */
+export function aligned(
+  rows: readonly (readonly string[])[],
+  paint: (cell: string, row: number, column: number) => string = (cell) => cell,
+): string {
+  const widths = rows[0]!.map((_, i) => rows.reduce((max, row) => Math.max(max, row[i]!.length), 0))
+  const lines = rows.map((row, at) =>
+    row.map((cell, i) => paint(cell, at, i) + ' '.repeat(widths[i]! - cell.length)).join('  '),
+  )
+  return lines.map((line) => `${line.trimEnd()}\n`).join('')
+}
+
 /** Formats rows as a table with aligned columns; returns `emptyText` if there are none. */
 export function table(
   head: readonly string[],
@@ -80,21 +92,10 @@ export function table(
   emptyText: string,
 ): string {
   if (rows.length === 0) return `${emptyText}\n`
-  const lines = [head, ...rows.map((row) => row.map(oneLine))]
-  const widths = head.map((_, i) => lines.reduce((max, line) => Math.max(max, line[i]!.length), 0))
-  return lines
-    .map((line, lineIndex) => {
-      const last = line.length - 1
-      return `${line
-        .map((cell, i) => {
-          const style = lineIndex === 0 ? 'bold' : styleOf(cell, head[i]!)
-          const space = i === last ? '' : ' '.repeat(widths[i]! - cell.length)
-          return (style ? coloured(style, cell) : cell) + space
-        })
-        .join('  ')
-        .trimEnd()}\n`
-    })
-    .join('')
+  return aligned([head, ...rows.map((row) => row.map(oneLine))], (cell, row, column) => {
+    const style = row === 0 ? 'bold' : styleOf(cell, head[column]!)
+    return style ? coloured(style, cell) : cell
+  })
 }
 
 /**

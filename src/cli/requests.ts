@@ -185,7 +185,7 @@ export const coverage = remoteCommand({
         'show what the callers of all clients have met since the start, of all that the contract permits',
       flags: MIN_COVERAGE_FLAG,
       async run(api, _args, flags) {
-        const { coverageText, missedGates, readGates } = await import('../tools/coverage/text.ts')
+        const { coverageText, missedGates, readGates } = await import('./coverage-output.ts')
         const gates = readGates(flags['min-coverage'])
         return shown(
           api('getCoverage'),

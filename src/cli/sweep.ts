@@ -249,11 +249,14 @@ export const sweep: Command = {
     try {
       const result = await runSweep(input, stop.signal)
       const report = flags['report'] === undefined ? undefined : String(flags['report'])
-      const { countsText, sweepJson } = await import('../tools/sweep/report/sweep-json.ts')
+      const [{ countsText, sweepJson }, { notProven }] = await Promise.all([
+        import('../tools/sweep/report/sweep-json.ts'),
+        import('../tools/sweep/report/not-proven.ts'),
+      ])
       process.stdout.write(
         flags['json']
           ? jsonLine(sweepJson(result))
-          : sweepText(result, countsText(result), sweepJson(result).not_proven, report),
+          : sweepText(result, countsText(result), notProven(result), report),
       )
       if (stop.signal.aborted) return INTERRUPTED
       return result.findings.some(({ level, isKnown }) => level === 'error' && !isKnown) ? 1 : 0

@@ -67,8 +67,7 @@ const DESCRIPTION =
   'A local sandbox of a payout and user-account service. Every number in it is made up; it moves no money. A path responds to a method that it does not support with 405 and `Allow`. A call with a new client name in its base path (`/@name/v1`) gets 409 `client_limit_reached` if the maximum number of clients exists already.'
 
 /** Which document of the service: what this sandbox accepts and the contract allows, its own responses exactly, or the contract alone. */
-export const DOCUMENT_FORMS = ['default', 'strict', 'contract'] as const
-export type DocumentForm = (typeof DOCUMENT_FORMS)[number]
+export type DocumentForm = 'default' | 'strict' | 'contract'
 
 /** What each form means to a reader. */
 const DESCRIPTION_OF: Readonly<Record<DocumentForm, string>> = {

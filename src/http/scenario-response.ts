@@ -7,7 +7,8 @@ import type { ResponseFault, ResponseOutcome } from '../scenarios/compiled.ts'
 import type { World } from '../world/world.ts'
 import { closeWith, leaveHanging } from './connection.ts'
 
-const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
+/** The error code of a status whose body names none. */
+export const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   401: 'unauthorized',
   404: 'not_found',
   413: 'payload_too_large',

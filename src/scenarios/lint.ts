@@ -7,6 +7,7 @@ import { runsOperation } from './decide.ts'
 import type { SchemaError } from './explain.ts'
 import { isUndescribed } from './lifecycle-schema.ts'
 import { passes, type Test } from './match.ts'
+import { EVENTS } from './operations-and-events.ts'
 import { isEqual, numberOf } from './operators.ts'
 import type { OutcomeDefinition } from './outcome-schema.ts'
 import { outcomesOf, type RuleDefinition } from './rule-schema.ts'
@@ -149,14 +150,17 @@ function missingParts({ when }: RuleDefinition, { operations }: CompiledRule): W
   })
 }
 
-/** Warns about a field that the contract does not have, if it has a similar one. */
-function misspeltField({ part, path: [field] }: Test, { operations }: CompiledRule): Warning[] {
+/** Warns about a field that the contract does not have: if it has a similar one, or no field of the body is meant. */
+function unknownField({ part, path: [field] }: Test, { operations }: CompiledRule): Warning[] {
   const known = fieldsOf(part, operations)
   if (field === undefined || !known || known.closed || known.fields.includes(field)) return []
+  const warn = (message: string) => [at(['when', part, field], 'key', message)]
   const near = didYouMean(field, known.fields)
-  if (near === '') return []
-  const message = `\`${part}\` has no ${quoteValue(field)} in the contract${near}`
-  return [at(['when', part, field], 'key', message)]
+  if (near !== '') return warn(`\`${part}\` has no ${quoteValue(field)} in the contract${near}`)
+  if (part !== 'body' || known.fields.length === 0 || operations.length > 1) return []
+  return warn(
+    `the body of ${oneOf(operations)} has no ${quoteValue(field)} in the contract, but ${oneOf(known.fields)}`,
+  )
 }
 
 const WORDS: Readonly<Record<string, readonly string[]>> = {
@@ -174,15 +178,6 @@ function unknownWord({ part, path, operator, argument }: Test): Warning[] {
   if (known.includes(String(argument))) return []
   const message = `\`${field}\` is ${oneOf(known)} in the contract, so this matches only a call with a mistake`
   return [at(['when', part, ...path], 'value', message)]
-}
-
-/** Warns about a field that no body of the operations has. */
-function missingField({ part, path: [field] }: Test, { operations }: CompiledRule): Warning[] {
-  const known = fieldsOf(part, operations)
-  if (part !== 'body' || field === undefined || !known || known.fields.length === 0) return []
-  if (known.fields.includes(field) || didYouMean(field, known.fields) !== '') return []
-  const message = `the body of ${oneOf(operations)} has no ${quoteValue(field)} in the contract, but ${oneOf(known.fields)}`
-  return operations.length > 1 ? [] : [at(['when', part, field], 'key', message)]
 }
 
 function paiseOfOther({ part, path, operator }: Test): Warning[] {
@@ -213,8 +208,7 @@ function uselessKey({ key, then, ...rule }: RuleDefinition): Warning[] {
 function lintCompiled(rule: RuleDefinition, compiled: CompiledRule, path: Path): Warning[] {
   const found = [
     ...missingParts(rule, compiled),
-    ...compiled.tests.flatMap((test) => misspeltField(test, compiled)),
-    ...compiled.tests.flatMap((test) => missingField(test, compiled)),
+    ...compiled.tests.flatMap((test) => unknownField(test, compiled)),
     ...compiled.tests.flatMap(unknownWord),
     ...compiled.tests.flatMap(paiseOfOther),
     ...undescribedReasons(rule),
@@ -231,8 +225,6 @@ export function lintRule(rule: RuleDefinition, path: Path = []): Warning[] {
   return lintCompiled(rule, compiled!, path)
 }
 
-const ORDER = ['pending', 'processing', 'success', 'failed']
-const placeOf = (event: string) => ORDER.indexOf(event.slice(event.indexOf('.') + 1))
 const kindIn = (event: string) => event.slice(0, event.indexOf('.'))
 
 /** Warns about an event that waits for one that comes before it, or that is not about its resource. */
@@ -240,7 +232,8 @@ function endlessHolds({ webhooks }: CompiledScenario): Warning[] {
   return webhooks.flatMap(({ events, outcome: { holdUntil } }, i) => {
     if (holdUntil === undefined) return []
     const canFollow = events.some(
-      (event) => kindIn(event) === kindIn(holdUntil) && placeOf(event) < placeOf(holdUntil),
+      (event) =>
+        kindIn(event) === kindIn(holdUntil) && EVENTS.indexOf(event) < EVENTS.indexOf(holdUntil),
     )
     // What failed may still succeed.
     const isLate = events.includes(holdUntil.replace('.success', '.failed') as never)

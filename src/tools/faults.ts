@@ -9,22 +9,27 @@ export type FaultOptions = {
   status?: number | undefined
   delay?: string | undefined
   reason?: string | undefined
+  /** Seconds. */
+  retryAfter?: string | undefined
 }
 
-/** `what` says what happens to a call in words, `takes` which option has an effect. */
-type CallFault = {
-  what: (call: string) => string
+/** `what` says what happens to a call in words, `takes` which option an agent may choose. */
+export type CallFault = {
+  what: (call: string, options: FaultOptions) => string
   then: (options: FaultOptions) => OutcomeDefinition
   takes?: keyof FaultOptions
 }
 
-const RETRY_AFTER = { 'retry-after': '1' }
-const responds =
-  (usual: number, more: { headers?: Record<string, string>; at?: 'after' } = {}) =>
-  ({ status = usual }: FaultOptions): OutcomeDefinition => {
-    const { headers, ...rest } = more
-    return { respond: { status, ...(headers && { headers }) }, ...rest }
-  }
+/** A duration in words: `30 s`. */
+const spaced = (duration: string) => duration.replace(/^\d+/, '$& ')
+
+const refuses = (status: number) => ({
+  what: (call: string, { retryAfter = '1' }: FaultOptions) =>
+    `the ${call} gets ${status} with Retry-After: ${retryAfter}, and is not carried out`,
+  then: ({ retryAfter = '1' }: FaultOptions): OutcomeDefinition => ({
+    respond: { status, headers: { 'retry-after': retryAfter } },
+  }),
+})
 
 /** The faults of one call. */
 export const CALL_FAULTS = {
@@ -45,7 +50,8 @@ export const CALL_FAULTS = {
     then: () => ({ fault: 'hang', at: 'after' }),
   },
   effect_after_timeout: {
-    what: (call) => `the ${call} never gets a response, and is carried out 30 s later`,
+    what: (call, { delay = '30s' }) =>
+      `the ${call} never gets a response, and is carried out ${spaced(delay)} later`,
     then: ({ delay = '30s' }) => ({ fault: 'hang', effect: 'after_timeout', after: delay }),
     takes: 'delay',
   },
@@ -59,20 +65,14 @@ export const CALL_FAULTS = {
   },
   respond_500: {
     what: (call) => `the ${call} gets 500, and is not carried out`,
-    then: responds(500),
+    then: ({ status = 500 }) => ({ respond: { status } }),
     takes: 'status',
   },
-  respond_503: {
-    what: (call) => `the ${call} gets 503 with Retry-After: 1, and is not carried out`,
-    then: responds(503, { headers: RETRY_AFTER }),
-  },
-  respond_429: {
-    what: (call) => `the ${call} gets 429 with Retry-After: 1, and is not carried out`,
-    then: responds(429, { headers: RETRY_AFTER }),
-  },
+  respond_503: refuses(503),
+  respond_429: refuses(429),
   respond_504_after: {
     what: (call) => `the ${call} is carried out, and gets 504`,
-    then: responds(504, { at: 'after' }),
+    then: () => ({ respond: { status: 504 }, at: 'after' }),
   },
   respond_html_after: {
     what: (call) => `the ${call} is carried out, and gets 200 with the HTML page of a proxy`,

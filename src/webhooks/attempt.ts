@@ -6,6 +6,7 @@ import { maskLogText, maskText } from '../model/mask.ts'
 import type { WebhookRow } from '../model/webhook.ts'
 import type { Runtime, SendResult } from '../runtime/runtime.ts'
 import type { Clock } from '../time/clock.ts'
+import { isBare } from './events.ts'
 import { SIGNATURE_SCHEMES } from './verify.ts'
 
 /** How webhooks are sent, the same for every client. */
@@ -153,9 +154,7 @@ export function createAttemptSender({
       const headers: Record<string, string> = {
         ...headersOf(SIGNATURE_SCHEMES[scheme].sign(signed, fault), number),
         // Without its envelope the body does not say what happened.
-        ...(!event.body.startsWith(`{"id":"${event.event_id}"`) && {
-          'x-webhook-event': event.type,
-        }),
+        ...(isBare(event) && { 'x-webhook-event': event.type }),
       }
       const body = fault.body === 'truncated' ? firstHalf(whole) : whole
       const isLost = number <= (fault.lost_attempts ?? 0)

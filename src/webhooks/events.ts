@@ -24,6 +24,10 @@ function merged(data: Record<string, unknown>, override: Override): Record<strin
   return result
 }
 
+/** Whether the body of an event is the resource alone, as `webhook_body=resource` has it: an envelope begins with its id. */
+export const isBare = ({ event_id, body }: { event_id: string; body: string }): boolean =>
+  !body.startsWith(`{"id":"${event_id}"`)
+
 /** Creates the bodies of events: the resource as its GET shows it, in bytes that never change (defaults: Webhook). */
 export function createWebhookEvents({
   store,

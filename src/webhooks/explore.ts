@@ -6,6 +6,7 @@ import type { Runtime } from '../runtime/runtime.ts'
 import { notFound, type WorldContext } from '../tables/world-context.ts'
 import { arrivalOrders } from './arrival-orders.ts'
 import type { AttemptSender } from './attempt.ts'
+import { isBare } from './events.ts'
 import type { Webhooks } from './webhooks.ts'
 
 /** The placeholder for the payment's id in the URL of a probe. */
@@ -41,9 +42,9 @@ type EventBody = {
 }
 
 /** The body of an event; under `webhook_body=resource` it is the resource alone. */
-function eventBodyOf({ event_id: id, type, body }: EventRow): EventBody {
-  const parsed = JSON.parse(body)
-  return parsed.id === id ? parsed : { id, type, data: parsed, isBare: true }
+function eventBodyOf(row: EventRow): EventBody {
+  const parsed = JSON.parse(row.body)
+  return isBare(row) ? { id: row.event_id, type: row.type, data: parsed, isBare: true } : parsed
 }
 
 /** The leaves of a state, by path, so that two states can be compared. */

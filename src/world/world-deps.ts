@@ -35,7 +35,7 @@ export type Imposed = {
   readings: () => Readings
 }
 
-/** Is told what the callers of one client meet. */
+/** Listens to what one client's callers see. */
 export type CallerView = {
   called(call: CompletedRequest): void
   delivered(row: DeliveryRow): void

@@ -7,8 +7,8 @@ import { exampleHandler, SECRET } from '../receiver.ts'
 const EXPLORE = '/__admin/webhooks/explore'
 
 /** A sandbox with a settled payment whose events went to `base`. */
-async function paid(t: Test, base: string, more: object = {}) {
-  const box = await start(t, GUARDED)
+async function paid(t: Test, base: string, more: object = {}, assume = GUARDED.assume) {
+  const box = await start(t, { assume })
   await box.post('/v1/clientWebhook', { url: `${base}/webhook`, webhook_secret: SECRET })
   const { body } = await box.pay(more)
   await box.advance('10s')
@@ -64,7 +64,10 @@ async function mine(t: Test, apply: Apply, state: (seen: string[]) => unknown) {
       return response.end(JSON.stringify(state(seen.get(id) ?? [])))
     }
     bodies.push(text)
-    const { type, data } = JSON.parse(text)
+    // Under webhook_body=resource the header has the type, and the body is the resource.
+    const event = JSON.parse(text)
+    const type: string = request.headers['x-webhook-event'] ?? event.type
+    const data = event.data ?? event
     const known = seen.get(data.transaction_id) ?? []
     seen.set(data.transaction_id, known)
     return response.writeHead(apply(known, type).status).end()
@@ -156,6 +159,17 @@ t.test('what a receiver refuses comes again behind the others, as a retry does',
   const { box, transaction_id, probe } = await paid(t, base)
   const { body } = await box.post(EXPLORE, { transaction_id, probe, max_orders: 40 })
   t.match(body, { orders_tried: 40, found: null })
+})
+
+t.test('explore sends bodies without an envelope where the service has none', async (t) => {
+  const { base, bodies } = await mine(t, keep, (seen) => ({ last: seen.at(-1) }))
+  const bare = { ...GUARDED.assume, webhook_body: 'resource' }
+  const { box, transaction_id, probe } = await paid(t, base, {}, bare)
+  const { body } = await box.post(EXPLORE, { transaction_id, probe })
+  t.match(body, { in_order: { state: { last: 'transaction.success' } }, found: { copies: 0 } })
+  t.ok(bodies.length > 3)
+  for (const sent of bodies)
+    t.match(JSON.parse(sent), { transaction_id: /^.{36}$/, type: undefined })
 })
 
 t.test('what cannot be explored is refused with what to do', async (t) => {

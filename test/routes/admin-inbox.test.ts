@@ -31,6 +31,15 @@ t.test('the inbox shows what reached it, newest first, and that it verifies', as
   t.equal((await box.get(INBOX)).body.total, 0)
 })
 
+t.test('it knows the type of an event without an envelope by its header', async (t) => {
+  const { box } = await looped(t, { assume: { webhook_body: 'resource' } })
+  await box.pay()
+  await box.advance('500ms')
+  const [message] = (await box.get(INBOX)).body.messages
+  t.match(message, { type: 'transaction.pending', verified: true })
+  t.match(JSON.parse(message.body), { transaction_id: /^.{36}$/, data: undefined })
+})
+
 t.test('it says of each forged message why it does not verify', async (t) => {
   const { box } = await looped(t)
   await box.put('/__admin/scenario', { name: 'webhook-bad-signatures' })

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -189,12 +190,15 @@ t.test('--timeout, --max-retries, --probe and --unstable', async (t) => {
   t.equal(wrong.exit, 1, wrong.stderr)
   t.strictSame(wrong.result.verdicts, { wrong_state: 1 })
 
-  const quick = await lightClient(
+  const hammer = await lightClient(
     t,
-    "for (let n = 0; n < 4; n++) await call('GET', '/users').catch(() => {})\n",
+    'for (let made; !made; ) made = await pay().catch(() => undefined)\n',
   )
-  const retries = ['--only', 'respond_500', '--points', 'first', '--max-retries']
-  t.strictSame((await quick.sweep(...retries, '0')).result.verdicts, { passed: 1 })
+  // 401 asks for no pause, so only the number of calls counts: one that passes after eight that fail.
+  const retries = ['--only', 'token_expired', '--max-retries']
+  t.strictSame((await hammer.sweep(...retries, '7')).result.verdicts, { retry_storm: 1 })
+  t.strictSame((await hammer.sweep(...retries, '8')).result.verdicts, { passed: 1 })
+
   const unstable = client(
     t,
     `const isSecond = existsSync(here + '/ran')
@@ -206,6 +210,24 @@ await call('GET', '/users')
   const went = await unstable.sweep('--unstable', '--only', 'listUsers', '--max-runs', '1')
   t.equal(went.exit, 0, went.stderr)
   t.equal(went.result.runs.length, 1)
+})
+
+t.test('--restart kills the command, and --port gives each run the same address', async (t) => {
+  const { port } = await new Promise<AddressInfo>((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address() as AddressInfo
+      server.close(() => resolve(address))
+    })
+  })
+  const { sweep } = client(
+    t,
+    `if (new URL(url).port !== '${port}') throw new Error('another port: ' + url)
+await pay()
+`,
+  )
+  const { exit, stderr, result } = await sweep('--port', `${port}`, '--only', 'kill', '--restart')
+  t.equal(exit, 1, stderr)
+  t.strictSame(result.verdicts, { paid_twice: 1 })
 })
 
 t.test('two runs without faults that differ stop the sweep', async (t) => {
@@ -232,13 +254,13 @@ await call('GET', '/users')
 if (readFileSync(here + '/pids', 'utf8').split('\\n').length === 5) setTimeout(() => {}, 60_000)
 `,
   )
-  const running = start('--json')
+  const running = start('--json', '--jobs', '1')
   const pids = () => (existsSync(join(cwd, 'pids')) ? read('pids').trim().split('\n') : [])
   for (let n = 0; n < 600 && pids().length < 4; n++) await wait(50)
   running.child.kill('SIGINT')
   const { code, stdout } = await running.ended
   t.equal(code, 130)
-  t.ok((JSON.parse(stdout) as SweepDocument).runs.length < 2)
+  t.equal((JSON.parse(stdout) as SweepDocument).runs.length, 1)
   t.throws(() => process.kill(Number(pids()[3]), 0), 'the program that ran is gone')
 })
 

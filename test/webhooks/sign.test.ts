@@ -190,3 +190,21 @@ t.test('a timestamp at the edge of the tolerance verifies', async (t) => {
   for (const now of [NOW - 300, NOW, NOW + 300])
     t.same(verifySignature({ headers, body: BODY, secret: SECRET, now }), { ok: true })
 })
+
+t.test(
+  'a rotated secret: that of the next one comes first, and the right one is there',
+  async (t) => {
+    const signed = {
+      id: ID,
+      timestamp: NOW,
+      body: BODY,
+      secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    }
+    const usual = signWebhook(signed)['webhook-signature']!.split(' ')
+    const headers = signWebhook(signed, { signature: 'rotated' })
+    const rotated = headers['webhook-signature']!.split(' ')
+    t.notOk(usual.includes(rotated[0]!))
+    t.strictSame(rotated.slice(-usual.length), usual)
+    t.match(verifySignature({ headers, body: BODY, secret: signed.secret, now: NOW }), { ok: true })
+  },
+)

@@ -1,4 +1,6 @@
 import { PAGED_LISTS } from '../../assumptions/assumption.ts'
+import { statusWords } from '../../assumptions/responses.ts'
+import { CODE_OF_STATUS } from '../../http/scenario-response.ts'
 import type { CoverageGroup } from '../../model/coverage.ts'
 import type { DeliveryRow } from '../../model/delivery.ts'
 import { ERRORS, type ErrorCode } from '../../model/errors.ts'
@@ -43,16 +45,11 @@ export const factOf = (group: CoverageGroup, subject: string, behaviour: string)
   `${group} ${subject}: ${behaviour}`
 
 // What an error is whose body does not say it: that of a scenario, or of other readings of `error_body`.
-const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
+const CODES: Readonly<Record<number, ErrorCode>> = {
+  ...CODE_OF_STATUS,
   400: 'validation_failed',
-  401: 'unauthorized',
   403: 'client_inactive',
-  404: 'not_found',
-  429: 'rate_limited',
   500: 'injected_error',
-  502: 'bad_gateway',
-  503: 'service_unavailable',
-  504: 'gateway_timeout',
 }
 
 // Only views of one resource are searched: the account inside a payment is as old as the payment.
@@ -73,13 +70,14 @@ const SHOWN: Readonly<Record<string, readonly [LifecycleKind, RegExp]>> = {
 }
 const TOTAL = /"total_\w+":(\d+).*?"limit":(\d+)/
 
-// The words of other readings of `status_words`.
-const OTHER_WORDS: Readonly<Record<string, string>> = {
-  verified: 'success',
-  in_progress: 'pending',
-  rejected: 'failed',
-}
-const RANKS = ['pending', 'processing', 'success', 'failed']
+const { kyc, bank } = statusWords.readings['other']!.value
+// The words of the other reading of `status_words`.
+const OTHER_WORDS = Object.fromEntries(
+  Object.entries({ ...kyc, ...bank }).map(([status, word]) => [word, status]),
+)
+
+// The order of events of one instant; success and failure may follow each other.
+const RANKS: Readonly<Record<string, number>> = { pending: 0, processing: 1, success: 2, failed: 2 }
 
 // An event that arrives this long after its change is late, ms of the client's time.
 const LATE_MS = 5_000
@@ -98,7 +96,7 @@ function outcomeOf({ status, fault, response }: CompletedRequest): string {
   if (status < 300) return MET.success
   const code = /"error":"(\w+)"/.exec(response)?.[1]
   if (code !== undefined && Object.hasOwn(ERRORS, code)) return code
-  return CODE_OF_STATUS[status] ?? `HTTP ${status}`
+  return CODES[status] ?? `HTTP ${status}`
 }
 
 /**
@@ -109,10 +107,10 @@ export class Collector {
   /** The behaviours that were met: results of `factOf`. */
   readonly seen = new Set<string>()
   // The newest last.
-  readonly #remembered = new Map<string, string | number>()
+  readonly #remembered = new Map<string, string>()
   #epochs = 0
 
-  /** Returns what is told of the calls and events of one client. */
+  /** Watches the calls and events of one client. */
   viewOf = (tables: SandboxTables): CallerView => {
     // After a reset the same ids name other resources.
     let epoch = ++this.#epochs
@@ -132,7 +130,7 @@ export class Collector {
     this.seen.add(factOf(group, subject, behaviour))
   }
 
-  #remember(id: string, value: string | number) {
+  #remember(id: string, value: string) {
     this.#remembered.delete(id)
     this.#remembered.set(id, value)
     if (this.#remembered.size > MAX_REMEMBERED)
@@ -166,7 +164,7 @@ export class Collector {
     const { group, noun, statuses } = RESOURCES[kind]
     const status = kind === 'transaction' ? word.toUpperCase() : (OTHER_WORDS[word] ?? word)
     const key = `${epoch} ${kind} ${id}`
-    const last = this.#remembered.get(key) as string | undefined
+    const last = this.#remembered.get(key)
     if (status === last || !statuses.some((known) => known === status)) return
     this.#note(group, noun, status)
     // An event that comes late shows an earlier status, and no transition.
@@ -189,16 +187,15 @@ export class Collector {
     this.#note('webhooks', event, MET.accepted)
     const eventKey = `${epoch} ${event_id}`
     if (this.#remembered.has(eventKey)) return this.#note('webhooks', event, MET.repeated)
-    this.#remember(eventKey, 1)
+    this.#remember(eventKey, '')
     if (Date.parse(attempt.at) - Date.parse(created_at) >= LATE_MS)
       this.#note('webhooks', event, MET.late)
     const [kind, word] = event.split('.') as [string, string]
     if (!isLifecycle(kind)) return
     const orderKey = `${epoch} order ${resource_id}`
-    const rank = RANKS.indexOf(word)
-    if (rank < Number(this.#remembered.get(orderKey) ?? 0))
-      this.#note('webhooks', event, MET.disorder)
-    else this.#remember(orderKey, rank)
+    const place = `${created_at} ${RANKS[word]}`
+    if (place < (this.#remembered.get(orderKey) ?? '')) this.#note('webhooks', event, MET.disorder)
+    else this.#remember(orderKey, place)
     this.#shown(kind, resource_id, word, epoch)
   }
 }

@@ -10,9 +10,11 @@ export class SweepError extends Error {
 }
 
 export type BaselineOptions = RunSetup & {
+  /** A folder for the recordings of the runs. */
   folder: string
   jobs: number
   isUnstable: boolean
+  /** Real ms that one run may take; with faults by default ten times as long as without, and at least 30 s. */
   timeoutMs?: number | undefined
 }
 

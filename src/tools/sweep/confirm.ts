@@ -1,4 +1,5 @@
 import type { Finding, Plan, Run, Verdict } from './faults-and-findings.ts'
+import { UUID } from './judge.ts'
 
 const ORDER: readonly Verdict[] = [
   'paid_twice',
@@ -13,7 +14,7 @@ const ORDER: readonly Verdict[] = [
 ]
 // A test suite that fails by chance must fail three times in the same run of a plan before it is blamed.
 const REPEATS: Partial<Record<Verdict, number>> = { relies_on: 2, lost_event: 2 }
-// So many runs of a group are repeated before it counts as flaky.
+// How many runs of a group to rerun before calling it flaky.
 const MAX_CANDIDATES = 3
 
 export const isFinding = ({ level }: Pick<Run, 'level'>): boolean =>
@@ -28,7 +29,7 @@ const familyOf = ({ plan }: Run) =>
 /** What happened, without the numbers that change from fault to fault. */
 const causeOf = ({ happened }: Run) =>
   happened
-    .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID')
+    .replace(new RegExp(UUID, 'g'), 'ID')
     .replace(/\bonce\b|\btwice\b|\d+(?:\.\d+)?(?: times)?/g, 'N')
 
 /** The runs with a finding, the worst first; those with the same cause are one bug, as a rule. */

@@ -1,9 +1,8 @@
 import type { Assumption } from '../../assumptions/assumption.ts'
 import { ASSUMPTIONS, type Readings } from '../../assumptions/readings.ts'
-import { OPERATIONS } from '../../routes/v1/operations.ts'
-import type { OperationId } from '../../scenarios/operations-and-events.ts'
-import type { OutcomeDefinition } from '../../scenarios/outcome-schema.ts'
-import { CALL_FAULTS, type CallFaultName, LIFECYCLE_FAULTS } from '../faults.ts'
+import { CREATING, ENDPOINT_OF, type OperationId } from '../../scenarios/operations-and-events.ts'
+import type { RuleDefinition } from '../../scenarios/rule-schema.ts'
+import { CALL_FAULTS, type CallFault, type CallFaultName, LIFECYCLE_FAULTS } from '../faults.ts'
 import type { Fault, Observation } from './faults-and-findings.ts'
 import {
   callOf,
@@ -17,58 +16,62 @@ import {
 } from './points.ts'
 import { webhookFaults } from './webhook-faults.ts'
 
-const isRead = (operation: OperationId) =>
-  OPERATIONS.find(({ id }) => id === operation)?.method === 'GET'
+const isRead = (operation: OperationId) => ENDPOINT_OF[operation].startsWith('GET ')
+
+/** A fault that one rule makes. */
+const ruleFault = (
+  { name, operation, nth, ...fault }: Omit<Fault, 'scenario'> & { operation: string; nth: number },
+  rule: RuleDefinition,
+): Fault => ({
+  ...fault,
+  name,
+  operation,
+  nth,
+  scenario: { rules: [{ name: ruleName(name, nth, operation), ...rule }] },
+})
 
 // ---- calls
 
-type Swept = { name: CallFaultName; of: 'all' | 'writes' }
-
 /** The faults of one call in a sweep; the other call faults show what one of these shows. */
-const SWEPT: readonly Swept[] = [
-  { name: 'reset', of: 'all' },
-  { name: 'reset_after', of: 'writes' },
-  { name: 'respond_500', of: 'all' },
-  { name: 'respond_503', of: 'all' },
-  { name: 'respond_429', of: 'all' },
-  { name: 'respond_504_after', of: 'writes' },
-  { name: 'respond_html_after', of: 'all' },
-  { name: 'respond_202_after', of: 'all' },
-  { name: 'truncate_after', of: 'all' },
-  { name: 'hang_after', of: 'all' },
-  { name: 'effect_after_timeout', of: 'writes' },
-  { name: 'visible_after', of: 'writes' },
-  { name: 'delay', of: 'all' },
-]
+const SWEPT = [
+  'reset',
+  'reset_after',
+  'respond_500',
+  'respond_503',
+  'respond_429',
+  'respond_504_after',
+  'respond_html_after',
+  'respond_202_after',
+  'truncate_after',
+  'hang_after',
+  'effect_after_timeout',
+  'visible_after',
+  'delay',
+] as const satisfies readonly CallFaultName[]
+/** They differ from another fault only if the call changes something. */
+const WRITES_ONLY: ReadonlySet<string> = new Set([
+  ...['reset_after', 'respond_504_after', 'effect_after_timeout', 'visible_after'],
+  ...['rate_limit', 'token_expired'],
+])
 // An effect so late that a look-up right after the timeout misses it.
 const EFFECT_AFTER = '10s'
 
 /** What goes on for several calls, and ends. */
 const LASTING = {
-  outage: { every: true, status: 503, of: 'all', what: 'gets 503 with Retry-After: 1' },
-  rate_limit: { every: false, status: 429, of: 'writes', what: 'gets 429 with Retry-After: 1' },
-  token_expired: { every: true, status: 401, of: 'writes', what: 'gets 401' },
+  outage: { every: true, status: 503 },
+  rate_limit: { every: false, status: 429 },
+  token_expired: { every: true, status: 401 },
 } as const
+type LastingName = keyof typeof LASTING
+const LASTING_NAMES = Object.keys(LASTING) as LastingName[]
 const LASTS = 8
 
 /** The name of the fault that kills the command. */
 const KILL = 'kill'
 
-export const CALL_NAMES: readonly string[] = [
-  ...SWEPT.map(({ name }) => name),
-  ...Object.keys(LASTING),
-  KILL,
-]
+export const CALL_NAMES: readonly string[] = [...SWEPT, ...LASTING_NAMES, KILL]
 
-/** The operations of which a created row can be read later. */
-const CREATES: readonly string[] = [
-  'createUser',
-  'addBankAccount',
-  'submitKyc',
-  'createTransaction',
-]
-
-// A client whose clock runs fast waits so many real ms at least, so that one that does not wait can be told from it.
+// On a fast clock one second is over in a few real ms. A longer Retry-After shows who doesn't wait.
 const SPEED_OF_A_SECOND = 200
 const MAX_RETRY_AFTER = 10
 
@@ -79,105 +82,63 @@ const retryAfterAt = (speed: number) =>
 /** Which faults are possible, beside those that the baseline shows. */
 export type Possible = { inForce: Readings; clockSpeed: number; restart?: boolean | undefined }
 
-/** An outcome and its words with the seconds of Retry-After. */
-function withRetryAfter(then: OutcomeDefinition, what: string, seconds: string) {
-  const { respond } = then
-  if (respond?.headers?.['retry-after'] === undefined) return { then, what }
-  const headers = { ...respond.headers, 'retry-after': seconds }
-  return {
-    then: { ...then, respond: { ...respond, headers } },
-    what: what.replace(/Retry-After: \d+/, `Retry-After: ${seconds}`),
-  }
-}
-
-const callFault = (
+function callFault(
   operation: OperationId,
   { nth }: Point,
   name: CallFaultName,
   { clockSpeed }: Possible,
-): Fault => {
-  const { what, then } = CALL_FAULTS[name]
-  const words = what(`${ordinal(nth)} ${callOf(operation)}`).replace('30 s later', '10 s later')
-  const outcome: OutcomeDefinition = then({
+): Fault {
+  const fault: CallFault = CALL_FAULTS[name]
+  const options = {
+    retryAfter: retryAfterAt(clockSpeed),
     ...(name === 'effect_after_timeout' && { delay: EFFECT_AFTER }),
-  })
-  const own = withRetryAfter(outcome, words, retryAfterAt(clockSpeed))
-  return {
-    kind: 'call',
-    name,
-    operation,
-    nth,
-    what: own.what,
-    mustAbsorb: name === 'delay',
-    scenario: {
-      rules: [
-        {
-          name: ruleName(name, nth, operation),
-          when: { operation },
-          ...onlyAt(nth),
-          then: own.then,
-        },
-      ],
-    },
   }
+  const what = fault.what(`${ordinal(nth)} ${callOf(operation)}`, options)
+  return ruleFault(
+    { kind: 'call', name, operation, nth, what, mustAbsorb: name === 'delay' },
+    { when: { operation }, ...onlyAt(nth), then: fault.then(options) },
+  )
 }
 
 function lastingFault(
   operation: OperationId,
   { nth, nthOfAll }: Point,
-  name: keyof typeof LASTING,
+  name: LastingName,
   { clockSpeed }: Possible,
 ): Fault {
-  const { every, status, what } = LASTING[name]
+  const { every, status } = LASTING[name]
   const call = callOf(operation)
-  const words = `from the ${ordinal(nth)} ${call} on, every ${every ? 'call' : call} ${what}, ${LASTS} times`
-  const headers = { 'retry-after': '1' }
-  const outcome = { respond: { status, ...(status !== 401 && { headers }) } }
-  const own = withRetryAfter(outcome, words, retryAfterAt(clockSpeed))
-  const skip = (every ? nthOfAll : nth) - 1
-  return {
-    kind: 'call',
-    name,
-    operation,
-    nth,
-    what: own.what,
-    mustAbsorb: false,
-    scenario: {
-      rules: [
-        {
-          name: ruleName(name, nth, operation),
-          when: { operation: every ? '*' : operation },
-          ...(skip > 0 && { skip }),
-          times: LASTS,
-          then: own.then,
-        },
-      ],
+  const seconds = status === 401 ? undefined : retryAfterAt(clockSpeed)
+  const gets = `gets ${status}${seconds ? ` with Retry-After: ${seconds}` : ''}, ${LASTS} times`
+  const what = `from the ${ordinal(nth)} ${call} on, every ${every ? 'call' : call} ${gets}`
+  const respond = { status, ...(seconds && { headers: { 'retry-after': seconds } }) }
+  return ruleFault(
+    { kind: 'call', name, operation, nth, what, mustAbsorb: false },
+    {
+      when: { operation: every ? '*' : operation },
+      ...onlyAt(every ? nthOfAll : nth),
+      times: LASTS,
+      then: { respond },
     },
-  }
+  )
 }
 
-const killFault = (operation: OperationId, point: Point, possible: Possible): Fault => {
-  const fault = callFault(operation, point, 'hang_after', possible)
+function killFault(operation: OperationId, point: Point, possible: Possible): Fault {
   const call = `${ordinal(point.nth)} ${callOf(operation)}`
-  return {
-    ...fault,
-    name: KILL,
-    what: `the command is killed when the ${call} was carried out, and started again`,
-    kills: true,
-  }
+  const what = `the command is killed when the ${call} was carried out, and started again`
+  return { ...callFault(operation, point, 'hang_after', possible), name: KILL, what, kills: true }
 }
 
 const callFaults = (baseline: Observation, choice: PointChoice, possible: Possible): Fault[] =>
   callPoints(baseline, choice).flatMap(({ operation, points }) => {
-    const isPossible = ({ of }: { of: 'all' | 'writes' }) => of === 'all' || !isRead(operation)
-    const swept = SWEPT.filter(isPossible).filter(
-      ({ name }) => name !== 'visible_after' || CREATES.includes(operation),
+    const isCreating = CREATING.some((one) => one === operation)
+    const isPossible = (name: string) => !WRITES_ONLY.has(name) || !isRead(operation)
+    const swept = SWEPT.filter(
+      (name) => isPossible(name) && (name !== 'visible_after' || isCreating),
     )
-    const lasting = (Object.keys(LASTING) as (keyof typeof LASTING)[]).filter((name) =>
-      isPossible(LASTING[name]),
-    )
+    const lasting = LASTING_NAMES.filter(isPossible)
     return points.flatMap((point, i) => [
-      ...swept.map(({ name }) => callFault(operation, point, name, possible)),
+      ...swept.map((name) => callFault(operation, point, name, possible)),
       ...lasting
         .filter((name) => name === 'outage' || i === 0)
         .map((name) => lastingFault(operation, point, name, possible)),
@@ -212,20 +173,12 @@ function lifecycleFaults(baseline: Observation, choice: PointChoice): Fault[] {
     const names = LIFECYCLE_NAMES.filter((name) => LIFECYCLE_FAULTS[name].operation === operation)
     return own.flatMap((nth) =>
       names.map((name): Fault => {
-        const { record, what, then } = LIFECYCLE_FAULTS[name]
-        const rule = ruleName(name, nth, operation)
-        return {
-          ...SHOWN_AS[name],
-          kind: 'lifecycle',
-          name,
-          operation,
-          nth,
-          what: `the ${ordinal(nth)} ${record} ${what}`,
-          mustAbsorb: false,
-          scenario: {
-            rules: [{ name: rule, when: { operation }, ...onlyAt(nth), then: then({}) }],
-          },
-        }
+        const { record, then, ...fault } = LIFECYCLE_FAULTS[name]
+        const what = `the ${ordinal(nth)} ${record} ${fault.what}`
+        return ruleFault(
+          { ...SHOWN_AS[name], kind: 'lifecycle', name, operation, nth, what, mustAbsorb: false },
+          { when: { operation }, ...onlyAt(nth), then: then({}) },
+        )
       }),
     )
   })

@@ -14,7 +14,7 @@ import { isAccepted } from './start-run.ts'
 export type Judging = {
   /** The runs without faults. */
   baselines: readonly Observation[]
-  /** How many equal calls of one payment may come within a second beyond those of the baseline. */
+  /** How many more equal calls per payment than the baseline makes are allowed within a second. */
   maxRetries: number
   deadlineMs: number
   /** Whether the probe was asked. */
@@ -110,7 +110,7 @@ const TOLERANCE = 0.9
 
 const nameOf = ({ method, path }: Calls[number]) => `${method} ${path}`
 
-const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/
+export const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/
 
 /** Whether equal calls belong to one payment or record: every payment looks at the same list. */
 const isOfOne = ({ method, path }: Calls[number]) => method !== 'GET' || UUID.test(path)

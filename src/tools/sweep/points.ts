@@ -1,5 +1,4 @@
-import { OPERATIONS as ENDPOINTS } from '../../routes/v1/operations.ts'
-import { OPERATIONS, type OperationId } from '../../scenarios/operations-and-events.ts'
+import { ENDPOINT_OF, OPERATIONS, type OperationId } from '../../scenarios/operations-and-events.ts'
 import type { Observation, SeenDelivery } from './faults-and-findings.ts'
 
 /** Which calls and events of each kind get faults: the first, the second and the last one; or the first one alone, or all. */
@@ -72,10 +71,7 @@ export function ordinal(n: number): string {
 }
 
 /** An operation in words: `POST /transaction`. */
-export function callOf(operation: string): string {
-  const found = ENDPOINTS.find(({ id }) => id === operation)
-  return found ? `${found.method} ${found.url}` : operation
-}
+export const callOf = (operation: OperationId): string => ENDPOINT_OF[operation]
 
 /** The limits of a rule that acts only once, at the n-th match. */
 export const onlyAt = (nth: number) => ({ ...(nth > 1 && { skip: nth - 1 }), times: 1 })

@@ -21,24 +21,20 @@ import {
   recoveryPairs,
 } from './plans.ts'
 import type { PointChoice } from './points.ts'
-import { type RunSetup, Stopped, startRun } from './start-run.ts'
+import { Stopped, startRun } from './start-run.ts'
 
-export type SweepOptions = Omit<RunSetup, 'signal'> &
-  Omit<BaselineOptions, 'signal'> &
+export type SweepOptions = BaselineOptions &
   Choice & {
     points: PointChoice
     depth: 1 | 2
     /** Real ms after which no plan is started. */
     maxTimeMs?: number | undefined
     maxRuns?: number | undefined
-    /** Real ms that one run may take; by default ten times as long as without faults, and at least 30 s. */
-    timeoutMs?: number | undefined
     maxRetries: number
     /** The findings that are known, by plan and verdict. */
     known: ReadonlySet<string>
     /** The command line that shows a finding again. */
     reproduce: (finding: string, plan: Plan) => string
-    signal: AbortSignal
     onProgress: (progress: Progress) => void
   }
 

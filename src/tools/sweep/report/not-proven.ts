@@ -12,7 +12,8 @@ const namesOf = (plans: readonly Plan[]): string => {
 /** What a sweep says nothing about, in sentences. */
 export function notProven({ runs, untried, flaky, failures, baseline }: SweepResult): string[] {
   const unreached = runs.filter(({ verdict }) => verdict === 'not_reached')
-  const late = unreached.filter(({ happened }) => happened.includes('after the command had ended'))
+  // Their rule acted, but showed only after the command had ended.
+  const late = unreached.filter(({ observation }) => observation.hits.every((count) => count > 0))
   const hasEvents = baseline.deliveries.some(({ isAfterEnd }) => !isAfterEnd)
   const facts: [boolean, string][] = [
     [untried.length > 0, `${countOf(untried.length, 'plan')} not tried: ${namesOf(untried)}.`],

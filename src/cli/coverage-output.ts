@@ -1,16 +1,11 @@
-import { BadOption } from '../../config/options.ts'
-import { COVERAGE_GROUPS, type Coverage, type CoverageGroup } from '../../model/coverage.ts'
+import { BadOption } from '../config/options.ts'
+import { COVERAGE_GROUPS, type Coverage, type CoverageGroup } from '../model/coverage.ts'
+import { aligned } from './output.ts'
 
 /** The first of some names, and how many more there are. */
 const namesText = ([first, second, ...more]: readonly string[]): string => {
   if (first === undefined || second === undefined) return first ?? '-'
   return more.length === 0 ? `${first}, ${second}` : `${first} + ${more.length + 1}`
-}
-
-function alignedText(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]!.map((_, i) => Math.max(...rows.map((row) => row[i]!.length)))
-  const lines = rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i]!)).join('  '))
-  return lines.map((line) => `${line.trimEnd()}\n`).join('')
 }
 
 /** The least percentage of each group that a caller wants. */
@@ -59,5 +54,5 @@ export function coverageText(coverage: Coverage, gates: Gates = new Map()): stri
   )
   const head = ['group', 'behaviour', 'met', 'not met', 'what shows it']
   const missed = missedGates(coverage, gates).map((line) => `\n${line}\n`)
-  return `${alignedText(counts)}\n${alignedText([head, ...rows])}${missed.join('')}`
+  return `${aligned(counts)}\n${aligned([head, ...rows])}${missed.join('')}`
 }
