@@ -162,10 +162,11 @@ export const answerMcp: McpHandler = async (request) =>
 
 /** Collects what callers meet; the report about it is loaded when it is wanted. */
 export function createCoverage(): CoverageSource {
-  const { seen, viewOf } = new Collector()
+  const { seen, viewOf, hasReadFailure } = new Collector()
   return {
     seen,
     viewOf,
+    hasReadFailure,
     report: async () => (await import('./tools/coverage/report.ts')).coverageOf(seen),
   }
 }

@@ -66,7 +66,11 @@ export const smallestAmount = assumption<SchemaChange>({
   readings: {
     '1.00': { does: 'one rupee', value: unchanged },
     '0.01': { does: 'one paisa', value: amountOfAtLeast(1) },
-    '100.00': { does: 'a hundred rupees', value: amountOfAtLeast(100_00) },
+    '100.00': {
+      does: 'a hundred rupees',
+      value: amountOfAtLeast(100_00),
+      notAbsorbable: 'a smaller payment is refused, whatever the caller does',
+    },
   },
 })
 

@@ -1,12 +1,13 @@
 import { BadOption } from '../config/options.ts'
-import { COVERAGE_GROUPS, type Coverage, type CoverageGroup } from '../model/coverage.ts'
+import {
+  COVERAGE_GROUPS,
+  COVERAGE_HEAD,
+  type Coverage,
+  type CoverageGroup,
+  coverageCounts,
+  coverageRows,
+} from '../model/coverage.ts'
 import { aligned } from './output.ts'
-
-/** The first of some names, and how many more there are. */
-const namesText = ([first, second, ...more]: readonly string[]): string => {
-  if (first === undefined || second === undefined) return first ?? '-'
-  return more.length === 0 ? `${first}, ${second}` : `${first} + ${more.length + 1}`
-}
 
 /** The least percentage of each group that a caller wants. */
 export type Gates = ReadonlyMap<CoverageGroup, number>
@@ -37,22 +38,6 @@ export const missedGates = ({ groups }: Coverage, gates: Gates): string[] =>
 
 /** The coverage as people read it: the groups; each behaviour, who met it and what would show the rest; the missed gates. */
 export function coverageText(coverage: Coverage, gates: Gates = new Map()): string {
-  const { groups } = coverage
-  const counts = groups.map(({ group, met, total, percent }) => [
-    group,
-    `${met} of ${total}`,
-    `${percent} %`,
-  ])
-  const rows = groups.flatMap(({ group, items }) =>
-    [...new Set(items.map(({ behaviour }) => behaviour))].map((behaviour) => {
-      const same = items.filter((one) => one.behaviour === behaviour)
-      const namesOf = (met: boolean) =>
-        namesText(same.filter((one) => one.met === met).map(({ subject }) => subject))
-      const shownBy = same.find(({ met }) => !met)?.shown_by ?? ''
-      return [group, behaviour, namesOf(true), namesOf(false), shownBy]
-    }),
-  )
-  const head = ['group', 'behaviour', 'met', 'not met', 'what shows it']
   const missed = missedGates(coverage, gates).map((line) => `\n${line}\n`)
-  return `${aligned(counts)}\n${aligned([head, ...rows])}${missed.join('')}`
+  return `${aligned(coverageCounts(coverage))}\n${aligned([COVERAGE_HEAD, ...coverageRows(coverage)])}${missed.join('')}`
 }

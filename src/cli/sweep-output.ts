@@ -1,8 +1,9 @@
+import { coverageCounts } from '../model/coverage.ts'
 import { formatDuration } from '../model/duration.ts'
 import { countOf, printableLine } from '../model/words.ts'
 import type { Finding, SweepResult } from '../tools/sweep/faults-and-findings.ts'
 import type { Progress } from '../tools/sweep/sweep.ts'
-import { progressBar, table } from './output.ts'
+import { aligned, progressBar, table } from './output.ts'
 
 export const DEFAULT_REPORT = 'sweep-report'
 const HEAD = ['finding', 'level', 'verdict', 'what was done', 'what happened']
@@ -25,7 +26,7 @@ export function sweepTable(findings: readonly Finding[]): string {
 
 /** The result of a sweep for a terminal; `report` is the folder of its report. */
 export function sweepText(
-  { findings, flaky, baseline }: SweepResult,
+  { findings, flaky, baseline, coverage }: SweepResult,
   counts: string,
   notProven: readonly string[],
   report: string | undefined,
@@ -41,6 +42,7 @@ export function sweepText(
     `\n${sweepTable(findings)}`,
     flaky.length === 0 ? '' : `\nFlaky, as it did not come again:\n${flakyLines.join('')}`,
     `\nWhat this does not prove:\n${notProven.map((text) => `  ${printableLine(text)}\n`).join('')}`,
+    `\nMet of what the contract permits:\n${aligned(coverageCounts(coverage)).replace(/^/gm, '  ').trimEnd()}\n`,
     isInReport ? `Use --report ${DEFAULT_REPORT} to get the scenario files.\n` : '',
     report === undefined ? '' : `The report is in ${report}\n`,
   ].join('')

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { programEnvironment } from '../config/environment.ts'
 import { BadOption, type Options } from '../config/options.ts'
 import { parseDuration } from '../model/duration.ts'
 import { jsonLine } from '../model/words.ts'
@@ -27,6 +28,8 @@ const SANDBOX_FLAGS = Object.fromEntries(
 
 const DEFAULT_MAX_RETRIES = 20
 const DEFAULT_MAX_TIME = '3m'
+// The client of a sandbox that already runs, if the URL names none.
+const SWEEP_CLIENT = 'sweep'
 const PROBE_PLACEHOLDER = '{transaction_id}'
 const INTERRUPTED = 130
 
@@ -52,6 +55,10 @@ const SWEEP_FLAGS: Command['flags'] = {
   jobs: [
     'N',
     'how many runs happen at the same time; their files, ports and databases must differ (default: 2; 1 with --port)',
+  ],
+  url: [
+    'URL',
+    'sweep a sandbox that already runs, in its client after /@ (default: sweep), which each run resets; one run at a time',
   ],
   restart: ['', 'also kill the program during calls that change something, and start it again'],
   timeout: [
@@ -109,6 +116,15 @@ const typedFlags = (flags: Input['flags'], without: readonly string[]): string[]
           .flatMap((one) => (one === true ? [`--${name}`] : [`--${name}`, String(one)])),
   )
 
+/** The command line that shows a finding of a sandbox that already runs again. */
+function againLine({ url }: Input['flags'], program: Input['program'], plan: Plan): string {
+  const terms = plan.map(({ name, operation }) =>
+    [name.split('=')[0], operation].filter(Boolean).join(' & '),
+  )
+  const args = ['sweep', '--url', String(url), '--only', terms.join(',')]
+  return `payout-sandbox ${quoteShellArguments(args)} -- ${quoteProgram(program)}`
+}
+
 /** The command line that shows a finding again. The readings of a scenario would have priority over `--assume`. */
 function reproduceLine(
   { flags, program }: Input,
@@ -116,6 +132,7 @@ function reproduceLine(
   finding: string,
   plan: Plan,
 ): string {
+  if (flags['url'] !== undefined) return againLine(flags, program, plan)
   const assume = plan.map(({ scenario }) => Object.entries(scenario.assume ?? {}))
   const isAssumed = startScenario === 'default' && assume.every((readings) => readings.length > 0)
   const folder = String(flags['report'] ?? DEFAULT_REPORT)
@@ -149,12 +166,37 @@ const termsOf = (value: unknown): string[] | undefined =>
         .split(',')
         .map((word) => word.trim())
 
-/** How many runs happen at the same time: only one has a port. */
+/** How many runs happen at the same time: only one has a port, or a client of a sandbox that already runs. */
 function jobsOf(flags: Input['flags']): number {
   const jobs = numberFlag(flags, 'jobs', 1, 64)
-  if (flags['port'] === undefined) return jobs ?? 2
+  const single = ['port', 'url'].find((name) => flags[name] !== undefined)
+  if (single === undefined) return jobs ?? 2
   if (jobs === undefined || jobs === 1) return 1
-  throw new BadOption(`--port permits one run at a time, so --jobs must be 1, not ${jobs}`)
+  throw new BadOption(`--${single} permits one run at a time, so --jobs must be 1, not ${jobs}`)
+}
+
+/** The client of a sandbox that already runs, if the command line names one. Resets it. Throws `BadOption`. */
+async function runningOf(input: Input) {
+  const { flags, env } = input
+  if (flags['url'] === undefined) return undefined
+  const other = Object.keys(flags).find(
+    (name) => name === 'restart' || (Object.hasOwn(SANDBOX_FLAGS, name) && name !== 'admin-token'),
+  )
+  if (other !== undefined)
+    throw new BadOption(`--url excludes --${other}: start the sandbox that runs with what it needs`)
+  const [{ connect, namesClient, targetOf }, { adminBase }, { connectRunning }] = await Promise.all(
+    [import('./remote.ts'), import('../admin/caller.ts'), import('../tools/sweep/running.ts')],
+  )
+  const own = { ...input, flags: namesClient(input) ? flags : { ...flags, client: SWEEP_CLIENT } }
+  const target = targetOf(own)
+  const name = target.base.pathname.split('/@').at(-1)!
+  const address = {
+    url: `${target.base.href}/v1`,
+    adminUrl: adminBase(target),
+    token: `sbx_${name}`,
+    adminToken: target.token,
+  }
+  return connectRunning(connect(own), name, programEnvironment(env, address, true))
 }
 
 /** Reads the options of a sweep from the command line. Throws `BadOption`. */
@@ -214,8 +256,10 @@ export async function runSweep(input: Input, signal: AbortSignal): Promise<Sweep
     const content = await openContent(own.options, stderrLog(own.options)).catch((error) => {
       throw explainStartError(error, own.options)
     })
+    const running = await runningOf(input)
     const onProgress = progress.show
-    const result = await makeSweep({ ...own, ...content, signal, folder, known, onProgress })
+    const limits = { signal, folder, known, onProgress }
+    const result = await makeSweep({ ...own, ...content, ...limits, running })
     if (report !== undefined) writeSweepReport(result, String(report))
     return result
   } finally {

@@ -31,3 +31,27 @@ export const Coverage = z
   })
   .meta({ id: 'CoverageResponse' })
 export type Coverage = z.infer<typeof Coverage>
+
+/** The groups as rows of a table. */
+export const coverageCounts = ({ groups }: Coverage): string[][] =>
+  groups.map(({ group, met, total, percent }) => [group, `${met} of ${total}`, `${percent} %`])
+
+/** The first of some names, and how many more there are. */
+const namesText = ([first, second, ...more]: readonly string[]): string => {
+  if (first === undefined || second === undefined) return first ?? '-'
+  return more.length === 0 ? `${first}, ${second}` : `${first} + ${more.length + 1}`
+}
+
+export const COVERAGE_HEAD = ['group', 'behaviour', 'met', 'not met', 'what shows it']
+
+/** Each behaviour as a row: for what it was met and not met, and what would show the rest. */
+export const coverageRows = ({ groups }: Coverage): string[][] =>
+  groups.flatMap(({ group, items }) =>
+    [...new Set(items.map(({ behaviour }) => behaviour))].map((behaviour) => {
+      const same = items.filter((one) => one.behaviour === behaviour)
+      const namesOf = (met: boolean) =>
+        namesText(same.filter((one) => one.met === met).map(({ subject }) => subject))
+      const shownBy = same.find(({ met }) => !met)?.shown_by ?? ''
+      return [group, behaviour, namesOf(true), namesOf(false), shownBy]
+    }),
+  )

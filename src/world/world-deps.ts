@@ -47,6 +47,7 @@ export type CallerView = {
 export type CoverageSource = {
   viewOf(tables: SandboxTables): CallerView
   seen: ReadonlySet<string>
+  hasReadFailure(id: string): boolean
   report(): Promise<Coverage>
 }
 

@@ -37,6 +37,7 @@ const OBSERVED: Observation = {
   hits: [],
   probeDifferences: [],
   durationMs: 1,
+  seen: new Set(),
   output: '',
 }
 
@@ -98,6 +99,7 @@ const payment = (paise: number): SeenPayment => ({
   statusAtEnd: 'SUCCESS',
   status: 'SUCCESS',
   wasPaid: true,
+  isReadAsFailed: false,
 })
 const paying = (...paise: number[]): Observation => ({ ...OBSERVED, payments: paise.map(payment) })
 

@@ -1,3 +1,4 @@
+import { coverageOf } from '../../src/tools/coverage/report.ts'
 import type {
   Fault,
   Finding,
@@ -95,6 +96,7 @@ const payment = (id: string, status = 'SUCCESS') => ({
   key: 'asha|100000000003|ICIC0000003|25000',
   paise: 25_000,
   statusAtEnd: 'PENDING',
+  isReadAsFailed: false,
   wasPaid: status === 'SUCCESS',
   status,
 })
@@ -123,6 +125,7 @@ export const observation = (more: Partial<Observation> = {}): Observation => ({
   hits: [1],
   probeDifferences: [],
   durationMs: 120,
+  seen: new Set(['money payment: SUCCESS']),
   output: '',
   ...more,
 })
@@ -190,5 +193,6 @@ export function sweepResult(recording?: string): SweepResult {
     flaky: [runs[3]!],
     failures: 1,
     untried: [[STUCK, READING]],
+    coverage: coverageOf(new Set(['money payment: SUCCESS'])),
   }
 }

@@ -126,6 +126,9 @@ export class Collector {
     }
   }
 
+  /** Whether a response has shown that a payment failed. */
+  hasReadFailure = (id: string): boolean => this.#remembered.has(`read ${id}`)
+
   #note(group: CoverageGroup, subject: string, behaviour: string) {
     this.seen.add(factOf(group, subject, behaviour))
   }
@@ -148,7 +151,10 @@ export class Collector {
       for (const [, id, word] of text.matchAll(pattern)) {
         const payment =
           pattern === HISTORY ? tables.tables.payments.first('history', id!)?.row : undefined
-        this.#shown(kind, payment?.transaction_id ?? id!, word!, epoch)
+        const resource = payment?.transaction_id ?? id!
+        this.#shown(kind, resource, word!, epoch)
+        if (kind === 'transaction' && word!.toUpperCase() === 'FAILED')
+          this.#remember(`read ${resource}`, word!)
       }
     }
     const page = Number(/[?&]page=(\d+)/.exec(call.url)?.[1] ?? 1)

@@ -20,7 +20,7 @@ const MAX_CANDIDATES = 3
 export const isFinding = ({ level }: Pick<Run, 'level'>): boolean =>
   level === 'error' || level === 'warning' || level === 'ask'
 
-const familyOf = ({ plan }: Run) =>
+const familyOf = (plan: Plan) =>
   plan
     .map(({ kind, name }) => (kind === 'call' ? 'call' : name))
     .sort()
@@ -31,6 +31,16 @@ const causeOf = ({ happened }: Run) =>
   happened
     .replace(new RegExp(UUID, 'g'), 'ID')
     .replace(/\bonce\b|\btwice\b|\d+(?:\.\d+)?(?: times)?/g, 'N')
+
+/** The run that shows the same with half of a pair; the run itself if there is none. */
+const simplest = (run: Run, runs: readonly Run[]): Run =>
+  runs.find(
+    (one) =>
+      one.plan.length === 1 &&
+      run.plan.includes(one.plan[0]!) &&
+      one.verdict === run.verdict &&
+      causeOf(one) === causeOf(run),
+  ) ?? run
 
 /** The runs with a finding, the worst first; those with the same cause are one bug, as a rule. */
 export function groupsOf(runs: readonly Run[]): (readonly [Run, ...Run[]])[] {
@@ -44,7 +54,8 @@ export function groupsOf(runs: readonly Run[]): (readonly [Run, ...Run[]])[] {
         a.id - b.id,
     )
   for (const run of sorted) {
-    const key = [run.verdict, run.level, familyOf(run), causeOf(run)].join('\n')
+    const { level, plan } = simplest(run, sorted)
+    const key = [run.verdict, level, familyOf(plan), causeOf(run)].join('\n')
     const group = groups.get(key)
     if (group) group.push(run)
     else groups.set(key, [run])

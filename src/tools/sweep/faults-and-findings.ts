@@ -1,3 +1,4 @@
+import type { Coverage } from '../../model/coverage.ts'
 import type { ScenarioDefinition } from '../../scenarios/scenario-schema.ts'
 
 /** What kind of thing the contract permits to be otherwise. */
@@ -92,6 +93,8 @@ export type SeenPayment = {
   wasPaid: boolean
   /** Why the payee should not have been paid when the payment was made: `whose KYC had failed`. */
   unverified?: string | undefined
+  /** A response to a read said that it failed. */
+  isReadAsFailed: boolean
 }
 
 /** An attempt to deliver an event. */
@@ -129,6 +132,8 @@ export type Observation = {
   /** Payments whose state differs from what the probe says, in words. */
   probeDifferences: readonly string[]
   durationMs: number
+  /** What the command met, as the facts of coverage. */
+  seen: ReadonlySet<string>
   /** The end of the command's output. */
   output: string
   /** The recording of the run, if it was kept. */
@@ -173,4 +178,6 @@ export type SweepResult = {
   scenarios: Readonly<Record<string, ScenarioDefinition>>
   /** The plans that were not run: because of `--max-time`, `--max-runs` or a signal, or because they were too many. */
   untried: readonly Plan[]
+  /** What all runs together met. */
+  coverage: Coverage
 }

@@ -80,7 +80,7 @@ function paidUnverified({ payments }: Observation, { baselines }: Judging): stri
 
 const REFUSALS = ['kyc_failed', 'kyc_pending', 'bank_failed', 'bank_pending']
 
-type NotPaid = { text: string; isMade: boolean }
+type NotPaid = { text: string; isMade: boolean; isRead: boolean }
 
 function notPaid(plan: Plan, run: Observation, { baselines, hasProbe }: Judging) {
   const { payments, exitCode, probeDifferences } = run
@@ -95,8 +95,11 @@ function notPaid(plan: Plan, run: Observation, { baselines, hasProbe }: Judging)
     const least = Math.min(count, ...wanted.map((counts) => counts.get(key) ?? 0))
     if ((good.get(key) ?? 0) >= least) continue
     const isMade = (made.get(key) ?? 0) >= least
-    const text = `the command passed, but ${paymentOf(key)} ${isMade ? 'failed' : 'was never made'}`
-    return { text, isMade } satisfies NotPaid
+    const failures = payments.filter((one) => one.key === key && one.status === 'FAILED')
+    const isRead = isMade && failures.every(({ isReadAsFailed }) => isReadAsFailed)
+    const end = isRead ? 'failed, as it read' : isMade ? 'failed' : 'was never made'
+    const text = `the command passed, but ${paymentOf(key)} ${end}`
+    return { text, isMade, isRead } satisfies NotPaid
   }
   return undefined
 }
@@ -305,6 +308,9 @@ function looksUp({ calls }: Observation, baselines: readonly Observation[]): boo
   return reads(calls) > Math.max(...baselines.map((one) => reads(one.calls)))
 }
 
+// What follows from not knowing what became of a payment.
+const OF_OUTCOME: readonly Verdict[] = ['paid_twice', 'wrong_state', 'relies_on', 'not_paid']
+
 function levelOf(
   verdict: Verdict,
   plan: Plan,
@@ -312,11 +318,13 @@ function levelOf(
   { hasProbe, baselines }: Judging,
   run: Observation,
 ): Level {
-  if (VERDICTS[verdict] === 'error' && isUnguarded(plan)) return 'ask'
+  if (OF_OUTCOME.includes(verdict) && isUnguarded(plan)) return 'ask'
   // Who has looked the payment up cannot know how long its effect may still take.
   const isLate = plan.some(({ name }) => name === 'effect_after_timeout')
   if (verdict === 'paid_twice' && isLate && looksUp(run, baselines)) return 'ask'
   if (verdict !== 'not_paid') return VERDICTS[verdict]
   const isWorse = !unpaid!.isMade || (hasProbe && run.probeDifferences.length > 0)
-  return isWorse ? 'error' : 'warning'
+  if (isWorse) return 'error'
+  // Only a probe can say what the command made of what it read.
+  return unpaid!.isRead ? 'information' : 'warning'
 }

@@ -1,4 +1,6 @@
+import type { BankAccountRow } from '../../model/bank-account.ts'
 import type { DeliveryFault, DeliveryRow, StoredAttempt } from '../../model/delivery.ts'
+import type { KycRow } from '../../model/kyc.ts'
 import { type PaymentRow, rupeesOf } from '../../model/payment.ts'
 import type { RequestLogEntry } from '../../requests/request-log.ts'
 import type { World } from '../../world/world.ts'
@@ -50,15 +52,38 @@ function seenDelivery(
   return { client, event_id, event, resource_id, signed, isForged, status }
 }
 
-/** Why nobody should pay the payee of a new payment, if there is a reason. */
-function unverifiedPayee({ tables }: World, { to_user_id, benif_bank_id }: PaymentRow) {
-  const { kyc, bank_accounts } = tables.tables
-  if (bank_accounts.get(benif_bank_id)?.bank_status === 'failed')
-    return 'to an account that was refused'
-  const records = kyc.page('user', to_user_id, 0, kyc.count('user', to_user_id))
-  const latest = new Map(records.toReversed().map(({ row }) => [row.document_type, row.kyc_status]))
+/** The account of a payee, and its KYC records, the oldest first. */
+export type Payee = {
+  account: Pick<BankAccountRow, 'bank_status'> | undefined
+  records: readonly Pick<KycRow, 'document_type' | 'kyc_status'>[]
+}
+
+/** Why nobody should pay a payee now, if there is a reason. */
+function unverified({ account, records }: Payee) {
+  if (account?.bank_status === 'failed') return 'to an account that was refused'
+  const latest = new Map(records.map((row) => [row.document_type, row.kyc_status]))
   return [...latest.values()].includes('failed') ? 'to a payee whose KYC had failed' : undefined
 }
+
+function payeeOf({ tables }: World, { to_user_id, benif_bank_id }: PaymentRow): Payee {
+  const { kyc, bank_accounts } = tables.tables
+  const records = kyc.page('user', to_user_id, 0, kyc.count('user', to_user_id))
+  return {
+    account: bank_accounts.get(benif_bank_id),
+    records: records.toReversed().map(({ row }) => row),
+  }
+}
+
+/** A call as an observer needs it. */
+export type ObservedCall = Pick<
+  RequestLogEntry,
+  'method' | 'url' | 'operation' | 'body' | 'isDecided' | 'duration_ms' | 'at'
+> & { status?: number | undefined; rule?: string | undefined; fault?: string | undefined }
+
+/** A client that is observed; `epoch` tells the ids of its rows before a reset from those after it. */
+export type ObservedClient = { name: string; epoch: number }
+
+const idIn = ({ name, epoch }: ObservedClient, id: string) => `${name} ${epoch} ${id}`
 
 /** Watches the clients of a sandbox, and keeps what they see: after a reset of a client its rows are gone. */
 export class Observer {
@@ -69,7 +94,7 @@ export class Observer {
   readonly #rules: PlanRules
   readonly #level: KeyLevel
   readonly #now: () => number
-  readonly #payments = new Map<string, SeenPayment>()
+  readonly #payments = new Map<string, Omit<SeenPayment, 'isReadAsFailed'>>()
   readonly #attempts = new Map<string, number>()
   readonly #hits = new Map<string, number>()
   // How often a rule of a plan would have matched, by operation or type of event: over all clients, as plans count.
@@ -87,15 +112,19 @@ export class Observer {
 
   /** Watches a client from now on. */
   watch = (world: World) => {
-    // After a reset the same ids name other resources.
-    let epoch = 0
-    const idOf = (id: string) => `${world.name} ${epoch} ${id}`
+    const client = { name: world.name, epoch: 0 }
+    const { tables } = world.tables
     world.feed.watch({
       onEvent: ({ kind, subject }) => {
-        if (kind === 'request') this.#seeCall(world, subject)
-        else if (kind === 'change') this.#seeChange(world, subject.resource_id, idOf)
-        else if (kind === 'delivery') this.#seeDelivery(world.name, subject, idOf)
-        else if (kind === 'reset' || kind === 'restore') epoch++
+        if (kind === 'request') this.seeCall(client, subject, this.#now(), world.clock.now())
+        else if (kind === 'delivery') this.seeDelivery(client, subject, this.#now())
+        else if (kind === 'reset' || kind === 'restore') client.epoch++
+        if (kind !== 'change') return
+        if (world.webhooks.current()) this.events++
+        const row = tables.payments.get(subject.resource_id)
+        if (row?.transaction_type !== 'debit') return
+        const payer = tables.users.get(row.from_user_id)
+        this.seePayment(client, row, payer?.email, () => payeeOf(world, row))
       },
       onEnd() {},
     })
@@ -113,13 +142,13 @@ export class Observer {
     return count
   }
 
-  #seeCall({ name, clock }: World, entry: RequestLogEntry) {
+  /** Sees a call that was answered just now: real ms since the start of the run, and the client's time. */
+  seeCall({ name }: ObservedClient, entry: ObservedCall, atMs: number, clockMs: number) {
     if (this.#isEnded) return
     const { method, url, operation, body, status = null, isDecided, rule, fault, at } = entry
     const rules = rulesIn(rule)
     for (const one of rules) this.#hit(one)
     const retryAfterMs = rules.map(this.#rules.retryAfterOf).find((ms) => ms !== undefined)
-    const atMs = this.#now()
     // Rules do not count what the service rejects before them.
     const isCounted = operation !== undefined && isDecided
     const items = isCounted && operation === 'submitKyc' ? documentsIn(body) : 0
@@ -134,7 +163,7 @@ export class Observer {
       beganMs: Math.max(0, atMs - entry.duration_ms),
       atMs,
       clockMs: at,
-      answeredClockMs: clock.now(),
+      answeredClockMs: clockMs,
       nth: isCounted ? this.#count(operation) : null,
       nthOfAll: isCounted ? this.#count('*') : null,
       documents: items === 0 ? 0 : this.#count('documents', items),
@@ -143,33 +172,36 @@ export class Observer {
     })
   }
 
-  #seeChange(world: World, id: string, idOf: (id: string) => string) {
-    const { tables } = world.tables
-    if (world.webhooks.current()) this.events++
-    const row = tables.payments.get(id)
-    if (row?.transaction_type !== 'debit') return
-    const { paise, status, account_number, ifsc_code } = row
+  /** Sees a new payment, or another status of one. */
+  seePayment(
+    client: ObservedClient,
+    row: PaymentRow,
+    payer: string | undefined,
+    payee: () => Payee,
+  ) {
+    const { transaction_id, paise, status, account_number, ifsc_code } = row
     const account = `${account_number} ${ifsc_code} ${paise}`
-    const payer = tables.users.get(row.from_user_id)?.email ?? ''
-    const keys = [`${payer} ${account}`, account, String(paise), ANY_PAYMENT]
-    const known = this.#payments.get(idOf(id))
-    this.#payments.set(idOf(id), {
-      client: world.name,
-      transaction_id: id,
+    const keys = [`${payer ?? ''} ${account}`, account, String(paise), ANY_PAYMENT]
+    const id = idIn(client, transaction_id)
+    const known = this.#payments.get(id)
+    this.#payments.set(id, {
+      client: client.name,
+      transaction_id,
       keys,
       key: keys[this.#level]!,
       paise,
       statusAtEnd: this.#isEnded ? (known?.statusAtEnd ?? status) : status,
       status,
       wasPaid: status === 'SUCCESS' || known?.wasPaid === true,
-      unverified: known ? known.unverified : unverifiedPayee(world, row),
+      unverified: known ? known.unverified : unverified(payee()),
     })
   }
 
-  #seeDelivery(client: string, row: DeliveryRow, idOf: (id: string) => string) {
-    const id = idOf(row.delivery_id)
+  /** Sees a delivery with its attempts, the last of which ended at this time. */
+  seeDelivery(client: ObservedClient, row: DeliveryRow, atMs: number) {
+    const id = idIn(client, row.delivery_id)
     const known = this.#attempts.get(id)
-    const eventId = idOf(row.event_id)
+    const eventId = idIn(client, row.event_id)
     let nth = this.#eventNumbers.get(eventId)
     if (nth === undefined) {
       nth = this.#count(row.event)
@@ -178,11 +210,11 @@ export class Observer {
     if (known === undefined && row.rule !== undefined && !this.#isEnded) this.#hit(row.rule)
     for (const attempt of row.attempts.slice(known ?? 0))
       this.deliveries.push({
-        ...seenDelivery(client, row, attempt),
+        ...seenDelivery(client.name, row, attempt),
         nth,
         isAfterEnd: this.#isEnded,
-        beganMs: this.#now() - attempt.duration_ms,
-        atMs: this.#now(),
+        beganMs: atMs - attempt.duration_ms,
+        atMs,
       })
     this.#attempts.set(id, row.attempts.length)
   }
@@ -195,7 +227,7 @@ export class Observer {
   /** How often a rule acted, by the name in the request log. */
   hitsOf = (rule: string): number => this.#hits.get(rule) ?? 0
 
-  payments = (): readonly SeenPayment[] => [...this.#payments.values()]
+  payments = (): Omit<SeenPayment, 'isReadAsFailed'>[] => [...this.#payments.values()]
 }
 
 type Writes = ReadonlyMap<string, number>

@@ -156,7 +156,7 @@ const UNGUARDED = ['reference_id=ignored']
 
 /** Whether no client can know what became of its payment. */
 export const isUnguarded = (plan: Plan): boolean =>
-  plan.length > 1 && plan.some(({ name }) => UNGUARDED.includes(name))
+  plan.some(({ name }) => UNGUARDED.includes(name))
 
 // ---- choice
 

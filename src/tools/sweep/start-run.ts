@@ -1,6 +1,8 @@
+import { DEFAULT_READINGS, type Readings } from '../../assumptions/readings.ts'
 import { programEnvironment } from '../../config/environment.ts'
 import type { Options } from '../../config/options.ts'
 import type { FixtureWorlds } from '../../content/fixtures.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
 import { inlineEntry, type Library } from '../../scenarios/library.ts'
 import { type RunningServer, startServer } from '../../server.ts'
 import type { World } from '../../world/world.ts'
@@ -11,6 +13,28 @@ import { assumptionOf, PLAN_NAME, planDefinition, planRules, rulesOfFault } from
 import { type Probe, probeDifferences } from './probe.ts'
 import { type Ended, type ProgramRun, runProgram } from './program.ts'
 
+/** How a sandbox is at the start of each run. */
+export type StartState = { scenario: string; inForce: Readings; clockSpeed: number }
+
+/** The sandbox of one run. */
+export type Stage = {
+  /** The environment of the command. */
+  env: NodeJS.ProcessEnv
+  /** Called when the command has ended. */
+  commandEnded: () => Promise<void> | void
+  /** Lets everything happen that follows from what the command did. */
+  settle: () => Promise<void>
+  /** What the command met, as the facts of coverage. */
+  seen: () => Promise<ReadonlySet<string>> | ReadonlySet<string>
+  /** Whether a response has shown that a payment failed. */
+  hasReadFailure: (id: string) => boolean
+  send: Runtime['send']
+  close: () => Promise<void> | void
+}
+
+/** A sandbox that already runs, in which each run starts with a reset. */
+export type Running = StartState & { open(plan: Plan, observer: Observer): Promise<Stage> }
+
 /** What all runs of a sweep have in common. */
 export type RunSetup = {
   command: readonly string[]
@@ -18,6 +42,8 @@ export type RunSetup = {
   options: Options
   library: Library
   fixtures: FixtureWorlds
+  /** The sandbox to use (default: one of its own for each run). */
+  running?: Running | undefined
   probe?: Probe | undefined
   /** Kill the command at a call, and start it again. */
   restart?: boolean | undefined
@@ -36,11 +62,23 @@ export class CannotRun extends Error {}
 
 const DAY_MS = 24 * 3_600_000
 // A payment that is reversed a day later needs its first seconds too.
-const AFTER_MS = DAY_MS + 3_600_000
+export const AFTER_MS = DAY_MS + 3_600_000
 // Receivers have ended with the command; another one may hang.
 const SETTLE_MS = 5_000
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
+
+/** How the sandbox of a sweep is at the start of each run. */
+export const startStateOf = ({ running, options, library }: RunSetup): StartState =>
+  running ?? {
+    scenario: options.scenario,
+    inForce: {
+      ...DEFAULT_READINGS,
+      ...options.assume,
+      ...library.readingsOf(library.get(options.scenario)!),
+    },
+    clockSpeed: options['clock-speed'],
+  }
 
 /** Ends the faults of a plan; its readings stay, because another reading of the contract does not end. */
 function endFaults({ scenarios }: World, plan: Plan, startScenario: string) {
@@ -95,37 +133,61 @@ async function runCommand(plan: Plan, observer: Observer, run: ProgramRun): Prom
   return { ...again, output: `${ended.output}${again.output}` }
 }
 
-/** Runs the command once with a sandbox of its own, under a plan; the empty plan is a run without faults. */
+/** Starts a sandbox of its own for a run. */
+async function openOwn(
+  setup: RunSetup,
+  plan: Plan,
+  recording: string,
+  observer: Observer,
+): Promise<Stage> {
+  const { options, library } = startOptions(setup, plan, recording)
+  const { fixtures, env } = setup
+  const imposing = { library, imposes: true, fixtures, worldOpened: observer.watch }
+  const server = await startServer(options, silent, imposing)
+  const { sandbox, close } = server
+  return {
+    env: programEnvironment(env, server, !options['no-admin']),
+    commandEnded: () => {
+      observer.commandEnded()
+      sandbox.recorder?.close()
+    },
+    settle: () => settle(server, plan, options.scenario),
+    seen: () => sandbox.coverage!.seen,
+    hasReadFailure: sandbox.coverage!.hasReadFailure,
+    send: sandbox.runtime.send,
+    close,
+  }
+}
+
+/** Runs the command once in a sandbox under a plan; the empty plan is a run without faults. */
 export async function startRun(
   setup: RunSetup,
   plan: Plan,
   { deadlineMs, level, recording }: { deadlineMs: number; level: KeyLevel; recording: string },
 ): Promise<Observation> {
-  const { command, env, fixtures, probe, signal } = setup
+  const { command, probe, signal, running } = setup
   if (signal.aborted) throw new Stopped()
   let startedAt = performance.now()
   const observer = new Observer(planRules(plan), level, () => performance.now() - startedAt)
-  const start = startOptions(setup, plan, recording)
-  const server = await startServer(start.options, silent, {
-    library: start.library,
-    imposes: true,
-    fixtures,
-    worldOpened: observer.watch,
-  })
+  const stage = running
+    ? await running.open(plan, observer)
+    : await openOwn(setup, plan, recording, observer)
+  const { env, send } = stage
   let ended: Ended | undefined
   try {
-    const environment = programEnvironment(env, server, !start.options['no-admin'])
     startedAt = performance.now()
-    ended = await runCommand(plan, observer, { command, env: environment, deadlineMs, signal })
+    ended = await runCommand(plan, observer, { command, env, deadlineMs, signal })
     const durationMs = performance.now() - startedAt
     if (signal.aborted) throw new Stopped()
     if (ended.problem !== undefined) throw new CannotRun(ended.problem)
     const { exitCode, isHung, output } = ended
-    observer.commandEnded()
-    server.sandbox.recorder?.close()
+    await stage.commandEnded()
     // What the command left running still receives events, and answers the probe.
-    await settle(server, plan, setup.options.scenario)
-    const payments = observer.payments()
+    await stage.settle()
+    const payments = observer.payments().map((one) => ({
+      ...one,
+      isReadAsFailed: stage.hasReadFailure(one.transaction_id),
+    }))
     const { deliveries } = observer
     const wasTold = ({ transaction_id }: SeenPayment) =>
       deliveries.some(
@@ -133,11 +195,8 @@ export async function startRun(
           resource_id === transaction_id && isAfterEnd && isAccepted(status),
       )
     const probeRun = { payments, hasLaterEvent: wasTold, isSure: exitCode === 0, signal }
-    const { send } = server.sandbox.runtime
     const differences =
-      probe === undefined
-        ? []
-        : await probeDifferences({ probe, ...probeRun, send, env: environment })
+      probe === undefined ? [] : await probeDifferences({ probe, ...probeRun, send, env })
     if (signal.aborted) throw new Stopped()
     return {
       calls: observer.calls,
@@ -149,12 +208,13 @@ export async function startRun(
       hits: hitsOf(plan, observer),
       probeDifferences: differences,
       durationMs,
+      seen: await stage.seen(),
       output,
-      recording,
+      ...(running === undefined && { recording }),
     }
   } finally {
     ended?.endGroup()
-    await server.close()
+    await stage.close()
   }
 }
 

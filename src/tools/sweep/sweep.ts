@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { DEFAULT_READINGS } from '../../assumptions/readings.ts'
+import { coverageOf } from '../coverage/report.ts'
 import { type BaselineOptions, runBaseline, SweepError } from './baseline.ts'
 import { confirmed, findingsOf, groupsOf, isFinding } from './confirm.ts'
 import { faultsOf, recoveryFaults } from './faults.ts'
@@ -21,7 +21,7 @@ import {
   recoveryPairs,
 } from './plans.ts'
 import type { PointChoice } from './points.ts'
-import { Stopped, startRun } from './start-run.ts'
+import { Stopped, startRun, startStateOf } from './start-run.ts'
 
 export type SweepOptions = BaselineOptions &
   Choice & {
@@ -189,9 +189,20 @@ class Runner {
   }
 }
 
+/** What all runs met, with the readings that they tried. */
+function coverageOfRuns(baselines: readonly Observation[], runs: readonly Run[]) {
+  const all = [...baselines, ...runs.map(({ observation }) => observation)]
+  const reached = runs.filter(({ verdict }) => verdict !== 'not_reached')
+  const tried = reached.flatMap(({ plan }) => plan.filter(({ kind }) => kind === 'assumption'))
+  return coverageOf(
+    new Set(all.flatMap(({ seen }) => [...seen])),
+    new Set(tried.map(({ name }) => name)),
+  )
+}
+
 /** Runs a command under everything that the contract permits, and judges each run. Throws `SweepError` and `Stopped`. */
 export async function sweep(options: SweepOptions): Promise<SweepResult> {
-  const { depth, maxRuns, maxTimeMs, timeoutMs, library, known } = options
+  const { depth, maxRuns, maxTimeMs, timeoutMs, known } = options
   const problem = problemOfChoice(options)
   if (problem !== undefined) throw new SweepError(problem)
   const startedAt = performance.now()
@@ -204,16 +215,8 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
     { baselines, maxRetries, deadlineMs, hasProbe: probe !== undefined },
     { level, startedAt },
   )
-  const inForce = {
-    ...DEFAULT_READINGS,
-    ...options.options.assume,
-    ...library.readingsOf(library.get(options.options.scenario)!),
-  }
-  const possible = {
-    inForce,
-    clockSpeed: options.options['clock-speed'],
-    restart: options.restart,
-  }
+  const start = startStateOf(options)
+  const possible = { ...start, restart: options.restart }
   const all = faultsOf(baselines[0], options.points, possible)
   const faults = chosenFaults(all, options)
   const guards = guardPairs(faults)
@@ -237,7 +240,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
   const { reproduce } = options
   const findings = findingsOf(groups, (group, finding) => ({
     reproduce: reproduce(finding, group[0].plan),
-    definition: planDefinition(group[0].plan, options.options.scenario),
+    definition: planDefinition(group[0].plan, start.scenario),
     isKnown: group.some(({ plan, verdict }) => known.has(findingKey(plan, verdict))),
   }))
   return {
@@ -250,5 +253,6 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
     flaky,
     scenarios: ownScenarios(options),
     untried: runner.untried,
+    coverage: coverageOfRuns(baselines, runner.runs),
   }
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { COVERAGE_HEAD, coverageCounts, coverageRows } from '../../../model/coverage.ts'
 import { type Markup, markup } from '../../report/markup.ts'
 import {
   type Fault,
@@ -194,6 +195,21 @@ const flakyRuns = ({ flaky }: SweepResult): Markup | undefined =>
 ${flaky.map((run) => markup`<li>${run.what}: ${verdictMark(run)} ${run.happened}</li>\n`)}</ul>
 `
 
+const tableRow = (cells: readonly string[]) =>
+  markup`<tr>${cells.map((cell) => markup`<td>${cell}</td>`)}</tr>
+`
+
+/** What the runs met of all that the contract permits, and what would show the rest. */
+const coverageTables = ({ coverage }: SweepResult): Markup =>
+  markup`<div class="wide"><table>
+<tbody>
+${coverageCounts(coverage).map(tableRow)}</tbody></table></div>
+<details><summary>Each behaviour</summary><div class="wide"><table>
+<thead><tr>${COVERAGE_HEAD.map((name) => markup`<th scope="col">${name}</th>`)}</tr></thead>
+<tbody>
+${coverageRows(coverage).map(tableRow)}</tbody></table></div></details>
+`
+
 const countRow = ([verdict, count]: [string, number]) =>
   markup`<dt><span class="verdict ${VERDICTS[verdict as Verdict]}">${verdict.replaceAll('_', ' ')}</span></dt><dd>${count}</dd>
 `
@@ -225,7 +241,8 @@ ${matrices(result)}${pairs(result)}<h2>Findings</h2>
 ${findings.length === 0 ? markup`<p>No findings.</p>\n` : findings.map((one) => findingHtml(one, baseline))}${flakyRuns(result)}<h2>What this does not prove</h2>
 <ul>
 ${notProven(result).map((text) => markup`<li>${text}</li>\n`)}</ul>
-</main>
+<h2>What it met</h2>
+${coverageTables(result)}</main>
 </body>
 </html>
 `}`

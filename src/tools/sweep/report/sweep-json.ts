@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { Coverage } from '../../../model/coverage.ts'
 import { countOf, printableLine } from '../../../model/words.ts'
 import {
   type Finding,
@@ -78,6 +79,7 @@ export const SweepDocument = z
       .min(0)
       .meta({ description: 'How often the command failed without any fault.' }),
     not_proven: z.array(z.string()).meta({ description: 'What this sweep says nothing about.' }),
+    coverage: Coverage.meta({ description: 'What all runs together met.' }),
   })
   .meta({ title: 'Result of payout-sandbox sweep' })
 export type SweepDocument = z.infer<typeof SweepDocument>
@@ -140,6 +142,7 @@ export function sweepJson(result: SweepResult): SweepDocument {
     flaky: result.flaky.map(reportedRun),
     baseline_failures: result.failures,
     not_proven: notProven(result),
+    coverage: result.coverage,
   }
 }
 

@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { BadOption } from '../../../config/options.ts'
 import { replaceFile } from '../../../config/output-file.ts'
+import { coverageCounts } from '../../../model/coverage.ts'
 import { printableLine } from '../../../model/words.ts'
 import type { ScenarioDefinition } from '../../../scenarios/scenario-schema.ts'
 import { codeBlock, markdownTable } from '../../report/markup.ts'
@@ -86,9 +87,15 @@ export function sweepReport(result: SweepResult): Report {
     subject: commandText(result),
     result: countsText(result),
     tests: runs.map((run) => testOf(run, byRun.get(run.id), flaky.has(run.id))),
-    body: `${findingsMarkdown(findings)}\n## What this does not prove\n\n${notProven(result)
-      .map((text) => `- ${text}\n`)
-      .join('')}`,
+    body: `${findingsMarkdown(findings)}
+## What this does not prove
+
+${notProven(result)
+  .map((text) => `- ${text}\n`)
+  .join('')}
+## What it met
+
+${markdownTable(['group', 'met', 'percent'], coverageCounts(result.coverage))}`,
   }
 }
 
