@@ -2,7 +2,7 @@
 set -eu
 root=${PAYOUT_SANDBOX_URL%/v1}/@worker-1 # one world for each test worker
 send() {
-  curl -sS --fail-with-body -w '\n' -X "$1" "$root$2" -H 'Content-Type: application/json' \
+  curl -sS --max-time 20 --fail-with-body -w '\n' -X "$1" "$root$2" -H 'Content-Type: application/json' \
     -H 'Authorization: Bearer sbx_worker-1' -H "X-Admin-Token: ${PAYOUT_SANDBOX_ADMIN_TOKEN-}" -d "$3"
 }
 

@@ -1,5 +1,5 @@
 // npm run languages: runs the example of each client in clients/ with a sandbox of its own, then with that of `payout-sandbox
-// exec`, and last under the scenario go-live. Fails if an example fails or a client has too many lines. Leaves out a language without tools.
+// exec`, under the scenario go-live, and in a sweep of what concerns money. Fails if an example fails or a client has too many lines. Leaves out a language without tools.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url'
 const MAX_LINES = 300
 const NODE = process.execPath
 const MAX_MS = 300_000
+// Their tests of webhooks want each event once and in order.
+const SWEEP = ['--clock=frozen', '--only=money', '--except=webhook', '--points=first', '--max-time=1m']
 const root = fileURLToPath(new URL('..', import.meta.url))
 const clients = join(root, 'clients')
 const bin = join(root, 'dist/bin.cjs')
@@ -104,7 +106,8 @@ function environment(more) {
 /** Returns the output of the first command that fails, or undefined. */
 function firstFailure({ cwd, env, prepare, test, onlyInExec }) {
   const exec = (...more) => [NODE, bin, 'exec', '--clock=frozen', ...more, '--', ...test]
-  const runs = [...(onlyInExec ? [] : [test]), exec(), exec('--scenario=go-live')]
+  const sweep = [NODE, bin, 'sweep', ...SWEEP, '--', ...test]
+  const runs = [...(onlyInExec ? [] : [test]), exec(), exec('--scenario=go-live'), sweep]
   for (const [command, ...args] of [...prepare, ...runs]) {
     const options = { cwd: join(clients, cwd), env: environment(env), timeout: MAX_MS }
     const { status, signal, error, stdout, stderr } = spawnSync(command, args, {

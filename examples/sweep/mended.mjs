@@ -36,7 +36,7 @@ async function send(service, { from, to, account, amount, reference }) {
       const [payment] = await call(service, '/transaction', { ...body, reference_id: reference })
       return payment
     } catch (error) {
-      const isRefused = error.status !== undefined
+      const isRefused = error.status < 500
       if (isRefused || tries === TRIES) throw error
     }
     const payment = await find(service, reference)

@@ -56,7 +56,7 @@ export const largestPage = assumption<SchemaChange>({
     syntax: 'N',
     range: `N is 1 to ${MAX_ROWS}`,
     does: `N rows, 1 to ${MAX_ROWS}; a larger \`limit\` counts as N`,
-    example: '20',
+    example: '5',
     pattern: /^[1-9][0-9]{0,4}$/,
     parse(reading) {
       const max = Number(reading)

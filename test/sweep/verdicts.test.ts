@@ -183,3 +183,67 @@ t.test('what the command leaves running answers the probe', async (t) => {
   const result = await sweep({ command, probe, only: ['payment_failed'], jobs: 1 })
   t.strictSame(short(result), ['error wrong_state: payment_failed createTransaction 1'])
 })
+
+t.test('a payment of an amount that no run without faults pays', async (t) => {
+  const { sweep } = smallClient(
+    t,
+    "await pay().catch(() => call('POST', '/transaction', { ...ORDER, amount: 432_109 }))\n",
+  )
+  const [finding] = (await sweep({ only: ['reset'] })).findings
+  t.match(finding, {
+    verdict: 'wrong_amount',
+    level: 'error',
+    happened: 'a payment of 432109.00 was made; without the fault no payment has this amount',
+  })
+})
+
+t.test('a timeout is no refusal for who looks the payment up after other losses', async (t) => {
+  const client = (failure: string) =>
+    `let made = await pay(300).catch((error) => {
+  if (${failure}) throw error
+  return find()
+})
+if (!made) throw new Error('it was not made')
+`
+  const only = ['createTransaction & hang_after', 'createTransaction & reset_after']
+  const careless = await smallClient(t, client("error.message === 'no answer'")).sweep({ only })
+  t.strictSame(short(careless), ['error relies_on: hang_after createTransaction 1'])
+  t.match(
+    careless.findings[0]!.happened,
+    /; it passes if the call gets no response in another way$/,
+  )
+  t.strictSame(short(await smallClient(t, client('false')).sweep({ only })), [])
+  const stops = await smallClient(t, client('true')).sweep({ only })
+  t.strictSame(faultsWith(stops, 'failed_safely').sort(), ['hang_after', 'reset_after'])
+})
+
+t.test(
+  'a failure that the command has read is no warning, and only a probe can say more',
+  async (t) => {
+    const { sweep } = smallClient(
+      t,
+      "const { transaction_id } = await pay()\nawait pass('1h')\nawait get(transaction_id)\n",
+    )
+    const result = await sweep({ only: ['payment_failed'] })
+    t.strictSame(short(result), [])
+    t.match(result.runs, [
+      {
+        verdict: 'not_paid',
+        level: 'information',
+        happened: 'the command passed, but a payment of 4321.09 failed, as it read',
+      },
+    ])
+    const blind = await smallClient(t, "await pay()\nawait pass('1h')\n").sweep({
+      only: ['payment_failed'],
+    })
+    t.strictSame(short(blind), ['warning not_paid: payment_failed createTransaction 1'])
+  },
+)
+
+t.test('a service that recognises a payment makes it once', async (t) => {
+  const { sweep } = smallClient(
+    t,
+    "for (let n = 0; n < 2; n++) await call('POST', '/transaction', { ...ORDER, reference_id: 'same' }).catch(() => {})\n",
+  )
+  t.strictSame(faultsWith(await sweep({ only: ['reference_id'] }), 'not_paid'), [])
+})

@@ -99,8 +99,8 @@ t.test(
       only: ['hold_until', 'copies', 'drop', 'webhook_delivery'],
     })
     t.strictSame(faultsWith(result, 'relies_on'), [
-      'hold_until',
       'copies',
+      'hold_until',
       'webhook_delivery=never',
     ])
     t.ok(faultsWith(result, 'failed_safely').includes('drop'))

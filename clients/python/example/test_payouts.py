@@ -132,9 +132,10 @@ def test_the_other_calls(payout_sandbox, payout_world, payouts):
     assert payout_world.wait("transaction", {"reference_id": "INV-7"})["transaction_status"] == "success"
     payout_world.restore("paid")
     assert payouts.status({**PAYOUT, "reference_id": "INV-7"}) == "PENDING"
-    payout_world.assume(list_order="oldest_first")
-    assert payout_world.assumptions()["list_order"] == "oldest_first"
-    assert other.assumptions()["list_order"] == "newest_first"
+    before = other.assumptions()
+    payout_world.assume(page_past_the_end="not_found")
+    assert payout_world.assumptions()["page_past_the_end"] == "not_found"
+    assert other.assumptions() == before
     with pytest.raises(SandboxError, match="within 0 ms"):
         other.wait("transaction", {"reference_id": "INV-7"}, timeout_ms=0)
 

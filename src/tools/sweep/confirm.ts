@@ -1,8 +1,8 @@
 import type { Finding, Plan, Run, Verdict } from './faults-and-findings.ts'
-import { UUID } from './judge.ts'
 
 const ORDER: readonly Verdict[] = [
   'paid_twice',
+  'wrong_amount',
   'paid_unverified',
   'wrong_state',
   'accepted_forged',
@@ -26,10 +26,11 @@ const familyOf = (plan: Plan) =>
     .sort()
     .join(' + ')
 
-/** What happened, without the numbers that change from fault to fault. */
-const causeOf = ({ happened }: Run) =>
-  happened
-    .replace(new RegExp(UUID, 'g'), 'ID')
+/** What happened, without what changes from fault to fault: calls, events and numbers, and which test noticed it. */
+const causeOf = ({ verdict, happened }: Run) =>
+  (verdict === 'relies_on' ? '' : happened)
+    .replace(/\b(GET|POST|PUT|DELETE) \S+/g, 'CALL')
+    .replace(/\b(transaction|kyc|bank|webhook)\.\w+/g, 'EVENT')
     .replace(/\bonce\b|\btwice\b|\d+(?:\.\d+)?(?: times)?/g, 'N')
 
 /** The run that shows the same with half of a pair; the run itself if there is none. */
@@ -37,7 +38,7 @@ const simplest = (run: Run, runs: readonly Run[]): Run =>
   runs.find(
     (one) =>
       one.plan.length === 1 &&
-      run.plan.includes(one.plan[0]!) &&
+      run.plan.some(({ name }) => name === one.plan[0]!.name) &&
       one.verdict === run.verdict &&
       causeOf(one) === causeOf(run),
   ) ?? run
@@ -66,12 +67,17 @@ export function groupsOf(runs: readonly Run[]): (readonly [Run, ...Run[]])[] {
 /** Repeats a run of a group until one shows its verdict each time. Returns the group with it first; `undefined`: flaky. */
 export async function confirmed(
   group: readonly [Run, ...Run[]],
-  again: (plan: Plan) => Promise<Pick<Run, 'verdict'>>,
+  again: (plan: Plan) => Promise<Run>,
 ): Promise<readonly [Run, ...Run[]] | undefined> {
   for (const candidate of group.slice(0, MAX_CANDIDATES)) {
     let left = REPEATS[candidate.verdict] ?? 1
-    while (left > 0 && (await again(candidate.plan)).verdict === candidate.verdict) left--
-    if (left === 0) return [candidate, ...group.filter((one) => one !== candidate)]
+    let run = candidate
+    while (left > 0 && run.verdict === candidate.verdict) {
+      run = await again(candidate.plan)
+      left--
+    }
+    if (run.verdict === candidate.verdict)
+      return [{ ...run, id: candidate.id }, ...group.filter((one) => one !== candidate)]
   }
   return undefined
 }

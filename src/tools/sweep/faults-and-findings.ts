@@ -36,6 +36,7 @@ export const VERDICTS = {
   not_reached: 'information',
   relies_on: 'error',
   paid_twice: 'error',
+  wrong_amount: 'error',
   paid_unverified: 'error',
   not_paid: 'warning',
   lost_event: 'error',

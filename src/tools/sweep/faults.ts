@@ -10,6 +10,7 @@ import {
   documentPoints,
   onlyAt,
   ordinal,
+  otherPayments,
   type Point,
   type PointChoice,
   ruleName,
@@ -53,6 +54,8 @@ const WRITES_ONLY: ReadonlySet<string> = new Set([
   ...['reset_after', 'respond_504_after', 'effect_after_timeout', 'visible_after'],
   ...['rate_limit', 'token_expired'],
 ])
+/** The faults of each payment; the others are those of the first, the second and the last one. */
+export const AT_EACH_PAYMENT = ['reset', 'reset_after'] as const
 // An effect so late that a look-up right after the timeout misses it.
 const EFFECT_AFTER = '10s'
 
@@ -129,8 +132,8 @@ function killFault(operation: OperationId, point: Point, possible: Possible): Fa
   return { ...callFault(operation, point, 'hang_after', possible), name: KILL, what, kills: true }
 }
 
-const callFaults = (baseline: Observation, choice: PointChoice, possible: Possible): Fault[] =>
-  callPoints(baseline, choice).flatMap(({ operation, points }) => {
+const callFaults = (baseline: Observation, choice: PointChoice, possible: Possible): Fault[] => [
+  ...callPoints(baseline, choice).flatMap(({ operation, points }) => {
     const isCreating = CREATING.some((one) => one === operation)
     const isPossible = (name: string) => !WRITES_ONLY.has(name) || !isRead(operation)
     const swept = SWEPT.filter(
@@ -144,7 +147,12 @@ const callFaults = (baseline: Observation, choice: PointChoice, possible: Possib
         .map((name) => lastingFault(operation, point, name, possible)),
       ...(possible.restart && !isRead(operation) ? [killFault(operation, point, possible)] : []),
     ])
-  })
+  }),
+  // Each payment can be made for another reason, such as a retry, a restart or a schedule.
+  ...otherPayments(baseline, choice).flatMap((point) =>
+    AT_EACH_PAYMENT.map((name) => callFault('createTransaction', point, name, possible)),
+  ),
+]
 
 // ---- lifecycles
 
@@ -235,6 +243,11 @@ export const faultsOf = (
 
 // What tells a caller that recovers least.
 const RECOVERY_FAULTS = ['respond_500', 'hang_after']
+// What changes how a payment is found, and what it looks like.
+const RECOVERY_READINGS = [
+  ...['list_order', 'limit_parameter', 'largest_page', 'page_past_the_end', 'reference_id'],
+  ...['processing_status', 'new_words'],
+]
 
 /** The faults of calls that a run made in addition to the baseline: those after a lost response. */
 export function recoveryFaults(
@@ -246,7 +259,9 @@ export function recoveryFaults(
     Math.max(0, ...baseline.calls.map((one) => (one.operation === operation ? (one.nth ?? 0) : 0)))
   const calls = run.calls.filter(({ operation, nth }) => nth !== null && nth > lastOf(operation))
   return [
-    ...assumptionFaults({ ...run, calls, events: 0 }, possible.inForce),
+    ...assumptionFaults({ ...run, calls, events: 0 }, possible.inForce).filter(({ name }) =>
+      RECOVERY_READINGS.includes(name.split('=')[0]!),
+    ),
     ...callFaults({ ...run, calls }, 'all', possible).filter(
       ({ name, operation, nth }) =>
         RECOVERY_FAULTS.includes(name) && nth === lastOf(operation!) + 1,

@@ -21,6 +21,8 @@ export type Judging = {
   hasProbe: boolean
   /** Each fault of the plan is harmless alone. */
   passesAlone?: boolean
+  /** The command passes if the same call gets no response in another way. */
+  passesOtherwise?: boolean
 }
 
 export type Judgement = { verdict: Verdict; level: Level; happened: string }
@@ -70,6 +72,13 @@ function paidTwice(plan: Plan, { payments }: Observation, { baselines }: Judging
   return undefined
 }
 
+/** A payment with an amount that no run without faults pays. */
+function wrongAmount({ payments }: Observation, { baselines }: Judging): string | undefined {
+  const usual = new Set(baselines.flatMap((one) => one.payments.map(({ paise }) => paise)))
+  const found = payments.find(({ key, paise }) => key !== ANY_PAYMENT && !usual.has(paise))
+  return found && `${paymentOf(found.key)} was made; without the fault no payment has this amount`
+}
+
 /** Money for somebody whose check had failed when the payment was made. */
 function paidUnverified({ payments }: Observation, { baselines }: Judging): string | undefined {
   const unverified = (some: Payments) => some.filter((one) => one.unverified !== undefined)
@@ -78,6 +87,7 @@ function paidUnverified({ payments }: Observation, { baselines }: Judging): stri
   return found && `${paymentOf(found.key)} was made ${found.unverified}`
 }
 
+const RECOGNISING = ['idempotency_key=honoured', 'reference_id=unique']
 const REFUSALS = ['kyc_failed', 'kyc_pending', 'bank_failed', 'bank_pending']
 
 type NotPaid = { text: string; isMade: boolean; isRead: boolean }
@@ -91,8 +101,11 @@ function notPaid(plan: Plan, run: Observation, { baselines, hasProbe }: Judging)
   const made = countOfKeys(payments)
   const good = isNoticed ? made : countOfKeys(paid(payments))
   const wanted = baselines.map((one) => countOfKeys(paid(one.payments)))
+  const isRecognised = plan.some(({ name }) => RECOGNISING.includes(name))
   for (const [key, count] of wanted[0]!) {
-    const least = Math.min(count, ...wanted.map((counts) => counts.get(key) ?? 0))
+    // A service that recognises a payment makes it once, where the test wants it twice.
+    const usual = isRecognised ? Math.min(count, 1) : count
+    const least = Math.min(usual, ...wanted.map((counts) => counts.get(key) ?? 0))
     if ((good.get(key) ?? 0) >= least) continue
     const isMade = (made.get(key) ?? 0) >= least
     const failures = payments.filter((one) => one.key === key && one.status === 'FAILED')
@@ -113,7 +126,7 @@ const TOLERANCE = 0.9
 
 const nameOf = ({ method, path }: Calls[number]) => `${method} ${path}`
 
-export const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/
+const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/
 
 /** Whether equal calls belong to one payment or record: every payment looks at the same list. */
 const isOfOne = ({ method, path }: Calls[number]) => method !== 'GET' || UUID.test(path)
@@ -281,6 +294,7 @@ export function judge(plan: Plan, run: Observation, judging: Judging): Judgement
   const unpaid = isReached ? notPaid(plan, run, judging) : undefined
   const found: [Verdict, string | undefined][] = [
     ['paid_twice', paidTwice(plan, run, judging)],
+    ['wrong_amount', wrongAmount(run, judging)],
     ['paid_unverified', paidUnverified(run, judging)],
     ['wrong_state', probeDifferences.length > 0 ? probeDifferences.join('; ') : undefined],
     ['accepted_forged', acceptedForged(run)],
@@ -288,6 +302,12 @@ export function judge(plan: Plan, run: Observation, judging: Judging): Judgement
     ['retry_storm', retryStorm(run, judging)],
     ['lost_event', lostEvent(run)],
     ['relies_on', hasFailed && isReached && mustPass ? failed(run, judging) : undefined],
+    [
+      'relies_on',
+      hasFailed && isReached && judging.passesOtherwise
+        ? `${failed(run, judging)}; it passes if the call gets no response in another way`
+        : undefined,
+    ],
     ['not_paid', unpaid?.text],
     ['failed_safely', hasFailed ? failed(run, judging) : undefined],
     ['not_reached', unreached],

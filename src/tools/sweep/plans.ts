@@ -1,8 +1,14 @@
 import { ASSUMPTIONS } from '../../assumptions/readings.ts'
-import { EVENTS, OPERATIONS, operationNamed } from '../../scenarios/operations-and-events.ts'
+import {
+  ENDPOINT_OF,
+  EVENTS,
+  OPERATIONS,
+  type OperationId,
+  operationNamed,
+} from '../../scenarios/operations-and-events.ts'
 import type { RuleDefinition, WebhookRuleDefinition } from '../../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../../scenarios/scenario-schema.ts'
-import { CALL_NAMES, LIFECYCLE_NAMES } from './faults.ts'
+import { AT_EACH_PAYMENT, CALL_NAMES, LIFECYCLE_NAMES } from './faults.ts'
 import type { Fault, Plan } from './faults-and-findings.ts'
 import type { PlanRules } from './observe.ts'
 import { WEBHOOK_NAMES } from './webhook-faults.ts'
@@ -51,34 +57,45 @@ export function planRules(plan: Plan): PlanRules {
 
 // ---- risk
 
-// How much money a fault puts at risk: first what leaves the caller without knowing the outcome.
+// How much money a fault puts at risk: first what leaves the caller without knowing the outcome, and who must not be paid.
 const RISK: Readonly<Record<string, number>> = {
   reset_after: 9,
   respond_504_after: 8,
+  kill: 8,
+  payment_failed: 8,
+  payment_reversed: 8,
+  kyc_failed: 8,
+  bank_failed: 8,
   hang_after: 7,
-  payment_failed: 7,
-  kill: 7,
+  signature_wrong: 7,
+  copies: 7,
+  hold_until: 7,
   effect_after_timeout: 6,
-  payment_late: 6,
-  payment_reversed: 6,
   respond_html_after: 6,
   visible_after: 6,
-  kyc_failed: 6,
-  bank_failed: 6,
-  signature_wrong: 6,
-  copies: 5,
-  drop: 5,
-  hold_until: 5,
+  outage: 6,
+  respond_500: 6,
+  respond_503: 6,
+  signature_missing: 6,
+  drop: 6,
+  payment_late: 5,
   payment_stuck: 5,
+  kyc_pending: 5,
+  bank_pending: 5,
+  rate_limit: 5,
   truncate_after: 5,
-  outage: 5,
-  reset: 4,
-  respond_500: 4,
-  respond_503: 4,
-  respond_429: 4,
+  timestamp_stale: 5,
 }
-const MONEY_RISK = 4
+const OTHER_RISK = 4
+// One run tries a reading at all points.
+const READING_RISK = 8
+const MONEY_RISK = 3
 const FIRST_POINT = 3
+const FINAL_EVENT = 1
+// What happens to the payments in between.
+const EACH_PAYMENT_RISK = 7
+// What happened at one point happens at the next one, too, as a rule.
+const AGAIN = 2
 
 /** The assumption of which a fault chooses another reading. */
 export const assumptionOf = ({ scenario }: Fault) => Object.keys(scenario.assume ?? {})[0]
@@ -86,22 +103,61 @@ export const assumptionOf = ({ scenario }: Fault) => Object.keys(scenario.assume
 const concernsOf = (fault: Fault): readonly string[] =>
   ASSUMPTIONS.find(({ name }) => name === assumptionOf(fault))?.concerns ?? []
 
+const isRead = ({ operation = '' }: Fault): boolean =>
+  ENDPOINT_OF[operation as OperationId]?.startsWith('GET ') === true
+
 /** Whether a fault concerns payments. */
 const isMoney = (fault: Fault): boolean =>
   fault.operation === 'createTransaction' ||
   fault.operation?.startsWith('transaction.') === true ||
   concernsOf(fault).includes('createTransaction')
 
-const riskOf = (fault: Fault): number =>
-  (RISK[fault.name] ?? 3) +
-  (isMoney(fault) ? MONEY_RISK : 0) +
-  ((fault.nth ?? 1) === 1 ? FIRST_POINT : 0)
+const isCheck = ({ kind, name }: Fault) => kind === 'lifecycle' && /^(kyc|bank)_/.test(name)
 
-/** Plans with the most money at risk first. The sort is stable, so the order depends on the faults alone. */
-export const byRisk = (plans: readonly Plan[]): Plan[] => {
-  const riskOfPlan = (plan: Plan) => plan.reduce((sum, fault) => sum + riskOf(fault), 0)
-  const risks = new Map(plans.map((plan) => [plan, riskOfPlan(plan)]))
-  return plans.toSorted((a, b) => risks.get(b)! - risks.get(a)!)
+// A lost response to a read changes nothing.
+const LOST_WRITES = ['hang_after', 'respond_html_after', 'truncate_after']
+
+function riskOf(fault: Fault): number {
+  const { kind, name, operation = '', nth = 1 } = fault
+  const isHarmless = LOST_WRITES.includes(name) && isRead(fault)
+  const own = kind === 'assumption' ? READING_RISK : (!isHarmless && RISK[name]) || OTHER_RISK
+  // The second document is the other one of a user.
+  const isFirst = nth === 1 || (nth === 2 && isCheck(fault))
+  return (
+    own +
+    (isMoney(fault) || isCheck(fault) ? MONEY_RISK : 0) +
+    (isFirst ? FIRST_POINT : 0) +
+    (/\.(success|failed)$/.test(operation) ? FINAL_EVENT : 0)
+  )
+}
+
+/** That of a pair is the risk of a lost payment with another reading or fault, or that of its smaller half. */
+const riskOfPlan = (plan: Plan): number => {
+  const risks = plan.map(riskOf)
+  return plan.some((fault) => isMoney(fault) && isLost(fault))
+    ? Math.max(...risks)
+    : Math.min(...risks)
+}
+
+const isAtEachPayment = (plan: Plan): boolean =>
+  plan.length === 1 &&
+  plan[0]!.operation === 'createTransaction' &&
+  AT_EACH_PAYMENT.some((name) => name === plan[0]!.name)
+
+/** Plans with the most money at risk first, and each kind of fault early. The order depends on the faults alone. */
+export function byRisk(plans: readonly Plan[]): Plan[] {
+  const counts = new Map<string, number>()
+  const sorted = plans.toSorted((a, b) => riskOfPlan(b) - riskOfPlan(a))
+  const scores = new Map(
+    sorted.map((plan) => {
+      const names = plan.map(({ name }) => name).join()
+      const count = counts.get(names) ?? 0
+      counts.set(names, count + 1)
+      const risk = riskOfPlan(plan) - AGAIN * count
+      return [plan, isAtEachPayment(plan) ? Math.max(risk, EACH_PAYMENT_RISK) : risk]
+    }),
+  )
+  return sorted.toSorted((a, b) => scores.get(b)! - scores.get(a)!)
 }
 
 // ---- pairs
@@ -116,6 +172,17 @@ function canCombine(a: Fault, b: Fault): boolean {
 /** Faults after which a caller does not know whether its call was carried out. */
 const isLost = ({ name }: Fault) =>
   ['reset_after', 'respond_504_after', 'hang_after', 'kill'].includes(name)
+// The payment is made, and the caller knows nothing of it.
+const NO_RESPONSE = ['reset_after', 'respond_504_after', 'hang_after']
+
+/** Whether a fault leaves a payment as it is, and its caller without a response. */
+export const isLostPayment = ({ name, operation }: Fault): boolean =>
+  operation === 'createTransaction' && NO_RESPONSE.includes(name)
+
+/** Whether two plans leave a payment as it is, and its caller without a response, each in another way. */
+export const areAlike = ([a, ...more]: Plan, [b, ...others]: Plan): boolean =>
+  more.length + others.length === 0 && isLostPayment(a!) && isLostPayment(b!) && a!.nth === b!.nth
+
 // What protects a caller that sends a payment again.
 const GUARDS = ['reference_id', 'idempotency_key']
 
@@ -135,7 +202,7 @@ export type Quiet = { fault: Fault; added: readonly Fault[] }
 /** Faults of the calls that are made only when a response is lost: look-ups, lists and further tries. */
 export function recoveryPairs(quiet: readonly Quiet[]): Plan[] {
   const plans = new Map<string, Plan>()
-  for (const { fault, added } of quiet.filter((one) => isLost(one.fault)))
+  for (const { fault, added } of quiet.filter((one) => isLost(one.fault) && !isRead(one.fault)))
     for (const second of added) {
       const key = `${fault.operation} ${planKey([second])}`
       if (canCombine(fault, second) && !plans.has(key)) plans.set(key, [fault, second])

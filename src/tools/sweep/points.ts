@@ -7,6 +7,9 @@ export type PointChoice = 'first-last' | 'first' | 'all'
 /** A call or an event at which something else can happen. */
 export type Point = { nth: number; nthOfAll: number }
 
+// More payments of one run are of one kind.
+const MAX_PAYMENTS = 30
+
 function numbersUpTo(last: number, choice: PointChoice): number[] {
   if (choice === 'all') return Array.from({ length: last }, (_, i) => i + 1)
   const wanted = choice === 'first' ? [1] : [1, 2, last]
@@ -28,6 +31,15 @@ export function callPoints(
     return { operation, points }
   }).filter(({ points }) => points.length > 0)
 }
+
+/** The payments between the second and the last one, if those of `first-last` are wanted. */
+export const otherPayments = (baseline: Observation, choice: PointChoice): Point[] =>
+  choice !== 'first-last'
+    ? []
+    : callPoints(baseline, 'all')
+        .filter(({ operation }) => operation === 'createTransaction')
+        .flatMap(({ points }) => points.slice(2, -1))
+        .slice(0, MAX_PAYMENTS)
 
 /** The numbers of the documents that the baseline submitted. */
 export const documentPoints = ({ calls }: Observation, choice: PointChoice): number[] =>

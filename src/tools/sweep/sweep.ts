@@ -8,9 +8,11 @@ import type { Fault, Observation, Plan, Run, SweepResult } from './faults-and-fi
 import { type Judging, judge } from './judge.ts'
 import type { KeyLevel } from './observe.ts'
 import {
+  areAlike,
   byRisk,
   type Choice,
   guardPairs,
+  isLostPayment,
   isSelected,
   pairsOf,
   planDefinition,
@@ -134,10 +136,25 @@ class Runner {
       level: this.#level,
       recording,
     })
-    const judgement = judge(plan, observation, { ...this.#judging, passesAlone: this.#pass(plan) })
+    const judgement = this.#judge(plan, observation)
     const run = { id, plan, what: planText(plan), observation, ...judgement }
     if (!isFinding(run)) rmSync(recording, { force: true })
     return run
+  }
+
+  #judge = (plan: Plan, observation: Observation) =>
+    judge(plan, observation, {
+      ...this.#judging,
+      passesAlone: this.#pass(plan),
+      passesOtherwise: this.runs.some(
+        (one) => one.verdict === 'passed' && areAlike(one.plan, plan),
+      ),
+    })
+
+  /** Judges all runs again, because what some of them say depends on others. */
+  judgeAgain() {
+    const again = this.runs.map((run) => ({ ...run, ...this.#judge(run.plan, run.observation) }))
+    this.runs.splice(0, again.length, ...again)
   }
 
   /** Whether a plan is a pair with another reading, and the command passes under each half. */
@@ -219,22 +236,30 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
   const possible = { ...start, restart: options.restart }
   const all = faultsOf(baselines[0], options.points, possible)
   const faults = chosenFaults(all, options)
-  const guards = guardPairs(faults)
-  await runner.runAll(byRisk([...faults.map((fault) => [fault]), ...guards]))
+  const quiet = () =>
+    runner.quiet((run) =>
+      recoveryFaults(run, baselines[0], possible).filter((fault) => isSelected(fault, options)),
+    )
+  // The runs of lost payments come first: they show which calls are made only then.
+  const lost = faults.filter(isLostPayment)
+  const others = faults.filter((fault) => !isLostPayment(fault))
+  const done = new Set<string>()
+  const runNew = async (plans: readonly Plan[], max?: number) => {
+    const fresh = plans.filter((plan) => !done.has(planKey(plan)))
+    for (const plan of fresh) done.add(planKey(plan))
+    await runner.runAll(byRisk(fresh), max)
+  }
+  await runNew([...lost.map((fault) => [fault]), ...guardPairs(faults)])
+  runner.judgeAgain()
+  await runNew([...others.map((fault) => [fault]), ...recoveryPairs(quiet())])
   if (runner.runs.length === 0 && !options.signal.aborted)
     throw new SweepError(
       'no run with a fault was started, because the time of --max-time ended before; choose a larger one',
     )
-  const quiet = runner.quiet((run) =>
-    recoveryFaults(run, baselines[0], possible).filter((fault) => isSelected(fault, options)),
-  )
-  const recovery = byRisk(recoveryPairs(quiet))
-  await runner.runAll(recovery)
+  await runNew(recoveryPairs(quiet()))
   if (depth === 2) {
-    const done = new Set([...guards, ...recovery].map(planKey))
     const isLimited = maxRuns !== undefined || maxTimeMs !== undefined
-    const pairs = byRisk(pairsOf(quiet)).filter((plan) => !done.has(planKey(plan)))
-    await runner.runAll(pairs, isLimited ? undefined : MAX_PAIRS)
+    await runNew(pairsOf(quiet()), isLimited ? undefined : MAX_PAIRS)
   }
   const { groups, flaky } = await runner.confirm()
   const { reproduce } = options
