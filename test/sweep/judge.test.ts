@@ -107,10 +107,11 @@ t.test('two runs that pay other amounts differ', async (t) => {
   const first = paying(100, 25_050, 25_050)
   t.strictSame(baselineDifferences(first, paying(25_050, 100, 25_050)), [])
   t.strictSame(baselineDifferences(first, paying(100, 25_050, 7)), [
-    'amounts paid: 250.50 only in the first run, 0.07 only in the second',
+    'payments of 0.07: 0 in the first run, 1 in the second',
+    'payments of 250.50: 2 in the first run, 1 in the second',
   ])
   t.strictSame(baselineDifferences(first, paying(100, 25_050)), [
-    'amounts paid: 250.50 only in the first run, none only in the second',
+    'payments of 250.50: 2 in the first run, 1 in the second',
   ])
 })
 

@@ -28,6 +28,7 @@ export type Baseline = {
 // A command without faults may take long; it must not take for ever.
 const DEADLINE_MS = 600_000
 const MAX_TRIES = 5
+const MAX_DIFFERENCES = 10
 
 const endOf = (output: string) =>
   output.trim() === ''
@@ -56,7 +57,12 @@ function checkEqual(
   if (differences.length === 0 || isUnstable) return
   const side = jobs > 1 ? ', use --jobs 1 if its runs share a file, a port or a database' : ''
   throw new SweepError(
-    `two runs without faults made different calls, so the results would depend on chance:\n${differences.map((line) => `  ${line}`).join('\n')}\nMake the command repeatable (for example with --clock frozen)${side}, or use --unstable`,
+    `two runs without faults made different calls, so the results would depend on chance:\n${differences
+      .slice(0, MAX_DIFFERENCES)
+      .map((line) => `  ${line}`)
+      .join(
+        '\n',
+      )}\nMake the command repeatable (for example with --clock frozen)${side}, or use --unstable`,
   )
 }
 

@@ -61,25 +61,16 @@ function stepsOf({ calls, deliveries }: Observation): Step[] {
 /** A row of a timeline: the same step of both runs, or a step of one of them. */
 export type Row = { baseline?: Step; run?: Step }
 
-/** The length of the longest common subsequence of each pair of ends of two lists. */
-function commonLengths(a: readonly Step[], b: readonly Step[]): number[][] {
-  const lengths = Array.from({ length: a.length + 1 }, () =>
-    new Array<number>(b.length + 1).fill(0),
-  )
-  for (let i = a.length - 1; i >= 0; i--)
-    for (let j = b.length - 1; j >= 0; j--)
-      lengths[i]![j] =
-        a[i]!.key === b[j]!.key
-          ? lengths[i + 1]![j + 1]! + 1
-          : Math.max(lengths[i + 1]![j]!, lengths[i]![j + 1]!)
-  return lengths
+/** How far the next step with a key is. */
+const distance = (steps: readonly Step[], from: number, key: string) => {
+  const at = steps.findIndex((step, i) => i >= from && step.key === key)
+  return at < 0 ? Number.POSITIVE_INFINITY : at - from
 }
 
 /** The steps of a run beside those of the baseline; `more` counts those that are left out at the end. */
 export function sideBySide(baseline: Observation, run: Observation): { rows: Row[]; more: number } {
   const [whole, other] = [stepsOf(baseline), stepsOf(run)]
   const [a, b] = [whole.slice(0, MAX_STEPS), other.slice(0, MAX_STEPS)]
-  const lengths = commonLengths(a, b)
   const rows: Row[] = []
   let [i, j] = [0, 0]
   while (i < a.length || j < b.length) {
@@ -88,13 +79,13 @@ export function sideBySide(baseline: Observation, run: Observation): { rows: Row
       rows.push({ baseline: left, run: right })
       i++
       j++
-    } else if (right && (!left || lengths[i]![j + 1]! >= lengths[i + 1]![j]!)) {
-      rows.push({ run: right })
-      j++
-    } else {
-      rows.push({ baseline: left! })
-      i++
+      continue
     }
+    // Whichever side comes back to the other one's step sooner goes on alone.
+    const isRun = right && (!left || distance(b, j, left.key) <= distance(a, i, right.key))
+    rows.push(isRun ? { run: right } : { baseline: left! })
+    if (isRun) j++
+    else i++
   }
   return { rows, more: whole.length - a.length + other.length - b.length }
 }
