@@ -87,8 +87,13 @@ const RISK: Readonly<Record<string, number>> = {
   timestamp_stale: 5,
 }
 const OTHER_RISK = 4
-// One run tries a reading at all points.
+// Readings that decide whether a payment is found, what its status means, and who is verified. One run tries them at all points.
 const READING_RISK = 8
+const RISKY_READINGS = [
+  ...['reference_id', 'idempotency_key', 'processing_status', 'new_words', 'unverified_account'],
+  ...['list_order', 'largest_page', 'limit_parameter', 'webhook_delivery', 'status_words'],
+  ...['refused_bank_account', 'kyc_bad_document', 'unknown_id', 'late_success'],
+]
 const MONEY_RISK = 3
 const FIRST_POINT = 3
 const FINAL_EVENT = 1
@@ -120,7 +125,8 @@ const LOST_WRITES = ['hang_after', 'respond_html_after', 'truncate_after']
 function riskOf(fault: Fault): number {
   const { kind, name, operation = '', nth = 1 } = fault
   const isHarmless = LOST_WRITES.includes(name) && isRead(fault)
-  const own = kind === 'assumption' ? READING_RISK : (!isHarmless && RISK[name]) || OTHER_RISK
+  const isRisky = kind === 'assumption' && RISKY_READINGS.includes(assumptionOf(fault)!)
+  const own = isRisky ? READING_RISK : (!isHarmless && RISK[name]) || OTHER_RISK
   // The second document is the other one of a user.
   const isFirst = nth === 1 || (nth === 2 && isCheck(fault))
   return (

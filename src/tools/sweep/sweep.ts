@@ -240,18 +240,17 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
     runner.quiet((run) =>
       recoveryFaults(run, baselines[0], possible).filter((fault) => isSelected(fault, options)),
     )
-  // The runs of lost payments come first: they show which calls are made only then.
-  const lost = faults.filter(isLostPayment)
-  const others = faults.filter((fault) => !isLostPayment(fault))
+  const plans = [...faults.map((fault): Plan => [fault]), ...guardPairs(faults)]
   const done = new Set<string>()
   const runNew = async (plans: readonly Plan[], max?: number) => {
     const fresh = plans.filter((plan) => !done.has(planKey(plan)))
     for (const plan of fresh) done.add(planKey(plan))
     await runner.runAll(byRisk(fresh), max)
   }
-  await runNew([...lost.map((fault) => [fault]), ...guardPairs(faults)])
+  // The runs of the first lost payment show which calls are made only then.
+  await runNew(plans.filter((plan) => plan.some((one) => isLostPayment(one) && one.nth === 1)))
+  await runNew([...plans, ...recoveryPairs(quiet())])
   runner.judgeAgain()
-  await runNew([...others.map((fault) => [fault]), ...recoveryPairs(quiet())])
   if (runner.runs.length === 0 && !options.signal.aborted)
     throw new SweepError(
       'no run with a fault was started, because the time of --max-time ended before; choose a larger one',
