@@ -36,7 +36,7 @@ const INTERRUPTED = 130
 const SWEEP_FLAGS: Command['flags'] = {
   points: [
     'first|first-last|all',
-    'calls and events of each kind that get faults: the first; the first, the second and the last; or all (default: first-last)',
+    'calls and events of each kind that get faults: the first; the first, the second and the last, and each payment for a broken connection; or all (default: first-last)',
   ],
   only: [
     'WORD,...',

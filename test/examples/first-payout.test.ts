@@ -88,4 +88,23 @@ t.test('the first payout is tested by each script, and a bug is found', async (t
       t.equal(bad.code, 1)
       t.match(bad.text, failed)
     })
+  await t.test('it passes a sweep of what concerns money', async (t) => {
+    writeFileSync(payouts, code)
+    const program = join(dir, '../../dist/bin.cjs')
+    const options = ['--only', 'money', '--points', 'first', '--max-time', '40s']
+    const sweep = [
+      process.execPath,
+      program,
+      'sweep',
+      ...options,
+      '--',
+      'node',
+      '--test',
+      'node.test.mjs',
+    ]
+    const { code: exit, text } = await run(dir, sweep)
+    t.equal(exit, 0, text)
+    t.match(text, /^\d\d runs: \d+ passed/m)
+    t.notMatch(text, / error /)
+  })
 })

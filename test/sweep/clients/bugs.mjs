@@ -1,5 +1,4 @@
 // Copies of the careful integration with one planted bug each. `patch(app, careful)` returns the functions that differ.
-import { Refused } from './http.mjs'
 
 /** Sends payments without an answer again, and looks nothing up. */
 const sendAgain = (app) => async (batch) => {
@@ -164,14 +163,6 @@ const following = [
     }),
   },
   {
-    name: 'stores_the_utr_in_12_characters',
-    what: 'a longer UTR is cut, and a payment that comes back is not recognised by it',
-    expectedVerdicts: ['not_paid'],
-    // The UTR of the first payment has 12 characters.
-    points: 'first-last',
-    patch: () => ({ storedUtr: (utr) => utr.slice(0, 12) }),
-  },
-  {
     name: 'needs_webhooks_to_come',
     what: 'never asks for the status of a payment',
     expectedVerdicts: ['relies_on'],
@@ -193,28 +184,12 @@ const following = [
     }),
   },
   {
-    name: 'crashes_on_a_null',
-    what: 'reads the note of a record without a look whether it has one',
-    expectedVerdicts: ['relies_on'],
-    patch: () => ({ onRecord: (record) => record.remark.trim() }),
-  },
-  {
     name: 'needs_the_utr_with_the_success',
     what: 'a payment that is SUCCESS and has no UTR yet is an exception',
     expectedVerdicts: ['relies_on'],
     patch: () => ({
       onRecord(record) {
         if (record.status === 'SUCCESS') record.utr.slice(-4)
-      },
-    }),
-  },
-  {
-    name: 'needs_the_whole_utr',
-    what: 'takes a UTR that is partly masked for a mistake of the service',
-    expectedVerdicts: ['relies_on'],
-    patch: () => ({
-      onRecord(record) {
-        if (record.utr?.startsWith('XX')) throw new Error(`${record.utr} is not a UTR`)
       },
     }),
   },
@@ -238,18 +213,6 @@ const receiving = [
     what: 'each event that can be read is stored',
     expectedVerdicts: ['accepted_forged'],
     patch: () => ({ isGenuine: () => true }),
-  },
-  {
-    name: 'accepts_stale_events',
-    what: 'does not compare the time of an event with its own',
-    expectedVerdicts: ['accepted_forged'],
-    patch: () => ({ isFresh: () => true }),
-  },
-  {
-    name: 'answers_200_to_a_truncated_event',
-    what: 'answers 200 to what it does not accept, so that the service stops sending it',
-    expectedVerdicts: ['accepted_forged'],
-    patch: () => ({ rejectedStatus: 200 }),
   },
   {
     name: 'last_event_wins',
@@ -344,42 +307,6 @@ const calling = [
         const { authorization, ...rest } = careful.headers(method, path)
         return path.includes('/history') ? { authorization, ...rest } : rest
       },
-    }),
-  },
-  {
-    name: 'sends_amounts_as_text',
-    what: 'sends an amount as a text, where the contract has a number',
-    expectedVerdicts: ['not_paid'],
-    patch: () => ({ amountOf: (text) => text }),
-  },
-  {
-    name: 'sends_a_field_of_its_own',
-    what: 'sends a field that the contract does not have',
-    expectedVerdicts: ['not_paid'],
-    patch: () => ({ extraFields: () => ({ cost_centre: 'wages' }) }),
-  },
-  {
-    name: 'sends_a_lower_case_ifsc',
-    what: 'sends an IFSC as a person typed it',
-    expectedVerdicts: ['relies_on'],
-    patch: () => ({ ifscOf: (code) => code.toLowerCase() }),
-  },
-  {
-    name: 'adds_a_slash_to_paths',
-    what: 'each path ends with a slash',
-    expectedVerdicts: ['relies_on'],
-    patch: () => ({ pathOf: (path) => path.replace(/\/?(\?|$)/, '/$1') }),
-  },
-  {
-    name: 'needs_the_error_code',
-    what: 'reads from the body of an error what kind of error it is',
-    expectedVerdicts: ['relies_on'],
-    patch: (app, careful) => ({
-      readAnswer(what, answer) {
-        app.lastError = /"error":"(\w+)"/.exec(answer.text)?.[1]
-        return careful.readAnswer(what, answer)
-      },
-      isMissing: (error) => error instanceof Refused && app.lastError === 'not_found',
     }),
   },
   {
