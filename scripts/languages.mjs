@@ -10,7 +10,13 @@ const MAX_LINES = 300
 const NODE = process.execPath
 const MAX_MS = 300_000
 // Their tests of webhooks want each event once and in order.
-const SWEEP = ['--clock=frozen', '--only=money', '--except=webhook', '--points=first', '--max-time=1m']
+const SWEEP = [
+  '--clock=frozen',
+  '--only=money',
+  '--except=webhook',
+  '--points=first',
+  '--max-time=1m',
+]
 const root = fileURLToPath(new URL('..', import.meta.url))
 const clients = join(root, 'clients')
 const bin = join(root, 'dist/bin.cjs')
