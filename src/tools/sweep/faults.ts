@@ -55,7 +55,7 @@ const WRITES_ONLY: ReadonlySet<string> = new Set([
   ...['rate_limit', 'token_expired'],
 ])
 /** The faults of each payment; the others are those of the first, the second and the last one. */
-export const AT_EACH_PAYMENT = ['reset', 'reset_after'] as const
+const AT_EACH_PAYMENT = ['reset', 'reset_after'] as const
 // An effect so late that a look-up right after the timeout misses it.
 const EFFECT_AFTER = '10s'
 

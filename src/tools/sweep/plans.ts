@@ -8,7 +8,7 @@ import {
 } from '../../scenarios/operations-and-events.ts'
 import type { RuleDefinition, WebhookRuleDefinition } from '../../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../../scenarios/scenario-schema.ts'
-import { AT_EACH_PAYMENT, CALL_NAMES, LIFECYCLE_NAMES } from './faults.ts'
+import { CALL_NAMES, LIFECYCLE_NAMES } from './faults.ts'
 import type { Fault, Plan } from './faults-and-findings.ts'
 import type { PlanRules } from './observe.ts'
 import { WEBHOOK_NAMES } from './webhook-faults.ts'
@@ -78,6 +78,7 @@ const RISK: Readonly<Record<string, number>> = {
   respond_503: 6,
   signature_missing: 6,
   drop: 6,
+  delay: 6,
   payment_late: 5,
   payment_stuck: 5,
   kyc_pending: 5,
@@ -96,9 +97,9 @@ const RISKY_READINGS = [
 ]
 const MONEY_RISK = 3
 const FIRST_POINT = 3
-const FINAL_EVENT = 1
-// What happens to the payments in between.
-const EACH_PAYMENT_RISK = 7
+const WORST_EVENT = 1
+// What is tried at each payment, because each can be made for another reason: a retry, a restart, a schedule.
+const EACH_PAYMENT_RISK: Readonly<Record<string, number>> = { reset_after: 10, reset: 7 }
 // What happened at one point happens at the next one, too, as a rule.
 const AGAIN = 2
 
@@ -127,13 +128,15 @@ function riskOf(fault: Fault): number {
   const isHarmless = LOST_WRITES.includes(name) && isRead(fault)
   const isRisky = kind === 'assumption' && RISKY_READINGS.includes(assumptionOf(fault)!)
   const own = isRisky ? READING_RISK : (!isHarmless && RISK[name]) || OTHER_RISK
+  // An event that comes late is worse if others have followed it.
+  const worst = name === 'delay' ? /\.pending$/ : /\.(success|failed)$/
   // The second document is the other one of a user.
   const isFirst = nth === 1 || (nth === 2 && isCheck(fault))
   return (
     own +
     (isMoney(fault) || isCheck(fault) ? MONEY_RISK : 0) +
     (isFirst ? FIRST_POINT : 0) +
-    (/\.(success|failed)$/.test(operation) ? FINAL_EVENT : 0)
+    (worst.test(operation) ? WORST_EVENT : 0)
   )
 }
 
@@ -145,10 +148,12 @@ const riskOfPlan = (plan: Plan): number => {
     : Math.min(...risks)
 }
 
-const isAtEachPayment = (plan: Plan): boolean =>
-  plan.length === 1 &&
-  plan[0]!.operation === 'createTransaction' &&
-  AT_EACH_PAYMENT.some((name) => name === plan[0]!.name)
+/** The least risk of a plan, however often its fault was tried before. */
+const leastRisk = ([fault, ...more]: Plan): number =>
+  (more.length === 0 &&
+    fault!.operation === 'createTransaction' &&
+    EACH_PAYMENT_RISK[fault!.name]) ||
+  0
 
 /** Plans with the most money at risk first, and each kind of fault early. The order depends on the faults alone. */
 export function byRisk(plans: readonly Plan[]): Plan[] {
@@ -160,7 +165,7 @@ export function byRisk(plans: readonly Plan[]): Plan[] {
       const count = counts.get(names) ?? 0
       counts.set(names, count + 1)
       const risk = riskOfPlan(plan) - AGAIN * count
-      return [plan, isAtEachPayment(plan) ? Math.max(risk, EACH_PAYMENT_RISK) : risk]
+      return [plan, Math.max(risk, leastRisk(plan))]
     }),
   )
   return sorted.toSorted((a, b) => scores.get(b)! - scores.get(a)!)
@@ -195,7 +200,7 @@ const GUARDS = ['reference_id', 'idempotency_key']
 /** A lost response to a payment under each reading of what would make another try safe. */
 export const guardPairs = (faults: readonly Fault[]): Plan[] =>
   faults
-    .filter(({ name, operation }) => name === 'reset_after' && operation === 'createTransaction')
+    .filter((fault) => fault.name === 'reset_after' && isLostPayment(fault) && fault.nth! <= 2)
     .flatMap((lost) =>
       faults
         .filter((fault) => GUARDS.includes(assumptionOf(fault) ?? ''))
