@@ -13,7 +13,7 @@ import {
 type Name = keyof typeof WEBHOOK_FAULTS
 export const WEBHOOK_NAMES = Object.keys(WEBHOOK_FAULTS) as Name[]
 const MUST_ABSORB: ReadonlySet<Name> = new Set([
-  ...(['delay', 'copies', 'hold_until', 'signature_rotated'] as const),
+  ...(['delay', 'copies', 'hold_until', 'drop', 'signature_rotated'] as const),
 ])
 
 /** Whether an event can have a fault: one follows it, and it is signed. */
