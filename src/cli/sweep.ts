@@ -116,12 +116,12 @@ const typedFlags = (flags: Input['flags'], without: readonly string[]): string[]
           .flatMap((one) => (one === true ? [`--${name}`] : [`--${name}`, String(one)])),
   )
 
-/** The command line that shows a finding of a sandbox that already runs again. */
-function againLine({ url }: Input['flags'], program: Input['program'], plan: Plan): string {
+/** The command line that sweeps with the faults of a finding alone. */
+function againLine(own: readonly string[], program: Input['program'], plan: Plan): string {
   const terms = plan.map(({ name, operation }) =>
     [name.split('=')[0], operation].filter(Boolean).join(' & '),
   )
-  const args = ['sweep', '--url', String(url), '--only', terms.join(',')]
+  const args = ['sweep', ...own, '--only', terms.join(',')]
   return `payout-sandbox ${quoteShellArguments(args)} -- ${quoteProgram(program)}`
 }
 
@@ -132,7 +132,10 @@ function reproduceLine(
   finding: string,
   plan: Plan,
 ): string {
-  if (flags['url'] !== undefined) return againLine(flags, program, plan)
+  const isKilled = plan.some(({ kills }) => kills)
+  if (flags['url'] !== undefined) return againLine(['--url', String(flags['url'])], program, plan)
+  // Only a sweep starts a command again.
+  if (isKilled) return againLine([...typedFlags(flags, []), '--restart'], program, plan)
   const assume = plan.map(({ scenario }) => Object.entries(scenario.assume ?? {}))
   const isAssumed = startScenario === 'default' && assume.every((readings) => readings.length > 0)
   const folder = String(flags['report'] ?? DEFAULT_REPORT)
@@ -190,13 +193,22 @@ async function runningOf(input: Input) {
   const own = { ...input, flags: namesClient(input) ? flags : { ...flags, client: SWEEP_CLIENT } }
   const target = targetOf(own)
   const name = target.base.pathname.split('/@').at(-1)!
+  if (name === 'default')
+    throw new BadOption(
+      `--url resets its client for each run, and takes another one than default, such as ${target.base.origin}/@${SWEEP_CLIENT}`,
+    )
   const address = {
     url: `${target.base.href}/v1`,
     adminUrl: adminBase(target),
     token: `sbx_${name}`,
     adminToken: target.token,
   }
-  return connectRunning(connect(own), name, programEnvironment(env, address, true))
+  return connectRunning(connect(own), name, programEnvironment(env, address, true)).catch(
+    (error) => {
+      // 1 is for what the sweep finds.
+      throw Object.assign(error, { exitCode: 2 })
+    },
+  )
 }
 
 /** Reads the options of a sweep from the command line. Throws `BadOption`. */
@@ -259,7 +271,9 @@ export async function runSweep(input: Input, signal: AbortSignal): Promise<Sweep
     const running = await runningOf(input)
     const onProgress = progress.show
     const limits = { signal, folder, known, onProgress }
-    const result = await makeSweep({ ...own, ...content, ...limits, running })
+    const result = await makeSweep({ ...own, ...content, ...limits, running }).catch((error) => {
+      throw explainStartError(error, own.options)
+    })
     if (report !== undefined) writeSweepReport(result, String(report))
     return result
   } finally {
@@ -277,7 +291,11 @@ export const sweep: Command = {
       'run CMD with a sandbox of its own, again and again with another fault each time, and judge each run by what the sandbox saw; exit 1 if a run shows an error',
     ],
   ],
-  flags: { ...SWEEP_FLAGS, ...SANDBOX_FLAGS },
+  flags: {
+    ...SWEEP_FLAGS,
+    ...SANDBOX_FLAGS,
+    port: ['N', 'port of the sandbox of each run, one at a time (default: a free one)'],
+  },
   examples: [
     'sweep -- npm test',
     'sweep --clock frozen --jobs 2 --report sweep-report -- node --test',

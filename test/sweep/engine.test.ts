@@ -77,7 +77,7 @@ t.test(
 )
 
 t.test(
-  'a client without a time limit hangs, and one with a short limit relies on speed',
+  'a client without a time limit hangs, and one with a short limit fails safely',
   async (t) => {
     const only = ['hang_after', 'delay']
     const patient = smallClient(t, 'await pay(0)\n')
@@ -87,8 +87,7 @@ t.test(
       [['hung', 'the command did not end within 3 s; its last call was POST /v1/transaction']],
     )
     const hasty = await smallClient(t, 'await pay(400)\n').sweep({ only })
-    t.strictSame(faultsWith(hasty, 'relies_on'), ['delay'])
-    t.strictSame(faultsWith(hasty, 'failed_safely'), ['hang_after'])
+    t.strictSame(faultsWith(hasty, 'failed_safely').sort(), ['delay', 'hang_after'])
   },
 )
 

@@ -192,6 +192,7 @@ export function sweepResult(recording?: string): SweepResult {
     scenarios: { mine: { title: 'The scenario of the user', extends: 'slow' } },
     flaky: [runs[3]!],
     failures: 1,
+    isStopped: false,
     untried: [[STUCK, READING]],
     coverage: coverageOf(new Set(['money payment: SUCCESS'])),
   }

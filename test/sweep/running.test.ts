@@ -89,10 +89,20 @@ t.test('what excludes --url, and a sandbox that is not there', async (t) => {
       '--url excludes --clock: start the sandbox that runs with what it needs',
     ],
     [['--restart'], '--url excludes --restart'],
+    [
+      ['--url', 'http://127.0.0.1:9/@default'],
+      '--url resets its client for each run, and takes another one than default, such as http://127.0.0.1:9/@sweep',
+    ],
     [['--jobs', '2'], '--url permits one run at a time, so --jobs must be 1, not 2'],
   ] as const) {
     const { code, stderr } = await run(
-      ['sweep', '--url', 'http://127.0.0.1:9', ...args, '--', 'true'],
+      [
+        'sweep',
+        ...(args[0] === '--url' ? [] : ['--url', 'http://127.0.0.1:9']),
+        ...args,
+        '--',
+        'true',
+      ],
       { cwd },
     )
     t.equal(code, 2)
@@ -101,6 +111,6 @@ t.test('what excludes --url, and a sandbox that is not there', async (t) => {
   const { code, stderr } = await run(['sweep', '--url', 'http://127.0.0.1:9', '--', 'true'], {
     cwd,
   })
-  t.equal(code, 1)
+  t.equal(code, 2)
   t.match(stderr, 'No sandbox responds at http://127.0.0.1:9')
 })

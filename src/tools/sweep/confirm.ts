@@ -17,6 +17,9 @@ const REPEATS: Partial<Record<Verdict, number>> = { relies_on: 2, lost_event: 2 
 // How many runs of a group to rerun before calling it flaky.
 const MAX_CANDIDATES = 3
 
+// What they say is the cause, whatever led to it.
+const OF_ONE_CAUSE: readonly Verdict[] = ['accepted_forged', 'wrong_state']
+
 export const isFinding = ({ level }: Pick<Run, 'level'>): boolean =>
   level === 'error' || level === 'warning' || level === 'ask'
 
@@ -56,7 +59,8 @@ export function groupsOf(runs: readonly Run[]): (readonly [Run, ...Run[]])[] {
     )
   for (const run of sorted) {
     const { level, plan } = simplest(run, sorted)
-    const key = [run.verdict, level, familyOf(plan), causeOf(run)].join('\n')
+    const family = OF_ONE_CAUSE.includes(run.verdict) ? '' : familyOf(plan)
+    const key = [run.verdict, level, family, causeOf(run)].join('\n')
     const group = groups.get(key)
     if (group) group.push(run)
     else groups.set(key, [run])

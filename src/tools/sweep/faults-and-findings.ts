@@ -169,6 +169,8 @@ export type SweepResult = {
   command: readonly string[]
   seed: number
   baseline: Observation
+  /** A signal stopped it. */
+  isStopped: boolean
   /** How often the command failed without faults. */
   failures: number
   runs: readonly Run[]

@@ -98,7 +98,7 @@ function callFault(
   }
   const what = fault.what(`${ordinal(nth)} ${callOf(operation)}`, options)
   return ruleFault(
-    { kind: 'call', name, operation, nth, what, mustAbsorb: name === 'delay' },
+    { kind: 'call', name, operation, nth, what, mustAbsorb: false },
     { when: { operation }, ...onlyAt(nth), then: fault.then(options) },
   )
 }

@@ -271,6 +271,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
     command: options.command,
     seed: options.options['random-seed'],
     baseline: baselines[0],
+    isStopped: options.signal.aborted,
     failures,
     runs: runner.runs,
     findings,
