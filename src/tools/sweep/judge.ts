@@ -9,6 +9,7 @@ import {
 import { ANY_PAYMENT } from './observe.ts'
 import { isUnguarded } from './plans.ts'
 import { isAccepted } from './start-run.ts'
+import { isForging } from './webhook-faults.ts'
 
 /** What a run is compared with. */
 export type Judging = {
@@ -201,12 +202,6 @@ function acceptedForged({ deliveries }: Observation): string | undefined {
   const found = deliveries.find(({ isForged, status }) => isForged && isAccepted(status))
   return found && `the receiver answered ${found.status} to this ${found.event}`
 }
-
-const FORGING = ['signature_wrong', 'signature_missing', 'timestamp_stale', 'body_truncated']
-
-/** Whether nothing but forged events happens: each attempt is forged, so who rejects them cannot know the state. */
-const isForging = (plan: Plan) =>
-  plan.length > 0 && plan.every(({ name }) => FORGING.includes(name))
 
 /** An event that the receiver accepted although the read inside its handler had failed, and nobody read again. */
 function lostEvent({ calls, deliveries, exitCode, probeDifferences }: Observation) {

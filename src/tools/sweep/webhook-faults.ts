@@ -1,6 +1,6 @@
 import type { EventName } from '../../scenarios/operations-and-events.ts'
 import { WEBHOOK_FAULTS } from '../faults.ts'
-import type { Fault, Observation } from './faults-and-findings.ts'
+import type { Fault, Observation, Plan } from './faults-and-findings.ts'
 import {
   type EventPoints,
   eventPoints,
@@ -44,3 +44,9 @@ export const webhookFaults = (baseline: Observation, choice: PointChoice): Fault
       }),
     )
   })
+
+const FORGING = ['signature_wrong', 'signature_missing', 'timestamp_stale', 'body_truncated']
+
+/** Whether nothing but forged events happens: each attempt is forged, so who rejects them cannot know the state. */
+export const isForging = (plan: Plan) =>
+  plan.length > 0 && plan.every(({ name }) => FORGING.includes(name))
