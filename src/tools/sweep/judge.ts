@@ -345,7 +345,6 @@ function levelOf(
   if (verdict === 'paid_twice' && isLate && looksUp(run, baselines)) return 'ask'
   if (verdict !== 'not_paid') return VERDICTS[verdict]
   const isWorse = !unpaid!.isMade || (hasProbe && run.probeDifferences.length > 0)
-  if (isWorse) return 'error'
   // Only a probe can say what the command made of what it read.
-  return unpaid!.isRead ? 'information' : 'warning'
+  return isWorse ? 'error' : unpaid!.isRead ? 'information' : 'warning'
 }
