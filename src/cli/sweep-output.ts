@@ -42,7 +42,7 @@ export function sweepText(
     `\n${sweepTable(findings)}`,
     flaky.length === 0 ? '' : `\nFlaky, as it did not come again:\n${flakyLines.join('')}`,
     `\nWhat this does not prove:\n${notProven.map((text) => `  ${printableLine(text)}\n`).join('')}`,
-    `\nMet of what the contract permits:\n${aligned(coverageCounts(coverage)).replace(/^/gm, '  ').trimEnd()}\n`,
+    `\nCoverage of what the contract permits:\n${aligned(coverageCounts(coverage)).replace(/^/gm, '  ').trimEnd()}\n`,
     isInReport ? `Use --report ${DEFAULT_REPORT} to get the scenario files.\n` : '',
     report === undefined ? '' : `The report is in ${report}\n`,
   ].join('')

@@ -119,7 +119,7 @@ const typedFlags = (flags: Input['flags'], without: readonly string[]): string[]
 /** The command line that sweeps with the faults of a finding alone. */
 function againLine(own: readonly string[], program: Input['program'], plan: Plan): string {
   const terms = plan.map(({ name, operation }) =>
-    [name.split('=')[0], operation].filter(Boolean).join(' & '),
+    operation === undefined ? name.split('=')[0] : `${name} & ${operation}`,
   )
   const args = ['sweep', ...own, '--only', terms.join(',')]
   return `payout-sandbox ${quoteShellArguments(args)} -- ${quoteProgram(program)}`
@@ -187,12 +187,15 @@ async function runningOf(input: Input) {
   )
   if (other !== undefined)
     throw new BadOption(`--url excludes --${other}: start the sandbox that runs with what it needs`)
-  const [{ connect, namesClient, targetOf }, { adminBase }, { connectRunning }] = await Promise.all(
-    [import('./remote.ts'), import('../admin/caller.ts'), import('../tools/sweep/running.ts')],
-  )
+  const [{ connect, namesClient, targetOf }, { adminBase, clientInUrl }, { connectRunning }] =
+    await Promise.all([
+      import('./remote.ts'),
+      import('../admin/caller.ts'),
+      import('../tools/sweep/running-sandbox.ts'),
+    ])
   const own = { ...input, flags: namesClient(input) ? flags : { ...flags, client: SWEEP_CLIENT } }
   const target = targetOf(own)
-  const name = target.base.pathname.split('/@').at(-1)!
+  const name = clientInUrl(target.base)!
   if (name === 'default')
     throw new BadOption(
       `--url resets its client for each run, and takes another one than default, such as ${target.base.origin}/@${SWEEP_CLIENT}`,
@@ -272,7 +275,7 @@ export async function runSweep(input: Input, signal: AbortSignal): Promise<Sweep
     const onProgress = progress.show
     const limits = { signal, folder, known, onProgress }
     const result = await makeSweep({ ...own, ...content, ...limits, running }).catch((error) => {
-      throw explainStartError(error, own.options)
+      throw error.syscall === 'listen' ? explainStartError(error, own.options) : error
     })
     if (report !== undefined) writeSweepReport(result, String(report))
     return result

@@ -228,6 +228,8 @@ await pay()
   const { exit, stderr, result } = await sweep('--port', `${port}`, '--only', 'kill', '--restart')
   t.equal(exit, 1, stderr)
   t.strictSame(result.verdicts, { paid_twice: 1 })
+  const again = `sweep --clock frozen --port ${port} --restart --only 'kill & createTransaction' -- `
+  t.match(result.findings[0]!.reproduce, again, 'only a sweep starts it again')
 })
 
 t.test('two runs without faults that differ stop the sweep', async (t) => {
@@ -238,11 +240,12 @@ writeFileSync(here + '/ran', '')
 await call('GET', '/users')
 `,
   )
-  const { exit, stderr } = await sweep()
+  // One after the other, so that the second run is the one that pays.
+  const { exit, stderr } = await sweep('--jobs', '1')
   t.equal(exit, 2)
   t.match(
     stderr,
-    /createTransaction with 20\d: [01] in the first run, [01] in the second[\s\S]*--unstable/,
+    /createTransaction with 20\d: 0 in the first run, 1 in the second[\s\S]*--unstable/,
   )
 })
 
@@ -260,7 +263,9 @@ if (readFileSync(here + '/pids', 'utf8').split('\\n').length === 5) setTimeout((
   running.child.kill('SIGINT')
   const { code, stdout } = await running.ended
   t.equal(code, 130)
-  t.equal((JSON.parse(stdout) as SweepDocument).runs.length, 1)
+  const { runs, not_proven } = JSON.parse(stdout) as SweepDocument
+  t.equal(runs.length, 1)
+  t.match(not_proven.join(), 'The sweep was stopped early')
   t.throws(() => process.kill(Number(pids()[3]), 0), 'the program that ran is gone')
 })
 

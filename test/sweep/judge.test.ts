@@ -4,7 +4,7 @@ import type {
   SeenCall,
   SeenPayment,
 } from '../../src/tools/sweep/faults-and-findings.ts'
-import { judge } from '../../src/tools/sweep/judge.ts'
+import { failureLine, judge } from '../../src/tools/sweep/judge.ts'
 import { baselineDifferences, keyLevelOf, withLevel } from '../../src/tools/sweep/observe.ts'
 
 const REFUSED: SeenCall = {
@@ -125,4 +125,24 @@ t.test('with --unstable, payments of other amounts are counted', async (t) => {
     verdict: 'paid_twice',
     happened: 'a payment was made 3 times; without the fault it is made twice',
   })
+})
+
+t.test(
+  'who rejects forged events cannot know the state, and who rejects others must',
+  async (t) => {
+    const run = {
+      ...OBSERVED,
+      probeDifferences: ['payment 1 is SUCCESS, and the probe says "pending"'],
+    }
+    const probed = { baselines: [OBSERVED], maxRetries: 20, deadlineMs: 30_000, hasProbe: true }
+    const under = (name: string) =>
+      judge([{ kind: 'webhook', name, what: name, mustAbsorb: false, scenario: {} }], run, probed)
+    t.match(under('signature_wrong'), { verdict: 'passed' })
+    t.match(under('drop'), { verdict: 'wrong_state' })
+  },
+)
+
+t.test('the line that names a failure is no source of Node', async (t) => {
+  const output = '    Error.captureStackTrace(err);\n    ^\nTypeError: fetch failed\n    at pay\n'
+  t.equal(failureLine(output), ': TypeError: fetch failed')
 })

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { groupsOf } from '../../src/tools/sweep/confirm.ts'
 import type { Fault, Plan, Run } from '../../src/tools/sweep/faults-and-findings.ts'
@@ -77,10 +78,14 @@ t.test(
       ),
       run('relies_on', 'not ok 1 - pays', reading('list_order', 'oldest_first')),
       run('relies_on', 'not ok 2 - finds', reading('new_words', 'some')),
+      run('accepted_forged', 'answered 204 to this kyc.failed', call('signature_wrong')),
+      run('accepted_forged', 'answered 204 to this kyc.success', call('timestamp_stale')),
+      run('wrong_state', `payment ${randomUUID()} is SUCCESS`, call('copies')),
+      run('wrong_state', `payment ${randomUUID()} is SUCCESS`, call('drop')),
     ]
     t.strictSame(
       groupsOf(runs).map((group) => group.map((one) => one.id)),
-      [[2, 1], [3, 4], [5], [6]],
+      [[2, 1], [9, 10], [7, 8], [3, 4], [5], [6]],
     )
     const { sweep } = smallClient(t, 'await patiently(pay)\n')
     const result = await sweep({ only: ['reset_after', 'idempotency_key', 'reference_id'] })

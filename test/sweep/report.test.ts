@@ -17,6 +17,7 @@ import { readLibrary } from '../../src/scenarios/read-library.ts'
 import { groupsOf } from '../../src/tools/sweep/confirm.ts'
 import type { Run } from '../../src/tools/sweep/faults-and-findings.ts'
 import { reportHtml } from '../../src/tools/sweep/report/html.ts'
+import { notProven } from '../../src/tools/sweep/report/not-proven.ts'
 import {
   SweepDocument,
   sweepJson,
@@ -243,6 +244,16 @@ t.test('a second report writes through no link, and removes no file of the user'
   rmSync(join(dir, 'report.html'), { recursive: true })
   prepareSweepReport(dir)
   t.notOk(existsSync(join(dir, 'summary.md')))
+})
+
+t.test('an event that came only after the command had ended is named', async (t) => {
+  const { baseline, ...result } = sweepResult()
+  const late = { ...baseline.deliveries[0]!, event: 'transaction.failed', isAfterEnd: true }
+  const deliveries = [...baseline.deliveries, late]
+  t.match(
+    notProven({ ...result, baseline: { ...baseline, deliveries } }).join(),
+    'transaction.failed came after the command had ended',
+  )
 })
 
 t.test('the table on the terminal has a row and a command for each finding', async (t) => {

@@ -1,4 +1,5 @@
 import type { Finding, Plan, Run, Verdict } from './faults-and-findings.ts'
+import { UUID } from './judge.ts'
 
 const ORDER: readonly Verdict[] = [
   'paid_twice',
@@ -29,9 +30,10 @@ const familyOf = (plan: Plan) =>
     .sort()
     .join(' + ')
 
-/** What happened, without what changes from fault to fault: calls, events and numbers, and which test noticed it. */
+/** What happened, without what changes from fault to fault: calls, events, ids and numbers, and which test noticed it. */
 const causeOf = ({ verdict, happened }: Run) =>
   (verdict === 'relies_on' ? '' : happened)
+    .replace(new RegExp(UUID, 'g'), 'ID')
     .replace(/\b(GET|POST|PUT|DELETE) \S+/g, 'CALL')
     .replace(/\b(transaction|kyc|bank|webhook)\.\w+/g, 'EVENT')
     .replace(/\bonce\b|\btwice\b|\d+(?:\.\d+)?(?: times)?/g, 'N')

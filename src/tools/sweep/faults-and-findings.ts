@@ -27,6 +27,10 @@ export type Fault = {
   scenario: Pick<ScenarioDefinition, 'rules' | 'webhooks' | 'assume'>
 }
 
+/** The assumption of which a fault chooses another reading. */
+export const assumptionOf = ({ scenario }: Fault): string | undefined =>
+  Object.keys(scenario.assume ?? {})[0]
+
 /** Faults that happen together in one run. */
 export type Plan = readonly Fault[]
 

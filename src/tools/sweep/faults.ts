@@ -3,7 +3,7 @@ import { ASSUMPTIONS, type Readings } from '../../assumptions/readings.ts'
 import { CREATING, ENDPOINT_OF, type OperationId } from '../../scenarios/operations-and-events.ts'
 import type { RuleDefinition } from '../../scenarios/rule-schema.ts'
 import { CALL_FAULTS, type CallFault, type CallFaultName, LIFECYCLE_FAULTS } from '../faults.ts'
-import type { Fault, Observation } from './faults-and-findings.ts'
+import { assumptionOf, type Fault, type Observation } from './faults-and-findings.ts'
 import {
   callOf,
   callPoints,
@@ -17,7 +17,9 @@ import {
 } from './points.ts'
 import { webhookFaults } from './webhook-faults.ts'
 
-const isRead = (operation: OperationId) => ENDPOINT_OF[operation].startsWith('GET ')
+/** Whether an operation changes nothing; an event is no operation. */
+export const isRead = (operation = ''): boolean =>
+  ENDPOINT_OF[operation as OperationId]?.startsWith('GET ') === true
 
 /** A fault that one rule makes. */
 const ruleFault = (
@@ -54,7 +56,7 @@ const WRITES_ONLY: ReadonlySet<string> = new Set([
   ...['reset_after', 'respond_504_after', 'effect_after_timeout', 'visible_after'],
   ...['rate_limit', 'token_expired'],
 ])
-/** The faults of each payment; the others are those of the first, the second and the last one. */
+// They are tried at every payment. All other faults are tried at the first, second and last call of each kind.
 const AT_EACH_PAYMENT = ['reset', 'reset_after'] as const
 // An effect so late that a look-up right after the timeout misses it.
 const EFFECT_AFTER = '10s'
@@ -259,8 +261,8 @@ export function recoveryFaults(
     Math.max(0, ...baseline.calls.map((one) => (one.operation === operation ? (one.nth ?? 0) : 0)))
   const calls = run.calls.filter(({ operation, nth }) => nth !== null && nth > lastOf(operation))
   return [
-    ...assumptionFaults({ ...run, calls, events: 0 }, possible.inForce).filter(({ name }) =>
-      RECOVERY_READINGS.includes(name.split('=')[0]!),
+    ...assumptionFaults({ ...run, calls, events: 0 }, possible.inForce).filter((fault) =>
+      RECOVERY_READINGS.includes(assumptionOf(fault)!),
     ),
     ...callFaults({ ...run, calls }, 'all', possible).filter(
       ({ name, operation, nth }) =>

@@ -1,15 +1,9 @@
 import { ASSUMPTIONS } from '../../assumptions/readings.ts'
-import {
-  ENDPOINT_OF,
-  EVENTS,
-  OPERATIONS,
-  type OperationId,
-  operationNamed,
-} from '../../scenarios/operations-and-events.ts'
+import { EVENTS, OPERATIONS, operationNamed } from '../../scenarios/operations-and-events.ts'
 import type { RuleDefinition, WebhookRuleDefinition } from '../../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../../scenarios/scenario-schema.ts'
-import { CALL_NAMES, LIFECYCLE_NAMES } from './faults.ts'
-import type { Fault, Plan } from './faults-and-findings.ts'
+import { CALL_NAMES, isRead, LIFECYCLE_NAMES } from './faults.ts'
+import { assumptionOf, type Fault, type Plan } from './faults-and-findings.ts'
 import type { PlanRules } from './observe.ts'
 import { WEBHOOK_NAMES } from './webhook-faults.ts'
 
@@ -103,14 +97,8 @@ const EACH_PAYMENT_RISK: Readonly<Record<string, number>> = { reset_after: 10, r
 // What happened at one point happens at the next one, too, as a rule.
 const AGAIN = 2
 
-/** The assumption of which a fault chooses another reading. */
-export const assumptionOf = ({ scenario }: Fault) => Object.keys(scenario.assume ?? {})[0]
-
 const concernsOf = (fault: Fault): readonly string[] =>
   ASSUMPTIONS.find(({ name }) => name === assumptionOf(fault))?.concerns ?? []
-
-const isRead = ({ operation = '' }: Fault): boolean =>
-  ENDPOINT_OF[operation as OperationId]?.startsWith('GET ') === true
 
 /** Whether a fault concerns payments. */
 const isMoney = (fault: Fault): boolean =>
@@ -124,9 +112,9 @@ const isCheck = ({ kind, name }: Fault) => kind === 'lifecycle' && /^(kyc|bank)_
 const LOST_WRITES = ['hang_after', 'respond_html_after', 'truncate_after']
 
 function riskOf(fault: Fault): number {
-  const { kind, name, operation = '', nth = 1 } = fault
-  const isHarmless = LOST_WRITES.includes(name) && isRead(fault)
-  const isRisky = kind === 'assumption' && RISKY_READINGS.includes(assumptionOf(fault)!)
+  const { name, operation = '', nth = 1 } = fault
+  const isHarmless = LOST_WRITES.includes(name) && isRead(operation)
+  const isRisky = RISKY_READINGS.includes(assumptionOf(fault) ?? '')
   const own = isRisky ? READING_RISK : (!isHarmless && RISK[name]) || OTHER_RISK
   // An event that comes late is worse if others have followed it.
   const worst = name === 'delay' ? /\.pending$/ : /\.(success|failed)$/
@@ -158,17 +146,17 @@ const leastRisk = ([fault, ...more]: Plan): number =>
 /** Plans with the most money at risk first, and each kind of fault early. The order depends on the faults alone. */
 export function byRisk(plans: readonly Plan[]): Plan[] {
   const counts = new Map<string, number>()
-  const sorted = plans.toSorted((a, b) => riskOfPlan(b) - riskOfPlan(a))
-  const scores = new Map(
-    sorted.map((plan) => {
+  return plans
+    .map((plan) => ({ plan, risk: riskOfPlan(plan) }))
+    .sort((a, b) => b.risk - a.risk)
+    .map(({ plan, risk }) => {
       const names = plan.map(({ name }) => name).join()
       const count = counts.get(names) ?? 0
       counts.set(names, count + 1)
-      const risk = riskOfPlan(plan) - AGAIN * count
-      return [plan, Math.max(risk, leastRisk(plan))]
-    }),
-  )
-  return sorted.toSorted((a, b) => scores.get(b)! - scores.get(a)!)
+      return { plan, risk: Math.max(risk - AGAIN * count, leastRisk(plan)) }
+    })
+    .sort((a, b) => b.risk - a.risk)
+    .map(({ plan }) => plan)
 }
 
 // ---- pairs
@@ -180,11 +168,11 @@ function canCombine(a: Fault, b: Fault): boolean {
   return a.operation !== b.operation || a.nth !== b.nth
 }
 
-/** Faults after which a caller does not know whether its call was carried out. */
-const isLost = ({ name }: Fault) =>
-  ['reset_after', 'respond_504_after', 'hang_after', 'kill'].includes(name)
-// The payment is made, and the caller knows nothing of it.
+// The call is carried out, and its caller gets no response.
 const NO_RESPONSE = ['reset_after', 'respond_504_after', 'hang_after']
+
+/** Whether a caller doesn't know if its call was carried out. */
+const isLost = ({ name }: Fault) => NO_RESPONSE.includes(name) || name === 'kill'
 
 /** Whether a fault leaves a payment as it is, and its caller without a response. */
 export const isLostPayment = ({ name, operation }: Fault): boolean =>
@@ -213,7 +201,9 @@ export type Quiet = { fault: Fault; added: readonly Fault[] }
 /** Faults of the calls that are made only when a response is lost: look-ups, lists and further tries. */
 export function recoveryPairs(quiet: readonly Quiet[]): Plan[] {
   const plans = new Map<string, Plan>()
-  for (const { fault, added } of quiet.filter((one) => isLost(one.fault) && !isRead(one.fault)))
+  for (const { fault, added } of quiet.filter(
+    (one) => isLost(one.fault) && !isRead(one.fault.operation),
+  ))
     for (const second of added) {
       const key = `${fault.operation} ${planKey([second])}`
       if (canCombine(fault, second) && !plans.has(key)) plans.set(key, [fault, second])
@@ -273,7 +263,7 @@ export function problemOfChoice(choice: Choice): string | undefined {
 const hasWord = (fault: Fault, word: string): boolean =>
   word === 'money'
     ? isMoney(fault)
-    : [fault.kind, fault.name.split('=')[0], fault.operation].includes(word)
+    : [fault.kind, assumptionOf(fault) ?? fault.name, fault.operation].includes(word)
 
 const isNamed = (fault: Fault, terms: readonly string[]) =>
   terms.some((term) => wordsOf(term).every((word) => hasWord(fault, word)))

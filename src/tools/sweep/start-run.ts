@@ -7,9 +7,14 @@ import { inlineEntry, type Library } from '../../scenarios/library.ts'
 import { type RunningServer, startServer } from '../../server.ts'
 import type { World } from '../../world/world.ts'
 import { concernedBy } from './faults.ts'
-import type { Observation, Plan, SeenPayment } from './faults-and-findings.ts'
+import {
+  assumptionOf,
+  type Observation,
+  type Plan,
+  type SeenPayment,
+} from './faults-and-findings.ts'
 import { type KeyLevel, Observer } from './observe.ts'
-import { assumptionOf, PLAN_NAME, planDefinition, planRules, rulesOfFault } from './plans.ts'
+import { PLAN_NAME, planDefinition, planRules, rulesOfFault } from './plans.ts'
 import { type Probe, probeDifferences } from './probe.ts'
 import { type Ended, type ProgramRun, runProgram } from './program.ts'
 

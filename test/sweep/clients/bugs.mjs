@@ -12,15 +12,6 @@ const sendAgain = (app) => async (batch) => {
 /** Bugs of making a payment. */
 const paying = [
   {
-    name: 'parses_money_as_a_float',
-    what: 'adds rupees as floating-point numbers, whose sum depends on their order',
-    expectedVerdicts: ['relies_on'],
-    // The sum drifts if the largest payment, the second one, comes last.
-    points: 'first-last',
-    faults: 'delay',
-    patch: () => ({ moneyOf: (text) => Number.parseFloat(text) }),
-  },
-  {
     name: 'pays_again_without_looking_up',
     what: 'a payment has no reference, and is sent again when it had no answer',
     expectedVerdicts: ['paid_twice'],
@@ -123,12 +114,6 @@ const checking = [
         app.outcomeOf(record.metadata?.response?.data?.status ?? record.bank_status),
     }),
   },
-  {
-    name: 'takes_the_outer_kyc_status',
-    what: 'takes the status of the answer for that of its entry',
-    expectedVerdicts: ['not_paid'],
-    patch: () => ({ kycOutcome: (answer) => (answer.status ? 'good' : 'bad') }),
-  },
 ]
 
 /** Bugs of following a payment. */
@@ -171,6 +156,10 @@ const following = [
       isPaid: (payment) => payment.status === 'SUCCESS',
     }),
   },
+]
+
+/** Bugs of the receiver of webhooks. */
+const receiving = [
   {
     name: 'crashes_on_an_unknown_word',
     what: 'a status that is none of the four is an exception',
@@ -183,20 +172,6 @@ const following = [
       },
     }),
   },
-  {
-    name: 'needs_the_utr_with_the_success',
-    what: 'a payment that is SUCCESS and has no UTR yet is an exception',
-    expectedVerdicts: ['relies_on'],
-    patch: () => ({
-      onRecord(record) {
-        if (record.status === 'SUCCESS') record.utr.slice(-4)
-      },
-    }),
-  },
-]
-
-/** Bugs of the receiver of webhooks. */
-const receiving = [
   {
     name: 'trusts_unsigned_events',
     what: 'an event without a signature is stored like any other',
@@ -283,31 +258,10 @@ const calling = [
     patch: () => ({ retryAfter: () => 0, pauseBefore: () => 0 }),
   },
   {
-    name: 'retries_a_hundred_times',
-    what: 'repeats a read a hundred times in a row',
-    expectedVerdicts: ['retry_storm', 'hung'],
-    patch: (_app, careful) => ({
-      pauseBefore: () => 1_000,
-      call: (method, path, body, options) =>
-        careful.call(method, path, body, method === 'GET' ? { ...options, tries: 100 } : options),
-    }),
-  },
-  {
     name: 'has_no_timeout',
     what: 'waits for an answer without an end',
     expectedVerdicts: ['hung'],
     patch: () => ({ signal: () => undefined }),
-  },
-  {
-    name: 'sends_the_token_only_where_it_must',
-    what: 'sends no token where the contract does not name one',
-    expectedVerdicts: ['relies_on'],
-    patch: (_app, careful) => ({
-      headers(method, path) {
-        const { authorization, ...rest } = careful.headers(method, path)
-        return path.includes('/history') ? { authorization, ...rest } : rest
-      },
-    }),
   },
   {
     name: 'expects_an_entry_for_each_document',

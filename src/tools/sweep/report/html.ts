@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { COVERAGE_HEAD, coverageCounts, coverageRows } from '../../../model/coverage.ts'
 import { type Markup, markup } from '../../report/markup.ts'
 import {
+  assumptionOf,
   type Fault,
   type Finding,
   type Observation,
@@ -32,12 +33,9 @@ const KINDS: Readonly<Record<Fault['kind'], string>> = {
   assumption: 'Readings of the contract',
 }
 
-/** The assumption of a fault with the name `assumption=reading`. */
-const assumptionOf = (name: string) => name.split('=')[0]!
-
 /** Where a fault happens: the row of the matrix. */
-const pointOf = ({ name, operation, nth }: Fault): string =>
-  operation === undefined ? assumptionOf(name) : `${operation}${nth === undefined ? '' : ` ${nth}`}`
+const pointOf = (fault: Fault): string =>
+  assumptionOf(fault) ?? [fault.operation, fault.nth].filter((one) => one !== undefined).join(' ')
 
 /** The reading that a fault chooses. */
 const readingOf = ({ scenario: { assume = {} } }: Fault): string => Object.values(assume).join(', ')
@@ -90,7 +88,9 @@ const rupees = (paise: number) => (paise / 100).toFixed(2)
 function stepCell(step: Step | undefined, label: string): Markup {
   if (!step) return markup`<td class="none"><span class="side">${label}</span>–</td>`
   const { kind, what, answer, changed, atMs, times } = step
-  return markup`<td class="${kind}"><span class="side">${label}</span><span class="at">${Math.round(atMs)} ms</span> <code>${what}</code> → <b>${answer}</b>${
+  // The real time of an event is unknown if the sandbox ran already.
+  const at = Number.isNaN(atMs) ? '' : `${Math.round(atMs)} ms`
+  return markup`<td class="${kind}"><span class="side">${label}</span><span class="at">${at}</span> <code>${what}</code> → <b>${answer}</b>${
     times > 1 ? ` × ${times}` : undefined
   }${changed === undefined ? undefined : markup` <span class="changed">changed: ${changed}</span>`}</td>`
 }
@@ -241,7 +241,7 @@ ${matrices(result)}${pairs(result)}<h2>Findings</h2>
 ${findings.length === 0 ? markup`<p>No findings.</p>\n` : findings.map((one) => findingHtml(one, baseline))}${flakyRuns(result)}<h2>What this does not prove</h2>
 <ul>
 ${notProven(result).map((text) => markup`<li>${text}</li>\n`)}</ul>
-<h2>What it met</h2>
+<h2>Coverage</h2>
 ${coverageTables(result)}</main>
 </body>
 </html>

@@ -26,7 +26,7 @@ export function notProven(result: SweepResult): string[] {
     baseline.deliveries.flatMap(({ event }) => (seen.has(event) ? [] : [event])),
   )
   const facts: [boolean, string][] = [
-    [isStopped, 'The sweep was stopped before its end, and repeated no finding since.'],
+    [isStopped, 'The sweep was stopped early, so its findings were not rerun.'],
     [
       missed.size > 0,
       `${[...missed].join(', ')} came after the command had ended, so nothing was shown about it. Let the command wait for it.`,

@@ -93,7 +93,7 @@ export function sweepReport(result: SweepResult): Report {
 ${notProven(result)
   .map((text) => `- ${text}\n`)
   .join('')}
-## What it met
+## Coverage
 
 ${markdownTable(['group', 'met', 'percent'], coverageCounts(result.coverage))}`,
   }

@@ -108,6 +108,10 @@ t.test('what excludes --url, and a sandbox that is not there', async (t) => {
     t.equal(code, 2)
     t.match(stderr, message)
   }
+  const { origin } = await startRunning(t)
+  const { port } = new URL(origin)
+  const taken = await run(['sweep', '--port', port, '--', 'true'], { cwd })
+  t.match(taken.stderr, `payout-sandbox: Port ${port} of 127.0.0.1 is in use.`)
   const { code, stderr } = await run(['sweep', '--url', 'http://127.0.0.1:9', '--', 'true'], {
     cwd,
   })
