@@ -164,6 +164,11 @@ export async function openConsole(
   })
   for (const end of ['requestfinished', 'requestfailed'] as const)
     page.on(end as 'requestfinished', (request) => inFlight.delete(request))
+  // A browser can stop making frames for a page that it thinks nobody sees.
+  const nextFrame = () =>
+    page.evaluate(
+      'new Promise((done) => { requestAnimationFrame(() => setTimeout(done)); setTimeout(done, 500) })',
+    )
   const base = client === undefined ? '' : `/@${client}`
   await page.goto(`${wire?.origin ?? origin}${base}/__admin/#/${view}`)
   return {
@@ -173,9 +178,10 @@ export async function openConsole(
     context: page.context(),
     page,
     errors,
-    /** Goes to another view of the same page. */
+    /** Goes to another view of the same page. A click that comes before it has scrolled to its top would miss. */
     async go(to: string) {
       await page.evaluate(`location.hash = ${JSON.stringify(`#/${to}`)}`)
+      await nextFrame()
     },
     /** Waits until an element with this text is visible. */
     see: (text: string | RegExp) => page.getByText(text).first().waitFor(),
@@ -187,11 +193,7 @@ export async function openConsole(
     },
     /** Waits until the page has no pending request and has rendered. */
     async settle() {
-      // A browser can stop making frames for a page that it thinks nobody sees.
-      do
-        await page.evaluate(
-          'new Promise((done) => { requestAnimationFrame(() => setTimeout(done)); setTimeout(done, 500) })',
-        )
+      do await nextFrame()
       while (inFlight.size > 0)
     },
     /** Checks that the page reported no error and no policy violation. */
