@@ -29,7 +29,7 @@ const built = await Promise.all([
   build({ ...node, entryPoints: ['src/bundle.ts'], outfile: 'dist/payout-sandbox.cjs' }),
   build({
     ...common,
-    entryPoints: { app: 'src/tools/console/main.tsx' },
+    entryPoints: { app: 'src/tools/console/main.tsx', report: 'src/tools/console/report.tsx' },
     outdir: 'dist/console',
     format: 'esm',
     target: 'es2022',

@@ -13,7 +13,7 @@ const levelOf = ({ level, isKnown }: Finding) => (isKnown ? 'known' : level)
 /** The findings of a sweep as a table for a terminal, and the commands that show them again. */
 export function sweepTable(findings: readonly Finding[]): string {
   const rows = findings.map((one) => {
-    const more = one.same.length > 0 ? `, and ${countOf(one.same.length, 'fault')} more` : ''
+    const more = one.same.length > 0 ? `, and ${countOf(one.same.length, 'more fault')}` : ''
     return [one.finding, levelOf(one), one.verdict, `${one.what}${more}`, one.happened]
   })
   const found = table(HEAD, rows, 'No findings.')
@@ -51,20 +51,25 @@ export function sweepText(
 // Between two lines of progress where there is no terminal, real ms.
 const LINE_MS = 15_000
 
-/** The progress of a sweep, with its findings and the time left: a bar in a terminal, and a line now and then elsewhere. */
-export function createSweepProgress() {
+/**
+ * The progress of a sweep, with its findings and the time left, at most that of `maxTimeMs`: a bar in a terminal, and a line now
+ * and then elsewhere.
+ */
+export function createSweepProgress(maxTimeMs = Number.POSITIVE_INFINITY) {
   const startedAt = performance.now()
   let lineAt = startedAt
   let bar: ReturnType<typeof progressBar> | undefined
   let [label, total] = ['', 0]
   return {
     show({ done, left, found, what }: Progress) {
-      const perRun = (performance.now() - startedAt) / done
-      const time = formatDuration(Math.ceil((perRun * left) / 1_000) * 1_000)
-      label = `${done} of ${done + left} runs, ${countOf(found, 'finding')}, ${time} left: ${what.slice(0, 60)}`
+      const passed = performance.now() - startedAt
+      const leftMs = Math.max(0, Math.min((passed / done) * left, maxTimeMs - passed))
+      const time = formatDuration(Math.ceil(leftMs / 1_000) * 1_000)
+      const line = `${done} of ${done + left} runs, ${countOf(found, 'finding')}, ${time} left: `
+      label = line + what.slice(0, 60)
       if (!process.stderr.isTTY && performance.now() - lineAt > LINE_MS) {
         lineAt = performance.now()
-        process.stderr.write(`${label}\n`)
+        process.stderr.write(`${line}${what}\n`)
       }
       // With pairs of faults there are more runs than at the start.
       if (total !== done + left) {

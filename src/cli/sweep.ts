@@ -266,7 +266,7 @@ export async function runSweep(input: Input, signal: AbortSignal): Promise<Sweep
   const known = baseline === undefined ? new Set<string>() : knownFindings(String(baseline))
   if (report !== undefined) prepareSweepReport(String(report))
   const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-sweep-'))
-  const progress = createSweepProgress()
+  const progress = createSweepProgress(own.maxTimeMs)
   try {
     const content = await openContent(own.options, stderrLog(own.options)).catch((error) => {
       throw explainStartError(error, own.options)

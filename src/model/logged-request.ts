@@ -21,6 +21,7 @@ export const LoggedRequest = z
     amount: z.string().nullable().describe('Of a new payment, as it was sent.'),
     reference_id: z.string().nullable().describe('Of a new payment.'),
     status: z.int().nullable().describe('null: a scenario broke the connection.'),
+    reason: z.string().nullable().describe('The message of an error response.'),
     response: z.unknown().describe('null: no body, or longer than 4 Ki characters.'),
     response_size: z.int(),
     rule: z.string().nullable().describe('The rule of the scenario that matched the call.'),

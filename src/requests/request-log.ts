@@ -260,6 +260,12 @@ function paymentFields({ operation, body }: RequestLogEntry): PaymentFields {
   }
 }
 
+function reasonOf({ status = 0, response }: RequestLogEntry): string | null {
+  const body = status < 400 ? undefined : parseJsonOrUndefined(response)
+  const { message } = (body ?? {}) as Record<string, unknown>
+  return typeof message === 'string' ? maskLogText(message) : null
+}
+
 /** An entry without its headers, query and bodies. */
 export const requestSummary = (call: RequestLogEntry): RequestInShort => ({
   request_id: requestId(call),
@@ -272,6 +278,7 @@ export const requestSummary = (call: RequestLogEntry): RequestInShort => ({
   operation: call.operation ?? null,
   ...paymentFields(call),
   status: call.status ?? null,
+  reason: reasonOf(call),
   rule: call.rule ? maskLogText(call.rule) : null,
   fault: call.fault ?? null,
   replayed: call.replayed,

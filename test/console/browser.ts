@@ -69,8 +69,16 @@ const CONTEXT = {
 /** The pages that no test uses now. A new page takes Chromium a second: a process, and a profile for its context. */
 const freePages = new WeakMap<Browser, Page[]>()
 
+// Tests compare calls, and times in UTC. `defaults.test.ts` shows what a user sees first.
+const SETTINGS = `try {
+  localStorage['payout-sandbox times'] ??= 'utc'
+  localStorage['payout-sandbox calls'] ??= 'shown'
+} catch {}`
+
 async function newPage(browser: Browser): Promise<Page> {
-  const page = await (await browser.newContext(CONTEXT)).newPage()
+  const context = await browser.newContext(CONTEXT)
+  await context.addInitScript(SETTINGS)
+  const page = await context.newPage()
   page.setDefaultTimeout(TIMEOUT_MS)
   return page
 }

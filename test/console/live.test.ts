@@ -157,8 +157,16 @@ t.test('live', { skip: noBrowser }, async (t) => {
     await link('₹8,000.00').waitFor()
     t.equal(await page.locator('.news').count(), 0)
     await page.evaluate('document.activeElement.blur()')
+    await link('₹8,000.00').hover()
+    const under = await topOf('₹8,000.00')
     await pay({ amount: 8001 })
-    await link('₹8,001.00').waitFor()
+    await page.getByRole('button', { name: '1 new ↑' }).waitFor()
+    t.equal(await topOf('₹8,000.00'), under, 'under the pointer')
+    await page.getByRole('button', { name: '1 new ↑' }).click()
+    await page.evaluate('document.activeElement.blur()')
+    await page.mouse.move(0, 0)
+    await pay({ amount: 8002 })
+    await link('₹8,002.00').waitFor()
     t.equal(
       await page.evaluate(`document.querySelector('.rows').scrollTop`),
       0,

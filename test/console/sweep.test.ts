@@ -4,7 +4,7 @@ import { sweepResult } from '../sweep/result.ts'
 import { noBrowser, openBrowser, openConsole } from './browser.ts'
 
 t.test('a sweep.json is opened in the browser', { skip: noBrowser }, async (t) => {
-  const { page, go, see, assertNoErrors } = await openConsole(t, await openBrowser(t))
+  const { page, go, see, pay, assertNoErrors } = await openConsole(t, await openBrowser(t))
   const sweep = sweepJson(sweepResult())
   const choose = (name: string, text: string) =>
     page
@@ -23,6 +23,12 @@ t.test('a sweep.json is opened in the browser', { skip: noBrowser }, async (t) =
   }
   t.equal(await page.getByRole('button', { name: 'Copy the command' }).count(), 4)
 
+  const calls = page.getByRole('region', { name: 'Calls by point' })
+  await calls.getByRole('button', { name: 'paid twice' }).click()
+  t.equal(await page.evaluate('document.activeElement.id'), 'finding-1')
+  await page.getByText(/^money: \d+ of \d+ met/).click()
+  await page.getByRole('region', { name: 'money' }).getByText('not met').first().waitFor()
+
   await go('users')
   await go('sweep')
   await runs.getByText('paid twice').waitFor()
@@ -38,8 +44,20 @@ t.test('a sweep.json is opened in the browser', { skip: noBrowser }, async (t) =
     ['other.json', '{"runs": [], "verdicts": {}, "findings": [{"id": "finding-1"}]}'],
   ] as const) {
     await choose(name, text)
-    await see(`${name} is not the result of a sweep. Choose the sweep.json`)
+    await see(`${name} is not the result of a sweep of this version. Choose the sweep.json`)
     t.equal(await runs.count(), 0)
   }
+  const met = page.getByRole('region', { name: 'What your calls have met since the start' })
+  await met.getByText(/^money: 0 of \d+ met/).waitFor()
+  await pay()
+  await met.getByText(/^money: 1 of \d+ met/).waitFor()
+
+  await page.evaluate(`(() => {
+    const files = new DataTransfer()
+    files.items.add(new File([${JSON.stringify(JSON.stringify(sweep))}], 'sweep.json'))
+    const drop = new DragEvent('drop', { dataTransfer: files, cancelable: true })
+    document.querySelector('.drop').dispatchEvent(drop)
+  })()`)
+  await runs.getByText('paid twice').waitFor()
   assertNoErrors(t)
 })

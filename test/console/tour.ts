@@ -14,6 +14,8 @@ const VIEWS = [
   'magic-values',
   'sweep',
   'explore',
+  'inbox',
+  'search?search=transaction',
   'control',
 ]
 

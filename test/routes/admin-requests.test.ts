@@ -37,6 +37,7 @@ t.test('a call is in the log with all that is known of it', async (t) => {
     request_id: 'req_1',
     amount: null,
     reference_id: null,
+    reason: null,
     at: '2026-01-01T00:00:00.000Z',
     method: 'POST',
     path: '/v1/user',
@@ -96,6 +97,7 @@ t.test('refused calls are in the log, each as what it was', async (t) => {
     'what is no JSON is not shown',
   )
   t.equal(requests[0].response.error, 'not_found')
+  t.equal(requests[0].reason, requests[0].response.message)
 })
 
 t.test('calls of nobody, of the admin API and of other pages are in no log', async (t) => {

@@ -1,15 +1,21 @@
 // Buttons that do something, and the dialog that asks first.
-import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { type ComponentChildren, createContext } from 'preact'
+import { useContext, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type Call, type CallId, type EffectOf, type Response, send, textOf } from './api.ts'
 
-/** A button that sends a call and shows that call. With `confirm`, a dialog with this text asks first. */
+const CallsContext = createContext(false)
+export const CallsProvider = CallsContext.Provider
+/** Whether the user wants to see the calls behind the buttons. */
+export const useShownCalls = () => useContext(CallsContext)
+
+/** A button that sends a call, and shows it on demand. With `confirm`, a dialog with this text asks first. */
 export function Act<Id extends CallId>({
   label,
   call,
   confirm,
   onDone,
-  effectOf,
+  effect,
+  effectOf = effect === undefined ? undefined : () => ({ text: effect, isBad: false }),
   disabled = false,
   quiet = false,
   submit = false,
@@ -19,6 +25,8 @@ export function Act<Id extends CallId>({
   call: Call<Id>
   confirm?: string
   onDone?: (response: Response<Id>) => void
+  /** What the call does, for the line of the last call; `effectOf` takes it from the response. */
+  effect?: string | undefined
   effectOf?: EffectOf<Response<Id>> | undefined
   disabled?: boolean
   /** Shows the call only as a tooltip and to screen readers, for lists with many similar buttons. */
@@ -31,6 +39,7 @@ export function Act<Id extends CallId>({
   const id = useId()
   const [isBusy, setBusy] = useState(false)
   const [isConfirming, setConfirming] = useState(false)
+  const areCallsShown = useShownCalls()
 
   // Shown with aria-disabled: an element with the attribute `disabled` loses the focus.
   const isDisabled = disabled || isBusy
@@ -39,7 +48,7 @@ export function Act<Id extends CallId>({
     setConfirming(false)
     setBusy(true)
     try {
-      const response = await send(call, effectOf)
+      const response = await send(call, label, effectOf)
       onDone?.(response)
     } catch {
       // The line of the last call shows the error.
@@ -65,15 +74,17 @@ export function Act<Id extends CallId>({
       >
         {label}
       </button>
-      <code id={id} class={quiet ? 'call visually-hidden' : 'call'}>
+      <code id={id} class={quiet || !areCallsShown ? 'call visually-hidden' : 'call'}>
         {textOf(call)}
       </code>
       {isConfirming && (
         <Dialog title={`${label}?`} onClose={() => setConfirming(false)}>
           <p>{confirm}</p>
-          <p>
-            <code class="call">{textOf(call)}</code>
-          </p>
+          {areCallsShown && (
+            <p>
+              <code class="call">{textOf(call)}</code>
+            </p>
+          )}
           <div class="row end">
             <button type="button" onClick={() => setConfirming(false)}>
               Cancel
@@ -126,50 +137,5 @@ export function Dialog({
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>
-  )
-}
-
-/** Copies a text to the clipboard. Returns whether it worked. */
-async function copyToClipboard(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text)
-    return true
-  } catch {
-    // Not available in a page loaded over plain HTTP from another machine; use the older way.
-  }
-  const focused = document.activeElement as HTMLElement | null
-  const field = document.createElement('textarea')
-  field.className = 'visually-hidden'
-  field.value = text
-  // While a dialog is open, only text in the dialog can be selected.
-  ;(focused?.closest('dialog') ?? document.body).append(field)
-  field.select()
-  const isDone = document.execCommand('copy')
-  field.remove()
-  focused?.focus()
-  return isDone
-}
-
-/** A button that copies a text to the clipboard. If the browser does not allow it, shows the text to copy by hand. */
-export function Copy({ text, label }: { text: string; label: string }) {
-  const [isCopied, setCopied] = useState<boolean>()
-  useEffect(() => setCopied(undefined), [text])
-  return (
-    <span class="copy">
-      <button type="button" title={text} onClick={() => void copyToClipboard(text).then(setCopied)}>
-        {isCopied ? 'Copied' : label}
-      </button>
-      {isCopied === false && (
-        <label>
-          The browser did not copy the text. Copy it from here:{' '}
-          <textarea
-            readOnly
-            rows={2}
-            value={text}
-            onFocus={({ currentTarget }) => currentTarget.select()}
-          />
-        </label>
-      )}
-    </span>
   )
 }

@@ -6,6 +6,7 @@ import {
   errorBodyOf,
   errorOf,
   fetchService,
+  GONE_TEXT,
   hasAccessToken,
   isServiceCall,
   type SERVICE_ROOT,
@@ -55,8 +56,8 @@ export type Effect = { text: string; isBad: boolean }
 /** Returns the effect of a call from its response. */
 export type EffectOf<T> = (response: T) => Effect | Promise<Effect | undefined>
 
-/** A call that was sent: its status (missing: pending; 0: no response), its effect, and the error message if it failed. */
-export type SentCall = Call & { status?: number; effect?: Effect; problem?: string }
+/** A call of a button: its status (missing: pending; 0: no response), its effect, and the error message if it failed. */
+export type SentCall = Call & { label: string; status?: number; effect?: Effect; problem?: string }
 
 const CLIENT = /^\/@([^/]+)\//.exec(location.pathname)?.[1]
 /** The client's base path: empty for the default client. */
@@ -95,7 +96,7 @@ async function fetchOnce(
   try {
     return await fetch(url, { ...init, headers })
   } catch {
-    throw new CallError(0, 'The sandbox does not respond. Is it running?')
+    throw new CallError(0, GONE_TEXT)
   }
 }
 
@@ -203,6 +204,7 @@ function notify(sent: SentCall) {
 /** Sends a call and notifies all watchers. Throws `CallError`. */
 export async function send<Id extends CallId>(
   call: Call<Id>,
+  label: string,
   effectOf?: EffectOf<Response<Id>>,
 ): Promise<Response<Id>> {
   const { method, body } = call
@@ -210,16 +212,16 @@ export async function send<Id extends CallId>(
     body: JSON.stringify(body),
     headers: { 'content-type': 'application/json' },
   }
-  notify(call)
+  notify({ ...call, label })
   try {
     const response = await fetchCall(call, { method, ...json })
     const responseBody: Response<Id> = await response.json()
     const effect = await effectOf?.(responseBody)
-    notify({ ...call, status: response.status, ...(effect && { effect }) })
+    notify({ ...call, label, status: response.status, ...(effect && { effect }) })
     return responseBody
   } catch (error) {
     const { status, message } = error as CallError
-    notify({ ...call, status: status ?? 0, problem: message })
+    notify({ ...call, label, status: status ?? 0, problem: message })
     throw error
   }
 }

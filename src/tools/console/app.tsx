@@ -1,5 +1,6 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { Copy } from './act.tsx'
+import { CallsProvider, useShownCalls } from './act.tsx'
 import {
   BASE,
   type Client,
@@ -11,10 +12,20 @@ import {
   watchCalls,
 } from './api.ts'
 import { spanText, untilText, useNow } from './clock.ts'
+import { Copy } from './copy.tsx'
 import { keepFocus, useVisibleTab } from './focus.ts'
-import { type State, watchState } from './live.ts'
-import { type Route, useRoute, useScrollToTop } from './route.ts'
-import { AdminToken, At, Theme, Times, useZoneSetting, ZoneProvider } from './settings.tsx'
+import { useConnection } from './live.ts'
+import { type Route, useRoute, useScrollToTop, useWide } from './route.ts'
+import { GONE_TEXT } from './service.ts'
+import {
+  AdminToken,
+  At,
+  Theme,
+  Times,
+  useCallsSetting,
+  useZoneSetting,
+  ZoneProvider,
+} from './settings.tsx'
 import { Chip, Problem } from './ui.tsx'
 import { useLoaded } from './use-data.ts'
 import { Assumptions } from './views/assumptions.tsx'
@@ -22,28 +33,45 @@ import { ClientMenu } from './views/clients.tsx'
 import { Control } from './views/control.tsx'
 import { Deliveries, OneDelivery } from './views/deliveries.tsx'
 import { Explore } from './views/explore.tsx'
+import { Inbox } from './views/inbox.tsx'
 import { MagicValues } from './views/magic-values.tsx'
 import { Overview } from './views/overview.tsx'
 import { OnePayment } from './views/payment.tsx'
 import { Payments } from './views/payments.tsx'
 import { OneRequest, Requests } from './views/requests.tsx'
 import { OneScenario, RejectedFiles, Scenarios } from './views/scenarios.tsx'
+import { Search, useSearchKey } from './views/search.tsx'
 import { Sweep } from './views/sweep.tsx'
 import { OneUser, Users } from './views/users.tsx'
 
-const VIEWS = [
-  ['overview', 'Overview'],
-  ['users', 'Users'],
-  ['payments', 'Payments'],
-  ['deliveries', 'Deliveries'],
-  ['requests', 'Requests'],
-  ['scenarios', 'Scenarios'],
-  ['assumptions', 'Assumptions'],
-  ['magic-values', 'Magic values'],
-  ['sweep', 'Sweep'],
-  ['explore', 'Explore'],
-  ['control', 'Control'],
-] as const
+/** The views in their groups: the first part of the route, and the text of the link. */
+const GROUPS = {
+  Money: { overview: 'Overview', payments: 'Payments', users: 'Users' },
+  Traffic: { requests: 'Requests', deliveries: 'Deliveries', inbox: 'Inbox' },
+  'Make trouble': {
+    scenarios: 'Scenarios',
+    'magic-values': 'Magic values',
+    sweep: 'Sweep',
+    explore: 'Event orders',
+  },
+  Settings: { control: 'Control', assumptions: 'Assumptions' },
+} as const
+const TITLES: Readonly<Record<string, string>> = Object.assign(
+  { search: 'Search' },
+  ...Object.values(GROUPS),
+)
+
+/** A list and the page of one of its rows: side by side, or on a narrow screen one of the two. */
+function Split({ list, detail }: { list: ComponentChildren; detail: ComponentChildren }) {
+  const isWide = useWide()
+  if (!isWide) return detail || list
+  return (
+    <div class={detail ? 'split' : 'split alone'}>
+      <div class="of-list">{list}</div>
+      {detail && <div class="detail">{detail}</div>}
+    </div>
+  )
+}
 
 function View({
   client,
@@ -55,8 +83,7 @@ function View({
   route: Route
 }) {
   useEffect(() => {
-    const title = VIEWS.find(([name]) => name === view)?.[1] ?? 'Not found'
-    document.title = `${title} · ${client.name} · payout-sandbox`
+    document.title = `${TITLES[view] ?? 'Not found'} · ${client.name} · payout-sandbox`
   }, [view, client.name])
   switch (view) {
     case 'overview':
@@ -64,19 +91,27 @@ function View({
     case 'users':
       return id === undefined ? <Users count={client.counts.users} /> : <OneUser id={id} />
     case 'payments':
-      return id === undefined ? <Payments /> : <OnePayment id={id} clock={client.clock} />
+      return (
+        <Split list={<Payments />} detail={id && <OnePayment id={id} clock={client.clock} />} />
+      )
     case 'deliveries':
-      return id === undefined ? (
-        <Deliveries client={client} reload={reload} />
-      ) : (
-        <OneDelivery id={id} clock={client.clock} />
+      return (
+        <Split
+          list={<Deliveries client={client} reload={reload} />}
+          detail={id && <OneDelivery id={id} clock={client.clock} />}
+        />
       )
     case 'requests':
-      return id === undefined ? (
-        <Requests waiting={client.counts.waiting} />
-      ) : (
-        <OneRequest id={id} />
+      return (
+        <Split
+          list={<Requests waiting={client.counts.waiting} />}
+          detail={id && <OneRequest id={id} />}
+        />
       )
+    case 'inbox':
+      return <Inbox />
+    case 'search':
+      return <Search />
     case 'scenarios':
       return id === undefined ? <Scenarios /> : <OneScenario name={id} />
     case 'assumptions':
@@ -119,12 +154,16 @@ function Now({ client }: { client: Client }) {
   )
 }
 
+const resultText = ({ status, problem }: SentCall, areCallsShown: boolean) =>
+  areCallsShown ? status || 'no response' : problem === undefined ? 'done' : ''
+
 // A call that waits longer than this says why, ms.
 const LATE_MS = 1_500
 
-/** The last call that changes something, and its result: its effect if it has one, otherwise its status. */
+/** What a button did: its effect; with the calls shown, the call, and its status if it has no effect of its own. */
 function LastCall() {
   const [sent, setSent] = useState<SentCall>()
+  const areCallsShown = useShownCalls()
   const [isLate, setLate] = useState(false)
   useEffect(() => watchCalls(setSent), [])
   useEffect(() => {
@@ -139,28 +178,26 @@ function LastCall() {
         aria-live="polite"
         aria-busy={sent !== undefined && sent.status === undefined}
       >
-        {sent === undefined ? (
-          <span class="hint">Each button shows the call that it sends.</span>
-        ) : (
+        {sent !== undefined && (
           <>
-            <code>{textOf(sent)}</code>{' '}
+            {areCallsShown ? <code>{textOf(sent)}</code> : `${sent.label}:`}{' '}
             <b>
               {sent.status === undefined
                 ? 'waiting…'
-                : (sent.effect?.text ?? (sent.status || 'no response'))}
+                : (sent.effect?.text ?? resultText(sent, areCallsShown))}
             </b>
             {sent.status === undefined && isLate && (
               <span>
                 {' '}
-                The sandbox has not responded yet. A rule may delay this call or hold its
-                connection: see the rules in Control.
+                The sandbox hasn't responded yet. A rule may delay this call or hold its connection:
+                see the rules in Control.
               </span>
             )}
             {sent.problem && <span> {sent.problem}</span>}
           </>
         )}
       </div>
-      {sent && <Copy text={curlOfCall(sent)} label="Copy as curl" />}
+      {sent && areCallsShown && <Copy text={curlOfCall(sent)} label="Copy as curl" />}
     </footer>
   )
 }
@@ -181,8 +218,9 @@ const Deleted = () => (
 
 export function App() {
   const route = useRoute()
-  const [state, setState] = useState<State>('connecting')
+  const state = useConnection()
   const [zone, setZone] = useZoneSetting()
+  const [areCallsShown, showCalls] = useCallsSetting()
   const {
     data: client,
     problem,
@@ -197,55 +235,80 @@ export function App() {
     'waiting',
     'recheck',
   ])
-  useEffect(() => watchState(setState), [])
   useEffect(() => keepFocus(document.body), [])
   useScrollToTop(route)
   useVisibleTab(route.view)
+  useSearchKey()
   // Shows the effect of calls from this page, even if the stream has no event for them.
   useEffect(() => onResponse(() => void reload()), [reload])
   return (
-    <ZoneProvider value={zone}>
-      <button type="button" class="skip" onClick={() => document.getElementById('main')!.focus()}>
-        Skip to the content
-      </button>
-      <header>
-        <h1>payout-sandbox</h1>
-        {client && <Now client={client} />}
-        <ClientMenu name={client?.name} />
-        <span role="status" aria-live="polite">
-          <Chip state={state} />
-        </span>
-      </header>
-      <div class="side">
-        <nav aria-label="Views">
-          {VIEWS.map(([name, title]) => (
-            <a
-              href={`#/${name}`}
-              key={name}
-              aria-current={name === route.view ? 'page' : undefined}
-            >
-              {title}
+    <CallsProvider value={areCallsShown}>
+      <ZoneProvider value={zone}>
+        <button type="button" class="skip" onClick={() => document.getElementById('main')!.focus()}>
+          Skip to the content
+        </button>
+        <header>
+          <h1>payout-sandbox</h1>
+          {client && <Now client={client} />}
+          <ClientMenu name={client?.name} />
+          <span role="status" aria-live="polite">
+            <Chip state={state} />
+          </span>
+        </header>
+        <div class="side">
+          <nav aria-label="Views">
+            <a href="#/search" aria-current={route.view === 'search' ? 'page' : undefined}>
+              Search <kbd>/</kbd>
             </a>
-          ))}
-        </nav>
-        <div class="more">
-          <a href="/docs">Service API</a>
-          <a href="/docs?api=admin">Admin API</a>
-          <Times zone={zone} onChange={setZone} />
-          <Theme />
+            {Object.entries(GROUPS).map(([group, views]) => (
+              <div role="group" aria-label={group} key={group}>
+                <span class="group" aria-hidden="true">
+                  {group}
+                </span>
+                {Object.entries(views).map(([name, title]) => (
+                  <a
+                    href={`#/${name}`}
+                    key={name}
+                    aria-current={name === route.view ? 'page' : undefined}
+                  >
+                    {title}
+                  </a>
+                ))}
+              </div>
+            ))}
+          </nav>
+          <section class="more" aria-label="Settings of the page">
+            <a href="/docs">Service API</a>
+            <a href="/docs?api=admin">Admin API</a>
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={areCallsShown}
+                onChange={({ currentTarget }) => showCalls(currentTarget.checked)}
+              />
+              Show calls
+            </label>
+            <Times zone={zone} onChange={setZone} />
+            <Theme />
+          </section>
         </div>
-      </div>
-      <main id="main" tabIndex={-1}>
-        <AdminToken />
-        {route.view !== 'scenarios' && <RejectedFiles />}
-        {state !== 'deleted' && <Problem text={problem} />}
-        {state === 'deleted' ? (
-          <Deleted />
-        ) : (
-          client && <View client={client} reload={() => void reload()} route={route} />
-        )}
-      </main>
-      <LastCall />
-    </ZoneProvider>
+        <main id="main" tabIndex={-1}>
+          <AdminToken />
+          {route.view !== 'scenarios' && <RejectedFiles />}
+          {state !== 'deleted' && <Problem text={problem} />}
+          {state === 'lost' && (
+            <p class="problem" role="alert">
+              {GONE_TEXT} The page shows what it last knew, and reconnects by itself.
+            </p>
+          )}
+          {state === 'deleted' ? (
+            <Deleted />
+          ) : (
+            client && <View client={client} reload={() => void reload()} route={route} />
+          )}
+        </main>
+        <LastCall />
+      </ZoneProvider>
+    </CallsProvider>
   )
 }

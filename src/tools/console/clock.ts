@@ -1,13 +1,16 @@
 // The client's time, which continues between two responses of the server.
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Clock } from './api.ts'
+import { useConnection } from './live.ts'
 
 const TICK_MS = 200
 
-/** Returns the current time (ms) of a clock that was read some time ago. */
+/** Returns the current time (ms) of a clock that was read some time ago; without a connection, the last that is known. */
 export function useNow(clock: Clock | undefined): number {
   const [seen, setSeen] = useState({ clock, at: performance.now() })
   const [, tick] = useState(0)
+  const isLive = useConnection() !== 'lost'
+  const last = useRef(0)
   if (seen.clock !== clock) {
     seen.clock = clock
     seen.at = performance.now()
@@ -19,7 +22,8 @@ export function useNow(clock: Clock | undefined): number {
   }, [])
   if (!clock) return 0
   const passed = clock.mode === 'real' ? (performance.now() - seen.at) * clock.speed : 0
-  return Date.parse(clock.now) + passed
+  if (isLive) last.current = Date.parse(clock.now) + passed
+  return last.current
 }
 
 const UNITS = [

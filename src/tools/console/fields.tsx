@@ -1,6 +1,6 @@
 // Fields of forms.
 import type { ComponentChildren } from 'preact'
-import { useId, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { searchTest } from '../../model/search.ts'
 import { useUrlField } from './route.ts'
 
@@ -122,10 +122,24 @@ export function useSearch(): Search {
 }
 
 /** The field of a search. */
-export const SearchField = ({
+export function SearchField({
   search: { text, set },
   placeholder,
+  isFirst = false,
 }: {
   search: Search
   placeholder: string
-}) => <Input label="Search" type="search" placeholder={placeholder} value={text} onInput={set} />
+  /** Takes the focus. */
+  isFirst?: boolean
+}) {
+  const box = useRef<HTMLDivElement>(null)
+  // Before the next key: who types on must not lose a letter.
+  useLayoutEffect(() => {
+    if (isFirst) box.current!.querySelector('input')!.focus()
+  }, [isFirst])
+  return (
+    <div ref={box}>
+      <Input label="Search" type="search" placeholder={placeholder} value={text} onInput={set} />
+    </div>
+  )
+}

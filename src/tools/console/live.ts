@@ -1,4 +1,5 @@
 // Reads the event stream of the admin API: everything that happens in the client's world.
+import { useEffect, useState } from 'preact/hooks'
 import type { StreamKind } from '../../model/feed-kinds.ts'
 import { BASE, callOf, checkClientFirst, GONE, onResponse, request } from './api.ts'
 import { CallError } from './service.ts'
@@ -27,11 +28,15 @@ export function listen(listener: EventListener): () => void {
   return () => void listeners.delete(listener)
 }
 
-/** Calls `watcher` with the state of the connection, now and when it changes. */
-export function watchState(watcher: (state: State) => void): () => void {
-  watchers.add(watcher)
-  watcher(state)
-  return () => void watchers.delete(watcher)
+/** The state of the connection; renders again when it changes. */
+export function useConnection(): State {
+  const [shown, setShown] = useState(state)
+  useEffect(() => {
+    setShown(state)
+    watchers.add(setShown)
+    return () => void watchers.delete(setShown)
+  }, [])
+  return shown
 }
 
 function setState(next: State) {

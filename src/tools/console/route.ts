@@ -33,14 +33,28 @@ export function useRoute(): Route {
   return routeOf(hash)
 }
 
-/** Scrolls to the top and moves the focus to the heading when the view changes. */
+// From here on, a list and one of its rows stand side by side.
+const WIDE = matchMedia('(min-width: 80rem)')
+
+/** Whether a list and one of its rows stand side by side. */
+export function useWide(): boolean {
+  const [isWide, setWide] = useState(WIDE.matches)
+  useEffect(() => {
+    const changed = () => setWide(WIDE.matches)
+    WIDE.addEventListener('change', changed)
+    return () => WIDE.removeEventListener('change', changed)
+  }, [])
+  return isWide
+}
+
+/** Scrolls to the top and moves the focus to the heading when the view changes; a list beside it and a search keep the focus. */
 export function useScrollToTop({ view, id }: Route) {
   const isFirst = useRef(true)
   useEffect(() => {
-    if (!isFirst.current) {
+    if (!isFirst.current && !document.activeElement?.closest('.rows, main input')) {
       const main = document.getElementById('main')!
       scrollTo(0, 0)
-      focusOn(main.querySelector('h2') ?? main)
+      focusOn(main.querySelector('.detail h2') ?? main.querySelector('h2') ?? main)
     }
     isFirst.current = false
   }, [view, id])

@@ -1,6 +1,7 @@
 // A list of any length that renders only its visible rows.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useWide } from './route.ts'
 
 export type Column<T> = {
   title: string
@@ -41,11 +42,23 @@ function shiftOf(
   return Math.max(0, total - old.total)
 }
 
+/** Moves the focus to the row above or below; beside an open row, opens it. */
+function moveFocus(box: HTMLElement, event: KeyboardEvent, isWide: boolean) {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  if (step === undefined) return
+  const links = [...box.querySelectorAll<HTMLAnchorElement>('.body a')]
+  const next = links[links.indexOf(document.activeElement as HTMLAnchorElement) + step]
+  if (!next) return
+  event.preventDefault()
+  next.focus()
+  if (isWide && box.querySelector('[aria-current]')) location.replace(next.href)
+}
+
 /**
  * A table of any length that renders only its visible rows. It uses ARIA roles, because a table element lays out all of
  * its rows. The list calls `want` with the visible rows; `href` returns the URL of a row's details and identifies the row.
  *
- * New rows on top do not move the visible rows or the focus: a button announces them, unless the top is visible.
+ * New rows on top move nothing while the list is scrolled, or has the pointer or the focus: a button announces them.
  */
 export function Rows<T>({
   label,
@@ -70,6 +83,10 @@ export function Rows<T>({
   const box = useRef<HTMLDivElement>(null)
   const firstVisible = useRef<{ key: string; index: number; total: number }>()
   const restored = useRef(history.state as Position | null)
+  const isWide = useWide()
+  // Beside an open row, the list keeps its search.
+  const [route, fields] = location.hash.split('?')
+  const search = isWide && fields ? `?${fields}` : ''
 
   const keyAt = (index: number) => {
     const row = at(index)
@@ -77,7 +94,7 @@ export function Rows<T>({
   }
   const mustNotMove = () =>
     box.current !== null &&
-    (box.current.scrollTop > 0 || box.current.querySelector('.body :focus') !== null)
+    (box.current.scrollTop > 0 || box.current.querySelector('.body :is(:focus, :hover)') !== null)
   const shift =
     firstVisible.current && mustNotMove() ? shiftOf(firstVisible.current, total, keyAt) : 0
   const count = Math.min(total, MAX_ROWS)
@@ -124,11 +141,7 @@ export function Rows<T>({
     }
   })
   useEffect(() => want?.(first, to), [first, to, want])
-  const widths = (shown: readonly Column<T>[]) => shown.map(({ width }) => width).join(' ')
-  const grid = {
-    '--columns': widths(columns),
-    '--few': widths(columns.filter(({ minor }) => !minor)),
-  }
+  const grid = gridOf(columns)
   const rendered = new Set<string>()
 
   return (
@@ -141,6 +154,7 @@ export function Rows<T>({
         ref={box}
         tabIndex={0}
         onScroll={onScroll}
+        onKeyDown={(event) => moveFocus(box.current!, event, isWide)}
       >
         <div role="rowgroup" class="head">
           <HeadLine columns={columns} grid={grid} />
@@ -160,7 +174,8 @@ export function Rows<T>({
                 row={row}
                 index={index}
                 grid={grid}
-                href={key}
+                href={key && key + search}
+                isOpen={key === route}
                 onOpen={() => storePosition(key!)}
               />
             )
@@ -189,6 +204,12 @@ const classOf = (minor = false, end = false) => `${minor ? 'minor ' : ''}${end ?
 /** The grid tracks of all columns, and of the columns of a narrow screen. */
 type Grid = { '--columns': string; '--few': string }
 
+const widthsOf = <T,>(columns: readonly Column<T>[]) => columns.map(({ width }) => width).join(' ')
+const gridOf = <T,>(columns: readonly Column<T>[]): Grid => ({
+  '--columns': widthsOf(columns),
+  '--few': widthsOf(columns.filter(({ minor }) => !minor)),
+})
+
 /** The titles of the columns. */
 function HeadLine<T>({ columns, grid }: { columns: readonly Column<T>[]; grid: Grid }) {
   return (
@@ -209,6 +230,7 @@ function RowLine<T>({
   index,
   grid,
   href,
+  isOpen,
   onOpen,
 }: {
   columns: readonly Column<T>[]
@@ -216,6 +238,7 @@ function RowLine<T>({
   index: number
   grid: Grid
   href: string | undefined
+  isOpen: boolean
   onOpen: () => void
 }) {
   return (
@@ -230,7 +253,7 @@ function RowLine<T>({
           {row === undefined ? (
             '…'
           ) : column === 0 ? (
-            <a href={href} onClick={onOpen}>
+            <a href={href} onClick={onOpen} aria-current={isOpen || undefined}>
               {show(row)}
             </a>
           ) : (

@@ -16,6 +16,9 @@ export class CallError extends Error {
   }
 }
 
+/** The message of a call that reached no sandbox. */
+export const GONE_TEXT = "The sandbox doesn't respond. Is it running?"
+
 export type ErrorBody = {
   message?: string
   error?: string
@@ -91,9 +94,16 @@ export async function fetchService(url: string, init: RequestInit): Promise<Resp
     if (accessToken !== '') headers.set('authorization', `Bearer ${accessToken}`)
     response = await fetch(url, { ...init, headers })
   } catch {
+    // Only a sandbox that still responds can have ended the connection by a rule.
+    const isThere = await fetch('/__admin/health').then(
+      () => true,
+      () => false,
+    )
     throw new CallError(
       0,
-      'The connection ended without a response. Requests shows whether a rule did this.',
+      isThere
+        ? 'The connection ended without a response. Requests shows whether a rule did this.'
+        : GONE_TEXT,
     )
   }
   if (response.ok) return response

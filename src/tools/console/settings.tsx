@@ -37,13 +37,19 @@ export function Theme() {
   )
 }
 
-const ZoneContext = createContext<Zone>('utc')
+const ZoneContext = createContext<Zone>('local')
 export const ZoneProvider = ZoneContext.Provider
 
 /** The zone of all times, and its setter. */
 export function useZoneSetting(): [Zone, (zone: string) => void] {
-  const [zone, setZone] = useSetting('times', 'utc')
-  return [zone === 'local' ? 'local' : 'utc', setZone]
+  const [zone, setZone] = useSetting('times', 'local')
+  return [zone === 'utc' ? 'utc' : 'local', setZone]
+}
+
+/** Whether buttons show the calls behind them, and its setter. */
+export function useCallsSetting(): [boolean, (areShown: boolean) => void] {
+  const [calls, setCalls] = useSetting('calls', 'hidden')
+  return [calls === 'shown', (areShown) => setCalls(areShown ? 'shown' : 'hidden')]
 }
 
 /** The choice between UTC and the local time. */

@@ -4,6 +4,7 @@ import type { ResponseBody, UncheckedArguments } from '../../admin/contract.ts'
 import type { AdminCallId } from '../../model/admin-routes.ts'
 import { type Call, callOf, read } from './api.ts'
 import { type Kind, listen } from './live.ts'
+import type { CallError } from './service.ts'
 
 // Events arrive in bursts; a view is read again this long after the first event of a burst, ms.
 const BURST_MS = 150
@@ -43,6 +44,10 @@ export function useEvents(kinds: readonly Kind[], run: () => Promise<unknown>) {
   }, [wanted])
 }
 
+/** The message of a failed read; none if the sandbox is gone, because the banner of the page says so. */
+const problemOf = (error: unknown): string | undefined =>
+  (error as CallError).status === 0 ? undefined : (error as Error).message
+
 export type Loaded<T> = {
   data: T | undefined
   problem: string | undefined
@@ -56,7 +61,9 @@ export function useLoaded<Id extends AdminCallId>(
 ): Loaded<ResponseBody<Id>> {
   type T = ResponseBody<Id>
   const { path } = call
-  const [loaded, setLoaded] = useState<{ path: string; data?: T; problem?: string }>({ path })
+  const [loaded, setLoaded] = useState<{ path: string; data?: T; problem?: string | undefined }>({
+    path,
+  })
   const lastRead = useRef(0)
   const reload = useCallback(async () => {
     const thisRead = ++lastRead.current
@@ -64,7 +71,7 @@ export function useLoaded<Id extends AdminCallId>(
       const data = await read(call)
       if (thisRead === lastRead.current) setLoaded({ path, data })
     } catch (error) {
-      const problem = (error as Error).message
+      const problem = problemOf(error)
       // Keep showing the data that was read before.
       if (thisRead === lastRead.current)
         setLoaded((before) => ({ ...(before.path === path && before), path, problem }))
@@ -123,7 +130,7 @@ function createPages<T>(
         list.problem = undefined
       } else {
         failed.add(page)
-        list.problem = (response.reason as Error).message
+        list.problem = problemOf(response.reason)
       }
     }
     redraw()

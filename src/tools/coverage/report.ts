@@ -66,7 +66,7 @@ function callItems({ id, method, url, errors }: (typeof OPERATIONS)[number]): It
   }))
 }
 
-const AT_ONCE = 'it at once and again after 5 s'
+const AT_ONCE = 'read at once, and again after 5 s'
 /** What shows the statuses and transitions of a resource. */
 const STATUSES_SHOWN: Readonly<Record<LifecycleKind, Readonly<Record<string, string>>>> = {
   transaction: {

@@ -1,4 +1,5 @@
 import { ASSUMPTIONS } from '../../assumptions/readings.ts'
+import { didYouMean } from '../../model/words.ts'
 import { EVENTS, OPERATIONS, operationNamed } from '../../scenarios/operations-and-events.ts'
 import type { RuleDefinition, WebhookRuleDefinition } from '../../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../../scenarios/scenario-schema.ts'
@@ -255,7 +256,7 @@ export function problemOfChoice(choice: Choice): string | undefined {
   for (const flag of ['only', 'except'] as const) {
     const unknown = choice[flag]?.flatMap(wordsOf).find((word) => !WORDS.has(word))
     if (unknown !== undefined)
-      return `--${flag} takes kinds, names of faults and assumptions, operations and events, not ${JSON.stringify(unknown)}; use some of: ${[...WORDS].join(', ')}`
+      return `--${flag}: no kind, fault, assumption, operation or event is called ${JSON.stringify(unknown)}${didYouMean(unknown, [...WORDS])}`
   }
   return undefined
 }

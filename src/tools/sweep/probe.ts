@@ -46,17 +46,17 @@ function wordOf(answer: string): string {
 
 const viewOf = (word: string): View => WORDS[word.toLowerCase()] ?? 'open'
 
-/** Asks the probe for a payment; a 404 is an empty answer. Returns `undefined` if it does not answer. */
+/** Asks the probe for a payment; a 404 is an empty answer. Returns why there is no answer, if there is none. */
 async function ask(
   probe: Probe,
   { transaction_id }: SeenPayment,
   send: World['runtime']['send'],
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<{ answer: string } | { why: string }> {
   const filled = probe.replaceAll(PROBE_PLACEHOLDER, transaction_id)
   if (!isUrl(probe)) {
-    const { exitCode, stdout, endGroup } = await runProgram({
+    const { exitCode, isHung, output, stdout, endGroup } = await runProgram({
       command: [filled],
       env,
       deadlineMs: PROBE_MS,
@@ -64,16 +64,20 @@ async function ask(
       signal,
     })
     endGroup()
-    return exitCode === 0 ? stdout : undefined
+    if (exitCode === 0) return { answer: stdout }
+    const last = output.trimEnd().split('\n').at(-1)
+    const end = isHung ? `did not end within ${PROBE_MS / 1_000} s` : `exited with ${exitCode}`
+    return { why: last ? `${end}: ${last}` : end }
   }
-  const { ok, status, response } = await send({
+  const { ok, status, response, error } = await send({
     method: 'GET',
     url: filled,
     headers: { accept: 'application/json' },
     body: '',
     deadlineMs: PROBE_MS,
   })
-  return ok ? response : status === 404 ? '' : undefined
+  if (ok || status === 404) return { answer: ok ? response : '' }
+  return { why: error?.message ?? `responded with ${status}` }
 }
 
 const isFinal = (status: string) => status === 'SUCCESS' || status === 'FAILED'
@@ -112,13 +116,13 @@ export async function probeDifferences(run: ProbeRun): Promise<string[]> {
   const { probe, payments, hasLaterEvent, isSure, send, env, signal } = run
   const found: string[] = []
   for (const payment of payments) {
-    const answer = await ask(probe, payment, send, env, signal)
-    if (answer === undefined && !isSure) continue
-    if (answer === undefined)
+    const asked = await ask(probe, payment, send, env, signal)
+    if ('why' in asked && !isSure) continue
+    if ('why' in asked)
       throw new ProbeSilent(
-        `the probe gave no answer for payment ${payment.transaction_id}: ${probe}. Let a URL respond with 2xx or 404, and a command exit with 0 (it may print nothing for a payment that it doesn't know)`,
+        `the probe gave no answer for payment ${payment.transaction_id}: ${probe} ${asked.why}. Let a URL respond with 2xx or 404, and a command exit with 0 (it may print nothing for a payment that it doesn't know)`,
       )
-    const word = wordOf(answer)
+    const word = wordOf(asked.answer)
     if (isRight(viewOf(word), payment, hasLaterEvent(payment), isSure)) continue
     const { transaction_id, status } = payment
     const said = word === '' ? 'knows no status' : `says ${JSON.stringify(word)}`

@@ -58,11 +58,9 @@ export const findingKey = (
 function chosenFaults(faults: readonly Fault[], choice: Choice) {
   const chosen = faults.filter((fault) => isSelected(fault, choice))
   if (chosen.length > 0) return chosen
-  const words = new Set(
-    faults.flatMap(({ kind, name, operation = [] }) => [kind, name, operation].flat()),
-  )
+  const words = new Set(faults.flatMap(({ kind, operation = [] }) => [kind, operation].flat()))
   throw new SweepError(
-    `${choice.only ? `--only ${choice.only.join(',')}` : `--except ${choice.except?.join(',')}`} selects no fault of this command; use some of: ${[...words].join(', ')}`,
+    `${choice.only ? `--only ${choice.only.join(',')}` : `--except ${choice.except?.join(',')}`} selects no fault of this command. Its faults are of ${[...words].join(', ')}`,
   )
 }
 

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { Act, Copy } from '../act.tsx'
+import { Act } from '../act.tsx'
 import { BASE, callOf, curlOf, type LoggedRequest, read, type ShortRequest } from '../api.ts'
+import { Copy } from '../copy.tsx'
 import { Choice, SearchField, useSearch } from '../fields.tsx'
 import { listen } from '../live.ts'
 import { useUrlField } from '../route.ts'
@@ -31,10 +32,10 @@ const COLUMNS: readonly Column<ShortRequest>[] = [
     show: (call) => paymentText(call),
   },
   {
-    title: 'Rule',
-    width: 'minmax(0, 3fr)',
+    title: 'Why',
+    width: 'minmax(0, 4fr)',
     minor: true,
-    show: ({ rule, fault }) => [rule, fault && `fault ${fault}`].filter(Boolean).join(', ') || '–',
+    show: (call) => reasonText(call) || '–',
   },
   {
     title: 'Duration',
@@ -45,6 +46,10 @@ const COLUMNS: readonly Column<ShortRequest>[] = [
   },
   { title: 'At', width: AT_WIDTH, show: ({ at }) => <At at={at} /> },
 ]
+/** Why a call has its response: the message of its error, and the rule that acted. */
+const reasonText = ({ reason, rule, fault }: ShortRequest) =>
+  [reason, rule, fault && `fault ${fault}`].filter(Boolean).join(', ')
+
 const hrefOf = ({ request_id }: ShortRequest) => `#/requests/${request_id}`
 // The maximum length of the log.
 const MAX_CALLS = 1_000
@@ -120,15 +125,9 @@ const STATUSES = [
 const statusClass = (status: number | null) => (status === null ? 'broken' : String(status)[0])
 
 const textOf = (call: ShortRequest) =>
-  [
-    call.method,
-    call.path,
-    call.operation,
-    call.status,
-    call.rule,
-    call.fault,
-    paymentText(call),
-  ].join(' ')
+  [call.method, call.path, call.operation, call.status, reasonText(call), paymentText(call)].join(
+    ' ',
+  )
 
 /** Says how many calls a rule delays: the log has them when their responses are sent. */
 export const waitingText = (count: number): string =>
@@ -228,13 +227,22 @@ export function OneRequest({ id }: { id: string }) {
           <h2>
             {call.method} {call.path} <HttpStatus status={call.status} fault={call.fault} />
           </h2>
-          <p>
-            <Copy label="Copy as curl" text={curlOfRequest(call)} />{' '}
-            <span class="hint">
-              Tokens and account numbers are masked in the log: replace them with yours.
-            </span>
-          </p>
+          {call.reason !== null && <p class="failed">{call.reason}</p>}
           <div class="cards">
+            <Card title="Body">
+              {call.body === null ? (
+                <p class="empty">No body</p>
+              ) : (
+                <Text label="Body" value={call.body} />
+              )}
+            </Card>
+            <Card title="Response">
+              {call.response === null ? (
+                <p class="empty">No body</p>
+              ) : (
+                <Text label="Response" value={call.response} />
+              )}
+            </Card>
             <Card title="Call">
               <Facts
                 facts={[
@@ -251,25 +259,15 @@ export function OneRequest({ id }: { id: string }) {
                   ['Replayed response', call.replayed ? 'yes (Idempotency-Key)' : null],
                 ]}
               />
+              <Copy label="Copy as curl" text={curlOfRequest(call)} />
+              <p class="hint">
+                Tokens and account numbers are masked in the log: replace them with yours.
+              </p>
             </Card>
-            <RuleOfRequest call={call} />
             <Card title="Headers">
               <Facts facts={Object.entries(call.headers).map(([name, value]) => [name, value])} />
             </Card>
-            <Card title="Body" wide>
-              {call.body === null ? (
-                <p class="empty">No body</p>
-              ) : (
-                <Text label="Body" value={call.body} />
-              )}
-            </Card>
-            <Card title="Response" wide>
-              {call.response === null ? (
-                <p class="empty">No body</p>
-              ) : (
-                <Text label="Response" value={call.response} />
-              )}
-            </Card>
+            <RuleOfRequest call={call} />
           </div>
         </>
       )}

@@ -1,31 +1,21 @@
 import { useId, useState } from 'preact/hooks'
 import type { SweepDocument } from '../../sweep/report/sweep-json.ts'
-import { Copy } from '../act.tsx'
-import { Card, Chip, Facts, Problem } from '../ui.tsx'
+import { callOf } from '../api.ts'
+import { Problem } from '../ui.tsx'
+import { useLoaded } from '../use-data.ts'
+import { Coverage, SweepResult } from './sweep-result.tsx'
 
-type Finding = SweepDocument['findings'][number]
-
-const areTexts = (...values: unknown[]) => values.every((value) => typeof value === 'string')
-
-function isFinding(value: unknown): value is Finding {
-  const { id, verdict, level, happened, reproduce, plan } = (value ?? {}) as Finding
-  return (
-    areTexts(id, verdict, level, happened, reproduce) &&
-    Array.isArray(plan) &&
-    plan.every((fault: Finding['plan'][number] | null) => areTexts(fault?.what))
-  )
-}
-
+/** Whether a value has the parts of a `sweep.json` that this version writes. */
 function isSweep(value: unknown): value is SweepDocument {
-  const { runs, untried, verdicts, findings } = (value ?? {}) as SweepDocument
+  const { command, runs, untried, verdicts, findings, flaky, not_proven, coverage } = (value ??
+    {}) as SweepDocument
   return (
-    Array.isArray(runs) &&
-    Array.isArray(untried) &&
+    typeof command === 'string' &&
     typeof verdicts === 'object' &&
     verdicts !== null &&
-    Object.values(verdicts).every(Number.isInteger) &&
-    Array.isArray(findings) &&
-    findings.every(isFinding)
+    [runs, untried, findings, flaky, not_proven, coverage?.groups].every(Array.isArray) &&
+    runs.every((run) => Array.isArray(run?.plan)) &&
+    findings.every((one) => [one?.plan, one?.steps, one?.payments].every(Array.isArray))
   )
 }
 
@@ -39,51 +29,20 @@ async function readSweep(file: File): Promise<SweepDocument> {
   }
   if (isSweep(value)) return value
   throw new Error(
-    `${file.name} is not the result of a sweep. Choose the sweep.json that payout-sandbox sweep --report wrote.`,
+    `${file.name} is not the result of a sweep of this version. Choose the sweep.json that payout-sandbox sweep --report wrote.`,
   )
 }
 
-const OneFinding = ({ id, verdict, level, plan, happened, reproduce }: Finding) => (
-  <Card title={`${id}: ${verdict.replaceAll('_', ' ')}`} wide>
-    <p>
-      <Chip state={level} /> {happened}
-    </p>
-    <Facts
-      facts={[
-        [
-          'What was done',
-          <ul>
-            {plan.map(({ what }) => (
-              <li key={what}>{what}</li>
-            ))}
-          </ul>,
-        ],
-        ['Show it again', <code>{reproduce}</code>],
-      ]}
-    />
-    <Copy text={reproduce} label="Copy the command" />
-  </Card>
-)
-
-const Result = ({ runs, untried, verdicts, findings }: SweepDocument) => (
-  <>
-    <Card title="Runs">
-      <Facts
-        facts={[
-          ['all', runs.length],
-          ['not tried', untried.length],
-          ...Object.entries(verdicts).map(
-            ([verdict, count]) => [verdict.replaceAll('_', ' '), count] as const,
-          ),
-        ]}
-      />
-    </Card>
-    {findings.length === 0 && <p>No findings.</p>}
-    {findings.map((finding) => (
-      <OneFinding key={finding.id} {...finding} />
-    ))}
-  </>
-)
+/** What the calls to this sandbox have met since its start. */
+function CoverageOfCalls() {
+  const { data, problem } = useLoaded(callOf('getCoverage'), ['request', 'delivery'])
+  return (
+    <>
+      <Problem text={problem} />
+      {data && <Coverage coverage={data} title="What your calls have met since the start" />}
+    </>
+  )
+}
 
 // Until the page is closed: another view must not lose the file.
 let opened: SweepDocument | undefined
@@ -106,23 +65,33 @@ export function Sweep() {
   }
   return (
     <>
-      <h2>Sweep</h2>
+      <h2>Sweep and coverage</h2>
       <p class="hint">
         <code>payout-sandbox sweep --report DIR -- npm test</code> finds what breaks your
-        integration. Choose the file <code>sweep.json</code> of its report. The file stays in your
-        browser.
+        integration. Drop the <code>sweep.json</code> of its report here. The file stays in your
+        browser; to send it on, use <code>report.html</code> beside it.
       </p>
-      <div class="field">
-        <label for={id}>Result of a sweep</label>
-        <input
-          id={id}
-          type="file"
-          accept=".json,application/json"
-          onChange={({ currentTarget }) => void open(currentTarget.files?.[0])}
-        />
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the field inside does the same by keyboard. */}
+      <div
+        class="drop"
+        onDragOver={(event) => event.preventDefault()}
+        onDrop={(event) => {
+          event.preventDefault()
+          void open(event.dataTransfer?.files[0])
+        }}
+      >
+        <div class="field">
+          <label for={id}>Result of a sweep</label>
+          <input
+            id={id}
+            type="file"
+            accept=".json,application/json"
+            onChange={({ currentTarget }) => void open(currentTarget.files?.[0])}
+          />
+        </div>
       </div>
       <Problem text={problem} />
-      {result && <Result {...result} />}
+      {result ? <SweepResult sweep={result} /> : <CoverageOfCalls />}
     </>
   )
 }

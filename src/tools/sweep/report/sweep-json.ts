@@ -1,16 +1,20 @@
 import * as z from 'zod'
 import { Coverage } from '../../../model/coverage.ts'
+import { rupeesOf } from '../../../model/payment.ts'
 import { countOf, printableLine } from '../../../model/words.ts'
 import {
   type Finding,
   LEVELS,
+  type Observation,
   type Plan,
   type Run,
+  type SeenPayment,
   type SweepResult,
   VERDICTS,
   type Verdict,
 } from '../faults-and-findings.ts'
 import { notProven } from './not-proven.ts'
+import { StepRow, sideBySide } from './steps.ts'
 
 const VERDICT_WORDS = Object.keys(VERDICTS) as Verdict[]
 
@@ -46,6 +50,14 @@ const ReportedRun = z.strictObject({
   finding: z.string().nullable().meta({ description: 'The finding that it shows.' }),
 })
 
+const ShownPayment = z.strictObject({
+  transaction_id: z.string(),
+  amount: z.string(),
+  status_at_end: z.string().meta({ description: 'When the command ended.' }),
+  status: z.string().meta({ description: 'A day later.' }),
+})
+export type ShownPayment = z.infer<typeof ShownPayment>
+
 const ReportedFinding = z.strictObject({
   id: z
     .string()
@@ -55,13 +67,25 @@ const ReportedFinding = z.strictObject({
   what: z.string().meta({ description: 'The plan in words.' }),
   plan: Planned,
   same: z.array(Planned).meta({ description: 'The other plans that showed the same.' }),
+  is_known: z.boolean(),
   happened: z.string(),
+  ended: z.string().meta({ description: 'How the command ended.' }),
+  probe: z.array(z.string()).meta({ description: 'What the probe said otherwise.' }),
+  output: z.string().meta({ description: "The end of the command's output." }),
+  steps: z.array(StepRow).meta({ description: 'Calls and events beside those of the baseline.' }),
+  more_steps: z.int().min(0).meta({ description: 'How many steps were left out at the end.' }),
+  payments: z
+    .array(z.strictObject({ baseline: z.array(ShownPayment), run: z.array(ShownPayment) }))
+    .meta({ description: 'Those with the same payer, account and amount in one row.' }),
   reproduce: z.string().meta({ description: 'The command that shows the finding again.' }),
 })
 
 /** The document `sweep.json`. */
 export const SweepDocument = z
   .strictObject({
+    command: z.string(),
+    seed: z.string(),
+    baseline: z.strictObject({ calls: z.int(), payments: z.int(), deliveries: z.int() }),
     runs: z.array(ReportedRun).meta({ description: 'All runs, without the baseline.' }),
     untried: z.array(Planned).meta({
       description:
@@ -112,6 +136,25 @@ export const findingNames = ({ findings }: Pick<SweepResult, 'findings'>) =>
     ),
   )
 
+const shownPayment = ({ transaction_id, paise, statusAtEnd, status }: SeenPayment) => ({
+  transaction_id,
+  amount: rupeesOf(paise),
+  status_at_end: statusAtEnd,
+  status,
+})
+
+function paymentRows(baseline: Observation, run: Observation) {
+  const keys = new Set([...baseline.payments, ...run.payments].map(({ key }) => key))
+  const having = (key: string, { payments }: Observation) =>
+    payments.filter((one) => one.key === key).map(shownPayment)
+  return [...keys].map((key) => ({ baseline: having(key, baseline), run: having(key, run) }))
+}
+
+function endText({ isHung, exitCode }: Observation): string {
+  if (isHung) return 'was stopped at the deadline'
+  return exitCode === null ? 'was stopped by a signal' : `ended with exit code ${exitCode}`
+}
+
 /** The result of a sweep as `sweep.json`. */
 export function sweepJson(result: SweepResult): SweepDocument {
   const names = findingNames(result)
@@ -123,19 +166,44 @@ export function sweepJson(result: SweepResult): SweepDocument {
     duration_ms: Math.round(observation.durationMs),
     finding: names.get(id) ?? null,
   })
+  const { baseline } = result
   return {
+    command: commandText(result),
+    seed: String(result.seed),
+    baseline: {
+      calls: baseline.calls.length,
+      payments: baseline.payments.length,
+      deliveries: baseline.deliveries.length,
+    },
     runs: result.runs.map(reportedRun),
     untried: result.untried.map(reportedPlan),
     verdicts: verdictCounts(result),
     findings: result.findings.map(
-      ({ finding, verdict, level, what, plan, same, happened, reproduce }) => ({
+      ({
+        finding,
+        verdict,
+        level,
+        what,
+        plan,
+        same,
+        isKnown,
+        happened,
+        reproduce,
+        observation,
+      }) => ({
         id: finding,
         verdict,
         level,
         what,
         plan: reportedPlan(plan),
         same: same.map((run) => reportedPlan(run.plan)),
+        is_known: isKnown,
         happened,
+        ended: endText(observation),
+        probe: [...observation.probeDifferences],
+        output: observation.output,
+        ...sideBySide(baseline, observation),
+        payments: paymentRows(baseline, observation),
         reproduce,
       }),
     ),

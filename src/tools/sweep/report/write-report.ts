@@ -148,8 +148,9 @@ export function writeSweepReport(result: SweepResult, dir: string) {
     rmdirSync(join(dir, folder))
   }
   const write = (name: string, text: string) => replaceFile(join(dir, name), text)
-  write(HTML, reportHtml(result))
-  write(JSON_FILE, `${JSON.stringify(sweepJson(result), null, 2)}\n`)
+  const json = sweepJson(result)
+  write(HTML, reportHtml(json, `payout-sandbox sweep: ${countsText(result)}`))
+  write(JSON_FILE, `${JSON.stringify(json, null, 2)}\n`)
   writeReport(dir, sweepReport(result))
   const extended = Object.entries(result.scenarios)
   if (extended.length > 0) mkdirSync(join(dir, EXTENDED))

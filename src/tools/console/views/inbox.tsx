@@ -1,0 +1,67 @@
+import type { ResponseBody } from '../../../admin/contract.ts'
+import { Act } from '../act.tsx'
+import { callOf } from '../api.ts'
+import { SearchField, useSearch } from '../fields.tsx'
+import { At } from '../settings.tsx'
+import { Problem, Text } from '../ui.tsx'
+import { useLoaded } from '../use-data.ts'
+
+type Message = ResponseBody<'listInbox'>['messages'][number]
+
+const OneMessage = ({ type, received_at, attempt, repeated, verified, reason, body }: Message) => (
+  <li>
+    <details>
+      <summary>
+        <b>{type ?? 'no event'}</b>{' '}
+        <span class={`chip ${verified ? 'good' : 'bad'}`}>
+          {verified ? 'valid signature' : 'rejected'}
+        </span>{' '}
+        {attempt !== null && attempt > 1 && `attempt ${attempt} `}
+        {repeated && 'received before '}
+        <At at={received_at} />
+      </summary>
+      {reason !== null && <p class="failed">{reason}</p>}
+      <Text label="Body" value={body} />
+    </details>
+  </li>
+)
+
+/** What the built-in receiver got, newest first. */
+export function Inbox() {
+  const search = useSearch()
+  const call = callOf('listInbox', { query: { limit: 100 } })
+  const { data, problem, reload } = useLoaded(call, ['delivery'])
+  const found = data?.messages.filter(({ type, body }) => search.finds(`${type} ${body}`))
+  return (
+    <>
+      <h2>Inbox</h2>
+      <p class="hint">
+        The built-in receiver of events: it accepts each one and checks its signature. Register it
+        in <a href="#/deliveries">Deliveries</a>.
+      </p>
+      <div class="row">
+        <SearchField search={search} placeholder="transaction.failed, an id" />
+        <Act
+          label="Clear the inbox"
+          confirm="Deletes all messages of the inbox. Nothing else changes."
+          call={callOf('clearInbox')}
+          onDone={() => void reload()}
+        />
+      </div>
+      <Problem text={problem} />
+      {data && (
+        <p class="hint" aria-live="polite">
+          {data.total} messages{data.total > 100 && '; these are the 100 newest'}
+        </p>
+      )}
+      {found?.length === 0 && (
+        <p class="empty">{data!.total === 0 ? 'No messages yet.' : 'No message matches.'}</p>
+      )}
+      <ul class="list">
+        {found?.map((message) => (
+          <OneMessage key={message.message_id} {...message} />
+        ))}
+      </ul>
+    </>
+  )
+}

@@ -1,0 +1,307 @@
+// What a sweep showed. The console and the file report.html have it, so it sends no call and needs no router.
+import type { ComponentChildren } from 'preact'
+import type { Coverage as CoverageDocument } from '../../../model/coverage.ts'
+import type { StepRow } from '../../sweep/report/steps.ts'
+import type { ShownPayment, SweepDocument } from '../../sweep/report/sweep-json.ts'
+import { Copy } from '../copy.tsx'
+import { focusOn } from '../focus.ts'
+import { rupeesText } from '../format.ts'
+import { Card, Facts, Heads, Scroll } from '../ui.tsx'
+
+type Run = SweepDocument['runs'][number]
+type Finding = SweepDocument['findings'][number]
+
+const LEVEL_CLASSES = { none: 'good', error: 'bad', warning: 'open', ask: 'open', information: '' }
+const AMOUNT = /payment of ([\d.]+)/
+
+/** A verdict in its colour, with the money that it is about. */
+function Verdict({ verdict, level, happened }: Pick<Run, 'verdict' | 'level' | 'happened'>) {
+  const amount = level === 'none' ? undefined : AMOUNT.exec(happened)?.[1]
+  return (
+    <span class={`chip ${LEVEL_CLASSES[level]}`}>
+      {amount && `${rupeesText(amount)} `}
+      {verdict.replaceAll('_', ' ')}
+    </span>
+  )
+}
+
+function goTo(id: string) {
+  const finding = document.getElementById(id)!
+  finding.scrollIntoView()
+  focusOn(finding)
+}
+
+// ---- the grid
+
+const KINDS: Readonly<Record<Run['plan'][number]['kind'], string>> = {
+  call: 'Calls',
+  lifecycle: 'Payments and records',
+  webhook: 'Webhooks',
+  assumption: 'Readings of the contract',
+}
+
+/** Where a fault happens, the row, and what it is, the column: of `list_order=oldest_first`, its two halves. */
+function placeOf([fault]: Run['plan']): [row: string, column: string] {
+  const { operation, nth, name } = fault!
+  if (operation !== null) return [[operation, nth].filter(Boolean).join(' '), name]
+  const [assumption = '', reading = ''] = name.split('=')
+  return [assumption, reading]
+}
+
+/** The verdict of each run with one fault of a kind, by point and fault. Readings have no columns in common. */
+function Grid({ kind, runs }: { kind: keyof typeof KINDS; runs: readonly Run[] }) {
+  const rows = new Map<string, Run[]>()
+  for (const run of runs) {
+    const [row] = placeOf(run.plan)
+    rows.set(row, [...(rows.get(row) ?? []), run])
+  }
+  const isReading = kind === 'assumption'
+  const columns = isReading
+    ? ['other readings']
+    : [...new Set(runs.map((run) => placeOf(run.plan)[1]))]
+  const sorted = [...rows].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
+  return (
+    <Card title={KINDS[kind]} wide>
+      <Scroll label={`${KINDS[kind]} by point and fault`}>
+        <table class="grid">
+          <Heads titles={['point', ...columns.map((name) => name.replaceAll('_', ' '))]} />
+          <tbody>
+            {sorted.map(([point, own]) => (
+              <tr key={point}>
+                <th scope="row">{point}</th>
+                {columns.map((column) => (
+                  <td key={column}>
+                    {own
+                      .filter((run) => isReading || placeOf(run.plan)[1] === column)
+                      .map((run) => (
+                        <div key={run.plan[0]!.name}>
+                          {isReading && <code>{placeOf(run.plan)[1]} </code>}
+                          {run.finding === null ? (
+                            <Verdict {...run} />
+                          ) : (
+                            <button type="button" onClick={() => goTo(run.finding!)}>
+                              <Verdict {...run} />
+                            </button>
+                          )}
+                        </div>
+                      ))}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </Card>
+  )
+}
+
+// ---- a finding
+
+const Sides = ({ title, children }: { title: string; children: ComponentChildren }) => (
+  <table class="sides">
+    <caption>{title}</caption>
+    <Heads titles={['without the fault', 'with it']} />
+    <tbody>{children}</tbody>
+  </table>
+)
+
+function StepCell({ step, side }: { step: StepRow['run']; side: string }) {
+  if (step === null) return <td>–</td>
+  const { at_ms, what, response, changed, times } = step
+  return (
+    <td>
+      <span class="side">{side}: </span>
+      {at_ms !== null && <span class="hint">{at_ms} ms </span>}
+      <code>{what}</code> → <b>{response}</b>
+      {times > 1 && ` × ${times}`}
+      {changed !== null && <span class="failed"> changed: {changed}</span>}
+    </td>
+  )
+}
+
+/** What two sides of a row have in common, if they do the same. Ids differ in each run. */
+const plainStep = (step: StepRow['run']) =>
+  step && [step.what.replace(/[\da-f]{8}-[\da-f-]{27}/g, 'ID'), step.response, step.changed].join()
+
+const isEqual = ({ baseline, run }: StepRow) => plainStep(baseline) === plainStep(run)
+
+function Steps({ steps, more }: { steps: readonly StepRow[]; more: number }) {
+  const first = steps.findIndex((row) => !isEqual(row))
+  return (
+    <>
+      <Sides title="Calls and events; the first difference is marked">
+        {steps.map((row, i) => (
+          <tr key={i} class={i === first ? 'differs' : isEqual(row) ? '' : 'other'}>
+            <StepCell step={row.baseline} side="without" />
+            <StepCell step={row.run} side="with" />
+          </tr>
+        ))}
+      </Sides>
+      {more > 0 && <p class="hint">… and {more} more steps, which the recording has.</p>}
+    </>
+  )
+}
+
+const PaymentCell = ({ payments, side }: { payments: readonly ShownPayment[]; side: string }) => (
+  <td>
+    <span class="side">{side}: </span>
+    {payments.length === 0 && 'no payment'}
+    {payments.map(({ transaction_id, amount, status_at_end, status }) => (
+      <div key={transaction_id}>
+        {rupeesText(amount)}{' '}
+        <b>{status === status_at_end ? status : `${status_at_end}, then ${status}`}</b>{' '}
+        <code>{transaction_id}</code>
+      </div>
+    ))}
+  </td>
+)
+
+const List = ({ texts }: { texts: readonly string[] }) => (
+  <ul>
+    {texts.map((text) => (
+      <li key={text}>{text}</li>
+    ))}
+  </ul>
+)
+
+const planText = (plan: Run['plan']) => plan.map(({ what }) => what).join('; and ')
+
+const OneFinding = (finding: Finding) => (
+  <div id={finding.id}>
+    <Card title={`${finding.id}: ${finding.verdict.replaceAll('_', ' ')}`} wide>
+      <p>
+        <Verdict {...finding} /> ({finding.level}) {finding.happened}. The command {finding.ended}.
+        {finding.is_known && ' It is known.'}
+      </p>
+      <Facts
+        facts={[
+          ['What was done', <List key="done" texts={finding.plan.map(({ what }) => what)} />],
+          ...(finding.same.length > 0
+            ? ([
+                ['The same happened', <List key="same" texts={finding.same.map(planText)} />],
+              ] as const)
+            : []),
+          ...(finding.probe.length > 0
+            ? ([['The probe', <List key="probe" texts={finding.probe} />]] as const)
+            : []),
+          ['Show it again', <code key="again">{finding.reproduce}</code>],
+        ]}
+      />
+      <Copy text={finding.reproduce} label="Copy the command" />
+      <Steps steps={finding.steps} more={finding.more_steps} />
+      <Sides title="Payments when the command ended, and a day later">
+        {finding.payments.map(({ baseline, run }, i) => (
+          <tr key={i}>
+            <PaymentCell payments={baseline} side="without" />
+            <PaymentCell payments={run} side="with" />
+          </tr>
+        ))}
+      </Sides>
+      {finding.output !== '' && (
+        <details>
+          <summary>The end of the command's output</summary>
+          <pre tabIndex={0}>{finding.output}</pre>
+        </details>
+      )}
+    </Card>
+  </div>
+)
+
+// ---- coverage
+
+/** What callers have met of all that the contract permits, and what shows the rest. */
+export const Coverage = ({
+  coverage: { groups },
+  title,
+}: {
+  coverage: CoverageDocument
+  title: string
+}) => (
+  <Card title={title} wide>
+    {groups.map(({ group, met, total, percent, items }) => (
+      <details key={group}>
+        <summary>
+          {group}: {met} of {total} met ({percent} %)
+        </summary>
+        <Scroll label={group}>
+          <table class="grid">
+            <Heads titles={['of', 'behaviour', 'met?', 'show me']} />
+            <tbody>
+              {items.map(({ subject, behaviour, met: isMet, shown_by }) => (
+                <tr key={`${subject} ${behaviour}`}>
+                  <td>{subject}</td>
+                  <td>{behaviour}</td>
+                  <td class={isMet ? 'met' : 'unmet'}>{isMet ? 'met' : 'not met'}</td>
+                  <td>{isMet ? '' : shown_by}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scroll>
+      </details>
+    ))}
+  </Card>
+)
+
+/** The whole result: counts, grids, findings, what came only once, what was not shown, and coverage. */
+export function SweepResult({ sweep }: { sweep: SweepDocument }) {
+  const { command, seed, baseline, runs, untried, verdicts, findings, flaky } = sweep
+  const pairs = runs.filter(({ plan, level }) => plan.length > 1 && level !== 'none')
+  return (
+    <>
+      <Card title="Runs" wide>
+        <p>
+          <code>{command}</code>
+        </p>
+        <p class="hint">
+          Without faults: {baseline.calls} calls, {baseline.payments} payments,{' '}
+          {baseline.deliveries} deliveries. Seed {seed}.
+        </p>
+        <Facts
+          facts={[
+            ['all', runs.length],
+            ['not tried', untried.length],
+            ...Object.entries(verdicts).map(
+              ([verdict, count]) => [verdict.replaceAll('_', ' '), count] as const,
+            ),
+          ]}
+        />
+      </Card>
+      {(Object.keys(KINDS) as (keyof typeof KINDS)[]).map((kind) => {
+        const own = runs.filter(({ plan }) => plan.length === 1 && plan[0]!.kind === kind)
+        return own.length > 0 && <Grid key={kind} kind={kind} runs={own} />
+      })}
+      {pairs.length > 0 && (
+        <Card title="Several faults together" wide>
+          <ul>
+            {pairs.map((run, i) => (
+              <li key={i}>
+                {planText(run.plan)}: <Verdict {...run} />
+              </li>
+            ))}
+          </ul>
+        </Card>
+      )}
+      {findings.length === 0 && <p>No findings.</p>}
+      {findings.map((finding) => (
+        <OneFinding key={finding.id} {...finding} />
+      ))}
+      {flaky.length > 0 && (
+        <Card title="Flaky: it came once, and not again" wide>
+          <ul>
+            {flaky.map((run, i) => (
+              <li key={i}>
+                {planText(run.plan)}: <Verdict {...run} /> {run.happened}
+              </li>
+            ))}
+          </ul>
+        </Card>
+      )}
+      <Card title="What this does not prove" wide>
+        <List texts={sweep.not_proven} />
+      </Card>
+      <Coverage coverage={sweep.coverage} title="Coverage" />
+    </>
+  )
+}
