@@ -1,8 +1,8 @@
-import { useId, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { ResponseBody } from '../../../admin/contract.ts'
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
-import { SearchField, useSearch } from '../fields.tsx'
+import { Form, Input, SearchField, useSearch } from '../fields.tsx'
 import { useUrlField } from '../route.ts'
 import { Card, Problem, Prose } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
@@ -46,115 +46,51 @@ const textOf = ({ name, question, section, basis, why, reading, readings }: Assu
     ...readings.flatMap((one) => [one.reading, one.does]),
   ].join(' ')
 
-/** A choice of the list, and the reading: the same text, or what the user writes for a form such as `N/minute`. */
-type Picked = { choice: string; reading: string }
-
-/** One possible reading; for a form, with a text field. */
-function ReadingChoice({
-  group,
+/** One possible reading, and the button that chooses it; for a form such as `N/minute`, with a field. */
+function OneReading({
   one: { reading, does, example },
-  isDefault,
-  picked,
-  onPick,
+  assumption: { name, reading: inForce, default: usual, readings },
+  onDone,
 }: {
-  group: string
   one: Reading
-  isDefault: boolean
-  picked: Picked
-  onPick: (picked: Picked) => void
+  assumption: Assumption
+  onDone: () => void
 }) {
-  const id = useId()
   const isForm = example !== undefined
-  const isPicked = picked.choice === reading
-  const pick = (text: string) => onPick({ choice: reading, reading: text })
+  const isNamed = readings.some((other) => other.reading === inForce)
+  const isInForce = reading === inForce || (isForm && !isNamed)
+  const [text, setText] = useState(isInForce ? inForce : '')
+  const next = isForm ? text : reading
   return (
     <li>
-      <input
-        type="radio"
-        id={id}
-        name={group}
-        checked={isPicked}
-        onChange={() => pick(isForm ? '' : reading)}
-      />
       <div>
-        <label for={id}>
-          <code>{reading}</code>
-        </label>
-        {isDefault && <span class="hint"> default</span>}
-        {isForm && (
-          <input
-            class="short"
-            type="text"
-            aria-label={reading}
-            autocomplete="off"
-            spellcheck={false}
-            placeholder={example}
-            value={isPicked ? picked.reading : ''}
-            onInput={({ currentTarget }) => pick(currentTarget.value)}
-          />
-        )}
+        <code>{reading}</code> {isInForce && <span class="chip good">in force</span>}
+        {reading === usual && <span class="hint"> default</span>}
         <p class="hint">
           <Prose text={does} />
         </p>
       </div>
+      <Form>
+        {isForm && (
+          <Input short label={reading} value={text} placeholder={example} onInput={setText} />
+        )}
+        <Act
+          quiet
+          submit
+          label="Choose"
+          name={`${name}=${reading}`}
+          disabled={next === inForce || next === ''}
+          call={setOf(name, next)}
+          effect={`${name} is read as ${next}.`}
+          onDone={onDone}
+        />
+      </Form>
     </li>
   )
 }
 
-/** The form that chooses a reading of one assumption. */
-function Readings({
-  assumption: { name, question, reading, source, default: usual, readings },
-  onDone,
-}: {
-  assumption: Assumption
-  onDone: () => void
-}) {
-  const group = useId()
-  const [picked, setPicked] = useState<Picked>()
-  const inForce = {
-    choice: (readings.find((one) => one.reading === reading) ?? readings.at(-1)!).reading,
-    reading,
-  }
-  // Until the user picks one, the fields follow the reading in force.
-  const shown = picked ?? inForce
-  const setOf = (next: string | null) => callOf('setAssumptions', { body: { [name]: next } })
-  function done() {
-    setPicked(undefined)
-    onDone()
-  }
-  return (
-    <form onSubmit={(event) => event.preventDefault()}>
-      <fieldset class="readings">
-        <legend class="visually-hidden">
-          <Prose text={question} />
-        </legend>
-        <ul>
-          {readings.map((one) => (
-            <ReadingChoice
-              key={one.reading}
-              group={group}
-              one={one}
-              isDefault={one.reading === usual}
-              picked={shown}
-              onPick={setPicked}
-            />
-          ))}
-        </ul>
-      </fieldset>
-      <div class="row">
-        <Act
-          submit
-          label="Choose"
-          name={name}
-          disabled={shown.reading === reading || shown.reading === ''}
-          call={setOf(shown.reading)}
-          onDone={done}
-        />
-        {source === 'call' && <Act label="Undo" name={name} call={setOf(null)} onDone={done} />}
-      </div>
-    </form>
-  )
-}
+const setOf = (name: string, reading: string | null) =>
+  callOf('setAssumptions', { body: { [name]: reading } })
 
 function AssumptionItem({ assumption, onDone }: { assumption: Assumption; onDone: () => void }) {
   const { name, section, basis, why, reading, source, question } = assumption
@@ -174,7 +110,14 @@ function AssumptionItem({ assumption, onDone }: { assumption: Assumption; onDone
             </p>
           </div>
         </summary>
-        <Readings assumption={assumption} onDone={onDone} />
+        <ul class="list">
+          {assumption.readings.map((one) => (
+            <OneReading key={one.reading} one={one} assumption={assumption} onDone={onDone} />
+          ))}
+        </ul>
+        {source === 'call' && (
+          <Act quiet label="Undo" name={name} call={setOf(name, null)} onDone={onDone} />
+        )}
         <p class="hint">
           Section {section} of the contract; the default is <b>{basis}</b>. <Prose text={why} />
         </p>
