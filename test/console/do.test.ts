@@ -135,7 +135,7 @@ t.test('make something by hand', { skip: noBrowser }, async (t) => {
   await t.test('a rule out of the request: the next payment with this reference', async (t) => {
     await page.getByRole('link', { name: 'POST /v1/transaction' }).click()
     await page.getByLabel('For calls').waitFor()
-    t.equal(await page.getByLabel('For calls').inputValue(), 'reference_id')
+    t.equal(await page.getByLabel('For calls').inputValue(), '')
     await page.getByLabel('For calls').selectOption('amount')
     t.match(
       await press(page, 'Push the rule'),

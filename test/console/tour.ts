@@ -15,6 +15,7 @@ const VIEWS = [
   'sweep',
   'explore',
   'inbox',
+  'trouble',
   'search?search=transaction',
   'control',
 ]

@@ -42,6 +42,7 @@ import { OneRequest, Requests } from './views/requests.tsx'
 import { OneScenario, RejectedFiles, Scenarios } from './views/scenarios.tsx'
 import { Search, useSearchKey } from './views/search.tsx'
 import { Sweep } from './views/sweep.tsx'
+import { MakeTrouble, useArmed } from './views/trouble.tsx'
 import { OneUser, Users } from './views/users.tsx'
 
 /** The views in their groups: the first part of the route, and the text of the link. */
@@ -49,6 +50,7 @@ const GROUPS = {
   Money: { overview: 'Overview', payments: 'Payments', users: 'Users' },
   Traffic: { requests: 'Requests', deliveries: 'Deliveries', inbox: 'Inbox' },
   'Make trouble': {
+    trouble: 'Trouble',
     scenarios: 'Scenarios',
     'magic-values': 'Magic values',
     sweep: 'Sweep',
@@ -112,6 +114,8 @@ function View({
       return <Inbox />
     case 'search':
       return <Search />
+    case 'trouble':
+      return <MakeTrouble />
     case 'scenarios':
       return id === undefined ? <Scenarios /> : <OneScenario name={id} />
     case 'assumptions':
@@ -239,6 +243,7 @@ export function App() {
   useScrollToTop(route)
   useVisibleTab(route.view)
   useSearchKey()
+  const { waiting: armed } = useArmed()
   // Shows the effect of calls from this page, even if the stream has no event for them.
   useEffect(() => onResponse(() => void reload()), [reload])
   return (
@@ -272,6 +277,7 @@ export function App() {
                     aria-current={name === route.view ? 'page' : undefined}
                   >
                     {title}
+                    {name === 'trouble' && armed > 0 && <span class="hint"> {armed} armed</span>}
                   </a>
                 ))}
               </div>

@@ -34,7 +34,7 @@ export function useRoute(): Route {
 }
 
 // From here on, a list and one of its rows stand side by side.
-const WIDE = matchMedia('(min-width: 80rem)')
+const WIDE = matchMedia('(min-width: 81rem)')
 
 /** Whether a list and one of its rows stand side by side. */
 export function useWide(): boolean {

@@ -80,7 +80,9 @@ export function At({ at, short = false }: { at: string; short?: boolean }) {
   const { day, time } = wallOf(at)
   return (
     <time dateTime={at} title={at}>
-      {!short && day} <b>{time}</b> {!short && <span class="zone">{zoneOf(at)}</span>}
+      {!short && `${day} `}
+      <b>{time}</b>
+      {!short && <span class="zone"> {zoneOf(at)}</span>}
     </time>
   )
 }

@@ -55,10 +55,14 @@ const fieldsOf = ({ body }: LoggedRequest): [name: string, value: unknown][] =>
 
 /** A form that pushes a rule for later calls like this one. */
 export function RuleOfRequest({ call }: { call: LoggedRequest }) {
-  const [field, setField] = useState(call.reference_id === null ? '' : 'reference_id')
-  const { operation } = call
-  if (operation === null) return null
+  const { operation, status } = call
   const fields = fieldsOf(call)
+  // A call that made a payment has used its reference up: the next one with it may be refused before rules act.
+  const isOpen = status === null || status >= 400
+  const [field, setField] = useState(
+    isOpen && fields.some(([name]) => name === 'reference_id') ? 'reference_id' : '',
+  )
+  if (operation === null) return null
   const value = fields.find(([name]) => name === field)?.[1]
   return (
     <Card title="Make a rule of it" wide>
