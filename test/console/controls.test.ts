@@ -192,6 +192,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await post('/v1/clientWebhook', webhook)
     const id = (await pay()).body.data[0].transaction_id
     await go(`payments/${id}`)
+    await page.locator('summary', { hasText: 'Change its status' }).click()
     await page.getByLabel('Failure reason').fill('bank_account_closed')
     t.match(await press(opened, 'FAILED'), '"reason":"bank_account_closed"} 200')
     await page.getByText('The beneficiary account is closed.', { exact: true }).waitFor()
@@ -202,7 +203,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
       await press(opened, 'Trigger'),
       `"event":"transaction.processing","resource_id":"${id}"} delivered (200)`,
     )
-    await page.locator('.timeline').getByText('transaction.processing').first().waitFor()
+    await page.locator('.axis .lane', { hasText: 'Webhook: processing' }).waitFor()
     await put('/__admin/scenario', { name: 'default' })
   })
 

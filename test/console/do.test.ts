@@ -111,7 +111,7 @@ t.test('make something by hand', { skip: noBrowser }, async (t) => {
 
   await t.test('the payment links its request, which says what it made', async () => {
     const href = page.url()
-    await page.getByRole('link', { name: 'POST /v1/transaction' }).click()
+    await page.locator('.axis').getByRole('link', { name: 'POST /transaction' }).click()
     await page.getByRole('heading', { name: 'POST /v1/transaction' }).waitFor()
     await page.getByRole('definition').getByText('₹100.91, rent-may').waitFor()
     await page.getByRole('link', { name: 'a payment', exact: true }).click()
@@ -121,19 +121,20 @@ t.test('make something by hand', { skip: noBrowser }, async (t) => {
   await t.test(
     'the frozen clock says that nothing happens, and goes to the next timer',
     async (t) => {
-      await see('the clock is frozen: nothing happens until you advance it')
+      await see('The clock is frozen: nothing happens until you advance it')
       t.match(await press(page, 'To the next timer'), 'POST /__admin/clock/next 200')
-      await page.locator('.timeline').getByText('PROCESSING').first().waitFor()
+      await page.locator('.axis .open', { hasText: 'PROCESSING' }).waitFor()
     },
   )
 
   await t.test('a status that was set by hand says so', async () => {
+    await page.locator('summary', { hasText: 'Change its status' }).click()
     await press(page, 'FAILED')
     await see('by hand: an admin call set the status')
   })
 
   await t.test('a rule out of the request: the next payment with this reference', async (t) => {
-    await page.getByRole('link', { name: 'POST /v1/transaction' }).click()
+    await page.locator('.axis').getByRole('link', { name: 'POST /transaction' }).click()
     await page.getByLabel('For calls').waitFor()
     t.equal(await page.getByLabel('For calls').inputValue(), '')
     await page.getByLabel('For calls').selectOption('amount')
@@ -307,6 +308,7 @@ t.test('search, filter, and explore', { skip: noBrowser }, async (t) => {
     const id = (await pay()).body.data[0].transaction_id
     await advance('10s')
     await go(`payments/${id}`)
+    await page.locator('summary', { hasText: 'Change its status' }).click()
     await page.getByRole('link', { name: 'Send its events in every order' }).click()
     await page.getByLabel('URL of the state').fill(`${base}/state/{transaction_id}`)
     await page.getByRole('button', { name: 'Explore', exact: true }).click()

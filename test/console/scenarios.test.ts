@@ -53,6 +53,30 @@ t.test('scenarios that change', { skip: noBrowser }, async (t) => {
     },
   )
 
+  await t.test('a scenario is activated on its page, and a copy of it is edited', async (t) => {
+    const opened = await openConsole(t, browser, { view: 'scenarios/slow' })
+    const { page, get, assertNoErrors } = opened
+    await page.getByRole('button', { name: 'Activate: slow' }).click()
+    await page.getByText('The scenario slow is active.').waitFor()
+    t.equal((await get('/__admin/scenario')).body.name, 'slow')
+    await page.locator('summary', { hasText: 'Copy and edit it' }).click()
+    const text = page.getByLabel('Scenario', { exact: true })
+    t.match(await text.inputValue(), /^title:/m)
+    await text.fill('title: Mine\nruls: []\n')
+    await page.getByRole('button', { name: 'Activate this copy' }).click()
+    await page
+      .getByRole('alert')
+      .getByText(/line 2, column 1: .*rules/)
+      .waitFor()
+    t.equal(await text.getAttribute('aria-invalid'), 'true')
+    await text.fill('title: Mine\nrules: []\n')
+    await page.getByRole('alert').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Activate this copy' }).click()
+    await page.getByText('Your copy is active').waitFor()
+    t.equal((await get('/__admin/scenario')).body.title, 'Mine')
+    assertNoErrors(t)
+  })
+
   await t.test('a scenario that was defined by an API call', async (t) => {
     const opened = await openConsole(t, browser)
     const { page, go, get, put, assertNoErrors } = opened

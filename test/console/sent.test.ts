@@ -78,6 +78,7 @@ t.test('the result of a webhook that is sent by hand', { skip: noBrowser }, asyn
   await t.test('a payment’s page and a delivery’s', async (t) => {
     const id = (await pay()).body.data[0].transaction_id
     await go(`payments/${id}`)
+    await page.locator('summary', { hasText: 'Change its status' }).click()
     await pick('transaction.pending')
     const trigger = await press(opened, 'Trigger')
     t.match(trigger.text, /"transaction.pending","resource_id":"\S+"} pending \(nothing listens/)

@@ -81,6 +81,7 @@ t.test('PUT scenario by name and by definition; bad ones change nothing', async 
     [{ definition: { extends: 'slwo' } }, 400, /slwo.*slow/],
     [{ definition: { timeline: [{ do: { use: 'nowhere' } }] } }, 400, /nowhere/],
     [{ definition: 'slow' }, 400, /definition/],
+    [{ definition: 'rules:\n  - whn: {}\n' }, 400, /definition, line 2, column \d+: .*when/],
     [{ name: 'slow', more: 1 }, 400, /more/],
   ]
   for (const [body, status, message] of bad) {
@@ -89,6 +90,8 @@ t.test('PUT scenario by name and by definition; bad ones change nothing', async 
     t.match(answer.body.message, message)
   }
   t.equal((await box.get('/__admin/scenario')).body.name, 'rate-limited')
+  const text = 'title: Of a text\nrules: []\n'
+  t.equal((await box.put('/__admin/scenario', { definition: text })).body.title, 'Of a text')
 
   const definition = { title: 'Down', rules: [{ name: 'down', ...respond(502) }] }
   const inline = await define(box, definition)

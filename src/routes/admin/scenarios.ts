@@ -60,6 +60,19 @@ const readFileText = (file: string): Promise<string | undefined> =>
 const warningsField = ({ warnings }: { warnings: string[] }) =>
   warnings.length > 0 ? { warnings } : {}
 
+/** The definition in the text of a scenario file. Throws `validation_failed` with the line of each problem. */
+async function definitionIn(text: string) {
+  const { readScenario } = await loadReader()
+  const read = readScenario(text, { name: 'inline', file: 'definition' })
+  if (read.ok) return read.scenario.definition
+  const errors = read.problems.map(({ line, column, message }) => ({
+    field: 'definition',
+    code: 'invalid',
+    message: `line ${line}, column ${column}: ${message}`,
+  }))
+  throw new SandboxError('validation_failed', `definition, ${errors[0]!.message}.`, { errors })
+}
+
 /** The calls for scenarios and rules. */
 export const scenarioCalls = [
   adminCall({
@@ -146,7 +159,10 @@ export const scenarioCalls = [
     body: z
       .strictObject({
         name: z.string().optional(),
-        definition: outlineOf<typeof Scenario>(z.looseObject({})).optional(),
+        definition: z
+          .union([outlineOf<typeof Scenario>(z.looseObject({})), z.string()])
+          .optional()
+          .describe('An object, or the text of a scenario file.'),
       })
       .refine(({ name, definition }) => (name === undefined) !== (definition === undefined), {
         error: 'must have exactly one of "name" and "definition"',
@@ -155,7 +171,8 @@ export const scenarioCalls = [
     response: ActiveScenario,
     errors: ['too_many_rules'],
     async handle({ scenarios, timeline }, { body: { name, definition } }) {
-      const checked = definition && (await scenarios.check(definition))
+      const value = typeof definition === 'string' ? await definitionIn(definition) : definition
+      const checked = value && (await scenarios.check(value))
       timeline.start(() =>
         checked ? scenarios.useDefinition(checked.definition) : scenarios.use(name!),
       )

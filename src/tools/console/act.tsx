@@ -14,6 +14,7 @@ export function Act<Id extends CallId>({
   call,
   confirm,
   onDone,
+  onProblem,
   effect,
   effectOf = effect === undefined ? undefined : () => ({ text: effect, isBad: false }),
   disabled = false,
@@ -25,6 +26,8 @@ export function Act<Id extends CallId>({
   call: Call<Id>
   confirm?: string
   onDone?: (response: Response<Id>) => void
+  /** Gets the error message, to show it at its field; otherwise the line of the last call shows it. */
+  onProblem?: (message: string) => void
   /** What the call does, for the line of the last call; `effectOf` takes it from the response. */
   effect?: string | undefined
   effectOf?: EffectOf<Response<Id>> | undefined
@@ -50,8 +53,8 @@ export function Act<Id extends CallId>({
     try {
       const response = await send(call, label, effectOf)
       onDone?.(response)
-    } catch {
-      // The line of the last call shows the error.
+    } catch (error) {
+      onProblem?.((error as Error).message)
     } finally {
       setBusy(false)
     }

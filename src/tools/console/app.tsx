@@ -11,9 +11,10 @@ import {
   textOf,
   watchCalls,
 } from './api.ts'
-import { spanText, untilText, useNow } from './clock.ts'
+import { useNow } from './clock.ts'
 import { Copy } from './copy.tsx'
 import { keepFocus, useVisibleTab } from './focus.ts'
+import { spanText, untilText } from './format.ts'
 import { useConnection } from './live.ts'
 import { type Route, useRoute, useScrollToTop, useWide } from './route.ts'
 import { GONE_TEXT } from './service.ts'

@@ -38,6 +38,14 @@ export function keepFocus(root: HTMLElement): () => void {
   }
 }
 
+/** Moves the focus from one of some elements to the next one, or with -1 to the one before. Returns it, if there is one. */
+export function focusNext(box: HTMLElement, selector: string, step: number) {
+  const all = [...box.querySelectorAll<HTMLElement>(selector)]
+  const next = all[all.indexOf(document.activeElement as HTMLElement) + step]
+  next?.focus()
+  return next
+}
+
 /** Focuses an element that is not focusable by default. */
 export function focusOn(part: HTMLElement) {
   if (!part.hasAttribute('tabindex')) part.tabIndex = -1

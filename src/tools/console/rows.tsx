@@ -1,6 +1,7 @@
 // A list of any length that renders only its visible rows.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { focusNext } from './focus.ts'
 import { useWide } from './route.ts'
 
 export type Column<T> = {
@@ -46,11 +47,9 @@ function shiftOf(
 function moveFocus(box: HTMLElement, event: KeyboardEvent, isWide: boolean) {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
   if (step === undefined) return
-  const links = [...box.querySelectorAll<HTMLAnchorElement>('.body a')]
-  const next = links[links.indexOf(document.activeElement as HTMLAnchorElement) + step]
+  const next = focusNext(box, '.body a', step) as HTMLAnchorElement | undefined
   if (!next) return
   event.preventDefault()
-  next.focus()
   if (isWide && box.querySelector('[aria-current]')) location.replace(next.href)
 }
 

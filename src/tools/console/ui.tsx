@@ -37,6 +37,7 @@ const CHIP_CLASSES: Readonly<Record<string, string>> = {
   warning: 'open',
   processing: 'open',
   connecting: 'open',
+  'came back': 'came',
 }
 
 /** A part that may be wider than the screen: it scrolls separately, with the keyboard too. */

@@ -6,8 +6,8 @@ import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
 import { At } from '../settings.tsx'
 import { Card, Chip, Facts, HttpStatus, Problem, paymentText, Text } from '../ui.tsx'
 import { useLoaded, usePages } from '../use-data.ts'
+import { deliveryText } from './delivery-words.ts'
 import { Redeliver } from './send.tsx'
-import { deliveryText } from './story.ts'
 import { NoReceiver } from './webhook.tsx'
 
 /** The status of the receiver's response, or the error code if there is none. */

@@ -1,7 +1,7 @@
 // The form that makes a payment, with the call of the service that an integration sends.
 import { useRef } from 'preact/hooks'
 import { Act } from '../act.tsx'
-import { type BankAccount, callOf, type User } from '../api.ts'
+import { type BankAccount, callOf, type Payment, type User } from '../api.ts'
 import { Choice, Fold, Form, Input, useFields } from '../fields.tsx'
 import { typedAmount } from '../format.ts'
 import { serviceCall } from '../service.ts'
@@ -43,15 +43,16 @@ const Cut = ({ list, total }: { list: string; total: number }) =>
     </p>
   )
 
-function PaymentForm() {
+/** The form; `like`: with the payer, the receiver and the amount of another payment. */
+export function PaymentForm({ like }: { like?: Payment }) {
   const { fields, set } = useFields({
-    payers: '',
-    receivers: '',
-    from: '',
-    to: '',
-    amount: '100',
+    payers: like?.from_user_id ?? '',
+    receivers: like?.to_user_id ?? '',
+    from: like?.from_user_id ?? '',
+    to: like?.benif_bank_id ?? '',
+    amount: like?.amount ?? '100',
     reference: '',
-    remark: '',
+    remark: like?.history.remark ?? '',
   })
   const payers = useFound(fields.payers)
   const receivers = useFound(fields.receivers, 'any')

@@ -2,13 +2,14 @@ import { useState } from 'preact/hooks'
 import { EVENTS } from '../../../scenarios/operations-and-events.ts'
 import { Act } from '../act.tsx'
 import { type Clock, callOf, type Payment, type PaymentWithAll } from '../api.ts'
-import { Choice, Input } from '../fields.tsx'
-import { rupeesText } from '../format.ts'
-import { At } from '../settings.tsx'
-import { Card, Chip, Facts, HttpStatus, Problem } from '../ui.tsx'
+import { useNow } from '../clock.ts'
+import { Choice, Fold, Input } from '../fields.tsx'
+import { Card, Chip, Facts, Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
-import { Trigger } from './send.tsx'
-import { Timeline } from './timeline.tsx'
+import { Axis } from './axis.tsx'
+import { PaymentForm } from './make-payment.tsx'
+import { hasComeBack, outcomeText, ruleText, toldText, webhookText } from './payment-words.ts'
+import { Redeliver, Trigger } from './send.tsx'
 
 const STATUSES = ['PROCESSING', 'SUCCESS', 'FAILED'] as const
 const canChange = (from: string, to: string) =>
@@ -21,7 +22,7 @@ function ChangeStatus({ payment }: { payment: Payment }) {
   const [event, setEvent] = useState('transaction.success')
   const { transaction_id, history } = payment
   return (
-    <Card title="Change status">
+    <Fold title="Change its status, or send one of its events">
       <Input
         label="Failure reason"
         value={reason}
@@ -53,7 +54,7 @@ function ChangeStatus({ payment }: { payment: Payment }) {
       <p>
         <a href={`#/explore?transaction_id=${transaction_id}`}>Send its events in every order</a>
       </p>
-    </Card>
+    </Fold>
   )
 }
 
@@ -74,30 +75,44 @@ const Decided = ({ decided: { by, rule } }: { decided: PaymentWithAll['decided_b
     {rule !== null && (
       <>
         {by === 'call' || by === 'timeline' ? '; before, ' : ': '}
-        <b>{rule}</b>
+        <b>{ruleText(rule)}</b>
       </>
     )}
   </>
 )
 
-/** The calls in the log that concern the payment. */
-const Calls = ({ requests }: { requests: PaymentWithAll['requests'] }) => (
-  <Card title="Requests">
-    {requests.length === 0 && <p class="empty">The request log has no call about it.</p>}
-    <ul class="list">
-      {requests.map(({ request_id, method, path, status, fault, rule, at }) => (
-        <li key={request_id}>
-          <a href={`#/requests/${request_id}`}>
-            {method} {path}
-          </a>
-          <HttpStatus status={status} fault={fault} />
-          {rule !== null && <span class="hint">{rule}</span>}
-          <At at={at} />
-        </li>
-      ))}
-    </ul>
-  </Card>
-)
+/** What to do with a payment. */
+function Actions({ all }: { all: PaymentWithAll }) {
+  const { transaction, deliveries } = all
+  const sent = deliveries.find(({ event_id }) => event_id !== null)
+  return (
+    <Card title="From here" wide>
+      <div class="row">
+        <Act
+          quiet
+          label="Make the next payment time out"
+          call={callOf('pushRule', {
+            body: {
+              name: 'trouble: Let the next payment time out',
+              when: { operation: 'createTransaction' },
+              times: 1,
+              then: { fault: 'hang', at: 'after' },
+            },
+          })}
+          effect="Armed: the next payment is made, and its call gets no response."
+          onDone={() => {
+            location.hash = '#/trouble'
+          }}
+        />
+        {sent && <Redeliver id={sent.delivery_id} label="Send its last event again" />}
+      </div>
+      <Fold title="Pay again with a change">
+        <PaymentForm like={transaction} />
+      </Fold>
+      <ChangeStatus payment={transaction} />
+    </Card>
+  )
+}
 
 /** A link to a user. Shows the email address when it is loaded. */
 function UserLink({ id }: { id: string }) {
@@ -112,54 +127,58 @@ export function OnePayment({ id, clock }: { id: string; clock: Clock }) {
     'timer',
     'request',
   ])
-  const crumbs = (
-    <p class="crumbs">
-      <a href="#/payments">Payments</a>
-    </p>
-  )
-  if (!data)
-    return (
-      <>
-        {crumbs}
-        <Problem text={problem} />
-      </>
-    )
-  const payment = data.transaction
+  const now = useNow(clock)
+  const payment = data?.transaction
+  const made = data?.requests.find(({ request_id }) => request_id === data.decided_by.request_id)
+  const isFrozen = clock.mode === 'frozen' && clock.next_timer_at !== null
   return (
     <>
-      {crumbs}
-      <h2>
-        {rupeesText(payment.amount, payment.currency_code)} to {payment.history.account_holder_name}{' '}
-        <Chip state={payment.history.status} />
-      </h2>
+      <p class="crumbs">
+        <a href="#/payments">Payments</a>
+      </p>
+      {data && (
+        <h2>
+          {outcomeText(data, now)}{' '}
+          <Chip state={hasComeBack(data) ? 'came back' : data.transaction.history.status} />
+        </h2>
+      )}
       <Problem text={problem} />
-      <div class="cards">
-        <Card title="Timeline" wide>
-          <Timeline all={data} clock={clock} />
-          {clock.mode === 'frozen' && clock.next_timer_at !== null && (
-            <Act label="To the next timer" call={callOf('advanceClockToNext')} />
-          )}
-        </Card>
-        <Card title="Payment">
-          <Facts
-            facts={[
-              ['Id', <code key="id">{payment.transaction_id}</code>],
-              ['From', <UserLink key="from" id={payment.from_user_id} />],
-              ['To', <UserLink key="to" id={payment.to_user_id} />],
-              ['Decided by', <Decided key="decided" decided={data.decided_by} />],
-              ['Account', <code key="account">{payment.history.account_number}</code>],
-              ['Bank', payment.history.bank_name],
-              ['Type', payment.transaction_type],
-              ['Reference', payment.reference_id],
-              ['Remark', payment.history.remark || null],
-              ['UTR', payment.utr],
-              ['Failure', payment.failure?.description],
-            ]}
-          />
-        </Card>
-        <Calls requests={data.requests} />
-        <ChangeStatus payment={payment} />
-      </div>
+      {data && payment && (
+        <>
+          <p>
+            Decided by <Decided decided={data.decided_by} />. {toldText(made)}{' '}
+            {webhookText(data.deliveries, now)}
+          </p>
+          <div class="cards">
+            <Card title="On one axis" wide>
+              <Axis all={data} clock={clock} />
+              {isFrozen && (
+                <p>
+                  The clock is frozen: nothing happens until you advance it.{' '}
+                  <Act quiet label="To the next timer" call={callOf('advanceClockToNext')} />
+                </p>
+              )}
+            </Card>
+            <Actions all={data} />
+            <Card title="Payment" wide>
+              <Facts
+                facts={[
+                  ['Id', <code key="id">{payment.transaction_id}</code>],
+                  ['From', <UserLink key="from" id={payment.from_user_id} />],
+                  ['To', <UserLink key="to" id={payment.to_user_id} />],
+                  ['Account', <code key="account">{payment.history.account_number}</code>],
+                  ['Bank', payment.history.bank_name],
+                  ['Type', payment.transaction_type],
+                  ['Reference', payment.reference_id],
+                  ['Remark', payment.history.remark || null],
+                  ['UTR', payment.history.utr],
+                  ['Failure', payment.failure?.description],
+                ]}
+              />
+            </Card>
+          </div>
+        </>
+      )}
     </>
   )
 }

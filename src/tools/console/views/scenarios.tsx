@@ -1,7 +1,8 @@
+import { useId, useState } from 'preact/hooks'
 import type { ResponseBody } from '../../../admin/contract.ts'
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
-import { SearchField, useSearch } from '../fields.tsx'
+import { Fold, SearchField, useSearch } from '../fields.tsx'
 import { Card, Problem, Scroll } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 
@@ -119,6 +120,40 @@ export function Scenarios() {
   )
 }
 
+/** A copy of a scenario that the user edits and activates; the problems of it stand below. */
+function EditCopy({ source }: { source: string }) {
+  const id = useId()
+  const [definition, setDefinition] = useState(source)
+  const [problem, setProblem] = useState<string>()
+  return (
+    <form onSubmit={(event) => event.preventDefault()}>
+      <label for={id}>Scenario</label>
+      <textarea
+        id={id}
+        class="wide"
+        rows={20}
+        spellcheck={false}
+        value={definition}
+        aria-invalid={problem !== undefined}
+        onInput={({ currentTarget }) => {
+          setDefinition(currentTarget.value)
+          setProblem(undefined)
+        }}
+      />
+      <Problem text={problem} />
+      <Act
+        quiet
+        submit
+        label="Activate this copy"
+        call={callOf('setScenario', { body: { definition } })}
+        effect="Your copy is active, until you activate another scenario."
+        onDone={() => setProblem(undefined)}
+        onProblem={setProblem}
+      />
+    </form>
+  )
+}
+
 export function OneScenario({ name }: { name: string }) {
   const { data, problem } = useLoaded(callOf('readScenario', { params: { name } }), [
     'scenario',
@@ -138,6 +173,20 @@ export function OneScenario({ name }: { name: string }) {
       {data && (
         <>
           <p class="hint">{data.file ?? 'defined by an API call'}</p>
+          {data.file !== null && (
+            <div class="row">
+              <Act
+                quiet
+                label="Activate"
+                name={name}
+                call={callOf('setScenario', { body: { name } })}
+                effect={`The scenario ${name} is active.`}
+              />
+            </div>
+          )}
+          <Fold title="Copy and edit it">
+            <EditCopy source={data.source} />
+          </Fold>
           {data.changed && (
             <p class="problem" role="status">
               The file has changed or was deleted. The sandbox still uses the version below.

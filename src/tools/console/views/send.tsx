@@ -53,14 +53,22 @@ export function Trigger({
   )
 }
 
-export function Redeliver({ id, onDone }: { id: string; onDone: () => void }) {
+export function Redeliver({
+  id,
+  label = 'Redeliver',
+  onDone,
+}: {
+  id: string
+  label?: string
+  onDone?: () => void
+}) {
   const timeText = useTimeText()
   return (
     <Act
-      label="Redeliver"
+      label={label}
       call={callOf('redeliver', { params: { id } })}
       effectOf={(delivery) => effectOf([delivery], timeText)}
-      onDone={onDone}
+      {...(onDone && { onDone })}
     />
   )
 }

@@ -1,0 +1,265 @@
+// Everything that happened to a payment, and what is to come, on one axis of time: lanes side by side, or one list on a phone.
+import { useRef } from 'preact/hooks'
+import type { Clock, Delivery, PaymentWithAll, ShortRequest } from '../api.ts'
+import { useNow } from '../clock.ts'
+import { Copy } from '../copy.tsx'
+import { focusNext } from '../focus.ts'
+import { spanText, untilText } from '../format.ts'
+import { useTimes } from '../settings.tsx'
+import { Scroll } from '../ui.tsx'
+import { copyOf, deliveryText } from './delivery-words.ts'
+import { ruleText } from './payment-words.ts'
+
+/** Something at an instant; `until`: it lasts. */
+type Mark = {
+  lane: string
+  at: number
+  text: string
+  look: string
+  href?: string
+  until?: number
+}
+
+const CALLS = 'Your calls'
+const RESPONSES = 'Responses'
+const DECIDED = 'Decided by'
+const STATUS = 'Status'
+// A gap this many times as long as the usual one is drawn as a leap.
+const LEAP = 20
+
+const LOOKS: Readonly<Record<string, string>> = { SUCCESS: 'good', FAILED: 'bad' }
+
+function callMarks({ requests, steps }: PaymentWithAll): Mark[] {
+  const calls = requests.toReversed()
+  const statusAt = (at: string) => steps.findLast((one) => one.at <= at)?.status
+  // Calls that ask again and get the same are one mark.
+  const isAgain = (call: ShortRequest, i: number) => {
+    const before = calls[i - 1]
+    return (
+      call.method === 'GET' &&
+      before?.path === call.path &&
+      before.status === call.status &&
+      statusAt(before.at) === statusAt(call.at)
+    )
+  }
+  return calls.flatMap((call, i): Mark[] => {
+    if (isAgain(call, i)) return []
+    const again = calls.slice(i + 1).findIndex((one, j) => !isAgain(one, i + 1 + j))
+    const count = again === -1 ? calls.length - i : again + 1
+    const { method, path, status, fault, rule, duration_ms } = call
+    const at = Date.parse(call.at)
+    const href = `#/requests/${call.request_id}`
+    const times = count > 1 ? ` ×${count}` : ''
+    const answer =
+      status === null ? (fault === 'hang' ? 'no response' : 'connection lost') : String(status)
+    return [
+      {
+        lane: CALLS,
+        at,
+        href,
+        look: '',
+        text: `${method} ${path.replace(/^\/v1/, '').replace(/\/[\da-f-]{36}.*/, '/…')}${times}`,
+      },
+      {
+        lane: RESPONSES,
+        at,
+        href,
+        look: status !== null && status < 400 ? 'good' : 'bad',
+        text: `${answer}, ${Math.round(duration_ms)} ms`,
+      },
+      ...(rule === null ? [] : [{ lane: DECIDED, at, look: '', text: ruleText(rule) }]),
+    ]
+  })
+}
+
+function statusMarks({ steps, timers, transaction }: PaymentWithAll, now: number): Mark[] {
+  const past = steps.map(({ status, at }, i): Mark => {
+    const next = steps[i + 1]
+    const cameBack = status === 'FAILED' && steps[i - 1]?.status === 'SUCCESS'
+    return {
+      lane: STATUS,
+      at: Date.parse(at),
+      until: next ? Date.parse(next.at) : now,
+      look: cameBack ? 'came' : (LOOKS[status] ?? 'open'),
+      text: cameBack ? 'FAILED: came back' : status,
+    }
+  })
+  let before: string = transaction.history.status
+  const ahead = timers
+    .filter(({ kind }) => kind === 'transaction.step')
+    .map(({ at, payload }): Mark => {
+      const status = String(payload['status'])
+      const comesBack = status === 'FAILED' && before === 'SUCCESS'
+      before = status
+      return {
+        lane: STATUS,
+        at: Date.parse(at),
+        look: `ahead ${comesBack ? 'came' : (LOOKS[status] ?? 'open')}`,
+        text: comesBack ? 'FAILED: comes back' : status,
+      }
+    })
+  return [...past, ...ahead]
+}
+
+function deliveryMarks(delivery: Delivery): Mark[] {
+  const { delivery_id, event, attempts, next_attempt_at, created_at, status } = delivery
+  const copy = copyOf(delivery_id)
+  const lane = `${event.replace('transaction.', 'Webhook: ')}${copy ? ` (copy ${copy})` : ''}`
+  const href = `#/deliveries/${delivery_id}`
+  const tries = attempts.map(
+    (one): Mark => ({
+      lane,
+      href,
+      at: Date.parse(one.at),
+      look: one.ok ? 'good' : 'bad',
+      text: one.status === null ? (one.error?.message ?? 'no response') : `your ${one.status}`,
+    }),
+  )
+  if (status === 'pending' && next_attempt_at !== null)
+    return [
+      ...tries,
+      {
+        lane,
+        href,
+        at: Date.parse(next_attempt_at),
+        look: 'ahead',
+        text: `try ${attempts.length + 1}`,
+      },
+    ]
+  if (tries.length > 0) return tries
+  return [{ lane, href, at: Date.parse(created_at), look: '', text: deliveryText(delivery) }]
+}
+
+function marksOf(all: PaymentWithAll, now: number): Mark[] {
+  const marks = [
+    ...callMarks(all),
+    ...statusMarks(all, now),
+    ...all.deliveries.toReversed().flatMap(deliveryMarks),
+  ]
+  return marks.sort((a, b) => a.at - b.at)
+}
+
+const medianOf = (numbers: readonly number[]) =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
+
+/** The columns of the axis: the instants at which something is. */
+function ticksOf(marks: readonly Mark[], now: number) {
+  const instants = [...new Set([...marks.map(({ at }) => at), now])].sort((a, b) => a - b)
+  const gaps = instants.slice(1).map((at, i) => at - instants[i]!)
+  const usual = medianOf(gaps)
+  return instants.map((at, i) => ({
+    at,
+    isLeap: i > 0 && gaps[i - 1]! > LEAP * Math.max(usual, 1),
+  }))
+}
+
+export function Axis({ all, clock }: { all: PaymentWithAll; clock: Clock }) {
+  const now = useNow(clock)
+  const { wallOf, zoneOf } = useTimes()
+  const box = useRef<HTMLOListElement>(null)
+  const marks = marksOf(all, now)
+  const ticks = ticksOf(marks, now)
+  const columnOf = (at: number) => ticks.findIndex((tick) => tick.at >= at) + 2
+  const lanes = [...new Set([CALLS, RESPONSES, DECIDED, STATUS, ...marks.map(({ lane }) => lane)])]
+  const start = ticks[0]!.at
+  const { day } = wallOf(new Date(start).toISOString())
+  const timeOf = (at: number) => {
+    const wall = wallOf(new Date(at).toISOString())
+    const isExact = ticks.some(
+      (one) => one.at !== at && Math.floor(one.at / 1_000) === Math.floor(at / 1_000),
+    )
+    return `${wall.day === day ? '' : `${wall.day} `}${isExact ? wall.exact : wall.time}`
+  }
+  const distanceOf = (at: number) =>
+    at > now
+      ? untilText(at - now)
+      : at === now
+        ? 'now'
+        : at === start
+          ? 'start'
+          : `+${spanText(at - start)}`
+  const cells = ticks.flatMap(({ at }) =>
+    lanes.map((lane) => ({
+      at,
+      lane,
+      marks: marks.filter((one) => one.at === at && one.lane === lane),
+    })),
+  )
+  const lines = marks.map(
+    ({ at, lane, text, look }) =>
+      `${timeOf(at)} ${lane}: ${text}${look.startsWith('ahead') ? ` (${untilText(at - now)})` : ''}`,
+  )
+  return (
+    <>
+      <p class="hint">
+        {day} {zoneOf(new Date(start).toISOString())}; solid has happened, dashed is to come.{' '}
+        <Copy label="Copy as text" text={lines.join('\n')} />
+      </p>
+      <Scroll label="Axis of the payment">
+        <ol
+          class="axis"
+          ref={box}
+          style={{
+            gridTemplateColumns: `auto repeat(${ticks.length}, minmax(max-content, 1fr))`,
+            gridTemplateRows: `2.8rem repeat(${lanes.length}, auto)`,
+          }}
+          onKeyDown={(event) => {
+            const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
+            if (step && focusNext(box.current!, 'a', step)) event.preventDefault()
+          }}
+        >
+          {ticks.map(({ at, isLeap }, i) => (
+            <li
+              key={at === now ? 'now' : `tick ${at}`}
+              class={`tick${isLeap ? ' leap' : ''}${at === now ? ' is-now' : ''}`}
+              style={{ gridColumn: i + 2, gridRow: '1 / -1' }}
+            >
+              <time dateTime={new Date(at).toISOString()}>{timeOf(at)}</time>{' '}
+              <span class="hint">{distanceOf(at)}</span>
+            </li>
+          ))}
+          {lanes.map((lane, i) => (
+            <li
+              key={lane}
+              class="lane"
+              aria-hidden="true"
+              style={{ gridColumn: 1, gridRow: i + 2 }}
+            >
+              {lane}
+            </li>
+          ))}
+          {cells
+            .filter((cell) => cell.marks.length > 0)
+            .map(({ at, lane, marks: own }) => {
+              const until = Math.max(...own.map((one) => one.until ?? at))
+              const end = until > at ? columnOf(until) : columnOf(at) + 1
+              return (
+                <li
+                  key={`${at} ${lane}`}
+                  style={{
+                    gridColumn: `${columnOf(at)} / ${end}`,
+                    gridRow: lanes.indexOf(lane) + 2,
+                  }}
+                >
+                  <span class="when">
+                    {timeOf(at)} {lane}{' '}
+                  </span>
+                  {own.map(({ text, href, look }) =>
+                    href ? (
+                      <a key={text} class={`mark ${look}`} href={href}>
+                        {text}
+                      </a>
+                    ) : (
+                      <span key={text} class={`mark ${look}`}>
+                        {text}
+                      </span>
+                    ),
+                  )}
+                </li>
+              )
+            })}
+        </ol>
+      </Scroll>
+    </>
+  )
+}

@@ -1,0 +1,80 @@
+// What happened to a payment, in sentences. No part of the page: a test needs no browser.
+import type { ResponseBody } from '../../../admin/contract.ts'
+import { rupeesText, spanText } from '../format.ts'
+
+// As in api.ts, which needs a browser.
+type PaymentWithAll = ResponseBody<'readTransaction'>
+type Delivery = PaymentWithAll['deliveries'][number]
+type ShortRequest = PaymentWithAll['requests'][number]
+
+const STATUS_WORDS: Readonly<Record<string, string>> = {
+  PENDING: 'is pending',
+  PROCESSING: 'is being processed',
+  SUCCESS: 'has settled',
+}
+
+/** The name that a rule has for people: without what the log puts before those that were pushed. */
+export const ruleText = (rule: string) => rule.replace(/^rule:\w+: (trouble: )?/, '')
+
+/** Whether a payment failed after its success. */
+export const hasComeBack = ({
+  transaction,
+  steps,
+}: Pick<PaymentWithAll, 'transaction' | 'steps'>) =>
+  transaction.history.status === 'FAILED' && steps.some(({ status }) => status === 'SUCCESS')
+
+/** What became of the payment, and what its next step is. */
+export function outcomeText(all: PaymentWithAll, now: number): string {
+  const { transaction: payment, timers } = all
+  const { history, failure } = payment
+  const who = `${rupeesText(payment.amount, payment.currency_code)} to ${history.account_holder_name}`
+  const next = timers.find(({ kind }) => kind === 'transaction.step')
+  const when = next && `In ${spanText(Date.parse(next.at) - now)}`
+  const word = next && String(next.payload['status'])
+  if (history.status === 'FAILED') {
+    const why = failure === null ? '.' : `: ${failure.description}`
+    return `${who} ${hasComeBack(all) ? 'came back' : 'failed'}${why}`
+  }
+  const is = `${who} ${STATUS_WORDS[history.status] ?? history.status}.`
+  if (next)
+    return `${is} ${when} it ${word === 'FAILED' && history.status === 'SUCCESS' ? 'comes back' : `becomes ${word}`}.`
+  return history.status === 'SUCCESS' ? is : `${is} No step is planned: it stays so.`
+}
+
+/** What your code was told when it made the payment, if that differs from what happened. */
+export function toldText(call: ShortRequest | undefined): string | undefined {
+  if (call?.operation !== 'createTransaction') return undefined
+  if (call.status === null) return 'Your code got no response, although the payment was made.'
+  return call.status >= 400
+    ? `Your code was told ${call.status}, although the payment was made.`
+    : undefined
+}
+
+const answerOf = ({ status, error }: Delivery['attempts'][number]) =>
+  status === null ? (error?.message ?? 'no response') : String(status)
+const timesText = (count: number) =>
+  count === 1 ? 'once' : count === 2 ? 'twice' : `${count} times`
+
+/** How your webhook took its events. */
+export function webhookText(deliveries: readonly Delivery[], now: number): string | undefined {
+  if (deliveries.length === 0) return undefined
+  const waits = deliveries.find(
+    ({ status, attempts }) => status === 'pending' && attempts.length > 0,
+  )
+  const last = waits?.attempts.at(-1)
+  if (waits && last) {
+    const next = waits.next_attempt_at
+    const when = next === null ? '' : `; the next try is in ${spanText(Date.parse(next) - now)}`
+    return `Your webhook failed ${timesText(waits.attempts.length)} to take ${waits.event} (${answerOf(last)})${when}.`
+  }
+  const lost = deliveries.find(({ status }) => status === 'failed')
+  if (lost)
+    return `Your webhook never took ${lost.event}: ${timesText(lost.attempts.length)} ${answerOf(lost.attempts.at(-1)!)}.`
+  if (deliveries.every(({ status }) => status === 'recorded'))
+    return 'No webhook was set, so your code heard nothing.'
+  const taken = deliveries.filter(({ status }) => status === 'delivered')
+  const most = Math.max(0, ...taken.map(({ attempts }) => attempts.length))
+  if (taken.length === 0) return undefined
+  const events = taken.length === 1 ? '1 event' : `${taken.length} events`
+  return `Your webhook took ${events}${most > 1 ? `, one of them at try ${most}` : ''}.`
+}

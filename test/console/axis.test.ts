@@ -1,0 +1,229 @@
+import t from 'tap'
+import type { ResponseBody } from '../../src/admin/contract.ts'
+import { outcomeText, toldText, webhookText } from '../../src/tools/console/views/payment-words.ts'
+import { receiver, SECRET, status } from '../receiver.ts'
+import { noBrowser, openBrowser, openConsole } from './browser.ts'
+
+type PaymentWithAll = ResponseBody<'readTransaction'>
+type Delivery = PaymentWithAll['deliveries'][number]
+type ShortRequest = PaymentWithAll['requests'][number]
+
+const NOW = Date.parse('2026-01-01T00:00:10Z')
+
+t.test('what happened, in sentences', async (t) => {
+  const words = (state: string, more: Partial<PaymentWithAll> = {}, failure?: string) =>
+    outcomeText(
+      {
+        transaction: {
+          amount: '8200.00',
+          currency_code: 'INR',
+          failure: failure === undefined ? null : { description: failure },
+          history: { status: state, account_holder_name: 'Sajid Mirza' },
+        },
+        steps: [],
+        timers: [],
+        ...more,
+      } as unknown as PaymentWithAll,
+      NOW,
+    )
+  const timers = (to: string) =>
+    [
+      { kind: 'transaction.step', at: '2026-01-01T00:00:12Z', payload: { status: to } },
+    ] as unknown as PaymentWithAll['timers']
+  const who = '₹8,200.00 to Sajid Mirza'
+  t.equal(
+    words('PENDING', { timers: timers('PROCESSING') }),
+    `${who} is pending. In 2s it becomes PROCESSING.`,
+  )
+  t.equal(words('PROCESSING'), `${who} is being processed. No step is planned: it stays so.`)
+  t.equal(words('SUCCESS'), `${who} has settled.`)
+  t.equal(
+    words('SUCCESS', { timers: timers('FAILED') }),
+    `${who} has settled. In 2s it comes back.`,
+  )
+  t.equal(words('FAILED', {}, 'The account is closed.'), `${who} failed: The account is closed.`)
+  const steps = [{ status: 'SUCCESS' }, { status: 'FAILED' }] as PaymentWithAll['steps']
+  t.equal(words('FAILED', { steps }, 'The bank refused.'), `${who} came back: The bank refused.`)
+
+  const told = (code: number | null) =>
+    toldText({ operation: 'createTransaction', status: code } as ShortRequest)
+  t.equal(told(null), 'Your code got no response, although the payment was made.')
+  t.equal(told(504), 'Your code was told 504, although the payment was made.')
+  t.equal(told(200), undefined)
+  t.equal(toldText(undefined), undefined)
+
+  const delivery = (state: string, codes: number[], next: string | null = null) =>
+    ({
+      status: state,
+      event: 'transaction.success',
+      attempts: codes.map((code) => ({ ok: code < 300, status: code, error: null })),
+      next_attempt_at: next,
+    }) as unknown as Delivery
+  const heard = (...all: Delivery[]) => webhookText(all, NOW)
+  t.equal(heard(), undefined)
+  t.equal(heard(delivery('recorded', [])), 'No webhook was set, so your code heard nothing.')
+  t.equal(heard(delivery('delivered', [204])), 'Your webhook took 1 event.')
+  t.equal(
+    heard(delivery('delivered', [204]), delivery('delivered', [500, 204])),
+    'Your webhook took 2 events, one of them at try 2.',
+  )
+  t.equal(
+    heard(delivery('pending', [500, 500], '2026-01-01T00:01:10Z')),
+    'Your webhook failed twice to take transaction.success (500); the next try is in 1m.',
+  )
+  t.equal(
+    heard(delivery('failed', [500])),
+    'Your webhook never took transaction.success: once 500.',
+  )
+})
+
+t.test('a payment on one axis', { skip: noBrowser }, async (t) => {
+  const hook = await receiver(t)
+  const opened = await openConsole(t, await openBrowser(t))
+  const { page, go, post, put, pay, get, advance, see, assertNoErrors } = opened
+  await post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+  const marks = page.locator('.axis .mark')
+  const textsOf = async (lane: string) => {
+    const texts = await page.locator('.axis > li:not(.tick, .lane)').allTextContents()
+    return texts.filter((text) => text.includes(lane)).map((text) => text.slice(text.indexOf(lane)))
+  }
+  const newPayment = async (more: object = {}): Promise<string> =>
+    (await pay(more)).body.data[0].transaction_id
+  const open = async (id: string) => {
+    await go(`payments/${id}`)
+    await marks.first().waitFor()
+  }
+
+  await t.test('lanes, now, and what is to come', async (t) => {
+    const id = await newPayment({ amount: 123.5 })
+    await advance('1s')
+    await get(`/v1/transaction/${id}`)
+    await get(`/v1/transaction/${id}`)
+    await open(id)
+    await page
+      .getByRole('heading', {
+        name: /^₹123\.50 to .* is being processed\. In 2s it becomes SUCCESS\./,
+      })
+      .waitFor()
+    await see('Your webhook took 2 events.')
+    t.same(await textsOf('Your calls'), [
+      'Your calls POST /transaction',
+      'Your calls GET /transaction/… ×2',
+    ])
+    t.match((await textsOf('Responses'))[0], /^Responses 200, \d+ ms$/)
+    t.same(await textsOf('Status'), ['Status PENDING', 'Status PROCESSING', 'Status SUCCESS'])
+    t.same(await textsOf('Webhook: pending'), ['Webhook: pending your 204'])
+    t.same(await page.locator('.mark.ahead').allTextContents(), ['SUCCESS'])
+    t.equal(await page.locator('.axis .is-now').textContent(), '00:00:01 now')
+    await page.getByRole('button', { name: 'To the next timer' }).click()
+    await page.getByRole('heading', { name: /has settled\./ }).waitFor()
+    t.equal(await page.locator('.mark.ahead').count(), 0)
+  })
+
+  await t.test('arrow keys go through the marks, which lead to calls and deliveries', async (t) => {
+    await marks.first().focus()
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('ArrowLeft')
+    t.equal(await page.evaluate('document.activeElement.textContent'), 'POST /transaction')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'POST /v1/transaction' }).waitFor()
+    await page.goBack()
+    await page.locator('.mark', { hasText: 'your 204' }).first().click()
+    await page.getByRole('heading', { name: 'transaction.pending' }).waitFor()
+  })
+
+  await t.test('a lost response, a rule, retries, and a payment that came back', async (t) => {
+    await post('/__admin/rules', {
+      name: 'trouble: Lose it',
+      when: { operation: 'createTransaction' },
+      times: 1,
+      then: {
+        respond: { status: 504 },
+        at: 'after',
+        transaction: [
+          { status: 'PENDING' },
+          { status: 'SUCCESS', after: '2s' },
+          { status: 'FAILED', after: '1d' },
+        ],
+      },
+    })
+    hook.respondWith(status(500))
+    t.equal((await pay({ amount: 77, reference_id: 'lost' })).status, 504)
+    const id = (await get('/__admin/transactions')).body.transactions[0].transaction_id
+    await advance('3s')
+    await open(id)
+    await see('a rule: Lose it')
+    await see('Your code was told 504, although the payment was made.')
+    await see(
+      /Your webhook failed \w+( times)? to take transaction\.\w+ \(500\); the next try is in/,
+    )
+    t.same(await textsOf('Decided by'), ['Decided by Lose it'])
+    t.ok((await page.locator('.mark.ahead.came').allTextContents()).includes('FAILED: comes back'))
+    t.ok((await page.locator('.tick.leap').count()) > 0, 'a day is a leap')
+    hook.respondWith(status(204))
+    await advance('1d')
+    await page.getByRole('heading', { name: /^₹77\.00 to .* came back/ }).waitFor()
+    await page.locator('h2 .chip.came', { hasText: 'came back' }).waitFor()
+    t.equal((await textsOf('Status')).at(-1), 'Status FAILED: came back')
+  })
+
+  await t.test(
+    'from it: events again, the next one times out, the same with a change',
+    async (t) => {
+      const before = hook.received.length
+      await page.getByRole('button', { name: 'Send its last event again' }).click()
+      await opened.until(`document.querySelector('footer').textContent.includes('redeliver')`)
+      t.equal(hook.received.length, before + 1)
+      await page.locator('summary', { hasText: 'Pay again with a change' }).click()
+      const amount = page.getByLabel('Amount', { exact: true })
+      t.equal(await amount.inputValue(), '77.00')
+      await amount.fill('78')
+      await page.getByRole('button', { name: 'Make the payment' }).click()
+      await page.getByRole('heading', { name: /^₹78\.00 to/ }).waitFor()
+      const [again, other] = (await get('/__admin/transactions')).body.transactions
+      for (const name of ['from_user_id', 'to_user_id', 'benif_bank_id'])
+        t.equal(again[name], other[name], name)
+      await page.getByRole('button', { name: 'Make the next payment time out' }).click()
+      await page.locator('.banner', { hasText: 'Armed: Let the next payment time out.' }).waitFor()
+      const { rules } = (await get('/__admin/rules')).body
+      t.match(rules.find(({ used_up }: { used_up: boolean }) => !used_up).definition.then, {
+        fault: 'hang',
+        at: 'after',
+      })
+    },
+  )
+
+  await t.test('without a webhook; and dropped events', async (t) => {
+    await put('/__admin/scenario', {
+      definition: {
+        webhooks: [
+          { name: 'lost', when: { event: 'transaction.processing' }, then: { drop: true } },
+        ],
+      },
+    })
+    await post('/__admin/reset', { parts: ['scenario'] })
+    await put('/__admin/scenario', {
+      definition: {
+        webhooks: [
+          { name: 'lost', when: { event: 'transaction.processing' }, then: { drop: true } },
+        ],
+      },
+    })
+    const id = await newPayment()
+    await advance('1s')
+    await open(id)
+    t.same(await textsOf('Webhook: processing'), [
+      'Webhook: processing not sent: dropped by inline: lost',
+    ])
+  })
+
+  await t.test('the text can be copied; on a phone time runs downwards', async (t) => {
+    const title = await page.getByRole('button', { name: 'Copy as text' }).getAttribute('title')
+    t.match(title, /^\S+ Your calls: POST \/transaction\n/)
+    await page.setViewportSize({ width: 390, height: 800 })
+    await page.locator('.axis .when').first().waitFor()
+    t.equal(await page.locator('.axis .lane').first().isVisible(), false)
+  })
+
+  await t.test('the page reports no errors', async (t) => assertNoErrors(t))
+})
