@@ -219,6 +219,9 @@ export function OneDelivery({ id, clock }: { id: string; clock: Clock }) {
           <h2>
             {delivery.event} <Chip state={delivery.status} />
           </h2>
+          <p class={delivery.attempts.at(-1)?.ok === false ? 'failed' : ''}>
+            {resultText(delivery, clock)}.
+          </p>
           <div class="cards">
             <Card title="Delivery">
               <Facts
@@ -237,7 +240,6 @@ export function OneDelivery({ id, clock }: { id: string; clock: Clock }) {
                     ),
                   ],
                   ['Payment', paymentText(delivery)],
-                  ['Result', resultText(delivery, clock)],
                   ['Created', <At key="at" at={delivery.created_at} />],
                   [
                     'Next attempt',
@@ -249,6 +251,9 @@ export function OneDelivery({ id, clock }: { id: string; clock: Clock }) {
               />
               <Redeliver id={delivery.delivery_id} onDone={() => void reload()} />
             </Card>
+            {[...delivery.attempts].reverse().map((attempt) => (
+              <AttemptCard key={attempt.number} attempt={attempt} delivery={delivery} />
+            ))}
             {delivery.event_id && <Received eventId={delivery.event_id} />}
             <Card title="Body" wide>
               {delivery.fault?.body && (
@@ -262,9 +267,6 @@ export function OneDelivery({ id, clock }: { id: string; clock: Clock }) {
                 <Text label="Body" value={delivery.body} />
               )}
             </Card>
-            {[...delivery.attempts].reverse().map((attempt) => (
-              <AttemptCard key={attempt.number} attempt={attempt} delivery={delivery} />
-            ))}
           </div>
         </>
       )}
