@@ -171,12 +171,17 @@ export function createCoverage(): CoverageSource {
   }
 }
 
+/** Sums up a client; loaded when it is wanted. */
+export const summaryOf: SandboxConfig['summaryOf'] = async (world, since) =>
+  (await import('./tools/summary.ts')).summaryOf(world, since)
+
 /** Opens the sandbox of these options, and its app, which does not listen yet. */
 export async function assemble(options: Options, content: Content, log: Log) {
   const { watch, file, ...parts } = content
   const sandbox = await openSandbox({
     ...parts,
     coverage: createCoverage(),
+    summaryOf,
     ...(file !== undefined && { file }),
     fsync: options.fsync,
     discardJournal: options['discard-journal'],

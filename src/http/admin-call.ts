@@ -31,7 +31,7 @@ export const ADMIN_TAGS = {
   Time: ['The clock of a client and its pending timers.', ['clock', 'timers']],
   State: [
     'Clients and their data: create, fork, reset, export, import, snapshot, restore.',
-    ['reset', 'client', 'users', 'transactions', 'clients', 'state', 'snapshots'],
+    ['reset', 'client', 'summary', 'users', 'transactions', 'clients', 'state', 'snapshots'],
   ],
   Scenarios: [
     'Scenarios and rules, which decide how the service responds to a client.',

@@ -58,6 +58,7 @@ export const ADMIN_ROUTES = {
   wait: 'POST /wait',
   streamEvents: 'GET /events',
   readClient: 'GET /client',
+  readSummary: 'GET /summary',
   readUsers: 'GET /users',
   readUser: 'GET /users/:id',
   readTransactions: 'GET /transactions',

@@ -181,6 +181,16 @@ export const FIRST_STATUSES: { readonly [K in LifecycleKind]: readonly StatusOf[
   bank: ['pending', 'success', 'failed'],
 }
 
+/** How a payment ended: `came_back` has failed after its success. */
+export const PaymentOutcome = z.enum(['settled', 'in_flight', 'failed', 'came_back'])
+
+/** The outcome of a payment so far. */
+export function outcomeOf({ status, earlier }: PaymentRow): z.infer<typeof PaymentOutcome> {
+  if (status === 'SUCCESS') return 'settled'
+  if (status !== 'FAILED') return 'in_flight'
+  return earlier?.SUCCESS === undefined ? 'failed' : 'came_back'
+}
+
 /** The statuses that may follow one; none if it is final or unknown. */
 export const nextStatuses = (
   kind: LifecycleKind,

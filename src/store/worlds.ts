@@ -50,6 +50,11 @@ export class WorldTables<Rows> {
     return this.#base
   }
 
+  /** Whether a row was there when the world started. */
+  isOfBase(table: keyof Rows & string, id: string): boolean {
+    return this.#worlds.bases.get(this.#base)?.images[table].rows.has(id) ?? false
+  }
+
   /** An empty base. */
   get empty(): Base<Rows> {
     return this.#worlds.makeBase('', {})

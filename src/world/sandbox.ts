@@ -2,6 +2,7 @@ import { Assumed, type Readings } from '../assumptions/readings.ts'
 import type { FixtureWorlds } from '../content/fixtures.ts'
 import { LATE_CALL, type LateCall } from '../content/timer-payloads.ts'
 import { SandboxError } from '../model/errors.ts'
+import type { Summary } from '../model/summary.ts'
 import type { Library } from '../scenarios/library.ts'
 import type { SandboxTables } from '../tables/tables.ts'
 import { imposedOf } from './behaviour.ts'
@@ -35,6 +36,8 @@ export type SandboxConfig = SharedConfig & {
   /** Called for each timer that runs. */
   timerRan?: TimerObserver | undefined
   coverage?: CoverageSource | undefined
+  /** Sums up a client, of this instant on. */
+  summaryOf?: ((world: World, since: string | undefined) => Promise<Summary>) | undefined
   /** Called for each world before it starts. */
   worldOpened?: ((world: World) => void) | undefined
   log: Log
@@ -159,6 +162,7 @@ export async function openSandbox(config: SandboxConfig) {
     runtime,
     recorder: config.recorder,
     coverage: config.coverage,
+    summaryOf: config.summaryOf,
     /** Whether the data file has clients that were created from other fixtures. */
     hasOtherFixtures: outdated.length > 0,
     startedAt,

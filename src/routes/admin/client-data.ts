@@ -9,13 +9,16 @@ import { RequestInShort } from '../../model/logged-request.ts'
 import { maskLogText } from '../../model/mask.ts'
 import { type ListQuery, pageFields, pageOf, searchQuery } from '../../model/paging.ts'
 import {
+  outcomeOf,
   PaymentFailure,
+  PaymentOutcome,
   PaymentStatus,
   PaymentStep,
   rupeesOf,
   stepsOf,
 } from '../../model/payment.ts'
 import { searchTest } from '../../model/search.ts'
+import { Summary } from '../../model/summary.ts'
 import { Transaction } from '../../model/transaction.ts'
 import { User } from '../../model/user.ts'
 import {
@@ -34,7 +37,15 @@ const UserQuery = searchQuery(50).extend({
   kyc: z.enum([...KycStatus.options, 'none']).optional(),
   bank: z.enum([...BankStatus.options, 'any', 'none']).optional(),
 })
-const PaymentQuery = searchQuery(50).extend({ status: PaymentStatus.optional() })
+const PaymentQuery = searchQuery(50).extend({
+  status: PaymentStatus.optional(),
+  outcome: z
+    .enum([...PaymentOutcome.options, 'any'])
+    .optional()
+    .meta({
+      description: 'Only of the debit payments that GET /summary counts; any: all of these.',
+    }),
+})
 // A payment never has more events than this.
 const MAX_EVENTS = 100
 
@@ -42,6 +53,7 @@ const MAX_EVENTS = 100
 const Payment = Transaction.extend({
   history: HistoryRecord,
   failure: PaymentFailure.nullable(),
+  outcome: PaymentOutcome,
 }).meta({ id: 'Payment' })
 const UserWithAll = User.extend({
   kyc: z.array(KycRecord),
@@ -54,6 +66,7 @@ type UserEntry = ReturnType<World['users']['get']>
 const paymentResponse = ({ views }: World, entry: PaymentEntry): z.input<typeof Payment> => ({
   ...views.payment(entry),
   failure: entry.row.failure,
+  outcome: outcomeOf(entry.row),
 })
 
 const userResponse = (
@@ -122,6 +135,10 @@ function decidedBy(
   return { by: isMagic ? 'magic_value' : 'rule', ...which }
 }
 
+/** Whether the client itself made a payment: no credit, and not a row with which it started. */
+export const isOwnDebit = ({ tables }: World, row: PaymentEntry['row']): boolean =>
+  row.transaction_type === 'debit' && !tables.isOfBase('payments', row.transaction_id)
+
 /** The calls that read a client's data without calling the service: no rule is counted, no fault happens, no request is logged. */
 export const dataCalls = [
   adminCall({
@@ -175,6 +192,15 @@ export const dataCalls = [
     },
   }),
   adminCall({
+    id: 'readSummary',
+    summary:
+      'Sum up the debit payments that the client has made since its fixtures, its webhook deliveries and the calls in the log; with since=INSTANT only of that instant on',
+    query: z.object({ since: z.iso.datetime({ offset: true }).optional() }),
+    response: Summary,
+    handle: (world, { query: { since } }, { summaryOf }) =>
+      summaryOf!(world, since && new Date(since).toISOString()),
+  }),
+  adminCall({
     id: 'readUsers',
     summary:
       'List users with their KYC records and bank accounts, newest first; search, and filter by the status of a KYC record (none: no record) or of a bank account (any: an account; none: no account)',
@@ -213,7 +239,7 @@ export const dataCalls = [
   }),
   adminCall({
     id: 'readTransactions',
-    summary: 'List payments in both views, newest first; search, and filter by status',
+    summary: 'List payments in both views, newest first; search, and filter by status or outcome',
     query: PaymentQuery,
     response: z
       .strictObject({
@@ -222,14 +248,17 @@ export const dataCalls = [
       })
       .meta({ id: 'PaymentsResponse' }),
     handle(world, { query }) {
-      const { status, search } = query
+      const { status, outcome, search } = query
       const test = searchTest(search)
       const isFound = (row: PaymentEntry['row']) =>
-        (status === undefined || row.status === status) && (test?.(textOfPayment(row)) ?? true)
+        (status === undefined || row.status === status) &&
+        (outcome === undefined ||
+          (isOwnDebit(world, row) && ['any', outcomeOf(row)].includes(outcome))) &&
+        (test?.(textOfPayment(row)) ?? true)
       const { total, entries } = pageOfFound(
         world.tables.tables.payments,
         query,
-        status || test ? isFound : undefined,
+        status || outcome || test ? isFound : undefined,
       )
       return {
         ...pageOf(query, total),
