@@ -60,7 +60,7 @@ async function pressAndConfirm(opened: Opened, name: string | RegExp): Promise<s
 
 t.test('every control with its effect', { skip: noBrowser }, async (t) => {
   const browser = await openBrowser(t)
-  const opened = await openConsole(t, browser)
+  const opened = await openConsole(t, browser, { view: 'control' })
   const { page, go, get, post, put, pay, see, origin, assertNoErrors } = opened
   const fixtures = (await get('/__admin/transactions')).body.total
   const clock = async () => (await get('/__admin/clock')).body
@@ -319,7 +319,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     'copy in a page without the clipboard API; the page reports if that fails too',
     async (t) => {
       const other = await opened.context.newPage()
-      await other.goto(`${origin.replace('127.0.0.1', 'sandbox')}/__admin/`)
+      await other.goto(`${origin.replace('127.0.0.1', 'sandbox')}/__admin/#/control`)
       t.equal(await other.evaluate('navigator.clipboard'), undefined)
       await other.getByRole('button', { name: 'Resume' }).click()
       const copy = other.getByRole('button', { name: 'Copy as curl' })
@@ -352,8 +352,6 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     t.equal(await page.evaluate('navigator.clipboard.readText()'), token)
     await dialog.getByRole('link', { name: 'Go to worker-7' }).click()
     await page.waitForURL(`${origin}/@worker-7/__admin/#/control`)
-    await go('overview')
-    await page.getByRole('heading', { name: 'Client', exact: true }).waitFor()
     const counts = async (base: string) => (await get(`${base}/__admin/client`)).body.counts
     t.equal((await counts('/@worker-7')).transactions, (await counts('')).transactions)
     t.equal(await press(opened, 'Resume'), 'POST /@worker-7/__admin/clock/resume 200')
@@ -369,7 +367,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     t.match(page.url(), '/@worker-7/', 'the open menu does not leave the page')
     await menu.click()
     await others.filter({ hasText: /^default$/ }).click()
-    await page.waitForURL(`${origin}/__admin/#/overview`)
+    await page.waitForURL(`${origin}/__admin/#/control`)
     await see('frozen')
     await go('control')
     await pressAndConfirm(opened, 'Delete: worker-7')

@@ -33,7 +33,7 @@ t.test('make something by hand', { skip: noBrowser }, async (t) => {
     t.match(await press(page, 'Use the inbox'), /^POST \/v1\/clientWebhook .* 200$/)
     await page.getByText('Nobody receives').waitFor({ state: 'detached' })
     t.equal((await get('/__admin/client')).body.webhook_url, `${origin}/__admin/webhooks/inbox`)
-    await go('overview')
+    await page.locator('summary', { hasText: 'Webhook' }).click()
     await see('the built-in inbox. It accepts every event')
   })
 
@@ -276,7 +276,7 @@ t.test('search, filter, and explore', { skip: noBrowser }, async (t) => {
     await opened.until(`location.hash === '#/requests?status=2'`)
     await go('deliveries?event=kyc.failed')
     await see('No delivery matches.')
-    await go('overview?search=success')
+    await go('control?search=success')
     const timers = page.getByRole('region', { name: 'Timers' }).getByRole('row')
     await timers.getByText('SUCCESS').first().waitFor()
     await timers.getByText('PROCESSING').first().waitFor({ state: 'detached' })

@@ -10,7 +10,7 @@ const FOCUSED = `(() => {
 
 t.test('by keyboard alone', { skip: noBrowser }, async (t) => {
   const browser = await openBrowser(t)
-  const opened = await openConsole(t, browser)
+  const opened = await openConsole(t, browser, { view: 'control' })
   const { page, go, post, pay, get, see, settle, until, assertNoErrors } = opened
 
   /** Waits until the focused element has this name. */

@@ -53,7 +53,7 @@ t.test('changes by other tabs and programs', { skip: noBrowser }, async (t) => {
   )
 
   await t.test('a silent server: the connection is lost, and a call waits', async (t) => {
-    const opened = await openConsole(t, browser, { wired: true, ownPage: true })
+    const opened = await openConsole(t, browser, { view: 'control', wired: true, ownPage: true })
     const { page, see, settle, wire } = opened
     await page.clock.install()
     await page.reload()

@@ -87,7 +87,10 @@ t.test('safe', { skip: noBrowser }, async (t) => {
 
   await t.test('the page asks for the admin token once and stores it for the tab', async (t) => {
     const adminToken = 'the token of the test'
-    const { page, context, origin, see } = await openConsole(t, browser, { app: { adminToken } })
+    const { page, context, origin, see } = await openConsole(t, browser, {
+      view: 'control',
+      app: { adminToken },
+    })
     const dialog = page.getByRole('dialog', { name: 'Admin token' })
     await dialog.getByLabel('Token').fill('wrong')
     await dialog.getByRole('button').click()
@@ -114,7 +117,10 @@ t.test('safe', { skip: noBrowser }, async (t) => {
 
   await t.test('cancel the dialog, or enter an invalid token', async (t) => {
     const adminToken = 'the token of the test'
-    const { page, see, assertNoErrors } = await openConsole(t, browser, { app: { adminToken } })
+    const { page, see, assertNoErrors } = await openConsole(t, browser, {
+      view: 'control',
+      app: { adminToken },
+    })
     const dialog = page.getByRole('dialog', { name: 'Admin token' })
     for (let i = 0; i < 2; i++) {
       await dialog.waitFor()
@@ -139,7 +145,10 @@ t.test('safe', { skip: noBrowser }, async (t) => {
   await t.test(
     'each client has its own page; a path without the last slash redirects to it',
     async (t) => {
-      const { page, origin, see, get } = await openConsole(t, browser, { client: 'worker-1' })
+      const { page, origin, see, get } = await openConsole(t, browser, {
+        view: 'control',
+        client: 'worker-1',
+      })
       await page.locator('main').getByText('worker-1', { exact: true }).waitFor()
       await page.getByRole('button', { name: 'Resume' }).click()
       await see('real time')

@@ -255,13 +255,14 @@ export function curlOf({
 }
 
 /** The header with the token of a call, as an option of curl; empty if the call has none. */
-function tokenOption(call: Call): string {
-  if (isServiceCall(call)) return hasAccessToken() ? ' -H "Authorization: Bearer $TOKEN"' : ''
+function tokenOption(call: Call, needsToken: boolean): string {
+  if (isServiceCall(call))
+    return needsToken || hasAccessToken() ? ' -H "Authorization: Bearer $TOKEN"' : ''
   return sessionStorage.getItem(TOKEN) === null ? '' : ' -H "X-Admin-Token: $ADMIN_TOKEN"'
 }
 
 /** Formats a call as a curl command. The token is a variable, so that the shell history does not contain it. */
-export const curlOfCall = (call: Call): string => {
+export const curlOfCall = (call: Call, needsToken = false): string => {
   const { method, body } = call
   const line = curlOf({
     method,
@@ -271,7 +272,7 @@ export const curlOfCall = (call: Call): string => {
       body: JSON.stringify(body),
     }),
   })
-  return line + tokenOption(call)
+  return line + tokenOption(call, needsToken)
 }
 
 // The names of the rows that the console shows.

@@ -90,7 +90,7 @@ function View({
   }, [view, client.name])
   switch (view) {
     case 'overview':
-      return <Overview client={client} reload={reload} />
+      return <Overview client={client} />
     case 'users':
       return id === undefined ? <Users count={client.counts.users} /> : <OneUser id={id} />
     case 'payments':
@@ -128,7 +128,7 @@ function View({
     case 'explore':
       return <Explore />
     case 'control':
-      return <Control client={client} />
+      return <Control client={client} reload={reload} />
     default:
       return (
         <p>

@@ -10,8 +10,12 @@ import type { CallError } from './service.ts'
 const BURST_MS = 150
 const ALWAYS: readonly Kind[] = ['gap', 'reconnected', 'reset', 'restore']
 
-/** Runs a function shortly after an event of these kinds, but never while the last run is pending. */
-export function useEvents(kinds: readonly Kind[], run: () => Promise<unknown>) {
+/** Runs a function shortly (`wait`, ms) after an event of these kinds, but never while the last run is pending. */
+export function useEvents(
+  kinds: readonly Kind[],
+  run: () => Promise<unknown>,
+  wait: number = BURST_MS,
+) {
   const latest = useRef(run)
   latest.current = run
   const wanted = kinds.join()
@@ -31,7 +35,7 @@ export function useEvents(kinds: readonly Kind[], run: () => Promise<unknown>) {
     function schedule() {
       // The response may not contain changes that happen while it is read.
       if (isBusy) isStale = true
-      else timer ??= window.setTimeout(() => void runNow(), BURST_MS)
+      else timer ??= window.setTimeout(() => void runNow(), wait)
     }
     const stop = listen((kind) => {
       if (wanted.split(',').includes(kind) || ALWAYS.includes(kind)) schedule()
@@ -58,6 +62,7 @@ export type Loaded<T> = {
 export function useLoaded<Id extends AdminCallId>(
   call: Call<Id>,
   kinds: readonly Kind[],
+  wait?: number,
 ): Loaded<ResponseBody<Id>> {
   type T = ResponseBody<Id>
   const { path } = call
@@ -78,7 +83,7 @@ export function useLoaded<Id extends AdminCallId>(
     }
   }, [path])
   useEffect(() => void reload(), [reload])
-  useEvents(kinds, reload)
+  useEvents(kinds, reload, wait)
   const isOfPath = loaded.path === path
   return {
     data: isOfPath ? loaded.data : undefined,

@@ -8,7 +8,7 @@ import { Card, Chip, Facts, HttpStatus, Problem, paymentText, Text } from '../ui
 import { useLoaded, usePages } from '../use-data.ts'
 import { deliveryText } from './delivery-words.ts'
 import { Redeliver } from './send.tsx'
-import { NoReceiver } from './webhook.tsx'
+import { Webhook } from './webhook.tsx'
 
 /** The status of the receiver's response, or the error code if there is none. */
 const ResponseStatus = ({ attempt: { status, error } }: { attempt: Attempt }) =>
@@ -72,7 +72,7 @@ export function Deliveries({ client, reload }: { client: Client; reload: () => v
   return (
     <>
       <h2>Webhook deliveries</h2>
-      <NoReceiver client={client} reload={reload} />
+      <Webhook client={client} reload={reload} />
       <div class="row">
         <SearchField search={search} placeholder="event, reference, id" />
         <Choice

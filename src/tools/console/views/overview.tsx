@@ -1,217 +1,174 @@
-import { useState } from 'preact/hooks'
-import { Act } from '../act.tsx'
-import { type Client, callOf, type Timer } from '../api.ts'
-import { useNow } from '../clock.ts'
-import { Form, Input, SearchField, useSearch } from '../fields.tsx'
-import { untilText } from '../format.ts'
+import { type Client, callOf, type Response } from '../api.ts'
+import { rupeesText, spanText } from '../format.ts'
 import { At } from '../settings.tsx'
-import { Card, Chip, Facts, Problem, Scroll } from '../ui.tsx'
+import { Card, Facts, Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
+import { Feed, PACE_MS, useStill, wordsOf } from './feed.tsx'
+import { OUTCOMES } from './payments.tsx'
 import { waitingText } from './requests.tsx'
-import { RunTimer } from './send.tsx'
-import { Webhook } from './webhook.tsx'
+import { Start } from './start.tsx'
 
-const MAX_TIMERS = 20
-// An instant starts with a year; a duration does not.
-const INSTANT = /^\d{4}-/
+type Summary = Response<'readSummary'>
+type Series = NonNullable<Summary['series']>
 
-/** The controls of the clock. */
-function ClockControls({ client, reload }: { client: Client; reload: () => void }) {
-  const { mode } = client.clock
-  const [by, setBy] = useState('1h')
-  const [factor, setFactor] = useState('60')
-  return (
-    <Card title="Clock">
-      <div class="row">
-        {mode === 'frozen' ? (
-          <Act label="Resume" call={callOf('resumeClock')} onDone={reload} />
-        ) : (
-          <Act label="Freeze" call={callOf('freezeClock')} onDone={reload} />
-        )}
-        <Act
-          label="To the next timer"
-          call={callOf('advanceClockToNext')}
-          disabled={client.clock.next_timer_at === null}
-          onDone={reload}
-        />
-      </div>
-      <Form>
-        <Input label="Duration or instant" value={by} onInput={setBy} />
-        <Act
-          submit
-          label="Advance"
-          call={callOf('advanceClock', { body: INSTANT.test(by) ? { to: by } : { by } })}
-          onDone={reload}
-        />
-      </Form>
-      <Form>
-        <Input short label="Factor" value={factor} onInput={setFactor} />
-        <Act
-          submit
-          label="Set speed"
-          call={callOf('setClockSpeed', { body: { factor: Number(factor) } })}
-          onDone={reload}
-        />
-      </Form>
-      {mode === 'frozen' && (
-        <p class="hint">
-          The clock is frozen: no step and no retry happens until you advance or resume it. Setting
-          a speed resumes it.
-        </p>
-      )}
-    </Card>
-  )
-}
+const TONES = { settled: 'good', in_flight: 'open', failed: 'bad', came_back: 'came' } as const
+const OUTCOME_NAMES = Object.keys(OUTCOMES) as (keyof typeof OUTCOMES)[]
+const toneOf = (tone: string) => ({ '--tone': `var(--${tone})` })
 
-const VIEWS: Readonly<Record<string, string>> = {
-  'transaction.step': 'payments',
-  'transaction.utr': 'payments',
-  'webhook.attempt': 'deliveries',
-}
+const countText = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`
 
-/** What a timer does, with a link to its payment or delivery. */
-function TimerText({ timer }: { timer: Timer }) {
-  const { kind, resource_id, payload } = timer
-  // The action of a timeline is a word with its fields.
-  const [action] = Object.keys((payload['do'] ?? {}) as object)
-  const word = payload['status'] ?? payload['event'] ?? action ?? ''
-  const view = VIEWS[kind]
+/** The rupees of each outcome; of a failure also the reasons. */
+const Tiles = ({ summary }: { summary: Summary }) => (
+  <ul class="tiles">
+    {OUTCOME_NAMES.map((name) => {
+      const { count, rupees, reasons } = { reasons: {}, ...summary[name] }
+      return (
+        <li key={name} class="card" style={toneOf(TONES[name])}>
+          <a href={`#/payments?outcome=${name}`}>
+            {OUTCOMES[name]} <b>{rupeesText(rupees)}</b> {countText(count, 'payment')}
+          </a>
+          <span class="hint">
+            {Object.entries(reasons)
+              .map(([reason, some]) => `${wordsOf(reason)} ${some}`)
+              .join(', ')}
+          </span>
+        </li>
+      )
+    })}
+  </ul>
+)
+
+/** Rupees over the client's time: settled as a line in steps, what failed or came back as bars. */
+function Curve({ series: { from, bucket_ms, settled, failed } }: { series: Series }) {
+  const most = Math.max(1, ...[...settled, ...failed].map(Number))
+  const yOf = (rupees: string) => 100 - (Number(rupees) / most) * 100
+  const spans = (all: readonly string[]) => all.filter((one) => Number(one) > 0).length
   return (
     <>
-      {kind} <b>{String(word)}</b>{' '}
-      {resource_id !== undefined &&
-        (view ? (
-          <a href={`#/${view}/${resource_id}`}>{resource_id.slice(0, 12)}</a>
-        ) : (
-          <code>{resource_id.slice(0, 12)}</code>
+      <svg
+        class="curve"
+        role="img"
+        aria-label={`Payments settled in ${spans(settled)} of ${settled.length} spans of ${spanText(bucket_ms)}, and failed or came back in ${spans(failed)}.`}
+        viewBox={`0 0 ${settled.length} 100`}
+        preserveAspectRatio="none"
+      >
+        <path d={`M0 100${settled.map((one, i) => `V${yOf(one)}H${i + 1}`).join('')}V100Z`} />
+        {failed.map((one, i) => (
+          <rect key={i} x={i + 0.3} width={0.4} y={yOf(one)} height={100 - yOf(one)} />
         ))}
+      </svg>
+      <p class="hint apart">
+        <At at={from} />
+        <span>top {rupeesText(most.toFixed(2))}; line: settled; bars: failed or came back</span>
+        <span>now</span>
+      </p>
     </>
   )
 }
 
-function Timers({ client, reload }: { client: Client; reload: () => void }) {
-  const search = useSearch()
-  const query = { limit: MAX_TIMERS, search: search.query }
-  const {
-    data,
-    problem,
-    reload: reloadTimers,
-  } = useLoaded(callOf('listTimers', { query }), [
-    'timer',
-    'change',
-    'delivery',
-    'clock',
-    'scenario',
-    'request',
-  ])
-  const now = useNow(client.clock)
-  const done = () => {
-    void reloadTimers()
-    reload()
-  }
-  const more = client.clock.pending_timers - (data?.timers.length ?? 0)
+/** Payments that nothing moves. */
+function Stuck({ stuck, now }: { stuck: Summary['stuck']; now: string }) {
+  const { value, props } = useStill(stuck)
+  const { count, rupees, payments } = value
   return (
-    <Card title="Pending timers" wide>
-      {(client.clock.pending_timers > 0 || search.text !== '') && (
-        <div class="row">
-          <SearchField search={search} placeholder="SUCCESS, webhook, id" />
-        </div>
-      )}
-      <Problem text={problem} />
-      {data?.timers.length === 0 && (
-        <p class="empty">{search.text === '' ? 'No pending timers' : 'No timer matches.'}</p>
-      )}
-      {data !== undefined && data.timers.length > 0 && (
-        <Scroll label="Timers">
-          <table class="stack">
-            <thead>
-              <tr>
-                <th scope="col">When</th>
-                <th scope="col">At</th>
-                <th scope="col">What</th>
-                <th scope="col">Actions</th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.timers.map((timer) => (
-                <tr key={timer.timer_id}>
-                  <td>{untilText(Date.parse(timer.at) - now)}</td>
-                  <td>
-                    <At at={timer.at} />
-                  </td>
-                  <td>
-                    <TimerText timer={timer} />
-                  </td>
-                  <td>
-                    <span class="row tight">
-                      <RunTimer timer={timer} onDone={done} />
-                      <Act
-                        quiet
-                        label="Cancel"
-                        name={timer.timer_id}
-                        call={callOf('deleteTimer', { params: { id: timer.timer_id } })}
-                        onDone={done}
-                      />
-                    </span>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
-      )}
-      {data?.timers.length === MAX_TIMERS && more > 0 && (
-        <p class="hint">
-          {search.text === '' ? `and ${more} more` : `The first ${MAX_TIMERS} that match.`}
-        </p>
-      )}
+    <Card title="Stuck now">
+      <p>{count === 0 ? 'None' : `${countText(count, 'payment')}, ${rupeesText(rupees)}`}</p>
+      <ul class="list happened" {...props}>
+        {payments.map(({ transaction_id: id, rupees, to, status, since, overdue }) => (
+          <li key={id} style={toneOf('open')}>
+            <a href={`#/payments/${id}`}>
+              <b>{rupeesText(rupees)}</b> to {to}
+            </a>
+            <span class="hint">
+              {status.toLowerCase()} for {spanText(Date.parse(now) - Date.parse(since))},{' '}
+              {overdue ? 'its next step is overdue' : 'no step is planned'}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {count > payments.length && <p class="hint">and {count - payments.length} more</p>}
     </Card>
   )
 }
 
-const COUNTS = [
-  ['users', 'Users', 'users'],
-  ['transactions', 'Payments', 'payments'],
-  ['deliveries', 'Deliveries', 'deliveries'],
-  ['requests', 'Requests', 'requests'],
-  ['rules', 'Pushed rules', 'control'],
-] as const
+const YourWebhook = ({ url, counts }: { url: string | null; counts: Summary['deliveries'] }) => (
+  <Card title="Your webhook">
+    {url === null && <p>None is set, so events are recorded, not sent.</p>}
+    <Facts
+      facts={[
+        ['At the first try', counts.first_attempt],
+        ['With a retry', counts.with_retry],
+        ['Waiting', counts.waiting],
+        ['Failed', counts.failed],
+        ['Not sent', counts.not_sent],
+      ]}
+    />
+    <a href="#/deliveries">{url === null ? 'Set a webhook' : 'Deliveries'}</a>
+  </Card>
+)
 
-/** The client with its record counts, its clock and its pending timers. */
-export function Overview({ client, reload }: { client: Client; reload: () => void }) {
+const YourCalls = ({ waiting, counts }: { waiting: number; counts: Summary['calls'] }) => (
+  <Card title="Your calls">
+    <Facts
+      facts={[
+        ['In the log', counts.all],
+        ['Refused', counts.refused],
+        ['Decided by a rule', counts.by_rule],
+      ]}
+    />
+    {waiting > 0 && <p>{waitingText(waiting)}</p>}
+    <a href="#/requests">Requests</a>
+  </Card>
+)
+
+/** A share in percent, rounded down: 99.96 % is not all. */
+const percentText = (share: number) => `${(Math.floor(share * 1_000) / 10).toFixed(1)} %`
+
+/** The money, the webhooks and the calls of the client; for a new sandbox, how to begin. */
+export function Overview({ client }: { client: Client }) {
+  const { data, problem } = useLoaded(
+    callOf('readSummary'),
+    ['change', 'delivery', 'timer', 'request', 'clock'],
+    PACE_MS,
+  )
+  if (!data) return <Problem text={problem} />
+  const { success_rate: rate, median_to_success_ms: median, series, stuck } = data
   return (
-    <div class="cards">
-      <ul class="counts wide" aria-label="Record counts">
-        {COUNTS.map(([key, title, view]) => (
-          <li key={key}>
-            <a href={`#/${view}`}>
-              <b>{client.counts[key]}</b> {title}
-            </a>
-            {key === 'requests' && client.counts.waiting > 0 && (
-              <span class="hint">{waitingText(client.counts.waiting)}</span>
-            )}
-          </li>
-        ))}
-      </ul>
-      <Card title="Client">
-        <Facts
-          facts={[
-            ['Name', client.name],
-            ['Id', <code key="id">{client.client_id}</code>],
-            ['Status', <Chip key="status" state={client.status} />],
-            ['Payers need KYC', client.check_kyc ? 'yes' : 'no'],
-            [
-              'Scenario',
-              <a key="scenario" href={`#/scenarios/${client.scenario}`}>
-                {client.scenario}
-              </a>,
-            ],
-          ]}
-        />
-      </Card>
-      <ClockControls client={client} reload={reload} />
-      <Timers client={client} reload={reload} />
-      <Webhook client={client} reload={reload} />
-    </div>
+    <>
+      <div class="row">
+        <h2>Overview</h2>
+        <p class="hint">
+          Scenario <a href={`#/scenarios/${client.scenario}`}>{client.scenario}</a>
+          {series && ', your payments since the fixtures'}
+        </p>
+      </div>
+      <Problem text={problem} />
+      {series && <Tiles summary={data} />}
+      <div class="alive">
+        {series ? (
+          <div>
+            <Card title={`Rupees per ${spanText(series.bucket_ms)}`}>
+              <p class="apart">
+                <span>
+                  Success rate <b>{rate === null ? 'unknown yet' : percentText(rate)}</b>
+                </span>
+                <span>
+                  Median to success <b>{median === null ? 'unknown yet' : spanText(median)}</b>
+                </span>
+              </p>
+              <Curve series={series} />
+            </Card>
+            <Feed />
+          </div>
+        ) : (
+          <Start />
+        )}
+        <div>
+          {series && <Stuck stuck={stuck} now={client.clock.now} />}
+          <YourWebhook url={client.webhook_url} counts={data.deliveries} />
+          <YourCalls waiting={client.counts.waiting} counts={data.calls} />
+        </div>
+      </div>
+    </>
   )
 }

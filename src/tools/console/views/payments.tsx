@@ -34,14 +34,22 @@ const COLUMNS: readonly Column<Payment>[] = [
   { title: 'Created', width: AT_WIDTH, show: ({ created_at }) => <At at={created_at} /> },
 ]
 const STATUSES = ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'] as const
+/** Of the payments that the client itself made, as Overview counts them. */
+export const OUTCOMES = {
+  settled: 'Settled',
+  in_flight: 'In flight',
+  failed: 'Failed',
+  came_back: 'Came back',
+} as const
 const hrefOf = ({ transaction_id }: Payment) => `#/payments/${transaction_id}`
 
 export function Payments() {
   const search = useSearch()
   const [status, setStatus] = useUrlField('status', STATUSES)
+  const [outcome, setOutcome] = useUrlField('outcome', Object.keys(OUTCOMES))
   const { total, problem, at, want } = usePages(
     'readTransactions',
-    { search: search.query, status: status || undefined },
+    { search: search.query, status: status || undefined, outcome: outcome || undefined },
     (page) => page.transactions,
     ['change'],
   )
@@ -57,6 +65,12 @@ export function Payments() {
           values={[['', 'any'], ...STATUSES]}
           onChange={setStatus}
         />
+        <Choice
+          label="Outcome"
+          value={outcome}
+          values={[['', 'any'], ...Object.entries(OUTCOMES)]}
+          onChange={setOutcome}
+        />
       </div>
       <Problem text={problem} />
       {total !== undefined && (
@@ -68,7 +82,7 @@ export function Payments() {
           want={want}
           href={hrefOf}
           empty={
-            search.text === '' && status === ''
+            search.text === '' && status === '' && outcome === ''
               ? 'No payments yet. Make one above, or with POST /v1/transaction.'
               : 'No payment matches.'
           }

@@ -1,9 +1,8 @@
 import { useState } from 'preact/hooks'
 import { Act } from '../act.tsx'
 import { BASE, type Client, callOf } from '../api.ts'
-import { Form, Input, useFields } from '../fields.tsx'
+import { Fold, Form, Input, useFields } from '../fields.tsx'
 import { serviceCall } from '../service.ts'
-import { Card } from '../ui.tsx'
 import { AccessToken } from './make.tsx'
 
 const inboxUrl = () => `${location.origin}${BASE}/__admin${callOf('receiveWebhook').path}`
@@ -50,44 +49,48 @@ function UseInbox({ client, reload }: WithClient) {
   )
 }
 
-/** A line above the deliveries if nobody receives them. */
-export const NoReceiver = (props: WithClient) =>
-  props.client.webhook_url !== null ? null : (
-    <div class="row">
-      <Receiver url={null} />
-      <UseInbox {...props} />
-      <a href="#/overview">Register another receiver</a>
-    </div>
-  )
-
-/** The receiver of the client's events: the built-in inbox, or any URL. */
-export function Webhook({ client, reload }: WithClient) {
+/** Sends the events to any URL. */
+function WebhookForm({ client, reload }: WithClient) {
   const [secret] = useState(newSecret)
   const { fields, set } = useFields({ url: '', secret })
   return (
-    <Card title="Webhook" wide>
-      <Receiver url={client.webhook_url} />
-      <div class="row">
-        <UseInbox client={client} reload={reload} />
-      </div>
-      <Form>
-        <Input
-          label="URL"
-          value={fields.url}
-          placeholder={`${location.protocol}//127.0.0.1:8080/webhook`}
-          onInput={set('url')}
-        />
-        <Input label="Secret" value={fields.secret} onInput={set('secret')} />
-        <AccessToken />
-        <Act
-          quiet
-          submit
-          label="Set the webhook"
-          disabled={fields.url === ''}
-          call={webhookCall(client, fields.url, fields.secret)}
-          onDone={reload}
-        />
-      </Form>
-    </Card>
+    <Form>
+      <Input
+        label="URL"
+        value={fields.url}
+        placeholder={`${location.protocol}//127.0.0.1:8080/webhook`}
+        onInput={set('url')}
+      />
+      <Input label="Secret" value={fields.secret} onInput={set('secret')} />
+      <AccessToken />
+      <Act
+        quiet
+        submit
+        label="Set the webhook"
+        disabled={fields.url === ''}
+        call={webhookCall(client, fields.url, fields.secret)}
+        onDone={reload}
+      />
+    </Form>
+  )
+}
+
+/** The receiver of the client's events: the built-in inbox, or any URL. */
+export function Webhook(props: WithClient) {
+  const { webhook_url: url } = props.client
+  const receiver = (
+    <div class="row">
+      <Receiver url={url} />
+      <UseInbox {...props} />
+    </div>
+  )
+  return (
+    <>
+      {url === null && receiver}
+      <Fold title={url === null ? 'Set another receiver' : 'Webhook'}>
+        {url !== null && receiver}
+        <WebhookForm {...props} />
+      </Fold>
+    </>
   )
 }

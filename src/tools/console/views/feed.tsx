@@ -1,0 +1,148 @@
+// What happened, as sentences: made of the newest payments, deliveries and calls.
+import type { ComponentChildren } from 'preact'
+import { useRef, useState } from 'preact/hooks'
+import { callOf, type Delivery, type Payment, type ShortRequest } from '../api.ts'
+import { rupeesText } from '../format.ts'
+import { At } from '../settings.tsx'
+import { Card, Problem } from '../ui.tsx'
+import { useLoaded } from '../use-data.ts'
+
+type Item = { key: string; at: string; tone: string; href: string; text: ComponentChildren }
+
+const MAX_ITEMS = 20
+/** The overview is read again at most this often, ms. */
+export const PACE_MS = 1_000
+const TRIES = ['first', 'second', 'third', 'fourth', 'fifth']
+
+/** A reason such as `bank_account_closed` in words. */
+export const wordsOf = (reason: string): string => reason.replaceAll('_', ' ')
+
+/** Says whether the webhook got an event; nothing if none was set. */
+function receiptText({ status, attempts, rule }: Delivery): string {
+  const got = attempts.findIndex(({ ok }) => ok)
+  const tries = attempts.length === 1 ? '1 try' : `${attempts.length || 'no'} tries`
+  if (got === 0) return ' Your webhook got it.'
+  if (got > 0) return ` Your webhook got it at the ${TRIES[got] ?? `${got + 1}th`} try.`
+  if (status === 'failed') return ` Your webhook never got it, after ${tries}.`
+  if (status === 'dropped') return ` Its event was dropped by ${rule ?? 'a rule'}.`
+  if (status === 'cancelled') return ' Its event was cancelled.'
+  if (status === 'recorded') return ''
+  return ` Your webhook doesn’t have it yet: ${tries} so far.`
+}
+
+const OUTCOMES = {
+  settled: ['good', 'settled'],
+  in_flight: ['open', 'is on its way'],
+  failed: ['bad', 'failed'],
+  came_back: ['came', 'came back'],
+} as const
+
+function itemOfPayment(payment: Payment, deliveries: readonly Delivery[]): Item {
+  const { transaction_id: id, amount, history, failure, outcome, updated_at } = payment
+  const key = `${id} transaction.${history.status.toLowerCase()}`
+  const [tone, verb] = OUTCOMES[outcome]
+  // The first one: later deliveries of the same event are copies, or were triggered by hand.
+  const event = deliveries.findLast((one) => `${one.resource_id} ${one.event}` === key)
+  const text = (
+    <>
+      <b>{rupeesText(amount)}</b> to {history.account_holder_name} {verb}
+      {failure && `: ${wordsOf(failure.reason)}`}.{event && receiptText(event)}
+    </>
+  )
+  return { key, at: event?.created_at ?? updated_at, tone, href: `#/payments/${id}`, text }
+}
+
+const isBad = ({ status }: ShortRequest) => status === null || status >= 400
+
+function itemOfCall(call: ShortRequest): Item {
+  const { request_id: key, at, method, path, amount, rule, status } = call
+  const of = amount === null ? '' : ` of ${rupeesText(amount)}`
+  const verb = (status ?? 0) >= 500 ? 'got an error' : isBad(call) ? 'was refused' : 'was answered'
+  const end = status === null ? 'got no response' : `${verb} (${status})`
+  const by = isBad(call) && rule !== null ? `, by the rule “${rule}”` : ''
+  const text = `Your ${method} ${path}${of} ${end}${by}.`
+  return { key, at, tone: isBad(call) ? 'bad' : 'line', href: `#/requests/${key}`, text }
+}
+
+const FILTERS = { any: 'All', failed: 'Failed', came_back: 'Came back', calls: 'My calls' } as const
+type Filter = keyof typeof FILTERS
+
+const DELIVERIES = callOf('listDeliveries', { query: { limit: 100 } })
+const CALLS = callOf('listRequests', { query: { limit: 50 } })
+
+/** The newest items, newest first. */
+function useItems(filter: Filter) {
+  const query = { outcome: filter === 'calls' ? 'any' : filter, limit: 50 }
+  const payments = useLoaded(callOf('readTransactions', { query }), ['change', 'timer'], PACE_MS)
+  const deliveries = useLoaded(DELIVERIES, ['delivery', 'change'], PACE_MS)
+  const calls = useLoaded(CALLS, ['request'], PACE_MS)
+  const problem = payments.problem ?? deliveries.problem ?? calls.problem
+  // All at once, because what is shown may be held.
+  if (!payments.data || !deliveries.data || !calls.data) return { problem, items: [] }
+  const events = deliveries.data.deliveries
+  const paid = payments.data.transactions.map((one) => itemOfPayment(one, events))
+  const { requests } = calls.data
+  const mine = (filter === 'calls' ? requests : requests.filter(isBad)).map(itemOfCall)
+  const items = filter === 'calls' ? mine : filter === 'any' ? [...paid, ...mine] : paid
+  items.sort((a, b) => b.at.localeCompare(a.at))
+  return { problem, items: items.slice(0, MAX_ITEMS) }
+}
+
+/** Keeps a value of one `key` while the pointer or the focus is in the list, which gets `props`. */
+export function useStill<T>(fresh: T, key = '') {
+  const [held, setHeld] = useState<{ value: T; key: string }>()
+  const box = useRef<HTMLUListElement>(null)
+  const hold = () => setHeld((before) => (before?.key === key ? before : { value: fresh, key }))
+  function leave({ relatedTarget: to }: MouseEvent | FocusEvent) {
+    const isIn = box.current?.contains(to as Node) || box.current?.matches(':hover, :focus-within')
+    if (!isIn) setHeld(undefined)
+  }
+  const props = {
+    ref: box,
+    onMouseEnter: hold,
+    onFocusIn: hold,
+    onMouseLeave: leave,
+    onFocusOut: leave,
+  }
+  return { value: held?.key === key ? held.value : fresh, props }
+}
+
+/** The feed of what happened. */
+export function Feed() {
+  const [filter, setFilter] = useState<Filter>('any')
+  const { items, problem } = useItems(filter)
+  const { value: shown, props } = useStill(items, filter)
+  const news = items.filter(({ key }) => !shown.some((one) => one.key === key)).length
+  return (
+    <Card title="What happened">
+      <div class="row" role="group" aria-label="Show">
+        {Object.entries(FILTERS).map(([name, title]) => (
+          <button
+            type="button"
+            key={name}
+            aria-pressed={name === filter}
+            onClick={() => setFilter(name as Filter)}
+          >
+            {title}
+          </button>
+        ))}
+        {/* It has its place before it appears, so that it moves nothing. */}
+        <span class="chip" style={{ visibility: news > 0 ? 'visible' : 'hidden' }}>
+          {news} new
+        </span>
+      </div>
+      <Problem text={problem} />
+      <ul class="list happened" {...props}>
+        {shown.map(({ key, at, tone, href, text }) => (
+          <li key={key} style={{ '--tone': `var(--${tone})` }}>
+            <a href={href}>{text}</a>
+            <span class="hint">
+              <At at={at} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      {shown.length === 0 && <p class="empty">Nothing of this kind yet.</p>}
+    </Card>
+  )
+}

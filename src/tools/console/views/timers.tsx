@@ -1,0 +1,120 @@
+import { Act } from '../act.tsx'
+import { type Client, callOf, type Timer } from '../api.ts'
+import { useNow } from '../clock.ts'
+import type { Search } from '../fields.tsx'
+import { untilText } from '../format.ts'
+import { At } from '../settings.tsx'
+import { Card, Problem, Scroll } from '../ui.tsx'
+import { useLoaded } from '../use-data.ts'
+import { RunTimer } from './send.tsx'
+
+const MAX_TIMERS = 20
+
+const VIEWS: Readonly<Record<string, string>> = {
+  'transaction.step': 'payments',
+  'transaction.utr': 'payments',
+  'webhook.attempt': 'deliveries',
+}
+
+/** What a timer does, with a link to its payment or delivery. */
+function TimerText({ timer }: { timer: Timer }) {
+  const { kind, resource_id, payload } = timer
+  // The action of a timeline is a word with its fields.
+  const [action] = Object.keys((payload['do'] ?? {}) as object)
+  const word = payload['status'] ?? payload['event'] ?? action ?? ''
+  const view = VIEWS[kind]
+  return (
+    <>
+      {kind} <b>{String(word)}</b>{' '}
+      {resource_id !== undefined &&
+        (view ? (
+          <a href={`#/${view}/${resource_id}`}>{resource_id.slice(0, 12)}</a>
+        ) : (
+          <code>{resource_id.slice(0, 12)}</code>
+        ))}
+    </>
+  )
+}
+
+/** The pending timers that a search finds, soonest first. */
+export function Timers({
+  client,
+  reload,
+  search,
+}: {
+  client: Client
+  reload: () => void
+  search: Search
+}) {
+  const query = { limit: MAX_TIMERS, search: search.query }
+  const {
+    data,
+    problem,
+    reload: reloadTimers,
+  } = useLoaded(callOf('listTimers', { query }), [
+    'timer',
+    'change',
+    'delivery',
+    'clock',
+    'scenario',
+    'request',
+  ])
+  const now = useNow(client.clock)
+  const done = () => {
+    void reloadTimers()
+    reload()
+  }
+  const more = client.clock.pending_timers - (data?.timers.length ?? 0)
+  return (
+    <Card title="Pending timers" wide>
+      <Problem text={problem} />
+      {data?.timers.length === 0 && (
+        <p class="empty">{search.text === '' ? 'No pending timers' : 'No timer matches.'}</p>
+      )}
+      {data !== undefined && data.timers.length > 0 && (
+        <Scroll label="Timers">
+          <table class="stack">
+            <thead>
+              <tr>
+                <th scope="col">When</th>
+                <th scope="col">At</th>
+                <th scope="col">What</th>
+                <th scope="col">Actions</th>
+              </tr>
+            </thead>
+            <tbody>
+              {data.timers.map((timer) => (
+                <tr key={timer.timer_id}>
+                  <td>{untilText(Date.parse(timer.at) - now)}</td>
+                  <td>
+                    <At at={timer.at} />
+                  </td>
+                  <td>
+                    <TimerText timer={timer} />
+                  </td>
+                  <td>
+                    <span class="row tight">
+                      <RunTimer timer={timer} onDone={done} />
+                      <Act
+                        quiet
+                        label="Cancel"
+                        name={timer.timer_id}
+                        call={callOf('deleteTimer', { params: { id: timer.timer_id } })}
+                        onDone={done}
+                      />
+                    </span>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scroll>
+      )}
+      {data?.timers.length === MAX_TIMERS && more > 0 && (
+        <p class="hint">
+          {search.text === '' ? `and ${more} more` : `The first ${MAX_TIMERS} that match.`}
+        </p>
+      )}
+    </Card>
+  )
+}
