@@ -65,24 +65,24 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
   const fixtures = (await get('/__admin/transactions')).body.total
   const clock = async () => (await get('/__admin/clock')).body
 
-  await t.test('resume, freeze, speed, advance, next; each shows its call', async (t) => {
-    const hint = page.getByText('The clock is frozen: no step and no retry happens')
-    await hint.waitFor()
-    t.equal(await press(opened, 'Resume'), 'POST /__admin/clock/resume 200')
+  await t.test('play, pause, speeds, jumps, next; each shows its call', async (t) => {
+    t.equal(await press(opened, 'Play'), 'POST /__admin/clock/resume The clock runs.')
     t.equal((await clock()).mode, 'real')
     await see('real time')
-    await hint.waitFor({ state: 'detached' })
-    await page.getByLabel('Factor', { exact: true }).fill('3600')
-    t.equal(await press(opened, 'Set speed'), 'POST /__admin/clock/speed {"factor":3600} 200')
+    t.match(await press(opened, '×3600'), '/clock/speed {"factor":3600} A second is 1h for this')
     t.equal((await clock()).speed, 3600)
     await see('× 3600')
-    t.equal(await press(opened, 'Freeze'), 'POST /__admin/clock/freeze 200')
+    await page.getByRole('button', { name: '×3600', pressed: true }).waitFor()
+    t.equal(await press(opened, 'Pause'), 'POST /__admin/clock/freeze The clock stands still.')
     await see('frozen')
-    await hint.waitFor()
     const before = await clock()
     t.equal(before.mode, 'frozen')
+    const coming = page.locator('.coming > summary')
+    await coming.click()
     await page.getByLabel('Duration or instant').fill('2d')
-    t.equal(await press(opened, 'Advance'), 'POST /__admin/clock/advance {"by":"2d"} 200')
+    await page.getByRole('button', { name: 'Advance' }).click()
+    await page.locator('footer').getByText('clock/advance {"by":"2d"} 200').waitFor()
+    await page.locator('.jump').getByText('2d:').waitFor()
     const after = await clock()
     t.equal(Date.parse(after.now) - Date.parse(before.now), 2 * 86_400_000)
     await page
@@ -98,29 +98,84 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     const { next_timer_at: nextTimerAt } = await clock()
     t.ok(nextTimerAt)
     await page.getByText('transaction.step').first().waitFor()
-    t.equal(await press(opened, 'To the next timer'), 'POST /__admin/clock/next 200')
+    await page.getByRole('button', { name: 'Next event' }).click()
+    await page.locator('footer').getByText('POST /__admin/clock/next 200').waitFor()
     t.equal((await clock()).now, nextTimerAt)
   })
 
   await t.test('a rejected call shows the reason and changes nothing', async (t) => {
     await page.getByLabel('Duration or instant').fill('a while')
     const before = await clock()
-    t.match(await press(opened, 'Advance'), /400 .*must be a duration such as "3m"/)
+    await page.getByRole('button', { name: 'Advance' }).click()
+    await page
+      .locator('footer')
+      .getByText(/400 .*must be a duration such as "3m"/)
+      .waitFor()
     t.same(await clock(), before)
-    await page.getByLabel('Duration or instant').fill('1h')
   })
 
-  await t.test('run a timer now, and cancel one', async (t) => {
-    await get('/__admin/timers')
+  await t.test('after a jump, what it did; each part is a link', async (t) => {
+    const start = await clock()
+    await pay({ amount: 250 })
+    await pay({ amount: 100.93 })
+    await page.getByRole('button', { name: '+1 h', exact: true }).click()
+    const card = page.locator('.jump')
+    await card.getByText('1h:').waitFor()
+    const later = await clock()
+    t.equal(Date.parse(later.now) - Date.parse(start.now), 3_600_000)
+    t.match(await card.textContent(), /^1h:\d settled \(₹[\d,.]+\)1 failed \(₹100\.93\)/)
+    await card.getByRole('link', { name: /failed/ }).click()
+    await page.waitForURL(/#\/payments\?outcome=failed$/)
+    await card.getByRole('button', { name: 'Close' }).click()
+    await card.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: '+1 day', exact: true }).click()
+    await card.getByText('nothing settled, failed or was sent.').waitFor()
+    t.equal(Date.parse((await clock()).now) - Date.parse(later.now), 86_400_000)
+  })
+
+  await t.test('a long jump shows its progress, and can be stopped', async (t) => {
+    const start = Date.parse((await clock()).now)
+    let parts = 0
+    await page.route('**/__admin/clock/advance', async (route) => {
+      // The third part waits until the jump is stopped.
+      if (++parts === 3) await page.getByRole('button', { name: 'Stop here' }).click()
+      await route.continue()
+    })
+    await page.getByRole('button', { name: '+1 day', exact: true }).click()
+    await page.locator('.jump').getByText('3h:').waitFor()
+    await page.unroute('**/__admin/clock/advance')
+    t.equal(Date.parse((await clock()).now) - start, 3 * 3_600_000)
+  })
+
+  await t.test('run a timer now, go to one, and cancel one', async (t) => {
     const timers = async () => (await get('/__admin/timers')).body.timers
+    await page.locator('.coming > summary').click()
     await pay()
-    const before: { timer_id: string }[] = await timers()
-    t.ok(before.length >= 2)
-    const [first, second] = before as [{ timer_id: string }, { timer_id: string }]
+    await pay()
+    const before: { timer_id: string; at: string }[] = await timers()
+    t.ok(before.length >= 3)
+    const [first, second, third] = before as [
+      { timer_id: string },
+      { timer_id: string },
+      { timer_id: string; at: string },
+    ]
     t.match(await press(opened, `Run now: ${first.timer_id}`), '/fire 200')
     t.notOk((await timers()).some(({ timer_id }: never) => timer_id === first.timer_id))
-    t.match(await press(opened, `Cancel: ${second.timer_id}`), 'DELETE ')
+    await page.getByRole('button', { name: `Cancel: ${second.timer_id}` }).click()
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: 'Cancel', exact: true })
+      .last()
+      .click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await opened.settle()
     t.notOk((await timers()).some(({ timer_id }: never) => timer_id === second.timer_id))
+    await page.getByRole('button', { name: `Go there: ${third.timer_id}` }).click()
+    await page.locator('footer').getByText(`{"to":"${third.at}"} 200`).waitFor()
+    t.equal((await clock()).now, third.at)
+    await page.getByLabel('Duration or instant').focus()
+    await page.keyboard.press('Escape')
+    await page.getByLabel('Duration or instant').waitFor({ state: 'detached' })
   })
 
   await t.test('switch the scenario', async (t) => {
@@ -321,7 +376,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
       const other = await opened.context.newPage()
       await other.goto(`${origin.replace('127.0.0.1', 'sandbox')}/__admin/#/control`)
       t.equal(await other.evaluate('navigator.clipboard'), undefined)
-      await other.getByRole('button', { name: 'Resume' }).click()
+      await other.getByRole('button', { name: 'Play' }).click()
       const copy = other.getByRole('button', { name: 'Copy as curl' })
       const line = await copy.getAttribute('title')
       await copy.click()
@@ -354,13 +409,13 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await page.waitForURL(`${origin}/@worker-7/__admin/#/control`)
     const counts = async (base: string) => (await get(`${base}/__admin/client`)).body.counts
     t.equal((await counts('/@worker-7')).transactions, (await counts('')).transactions)
-    t.equal(await press(opened, 'Resume'), 'POST /@worker-7/__admin/clock/resume 200')
+    t.equal(await press(opened, 'Play'), 'POST /@worker-7/__admin/clock/resume The clock runs.')
     t.equal((await clock()).mode, 'frozen', 'the default client does not change')
-    const menu = page.locator('header summary')
+    const menu = page.locator('header .menu summary')
     await menu.focus()
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
-    const others = page.locator('header details').getByRole('link')
+    const others = page.locator('header .menu').getByRole('link')
     await others.filter({ hasText: 'worker-7' }).waitFor()
     await page.keyboard.press('Escape')
     await others.first().waitFor({ state: 'hidden' })

@@ -25,15 +25,16 @@ t.test('by keyboard alone', { skip: noBrowser }, async (t) => {
   }
 
   await t.test('a button that was pressed keeps the focus', async (t) => {
+    await page.locator('.coming > summary').click()
     await press('Advance')
     await see('clock/advance {"by":"1h"} 200')
     await focusIs('Advance')
     await pay()
-    await press('To the next timer')
+    await press('Next event')
     await page.locator('footer code').filter({ hasText: 'clock/next' }).waitFor()
     await post('/__admin/reset', {})
     await see('nothing scheduled')
-    await focusIs('To the next timer')
+    await focusIs('Next event')
     const before = (await get('/__admin/clock')).body
     await page.keyboard.press('Enter')
     await settle()
@@ -43,10 +44,10 @@ t.test('by keyboard alone', { skip: noBrowser }, async (t) => {
   await t.test('when a row is removed, its table gets the focus', async () => {
     await pay()
     const { timers } = (await get('/__admin/timers')).body
-    await page.getByRole('button', { name: `Cancel: ${timers[0].timer_id}` }).focus()
+    await page.getByRole('button', { name: `Run now: ${timers[0].timer_id}` }).focus()
     await page.keyboard.press('Enter')
     await page
-      .getByRole('button', { name: `Cancel: ${timers[0].timer_id}` })
+      .getByRole('button', { name: `Run now: ${timers[0].timer_id}` })
       .waitFor({ state: 'detached' })
     await focusIs('Timers')
   })

@@ -250,7 +250,7 @@ t.test('looks', { skip: noBrowser }, async (t) => {
     for (const selector of ['footer code', '.now time', 'header .chip'])
       t.equal(await isInSight(selector), true, selector)
     await opened.pay()
-    await show(opened, 'control')
+    await page.locator('.coming > summary').click()
     const cancel = page.getByRole('button', { name: /^Cancel/ }).first()
     const { x, width } = (await cancel.boundingBox())!
     t.ok(x + width <= 360)

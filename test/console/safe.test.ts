@@ -98,16 +98,16 @@ t.test('safe', { skip: noBrowser }, async (t) => {
     await dialog.getByLabel('Token').fill(adminToken)
     await page.keyboard.press('Enter')
     await page.getByText('live', { exact: true }).waitFor()
-    await see('Pending timers')
+    await page.getByRole('button', { name: 'Next event' }).waitFor()
     t.equal(await dialog.count(), 0)
-    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByRole('button', { name: 'Play' }).click()
     await see('real time')
     t.equal(
       await page.locator('footer').getByRole('button').getAttribute('title'),
       `curl -X POST '${origin}/__admin/clock/resume' -H "X-Admin-Token: $ADMIN_TOKEN"`,
     )
     await page.reload()
-    await see('Pending timers')
+    await page.getByRole('button', { name: 'Next event' }).waitFor()
     t.equal(await dialog.count(), 0, 'not asked again')
     t.notMatch(await page.evaluate<string>('JSON.stringify(localStorage)'), adminToken)
     const another = await context.newPage()
@@ -137,7 +137,7 @@ t.test('safe', { skip: noBrowser }, async (t) => {
     await dialog.getByLabel('Token').fill(adminToken)
     await page.keyboard.press('Enter')
     await page.getByText('live', { exact: true }).waitFor()
-    await see('Pending timers')
+    await page.getByRole('button', { name: 'Next event' }).waitFor()
     t.equal(await page.getByRole('alert').count(), 0)
     assertNoErrors(t)
   })
@@ -150,7 +150,7 @@ t.test('safe', { skip: noBrowser }, async (t) => {
         client: 'worker-1',
       })
       await page.locator('main').getByText('worker-1', { exact: true }).waitFor()
-      await page.getByRole('button', { name: 'Resume' }).click()
+      await page.getByRole('button', { name: 'Play' }).click()
       await see('real time')
       t.equal((await get('/@worker-1/__admin/clock')).body.mode, 'real')
       t.equal((await get('/__admin/clock')).body.mode, 'frozen')

@@ -115,7 +115,7 @@ t.test('the result of a webhook that is sent by hand', { skip: noBrowser }, asyn
   })
 
   await t.test('run the timer of an attempt now', async (t) => {
-    await go('control')
+    await page.locator('.coming > summary').click()
     const { timers } = (await get('/__admin/timers')).body
     const attempt = timers.find(({ kind }: { kind: string }) => kind === 'webhook.attempt')
     const { text, isRed } = await press(opened, `Run now: ${attempt.timer_id}`)

@@ -14,9 +14,9 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
   await pay({ remark: 'for the view', reference_id: 'view-1', amount: 123.5 })
   await advance('1s')
 
-  await t.test('control: the next timers', async () => {
-    await see('frozen: next timer')
-    await go('control')
+  await t.test('the coming events', async () => {
+    await see('next in 2s')
+    await page.locator('.coming > summary').click()
     const timers = page.getByRole('region', { name: 'Timers' })
     await timers.getByText('transaction.step').first().waitFor()
     await timers.getByText('SUCCESS').first().waitFor()

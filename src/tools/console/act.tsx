@@ -19,6 +19,7 @@ export function Act<Id extends CallId>({
   effectOf = effect === undefined ? undefined : () => ({ text: effect, isBad: false }),
   disabled = false,
   quiet = false,
+  isPressed,
   submit = false,
   name,
 }: {
@@ -34,6 +35,8 @@ export function Act<Id extends CallId>({
   disabled?: boolean
   /** Shows the call only as a tooltip and to screen readers, for lists with many similar buttons. */
   quiet?: boolean
+  /** Of a choice: whether it is the one in force. */
+  isPressed?: boolean
   /** The submit button of its form. */
   submit?: boolean
   /** What the button acts on, for users of screen readers. */
@@ -67,6 +70,7 @@ export function Act<Id extends CallId>({
         class={confirm ? 'danger' : ''}
         aria-disabled={isDisabled || undefined}
         aria-describedby={id}
+        aria-pressed={isPressed}
         aria-label={name === undefined ? undefined : `${label}: ${name}`}
         title={textOf(call)}
         onClick={() => {

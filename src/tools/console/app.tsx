@@ -11,16 +11,13 @@ import {
   textOf,
   watchCalls,
 } from './api.ts'
-import { useNow } from './clock.ts'
 import { Copy } from './copy.tsx'
-import { keepFocus, useVisibleTab } from './focus.ts'
-import { spanText, untilText } from './format.ts'
+import { keepFocus, useHeadHeight, useVisibleTab } from './focus.ts'
 import { useConnection } from './live.ts'
 import { type Route, useRoute, useScrollToTop, useWide } from './route.ts'
 import { GONE_TEXT } from './service.ts'
 import {
   AdminToken,
-  At,
   Theme,
   Times,
   useCallsSetting,
@@ -31,6 +28,7 @@ import { Chip, Problem } from './ui.tsx'
 import { useLoaded } from './use-data.ts'
 import { Assumptions } from './views/assumptions.tsx'
 import { ClientMenu } from './views/clients.tsx'
+import { ClockBar } from './views/clock-bar.tsx'
 import { Control } from './views/control.tsx'
 import { Deliveries, OneDelivery } from './views/deliveries.tsx'
 import { Explore } from './views/explore.tsx'
@@ -128,7 +126,7 @@ function View({
     case 'explore':
       return <Explore />
     case 'control':
-      return <Control client={client} reload={reload} />
+      return <Control client={client} />
     default:
       return (
         <p>
@@ -136,27 +134,6 @@ function View({
         </p>
       )
   }
-}
-
-function Now({ client }: { client: Client }) {
-  const { clock } = client
-  const now = useNow(clock)
-  const text = new Date(now).toISOString()
-  const isFrozen = clock.mode === 'frozen'
-  const next = clock.next_timer_at === null ? undefined : Date.parse(clock.next_timer_at) - now
-  return (
-    <div class="now">
-      <At at={text} />
-      <span class="hint">
-        {isFrozen ? 'frozen' : clock.speed === 1 ? 'real time' : `× ${clock.speed}`}
-        {next === undefined
-          ? ', nothing scheduled'
-          : isFrozen
-            ? `: next timer ${spanText(next)} ahead`
-            : `, next ${untilText(next)}`}
-      </span>
-    </div>
-  )
 }
 
 const resultText = ({ status, problem }: SentCall, areCallsShown: boolean) =>
@@ -243,6 +220,7 @@ export function App() {
   useEffect(() => keepFocus(document.body), [])
   useScrollToTop(route)
   useVisibleTab(route.view)
+  useHeadHeight()
   useSearchKey()
   const { waiting: armed } = useArmed()
   // Shows the effect of calls from this page, even if the stream has no event for them.
@@ -255,7 +233,7 @@ export function App() {
         </button>
         <header>
           <h1>payout-sandbox</h1>
-          {client && <Now client={client} />}
+          {client && <ClockBar client={client} reload={() => void reload()} />}
           <ClientMenu name={client?.name} />
           <span role="status" aria-live="polite">
             <Chip state={state} />

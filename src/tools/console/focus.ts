@@ -64,6 +64,18 @@ function showTab(line: Element) {
   line.scrollLeft += place.left - left - (width - place.width) / 2
 }
 
+/** Tells the styles how high the header is: its parts can be in several lines. */
+export function useHeadHeight() {
+  useEffect(() => {
+    const head = document.querySelector('header')!
+    const observer = new ResizeObserver(() =>
+      document.documentElement.style.setProperty('--head', `${head.offsetHeight}px`),
+    )
+    observer.observe(head)
+    return () => observer.disconnect()
+  }, [])
+}
+
 /** Keeps the link of the current view visible: at load, when the view changes, and when the line changes its size. */
 export function useVisibleTab(view: string) {
   useEffect(() => {

@@ -160,7 +160,10 @@ export function Axis({ all, clock }: { all: PaymentWithAll; clock: Clock }) {
   const marks = marksOf(all, now)
   const ticks = ticksOf(marks, now)
   const columnOf = (at: number) => ticks.findIndex((tick) => tick.at >= at) + 2
-  const lanes = [...new Set([CALLS, RESPONSES, DECIDED, STATUS, ...marks.map(({ lane }) => lane)])]
+  const used = marks.map(({ lane }) => lane)
+  const lanes = [...new Set([CALLS, RESPONSES, DECIDED, STATUS, ...used])].filter((lane) =>
+    used.includes(lane),
+  )
   const start = ticks[0]!.at
   const { day } = wallOf(new Date(start).toISOString())
   const timeOf = (at: number) => {

@@ -7,10 +7,8 @@ import { At } from '../settings.tsx'
 import { Card, Found, Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 import { Clients } from './clients.tsx'
-import { ClockControls } from './clock-controls.tsx'
 import { Rules } from './rule-form.tsx'
 import { Trigger } from './send.tsx'
-import { Timers } from './timers.tsx'
 
 function TriggerEvent() {
   const [event, setEvent] = useState<string>('transaction.success')
@@ -113,17 +111,15 @@ function Snapshots({ client, finds }: { client: Client } & Pick<Search, 'finds'>
 }
 
 /** The controls for the whole world of the client. */
-export function Control({ client, reload }: { client: Client; reload: () => void }) {
+export function Control({ client }: { client: Client }) {
   const search = useSearch()
   return (
     <>
       <h2>Control</h2>
       <div class="row">
-        <SearchField search={search} placeholder="timer, rule, snapshot or client" />
+        <SearchField search={search} placeholder="rule, snapshot or client" />
       </div>
       <div class="cards">
-        <ClockControls client={client} reload={reload} />
-        <Timers client={client} reload={reload} search={search} />
         <Rules finds={search.finds} />
         <TriggerEvent />
         <Reset client={client} />

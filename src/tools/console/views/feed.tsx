@@ -89,9 +89,9 @@ function useItems(filter: Filter) {
 }
 
 /** Keeps a value of one `key` while the pointer or the focus is in the list, which gets `props`. */
-export function useStill<T>(fresh: T, key = '') {
+export function useStill<T, Box extends HTMLElement = HTMLUListElement>(fresh: T, key = '') {
   const [held, setHeld] = useState<{ value: T; key: string }>()
-  const box = useRef<HTMLUListElement>(null)
+  const box = useRef<Box>(null)
   const hold = () => setHeld((before) => (before?.key === key ? before : { value: fresh, key }))
   function leave({ relatedTarget: to }: MouseEvent | FocusEvent) {
     const isIn = box.current?.contains(to as Node) || box.current?.matches(':hover, :focus-within')
@@ -104,7 +104,7 @@ export function useStill<T>(fresh: T, key = '') {
     onMouseLeave: leave,
     onFocusOut: leave,
   }
-  return { value: held?.key === key ? held.value : fresh, props }
+  return { value: held?.key === key ? held.value : fresh, props, release: () => setHeld(undefined) }
 }
 
 /** The feed of what happened. */

@@ -1,11 +1,11 @@
 import { Act } from '../act.tsx'
 import { type Client, callOf, type Timer } from '../api.ts'
 import { useNow } from '../clock.ts'
-import type { Search } from '../fields.tsx'
 import { untilText } from '../format.ts'
 import { At } from '../settings.tsx'
 import { Card, Problem, Scroll } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
+import { useStill } from './feed.tsx'
 import { RunTimer } from './send.tsx'
 
 const MAX_TIMERS = 20
@@ -36,17 +36,18 @@ function TimerText({ timer }: { timer: Timer }) {
   )
 }
 
-/** The pending timers that a search finds, soonest first. */
+/** The pending timers, soonest first. */
 export function Timers({
   client,
   reload,
-  search,
+  onGo,
 }: {
   client: Client
   reload: () => void
-  search: Search
+  /** Moves the clock to a timer. */
+  onGo: (at: string) => void
 }) {
-  const query = { limit: MAX_TIMERS, search: search.query }
+  const query = { limit: MAX_TIMERS }
   const {
     data,
     problem,
@@ -60,20 +61,24 @@ export function Timers({
     'request',
   ])
   const now = useNow(client.clock)
+  const {
+    value: timers,
+    props,
+    release,
+  } = useStill<Timer[] | undefined, HTMLTableElement>(data?.timers)
   const done = () => {
+    release()
     void reloadTimers()
     reload()
   }
-  const more = client.clock.pending_timers - (data?.timers.length ?? 0)
+  const more = client.clock.pending_timers - (timers?.length ?? 0)
   return (
     <Card title="Pending timers" wide>
       <Problem text={problem} />
-      {data?.timers.length === 0 && (
-        <p class="empty">{search.text === '' ? 'No pending timers' : 'No timer matches.'}</p>
-      )}
-      {data !== undefined && data.timers.length > 0 && (
+      {timers?.length === 0 && <p class="empty">No pending timers</p>}
+      {timers !== undefined && timers.length > 0 && (
         <Scroll label="Timers">
-          <table class="stack">
+          <table class="stack" {...props}>
             <thead>
               <tr>
                 <th scope="col">When</th>
@@ -83,7 +88,7 @@ export function Timers({
               </tr>
             </thead>
             <tbody>
-              {data.timers.map((timer) => (
+              {timers.map((timer) => (
                 <tr key={timer.timer_id}>
                   <td>{untilText(Date.parse(timer.at) - now)}</td>
                   <td>
@@ -95,10 +100,18 @@ export function Timers({
                   <td>
                     <span class="row tight">
                       <RunTimer timer={timer} onDone={done} />
+                      <button
+                        type="button"
+                        aria-label={`Go there: ${timer.timer_id}`}
+                        onClick={() => onGo(timer.at)}
+                      >
+                        Go there
+                      </button>
                       <Act
                         quiet
                         label="Cancel"
                         name={timer.timer_id}
+                        confirm="What it would do never happens."
                         call={callOf('deleteTimer', { params: { id: timer.timer_id } })}
                         onDone={done}
                       />
@@ -110,11 +123,7 @@ export function Timers({
           </table>
         </Scroll>
       )}
-      {data?.timers.length === MAX_TIMERS && more > 0 && (
-        <p class="hint">
-          {search.text === '' ? `and ${more} more` : `The first ${MAX_TIMERS} that match.`}
-        </p>
-      )}
+      {timers?.length === MAX_TIMERS && more > 0 && <p class="hint">and {more} more</p>}
     </Card>
   )
 }

@@ -1,0 +1,244 @@
+// The clock in the header of every view: its speed, its jumps, and what is to come.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Act } from '../act.tsx'
+import { type Client, callOf, read, send, type Timer } from '../api.ts'
+import { useNow } from '../clock.ts'
+import { Input } from '../fields.tsx'
+import { spanText, untilText } from '../format.ts'
+import { useConnection } from '../live.ts'
+import { At } from '../settings.tsx'
+import { useLoaded } from '../use-data.ts'
+import { type Counts, EffectOfJump } from './jump-effect.tsx'
+import { Timers } from './timers.tsx'
+
+const SPEEDS = [1, 60, 3_600]
+const HOUR = 3_600_000
+// A jump is made in parts, so that its progress shows and it can be stopped.
+const PARTS = 24
+// A shorter jump shows no progress, real ms.
+const SLOW_MS = 1_000
+
+/** A jump of the clock: how far it is, and how to stop it; when it has ended, the counts before and after. */
+type Jump =
+  | { isOver: false; share: number; stop: () => void }
+  | { isOver: true; byMs: number; before: Counts; after: Counts }
+
+/** An instant (ms), what the user typed, or the next timer. */
+type Target = number | { text: string } | 'next'
+// An instant starts with a year; a duration does not.
+const INSTANT = /^\d{4}-/
+
+function callTo(target: Target, from: number, share: number) {
+  if (target === 'next') return callOf('advanceClockToNext')
+  if (typeof target === 'number') {
+    const to = new Date(from + (target - from) * share).toISOString()
+    return callOf('advanceClock', { body: { to } })
+  }
+  const { text } = target
+  return callOf('advanceClock', { body: INSTANT.test(text) ? { to: text } : { by: text } })
+}
+
+const countsNow = () => read(callOf('readSummary'))
+
+/** Moves the clock to an instant, in parts, or by a target that the sandbox reads: to the next timer, or what the user typed. */
+async function jump(target: Target, show: (jump: Jump) => void): Promise<void> {
+  const from = Date.parse((await read(callOf('getClock'))).now)
+  const before = await countsNow()
+  let isStopped = false
+  const stop = () => {
+    isStopped = true
+  }
+  const parts = typeof target === 'number' ? PARTS : 1
+  for (let part = 1; part <= parts && !isStopped; part++) {
+    show({ isOver: false, share: (part - 1) / parts, stop })
+    await send(callTo(target, from, part / parts), 'Advance')
+  }
+  const after = await countsNow()
+  const byMs = Date.parse((await read(callOf('getClock'))).now) - from
+  show({ isOver: true, byMs, before, after })
+}
+
+const MARKS: Readonly<Record<string, string>> = {
+  SUCCESS: 'good',
+  success: 'good',
+  FAILED: 'bad',
+  failed: 'bad',
+}
+
+/** The coming events on a line; their distance from now is compressed. */
+function Rail({ timers, now }: { timers: readonly Timer[]; now: number }) {
+  const far = Math.max(...timers.map(({ at }) => Date.parse(at) - now), 1_000)
+  const placeOf = (at: string) =>
+    Math.round((92 * Math.log1p(Math.max(0, Date.parse(at) - now))) / Math.log1p(far)) + 4
+  return (
+    <svg class="rail" viewBox="0 0 200 24" aria-hidden="true">
+      <line x1="4" y1="12" x2="196" y2="12" />
+      <line class="now" x1="4" y1="3" x2="4" y2="21" />
+      {timers.map(({ timer_id, at, payload }) => (
+        <circle
+          key={timer_id}
+          class={MARKS[String(payload['status'])] ?? ''}
+          cx={placeOf(at) * 2}
+          cy="12"
+          r="4"
+        />
+      ))}
+    </svg>
+  )
+}
+
+/** What is to come: a rail that opens the list of timers, and a field for any other jump. */
+function Coming({ client, reload, go }: ClockProps & { go: (target: Target) => void }) {
+  const now = useNow(client.clock)
+  const [text, setText] = useState('1h')
+  const { data } = useLoaded(callOf('listTimers', { query: { limit: 12 } }), [
+    'timer',
+    'change',
+    'delivery',
+    'clock',
+    'scenario',
+  ])
+  const box = useRef<HTMLDetailsElement>(null)
+  const [isOpen, setOpen] = useState(false)
+  useEffect(() => {
+    const close = () => box.current?.removeAttribute('open')
+    addEventListener('hashchange', close)
+    return () => removeEventListener('hashchange', close)
+  }, [])
+  const { next_timer_at: next, pending_timers: count } = client.clock
+  return (
+    <details
+      class="coming"
+      ref={box}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+      onKeyDown={({ key }) => {
+        if (key !== 'Escape') return
+        box.current!.open = false
+        box.current!.querySelector('summary')!.focus()
+      }}
+    >
+      <summary>
+        <span class="visually-hidden">Coming: </span>
+        <Rail timers={data?.timers ?? []} now={now} />
+        <span class="hint">
+          {next === null ? 'nothing scheduled' : `next ${untilText(Date.parse(next) - now)}`}
+          {count > 1 && `, ${count} coming`}
+        </span>
+      </summary>
+      {isOpen && (
+        <div class="panel">
+          <form
+            class="row"
+            onSubmit={(event) => {
+              event.preventDefault()
+              go({ text })
+            }}
+          >
+            <Input label="Duration or instant" value={text} onInput={setText} />
+            <button type="submit">Advance</button>
+          </form>
+          <Timers client={client} reload={reload} onGo={(at) => go(Date.parse(at))} />
+        </div>
+      )}
+    </details>
+  )
+}
+
+type ClockProps = { client: Client; reload: () => void }
+
+export function ClockBar({ client, reload }: ClockProps) {
+  const { mode, speed, next_timer_at } = client.clock
+  const now = useNow(client.clock)
+  const isLost = useConnection() === 'lost'
+  const [jumped, setJump] = useState<Jump>()
+  const [isSlow, setSlow] = useState(false)
+  const isJumping = jumped?.isOver === false
+  useEffect(() => {
+    setSlow(false)
+    if (!isJumping) return
+    const timer = setTimeout(() => setSlow(true), SLOW_MS)
+    return () => clearTimeout(timer)
+  }, [isJumping])
+  const go = (target: Target) =>
+    void jump(target, setJump)
+      // The line of the last call shows the error.
+      .catch(() => setJump(undefined))
+      .finally(reload)
+  const jumpButton = (label: string, targetOf: () => Target, isOff = false) => (
+    <button
+      type="button"
+      aria-disabled={isJumping || isOff || undefined}
+      onClick={() => {
+        if (!isJumping && !isOff) go(targetOf())
+      }}
+    >
+      {label}
+    </button>
+  )
+  const isFrozen = mode === 'frozen'
+  return (
+    <>
+      <div class="now">
+        <At at={new Date(now).toISOString()} />
+        <span class="hint">
+          {isLost
+            ? 'the last known time'
+            : isFrozen
+              ? 'frozen'
+              : speed === 1
+                ? 'real time'
+                : `× ${speed}`}
+        </span>
+      </div>
+      <section class="clock" aria-label="Clock">
+        {isFrozen ? (
+          <Act
+            quiet
+            label="Play"
+            call={callOf('resumeClock')}
+            effect="The clock runs."
+            onDone={reload}
+          />
+        ) : (
+          <Act
+            quiet
+            label="Pause"
+            call={callOf('freezeClock')}
+            effect="The clock stands still."
+            onDone={reload}
+          />
+        )}
+        <span class="speeds">
+          {SPEEDS.map((factor) => (
+            <Act
+              key={factor}
+              quiet
+              label={`×${factor}`}
+              isPressed={!isFrozen && speed === factor}
+              call={callOf('setClockSpeed', { body: { factor } })}
+              effect={
+                factor === 1
+                  ? 'The clock runs in real time.'
+                  : `A second is ${spanText(factor * 1_000)} for this client.`
+              }
+              onDone={reload}
+            />
+          ))}
+        </span>
+        {jumpButton('+1 h', () => now + HOUR)}
+        {jumpButton('+1 day', () => now + 24 * HOUR)}
+        {jumpButton('Next event', () => 'next', next_timer_at === null)}
+        <Coming client={client} reload={reload} go={go} />
+      </section>
+      {isSlow && jumped?.isOver === false && (
+        <div class="jump" role="status">
+          <progress value={jumped.share} aria-label="Progress of the jump" />
+          <button type="button" onClick={jumped.stop}>
+            Stop here
+          </button>
+        </div>
+      )}
+      {jumped?.isOver && <EffectOfJump {...jumped} onClose={() => setJump(undefined)} />}
+    </>
+  )
+}
