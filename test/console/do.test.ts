@@ -264,6 +264,19 @@ t.test('search, filter, and explore', { skip: noBrowser }, async (t) => {
     await rowsAre('Payments', 1)
   })
 
+  await t.test('payments in another order, counted', async () => {
+    await go('payments')
+    const { total } = (await get('/__admin/transactions')).body
+    await see(`${total} payments`)
+    const first = page.getByRole('table', { name: 'Payments' }).getByRole('row').nth(1)
+    await page.getByLabel('Order').selectOption('Largest first')
+    const [{ reference_id: reference, payer }] = (await get('/__admin/transactions?sort=largest'))
+      .body.transactions
+    await first.getByText(reference).waitFor()
+    await first.getByText(payer).waitFor()
+    await opened.until(`location.hash === '#/payments?sort=largest'`)
+  })
+
   await t.test('the filters of the lists are in the URL too', async () => {
     await go('users?kyc=pending')
     await rowsAre('Users', (await get('/__admin/users?kyc=pending')).body.total)

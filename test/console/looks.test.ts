@@ -20,7 +20,6 @@ const ALIKE = [
 
 type Violation = { id: string; impact: string; html: string }
 type AxeResult = { violations: Violation[]; passes: number }
-const isSerious = ({ impact }: Violation) => ['serious', 'critical'].includes(impact)
 
 /** Checks the page with axe, all of it or only its colours. */
 const axeRun = (onlyColours = false) => `(() => {
@@ -130,7 +129,7 @@ t.test('looks', { skip: noBrowser }, async (t) => {
         await page.emulateMedia({ colorScheme })
         const found = await page.evaluate<AxeResult>(axeRun(colorScheme === 'dark'))
         passes[colorScheme] += found.passes
-        for (const { id, html } of found.violations.filter(isSerious))
+        for (const { id, html } of found.violations)
           serious.push(`${view}, ${colorScheme}: ${id} ${html}`)
       }
       for (const view of views) {
@@ -148,7 +147,7 @@ t.test('looks', { skip: noBrowser }, async (t) => {
         'nothing is loaded from other hosts',
       )
       t.same(wide, [], 'on a phone nothing is wider than the screen')
-      t.same(serious, [], 'an accessibility check finds nothing serious')
+      t.same(serious, [], 'an accessibility check finds nothing')
       t.ok(passes.light > 10 * views.length && passes.dark === views.length, 'it checks something')
     },
   )
@@ -169,7 +168,7 @@ t.test('looks', { skip: noBrowser }, async (t) => {
     for (const name of ['idempotency_key', 'rate_limit'])
       await page.locator('summary', { hasText: name }).click()
     const { violations } = await page.evaluate<AxeResult>(axeRun())
-    t.same(violations.filter(isSerious), [])
+    t.same(violations, [])
   })
 
   await t.test('an accessibility check of open forms, which fit on a phone', async (t) => {
@@ -182,7 +181,7 @@ t.test('looks', { skip: noBrowser }, async (t) => {
       t.equal(await page.evaluate('document.documentElement.scrollWidth'), PHONE.width, view)
       await page.setViewportSize(SCREEN)
       const { violations } = await page.evaluate<AxeResult>(axeRun())
-      t.same(violations.filter(isSerious), [], view)
+      t.same(violations, [], view)
     }
   })
 
@@ -212,7 +211,11 @@ t.test('looks', { skip: noBrowser }, async (t) => {
     await show(opened, 'payments')
     const row = page.getByRole('table', { name: 'Payments' }).getByRole('row').nth(1)
     await row.getByText('₹100.93').waitFor()
-    t.equal(await row.getByText('debit').isVisible(), false, 'minor columns are hidden')
+    t.equal(
+      await row.getByText('asha.nair@example.com').isVisible(),
+      false,
+      'minor columns are hidden',
+    )
     t.equal(await row.getByText('2026-01-01').isVisible(), true)
     await page.getByRole('link', { name: 'Control' }).click()
     await page.getByRole('button', { name: 'Push the rule' }).waitFor()

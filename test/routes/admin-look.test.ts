@@ -31,7 +31,7 @@ t.test('a payment comes in both views, with its events and what is still to come
   const list = (await get('/__admin/transactions?limit=1')).body
   const { transaction, deliveries, timers } = (await get(`/__admin/transactions/${id}`)).body
   t.strictSame(list.transactions, [transaction])
-  const { history, failure, outcome, ...seen } = transaction
+  const { history, failure, outcome, payer: _payer, ...seen } = transaction
   t.same([failure, outcome], [null, 'in_flight'])
   t.strictSame(seen, (await get(`/v1/transaction/${id}`)).body.data[0])
   const records = (await get('/v1/transaction/history', { authorization: 'Bearer sbx_test_token' }))
@@ -105,6 +105,17 @@ t.test('lists are searched by all words, and paged', async (t) => {
   t.equal((await list('transactions?search=searched-2%202.00')).total, 1)
   t.equal((await list('transactions?search=searched-2%203.00')).total, 0)
   t.equal((await get('/__admin/transactions?status=success')).status, 400)
+  const inOrder = async (sort: string) =>
+    (await get(`/__admin/transactions?limit=100&sort=${sort}`)).body.transactions
+  const [newest, oldest, largest] = [
+    await inOrder('newest'),
+    await inOrder('oldest'),
+    await inOrder('largest'),
+  ]
+  t.strictSame(oldest.at(0).transaction_id, newest.at(-1).transaction_id)
+  t.ok(Number(largest[0].amount) > Number(largest[1].amount))
+  t.match(largest[0].payer, /@example/)
+  t.equal((await get('/__admin/transactions?sort=smallest')).status, 400)
   const deliveries = await list('webhooks/deliveries?search=searched-2')
   t.equal(deliveries.total, 3)
   t.match(deliveries.deliveries[0], { amount: '2.00', reference_id: 'searched-2' })

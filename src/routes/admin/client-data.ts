@@ -39,6 +39,7 @@ const UserQuery = searchQuery(50).extend({
 })
 const PaymentQuery = searchQuery(50).extend({
   status: PaymentStatus.optional(),
+  sort: z.enum(['newest', 'oldest', 'largest']).default('newest'),
   outcome: z
     .enum([...PaymentOutcome.options, 'any'])
     .optional()
@@ -52,6 +53,7 @@ const MAX_EVENTS = 100
 /** A payment in both views, and why it failed, which the reading of `history_metadata` may hide there. */
 const Payment = Transaction.extend({
   history: HistoryRecord,
+  payer: z.string().nullable().describe('Their e-mail.'),
   failure: PaymentFailure.nullable(),
   outcome: PaymentOutcome,
 }).meta({ id: 'Payment' })
@@ -63,8 +65,12 @@ const UserWithAll = User.extend({
 type PaymentEntry = ReturnType<World['payments']['get']>
 type UserEntry = ReturnType<World['users']['get']>
 
-const paymentResponse = ({ views }: World, entry: PaymentEntry): z.input<typeof Payment> => ({
+const paymentResponse = (
+  { views, tables: { tables } }: World,
+  entry: PaymentEntry,
+): z.input<typeof Payment> => ({
   ...views.payment(entry),
+  payer: tables.users.get(entry.row.from_user_id)?.email ?? null,
   failure: entry.row.failure,
   outcome: outcomeOf(entry.row),
 })
@@ -83,15 +89,17 @@ const hasStatus = (found: readonly string[], wanted: string | undefined): boolea
   wanted === undefined ||
   (wanted === 'none' ? found.length === 0 : found.some((one) => wanted === 'any' || one === wanted))
 
-/** One page of the rows that a query finds, newest first; without a filter it reads only the rows of the page. */
+/** One page of the rows that a query finds, newest first or in another order; without them it reads only the rows of the page. */
 function pageOfFound<R>(
   table: Table<R>,
   query: ListQuery,
   isFound: ((row: R) => boolean) | undefined,
+  compare?: (a: Entry<R>, b: Entry<R>) => number,
 ): { total: number; entries: Entry<R>[] } {
   const list = (page: ListQuery) => listPage(table, 'all', 'all', page, 'newest')
-  if (!isFound) return list(query)
-  const found = list(WHOLE_LIST).entries.filter(({ row }) => isFound(row))
+  if (!isFound && !compare) return list(query)
+  const found = list(WHOLE_LIST).entries.filter(({ row }) => isFound?.(row) ?? true)
+  if (compare) found.sort(compare)
   const from = (query.page - 1) * query.limit
   return { total: found.length, entries: found.slice(from, from + query.limit) }
 }
@@ -99,6 +107,12 @@ function pageOfFound<R>(
 // One template: a search reads every payment.
 const textOfPayment = (row: PaymentEntry['row']): string =>
   `${row.reference_id ?? row.client_transaction_id} ${rupeesOf(row.paise)} ${row.status} ${row.transaction_type} ${row.account_name} ${row.remark} ${row.utr ?? ''} ${row.failure?.reason ?? ''} ${row.transaction_id}`
+
+const ORDERS = {
+  newest: undefined,
+  oldest: (a: PaymentEntry, b: PaymentEntry) => a.row.created_at.localeCompare(b.row.created_at),
+  largest: (a: PaymentEntry, b: PaymentEntry) => b.row.paise - a.row.paise,
+}
 
 /** Who decided what happens to a payment. */
 const DecidedBy = z
@@ -239,7 +253,7 @@ export const dataCalls = [
   }),
   adminCall({
     id: 'readTransactions',
-    summary: 'List payments in both views, newest first; search, and filter by status or outcome',
+    summary: 'List payments in both views; search, sort, and filter by status or outcome',
     query: PaymentQuery,
     response: z
       .strictObject({
@@ -259,6 +273,7 @@ export const dataCalls = [
         world.tables.tables.payments,
         query,
         status || outcome || test ? isFound : undefined,
+        ORDERS[query.sort],
       )
       return {
         ...pageOf(query, total),

@@ -46,6 +46,9 @@ export function zoneName(at: string, zone: Zone, place?: string): string {
   return format.formatToParts(Date.parse(at)).find(({ type }) => type === 'timeZoneName')!.value
 }
 
+/** A count as people in India read it: `10,424`. */
+export const countText = (count: number): string => count.toLocaleString('en-IN')
+
 const UNITS = [
   [86_400_000, 'd'],
   [3_600_000, 'h'],

@@ -150,6 +150,15 @@ export const Found = ({
     </p>
   )
 
+/** Rows to come. They appear only after a moment, so that a fast response shows nothing else before. */
+export const Loading = () => (
+  <div class="skeleton" role="status" aria-label="Loading">
+    {Array.from({ length: 8 }, (_, i) => (
+      <span key={i} />
+    ))}
+  </div>
+)
+
 /** The error of a read; nothing if there is none. */
 export const Problem = ({ text }: { text: string | undefined }) =>
   text === undefined ? null : (

@@ -4,7 +4,7 @@ import { Choice, SearchField, useSearch } from '../fields.tsx'
 import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
 import { At } from '../settings.tsx'
-import { Card, Chip, Facts, HttpStatus, Problem, paymentText, Text } from '../ui.tsx'
+import { Card, Chip, Facts, HttpStatus, Loading, Problem, paymentText, Text } from '../ui.tsx'
 import { useLoaded, usePages } from '../use-data.ts'
 import { deliveryText } from './delivery-words.ts'
 import { Redeliver } from './send.tsx'
@@ -84,6 +84,7 @@ export function Deliveries({ client, reload }: { client: Client; reload: () => v
         <Choice label="Event" value={event} values={[['', 'any'], ...EVENTS]} onChange={setEvent} />
       </div>
       <Problem text={problem} />
+      {total === undefined && problem === undefined && <Loading />}
       {total !== undefined && (
         <Rows
           label="Deliveries"

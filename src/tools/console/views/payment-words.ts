@@ -16,13 +16,6 @@ const STATUS_WORDS: Readonly<Record<string, string>> = {
 /** The name that a rule has for people: without what the log puts before those that were pushed. */
 export const ruleText = (rule: string) => rule.replace(/^rule:\w+: (trouble: )?/, '')
 
-/** Whether a payment failed after its success. */
-export const hasComeBack = ({
-  transaction,
-  steps,
-}: Pick<PaymentWithAll, 'transaction' | 'steps'>) =>
-  transaction.history.status === 'FAILED' && steps.some(({ status }) => status === 'SUCCESS')
-
 /** What became of the payment, and what its next step is. */
 export function outcomeText(all: PaymentWithAll, now: number): string {
   const { transaction: payment, timers } = all
@@ -33,7 +26,7 @@ export function outcomeText(all: PaymentWithAll, now: number): string {
   const word = next && String(next.payload['status'])
   if (history.status === 'FAILED') {
     const why = failure === null ? '.' : `: ${failure.description}`
-    return `${who} ${hasComeBack(all) ? 'came back' : 'failed'}${why}`
+    return `${who} ${payment.outcome === 'came_back' ? 'came back' : 'failed'}${why}`
   }
   const is = `${who} ${STATUS_WORDS[history.status] ?? history.status}.`
   if (next)

@@ -8,7 +8,7 @@ import { Card, Chip, Facts, Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 import { Axis } from './axis.tsx'
 import { PaymentForm } from './make-payment.tsx'
-import { hasComeBack, outcomeText, ruleText, toldText, webhookText } from './payment-words.ts'
+import { outcomeText, ruleText, toldText, webhookText } from './payment-words.ts'
 import { Redeliver, Trigger } from './send.tsx'
 
 const STATUSES = ['PROCESSING', 'SUCCESS', 'FAILED'] as const
@@ -139,7 +139,13 @@ export function OnePayment({ id, clock }: { id: string; clock: Clock }) {
       {data && (
         <h2>
           {outcomeText(data, now)}{' '}
-          <Chip state={hasComeBack(data) ? 'came back' : data.transaction.history.status} />
+          <Chip
+            state={
+              data.transaction.outcome === 'came_back'
+                ? 'came back'
+                : data.transaction.history.status
+            }
+          />
         </h2>
       )}
       <Problem text={problem} />

@@ -1,10 +1,10 @@
 import type { Payment } from '../api.ts'
 import { Choice, SearchField, useSearch } from '../fields.tsx'
-import { rupeesText } from '../format.ts'
+import { countText, rupeesText } from '../format.ts'
 import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
 import { At } from '../settings.tsx'
-import { Chip, Problem } from '../ui.tsx'
+import { Chip, Loading, Problem } from '../ui.tsx'
 import { usePages } from '../use-data.ts'
 import { MakePayment } from './make-payment.tsx'
 
@@ -16,9 +16,15 @@ const COLUMNS: readonly Column<Payment>[] = [
     end: true,
     show: ({ amount, currency_code }) => rupeesText(amount, currency_code),
   },
-  { title: 'Status', width: '7.5rem', show: ({ history }) => <Chip state={history.status} /> },
+  {
+    title: 'Status',
+    width: '7.5rem',
+    show: ({ history, outcome }) => (
+      <Chip state={outcome === 'came_back' ? 'came back' : history.status} />
+    ),
+  },
+  { title: 'From', width: 'minmax(0, 3fr)', minor: true, show: ({ payer }) => payer ?? '–' },
   { title: 'To', width: 'minmax(0, 3fr)', show: ({ history }) => history.account_holder_name },
-  { title: 'Type', width: '4rem', minor: true, show: ({ transaction_type }) => transaction_type },
   {
     title: 'Reference',
     width: 'minmax(0, 2fr)',
@@ -41,15 +47,22 @@ export const OUTCOMES = {
   failed: 'Failed',
   came_back: 'Came back',
 } as const
+const SORTS = { oldest: 'Oldest first', largest: 'Largest first' } as const
 const hrefOf = ({ transaction_id }: Payment) => `#/payments/${transaction_id}`
 
 export function Payments() {
   const search = useSearch()
   const [status, setStatus] = useUrlField('status', STATUSES)
   const [outcome, setOutcome] = useUrlField('outcome', Object.keys(OUTCOMES))
+  const [sort, setSort] = useUrlField('sort', Object.keys(SORTS))
   const { total, problem, at, want } = usePages(
     'readTransactions',
-    { search: search.query, status: status || undefined, outcome: outcome || undefined },
+    {
+      search: search.query,
+      status: status || undefined,
+      outcome: outcome || undefined,
+      sort: sort || undefined,
+    },
     (page) => page.transactions,
     ['change'],
   )
@@ -71,8 +84,20 @@ export function Payments() {
           values={[['', 'any'], ...Object.entries(OUTCOMES)]}
           onChange={setOutcome}
         />
+        <Choice
+          label="Order"
+          value={sort}
+          values={[['', 'Newest first'], ...Object.entries(SORTS)]}
+          onChange={setSort}
+        />
       </div>
       <Problem text={problem} />
+      {total === undefined && problem === undefined && <Loading />}
+      {total !== undefined && (
+        <p class="hint" aria-live="polite">
+          {countText(total)} payments
+        </p>
+      )}
       {total !== undefined && (
         <Rows
           label="Payments"

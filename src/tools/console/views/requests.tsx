@@ -7,7 +7,7 @@ import { listen } from '../live.ts'
 import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, listRows, Rows } from '../rows.tsx'
 import { At } from '../settings.tsx'
-import { Card, Facts, HttpStatus, Problem, paymentText, Text } from '../ui.tsx'
+import { Card, Facts, HttpStatus, Loading, Problem, paymentText, Text } from '../ui.tsx'
 import { useEvents, useLoaded } from '../use-data.ts'
 import { Made, RuleOfRequest } from './request-links.tsx'
 
@@ -162,6 +162,7 @@ export function Requests({ waiting }: { waiting: number }) {
         />
       </div>
       <Problem text={problem} />
+      {!found && problem === undefined && <Loading />}
       {found && (
         <>
           <p class="hint" aria-live="polite">

@@ -4,7 +4,7 @@ import { Choice, SearchField, useSearch } from '../fields.tsx'
 import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
 import { At } from '../settings.tsx'
-import { Card, Chip, Facts, Heads, Problem, Scroll } from '../ui.tsx'
+import { Card, Chip, Facts, Heads, Loading, Problem, Scroll } from '../ui.tsx'
 import { useLoaded, usePages } from '../use-data.ts'
 import { AddAccount, MakeUser, SubmitKyc } from './make.tsx'
 
@@ -59,6 +59,7 @@ export function Users({ count }: { count: number }) {
         <Choice label="KYC" value={kyc} values={[['', 'any'], ...KYC_STATUSES]} onChange={setKyc} />
       </div>
       <Problem text={problem} />
+      {total === undefined && problem === undefined && <Loading />}
       {total !== undefined && (
         <Rows
           label="Users"
