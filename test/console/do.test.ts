@@ -270,9 +270,9 @@ t.test('search, filter, and explore', { skip: noBrowser }, async (t) => {
     await see(`${total} payments`)
     const first = page.getByRole('table', { name: 'Payments' }).getByRole('row').nth(1)
     await page.getByLabel('Order').selectOption('Largest first')
-    const [{ reference_id: reference, payer }] = (await get('/__admin/transactions?sort=largest'))
-      .body.transactions
-    await first.getByText(reference).waitFor()
+    const [{ transaction_id: id, payer }] = (await get('/__admin/transactions?sort=largest')).body
+      .transactions
+    await first.locator(`a[href="#/payments/${id}"]`).waitFor()
     await first.getByText(payer).waitFor()
     await opened.until(`location.hash === '#/payments?sort=largest'`)
   })
