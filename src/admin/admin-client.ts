@@ -152,6 +152,8 @@ function createWorldMethods(options: AdminClientOptions) {
 
     /** A summary of this client: its clock, its scenario and its numbers of rows. */
     client: () => call('readClient'),
+    /** What happened to its payouts, webhooks and calls. */
+    summary: withQuery('readSummary'),
 
     /** Users, read without calling the service: no rule counts the call, and the request log does not contain it. */
     users: {

@@ -59,9 +59,9 @@ t.test('a new sandbox with a token, or without users', { skip: noBrowser }, asyn
 
 t.test('what happened', { skip: noBrowser }, async (t) => {
   const opened = await openConsole(t, await openBrowser(t))
-  const { page, get, post, put, pay, go, see, advance, origin, until, assertNoErrors } = opened
-  const url = `${origin}/__admin/webhooks/inbox`
-  await post('/v1/clientWebhook', { url, webhook_secret: 'a-secret-of-the-test' })
+  const { page, get, put, pay, go, see, advance, until, assertNoErrors } = opened
+  await page.getByRole('button', { name: 'Use the inbox' }).click()
+  await page.getByText('None is set').waitFor({ state: 'detached' })
   await put('/__admin/scenario', { definition: DEFINITION })
   for (const amount of [250, 8200, 78400, 9520]) await pay({ amount })
   await pay({ amount: 60, to_user_id: ASHA })

@@ -338,6 +338,7 @@ export function createDeck(seed: number, receiver: string) {
     [1, () => admin('POST', '/requests/verify', { match: pick(MATCHES), at_least: int(3) })],
     [2, wait],
     [1, () => admin('GET', '/client')],
+    [1, () => admin('GET', '/summary')],
     [1, () => admin('GET', '/users?limit=5')],
     [1, () => admin('GET', `/users/${user()}`)],
     [1, () => admin('GET', '/transactions?limit=5')],

@@ -85,8 +85,19 @@ t.test('live-demo: two minutes at speed 60 have something of everything', async 
     for (const state of ['PROCESSING', 'SUCCESS', 'FAILED']) t.ok(states.has(state), state)
   })
 
+  await t.test('an outage of eight minutes hits calls, and ends', async (t) => {
+    for (const [by, status] of [
+      ['9m', 200],
+      ['2m', 503],
+      ['8m', 200],
+    ] as const) {
+      await box.advance(by)
+      t.equal((await box.pay()).status, status, by)
+    }
+  })
+
   await t.test('after two hours', async (t) => {
-    await box.advance('110m')
+    await box.advance('91m')
     t.ok((await usersNow()) >= before.users + 6)
     const made = await newPayments()
     const sizes = new Set(made.map(({ amount }) => amount))
@@ -98,6 +109,7 @@ t.test('live-demo: two minutes at speed 60 have something of everything', async 
     const reasons = new Set(made.map(({ failure }) => failure?.reason).filter(Boolean))
     t.same([...reasons].sort(), [
       'bank_account_closed',
+      'beneficiary_bank_offline',
       'beneficiary_bank_rejected',
       'npci_beneficiary_timeout',
       'transaction_limit_exceeded',

@@ -88,7 +88,7 @@ function View({
   }, [view, client.name])
   switch (view) {
     case 'overview':
-      return <Overview client={client} />
+      return <Overview client={client} reload={reload} />
     case 'users':
       return id === undefined ? <Users count={client.counts.users} /> : <OneUser id={id} />
     case 'payments':

@@ -1,5 +1,5 @@
 import { EVENTS } from '../../../scenarios/operations-and-events.ts'
-import { type Attempt, type Client, type Clock, callOf, type Delivery } from '../api.ts'
+import { type Attempt, type Clock, callOf, type Delivery, type WithClient } from '../api.ts'
 import { Choice, SearchField, useSearch } from '../fields.tsx'
 import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
@@ -55,7 +55,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
 const hrefOf = ({ delivery_id }: Delivery) => `#/deliveries/${delivery_id}`
 const STATES = ['pending', 'delivered', 'failed', 'dropped', 'cancelled', 'recorded']
 
-export function Deliveries({ client, reload }: { client: Client; reload: () => void }) {
+export function Deliveries({ client, reload }: WithClient) {
   const search = useSearch()
   const [status, setStatus] = useUrlField('status', STATES)
   const [event, setEvent] = useUrlField('event')

@@ -1,4 +1,4 @@
-import { type Client, callOf, type Response } from '../api.ts'
+import { callOf, type Response, type WithClient } from '../api.ts'
 import { rupeesText, spanText } from '../format.ts'
 import { At } from '../settings.tsx'
 import { Card, Facts, Problem } from '../ui.tsx'
@@ -7,11 +7,13 @@ import { Feed, PACE_MS, useStill, wordsOf } from './feed.tsx'
 import { OUTCOMES } from './payments.tsx'
 import { waitingText } from './requests.tsx'
 import { Start } from './start.tsx'
+import { UseInbox } from './webhook.tsx'
 
 type Summary = Response<'readSummary'>
 type Series = NonNullable<Summary['series']>
 
 const TONES = { settled: 'good', in_flight: 'open', failed: 'bad', came_back: 'came' } as const
+const KINDS = ['change', 'delivery', 'timer', 'request', 'clock'] as const
 const OUTCOME_NAMES = Object.keys(OUTCOMES) as (keyof typeof OUTCOMES)[]
 const toneOf = (tone: string) => ({ '--tone': `var(--${tone})` })
 
@@ -91,9 +93,14 @@ function Stuck({ stuck, now }: { stuck: Summary['stuck']; now: string }) {
   )
 }
 
-const YourWebhook = ({ url, counts }: { url: string | null; counts: Summary['deliveries'] }) => (
+const YourWebhook = ({ counts, ...of }: WithClient & { counts: Summary['deliveries'] }) => (
   <Card title="Your webhook">
-    {url === null && <p>None is set, so events are recorded, not sent.</p>}
+    {of.client.webhook_url === null && (
+      <>
+        <p>None is set, so events are recorded, not sent.</p>
+        <UseInbox {...of} />
+      </>
+    )}
     <Facts
       facts={[
         ['At the first try', counts.first_attempt],
@@ -103,7 +110,7 @@ const YourWebhook = ({ url, counts }: { url: string | null; counts: Summary['del
         ['Not sent', counts.not_sent],
       ]}
     />
-    <a href="#/deliveries">{url === null ? 'Set a webhook' : 'Deliveries'}</a>
+    <a href="#/deliveries">Deliveries</a>
   </Card>
 )
 
@@ -125,12 +132,8 @@ const YourCalls = ({ waiting, counts }: { waiting: number; counts: Summary['call
 const percentText = (share: number) => `${(Math.floor(share * 1_000) / 10).toFixed(1)} %`
 
 /** The money, the webhooks and the calls of the client; for a new sandbox, how to begin. */
-export function Overview({ client }: { client: Client }) {
-  const { data, problem } = useLoaded(
-    callOf('readSummary'),
-    ['change', 'delivery', 'timer', 'request', 'clock'],
-    PACE_MS,
-  )
+export function Overview({ client, reload }: WithClient) {
+  const { data, problem } = useLoaded(callOf('readSummary'), KINDS, PACE_MS)
   if (!data) return <Problem text={problem} />
   const { success_rate: rate, median_to_success_ms: median, series, stuck } = data
   return (
@@ -165,7 +168,7 @@ export function Overview({ client }: { client: Client }) {
         )}
         <div>
           {series && <Stuck stuck={stuck} now={client.clock.now} />}
-          <YourWebhook url={client.webhook_url} counts={data.deliveries} />
+          <YourWebhook client={client} reload={reload} counts={data.deliveries} />
           <YourCalls waiting={client.counts.waiting} counts={data.calls} />
         </div>
       </div>

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Act } from '../act.tsx'
-import { BASE, type Client, callOf } from '../api.ts'
+import { BASE, type Client, callOf, type WithClient } from '../api.ts'
 import { Fold, Form, Input, useFields } from '../fields.tsx'
 import { serviceCall } from '../service.ts'
 import { AccessToken } from './make.tsx'
@@ -33,10 +33,8 @@ function Receiver({ url }: { url: string | null }) {
 const webhookCall = ({ webhook_url: old }: Client, url: string, secret: string) =>
   serviceCall(old === null ? 'createWebhook' : 'updateWebhook', { url, webhook_secret: secret })
 
-type WithClient = { client: Client; reload: () => void }
-
 /** Registers the built-in inbox with one click. */
-function UseInbox({ client, reload }: WithClient) {
+export function UseInbox({ client, reload }: WithClient) {
   const [secret] = useState(newSecret)
   return (
     <Act
