@@ -13,7 +13,7 @@ export type TimelineActionDeps = WorldContext & { payouts: Payouts }
 /** An action on the resources of the world. The others change scenario, rules or all data. */
 export type ResourceAction = Exclude<
   TimelineAction,
-  { use: string } | { rule: unknown } | { reset: true }
+  { use: string } | { rule: unknown } | { reset: true } | { set_webhook: string }
 >
 type Simulate = Extract<TimelineAction, { simulate: unknown }>['simulate']
 

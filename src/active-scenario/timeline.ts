@@ -18,6 +18,8 @@ export type TimelineDeps = TimelineActionDeps & {
   scenarios: Scenarios
   /** Resets the client to the fixtures and the start scenario. */
   reset: () => void
+  /** Registers the built-in inbox, if there is no webhook. */
+  useInbox: () => void
   warn: (message: string) => void
   info: (message: string) => void
 }
@@ -175,12 +177,13 @@ export class Timeline {
   }
 
   #run(entry: StoredTimelineEntry) {
-    const { scenarios, reset } = this.#deps
+    const { scenarios, reset, useInbox } = this.#deps
     const { do: action } = entry
     if ('use' in action && this.#isImposed(entry)) this.#endImposed(action.use)
     else if ('use' in action) this.activate(() => scenarios.use(action.use))
     else if ('rule' in action) scenarios.push(action.rule)
     else if ('reset' in action) reset()
+    else if ('set_webhook' in action) useInbox()
     else this.#actions.run(action)
   }
 

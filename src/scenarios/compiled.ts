@@ -158,6 +158,7 @@ export const TIMELINE_ACTIONS = {
   credit: z.strictObject({ credit: TimelinePayment }),
   payout: z.strictObject({ payout: TimelinePayment }),
   create_users: z.strictObject({ create_users: z.int().min(1).max(MAX_CREATED_USERS) }),
+  set_webhook: z.strictObject({ set_webhook: z.literal('inbox') }),
   use: z.strictObject({ use: text }),
   rule: z.strictObject({ rule: z.looseObject({}) as unknown as z.ZodType<RuleDefinition> }),
   reset: z.strictObject({ reset: z.literal(true) }),

@@ -100,6 +100,7 @@ const ACTIONS = [
   'credit',
   'payout',
   'create_users',
+  'set_webhook',
   'use',
   'rule',
   'reset',
@@ -134,6 +135,10 @@ const Do = z
         .max(MAX_CREATED_USERS)
         .optional()
         .describe('Creates this number of users.'),
+      set_webhook: z
+        .literal('inbox')
+        .optional()
+        .describe('Makes the built-in inbox the receiver of the events, if there is no webhook.'),
       use: ScenarioName.optional().describe('Activates another scenario.'),
       rule: Rule.optional().describe(
         'Pushes a rule. It has priority over the rules of the scenario.',

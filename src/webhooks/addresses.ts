@@ -3,6 +3,9 @@ import { isIP, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { webhookUrlProblem } from '../model/webhook.ts'
 
+/** Stands for the address of the sandbox itself: a timeline can start before there is a port. */
+export const OWN_ORIGIN = 'http://inbox.localhost'
+
 /** The kind of an IP address, for the rules on where a webhook may be sent. */
 export type AddressKind =
   | 'loopback'

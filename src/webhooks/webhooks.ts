@@ -2,6 +2,7 @@ import { secondWebhook } from '../assumptions/webhooks.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { CreateWebhook, UpdateWebhook, WebhookRow } from '../model/webhook.ts'
 import type { WorldContext } from '../tables/world-context.ts'
+import { OWN_ORIGIN } from './addresses.ts'
 
 /** The client's one webhook registration (interface 4.7; defaults: Webhook). */
 export function createWebhooks(
@@ -21,6 +22,9 @@ export function createWebhooks(
     return row
   }
 
+  /** Whether no one has registered a receiver: there is none, or a timeline has registered the inbox. */
+  const isFree = (row: WebhookRow | undefined) => !row || row.url.startsWith(OWN_ORIGIN)
+
   return {
     get,
     /** The registration, or `undefined`. */
@@ -28,7 +32,7 @@ export function createWebhooks(
     create: ({ url, webhook_secret }: CreateWebhook) =>
       store.change(() => {
         const earlier = current()
-        if (earlier && !assumed.get(secondWebhook)) {
+        if (!isFree(earlier) && !assumed.get(secondWebhook)) {
           throw new SandboxError(
             'webhook_exists',
             'This client already has a webhook. Change it with PUT /clientWebhook.',
@@ -38,6 +42,13 @@ export function createWebhooks(
         onUrl(url)
         return store.put('webhook', { ...earlier, webhook_id, url, webhook_secret }).row
       }),
+    /** Registers the built-in inbox of a client, if there is no webhook. */
+    useInbox(client: string) {
+      if (current()) return
+      const base = client === 'default' ? '' : `/@${client}`
+      const url = `${OWN_ORIGIN}${base}/__admin/webhooks/inbox`
+      store.put('webhook', { webhook_id: random.uuid(), url, webhook_secret: random.uuid() })
+    },
     update: ({ url, webhook_secret }: UpdateWebhook) =>
       store.change(() => {
         const row = get()

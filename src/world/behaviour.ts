@@ -1,5 +1,5 @@
 import { canCompile } from '../active-scenario/current-scenario.ts'
-import { createTimeline } from '../active-scenario/timeline.ts'
+import { createTimeline, type TimelineDeps } from '../active-scenario/timeline.ts'
 import { createScenarios } from '../active-scenario/world-scenarios.ts'
 import type { Payouts } from '../payouts/payouts.ts'
 import type { Library } from '../scenarios/library.ts'
@@ -29,7 +29,11 @@ export function imposedOf(name: string | undefined, library: () => Library): Imp
 export function createBehaviour(
   context: WorldContext,
   deps: WorldDeps,
-  { payouts, publish, reset }: { payouts: Payouts; publish: Publish; reset: () => void },
+  {
+    payouts,
+    publish,
+    ...more
+  }: { payouts: Payouts; publish: Publish } & Pick<TimelineDeps, 'reset' | 'useInbox'>,
 ) {
   const { name, tables, start, library, imposed, totals, log } = deps
   const warn = (message: string) => log.warn(`client "${name}": ${message}`)
@@ -56,7 +60,7 @@ export function createBehaviour(
     ...context,
     payouts,
     scenarios,
-    reset,
+    ...more,
     warn,
     info: (message: string) => log.info(`client "${name}": ${message}`),
   })

@@ -160,6 +160,7 @@ export async function openSandbox(config: SandboxConfig) {
   return {
     store,
     runtime,
+    listensAt: shared.listensAt,
     recorder: config.recorder,
     coverage: config.coverage,
     summaryOf: config.summaryOf,

@@ -42,7 +42,9 @@ type SharedDeps = SharedConfig & {
 /** Opens what all worlds of a sandbox share: the runtime, the clock of this machine, and the store. */
 export async function openSharedResources({ log, ...config }: SharedDeps) {
   const { allow, ...webhookSettings } = config.webhooks
-  const real = createRuntime({ allow, wall: config.wall, unref: config.unref })
+  let origin: string | undefined
+  const { wall, unref } = config
+  const real = createRuntime({ allow, wall, unref, ownOrigin: () => origin })
   const runtime = (config.runtime ?? config.recorder?.wrapRuntime)?.(real) ?? real
   const steadyWall = createSteadyWall({
     ...runtime,
@@ -70,6 +72,10 @@ export async function openSharedResources({ log, ...config }: SharedDeps) {
     }),
   })
   return {
+    /** Says at which origin the sandbox listens. */
+    listensAt(own: string) {
+      origin = own
+    },
     runtime,
     steadyWall,
     store,

@@ -138,8 +138,8 @@ export function createWorld(deps: WorldDeps) {
   const { warnOfDeleted, replaceStale, ...behaviour } = createBehaviour(context, deps, {
     payouts,
     publish,
-    // A reset starts a timeline, and a timeline can reset.
-    reset: () => content.reset(RESET_PARTS),
+    reset: () => content.reset(RESET_PARTS), // A reset starts a timeline, which can reset.
+    useInbox: () => sending.webhooks.useInbox(name),
   })
   const { scenarios, timeline } = behaviour
   const sending = createSending(context, deps, {

@@ -5,7 +5,11 @@ import { Fold, Form, Input, useFields } from '../fields.tsx'
 import { serviceCall } from '../service.ts'
 import { AccessToken } from './make.tsx'
 
-const inboxUrl = () => `${location.origin}${BASE}/__admin${callOf('receiveWebhook').path}`
+const inboxPath = `${BASE}/__admin${callOf('receiveWebhook').path}`
+const inboxUrl = `${location.origin}${inboxPath}`
+// As a timeline registers it, before there is a port.
+const isInbox = (url: string | null) =>
+  url === inboxUrl || url?.endsWith(`//inbox.localhost${inboxPath}`) === true
 
 /** A new secret in the form that the webhook libraries create. */
 function newSecret(): string {
@@ -22,9 +26,7 @@ function Receiver({ url }: { url: string | null }) {
   return (
     <p>
       Events are sent to <code>{url}</code>
-      {url === inboxUrl() &&
-        ', the built-in inbox. It accepts every event and checks its signature'}
-      .
+      {isInbox(url) && ', the built-in inbox. It accepts every event and checks its signature'}.
     </p>
   )
 }
@@ -40,8 +42,8 @@ export function UseInbox({ client, reload }: WithClient) {
     <Act
       quiet
       label="Use the inbox"
-      disabled={client.webhook_url === inboxUrl()}
-      call={webhookCall(client, inboxUrl(), secret)}
+      disabled={isInbox(client.webhook_url)}
+      call={webhookCall(client, inboxUrl, secret)}
       onDone={reload}
     />
   )
