@@ -10,26 +10,6 @@ import { OPERATIONS } from '../src/routes/v1/operations.ts'
 import { run, serve } from './cli/program.ts'
 import { hold, pathOf, read, updating } from './held-page.ts'
 
-// The README shows what most people use; docs/cli.md shows all.
-const COMMON_OPTIONS: readonly OptionName[] = [
-  'port',
-  'data',
-  'memory',
-  'clock',
-  'clock-speed',
-  'scenario',
-  'scenarios',
-  'auth',
-]
-const COMMON_COMMANDS: readonly string[] = [
-  'exec',
-  'validate',
-  'scenario',
-  'clock',
-  'requests',
-  'reset',
-]
-
 /** The words of a curl command: quotes hold a word together. */
 const wordsOf = (command: string) =>
   [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!)
@@ -56,11 +36,15 @@ function requestOf(command: string) {
 
 t.test('each curl of a page gives the answer that stands below it', async (t) => {
   await holdCurls(t, 'README.md', 2)
-  await holdCurls(t, 'docs/endpoints.md', 18, '--assume', 'largest_page=1')
+  await holdCurls(t, 'docs/endpoints.md', 17, '--assume', 'largest_page=1')
+  await holdCurls(t, 'docs/errors.md', 1, '--assume', 'largest_page=1')
   await holdCurls(t, 'docs/testing.md', 5)
 })
 
-/** Runs the curl commands of a page, in their order, against a sandbox of its own. A page with options shows each status. */
+/**
+ * Runs the curl commands of a page, in their order, against a sandbox of its own. A page with options shows each status, the
+ * first response in full, and of further successes the data within the envelope.
+ */
 async function holdCurls(t: Test, name: string, atLeast: number, ...options: string[]) {
   const { port } = await serve(t, ['--memory', '--clock', 'frozen', ...options])
   const withStatus = options.length > 0
@@ -80,7 +64,12 @@ async function holdCurls(t: Test, name: string, atLeast: number, ...options: str
       headers,
       ...(body !== undefined && { body }),
     })
-    const text = JSON.stringify(await answer.json(), null, 2)
+    const received = await answer.json()
+    const { status: succeeded, code, message, data, ...others } = received
+    const isEnvelope =
+      succeeded === true && code === answer.status && typeof message === 'string' && data !== undefined
+    const isShort = withStatus && block !== blocks[0] && isEnvelope && !Object.keys(others).length
+    const text = JSON.stringify(isShort ? data : received, null, 2)
     const status = withStatus ? `${answer.status} ${answer.statusText}` : undefined
     if (!updating) t.strictSame(block.slice(2), [status, text], `${method} ${url}`)
     updated += `${page.slice(rest, block.index)}\`\`\`sh\n${block[1]}\n\`\`\`\n${status ? `\n\`${status}\`\n` : ''}\n\`\`\`json\n${text}\n\`\`\`\n`
@@ -90,16 +79,19 @@ async function holdCurls(t: Test, name: string, atLeast: number, ...options: str
 }
 
 t.test('the pages list the options there are', async (t) => {
-  const table = (names: readonly OptionName[]) =>
-    `| option | default | meaning |\n|---|---|---|\n${names.map(rowOf).join('')}`
   function rowOf(name: OptionName) {
     const [, fallback, takes, meaning] = OPTIONS[name]
     const shown =
       typeof fallback === 'string' || typeof fallback === 'number' ? `\`${fallback}\`` : ''
     return `| \`--${name}${takes ? ` ${takes.replaceAll('|', '\\|')}` : ''}\` | ${shown} | ${meaning} |\n`
   }
-  hold(t, 'docs/cli.md', 'options', table(Object.keys(OPTIONS) as OptionName[]))
-  hold(t, 'README.md', 'common options', table(COMMON_OPTIONS))
+  const rows = (Object.keys(OPTIONS) as OptionName[]).map(rowOf)
+  hold(
+    t,
+    'docs/cli.md',
+    'options',
+    `| option | default | meaning |\n|---|---|---|\n${rows.join('')}`,
+  )
 })
 
 t.test('the page of assumptions lists those there are', async (t) => {
@@ -121,34 +113,29 @@ t.test('the page of assumptions lists those there are', async (t) => {
 })
 
 t.test('the pages list the commands there are', async (t) => {
-  const table = (commands: typeof COMMANDS) => {
-    const rows = commands.flatMap(({ usage }) =>
-      usage.map(
-        ([words, does]) => `| \`payout-sandbox ${words.replaceAll('|', '\\|')}\` | ${does} |\n`,
-      ),
+  const rows = COMMANDS.map(({ name, usage }) => {
+    const own = usage.map(([words, does]) => [words.replace(name, '').trim(), does] as const)
+    const lines = own.map(([words, does]) =>
+      words === '' || words === '[]' ? does : `\`${words.replaceAll('|', '\\|')}\` ${does}`,
     )
-    return `| command | does |\n|---|---|\n${rows.join('')}`
-  }
-  hold(t, 'docs/cli.md', 'commands', table(COMMANDS))
-  const summaries = COMMANDS.filter(({ name }) => COMMON_COMMANDS.includes(name)).map(
-    ({ name, summary }) => `| \`payout-sandbox ${name}\` | ${summary} |\n`,
-  )
-  t.equal(summaries.length, COMMON_COMMANDS.length)
-  hold(t, 'README.md', 'common commands', `| command | does |\n|---|---|\n${summaries.join('')}`)
+    return `| \`${name}\` | ${lines.join('<br>')} |\n`
+  })
+  hold(t, 'docs/cli.md', 'commands', `| command | does |\n|---|---|\n${rows.join('')}`)
 })
 
-t.test('the README lists the endpoints there are', async (t) => {
-  const rows = OPERATIONS.map(({ method, url, summary }) => {
-    const path = url.replaceAll(/:(\w+)/g, '{$1}')
-    return `| ${method} | \`/v1${path}\` | ${summary} |\n`
+t.test('docs/endpoints.md calls each endpoint', async (t) => {
+  const called = [...read('docs/endpoints.md').matchAll(/```sh\n(curl .*)\n/g)].map(([, command]) => {
+    const { method, url } = requestOf(command!)
+    return `${method} ${url.replace(/^[^/]+|\?.*/g, '')}`
   })
-  t.equal(rows.length, 16)
-  hold(
-    t,
-    'README.md',
-    'endpoints',
-    `| method | path | what it does |\n|---|---|---|\n${rows.join('')}`,
-  )
+  t.equal(OPERATIONS.length, 16)
+  for (const { method, url } of OPERATIONS) {
+    const path = new RegExp(`^${method} /v1${url.replaceAll(/:\w+/g, '[\\da-f-]{36}')}$`)
+    t.ok(
+      called.some((call) => path.test(call)),
+      `${method} ${url}`,
+    )
+  }
 })
 
 t.test('docs/errors.md is the registry of error words', async (t) => {
