@@ -60,11 +60,11 @@ const llmsText = () =>
   [
     '# payout-sandbox',
     '',
-    '> A local sandbox of an Indian payout and user-account API: stateful, offline, repeatable, with a clock that you control. An agent can use it with MCP: docs/agents.md.',
+    '> A local sandbox of an Indian payout and user-account API: stateful, offline, repeatable, with a clock you control. Agents use it through MCP: docs/agents.md.',
     '',
     '## Docs',
     '',
-    ...listPages().map(({ path, title, who }) => `- [${title}](${path}): read it if ${who}`),
+    ...listPages().map(({ path, title, use }) => `- [${title}](${path}): ${use}`),
     '',
     '## Machine-readable',
     '',

@@ -32,6 +32,8 @@ t.test(
       // How long the command took is not the same in each run.
       const text = told.stdout.replace(/, \d+\.\d s\n/, ', 0.3 s\n')
       hold(t, PAGE, marker, `\`\`\`text\n${text}\`\`\`\n`)
+      const findings = text.slice(0, text.indexOf('\n\n', text.indexOf('finding')) + 1)
+      if (code === 1) hold(t, 'README.md', 'sweep', `\`\`\`text\n${findings}\`\`\`\n`)
       return result()
     }
 
