@@ -67,7 +67,10 @@ async function holdCurls(t: Test, name: string, atLeast: number, ...options: str
     const received = await answer.json()
     const { status: succeeded, code, message, data, ...others } = received
     const isEnvelope =
-      succeeded === true && code === answer.status && typeof message === 'string' && data !== undefined
+      succeeded === true &&
+      code === answer.status &&
+      typeof message === 'string' &&
+      data !== undefined
     const isShort = withStatus && block !== blocks[0] && isEnvelope && !Object.keys(others).length
     const text = JSON.stringify(isShort ? data : received, null, 2)
     const status = withStatus ? `${answer.status} ${answer.statusText}` : undefined
@@ -88,12 +91,7 @@ t.test('the pages list the options there are', async (t) => {
     return `| \`--${name}${takes ? ` ${takes.replaceAll('|', '\\|')}` : ''}\` | ${meaning}${shown} |\n`
   }
   const rows = (Object.keys(OPTIONS) as OptionName[]).map(rowOf)
-  hold(
-    t,
-    'docs/cli.md',
-    'options',
-    `| option | meaning |\n|---|---|\n${rows.join('')}`,
-  )
+  hold(t, 'docs/cli.md', 'options', `| option | meaning |\n|---|---|\n${rows.join('')}`)
 })
 
 t.test('the page of assumptions lists those there are', async (t) => {
@@ -126,10 +124,12 @@ t.test('the pages list the commands there are', async (t) => {
 })
 
 t.test('docs/endpoints.md calls each endpoint', async (t) => {
-  const called = [...read('docs/endpoints.md').matchAll(/```sh\n(curl .*)\n/g)].map(([, command]) => {
-    const { method, url } = requestOf(command!)
-    return `${method} ${url.replace(/^[^/]+|\?.*/g, '')}`
-  })
+  const called = [...read('docs/endpoints.md').matchAll(/```sh\n(curl .*)\n/g)].map(
+    ([, command]) => {
+      const { method, url } = requestOf(command!)
+      return `${method} ${url.replace(/^[^/]+|\?.*/g, '')}`
+    },
+  )
   t.equal(OPERATIONS.length, 16)
   for (const { method, url } of OPERATIONS) {
     const path = new RegExp(`^${method} /v1${url.replaceAll(/:\w+/g, '[\\da-f-]{36}')}$`)
@@ -144,12 +144,7 @@ t.test('docs/errors.md is the registry of error words', async (t) => {
   const rows = (Object.keys(ERRORS) as ErrorCode[])
     .map((word) => `| ${ERRORS[word][0]} \`${word}\` | ${ERRORS[word][1]} |\n`)
     .sort()
-  hold(
-    t,
-    'docs/errors.md',
-    'errors',
-    `| \`error\` | meaning |\n|---|---|\n${rows.join('')}`,
-  )
+  hold(t, 'docs/errors.md', 'errors', `| \`error\` | meaning |\n|---|---|\n${rows.join('')}`)
 })
 
 t.test('docs/admin-api.md lists every admin call', async (t) => {
