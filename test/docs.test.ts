@@ -41,9 +41,16 @@ t.test('each curl of a page gives the answer that stands below it', async (t) =>
   await holdCurls(t, 'docs/testing.md', 5)
 })
 
+/** The fields of a value, without their values. */
+function shapeOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${[...new Set(value.map(shapeOf))].join()}]`
+  if (value === null || typeof value !== 'object') return ''
+  return `{${Object.entries(value).map(([key, one]) => key + shapeOf(one))}}`
+}
+
 /**
  * Runs the curl commands of a page, in their order, against a sandbox of its own. A page with options shows each status, the
- * first response in full, and of further successes the data within the envelope.
+ * first response in full, and of further successes the data within the envelope, or nothing if an earlier one has its fields.
  */
 async function holdCurls(t: Test, name: string, atLeast: number, ...options: string[]) {
   const { port } = await serve(t, ['--memory', '--clock', 'frozen', ...options])
@@ -51,6 +58,7 @@ async function holdCurls(t: Test, name: string, atLeast: number, ...options: str
   const page = read(name)
   let updated = ''
   let rest = 0
+  const shapes = new Set<string>()
   const blocks = [
     ...page.matchAll(
       /```sh\n(curl .*)\n```\n(?:\n`(\d+ [\w ]+)`\n)?(?:\n```json\n([\s\S]*?)\n```\n)?/g,
@@ -72,10 +80,14 @@ async function holdCurls(t: Test, name: string, atLeast: number, ...options: str
       typeof message === 'string' &&
       data !== undefined
     const isShort = withStatus && block !== blocks[0] && isEnvelope && !Object.keys(others).length
-    const text = JSON.stringify(isShort ? data : received, null, 2)
+    const shown = isShort ? data : received
+    const isLeftOut = withStatus && block[3] === undefined
+    if (isLeftOut) t.ok(shapes.has(shapeOf(shown)), `${url} has the fields of an earlier response`)
+    for (const one of [shown, data]) shapes.add(shapeOf(one))
+    const text = isLeftOut ? undefined : JSON.stringify(shown, null, 2)
     const status = withStatus ? `${answer.status} ${answer.statusText}` : undefined
     if (!updating) t.strictSame(block.slice(2), [status, text], `${method} ${url}`)
-    updated += `${page.slice(rest, block.index)}\`\`\`sh\n${block[1]}\n\`\`\`\n${status ? `\n\`${status}\`\n` : ''}\n\`\`\`json\n${text}\n\`\`\`\n`
+    updated += `${page.slice(rest, block.index)}\`\`\`sh\n${block[1]}\n\`\`\`\n${status ? `\n\`${status}\`\n` : ''}${text === undefined ? '' : `\n\`\`\`json\n${text}\n\`\`\`\n`}`
     rest = block.index + block[0].length
   }
   if (updating) writeFileSync(pathOf(name), updated + page.slice(rest))
