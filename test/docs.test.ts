@@ -72,7 +72,7 @@ async function holdCurls(t: Test, name: string, atLeast: number, ...options: str
       headers,
       ...(body !== undefined && { body }),
     })
-    const received = await answer.json()
+    const received = (await answer.json()) as Record<string, unknown>
     const { status: succeeded, code, message, data, ...others } = received
     const isEnvelope =
       succeeded === true &&
