@@ -100,10 +100,10 @@ t.test('the pages list the options there are', async (t) => {
       typeof fallback === 'string' || typeof fallback === 'number'
         ? ` (default: \`${fallback}\`)`
         : ''
-    return `| \`--${name}${takes ? ` ${takes.replaceAll('|', '\\|')}` : ''}\` | ${meaning}${shown} |\n`
+    return `- \`--${name}${takes ? ` ${takes}` : ''}\`: ${meaning}${shown}\n`
   }
   const rows = (Object.keys(OPTIONS) as OptionName[]).map(rowOf)
-  hold(t, 'docs/cli.md', 'options', `| option | meaning |\n|---|---|\n${rows.join('')}`)
+  hold(t, 'docs/cli.md', 'options', rows.join(''))
 })
 
 t.test('the page of assumptions lists those there are', async (t) => {
@@ -152,16 +152,16 @@ t.test('docs/endpoints.md calls each endpoint', async (t) => {
 
 t.test('docs/errors.md is the registry of error words', async (t) => {
   const rows = (Object.keys(ERRORS) as ErrorCode[])
-    .map((word) => `| ${ERRORS[word][0]} \`${word}\` | ${ERRORS[word][1]} |\n`)
+    .map((word) => `- ${ERRORS[word][0]} \`${word}\`: ${ERRORS[word][1]}\n`)
     .sort()
-  hold(t, 'docs/errors.md', 'errors', `| \`error\` | meaning |\n|---|---|\n${rows.join('')}`)
+  hold(t, 'docs/errors.md', 'errors', rows.join(''))
 })
 
 t.test('docs/admin-api.md lists every admin call', async (t) => {
   const rows = ADMIN_CALLS.map(
-    ({ method, url, summary }) => `| \`${method} /__admin${url}\` | ${summary} |\n`,
+    ({ method, url, summary }) => `- \`${method} /__admin${url}\`: ${summary}\n`,
   )
-  hold(t, 'docs/admin-api.md', 'calls', `| call | does |\n|---|---|\n${rows.join('')}`)
+  hold(t, 'docs/admin-api.md', 'calls', rows.join(''))
 })
 
 t.test('docs/conform.md shows what its command prints', async (t) => {
@@ -179,8 +179,8 @@ t.test('docs/conform.md shows what its command prints', async (t) => {
 })
 
 t.test('docs/first-payout.md shows the example that is run', async (t) => {
-  for (const name of ['payouts', 'node.test']) {
-    const file = `examples/first-payout/${name}.mjs`
-    hold(t, 'docs/first-payout.md', file, `\`\`\`js\n${read(file)}\`\`\`\n`)
-  }
+  const [, pay] = /^( \* Pays once[\s\S]*?\n}\n)/m.exec(read('examples/first-payout/payouts.mjs'))!
+  hold(t, 'docs/first-payout.md', 'pay', `\`\`\`js\n/**\n${pay}\`\`\`\n`)
+  const file = 'examples/first-payout/node.test.mjs'
+  hold(t, 'docs/first-payout.md', file, `\`\`\`js\n${read(file)}\`\`\`\n`)
 })
