@@ -125,14 +125,12 @@ t.test('the page of assumptions lists those there are', async (t) => {
 })
 
 t.test('the pages list the commands there are', async (t) => {
-  const rows = COMMANDS.map(({ name, usage }) => {
-    const own = usage.map(([words, does]) => [words.replace(name, '').trim(), does] as const)
-    const lines = own.map(([words, does]) =>
-      words === '' || words === '[]' ? does : `\`${words.replaceAll('|', '\\|')}\` ${does}`,
-    )
-    return `| \`${name}\` | ${lines.join('<br>')} |\n`
+  const rows = COMMANDS.map(({ name, usage, summary }) => {
+    const forms = usage.map(([words]) => words.replace(name, '').trim().replace('[]', ''))
+    const shown = forms.filter((form) => form !== '').map((form) => ` \`${form}\``)
+    return `- **\`${name}\`**${shown.join()}: ${summary}\n`
   })
-  hold(t, 'docs/cli.md', 'commands', `| command | does |\n|---|---|\n${rows.join('')}`)
+  hold(t, 'docs/cli.md', 'commands', rows.join(''))
 })
 
 t.test('docs/endpoints.md calls each endpoint', async (t) => {
