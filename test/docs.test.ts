@@ -38,8 +38,11 @@ t.test('each curl of a page gives the answer that stands below it', async (t) =>
   await holdCurls(t, 'README.md', 2)
   await holdCurls(t, 'docs/endpoints.md', 17, '--assume', 'largest_page=1')
   await holdCurls(t, 'docs/errors.md', 1, '--assume', 'largest_page=1')
-  await holdCurls(t, 'docs/testing.md', 5)
+  await holdCurls(t, 'docs/testing.md', 6)
 })
+
+/** The curls of this page that show no answer: they must be carried out, or fail a verification. */
+const WITHOUT_ANSWER: Readonly<Record<string, number>> = { 'docs/testing.md': 4 }
 
 /**
  * Runs the curl commands of a page, in their order, against a sandbox of its own. A page with options shows each status, the
@@ -57,6 +60,8 @@ async function holdCurls(t: Test, name: string, atLeast: number, ...options: str
     ),
   ]
   t.ok(blocks.length >= atLeast, name)
+  const silent = blocks.filter((block) => block[3] === undefined).length
+  if (!updating) t.equal(silent, WITHOUT_ANSWER[name] ?? 0, `${name}: curls without an answer`)
   for (const block of blocks) {
     const { url, method, headers, body } = requestOf(block[1]!)
     const answer = await fetch(`http://${url.replace('localhost:4310', `127.0.0.1:${port}`)}`, {
@@ -65,6 +70,12 @@ async function holdCurls(t: Test, name: string, atLeast: number, ...options: str
       ...(body !== undefined && { body }),
     })
     const received = await answer.json()
+    if (name in WITHOUT_ANSWER && block[3] === undefined) {
+      t.ok(answer.ok || received.error === 'verification_failed', `${method} ${url}`)
+      updated += page.slice(rest, block.index + block[0].length)
+      rest = block.index + block[0].length
+      continue
+    }
     const { status: succeeded, code, message, data, ...others } = received
     const isEnvelope =
       succeeded === true &&
