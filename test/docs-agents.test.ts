@@ -13,13 +13,8 @@ const PAGE = 'docs/agents.md'
 const sweep = createSweepTool(() => Promise.reject(new Error('not called')))
 
 t.test('docs/agents.md lists the tools, the resources and the prompts', async (t) => {
-  const rows = [...TOOLS, sweep].map(
-    ({ name, description, input }) =>
-      `| \`${name}\` | ${description} | ${Object.keys(input.shape)
-        .map((one) => `\`${one}\``)
-        .join(', ')} |\n`,
-  )
-  hold(t, PAGE, 'tools', `| tool | what it does | arguments |\n|---|---|---|\n${rows.join('')}`)
+  const names = [...TOOLS, sweep].map(({ name }) => `\`${name}\``)
+  hold(t, PAGE, 'tools', `${names.join(', ')}.\n`)
   const { client } = await startAgent(t)
   const { resources } = await client.listResources()
   const fixed = resources
@@ -48,7 +43,7 @@ t.test('docs/scenarios.md lists the faults of sweeps and agents', async (t) => {
 
 t.test('the configurations of docs/agents.md are JSON', async (t) => {
   const blocks = [...read(PAGE).matchAll(/```json\n([\s\S]*?)```/g)].map(([, text]) => text!)
-  t.equal(blocks.length, 3)
+  t.equal(blocks.length, 2)
   for (const block of blocks) t.ok(JSON.parse(block).mcpServers['payout-sandbox'])
 })
 

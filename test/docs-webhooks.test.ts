@@ -134,10 +134,8 @@ t.test('the guide’s example values fit together', async (t) => {
 })
 
 t.test('the guide lists every word for a failed attempt, and no other', async (t) => {
-  const rows = Object.entries(SEND_ERRORS).map(
-    ([word, meaning]) => `| \`${word}\` | ${meaning} |\n`,
-  )
-  hold(t, 'docs/webhooks.md', 'codes', `| code | meaning |\n|---|---|\n${rows.join('')}`)
+  const rows = Object.entries(SEND_ERRORS).map(([word, meaning]) => `- \`${word}\`: ${meaning}\n`)
+  hold(t, 'docs/webhooks.md', 'codes', rows.join(''))
 })
 
 /** Starts an example handler on a free port; it ends with the test. */

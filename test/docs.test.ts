@@ -7,6 +7,8 @@ import { OPTIONS, type OptionName } from '../src/config/options.ts'
 import { ERRORS, type ErrorCode } from '../src/model/errors.ts'
 import { ADMIN_CALLS } from '../src/routes/admin/admin-calls.ts'
 import { OPERATIONS } from '../src/routes/v1/operations.ts'
+import { NOT_MEASURABLE } from '../src/tools/conform/measure.ts'
+import { WRITE_MEASURES } from '../src/tools/conform/write-measures.ts'
 import { run, serve } from './cli/program.ts'
 import { hold, pathOf, read, updating } from './held-page.ts'
 
@@ -169,18 +171,33 @@ t.test('docs/admin-api.md lists every admin call', async (t) => {
   hold(t, 'docs/admin-api.md', 'calls', `| call | does |\n|---|---|\n${rows.join('')}`)
 })
 
-t.test('docs/conform.md shows what its command prints', async (t) => {
-  const page = 'docs/conform.md'
+t.test('docs/record-and-conform.md shows what conform prints, and what it measures', async (t) => {
+  const page = 'docs/record-and-conform.md'
   const command = /```console\npayout-sandbox (conform .+)\n```/.exec(read(page))![1]!
-  const printed = async (marker: string, code: number, ...options: string[]) => {
+  const printed = async (code: number, ...options: string[]) => {
     const { port } = await serve(t, ['--memory', '--clock', 'frozen', ...options])
     const received = await run(command.replace('4310', String(port)).split(' '))
     t.equal(received.code, code)
-    const text = received.stdout.replaceAll(String(port), '4310')
-    hold(t, page, marker, `\`\`\`text\n${text}\`\`\`\n`)
+    return received.stdout.replaceAll(String(port), '4310').split('\n\n')
   }
-  await printed('clean', 0)
-  await printed('differing', 1, '--auth', 'off')
+  t.match((await printed(0)).at(-1), /^No differences: \d+ calls to/)
+  const parts = await printed(1, '--auth', 'off')
+  const readings = parts[parts.indexOf('Open points of the contract') + 1]!
+  const rows = readings.split('\n').slice(0, 4)
+  const shown = [
+    ...parts.slice(0, 2),
+    '…',
+    'Open points of the contract',
+    [...rows, '…'].join('\n'),
+  ]
+  const text = [...shown, ...parts.slice(-3)].join('\n\n')
+  hold(t, page, 'differing', `\`\`\`text\n${text}\`\`\`\n`)
+  const list = (measures: object) =>
+    Object.keys(measures)
+      .map((name) => `\`${name}\``)
+      .join(', ')
+  const measured = `Only \`--write\` measures ${list(WRITE_MEASURES)}. Never measured: ${list(NOT_MEASURABLE)}.\n`
+  hold(t, page, 'measured', measured)
 })
 
 t.test('docs/first-payout.md shows the example that is run', async (t) => {
