@@ -32,7 +32,8 @@ t.test(
       // How long the command took is not the same in each run.
       const text = told.stdout.replace(/, \d+\.\d s\n/, ', 0.3 s\n')
       if (code === 0) return result()
-      hold(t, PAGE, 'with bugs', `\`\`\`text\n${text}\`\`\`\n`)
+      const shown = text.slice(0, text.indexOf('\n\nCoverage') + 1)
+      hold(t, PAGE, 'with bugs', `\`\`\`text\n${shown}\`\`\`\n`)
       const findings = text.slice(0, text.indexOf('\n\n', text.indexOf('finding')) + 1)
       hold(t, 'README.md', 'sweep', `\`\`\`text\n${findings}\`\`\`\n`)
       return result()
