@@ -232,5 +232,4 @@ await stop(bare)
 const head = ['What', 'Goal', 'Median', 'Least to most', 'Outcome']
 const text = `Node ${process.version}, ${process.platform} ${process.arch}.\n\n${tableOf(head, rows)}`
 console.log(text)
-if (process.argv.includes('--write'))
-  writeBetween(join(root, 'bench/README.md'), 'figures', text)
+if (process.argv.includes('--write')) writeBetween(join(root, 'bench/README.md'), 'figures', text)

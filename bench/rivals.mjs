@@ -232,5 +232,4 @@ const columns = sizes.flatMap((size) => [`Read at ${size}, /s`, `Create at ${siz
 const head = ['Server', 'Keeps rows', 'Start, ms', 'MB at start', ...columns]
 const table = `Node ${process.version}, ${process.platform} ${process.arch}.\n\n${tableOf(head, lines)}`
 console.log(table)
-if (process.argv.includes('--write'))
-  writeBetween(join(root, 'bench/README.md'), 'rivals', table)
+if (process.argv.includes('--write')) writeBetween(join(root, 'bench/README.md'), 'rivals', table)

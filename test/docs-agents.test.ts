@@ -51,7 +51,7 @@ const llmsText = () =>
   [
     '# payout-sandbox',
     '',
-    '> A local sandbox of an Indian payout and user-account API: stateful, offline, repeatable, with a clock you control. Agents use it through MCP: docs/agents.md.',
+    '> A local sandbox for an Indian payout and user-account API: stateful, offline, repeatable, with a clock you control. Agents use it through MCP: docs/agents.md.',
     '',
     '## Docs',
     '',

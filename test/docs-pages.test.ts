@@ -14,14 +14,8 @@ const PAGES = [
   ...markdownIn('docs').filter((page) => !page.startsWith(join('docs', 'decisions'))),
   ...['fixtures', 'scenarios', 'clients', 'examples'].flatMap(markdownIn),
 ]
-const ALL = [
-  ...PAGES,
-  'CONTRIBUTING.md',
-  'CHANGELOG.md',
-  ...markdownIn('docs').filter((page) => !PAGES.includes(page)),
-  join('bench', 'README.md'),
-  join('scripts', 'torture.md'),
-]
+const OTHERS = ['CONTRIBUTING.md', 'CHANGELOG.md', 'bench/README.md', 'scripts/torture.md']
+const ALL = [...PAGES, ...OTHERS, ...markdownIn('docs').filter((page) => !PAGES.includes(page))]
 
 /** The text of a page without the blocks and tables that the program writes: those are checked where they come from. */
 const proseOf = (page: string) =>
@@ -42,8 +36,7 @@ t.test('the pages have at most 22,000 words together, code and tables included',
     (page) => [page, read(page).trim().split(/\s+/).length] as const,
   )
   const total = counts.reduce((sum, [, count]) => sum + count, 0)
-  const longest = counts.toSorted(([, a], [, b]) => b - a).slice(0, 5)
-  t.ok(total <= 22_000, `${total} words; the longest: ${longest.map((one) => one.join(' '))}`)
+  t.ok(total <= 22_000, `${total} words: ${counts.map((one) => one.join(' '))}`)
 })
 
 t.test('the pages avoid words that a second-language reader has to read twice', async (t) => {
@@ -55,24 +48,14 @@ t.test('the pages avoid words that a second-language reader has to read twice', 
 t.test('the README is short, and has its sections in this order', async (t) => {
   const readme = read('README.md')
   t.ok(readme.trimEnd().split('\n').length <= 180, 'at most 180 lines')
-  t.strictSame(
-    [...readme.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading),
-    [
-      'Quick start',
-      'Your first payment',
-      'In a test',
-      'Find what breaks',
-      'Why not a plain mock?',
-      'Limits',
-      'Documentation',
-      'Contributing and licence',
-    ],
+  t.equal(
+    [...readme.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading).join(', '),
+    'Quick start, Your first payment, In a test, Find what breaks, Why not a plain mock?, Limits, Documentation, Contributing and licence',
   )
   const firstScreen = readme.slice(0, readme.indexOf('## Quick start'))
   t.match(firstScreen, /\]\(docs\/assumptions\.md\)/)
-  const section = (heading: string) => readme.split(`## ${heading}\n`)[1]!.split('\n## ')[0]!
-  t.equal(section('Why not a plain mock?').match(/^- /gm)?.length, 5, 'five reasons')
-  t.equal(section('Limits').match(/^- /gm)?.length, 3, 'three limits')
+  const [, reasons] = readme.split('## Why not a plain mock?')
+  t.equal(reasons!.match(/^- /gm)?.length, 5 + 3, 'five reasons, three limits')
 })
 
 t.test('README and map lead to each page', async (t) => {

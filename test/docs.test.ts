@@ -46,9 +46,16 @@ t.test('each curl of a page gives the answer that stands below it', async (t) =>
 /** The curls of this page that show no answer: they must be carried out, or fail a verification. */
 const WITHOUT_ANSWER: Readonly<Record<string, number>> = { 'docs/testing.md': 4 }
 
+/** The fields of a value, without their values. */
+function shapeOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${[...new Set(value.map(shapeOf))].join()}]`
+  if (value === null || typeof value !== 'object') return ''
+  return `{${Object.entries(value).map(([key, one]) => key + shapeOf(one))}}`
+}
+
 /**
  * Runs the curl commands of a page, in their order, against a sandbox of its own. A page with options shows each status, the
- * first response in full, and of further successes the data within the envelope.
+ * first response in full, and of further successes the data within the envelope, or nothing if an earlier one has its fields.
  */
 async function holdCurls(t: Test, name: string, atLeast: number, ...options: string[]) {
   const { port } = await serve(t, ['--memory', '--clock', 'frozen', ...options])
@@ -56,6 +63,7 @@ async function holdCurls(t: Test, name: string, atLeast: number, ...options: str
   const page = read(name)
   let updated = ''
   let rest = 0
+  const shapes = new Set<string>()
   const blocks = [
     ...page.matchAll(
       /```sh\n(curl .*)\n```\n(?:\n`(\d+ [\w ]+)`\n)?(?:\n```json\n([\s\S]*?)\n```\n)?/g,
@@ -63,7 +71,8 @@ async function holdCurls(t: Test, name: string, atLeast: number, ...options: str
   ]
   t.ok(blocks.length >= atLeast, name)
   const silent = blocks.filter((block) => block[3] === undefined).length
-  if (!updating) t.equal(silent, WITHOUT_ANSWER[name] ?? 0, `${name}: curls without an answer`)
+  if (!updating && !withStatus)
+    t.equal(silent, WITHOUT_ANSWER[name] ?? 0, `${name}: curls without an answer`)
   for (const block of blocks) {
     const { url, method, headers, body } = requestOf(block[1]!)
     const answer = await fetch(`http://${url.replace('localhost:4310', `127.0.0.1:${port}`)}`, {
@@ -71,9 +80,9 @@ async function holdCurls(t: Test, name: string, atLeast: number, ...options: str
       headers,
       ...(body !== undefined && { body }),
     })
-    const received = await answer.json()
+    const received = (await answer.json()) as Record<string, unknown>
     if (name in WITHOUT_ANSWER && block[3] === undefined) {
-      t.ok(answer.ok || received.error === 'verification_failed', `${method} ${url}`)
+      t.ok(answer.ok || received['error'] === 'verification_failed', `${method} ${url}`)
       updated += page.slice(rest, block.index + block[0].length)
       rest = block.index + block[0].length
       continue
@@ -85,10 +94,14 @@ async function holdCurls(t: Test, name: string, atLeast: number, ...options: str
       typeof message === 'string' &&
       data !== undefined
     const isShort = withStatus && block !== blocks[0] && isEnvelope && !Object.keys(others).length
-    const text = JSON.stringify(isShort ? data : received, null, 2)
+    const shown = isShort ? data : received
+    const isLeftOut = withStatus && block[3] === undefined
+    if (isLeftOut) t.ok(shapes.has(shapeOf(shown)), `${url} has the fields of an earlier response`)
+    for (const one of [shown, data]) shapes.add(shapeOf(one))
+    const text = isLeftOut ? undefined : JSON.stringify(shown, null, 2)
     const status = withStatus ? `${answer.status} ${answer.statusText}` : undefined
     if (!updating) t.strictSame(block.slice(2), [status, text], `${method} ${url}`)
-    updated += `${page.slice(rest, block.index)}\`\`\`sh\n${block[1]}\n\`\`\`\n${status ? `\n\`${status}\`\n` : ''}\n\`\`\`json\n${text}\n\`\`\`\n`
+    updated += `${page.slice(rest, block.index)}\`\`\`sh\n${block[1]}\n\`\`\`\n${status ? `\n\`${status}\`\n` : ''}${text === undefined ? '' : `\n\`\`\`json\n${text}\n\`\`\`\n`}`
     rest = block.index + block[0].length
   }
   if (updating) writeFileSync(pathOf(name), updated + page.slice(rest))
@@ -101,10 +114,10 @@ t.test('the pages list the options there are', async (t) => {
       typeof fallback === 'string' || typeof fallback === 'number'
         ? ` (default: \`${fallback}\`)`
         : ''
-    return `| \`--${name}${takes ? ` ${takes.replaceAll('|', '\\|')}` : ''}\` | ${meaning}${shown} |\n`
+    return `- \`--${name}${takes ? ` ${takes}` : ''}\`: ${meaning}${shown}\n`
   }
   const rows = (Object.keys(OPTIONS) as OptionName[]).map(rowOf)
-  hold(t, 'docs/cli.md', 'options', `| option | meaning |\n|---|---|\n${rows.join('')}`)
+  hold(t, 'docs/cli.md', 'options', rows.join(''))
 })
 
 t.test('the page of assumptions lists those there are', async (t) => {
@@ -130,14 +143,12 @@ t.test('the page of assumptions lists those there are', async (t) => {
 })
 
 t.test('the pages list the commands there are', async (t) => {
-  const rows = COMMANDS.map(({ name, usage }) => {
-    const own = usage.map(([words, does]) => [words.replace(name, '').trim(), does] as const)
-    const lines = own.map(([words, does]) =>
-      words === '' || words === '[]' ? does : `\`${words.replaceAll('|', '\\|')}\` ${does}`,
-    )
-    return `| \`${name}\` | ${lines.join('<br>')} |\n`
+  const rows = COMMANDS.map(({ name, usage, summary }) => {
+    const forms = usage.map(([words]) => words.replace(name, '').trim().replace('[]', ''))
+    const shown = forms.filter((form) => form !== '').map((form) => ` \`${form}\``)
+    return `- **\`${name}\`**${shown.join()}: ${summary}\n`
   })
-  hold(t, 'docs/cli.md', 'commands', `| command | does |\n|---|---|\n${rows.join('')}`)
+  hold(t, 'docs/cli.md', 'commands', rows.join(''))
 })
 
 t.test('docs/endpoints.md calls each endpoint', async (t) => {
@@ -150,25 +161,23 @@ t.test('docs/endpoints.md calls each endpoint', async (t) => {
   t.equal(OPERATIONS.length, 16)
   for (const { method, url } of OPERATIONS) {
     const path = new RegExp(`^${method} /v1${url.replaceAll(/:\w+/g, '[\\da-f-]{36}')}$`)
-    t.ok(
-      called.some((call) => path.test(call)),
-      `${method} ${url}`,
-    )
+    const isCalled = called.some((call) => path.test(call))
+    t.ok(isCalled, `${method} ${url}`)
   }
 })
 
 t.test('docs/errors.md is the registry of error words', async (t) => {
   const rows = (Object.keys(ERRORS) as ErrorCode[])
-    .map((word) => `| ${ERRORS[word][0]} \`${word}\` | ${ERRORS[word][1]} |\n`)
+    .map((word) => `- ${ERRORS[word][0]} \`${word}\`: ${ERRORS[word][1]}\n`)
     .sort()
-  hold(t, 'docs/errors.md', 'errors', `| \`error\` | meaning |\n|---|---|\n${rows.join('')}`)
+  hold(t, 'docs/errors.md', 'errors', rows.join(''))
 })
 
 t.test('docs/admin-api.md lists every admin call', async (t) => {
   const rows = ADMIN_CALLS.map(
-    ({ method, url, summary }) => `| \`${method} /__admin${url}\` | ${summary} |\n`,
+    ({ method, url, summary }) => `- \`${method} /__admin${url}\`: ${summary}\n`,
   )
-  hold(t, 'docs/admin-api.md', 'calls', `| call | does |\n|---|---|\n${rows.join('')}`)
+  hold(t, 'docs/admin-api.md', 'calls', rows.join(''))
 })
 
 t.test('docs/record-and-conform.md shows what conform prints, and what it measures', async (t) => {
@@ -201,8 +210,8 @@ t.test('docs/record-and-conform.md shows what conform prints, and what it measur
 })
 
 t.test('docs/first-payout.md shows the example that is run', async (t) => {
-  for (const name of ['payouts', 'node.test']) {
-    const file = `examples/first-payout/${name}.mjs`
-    hold(t, 'docs/first-payout.md', file, `\`\`\`js\n${read(file)}\`\`\`\n`)
-  }
+  const [, pay] = /^( \* Pays once[\s\S]*?\n}\n)/m.exec(read('examples/first-payout/payouts.mjs'))!
+  hold(t, 'docs/first-payout.md', 'pay', `\`\`\`js\n/**\n${pay}\`\`\`\n`)
+  const file = 'examples/first-payout/node.test.mjs'
+  hold(t, 'docs/first-payout.md', file, `\`\`\`js\n${read(file)}\`\`\`\n`)
 })

@@ -77,9 +77,9 @@ export const ERRORS = {
   ],
   server_busy: [429, '16 agent tools are running; see `Retry-After`.'],
   internal_error: [500, 'A bug in the sandbox; its log has the details.'],
-  bad_gateway: [502, 'A scenario simulates a bank that failed.'],
-  service_unavailable: [503, 'A scenario simulates an outage.'],
-  gateway_timeout: [504, 'A scenario simulates a bank that timed out.'],
+  bad_gateway: [502, 'A scenario says a bank failed.'],
+  service_unavailable: [503, 'A scenario says the service is down.'],
+  gateway_timeout: [504, 'A scenario says a bank timed out.'],
   injected_error: [500, 'A scenario failed the call; it also sets the status.'],
   storage_unavailable: [
     503,
