@@ -7,6 +7,8 @@ import { OPTIONS, type OptionName } from '../src/config/options.ts'
 import { ERRORS, type ErrorCode } from '../src/model/errors.ts'
 import { ADMIN_CALLS } from '../src/routes/admin/admin-calls.ts'
 import { OPERATIONS } from '../src/routes/v1/operations.ts'
+import { NOT_MEASURABLE } from '../src/tools/conform/measure.ts'
+import { WRITE_MEASURES } from '../src/tools/conform/write-measures.ts'
 import { run, serve } from './cli/program.ts'
 import { hold, pathOf, read, updating } from './held-page.ts'
 
@@ -38,8 +40,11 @@ t.test('each curl of a page gives the answer that stands below it', async (t) =>
   await holdCurls(t, 'README.md', 2)
   await holdCurls(t, 'docs/endpoints.md', 17, '--assume', 'largest_page=1')
   await holdCurls(t, 'docs/errors.md', 1, '--assume', 'largest_page=1')
-  await holdCurls(t, 'docs/testing.md', 5)
+  await holdCurls(t, 'docs/testing.md', 6)
 })
+
+/** The curls of this page that show no answer: they must be carried out, or fail a verification. */
+const WITHOUT_ANSWER: Readonly<Record<string, number>> = { 'docs/testing.md': 4 }
 
 /** The fields of a value, without their values. */
 function shapeOf(value: unknown): string {
@@ -65,6 +70,9 @@ async function holdCurls(t: Test, name: string, atLeast: number, ...options: str
     ),
   ]
   t.ok(blocks.length >= atLeast, name)
+  const silent = blocks.filter((block) => block[3] === undefined).length
+  if (!updating && !withStatus)
+    t.equal(silent, WITHOUT_ANSWER[name] ?? 0, `${name}: curls without an answer`)
   for (const block of blocks) {
     const { url, method, headers, body } = requestOf(block[1]!)
     const answer = await fetch(`http://${url.replace('localhost:4310', `127.0.0.1:${port}`)}`, {
@@ -73,6 +81,12 @@ async function holdCurls(t: Test, name: string, atLeast: number, ...options: str
       ...(body !== undefined && { body }),
     })
     const received = (await answer.json()) as Record<string, unknown>
+    if (name in WITHOUT_ANSWER && block[3] === undefined) {
+      t.ok(answer.ok || received['error'] === 'verification_failed', `${method} ${url}`)
+      updated += page.slice(rest, block.index + block[0].length)
+      rest = block.index + block[0].length
+      continue
+    }
     const { status: succeeded, code, message, data, ...others } = received
     const isEnvelope =
       succeeded === true &&
@@ -107,21 +121,25 @@ t.test('the pages list the options there are', async (t) => {
 })
 
 t.test('the page of assumptions lists those there are', async (t) => {
-  const textOf = (one: Assumption) => {
-    const { name, section, concerns, question, basis, why, readings, form } = one
-    const untried = ({ notAbsorbable }: { notAbsorbable?: string }) =>
-      notAbsorbable === undefined ? '' : `. \`sweep\` does not try it: ${notAbsorbable}`
-    const rows = Object.entries(readings).map(
-      ([reading, way]) =>
-        `| \`${reading}\`${reading === one.default ? ' (default)' : ''} | ${way.does}${untried(way)} |\n`,
-    )
-    if (form)
-      rows.push(
-        `| \`${form.syntax}\`, such as \`${form.example}\` | ${form.does}${untried(form)} |\n`,
-      )
-    return `### \`${name}\`\n\n${question}\n\n| reading | what the sandbox does |\n|---|---|\n${rows.join('')}\nSection ${section}, ${basis}. ${why}\n\nIt concerns: ${concerns.map((one) => (/[A-Z]/.test(one) ? `\`${one}\`` : one)).join(', ')}.\n`
+  const rowOf = ({ name, question, why, readings, form, default: fallback }: Assumption) => {
+    const shown = (reading: string, does: string) =>
+      does === reading ? `\`${reading}\`` : `\`${reading}\`: ${does}`
+    const others = Object.entries(readings)
+      .filter(([reading]) => reading !== fallback)
+      .map(([reading, { does }]) => shown(reading, does))
+    if (form) others.push(shown(form.syntax, form.does))
+    const usual = shown(fallback, readings[fallback]!.does)
+    return `| \`${name}\`: ${question} | ${usual} | ${others.join('<br>')} | ${why} |\n`
   }
-  hold(t, 'docs/assumptions.md', 'assumptions', `\n${ASSUMPTIONS.map(textOf).join('\n')}\n`)
+  const unswept = ASSUMPTIONS.flatMap(({ name, readings, form }) =>
+    [...Object.entries(readings), ...(form ? [[form.syntax, form] as const] : [])].flatMap(
+      ([reading, { notAbsorbable }]) =>
+        notAbsorbable === undefined ? [] : [`\`${name}=${reading}\` (${notAbsorbable})`],
+    ),
+  )
+  const table = `| question | default | other readings | what goes wrong |\n|---|---|---|---|\n${ASSUMPTIONS.map(rowOf).join('')}`
+  const skipped = `A sweep skips what no code could pass: ${unswept.join(', ')}.\n`
+  hold(t, 'docs/assumptions.md', 'assumptions', `${table}\n${skipped}`)
 })
 
 t.test('the pages list the commands there are', async (t) => {
@@ -162,18 +180,33 @@ t.test('docs/admin-api.md lists every admin call', async (t) => {
   hold(t, 'docs/admin-api.md', 'calls', rows.join(''))
 })
 
-t.test('docs/conform.md shows what its command prints', async (t) => {
-  const page = 'docs/conform.md'
+t.test('docs/record-and-conform.md shows what conform prints, and what it measures', async (t) => {
+  const page = 'docs/record-and-conform.md'
   const command = /```console\npayout-sandbox (conform .+)\n```/.exec(read(page))![1]!
-  const printed = async (marker: string, code: number, ...options: string[]) => {
+  const printed = async (code: number, ...options: string[]) => {
     const { port } = await serve(t, ['--memory', '--clock', 'frozen', ...options])
     const received = await run(command.replace('4310', String(port)).split(' '))
     t.equal(received.code, code)
-    const text = received.stdout.replaceAll(String(port), '4310')
-    hold(t, page, marker, `\`\`\`text\n${text}\`\`\`\n`)
+    return received.stdout.replaceAll(String(port), '4310').split('\n\n')
   }
-  await printed('clean', 0)
-  await printed('differing', 1, '--auth', 'off')
+  t.match((await printed(0)).at(-1), /^No differences: \d+ calls to/)
+  const parts = await printed(1, '--auth', 'off')
+  const readings = parts[parts.indexOf('Open points of the contract') + 1]!
+  const rows = readings.split('\n').slice(0, 4)
+  const shown = [
+    ...parts.slice(0, 2),
+    '…',
+    'Open points of the contract',
+    [...rows, '…'].join('\n'),
+  ]
+  const text = [...shown, ...parts.slice(-3)].join('\n\n')
+  hold(t, page, 'differing', `\`\`\`text\n${text}\`\`\`\n`)
+  const list = (measures: object) =>
+    Object.keys(measures)
+      .map((name) => `\`${name}\``)
+      .join(', ')
+  const measured = `Only \`--write\` measures ${list(WRITE_MEASURES)}. Never measured: ${list(NOT_MEASURABLE)}.\n`
+  hold(t, page, 'measured', measured)
 })
 
 t.test('docs/first-payout.md shows the example that is run', async (t) => {
