@@ -1,4 +1,4 @@
-// npm run bench [-- --write]: measures the six figures of docs/performance.md in one run, and with --write puts them there.
+// npm run bench [-- --write]: measures the six figures of bench/README.md in one run, and with --write puts them there.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -232,5 +232,4 @@ await stop(bare)
 const head = ['What', 'Goal', 'Median', 'Least to most', 'Outcome']
 const text = `Node ${process.version}, ${process.platform} ${process.arch}.\n\n${tableOf(head, rows)}`
 console.log(text)
-if (process.argv.includes('--write'))
-  writeBetween(join(root, 'docs/performance.md'), 'figures', text)
+if (process.argv.includes('--write')) writeBetween(join(root, 'bench/README.md'), 'figures', text)

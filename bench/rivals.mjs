@@ -1,5 +1,5 @@
 // npm run bench:rivals [-- --write]: installs four other mock servers into a temporary folder, measures them and the sandbox
-// in one run, and with --write puts the table into docs/performance.md. Needs a network.
+// in one run, and with --write puts the table into bench/README.md. Needs a network.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -232,5 +232,4 @@ const columns = sizes.flatMap((size) => [`Read at ${size}, /s`, `Create at ${siz
 const head = ['Server', 'Keeps rows', 'Start, ms', 'MB at start', ...columns]
 const table = `Node ${process.version}, ${process.platform} ${process.arch}.\n\n${tableOf(head, lines)}`
 console.log(table)
-if (process.argv.includes('--write'))
-  writeBetween(join(root, 'docs/performance.md'), 'rivals', table)
+if (process.argv.includes('--write')) writeBetween(join(root, 'bench/README.md'), 'rivals', table)

@@ -1,5 +1,5 @@
 // npm run torture [-- --only kill,journal] [-- --seed 7] [-- --short] [-- --write]
-// Runs the parts one after the other and prints one JSON line for each; --write updates docs/reliability.md.
+// Runs the parts one after the other and prints one JSON line for each; --write updates scripts/torture.md.
 //
 // Each test file test/torture/NAME.test.ts is a part. `npm test` runs its short form, and this runner its long form, unless
 // --short is given. A part imports LONG and SEED from test/torture/part.ts, passes its counts to `figures({...})` there
@@ -73,7 +73,7 @@ const cellsOf = ({ part, seed, figures, seconds, outcome }) => {
 
 /** Replaces the row of this part in the table; the other rows stay. */
 function write(result) {
-  const file = join(root, 'docs/reliability.md')
+  const file = join(root, 'scripts/torture.md')
   const found = [...readFileSync(file, 'utf8').matchAll(/^\| (\w+) \| (.+) \|$/gm)]
   const rows = new Map(found.map(([, part, rest]) => [part, [part, ...rest.split(' | ')]]))
   rows.set(result.part, cellsOf(result))

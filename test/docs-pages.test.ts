@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { PACKAGE_ROOT } from '../src/config/package.ts'
@@ -10,18 +10,12 @@ const markdownIn = (folder: string) =>
     .map((name) => join(folder, name))
 
 const PAGES = [
-  ...markdownIn('docs').filter((page) => !page.startsWith(join('docs', 'decisions'))),
-  ...markdownIn('examples'),
-  ...markdownIn('clients'),
-]
-const ALL = [
   'README.md',
-  'CONTRIBUTING.md',
-  'CHANGELOG.md',
-  ...markdownIn('docs'),
-  ...markdownIn('examples'),
-  ...markdownIn('clients'),
+  ...markdownIn('docs').filter((page) => !page.startsWith(join('docs', 'decisions'))),
+  ...['fixtures', 'scenarios', 'clients', 'examples'].flatMap(markdownIn),
 ]
+const OTHERS = ['CONTRIBUTING.md', 'CHANGELOG.md', 'bench/README.md', 'scripts/torture.md']
+const ALL = [...PAGES, ...OTHERS, ...markdownIn('docs').filter((page) => !PAGES.includes(page))]
 
 /** The text of a page without the blocks and tables that the program writes: those are checked where they come from. */
 const proseOf = (page: string) =>
@@ -29,9 +23,20 @@ const proseOf = (page: string) =>
     .replace(/<!-- (?!end of|test\/)([^\n]*?) -->\n[\s\S]*?<!-- end of \1 -->/g, '')
     .replace(/```[\s\S]*?\n```/g, '')
 
-t.test('each page says first who needs it', async (t) => {
+t.test('each page opens with what it lets you do', async (t) => {
   t.ok(PAGES.length > 15)
-  for (const page of PAGES) t.match(read(page), /^# .+\n\nYou need this page if .+\.\n/, page)
+  for (const page of PAGES) {
+    const [, opening = ''] = /^# .+\n\n((?:.+\n)+)/.exec(read(page)) ?? []
+    t.match(opening, /^(?!You need this page)[A-Z`p][\s\S]+[.:]\n$/, page)
+  }
+})
+
+t.test('the pages have at most 22,000 words together, code and tables included', async (t) => {
+  const counts = [...PAGES, 'llms.txt'].map(
+    (page) => [page, read(page).trim().split(/\s+/).length] as const,
+  )
+  const total = counts.reduce((sum, [, count]) => sum + count, 0)
+  t.ok(total <= 22_000, `${total} words: ${counts.map((one) => one.join(' '))}`)
 })
 
 t.test('the pages avoid words that a second-language reader has to read twice', async (t) => {
@@ -42,25 +47,25 @@ t.test('the pages avoid words that a second-language reader has to read twice', 
 
 t.test('the README is short, and has its sections in this order', async (t) => {
   const readme = read('README.md')
-  t.ok(readme.trimEnd().split('\n').length <= 220, 'at most 220 lines')
-  t.strictSame(
-    [...readme.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading),
-    [
-      'Quick start',
-      'In a test',
-      'Why not a plain mock?',
-      'Concepts',
-      'Endpoints',
-      'Common options',
-      'Commands',
-      'Documentation',
-      'Contributing and licence',
-    ],
+  t.ok(readme.trimEnd().split('\n').length <= 180, 'at most 180 lines')
+  t.equal(
+    [...readme.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading).join(', '),
+    'Quick start, Your first payment, In a test, Find what breaks, Why not a plain mock?, Limits, Documentation, Contributing and licence',
   )
   const firstScreen = readme.slice(0, readme.indexOf('## Quick start'))
   t.match(firstScreen, /\]\(docs\/assumptions\.md\)/)
   const [, reasons] = readme.split('## Why not a plain mock?')
-  t.equal(reasons!.split('\n## ')[0]!.match(/^- /gm)?.length, 5 + 3, 'five reasons, three limits')
+  t.equal(reasons!.match(/^- /gm)?.length, 5 + 3, 'five reasons, three limits')
+})
+
+t.test('README and map lead to each page', async (t) => {
+  const targets = (page: string) =>
+    [...read(page).matchAll(/\]\(([^)#:\s]+)[^)\s]*\)/g)].map(([, path]) => join(page, '..', path!))
+  const map = targets(join('docs', 'README.md'))
+  const docs = PAGES.filter((page) => page.startsWith('docs'))
+  for (const page of docs.filter((page) => page !== join('docs', 'README.md')))
+    t.ok(map.includes(page), `docs/README.md: ${page}`)
+  t.ok(targets('README.md').includes(join('docs', 'README.md')))
 })
 
 /** GitHub's anchor of a heading. */
@@ -70,13 +75,16 @@ const anchorOf = (heading: string) =>
     .replace(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-')
 
-t.test('each link to a heading of a page leads there', async (t) => {
+t.test('each link leads to a file, and to a heading of it', async (t) => {
   let links = 0
   for (const page of ALL) {
-    for (const [link, path, anchor] of read(page).matchAll(/\]\(([^)#:\s]*)#([\w-]+)\)/g)) {
+    for (const [link, path, anchor] of read(page).matchAll(/\]\(([^)#:\s]*)(?:#([\w-]+))?\)/g)) {
       const target = path === '' ? page : join(page, '..', path!)
+      const exists = existsSync(join(PACKAGE_ROOT, target))
+      t.ok(exists, `${page}: ${link}`)
+      if (!exists || !anchor) continue
       const anchors = [...read(target).matchAll(/^#+ (.+)$/gm)].map(([, it]) => anchorOf(it!))
-      t.ok(anchors.includes(anchor!), `${page}: ${link}`)
+      t.ok(anchors.includes(anchor), `${page}: ${link}`)
       links++
     }
   }

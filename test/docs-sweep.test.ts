@@ -9,11 +9,10 @@ const PAGE = 'docs/sweep.md'
 const FOLDER = 'examples/sweep'
 const env = { NODE_OPTIONS: `--require=${pathOf('test/short-program.cjs')}` }
 
-t.test('docs/sweep.md shows the example', async (t) => {
-  for (const name of ['payouts', 'payouts.test', 'mended']) {
-    const file = `${FOLDER}/${name}.mjs`
-    hold(t, PAGE, file, `\`\`\`js\n${read(file)}\`\`\`\n`)
-  }
+t.test('docs/sweep.md shows the part of the example with the bugs', async (t) => {
+  const file = `${FOLDER}/payouts.mjs`
+  const code = read(file)
+  hold(t, PAGE, file, `\`\`\`js\n${code.slice(code.indexOf('/** Sends the payment'))}\`\`\`\n`)
 })
 
 t.test(
@@ -21,21 +20,26 @@ t.test(
   async (t) => {
     const dir = join(t.testdir(), 'sweep')
     cpSync(pathOf(FOLDER), dir, { recursive: true })
-    const words = /<!-- command -->\n```console\nnode \.\.\/\.\.\/dist\/bin\.cjs (sweep .+)\n/.exec(
-      read(PAGE),
-    )![1]!
+    const words =
+      /<!-- command -->\n```console\n(?:.+\n)*?node \.\.\/\.\.\/dist\/bin\.cjs (sweep .+)\n/.exec(
+        read(PAGE),
+      )![1]!
     const result = () =>
       SweepDocument.parse(JSON.parse(readFileSync(join(dir, 'report/sweep.json'), 'utf8')))
-    async function swept(marker: string, code: number) {
+    async function swept(code: number) {
       const told = await spawned(words.split(' '), { cwd: dir, env }).ended
       t.equal(told.code, code, told.stderr)
       // How long the command took is not the same in each run.
       const text = told.stdout.replace(/, \d+\.\d s\n/, ', 0.3 s\n')
-      hold(t, PAGE, marker, `\`\`\`text\n${text}\`\`\`\n`)
+      if (code === 0) return result()
+      const shown = text.slice(0, text.indexOf('\n\nCoverage') + 1)
+      hold(t, PAGE, 'with bugs', `\`\`\`text\n${shown}\`\`\`\n`)
+      const findings = text.slice(0, text.indexOf('\n\n', text.indexOf('finding')) + 1)
+      hold(t, 'README.md', 'sweep', `\`\`\`text\n${findings}\`\`\`\n`)
       return result()
     }
 
-    const { findings } = await swept('with bugs', 1)
+    const { findings } = await swept(1)
     const found = new Set(findings.map(({ verdict }) => verdict))
     t.strictSame([...found].sort(), ['not_paid', 'paid_twice'])
     const [first] = findings
@@ -46,6 +50,6 @@ t.test(
     t.equal(replayed.code, 0, replayed.stdout)
 
     copyFileSync(join(dir, 'mended.mjs'), join(dir, 'payouts.mjs'))
-    t.strictSame((await swept('mended', 0)).findings, [])
+    t.strictSame((await swept(0)).findings, [])
   },
 )

@@ -7,28 +7,10 @@ import { OPTIONS, type OptionName } from '../src/config/options.ts'
 import { ERRORS, type ErrorCode } from '../src/model/errors.ts'
 import { ADMIN_CALLS } from '../src/routes/admin/admin-calls.ts'
 import { OPERATIONS } from '../src/routes/v1/operations.ts'
+import { NOT_MEASURABLE } from '../src/tools/conform/measure.ts'
+import { WRITE_MEASURES } from '../src/tools/conform/write-measures.ts'
 import { run, serve } from './cli/program.ts'
 import { hold, pathOf, read, updating } from './held-page.ts'
-
-// The README shows what most people use; docs/cli.md shows all.
-const COMMON_OPTIONS: readonly OptionName[] = [
-  'port',
-  'data',
-  'memory',
-  'clock',
-  'clock-speed',
-  'scenario',
-  'scenarios',
-  'auth',
-]
-const COMMON_COMMANDS: readonly string[] = [
-  'exec',
-  'validate',
-  'scenario',
-  'clock',
-  'requests',
-  'reset',
-]
 
 /** The words of a curl command: quotes hold a word together. */
 const wordsOf = (command: string) =>
@@ -56,23 +38,41 @@ function requestOf(command: string) {
 
 t.test('each curl of a page gives the answer that stands below it', async (t) => {
   await holdCurls(t, 'README.md', 2)
-  await holdCurls(t, 'docs/endpoints.md', 18, '--assume', 'largest_page=1')
-  await holdCurls(t, 'docs/testing.md', 5)
+  await holdCurls(t, 'docs/endpoints.md', 17, '--assume', 'largest_page=1')
+  await holdCurls(t, 'docs/errors.md', 1, '--assume', 'largest_page=1')
+  await holdCurls(t, 'docs/testing.md', 6)
 })
 
-/** Runs the curl commands of a page, in their order, against a sandbox of its own. A page with options shows each status. */
+/** The curls of this page that show no answer: they must be carried out, or fail a verification. */
+const WITHOUT_ANSWER: Readonly<Record<string, number>> = { 'docs/testing.md': 4 }
+
+/** The fields of a value, without their values. */
+function shapeOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${[...new Set(value.map(shapeOf))].join()}]`
+  if (value === null || typeof value !== 'object') return ''
+  return `{${Object.entries(value).map(([key, one]) => key + shapeOf(one))}}`
+}
+
+/**
+ * Runs the curl commands of a page, in their order, against a sandbox of its own. A page with options shows each status, the
+ * first response in full, and of further successes the data within the envelope, or nothing if an earlier one has its fields.
+ */
 async function holdCurls(t: Test, name: string, atLeast: number, ...options: string[]) {
   const { port } = await serve(t, ['--memory', '--clock', 'frozen', ...options])
   const withStatus = options.length > 0
   const page = read(name)
   let updated = ''
   let rest = 0
+  const shapes = new Set<string>()
   const blocks = [
     ...page.matchAll(
       /```sh\n(curl .*)\n```\n(?:\n`(\d+ [\w ]+)`\n)?(?:\n```json\n([\s\S]*?)\n```\n)?/g,
     ),
   ]
   t.ok(blocks.length >= atLeast, name)
+  const silent = blocks.filter((block) => block[3] === undefined).length
+  if (!updating && !withStatus)
+    t.equal(silent, WITHOUT_ANSWER[name] ?? 0, `${name}: curls without an answer`)
   for (const block of blocks) {
     const { url, method, headers, body } = requestOf(block[1]!)
     const answer = await fetch(`http://${url.replace('localhost:4310', `127.0.0.1:${port}`)}`, {
@@ -80,113 +80,138 @@ async function holdCurls(t: Test, name: string, atLeast: number, ...options: str
       headers,
       ...(body !== undefined && { body }),
     })
-    const text = JSON.stringify(await answer.json(), null, 2)
+    const received = (await answer.json()) as Record<string, unknown>
+    if (name in WITHOUT_ANSWER && block[3] === undefined) {
+      t.ok(answer.ok || received['error'] === 'verification_failed', `${method} ${url}`)
+      updated += page.slice(rest, block.index + block[0].length)
+      rest = block.index + block[0].length
+      continue
+    }
+    const { status: succeeded, code, message, data, ...others } = received
+    const isEnvelope =
+      succeeded === true &&
+      code === answer.status &&
+      typeof message === 'string' &&
+      data !== undefined
+    const isShort = withStatus && block !== blocks[0] && isEnvelope && !Object.keys(others).length
+    const shown = isShort ? data : received
+    const isLeftOut = withStatus && block[3] === undefined
+    if (isLeftOut) t.ok(shapes.has(shapeOf(shown)), `${url} has the fields of an earlier response`)
+    for (const one of [shown, data]) shapes.add(shapeOf(one))
+    const text = isLeftOut ? undefined : JSON.stringify(shown, null, 2)
     const status = withStatus ? `${answer.status} ${answer.statusText}` : undefined
     if (!updating) t.strictSame(block.slice(2), [status, text], `${method} ${url}`)
-    updated += `${page.slice(rest, block.index)}\`\`\`sh\n${block[1]}\n\`\`\`\n${status ? `\n\`${status}\`\n` : ''}\n\`\`\`json\n${text}\n\`\`\`\n`
+    updated += `${page.slice(rest, block.index)}\`\`\`sh\n${block[1]}\n\`\`\`\n${status ? `\n\`${status}\`\n` : ''}${text === undefined ? '' : `\n\`\`\`json\n${text}\n\`\`\`\n`}`
     rest = block.index + block[0].length
   }
   if (updating) writeFileSync(pathOf(name), updated + page.slice(rest))
 }
 
 t.test('the pages list the options there are', async (t) => {
-  const table = (names: readonly OptionName[]) =>
-    `| option | default | meaning |\n|---|---|---|\n${names.map(rowOf).join('')}`
   function rowOf(name: OptionName) {
     const [, fallback, takes, meaning] = OPTIONS[name]
     const shown =
-      typeof fallback === 'string' || typeof fallback === 'number' ? `\`${fallback}\`` : ''
-    return `| \`--${name}${takes ? ` ${takes.replaceAll('|', '\\|')}` : ''}\` | ${shown} | ${meaning} |\n`
+      typeof fallback === 'string' || typeof fallback === 'number'
+        ? ` (default: \`${fallback}\`)`
+        : ''
+    return `- \`--${name}${takes ? ` ${takes}` : ''}\`: ${meaning}${shown}\n`
   }
-  hold(t, 'docs/cli.md', 'options', table(Object.keys(OPTIONS) as OptionName[]))
-  hold(t, 'README.md', 'common options', table(COMMON_OPTIONS))
+  const rows = (Object.keys(OPTIONS) as OptionName[]).map(rowOf)
+  hold(t, 'docs/cli.md', 'options', rows.join(''))
 })
 
 t.test('the page of assumptions lists those there are', async (t) => {
-  const textOf = (one: Assumption) => {
-    const { name, section, concerns, question, basis, why, readings, form } = one
-    const untried = ({ notAbsorbable }: { notAbsorbable?: string }) =>
-      notAbsorbable === undefined ? '' : `. \`sweep\` does not try it: ${notAbsorbable}`
-    const rows = Object.entries(readings).map(
-      ([reading, way]) =>
-        `| \`${reading}\`${reading === one.default ? ' (default)' : ''} | ${way.does}${untried(way)} |\n`,
-    )
-    if (form)
-      rows.push(
-        `| \`${form.syntax}\`, such as \`${form.example}\` | ${form.does}${untried(form)} |\n`,
-      )
-    return `### \`${name}\`\n\n${question}\n\n| reading | what the sandbox does |\n|---|---|\n${rows.join('')}\nSection ${section}, ${basis}. ${why}\n\nIt concerns: ${concerns.map((one) => (/[A-Z]/.test(one) ? `\`${one}\`` : one)).join(', ')}.\n`
+  const rowOf = ({ name, question, why, readings, form, default: fallback }: Assumption) => {
+    const shown = (reading: string, does: string) =>
+      does === reading ? `\`${reading}\`` : `\`${reading}\`: ${does}`
+    const others = Object.entries(readings)
+      .filter(([reading]) => reading !== fallback)
+      .map(([reading, { does }]) => shown(reading, does))
+    if (form) others.push(shown(form.syntax, form.does))
+    const usual = shown(fallback, readings[fallback]!.does)
+    return `| \`${name}\`: ${question} | ${usual} | ${others.join('<br>')} | ${why} |\n`
   }
-  hold(t, 'docs/assumptions.md', 'assumptions', `\n${ASSUMPTIONS.map(textOf).join('\n')}\n`)
+  const unswept = ASSUMPTIONS.flatMap(({ name, readings, form }) =>
+    [...Object.entries(readings), ...(form ? [[form.syntax, form] as const] : [])].flatMap(
+      ([reading, { notAbsorbable }]) =>
+        notAbsorbable === undefined ? [] : [`\`${name}=${reading}\` (${notAbsorbable})`],
+    ),
+  )
+  const table = `| question | default | other readings | what goes wrong |\n|---|---|---|---|\n${ASSUMPTIONS.map(rowOf).join('')}`
+  const skipped = `A sweep skips what no code could pass: ${unswept.join(', ')}.\n`
+  hold(t, 'docs/assumptions.md', 'assumptions', `${table}\n${skipped}`)
 })
 
 t.test('the pages list the commands there are', async (t) => {
-  const table = (commands: typeof COMMANDS) => {
-    const rows = commands.flatMap(({ usage }) =>
-      usage.map(
-        ([words, does]) => `| \`payout-sandbox ${words.replaceAll('|', '\\|')}\` | ${does} |\n`,
-      ),
-    )
-    return `| command | does |\n|---|---|\n${rows.join('')}`
-  }
-  hold(t, 'docs/cli.md', 'commands', table(COMMANDS))
-  const summaries = COMMANDS.filter(({ name }) => COMMON_COMMANDS.includes(name)).map(
-    ({ name, summary }) => `| \`payout-sandbox ${name}\` | ${summary} |\n`,
-  )
-  t.equal(summaries.length, COMMON_COMMANDS.length)
-  hold(t, 'README.md', 'common commands', `| command | does |\n|---|---|\n${summaries.join('')}`)
+  const rows = COMMANDS.map(({ name, usage, summary }) => {
+    const forms = usage.map(([words]) => words.replace(name, '').trim().replace('[]', ''))
+    const shown = forms.filter((form) => form !== '').map((form) => ` \`${form}\``)
+    return `- **\`${name}\`**${shown.join()}: ${summary}\n`
+  })
+  hold(t, 'docs/cli.md', 'commands', rows.join(''))
 })
 
-t.test('the README lists the endpoints there are', async (t) => {
-  const rows = OPERATIONS.map(({ method, url, summary }) => {
-    const path = url.replaceAll(/:(\w+)/g, '{$1}')
-    return `| ${method} | \`/v1${path}\` | ${summary} |\n`
-  })
-  t.equal(rows.length, 16)
-  hold(
-    t,
-    'README.md',
-    'endpoints',
-    `| method | path | what it does |\n|---|---|---|\n${rows.join('')}`,
+t.test('docs/endpoints.md calls each endpoint', async (t) => {
+  const called = [...read('docs/endpoints.md').matchAll(/```sh\n(curl .*)\n/g)].map(
+    ([, command]) => {
+      const { method, url } = requestOf(command!)
+      return `${method} ${url.replace(/^[^/]+|\?.*/g, '')}`
+    },
   )
+  t.equal(OPERATIONS.length, 16)
+  for (const { method, url } of OPERATIONS) {
+    const path = new RegExp(`^${method} /v1${url.replaceAll(/:\w+/g, '[\\da-f-]{36}')}$`)
+    const isCalled = called.some((call) => path.test(call))
+    t.ok(isCalled, `${method} ${url}`)
+  }
 })
 
 t.test('docs/errors.md is the registry of error words', async (t) => {
   const rows = (Object.keys(ERRORS) as ErrorCode[])
-    .map((word) => `| ${ERRORS[word][0]} | \`${word}\` | ${ERRORS[word][1]} |\n`)
+    .map((word) => `- ${ERRORS[word][0]} \`${word}\`: ${ERRORS[word][1]}\n`)
     .sort()
-  hold(
-    t,
-    'docs/errors.md',
-    'errors',
-    `| status | \`error\` | meaning |\n|---|---|---|\n${rows.join('')}`,
-  )
+  hold(t, 'docs/errors.md', 'errors', rows.join(''))
 })
 
 t.test('docs/admin-api.md lists every admin call', async (t) => {
   const rows = ADMIN_CALLS.map(
-    ({ method, url, summary }) => `| \`${method} /__admin${url}\` | ${summary} |\n`,
+    ({ method, url, summary }) => `- \`${method} /__admin${url}\`: ${summary}\n`,
   )
-  hold(t, 'docs/admin-api.md', 'calls', `| call | does |\n|---|---|\n${rows.join('')}`)
+  hold(t, 'docs/admin-api.md', 'calls', rows.join(''))
 })
 
-t.test('docs/conform.md shows what its command prints', async (t) => {
-  const page = 'docs/conform.md'
+t.test('docs/record-and-conform.md shows what conform prints, and what it measures', async (t) => {
+  const page = 'docs/record-and-conform.md'
   const command = /```console\npayout-sandbox (conform .+)\n```/.exec(read(page))![1]!
-  const printed = async (marker: string, code: number, ...options: string[]) => {
+  const printed = async (code: number, ...options: string[]) => {
     const { port } = await serve(t, ['--memory', '--clock', 'frozen', ...options])
     const received = await run(command.replace('4310', String(port)).split(' '))
     t.equal(received.code, code)
-    const text = received.stdout.replaceAll(String(port), '4310')
-    hold(t, page, marker, `\`\`\`text\n${text}\`\`\`\n`)
+    return received.stdout.replaceAll(String(port), '4310').split('\n\n')
   }
-  await printed('clean', 0)
-  await printed('differing', 1, '--auth', 'off')
+  t.match((await printed(0)).at(-1), /^No differences: \d+ calls to/)
+  const parts = await printed(1, '--auth', 'off')
+  const readings = parts[parts.indexOf('Open points of the contract') + 1]!
+  const rows = readings.split('\n').slice(0, 4)
+  const shown = [
+    ...parts.slice(0, 2),
+    '…',
+    'Open points of the contract',
+    [...rows, '…'].join('\n'),
+  ]
+  const text = [...shown, ...parts.slice(-3)].join('\n\n')
+  hold(t, page, 'differing', `\`\`\`text\n${text}\`\`\`\n`)
+  const list = (measures: object) =>
+    Object.keys(measures)
+      .map((name) => `\`${name}\``)
+      .join(', ')
+  const measured = `Only \`--write\` measures ${list(WRITE_MEASURES)}. Never measured: ${list(NOT_MEASURABLE)}.\n`
+  hold(t, page, 'measured', measured)
 })
 
 t.test('docs/first-payout.md shows the example that is run', async (t) => {
-  for (const name of ['payouts', 'node.test']) {
-    const file = `examples/first-payout/${name}.mjs`
-    hold(t, 'docs/first-payout.md', file, `\`\`\`js\n${read(file)}\`\`\`\n`)
-  }
+  const [, pay] = /^( \* Pays once[\s\S]*?\n}\n)/m.exec(read('examples/first-payout/payouts.mjs'))!
+  hold(t, 'docs/first-payout.md', 'pay', `\`\`\`js\n/**\n${pay}\`\`\`\n`)
+  const file = 'examples/first-payout/node.test.mjs'
+  hold(t, 'docs/first-payout.md', file, `\`\`\`js\n${read(file)}\`\`\`\n`)
 })

@@ -13,6 +13,7 @@ export function hold(t: Test, page: string, marker: string, wanted: string) {
   const text = read(page)
   const [from, to] = [`<!-- ${marker} -->\n`, `<!-- end of ${marker} -->`]
   const [start, end] = [text.indexOf(from) + from.length, text.indexOf(to)]
+  if (!text.includes(from) || end < start) throw new Error(`${page} has no <!-- ${marker} -->`)
   if (updating) writeFileSync(pathOf(page), text.slice(0, start) + wanted + text.slice(end))
   else
     t.equal(

@@ -5,17 +5,17 @@ export const userHistory = assumption<{ hasOtherSide: boolean }>({
   name: 'user_history',
   section: '4.3',
   concerns: ['listUserTransactionHistory'],
-  question: 'Which payments does the history of a user contain?',
+  question: "Which payments are in a user's history?",
   basis: 'guess',
-  why: 'A record has one `user_id`. Code that looks for received payments finds none, which is visible on the first call.',
+  why: 'Payments from others are missing.',
   default: 'payer',
   readings: {
     payer: {
-      does: 'the debits that the user pays and the credits that the user receives; `user_id` is that user',
+      does: 'debits paid and credits received',
       value: { hasOtherSide: false },
     },
     both_sides: {
-      does: 'every payment of the user, as payer or receiver. `user_id` of a record is the user whose history is read; elsewhere it is as with `payer`',
+      does: 'all, paid or received, with this `user_id`',
       value: { hasOtherSide: true },
     },
   },
@@ -25,13 +25,13 @@ export const historyMetadata = assumption<boolean>({
   name: 'history_metadata',
   section: '2.5',
   concerns: ['listTransactionHistory', 'listUserTransactionHistory', 'webhooks'],
-  question: 'What is the `metadata` of a history record that is FAILED?',
+  question: "What's the `metadata` of a FAILED history record?",
   basis: 'observed',
-  why: 'Only null is observed. Code that decides by the reason finds none in the live service.',
+  why: 'Code that decides by the reason finds none.',
   default: 'null',
   readings: {
-    null: { does: 'null, as for all other statuses', value: false },
-    reason: { does: '`{reason, description, source}`; null for all other statuses', value: true },
+    null: { does: 'null', value: false },
+    reason: { does: '`{reason, description, source}`', value: true },
   },
 })
 
@@ -39,14 +39,14 @@ export const historyUtr = assumption<(utr: string | null) => string | null>({
   name: 'history_utr',
   section: '2.5',
   concerns: ['listTransactionHistory', 'listUserTransactionHistory', 'webhooks'],
-  question: 'Is the `utr` of a history record partly masked?',
+  question: 'Is the `utr` of a history record masked?',
   basis: 'guess',
-  why: 'Section 2.4 says that the UTR of a transaction is partly masked, and section 2.5 does not say it of a record. Code that finds a payment by its whole UTR must also be tested with `masked`.',
+  why: 'Code that finds a payment by its UTR finds none.',
   default: 'whole',
   readings: {
-    whole: { does: 'no, it is whole', value: (utr) => utr },
+    whole: { does: 'no', value: (utr) => utr },
     masked: {
-      does: 'yes, as in a transaction: only the last four characters are visible',
+      does: 'yes, except for the last four characters',
       value: (utr) => utr && maskNumber(utr),
     },
   },

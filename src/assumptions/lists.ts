@@ -12,13 +12,13 @@ export const listOrder = assumption<'newest' | 'oldest'>({
   name: 'list_order',
   section: '4',
   concerns: PAGED_LISTS,
-  question: 'Which row of a list is first?',
+  question: 'Which row of a list comes first?',
   basis: 'guess',
-  why: 'A caller that looks for its latest payment on page 1 finds it.',
+  why: "Your latest payment isn't on page 1.",
   default: 'newest_first',
   readings: {
-    newest_first: { does: 'the row with the latest `created_at`', value: 'newest' },
-    oldest_first: { does: 'the row with the earliest `created_at`', value: 'oldest' },
+    newest_first: { does: 'the newest', value: 'newest' },
+    oldest_first: { does: 'the oldest', value: 'oldest' },
   },
 })
 
@@ -28,16 +28,16 @@ export const limitParameter = assumption<SchemaChange>({
   name: 'limit_parameter',
   section: '4.1, 4.2',
   concerns: ['listUsers', 'listTransactions'],
-  question: 'Does `limit` in the query of GET /users and GET /transaction set the page size?',
+  question: 'Does `limit` set the page size of GET /users and GET /transaction?',
   basis: 'observed',
-  why: 'Section 4 names `limit` only for the history; elsewhere the observed pages have 50 and 10 rows. A loop that ends at a page shorter than its `limit` loses rows. Read `limit` or `total_pages` of the response.',
+  why: 'A loop that stops at a page shorter than its `limit` loses rows.',
   default: 'ignored',
   readings: {
     ignored: {
-      does: 'it has no effect: a page of GET /users has 50 rows, one of GET /transaction 10, as observed',
+      does: 'no, 50 and 10 rows, as observed',
       value: changeFields(['limit'], ignored, (operation) => LISTS.has(operation)),
     },
-    honoured: { does: 'it sets the page size, as in history', value: unchanged },
+    honoured: { does: 'yes, as in history', value: unchanged },
   },
 })
 
@@ -47,15 +47,15 @@ export const largestPage = assumption<SchemaChange>({
   name: 'largest_page',
   section: '8',
   concerns: PAGED_LISTS,
-  question: 'What is the largest page of a list?',
+  question: 'How large can a page be?',
   basis: 'convention',
-  why: 'Many services have this maximum. A caller that reads `limit` or `total_pages` of the response does not depend on it.',
+  why: 'A loop that expects as many rows as it asked for loses some.',
   default: '100',
-  readings: { 100: { does: '100 rows; a larger `limit` counts as 100', value: unchanged } },
+  readings: { 100: { does: '100 rows, even for a larger `limit`', value: unchanged } },
   form: {
     syntax: 'N',
     range: `N is 1 to ${MAX_ROWS}`,
-    does: `N rows, 1 to ${MAX_ROWS}; a larger \`limit\` counts as N`,
+    does: `N rows, 1 to ${MAX_ROWS}, even for a larger \`limit\``,
     example: '5',
     pattern: /^[1-9][0-9]{0,4}$/,
     parse(reading) {
@@ -70,12 +70,12 @@ export const pagePastTheEnd = assumption<boolean>({
   name: 'page_past_the_end',
   section: '4.1 to 4.3',
   concerns: PAGED_LISTS,
-  question: 'What is the response for a page after the last one?',
+  question: 'What does a page past the end return?',
   basis: 'guess',
-  why: 'The contract shows no error for a list. A caller that stops at `total_pages` is right in both cases.',
+  why: 'A loop that ignores `total_pages` fails.',
   default: 'empty',
   readings: {
     empty: { does: '200 with an empty list', value: true },
-    not_found: { does: '404 `not_found`; page 1 always exists', value: false },
+    not_found: { does: '404, except for page 1', value: false },
   },
 })

@@ -29,21 +29,21 @@ export const errorBody = assumption<ErrorForm>({
   name: 'error_body',
   section: '7',
   concerns: ['all calls'],
-  question: 'What is the body of an error?',
+  question: "What's the body of an error?",
   basis: 'guess',
-  why: 'It is the envelope of the successful calls, and it says most. Code that reads a field which is not there fails loudly.',
+  why: 'Code that reads a missing field breaks.',
   default: 'envelope',
   readings: {
     envelope: {
-      does: 'the envelope with `error`, `message` and `errors` ([errors](errors.md)). The admin API and a request that is not valid HTTP have it always',
+      does: 'the envelope with `error`, `message` and `errors`',
       value: ENVELOPE,
     },
     message_only: {
-      does: '`{"message": "…"}`: only the HTTP status says what kind of error it is',
+      does: '`{"message": "…"}`',
       value: { ...ENVELOPE, text: ({ message }) => JSON.stringify({ message }) },
     },
     html: {
-      does: 'a small page of type `text/html`, as gateways send it',
+      does: 'a small HTML page, as gateways send',
       value: {
         type: 'text/html; charset=utf-8',
         text: ({ status, message }) =>
@@ -77,14 +77,14 @@ export const malformedId = assumption<SchemaChange>({
     'addBankAccount',
     'listBankAccounts',
   ],
-  question: 'Which error has a call with an id that is not a UUID, in the path or the body?',
+  question: 'What error does a malformed id return?',
   basis: 'guess',
-  why: 'The message names the field. Both readings are errors, so a caller notices them on the first try.',
+  why: 'Code that tells the two apart takes the wrong branch.',
   default: 'bad_request',
   readings: {
     bad_request: { does: '400 `validation_failed`', value: unchanged },
     not_found: {
-      does: '404 `not_found`, as for an id that nothing has',
+      does: '404 `not_found`, as for an unknown id',
       value: changeFields(IDS, () => AnyId),
     },
   },
@@ -105,15 +105,14 @@ export const statusWords = assumption<StatusWords>({
   name: 'status_words',
   section: '2.2, 2.3',
   concerns: ['submitKyc', 'getKyc', 'addBankAccount', 'listBankAccounts', 'webhooks'],
-  question:
-    'Which words do `kyc_status` and `bank_status` have besides those that the contract shows (KYC: pending, failed; bank: success)?',
+  question: 'Which unobserved words do `kyc_status` and `bank_status` have?',
   basis: 'guess',
-  why: 'The other resources use these words too. A caller that compares with another word waits for ever, which is visible.',
+  why: "Code that checks for a different word hangs, so you'll notice.",
   default: 'plain',
   readings: {
     plain: { does: 'KYC: `success`; bank: `pending`, `failed`', value: PLAIN },
     other: {
-      does: 'KYC: `verified`; bank: `in_progress`, `rejected`. The names of webhook events stay',
+      does: 'KYC: `verified`; bank: `in_progress`, `rejected`. Event names stay',
       value: {
         kyc: { ...PLAIN.kyc, success: 'verified' },
         bank: { ...PLAIN.bank, pending: 'in_progress', failed: 'rejected' },
@@ -146,15 +145,14 @@ export const newWords = assumption<(body: object) => unknown>({
   name: 'new_words',
   section: '3',
   concerns: ['all calls', 'webhooks'],
-  question:
-    'Do responses and webhooks contain fields and status words that the contract does not list?',
+  question: "Do responses and webhooks have fields and statuses the contract doesn't list?",
   basis: 'guess',
-  why: 'The contract says that its value sets are not complete, except that of `status` in the history. Test once with `some`: code that rejects an unknown word breaks on the first day that the service has a new one.',
+  why: 'Code that rejects an unknown word breaks with the first new one.',
   default: 'none',
   readings: {
     none: { does: 'no', value: (body) => body },
     some: {
-      does: 'each object of a successful response and of a webhook has a field `new_field`, and every resource shows another word (`queued`, `in_review`) in place of a status that is not final',
+      does: "yes, a `new_field` in each object, and `queued` or `in_review` for statuses that aren't final",
       value: renew,
     },
   },
@@ -164,13 +162,12 @@ export const entryStatus = assumption<(ok: boolean) => boolean>({
   name: 'entry_status',
   section: '4.4, 4.5',
   concerns: ['submitKyc', 'addBankAccount'],
-  question:
-    'What is the `status` beside a KYC record that failed at once, or beside a bank account that the bank refused?',
+  question: "What's the `status` beside a failed KYC record or refused account?",
   basis: 'guess',
-  why: 'The contract says that `kyc_status` reports the outcome, and `status` may only say that the entry was processed. Code that reads only `status` takes a failed document for a verified one.',
+  why: 'Code that reads only `status` takes a failed document for a verified one.',
   default: 'true',
   readings: {
-    true: { does: 'true: only `kyc_status` or `bank_status` shows the failure', value: () => true },
+    true: { does: 'true; only `kyc_status` or `bank_status` shows the failure', value: () => true },
     false: { does: 'false', value: (ok) => ok },
   },
 })
@@ -179,9 +176,10 @@ export const unknownId = assumption<{ isEmpty: boolean }>({
   name: 'unknown_id',
   section: '4.2, 4.5',
   concerns: ['getTransaction', 'listBankAccounts'],
-  question: 'What does a read whose `data` is an array return for an id that nothing has?',
+  question:
+    'What do GET /transaction/:transaction_id and GET /bank/:userId return for an unknown id?',
   basis: 'guess',
-  why: 'A 404 is loud. Code that reads `data[0]` without a look at the length breaks under `empty`.',
+  why: 'Reading `data[0]` breaks under `empty`.',
   default: 'not_found',
   readings: {
     not_found: { does: '404 `not_found`', value: { isEmpty: false } },

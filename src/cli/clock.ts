@@ -49,7 +49,7 @@ export const clock = remoteCommand({
     advance: {
       syntax: 'BY|TO',
       description:
-        'move the clock by a duration (30s, 25m, 2d) or to an ISO 8601 instant, and run all timers that become due',
+        "move the clock by a duration (30s, 25m, 2d) or to an ISO 8601 instant, and run what's due",
       async run(api, [to]) {
         if (to!.startsWith('-'))
           throw new BadOption(
@@ -71,13 +71,12 @@ export const clock = remoteCommand({
     },
     resume: {
       syntax: '',
-      description: 'let a frozen clock run again, from its current time',
+      description: 'let a frozen clock run again',
       run: (api) => shown(api('resumeClock'), clockText),
     },
     speed: {
       syntax: 'FACTOR',
-      description:
-        'set the clock speed multiplier; 60 = one simulated minute per second; a frozen clock resumes',
+      description: "set the clock's speed (60 = a minute per second) and resume it",
       run(api, [factor]) {
         const parsed = OPTIONS['clock-speed'][0]().safeParse(factor)
         if (parsed.success)

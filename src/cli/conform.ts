@@ -74,13 +74,10 @@ export const conform: Command = {
   name: 'conform',
   summary: 'check a live service against the API contract; exit 1 if it differs',
   usage: [
-    [
-      'conform --against URL',
-      'check a live service against the API contract, with read requests only',
-    ],
+    ['conform --against URL', 'check a live service against the contract, reading only'],
     [
       'conform --against URL --write',
-      'also create users, documents, an account, a payment and a webhook there',
+      'also create users, documents, an account, a payment and a webhook',
     ],
   ],
   flags: {

@@ -10,13 +10,10 @@ export const openapi: Command = {
   name: 'openapi',
   summary: 'print the OpenAPI document of the service or of the admin API',
   usage: [
-    ['openapi', 'print the OpenAPI document of the service, with all responses of the contract'],
-    [
-      'openapi --contract',
-      'print only what the contract shows, to make a client for the live service',
-    ],
-    ['openapi --strict', 'print the document with exactly the responses of this sandbox'],
-    ['openapi --admin', 'print the OpenAPI document of the admin API'],
+    ['openapi', 'print the OpenAPI document of the service'],
+    ['openapi --contract', 'only what the contract shows, for clients of the live service'],
+    ['openapi --strict', 'exactly the responses of this sandbox'],
+    ['openapi --admin', 'that of the admin API'],
   ],
   flags: {
     contract: ['', 'describe only what the contract shows'],
@@ -102,10 +99,7 @@ export const client: Command = {
   name: 'client',
   summary: 'print the client for tests in Python, Java, Go or PHP, to save it in your project',
   usage: [
-    [
-      `client ${LANGUAGES.join('|')}`,
-      'print the client of a language; junit is the JUnit 5 extension beside the one of java',
-    ],
+    [`client ${LANGUAGES.join('|')}`, "print a language's client; junit is the extension for java"],
   ],
   flags: {},
   examples: ['client python > payout_sandbox.py', 'client java > PayoutSandbox.java'],

@@ -167,7 +167,7 @@ export const exec: Command = {
   usage: [
     [
       'exec [OPTIONS] -- CMD...',
-      'start a sandbox (by default in memory, on a free port), run CMD, stop the sandbox, and exit with the code of CMD',
+      'run CMD with its own sandbox, by default in memory on a free port, and exit with its code',
     ],
   ],
   flags: EXEC_FLAGS,

@@ -33,7 +33,7 @@ const help: Command = {
   summary: 'print help for the program or for one command',
   usage: [
     ['help', 'list all commands and the options of start'],
-    ['help COMMAND', 'print the usage, options and examples of one command'],
+    ['help COMMAND', 'print usage, options and examples'],
   ],
   flags: {},
   examples: ['help', 'help exec'],

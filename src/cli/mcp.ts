@@ -70,12 +70,7 @@ const agentGone = (stdin: NodeJS.ReadStream): Promise<unknown> =>
 export const mcp: Command = {
   name: 'mcp',
   summary: 'connect an agent (MCP over stdin and stdout) to a sandbox',
-  usage: [
-    [
-      'mcp',
-      'connect an agent to a running sandbox; if none runs, start one in memory that ends with the agent',
-    ],
-  ],
+  usage: [['mcp', 'connect an agent to a running sandbox, or start one in memory']],
   flags: ADDRESS_FLAGS,
   examples: ['mcp', 'mcp --url http://127.0.0.1:4310/@agent'],
   syntax: '',

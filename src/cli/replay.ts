@@ -41,12 +41,7 @@ function replayReport(
 export const replay: Command = {
   name: 'replay',
   summary: 'replay a recording and compare every byte of every response',
-  usage: [
-    [
-      'replay FILE',
-      'replay a recording in a new sandbox; exit 1 at the first difference; no webhooks are sent',
-    ],
-  ],
+  usage: [['replay FILE', 'replay a recording without webhooks; exit 1 at the first difference']],
   flags: {
     json: [
       '',
@@ -105,8 +100,7 @@ export const record = remoteCommand({
   subcommands: {
     export: {
       syntax: 'FILE',
-      description:
-        'write the recording since the start to a file, for replay; it contains tokens and secrets',
+      description: 'write the recording, tokens included, to a file',
       async run(api, [file]) {
         const { lines, text } = await api('getRecording')
         try {

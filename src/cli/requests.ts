@@ -95,7 +95,7 @@ export const requests = remoteCommand({
     find: {
       syntax: 'MATCH',
       description:
-        'list requests that match a JSON object with operation, method, path, status and the conditions of a rule’s when',
+        'list requests that match a JSON object of operation, method, path, status and a rule’s conditions',
       flags: LIMIT_FLAG,
       async run(api, [text], flags, client) {
         const match = parseJsonObject('requests find', text!)
@@ -115,7 +115,7 @@ export const requests = remoteCommand({
     verify: {
       syntax: 'MATCH [MATCH...]',
       description:
-        'check the number of matching requests, or with several MATCH that they came in this order; on failure print the closest ones and exit 1',
+        'check the number of matching requests, or the order of several MATCH; if wrong, print the closest and exit 1',
       flags: { ...COUNT_FLAGS, ...REPORT_FLAG },
       async run(api, texts, flags, client) {
         const given = Object.keys(COUNT_FLAGS).filter((name) => flags[name] !== undefined)
@@ -181,8 +181,7 @@ export const coverage = remoteCommand({
   subcommands: {
     '': {
       syntax: '',
-      description:
-        'show what the callers of all clients have met since the start, of all that the contract permits',
+      description: 'show what all callers have met, of all that the contract permits',
       flags: MIN_COVERAGE_FLAG,
       async run(api, _args, flags) {
         const { coverageText, missedGates, readGates } = await import('./coverage-output.ts')

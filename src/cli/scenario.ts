@@ -87,14 +87,14 @@ export const scenario = remoteCommand({
     show: {
       syntax: '',
       description:
-        'show the active scenario, the number of hits of each rule, and its expectations; with --all the start scenario, over all clients',
+        "show the active scenario, its rules' hits and expectations; with --all the start scenario, over all clients",
       flags: { all: ['', 'the start scenario, with the hits and calls of all clients'] },
       run: (api, _args, { all }) =>
         shown(api('getScenario', { query: { client: all ? '*' : undefined } }), activeText),
     },
     use: {
       syntax: 'NAME',
-      description: 'activate a scenario; its counters and its timeline start from the beginning',
+      description: 'activate a scenario, with counters and timeline at the start',
       run: (api, [name]) =>
         shown(
           api('setScenario', { body: { name } }),
@@ -103,8 +103,7 @@ export const scenario = remoteCommand({
     },
     print: {
       syntax: 'NAME',
-      description:
-        'print the YAML of a shipped scenario, or of one of --scenarios DIR, as a start for your own',
+      description: "print a scenario's YAML, as a start for your own",
       flags: { scenarios: START_FLAGS['scenarios']! },
       async print([name], flags, env) {
         const { scenarios } = gatherSomeOptions(['scenarios'], flags, env)

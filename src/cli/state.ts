@@ -19,7 +19,7 @@ export const state = remoteCommand({
   subcommands: {
     export: {
       syntax: '',
-      description: 'print the state without tokens and secrets, one row a line',
+      description: 'print the state, without tokens and secrets',
       async run(api) {
         const response = await api('getState')
         const { rowsText, stateText } = await import('../store/states.ts')
@@ -30,8 +30,7 @@ export const state = remoteCommand({
     },
     import: {
       syntax: 'FILE',
-      description:
-        'replace the state by that of a file; of a whole db.json by that of the same client, else of default',
+      description: "replace the state by a file's; a whole db.json works too",
       async run(api, [file]) {
         const body = (await readFile(file!)) as never
         return shown(api('putState', { body }), ({ rows, now }) => {
@@ -70,7 +69,7 @@ export const snapshot = remoteCommand({
   subcommands: {
     save: {
       syntax: 'NAME',
-      description: 'save the state under a name; a snapshot with the same name is replaced',
+      description: 'save the state under a name, replacing an earlier one',
       run: (api, [name]) =>
         shown(api('saveSnapshot', { body: { name } }), ({ replaced, taken_at }) => {
           const how = replaced ? 'saved (replaces the previous snapshot)' : 'saved'
@@ -79,7 +78,7 @@ export const snapshot = remoteCommand({
     },
     restore: {
       syntax: 'NAME',
-      description: 'restore a snapshot (the snapshot is not deleted)',
+      description: 'restore a snapshot and keep it',
       run: (api, [name]) =>
         shown(
           api('restoreSnapshot', { params: { name: name! } }),
@@ -97,7 +96,7 @@ export const snapshot = remoteCommand({
     },
     diff: {
       syntax: 'NAME',
-      description: 'show the rows that were added, removed and changed since a snapshot',
+      description: 'show rows added, removed and changed since a snapshot',
       run: (api, [name]) =>
         shown(api('diffSnapshot', { params: { name: name! } }), ({ tables }) => {
           const rows = Object.entries(tables).flatMap(diffRows)
@@ -128,8 +127,7 @@ export const reset = remoteCommand({
     '': {
       syntax: '[PART...]',
       flags: { all: ['', 'reset every client'] },
-      description:
-        'reset a client to its fixtures, start clock and start scenario, or only some parts, such as clock',
+      description: 'reset a client, or only parts such as clock',
       async run(api, args, flags) {
         const body = { ...(args.length > 0 && { parts: args }), ...(flags['all'] && { all: true }) }
         return shown(

@@ -291,7 +291,7 @@ export const sweep: Command = {
   usage: [
     [
       'sweep [OPTIONS] -- CMD...',
-      'run CMD with a sandbox of its own, again and again with another fault each time, and judge each run by what the sandbox saw; exit 1 if a run shows an error',
+      'rerun CMD with another fault each time, and judge what the sandbox saw; exit 1 on an error',
     ],
   ],
   flags: {

@@ -10,11 +10,8 @@ export const validate: Command = {
   name: 'validate',
   summary: 'check scenario and fixture files',
   usage: [
-    [
-      'validate',
-      'check the files of --scenarios and --fixtures; without these options, the shipped files',
-    ],
-    ['validate FILE...', 'check these files, and all files in these folders and their subfolders'],
+    ['validate', 'check the files of --scenarios and --fixtures, by default the shipped ones'],
+    ['validate FILE...', 'check these files and folders'],
   ],
   flags: {
     scenarios: START_FLAGS['scenarios']!,

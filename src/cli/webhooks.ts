@@ -39,8 +39,7 @@ export const deliveries = remoteCommand({
   subcommands: {
     '': {
       syntax: '',
-      description:
-        'list deliveries, newest first; --redeliver resends one and exits 1 if the receiver rejects it',
+      description: 'list deliveries, newest first; --redeliver resends one',
       flags: {
         redeliver: ['ID', 'resend this delivery now'],
         status: [
@@ -170,7 +169,7 @@ export const explore = remoteCommand({
     '': {
       syntax: 'TRANSACTION_ID',
       description:
-        'send the events of a payment in every order that can happen; exit 1 if one order gives a wrong state',
+        "send a payment's events in every possible order; exit 1 if one gives a wrong state",
       flags: {
         probe: [
           'URL',

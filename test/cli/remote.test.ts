@@ -388,10 +388,10 @@ t.test('the help texts state the defaults and the values of each command', async
   const helpOf = async (name: string) => (await run([name, '--help'])).stdout
   const start = await helpOf('start')
   t.match(start, /--webhook-allow HOST +public host to which webhooks may be sent /)
-  t.match(start, /--auth .+: spec = those of the contract, strict = all, off = none /)
+  t.match(start, /--auth .+: spec = as in the contract, strict = all, off = none /)
   t.match(start, /--data FILE .+\(default: .payout-sandbox\/db.json\)/)
   const exec = await helpOf('exec')
-  t.match(exec, 'start a sandbox (by default in memory, on a free port), run CMD')
+  t.match(exec, 'run CMD with its own sandbox, by default in memory on a free port')
   t.match(exec, /--data FILE +file that stores the state \(env: PAYOUT_SANDBOX_DATA\)/)
   t.match(await helpOf('health'), /\n.+ +print healthy or the reason; exit 1 if not healthy\n/)
 })

@@ -337,18 +337,15 @@ t.test('many sandboxes live in one process, and leave nothing open', async (t) =
 
 t.test('the README’s few lines do what they say', async (t) => {
   const page = readFileSync(join(PACKAGE_ROOT, 'README.md'), 'utf8')
-  const [, code] = /## In a test\n\n```js\n([\s\S]*?)```/.exec(page)!
+  const [, code] = /## In a test\n[\s\S]*?```js\n([\s\S]*?)```/.exec(page)!
   const run = new Function(
     'use',
     'pay',
     'statusOf',
     `return (async () => {${code!
       .replace("import { startSandbox } from 'payout-sandbox'", 'const { startSandbox } = use')
-      .replace(/\/\/ \.\.\. your code .*/, 'const id = await pay(sandbox.url)')
-      .replace(
-        /\/\/ \.\.\. and the payment has .*/,
-        'const status = await statusOf(sandbox.url, id)',
-      )}
+      .replace(/\/\/ Your code .*/, 'const id = await pay(sandbox.url)')
+      .replace(/\/\/ It has settled.*/, 'const status = await statusOf(sandbox.url, id)')}
       return status
     })()`,
   )

@@ -569,10 +569,14 @@ t.test('a run that is not recorded can not be asked for', async (t) => {
   })
 })
 
-t.test('docs/record.md tells each kind of line', async (t) => {
+t.test('docs/record-and-conform.md has each kind of line', async (t) => {
   const kinds = RecordingLine.options.map(({ shape }) => Object.keys(shape)[0]!)
-  const page = readFileSync(join(PACKAGE_ROOT, 'docs/record.md'), 'utf8')
-  const rows = page.split('\n').filter((line) => line.startsWith('| `'))
+  const page = readFileSync(join(PACKAGE_ROOT, 'docs/record-and-conform.md'), 'utf8')
+  const [, table = ''] = page.split('| line |')
+  const rows = table
+    .split('\n\n')[0]!
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
   const shown = rows.flatMap((row) => row.split('|')[1]!.match(/\w+/g) ?? [])
   t.strictSame(shown.sort(), kinds.sort())
 })

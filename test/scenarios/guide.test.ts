@@ -23,7 +23,60 @@ import { receiver } from '../receiver.ts'
 type Box = Awaited<ReturnType<typeof start>>
 
 const guide = readFileSync(join(PACKAGE_ROOT, 'docs/scenarios.md'), 'utf8')
-const snippets = [...guide.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text]) => text!)
+/** Scenarios that combine what the guide says. */
+const MORE = [
+  `title: The PAN check recovers after two days
+rules:
+  - name: the register is down
+    when: { operation: POST /kyc, item: { document_type: tid } }
+    for: 2d
+    then: { kyc: [{ status: failed, message: The register is down }] }
+`,
+  `title: More than 50,000 takes three hours to fail
+rules:
+  - when: { operation: POST /transaction, body: { amount: { gt: 50000 } } }
+    then:
+      transaction:
+        - status: PENDING
+        - { status: FAILED, after: 3h, reason: beneficiary_bank_offline }
+`,
+  `title: The success comes first and twice
+webhooks:
+  - when: { event: transaction.processing }
+    then: { delay: 5s }
+  - when: { event: transaction.success }
+    then: { copies: [0s, 10s] }
+`,
+  `title: No payments between one and three
+rules:
+  - when: { operation: POST /transaction, time: { from: "01:00", to: "03:00", zone: Asia/Kolkata } }
+    then: { respond: { status: 503 } }
+`,
+  `title: Turns
+rules:
+  - name: flaky, then well
+    when: { operation: getTransaction }
+    key: params.transaction_id
+    sequence: [{ respond: { status: 500 } }, pass, { respond: { status: 503 }, delay: 200ms..2s }]
+    then_on: pass
+  - name: every read but the first two is slow
+    when: { operation: { in: [listTransactions, listTransactionHistory] } }
+    skip: 2
+    then: { delay: PT1.5S }
+`,
+  `title: A slow day with a rough line
+extends: slow
+rules:
+  - name: a call in ten is lost
+    when: { operation: "*", headers: { X-Test: { absent: true } } }
+    chance: 0.1
+    then: { fault: reset }
+`,
+]
+const snippets = [
+  ...[...guide.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text]) => text!),
+  ...MORE,
+]
 
 /** The snippet of the guide with these words in it, as a definition. */
 function definitionOf(words: string) {

@@ -98,7 +98,7 @@ t.test('each file points editors to its schema, has a title, and is listed', asy
     )
     t.ok(textOf(file).split('\n')[1]?.startsWith('# '), `${file} says what it is for`)
     t.ok(
-      readme.includes(`| [${name}](${file}) | ${library.get(name)!.definition.title} |`),
+      readme.includes(`\n- [${name}](${file}): ${library.get(name)!.definition.title}\n`),
       `README.md has ${name}`,
     )
   }

@@ -70,13 +70,13 @@ const listOf = ({ assumptions }: World) => ({
 export const assumptionCalls = [
   adminCall({
     id: 'listAssumptions',
-    summary: 'List the open points of the contract with their readings, and the reading in force',
+    summary: 'List the assumptions, their readings, and the reading in force',
     response: Assumptions,
     handle: listOf,
   }),
   adminCall({
     id: 'setAssumptions',
-    summary: 'Choose readings of open points of the contract; null undoes an earlier choice',
+    summary: 'Choose readings; null undoes a choice',
     body: z.record(z.string(), z.string().nullable()).superRefine(checkReadings({ canUndo: true })),
     response: Assumptions,
     handle(world, { body }) {

@@ -157,7 +157,7 @@ export const isOwnDebit = ({ tables }: World, row: PaymentEntry['row']): boolean
 export const dataCalls = [
   adminCall({
     id: 'readClient',
-    summary: 'Return the client of this call: its clock, its scenario and how many records it has',
+    summary: "Return this client's clock, scenario and number of records",
     response: z
       .strictObject({
         name: z.string(),
@@ -217,7 +217,7 @@ export const dataCalls = [
   adminCall({
     id: 'readUsers',
     summary:
-      'List users with their KYC records and bank accounts, newest first; search, and filter by the status of a KYC record (none: no record) or of a bank account (any: an account; none: no account)',
+      'List users with KYC and accounts, newest first; search, or filter by kyc or bank: a status, none, or (bank) any',
     query: UserQuery,
     response: z
       .strictObject({
@@ -245,7 +245,7 @@ export const dataCalls = [
   }),
   adminCall({
     id: 'readUser',
-    summary: 'Return a user with their KYC records and bank accounts',
+    summary: 'Return a user with KYC and accounts',
     params: z.object({ id: Uuid }),
     response: UserWithAll,
     errors: ['not_found'],
@@ -283,8 +283,7 @@ export const dataCalls = [
   }),
   adminCall({
     id: 'readTransaction',
-    summary:
-      'Return a payment with its status history, who decided it, its calls, its events with all attempts, and its pending timers',
+    summary: "Return a payment's history, who decided it, its calls, events, attempts and timers",
     params: z.object({ id: Uuid }),
     response: z
       .strictObject({

@@ -116,7 +116,7 @@ export const clientCalls = [
   }),
   adminCall({
     id: 'createClient',
-    summary: 'Create a client, from fixtures or as a fork of another client',
+    summary: 'Create a client, from fixtures or as a fork',
     status: 201,
     body: CreateClient,
     response: z

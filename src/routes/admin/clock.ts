@@ -147,7 +147,7 @@ export const clockCalls = [
   }),
   adminCall({
     id: 'freezeClock',
-    summary: 'Freeze the clock, now or at an instant; timers that are due until then run',
+    summary: "Freeze the clock, now or at an instant, and run what's due by then",
     body: z.strictObject({ at: Instant.optional() }).default({}),
     response: ClockResponse,
     errors: ADVANCE_ERRORS,
@@ -165,7 +165,7 @@ export const clockCalls = [
   }),
   adminCall({
     id: 'resumeClock',
-    summary: 'Let a frozen clock run again, from its current time',
+    summary: 'Let a frozen clock run again',
     response: ClockResponse,
     handle(world) {
       world.changeClock(() => world.clock.resume())
@@ -174,8 +174,7 @@ export const clockCalls = [
   }),
   adminCall({
     id: 'setClockSpeed',
-    summary:
-      'Set the speed of the clock: 60 = one minute of client time per second; a frozen clock resumes',
+    summary: "Set the clock's speed (60 = a minute per second) and resume it",
     body: z.strictObject({ factor: Speed }),
     response: ClockResponse,
     handle(world, { body }) {
@@ -185,8 +184,7 @@ export const clockCalls = [
   }),
   adminCall({
     id: 'advanceClock',
-    summary:
-      'Advance the clock by a duration or to an instant; responds after all due timers have run',
+    summary: "Advance the clock by a duration or to an instant, and run what's due",
     body: z
       .strictObject(
         { by: AdvanceDuration.optional(), to: Instant.optional() },
@@ -237,7 +235,7 @@ export const clockCalls = [
   }),
   adminCall({
     id: 'deleteTimer',
-    summary: 'Cancel a timer; it will not run',
+    summary: 'Cancel a timer',
     params: TimerPath,
     response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedTimerResponse' }),
     handle(world, { params }) {

@@ -6,8 +6,7 @@ import { streamEvents } from '../../http/event-stream.ts'
 export const eventCalls = [
   adminCall({
     id: 'streamEvents',
-    summary:
-      'Server-sent events: request, waiting, change, timer, delivery, clock, scenario, assumptions, reset, restore; Last-Event-ID resumes the stream',
+    summary: 'Stream what happens as server-sent events; Last-Event-ID resumes',
     response: z.string().meta({ id: 'EventStreamResponse' }),
     handle: () => '',
     stream({ feed }, { headers }, reply) {

@@ -24,7 +24,7 @@ const writeErrorMessage = (errno: string | undefined) =>
 export const healthCalls = [
   adminCall({
     id: 'getHealth',
-    summary: 'Report the health of the server: degraded if its data file cannot be written',
+    summary: 'Report whether the data file can be written',
     open: true,
     response: Health,
     handle(_world, _input, { store, startedAt, runtime: { wall } }) {
@@ -65,8 +65,7 @@ function readOrExplain(file: string, read: () => string): string {
 export const recordCalls = [
   adminCall({
     id: 'getRecording',
-    summary:
-      'The recording of all clients since the start, for replay; needs --record. It contains tokens and secrets',
+    summary: 'Return the recording, tokens included; needs --record',
     unrecorded: true,
     response: z
       .strictObject({ file: z.string(), lines: z.int(), text: z.string() })

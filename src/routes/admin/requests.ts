@@ -186,8 +186,7 @@ async function verificationError(
 export const requestCalls = [
   adminCall({
     id: 'listRequests',
-    summary:
-      'List the calls in the request log, newest first; filter by operation, method, path and status',
+    summary: 'List calls, newest first; filter by operation, method, path and status',
     query: RequestQuery,
     response: Requests,
     handle(world, { query: { client, operation, method, path, status, ...page } }, sandbox) {
@@ -206,7 +205,7 @@ export const requestCalls = [
   }),
   adminCall({
     id: 'getRequest',
-    summary: 'Return one call of the request log with all details',
+    summary: 'Return one call in full',
     params: z.object({ id: z.string().min(1).max(64) }),
     query: OfAllClients,
     response: LoggedRequest,
@@ -223,7 +222,7 @@ export const requestCalls = [
   }),
   adminCall({
     id: 'deleteRequests',
-    summary: 'Delete all calls from the request log',
+    summary: 'Empty the request log',
     response: z.strictObject({ deleted: z.int() }).meta({ id: 'DeletedRequestsResponse' }),
     query: OfAllClients,
     handle({ requests }, { query }, { allRequests, clients }) {
@@ -256,8 +255,7 @@ export const requestCalls = [
   }),
   adminCall({
     id: 'verifyRequests',
-    summary:
-      'Assert how many calls match: exactly, at_least (default: 1) or at_most; or that calls match a sequence in its order; 409 with the closest calls if not',
+    summary: 'Assert how many calls match, or their order; 409 with the closest calls if not',
     body: z
       .strictObject({
         client: AllClients,
@@ -324,8 +322,7 @@ export const requestCalls = [
   }),
   adminCall({
     id: 'getCoverage',
-    summary:
-      'What the callers of all clients have met since the process started, of all that the contract permits; no reset clears it',
+    summary: 'Return what all callers have met since the start, of all that the contract permits',
     unrecorded: true,
     response: Coverage,
     handle: (_world, _input, { coverage }) => coverage!.report(),

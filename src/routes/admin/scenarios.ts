@@ -77,7 +77,7 @@ async function definitionIn(text: string) {
 export const scenarioCalls = [
   adminCall({
     id: 'listScenarios',
-    summary: 'List the scenarios, and the problems of changed files that --watch has rejected',
+    summary: 'List the scenarios, and the files that --watch rejected',
     response: z
       .strictObject({
         scenarios: z.array(
@@ -100,8 +100,7 @@ export const scenarioCalls = [
   }),
   adminCall({
     id: 'readScenario',
-    summary:
-      'Return the text of a scenario, the line of each rule, and how often each rule has acted',
+    summary: "Return a scenario's source, with the line and hits of each rule",
     params: z.object({ name: z.string().min(1).max(64) }),
     response: z
       .strictObject({
@@ -143,7 +142,7 @@ export const scenarioCalls = [
   adminCall({
     id: 'getScenario',
     summary:
-      'Return the active scenario, how often each rule has acted, and its expectations and those of earlier scenarios; with client=* the start scenario, over all clients',
+      "Return the active scenario, its rules' hits, and all expectations; with client=* the start scenario, over all clients",
     query: z.object({ client: AllClients }),
     response: ActiveScenario,
     handle({ scenarios }, { query }, sandbox) {
@@ -182,14 +181,13 @@ export const scenarioCalls = [
   }),
   adminCall({
     id: 'listRules',
-    summary:
-      'List the pushed rules in order of priority, with their hits; used-up rules stay in the list',
+    summary: 'List the pushed rules by precedence, with their hits',
     response: z.strictObject({ rules: z.array(PushedRule) }).meta({ id: 'PushedRulesResponse' }),
     handle: ({ scenarios }) => ({ rules: scenarios.pushed() }),
   }),
   adminCall({
     id: 'pushRule',
-    summary: 'Push a rule, which has priority over the scenario; times: 1 makes it act once',
+    summary: 'Push a rule on top of the scenario; times: 1 makes it act once',
     body: outlineOf<typeof Rule>(z.looseObject({})),
     response: PushedRule,
     errors: ['too_many_rules'],
@@ -211,7 +209,7 @@ export const scenarioCalls = [
   }),
   adminCall({
     id: 'listMagicValues',
-    summary: 'List the magic values: values with a special outcome in the default scenario',
+    summary: 'List the magic values of the default scenario',
     response: z
       .strictObject({
         magic_values: z.array(

@@ -12,7 +12,7 @@ const reason = text(64).optional()
 export const simulateCalls = [
   adminCall({
     id: 'simulateTransaction',
-    summary: 'Change the status of a payment; its scheduled steps are cancelled',
+    summary: "Change a payment's status, and cancel its scheduled steps",
     params: ResourcePath,
     body: z.strictObject({ status: PaymentStatus, reason }),
     response: z
@@ -30,7 +30,7 @@ export const simulateCalls = [
   }),
   adminCall({
     id: 'simulateKyc',
-    summary: 'Change the status of a pending KYC record',
+    summary: "Change a pending KYC record's status",
     params: ResourcePath,
     body: z.strictObject({ status: KycStatus, reason }),
     response: z
@@ -44,7 +44,7 @@ export const simulateCalls = [
   }),
   adminCall({
     id: 'simulateBankAccount',
-    summary: 'Change the status of a pending bank account',
+    summary: "Change a pending bank account's status",
     params: ResourcePath,
     body: z.strictObject({ status: BankStatus, reason }),
     response: z

@@ -26,14 +26,13 @@ const Difference = z
 export const stateCalls = [
   adminCall({
     id: 'getState',
-    summary: 'Export the whole state as one JSON document, without token and webhook secret',
+    summary: 'Export the state, without token and webhook secret',
     response: StateDocument,
     handle: (world) => exportState(world),
   }),
   adminCall({
     id: 'putState',
-    summary:
-      'Replace the whole state by a document, or by that of the same client (else of default) in a db.json; the token does not change',
+    summary: 'Replace the state, but not the token, from an export or a db.json',
     large: true,
     body: z.union([StateDocument, DataDocument]),
     errors: ['too_many_rules'],
@@ -55,8 +54,7 @@ export const stateCalls = [
   }),
   adminCall({
     id: 'saveSnapshot',
-    summary:
-      'Save the state as a snapshot, including clock and timers; replaces a snapshot of the same name',
+    summary: 'Save a snapshot, replacing one of the same name',
     status: 201,
     body: z.strictObject({ name: SnapshotName }),
     response: z
@@ -67,7 +65,7 @@ export const stateCalls = [
   }),
   adminCall({
     id: 'getSnapshot',
-    summary: 'Export a snapshot, in the format of GET /state',
+    summary: 'Export a snapshot, like GET /state',
     params: SnapshotPath,
     response: StateDocument,
     handle(world, { params }) {
@@ -87,7 +85,7 @@ export const stateCalls = [
   }),
   adminCall({
     id: 'restoreSnapshot',
-    summary: 'Restore a snapshot; the snapshot is not deleted',
+    summary: 'Restore a snapshot and keep it',
     params: SnapshotPath,
     response: z
       .strictObject({ restored: z.string(), now: Timestamp })
@@ -99,8 +97,7 @@ export const stateCalls = [
   }),
   adminCall({
     id: 'diffSnapshot',
-    summary:
-      'List what was added, removed and changed since a snapshot, by table and id; values are masked',
+    summary: 'List what was added, removed and changed since a snapshot, masked',
     params: SnapshotPath,
     response: z
       .strictObject({ snapshot: z.string(), tables: z.record(z.string(), Difference) })
@@ -116,7 +113,7 @@ export const stateCalls = [
 export const resetCalls = [
   adminCall({
     id: 'reset',
-    summary: 'Reset the client to its fixtures, start clock and start seed',
+    summary: 'Reset the client, or parts of it',
     body: z
       .strictObject({
         parts: z.array(z.enum(RESET_PARTS)).min(1).optional(),

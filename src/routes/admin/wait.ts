@@ -216,7 +216,7 @@ export const waitCalls = [
   adminCall({
     id: 'wait',
     summary:
-      'Wait until a request, delivery, transaction or KYC record matches; 408 after the timeout',
+      'Wait for a matching request, delivery, transaction or KYC record; 408 after the timeout',
     body: z.strictObject({
       for: z.enum(['request', 'delivery', 'transaction', 'kyc']),
       match: outlineOf<Matches>(z.looseObject({})).default({}),

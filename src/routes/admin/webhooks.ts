@@ -126,15 +126,14 @@ const replay = {
 export const webhookCalls = [
   adminCall({
     id: 'listDeliveries',
-    summary:
-      'List deliveries and their attempts, newest first; search, and filter by status, event and resource_id',
+    summary: 'List deliveries, newest first; search, or filter by status, event and resource_id',
     query: DeliveryQuery,
     response: ListDeliveriesResponse,
     handle: (world, { query }) => listDeliveries(world, query),
   }),
   adminCall({
     id: 'getDelivery',
-    summary: 'Return a delivery with its body and all attempts',
+    summary: 'Return a delivery with body and attempts',
     params: DeliveryPath,
     response: DeliveryDetail,
     handle(world, { params: { id } }) {
@@ -145,7 +144,7 @@ export const webhookCalls = [
   }),
   adminCall({
     id: 'redeliver',
-    summary: 'Send a delivery again now; responds after the attempt',
+    summary: 'Resend a delivery now, and return the outcome',
     params: DeliveryPath,
     response: DeliveryDetail,
     handle: async (world, { params: { id } }) =>
@@ -153,7 +152,7 @@ export const webhookCalls = [
   }),
   adminCall({
     id: 'triggerWebhook',
-    summary: 'Send an event about a resource now; by default about the newest one',
+    summary: 'Send an event now, by default about the newest resource',
     body: z.strictObject({
       event: z.enum(EVENTS),
       resource_id: z.guid().toLowerCase().optional(),
@@ -172,8 +171,7 @@ export const webhookCalls = [
   }),
   adminCall({
     id: 'exploreWebhooks',
-    summary:
-      'Send the events of a payment in every possible order, and find an order with a different final state',
+    summary: "Find an order of a payment's events that your receiver handles wrongly",
     body: z.strictObject({
       transaction_id: Uuid,
       probe: ProbeUrl,
@@ -203,7 +201,7 @@ const bytesOf = (body: unknown): Uint8Array =>
 export const inboxCalls = [
   adminCall({
     id: 'receiveWebhook',
-    summary: 'Receive a webhook: accepts any body, verifies the signature; needs no admin token',
+    summary: 'Receive a webhook and verify it; needs no admin token',
     raw: true,
     response: ReceivedResponse,
     handle({ inbox }, { headers, body }) {
@@ -213,8 +211,7 @@ export const inboxCalls = [
   }),
   adminCall({
     id: 'listInbox',
-    summary:
-      'List the messages that the inbox received, newest first, with the result of each verification',
+    summary: 'List the inbox, newest first, with each verification',
     query: InboxQuery,
     response: InboxResponse,
     handle({ inbox }, { query: { page, limit } }) {
@@ -224,7 +221,7 @@ export const inboxCalls = [
   }),
   adminCall({
     id: 'clearInbox',
-    summary: 'Delete all messages of the inbox',
+    summary: 'Empty the inbox',
     response: z.strictObject({ deleted: z.int() }).meta({ id: 'ClearedInboxResponse' }),
     handle: ({ inbox }) => ({ deleted: inbox.clear() }),
   }),

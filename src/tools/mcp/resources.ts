@@ -8,17 +8,19 @@ const SCHEME = 'payout-sandbox://'
 
 const OTHER_PAGES = ['README.md', 'scenarios/README.md', 'fixtures/README.md']
 
-/** Lists the pages of the docs that the package has: the path of each, its title, and who needs it. */
+/** Lists the pages of the docs that the package has: the path and title of each, and what it is for, by its first sentence. */
 export function listPages() {
   const docs = join(PACKAGE_ROOT, 'docs')
-  const names = existsSync(docs) ? readdirSync(docs).filter((name) => name.endsWith('.md')) : []
+  const isPage = (name: string) => name.endsWith('.md') && name !== 'README.md'
+  const names = existsSync(docs) ? readdirSync(docs).filter(isPage) : []
   return [...OTHER_PAGES, ...names.sort().map((name) => `docs/${name}`)]
     .filter((path) => existsSync(join(PACKAGE_ROOT, path)))
     .map((path) => {
       const text = readFileSync(join(PACKAGE_ROOT, path), 'utf8')
-      const title = /^# (.+)$/m.exec(text)![1]!
-      const who = /^You need this page if ([^.]+)\.$/m.exec(text)?.[1]
-      return { path, title, who: who ?? 'you want to know what it is and how to start' }
+      const [, title, opening] = /^# (.+)\n\n((?:.+\n)+)/m.exec(text)!
+      const [sentence] = opening!.replaceAll('\n', ' ').split(/(?<=[.:]) /)
+      const use = sentence!.trim().replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1')
+      return { path, title: title!, use: use.replace(/:$/, '.') }
     })
 }
 
@@ -97,10 +99,10 @@ const FIXED: readonly Resource[] = [
 export const listResources = (): readonly Resource[] => [
   ...FIXED,
   ...CALLS,
-  ...listPages().map(({ path, title, who }) => ({
+  ...listPages().map(({ path, title, use }) => ({
     uri: SCHEME + path,
     name: title,
-    description: `Read it if ${who}.`,
+    description: use,
     mimeType: 'text/markdown',
     read: () => fileText(path),
   })),
