@@ -35,8 +35,7 @@ t.test('each block of code of the pages is in a file that npm run languages runs
     for (const block of inReadme)
       for (const part of block.split(/\n{2,}/)) t.ok(code.includes(part), `${language}: ${part}`)
   }
-  const [, script] = /<!-- clients\/any-language\.sh -->\n```sh\n([\s\S]*?)```\n/.exec(PAGE)!
-  t.equal(script, read('clients/any-language.sh'))
+  t.match(PAGE, '](../clients/any-language.sh)')
 })
 
 t.test('each call in the table of the page is a method of that client', async (t) => {
