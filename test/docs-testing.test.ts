@@ -32,7 +32,7 @@ const KINDS: Record<StreamKind, true> = {
 
 t.test('the page on testing lists each kind of event', async (t) => {
   const [, section = ''] = GUIDE.split('\n## Watch it live\n')
-  const listed = [...section.matchAll(/^\| `(\w+)` +\|/gm)].map(([, kind]) => kind)
+  const listed = [...section.matchAll(/^- `(\w+)`: /gm)].map(([, kind]) => kind)
   t.strictSame(listed, Object.keys(KINDS))
 })
 

@@ -105,7 +105,7 @@ t.test('assumptions', { skip: noBrowser }, async (t) => {
   await t.test('a filter by text, and only those that have changed', async (t) => {
     const names = () => page.locator('.assumption h3').allTextContents()
     const filter = page.getByLabel('Search')
-    await filter.fill('429 bucket')
+    await filter.fill('429 refilled')
     t.same(await names(), ['rate_limit'])
     await filter.fill('nothing like this')
     await page.getByText('No assumption matches.').waitFor()

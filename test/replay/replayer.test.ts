@@ -572,12 +572,9 @@ t.test('a run that is not recorded can not be asked for', async (t) => {
 t.test('docs/record-and-conform.md has each kind of line', async (t) => {
   const kinds = RecordingLine.options.map(({ shape }) => Object.keys(shape)[0]!)
   const page = readFileSync(join(PACKAGE_ROOT, 'docs/record-and-conform.md'), 'utf8')
-  const [, table = ''] = page.split('| line |')
-  const rows = table
-    .split('\n\n')[0]!
-    .split('\n')
-    .filter((line) => line.startsWith('| `'))
-  const shown = rows.flatMap((row) => row.split('|')[1]!.match(/\w+/g) ?? [])
+  const [, list = ''] = page.split('the others are:\n\n')
+  const rows = list.split('\n\n')[0]!.split('\n')
+  const shown = rows.flatMap((row) => row.split(': ')[0]!.match(/\w+/g) ?? [])
   t.strictSame(shown.sort(), kinds.sort())
 })
 
