@@ -40,9 +40,11 @@ const browser = await chromium.launch({
 for (const [name, view, colorScheme, width, height] of [
   ['console-overview', 'overview', 'light', 1240, 860],
   ['console-payment', `payments/${data[0].transaction_id}`, 'dark', 1240, 680],
+  ['console-trouble', 'trouble', 'light', 1240, 860],
   ['console-phone', 'payments', 'light', 360, 640],
 ]) {
-  const context = await browser.newContext({ colorScheme, viewport: { width, height } })
+  const viewport = { width, height }
+  const context = await browser.newContext({ colorScheme, viewport, timezoneId: 'Asia/Kolkata' })
   const page = await context.newPage()
   await page.goto(`${sandbox.adminUrl}/#/${view}`)
   await page.getByText('live', { exact: true }).waitFor()

@@ -288,7 +288,6 @@ export type BankAccount = User['bank_accounts'][number]
 /** A payment with all its details. */
 export type PaymentWithAll = ResponseBody<'readTransaction'>
 export type Payment = PaymentWithAll['transaction']
-export type Step = PaymentWithAll['steps'][number]
 export type Delivery = PaymentWithAll['deliveries'][number]
 export type Attempt = Delivery['attempts'][number]
 export type LoggedRequest = ResponseBody<'getRequest'>
