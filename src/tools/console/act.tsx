@@ -3,6 +3,9 @@ import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type Call, type CallId, type EffectOf, type Response, send, textOf } from './api.ts'
 
+/** Gets the error of a call that a button of a form sent. */
+export const FormProblem = createContext<((message: string) => void) | undefined>(undefined)
+
 const CallsContext = createContext(false)
 export const CallsProvider = CallsContext.Provider
 /** Whether the user wants to see the calls behind the buttons. */
@@ -14,7 +17,6 @@ export function Act<Id extends CallId>({
   call,
   confirm,
   onDone,
-  onProblem,
   effect,
   effectOf = effect === undefined ? undefined : () => ({ text: effect, isBad: false }),
   disabled = false,
@@ -27,8 +29,6 @@ export function Act<Id extends CallId>({
   call: Call<Id>
   confirm?: string
   onDone?: (response: Response<Id>) => void
-  /** Gets the error message, to show it at its field; otherwise the line of the last call shows it. */
-  onProblem?: (message: string) => void
   /** What the call does, for the line of the last call; `effectOf` takes it from the response. */
   effect?: string | undefined
   effectOf?: EffectOf<Response<Id>> | undefined
@@ -46,6 +46,7 @@ export function Act<Id extends CallId>({
   const [isBusy, setBusy] = useState(false)
   const [isConfirming, setConfirming] = useState(false)
   const areCallsShown = useShownCalls()
+  const showInForm = useContext(FormProblem)
 
   // Shown with aria-disabled: an element with the attribute `disabled` loses the focus.
   const isDisabled = disabled || isBusy
@@ -57,7 +58,8 @@ export function Act<Id extends CallId>({
       const response = await send(call, label, effectOf)
       onDone?.(response)
     } catch (error) {
-      onProblem?.((error as Error).message)
+      // Otherwise the line of the last call shows it.
+      showInForm?.((error as Error).message)
     } finally {
       setBusy(false)
     }

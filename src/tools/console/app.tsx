@@ -11,6 +11,7 @@ import {
   textOf,
   watchCalls,
 } from './api.ts'
+import { ClockProvider } from './clock.ts'
 import { Copy } from './copy.tsx'
 import { keepFocus, useHeadHeight, useVisibleTab } from './focus.ts'
 import { useConnection } from './live.ts'
@@ -149,6 +150,12 @@ function LastCall() {
   const [isLate, setLate] = useState(false)
   useEffect(() => watchCalls(setSent), [])
   useEffect(() => {
+    // An error belongs to the view that caused it.
+    const leave = () => setSent((before) => (before?.problem ? undefined : before))
+    addEventListener('hashchange', leave)
+    return () => removeEventListener('hashchange', leave)
+  }, [])
+  useEffect(() => {
     setLate(false)
     const timer = setTimeout(() => setLate(true), LATE_MS)
     return () => clearTimeout(timer)
@@ -227,73 +234,79 @@ export function App() {
   useEffect(() => onResponse(() => void reload()), [reload])
   return (
     <CallsProvider value={areCallsShown}>
-      <ZoneProvider value={zone}>
-        <button type="button" class="skip" onClick={() => document.getElementById('main')!.focus()}>
-          Skip to the content
-        </button>
-        <header>
-          <h1>payout-sandbox</h1>
-          {client && <ClockBar client={client} reload={() => void reload()} />}
-          <ClientMenu name={client?.name} />
-          <span role="status" aria-live="polite">
-            <Chip state={state} />
-          </span>
-        </header>
-        <div class="side">
-          <nav aria-label="Views">
-            <a href="#/search" aria-current={route.view === 'search' ? 'page' : undefined}>
-              Search <kbd>/</kbd>
-            </a>
-            {Object.entries(GROUPS).map(([group, views]) => (
-              <div role="group" aria-label={group} key={group}>
-                <span class="group" aria-hidden="true">
-                  {group}
-                </span>
-                {Object.entries(views).map(([name, title]) => (
-                  <a
-                    href={`#/${name}`}
-                    key={name}
-                    aria-current={name === route.view ? 'page' : undefined}
-                  >
-                    {title}
-                    {name === 'trouble' && armed > 0 && <span class="hint"> {armed} armed</span>}
-                  </a>
-                ))}
-              </div>
-            ))}
-          </nav>
-          <section class="more" aria-label="Settings of the page">
-            <a href="/docs">Service API</a>
-            <a href="/docs?api=admin">Admin API</a>
-            <label class="check">
-              <input
-                type="checkbox"
-                checked={areCallsShown}
-                onChange={({ currentTarget }) => showCalls(currentTarget.checked)}
-              />
-              Show calls
-            </label>
-            <Times zone={zone} onChange={setZone} />
-            <Theme />
-          </section>
-        </div>
-        <main id="main" tabIndex={-1}>
-          <AdminToken />
-          {route.view !== 'scenarios' && <RejectedFiles />}
-          {state !== 'deleted' && <Problem text={problem} />}
-          {state === 'lost' && (
-            <p class="problem" role="alert">
-              {GONE_TEXT} The page shows what it last knew, and reconnects by itself.
-            </p>
-          )}
-          {state === 'deleted' ? (
-            <Deleted />
-          ) : (
-            client && <View client={client} reload={() => void reload()} route={route} />
-          )}
-        </main>
-        <LastCall />
-      </ZoneProvider>
+      <ClockProvider value={client?.clock}>
+        <ZoneProvider value={zone}>
+          <button
+            type="button"
+            class="skip"
+            onClick={() => document.getElementById('main')!.focus()}
+          >
+            Skip to the content
+          </button>
+          <header>
+            <h1>payout-sandbox</h1>
+            {client && <ClockBar client={client} reload={() => void reload()} />}
+            <ClientMenu name={client?.name} />
+            <span role="status" aria-live="polite">
+              <Chip state={state} />
+            </span>
+          </header>
+          <div class="side">
+            <nav aria-label="Views">
+              <a href="#/search" aria-current={route.view === 'search' ? 'page' : undefined}>
+                Search <kbd>/</kbd>
+              </a>
+              {Object.entries(GROUPS).map(([group, views]) => (
+                <div role="group" aria-label={group} key={group}>
+                  <span class="group" aria-hidden="true">
+                    {group}
+                  </span>
+                  {Object.entries(views).map(([name, title]) => (
+                    <a
+                      href={`#/${name}`}
+                      key={name}
+                      aria-current={name === route.view ? 'page' : undefined}
+                    >
+                      {title}
+                      {name === 'trouble' && armed > 0 && <span class="hint"> {armed} armed</span>}
+                    </a>
+                  ))}
+                </div>
+              ))}
+            </nav>
+            <section class="more" aria-label="Settings of the page">
+              <a href="/docs">Service API</a>
+              <a href="/docs?api=admin">Admin API</a>
+              <label class="check">
+                <input
+                  type="checkbox"
+                  checked={areCallsShown}
+                  onChange={({ currentTarget }) => showCalls(currentTarget.checked)}
+                />
+                Show calls
+              </label>
+              <Times zone={zone} onChange={setZone} />
+              <Theme />
+            </section>
+          </div>
+          <main id="main" tabIndex={-1}>
+            <AdminToken />
+            {route.view !== 'scenarios' && <RejectedFiles />}
+            {state !== 'deleted' && <Problem text={problem} />}
+            {state === 'lost' && (
+              <p class="problem" role="alert">
+                {GONE_TEXT} The page shows what it last knew, and reconnects by itself.
+              </p>
+            )}
+            {state === 'deleted' ? (
+              <Deleted />
+            ) : (
+              client && <View client={client} reload={() => void reload()} route={route} />
+            )}
+          </main>
+          <LastCall />
+        </ZoneProvider>
+      </ClockProvider>
     </CallsProvider>
   )
 }

@@ -1,6 +1,8 @@
 // The client's time, which continues between two responses of the server.
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { createContext } from 'preact'
+import { useContext, useEffect, useRef, useState } from 'preact/hooks'
 import type { Clock } from './api.ts'
+import { spanText } from './format.ts'
 import { useConnection } from './live.ts'
 
 const TICK_MS = 200
@@ -24,4 +26,12 @@ export function useNow(clock: Clock | undefined): number {
   const passed = clock.mode === 'real' ? (performance.now() - seen.at) * clock.speed : 0
   if (isLive) last.current = Date.parse(clock.now) + passed
   return last.current
+}
+
+const ClockContext = createContext<Clock | undefined>(undefined)
+export const ClockProvider = ClockContext.Provider
+
+/** How long ago an instant was, on the client's clock. */
+export function useAgo(at: string): string {
+  return `${spanText(useNow(useContext(ClockContext)) - Date.parse(at))} ago`
 }

@@ -2,14 +2,36 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { searchTest } from '../../model/search.ts'
+import { FormProblem } from './act.tsx'
 import { useUrlField } from './route.ts'
 
-/** Fields with their button. Enter in a field presses the button. */
-export const Form = ({ children }: { children: ComponentChildren }) => (
-  <form class="row" onSubmit={(event) => event.preventDefault()}>
-    {children}
-  </form>
-)
+/** Fields with their button. Enter in a field presses the button; the error of its call stands below until a field changes. */
+export function Form({
+  children,
+  isTall = false,
+}: {
+  children: ComponentChildren
+  isTall?: boolean
+}) {
+  const [problem, setProblem] = useState<string>()
+  return (
+    <FormProblem.Provider value={setProblem}>
+      <form
+        class={isTall ? '' : 'row'}
+        aria-invalid={problem !== undefined || undefined}
+        onSubmit={(event) => event.preventDefault()}
+        onInput={() => setProblem(undefined)}
+      >
+        {children}
+        {problem !== undefined && (
+          <p class="problem" role="alert">
+            {problem}
+          </p>
+        )}
+      </form>
+    </FormProblem.Provider>
+  )
+}
 
 /** A select with a label. Each option is a value, or a value and its text. */
 export function Choice({

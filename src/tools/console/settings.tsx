@@ -2,6 +2,7 @@ import { createContext } from 'preact'
 import { useContext, useEffect, useState } from 'preact/hooks'
 import { Dialog } from './act.tsx'
 import { requestToken, setAsk } from './api.ts'
+import { useAgo } from './clock.ts'
 import { Choice, Input } from './fields.tsx'
 import { wallTime, type Zone, zoneName } from './format.ts'
 import { reconnect } from './live.ts'
@@ -86,6 +87,13 @@ export function At({ at, short = false }: { at: string; short?: boolean }) {
     </time>
   )
 }
+
+/** An instant as the time of the day and how long ago it was. */
+export const Ago = ({ at }: { at: string }) => (
+  <>
+    <At short at={at} />, {useAgo(at)}
+  </>
+)
 
 // The dialog for the admin token, if the server requires it.
 

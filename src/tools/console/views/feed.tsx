@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { callOf, type Delivery, type Payment, type ShortRequest } from '../api.ts'
 import { rupeesText } from '../format.ts'
-import { At } from '../settings.tsx'
+import { Ago } from '../settings.tsx'
 import { Card, Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 
@@ -137,7 +137,7 @@ export function Feed() {
           <li key={key} style={{ '--tone': `var(--${tone})` }}>
             <a href={href}>{text}</a>
             <span class="hint">
-              <At at={at} />
+              <Ago at={at} />
             </span>
           </li>
         ))}

@@ -144,6 +144,13 @@ export function Overview({ client, reload }: WithClient) {
           Scenario <a href={`#/scenarios/${client.scenario}`}>{client.scenario}</a>
           {series && ', your payments since the fixtures'}
         </p>
+        {series && (
+          <span class="primary end">
+            <a class="button" href="#/payments">
+              Make a payment
+            </a>
+          </span>
+        )}
       </div>
       <Problem text={problem} />
       {series && <Tiles summary={data} />}

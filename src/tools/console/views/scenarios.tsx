@@ -2,7 +2,7 @@ import { useId, useState } from 'preact/hooks'
 import type { ResponseBody } from '../../../admin/contract.ts'
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
-import { Fold, SearchField, useSearch } from '../fields.tsx'
+import { Fold, Form, SearchField, useSearch } from '../fields.tsx'
 import { Card, Problem, Scroll } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 
@@ -124,9 +124,8 @@ export function Scenarios() {
 function EditCopy({ source }: { source: string }) {
   const id = useId()
   const [definition, setDefinition] = useState(source)
-  const [problem, setProblem] = useState<string>()
   return (
-    <form onSubmit={(event) => event.preventDefault()}>
+    <Form isTall>
       <label for={id}>Scenario</label>
       <textarea
         id={id}
@@ -134,23 +133,16 @@ function EditCopy({ source }: { source: string }) {
         rows={20}
         spellcheck={false}
         value={definition}
-        aria-invalid={problem !== undefined}
-        onInput={({ currentTarget }) => {
-          setDefinition(currentTarget.value)
-          setProblem(undefined)
-        }}
+        onInput={({ currentTarget }) => setDefinition(currentTarget.value)}
       />
-      <Problem text={problem} />
       <Act
         quiet
         submit
         label="Activate this copy"
         call={callOf('setScenario', { body: { definition } })}
         effect="Your copy is active, until you activate another scenario."
-        onDone={() => setProblem(undefined)}
-        onProblem={setProblem}
       />
-    </form>
+    </Form>
   )
 }
 
