@@ -145,7 +145,7 @@ t.test('the pages list the commands there are', async (t) => {
   const rows = COMMANDS.map(({ name, usage, summary }) => {
     const forms = usage.map(([words]) => words.replace(name, '').trim().replace('[]', ''))
     const shown = forms.filter((form) => form !== '').map((form) => ` \`${form}\``)
-    return `- **\`${name}\`**${shown.join()}: ${summary}\n`
+    return `- **\`${name}\`**${shown.join()}: ${summary.replace(' of a running sandbox', '')}\n`
   })
   hold(t, 'docs/cli.md', 'commands', rows.join(''))
 })
