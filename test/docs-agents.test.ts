@@ -19,26 +19,25 @@ t.test('docs/agents.md lists the tools, the resources and the prompts', async (t
   const { resources } = await client.listResources()
   const fixed = resources
     .filter(({ uri, mimeType }) => mimeType === 'application/json' && !uri.includes('contract/'))
-    .map(({ uri, description }) => `| \`${uri}\` | ${description} |\n`)
-  hold(t, PAGE, 'resources', `| resource | content |\n|---|---|\n${fixed.join('')}`)
+    .map(({ uri, description }) => `- \`${uri}\`: ${description}\n`)
+  hold(t, PAGE, 'resources', fixed.join(''))
   const { prompts } = await client.listPrompts()
-  const shown = prompts.map(({ name, description }) => `| \`${name}\` | ${description} |\n`)
-  hold(t, PAGE, 'prompts', `| prompt | for |\n|---|---|\n${shown.join('')}`)
+  const shown = prompts.map(({ name, description }) => `- \`${name}\`: ${description}\n`)
+  hold(t, PAGE, 'prompts', shown.join(''))
 })
 
 t.test('docs/scenarios.md lists the faults of sweeps and agents', async (t) => {
   const swept = new Set([...CALL_NAMES, ...LIFECYCLE_NAMES, ...WEBHOOK_NAMES])
   const row = (of: string, faults: object) => {
     const names = Object.keys(faults).map((name) => `\`${name}\`${swept.has(name) ? '' : ' \\*'}`)
-    return `| ${of} | ${names.join(', ')} |\n`
+    return `- ${of}: ${names.join(', ')}\n`
   }
   const rows = [
     row('call', CALL_FAULTS),
     row('record', LIFECYCLE_FAULTS),
     row('event', WEBHOOK_FAULTS),
   ]
-  const head = '| of a | faults (\\* not in a sweep) |\n|---|---|\n'
-  hold(t, 'docs/scenarios.md', 'faults', head + rows.join(''))
+  hold(t, 'docs/scenarios.md', 'faults', rows.join(''))
 })
 
 t.test('the configurations of docs/agents.md are JSON', async (t) => {

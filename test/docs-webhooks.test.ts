@@ -98,28 +98,18 @@ t.test('the package verifies what the sandbox signs, as the guide says', async (
   }
 })
 
-/** The rows of the first table after a text of the guide: first cell -> second. */
-function tableAfter(text: string): Record<string, string> {
-  const rows = GUIDE.slice(GUIDE.indexOf(text)).split('\n')
-  const start = rows.findIndex((row) => row.startsWith('|'))
-  const table = rows.slice(
-    start,
-    rows.findIndex((row, i) => i > start && !row.startsWith('|')),
-  )
+/** The list after a text of the guide: what stands before the colon -> after it. */
+function listAfter(text: string): Record<string, string> {
+  const [, list = ''] = GUIDE.slice(GUIDE.indexOf(text)).split('\n\n')
   return Object.fromEntries(
-    table.slice(2).map((row) =>
-      row
-        .split('|')
-        .slice(1, 3)
-        .map((cell) => cell.trim()),
-    ),
+    [...list.matchAll(/^- (.+?): (.+)$/gm)].map(([, name, value]) => [name, value]),
   )
 }
 
 const unquote = (cell: string | undefined) => cell?.replace(/^`|`$/g, '') ?? ''
 
 t.test('the guide’s example values fit together', async (t) => {
-  const values = tableAfter('Test vector for your own code')
+  const values = listAfter('Test vector for your own code')
   const example = {
     id: unquote(values['`webhook-id`']),
     timestamp: Number(unquote(values['`webhook-timestamp`'])),

@@ -132,10 +132,9 @@ t.test('the page of assumptions lists those there are', async (t) => {
     return `| \`${name}\`: ${question} | ${usual} | ${others.join('<br>')} | ${why} |\n`
   }
   const unswept = ASSUMPTIONS.flatMap(({ name, readings, form }) =>
-    [...Object.entries(readings), ...(form ? [[form.syntax, form] as const] : [])].flatMap(
-      ([reading, { notAbsorbable }]) =>
-        notAbsorbable === undefined ? [] : [`\`${name}=${reading}\` (${notAbsorbable})`],
-    ),
+    [...Object.entries(readings), ...(form ? [[form.syntax, form] as const] : [])]
+      .filter(([, { notAbsorbable }]) => notAbsorbable !== undefined)
+      .map(([reading]) => `\`${name}=${reading}\``),
   )
   const table = `| question | default | other readings | what goes wrong |\n|---|---|---|---|\n${ASSUMPTIONS.map(rowOf).join('')}`
   const skipped = `A sweep skips what no code could pass: ${unswept.join(', ')}.\n`
@@ -192,7 +191,7 @@ t.test('docs/record-and-conform.md shows what conform prints, and what it measur
   t.match((await printed(0)).at(-1), /^No differences: \d+ calls to/)
   const parts = await printed(1, '--auth', 'off')
   const readings = parts[parts.indexOf('Open points of the contract') + 1]!
-  const rows = readings.split('\n').slice(0, 4)
+  const rows = readings.split('\n').slice(0, 3)
   const shown = [
     ...parts.slice(0, 2),
     '…',

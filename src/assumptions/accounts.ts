@@ -109,11 +109,11 @@ export const refusedBankAccount = assumption<RefusedAccount>({
   default: 'bank_txn_status_false',
   readings: {
     bank_txn_status_false: {
-      does: '`bankTxnStatus` is false; the inner `status` is `success`, with the `accountName`',
+      does: '`bankTxnStatus` false, inner `status` success, with `accountName`',
       value: { status: 'success', hasName: true, bankResponse: 'Account is blocked' },
     },
     status_failure: {
-      does: '`bankTxnStatus` is false, the inner `status` is `failure`, and `accountName` is empty',
+      does: '`bankTxnStatus` false, inner `status` failure, empty `accountName`',
       value: {
         status: 'failure',
         hasName: false,

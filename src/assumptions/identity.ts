@@ -12,7 +12,7 @@ export const duplicateUser = assumption<{ isRefused: boolean }>({
   readings: {
     allowed: { does: 'yes', value: { isRefused: false } },
     conflict: {
-      does: 'no, 409 `user_exists`, whatever the case of the e-mail, with or without +91',
+      does: 'no, 409 `user_exists`, ignoring case and +91',
       value: { isRefused: true },
     },
   },

@@ -49,7 +49,7 @@ export const largestPage = assumption<SchemaChange>({
   concerns: PAGED_LISTS,
   question: 'How large can a page be?',
   basis: 'convention',
-  why: 'A loop that expects as many rows as it asked for loses some.',
+  why: 'A loop that expects more rows loses some.',
   default: '100',
   readings: { 100: { does: '100 rows, even for a larger `limit`', value: unchanged } },
   form: {

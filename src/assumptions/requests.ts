@@ -33,7 +33,7 @@ export const unknownRequestFields = assumption<SchemaChange>({
   readings: {
     ignored: { does: 'nothing', value: unchanged },
     refused: {
-      does: '400, with an error for each; what another reading ignores still does nothing',
+      does: '400, except for what another reading ignores',
       value: (schema) => closed(schema) as z.ZodObject,
     },
   },
@@ -53,7 +53,7 @@ export const ownRequestFields = assumption<SchemaChange>({
       value: changeFields(['user_type', 'remark', 'currency_code'], ignored),
     },
     accepted: {
-      does: 'yes, `user_type` is individual or business, `remark` has at most 50 characters, `currency_code` is INR',
+      does: 'yes, if valid: individual or business, at most 50 characters, INR',
       value: unchanged,
     },
   },
@@ -159,7 +159,7 @@ export const token = assumption<TokenUse>({
     strict: { does: 'all', value: { isRequired: () => true, isRead: true } },
     off: {
       notAbsorbable: 'with tokens ignored, every client sees the same data',
-      does: 'none; tokens are ignored, and only the base path names the client',
+      does: 'none; only the base path names the client',
       value: { isRequired: () => false, isRead: false },
     },
   },
@@ -179,7 +179,7 @@ export const tokenLifetime = assumption<number>({
     notAbsorbable: 'the contract has no call for a new token',
     syntax: 'DURATION',
     range: `a duration is such as ${DURATION_FORM}, at most ten years`,
-    does: "this long on the client's clock, since the client was created or its data or clock reset",
+    does: "this long on the client's clock, since its creation or a reset of data or clock",
     example: '15m',
     pattern: /^(?:\d{1,9}(?:\.\d{1,3})?(?:ms|s|m|h|d)|P[0-9WDTHMS.]+)$/,
     parse: (reading) => parseDuration(reading) || undefined,

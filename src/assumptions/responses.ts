@@ -79,7 +79,7 @@ export const malformedId = assumption<SchemaChange>({
   ],
   question: 'What error does a malformed id return?',
   basis: 'guess',
-  why: 'Code that tells the two apart takes the wrong branch.',
+  why: 'A branch on the status goes wrong.',
   default: 'bad_request',
   readings: {
     bad_request: { does: '400 `validation_failed`', value: unchanged },
@@ -107,7 +107,7 @@ export const statusWords = assumption<StatusWords>({
   concerns: ['submitKyc', 'getKyc', 'addBankAccount', 'listBankAccounts', 'webhooks'],
   question: 'Which unobserved words do `kyc_status` and `bank_status` have?',
   basis: 'guess',
-  why: "Code that checks for a different word hangs, so you'll notice.",
+  why: 'Code that checks for another word hangs.',
   default: 'plain',
   readings: {
     plain: { does: 'KYC: `success`; bank: `pending`, `failed`', value: PLAIN },
@@ -152,7 +152,7 @@ export const newWords = assumption<(body: object) => unknown>({
   readings: {
     none: { does: 'no', value: (body) => body },
     some: {
-      does: "yes, a `new_field` in each object, and `queued` or `in_review` for statuses that aren't final",
+      does: 'yes, a `new_field` in each object, and `queued` or `in_review` for open statuses',
       value: renew,
     },
   },

@@ -98,7 +98,7 @@ export const webhookSignature = assumption<SignatureScheme>({
       does: 'only `x-webhook-signature`; no header has an id or time',
       value: 'body',
     },
-    none: { does: 'not at all; no header has an id or time', value: 'none' },
+    none: { does: 'not at all; no id or time either', value: 'none' },
   },
 })
 
