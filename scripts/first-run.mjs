@@ -1,6 +1,7 @@
-// node scripts/first-run.mjs: runs the session below against a real sandbox, and writes it as docs/img/first-run.svg, which CSS animates.
+// node scripts/first-run.mjs: runs the session below against a real sandbox, and writes it as docs/img/first-run.svg, which CSS
+// animates. Run scripts/screenshots.mjs before: the console is its last picture.
 import { execFile, spawn } from 'node:child_process'
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -63,11 +64,14 @@ function svgOf(session) {
       return `<text x="16" y="${y}" class="${index === 0 ? 'command' : 'output'}" style="animation-delay:${seconds.toFixed(1)}s">${safe}</text>`
     })
   })
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 960 ${y + 18}" role="img" aria-label="A first run in a terminal">
-<style>text{font:13px ui-monospace,Menlo,Consolas,monospace;white-space:pre;fill:#d0d7de;animation:show .01s backwards}
-.command{fill:#7ee787}@keyframes show{from{opacity:0}}@media(prefers-reduced-motion:reduce){text{animation:none}}</style>
-<rect width="100%" height="100%" rx="8" fill="#0d1117"/>
+  const screen = readFileSync(join(root, 'docs/img/console-overview.png')).toString('base64')
+  // After the terminal, the console below it.
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 960 ${y + 700}" role="img" aria-label="A first run in a terminal, then the console">
+<style>image{animation:show .6s ${(seconds + 1.5).toFixed(1)}s backwards}text{font:13px ui-monospace,Menlo,Consolas,monospace;white-space:pre;fill:#d0d7de;animation:show .01s backwards}
+.command{fill:#7ee787}@keyframes show{from{opacity:0}}@media(prefers-reduced-motion:reduce){text,image{animation:none}}</style>
+<rect width="100%" height="${y + 18}" rx="8" fill="#0d1117"/>
 ${lines.join('\n')}
+<image x="0" y="${y + 28}" width="960" height="666" href="data:image/png;base64,${screen}"/>
 </svg>
 `
 }
