@@ -261,9 +261,10 @@ function paymentFields({ operation, body }: RequestLogEntry): PaymentFields {
 }
 
 function reasonOf({ status = 0, response }: RequestLogEntry): string | null {
-  const body = status < 400 ? undefined : parseJsonOrUndefined(response)
-  const { message } = (body ?? {}) as Record<string, unknown>
-  return typeof message === 'string' ? maskLogText(message) : null
+  const { message } = ((status < 400 ? null : maskedResponse(response)) ?? {}) as {
+    message?: unknown
+  }
+  return typeof message === 'string' ? message : null
 }
 
 /** An entry without its headers, query and bodies. */

@@ -2,6 +2,7 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type Call, type CallId, type EffectOf, type Response, send, textOf } from './api.ts'
+import type { CallError } from './service.ts'
 
 /** Gets the error of a call that a button of a form sent. */
 export const FormProblem = createContext<((message: string) => void) | undefined>(undefined)
@@ -58,8 +59,9 @@ export function Act<Id extends CallId>({
       const response = await send(call, label, effectOf)
       onDone?.(response)
     } catch (error) {
-      // Otherwise the line of the last call shows it.
-      showInForm?.((error as Error).message)
+      // The line of the last call shows it, too, and is enough where there was no response.
+      const { status, message } = error as CallError
+      if (status !== 0) showInForm?.(message)
     } finally {
       setBusy(false)
     }
