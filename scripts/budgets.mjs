@@ -4,11 +4,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const BUDGETS = [
-  { part: 'core', unit: 'lines', goal: 23_500, limit: 33_060 },
-  { part: 'tools', unit: 'lines', goal: 10_500, limit: 14_100 },
+  { part: 'core', unit: 'lines', goal: 23_500, limit: 33_190 },
+  { part: 'tools', unit: 'lines', goal: 10_500, limit: 16_030 },
   { part: 'scripts and bench', unit: 'lines', goal: 2_500, limit: 2_500 },
-  { part: 'test', unit: 'lines', goal: 32_000, limit: 45_000 },
-  { part: 'src', unit: 'files', goal: 320, limit: 342 },
+  { part: 'test', unit: 'lines', goal: 32_000, limit: 45_830 },
+  { part: 'src', unit: 'files', goal: 320, limit: 353 },
 ]
 
 const filesIn = (folder) =>
