@@ -1,6 +1,6 @@
 import { callOf } from '../api.ts'
 import { SearchField, useSearch } from '../fields.tsx'
-import { Problem, Scroll } from '../ui.tsx'
+import { Heads, Problem, Scroll } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 
 export function MagicValues() {
@@ -20,14 +20,7 @@ export function MagicValues() {
       {data && (
         <Scroll label="Magic values">
           <table class="stack">
-            <thead>
-              <tr>
-                <th scope="col">Where</th>
-                <th scope="col">Value</th>
-                <th scope="col">Outcome</th>
-                <th scope="col">Operation</th>
-              </tr>
-            </thead>
+            <Heads titles={['Where', 'Value', 'Outcome', 'Operation']} />
             <tbody>
               {data.magic_values
                 .filter((one) => search.finds(Object.values(one).join(' ')))

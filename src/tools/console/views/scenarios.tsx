@@ -3,7 +3,7 @@ import type { ResponseBody } from '../../../admin/contract.ts'
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
 import { Fold, Form, SearchField, useSearch } from '../fields.tsx'
-import { Card, Problem, Scroll } from '../ui.tsx'
+import { Card, Heads, Problem, Scroll } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 
 type Listed = ResponseBody<'listScenarios'>
@@ -186,13 +186,7 @@ export function OneScenario({ name }: { name: string }) {
           )}
           <Scroll label="Source">
             <table class="source">
-              <thead>
-                <tr>
-                  <th scope="col">Line</th>
-                  <th scope="col">Hits</th>
-                  <th scope="col">Source</th>
-                </tr>
-              </thead>
+              <Heads titles={['Line', 'Hits', 'Source']} />
               <tbody>
                 {data.source.split('\n').map((text, i) => {
                   const rule = byLine.get(i + 1)

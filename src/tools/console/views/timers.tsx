@@ -3,7 +3,7 @@ import { type Client, callOf, type Timer } from '../api.ts'
 import { useNow } from '../clock.ts'
 import { untilText } from '../format.ts'
 import { At } from '../settings.tsx'
-import { Card, Problem, Scroll } from '../ui.tsx'
+import { Card, Heads, Problem, Scroll } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 import { useStill } from './feed.tsx'
 import { RunTimer } from './send.tsx'
@@ -79,14 +79,7 @@ export function Timers({
       {timers !== undefined && timers.length > 0 && (
         <Scroll label="Timers">
           <table class="stack" {...props}>
-            <thead>
-              <tr>
-                <th scope="col">When</th>
-                <th scope="col">At</th>
-                <th scope="col">What</th>
-                <th scope="col">Actions</th>
-              </tr>
-            </thead>
+            <Heads titles={['When', 'At', 'What', 'Actions']} />
             <tbody>
               {timers.map((timer) => (
                 <tr key={timer.timer_id}>
