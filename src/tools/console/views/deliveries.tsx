@@ -1,6 +1,7 @@
 import { EVENTS } from '../../../scenarios/operations-and-events.ts'
 import { type Attempt, type Clock, callOf, type Delivery, type WithClient } from '../api.ts'
 import { Choice, SearchField, useSearch } from '../fields.tsx'
+import { countText } from '../format.ts'
 import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
 import { At } from '../settings.tsx'
@@ -85,6 +86,11 @@ export function Deliveries({ client, reload }: WithClient) {
       </div>
       <Problem text={problem} />
       {total === undefined && problem === undefined && <Loading />}
+      {total !== undefined && (
+        <p class="hint" aria-live="polite">
+          {countText(total)} deliveries
+        </p>
+      )}
       {total !== undefined && (
         <Rows
           label="Deliveries"

@@ -31,12 +31,6 @@ const COLUMNS: readonly Column<Payment>[] = [
     minor: true,
     show: ({ reference_id }) => reference_id ?? '–',
   },
-  {
-    title: 'Remark',
-    width: 'minmax(0, 2fr)',
-    minor: true,
-    show: ({ history }) => history.remark,
-  },
   { title: 'Created', width: AT_WIDTH, show: ({ created_at }) => <At at={created_at} /> },
 ]
 const STATUSES = ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'] as const

@@ -28,13 +28,13 @@ const COLUMNS: readonly Column<ShortRequest>[] = [
   },
   {
     title: 'Payment',
-    width: 'minmax(0, 4fr)',
+    width: 'minmax(0, 3fr)',
+    minor: true,
     show: (call) => paymentText(call),
   },
   {
     title: 'Why',
-    width: 'minmax(0, 4fr)',
-    minor: true,
+    width: 'minmax(0, 5fr)',
     show: (call) => reasonText(call) || '–',
   },
   {

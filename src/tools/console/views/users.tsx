@@ -1,6 +1,7 @@
 import { Act } from '../act.tsx'
 import { type BankAccount, callOf, type KycRecord, type User } from '../api.ts'
 import { Choice, SearchField, useSearch } from '../fields.tsx'
+import { countText } from '../format.ts'
 import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
 import { At } from '../settings.tsx'
@@ -60,6 +61,11 @@ export function Users({ count }: { count: number }) {
       </div>
       <Problem text={problem} />
       {total === undefined && problem === undefined && <Loading />}
+      {total !== undefined && (
+        <p class="hint" aria-live="polite">
+          {countText(total)} users
+        </p>
+      )}
       {total !== undefined && (
         <Rows
           label="Users"
