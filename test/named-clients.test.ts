@@ -104,7 +104,7 @@ t.test('a client whose start scenario was deleted gets that of the sandbox', asy
     Object.fromEntries((await list()).map((one: Row) => [one['name'], one['scenario']]))
   const active = { mine: 'slow', chosen: 'late-reversals', inline: 'slow', other: 'slow' }
   t.match(await activeIn(after), active)
-  const gone = /its start scenario mine no longer exists; slow takes its place\. .*--scenarios/
+  const gone = /its start scenario mine no longer exists, so it falls back to slow\. .*--scenarios/
   const replaced = (name: string, by: string) =>
     new RegExp(`the active scenario ${name} no longer exists; the active scenario is now ${by}$`)
   const warningsOf = (name: string) =>

@@ -31,7 +31,7 @@ function describeValue(value: unknown, path: readonly PropertyKey[]): string {
   const name = String(path.findLast((part) => typeof part !== 'number'))
   const isSecret = isSecretName(name)
   if (typeof value === 'string') {
-    if (isSecret) return `a text of ${value.length} characters`
+    if (isSecret) return `a string of ${value.length} characters`
     const start = quoteField(value, name, MAX_VALUE_LENGTH)
     return JSON.stringify(start + (value.length > MAX_VALUE_LENGTH ? '…' : ''))
   }
@@ -51,7 +51,7 @@ const EXPECTED_FORMAT: Readonly<Record<string, string>> = {
 }
 
 const TYPE_NAME: Readonly<Record<string, string>> = {
-  string: 'a text',
+  string: 'a string',
   number: 'a number',
   int: 'a whole number',
   boolean: 'true or false',

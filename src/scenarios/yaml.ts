@@ -43,9 +43,9 @@ const SYNTAX: Readonly<Record<string, string>> = {
   UNEXPECTED_TOKEN: 'this is not allowed here; is a quote or a line break missing before it?',
   MULTILINE_IMPLICIT_KEY: 'a key must be on one line, with a colon and a space after it',
   BLOCK_AS_IMPLICIT_KEY:
-    'a mapping cannot start inside another on one line; quote a text that holds ": "',
+    'a mapping cannot start inside another on one line; quote a string that has ": "',
   BLOCK_IN_FLOW: 'a block inside { } or [ ]; close the bracket first',
-  BAD_SCALAR_START: 'a text cannot start with this character; put it in quotes',
+  BAD_SCALAR_START: 'a string cannot start with this character; put it in quotes',
   BAD_DQ_ESCAPE: 'an unknown backslash sequence in double quotes; use single quotes',
   MULTIPLE_DOCS: 'a second document (---); one file holds one scenario',
 }

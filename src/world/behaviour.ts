@@ -76,7 +76,7 @@ export function createBehaviour(
       const active = storedScenario(tables)
       if (!isThere)
         warn(
-          `its start scenario ${start.scenario} no longer exists; ${starting} takes its place. To get it back, pass its folder with --scenarios.`,
+          `its start scenario ${start.scenario} no longer exists, so it falls back to ${starting}. To get it back, pass its folder with --scenarios.`,
         )
       if (active && !canCompile(library(), active))
         warn(

@@ -173,7 +173,7 @@ t.test('ten planted deviations are named, all of them and nothing else', async (
     'GET /transaction/:transaction_id body: must be an object; a list of 1',
     'GET /transaction/history data.transactions[].account_number: must be masked with X except for the last four characters; "XXXXXXXX7890" (masked here)',
     'GET /transaction/history/user/:userId HTTP status: 401 unauthorized; 200 "unauthorized"',
-    'GET /user/:userId data.created_at: must be a text; XXXXXXXXX9604',
+    'GET /user/:userId data.created_at: must be a string; XXXXXXXXX9604',
     'GET /users data.users[].mobile: is required; nothing',
     'GET /users data.users[].phone: no such field; an extra field',
   ])

@@ -57,14 +57,14 @@ t.test('what is wrong with a write is named at its endpoint and field', async (t
     'GET /user/:userId data.mobile: the value that its creation returned; "+XXXXXXXX0000" (masked here)',
     'POST /bank body: no unmasked number or secret; a value as it was sent',
     'POST /bank data.data.ifsc_code: must be masked with X except for the first four and last three characters; "HDFCXXXX001" (masked here)',
-    'POST /bank data.data.metadata.response.data.statusCode: must be a text; 200',
+    'POST /bank data.data.metadata.response.data.statusCode: must be a string; 200',
     'POST /clientWebhook body: no unmasked number or secret; a value as it was sent',
     'POST /clientWebhook updatedWebhook.response.data.webhook_secret: no such field; an extra field',
     'POST /kyc body: no unmasked number or secret; a value as it was sent',
     'POST /kyc data: an entry for each of 2 documents; 1',
     'POST /kyc data[].data.dob: the sent value; "1990-08-16"',
     'POST /transaction data[].amount: the sent value; "1.49"',
-    'POST /user data.pid: null on creation; a text',
+    'POST /user data.pid: null on creation; a string',
     'PUT /clientWebhook updatedWebhook.response.data.url: the sent value; "http://127.0.0.1:3000/webhook"',
   ])
   t.strictSame(places(report.notes), ['POST /kyc data[].data.vp', 'POST /user data.mobile'])

@@ -30,7 +30,7 @@ t.test('an invalid set is rejected with file, path and reason', async (t) => {
       { users: [user(1, { email: 'x' })] },
       /^set\.json: users\[0\]\.email: must be an e-mail address; found "x"/,
     ],
-    [{ users: [user(1, { mobile: 7 })] }, /users\[0\]\.mobile: must be a text; found 7/],
+    [{ users: [user(1, { mobile: 7 })] }, /users\[0\]\.mobile: must be a string; found 7/],
     [{ users: [user(1, { mobile: undefined })] }, /users\[0\]\.mobile: is required/],
     [
       { users: [user(1), user(2, { user_id: user(1).user_id })] },

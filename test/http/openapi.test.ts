@@ -190,7 +190,7 @@ t.test('an unknown value of ?strict or query parameter is 400', async (t) => {
     '/openapi.json?strict=false':
       'The query parameter strict must be true or without a value; found "false".',
     '/openapi.json?strict=true&strict=true':
-      'The query parameter strict must be a text; found a list of 2.',
+      'The query parameter strict must be a string; found a list of 2.',
     '/openapi.json?stric':
       'The query parameter stric is unknown; did you mean "strict"? This call takes strict and contract.',
     '/__admin/openapi.json?strict':

@@ -287,7 +287,7 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
     'an error, and an open bracket below it',
     'title: slow: very\nrules: [a\n  b: c\n',
     [
-      '1:8: a mapping cannot start inside another on one line; quote a text that holds ": "',
+      '1:8: a mapping cannot start inside another on one line; quote a string that has ": "',
       '2:9: a key must be on one line, with a colon and a space after it',
       '4:1: Flow sequence in block collection must be sufficiently indented and end with a ]',
     ],
@@ -303,7 +303,7 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
   [
     'a colon in a text',
     'title: slow: very\nrules: []\n',
-    ['1:8: a mapping cannot start inside another on one line; quote a text that holds ": "'],
+    ['1:8: a mapping cannot start inside another on one line; quote a string that has ": "'],
   ],
   [
     'a list at the wrong indent',

@@ -90,7 +90,7 @@ function exchangeOf(
 
 /** What was found in place of JSON. */
 const textFound = ({ length }: string) =>
-  length === 0 ? 'nothing' : `a text of ${length} characters that is not JSON`
+  length === 0 ? 'nothing' : `a string of ${length} characters that is not JSON`
 
 /**
  * Notes where the response of an expected error differs from the one that the sandbox would send. A body that has the form

@@ -124,7 +124,7 @@ type RecordCheck = (findings: Findings, source: FindingSource, record: Row, fiel
 export const checkTransaction: RecordCheck = (findings, source, record, field) => {
   const { utr, transaction_status, benif_bank_id, to_user_id, benif_bank } = record
   if (transaction_status === 'pending' && typeof utr === 'string')
-    findings.addDifference(source, `${field}.utr`, 'null while pending', 'a text')
+    findings.addDifference(source, `${field}.utr`, 'null while pending', 'a string')
   const checkSame = (name: string, expected: unknown, expectedField: string) => {
     const found = valueAt(benif_bank, [name])
     if (typeof found === 'string' && found !== expected)
@@ -142,7 +142,7 @@ export const checkTransaction: RecordCheck = (findings, source, record, field) =
 /** Interface 2.5: only a completed payment has a UTR. */
 export const checkHistory: RecordCheck = (findings, source, { status, utr }, field) => {
   if ((status === 'PENDING' || status === 'PROCESSING') && typeof utr === 'string')
-    findings.addDifference(source, `${field}.utr`, 'null before completion', 'a text')
+    findings.addDifference(source, `${field}.utr`, 'null before completion', 'a string')
 }
 
 /** Interface 2.2: a record that the system verified has a result, and the result of a PAN has these fields. */

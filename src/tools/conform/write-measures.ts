@@ -90,7 +90,7 @@ export const WRITE_MEASURES: Measures = {
       session,
       ['createTransaction', 'an unknown account'],
       { amount: '1.50' },
-      'an amount that is a text, and an unknown account',
+      'an amount that is a string, and an unknown account',
       ['accepted', 'refused'],
     ),
 

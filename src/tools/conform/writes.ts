@@ -121,7 +121,7 @@ async function createUser(session: Session): Promise<string | undefined> {
     checkSent(`data.${name}`, valueAt(data, [name]), value)
   for (const name of ['pid', 'tid', 'bank_id'])
     if (typeof valueAt(data, [name]) === 'string')
-      findings.addDifference(found.source, `data.${name}`, 'null on creation', 'a text')
+      findings.addDifference(found.source, `data.${name}`, 'null on creation', 'a string')
   const userId = valueAt(data, ['user_id'])
   if (!isId(userId)) return undefined
   const read = await session.expectSuccess('getUser', {

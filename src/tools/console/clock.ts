@@ -8,7 +8,7 @@ import { useConnection } from './live.ts'
 const TICK_MS = 200
 
 /** Returns the current time (ms) of a clock that was read some time ago; without a connection, the last that is known. */
-export function useNow(clock: Clock | undefined): number {
+export function useNow(clock: Clock | undefined, tickMs = TICK_MS): number {
   const [seen, setSeen] = useState({ clock, at: performance.now() })
   const [, tick] = useState(0)
   const isLive = useConnection() !== 'lost'
@@ -19,7 +19,7 @@ export function useNow(clock: Clock | undefined): number {
     setSeen(seen)
   }
   useEffect(() => {
-    const timer = setInterval(() => tick((n) => n + 1), TICK_MS)
+    const timer = setInterval(() => tick((n) => n + 1), tickMs)
     return () => clearInterval(timer)
   }, [])
   if (!clock) return 0
@@ -33,5 +33,5 @@ export const ClockProvider = ClockContext.Provider
 
 /** How long ago an instant was, on the client's clock. */
 export function useAgo(at: string): string {
-  return `${spanText(useNow(useContext(ClockContext)) - Date.parse(at))} ago`
+  return `${spanText(useNow(useContext(ClockContext), 1_000) - Date.parse(at))} ago`
 }
