@@ -41,7 +41,7 @@ t.test('what happened, in sentences', async (t) => {
     words('PENDING', { timers: timers('PROCESSING') }),
     `${who} is pending. In 2s it becomes PROCESSING.`,
   )
-  t.equal(words('PROCESSING'), `${who} is being processed. No step is planned: it stays so.`)
+  t.equal(words('PROCESSING'), `${who} is being processed. Nothing is scheduled to change that.`)
   t.equal(words('SUCCESS'), `${who} has settled.`)
   t.equal(
     words('SUCCESS', { timers: timers('FAILED') }),
@@ -70,18 +70,18 @@ t.test('what happened, in sentences', async (t) => {
   const heard = (...all: Delivery[]) => webhookText(all, NOW)
   t.equal(heard(), undefined)
   t.equal(heard(delivery('recorded', [])), 'No webhook was set, so your code heard nothing.')
-  t.equal(heard(delivery('delivered', [204])), 'Your webhook took 1 event.')
+  t.equal(heard(delivery('delivered', [204])), 'Your webhook accepted 1 event.')
   t.equal(
     heard(delivery('delivered', [204]), delivery('delivered', [500, 204])),
-    'Your webhook took 2 events, one of them at try 2.',
+    'Your webhook accepted 2 events, one of them at the second try.',
   )
   t.equal(
     heard(delivery('pending', [500, 500], '2026-01-01T00:01:10Z')),
-    'Your webhook failed twice to take transaction.success (500); the next try is in 1m.',
+    'Your webhook has failed twice on transaction.success (500); the next try is in 1m.',
   )
   t.equal(
     heard(delivery('failed', [500])),
-    'Your webhook never took transaction.success: once 500.',
+    'Your webhook never accepted transaction.success: once 500.',
   )
 })
 
@@ -113,7 +113,7 @@ t.test('a payment on one axis', { skip: noBrowser }, async (t) => {
         name: /^₹123\.50 to .* is being processed\. In 2s it becomes SUCCESS\./,
       })
       .waitFor()
-    await see('Your webhook took 2 events.')
+    await see('Your webhook accepted 2 events.')
     t.same(await textsOf('Your calls'), [
       'Your calls POST /transaction',
       'Your calls GET /transaction/… ×2',
@@ -163,7 +163,7 @@ t.test('a payment on one axis', { skip: noBrowser }, async (t) => {
     await see('a rule: Lose it')
     await see('Your code was told 504, although the payment was made.')
     await see(
-      /Your webhook failed \w+( times)? to take transaction\.\w+ \(500\); the next try is in/,
+      /Your webhook has failed \w+( times)? on transaction\.\w+ \(500\); the next try is in/,
     )
     t.same(await textsOf('Decided by'), ['Decided by Lose it'])
     t.ok((await page.locator('.mark.ahead.came').allTextContents()).includes('FAILED: comes back'))

@@ -81,7 +81,10 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await coming.click()
     await page.getByLabel('Duration or instant').fill('2d')
     await page.getByRole('button', { name: 'Advance' }).click()
-    await page.locator('footer').getByText('clock/advance {"by":"2d"} 200').waitFor()
+    await page
+      .locator('footer')
+      .getByText(/clock\/advance {"by":"7200000ms"} It is/)
+      .waitFor()
     await page.locator('.jump').getByText('2d:').waitFor()
     const after = await clock()
     t.equal(Date.parse(after.now) - Date.parse(before.now), 2 * 86_400_000)
@@ -92,14 +95,14 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     const next = new Date(Date.parse(after.now) + 3_600_000).toISOString()
     await page.getByLabel('Duration or instant').fill(next)
     await page.keyboard.press('Enter')
-    await page.locator('footer').getByText(`{"to":"${next}"} 200`).waitFor()
+    await page.locator('.jump').getByText('1h:').waitFor()
     t.equal((await clock()).now, next, 'Enter in the field is enough')
     await pay()
     const { next_timer_at: nextTimerAt } = await clock()
     t.ok(nextTimerAt)
-    await page.getByText('transaction.step').first().waitFor()
+    await page.getByText('a payment becomes').first().waitFor()
     await page.getByRole('button', { name: 'Next event' }).click()
-    await page.locator('footer').getByText('POST /__admin/clock/next 200').waitFor()
+    await page.locator('footer').getByText('POST /__admin/clock/next It is').waitFor()
     t.equal((await clock()).now, nextTimerAt)
   })
 
@@ -133,6 +136,25 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     t.equal(Date.parse((await clock()).now) - Date.parse(later.now), 86_400_000)
   })
 
+  await t.test('a jump of a fast clock, and of a payment that comes back', async (t) => {
+    const payment = (await pay({ amount: 250 })).body.data[0].transaction_id
+    await page.getByRole('button', { name: '+1 h', exact: true }).click()
+    const card = page.locator('.jump')
+    await card.getByText('1 settled (₹250.00)').waitFor()
+    await post(`/__admin/simulate/transactions/${payment}`, { status: 'FAILED' })
+    await press(opened, '×3600')
+    const start = Date.parse((await clock()).now)
+    await page.getByRole('button', { name: '+1 h', exact: true }).click()
+    await page
+      .locator('footer')
+      .getByText(/"by":"150000ms"} It is/)
+      .waitFor()
+    await opened.until(`!document.querySelector('.jump progress')`)
+    await press(opened, 'Pause')
+    t.ok(Date.parse((await clock()).now) - start >= 3_600_000)
+    t.equal(await page.getByRole('alert').count(), 0)
+  })
+
   await t.test('a long jump shows its progress, and can be stopped', async (t) => {
     const start = Date.parse((await clock()).now)
     let parts = 0
@@ -161,17 +183,13 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     ]
     t.match(await press(opened, `Run now: ${first.timer_id}`), '/fire 200')
     t.notOk((await timers()).some(({ timer_id }: never) => timer_id === first.timer_id))
-    await page.getByRole('button', { name: `Cancel: ${second.timer_id}` }).click()
-    await page
-      .getByRole('dialog')
-      .getByRole('button', { name: 'Cancel', exact: true })
-      .last()
-      .click()
+    await page.getByRole('button', { name: `Cancel the event: ${second.timer_id}` }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the event' }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await opened.settle()
     t.notOk((await timers()).some(({ timer_id }: never) => timer_id === second.timer_id))
     await page.getByRole('button', { name: `Go there: ${third.timer_id}` }).click()
-    await page.locator('footer').getByText(`{"to":"${third.at}"} 200`).waitFor()
+    await page.locator('footer').getByText(`It is ${third.at} now.`).waitFor()
     t.equal((await clock()).now, third.at)
     await page.getByLabel('Duration or instant').focus()
     await page.keyboard.press('Escape')
@@ -196,7 +214,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await page.getByLabel('Status', { exact: true }).first().fill('502')
     t.equal(
       await press(opened, 'Push the rule'),
-      'POST /__admin/rules {"when":{"operation":"getUser"},"times":1,"then":{"respond":{"status":502}}} 200',
+      'POST /__admin/rules {"when":{"operation":"getUser"},"times":1,"then":{"respond":{"status":502}}} The rule is active.',
     )
     t.equal((await get(`/v1/user/${ASHA}`)).status, 502)
     t.equal((await get(`/v1/user/${ASHA}`)).status, 200, 'once')
@@ -222,7 +240,10 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await pick('Then', 'steps')
     for (const status of ['FAILED', 'PROCESSING', 'SUCCESS']) {
       await pick('Status', status)
-      t.match(await press(opened, 'Push the rule'), `{"status":"${status}","after":"0s"}]}} 200`)
+      t.match(
+        await press(opened, 'Push the rule'),
+        `{"status":"${status}","after":"0s"}]}} The rule is active.`,
+      )
       const { transaction_id } = (await pay()).body.data[0]
       await post('/__admin/clock/advance', { by: '1ms' })
       const { transaction } = (await get(`/__admin/transactions/${transaction_id}`)).body
@@ -315,10 +336,10 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await page.getByRole('region', { name: 'Accounts' }).getByText('success').waitFor()
   })
 
-  await t.test('clear the log: it asks first, and Cancel changes nothing', async (t) => {
+  await t.test('clear the log: it asks first, and Back changes nothing', async (t) => {
     await go('requests')
     await control(opened, 'Clear the log').click()
-    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Back' }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     t.ok((await get('/__admin/requests')).body.total > 0)
     t.equal(await pressAndConfirm(opened, 'Clear the log'), 'DELETE /__admin/requests 200')
@@ -332,7 +353,10 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     const before = await total()
     const save = page.locator('section', { hasText: 'Snapshots' })
     await save.getByLabel('Name', { exact: true }).fill('of-the-test')
-    t.match(await press(opened, 'Save a snapshot'), '{"name":"of-the-test"} 201')
+    t.match(
+      await press(opened, 'Save a snapshot'),
+      '{"name":"of-the-test"} Snapshot of-the-test is saved.',
+    )
     await pay()
     t.equal(await total(), before + 1)
     t.match(await pressAndConfirm(opened, 'Restore: of-the-test'), '/restore 200')

@@ -248,7 +248,7 @@ t.test('looks', { skip: noBrowser }, async (t) => {
     await show(opened, 'control')
     t.equal(await isInSight('nav [aria-current]'), true, 'the active tab')
     await page.getByRole('button', { name: 'Push the rule' }).click()
-    await page.locator('footer').getByText('200').waitFor()
+    await page.locator('footer').getByText('The rule is active.').waitFor()
     await page.evaluate('scrollTo(0, 700)')
     for (const selector of ['footer code', '.now time', 'header .chip'])
       t.equal(await isInSight(selector), true, selector)

@@ -25,7 +25,7 @@ t.test('a new sandbox says how to begin', { skip: noBrowser }, async (t) => {
   const { page, post, see, go, origin, context, assertNoErrors } = opened
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   await see('It moves no money')
-  await see('Calls without one reach this client too')
+  await see('Optional here. It’s printed when the sandbox starts.')
   const copied = async (name: string) => {
     await page.getByRole('button', { name: `Copy: ${name}` }).click()
     await see('Copied')
@@ -54,7 +54,7 @@ t.test('a new sandbox with a token, or without users', { skip: noBrowser }, asyn
   await post('/__admin/clients', { name: 'new', fixtures: 'empty' })
   await page.goto(`${origin}/@new/__admin/`)
   await page.getByText('A payment needs two users').waitFor()
-  await see('The call that made this client shows it')
+  await see('printed by the call that made this client')
 })
 
 t.test('what happened', { skip: noBrowser }, async (t) => {

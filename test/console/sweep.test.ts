@@ -44,7 +44,7 @@ t.test('a sweep.json is opened in the browser', { skip: noBrowser }, async (t) =
     ['other.json', '{"runs": [], "verdicts": {}, "findings": [{"id": "finding-1"}]}'],
   ] as const) {
     await choose(name, text)
-    await see(`${name} is not the result of a sweep of this version. Choose the sweep.json`)
+    await see(`${name} isn't a sweep result of this version. Choose the sweep.json`)
     t.equal(await runs.count(), 0)
   }
   const met = page.getByRole('region', { name: 'What your calls have met since the start' })

@@ -110,6 +110,12 @@ t.test('make trouble', { skip: noBrowser }, async (t) => {
 
   await t.test('events twice or out of order, until it is undone', async (t) => {
     await app.inject({ method: 'POST', url: '/__admin/reset', payload: { parts: ['scenario'] } })
+    await arm('Events twice or out of order', 'twice')
+    await banner(/No webhook is set, so no event is sent: use the inbox\./).waitFor()
+    await banner(/Armed: Events/)
+      .getByRole('button', { name: 'Undo' })
+      .click()
+    await banner(/Events/).waitFor({ state: 'detached' })
     const hook = await receiver(t)
     hook.respondWith(status(204))
     await post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
@@ -117,7 +123,7 @@ t.test('make trouble', { skip: noBrowser }, async (t) => {
     await banner(/Armed: Events twice/).waitFor()
     await pay()
     await advance('0s')
-    await banner(/Hit: 1 events/).waitFor()
+    await banner(/Hit: 1 event\./).waitFor()
     t.equal(hook.received.length, 2)
     await arm('Events twice or out of order', 'order')
     await banner(/Armed: Events twice/).waitFor()

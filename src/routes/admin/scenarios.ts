@@ -70,7 +70,11 @@ async function definitionIn(text: string) {
     code: 'invalid',
     message: `line ${line}, column ${column}: ${message}`,
   }))
-  throw new SandboxError('validation_failed', `definition, ${errors[0]!.message}.`, { errors })
+  throw new SandboxError(
+    'validation_failed',
+    `definition, ${errors[0]!.message}.`.replace('?.', '?'),
+    { errors },
+  )
 }
 
 /** The calls for scenarios and rules. */

@@ -98,7 +98,7 @@ export function Act<Id extends CallId>({
           )}
           <div class="row end">
             <button type="button" onClick={() => setConfirming(false)}>
-              Cancel
+              Back
             </button>
             <button type="button" class="danger" onClick={() => void run()}>
               {label}

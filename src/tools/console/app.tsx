@@ -16,7 +16,7 @@ import { Copy } from './copy.tsx'
 import { keepFocus, useHeadHeight, useVisibleTab } from './focus.ts'
 import { useConnection } from './live.ts'
 import { type Route, useRoute, useScrollToTop, useWide } from './route.ts'
-import { GONE_TEXT } from './service.ts'
+import { GONE_TEXT, isServiceCall } from './service.ts'
 import {
   AdminToken,
   Theme,
@@ -111,11 +111,11 @@ function View({
         />
       )
     case 'inbox':
-      return <Inbox />
+      return <Inbox client={client} reload={reload} />
     case 'search':
       return <Search />
     case 'trouble':
-      return <MakeTrouble />
+      return <MakeTrouble hasWebhook={client.webhook_url !== null} />
     case 'scenarios':
       return id === undefined ? <Scenarios /> : <OneScenario name={id} />
     case 'assumptions':
@@ -178,8 +178,9 @@ function LastCall() {
             {sent.status === undefined && isLate && (
               <span>
                 {' '}
-                The sandbox hasn't responded yet. A rule may delay this call or hold its connection:
-                see the rules in Control.
+                The sandbox hasn't responded yet.{' '}
+                {isServiceCall(sent) &&
+                  'A rule may delay this call or hold its connection: see the rules in Control.'}
               </span>
             )}
             {sent.problem && <span> {sent.problem}</span>}

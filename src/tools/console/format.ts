@@ -46,8 +46,9 @@ export function zoneName(at: string, zone: Zone, place?: string): string {
   return format.formatToParts(Date.parse(at)).find(({ type }) => type === 'timeZoneName')!.value
 }
 
-/** A count as people in India read it: `10,424`. */
-export const countText = (count: number): string => count.toLocaleString('en-IN')
+/** A count as people in India read it: `10,424 payments`, `1 payment`. */
+export const countText = (count: number, noun: string): string =>
+  `${count.toLocaleString('en-IN')} ${count === 1 ? noun : `${noun.replace(/y$/, 'ie')}s`}`
 
 const UNITS = [
   [86_400_000, 'd'],

@@ -1,5 +1,5 @@
 // Everything that happened to a payment, and what is to come, on one axis of time: lanes side by side, or one list on a phone.
-import { useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { Clock, Delivery, PaymentWithAll, ShortRequest } from '../api.ts'
 import { useNow } from '../clock.ts'
 import { Copy } from '../copy.tsx'
@@ -24,13 +24,20 @@ const CALLS = 'Your calls'
 const RESPONSES = 'Responses'
 const DECIDED = 'Decided by'
 const STATUS = 'Status'
+const SAME_MS = 200
 // A gap this many times as long as the usual one is drawn as a leap.
 const LEAP = 20
 
 const LOOKS: Readonly<Record<string, string>> = { SUCCESS: 'good', FAILED: 'bad' }
 
-function callMarks({ requests, steps }: PaymentWithAll): Mark[] {
-  const calls = requests.toReversed()
+function callMarks({ requests, steps, decided_by, transaction }: PaymentWithAll): Mark[] {
+  // Others with the same reference made other payments.
+  const calls = requests
+    .toReversed()
+    .filter(
+      ({ request_id, path }) =>
+        request_id === decided_by.request_id || path.includes(transaction.transaction_id),
+    )
   const statusAt = (at: string) => steps.findLast((one) => one.at <= at)?.status
   // Calls that ask again and get the same are one mark.
   const isAgain = (call: ShortRequest, i: number) => {
@@ -127,7 +134,8 @@ function deliveryMarks(delivery: Delivery): Mark[] {
       },
     ]
   if (tries.length > 0) return tries
-  return [{ lane, href, at: Date.parse(created_at), look: '', text: deliveryText(delivery) }]
+  const text = status === 'recorded' ? 'no webhook' : deliveryText(delivery)
+  return [{ lane, href, at: Date.parse(created_at), look: '', text }]
 }
 
 function marksOf(all: PaymentWithAll, now: number): Mark[] {
@@ -136,7 +144,14 @@ function marksOf(all: PaymentWithAll, now: number): Mark[] {
     ...statusMarks(all, now),
     ...all.deliveries.toReversed().flatMap(deliveryMarks),
   ]
-  return marks.sort((a, b) => a.at - b.at)
+  // What is closer together than people can tell apart is one instant.
+  let at = Number.NEGATIVE_INFINITY
+  return marks
+    .sort((a, b) => a.at - b.at)
+    .map((mark) => {
+      if (mark.at - at > SAME_MS) at = mark.at
+      return { ...mark, at }
+    })
 }
 
 const medianOf = (numbers: readonly number[]) =>
@@ -157,6 +172,12 @@ export function Axis({ all, clock }: { all: PaymentWithAll; clock: Clock }) {
   const now = useNow(clock)
   const { wallOf, zoneOf } = useTimes()
   const box = useRef<HTMLOListElement>(null)
+  useEffect(() => {
+    // Where the axis is wider than the page, it begins with what happened last.
+    const frame = box.current!.parentElement!
+    const now = box.current!.querySelector<HTMLElement>('.is-now')!
+    frame.scrollLeft = now.offsetLeft - frame.clientWidth / 2
+  }, [])
   const marks = marksOf(all, now)
   const ticks = ticksOf(marks, now)
   const columnOf = (at: number) => ticks.findIndex((tick) => tick.at >= at) + 2
@@ -195,7 +216,7 @@ export function Axis({ all, clock }: { all: PaymentWithAll; clock: Clock }) {
   return (
     <>
       <p class="hint">
-        {day} {zoneOf(new Date(start).toISOString())}; solid has happened, dashed is to come.{' '}
+        {day} {zoneOf(new Date(start).toISOString())}; solid: happened; dashed: scheduled.{' '}
         <Copy label="Copy as text" text={lines.join('\n')} />
       </p>
       <Scroll label="Axis of the payment">

@@ -23,39 +23,48 @@ type Jump =
   | { isOver: false; share: number; stop: () => void }
   | { isOver: true; byMs: number; before: Counts; after: Counts }
 
-/** An instant (ms), what the user typed, or the next timer. */
-type Target = number | { text: string } | 'next'
+/** By a duration (ms), to an instant (ms) or the next timer, or what else the user typed. */
+type Target = { by: number } | { at: number } | { text: string } | 'next'
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: HOUR, d: 24 * HOUR }
 // An instant starts with a year; a duration does not.
 const INSTANT = /^\d{4}-/
 
-function callTo(target: Target, from: number, share: number) {
-  if (target === 'next') return callOf('advanceClockToNext')
-  if (typeof target === 'number') {
-    const to = new Date(from + (target - from) * share).toISOString()
-    return callOf('advanceClock', { body: { to } })
-  }
-  const { text } = target
-  return callOf('advanceClock', { body: INSTANT.test(text) ? { to: text } : { by: text } })
+/** What a typed duration or instant means; the sandbox reads any other form. */
+function targetOf(typed: string): Target {
+  const text = typed.trim()
+  const [, count, unit] = /^(\d+)(ms|s|m|h|d)$/.exec(text) ?? []
+  if (unit) return { by: Number(count) * UNITS[unit as keyof typeof UNITS] }
+  return INSTANT.test(text) && !Number.isNaN(Date.parse(text)) ? { at: Date.parse(text) } : { text }
 }
 
+const timeNow = async () => Date.parse((await read(callOf('getClock'))).now)
 const countsNow = () => read(callOf('readSummary'))
 
-/** Moves the clock to an instant, in parts, or by a target that the sandbox reads: to the next timer, or what the user typed. */
+/** The calls of a jump: by parts of it, because a running clock may have passed an instant in between. */
+async function callsOf(target: Target) {
+  if (target === 'next') return [callOf('advanceClockToNext')]
+  if ('text' in target) return [callOf('advanceClock', { body: { by: target.text } })]
+  const ms = 'by' in target ? target.by : Math.max(0, target.at - (await timeNow()))
+  const part = Math.ceil(ms / PARTS)
+  const parts = Array.from({ length: Math.ceil(ms / Math.max(part, 1)) || 1 }, (_, i) =>
+    Math.min(part, ms - i * part),
+  )
+  return parts.map((by) => callOf('advanceClock', { body: { by: `${by}ms` } }))
+}
+
+/** Moves the clock. */
 async function jump(target: Target, show: (jump: Jump) => void): Promise<void> {
-  const from = Date.parse((await read(callOf('getClock'))).now)
-  const before = await countsNow()
+  const [from, before, calls] = [await timeNow(), await countsNow(), await callsOf(target)]
   let isStopped = false
   const stop = () => {
     isStopped = true
   }
-  const parts = typeof target === 'number' ? PARTS : 1
-  for (let part = 1; part <= parts && !isStopped; part++) {
-    show({ isOver: false, share: (part - 1) / parts, stop })
-    await send(callTo(target, from, part / parts), 'Advance')
+  for (const [i, call] of calls.entries()) {
+    if (isStopped) break
+    show({ isOver: false, share: i / calls.length, stop })
+    await send(call, 'Advance', ({ now }) => ({ text: `It is ${now} now.`, isBad: false }))
   }
-  const after = await countsNow()
-  const byMs = Date.parse((await read(callOf('getClock'))).now) - from
-  show({ isOver: true, byMs, before, after })
+  show({ isOver: true, byMs: (await timeNow()) - from, before, after: await countsNow() })
 }
 
 const MARKS: Readonly<Record<string, string>> = {
@@ -131,13 +140,13 @@ function Coming({ client, reload, go }: ClockProps & { go: (target: Target) => v
             class="row"
             onSubmit={(event) => {
               event.preventDefault()
-              go({ text })
+              go(targetOf(text))
             }}
           >
             <Input label="Duration or instant" value={text} onInput={setText} />
             <button type="submit">Advance</button>
           </form>
-          <Timers client={client} reload={reload} onGo={(at) => go(Date.parse(at))} />
+          <Timers client={client} reload={reload} onGo={(at) => go({ at: Date.parse(at) })} />
         </div>
       )}
     </details>
@@ -152,6 +161,7 @@ export function ClockBar({ client, reload }: ClockProps) {
   const isLost = useConnection() === 'lost'
   const [jumped, setJump] = useState<Jump>()
   const [isSlow, setSlow] = useState(false)
+  const [problem, setProblem] = useState<string>()
   const isJumping = jumped?.isOver === false
   useEffect(() => {
     setSlow(false)
@@ -161,15 +171,19 @@ export function ClockBar({ client, reload }: ClockProps) {
   }, [isJumping])
   const go = (target: Target) =>
     void jump(target, setJump)
-      // The line of the last call shows the error.
-      .catch(() => setJump(undefined))
+      .then(() => setProblem(undefined))
+      .catch((error: Error) => {
+        setJump(undefined)
+        // The page has no fields of these names.
+        setProblem(error.message.replace(/^(by|to) must/, 'A jump must'))
+      })
       .finally(reload)
-  const jumpButton = (label: string, targetOf: () => Target, isOff = false) => (
+  const jumpButton = (label: string, target: Target, isOff = false) => (
     <button
       type="button"
       aria-disabled={isJumping || isOff || undefined}
       onClick={() => {
-        if (!isJumping && !isOff) go(targetOf())
+        if (!isJumping && !isOff) go(target)
       }}
     >
       {label}
@@ -225,11 +239,19 @@ export function ClockBar({ client, reload }: ClockProps) {
             />
           ))}
         </span>
-        {jumpButton('+1 h', () => now + HOUR)}
-        {jumpButton('+1 day', () => now + 24 * HOUR)}
-        {jumpButton('Next event', () => 'next', next_timer_at === null)}
+        {jumpButton('+1 h', { by: HOUR })}
+        {jumpButton('+1 day', { by: 24 * HOUR })}
+        {jumpButton('Next event', 'next', next_timer_at === null)}
         <Coming client={client} reload={reload} go={go} />
       </section>
+      {problem !== undefined && (
+        <div class="jump failed" role="alert">
+          {problem}
+          <button type="button" onClick={() => setProblem(undefined)}>
+            Close
+          </button>
+        </div>
+      )}
       {isSlow && jumped?.isOver === false && (
         <div class="jump" role="status">
           <progress value={jumped.share} aria-label="Progress of the jump" />

@@ -72,6 +72,7 @@ function Snapshots({ client, finds }: { client: Client } & Pick<Search, 'finds'>
         <Act
           submit
           label="Save a snapshot"
+          effect={`Snapshot ${name} is saved.`}
           disabled={name === ''}
           {...(data?.snapshots.some((one) => one.name === name) && {
             confirm: `Replaces snapshot ${name} with the current state.`,

@@ -88,7 +88,7 @@ export function Deliveries({ client, reload }: WithClient) {
       {total === undefined && problem === undefined && <Loading />}
       {total !== undefined && (
         <p class="hint" aria-live="polite">
-          {countText(total)} deliveries
+          {countText(total, 'delivery')}
         </p>
       )}
       {total !== undefined && (

@@ -6,6 +6,7 @@ import { rupeesText } from '../format.ts'
 import { Ago } from '../settings.tsx'
 import { Card, Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
+import { ruleText } from './payment-words.ts'
 
 type Item = { key: string; at: string; tone: string; href: string; text: ComponentChildren }
 
@@ -59,7 +60,7 @@ function itemOfCall(call: ShortRequest): Item {
   const of = amount === null ? '' : ` of ${rupeesText(amount)}`
   const verb = (status ?? 0) >= 500 ? 'got an error' : isBad(call) ? 'was refused' : 'was answered'
   const end = status === null ? 'got no response' : `${verb} (${status})`
-  const by = isBad(call) && rule !== null ? `, by the rule “${rule}”` : ''
+  const by = isBad(call) && rule !== null ? `, by the rule “${ruleText(rule)}”` : ''
   const text = `Your ${method} ${path}${of} ${end}${by}.`
   return { key, at, tone: isBad(call) ? 'bad' : 'line', href: `#/requests/${key}`, text }
 }

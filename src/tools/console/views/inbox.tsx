@@ -1,10 +1,12 @@
 import type { ResponseBody } from '../../../admin/contract.ts'
 import { Act } from '../act.tsx'
-import { callOf } from '../api.ts'
+import { callOf, type WithClient } from '../api.ts'
 import { SearchField, useSearch } from '../fields.tsx'
+import { countText } from '../format.ts'
 import { At } from '../settings.tsx'
 import { Problem, Text } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
+import { UseInbox } from './webhook.tsx'
 
 type Message = ResponseBody<'listInbox'>['messages'][number]
 
@@ -27,7 +29,7 @@ const OneMessage = ({ type, received_at, attempt, repeated, verified, reason, bo
 )
 
 /** What the built-in receiver got, newest first. */
-export function Inbox() {
+export function Inbox({ client, reload: readClient }: WithClient) {
   const search = useSearch()
   const call = callOf('listInbox', { query: { limit: 100 } })
   const { data, problem, reload } = useLoaded(call, ['delivery'])
@@ -36,10 +38,10 @@ export function Inbox() {
     <>
       <h2>Inbox</h2>
       <p class="hint">
-        The built-in receiver of events: it accepts each one and checks its signature. Register it
-        in <a href="#/deliveries">Deliveries</a>.
+        The built-in receiver of events: it accepts each one and checks its signature.
       </p>
       <div class="row">
+        <UseInbox client={client} reload={readClient} />
         <SearchField search={search} placeholder="transaction.failed, an id" />
         <Act
           label="Clear the inbox"
@@ -51,7 +53,8 @@ export function Inbox() {
       <Problem text={problem} />
       {data && (
         <p class="hint" aria-live="polite">
-          {data.total} messages{data.total > 100 && '; these are the 100 newest'}
+          {countText(data.total, 'message')}
+          {data.total > 100 && '; these are the 100 newest'}
         </p>
       )}
       {found?.length === 0 && (

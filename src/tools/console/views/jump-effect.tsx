@@ -1,5 +1,5 @@
 import type { ResponseBody } from '../../../admin/contract.ts'
-import { rupeesText, spanText } from '../format.ts'
+import { countText, rupeesText, spanText } from '../format.ts'
 
 type Summary = ResponseBody<'readSummary'>
 /** What a jump of the clock can change. */
@@ -9,17 +9,27 @@ const WORDS = { settled: 'settled', failed: 'failed', came_back: 'came back' } a
 const sentOf = ({ first_attempt, with_retry, failed }: Counts['deliveries']) =>
   first_attempt + with_retry + failed
 
+type Sum = { count: number; rupees: string }
+const less = (a: Sum, b: Sum) => ({ count: a.count - b.count, paise: paiseOf(a) - paiseOf(b) })
+const paiseOf = ({ rupees }: Sum) => Math.round(Number(rupees) * 100)
+
 /** The parts of the effect that are not nothing, each with a link. */
 function partsOf(before: Counts, after: Counts) {
+  const cameBack = less(after.came_back, before.came_back)
+  const settled = less(after.settled, before.settled)
+  const changes = {
+    // What came back had settled, before the jump or in it.
+    settled: { count: settled.count + cameBack.count, paise: settled.paise + cameBack.paise },
+    failed: less(after.failed, before.failed),
+    came_back: cameBack,
+  }
   const money = (Object.keys(WORDS) as (keyof typeof WORDS)[]).flatMap((name) => {
-    const count = after[name].count - before[name].count
-    const rupees = (Number(after[name].rupees) - Number(before[name].rupees)).toFixed(2)
-    const text = `${count} ${WORDS[name]}${count > 0 ? ` (${rupeesText(rupees)})` : ''}`
-    return count === 0 ? [] : [{ href: `#/payments?outcome=${name}`, text }]
+    const { count, paise } = changes[name]
+    const text = `${count} ${WORDS[name]} (${rupeesText((paise / 100).toFixed(2))})`
+    return count > 0 ? [{ href: `#/payments?outcome=${name}`, text }] : []
   })
   const sent = sentOf(after.deliveries) - sentOf(before.deliveries)
-  const webhooks = sent === 1 ? '1 webhook' : `${sent} webhooks`
-  return sent === 0 ? money : [...money, { href: '#/deliveries', text: webhooks }]
+  return sent > 0 ? [...money, { href: '#/deliveries', text: countText(sent, 'webhook') }] : money
 }
 
 /** What a jump of the clock did, until it is closed. */

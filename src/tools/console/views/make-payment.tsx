@@ -102,6 +102,7 @@ export function PaymentForm({ like }: { like?: Payment }) {
           <Act
             submit
             label="Make the payment"
+            effect="The payment is made."
             // A list of the search before must not decide who pays.
             disabled={!payers.data || !receivers.data}
             call={serviceCall('createTransaction', {

@@ -1,5 +1,5 @@
 import { callOf, type Response, type WithClient } from '../api.ts'
-import { rupeesText, spanText } from '../format.ts'
+import { countText, rupeesText, spanText } from '../format.ts'
 import { At } from '../settings.tsx'
 import { Card, Facts, Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
@@ -16,8 +16,6 @@ const TONES = { settled: 'good', in_flight: 'open', failed: 'bad', came_back: 'c
 const KINDS = ['change', 'delivery', 'timer', 'request', 'clock'] as const
 const OUTCOME_NAMES = Object.keys(OUTCOMES) as (keyof typeof OUTCOMES)[]
 const toneOf = (tone: string) => ({ '--tone': `var(--${tone})` })
-
-const countText = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 /** The rupees of each outcome; of a failure also the reasons. */
 const Tiles = ({ summary }: { summary: Summary }) => (
@@ -119,8 +117,8 @@ const YourCalls = ({ waiting, counts }: { waiting: number; counts: Summary['call
     <Facts
       facts={[
         ['In the log', counts.all],
-        ['Refused', counts.refused],
-        ['Decided by a rule', counts.by_rule],
+        ['Rejected', counts.refused],
+        ['Answered by a rule', counts.by_rule],
       ]}
     />
     {waiting > 0 && <p>{waitingText(waiting)}</p>}
@@ -142,7 +140,7 @@ export function Overview({ client, reload }: WithClient) {
         <h2>Overview</h2>
         <p class="hint">
           Scenario <a href={`#/scenarios/${client.scenario}`}>{client.scenario}</a>
-          {series && ', your payments since the fixtures'}
+          {series && ', payments you’ve made'}
         </p>
         {series && (
           <span class="primary end">

@@ -31,7 +31,7 @@ export function outcomeText(all: PaymentWithAll, now: number): string {
   const is = `${who} ${STATUS_WORDS[history.status] ?? history.status}.`
   if (next)
     return `${is} ${when} it ${word === 'FAILED' && history.status === 'SUCCESS' ? 'comes back' : `becomes ${word}`}.`
-  return history.status === 'SUCCESS' ? is : `${is} No step is planned: it stays so.`
+  return history.status === 'SUCCESS' ? is : `${is} Nothing is scheduled to change that.`
 }
 
 /** What your code was told when it made the payment, if that differs from what happened. */
@@ -48,6 +48,8 @@ const answerOf = ({ status, error }: Delivery['attempts'][number]) =>
 const timesText = (count: number) =>
   count === 1 ? 'once' : count === 2 ? 'twice' : `${count} times`
 
+const ordinals = ['', 'first', 'second', 'third', 'fourth', 'fifth']
+
 /** How your webhook took its events. */
 export function webhookText(deliveries: readonly Delivery[], now: number): string | undefined {
   if (deliveries.length === 0) return undefined
@@ -58,16 +60,16 @@ export function webhookText(deliveries: readonly Delivery[], now: number): strin
   if (waits && last) {
     const next = waits.next_attempt_at
     const when = next === null ? '' : `; the next try is in ${spanText(Date.parse(next) - now)}`
-    return `Your webhook failed ${timesText(waits.attempts.length)} to take ${waits.event} (${answerOf(last)})${when}.`
+    return `Your webhook has failed ${timesText(waits.attempts.length)} on ${waits.event} (${answerOf(last)})${when}.`
   }
   const lost = deliveries.find(({ status }) => status === 'failed')
   if (lost)
-    return `Your webhook never took ${lost.event}: ${timesText(lost.attempts.length)} ${answerOf(lost.attempts.at(-1)!)}.`
+    return `Your webhook never accepted ${lost.event}: ${timesText(lost.attempts.length)} ${answerOf(lost.attempts.at(-1)!)}.`
   if (deliveries.every(({ status }) => status === 'recorded'))
     return 'No webhook was set, so your code heard nothing.'
   const taken = deliveries.filter(({ status }) => status === 'delivered')
   const most = Math.max(0, ...taken.map(({ attempts }) => attempts.length))
   if (taken.length === 0) return undefined
   const events = taken.length === 1 ? '1 event' : `${taken.length} events`
-  return `Your webhook took ${events}${most > 1 ? `, one of them at try ${most}` : ''}.`
+  return `Your webhook accepted ${events}${most > 1 ? `, one of them at the ${ordinals[most] ?? `${most}th`} try` : ''}.`
 }

@@ -61,11 +61,11 @@ function ChangeStatus({ payment }: { payment: Payment }) {
 const DECIDED: Readonly<Record<PaymentWithAll['decided_by']['by'], string>> = {
   rule: 'a rule',
   magic_value: 'a magic value',
-  default: 'no rule: the default steps',
+  default: 'the default steps, as no rule matched',
   call: 'by hand: an admin call set the status',
   timeline: 'the timeline of the scenario',
   unknown:
-    'unknown: the request log has no call that made it (fixtures, a timeline, or an old call)',
+    'something that the request log doesn’t have: fixtures, an old call, or one that still waits for its response',
 }
 
 /** Who decided what happens to the payment. */

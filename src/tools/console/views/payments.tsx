@@ -89,7 +89,7 @@ export function Payments() {
       {total === undefined && problem === undefined && <Loading />}
       {total !== undefined && (
         <p class="hint" aria-live="polite">
-          {countText(total)} payments
+          {countText(total, 'payment')}
         </p>
       )}
       {total !== undefined && (

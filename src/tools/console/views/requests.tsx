@@ -9,6 +9,7 @@ import { AT_WIDTH, type Column, listRows, Rows } from '../rows.tsx'
 import { At } from '../settings.tsx'
 import { Card, Facts, HttpStatus, Loading, Problem, paymentText, Text } from '../ui.tsx'
 import { useEvents, useLoaded } from '../use-data.ts'
+import { ruleText } from './payment-words.ts'
 import { Made, RuleOfRequest } from './request-links.tsx'
 
 const COLUMNS: readonly Column<ShortRequest>[] = [
@@ -48,7 +49,7 @@ const COLUMNS: readonly Column<ShortRequest>[] = [
 ]
 /** Why a call has its response: the message of its error, and the rule that acted. */
 const reasonText = ({ reason, rule, fault }: ShortRequest) =>
-  [reason, rule, fault && `fault ${fault}`].filter(Boolean).join(', ')
+  [reason, rule && ruleText(rule), fault && `fault ${fault}`].filter(Boolean).join(', ')
 
 const hrefOf = ({ request_id }: ShortRequest) => `#/requests/${request_id}`
 // The maximum length of the log.
@@ -249,7 +250,7 @@ export function OneRequest({ id }: { id: string }) {
                 facts={[
                   ['At', <At key="at" at={call.at} />],
                   ['Operation', call.operation],
-                  ['Rule', call.rule ?? 'none'],
+                  ['Rule', call.rule === null ? 'none' : ruleText(call.rule)],
                   ['Made', <Made key="made" call={call} />],
                   ['Payment', paymentText(call)],
                   [

@@ -43,7 +43,7 @@ function thenOf({ operation, outcome, status, delay, fault, at, end, after }: Va
     at === 'after' ? { at } : at === 'before' ? {} : { effect: 'after_timeout', after: '30s' }
   if (outcome === 'fault') return { fault, ...runs }
   if (outcome === 'status' || !hasSteps(operation))
-    return { respond: { status: Number(status) }, ...runs }
+    return { respond: { status: /^\d+$/.test(status) ? Number(status) : status }, ...runs }
   const [noun, statuses] = STEP_STATUSES[operation]
   const known: readonly string[] = statuses
   const last = known.includes(end) ? end : statuses[0]
@@ -138,7 +138,7 @@ export function RuleForm({
         />
         once
       </label>
-      <Act submit label="Push the rule" call={call} onDone={onDone} />
+      <Act submit label="Push the rule" call={call} effect="The rule is active." onDone={onDone} />
     </Form>
   )
 }

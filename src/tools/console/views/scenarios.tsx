@@ -152,6 +152,7 @@ export function OneScenario({ name }: { name: string }) {
     'request',
     'delivery',
   ])
+  const active = useLoaded(callOf('getScenario'), ['scenario']).data?.name
   const byLine = new Map(
     [...(data?.rules ?? []), ...(data?.webhooks ?? [])].map((rule) => [rule.line, rule]),
   )
@@ -160,7 +161,9 @@ export function OneScenario({ name }: { name: string }) {
       <p class="crumbs">
         <a href="#/scenarios">Scenarios</a>
       </p>
-      <h2>{name}</h2>
+      <h2>
+        {name} {active === name && <span class="chip good">active</span>}
+      </h2>
       <Problem text={problem} />
       {data && (
         <>
@@ -169,7 +172,7 @@ export function OneScenario({ name }: { name: string }) {
             <div class="row">
               <Act
                 quiet
-                label="Activate"
+                label={active === name ? 'Restart' : 'Activate'}
                 name={name}
                 call={callOf('setScenario', { body: { name } })}
                 effect={`The scenario ${name} is active.`}

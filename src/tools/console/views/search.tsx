@@ -71,6 +71,7 @@ export function Search() {
   return (
     <>
       <h2>Search everything</h2>
+      <p class="hint">Payments, users, deliveries, calls and scenarios that have all the words.</p>
       <SearchField
         search={search}
         placeholder="an id, a name, an amount, a reference, 422"

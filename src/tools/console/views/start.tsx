@@ -43,6 +43,7 @@ function FirstPayment({
         <Act
           label="Make a first payment"
           call={call}
+          effect="The payment is made."
           onDone={({ data: made }) => open('payments', made?.[0]?.transaction_id)}
         />
       </span>
@@ -68,11 +69,8 @@ export function Start() {
       <Line name="Base URL" text={`${location.origin}${BASE}${SERVICE_ROOT}`} />
       <h3>Access token</h3>
       <p>
-        {needsToken
-          ? 'Every call needs it: set TOKEN for the one below.'
-          : 'Calls without one reach this client too.'}{' '}
-        {BASE === '' ? 'The start of the sandbox' : 'The call that made this client'} shows it, and
-        nothing else does.
+        {needsToken ? 'Every call needs it: set TOKEN for the one below.' : 'Optional here.'} It’s
+        printed {BASE === '' ? 'when the sandbox starts' : 'by the call that made this client'}.
       </p>
       <Problem text={problem} />
       {data && !receiver && (

@@ -5,7 +5,7 @@ import type { StepRow } from '../../sweep/report/steps.ts'
 import type { ShownPayment, SweepDocument } from '../../sweep/report/sweep-json.ts'
 import { Copy } from '../copy.tsx'
 import { focusOn } from '../focus.ts'
-import { rupeesText } from '../format.ts'
+import { countText, rupeesText } from '../format.ts'
 import { Card, Facts, Heads, Scroll } from '../ui.tsx'
 
 type Run = SweepDocument['runs'][number]
@@ -255,8 +255,9 @@ export function SweepResult({ sweep }: { sweep: SweepDocument }) {
           <code>{command}</code>
         </p>
         <p class="hint">
-          Without faults: {baseline.calls} calls, {baseline.payments} payments,{' '}
-          {baseline.deliveries} deliveries. Seed {seed}.
+          Without faults: {countText(baseline.calls, 'call')},{' '}
+          {countText(baseline.payments, 'payment')}, {countText(baseline.deliveries, 'delivery')}.
+          Seed {seed}.
         </p>
         <Facts
           facts={[

@@ -29,7 +29,7 @@ async function readSweep(file: File): Promise<SweepDocument> {
   }
   if (isSweep(value)) return value
   throw new Error(
-    `${file.name} is not the result of a sweep of this version. Choose the sweep.json that payout-sandbox sweep --report wrote.`,
+    `${file.name} isn't a sweep result of this version. Choose the sweep.json that payout-sandbox sweep --report wrote.`,
   )
 }
 

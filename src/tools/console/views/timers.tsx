@@ -16,6 +16,15 @@ const VIEWS: Readonly<Record<string, string>> = {
   'webhook.attempt': 'deliveries',
 }
 
+const KINDS: Readonly<Record<string, string>> = {
+  'transaction.step': 'a payment becomes',
+  'transaction.utr': 'a payment gets its UTR',
+  'webhook.attempt': 'your webhook gets',
+  'kyc.step': 'a KYC record becomes',
+  'bank.step': 'an account becomes',
+  'timeline.entry': 'the scenario does',
+}
+
 /** What a timer does, with a link to its payment or delivery. */
 function TimerText({ timer }: { timer: Timer }) {
   const { kind, resource_id, payload } = timer
@@ -25,7 +34,7 @@ function TimerText({ timer }: { timer: Timer }) {
   const view = VIEWS[kind]
   return (
     <>
-      {kind} <b>{String(word)}</b>{' '}
+      {KINDS[kind] ?? kind} <b>{String(word)}</b>{' '}
       {resource_id !== undefined &&
         (view ? (
           <a href={`#/${view}/${resource_id}`}>{resource_id.slice(0, 12)}</a>
@@ -102,7 +111,7 @@ export function Timers({
                       </button>
                       <Act
                         quiet
-                        label="Cancel"
+                        label="Cancel the event"
                         name={timer.timer_id}
                         confirm="What it would do never happens."
                         call={callOf('deleteTimer', { params: { id: timer.timer_id } })}

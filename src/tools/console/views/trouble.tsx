@@ -4,6 +4,7 @@ import type { ResponseBody } from '../../../admin/contract.ts'
 import { Act } from '../act.tsx'
 import { callOf, type ShortRequest, type User } from '../api.ts'
 import { Choice } from '../fields.tsx'
+import { countText } from '../format.ts'
 import { At } from '../settings.tsx'
 import { Card, paymentText } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
@@ -136,7 +137,7 @@ const TROUBLES: readonly Trouble[] = [
       ['order', 'out of order'],
     ],
     waits: () => 'the next events',
-    hit: 'Your webhook got them so.',
+    hit: 'Your webhook got them that way.',
     webhooks: (option) => [
       option === 'twice'
         ? { when: { event: '*' }, then: { copies: 2 } }
@@ -276,7 +277,7 @@ function ArmedRule({
     return (
       <Banner isHit={false}>
         <p>
-          <b>Armed: {title}.</b> Waits for {trouble?.waits(operation) ?? operation}.
+          <b>Armed: {title}.</b> Waits for {trouble?.waits(operation) ?? nextOf(operation)}.
         </p>
         {remove('Undo')}
       </Banner>
@@ -314,7 +315,7 @@ function ArmedRule({
 }
 
 /** Everything that can go wrong, one click each. */
-export function MakeTrouble() {
+export function MakeTrouble({ hasWebhook }: { hasWebhook: boolean }) {
   const { rules, scenario, active, reload } = useArmed()
   const { data: log } = useLoaded(callOf('listRequests', { query: { limit: 100 } }), ['request'])
   const { data: people } = useLoaded(callOf('readUsers', { query: { limit: 100 } }), ['change'])
@@ -331,8 +332,17 @@ export function MakeTrouble() {
       {scenario && (
         <Banner isHit={hits > 0}>
           <p>
-            <b>{hits > 0 ? `Hit: ${hits} events.` : `Armed: ${titleOf(scenario.title)}.`}</b> It
-            lasts until you undo it.
+            <b>
+              {hits > 0
+                ? `Hit: ${countText(hits, 'event')}.`
+                : `Armed: ${titleOf(scenario.title)}.`}
+            </b>{' '}
+            It lasts until you undo it.{' '}
+            {!hasWebhook && (
+              <>
+                No webhook is set, so no event is sent: <a href="#/inbox">use the inbox</a>.
+              </>
+            )}
           </p>
           <Act
             quiet

@@ -63,7 +63,7 @@ export function Users({ count }: { count: number }) {
       {total === undefined && problem === undefined && <Loading />}
       {total !== undefined && (
         <p class="hint" aria-live="polite">
-          {countText(total)} users
+          {countText(total, 'user')}
         </p>
       )}
       {total !== undefined && (

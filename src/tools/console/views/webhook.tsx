@@ -42,6 +42,7 @@ export function UseInbox({ client, reload }: WithClient) {
     <Act
       quiet
       label="Use the inbox"
+      effect="The inbox receives your events."
       disabled={isInbox(client.webhook_url)}
       call={webhookCall(client, inboxUrl, secret)}
       onDone={reload}
