@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Starts a sandbox, waits until it is ready, makes a payment with curl, and stops it, whatever happens.
-# It runs as it lies: in a clone after npm ci, and in an installed package. Copied into a project of
+# It runs as is: in a clone after npm ci, and in an installed package. Copied into a project of
 # yours it runs the package that is installed there. SANDBOX names another command.
 # `payout-sandbox exec -- CMD` does the same around a command of yours.
 set -euo pipefail
@@ -10,7 +10,7 @@ if [ -n "${SANDBOX:-}" ]; then
 elif [ -f "$bin" ]; then
   sandbox=(node "$bin")
 else
-  # Where it is not installed, npx shall not look for it in a registry.
+  # Where it is not installed, npx must not look for it in a registry.
   sandbox=(npx --offline payout-sandbox)
 fi
 # A process group of its own: npx starts the sandbox as a child, and all of it is to be stopped.

@@ -21,7 +21,7 @@ export function sweepTable(findings: readonly Finding[]): string {
   const commands = findings.map(
     ({ finding, reproduce }) => `  ${finding}  ${printableLine(reproduce)}\n`,
   )
-  return `${found}\nShow them again:\n${commands.join('')}`
+  return `${found}\nReproduce them:\n${commands.join('')}`
 }
 
 /** The result of a sweep for a terminal; `report` is the folder of its report. */
