@@ -91,7 +91,7 @@ function deliveriesOf({ deliveries }: World, isWanted: (at: string | number) => 
 
 /** Sums up a client, of an instant on: plain loops, because few callers want it. */
 export function summaryOf(world: World, since = ''): Summary {
-  const isWanted = (at: string | number) => new Date(at).toISOString() >= since
+  const isWanted = (at: string | number) => since === '' || new Date(at).toISOString() >= since
   const { payments } = world.tables.tables
   const rows = payments.rows().filter((row) => isOwnDebit(world, row) && isWanted(row.created_at))
   const of = (outcome: string) => rows.filter((row) => outcomeOf(row) === outcome)
