@@ -1,5 +1,5 @@
 import { createContext } from 'preact'
-import { useContext, useEffect, useState } from 'preact/hooks'
+import { useContext, useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { Dialog } from './act.tsx'
 import { requestToken, setAsk } from './api.ts'
 import { useAgo } from './clock.ts'
@@ -104,7 +104,8 @@ export function AdminToken() {
   const [question, setQuestion] = useState<Question>()
   const [isDeclined, setDeclined] = useState(false)
   const [token, setToken] = useState('')
-  useEffect(
+  // Before the first response: later it would be asked in vain.
+  useLayoutEffect(
     () =>
       setAsk((problem) => {
         setToken('')
