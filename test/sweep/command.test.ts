@@ -204,7 +204,10 @@ if (isSecond) await pay()
 await call('GET', '/users')
 `,
   )
-  const went = await unstable.sweep('--unstable', '--only', 'listUsers', '--max-runs', '1')
+  const went = await unstable.sweep(
+    ...['--unstable', '--jobs', '1'],
+    ...['--only', 'listUsers', '--max-runs', '1'],
+  )
   t.equal(went.exit, 0, went.stderr)
   t.equal(went.result.runs.length, 1)
 })
