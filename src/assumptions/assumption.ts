@@ -21,7 +21,7 @@ export type ReadingForm<V> = {
   example: string
   /** As a regular expression, for the JSON Schema of scenario files. */
   pattern: RegExp
-  /** The value of a text that matches the pattern; `undefined` if it is out of range. */
+  /** The value of a string that matches the pattern; `undefined` if it is out of range. */
   parse: (reading: string) => V | undefined
 }
 

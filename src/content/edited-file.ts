@@ -58,7 +58,7 @@ export async function readEdited(
   throw new DamagedFile([...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'))
 }
 
-/** The problems of a document with their places in its text; without a text, with their paths. */
+/** The problems of a document with their places in its text, or without it with their paths. */
 export function placed({ problems }: DocumentCheck, file: string, text?: string): Problem[] {
   const places = text === undefined ? undefined : jsonPlaces(text)
   return problems.slice(0, MAX_PROBLEMS).map(({ path, message }) => {

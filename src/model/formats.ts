@@ -5,7 +5,7 @@ const WITHOUT_CONTROL_CHARACTERS = /^[^\x00-\x1f\x7f-\x9f]*$/
 
 const isAllowed = (text: string) => text.isWellFormed() && WITHOUT_CONTROL_CHARACTERS.test(text)
 
-/** A text of bounded length without control characters or lone surrogates. */
+/** A string of bounded length without control characters or lone surrogates. */
 export const text = (max: number, min = 1) =>
   z
     .string()

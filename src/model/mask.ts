@@ -1,6 +1,6 @@
 const SURROGATE = /[\ud800-\udfff]/
 
-/** Masks a text except for its first `first` and last `last` characters; a text with no more characters is all X. */
+/** Masks a string except for its first `first` and last `last` characters; a string with no more characters is all X. */
 function maskMiddle(value: string, first: number, last: number): string {
   // Half of a surrogate pair is no character. A copy of the characters takes time, and nearly no text needs it.
   const characters = SURROGATE.test(value) ? [...value] : value
@@ -32,7 +32,7 @@ const USER_INFO = /(?<=:\/\/)[^/?#\s]*(?=@)/g
 /** The replacement of a secret. */
 export const HIDDEN = 'XXXX'
 
-/** Masks what looks like a number of a person, a secret, a token or a URL's user info inside a text. */
+/** Masks what looks like a number of a person, a secret, a token or a URL's user info inside a string. */
 export const maskText = (value: string): string =>
   value
     .replace(USER_INFO, HIDDEN)
@@ -61,7 +61,7 @@ function maskMatch(found: string): string {
   return found.length === 11 ? maskIfsc(found) : maskNumber(found)
 }
 
-/** Masks a text of a request for a log: numbers of persons, IFSCs, tokens and secrets in URLs; ids stay. */
+/** Masks a string of a request for a log: numbers of persons, IFSCs, tokens and secrets in URLs; ids stay. */
 export function maskLogText(value: string): string {
   let masked = ''
   let rest = 0
@@ -94,7 +94,7 @@ const WELL_FORMED = /(?<![\w.@+-])(?:[A-Z]{5}\d{4}[A-Z]|\d{9,18})(?![\w@-]|\.\w)
 const maskInput = (value: string): string => maskSecrets(value).replace(WELL_FORMED, maskNumber)
 
 /**
- * The beginning of a text, to show to its sender, masked and truncated to `maxLength`. The cut never leaves a few digits
+ * The beginning of a string, to show to its sender, masked and truncated to `maxLength`. The cut never leaves a few digits
  * of a longer number: a log that masks the message would not recognise them.
  */
 export function excerptOf(text: string, maxLength: number, mask = maskInput): string {
@@ -118,7 +118,7 @@ export function quoteField(value: string, name: string, maxLength = MAX_ECHO): s
 // The service reads nothing in deeper levels.
 const MAX_LEVELS = 32
 
-/** Masks a text of a JSON value; `name` is the name of its field. */
+/** Masks a string of a JSON value; `name` is the name of its field. */
 type MaskOne = (text: string, name: string) => string
 
 /** Masks a JSON value: secrets by the names of their fields, each other text except references by `maskOne`. */

@@ -1,4 +1,4 @@
-/** Returns a test whether a text contains all words of a search; `undefined` if there are no words. */
+/** Returns a test whether a string contains all words of a search; `undefined` if there are no words. */
 export function searchTest(search: string): ((text: string) => boolean) | undefined {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return undefined

@@ -174,7 +174,7 @@ export function fieldErrors(
 const OWN_LENGTH = 'has an object with a field "length" that cannot be compared; remove this field'
 
 /**
- * `schema.safeParse` for a value from outside. zod compares the `length` of any value with the limits of a text or list,
+ * `schema.safeParse` for a value from outside. zod compares the `length` of any value with the limits of a string or list,
  * and throws if that is an object which no number can be made of.
  */
 export function safeParse<T>(

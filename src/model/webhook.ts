@@ -19,7 +19,7 @@ const ABSOLUTE = new RegExp(SCHEME + REST)
 export const URL_PATTERN: string = `${SCHEME}(?![^/?#]*@)(?![^/?#]*:0+(?:[/?#]|$))${REST}`
 
 /**
- * Why a text is not a webhook URL, or `undefined` if it is one: absolute http or https, no user info, at most 2,048
+ * Why a string is not a webhook URL, or `undefined` if it is one: absolute http or https, no user info, at most 2,048
  * characters; local addresses are allowed. The result is the end of a sentence that starts with "the URL".
  */
 export function webhookUrlProblem(text: string): string | undefined {

@@ -57,7 +57,7 @@ export function didYouMean(word: string, known: readonly string[]): string {
 const CONTROL =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
-/** Makes a text safe for a terminal; it may have several lines. */
+/** Makes a string safe for a terminal; it may have several lines. */
 export const printable = (text: string): string => text.replaceAll(CONTROL, ' ')
 
 /** The same, on one line. */

@@ -103,7 +103,7 @@ export function checkReferences(
   return found
 }
 
-/** Returns a 53-bit hash of a text as hex. It distinguishes rules and key values without storing them. */
+/** Returns a 53-bit hash of a string as hex. It distinguishes rules and key values without storing them. */
 function hashOf(text: string): string {
   let high = 0xdeadbeef
   let low = 0x41c6ce57

@@ -97,7 +97,7 @@ export type Watch = { close(): void }
 // Real ms. Short enough for a person who saves a file and tries it, and cheap.
 const POLL_MS = 200
 
-/** Returns a text for each entry of one folder that changes with the entry; a link is another entry than its target. */
+/** Returns a string for each entry of one folder that changes with the entry; a link is another entry than its target. */
 const entriesIn = (folder: string): string[] =>
   readdirSync(folder, { withFileTypes: true })
     .map((entry) => {
@@ -107,7 +107,7 @@ const entriesIn = (folder: string): string[] =>
     })
     .sort()
 
-/** Returns the state of a folder and its subfolders as a text that changes when a file is written, replaced, created or deleted. */
+/** Returns the state of a folder and its subfolders as a string that changes when a file is written, replaced, created or deleted. */
 function stateOf(folder: string): string {
   try {
     return scenarioTree(folder)

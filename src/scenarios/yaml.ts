@@ -117,7 +117,7 @@ function nodeAt(root: MaybeNode, path: Path, of: 'key' | 'value'): MaybeNode {
 
 const NESTING = new Set(['block-map', 'block-seq', 'flow-collection'])
 
-/** Returns where a text is nested too deeply. `parseDocument` has no limit: some thousand levels end the process. */
+/** Returns where a string is nested too deeply. `parseDocument` has no limit: some thousand levels end the process. */
 function findTooDeep(text: string, lines: LineCounter): number | undefined {
   const parser = new Parser(lines.addNewLine)
   lines.addNewLine(0)

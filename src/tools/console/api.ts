@@ -232,7 +232,7 @@ const urlOf = ({ root, path }: Call): string => `${BASE}${root}${path}`
 export const textOf = (call: Call): string =>
   `${call.method} ${urlOf(call)}${call.body === undefined ? '' : ` ${JSON.stringify(call.body)}`}`
 
-/** Quotes a text for a POSIX shell. */
+/** Quotes a string for a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 /** Formats a request as a curl command for a POSIX shell. */

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** Copies a text to the clipboard. Returns whether it worked. */
+/** Copies a string to the clipboard. Returns whether it worked. */
 async function copyToClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
@@ -21,7 +21,7 @@ async function copyToClipboard(text: string): Promise<boolean> {
   return isDone
 }
 
-/** A button that copies a text to the clipboard. If the browser does not allow it, shows the text to copy by hand. */
+/** A button that copies a string to the clipboard. If the browser does not allow it, shows the text to copy by hand. */
 export function Copy({ text, label }: { text: string; label: string }) {
   const [isCopied, setCopied] = useState<boolean>()
   useEffect(() => setCopied(undefined), [text])

@@ -117,17 +117,17 @@ export function Fold({ title, children }: { title: string; children: ComponentCh
   )
 }
 
-/** The words that a text must contain, in any order. */
+/** The words that a string must contain, in any order. */
 export type Search = {
   text: string
   /** The words for the server; absent: none. */
   query: string | undefined
   set: (text: string) => void
-  /** Whether a text contains all words. */
+  /** Whether a string contains all words. */
   finds: (text: string) => boolean
 }
 
-/** A text without the signs that only the page puts into amounts. */
+/** A string without the signs that only the page puts into amounts. */
 const plainText = (text: string): string => text.replace(/₹|(?<=\d),(?=\d)/g, '')
 
 /** The search of a list, whose words are in the URL. */

@@ -2,7 +2,7 @@
 
 const AMOUNT = /^(\d+)(?:\.(\d{1,2}))?$/
 
-/** Formats an amount as people in India read it: `₹12,45,000.00`. A text that is no amount stays as it is. */
+/** Formats an amount as people in India read it: `₹12,45,000.00`. A string that is no amount stays as it is. */
 export function rupeesText(amount: string, currency = 'INR'): string {
   const [, whole, paise = ''] = AMOUNT.exec(amount) ?? []
   if (whole === undefined) return amount
@@ -13,7 +13,7 @@ export function rupeesText(amount: string, currency = 'INR'): string {
 }
 
 /**
- * Returns the number of an amount as a person types it or as `rupeesText` formats it. Anything else stays a text, which
+ * Returns the number of an amount as a person types it or as `rupeesText` formats it. Anything else stays a string, which
  * the sandbox rejects; an empty text is no amount.
  */
 export function typedAmount(typed: string): number | string | undefined {

@@ -104,7 +104,7 @@ export const Facts = ({ facts }: { facts: readonly (readonly [string, ComponentC
   </dl>
 )
 
-/** A text in its original lines; JSON is indented. */
+/** A string in its original lines; JSON is indented. */
 export const Text = ({ value, label }: { value: unknown; label: string }) => (
   <pre tabIndex={0} role="group" aria-label={label}>
     {typeof value === 'string' ? pretty(value) : JSON.stringify(value, null, 2)}
@@ -122,7 +122,7 @@ function pretty(text: string): string {
 // A code in backticks, or a link to a page of the docs.
 const MARKUP = /`([^`]*)`|\[([^\]]*)\]\([^)]*\)/
 
-/** A text of the docs as one paragraph: codes are shown as such, and a link only as its text. */
+/** A string of the docs as one paragraph: codes are shown as such, and a link only as its text. */
 export const Prose = ({ text }: { text: string }) => (
   <>
     {text

@@ -139,7 +139,7 @@ export function listText<T>(
   return linesOf(`${heading} (${total}):`, ...lines, left > 0 && `- and ${left} more`)
 }
 
-/** The start of a text, and how much of it is left out. */
+/** The start of a string, and how much of it is left out. */
 export const shortText = (text: string, most: number): string =>
   text.length > most
     ? `${text.slice(0, most)}… (${text.length - most} of ${text.length} characters left out)`

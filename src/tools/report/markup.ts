@@ -25,7 +25,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 
 /**
- * A text as HTML and XML accept it: without control characters, colours of a terminal, marks that reverse the direction,
+ * A string as HTML and XML accept it: without control characters, colours of a terminal, marks that reverse the direction,
  * halves of surrogate pairs and the two characters that XML excludes.
  */
 export const plainText = (text: string): string =>
@@ -44,7 +44,7 @@ const sourceOf = (part: Part): string => {
 export const markup = (texts: TemplateStringsArray, ...parts: readonly Part[]): Markup =>
   new Markup(texts.map((text, i) => text + sourceOf(parts[i])).join(''))
 
-/** A text on one line of Markdown, in which nothing is markup. */
+/** A string on one line of Markdown, in which nothing is markup. */
 export const inline = (text: string): string =>
   plainText(text)
     .replaceAll(/[\n\t]/g, ' ')
