@@ -30,7 +30,7 @@ export const Summary = z
     success_rate: z.number().nullable().describe('Settled, of all that are not in flight; 0 to 1.'),
     median_to_success_ms: z.int().nullable().describe('From the creation to the first success.'),
     series: Series.nullable().describe(
-      'By the time of the present status, from the first payment to now.',
+      'By when each payment reached its current status, from the first payment until now.',
     ),
     stuck: Sum.extend({ payments: z.array(StuckPayment).max(10) }).describe(
       'In flight, and no timer will move them.',

@@ -261,10 +261,8 @@ function paymentFields({ operation, body }: RequestLogEntry): PaymentFields {
 }
 
 function reasonOf({ status = 0, response }: RequestLogEntry): string | null {
-  const { message } = ((status < 400 ? null : maskedResponse(response)) ?? {}) as {
-    message?: unknown
-  }
-  return typeof message === 'string' ? message : null
+  const body = status < 400 ? null : (maskedResponse(response) as { message?: unknown } | null)
+  return typeof body?.message === 'string' ? body.message : null
 }
 
 /** An entry without its headers, query and bodies. */

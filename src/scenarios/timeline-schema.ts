@@ -141,7 +141,7 @@ const Do = z
         .describe('Makes the built-in inbox the receiver of the events, if there is no webhook.'),
       use: ScenarioName.optional().describe('Activates another scenario.'),
       rule: Rule.optional().describe(
-        'Pushes a rule, which takes precedence over those of the scenario.',
+        "Pushes a rule that takes precedence over the scenario's rules.",
       ),
       reset: z
         .literal(true)

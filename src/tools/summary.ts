@@ -25,19 +25,22 @@ function byReason(rows: readonly PaymentRow[]) {
   return { ...sumOf(rows), reasons }
 }
 
-const reachedAt = (row: PaymentRow) => stepsOf(row).at(-1)!.at
+/** A payment with its steps, which are computed once. */
+type Paid = PaymentRow & { steps: ReturnType<typeof stepsOf> }
 
-function medianToSuccess(rows: readonly PaymentRow[]): number | null {
+const reachedAt = ({ steps }: Paid) => steps.at(-1)!.at
+
+function medianToSuccess(rows: readonly Paid[]): number | null {
   const spans = rows
     .flatMap((row) => {
-      const success = stepsOf(row).find(({ status }) => status === 'SUCCESS')
+      const success = row.steps.find(({ status }) => status === 'SUCCESS')
       return success ? [Date.parse(success.at) - Date.parse(row.created_at)] : []
     })
     .sort((a, b) => a - b)
   return spans[spans.length >> 1] ?? null
 }
 
-function seriesOf(rows: readonly PaymentRow[], now: number): Summary['series'] {
+function seriesOf(rows: readonly Paid[], now: number): Summary['series'] {
   if (rows.length === 0) return null
   const start = Math.min(...rows.map(({ created_at }) => Date.parse(created_at)))
   // The clock can be set back, to before a payment.
@@ -60,7 +63,7 @@ function seriesOf(rows: readonly PaymentRow[], now: number): Summary['series'] {
   }
 }
 
-function stuckOf({ scheduler, clock }: World, inFlight: readonly PaymentRow[]) {
+function stuckOf({ scheduler, clock }: World, inFlight: readonly Paid[]) {
   const latest = clock.now() - LATE_MS * clock.state.speed
   const steps = scheduler.pending().filter(({ kind }) => kind === 'transaction.step')
   // Soonest first, so the last step of a payment decides.
@@ -93,7 +96,10 @@ function deliveriesOf({ deliveries }: World, isWanted: (at: string | number) => 
 export function summaryOf(world: World, since = ''): Summary {
   const isWanted = (at: string | number) => since === '' || new Date(at).toISOString() >= since
   const { payments } = world.tables.tables
-  const rows = payments.rows().filter((row) => isOwnDebit(world, row) && isWanted(row.created_at))
+  const rows = payments
+    .rows()
+    .filter((row) => isOwnDebit(world, row) && isWanted(row.created_at))
+    .map((row): Paid => ({ ...row, steps: stepsOf(row) }))
   const of = (outcome: string) => rows.filter((row) => outcomeOf(row) === outcome)
   const [settled, inFlight] = [of('settled'), of('in_flight')]
   const finished = rows.length - inFlight.length

@@ -55,8 +55,8 @@ t.test('what happened, in sentences', async (t) => {
 
   const told = (code: number | null) =>
     toldText({ operation: 'createTransaction', status: code } as ShortRequest)
-  t.equal(told(null), 'Your code got no response, although the payment was made.')
-  t.equal(told(504), 'Your code was told 504, although the payment was made.')
+  t.equal(told(null), 'Your code got no response, but the payment was made.')
+  t.equal(told(504), 'Your code got a 504, but the payment was made.')
   t.equal(told(200), undefined)
   t.equal(toldText(undefined), undefined)
 
@@ -161,7 +161,7 @@ t.test('a payment on one axis', { skip: noBrowser }, async (t) => {
     await advance('3s')
     await open(id)
     await see('a rule: Lose it')
-    await see('Your code was told 504, although the payment was made.')
+    await see('Your code got a 504, but the payment was made.')
     await see(
       /Your webhook has failed \w+( times)? on transaction\.\w+ \(500\); the next try is in/,
     )

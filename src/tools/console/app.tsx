@@ -42,7 +42,7 @@ import { OneRequest, Requests } from './views/requests.tsx'
 import { OneScenario, RejectedFiles, Scenarios } from './views/scenarios.tsx'
 import { Search, useSearchKey } from './views/search.tsx'
 import { Sweep } from './views/sweep.tsx'
-import { MakeTrouble, useArmed } from './views/trouble.tsx'
+import { type Armed, MakeTrouble, useArmed } from './views/trouble.tsx'
 import { OneUser, Users } from './views/users.tsx'
 
 /** The views in their groups: the first part of the route, and the text of the link. */
@@ -77,10 +77,12 @@ function Split({ list, detail }: { list: ComponentChildren; detail: ComponentChi
 
 function View({
   client,
+  armed,
   reload,
   route: { view, id },
 }: {
   client: Client
+  armed: Armed
   reload: () => void
   route: Route
 }) {
@@ -115,7 +117,7 @@ function View({
     case 'search':
       return <Search />
     case 'trouble':
-      return <MakeTrouble hasWebhook={client.webhook_url !== null} />
+      return <MakeTrouble armed={armed} hasWebhook={client.webhook_url !== null} />
     case 'scenarios':
       return id === undefined ? <Scenarios /> : <OneScenario name={id} />
     case 'assumptions':
@@ -230,7 +232,7 @@ export function App() {
   useVisibleTab(route.view)
   useHeadHeight()
   useSearchKey()
-  const { waiting: armed } = useArmed()
+  const armed = useArmed()
   // Shows the effect of calls from this page, even if the stream has no event for them.
   useEffect(() => onResponse(() => void reload()), [reload])
   return (
@@ -269,7 +271,9 @@ export function App() {
                       aria-current={name === route.view ? 'page' : undefined}
                     >
                       {title}
-                      {name === 'trouble' && armed > 0 && <span class="hint"> {armed} armed</span>}
+                      {name === 'trouble' && armed.waiting > 0 && (
+                        <span class="hint"> {armed.waiting} armed</span>
+                      )}
                     </a>
                   ))}
                 </div>
@@ -302,7 +306,9 @@ export function App() {
             {state === 'deleted' ? (
               <Deleted />
             ) : (
-              client && <View client={client} reload={() => void reload()} route={route} />
+              client && (
+                <View client={client} armed={armed} reload={() => void reload()} route={route} />
+              )
             )}
           </main>
           <LastCall />

@@ -46,6 +46,12 @@ export function zoneName(at: string, zone: Zone, place?: string): string {
   return format.formatToParts(Date.parse(at)).find(({ type }) => type === 'timeZoneName')!.value
 }
 
+/** The word for a place in an order: `second`, `21st`. */
+export const ordinal = (n: number): string =>
+  ['first', 'second', 'third', 'fourth', 'fifth'][n - 1] ??
+  `${n}${{ one: 'st', two: 'nd', few: 'rd' }[PLACES.select(n) as 'one'] ?? 'th'}`
+const PLACES = new Intl.PluralRules('en', { type: 'ordinal' })
+
 /** A count as people in India read it: `10,424 payments`, `1 payment`. */
 export const countText = (count: number, noun: string): string =>
   `${count.toLocaleString('en-IN')} ${count === 1 ? noun : `${noun.replace(/y$/, 'ie')}s`}`

@@ -40,6 +40,9 @@ const CHIP_CLASSES: Readonly<Record<string, string>> = {
   'came back': 'came',
 }
 
+/** The class that colours a state. */
+export const stateClass = (state: string): string => CHIP_CLASSES[state.toLowerCase()] ?? ''
+
 /** A part that may be wider than the screen: it scrolls separately, with the keyboard too. */
 export const Scroll = ({ label, children }: { label: string; children: ComponentChildren }) => (
   <section class="scroll" tabIndex={0} aria-label={label}>
@@ -62,7 +65,7 @@ export const Heads = ({ titles }: { titles: readonly string[] }) => (
 
 /** A state as a word with a colour. */
 export const Chip = ({ state }: { state: string }) => (
-  <span class={`chip ${CHIP_CLASSES[state.toLowerCase()] ?? ''}`}>{state}</span>
+  <span class={`chip ${stateClass(state)}`}>{state}</span>
 )
 
 /** An HTTP status; none where the connection was broken, or a fault lets the caller wait. */

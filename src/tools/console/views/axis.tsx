@@ -6,7 +6,7 @@ import { Copy } from '../copy.tsx'
 import { focusNext } from '../focus.ts'
 import { spanText, untilText } from '../format.ts'
 import { useTimes } from '../settings.tsx'
-import { Scroll } from '../ui.tsx'
+import { Scroll, stateClass } from '../ui.tsx'
 import { copyOf, deliveryText } from './delivery-words.ts'
 import { ruleText } from './payment-words.ts'
 
@@ -27,8 +27,6 @@ const STATUS = 'Status'
 const SAME_MS = 200
 // A gap this many times as long as the usual one is drawn as a leap.
 const LEAP = 20
-
-const LOOKS: Readonly<Record<string, string>> = { SUCCESS: 'good', FAILED: 'bad' }
 
 function callMarks({ requests, steps, decided_by, transaction }: PaymentWithAll): Mark[] {
   // Others with the same reference made other payments.
@@ -87,7 +85,7 @@ function statusMarks({ steps, timers, transaction }: PaymentWithAll, now: number
       lane: STATUS,
       at: Date.parse(at),
       until: next ? Date.parse(next.at) : now,
-      look: cameBack ? 'came' : (LOOKS[status] ?? 'open'),
+      look: cameBack ? 'came' : stateClass(status),
       text: cameBack ? 'FAILED: came back' : status,
     }
   })
@@ -101,7 +99,7 @@ function statusMarks({ steps, timers, transaction }: PaymentWithAll, now: number
       return {
         lane: STATUS,
         at: Date.parse(at),
-        look: `ahead ${comesBack ? 'came' : (LOOKS[status] ?? 'open')}`,
+        look: `ahead ${comesBack ? 'came' : stateClass(status)}`,
         text: comesBack ? 'FAILED: comes back' : status,
       }
     })

@@ -1,5 +1,6 @@
 // The clock in the header of every view: its speed, its jumps, and what is to come.
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { parseDuration } from '../../../model/duration.ts'
 import { Act } from '../act.tsx'
 import { type Client, callOf, read, send, type Timer } from '../api.ts'
 import { useNow } from '../clock.ts'
@@ -7,6 +8,7 @@ import { Input } from '../fields.tsx'
 import { spanText, untilText } from '../format.ts'
 import { useConnection } from '../live.ts'
 import { At } from '../settings.tsx'
+import { stateClass } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 import { type Counts, EffectOfJump } from './jump-effect.tsx'
 import { Timers } from './timers.tsx'
@@ -25,15 +27,14 @@ type Jump =
 
 /** By a duration (ms), to an instant (ms) or the next timer, or what else the user typed. */
 type Target = { by: number } | { at: number } | { text: string } | 'next'
-const UNITS = { ms: 1, s: 1_000, m: 60_000, h: HOUR, d: 24 * HOUR }
 // An instant starts with a year; a duration does not.
 const INSTANT = /^\d{4}-/
 
 /** What a typed duration or instant means; the sandbox reads any other form. */
 function targetOf(typed: string): Target {
   const text = typed.trim()
-  const [, count, unit] = /^(\d+)(ms|s|m|h|d)$/.exec(text) ?? []
-  if (unit) return { by: Number(count) * UNITS[unit as keyof typeof UNITS] }
+  const by = parseDuration(text)
+  if (by !== undefined) return { by }
   return INSTANT.test(text) && !Number.isNaN(Date.parse(text)) ? { at: Date.parse(text) } : { text }
 }
 
@@ -67,13 +68,6 @@ async function jump(target: Target, show: (jump: Jump) => void): Promise<void> {
   show({ isOver: true, byMs: (await timeNow()) - from, before, after: await countsNow() })
 }
 
-const MARKS: Readonly<Record<string, string>> = {
-  SUCCESS: 'good',
-  success: 'good',
-  FAILED: 'bad',
-  failed: 'bad',
-}
-
 /** The coming events on a line; their distance from now is compressed. */
 function Rail({ timers, now }: { timers: readonly Timer[]; now: number }) {
   const far = Math.max(...timers.map(({ at }) => Date.parse(at) - now), 1_000)
@@ -86,7 +80,7 @@ function Rail({ timers, now }: { timers: readonly Timer[]; now: number }) {
       {timers.map(({ timer_id, at, payload }) => (
         <circle
           key={timer_id}
-          class={MARKS[String(payload['status'])] ?? ''}
+          class={stateClass(String(payload['status']))}
           cx={placeOf(at) * 2}
           cy="12"
           r="4"
@@ -190,38 +184,21 @@ export function ClockBar({ client, reload }: ClockProps) {
     </button>
   )
   const isFrozen = mode === 'frozen'
+  const pace = speed === 1 ? 'real time' : `× ${speed}`
   return (
     <>
       <div class="now">
         <At at={new Date(now).toISOString()} />
-        <span class="hint">
-          {isLost
-            ? 'the last known time'
-            : isFrozen
-              ? 'frozen'
-              : speed === 1
-                ? 'real time'
-                : `× ${speed}`}
-        </span>
+        <span class="hint">{isLost ? 'the last known time' : isFrozen ? 'frozen' : pace}</span>
       </div>
       <section class="clock" aria-label="Clock">
-        {isFrozen ? (
-          <Act
-            quiet
-            label="Play"
-            call={callOf('resumeClock')}
-            effect="The clock runs."
-            onDone={reload}
-          />
-        ) : (
-          <Act
-            quiet
-            label="Pause"
-            call={callOf('freezeClock')}
-            effect="The clock stands still."
-            onDone={reload}
-          />
-        )}
+        <Act
+          quiet
+          label={isFrozen ? 'Play' : 'Pause'}
+          call={callOf(isFrozen ? 'resumeClock' : 'freezeClock')}
+          effect={isFrozen ? 'The clock runs.' : 'The clock stands still.'}
+          onDone={reload}
+        />
         <span class="speeds">
           {SPEEDS.map((factor) => (
             <Act

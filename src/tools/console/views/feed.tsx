@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { callOf, type Delivery, type Payment, type ShortRequest } from '../api.ts'
-import { rupeesText } from '../format.ts'
+import { ordinal, rupeesText } from '../format.ts'
 import { Ago } from '../settings.tsx'
 import { Card, Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
@@ -13,7 +13,6 @@ type Item = { key: string; at: string; tone: string; href: string; text: Compone
 const MAX_ITEMS = 20
 /** The overview is read again at most this often, ms. */
 export const PACE_MS = 1_000
-const TRIES = ['first', 'second', 'third', 'fourth', 'fifth']
 
 /** A reason such as `bank_account_closed` in words. */
 export const wordsOf = (reason: string): string => reason.replaceAll('_', ' ')
@@ -23,7 +22,7 @@ function receiptText({ status, attempts, rule }: Delivery): string {
   const got = attempts.findIndex(({ ok }) => ok)
   const tries = attempts.length === 1 ? '1 try' : `${attempts.length || 'no'} tries`
   if (got === 0) return ' Your webhook got it.'
-  if (got > 0) return ` Your webhook got it at the ${TRIES[got] ?? `${got + 1}th`} try.`
+  if (got > 0) return ` Your webhook got it at the ${ordinal(got + 1)} try.`
   if (status === 'failed') return ` Your webhook never got it, after ${tries}.`
   if (status === 'dropped') return ` Its event was dropped by ${rule ?? 'a rule'}.`
   if (status === 'cancelled') return ' Its event was cancelled.'

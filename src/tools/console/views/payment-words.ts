@@ -1,6 +1,6 @@
 // What happened to a payment, in sentences. No part of the page: a test needs no browser.
 import type { ResponseBody } from '../../../admin/contract.ts'
-import { rupeesText, spanText } from '../format.ts'
+import { ordinal, rupeesText, spanText } from '../format.ts'
 
 // As in api.ts, which needs a browser.
 type PaymentWithAll = ResponseBody<'readTransaction'>
@@ -34,12 +34,12 @@ export function outcomeText(all: PaymentWithAll, now: number): string {
   return history.status === 'SUCCESS' ? is : `${is} Nothing is scheduled to change that.`
 }
 
-/** What your code was told when it made the payment, if that differs from what happened. */
+/** The response that your code got to the payment, if it says something else than what happened. */
 export function toldText(call: ShortRequest | undefined): string | undefined {
   if (call?.operation !== 'createTransaction') return undefined
-  if (call.status === null) return 'Your code got no response, although the payment was made.'
+  if (call.status === null) return 'Your code got no response, but the payment was made.'
   return call.status >= 400
-    ? `Your code was told ${call.status}, although the payment was made.`
+    ? `Your code got a ${call.status}, but the payment was made.`
     : undefined
 }
 
@@ -47,8 +47,6 @@ const answerOf = ({ status, error }: Delivery['attempts'][number]) =>
   status === null ? (error?.message ?? 'no response') : String(status)
 const timesText = (count: number) =>
   count === 1 ? 'once' : count === 2 ? 'twice' : `${count} times`
-
-const ordinals = ['', 'first', 'second', 'third', 'fourth', 'fifth']
 
 /** How your webhook took its events. */
 export function webhookText(deliveries: readonly Delivery[], now: number): string | undefined {
@@ -71,5 +69,5 @@ export function webhookText(deliveries: readonly Delivery[], now: number): strin
   const most = Math.max(0, ...taken.map(({ attempts }) => attempts.length))
   if (taken.length === 0) return undefined
   const events = taken.length === 1 ? '1 event' : `${taken.length} events`
-  return `Your webhook accepted ${events}${most > 1 ? `, one of them at the ${ordinals[most] ?? `${most}th`} try` : ''}.`
+  return `Your webhook accepted ${events}${most > 1 ? `, one of them at the ${ordinal(most)} try` : ''}.`
 }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { EVENTS } from '../../../scenarios/operations-and-events.ts'
+import { CALL_FAULTS } from '../../faults.ts'
 import { Act } from '../act.tsx'
 import { type Clock, callOf, type Payment, type PaymentWithAll } from '../api.ts'
 import { useNow } from '../clock.ts'
@@ -96,7 +97,7 @@ function Actions({ all }: { all: PaymentWithAll }) {
               name: 'trouble: Let the next payment time out',
               when: { operation: 'createTransaction' },
               times: 1,
-              then: { fault: 'hang', at: 'after' },
+              then: CALL_FAULTS.hang_after.then(),
             },
           })}
           effect="Armed: the next payment is made, and its call gets no response."

@@ -165,6 +165,9 @@ const List = ({ texts }: { texts: readonly string[] }) => (
   </ul>
 )
 
+const Texts = ({ title, texts }: { title: string; texts: readonly string[] }) =>
+  texts.length > 0 ? <Facts facts={[[title, <List key={title} texts={texts} />]]} /> : null
+
 const planText = (plan: Run['plan']) => plan.map(({ what }) => what).join('; and ')
 
 const OneFinding = (finding: Finding) => (
@@ -174,20 +177,10 @@ const OneFinding = (finding: Finding) => (
         <Verdict {...finding} /> ({finding.level}) {finding.happened}. The command {finding.ended}.
         {finding.is_known && ' It is known.'}
       </p>
-      <Facts
-        facts={[
-          ['What was done', <List key="done" texts={finding.plan.map(({ what }) => what)} />],
-          ...(finding.same.length > 0
-            ? ([
-                ['The same happened', <List key="same" texts={finding.same.map(planText)} />],
-              ] as const)
-            : []),
-          ...(finding.probe.length > 0
-            ? ([['The probe', <List key="probe" texts={finding.probe} />]] as const)
-            : []),
-          ['Show it again', <code key="again">{finding.reproduce}</code>],
-        ]}
-      />
+      <Texts title="What was done" texts={finding.plan.map(({ what }) => what)} />
+      <Texts title="The same happened" texts={finding.same.map(planText)} />
+      <Texts title="The probe" texts={finding.probe} />
+      <Texts title="Show it again" texts={[finding.reproduce]} />
       <Copy text={finding.reproduce} label="Copy the command" />
       <Steps steps={finding.steps} more={finding.more_steps} />
       <Sides title="Payments when the command ended, and a day later">

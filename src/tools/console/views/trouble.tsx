@@ -8,161 +8,8 @@ import { countText } from '../format.ts'
 import { At } from '../settings.tsx'
 import { Card, paymentText } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
-import { Drawing, type Lane } from './drawing.tsx'
 import { RuleForm } from './rule-form.tsx'
-
-/** One kind of trouble: what it does in words and as a drawing, and how it is armed. */
-type Trouble = {
-  title: string
-  text: string
-  lanes: readonly Lane[]
-  label: string
-  options: readonly (readonly [value: string, text: string])[]
-  /** What it waits for. */
-  waits: (option: string) => string
-  /** What happened when it hit. */
-  hit: string
-} & (
-  | { rule: (option: string) => object }
-  // Webhook rules are part of a scenario: they extend the active one.
-  | { webhooks: (option: string) => object[] }
-)
-
-const OPERATIONS = [
-  ['createTransaction', 'next POST /transaction'],
-  ['createUser', 'next POST /user'],
-  ['submitKyc', 'next POST /kyc'],
-  ['addBankAccount', 'next POST /bank'],
-] as const
-const nextOf = (option: string) =>
-  OPERATIONS.find(([id]) => id === option)?.[1].replace('next', 'your next') ?? option
-const PENDING = { status: 'PENDING' }
-const PROCESSING = { status: 'PROCESSING', after: '1s' }
-const payment = (...steps: object[]) => ({ transaction: [PENDING, ...steps] })
-const nextPayment = () => 'your next POST /transaction'
-
-const TROUBLES: readonly Trouble[] = [
-  {
-    title: 'Bank outage',
-    text: 'Payments fail with “bank is offline” until it ends.',
-    lanes: [['PENDING', '!FAILED', '|', 'SUCCESS']],
-    label: 'How long',
-    options: [
-      ['30m', 'for 30 min'],
-      ['2h', 'for 2 h'],
-    ],
-    waits: () => 'each POST /transaction while it lasts',
-    hit: 'The payment fails: the bank is offline.',
-    rule: (option) => ({
-      when: { operation: 'createTransaction' },
-      for: option,
-      then: payment({ status: 'FAILED', after: '2s', reason: 'beneficiary_bank_offline' }),
-    }),
-  },
-  {
-    title: 'Lose the next response',
-    text: 'The call is carried out, but the connection ends without a response.',
-    lanes: [
-      ['POST', '!no response'],
-      ['', 'PENDING', 'SUCCESS'],
-    ],
-    label: 'Which call',
-    options: OPERATIONS,
-    waits: nextOf,
-    hit: 'It was carried out, and your code got no response.',
-    rule: (operation) => ({ when: { operation }, times: 1, then: { fault: 'reset', at: 'after' } }),
-  },
-  {
-    title: '504 although paid',
-    text: 'The gateway gives up; the money moves.',
-    lanes: [
-      ['POST', '!504'],
-      ['', 'PENDING', 'SUCCESS'],
-    ],
-    label: 'Which call',
-    options: OPERATIONS,
-    waits: nextOf,
-    hit: 'It was carried out, and your code was told 504.',
-    rule: (operation) => ({
-      when: { operation },
-      times: 1,
-      then: { respond: { status: 504 }, at: 'after' },
-    }),
-  },
-  {
-    title: 'Payment stuck',
-    text: 'It never leaves PROCESSING. Nothing tells your code.',
-    lanes: [['PENDING', 'PROCESSING', '…for ever']],
-    label: 'Which payments',
-    options: [
-      ['1', 'the next payment'],
-      ['100', 'the next 100 payments'],
-    ],
-    waits: nextPayment,
-    hit: 'The payment stays in PROCESSING.',
-    rule: (option) => ({
-      when: { operation: 'createTransaction' },
-      times: Number(option),
-      then: payment(PROCESSING),
-    }),
-  },
-  {
-    title: 'Payment comes back',
-    text: 'It succeeds; later the bank sends it back.',
-    lanes: [['PENDING', 'SUCCESS', '~', '<FAILED']],
-    label: 'When',
-    options: [
-      ['1d', 'tomorrow'],
-      ['1h', 'after 1 h'],
-    ],
-    waits: nextPayment,
-    hit: 'The payment succeeds, and comes back later.',
-    rule: (after) => ({
-      when: { operation: 'createTransaction' },
-      times: 1,
-      then: payment(
-        PROCESSING,
-        { status: 'SUCCESS', after: '2s' },
-        { status: 'FAILED', after, reason: 'beneficiary_bank_rejected' },
-      ),
-    }),
-  },
-  {
-    title: 'Events twice or out of order',
-    text: 'Your webhook gets copies, or the success before the processing. It extends the active scenario, which restarts.',
-    lanes: [['PENDING', 'SUCCESS', 'SUCCESS', 'PROCESSING']],
-    label: 'How',
-    options: [
-      ['twice', 'twice'],
-      ['order', 'out of order'],
-    ],
-    waits: () => 'the next events',
-    hit: 'Your webhook got them that way.',
-    webhooks: (option) => [
-      option === 'twice'
-        ? { when: { event: '*' }, then: { copies: 2 } }
-        : {
-            when: { event: 'transaction.processing' },
-            then: { hold_until: 'transaction.success' },
-          },
-    ],
-  },
-]
-
-const KYC: Trouble = {
-  title: 'KYC fails for this person',
-  text: 'The next check fails; then they cannot pay.',
-  lanes: [['pending', '!failed', '…pays: 422']],
-  label: 'Who',
-  options: [],
-  waits: () => 'their next POST /kyc',
-  hit: 'The check failed.',
-  rule: (user_id) => ({
-    when: { operation: 'submitKyc', body: { user_id } },
-    times: 1,
-    then: { kyc: [{ status: 'failed' }] },
-  }),
-}
+import { ALL, KYC, type Lane, nextOf, TROUBLES, type Trouble } from './troubles.ts'
 
 // Rules that this view has pushed have names that begin so.
 const MARK = 'trouble: '
@@ -180,18 +27,16 @@ export function useArmed() {
   const rules = data?.rules.filter(({ definition }) => titleOf(definition['name'])) ?? []
   const isExtended = titleOf(scenario?.definition?.['title']) !== undefined
   const waiting = rules.filter(({ used_up }) => !used_up).length + (isExtended ? 1 : 0)
-  const reloadAll = () => {
-    void reload()
-    void reloadScenario()
-  }
   return {
     rules,
     scenario: isExtended ? scenario : undefined,
     active: scenario?.name,
     waiting,
-    reload: reloadAll,
+    reload: () => void Promise.all([reload(), reloadScenario()]),
   }
 }
+
+export type Armed = ReturnType<typeof useArmed>
 
 const armCall = (trouble: Trouble, option: string, active: string) => {
   const name = `${MARK}${trouble.title}`
@@ -202,6 +47,66 @@ const armCall = (trouble: Trouble, option: string, active: string) => {
       })
 }
 
+// ---- the cards
+
+const STEP = 84
+// Half of the longest word has room beside the first dot.
+const LEFT = 44
+const ROW = 44
+const classOf = (word: string) =>
+  word.startsWith('!') || word.startsWith('<')
+    ? 'bad'
+    : /SUCCESS|success/.test(word)
+      ? 'good'
+      : /^[A-Z]+$|pending/.test(word) && word !== 'POST'
+        ? 'open'
+        : ''
+
+function Dot({ word, x, y }: { word: string; x: number; y: number }) {
+  if (word === '') return null
+  if (word === '~' || word === '|')
+    return (
+      <path
+        class="leap"
+        d={word === '~' ? `M${x - 5} ${y + 7}l6 -14m4 14l6 -14` : `M${x} ${y - 9}v18`}
+      />
+    )
+  return (
+    <>
+      {word.startsWith('…') ? null : <circle class={classOf(word)} cx={x} cy={y} r="6" />}
+      <text x={x} y={y + 21} text-anchor="middle">
+        {word.replace(/^[!<…]/, '')}
+      </text>
+    </>
+  )
+}
+
+/** The path of statuses that a trouble leads to. */
+const Drawing = ({ lanes }: { lanes: readonly Lane[] }) => (
+  <svg
+    class="drawing"
+    viewBox={`0 0 ${LEFT * 2 + STEP * 3} ${ROW * lanes.length + 8}`}
+    aria-hidden="true"
+  >
+    {lanes.map((lane, row) => {
+      const y = row * ROW + 14
+      const first = lane.findIndex((word) => word !== '')
+      const end = lane.length - 1
+      const isOpen = lane[end]!.startsWith('…')
+      return (
+        <g key={row}>
+          {first > 0 && <path d={`M${LEFT} ${y - ROW}V${y}H${LEFT + first * STEP}`} />}
+          <path d={`M${LEFT + first * STEP} ${y}H${LEFT + (isOpen ? end - 1 : end) * STEP}`} />
+          {isOpen && <path class="ahead" d={`M${LEFT + (end - 1) * STEP} ${y}h${STEP}`} />}
+          {lane.map((word, i) => (
+            <Dot key={i} word={word} x={LEFT + i * STEP} y={y} />
+          ))}
+        </g>
+      )
+    })}
+  </svg>
+)
+
 function TroubleCard({
   trouble,
   active,
@@ -211,10 +116,9 @@ function TroubleCard({
   active: string | undefined
   reload: () => void
 }) {
-  const [option, setOption] = useState(trouble.options[0]?.[0] ?? '')
-  const chosen = trouble.options.some(([value]) => value === option)
-    ? option
-    : (trouble.options[0]?.[0] ?? '')
+  const [picked, setPicked] = useState<string>()
+  const options = trouble.options.map(([value]) => value)
+  const chosen = options.find((value) => value === picked) ?? options[0] ?? ''
   return (
     <Card title={trouble.title}>
       <p class="hint">{trouble.text}</p>
@@ -224,7 +128,7 @@ function TroubleCard({
           label={trouble.label}
           value={chosen}
           values={trouble.options}
-          onChange={setOption}
+          onChange={setPicked}
         />
         <Act
           quiet
@@ -240,7 +144,6 @@ function TroubleCard({
   )
 }
 
-const ALL = [...TROUBLES, KYC]
 const troubleOf = (title: string | undefined) => ALL.find((one) => one.title === title)
 
 const Banner = ({ isHit, children }: { isHit: boolean; children: ComponentChildren }) => (
@@ -315,8 +218,13 @@ function ArmedRule({
 }
 
 /** Everything that can go wrong, one click each. */
-export function MakeTrouble({ hasWebhook }: { hasWebhook: boolean }) {
-  const { rules, scenario, active, reload } = useArmed()
+export function MakeTrouble({
+  armed: { rules, scenario, active, reload },
+  hasWebhook,
+}: {
+  armed: Armed
+  hasWebhook: boolean
+}) {
   const { data: log } = useLoaded(callOf('listRequests', { query: { limit: 100 } }), ['request'])
   const { data: people } = useLoaded(callOf('readUsers', { query: { limit: 100 } }), ['change'])
   const options = people?.users.map(({ user_id, email }: User) => [user_id, email] as const) ?? []

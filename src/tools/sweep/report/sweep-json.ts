@@ -72,7 +72,9 @@ const ReportedFinding = z.strictObject({
   ended: z.string().meta({ description: 'How the command ended.' }),
   probe: z.array(z.string()).meta({ description: 'What the probe said otherwise.' }),
   output: z.string().meta({ description: "The end of the command's output." }),
-  steps: z.array(StepRow).meta({ description: 'Calls and events beside those of the baseline.' }),
+  steps: z
+    .array(StepRow)
+    .meta({ description: 'Calls and events, each next to its counterpart in the baseline.' }),
   more_steps: z.int().min(0).meta({ description: 'How many steps were left out at the end.' }),
   payments: z
     .array(z.strictObject({ baseline: z.array(ShownPayment), run: z.array(ShownPayment) }))

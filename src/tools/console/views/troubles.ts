@@ -1,0 +1,160 @@
+// The trouble that one click makes. What is a fault of the one list comes from there.
+import { CALL_FAULTS, LIFECYCLE_FAULTS, WEBHOOK_FAULTS } from '../../faults.ts'
+
+/** The words of a path: `!` begins what fails, `<` what comes back, `…` what is to come; `~` is a leap of time, `|` an end, `''` nothing. */
+export type Lane = readonly string[]
+
+/** One kind of trouble: what it does in words and as a drawing, and how it is armed. */
+export type Trouble = {
+  title: string
+  text: string
+  lanes: readonly Lane[]
+  label: string
+  options: readonly (readonly [value: string, text: string])[]
+  /** What it waits for. */
+  waits: (option: string) => string
+  /** What happened when it hit. */
+  hit: string
+} & (
+  | { rule: (option: string) => object }
+  // Webhook rules are part of a scenario: they extend the active one.
+  | { webhooks: (option: string) => object[] }
+)
+
+const OPERATIONS = [
+  ['createTransaction', 'next POST /transaction'],
+  ['createUser', 'next POST /user'],
+  ['submitKyc', 'next POST /kyc'],
+  ['addBankAccount', 'next POST /bank'],
+] as const
+export const nextOf = (option: string) =>
+  OPERATIONS.find(([id]) => id === option)?.[1].replace('next', 'your next') ?? option
+const PENDING = { status: 'PENDING' }
+const PROCESSING = { status: 'PROCESSING', after: '1s' }
+const payment = (...steps: object[]) => ({ transaction: [PENDING, ...steps] })
+const nextPayment = () => 'your next POST /transaction'
+
+export const TROUBLES: readonly Trouble[] = [
+  {
+    title: 'Bank outage',
+    text: 'Payments fail with “bank is offline” until it ends.',
+    lanes: [['PENDING', '!FAILED', '|', 'SUCCESS']],
+    label: 'How long',
+    options: [
+      ['30m', 'for 30 min'],
+      ['2h', 'for 2 h'],
+    ],
+    waits: () => 'each POST /transaction while it lasts',
+    hit: 'The payment fails: the bank is offline.',
+    rule: (option) => ({
+      when: { operation: 'createTransaction' },
+      for: option,
+      then: LIFECYCLE_FAULTS.payment_failed.then({}),
+    }),
+  },
+  {
+    title: 'Lose the next response',
+    text: 'The call is carried out, but the connection ends without a response.',
+    lanes: [
+      ['POST', '!no response'],
+      ['', 'PENDING', 'SUCCESS'],
+    ],
+    label: 'Which call',
+    options: OPERATIONS,
+    waits: nextOf,
+    hit: 'It was carried out, and your code got no response.',
+    rule: (operation) => ({ when: { operation }, times: 1, then: CALL_FAULTS.reset_after.then() }),
+  },
+  {
+    title: '504 although paid',
+    text: 'The gateway gives up; the money moves.',
+    lanes: [
+      ['POST', '!504'],
+      ['', 'PENDING', 'SUCCESS'],
+    ],
+    label: 'Which call',
+    options: OPERATIONS,
+    waits: nextOf,
+    hit: 'It went through, but your code got a 504.',
+    rule: (operation) => ({
+      when: { operation },
+      times: 1,
+      then: CALL_FAULTS.respond_504_after.then(),
+    }),
+  },
+  {
+    title: 'Payment stuck',
+    text: 'It never leaves PROCESSING. Nothing tells your code.',
+    lanes: [['PENDING', 'PROCESSING', '…for ever']],
+    label: 'Which payments',
+    options: [
+      ['1', 'the next payment'],
+      ['100', 'the next 100 payments'],
+    ],
+    waits: nextPayment,
+    hit: 'The payment stays in PROCESSING.',
+    rule: (option) => ({
+      when: { operation: 'createTransaction' },
+      times: Number(option),
+      then: payment(PROCESSING),
+    }),
+  },
+  {
+    title: 'Payment comes back',
+    text: 'It succeeds; later the bank sends it back.',
+    lanes: [['PENDING', 'SUCCESS', '~', '<FAILED']],
+    label: 'When',
+    options: [
+      ['1d', 'tomorrow'],
+      ['1h', 'after 1 h'],
+    ],
+    waits: nextPayment,
+    hit: 'The payment succeeds, and comes back later.',
+    rule: (after) => ({
+      when: { operation: 'createTransaction' },
+      times: 1,
+      then: payment(
+        PROCESSING,
+        { status: 'SUCCESS', after: '2s' },
+        { status: 'FAILED', after, reason: 'beneficiary_bank_rejected' },
+      ),
+    }),
+  },
+  {
+    title: 'Events twice or out of order',
+    text: 'Your webhook gets copies, or the success before the processing. It extends the active scenario, which restarts.',
+    lanes: [['PENDING', 'SUCCESS', 'SUCCESS', 'PROCESSING']],
+    label: 'How',
+    options: [
+      ['twice', 'twice'],
+      ['order', 'out of order'],
+    ],
+    waits: () => 'the next events',
+    hit: 'Your webhook got them that way.',
+    webhooks: (option) => [
+      option === 'twice'
+        ? { when: { event: '*' }, then: WEBHOOK_FAULTS.copies.then() }
+        : {
+            when: { event: 'transaction.processing' },
+            then: WEBHOOK_FAULTS.hold_until.then('transaction.success'),
+          },
+    ],
+  },
+]
+
+export const KYC: Trouble = {
+  title: 'KYC fails for this person',
+  text: 'The next check fails; then they cannot pay.',
+  lanes: [['pending', '!failed', '…pays: 422']],
+  label: 'Who',
+  options: [],
+  waits: () => 'their next POST /kyc',
+  hit: 'The check failed.',
+  rule: (user_id) => ({
+    when: { operation: 'submitKyc', body: { user_id } },
+    times: 1,
+    then: LIFECYCLE_FAULTS.kyc_failed.then(),
+  }),
+}
+
+export const ALL: readonly Trouble[] = [...TROUBLES, KYC]
