@@ -1,6 +1,12 @@
 import { ASSUMPTIONS } from '../../assumptions/readings.ts'
 import { didYouMean } from '../../model/words.ts'
-import { EVENTS, OPERATIONS, operationNamed } from '../../scenarios/operations-and-events.ts'
+import {
+  ENDPOINT_OF,
+  EVENTS,
+  OPERATIONS,
+  type OperationId,
+  operationNamed,
+} from '../../scenarios/operations-and-events.ts'
 import type { RuleDefinition, WebhookRuleDefinition } from '../../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../../scenarios/scenario-schema.ts'
 import { CALL_NAMES, isRead, LIFECYCLE_NAMES } from './faults.ts'
@@ -53,35 +59,29 @@ export function planRules(plan: Plan): PlanRules {
 // ---- risk
 
 // How much money a fault puts at risk: first what leaves the caller without knowing the outcome, and who must not be paid.
-const RISK: Readonly<Record<string, number>> = {
-  reset_after: 9,
-  respond_504_after: 8,
-  kill: 8,
-  payment_failed: 8,
-  payment_reversed: 8,
-  kyc_failed: 8,
-  bank_failed: 8,
-  hang_after: 7,
-  signature_wrong: 7,
-  copies: 7,
-  hold_until: 7,
-  effect_after_timeout: 6,
-  respond_html_after: 6,
-  visible_after: 6,
-  outage: 6,
-  respond_500: 6,
-  respond_503: 6,
-  signature_missing: 6,
-  drop: 6,
-  delay: 6,
-  payment_late: 5,
-  payment_stuck: 5,
-  kyc_pending: 5,
-  bank_pending: 5,
-  rate_limit: 5,
-  truncate_after: 5,
-  timestamp_stale: 5,
+const RISKS = {
+  9: ['reset_after'],
+  8: [
+    'respond_504_after',
+    'kill',
+    'payment_failed',
+    'payment_reversed',
+    'kyc_failed',
+    'bank_failed',
+  ],
+  7: ['hang_after', 'signature_wrong', 'copies', 'hold_until'],
+  6: [
+    ...['effect_after_timeout', 'respond_html_after', 'visible_after', 'outage', 'respond_500'],
+    ...['respond_503', 'signature_missing', 'drop', 'delay'],
+  ],
+  5: [
+    ...['payment_late', 'payment_stuck', 'kyc_pending', 'bank_pending', 'rate_limit'],
+    ...['truncate_after', 'timestamp_stale'],
+  ],
 }
+const RISK = new Map(
+  Object.entries(RISKS).flatMap(([risk, names]) => names.map((name) => [name, Number(risk)])),
+)
 const OTHER_RISK = 4
 // Readings that decide whether a payment is found, what its status means, and who is verified. One run tries them at all points.
 const READING_RISK = 8
@@ -93,6 +93,9 @@ const RISKY_READINGS = [
 const MONEY_RISK = 3
 const FIRST_POINT = 3
 const WORST_EVENT = 1
+// A read of one resource: what it says decides about money.
+const LOOK_UP = /^GET .*:/
+const LOOK_UP_RISK = 2
 // What is tried at each payment, because each can be made for another reason: a retry, a restart, a schedule.
 const EACH_PAYMENT_RISK: Readonly<Record<string, number>> = { reset_after: 10, reset: 7 }
 // What happened at one point happens at the next one, too, as a rule.
@@ -116,16 +119,18 @@ function riskOf(fault: Fault): number {
   const { name, operation = '', nth = 1 } = fault
   const isHarmless = LOST_WRITES.includes(name) && isRead(operation)
   const isRisky = RISKY_READINGS.includes(assumptionOf(fault) ?? '')
-  const own = isRisky ? READING_RISK : (!isHarmless && RISK[name]) || OTHER_RISK
+  const own = isRisky ? READING_RISK : (!isHarmless && RISK.get(name)) || OTHER_RISK
   // An event that comes late is worse if others have followed it.
   const worst = name === 'delay' ? /\.pending$/ : /\.(success|failed)$/
+  const endpoint = ENDPOINT_OF[operation as OperationId] ?? ''
   // The second document is the other one of a user.
   const isFirst = nth === 1 || (nth === 2 && isCheck(fault))
   return (
     own +
     (isMoney(fault) || isCheck(fault) ? MONEY_RISK : 0) +
     (isFirst ? FIRST_POINT : 0) +
-    (worst.test(operation) ? WORST_EVENT : 0)
+    (worst.test(operation) ? WORST_EVENT : 0) +
+    (LOOK_UP.test(endpoint) ? LOOK_UP_RISK : 0)
   )
 }
 
@@ -151,7 +156,7 @@ export function byRisk(plans: readonly Plan[]): Plan[] {
     .map((plan) => ({ plan, risk: riskOfPlan(plan) }))
     .sort((a, b) => b.risk - a.risk)
     .map(({ plan, risk }) => {
-      const names = plan.map(({ name }) => name).join()
+      const names = plan.map(({ name, operation }) => `${name} ${isRead(operation)}`).join()
       const count = counts.get(names) ?? 0
       counts.set(names, count + 1)
       return { plan, risk: Math.max(risk - AGAIN * count, leastRisk(plan)) }
