@@ -18,7 +18,8 @@ type Parties = Pick<TimelinePayment, 'from_user_id' | 'to_user_id' | 'benif_bank
 const MAX_NEWEST = 100
 const BANKS = ['HDFC', 'ICIC', 'KKBK', 'SBIN', 'UTIB']
 
-const nobody = () => new SandboxError('not_found', 'There is nothing yet that this call is about.')
+const nobody = () =>
+  new SandboxError('not_found', 'it waits until there is a row that it can be about')
 
 function findRow<T>(rows: Iterable<T>, matches: (row: T) => boolean): T | undefined {
   for (const row of rows) if (matches(row)) return row
@@ -136,7 +137,7 @@ export class TimelineInputs {
     const isNamed = given.from_user_id && given.to_user_id && given.benif_bank_id
     return {
       ...(!isNamed && this.partiesOf(given)),
-      amount: `${this.#between(100, 9_999)}.00`,
+      amount: (this.#between(10_100, 999_999) / 100).toFixed(2),
       currency_code: 'INR',
       reference_id: `REF-${this.#random.next()}`,
     }

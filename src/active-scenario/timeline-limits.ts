@@ -25,8 +25,9 @@ const CALL_COST = 4
 
 const formatCount = (n: number) => n.toLocaleString('en-US')
 
-/** The name of an action: `create_users`, `credit`, ... */
-export const actionName = (action: TimelineAction) => Object.keys(action)[0]!
+/** The name of an action: `create_users`, `credit`, ...; for a call its operation. */
+export const actionName = (action: TimelineAction): string =>
+  'call' in action ? action.call : Object.keys(action)[0]!
 
 /** Whether an action ends its timeline. */
 export const endsTimeline = (action: TimelineAction) => 'use' in action || 'reset' in action
@@ -68,7 +69,7 @@ export function nextTurn(everyMs: number, due_at: number, now: number) {
   return { due_at: due_at + (skipped + 1) * everyMs, skipped }
 }
 
-// By the word of an action, or the operation of a call.
+// By the name of an action.
 const GROWING_TABLES: Readonly<Record<string, readonly (keyof typeof MAX_ROWS)[]>> = {
   create_users: ['users'],
   credit: ['payments', 'deliveries'],
@@ -85,8 +86,8 @@ export function limitReached(
   action: TimelineAction,
   { tables }: SandboxTables,
 ): string | undefined {
-  const word = 'call' in action ? action.call : actionName(action)
-  const table = GROWING_TABLES[word]?.find((name) => tables[name].size >= MAX_ROWS[name])
+  const tablesOf = GROWING_TABLES[actionName(action)]
+  const table = tablesOf?.find((name) => tables[name].size >= MAX_ROWS[name])
   return (
     table &&
     `skipped: the client has ${formatCount(MAX_ROWS[table])} ${table}, the maximum that a timeline creates`
