@@ -40,7 +40,7 @@ export type AppDeps = {
   answerMcp: McpHandler
   /** Handles a request of this process, as the server does. */
   handle: RequestListener
-  /** Called when a call took effect, or waits for the delay of a rule. */
+  /** Set for a call of a timeline; called when it took effect, or waits for the delay of a rule. */
   onHandled?: () => void
 }
 

@@ -36,7 +36,8 @@ const inShort = ({ method, path, status }: Call) => `${method} ${path} ${status}
 
 t.test('somebody signs up, is verified, adds an account and pays, as the log shows', async (t) => {
   const box = await start(t, { fixtures: { users: [] } })
-  await play(box, [
+  const expect = { requests: { createUser: { at_least: 1 } } }
+  const timeline = [
     { do: { call: 'createUser' } },
     { do: { call: 'createUser', body: { email: 'mine@example.com' } } },
     { after: '1s', every: '1s', times: 2, do: { call: 'submitKyc' } },
@@ -48,7 +49,8 @@ t.test('somebody signs up, is verified, adds an account and pays, as the log sho
     { after: '6s', do: { call: 'createTransaction' } },
     { after: '7s', do: { call: 'getTransaction' } },
     { after: '8s', do: { call: 'listUserTransactionHistory' } },
-  ])
+  ]
+  await play(box, timeline, { expect })
   await box.advance('10s')
   const calls = await callsOf(box)
   t.strictSame(
@@ -63,6 +65,7 @@ t.test('somebody signs up, is verified, adds an account and pays, as the log sho
   const { groups } = (await box.get('/__admin/coverage')).body
   const { met, total } = groups.find(({ group }: { group: string }) => group === 'calls')
   t.ok(met === 0 && total > 100, 'but the code of the caller has met none of it')
+  t.match((await box.get('/__admin/scenario')).body.expect, [{ met: false }])
   const users = (await box.get('/v1/users')).body.data.users
   t.equal(users[0].email, 'mine@example.com', 'what the action sets is sent')
   const [paid, other] = (await box.get('/v1/transaction')).body.data.transactions.reverse()
