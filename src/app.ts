@@ -11,6 +11,7 @@ import {
   isPlainOptions,
 } from './http/guards.ts'
 import { acceptJsonOnly, BODY_LIMIT } from './http/json-body.ts'
+import { createOwnCaller } from './http/own-calls.ts'
 import { serveOperation } from './http/serve-operation.ts'
 import { createServers, type ServerLimits } from './http/server.ts'
 import { validatorCompiler } from './http/validation.ts'
@@ -163,6 +164,8 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions) {
     },
     /** Handles a request, of the server or of a test. */
     handle,
+    /** Makes a call of the timeline of a client. */
+    callService: createOwnCaller(deps, route),
     /** The number of requests so far. */
     received: () => received,
     /** Finishes requests in flight, and closes idle connections. */

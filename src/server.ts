@@ -178,6 +178,10 @@ export const summaryOf: SandboxConfig['summaryOf'] = async (world, since) =>
 /** Opens the sandbox of these options, and its app, which does not listen yet. */
 export async function assemble(options: Options, content: Content, log: Log) {
   const { watch, file, ...parts } = content
+  let opened!: (app: App) => void
+  const openedApp = new Promise<App>((resolve) => {
+    opened = resolve
+  })
   const sandbox = await openSandbox({
     ...parts,
     coverage: createCoverage(),
@@ -195,6 +199,7 @@ export async function assemble(options: Options, content: Content, log: Log) {
       assume: options.assume,
     },
     runLate,
+    callService: async (world, call) => (await openedApp).callService(world, call),
     maxClients: options['max-clients'],
     autoClients: !options['no-auto-clients'],
     webhooks: {
@@ -215,6 +220,7 @@ export async function assemble(options: Options, content: Content, log: Log) {
     watch,
     log,
   })
+  opened(app)
   return { sandbox, app, adminToken }
 }
 

@@ -1,51 +1,35 @@
-import { type BankAccountRow, holderNameOf } from '../model/bank-account.ts'
-import { SandboxError } from '../model/errors.ts'
-import { mobileKey } from '../model/user.ts'
-import { hasSuccessfulKyc } from '../payouts/payments.ts'
 import type { Payouts } from '../payouts/payouts.ts'
 import type { TimelineAction, TimelinePayment } from '../scenarios/compiled.ts'
-import type { Table } from '../store/table.ts'
 import { kindOf, type ResourceKind, resourceIdOf } from '../tables/resources.ts'
 import type { WorldContext } from '../tables/world-context.ts'
+import type { CallAction, TimelineInputs } from './timeline-inputs.ts'
 
-export type TimelineActionDeps = WorldContext & { payouts: Payouts }
+type Deps = Pick<WorldContext, 'store' | 'events'> & { payouts: Payouts; inputs: TimelineInputs }
 
 /** An action on the resources of the world. The others change scenario, rules or all data. */
 export type ResourceAction = Exclude<
   TimelineAction,
-  { use: string } | { rule: unknown } | { reset: true } | { set_webhook: string }
+  CallAction | { use: string } | { rule: unknown } | { reset: true } | { set_webhook: string }
 >
 type Simulate = Extract<TimelineAction, { simulate: unknown }>['simulate']
 
-// Among these newest rows, a timeline chooses who pays and who receives.
-const MAX_NEWEST = 100
-
-function findRow<T>(rows: Iterable<T>, matches: (row: T) => boolean): T | undefined {
-  for (const row of rows) if (matches(row)) return row
-  return undefined
-}
-
 /** Runs the actions of timelines on resources. */
 export class TimelineActions {
-  readonly #deps: TimelineActionDeps
+  readonly #deps: Deps
 
-  constructor(deps: TimelineActionDeps) {
+  constructor(deps: Deps) {
     this.#deps = deps
-  }
-
-  get #tables() {
-    return this.#deps.store.tables
   }
 
   /** Runs an action. Throws a `SandboxError` if it is impossible now. */
   run(action: ResourceAction) {
-    const { events } = this.#deps
+    const { events, payouts, inputs } = this.#deps
     if ('trigger' in action)
       events.emit(action.trigger, this.#idOf(kindOf(action.trigger), action.resource), true)
     else if ('simulate' in action) this.#simulate(action.simulate)
     else if ('credit' in action) this.#pay('credit', action.credit)
     else if ('payout' in action) this.#pay('debit', action.payout)
-    else for (let i = 0; i < action.create_users; i++) this.#createUser()
+    else for (let i = 0; i < action.create_users; i++) payouts.users.create(inputs.newUser())
   }
 
   /** Whether an action is a payment to any user, and no user can receive one yet. */
@@ -53,8 +37,7 @@ export class TimelineActions {
     const payment =
       'credit' in action ? action.credit : 'payout' in action ? action.payout : undefined
     if (!payment || payment.to_user_id || payment.benif_bank_id) return false
-    const { bank_accounts: accounts } = this.#tables
-    return findRow(accounts.rows(), ({ bank_status }) => bank_status === 'success') === undefined
+    return !this.#deps.inputs.hasReceiver()
   }
 
   #idOf(kind: ResourceKind, resource: string) {
@@ -78,63 +61,10 @@ export class TimelineActions {
     const input = {
       amount,
       currency_code: 'INR' as const,
-      ...this.#partiesOf(payment),
+      ...this.#deps.inputs.partiesOf(payment),
       ...(remark && { remark }),
       ...(reference_id && { reference_id }),
     }
     this.#deps.payouts.payments.createByTimeline(type, input, transaction)
-  }
-
-  /** A random one of the newest rows that match: a timeline that runs often must not search a long table. */
-  #pick<R>(table: Table<R>, matches: (row: R) => boolean): R | undefined {
-    const rows = table.page('all', 'all', 0, MAX_NEWEST).map(({ row }) => row)
-    const found = rows.filter(matches)
-    return found[Math.floor(this.#deps.random.fraction() * found.length)]
-  }
-
-  /** Chooses payer, receiver and account for a payment, at random; the action can name each of them. */
-  #partiesOf({ from_user_id, to_user_id, benif_bank_id }: TimelinePayment) {
-    const matches = (row: BankAccountRow) =>
-      row.bank_status === 'success' &&
-      row.bank_id === (benif_bank_id ?? row.bank_id) &&
-      row.user_id === (to_user_id ?? row.user_id) &&
-      row.user_id !== from_user_id
-    const { bank_accounts: accounts, users } = this.#tables
-    const account = this.#pick(accounts, matches) ?? findRow(accounts.rows(), matches)
-    if (!account)
-      throw new SandboxError(
-        'not_found',
-        'No user with a verified bank account can receive this payment. Add a bank account, or change to_user_id or benif_bank_id.',
-      )
-    const isOther = ({ user_id }: { user_id: string }) => user_id !== account.user_id
-    const payer =
-      from_user_id ??
-      this.#pick(users, (row) => isOther(row) && hasSuccessfulKyc(this.#tables, row.user_id))
-        ?.user_id ??
-      findRow(users.rows(), isOther)?.user_id
-    if (payer === undefined)
-      throw new SandboxError(
-        'not_found',
-        'There is no second user who could make this payment. Create one, or set from_user_id.',
-      )
-    return { from_user_id: payer, to_user_id: account.user_id, benif_bank_id: account.bank_id }
-  }
-
-  /** Digits of a mobile that no user has yet: among many thousand users, two draws can be equal. */
-  #unusedDigits(): string {
-    for (;;) {
-      const digits = this.#deps.random.digits(9)
-      if (this.#tables.users.count('mobile', mobileKey(`+919${digits}`)) === 0) return digits
-    }
-  }
-
-  #createUser() {
-    const digits = this.#unusedDigits()
-    const name = holderNameOf(digits).toLowerCase().replace(' ', '.')
-    this.#deps.payouts.users.create({
-      email: `${name}.${digits}@example.com`,
-      mobile: `+919${digits}`,
-      user_type: 'individual',
-    })
   }
 }

@@ -9,16 +9,25 @@ import type { Clock } from '../time/clock.ts'
 // An entry that is late catches up at most this many runs; earlier ones are skipped.
 const MAX_BEHIND = 1_000
 // A scenario that runs for days must not fill the memory: a timeline adds no rows to a table beyond this number.
-const MAX_ROWS = { users: 250_000, payments: 250_000, deliveries: 50_000 } as const
+const MAX_ROWS = {
+  users: 250_000,
+  kyc: 250_000,
+  bank_accounts: 250_000,
+  payments: 250_000,
+  deliveries: 50_000,
+} as const
 // Most machines cannot do more work than this per real second; 1 is a row or two.
 const MAX_COST_PER_SECOND = 10_000
 // Replacing scenarios, rules or all data costs about as much as this many rows.
 const REPLACEMENT_COST = 64
+// A call costs about as much as this many rows.
+const CALL_COST = 4
 
 const formatCount = (n: number) => n.toLocaleString('en-US')
 
-/** The name of an action: `create_users`, `credit`, ... */
-export const actionName = (action: TimelineAction) => Object.keys(action)[0]!
+/** The name of an action: `create_users`, `credit`, ...; for a call its operation. */
+export const actionName = (action: TimelineAction): string =>
+  'call' in action ? action.call : Object.keys(action)[0]!
 
 /** Whether an action ends its timeline. */
 export const endsTimeline = (action: TimelineAction) => 'use' in action || 'reset' in action
@@ -26,6 +35,7 @@ export const endsTimeline = (action: TimelineAction) => 'use' in action || 'rese
 /** The cost of an action; 1 is a row or two. */
 export function costOf(action: TimelineAction): number {
   if ('create_users' in action) return action.create_users
+  if ('call' in action) return CALL_COST
   return endsTimeline(action) || 'rule' in action ? REPLACEMENT_COST : 1
 }
 
@@ -59,26 +69,29 @@ export function nextTurn(everyMs: number, due_at: number, now: number) {
   return { due_at: due_at + (skipped + 1) * everyMs, skipped }
 }
 
-const GROWING_TABLES: readonly [word: string, table: keyof typeof MAX_ROWS][] = [
-  ['create_users', 'users'],
-  ['credit', 'payments'],
-  ['credit', 'deliveries'],
-  ['payout', 'payments'],
-  ['payout', 'deliveries'],
-  ['trigger', 'deliveries'],
-]
+// By the name of an action.
+const GROWING_TABLES: Readonly<Record<string, readonly (keyof typeof MAX_ROWS)[]>> = {
+  create_users: ['users'],
+  credit: ['payments', 'deliveries'],
+  payout: ['payments', 'deliveries'],
+  trigger: ['deliveries'],
+  createUser: ['users', 'deliveries'],
+  submitKyc: ['kyc', 'deliveries'],
+  addBankAccount: ['bank_accounts', 'deliveries'],
+  createTransaction: ['payments', 'deliveries'],
+}
 
 /** The reason why an action is skipped: a table has the maximum number of rows; else `undefined`. */
 export function limitReached(
   action: TimelineAction,
   { tables }: SandboxTables,
 ): string | undefined {
-  for (const [word, table] of GROWING_TABLES) {
-    if (!(word in action)) continue
-    if (tables[table].size >= MAX_ROWS[table])
-      return `skipped: the client has ${formatCount(MAX_ROWS[table])} ${table}, the maximum that a timeline creates`
-  }
-  return undefined
+  const tablesOf = GROWING_TABLES[actionName(action)]
+  const table = tablesOf?.find((name) => tables[name].size >= MAX_ROWS[name])
+  return (
+    table &&
+    `skipped: the client has ${formatCount(MAX_ROWS[table])} ${table}, the maximum that a timeline creates`
+  )
 }
 
 /** Returns a warning if the entries of a timeline are too frequent for a running clock. */

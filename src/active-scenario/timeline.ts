@@ -1,8 +1,15 @@
 import { formatDuration } from '../model/duration.ts'
 import { SandboxError } from '../model/errors.ts'
-import type { CompiledTimelineEntry, StoredTimelineEntry } from '../scenarios/compiled.ts'
+import type { Payouts } from '../payouts/payouts.ts'
+import type {
+  CompiledTimelineEntry,
+  StoredTimelineEntry,
+  TimelineAction,
+} from '../scenarios/compiled.ts'
+import type { WorldContext } from '../tables/world-context.ts'
 import type { TimerRow } from '../time/scheduler.ts'
-import { type TimelineActionDeps, TimelineActions } from './timeline-actions.ts'
+import { TimelineActions } from './timeline-actions.ts'
+import { type CallAction, type ServiceCall, TimelineInputs } from './timeline-inputs.ts'
 import {
   actionName,
   costOf,
@@ -14,8 +21,11 @@ import {
 } from './timeline-limits.ts'
 import { type Scenarios, TIMELINE_ENTRY } from './world-scenarios.ts'
 
-export type TimelineDeps = TimelineActionDeps & {
+export type TimelineDeps = WorldContext & {
+  payouts: Payouts
   scenarios: Scenarios
+  /** Makes a call of the service; resolves when it took effect, was rejected, or waits. Without it no calls are made. */
+  callService?: ((call: ServiceCall) => Promise<void>) | undefined
   /** Resets the client to the fixtures and the start scenario. */
   reset: () => void
   /** Registers the built-in inbox, if there is no webhook. */
@@ -39,7 +49,10 @@ const storedEntry = (
 /** Runs the timeline of the active scenario, from the moment of its activation (scenarios: Timeline). */
 export class Timeline {
   readonly #deps: TimelineDeps
+  readonly #inputs: TimelineInputs
   readonly #actions: TimelineActions
+  // Calls run one after the other: each chooses from the rows that the calls before it have made.
+  #lastCall: Promise<void> = Promise.resolve()
   // What was already logged: an entry that runs for hours must not log the same each time.
   readonly #logged = new Set<string>()
   // The start time of the active timeline, and whether its entries for that time are running now.
@@ -48,7 +61,8 @@ export class Timeline {
 
   constructor(deps: TimelineDeps) {
     this.#deps = deps
-    this.#actions = new TimelineActions(deps)
+    this.#inputs = new TimelineInputs(deps)
+    this.#actions = new TimelineActions({ ...deps, inputs: this.#inputs })
     const { scheduler, clock } = deps
     scheduler.handle(TIMELINE_ENTRY, (timer) => this.#runEntry(entryOf(timer), timer.due_at), {
       cost: (timer) => costOf(entryOf(timer).do),
@@ -141,7 +155,7 @@ export class Timeline {
     return imposed === true && this.#deps.scenarios.imposes
   }
 
-  #runEntry(entry: StoredTimelineEntry, due_at: number): undefined {
+  #runEntry(entry: StoredTimelineEntry, due_at: number): Promise<void> | undefined {
     if (isRecurring(entry)) this.#scheduleNextTurn(entry, entry.every_ms!, due_at)
     const full = limitReached(entry.do, this.#deps.store)
     if (full !== undefined) {
@@ -153,16 +167,38 @@ export class Timeline {
       this.#logOnce('info', entry, 'account', message)
       return undefined
     }
+    if ('call' in entry.do) return this.#call(entry, entry.do)
+    this.#runIfPossible(entry, () =>
+      this.#run(entry, entry.do as Exclude<TimelineAction, CallAction>),
+    )
+    return undefined
+  }
+
+  /** Logs an action that cannot run now; the rest of the timeline continues. */
+  #runIfPossible<T>(entry: StoredTimelineEntry, run: () => T): T | undefined {
     try {
-      this.#run(entry)
+      return run()
     } catch (error) {
-      // An action that cannot run now is logged; the rest of the timeline continues.
       if (!(error instanceof SandboxError) || error.status >= 500) throw error
       // A scenario that is in all clients can name what only one of them has.
       const level = error.code === 'not_found' ? 'info' : 'warn'
       this.#logOnce(level, entry, error.code, error.message)
+      return undefined
     }
-    return undefined
+  }
+
+  #call(entry: StoredTimelineEntry, action: CallAction): Promise<void> | undefined {
+    const { store, callService } = this.#deps
+    if (!callService) {
+      this.#logOnce('info', entry, 'service', 'skipped: there is no HTTP interface to call')
+      return undefined
+    }
+    const call = this.#lastCall.then(async () => {
+      const made = this.#runIfPossible(entry, () => store.change(() => this.#inputs.callOf(action)))
+      if (made) await callService(made)
+    })
+    this.#lastCall = call.catch(() => {})
+    return call
   }
 
   /** Ends the imposed scenario and activates another one, unless a call has activated one. */
@@ -176,9 +212,8 @@ export class Timeline {
     })
   }
 
-  #run(entry: StoredTimelineEntry) {
+  #run(entry: StoredTimelineEntry, action: Exclude<TimelineAction, CallAction>) {
     const { scenarios, reset, useInbox } = this.#deps
-    const { do: action } = entry
     if ('use' in action && this.#isImposed(entry)) this.#endImposed(action.use)
     else if ('use' in action) this.activate(() => scenarios.use(action.use))
     else if ('rule' in action) scenarios.push(action.rule)

@@ -51,8 +51,8 @@ function addIssue(message: string, at: PropertyKey[], input: unknown, context: I
 }
 
 const action = z.record(z.string(), z.unknown()).superRefine((value, context) => {
-  const [word = '', ...more] = Object.keys(value).filter((key) => key !== 'resource')
-  if (more.length === 0 && isAction(word)) validate(TIMELINE_ACTIONS[word], value, [], context)
+  const [word, ...more] = Object.keys(value).filter(isAction)
+  if (word && more.length === 0) validate(TIMELINE_ACTIONS[word], value, [], context)
   else addIssue(`must have one of ${Object.keys(TIMELINE_ACTIONS).join(', ')}`, [], value, context)
 })
 

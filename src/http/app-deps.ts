@@ -40,6 +40,8 @@ export type AppDeps = {
   answerMcp: McpHandler
   /** Handles a request of this process, as the server does. */
   handle: RequestListener
+  /** Set for a call of a timeline; called when it took effect, or waits for the delay of a rule. */
+  onHandled?: () => void
 }
 
 const DEPS = Symbol('the sandbox of the request')

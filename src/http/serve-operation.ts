@@ -121,6 +121,7 @@ export function serveOperation(
       call = decide(op, request)
       return isUnchanged(call) ? respond(call) : undefined
     })
+    depsOf(request).onHandled?.()
     setRuleHeader(reply, call)
     if (!done) return respondLater(call, reply).then((later) => send(op, reply, later))
     world.onDurable((error) => {

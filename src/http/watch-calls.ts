@@ -108,7 +108,7 @@ export function watchRequests(app: FastifyInstance) {
   }
 
   app.addHook('onRequest', (request, reply, done) => {
-    if (isWatched(request)) watchRequest(request, reply)
+    if (depsOf(request).watch && isWatched(request)) watchRequest(request, reply)
     done()
   })
   app.addHook('preParsing', (request, _reply, payload, done) => {

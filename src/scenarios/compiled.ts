@@ -12,6 +12,7 @@ import {
   MAX_CREATED_USERS,
   MAX_TIMES,
   MIN_REPEAT_MS,
+  OPERATIONS,
   type OperationId,
 } from './operations-and-events.ts'
 import type { OutcomeDefinition } from './outcome-schema.ts'
@@ -148,6 +149,11 @@ const simulation = <K extends string, S extends z.ZodType>(kinds: readonly K[], 
 
 /** The actions of a timeline, by their word. */
 export const TIMELINE_ACTIONS = {
+  call: z.strictObject({
+    call: z.enum(OPERATIONS),
+    params: z.exactOptional(z.record(z.string(), z.string())),
+    body: z.exactOptional(z.looseObject({})),
+  }),
   trigger: z.strictObject({ trigger: z.enum(EVENTS), resource: text }),
   simulate: z.strictObject({
     simulate: z.discriminatedUnion('kind', [
@@ -162,7 +168,7 @@ export const TIMELINE_ACTIONS = {
   use: z.strictObject({ use: text }),
   rule: z.strictObject({ rule: z.looseObject({}) as unknown as z.ZodType<RuleDefinition> }),
   reset: z.strictObject({ reset: z.literal(true) }),
-} satisfies Record<Exclude<keyof ActionDefinition, 'resource'>, z.ZodType>
+} satisfies Record<Exclude<keyof ActionDefinition, 'resource' | 'params' | 'body'>, z.ZodType>
 
 /** An action of a timeline. */
 export type TimelineAction = z.infer<(typeof TIMELINE_ACTIONS)[keyof typeof TIMELINE_ACTIONS]>

@@ -2,9 +2,16 @@ import * as z from 'zod'
 import { parseDuration } from '../model/duration.ts'
 import { laterStatuses, MIN_PAISE, paiseOf } from '../model/payment.ts'
 import { CheckState, PaymentState, Reason, TransactionLifecycle } from './lifecycle-schema.ts'
-import { EVENTS, MAX_CREATED_USERS, MAX_TIMES, MIN_REPEAT_MS } from './operations-and-events.ts'
+import {
+  EVENTS,
+  MAX_CREATED_USERS,
+  MAX_TIMES,
+  MIN_REPEAT_MS,
+  OPERATIONS,
+} from './operations-and-events.ts'
 import { Rule } from './rule-schema.ts'
 import {
+  AnyJson,
   type Check,
   crossCheck,
   Duration,
@@ -95,6 +102,7 @@ const TimelinePayment = z.strictObject({
 })
 
 const ACTIONS = [
+  'call',
   'trigger',
   'simulate',
   'credit',
@@ -115,11 +123,25 @@ function checkAction(action: Mapping, { report, isValid }: Check) {
   }
   if (action['resource'] !== undefined && action['trigger'] === undefined)
     report(['resource'], '`resource` has no effect without `trigger`; remove it', 'key')
+  for (const part of ['params', 'body'])
+    if (action[part] !== undefined && action['call'] === undefined)
+      report([part], `\`${part}\` has no effect without \`call\`; remove it`, 'key')
 }
 
 const Do = z
   .strictObject(
     {
+      call: z
+        .enum(OPERATIONS)
+        .optional()
+        .describe(
+          'Calls the service as an app does: rules decide, and the request log has it. The sandbox fills in what `params` and `body` leave out.',
+        ),
+      params: z
+        .record(z.string(), z.string())
+        .optional()
+        .describe('Parameters in the path of `call`.'),
+      body: z.record(z.string(), AnyJson).optional().describe('Fields of the body of `call`.'),
       trigger: z.enum(EVENTS).optional().describe('Fires an event now.'),
       resource: Resource.optional().describe(
         'The resource of `trigger`: latest (default) or an id.',

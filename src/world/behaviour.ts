@@ -60,6 +60,7 @@ export function createBehaviour(
     ...context,
     payouts,
     scenarios,
+    callService: deps.callService,
     ...more,
     warn,
     info: (message: string) => log.info(`client "${name}": ${message}`),

@@ -1,3 +1,4 @@
+import type { ServiceCall } from '../active-scenario/timeline-inputs.ts'
 import { Assumed, type Readings } from '../assumptions/readings.ts'
 import type { FixtureWorlds } from '../content/fixtures.ts'
 import { LATE_CALL, type LateCall } from '../content/timer-payloads.ts'
@@ -31,6 +32,8 @@ export type SandboxConfig = SharedConfig & {
   imposes?: boolean | undefined
   /** Runs a call whose effect comes after its response; returns false and logs why if it is no longer possible. */
   runLate: (world: World, call: LateCall, log: Log) => false | Record<string, unknown>
+  /** Makes a call of the service for a timeline, as any caller does. */
+  callService?: ((world: World, call: ServiceCall) => Promise<void>) | undefined
   maxClients: number
   autoClients: boolean
   /** Called for each timer that runs. */
@@ -80,7 +83,8 @@ function createWorldMaker(config: SandboxConfig, deps: MakerDeps) {
   /** Makes a client's world on its stored tables, and starts it. */
   function open(tables: SandboxTables): World {
     const { name } = tables
-    const world = createWorld({
+    const { callService } = config
+    const world: World = createWorld({
       ...shared,
       name,
       tables,
@@ -90,6 +94,7 @@ function createWorldMaker(config: SandboxConfig, deps: MakerDeps) {
       feedName: `${startedAt.toString(36)}.${++made}`,
       timerRan: config.timerRan,
       callerView: config.coverage?.viewOf(tables),
+      callService: callService && ((call) => callService(world, call)),
       loadStartRows: rows.reload,
       onProfileChanged: () => clients.updateToken(name),
       log: config.log,

@@ -1,4 +1,5 @@
 import type { Totals } from '../active-scenario/rule-counters.ts'
+import type { TimelineDeps } from '../active-scenario/timeline.ts'
 import type { Readings } from '../assumptions/readings.ts'
 import type { Coverage } from '../model/coverage.ts'
 import type { DeliveryRow } from '../model/delivery.ts'
@@ -77,6 +78,7 @@ export type WorldDeps = {
   steadyWall: () => number
   timerRan?: TimerObserver | undefined
   callerView?: CallerView | undefined
+  callService?: TimelineDeps['callService']
   /** Replaces all rows by those with which the client starts. */
   loadStartRows: (tables: SandboxTables) => void
   /** Called when the client's token may have changed. */

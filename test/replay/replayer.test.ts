@@ -138,6 +138,29 @@ t.test('what ticks by itself runs at its own instants', async (t) => {
   t.equal(received.length, count, 'a replay sends nothing')
 })
 
+t.test('calls of a timeline between those of callers: its timers make them again', async (t) => {
+  const box = await recorded(t, { 'clock-speed': 20 })
+  await box.admin.scenario.define({
+    rules: [
+      { when: { operation: 'getUser' }, then: { delay: '1ms..20ms' } },
+      { when: { operation: 'getKyc' }, then: { fault: 'reset' } },
+    ],
+    timeline: ['createTransaction', 'createUser', 'submitKyc', 'getUser', 'getKyc'].map((call) => ({
+      every: '200ms',
+      do: { call },
+    })),
+  } as never)
+  const one = async () => {
+    for (let i = 0; i < 80; i++) t.equal((await box.pay()).status, 200)
+  }
+  await Promise.all([one(), one(), one()])
+  const { text } = await box.get('/__admin/requests?operation=submitKyc')
+  t.ok(JSON.parse(text).requests.length > 3)
+  const { lines } = await same(t, await box.stop())
+  const recordedCalls = lines.filter((line) => line.call && line.url.startsWith('/v1'))
+  t.equal(recordedCalls.length, 240, 'which the recording does not have as calls')
+})
+
 t.test('responses that are delayed, broken, hang, or are stored for a key', async (t) => {
   const box = await recorded(t, { 'clock-speed': 50 })
   const rule = (then: object) =>

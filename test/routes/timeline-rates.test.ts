@@ -11,6 +11,7 @@ for (const { speed, entry, entries } of [
   { speed: 60, entry: { every: '100ms', do: { create_users: 1_000 } }, entries: 1 },
   { speed: 1_000_000, entry: { every: '100ms', do: { create_users: 1 } }, entries: 1 },
   { speed: 1_000_000, entry: { every: '100ms', do: { trigger: 'webhook.test' } }, entries: 1 },
+  { speed: 10_000, entry: { every: '100ms', do: { call: 'createTransaction' } }, entries: 1 },
   { speed: 1_000, entry: { every: '1s', do: { credit: { amount: '5.00' } } }, entries: 400 },
 ]) {
   const [word] = Object.keys(entry.do)

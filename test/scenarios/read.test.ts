@@ -529,14 +529,14 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
     'two actions at once',
     'timeline:\n  - do: { use: slow, create_users: 1 }\n',
     [
-      '2:9: 2 actions (create_users, use); `do` takes exactly one of trigger, simulate, credit, payout, create_users, set_webhook, use, rule or reset',
+      '2:9: 2 actions (create_users, use); `do` takes exactly one of call, trigger, simulate, credit, payout, create_users, set_webhook, use, rule or reset',
     ],
   ],
   [
     'no action',
     'timeline:\n  - after: 1s\n    do: {}\n',
     [
-      '3:9: no action; `do` takes exactly one of trigger, simulate, credit, payout, create_users, set_webhook, use, rule or reset',
+      '3:9: no action; `do` takes exactly one of call, trigger, simulate, credit, payout, create_users, set_webhook, use, rule or reset',
     ],
   ],
   [

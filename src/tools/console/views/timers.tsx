@@ -28,9 +28,9 @@ const KINDS: Readonly<Record<string, string>> = {
 /** What a timer does, with a link to its payment or delivery. */
 function TimerText({ timer }: { timer: Timer }) {
   const { kind, resource_id, payload } = timer
-  // The action of a timeline is a word with its fields.
-  const [action] = Object.keys((payload['do'] ?? {}) as object)
-  const word = payload['status'] ?? payload['event'] ?? action ?? ''
+  // The action of a timeline is a word with its fields; a call names its operation.
+  const { call, ...action } = (payload['do'] ?? {}) as Record<string, unknown>
+  const word = payload['status'] ?? payload['event'] ?? call ?? Object.keys(action)[0] ?? ''
   const view = VIEWS[kind]
   return (
     <>
