@@ -4,8 +4,7 @@ import { CALL_FAULTS, LIFECYCLE_FAULTS, WEBHOOK_FAULTS } from '../src/tools/faul
 import { listPages } from '../src/tools/mcp/resources.ts'
 import { TOOLS } from '../src/tools/mcp/server.ts'
 import { createSweepTool } from '../src/tools/mcp/tools/sweep.ts'
-import { CALL_NAMES, LIFECYCLE_NAMES } from '../src/tools/sweep/faults.ts'
-import { WEBHOOK_NAMES } from '../src/tools/sweep/webhook-faults.ts'
+import { CALL_NAMES, LIFECYCLE_NAMES, WEBHOOK_NAMES } from '../src/tools/sweep/faults.ts'
 import { hold, pathOf, read, updating } from './held-page.ts'
 import { startAgent } from './mcp/agent.ts'
 

@@ -1,13 +1,26 @@
 import type { Assumption } from '../../assumptions/assumption.ts'
 import { ASSUMPTIONS, type Readings } from '../../assumptions/readings.ts'
-import { CREATING, ENDPOINT_OF, type OperationId } from '../../scenarios/operations-and-events.ts'
+import {
+  CREATING,
+  ENDPOINT_OF,
+  type EventName,
+  type OperationId,
+} from '../../scenarios/operations-and-events.ts'
 import type { RuleDefinition } from '../../scenarios/rule-schema.ts'
-import { CALL_FAULTS, type CallFault, type CallFaultName, LIFECYCLE_FAULTS } from '../faults.ts'
-import { assumptionOf, type Fault, type Observation } from './faults-and-findings.ts'
+import {
+  CALL_FAULTS,
+  type CallFault,
+  type CallFaultName,
+  LIFECYCLE_FAULTS,
+  WEBHOOK_FAULTS,
+} from '../faults.ts'
+import { assumptionOf, type Fault, type Observation, type Plan } from './faults-and-findings.ts'
 import {
   callOf,
   callPoints,
   documentPoints,
+  type EventPoints,
+  eventPoints,
   onlyAt,
   ordinal,
   otherPayments,
@@ -15,7 +28,6 @@ import {
   type PointChoice,
   ruleName,
 } from './points.ts'
-import { webhookFaults } from './webhook-faults.ts'
 
 /** Whether an operation changes nothing; an event is no operation. */
 export const isRead = (operation = ''): boolean =>
@@ -193,6 +205,49 @@ function lifecycleFaults(baseline: Observation, choice: PointChoice): Fault[] {
     )
   })
 }
+
+// ---- webhooks
+
+type WebhookFaultName = keyof typeof WEBHOOK_FAULTS
+export const WEBHOOK_NAMES = Object.keys(WEBHOOK_FAULTS) as WebhookFaultName[]
+const MUST_ABSORB: ReadonlySet<WebhookFaultName> = new Set([
+  ...(['delay', 'copies', 'hold_until', 'drop', 'signature_rotated'] as const),
+])
+
+/** Whether an event can have a fault: one follows it, and it is signed. */
+function canHave(name: WebhookFaultName, { next, signed }: EventPoints): boolean {
+  if (name === 'hold_until') return next !== undefined
+  if (name === 'timestamp_stale' || name === 'signature_rotated') return signed === 'message'
+  return !name.startsWith('signature') || signed !== 'none'
+}
+
+/** What can happen to the events that the baseline's receiver got. */
+const webhookFaults = (baseline: Observation, choice: PointChoice): Fault[] =>
+  eventPoints(baseline, choice).flatMap((points) => {
+    const { event, next = '', numbers } = points
+    const names = WEBHOOK_NAMES.filter((name) => canHave(name, points))
+    return numbers.flatMap((nth) =>
+      names.map((name): Fault => {
+        const { what, then } = WEBHOOK_FAULTS[name]
+        const rule = { name: ruleName(name, nth, event), when: { event }, ...onlyAt(nth) }
+        return {
+          kind: 'webhook',
+          name,
+          operation: event,
+          nth,
+          what: what(`${ordinal(nth)} event ${event}`, next),
+          mustAbsorb: MUST_ABSORB.has(name),
+          scenario: { webhooks: [{ ...rule, then: then(next as EventName) }] },
+        }
+      }),
+    )
+  })
+
+const FORGING = ['signature_wrong', 'signature_missing', 'timestamp_stale', 'body_truncated']
+
+/** Whether nothing but forged events happens: each attempt is forged, so who rejects them cannot know the state. */
+export const isForging = (plan: Plan) =>
+  plan.length > 0 && plan.every(({ name }) => FORGING.includes(name))
 
 // ---- assumptions
 

@@ -1,4 +1,5 @@
 import { rupeesOf } from '../../model/payment.ts'
+import { isForging } from './faults.ts'
 import {
   type Level,
   type Observation,
@@ -9,7 +10,6 @@ import {
 import { ANY_PAYMENT } from './observe.ts'
 import { isUnguarded } from './plans.ts'
 import { isAccepted } from './start-run.ts'
-import { isForging } from './webhook-faults.ts'
 
 /** What a run is compared with. */
 export type Judging = {

@@ -9,10 +9,9 @@ import {
 } from '../../scenarios/operations-and-events.ts'
 import type { RuleDefinition, WebhookRuleDefinition } from '../../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../../scenarios/scenario-schema.ts'
-import { CALL_NAMES, isRead, LIFECYCLE_NAMES } from './faults.ts'
+import { CALL_NAMES, isRead, LIFECYCLE_NAMES, WEBHOOK_NAMES } from './faults.ts'
 import { assumptionOf, type Fault, type Plan } from './faults-and-findings.ts'
 import type { PlanRules } from './observe.ts'
-import { WEBHOOK_NAMES } from './webhook-faults.ts'
 
 /** The name of a plan's scenario during its run. */
 export const PLAN_NAME = 'sweep-plan'

@@ -95,45 +95,34 @@ function ownScenarios({ library, options }: SweepOptions): SweepResult['scenario
   return Object.fromEntries(own.map(({ name, definition }) => [name, definition]))
 }
 
+type RunnerDeps = { options: SweepOptions; judging: Judging; level: KeyLevel; startedAt: number }
+
 /** Runs plans under the limits of a sweep, and judges each run. */
 class Runner {
   readonly runs: Run[] = []
   readonly untried: Plan[] = []
-  readonly #options: SweepOptions
-  readonly #judging: Judging
-  readonly #level: KeyLevel
-  readonly #startedAt: number
+  readonly #deps: RunnerDeps
   #started = 0
   #left = 0
   #found = 0
 
-  constructor(
-    options: SweepOptions,
-    judging: Judging,
-    { level, startedAt }: { level: KeyLevel; startedAt: number },
-  ) {
-    this.#startedAt = startedAt
-    this.#options = options
-    this.#judging = judging
-    this.#level = level
+  constructor(deps: RunnerDeps) {
+    this.#deps = deps
   }
 
   #mayStart = () => {
-    const { signal, maxTimeMs } = this.#options
-    const isInTime = maxTimeMs === undefined || performance.now() - this.#startedAt < maxTimeMs
-    return !signal.aborted && isInTime
+    const { startedAt, options } = this.#deps
+    const { signal, maxTimeMs = Number.POSITIVE_INFINITY } = options
+    return !signal.aborted && performance.now() - startedAt < maxTimeMs
   }
 
   /** Runs one plan. The recording is kept only if it shows a finding. */
   run = async (plan: Plan): Promise<Run> => {
     const id = ++this.#started
-    const recording = join(this.#options.folder, `run-${id}.ndjson`)
-    const { deadlineMs } = this.#judging
-    const observation = await startRun(this.#options, plan, {
-      deadlineMs,
-      level: this.#level,
-      recording,
-    })
+    const { options, judging, level } = this.#deps
+    const recording = join(options.folder, `run-${id}.ndjson`)
+    const { deadlineMs } = judging
+    const observation = await startRun(options, plan, { deadlineMs, level, recording })
     const judgement = this.#judge(plan, observation)
     const run = { id, plan, what: planText(plan), observation, ...judgement }
     if (!isFinding(run)) rmSync(recording, { force: true })
@@ -142,7 +131,7 @@ class Runner {
 
   #judge = (plan: Plan, observation: Observation) =>
     judge(plan, observation, {
-      ...this.#judging,
+      ...this.#deps.judging,
       passesAlone: this.#pass(plan),
       passesOtherwise: this.runs.some(
         (one) => one.verdict === 'passed' && areAlike(one.plan, plan),
@@ -167,7 +156,7 @@ class Runner {
 
   /** Runs plans in their order, at most `max` of them. */
   async runAll(plans: readonly Plan[], max = Number.POSITIVE_INFINITY) {
-    const { jobs, maxRuns = Number.POSITIVE_INFINITY, onProgress } = this.#options
+    const { jobs, maxRuns = Number.POSITIVE_INFINITY, onProgress } = this.#deps.options
     const chosen = plans.slice(0, Math.max(0, Math.min(max, maxRuns - this.runs.length)))
     this.#left += chosen.length
     const results = await mapSideBySide(chosen, jobs, this.#mayStart, async (plan) => {
@@ -195,8 +184,8 @@ class Runner {
     const groups = groupsOf(this.runs)
     const results = await mapSideBySide(
       groups,
-      this.#options.jobs,
-      () => !this.#options.signal.aborted,
+      this.#deps.options.jobs,
+      () => !this.#deps.options.signal.aborted,
       (group) => confirmed(group, this.run),
     )
     const flaky = groups.filter((_, i) => results[i] === undefined).flat()
@@ -225,11 +214,8 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
   const slowest = Math.max(...baselines.map(({ durationMs }) => durationMs))
   const deadlineMs = timeoutMs ?? Math.max(MIN_DEADLINE_MS, DEADLINE_FACTOR * slowest)
   const { maxRetries, probe } = options
-  const runner = new Runner(
-    options,
-    { baselines, maxRetries, deadlineMs, hasProbe: probe !== undefined },
-    { level, startedAt },
-  )
+  const judging = { baselines, maxRetries, deadlineMs, hasProbe: probe !== undefined }
+  const runner = new Runner({ options, judging, level, startedAt })
   const start = startStateOf(options)
   const possible = { ...start, restart: options.restart }
   const all = faultsOf(baselines[0], options.points, possible)

@@ -18,7 +18,7 @@ import { StepRow, sideBySide } from './steps.ts'
 
 const VERDICT_WORDS = Object.keys(VERDICTS) as Verdict[]
 
-const PlannedFault = z.strictObject({
+const PlannedFault = z.object({
   kind: z.enum(['assumption', 'call', 'lifecycle', 'webhook']),
   name: z.string().meta({ description: 'The name of the fault, such as reset_after.' }),
   operation: z
@@ -111,24 +111,15 @@ export const SweepDocument = z
 export type SweepDocument = z.infer<typeof SweepDocument>
 
 /** How many runs have each verdict, in the order of the verdicts. */
-export function verdictCounts({
-  runs,
-}: Pick<SweepResult, 'runs'>): Partial<Record<Verdict, number>> {
-  const counts = VERDICT_WORDS.map((verdict): [Verdict, number] => [
-    verdict,
-    runs.filter((run) => run.verdict === verdict).length,
-  ])
+export function verdictCounts({ runs }: Pick<SweepResult, 'runs'>) {
+  const counts = VERDICT_WORDS.map(
+    (verdict) => [verdict, runs.filter((run) => run.verdict === verdict).length] as const,
+  )
   return Object.fromEntries(counts.filter(([, count]) => count > 0))
 }
 
 const reportedPlan = (plan: Plan) =>
-  plan.map(({ kind, name, operation = null, nth = null, what }) => ({
-    kind,
-    name,
-    operation,
-    nth,
-    what,
-  }))
+  plan.map((fault) => PlannedFault.parse({ operation: null, nth: null, ...fault }))
 
 /** The finding that each run shows, by the id of the run. */
 export const findingNames = ({ findings }: Pick<SweepResult, 'findings'>) =>
@@ -160,13 +151,16 @@ function endText({ isHung, exitCode }: Observation): string {
 /** The result of a sweep as `sweep.json`. */
 export function sweepJson(result: SweepResult): SweepDocument {
   const names = findingNames(result)
-  const reportedRun = ({ id, plan, verdict, level, happened, observation }: Run) => ({
+  const judged = ({ plan, verdict, level, happened }: Run) => ({
     plan: reportedPlan(plan),
     verdict,
     level,
     happened,
-    duration_ms: Math.round(observation.durationMs),
-    finding: names.get(id) ?? null,
+  })
+  const reportedRun = (run: Run) => ({
+    ...judged(run),
+    duration_ms: Math.round(run.observation.durationMs),
+    finding: names.get(run.id) ?? null,
   })
   const { baseline } = result
   return {
@@ -180,35 +174,19 @@ export function sweepJson(result: SweepResult): SweepDocument {
     runs: result.runs.map(reportedRun),
     untried: result.untried.map(reportedPlan),
     verdicts: verdictCounts(result),
-    findings: result.findings.map(
-      ({
-        finding,
-        verdict,
-        level,
-        what,
-        plan,
-        same,
-        isKnown,
-        happened,
-        reproduce,
-        observation,
-      }) => ({
-        id: finding,
-        verdict,
-        level,
-        what,
-        plan: reportedPlan(plan),
-        same: same.map((run) => reportedPlan(run.plan)),
-        is_known: isKnown,
-        happened,
-        ended: endText(observation),
-        probe: [...observation.probeDifferences],
-        output: observation.output,
-        ...sideBySide(baseline, observation),
-        payments: paymentRows(baseline, observation),
-        reproduce,
-      }),
-    ),
+    findings: result.findings.map((found) => ({
+      ...judged(found),
+      id: found.finding,
+      what: found.what,
+      same: found.same.map(({ plan }) => reportedPlan(plan)),
+      is_known: found.isKnown,
+      ended: endText(found.observation),
+      probe: [...found.observation.probeDifferences],
+      output: found.observation.output,
+      ...sideBySide(baseline, found.observation),
+      payments: paymentRows(baseline, found.observation),
+      reproduce: found.reproduce,
+    })),
     flaky: result.flaky.map(reportedRun),
     baseline_failures: result.failures,
     not_proven: notProven(result),
