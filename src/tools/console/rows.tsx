@@ -175,6 +175,7 @@ export function Rows<T>({
                 grid={grid}
                 href={key && key + search}
                 isOpen={key === route}
+                isStop={key === route || index === (firstVisible.current?.index ?? 0)}
                 onOpen={() => storePosition(key!)}
               />
             )
@@ -230,6 +231,7 @@ function RowLine<T>({
   grid,
   href,
   isOpen,
+  isStop,
   onOpen,
 }: {
   columns: readonly Column<T>[]
@@ -238,6 +240,8 @@ function RowLine<T>({
   grid: Grid
   href: string | undefined
   isOpen: boolean
+  /** Whether Tab stops at it. It skips the other rows of a long list, which arrow keys reach. */
+  isStop: boolean
   onOpen: () => void
 }) {
   return (
@@ -252,7 +256,12 @@ function RowLine<T>({
           {row === undefined ? (
             '…'
           ) : column === 0 ? (
-            <a href={href} onClick={onOpen} aria-current={isOpen || undefined}>
+            <a
+              href={href}
+              onClick={onOpen}
+              aria-current={isOpen || undefined}
+              tabIndex={isStop ? 0 : -1}
+            >
               {show(row)}
             </a>
           ) : (

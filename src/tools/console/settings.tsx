@@ -14,8 +14,11 @@ import { Problem } from './ui.tsx'
 function useSetting(name: string, usual: string): [string, (value: string) => void] {
   const key = `payout-sandbox ${name}`
   const [value, setValue] = useState(localStorage.getItem(key) ?? usual)
-  useEffect(() => localStorage.setItem(key, value), [value])
-  return [value, setValue]
+  function choose(next: string) {
+    localStorage.setItem(key, next)
+    setValue(next)
+  }
+  return [value, choose]
 }
 
 /** The choice of the theme: light, dark, or that of the system. */
