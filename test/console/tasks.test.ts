@@ -108,7 +108,7 @@ task(
     // Time.
     for (const count of [1, 2]) {
       await press(button('+1 h'))
-      await page.locator('.jump b', { hasText: /^1h/ }).waitFor()
+      await page.locator('.jump b', { hasText: /^1h/ }).waitFor({ timeout: 30_000 })
       await page
         .locator('.jump')
         .getByRole('link', { name: /settled/ })

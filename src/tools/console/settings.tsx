@@ -72,10 +72,7 @@ export const Times = ({ zone, onChange }: { zone: Zone; onChange: (zone: string)
 /** Functions that format an instant in the chosen zone. */
 export function useTimes() {
   const zone = useContext(ZoneContext)
-  return {
-    wallOf: (at: string) => wallTime(at, zone),
-    zoneOf: (at: string) => zoneName(at, zone),
-  }
+  return { wallOf: (at: string) => wallTime(at, zone), zoneOf: (at: string) => zoneName(at, zone) }
 }
 
 /** An instant on the client's clock, with its zone; `short`: the time of the day alone. */
