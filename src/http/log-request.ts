@@ -18,6 +18,8 @@ declare module 'fastify' {
     rule: string | undefined
     /** The rule that chose the steps of the payment that it creates. */
     stepsRule: string | undefined
+    /** What its operation returned, if a rule then sends something else or nothing. */
+    made: string | undefined
   }
 }
 
@@ -45,6 +47,7 @@ export function logRequest(
     body: request.bodyText ?? '',
     status: isSilent ? undefined : status,
     response: isSilent ? '' : body,
+    made: request.made,
     isDecided: request.isDecided === true,
     rule: request.rule,
     stepsRule: request.stepsRule,

@@ -60,6 +60,7 @@ function respond(call: Call, store?: StoreResponse): StoredResponse {
   let done: StoredResponse = { status: op.status, body: '{}' }
   if (late_ms !== undefined) world.change(() => executeLater(late_ms))
   else if (runsOperation(decision)) done = store ? world.change(execute) : execute()
+  if (op.method === 'POST' && (decision.respond || fault)) request.made = done.body
   if (decision.respond) done = respondedWith(decision.respond, world.assumed.get(errorBody))
   return { ...done, fault }
 }

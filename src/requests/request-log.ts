@@ -23,6 +23,8 @@ export type CompletedRequest = {
   /** `undefined`: no response, the connection was broken. */
   status: number | undefined
   response: string
+  /** What the operation returned, if a rule then sent something else or nothing. */
+  made?: string | undefined
   /** Whether the scenarios decided about it, so that rules counted it. */
   isDecided: boolean
   rule: string | undefined
@@ -87,35 +89,24 @@ export class RequestLog {
   }
 
   add(call: CompletedRequest) {
-    const { body, response, began, url } = call
+    const { body, response, began, headersSize, ...kept } = call
     // A request that started before the log was cleared does not belong to it.
     if (began < this.#clearedAt) return
     const storedBody = body.length > MAX_BODY ? '' : body
     const storedResponse = response.length > MAX_RESPONSE ? '' : response
     const entry: RequestLogEntry = {
+      ...kept,
       seq: ++this.#seq,
-      at: call.at,
-      wallAt: call.wallAt,
       duration_ms: this.#deps.elapsed() - began,
-      method: call.method,
-      url,
-      operation: call.operation,
-      params: call.params,
-      headers: call.headers,
       body: storedBody,
       bodySize: body.length,
-      status: call.status,
       response: storedResponse,
       responseSize: response.length,
-      isDecided: call.isDecided,
-      rule: call.rule,
-      stepsRule: call.stepsRule,
-      fault: call.fault,
-      replayed: call.replayed,
       size:
         ENTRY_OVERHEAD +
-        url.length +
-        call.headersSize +
+        call.url.length +
+        headersSize +
+        (kept.made?.length ?? 0) +
         Buffer.byteLength(storedBody) +
         Buffer.byteLength(storedResponse),
     }
@@ -316,7 +307,7 @@ export function requestsOfPayment(
   let lost: RequestLogEntry | undefined
   for (const call of newestFirst) {
     const isCreation = call.operation === 'createTransaction'
-    const hasId = call.url.includes(id) || (isCreation && String(call.response).includes(id))
+    const hasId = call.url.includes(id) || (isCreation && (call.made ?? call.response).includes(id))
     // The response may have been lost; a retry sends the same reference.
     const hasReference =
       isCreation && referenceText !== undefined && call.body.includes(referenceText)
@@ -324,8 +315,8 @@ export function requestsOfPayment(
     all.push(call)
     // A call that was not valid created nothing.
     if (!isCreation || !call.isDecided || call.replayed) continue
-    if (call.status === undefined || call.status >= 300) lost ??= call
-    else if (hasId) created = call
+    if (hasId) created = call
+    else if (call.status === undefined || call.status >= 300) lost ??= call
   }
   // Of the calls without a response of their own, earlier ones did not arrive: after the one that created it, the reference is in use.
   return { created: created ?? lost, all }

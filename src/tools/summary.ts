@@ -1,4 +1,4 @@
-import { outcomeOf, type PaymentRow, rupeesOf, stepsOf } from '../model/payment.ts'
+import { outcomeOf, type PaymentRow, rupeesOf } from '../model/payment.ts'
 import type { Summary } from '../model/summary.ts'
 import { isOwnDebit } from '../routes/admin/client-data.ts'
 import type { World } from '../world/world.ts'
@@ -11,50 +11,63 @@ const MAX_STUCK = 10
 // A timer that is due runs in much less real time.
 const LATE_MS = 1_000
 
-const sumOf = (rows: readonly PaymentRow[]) => ({
-  count: rows.length,
-  rupees: rupeesOf(rows.reduce((sum, { paise }) => sum + paise, 0)),
-})
+/** A payment with its outcome, and when (ms) it was made and reached its current status; each is computed once. */
+type Paid = { row: PaymentRow; outcome: Outcome; made: number; reached: number }
+type Outcome = ReturnType<typeof outcomeOf>
 
-function byReason(rows: readonly PaymentRow[]) {
-  const reasons: Record<string, number> = {}
-  for (const { failure } of rows) {
-    const reason = failure?.reason ?? 'unknown'
-    reasons[reason] = (reasons[reason] ?? 0) + 1
-  }
-  return { ...sumOf(rows), reasons }
+/** As the last of its steps says it, in a tenth of the time. */
+function reachedAt({ status, created_at, updated_at, earlier = {} }: PaymentRow): string {
+  if (status === 'PENDING') return created_at
+  const noted = earlier[status]
+  return noted === undefined || Object.values(earlier).some((at = '') => at > noted)
+    ? updated_at
+    : noted
 }
 
-/** A payment with its steps, which are computed once. */
-type Paid = PaymentRow & { steps: ReturnType<typeof stepsOf> }
+const paidOf = (row: PaymentRow): Paid => ({
+  row,
+  outcome: outcomeOf(row),
+  made: Date.parse(row.created_at),
+  reached: Date.parse(reachedAt(row)),
+})
 
-const reachedAt = ({ steps }: Paid) => steps.at(-1)!.at
+const sumOf = (paid: readonly Paid[]) => ({
+  count: paid.length,
+  rupees: rupeesOf(paid.reduce((sum, { row }) => sum + row.paise, 0)),
+})
 
-function medianToSuccess(rows: readonly Paid[]): number | null {
-  const spans = rows
-    .flatMap((row) => {
-      const success = row.steps.find(({ status }) => status === 'SUCCESS')
-      return success ? [Date.parse(success.at) - Date.parse(row.created_at)] : []
+function byReason(paid: readonly Paid[]) {
+  const reasons: Record<string, number> = {}
+  for (const { row } of paid) {
+    const reason = row.failure?.reason ?? 'unknown'
+    reasons[reason] = (reasons[reason] ?? 0) + 1
+  }
+  return { ...sumOf(paid), reasons }
+}
+
+function medianToSuccess(paid: readonly Paid[]): number | null {
+  const spans = paid
+    .flatMap(({ row: { earlier, updated_at }, outcome, made }) => {
+      const success = earlier?.SUCCESS ?? (outcome === 'settled' ? updated_at : undefined)
+      return success === undefined ? [] : [Date.parse(success) - made]
     })
     .sort((a, b) => a - b)
   return spans[spans.length >> 1] ?? null
 }
 
-function seriesOf(rows: readonly Paid[], now: number): Summary['series'] {
-  if (rows.length === 0) return null
-  const start = Math.min(...rows.map(({ created_at }) => Date.parse(created_at)))
+function seriesOf(paid: readonly Paid[], now: number): Summary['series'] {
+  if (paid.length === 0) return null
+  const start = paid.reduce((least, { made }) => Math.min(least, made), Number.POSITIVE_INFINITY)
   // The clock can be set back, to before a payment.
-  const end = Math.max(now, ...rows.map((row) => Date.parse(reachedAt(row))))
+  const end = paid.reduce((most, { reached }) => Math.max(most, reached), now)
   const countOf = (size: number) => Math.floor(end / size) - Math.floor(start / size) + 1
   const size = SIZES.find((one) => countOf(one) <= MAX_BUCKETS)!
   const from = Math.floor(start / size)
   const paise = Array.from({ length: countOf(size) }, () => ({ settled: 0, failed: 0 }))
-  for (const row of rows) {
-    const outcome = outcomeOf(row)
-    const bucket = paise[Math.floor(Date.parse(reachedAt(row)) / size) - from]!
-    if (outcome === 'in_flight') continue
-    bucket[outcome === 'settled' ? 'settled' : 'failed'] += row.paise
-  }
+  for (const { row, outcome, reached } of paid)
+    if (outcome !== 'in_flight')
+      paise[Math.floor(reached / size) - from]![outcome === 'settled' ? outcome : 'failed'] +=
+        row.paise
   return {
     from: new Date(from * size).toISOString(),
     bucket_ms: size,
@@ -68,8 +81,8 @@ function stuckOf({ scheduler, clock }: World, inFlight: readonly Paid[]) {
   const steps = scheduler.pending().filter(({ kind }) => kind === 'transaction.step')
   // Soonest first, so the last step of a payment decides.
   const dueAt = new Map(steps.map(({ resource_id, due_at }) => [resource_id, due_at]))
-  const stuck = inFlight.filter(({ transaction_id: id }) => (dueAt.get(id) ?? 0) < latest)
-  const payments = stuck.slice(0, MAX_STUCK).map((row) => ({
+  const stuck = inFlight.filter(({ row }) => (dueAt.get(row.transaction_id) ?? 0) < latest)
+  const payments = stuck.slice(0, MAX_STUCK).map(({ row }) => ({
     transaction_id: row.transaction_id,
     rupees: rupeesOf(row.paise),
     to: row.account_name,
@@ -96,13 +109,13 @@ function deliveriesOf({ deliveries }: World, isWanted: (at: string | number) => 
 export function summaryOf(world: World, since = ''): Summary {
   const isWanted = (at: string | number) => since === '' || new Date(at).toISOString() >= since
   const { payments } = world.tables.tables
-  const rows = payments
+  const paid = payments
     .rows()
     .filter((row) => isOwnDebit(world, row) && isWanted(row.created_at))
-    .map((row): Paid => ({ ...row, steps: stepsOf(row) }))
-  const of = (outcome: string) => rows.filter((row) => outcomeOf(row) === outcome)
+    .map(paidOf)
+  const of = (wanted: Outcome) => paid.filter(({ outcome }) => outcome === wanted)
   const [settled, inFlight] = [of('settled'), of('in_flight')]
-  const finished = rows.length - inFlight.length
+  const finished = paid.length - inFlight.length
   const calls = world.requests.newestFirst().filter(({ at }) => isWanted(at))
   const others = calls.filter(({ rule, stepsRule }) => rule === undefined || rule === stepsRule)
   return {
@@ -111,8 +124,8 @@ export function summaryOf(world: World, since = ''): Summary {
     failed: byReason(of('failed')),
     came_back: byReason(of('came_back')),
     success_rate: finished === 0 ? null : settled.length / finished,
-    median_to_success_ms: medianToSuccess(rows),
-    series: seriesOf(rows, world.clock.now()),
+    median_to_success_ms: medianToSuccess(paid),
+    series: seriesOf(paid, world.clock.now()),
     stuck: stuckOf(world, inFlight),
     deliveries: deliveriesOf(world, isWanted),
     calls: {

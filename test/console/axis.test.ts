@@ -201,6 +201,16 @@ t.test('a payment on one axis', { skip: noBrowser }, async (t) => {
     },
   )
 
+  await t.test('a call that still hangs has its lane', async (t) => {
+    pay({ amount: 79 }).catch(() => {})
+    await opened.until(
+      `fetch('/__admin/transactions').then((all) => all.text()).then((text) => text.includes('79.00'))`,
+    )
+    await open((await get('/__admin/transactions')).body.transactions[0].transaction_id)
+    await see('Your code got no response, but the payment was made.')
+    t.match(await textsOf('Responses'), [/^Responses no response/])
+  })
+
   await t.test('without a webhook; and dropped events', async (t) => {
     await put('/__admin/scenario', {
       definition: {

@@ -75,8 +75,10 @@ const SETTINGS = `try {
   localStorage['payout-sandbox calls'] ??= 'shown'
 } catch {}`
 
-async function newPage(browser: Browser): Promise<Page> {
-  const context = await browser.newContext(CONTEXT)
+const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
+
+async function newPage(browser: Browser, more: object = {}): Promise<Page> {
+  const context = await browser.newContext({ ...CONTEXT, ...more })
   await context.addInitScript(SETTINGS)
   const page = await context.newPage()
   page.setDefaultTimeout(TIMEOUT_MS)
@@ -115,10 +117,15 @@ async function tryRenew(page: Page): Promise<boolean> {
 }
 
 /** A page of a browser, until the end of a test. The tests after it get it again, also those of other files. */
-async function takePage(t: Test, browser: Browser, isOwn: boolean): Promise<Page> {
+async function takePage(
+  t: Test,
+  browser: Browser,
+  isOwn: boolean,
+  isPhone: boolean,
+): Promise<Page> {
   const free = freePages.get(browser) ?? []
   freePages.set(browser, free)
-  const page = (isOwn ? undefined : free.pop()) ?? (await newPage(browser))
+  const page = (isOwn ? undefined : free.pop()) ?? (await newPage(browser, isPhone ? PHONE : {}))
   t.teardown(async () => {
     if (isOwn) return page.context().close()
     if (await tryRenew(page)) free.push(page)
@@ -135,7 +142,8 @@ export async function openConsole(
   {
     view = 'overview',
     client,
-    ownPage = false,
+    phone = false,
+    ownPage = phone,
     wired = false,
     prepare,
     ...more
@@ -144,6 +152,8 @@ export async function openConsole(
     client?: string
     /** A page that no other test gets, for a test that changes its clock. */
     ownPage?: boolean
+    /** A touch screen, 390 px wide. */
+    phone?: boolean
     /** Opens the page by a proxy that the test controls. */
     wired?: boolean
     /** Changes the data before the page opens, so that the page gets no event for it. */
@@ -158,7 +168,7 @@ export async function openConsole(
   const { port } = sandbox.app.server.address() as AddressInfo
   const origin = `http://127.0.0.1:${port}`
   const wire = wired ? await createWire(t, port) : undefined
-  const page = await takePage(t, browser, ownPage)
+  const page = await takePage(t, browser, ownPage, phone)
   const errors: string[] = []
   page.on('pageerror', (error) => errors.push(String(error)))
   page.on('console', (message) => {

@@ -59,7 +59,11 @@ t.test('make something by hand', { skip: noBrowser }, async (t) => {
     const { body } = await get(`/__admin/users/${id}`)
     t.match(body, { kyc: [{ kyc_status: 'success' }], bank_accounts: [{ bank_status: 'success' }] })
     await page.getByLabel('Account number', { exact: true }).fill('1')
-    t.match(await press(page, 'Add the account'), /\/v1\/bank .* 400 /, 'a rejected value')
+    t.match(
+      await press(page, 'Add the account'),
+      /\/v1\/bank .* rejected \(400\)$/,
+      'a rejected value',
+    )
     // On a frozen clock nothing is sent before it is advanced.
     await opened.advance('1s')
     const { messages } = (await get('/__admin/webhooks/inbox')).body
@@ -104,10 +108,15 @@ t.test('make something by hand', { skip: noBrowser }, async (t) => {
     t.match(await account.textContent(), 'meera@example.com')
     const amount = page.getByLabel('Amount', { exact: true })
     await amount.fill('')
-    t.match(await press(page, 'Make the payment'), /400 amount is required/)
+    t.match(await press(page, 'Make the payment'), /rejected \(400\)$/)
+    await page.getByRole('alert').getByText('amount is required').waitFor()
     await amount.fill('1e3')
     await page.getByLabel('Reference', { exact: true }).fill('x'.repeat(300))
-    t.match(await press(page, 'Make the payment'), /amount must .*found "1e3"\. reference_id must/)
+    await press(page, 'Make the payment')
+    await page
+      .getByRole('alert')
+      .getByText(/^amount must .*found "1e3"\. reference_id must/)
+      .waitFor()
     await page.getByLabel('Reference', { exact: true }).fill('')
     await amount.fill('₹1,00,000')
     t.match(await press(page, 'Make the payment'), /"amount":100000.* The payment is made\.$/)
@@ -197,7 +206,7 @@ t.test('a client that requires its token', { skip: noBrowser }, async (t) => {
   const assume = { token: 'strict' }
   const opened = await openConsole(t, await openBrowser(t), { view: 'users', assume })
   const { page, assertNoErrors } = opened
-  t.match(await make(opened, 'Make a user', 'Make the user'), / 401 /)
+  t.match(await make(opened, 'Make a user', 'Make the user'), /rejected \(401\)$/)
   await page.getByLabel('Access token of the client').fill('sbx_test_token')
   t.match(await press(page, 'Make the user'), / 201$/)
   t.match(
@@ -231,9 +240,9 @@ t.test('search, filter, and explore', { skip: noBrowser }, async (t) => {
     await rowsAre('Payments', 1)
     t.equal(await page.getByLabel('Search').inputValue(), 'FIND-me 41.00')
     await page.getByLabel('Status', { exact: true }).selectOption('FAILED')
-    await see('No payment matches.')
+    await see('No payment matches “FIND-me 41.00”.')
     await page.reload()
-    await see('No payment matches.')
+    await see('No payment matches “FIND-me 41.00”.')
     t.equal(await page.getByLabel('Status', { exact: true }).inputValue(), 'FAILED')
 
     await go(`users?search=${email}`)
@@ -300,10 +309,10 @@ t.test('search, filter, and explore', { skip: noBrowser }, async (t) => {
     await go('control?search=getuser')
     await page.reload()
     await page.locator('.list code').getByText('getUser').waitFor()
-    await see('No snapshot matches the search.')
-    await see('No client matches the search.')
+    await see('No snapshot matches “getuser”.')
+    await see('No client matches “getuser”.')
     await page.getByLabel('Search').fill('ready')
-    await see('No rule matches the search.')
+    await see('No rule matches “ready”.')
   })
 
   await t.test('a delivery that nobody receives says why', async () => {

@@ -74,6 +74,8 @@ t.test('lists beside their details', { skip: noBrowser }, async (t) => {
     await page.getByRole('region', { name: 'Requests' }).getByText('POST /v1/transaction').waitFor()
     await page.getByLabel('Search').fill('asha')
     await page.getByRole('region', { name: 'Users' }).getByRole('link').first().waitFor()
+    await page.getByLabel('Search').fill('xyzzy 1')
+    await page.getByText('Nothing matches “xyzzy 1”.').waitFor()
     await page.getByLabel('Search').fill('no-webhooks')
     await page.getByRole('region', { name: 'Scenarios' }).getByText('no-webhooks').waitFor()
     await page.getByLabel('Search').fill('transaction')

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ASHA } from '../helper.ts'
+import { AADHAAR, ASHA, KABIR, PAN } from '../helper.ts'
 import { noBrowser, openBrowser, openConsole } from './browser.ts'
 
 /** A rule that gives the payments of an amount these steps. */
@@ -59,13 +59,16 @@ t.test('a new sandbox with a token, or without users', { skip: noBrowser }, asyn
 
 t.test('what happened', { skip: noBrowser }, async (t) => {
   const opened = await openConsole(t, await openBrowser(t))
-  const { page, get, put, pay, go, see, advance, until, assertNoErrors } = opened
+  const { page, get, put, post, pay, go, see, advance, until, assertNoErrors } = opened
   await page.getByRole('button', { name: 'Use the inbox' }).click()
   await page.getByText('None is set').waitFor({ state: 'detached' })
   await put('/__admin/scenario', { definition: DEFINITION })
   for (const amount of [250, 8200, 78400, 9520]) await pay({ amount })
   await pay({ amount: 60, to_user_id: ASHA })
   await get(`/v1/user/${ASHA}`)
+  const kyc = await post('/v1/kyc', { user_id: KABIR, kyc: [PAN, AADHAAR] })
+  const id = kyc.body.data[1].data.kyc_id
+  await post(`/__admin/simulate/kyc/${id}`, { status: 'failed', reason: 'name_mismatch' })
   await advance('2h')
   const feed = page.locator('section', { hasText: 'What happened' })
   const rows = feed.getByRole('listitem')
@@ -79,6 +82,8 @@ t.test('what happened', { skip: noBrowser }, async (t) => {
       '₹8,200.00 to ROHAN MEHTA failed: bank account closed. Your webhook got it at the second try.',
       '₹250.00 to ROHAN MEHTA settled. Your webhook got it.',
       '₹9,520.00 to ROHAN MEHTA is on its way. Your webhook got it.',
+      'KYC of Kabir Singh failed. Your webhook got it.',
+      'Kabir Singh passed KYC. Your webhook got it.',
       `Your GET /v1/user/${ASHA} got an error (503), by the rule “inline: down”.`,
       'Your POST /v1/transaction of ₹60.00 was refused (422).',
     ])
@@ -91,8 +96,8 @@ t.test('what happened', { skip: noBrowser }, async (t) => {
     for (const [name, count, text] of [
       ['Failed', 1, 'bank account closed'],
       ['Came back', 1, 'beneficiary bank rejected'],
-      ['My calls', 7, 'was answered (200)'],
-      ['All', 6, 'settled'],
+      ['My calls', 8, 'was answered (200)'],
+      ['All', 8, 'settled'],
     ] as const) {
       await show(name)
       await feed.getByText(text).first().waitFor()

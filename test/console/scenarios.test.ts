@@ -98,6 +98,8 @@ t.test('scenarios that change', { skip: noBrowser }, async (t) => {
     await page.locator('footer').getByText('200').waitFor()
     t.equal(await hits(), 0, 'its hits start again at 0')
     await page.getByRole('button', { name: 'Activate: rate-limited' }).click()
+    await page.getByRole('dialog').getByText('is in no file, and is lost').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Activate' }).click()
     await page.getByRole('button', { name: 'Restart: rate-limited' }).waitFor()
     await page.getByRole('button', { name: 'Restart: inline' }).waitFor({ state: 'detached' })
     t.equal(await active.count(), 1)

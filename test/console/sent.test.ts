@@ -27,7 +27,8 @@ t.test('the result of a webhook that is sent by hand', { skip: noBrowser }, asyn
   await t.test('no webhook is set', async (t) => {
     await pick('user.created')
     const { text, isRed } = await press(opened, 'Trigger')
-    t.match(text, /404 This client has no webhook yet, so nothing can be sent\./)
+    t.match(text, /rejected \(404\)$/)
+    await page.getByRole('alert').getByText('This client has no webhook yet').waitFor()
     t.equal(isRed, true)
     await pay()
     const { delivery_id } = await newest()

@@ -18,8 +18,10 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
     await see('next in 2s')
     await page.locator('.coming > summary').click()
     const timers = page.getByRole('region', { name: 'Timers' })
-    await timers.getByText('a payment becomes').first().waitFor()
-    await timers.getByText('SUCCESS').first().waitFor()
+    await timers
+      .getByText(/^₹123\.50 to ROHAN MEHTA: SUCCESS$/)
+      .first()
+      .waitFor()
     // One of its three seconds has passed; the page reads that a moment later.
     await timers.getByText('in 2s').first().waitFor()
   })

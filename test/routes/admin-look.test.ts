@@ -75,6 +75,19 @@ t.test('a payment says who decided it, and has its calls', async (t) => {
       [null, 'order-7'],
     ],
   )
+  // Without a reference, too: by what the call made, whatever was sent in its place.
+  for (const then of [{ fault: 'reset' }, { respond: { status: 504 } }]) {
+    const when = { operation: 'createTransaction' }
+    await post('/__admin/rules', { when, times: 1, then: { ...then, at: 'after' } })
+    await pay({ amount: 12 }).catch(() => {})
+    const [silent] = (await get('/__admin/transactions')).body.transactions
+    const [call] = (await get('/__admin/requests')).body.requests
+    t.equal((await decided(silent.transaction_id)).request_id, call.request_id)
+  }
+  t.match((await get('/__admin/timers')).body.timers.at(-1), {
+    amount: '12.00',
+    name: 'ROHAN MEHTA',
+  })
   await get(`/v1/transaction/${plain}`)
   t.same(pluck((await shown(plain)).requests, 'method'), ['GET', 'POST'])
 

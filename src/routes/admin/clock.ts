@@ -6,6 +6,7 @@ import { callerGone, type ErrorCode, SandboxError } from '../../model/errors.ts'
 import { isClockTime, Timestamp } from '../../model/formats.ts'
 import { maskValue, quoteInput } from '../../model/mask.ts'
 import { SearchText } from '../../model/paging.ts'
+import { Amount, rupeesOf } from '../../model/payment.ts'
 import { searchTest } from '../../model/search.ts'
 import type { AdvanceOptions, AdvanceResult } from '../../time/advance.ts'
 import type { TimerRow } from '../../time/scheduler.ts'
@@ -58,6 +59,8 @@ export const Timer = z
     kind: z.string(),
     resource_id: z.string().optional(),
     payload: z.record(z.string(), z.unknown()),
+    amount: Amount.optional().describe('Of the payment that it is about.'),
+    name: z.string().optional().describe('The receiver of the payment, or whose record it is.'),
   })
   .meta({ id: 'Timer' })
 const MAX_TIMERS = 10_000
@@ -111,6 +114,15 @@ export const timerResponse = ({
   // The body of a call that runs later has numbers of people.
   payload: kind === LATE_CALL ? (maskValue(payload) as typeof payload) : payload,
 })
+
+/** What people call that which a timer is about. */
+function aboutOf({ tables: { tables } }: World, { resource_id: id = '' }: TimerRow) {
+  const of = tables.deliveries.get(id)?.resource_id ?? id
+  const payment = tables.payments.get(of)
+  const record = tables.bank_accounts.get(of)
+  const name = (payment ?? record)?.account_name ?? tables.kyc.get(of)?.full_name
+  return { ...(payment && { amount: rupeesOf(payment.paise) }), ...(name && { name }) }
+}
 
 const textOfTimer = ({ timer_id, kind, resource_id, payload }: TimerRow): string =>
   [timer_id, kind, resource_id, JSON.stringify(payload)].join(' ')
@@ -226,11 +238,11 @@ export const clockCalls = [
     summary: 'List the pending timers, soonest first; search',
     response: z.strictObject({ timers: z.array(Timer) }).meta({ id: 'TimersResponse' }),
     query: z.object({ limit: TimerCount.optional(), search: SearchText }),
-    handle({ scheduler }, { query: { limit, search } }) {
+    handle(world, { query: { limit, search } }) {
       const test = searchTest(search)
-      const all = scheduler.pending()
-      const found = test ? all.filter((timer) => test(textOfTimer(timer))) : all
-      return { timers: found.slice(0, limit).map(timerResponse) }
+      const found = world.scheduler.pending().filter((one) => test?.(textOfTimer(one)) ?? true)
+      const shown = found.slice(0, limit)
+      return { timers: shown.map((one) => ({ ...timerResponse(one), ...aboutOf(world, one) })) }
     },
   }),
   adminCall({
@@ -240,12 +252,11 @@ export const clockCalls = [
     response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedTimerResponse' }),
     handle(world, { params }) {
       const timer = findTimer(world, params.id)
-      const { timer_id } = timer
       world.change(() => {
-        world.scheduler.cancel(timer_id)
+        world.scheduler.cancel(timer.timer_id)
         world.deliveries.handleCancelled(timer)
       })
-      return { deleted: timer_id }
+      return { deleted: timer.timer_id }
     },
   }),
   adminCall({

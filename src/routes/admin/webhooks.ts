@@ -9,7 +9,7 @@ import {
 } from '../../model/delivery.ts'
 import { text, Uuid } from '../../model/formats.ts'
 import { InboxQuery, InboxResponse, ReceivedResponse } from '../../model/inbox.ts'
-import { pagesOf } from '../../model/paging.ts'
+import { pageOf } from '../../model/paging.ts'
 import { rupeesOf } from '../../model/payment.ts'
 import { searchTest } from '../../model/search.ts'
 import { EVENTS } from '../../scenarios/operations-and-events.ts'
@@ -50,15 +50,10 @@ export const deliveryResponse = (world: World, row: DeliveryRow): Delivery => ({
   attempts: row.attempts.map((attempt) => attemptDetails(row.event_id, attempt)),
 })
 
-const recordedResponse = (
-  world: World,
-  { delivery_id, event, resource_id, at }: RecordedEvent,
-): Delivery => ({
-  delivery_id,
+const recordedResponse = (world: World, { at, ...event }: RecordedEvent): Delivery => ({
+  ...event,
   event_id: null,
-  event,
-  resource_id,
-  ...paymentFields(world, resource_id),
+  ...paymentFields(world, event.resource_id),
   status: 'recorded',
   created_at: iso(at),
   next_attempt_at: null,
@@ -93,21 +88,16 @@ export function listDeliveries(world: World, query: z.output<typeof DeliveryQuer
     (event === undefined || one.event === event) &&
     (resource_id === undefined || one.resource_id === resource_id) &&
     (isFound?.(textOf(world, one)) ?? true)
-  const rows = [...deliveries.all()].filter(matchesQuery).reverse()
-  const recorded = deliveries.recorded().filter(matchesQuery).reverse()
+  const found = [
+    ...[...deliveries.all()].filter(matchesQuery).reverse(),
+    ...deliveries.recorded().filter(matchesQuery).reverse(),
+  ]
   const from = (page - 1) * limit
-  const total = rows.length + recorded.length
   return {
-    total,
-    page,
-    limit,
-    total_pages: pagesOf(total, limit),
-    deliveries: [
-      ...rows.slice(from, from + limit).map((row) => deliveryResponse(world, row)),
-      ...recorded
-        .slice(Math.max(0, from - rows.length), Math.max(0, from + limit - rows.length))
-        .map((one) => recordedResponse(world, one)),
-    ],
+    ...pageOf(query, found.length),
+    deliveries: found
+      .slice(from, from + limit)
+      .map((one) => ('at' in one ? recordedResponse(world, one) : deliveryResponse(world, one))),
   }
 }
 
@@ -216,7 +206,7 @@ export const inboxCalls = [
     response: InboxResponse,
     handle({ inbox }, { query: { page, limit } }) {
       const { total, messages } = inbox.list({ page, limit })
-      return { total, page, limit, total_pages: pagesOf(total, limit), messages }
+      return { ...pageOf({ page, limit }, total), messages }
     },
   }),
   adminCall({

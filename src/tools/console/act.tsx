@@ -56,10 +56,10 @@ export function Act<Id extends CallId>({
     setConfirming(false)
     setBusy(true)
     try {
-      const response = await send(call, label, effectOf)
+      const response = await send(call, label, effectOf, showInForm !== undefined)
       onDone?.(response)
     } catch (error) {
-      // The line of the last call shows it, too, and is enough where there was no response.
+      // The line of the last call shows what got no response.
       const { status, message } = error as CallError
       if (status !== 0) showInForm?.(message)
     } finally {

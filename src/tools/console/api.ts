@@ -42,12 +42,7 @@ export function callOf<Id extends AdminCallId>(
   args: UncheckedArguments<Id> = {},
 ): Call<Id> {
   const { body } = args
-  return {
-    id,
-    root: '/__admin',
-    ...adminTarget(id, args),
-    ...(body !== undefined && { body }),
-  }
+  return { id, root: '/__admin', ...adminTarget(id, args), ...(body !== undefined && { body }) }
 }
 
 /** The effect of a call, if its status does not show it: the receiver may have rejected a webhook. */
@@ -56,8 +51,14 @@ export type Effect = { text: string; isBad: boolean }
 /** Returns the effect of a call from its response. */
 export type EffectOf<T> = (response: T) => Effect | Promise<Effect | undefined>
 
-/** A call of a button: its status (missing: pending; 0: no response), its effect, and the error message if it failed. */
-export type SentCall = Call & { label: string; status?: number; effect?: Effect; problem?: string }
+/** A call of a button: its status (missing: pending; 0: none), its effect, the error message if it failed, and whether it waits and can be undone. */
+export type SentCall = Call & {
+  label: string
+  status?: number
+  effect?: Effect
+  problem?: string
+  canUndo?: true
+}
 
 const CLIENT = /^\/@([^/]+)\//.exec(location.pathname)?.[1]
 /** The client's base path: empty for the default client. */
@@ -201,27 +202,69 @@ function notify(sent: SentCall) {
   for (const watcher of [...watchers]) watcher(sent)
 }
 
-/** Sends a call and notifies all watchers. Throws `CallError`. */
+/** A call that is sent soon. */
+let waiting: { call: Call; timer: number; run: () => Promise<unknown> } | undefined
+
+/** Whether a call is sent soon. */
+export const waits = ({ path }: Call): boolean => waiting?.call.path === path
+
+/** Sends the call that waits, if there is one. */
+async function flush() {
+  const { timer, run } = waiting ?? {}
+  waiting = undefined
+  clearTimeout(timer)
+  await run?.().catch(() => {})
+}
+addEventListener('pagehide', () => void flush())
+
+/** Sends a call after `ms`, and before any other call: until then it can be undone. */
+export function sendLater(call: Call, label: string, text: string, ms: number) {
+  void flush()
+  const effect = { text, isBad: false }
+  const timer = window.setTimeout(() => void flush(), ms)
+  waiting = { call, timer, run: () => send(call, label, () => effect) }
+  notify({ ...call, label, status: 0, effect, canUndo: true })
+}
+
+/** Forgets the call that waits. */
+export function undo() {
+  if (!waiting) return
+  const { call, timer } = waiting
+  clearTimeout(timer)
+  waiting = undefined
+  notify({ ...call, label: 'Undo', status: 0, effect: { text: 'It will happen.', isBad: false } })
+}
+
+/** Sends a call and notifies all watchers. Throws `CallError`; with `isShown`, its caller shows the message. */
 export async function send<Id extends CallId>(
   call: Call<Id>,
   label: string,
   effectOf?: EffectOf<Response<Id>>,
+  isShown = false,
 ): Promise<Response<Id>> {
   const { method, body } = call
   const json = body !== undefined && {
     body: JSON.stringify(body),
     headers: { 'content-type': 'application/json' },
   }
+  if (waiting) await flush()
   notify({ ...call, label })
   try {
-    const response = await fetchCall(call, { method, ...json })
+    // A call without a body ends even if the page is closed.
+    const response = await fetchCall(call, { method, keepalive: body === undefined, ...json })
     const responseBody: Response<Id> = await response.json()
     const effect = await effectOf?.(responseBody)
     notify({ ...call, label, status: response.status, ...(effect && { effect }) })
     return responseBody
   } catch (error) {
     const { status, message } = error as CallError
-    notify({ ...call, label, status: status ?? 0, problem: message })
+    const rejected = { effect: { text: `rejected (${status})`, isBad: true } }
+    notify({
+      ...call,
+      label,
+      status: status ?? 0,
+      ...(isShown && status ? rejected : { problem: message }),
+    })
     throw error
   }
 }
@@ -283,7 +326,6 @@ export type WithClient = { client: Client; reload: () => void }
 export type Clock = Client['clock']
 export type Timer = ResponseBody<'listTimers'>['timers'][number]
 export type User = ResponseBody<'readUser'>
-export type KycRecord = User['kyc'][number]
 export type BankAccount = User['bank_accounts'][number]
 /** A payment with all its details. */
 export type PaymentWithAll = ResponseBody<'readTransaction'>

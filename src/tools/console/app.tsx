@@ -9,13 +9,14 @@ import {
   onResponse,
   type SentCall,
   textOf,
+  undo,
   watchCalls,
 } from './api.ts'
 import { ClockProvider } from './clock.ts'
 import { Copy } from './copy.tsx'
 import { keepFocus, useHeadHeight, useVisibleTab } from './focus.ts'
 import { useConnection } from './live.ts'
-import { type Route, useRoute, useScrollToTop, useWide } from './route.ts'
+import { onRoute, type Route, useRoute, useScrollToTop, useWide } from './route.ts'
 import { GONE_TEXT, isServiceCall } from './service.ts'
 import {
   AdminToken,
@@ -151,19 +152,16 @@ function LastCall() {
   const areCallsShown = useShownCalls()
   const [isLate, setLate] = useState(false)
   useEffect(() => watchCalls(setSent), [])
-  useEffect(() => {
-    // An error belongs to the view that caused it.
-    const leave = () => setSent((before) => (before?.problem ? undefined : before))
-    addEventListener('hashchange', leave)
-    return () => removeEventListener('hashchange', leave)
-  }, [])
+  const isBad = (one: SentCall | undefined) => one?.problem || one?.effect?.isBad
+  // An error belongs to the view that caused it.
+  useEffect(() => onRoute(() => setSent((one) => (isBad(one) ? undefined : one))), [])
   useEffect(() => {
     setLate(false)
     const timer = setTimeout(() => setLate(true), LATE_MS)
     return () => clearTimeout(timer)
   }, [sent])
   return (
-    <footer class={sent?.problem || sent?.effect?.isBad ? 'failed' : ''}>
+    <footer class={isBad(sent) ? 'failed' : ''}>
       <div
         role="status"
         aria-live="polite"
@@ -189,6 +187,11 @@ function LastCall() {
           </>
         )}
       </div>
+      {sent?.canUndo && (
+        <button type="button" onClick={undo}>
+          Undo
+        </button>
+      )}
       {sent && areCallsShown && <Copy text={curlOfCall(sent)} label="Copy as curl" />}
     </footer>
   )

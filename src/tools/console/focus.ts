@@ -24,7 +24,7 @@ export function keepFocus(root: HTMLElement): () => void {
   const observer = new MutationObserver(() => {
     if (document.activeElement !== document.body || ancestors[0]?.isConnected !== false) return
     const next = ancestors.find(
-      (ancestor) => ancestor.isConnected && ancestor.matches('section, main, footer'),
+      (ancestor) => ancestor.isConnected && ancestor.matches('section, header, main, footer'),
     )
     if (next) focusOn(next)
   })

@@ -20,6 +20,12 @@ function routeOf(hash: string): Route {
   return { view: view || 'overview', id: id === '' ? undefined : decoded(id) }
 }
 
+/** Calls a function when the route or its fields change, until the returned function is called. */
+export function onRoute(changed: () => void): () => void {
+  addEventListener('hashchange', changed)
+  return () => removeEventListener('hashchange', changed)
+}
+
 /** Returns the current route, and renders again when it changes. */
 export function useRoute(): Route {
   const [hash, setHash] = useState(location.hash)
@@ -27,8 +33,7 @@ export function useRoute(): Route {
     const changed = () => setHash(location.hash)
     // The hash may have changed before the listener was added.
     changed()
-    addEventListener('hashchange', changed)
-    return () => removeEventListener('hashchange', changed)
+    return onRoute(changed)
   }, [])
   return routeOf(hash)
 }
@@ -72,11 +77,7 @@ export function useUrlField(
   values?: readonly string[],
 ): [string, (value: string) => void] {
   const [value, setValue] = useState(() => urlFields().get(name) ?? '')
-  useEffect(() => {
-    const changed = () => setValue(urlFields().get(name) ?? '')
-    addEventListener('hashchange', changed)
-    return () => removeEventListener('hashchange', changed)
-  }, [name])
+  useEffect(() => onRoute(() => setValue(urlFields().get(name) ?? '')), [name])
   function change(next: string) {
     const fields = urlFields()
     if (next === '') fields.delete(name)

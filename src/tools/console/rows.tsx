@@ -1,8 +1,13 @@
 // A list of any length that renders only its visible rows.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { Search } from './fields.tsx'
 import { focusNext } from './focus.ts'
+import { countText } from './format.ts'
+import type { Kind } from './live.ts'
 import { useWide } from './route.ts'
+import { Loading, noneText, Problem } from './ui.tsx'
+import { type ListId, usePages } from './use-data.ts'
 
 export type Column<T> = {
   title: string
@@ -175,6 +180,7 @@ export function Rows<T>({
                 grid={grid}
                 href={key && key + search}
                 isOpen={key === route}
+                isStop={key === route || index === (firstVisible.current?.index ?? 0)}
                 onOpen={() => storePosition(key!)}
               />
             )
@@ -230,6 +236,7 @@ function RowLine<T>({
   grid,
   href,
   isOpen,
+  isStop,
   onOpen,
 }: {
   columns: readonly Column<T>[]
@@ -238,6 +245,8 @@ function RowLine<T>({
   grid: Grid
   href: string | undefined
   isOpen: boolean
+  /** Whether Tab stops at it. It skips the other rows of a long list, which arrow keys reach. */
+  isStop: boolean
   onOpen: () => void
 }) {
   return (
@@ -252,7 +261,12 @@ function RowLine<T>({
           {row === undefined ? (
             '…'
           ) : column === 0 ? (
-            <a href={href} onClick={onOpen} aria-current={isOpen || undefined}>
+            <a
+              href={href}
+              onClick={onOpen}
+              aria-current={isOpen || undefined}
+              tabIndex={isStop ? 0 : -1}
+            >
               {show(row)}
             </a>
           ) : (
@@ -269,3 +283,46 @@ export const listRows = <T,>(rows: readonly T[]) => ({
   total: rows.length,
   at: (index: number) => rows[index],
 })
+
+/** A list that is read in pages, with its length; `filter` and the search choose its rows. */
+export function PagedRows<T>({
+  id,
+  filter,
+  search,
+  kinds,
+  noun,
+  none,
+  ...shown
+}: {
+  id: ListId
+  filter: Readonly<Record<string, string>>
+  search: Search
+  kinds: readonly Kind[]
+  noun: string
+  /** What a list without rows says that nothing filters. */
+  none: string
+} & Pick<Parameters<typeof Rows<T>>[0], 'label' | 'columns' | 'href'>) {
+  const chosen = Object.entries(filter).filter(([, value]) => value !== '')
+  const query = { search: search.query, ...Object.fromEntries(chosen) }
+  const { total, problem, ...rows } = usePages<T>(id, query, kinds)
+  const isAll = search.text === '' && chosen.every(([name]) => name === 'sort')
+  return (
+    <>
+      <Problem text={problem} />
+      {total === undefined && problem === undefined && <Loading />}
+      {total !== undefined && (
+        <>
+          <p class="hint" aria-live="polite">
+            {countText(total, noun)}
+          </p>
+          <Rows
+            {...shown}
+            {...rows}
+            total={total}
+            empty={isAll ? none : noneText(noun, search.text)}
+          />
+        </>
+      )}
+    </>
+  )
+}

@@ -14,8 +14,11 @@ import { Problem } from './ui.tsx'
 function useSetting(name: string, usual: string): [string, (value: string) => void] {
   const key = `payout-sandbox ${name}`
   const [value, setValue] = useState(localStorage.getItem(key) ?? usual)
-  useEffect(() => localStorage.setItem(key, value), [value])
-  return [value, setValue]
+  function choose(next: string) {
+    localStorage.setItem(key, next)
+    setValue(next)
+  }
+  return [value, choose]
 }
 
 /** The choice of the theme: light, dark, or that of the system. */
@@ -69,10 +72,7 @@ export const Times = ({ zone, onChange }: { zone: Zone; onChange: (zone: string)
 /** Functions that format an instant in the chosen zone. */
 export function useTimes() {
   const zone = useContext(ZoneContext)
-  return {
-    wallOf: (at: string) => wallTime(at, zone),
-    zoneOf: (at: string) => zoneName(at, zone),
-  }
+  return { wallOf: (at: string) => wallTime(at, zone), zoneOf: (at: string) => zoneName(at, zone) }
 }
 
 /** An instant on the client's clock, with its zone; `short`: the time of the day alone. */

@@ -108,11 +108,14 @@ export const Facts = ({ facts }: { facts: readonly (readonly [string, ComponentC
 )
 
 /** A string in its original lines; JSON is indented. */
-export const Text = ({ value, label }: { value: unknown; label: string }) => (
-  <pre tabIndex={0} role="group" aria-label={label}>
-    {typeof value === 'string' ? pretty(value) : JSON.stringify(value, null, 2)}
-  </pre>
-)
+export const Text = ({ value, label }: { value: unknown; label: string }) =>
+  value === null ? (
+    <p class="empty">No body</p>
+  ) : (
+    <pre tabIndex={0} role="group" aria-label={label}>
+      {typeof value === 'string' ? pretty(value) : JSON.stringify(value, null, 2)}
+    </pre>
+  )
 
 function pretty(text: string): string {
   try {
@@ -135,23 +138,20 @@ export const Prose = ({ text }: { text: string }) => (
   </>
 )
 
-/** Says that a search hides entries of a list. */
+/** Says that a search or a filter finds nothing. */
+export const noneText = (noun: string, search: string): string =>
+  `No ${noun} matches${search === '' ? '' : ` “${search}”`}.`
+
+/** Says that a search finds none of a list. */
 export const Found = ({
   found,
-  of: all,
   noun,
+  search,
 }: {
   found: readonly unknown[] | undefined
-  of: readonly unknown[] | undefined
   noun: string
-}) =>
-  !found || !all || found.length === all.length ? null : (
-    <p class="empty">
-      {found.length === 0
-        ? `No ${noun} matches the search.`
-        : `The search hides ${all.length - found.length}.`}
-    </p>
-  )
+  search: string
+}) => (found?.length === 0 && search !== '' ? <p class="empty">{noneText(noun, search)}</p> : null)
 
 /** Rows to come. They appear only after a moment, so that a fast response shows nothing else before. */
 export const Loading = () => (
@@ -160,6 +160,16 @@ export const Loading = () => (
       <span key={i} />
     ))}
   </div>
+)
+
+/** The way back to a list, and the error of the read of one of its rows. */
+export const Crumbs = ({ list, problem }: { list: string; problem: string | undefined }) => (
+  <>
+    <p class="crumbs">
+      <a href={`#/${list.toLowerCase()}`}>{list}</a>
+    </p>
+    <Problem text={problem} />
+  </>
 )
 
 /** The error of a read; nothing if there is none. */

@@ -1,6 +1,6 @@
 // Hooks that update the data of a view when the server's data changes.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import type { ResponseBody, UncheckedArguments } from '../../admin/contract.ts'
+import type { ResponseBody } from '../../admin/contract.ts'
 import type { AdminCallId } from '../../model/admin-routes.ts'
 import { type Call, callOf, read } from './api.ts'
 import { type Kind, listen } from './live.ts'
@@ -104,14 +104,14 @@ export type Pages<T> = {
 }
 
 /** The calls that return a list in pages. */
-type ListId = 'readUsers' | 'readTransactions' | 'listDeliveries'
+export type ListId = 'readUsers' | 'readTransactions' | 'listDeliveries'
+/** Its only array has its rows. */
 type Page = { total: number }
 
 /** Creates the cache of the pages of one list. */
 function createPages<T>(
   path: string,
   readPage: (page: number) => Promise<Page>,
-  rowsOf: (page: never) => readonly T[],
   redraw: () => void,
 ) {
   const pages = new Map<number, readonly T[]>()
@@ -130,7 +130,7 @@ function createPages<T>(
     for (const [i, response] of responses.entries()) {
       const page = wanted[i]!
       if (response.status === 'fulfilled') {
-        pages.set(page, rowsOf(response.value as never))
+        pages.set(page, Object.values<unknown>(response.value).find(Array.isArray) ?? [])
         list.total = response.value.total
         list.problem = undefined
       } else {
@@ -178,13 +178,8 @@ function createPages<T>(
 
 const pageOf = (index: number) => Math.floor(index / PAGE) + 1
 
-/** A long list that loads only its visible pages; `rowsOf` returns the rows of a page. */
-export function usePages<Id extends ListId, T>(
-  id: Id,
-  filter: UncheckedArguments<Id>['query'],
-  rowsOf: (page: ResponseBody<Id>) => readonly T[],
-  kinds: readonly Kind[],
-): Pages<T> {
+/** A long list that loads only its visible pages. */
+export function usePages<T>(id: ListId, filter: object, kinds: readonly Kind[]): Pages<T> {
   const [, redraw] = useState(0)
   const cache = useRef<ReturnType<typeof createPages<T>>>()
   const pageOfList = (page?: { page: number; limit: number }) =>
@@ -195,7 +190,6 @@ export function usePages<Id extends ListId, T>(
     cache.current = createPages<T>(
       path,
       (page) => read(pageOfList({ page, limit: PAGE })),
-      rowsOf,
       () => redraw((n) => n + 1),
     )
   }

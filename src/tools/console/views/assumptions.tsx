@@ -4,7 +4,7 @@ import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
 import { Form, Input, SearchField, useSearch } from '../fields.tsx'
 import { useUrlField } from '../route.ts'
-import { Card, Problem, Prose } from '../ui.tsx'
+import { Card, noneText, Problem, Prose } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 
 type Assumption = ResponseBody<'listAssumptions'>['assumptions'][number]
@@ -170,7 +170,7 @@ export function Assumptions() {
           <p class="hint" aria-live="polite">
             {found.length} of {data!.assumptions.length} assumptions
           </p>
-          {found.length === 0 && <p class="empty">No assumption matches.</p>}
+          {found.length === 0 && <p class="empty">{noneText('assumption', search.text)}</p>}
           {groups.map((group) => (
             <Card key={group} title={SECTIONS[group] ?? `Section ${group}`} wide>
               <ul class="list">

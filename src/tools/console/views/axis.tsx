@@ -11,14 +11,7 @@ import { copyOf, deliveryText } from './delivery-words.ts'
 import { ruleText } from './payment-words.ts'
 
 /** Something at an instant; `until`: it lasts. */
-type Mark = {
-  lane: string
-  at: number
-  text: string
-  look: string
-  href?: string
-  until?: number
-}
+type Mark = { lane: string; at: number; text: string; look: string; href?: string; until?: number }
 
 const CALLS = 'Your calls'
 const RESPONSES = 'Responses'

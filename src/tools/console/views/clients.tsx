@@ -85,9 +85,9 @@ const Token = ({ created, onClose }: { created: Created; onClose: () => void }) 
 )
 
 /** The list of the clients, and a form that creates one. */
-export function Clients({ client, finds }: { client: Client } & Pick<Search, 'finds'>) {
+export function Clients({ client, search }: { client: Client; search: Search }) {
   const { data, problem } = useClients()
-  const found = data?.clients.filter((one) => finds(`${one.name} ${one.scenario}`))
+  const found = data?.clients.filter((one) => search.finds(`${one.name} ${one.scenario}`))
   const [name, setName] = useState('')
   const [isFork, setFork] = useState(false)
   const [created, setCreated] = useState<Created>()
@@ -113,7 +113,7 @@ export function Clients({ client, finds }: { client: Client } & Pick<Search, 'fi
           </li>
         ))}
       </ul>
-      <Found found={found} of={data?.clients} noun="client" />
+      <Found found={found} noun="client" search={search.text} />
       <Form>
         <Input label="Name" value={name} placeholder="worker-3" onInput={setName} />
         <label class="check">

@@ -7,11 +7,12 @@ import { useNow } from '../clock.ts'
 import { Input } from '../fields.tsx'
 import { spanText, untilText } from '../format.ts'
 import { useConnection } from '../live.ts'
+import { onRoute } from '../route.ts'
 import { At } from '../settings.tsx'
 import { stateClass } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 import { type Counts, EffectOfJump } from './jump-effect.tsx'
-import { Timers } from './timers.tsx'
+import { Timers, textOfTimer } from './timers.tsx'
 
 const SPEEDS = [1, 60, 3_600]
 const HOUR = 3_600_000
@@ -77,14 +78,16 @@ function Rail({ timers, now }: { timers: readonly Timer[]; now: number }) {
     <svg class="rail" viewBox="0 0 200 24" aria-hidden="true">
       <line x1="4" y1="12" x2="196" y2="12" />
       <line class="now" x1="4" y1="3" x2="4" y2="21" />
-      {timers.map(({ timer_id, at, payload }) => (
+      {timers.map((timer) => (
         <circle
-          key={timer_id}
-          class={stateClass(String(payload['status']))}
-          cx={placeOf(at) * 2}
+          key={timer.timer_id}
+          class={stateClass(String(timer.payload['status']))}
+          cx={placeOf(timer.at) * 2}
           cy="12"
           r="4"
-        />
+        >
+          <title>{textOfTimer(timer)}</title>
+        </circle>
       ))}
     </svg>
   )
@@ -103,11 +106,7 @@ function Coming({ client, reload, go }: ClockProps & { go: (target: Target) => v
   ])
   const box = useRef<HTMLDetailsElement>(null)
   const [isOpen, setOpen] = useState(false)
-  useEffect(() => {
-    const close = () => box.current?.removeAttribute('open')
-    addEventListener('hashchange', close)
-    return () => removeEventListener('hashchange', close)
-  }, [])
+  useEffect(() => onRoute(() => box.current?.removeAttribute('open')), [])
   const { next_timer_at: next, pending_timers: count } = client.clock
   return (
     <details

@@ -1,28 +1,13 @@
 import { useState } from 'preact/hooks'
-import { EVENTS } from '../../../scenarios/operations-and-events.ts'
 import { Act } from '../act.tsx'
 import { type Client, callOf } from '../api.ts'
-import { Choice, Form, Input, type Search, SearchField, useSearch } from '../fields.tsx'
+import { Form, Input, type Search, SearchField, useSearch } from '../fields.tsx'
 import { At } from '../settings.tsx'
 import { Card, Found, Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 import { Clients } from './clients.tsx'
 import { Rules } from './rule-form.tsx'
 import { Trigger } from './send.tsx'
-
-function TriggerEvent() {
-  const [event, setEvent] = useState<string>('transaction.success')
-  const [resource, setResource] = useState('')
-  return (
-    <Card title="Trigger an event">
-      <Form>
-        <Choice label="Event" value={event} values={EVENTS} onChange={setEvent} />
-        <Input label="Resource id (default: the newest)" value={resource} onInput={setResource} />
-        <Trigger submit event={event} resource={resource} />
-      </Form>
-    </Card>
-  )
-}
 
 const PARTS = ['data', 'clock', 'scenario', 'assumptions', 'deliveries', 'requests'] as const
 
@@ -60,9 +45,9 @@ function Reset({ client }: { client: Client }) {
   )
 }
 
-function Snapshots({ client, finds }: { client: Client } & Pick<Search, 'finds'>) {
+function Snapshots({ client, search }: { client: Client; search: Search }) {
   const { data, problem, reload } = useLoaded(callOf('listSnapshots'), ['recheck'])
-  const found = data?.snapshots.filter((one) => finds(one.name))
+  const found = data?.snapshots.filter((one) => search.finds(one.name))
   const [name, setName] = useState('ready')
   const done = () => void reload()
   return (
@@ -106,7 +91,7 @@ function Snapshots({ client, finds }: { client: Client } & Pick<Search, 'finds'>
           </li>
         ))}
       </ul>
-      <Found found={found} of={data?.snapshots} noun="snapshot" />
+      <Found found={found} noun="snapshot" search={search.text} />
     </Card>
   )
 }
@@ -121,11 +106,13 @@ export function Control({ client }: { client: Client }) {
         <SearchField search={search} placeholder="rule, snapshot or client" />
       </div>
       <div class="cards">
-        <Rules finds={search.finds} />
-        <TriggerEvent />
+        <Rules search={search} />
+        <Card title="Trigger an event">
+          <Trigger />
+        </Card>
         <Reset client={client} />
-        <Snapshots client={client} finds={search.finds} />
-        <Clients client={client} finds={search.finds} />
+        <Snapshots client={client} search={search} />
+        <Clients client={client} search={search} />
       </div>
     </>
   )

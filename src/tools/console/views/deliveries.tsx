@@ -1,12 +1,11 @@
 import { EVENTS } from '../../../scenarios/operations-and-events.ts'
 import { type Attempt, type Clock, callOf, type Delivery, type WithClient } from '../api.ts'
 import { Choice, SearchField, useSearch } from '../fields.tsx'
-import { countText } from '../format.ts'
 import { useUrlField } from '../route.ts'
-import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
+import { AT_WIDTH, type Column, PagedRows } from '../rows.tsx'
 import { At } from '../settings.tsx'
-import { Card, Chip, Facts, HttpStatus, Loading, Problem, paymentText, Text } from '../ui.tsx'
-import { useLoaded, usePages } from '../use-data.ts'
+import { Card, Chip, Crumbs, Facts, HttpStatus, paymentText, Text } from '../ui.tsx'
+import { useLoaded } from '../use-data.ts'
 import { deliveryText } from './delivery-words.ts'
 import { Redeliver } from './send.tsx'
 import { Webhook } from './webhook.tsx'
@@ -31,11 +30,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
       return last ? <ResponseStatus attempt={last} /> : '–'
     },
   },
-  {
-    title: 'Payment',
-    width: 'minmax(9.5rem, 4fr)',
-    show: (delivery) => paymentText(delivery),
-  },
+  { title: 'Payment', width: 'minmax(9.5rem, 4fr)', show: paymentText },
   {
     title: 'Attempts',
     width: '10rem',
@@ -60,16 +55,6 @@ export function Deliveries({ client, reload }: WithClient) {
   const search = useSearch()
   const [status, setStatus] = useUrlField('status', STATES)
   const [event, setEvent] = useUrlField('event')
-  const { total, problem, at, want } = usePages(
-    'listDeliveries',
-    {
-      search: search.query,
-      status: status || undefined,
-      event: event || undefined,
-    },
-    (page) => page.deliveries,
-    ['delivery', 'change'],
-  )
   return (
     <>
       <h2>Webhook deliveries</h2>
@@ -84,28 +69,17 @@ export function Deliveries({ client, reload }: WithClient) {
         />
         <Choice label="Event" value={event} values={[['', 'any'], ...EVENTS]} onChange={setEvent} />
       </div>
-      <Problem text={problem} />
-      {total === undefined && problem === undefined && <Loading />}
-      {total !== undefined && (
-        <p class="hint" aria-live="polite">
-          {countText(total, 'delivery')}
-        </p>
-      )}
-      {total !== undefined && (
-        <Rows
-          label="Deliveries"
-          columns={COLUMNS}
-          total={total}
-          at={at}
-          want={want}
-          href={hrefOf}
-          empty={
-            status === '' && event === '' && search.text === ''
-              ? 'No events yet.'
-              : 'No delivery matches.'
-          }
-        />
-      )}
+      <PagedRows
+        id="listDeliveries"
+        filter={{ status, event }}
+        search={search}
+        kinds={['delivery', 'change']}
+        noun="delivery"
+        label="Deliveries"
+        columns={COLUMNS}
+        href={hrefOf}
+        none="No events yet."
+      />
     </>
   )
 }
@@ -180,12 +154,10 @@ const AttemptCard = ({ attempt, delivery }: { attempt: Attempt; delivery: Delive
     </details>
     <details>
       <summary>Response{attempt.truncated && attempt.response !== '' && ' (first 4 KiB)'}</summary>
-      {attempt.response === '' ? (
-        <p class="empty">
-          {attempt.truncated ? 'The body is compressed, so it is not stored.' : 'No body'}
-        </p>
+      {attempt.truncated && attempt.response === '' ? (
+        <p class="empty">The body is compressed, so it is not stored.</p>
       ) : (
-        <Text label="Response" value={attempt.response} />
+        <Text label="Response" value={attempt.response || null} />
       )}
     </details>
   </Card>
@@ -217,10 +189,7 @@ export function OneDelivery({ id, clock }: { id: string; clock: Clock }) {
   } = useLoaded(callOf('getDelivery', { params: { id } }), ['delivery'])
   return (
     <>
-      <p class="crumbs">
-        <a href="#/deliveries">Deliveries</a>
-      </p>
-      <Problem text={problem} />
+      <Crumbs list="Deliveries" problem={problem} />
       {delivery && (
         <>
           <h2>
@@ -268,11 +237,7 @@ export function OneDelivery({ id, clock }: { id: string; clock: Clock }) {
                   Truncated by rule {delivery.rule}: only the first half was sent.
                 </p>
               )}
-              {delivery.body === null ? (
-                <p class="empty">No body</p>
-              ) : (
-                <Text label="Body" value={delivery.body} />
-              )}
+              <Text label="Body" value={delivery.body} />
             </Card>
           </div>
         </>

@@ -1,7 +1,7 @@
 // What happened, as sentences: made of the newest payments, deliveries and calls.
 import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
-import { callOf, type Delivery, type Payment, type ShortRequest } from '../api.ts'
+import { callOf, type Delivery, type Payment, type ShortRequest, type User } from '../api.ts'
 import { ordinal, rupeesText } from '../format.ts'
 import { Ago } from '../settings.tsx'
 import { Card, Problem } from '../ui.tsx'
@@ -52,6 +52,33 @@ function itemOfPayment(payment: Payment, deliveries: readonly Delivery[]): Item 
   return { key, at: event?.created_at ?? updated_at, tone, href: `#/payments/${id}`, text }
 }
 
+const PEOPLE: Readonly<Record<string, readonly [tone: string, before: string, after: string]>> = {
+  'user.created': ['line', '', 'is a new user'],
+  'kyc.success': ['good', '', 'passed KYC'],
+  'kyc.failed': ['bad', 'KYC of ', 'failed'],
+}
+
+/** What an event says about a person; nothing if it is about something else, or none of these users. */
+function itemsOfEvent(event: Delivery, users: readonly User[]): Item[] {
+  const { resource_id: id, created_at: at } = event
+  const [tone = '', before, after] = PEOPLE[event.event] ?? []
+  const user = users.find(
+    (one) => one.user_id === id || one.kyc.some(({ kyc_id }) => kyc_id === id),
+  )
+  if (tone === '' || !user) return []
+  const record = user.kyc.find(({ kyc_id }) => kyc_id === id)
+  const why =
+    tone === 'bad' && record?.metadata ? `: ${wordsOf(record.metadata.response.message)}` : ''
+  const text = (
+    <>
+      {before}
+      <b>{record?.full_name ?? user.email}</b> {after}
+      {why}.{receiptText(event)}
+    </>
+  )
+  return [{ key: `${id} ${event.event}`, at, tone, href: `#/users/${user.user_id}`, text }]
+}
+
 const isBad = ({ status }: ShortRequest) => status === null || status >= 400
 
 function itemOfCall(call: ShortRequest): Item {
@@ -68,6 +95,7 @@ const FILTERS = { any: 'All', failed: 'Failed', came_back: 'Came back', calls: '
 type Filter = keyof typeof FILTERS
 
 const DELIVERIES = callOf('listDeliveries', { query: { limit: 100 } })
+const USERS = callOf('readUsers', { query: { limit: 100 } })
 const CALLS = callOf('listRequests', { query: { limit: 50 } })
 
 /** The newest items, newest first. */
@@ -76,14 +104,19 @@ function useItems(filter: Filter) {
   const payments = useLoaded(callOf('readTransactions', { query }), ['change', 'timer'], PACE_MS)
   const deliveries = useLoaded(DELIVERIES, ['delivery', 'change'], PACE_MS)
   const calls = useLoaded(CALLS, ['request'], PACE_MS)
-  const problem = payments.problem ?? deliveries.problem ?? calls.problem
+  const users = useLoaded(USERS, ['change'], PACE_MS)
+  const problem = payments.problem ?? deliveries.problem ?? calls.problem ?? users.problem
   // All at once, because what is shown may be held.
-  if (!payments.data || !deliveries.data || !calls.data) return { problem, items: [] }
+  if (!payments.data || !deliveries.data || !calls.data || !users.data)
+    return { problem, items: [] }
   const events = deliveries.data.deliveries
   const paid = payments.data.transactions.map((one) => itemOfPayment(one, events))
+  const met = events.flatMap((one) => itemsOfEvent(one, users.data!.users))
+  // Of copies of an event, the first.
+  const once = new Map(met.map((one) => [one.key, one])).values()
   const { requests } = calls.data
   const mine = (filter === 'calls' ? requests : requests.filter(isBad)).map(itemOfCall)
-  const items = filter === 'calls' ? mine : filter === 'any' ? [...paid, ...mine] : paid
+  const items = filter === 'calls' ? mine : filter === 'any' ? [...paid, ...once, ...mine] : paid
   items.sort((a, b) => b.at.localeCompare(a.at))
   return { problem, items: items.slice(0, MAX_ITEMS) }
 }

@@ -4,7 +4,7 @@ import { callOf, type WithClient } from '../api.ts'
 import { SearchField, useSearch } from '../fields.tsx'
 import { countText } from '../format.ts'
 import { At } from '../settings.tsx'
-import { Problem, Text } from '../ui.tsx'
+import { noneText, Problem, Text } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 import { UseInbox } from './webhook.tsx'
 
@@ -58,7 +58,9 @@ export function Inbox({ client, reload: readClient }: WithClient) {
         </p>
       )}
       {found?.length === 0 && (
-        <p class="empty">{data!.total === 0 ? 'No messages yet.' : 'No message matches.'}</p>
+        <p class="empty">
+          {data!.total === 0 ? 'No messages yet.' : noneText('message', search.text)}
+        </p>
       )}
       <ul class="list">
         {found?.map((message) => (

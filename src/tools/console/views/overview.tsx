@@ -1,7 +1,7 @@
 import { callOf, type Response, type WithClient } from '../api.ts'
 import { countText, rupeesText, spanText } from '../format.ts'
 import { At } from '../settings.tsx'
-import { Card, Facts, Problem } from '../ui.tsx'
+import { Card, Facts, Loading, Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 import { Feed, PACE_MS, useStill, wordsOf } from './feed.tsx'
 import { OUTCOMES } from './payments.tsx'
@@ -132,8 +132,8 @@ const percentText = (share: number) => `${(Math.floor(share * 1_000) / 10).toFix
 /** The money, the webhooks and the calls of the client; for a new sandbox, how to begin. */
 export function Overview({ client, reload }: WithClient) {
   const { data, problem } = useLoaded(callOf('readSummary'), KINDS, PACE_MS)
-  if (!data) return <Problem text={problem} />
-  const { success_rate: rate, median_to_success_ms: median, series, stuck } = data
+  const series = data?.series
+  const { success_rate: rate = null, median_to_success_ms: median = null } = data ?? {}
   return (
     <>
       <div class="row">
@@ -151,32 +151,35 @@ export function Overview({ client, reload }: WithClient) {
         )}
       </div>
       <Problem text={problem} />
-      {series && <Tiles summary={data} />}
-      <div class="alive">
-        {series ? (
+      {!data && problem === undefined && <Loading />}
+      {data && series && <Tiles summary={data} />}
+      {data && (
+        <div class="alive">
+          {series ? (
+            <div>
+              <Card title={`Rupees per ${spanText(series.bucket_ms)}`}>
+                <p class="apart">
+                  <span>
+                    Success rate <b>{rate === null ? 'unknown yet' : percentText(rate)}</b>
+                  </span>
+                  <span>
+                    Median to success <b>{median === null ? 'unknown yet' : spanText(median)}</b>
+                  </span>
+                </p>
+                <Curve series={series} />
+              </Card>
+              <Feed />
+            </div>
+          ) : (
+            <Start />
+          )}
           <div>
-            <Card title={`Rupees per ${spanText(series.bucket_ms)}`}>
-              <p class="apart">
-                <span>
-                  Success rate <b>{rate === null ? 'unknown yet' : percentText(rate)}</b>
-                </span>
-                <span>
-                  Median to success <b>{median === null ? 'unknown yet' : spanText(median)}</b>
-                </span>
-              </p>
-              <Curve series={series} />
-            </Card>
-            <Feed />
+            {series && <Stuck stuck={data.stuck} now={client.clock.now} />}
+            <YourWebhook client={client} reload={reload} counts={data.deliveries} />
+            <YourCalls waiting={client.counts.waiting} counts={data.calls} />
           </div>
-        ) : (
-          <Start />
-        )}
-        <div>
-          {series && <Stuck stuck={stuck} now={client.clock.now} />}
-          <YourWebhook client={client} reload={reload} counts={data.deliveries} />
-          <YourCalls waiting={client.counts.waiting} counts={data.calls} />
         </div>
-      </div>
+      )}
     </>
   )
 }

@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks'
-import { EVENTS } from '../../../scenarios/operations-and-events.ts'
 import { CALL_FAULTS } from '../../faults.ts'
 import { Act } from '../act.tsx'
 import { type Clock, callOf, type Payment, type PaymentWithAll } from '../api.ts'
 import { useNow } from '../clock.ts'
-import { Choice, Fold, Input } from '../fields.tsx'
-import { Card, Chip, Facts, Problem } from '../ui.tsx'
+import { Fold, Input } from '../fields.tsx'
+import { Card, Chip, Crumbs, Facts } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 import { Axis } from './axis.tsx'
 import { PaymentForm } from './make-payment.tsx'
@@ -20,7 +19,6 @@ const canChange = (from: string, to: string) =>
 
 function ChangeStatus({ payment }: { payment: Payment }) {
   const [reason, setReason] = useState('')
-  const [event, setEvent] = useState('transaction.success')
   const { transaction_id, history } = payment
   return (
     <Fold title="Change its status, or send one of its events">
@@ -43,15 +41,7 @@ function ChangeStatus({ payment }: { payment: Payment }) {
           />
         ))}
       </div>
-      <div class="row">
-        <Choice
-          label="Event"
-          value={event}
-          values={EVENTS.filter((one) => one.startsWith('transaction.'))}
-          onChange={setEvent}
-        />
-        <Trigger event={event} resource={transaction_id} />
-      </div>
+      <Trigger resource={transaction_id} />
       <p>
         <a href={`#/explore?transaction_id=${transaction_id}`}>Send its events in every order</a>
       </p>
@@ -134,9 +124,7 @@ export function OnePayment({ id, clock }: { id: string; clock: Clock }) {
   const isFrozen = clock.mode === 'frozen' && clock.next_timer_at !== null
   return (
     <>
-      <p class="crumbs">
-        <a href="#/payments">Payments</a>
-      </p>
+      <Crumbs list="Payments" problem={problem} />
       {data && (
         <h2>
           {outcomeText(data, now)}{' '}
@@ -149,7 +137,6 @@ export function OnePayment({ id, clock }: { id: string; clock: Clock }) {
           />
         </h2>
       )}
-      <Problem text={problem} />
       {data && payment && (
         <>
           <p>

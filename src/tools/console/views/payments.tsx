@@ -1,11 +1,10 @@
 import type { Payment } from '../api.ts'
 import { Choice, SearchField, useSearch } from '../fields.tsx'
-import { countText, rupeesText } from '../format.ts'
+import { rupeesText } from '../format.ts'
 import { useUrlField } from '../route.ts'
-import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
+import { AT_WIDTH, type Column, PagedRows } from '../rows.tsx'
 import { At } from '../settings.tsx'
-import { Chip, Loading, Problem } from '../ui.tsx'
-import { usePages } from '../use-data.ts'
+import { Chip } from '../ui.tsx'
 import { MakePayment } from './make-payment.tsx'
 
 const COLUMNS: readonly Column<Payment>[] = [
@@ -49,17 +48,6 @@ export function Payments() {
   const [status, setStatus] = useUrlField('status', STATUSES)
   const [outcome, setOutcome] = useUrlField('outcome', Object.keys(OUTCOMES))
   const [sort, setSort] = useUrlField('sort', Object.keys(SORTS))
-  const { total, problem, at, want } = usePages(
-    'readTransactions',
-    {
-      search: search.query,
-      status: status || undefined,
-      outcome: outcome || undefined,
-      sort: sort || undefined,
-    },
-    (page) => page.transactions,
-    ['change'],
-  )
   return (
     <>
       <h2>Payments</h2>
@@ -85,28 +73,17 @@ export function Payments() {
           onChange={setSort}
         />
       </div>
-      <Problem text={problem} />
-      {total === undefined && problem === undefined && <Loading />}
-      {total !== undefined && (
-        <p class="hint" aria-live="polite">
-          {countText(total, 'payment')}
-        </p>
-      )}
-      {total !== undefined && (
-        <Rows
-          label="Payments"
-          columns={COLUMNS}
-          total={total}
-          at={at}
-          want={want}
-          href={hrefOf}
-          empty={
-            search.text === '' && status === '' && outcome === ''
-              ? 'No payments yet. Make one above, or with POST /v1/transaction.'
-              : 'No payment matches.'
-          }
-        />
-      )}
+      <PagedRows
+        id="readTransactions"
+        filter={{ status, outcome, sort }}
+        search={search}
+        kinds={['change']}
+        noun="payment"
+        label="Payments"
+        columns={COLUMNS}
+        href={hrefOf}
+        none="No payments yet. Make one above, or with POST /v1/transaction."
+      />
     </>
   )
 }

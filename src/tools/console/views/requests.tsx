@@ -7,7 +7,17 @@ import { listen } from '../live.ts'
 import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, listRows, Rows } from '../rows.tsx'
 import { At } from '../settings.tsx'
-import { Card, Facts, HttpStatus, Loading, Problem, paymentText, Text } from '../ui.tsx'
+import {
+  Card,
+  Crumbs,
+  Facts,
+  HttpStatus,
+  Loading,
+  noneText,
+  Problem,
+  paymentText,
+  Text,
+} from '../ui.tsx'
 import { useEvents, useLoaded } from '../use-data.ts'
 import { ruleText } from './payment-words.ts'
 import { Made, RuleOfRequest } from './request-links.tsx'
@@ -27,17 +37,8 @@ const COLUMNS: readonly Column<ShortRequest>[] = [
     width: '6.5rem',
     show: ({ status, fault }) => <HttpStatus status={status} fault={fault} />,
   },
-  {
-    title: 'Payment',
-    width: 'minmax(0, 3fr)',
-    minor: true,
-    show: (call) => paymentText(call),
-  },
-  {
-    title: 'Why',
-    width: 'minmax(0, 5fr)',
-    show: (call) => reasonText(call) || '–',
-  },
+  { title: 'Payment', width: 'minmax(0, 3fr)', minor: true, show: paymentText },
+  { title: 'Why', width: 'minmax(0, 5fr)', show: (call) => reasonText(call) || '–' },
   {
     title: 'Duration',
     width: '5rem',
@@ -180,7 +181,7 @@ export function Requests({ waiting }: { waiting: number }) {
                 ? waiting > 0
                   ? 'No call has its response yet.'
                   : 'The service has not received any calls yet.'
-                : 'No call matches.'
+                : noneText('call', search.text)
             }
           />
         </>
@@ -220,10 +221,7 @@ export function OneRequest({ id }: { id: string }) {
   const { data: call, problem } = useLoaded(callOf('getRequest', { params: { id } }), [])
   return (
     <>
-      <p class="crumbs">
-        <a href="#/requests">Requests</a>
-      </p>
-      <Problem text={problem} />
+      <Crumbs list="Requests" problem={problem} />
       {call && (
         <>
           <h2>
@@ -232,18 +230,10 @@ export function OneRequest({ id }: { id: string }) {
           {call.reason !== null && <p class="failed">{call.reason}</p>}
           <div class="cards">
             <Card title="Body">
-              {call.body === null ? (
-                <p class="empty">No body</p>
-              ) : (
-                <Text label="Body" value={call.body} />
-              )}
+              <Text label="Body" value={call.body} />
             </Card>
             <Card title="Response">
-              {call.response === null ? (
-                <p class="empty">No body</p>
-              ) : (
-                <Text label="Response" value={call.response} />
-              )}
+              <Text label="Response" value={call.response} />
             </Card>
             <Card title="Call">
               <Facts

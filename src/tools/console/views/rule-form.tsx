@@ -19,19 +19,18 @@ const OUTCOMES = [
   ['lag', 'show what it creates late'],
   ['steps', 'set the final status'],
 ] as const
-type Outcome = (typeof OUTCOMES)[number][0]
-
-type Values = {
-  operation: string
-  outcome: Outcome
-  status: string
-  delay: string
-  fault: string
-  at: string
-  end: string
-  after: string
-  once: boolean
+const START = {
+  operation: 'createTransaction',
+  outcome: 'status',
+  status: '503',
+  delay: '2s',
+  fault: 'reset',
+  at: 'before',
+  end: 'FAILED',
+  after: '',
+  once: true,
 }
+type Values = typeof START
 
 const hasSteps = (operation: string): operation is keyof typeof STEP_STATUSES =>
   operation in STEP_STATUSES
@@ -64,17 +63,7 @@ export function RuleForm({
   onDone: () => void
   children?: ComponentChildren
 }) {
-  const [form, setForm] = useState<Values>({
-    operation: of?.operation ?? 'createTransaction',
-    outcome: 'status',
-    status: '503',
-    delay: '2s',
-    fault: 'reset',
-    at: 'before',
-    end: 'FAILED',
-    after: '',
-    once: true,
-  })
+  const [form, setForm] = useState({ ...START, ...(of && { operation: of.operation }) })
   const set = (field: keyof Values) => (value: string) => setForm({ ...form, [field]: value })
   const { operation, outcome } = form
   const isCreating = CREATING.some((name) => name === operation)
@@ -144,9 +133,9 @@ export function RuleForm({
 }
 
 /** The form for a rule, and the list of the pushed rules. */
-export function Rules({ finds }: Pick<Search, 'finds'>) {
+export function Rules({ search }: { search: Search }) {
   const { data, problem, reload } = useLoaded(callOf('listRules'), ['scenario', 'request'])
-  const found = data?.rules.filter(({ definition }) => finds(JSON.stringify(definition)))
+  const found = data?.rules.filter(({ definition }) => search.finds(JSON.stringify(definition)))
   return (
     <Card title="Push a rule in front of the active scenario" wide>
       <RuleForm onDone={() => void reload()} />
@@ -166,7 +155,7 @@ export function Rules({ finds }: Pick<Search, 'finds'>) {
           </li>
         ))}
       </ul>
-      <Found found={found} of={data?.rules} noun="rule" />
+      <Found found={found} noun="rule" search={search.text} />
     </Card>
   )
 }

@@ -3,7 +3,7 @@ import type { ResponseBody } from '../../../admin/contract.ts'
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
 import { Fold, Form, SearchField, useSearch } from '../fields.tsx'
-import { Card, Heads, Problem, Scroll } from '../ui.tsx'
+import { Card, Crumbs, Heads, Problem, Scroll } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 
 type Listed = ResponseBody<'listScenarios'>
@@ -23,15 +23,22 @@ export function RejectedFiles() {
   )
 }
 
+/** Asks before another scenario replaces one that is in no file. */
+const asksFor = (active: ResponseBody<'getScenario'> | undefined, isActive: boolean) =>
+  active?.definition && !isActive
+    ? { confirm: 'The active scenario is in no file, and is lost. Its page has its text, to copy.' }
+    : {}
+
 function ScenarioItem({
   scenario: { name, title, description, definition },
-  isActive,
+  active,
   reload,
 }: {
   scenario: Listed['scenarios'][number] & { definition?: object | undefined }
-  isActive: boolean
+  active: ResponseBody<'getScenario'> | undefined
   reload: () => void
 }) {
+  const isActive = active?.name === name
   return (
     <li class={isActive ? 'active' : ''}>
       <div>
@@ -46,6 +53,7 @@ function ScenarioItem({
         quiet
         label={isActive ? 'Restart' : 'Activate'}
         name={name}
+        {...asksFor(active, isActive)}
         call={callOf('setScenario', { body: definition ? { definition } : { name } })}
         onDone={reload}
       />
@@ -95,7 +103,7 @@ export function Scenarios() {
       <ul class="list">
         {data && active?.definition && (
           <ScenarioItem
-            isActive
+            active={active}
             reload={done}
             scenario={{
               ...active,
@@ -108,12 +116,7 @@ export function Scenarios() {
         {data?.scenarios
           .filter(({ name, title, description }) => search.finds(`${name} ${title} ${description}`))
           .map((scenario) => (
-            <ScenarioItem
-              key={scenario.name}
-              isActive={scenario.active}
-              reload={done}
-              scenario={scenario}
-            />
+            <ScenarioItem key={scenario.name} active={active} reload={done} scenario={scenario} />
           ))}
       </ul>
     </>
@@ -152,19 +155,17 @@ export function OneScenario({ name }: { name: string }) {
     'request',
     'delivery',
   ])
-  const active = useLoaded(callOf('getScenario'), ['scenario']).data?.name
+  const { data: active } = useLoaded(callOf('getScenario'), ['scenario'])
+  const isActive = active?.name === name
   const byLine = new Map(
     [...(data?.rules ?? []), ...(data?.webhooks ?? [])].map((rule) => [rule.line, rule]),
   )
   return (
     <>
-      <p class="crumbs">
-        <a href="#/scenarios">Scenarios</a>
-      </p>
+      <Crumbs list="Scenarios" problem={problem} />
       <h2>
-        {name} {active === name && <span class="chip good">active</span>}
+        {name} {isActive && <span class="chip good">active</span>}
       </h2>
-      <Problem text={problem} />
       {data && (
         <>
           <p class="hint">{data.file ?? 'defined by an API call'}</p>
@@ -172,8 +173,9 @@ export function OneScenario({ name }: { name: string }) {
             <div class="row">
               <Act
                 quiet
-                label={active === name ? 'Restart' : 'Activate'}
+                label={isActive ? 'Restart' : 'Activate'}
                 name={name}
+                {...asksFor(active, isActive)}
                 call={callOf('setScenario', { body: { name } })}
                 effect={`The scenario ${name} is active.`}
               />

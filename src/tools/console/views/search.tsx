@@ -24,32 +24,6 @@ export function useSearchKey() {
 
 type Hit = { href: string; text: string; chip?: string; status?: number | null }
 
-/** The first hits of one kind, and a link to all of them. */
-const Hits = ({
-  title,
-  hits,
-  total,
-  all,
-}: {
-  title: string
-  hits: Hit[]
-  total: number
-  all: string
-}) => (
-  <Card title={title}>
-    {total === 0 && <p class="empty">None</p>}
-    <ul class="list">
-      {hits.map(({ href, text, chip, status }) => (
-        <li key={href}>
-          <a href={href}>{text}</a> {chip && <Chip state={chip} />}
-          {status !== undefined && <HttpStatus status={status} />}
-        </li>
-      ))}
-    </ul>
-    {total > hits.length && <a href={all}>All {total}</a>}
-  </Card>
-)
-
 /** What the words find: payments, users, deliveries, calls and scenarios. */
 export function Search() {
   const search = useSearch()
@@ -59,15 +33,51 @@ export function Search() {
   const deliveries = useLoaded(callOf('listDeliveries', { query }), ['delivery']).data
   const calls = useLoaded(callOf('listRequests', { query: { limit: 100 } }), ['request']).data
   const scenarios = useLoaded(callOf('listScenarios'), ['scenario']).data
-  const all = (view: string) => `#/${view}?${new URLSearchParams({ search: search.text })}`
-  const foundCalls = (calls?.requests ?? []).filter((one) =>
+  const foundCalls = calls?.requests.filter((one) =>
     search.finds(
       JSON.stringify([one.method, one.path, one.query, one.status, one.body, one.reason]),
     ),
   )
-  const foundScenarios = (scenarios?.scenarios ?? []).filter(({ name, title, description }) =>
+  const foundScenarios = scenarios?.scenarios.filter(({ name, title, description }) =>
     search.finds(`${name} ${title} ${description}`),
   )
+  const kinds: Readonly<Record<string, readonly [number | undefined, Hit[] | undefined]>> = {
+    Payments: [
+      payments?.total,
+      payments?.transactions.map((one) => ({
+        href: `#/payments/${one.transaction_id}`,
+        text: `${rupeesText(one.amount, one.currency_code)} to ${one.history.account_holder_name}`,
+        chip: one.history.status,
+      })),
+    ],
+    Users: [
+      users?.total,
+      users?.users.map(({ user_id, email }) => ({ href: `#/users/${user_id}`, text: email })),
+    ],
+    Deliveries: [
+      deliveries?.total,
+      deliveries?.deliveries.map(({ delivery_id, event, status }) => ({
+        href: `#/deliveries/${delivery_id}`,
+        text: event,
+        chip: status,
+      })),
+    ],
+    Requests: [
+      foundCalls?.length,
+      foundCalls?.map(({ request_id, method, path, status }) => ({
+        href: `#/requests/${request_id}`,
+        text: `${method} ${path}`,
+        status,
+      })),
+    ],
+    Scenarios: [
+      foundScenarios?.length,
+      foundScenarios?.map(({ name }) => ({
+        href: `#/scenarios/${encodeURIComponent(name)}`,
+        text: name,
+      })),
+    ],
+  }
   return (
     <>
       <h2>Search everything</h2>
@@ -79,54 +89,33 @@ export function Search() {
       />
       {search.query !== undefined && (
         <div class="cards">
-          <Hits
-            title="Payments"
-            total={payments?.total ?? 0}
-            all={all('payments')}
-            hits={(payments?.transactions ?? []).map((one) => ({
-              href: `#/payments/${one.transaction_id}`,
-              text: `${rupeesText(one.amount, one.currency_code)} to ${one.history.account_holder_name}`,
-              chip: one.history.status,
-            }))}
-          />
-          <Hits
-            title="Users"
-            total={users?.total ?? 0}
-            all={all('users')}
-            hits={(users?.users ?? []).map(({ user_id, email }) => ({
-              href: `#/users/${user_id}`,
-              text: email,
-            }))}
-          />
-          <Hits
-            title="Deliveries"
-            total={deliveries?.total ?? 0}
-            all={all('deliveries')}
-            hits={(deliveries?.deliveries ?? []).map(({ delivery_id, event, status }) => ({
-              href: `#/deliveries/${delivery_id}`,
-              text: event,
-              chip: status,
-            }))}
-          />
-          <Hits
-            title="Requests"
-            total={foundCalls.length}
-            all={all('requests')}
-            hits={foundCalls.slice(0, SHOWN).map(({ request_id, method, path, status }) => ({
-              href: `#/requests/${request_id}`,
-              text: `${method} ${path}`,
-              status,
-            }))}
-          />
-          <Hits
-            title="Scenarios"
-            total={foundScenarios.length}
-            all={all('scenarios')}
-            hits={foundScenarios.slice(0, SHOWN).map(({ name }) => ({
-              href: `#/scenarios/${encodeURIComponent(name)}`,
-              text: name,
-            }))}
-          />
+          {Object.values(kinds).every(([total]) => total === 0) && (
+            <p class="empty" role="status">
+              Nothing matches “{search.text}”.
+            </p>
+          )}
+          {Object.entries(kinds).map(
+            ([title, [total = 0, hits = []]]) =>
+              total > 0 && (
+                <Card key={title} title={title}>
+                  <ul class="list">
+                    {hits.slice(0, SHOWN).map(({ href, text, chip, status }) => (
+                      <li key={href}>
+                        <a href={href}>{text}</a> {chip && <Chip state={chip} />}
+                        {status !== undefined && <HttpStatus status={status} />}
+                      </li>
+                    ))}
+                  </ul>
+                  {total > SHOWN && (
+                    <a
+                      href={`#/${title.toLowerCase()}?${new URLSearchParams({ search: search.text })}`}
+                    >
+                      All {total}
+                    </a>
+                  )}
+                </Card>
+              ),
+          )}
         </div>
       )}
     </>

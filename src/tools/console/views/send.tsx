@@ -6,8 +6,10 @@ import {
   type SentDelivery,
   sentStatus,
 } from '../../../model/feed-kinds.ts'
+import { EVENTS } from '../../../scenarios/operations-and-events.ts'
 import { Act } from '../act.tsx'
 import { callOf, type Effect, read, type Timer } from '../api.ts'
+import { Choice, Form, Input, useFields } from '../fields.tsx'
 import { useTimes } from '../settings.tsx'
 
 type TimeText = (at: string) => string
@@ -30,26 +32,26 @@ function effectOf(deliveries: readonly SentDelivery[], timeText: TimeText): Effe
   }
 }
 
-/** Triggers an event for a resource. With an empty id, the server takes the newest resource. */
-export function Trigger({
-  event,
-  resource,
-  submit = false,
-}: {
-  event: string
-  resource: string
-  submit?: boolean
-}) {
+/** Triggers an event for a resource; without one, for that whose id the user types, or the newest. */
+export function Trigger({ resource }: { resource?: string }) {
   const timeText = useTimeText()
+  const { fields, set } = useFields({ event: 'transaction.success', id: '' })
+  const events = EVENTS.filter((one) => !resource || one.startsWith('transaction.'))
+  const id = resource ?? fields.id
+  const body = { event: fields.event, ...(id !== '' && { resource_id: id }) }
   return (
-    <Act
-      submit={submit}
-      label="Trigger"
-      call={callOf('triggerWebhook', {
-        body: { event, ...(resource !== '' && { resource_id: resource }) },
-      })}
-      effectOf={({ deliveries }) => effectOf(deliveries, timeText)}
-    />
+    <Form>
+      <Choice label="Event" value={fields.event} values={events} onChange={set('event')} />
+      {!resource && (
+        <Input label="Resource id (default: the newest)" value={id} onInput={set('id')} />
+      )}
+      <Act
+        submit
+        label="Trigger"
+        call={callOf('triggerWebhook', { body })}
+        effectOf={({ deliveries }) => effectOf(deliveries, timeText)}
+      />
+    </Form>
   )
 }
 

@@ -1,11 +1,10 @@
-import { Act } from '../act.tsx'
-import { type Client, callOf, type Timer } from '../api.ts'
+import { type Client, callOf, sendLater, type Timer, undo, waits } from '../api.ts'
 import { useNow } from '../clock.ts'
-import { untilText } from '../format.ts'
+import { rupeesText, untilText } from '../format.ts'
 import { At } from '../settings.tsx'
 import { Card, Heads, Problem, Scroll } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
-import { useStill } from './feed.tsx'
+import { useStill, wordsOf } from './feed.tsx'
 import { RunTimer } from './send.tsx'
 
 const MAX_TIMERS = 20
@@ -16,36 +15,37 @@ const VIEWS: Readonly<Record<string, string>> = {
   'webhook.attempt': 'deliveries',
 }
 
-const KINDS: Readonly<Record<string, string>> = {
-  'transaction.step': 'a payment becomes',
-  'transaction.utr': 'a payment gets its UTR',
-  'webhook.attempt': 'your webhook gets',
-  'kyc.step': 'a KYC record becomes',
-  'bank.step': 'an account becomes',
-  'timeline.entry': 'the scenario does',
-}
+type Fields = { amount?: unknown }
 
-/** What a timer does, with a link to its payment or delivery. */
-function TimerText({ timer }: { timer: Timer }) {
-  const { kind, resource_id, payload } = timer
+/** What each kind is about, if that is not known, and its event. */
+const KINDS: Readonly<Record<string, readonly [about: string, event: string]>> = {
+  'transaction.step': ['a payment', ''],
+  'transaction.utr': ['a payment', 'UTR'],
+  'webhook.attempt': ['your webhook', 'webhook '],
+  'kyc.step': ['a person', 'KYC '],
+  'bank.step': ['a person', 'account '],
+  'timeline.entry': ['scenario', ''],
+}
+// How long a cancelled event can be undone, real ms; and how long the call takes at most.
+const UNDO_MS = 10_000
+const CALL_MS = 500
+
+/** What a timer does: with the amount and the person, if they are known. */
+export function textOfTimer({ kind, payload, amount, name }: Timer): string {
   // The action of a timeline is a word with its fields; a call names its operation.
-  const { call, ...action } = (payload['do'] ?? {}) as Record<string, unknown>
-  const word = payload['status'] ?? payload['event'] ?? call ?? Object.keys(action)[0] ?? ''
-  const view = VIEWS[kind]
-  return (
-    <>
-      {KINDS[kind] ?? kind} <b>{String(word)}</b>{' '}
-      {resource_id !== undefined &&
-        (view ? (
-          <a href={`#/${view}/${resource_id}`}>{resource_id.slice(0, 12)}</a>
-        ) : (
-          <code>{resource_id.slice(0, 12)}</code>
-        ))}
-    </>
-  )
+  const { call, body, ...actions } = (payload['do'] ?? {}) as Record<string, Fields>
+  const [[action = '', fields] = []] = Object.entries(actions)
+  const word = payload['status'] ?? payload['event'] ?? call ?? wordsOf(action)
+  const rupees = (body ?? fields)?.amount
+  const of = typeof rupees === 'string' ? ` of ${rupeesText(rupees)}` : ''
+  const [noun, event] = KINDS[kind] ?? [wordsOf(kind), '']
+  const about = amount === undefined ? (name ?? noun) : `${rupeesText(amount)} to ${name}`
+  return `${about}: ${event}${word}${of}`
 }
 
-/** The pending timers, soonest first. */
+const cancelOf = ({ timer_id: id }: Timer) => callOf('deleteTimer', { params: { id } })
+
+/** The pending timers, soonest first; a cancelled one goes when it can no longer be undone. */
 export function Timers({
   client,
   reload,
@@ -80,11 +80,18 @@ export function Timers({
     void reloadTimers()
     reload()
   }
+  function cancel(timer: Timer) {
+    const { mode, speed } = client.clock
+    // It must not happen before the call says that it does not.
+    const left = mode === 'real' ? (Date.parse(timer.at) - now) / speed : UNDO_MS
+    const effect = `Cancelled: ${textOfTimer(timer)}.`
+    sendLater(cancelOf(timer), 'Cancel the event', effect, Math.min(UNDO_MS, left - CALL_MS))
+  }
   const more = client.clock.pending_timers - (timers?.length ?? 0)
   return (
-    <Card title="Pending timers" wide>
+    <Card title="Coming" wide>
       <Problem text={problem} />
-      {timers?.length === 0 && <p class="empty">No pending timers</p>}
+      {timers?.length === 0 && <p class="empty">Nothing is scheduled.</p>}
       {timers !== undefined && timers.length > 0 && (
         <Scroll label="Timers">
           <table class="stack" {...props}>
@@ -97,7 +104,13 @@ export function Timers({
                     <At at={timer.at} />
                   </td>
                   <td>
-                    <TimerText timer={timer} />
+                    {timer.resource_id && VIEWS[timer.kind] ? (
+                      <a href={`#/${VIEWS[timer.kind]}/${timer.resource_id}`}>
+                        {textOfTimer(timer)}
+                      </a>
+                    ) : (
+                      textOfTimer(timer)
+                    )}
                   </td>
                   <td>
                     <span class="row tight">
@@ -109,14 +122,13 @@ export function Timers({
                       >
                         Go there
                       </button>
-                      <Act
-                        quiet
-                        label="Cancel the event"
-                        name={timer.timer_id}
-                        confirm="What it would do never happens."
-                        call={callOf('deleteTimer', { params: { id: timer.timer_id } })}
-                        onDone={done}
-                      />
+                      <button
+                        type="button"
+                        aria-label={`${waits(cancelOf(timer)) ? 'Undo' : 'Cancel the event'}: ${timer.timer_id}`}
+                        onClick={() => (waits(cancelOf(timer)) ? undo() : cancel(timer))}
+                      >
+                        {waits(cancelOf(timer)) ? 'Undo' : 'Cancel the event'}
+                      </button>
                     </span>
                   </td>
                 </tr>

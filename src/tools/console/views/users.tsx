@@ -1,12 +1,12 @@
+import type { ComponentChildren } from 'preact'
 import { Act } from '../act.tsx'
-import { type BankAccount, callOf, type KycRecord, type User } from '../api.ts'
+import { callOf, type User } from '../api.ts'
 import { Choice, SearchField, useSearch } from '../fields.tsx'
-import { countText } from '../format.ts'
 import { useUrlField } from '../route.ts'
-import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
+import { AT_WIDTH, type Column, PagedRows } from '../rows.tsx'
 import { At } from '../settings.tsx'
-import { Card, Chip, Facts, Heads, Loading, Problem, Scroll } from '../ui.tsx'
-import { useLoaded, usePages } from '../use-data.ts'
+import { Card, Chip, Crumbs, Facts, Heads, Scroll } from '../ui.tsx'
+import { useLoaded } from '../use-data.ts'
 import { AddAccount, MakeUser, SubmitKyc } from './make.tsx'
 
 const COLUMNS: readonly Column<User>[] = [
@@ -32,11 +32,7 @@ const COLUMNS: readonly Column<User>[] = [
         </span>
       )),
   },
-  {
-    title: 'Created',
-    width: AT_WIDTH,
-    show: ({ created_at }) => <At at={created_at} />,
-  },
+  { title: 'Created', width: AT_WIDTH, show: ({ created_at }) => <At at={created_at} /> },
 ]
 const KYC_STATUSES = ['pending', 'success', 'failed', 'none']
 const hrefOf = ({ user_id }: User) => `#/users/${user_id}`
@@ -45,12 +41,6 @@ const hrefOf = ({ user_id }: User) => `#/users/${user_id}`
 export function Users({ count }: { count: number }) {
   const search = useSearch()
   const [kyc, setKyc] = useUrlField('kyc', KYC_STATUSES)
-  const { total, problem, at, want } = usePages(
-    'readUsers',
-    { search: search.query, kyc: kyc || undefined },
-    (page) => page.users,
-    ['change', 'request'],
-  )
   return (
     <>
       <h2>Users</h2>
@@ -59,104 +49,74 @@ export function Users({ count }: { count: number }) {
         <SearchField search={search} placeholder="e-mail, mobile, id" />
         <Choice label="KYC" value={kyc} values={[['', 'any'], ...KYC_STATUSES]} onChange={setKyc} />
       </div>
-      <Problem text={problem} />
-      {total === undefined && problem === undefined && <Loading />}
-      {total !== undefined && (
-        <p class="hint" aria-live="polite">
-          {countText(total, 'user')}
-        </p>
-      )}
-      {total !== undefined && (
-        <Rows
-          label="Users"
-          columns={COLUMNS}
-          total={total}
-          at={at}
-          want={want}
-          href={hrefOf}
-          empty={
-            search.text === '' && kyc === ''
-              ? 'No users yet. Make one above, or with POST /v1/user.'
-              : 'No user matches.'
-          }
-        />
-      )}
+      <PagedRows
+        id="readUsers"
+        filter={{ kyc }}
+        search={search}
+        kinds={['change', 'request']}
+        noun="user"
+        label="Users"
+        columns={COLUMNS}
+        href={hrefOf}
+        none="No users yet. Make one above, or with POST /v1/user."
+      />
     </>
   )
 }
 
-/** Buttons that set the final status of a pending record. */
-function SetStatus({
+/** A record that is verified: its cells, and while it is pending, buttons that set its final status. */
+type Verified = { id: string; name: string; state: string; cells: readonly ComponentChildren[] }
+
+const Records = ({
+  label,
+  heads,
+  rows,
   simulate,
-  id,
-  state,
-  name,
+  none,
 }: {
+  label: string
+  heads: readonly string[]
+  rows: readonly Verified[]
   simulate: 'simulateKyc' | 'simulateBankAccount'
-  id: string
-  state: string
-  name: string
-}) {
-  if (state !== 'pending') return null
-  return (
-    <span class="row tight">
-      {(['success', 'failed'] as const).map((status) => (
-        <Act
-          key={status}
-          quiet
-          label={status === 'success' ? 'Succeed' : 'Fail'}
-          name={name}
-          call={callOf(simulate, { params: { id }, body: { status } })}
-        />
-      ))}
-    </span>
+  none: string
+}) =>
+  rows.length === 0 ? (
+    <p class="empty">{none}</p>
+  ) : (
+    <Scroll label={label}>
+      <table class="stack">
+        <Heads titles={[...heads, 'Status', 'Set status']} />
+        <tbody>
+          {rows.map(({ id, name, state, cells }) => (
+            <tr key={id}>
+              {cells.map((cell, i) => (
+                <td key={heads[i]} class="long">
+                  {cell}
+                </td>
+              ))}
+              <td>
+                <Chip state={state} />
+              </td>
+              <td>
+                <span class="row tight">
+                  {state === 'pending' &&
+                    (['success', 'failed'] as const).map((status) => (
+                      <Act
+                        key={status}
+                        quiet
+                        label={status === 'success' ? 'Succeed' : 'Fail'}
+                        name={name}
+                        call={callOf(simulate, { params: { id }, body: { status } })}
+                      />
+                    ))}
+                </span>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
   )
-}
-
-const Kyc = ({ record }: { record: KycRecord }) => (
-  <tr>
-    <td>{record.document_name}</td>
-    <td>
-      <code>{record.document_number}</code>
-    </td>
-    <td class="long">{record.full_name}</td>
-    <td>
-      <Chip state={record.kyc_status} />
-    </td>
-    <td>{record.verified_by}</td>
-    <td>
-      <SetStatus
-        simulate="simulateKyc"
-        id={record.kyc_id}
-        state={record.kyc_status}
-        name={record.document_name}
-      />
-    </td>
-  </tr>
-)
-
-const Account = ({ account }: { account: BankAccount }) => (
-  <tr>
-    <td>
-      <code>{account.account_number}</code>
-    </td>
-    <td>
-      <code>{account.ifsc_code}</code>
-    </td>
-    <td>{account.bank_name ?? '–'}</td>
-    <td>
-      <Chip state={account.bank_status} />
-    </td>
-    <td>
-      <SetStatus
-        simulate="simulateBankAccount"
-        id={account.bank_id}
-        state={account.bank_status}
-        name={account.account_number}
-      />
-    </td>
-  </tr>
-)
 
 export function OneUser({ id }: { id: string }) {
   const {
@@ -167,10 +127,7 @@ export function OneUser({ id }: { id: string }) {
   const done = () => void reload()
   return (
     <>
-      <p class="crumbs">
-        <a href="#/users">Users</a>
-      </p>
-      <Problem text={problem} />
+      <Crumbs list="Users" problem={problem} />
       {user && (
         <>
           <h2>{user.email}</h2>
@@ -186,39 +143,33 @@ export function OneUser({ id }: { id: string }) {
               />
             </Card>
             <Card title="KYC" wide>
-              {user.kyc.length === 0 ? (
-                <p class="empty">No document was submitted.</p>
-              ) : (
-                <Scroll label="KYC records">
-                  <table class="stack">
-                    <Heads
-                      titles={['Document', 'Number', 'Name', 'Status', 'Verified by', 'Set status']}
-                    />
-                    <tbody>
-                      {user.kyc.map((record) => (
-                        <Kyc key={record.kyc_id} record={record} />
-                      ))}
-                    </tbody>
-                  </table>
-                </Scroll>
-              )}
+              <Records
+                none="No document was submitted."
+                label="KYC records"
+                heads={['Document', 'Number', 'Name', 'Verified by']}
+                simulate="simulateKyc"
+                rows={user.kyc.map((one) => ({
+                  id: one.kyc_id,
+                  name: one.document_name,
+                  state: one.kyc_status,
+                  cells: [one.document_name, one.document_number, one.full_name, one.verified_by],
+                }))}
+              />
               <SubmitKyc userId={user.user_id} onDone={done} />
             </Card>
             <Card title="Bank accounts" wide>
-              {user.bank_accounts.length === 0 ? (
-                <p class="empty">No account was added.</p>
-              ) : (
-                <Scroll label="Accounts">
-                  <table class="stack">
-                    <Heads titles={['Number', 'IFSC', 'Bank', 'Status', 'Set status']} />
-                    <tbody>
-                      {user.bank_accounts.map((account) => (
-                        <Account key={account.bank_id} account={account} />
-                      ))}
-                    </tbody>
-                  </table>
-                </Scroll>
-              )}
+              <Records
+                none="No account was added."
+                label="Accounts"
+                heads={['Number', 'IFSC', 'Bank']}
+                simulate="simulateBankAccount"
+                rows={user.bank_accounts.map((one) => ({
+                  id: one.bank_id,
+                  name: one.account_number,
+                  state: one.bank_status,
+                  cells: [one.account_number, one.ifsc_code, one.bank_name ?? '–'],
+                }))}
+              />
               <AddAccount userId={user.user_id} onDone={done} />
             </Card>
           </div>
