@@ -25,7 +25,6 @@ type Parties = Pick<TimelinePayment, 'from_user_id' | 'to_user_id' | 'benif_bank
 
 // Among these newest rows, a timeline chooses who acts, who pays and who receives.
 const MAX_NEWEST = 100
-const BANKS = ['HDFC', 'ICIC', 'KKBK', 'SBIN', 'UTIB']
 
 const nothingFound = (): never => {
   throw new SandboxError('not_found', 'it waits until there is a row that it can be about')
@@ -177,18 +176,15 @@ export class TimelineActions {
     if (operation === 'addBankAccount') {
       const isReady = (id: string) =>
         accounts.count('user', id) === 0 && hasSuccessfulKyc(this.#tables, id)
-      const ifsc_code = `${BANKS[between(0, BANKS.length)]}0${random.digits(6)}`
+      const ifsc_code = `${['HDFC', 'ICIC', 'SBIN'][between(0, 3)]}0${random.digits(6)}`
       const account_number = `5${random.digits(11)}`
       return { user_id: given.user_id ?? this.#newestUser(isReady), account_number, ifsc_code }
     }
     if (operation !== 'createTransaction') return {}
     const isNamed = given.from_user_id && given.to_user_id && given.benif_bank_id
-    return {
-      ...(!isNamed && this.#partiesOf(given)),
-      amount: (between(10_100, 999_999) / 100).toFixed(2),
-      currency_code: 'INR',
-      reference_id: `REF-${random.next()}`,
-    }
+    const amount = (between(10_100, 999_999) / 100).toFixed(2)
+    const payment = { amount, currency_code: 'INR', reference_id: `REF-${random.next()}` }
+    return { ...payment, ...(!isNamed && this.#partiesOf(given)) }
   }
 
   #newestUser(matches: (id: string) => boolean): string {
