@@ -178,11 +178,7 @@ export const summaryOf: SandboxConfig['summaryOf'] = async (world, since) =>
 /** Opens the sandbox of these options, and its app, which does not listen yet. */
 export async function assemble(options: Options, content: Content, log: Log) {
   const { watch, file, ...parts } = content
-  let opened!: (app: App) => void
-  const openedApp = new Promise<App>((resolve) => {
-    opened = resolve
-  })
-  const sandbox = await openSandbox({
+  const opening = openSandbox({
     ...parts,
     coverage: createCoverage(),
     summaryOf,
@@ -199,7 +195,7 @@ export async function assemble(options: Options, content: Content, log: Log) {
       assume: options.assume,
     },
     runLate,
-    callService: async (world, call) => (await openedApp).callService(world, call),
+    callService: async (world, call) => (await building).callService(world, call),
     maxClients: options['max-clients'],
     autoClients: !options['no-auto-clients'],
     webhooks: {
@@ -210,7 +206,7 @@ export async function assemble(options: Options, content: Content, log: Log) {
     log,
   })
   const adminToken = adminTokenOf(options)
-  const app = await buildApp(sandbox, {
+  const appOptions = {
     allowHost: [...options['allow-host'], hostNameOf(options.host)],
     adminToken,
     admin: !options['no-admin'],
@@ -219,8 +215,9 @@ export async function assemble(options: Options, content: Content, log: Log) {
     answerMcp,
     watch,
     log,
-  })
-  opened(app)
+  }
+  const building = opening.then((opened) => buildApp(opened, appOptions))
+  const [sandbox, app] = await Promise.all([opening, building])
   return { sandbox, app, adminToken }
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import inject, { type InjectOptions } from 'light-my-request'
 import type { Test } from 'tap'
-import { type App, type AppOptions, buildApp } from '../src/app.ts'
+import { type AppOptions, buildApp } from '../src/app.ts'
 import type { Readings } from '../src/assumptions/readings.ts'
 import { PACKAGE_ROOT } from '../src/config/package.ts'
 import { fixturesOf, readFixtures, shippedWorlds } from '../src/content/fixtures.ts'
@@ -148,11 +148,7 @@ export function checkAnswer(method: string, url: string, status: number, text: s
 
 /** A sandbox of its own for one test, in memory, frozen, closed when the test ends; calls go in without a socket. */
 export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {}) {
-  let opened!: (app: App) => void
-  const openedApp = new Promise<App>((resolve) => {
-    opened = resolve
-  })
-  const sandbox: Sandbox = await openSandbox({
+  const opening: Promise<Sandbox> = openSandbox({
     fixtures: options.fixtures ? fixturesOf(options.fixtures) : FIXTURES,
     start: {
       randomSeed: 1,
@@ -164,7 +160,7 @@ export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {
     },
     library: SHIPPED,
     runLate,
-    callService: async (world, call) => (await openedApp).callService(world, call),
+    callService: async (world, call) => (await building).callService(world, call),
     coverage: createCoverage(),
     summaryOf,
     maxClients: 1000,
@@ -173,7 +169,7 @@ export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {
     log: silent,
     ...options.sandbox,
   })
-  const built = await buildApp(sandbox, {
+  const appOptions: AppOptions = {
     allowHost: [],
     adminToken: undefined,
     admin: true,
@@ -182,8 +178,9 @@ export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {
     answerMcp,
     log: options.sandbox?.log ?? silent,
     ...options.app,
-  })
-  opened(built)
+  }
+  const building = opening.then((opened) => buildApp(opened, appOptions))
+  const [sandbox, built] = await Promise.all([opening, building])
   const app = { ...built, inject: (request: InjectOptions) => inject(built.handle, request) }
   let open = true
   const close = async () => {

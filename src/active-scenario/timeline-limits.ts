@@ -3,19 +3,15 @@ import type {
   StoredTimelineEntry,
   TimelineAction,
 } from '../scenarios/compiled.ts'
+import { CREATING } from '../scenarios/operations-and-events.ts'
 import type { SandboxTables } from '../tables/tables.ts'
 import type { Clock } from '../time/clock.ts'
 
 // An entry that is late catches up at most this many runs; earlier ones are skipped.
 const MAX_BEHIND = 1_000
 // A scenario that runs for days must not fill the memory: a timeline adds no rows to a table beyond this number.
-const MAX_ROWS = {
-  users: 250_000,
-  kyc: 250_000,
-  bank_accounts: 250_000,
-  payments: 250_000,
-  deliveries: 50_000,
-} as const
+const MANY = 250_000
+const MAX_ROWS = { users: MANY, kyc: MANY, bank_accounts: MANY, payments: MANY, deliveries: 50_000 }
 // Most machines cannot do more work than this per real second; 1 is a row or two.
 const MAX_COST_PER_SECOND = 10_000
 // Replacing scenarios, rules or all data costs about as much as this many rows.
@@ -69,29 +65,26 @@ export function nextTurn(everyMs: number, due_at: number, now: number) {
   return { due_at: due_at + (skipped + 1) * everyMs, skipped }
 }
 
-// By the name of an action.
-const GROWING_TABLES: Readonly<Record<string, readonly (keyof typeof MAX_ROWS)[]>> = {
-  create_users: ['users'],
-  credit: ['payments', 'deliveries'],
-  payout: ['payments', 'deliveries'],
-  trigger: ['deliveries'],
-  createUser: ['users', 'deliveries'],
-  submitKyc: ['kyc', 'deliveries'],
-  addBankAccount: ['bank_accounts', 'deliveries'],
-  createTransaction: ['payments', 'deliveries'],
-}
+// The tables, and the names of the actions that add rows to them.
+const GROWING_TABLES: readonly [table: keyof typeof MAX_ROWS, names: readonly string[]][] = [
+  ['users', ['create_users', 'createUser']],
+  ['kyc', ['submitKyc']],
+  ['bank_accounts', ['addBankAccount']],
+  ['payments', ['credit', 'payout', 'createTransaction']],
+  ['deliveries', ['credit', 'payout', 'trigger', ...CREATING]],
+]
 
 /** The reason why an action is skipped: a table has the maximum number of rows; else `undefined`. */
 export function limitReached(
   action: TimelineAction,
   { tables }: SandboxTables,
 ): string | undefined {
-  const tablesOf = GROWING_TABLES[actionName(action)]
-  const table = tablesOf?.find((name) => tables[name].size >= MAX_ROWS[name])
-  return (
-    table &&
-    `skipped: the client has ${formatCount(MAX_ROWS[table])} ${table}, the maximum that a timeline creates`
-  )
+  for (const [table, names] of GROWING_TABLES) {
+    if (!names.includes(actionName(action))) continue
+    if (tables[table].size >= MAX_ROWS[table])
+      return `skipped: the client has ${formatCount(MAX_ROWS[table])} ${table}, the maximum that a timeline creates`
+  }
+  return undefined
 }
 
 /** Returns a warning if the entries of a timeline are too frequent for a running clock. */

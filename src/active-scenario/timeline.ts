@@ -1,15 +1,9 @@
 import { formatDuration } from '../model/duration.ts'
 import { SandboxError } from '../model/errors.ts'
-import type { Payouts } from '../payouts/payouts.ts'
-import type {
-  CompiledTimelineEntry,
-  StoredTimelineEntry,
-  TimelineAction,
-} from '../scenarios/compiled.ts'
-import type { WorldContext } from '../tables/world-context.ts'
+import type { CompiledTimelineEntry, StoredTimelineEntry } from '../scenarios/compiled.ts'
 import type { TimerRow } from '../time/scheduler.ts'
-import { TimelineActions } from './timeline-actions.ts'
-import { type CallAction, type ServiceCall, TimelineInputs } from './timeline-inputs.ts'
+import type { CallAction, ServiceCall } from './timeline-actions.ts'
+import { type TimelineActionDeps, TimelineActions } from './timeline-actions.ts'
 import {
   actionName,
   costOf,
@@ -21,8 +15,7 @@ import {
 } from './timeline-limits.ts'
 import { type Scenarios, TIMELINE_ENTRY } from './world-scenarios.ts'
 
-export type TimelineDeps = WorldContext & {
-  payouts: Payouts
+export type TimelineDeps = TimelineActionDeps & {
   scenarios: Scenarios
   /** Makes a call of the service; resolves when it took effect, was rejected, or waits. Without it no calls are made. */
   callService?: ((call: ServiceCall) => Promise<void>) | undefined
@@ -49,7 +42,6 @@ const storedEntry = (
 /** Runs the timeline of the active scenario, from the moment of its activation (scenarios: Timeline). */
 export class Timeline {
   readonly #deps: TimelineDeps
-  readonly #inputs: TimelineInputs
   readonly #actions: TimelineActions
   // Calls run one after the other: each chooses from the rows that the calls before it have made.
   #lastCall: Promise<void> = Promise.resolve()
@@ -61,8 +53,7 @@ export class Timeline {
 
   constructor(deps: TimelineDeps) {
     this.#deps = deps
-    this.#inputs = new TimelineInputs(deps)
-    this.#actions = new TimelineActions({ ...deps, inputs: this.#inputs })
+    this.#actions = new TimelineActions(deps)
     const { scheduler, clock } = deps
     scheduler.handle(TIMELINE_ENTRY, (timer) => this.#runEntry(entryOf(timer), timer.due_at), {
       cost: (timer) => costOf(entryOf(timer).do),
@@ -167,15 +158,15 @@ export class Timeline {
       this.#logOnce('info', entry, 'account', message)
       return undefined
     }
-    if ('call' in entry.do) return this.#call(entry, entry.do)
-    this.#runIfPossible(entry, () =>
-      this.#run(entry, entry.do as Exclude<TimelineAction, CallAction>),
-    )
-    return undefined
+    const { do: action } = entry
+    if (!('call' in action)) return this.#attempt(entry, () => this.#run(entry))
+    const call = this.#lastCall.then(() => this.#attempt(entry, () => this.#call(action)))
+    this.#lastCall = call.catch(() => {})
+    return call
   }
 
   /** Logs an action that cannot run now; the rest of the timeline continues. */
-  #runIfPossible<T>(entry: StoredTimelineEntry, run: () => T): T | undefined {
+  #attempt<T>(entry: StoredTimelineEntry, run: () => T): T | undefined {
     try {
       return run()
     } catch (error) {
@@ -187,18 +178,10 @@ export class Timeline {
     }
   }
 
-  #call(entry: StoredTimelineEntry, action: CallAction): Promise<void> | undefined {
+  #call(action: CallAction): Promise<void> {
     const { store, callService } = this.#deps
-    if (!callService) {
-      this.#logOnce('info', entry, 'service', 'skipped: there is no HTTP interface to call')
-      return undefined
-    }
-    const call = this.#lastCall.then(async () => {
-      const made = this.#runIfPossible(entry, () => store.change(() => this.#inputs.callOf(action)))
-      if (made) await callService(made)
-    })
-    this.#lastCall = call.catch(() => {})
-    return call
+    if (!callService) throw new SandboxError('not_found', 'there is no HTTP interface to call')
+    return callService(store.change(() => this.#actions.callOf(action)))
   }
 
   /** Ends the imposed scenario and activates another one, unless a call has activated one. */
@@ -212,14 +195,15 @@ export class Timeline {
     })
   }
 
-  #run(entry: StoredTimelineEntry, action: Exclude<TimelineAction, CallAction>) {
+  #run(entry: StoredTimelineEntry): undefined {
     const { scenarios, reset, useInbox } = this.#deps
+    const { do: action } = entry
     if ('use' in action && this.#isImposed(entry)) this.#endImposed(action.use)
     else if ('use' in action) this.activate(() => scenarios.use(action.use))
     else if ('rule' in action) scenarios.push(action.rule)
     else if ('reset' in action) reset()
     else if ('set_webhook' in action) useInbox()
-    else this.#actions.run(action)
+    else if (!('call' in action)) this.#actions.run(action)
   }
 
   /** Schedules the next run of a recurring entry. */

@@ -121,11 +121,9 @@ function checkAction(action: Mapping, { report, isValid }: Check) {
     const what = named.length === 0 ? 'no action' : `${named.length} actions (${named.join(', ')})`
     report([], `${what}; \`do\` takes exactly one of ${oneOf(ACTIONS)}`)
   }
-  if (action['resource'] !== undefined && action['trigger'] === undefined)
-    report(['resource'], '`resource` has no effect without `trigger`; remove it', 'key')
-  for (const part of ['params', 'body'])
-    if (action[part] !== undefined && action['call'] === undefined)
-      report([part], `\`${part}\` has no effect without \`call\`; remove it`, 'key')
+  for (const [field, word] of Object.entries({ resource: 'trigger', params: 'call', body: 'call' }))
+    if (action[field] !== undefined && action[word] === undefined)
+      report([field], `\`${field}\` has no effect without \`${word}\`; remove it`, 'key')
 }
 
 const Do = z
@@ -134,13 +132,8 @@ const Do = z
       call: z
         .enum(OPERATIONS)
         .optional()
-        .describe(
-          'Calls the service as an app does: rules decide, and the request log has it. The sandbox fills in what `params` and `body` leave out.',
-        ),
-      params: z
-        .record(z.string(), z.string())
-        .optional()
-        .describe('Parameters in the path of `call`.'),
+        .describe('Calls the service as an app does; the sandbox fills in what is left out.'),
+      params: z.record(z.string(), z.string()).optional().describe('Path parameters of `call`.'),
       body: z.record(z.string(), AnyJson).optional().describe('Fields of the body of `call`.'),
       trigger: z.enum(EVENTS).optional().describe('Fires an event now.'),
       resource: Resource.optional().describe(

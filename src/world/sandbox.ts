@@ -1,4 +1,4 @@
-import type { ServiceCall } from '../active-scenario/timeline-inputs.ts'
+import type { ServiceCall } from '../active-scenario/timeline-actions.ts'
 import { Assumed, type Readings } from '../assumptions/readings.ts'
 import type { FixtureWorlds } from '../content/fixtures.ts'
 import { LATE_CALL, type LateCall } from '../content/timer-payloads.ts'

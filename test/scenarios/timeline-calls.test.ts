@@ -232,7 +232,7 @@ t.test('without an HTTP interface no call is made, and that is said once', async
   t.strictSame(
     log.lines.filter((line) => line.includes('createUser')),
     [
-      'client "default": timeline of inline: createUser every 1s: skipped: there is no HTTP interface to call',
+      'client "default": timeline of inline: createUser every 1s: there is no HTTP interface to call',
     ],
   )
 })
