@@ -149,12 +149,14 @@ task(
     t.notMatch((await get('/__admin/rules')).text, 'trouble: ', 'its rules are gone')
 
     // Again from the start.
+    const before = (await get('/__admin/transactions?limit=1')).body.total
     await press(view('Control'))
     await press(button('Reset'))
     await press(page.getByRole('dialog').getByRole('button', { name: 'Reset' }))
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await press(view('Overview'))
-    await see('Make a first payment')
+    await see(/^Make a first payment$|^What happened$/)
+    t.ok((await get('/__admin/transactions?limit=1')).body.total < before / 2, 'it starts anew')
   },
 )
 
