@@ -1,6 +1,7 @@
 import { SandboxError } from '../model/errors.ts'
 import { hideSecrets, maskLogText, maskRequest } from '../model/mask.ts'
 import { countOf } from '../model/words.ts'
+import { firstOf } from '../runtime/slices.ts'
 import type { Condition } from '../scenarios/condition.ts'
 import { type CallParts, operationsOf, passes, testsOf } from '../scenarios/match.ts'
 import { CALL_PARTS } from '../scenarios/operations-and-events.ts'
@@ -161,12 +162,14 @@ const IDENTIFYING_FIELDS = new Set(['operation', 'method', 'path'])
 export const describeRequest = (call: RequestLogEntry): string =>
   `${requestId(call)} ${call.method} ${maskLogText(pathOf(call))}`
 
-/** The requests that almost match. */
-export function nearestRequests(
+/** The requests that almost match. Bodies take long to parse: with `pauses`, others are served in between. */
+export async function nearestRequests(
   match: RequestMatch,
   calls: readonly RequestLogEntry[],
-): NearMiss[] {
-  const failures = new Map(calls.map((call) => [call, match.failures(call)]))
+  pauses: boolean,
+): Promise<NearMiss[]> {
+  const failures = new Map<RequestLogEntry, FailedCheck[]>()
+  await firstOf(calls, (call) => void failures.set(call, match.failures(call)), pauses)
   return nearestOf(calls, {
     failuresOf: (call) => failures.get(call)!,
     weightOf: ({ field }) => (IDENTIFYING_FIELDS.has(field) ? 10 : 1),
@@ -214,18 +217,18 @@ const MAX_EARLY = 3
  * Checks that the calls match the steps in their order; other calls may come between. Throws if they do not: the error says
  * which step did not come, what came instead, and which call matches it but came too early.
  */
-export function verifySequence(
+export async function verifySequence(
   steps: readonly Step[],
   log: Log,
-  { elsewhere }: Pick<Progress, 'elsewhere'>,
+  { elsewhere, pauses }: Pick<Progress, 'elsewhere' | 'pauses'>,
 ) {
   const calls = log.newestFirst().toReversed()
   const found: RequestLogEntry[] = []
   let rest: readonly RequestLogEntry[] = calls
   for (const { match } of steps) {
-    const next = rest.find(match.holds)
+    const next = await firstOf(rest, (call) => (match.holds(call) ? call : undefined), pauses)
     const { dropped } = log
-    if (!next) throw brokenOrder(steps, { calls, found, rest, dropped, elsewhere })
+    if (!next) throw await brokenOrder(steps, { calls, found, rest, dropped, elsewhere, pauses })
     found.push(next)
     rest = rest.slice(rest.indexOf(next) + 1)
   }
@@ -240,6 +243,8 @@ type Progress = {
   dropped: number
   /** Where the calls are, if there are none. */
   elsewhere: string
+  /** Whether the search lets other calls run in between. */
+  pauses: boolean
 }
 
 function cameText([next, ...more]: readonly RequestLogEntry[], isFirst: boolean): string {
@@ -248,18 +253,19 @@ function cameText([next, ...more]: readonly RequestLogEntry[], isFirst: boolean)
   return ` ${isFirst ? 'Instead' : 'Then'} came ${describeRequest(next)}${others}.`
 }
 
-function brokenOrder(
+async function brokenOrder(
   steps: readonly Step[],
-  { calls, found, rest, dropped, elsewhere }: Progress,
-): SandboxError {
+  { calls, found, rest, dropped, elsewhere, pauses }: Progress,
+): Promise<SandboxError> {
   const { definition, match } = steps[found.length]!
   const field = `sequence[${found.length}]`
   const before = found.at(-1)
   const after = before ? ` after ${describeRequest(before)}, which is step ${found.length}` : ''
-  const early = calls.filter(
-    (call) => !found.includes(call) && !rest.includes(call) && match.holds(call),
-  )
-  const misses = nearestRequests(match, rest)
+  const early: RequestLogEntry[] = []
+  const isEarly = (call: RequestLogEntry) =>
+    !found.includes(call) && !rest.includes(call) && match.holds(call)
+  await firstOf(calls, (call) => void (isEarly(call) && early.push(call)), pauses)
+  const misses = await nearestRequests(match, rest, pauses)
   const message = [
     `Step ${found.length + 1} of ${steps.length}, ${valueText(definition, '', hideSecrets)}, did not come${after}.`,
     cameText(rest, found.length === 0),

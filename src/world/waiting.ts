@@ -4,12 +4,12 @@ import type { AnyFeedEvent, Feed } from './feed.ts'
 
 /** Something to wait for: `findExisting` searches the present state, `onEvent` checks each later event of the feed. */
 export type WaitTarget<T> = {
-  findExisting: () => T | undefined
+  findExisting: () => Promise<T | undefined> | T | undefined
   onEvent: (event: AnyFeedEvent) => T | undefined
   /** Real ms. */
   timeout_ms: number
   /** Makes the error that is thrown after the timeout. */
-  timeoutError: () => SandboxError
+  timeoutError: () => SandboxError | Promise<SandboxError>
   /** Aborted when the caller stops waiting. */
   signal: AbortSignal
 }
@@ -24,7 +24,11 @@ export function waitFor<T>(
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     let stop: (() => void) | undefined
-    const cancelTimeout = runtime.later(timeoutMs, () => fail(timeoutError()))
+    let searching: Promise<unknown> = Promise.resolve()
+    // A search that is still running may find it.
+    const cancelTimeout = runtime.later(timeoutMs, () =>
+      searching.then(timeoutError).then(fail, fail),
+    )
     stop = feed.watch({
       onEvent(event) {
         // The whole state was replaced: the match may be in the new one.
@@ -53,11 +57,7 @@ export function waitFor<T>(
       resolve(item)
     }
     function search() {
-      try {
-        resolveIfFound(findExisting())
-      } catch (error) {
-        fail(error)
-      }
+      searching = Promise.resolve().then(findExisting).then(resolveIfFound, fail)
     }
     search()
   })

@@ -32,6 +32,7 @@ import {
   type TablesOf,
   verifySequence,
 } from '../../requests/request-match.ts'
+import { firstOf } from '../../runtime/slices.ts'
 import { loadReader } from '../../scenarios/library.ts'
 import { operationNamed } from '../../scenarios/operations-and-events.ts'
 import type { CallMatch } from '../../scenarios/when-schema.ts'
@@ -64,23 +65,31 @@ const MAX_SIZE = 1_000_000
 type Log = {
   requests: RequestLog | AllRequests
   tablesOf: TablesOf
+  /** Whether long reads let other calls run in between. */
+  pauses: boolean
   /** Whose log it is, and where the calls are if it is empty, for messages. */
   whose: string
   elsewhere: string
 }
 
 /** The log of the client of a call, or that of all clients. */
-function logOf({ name, requests, tables }: World, client: '*' | undefined, sandbox: Sandbox): Log {
+function logOf(
+  { name, requests, tables, runtime }: World,
+  client: '*' | undefined,
+  sandbox: Sandbox,
+): Log {
   const { allRequests, clients } = sandbox
+  const pauses = runtime.yieldsToOthers
   if (client === undefined)
     return {
       requests,
       tablesOf: () => tables,
+      pauses,
       whose: clientText(name),
       elsewhere: callsElsewhere(allRequests, name),
     }
   const tablesOf: TablesOf = (call) => clients.get(call.client!)?.tables
-  return { requests: allRequests, tablesOf, whose: 'all clients', elsewhere: '' }
+  return { requests: allRequests, tablesOf, pauses, whose: 'all clients', elsewhere: '' }
 }
 
 /** Checks and compiles a `match` that was sent as JSON; throws if it is invalid. */
@@ -96,8 +105,8 @@ export async function readRequestMatch(
 }
 
 /** One page of calls: fewer than asked for, if their bodies are large. */
-function listResponse(
-  { requests }: Log,
+async function listResponse(
+  { requests, pauses }: Log,
   found: readonly RequestLogEntry[],
   { limit, cursor }: { limit: number; cursor?: string | undefined },
 ) {
@@ -105,12 +114,14 @@ function listResponse(
   const older = found.filter(({ seq }) => seq < start)
   const page: LoggedRequest[] = []
   let size = 0
-  for (const call of older.slice(0, Math.min(limit, MAX_LIMIT))) {
+  const add = (call: RequestLogEntry) => {
     const details = requestDetails(call)
     size += Buffer.byteLength(JSON.stringify(details))
-    if (size > MAX_SIZE && page.length > 0) break
+    if (size > MAX_SIZE && page.length > 0) return call
     page.push(details)
+    return undefined
   }
+  await firstOf(older.slice(0, Math.min(limit, MAX_LIMIT)), add, pauses)
   return {
     total: found.length,
     dropped: requests.dropped,
@@ -120,8 +131,12 @@ function listResponse(
 }
 
 /** The matching calls, newest first. */
-const matching = ({ requests }: Log, match: RequestMatch) =>
-  requests.newestFirst().filter(match.holds)
+async function matching({ requests, pauses }: Log, match: RequestMatch) {
+  const found: RequestLogEntry[] = []
+  const add = (call: RequestLogEntry) => void (match.holds(call) && found.push(call))
+  await firstOf(requests.newestFirst(), add, pauses)
+  return found
+}
 
 type ExpectedCount = {
   exactly?: number | undefined
@@ -139,8 +154,8 @@ function expectedText({ exactly, at_least: atLeast, at_most: atMost }: ExpectedC
 }
 
 /** Returns the error for an unexpected count: with too few matches it lists the closest calls, with too many the matching ones. */
-function verificationError(
-  { requests, whose, elsewhere }: Log,
+async function verificationError(
+  { requests, whose, elsewhere, pauses }: Log,
   match: RequestMatch,
   found: readonly RequestLogEntry[],
   expected: ExpectedCount,
@@ -150,7 +165,7 @@ function verificationError(
     requests.dropped > 0 ? ` The log has discarded ${requests.dropped} older calls.` : ''
   const message = `Expected ${expectedText(expected)}, found ${found.length} (${countOf(requests.count, 'call')} in the log of ${whose}).${droppedText}`
   if (found.length < atLeast) {
-    const misses = nearestRequests(match, requests.newestFirst())
+    const misses = await nearestRequests(match, requests.newestFirst(), pauses)
     return new SandboxError(
       'verification_failed',
       message + nearestRequestText(misses, requests.count) + elsewhere,
@@ -224,7 +239,7 @@ export const requestCalls = [
     response: Requests,
     async handle(world, { body: { client, match, ...page } }, sandbox) {
       const log = logOf(world, client, sandbox)
-      const found = matching(log, await readRequestMatch(log.tablesOf, match))
+      const found = await matching(log, await readRequestMatch(log.tablesOf, match))
       return listResponse(log, found, page)
     },
   }),
@@ -235,7 +250,7 @@ export const requestCalls = [
     response: z.strictObject({ count: z.int() }).meta({ id: 'RequestCountResponse' }),
     async handle(world, { body: { client, match } }, sandbox) {
       const log = logOf(world, client, sandbox)
-      return { count: matching(log, await readRequestMatch(log.tablesOf, match)).length }
+      return { count: (await matching(log, await readRequestMatch(log.tablesOf, match))).length }
     },
   }),
   adminCall({
@@ -290,18 +305,18 @@ export const requestCalls = [
             match: await readRequestMatch(log.tablesOf, definition, `sequence[${i}]`),
           })),
         )
-        verifySequence(steps, log.requests, log)
+        await verifySequence(steps, log.requests, log)
         return { verified: true as const, count: steps.length }
       }
       const { exactly, at_least: atLeast, at_most: atMost } = counts
       const hasNoCount = [exactly, atLeast, atMost].every((count) => count === undefined)
       const expected: ExpectedCount = hasNoCount ? { at_least: 1 } : counts
       const match = await readRequestMatch(log.tablesOf, value)
-      const found = matching(log, match)
+      const found = await matching(log, match)
       const min = expected.exactly ?? expected.at_least ?? 0
       const max = expected.exactly ?? expected.at_most ?? Number.POSITIVE_INFINITY
       if (found.length < min || found.length > max)
-        throw verificationError(log, match, found, expected)
+        throw await verificationError(log, match, found, expected)
       return { verified: true as const, count: found.length }
     },
   }),

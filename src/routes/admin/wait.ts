@@ -8,6 +8,7 @@ import { didYouMean } from '../../model/words.ts'
 import { missText } from '../../requests/near-miss.ts'
 import { callsElsewhere, requestDetails } from '../../requests/request-log.ts'
 import { invalidMatch, nearestRequests, nearestRequestText } from '../../requests/request-match.ts'
+import { firstOf } from '../../runtime/slices.ts'
 import type { Condition } from '../../scenarios/condition.ts'
 import { loadReader } from '../../scenarios/library.ts'
 import { predicateOf, type Test, testsOf } from '../../scenarios/match.ts'
@@ -28,15 +29,6 @@ import { deliveryResponse } from './webhooks.ts'
 
 const MAX_MS = 60_000
 
-/** The first defined result of `take`. */
-function firstOf<R, T>(rows: Iterable<R>, take: (row: R) => T | undefined): T | undefined {
-  for (const row of rows) {
-    const taken = take(row)
-    if (taken !== undefined) return taken
-  }
-  return undefined
-}
-
 type Wait<T> = Omit<WaitTarget<T>, 'timeout_ms' | 'signal'>
 
 async function forRequest(
@@ -45,17 +37,19 @@ async function forRequest(
   timeoutMs: number,
   { allRequests }: Sandbox,
 ) {
-  const { requests } = world
+  const { requests, runtime } = world
   const match = await readRequestMatch(() => world.tables, value)
   const wait: Wait<LoggedRequest> = {
     findExisting: () =>
-      firstOf(requests.newestFirst(), (call) =>
-        match.holds(call) ? requestDetails(call) : undefined,
+      firstOf(
+        requests.newestFirst(),
+        (call) => (match.holds(call) ? requestDetails(call) : undefined),
+        runtime.yieldsToOthers,
       ),
     onEvent: ({ kind, subject }) =>
       kind === 'request' && match.holds(subject) ? requestDetails(subject) : undefined,
-    timeoutError() {
-      const misses = nearestRequests(match, requests.newestFirst())
+    async timeoutError() {
+      const misses = await nearestRequests(match, requests.newestFirst(), runtime.yieldsToOthers)
       const found =
         nearestRequestText(misses, requests.count) + callsElsewhere(allRequests, world.name)
       const reasons = [found, clockHint(world)]
@@ -108,7 +102,8 @@ async function forDelivery(world: World, value: object, timeoutMs: number) {
     return matches({ data: { ...data, ...body } }) ? data : undefined
   }
   const wait: Wait<Delivery> = {
-    findExisting: () => firstOf([...deliveries.all()].reverse(), take),
+    findExisting: () =>
+      firstOf([...deliveries.all()].reverse(), take, world.runtime.yieldsToOthers),
     onEvent: ({ kind, subject }) => (kind === 'delivery' ? take(subject) : undefined),
     timeoutError() {
       const records = newestFirst([...deliveries.all()]).map((row) => deliveryResponse(world, row))
@@ -186,7 +181,7 @@ async function forResource(
     findExisting() {
       if (id !== undefined) return ifMatching(viewOf(id))
       const take = (entry: { id: string }) => ifMatching(viewOf(entry.id))
-      return firstOf(pagedNewestFirst(pageOf), take)
+      return firstOf(pagedNewestFirst(pageOf), take, world.runtime.yieldsToOthers)
     },
     onEvent: ({ kind, subject }) =>
       kind === 'change' && subject.type.startsWith(`${what}.`)
