@@ -6,6 +6,7 @@ import { countText } from '../format.ts'
 import { At } from '../settings.tsx'
 import { noneText, Problem, Text } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
+import { PACE_MS } from './feed.tsx'
 import { UseInbox } from './webhook.tsx'
 
 type Message = ResponseBody<'listInbox'>['messages'][number]
@@ -32,7 +33,7 @@ const OneMessage = ({ type, received_at, attempt, repeated, verified, reason, bo
 export function Inbox({ client, reload: readClient }: WithClient) {
   const search = useSearch()
   const call = callOf('listInbox', { query: { limit: 100 } })
-  const { data, problem, reload } = useLoaded(call, ['delivery'])
+  const { data, problem, reload } = useLoaded(call, ['delivery'], PACE_MS)
   const found = data?.messages.filter(({ type, body }) => search.finds(`${type} ${body}`))
   return (
     <>
