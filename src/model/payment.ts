@@ -147,7 +147,7 @@ export function stepsOf(row: PaymentRow): z.infer<typeof PaymentStep>[] {
       const at = earlier[was]
       return at === undefined ? [] : [{ status: was, at }]
     })
-    .sort((a, b) => a.at.localeCompare(b.at))
+    .sort((a, b) => Number(a.at > b.at) - Number(a.at < b.at))
   const isNoted = status === 'PENDING' || noted.at(-1)?.status === status
   const now = isNoted ? [] : [{ status, at: updated_at }]
   return [{ status: 'PENDING', at: created_at }, ...noted, ...now]

@@ -1,4 +1,4 @@
-import { outcomeOf, type PaymentRow, rupeesOf } from '../model/payment.ts'
+import { outcomeOf, type PaymentRow, rupeesOf, stepsOf } from '../model/payment.ts'
 import type { Summary } from '../model/summary.ts'
 import { isOwnDebit } from '../routes/admin/client-data.ts'
 import type { World } from '../world/world.ts'
@@ -11,25 +11,15 @@ const MAX_STUCK = 10
 // A timer that is due runs in much less real time.
 const LATE_MS = 1_000
 
-/** A payment with its outcome, and when (ms) it was made and reached its current status; each is computed once. */
-type Paid = { row: PaymentRow; outcome: Outcome; made: number; reached: number }
 type Outcome = ReturnType<typeof outcomeOf>
 
-/** As the last of its steps says it, in a tenth of the time. */
-function reachedAt({ status, created_at, updated_at, earlier = {} }: PaymentRow): string {
-  if (status === 'PENDING') return created_at
-  const noted = earlier[status]
-  return noted === undefined || Object.values(earlier).some((at = '') => at > noted)
-    ? updated_at
-    : noted
+/** A payment with its outcome, its steps, and when (ms) it was made and reached the last of them; each is computed once. */
+function paidOf(row: PaymentRow) {
+  const steps = stepsOf(row)
+  const [made, reached] = [Date.parse(row.created_at), Date.parse(steps.at(-1)!.at)]
+  return { row, outcome: outcomeOf(row), steps, made, reached }
 }
-
-const paidOf = (row: PaymentRow): Paid => ({
-  row,
-  outcome: outcomeOf(row),
-  made: Date.parse(row.created_at),
-  reached: Date.parse(reachedAt(row)),
-})
+type Paid = ReturnType<typeof paidOf>
 
 const sumOf = (paid: readonly Paid[]) => ({
   count: paid.length,
@@ -47,9 +37,9 @@ function byReason(paid: readonly Paid[]) {
 
 function medianToSuccess(paid: readonly Paid[]): number | null {
   const spans = paid
-    .flatMap(({ row: { earlier, updated_at }, outcome, made }) => {
-      const success = earlier?.SUCCESS ?? (outcome === 'settled' ? updated_at : undefined)
-      return success === undefined ? [] : [Date.parse(success) - made]
+    .flatMap(({ steps, made }) => {
+      const success = steps.find(({ status }) => status === 'SUCCESS')
+      return success ? [Date.parse(success.at) - made] : []
     })
     .sort((a, b) => a - b)
   return spans[spans.length >> 1] ?? null
@@ -82,12 +72,12 @@ function stuckOf({ scheduler, clock }: World, inFlight: readonly Paid[]) {
   // Soonest first, so the last step of a payment decides.
   const dueAt = new Map(steps.map(({ resource_id, due_at }) => [resource_id, due_at]))
   const stuck = inFlight.filter(({ row }) => (dueAt.get(row.transaction_id) ?? 0) < latest)
-  const payments = stuck.slice(0, MAX_STUCK).map(({ row }) => ({
+  const payments = stuck.slice(0, MAX_STUCK).map(({ row, steps: taken }) => ({
     transaction_id: row.transaction_id,
     rupees: rupeesOf(row.paise),
     to: row.account_name,
     status: row.status,
-    since: reachedAt(row),
+    since: taken.at(-1)!.at,
     overdue: dueAt.has(row.transaction_id),
   }))
   return { ...sumOf(stuck), payments }
