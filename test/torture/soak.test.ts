@@ -10,10 +10,10 @@ import { createCaller } from './caller.ts'
 import { figures, LONG, SEED, seeded } from './part.ts'
 
 // After each block the world is reset, so that what is still held is held by mistake.
-const BLOCKS = LONG ? 40 : 5
+const BLOCKS = LONG ? 40 : 9
 const BLOCK = LONG ? 25_000 : 1_000
-// Caches and logs fill in the first of them.
-const WARM_UP = LONG ? 5 : 2
+// Caches and logs fill, and code is compiled, in the first of them.
+const WARM_UP = LONG ? 5 : 4
 // A few blocks give no steady line; a leak of whole requests shows in them all the same.
 const MAX_BYTES = LONG ? 10 : 250
 const CONNECTIONS = 10
