@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { ResponseBody } from '../../admin/contract.ts'
 import type { AdminCallId } from '../../model/admin-routes.ts'
-import { type Call, callOf, read } from './api.ts'
+import { type Call, read } from './api.ts'
 import { type Kind, listen } from './live.ts'
 import type { CallError } from './service.ts'
 
@@ -92,109 +92,21 @@ export function useLoaded<Id extends AdminCallId>(
   }
 }
 
-const PAGE = 50
-
-export type Pages<T> = {
-  total: number | undefined
-  problem: string | undefined
-  /** Returns the row at an index, if it is loaded. */
-  at: (index: number) => T | undefined
-  /** Loads these rows if necessary; the same function at every render. */
-  want: (from: number, to: number) => void
-}
-
-/** The calls that return a list in pages. */
-export type ListId = 'readUsers' | 'readTransactions' | 'listDeliveries'
-/** Its only array has its rows. */
-type Page = { total: number }
-
-/** Creates the cache of the pages of one list. */
-function createPages<T>(
-  path: string,
-  readPage: (page: number) => Promise<Page>,
-  redraw: () => void,
-) {
-  const pages = new Map<number, readonly T[]>()
-  // Failed pages stay in this set, so that they are not requested again until something else changes.
-  const requested = new Set<number>()
-  const failed = new Set<number>()
-  let visible: readonly [number, number] = [1, 1]
-  let version = 0
-
-  /** Reads pages and shows them together, because pages read before and after a new row do not fit together. */
-  async function load(wanted: readonly number[]) {
-    const startVersion = version
-    for (const page of wanted) requested.add(page)
-    const responses = await Promise.allSettled(wanted.map(readPage))
-    if (startVersion !== version) return
-    for (const [i, response] of responses.entries()) {
-      const page = wanted[i]!
-      if (response.status === 'fulfilled') {
-        pages.set(page, Object.values<unknown>(response.value).find(Array.isArray) ?? [])
-        list.total = response.value.total
-        list.problem = undefined
-      } else {
-        failed.add(page)
-        list.problem = problemOf(response.reason)
-      }
-    }
-    redraw()
+/** Keeps a value of one `key` while the pointer or the focus is in the list, which gets `props`. */
+export function useStill<T, Box extends HTMLElement = HTMLUListElement>(fresh: T, key = '') {
+  const [held, setHeld] = useState<{ value: T; key: string }>()
+  const box = useRef<Box>(null)
+  const hold = () => setHeld((before) => (before?.key === key ? before : { value: fresh, key }))
+  function leave({ relatedTarget: to }: MouseEvent | FocusEvent) {
+    const isIn = box.current?.contains(to as Node) || box.current?.matches(':hover, :focus-within')
+    if (!isIn) setHeld(undefined)
   }
-
-  async function loadVisible() {
-    const [from, to] = visible
-    const wanted = Array.from({ length: to - from + 1 }, (_, i) => from + i)
-    const fresh = wanted.filter((page) => !requested.has(page))
-    if (fresh.length > 0) await load(fresh)
+  const props = {
+    ref: box,
+    onMouseMove: hold,
+    onFocusIn: hold,
+    onMouseLeave: leave,
+    onFocusOut: leave,
   }
-
-  const list = {
-    path,
-    total: undefined as number | undefined,
-    problem: undefined as string | undefined,
-    at: (index: number) => pages.get(pageOf(index))?.[index % PAGE],
-    want(from: number, to: number) {
-      const next = [pageOf(from), pageOf(Math.max(to - 1, from))] as const
-      if (next.join() !== visible.join()) {
-        for (const page of failed) requested.delete(page)
-        failed.clear()
-      }
-      visible = next
-      void loadVisible()
-    },
-    /** Reads the visible pages again; the old rows stay visible until the new ones have arrived. */
-    refresh() {
-      version++
-      requested.clear()
-      failed.clear()
-      for (const page of pages.keys())
-        if (page < visible[0] || page > visible[1]) pages.delete(page)
-      return loadVisible()
-    },
-    discard: () => version++,
-  }
-  return list
-}
-
-const pageOf = (index: number) => Math.floor(index / PAGE) + 1
-
-/** A long list that loads only its visible pages. */
-export function usePages<T>(id: ListId, filter: object, kinds: readonly Kind[]): Pages<T> {
-  const [, redraw] = useState(0)
-  const cache = useRef<ReturnType<typeof createPages<T>>>()
-  const pageOfList = (page?: { page: number; limit: number }) =>
-    callOf<ListId>(id, { query: { ...filter, ...page } })
-  const { path } = pageOfList()
-  if (cache.current?.path !== path) {
-    cache.current?.discard()
-    cache.current = createPages<T>(
-      path,
-      (page) => read(pageOfList({ page, limit: PAGE })),
-      () => redraw((n) => n + 1),
-    )
-  }
-  const list = cache.current
-  useEffect(() => list.want(0, 1), [list])
-  useEvents(kinds, list.refresh)
-  return list
+  return { value: held?.key === key ? held.value : fresh, props, release: () => setHeld(undefined) }
 }

@@ -1,11 +1,11 @@
 // What happened, as sentences: made of the newest payments, deliveries and calls.
 import type { ComponentChildren } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { callOf, type Delivery, type Payment, type ShortRequest, type User } from '../api.ts'
 import { ordinal, rupeesText } from '../format.ts'
 import { Ago } from '../settings.tsx'
 import { Card, Problem } from '../ui.tsx'
-import { useLoaded } from '../use-data.ts'
+import { useLoaded, useStill } from '../use-data.ts'
 import { ruleText } from './payment-words.ts'
 
 type Item = { key: string; at: string; tone: string; href: string; text: ComponentChildren }
@@ -119,25 +119,6 @@ function useItems(filter: Filter) {
   const items = filter === 'calls' ? mine : filter === 'any' ? [...paid, ...once, ...mine] : paid
   items.sort((a, b) => b.at.localeCompare(a.at))
   return { problem, items: items.slice(0, MAX_ITEMS) }
-}
-
-/** Keeps a value of one `key` while the pointer or the focus is in the list, which gets `props`. */
-export function useStill<T, Box extends HTMLElement = HTMLUListElement>(fresh: T, key = '') {
-  const [held, setHeld] = useState<{ value: T; key: string }>()
-  const box = useRef<Box>(null)
-  const hold = () => setHeld((before) => (before?.key === key ? before : { value: fresh, key }))
-  function leave({ relatedTarget: to }: MouseEvent | FocusEvent) {
-    const isIn = box.current?.contains(to as Node) || box.current?.matches(':hover, :focus-within')
-    if (!isIn) setHeld(undefined)
-  }
-  const props = {
-    ref: box,
-    onMouseEnter: hold,
-    onFocusIn: hold,
-    onMouseLeave: leave,
-    onFocusOut: leave,
-  }
-  return { value: held?.key === key ? held.value : fresh, props, release: () => setHeld(undefined) }
 }
 
 /** The feed of what happened. */

@@ -5,7 +5,7 @@ import { Copy } from '../copy.tsx'
 import { Choice, SearchField, useSearch } from '../fields.tsx'
 import { listen } from '../live.ts'
 import { useUrlField } from '../route.ts'
-import { AT_WIDTH, type Column, listRows, Rows } from '../rows.tsx'
+import { AT_WIDTH, type Column, ListRows } from '../rows.tsx'
 import { At } from '../settings.tsx'
 import {
   Card,
@@ -166,25 +166,21 @@ export function Requests({ waiting }: { waiting: number }) {
       <Problem text={problem} />
       {!found && problem === undefined && <Loading />}
       {found && (
-        <>
-          <p class="hint" aria-live="polite">
-            {found.length} of {calls!.length} calls
-            {waiting > 0 && `. ${waitingText(waiting)}`}
-          </p>
-          <Rows
-            label="Requests"
-            columns={COLUMNS}
-            {...listRows(found)}
-            href={hrefOf}
-            empty={
-              calls!.length === 0
-                ? waiting > 0
-                  ? 'No call has its response yet.'
-                  : 'The service has not received any calls yet.'
-                : noneText('call', search.text)
-            }
-          />
-        </>
+        <ListRows
+          label="Requests"
+          columns={COLUMNS}
+          list={`${status} ${search.text}`}
+          all={found}
+          href={hrefOf}
+          count={`${found.length} of ${calls!.length} calls${waiting > 0 ? `. ${waitingText(waiting)}` : ''}`}
+          empty={
+            calls!.length === 0
+              ? waiting > 0
+                ? 'No call has its response yet.'
+                : 'The service has not received any calls yet.'
+              : noneText('call', search.text)
+          }
+        />
       )}
     </>
   )

@@ -3,8 +3,8 @@ import { useNow } from '../clock.ts'
 import { rupeesText, untilText } from '../format.ts'
 import { At } from '../settings.tsx'
 import { Card, Heads, Problem, Scroll } from '../ui.tsx'
-import { useLoaded } from '../use-data.ts'
-import { useStill, wordsOf } from './feed.tsx'
+import { useLoaded, useStill } from '../use-data.ts'
+import { wordsOf } from './feed.tsx'
 import { RunTimer } from './send.tsx'
 
 const MAX_TIMERS = 20
