@@ -123,7 +123,7 @@ t.test('a payment on one axis', { skip: noBrowser }, async (t) => {
     t.same(await textsOf('Webhook: pending'), ['Webhook: pending your 204'])
     t.same(await page.locator('.mark.ahead').allTextContents(), ['SUCCESS'])
     t.equal(await page.locator('.axis .is-now').textContent(), '00:00:01 now')
-    await page.getByRole('button', { name: 'To the next timer' }).click()
+    await page.getByRole('button', { name: 'To its next event' }).click()
     await page.getByRole('heading', { name: /has settled\./ }).waitFor()
     t.equal(await page.locator('.mark.ahead').count(), 0)
   })

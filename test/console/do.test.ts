@@ -134,10 +134,10 @@ t.test('make something by hand', { skip: noBrowser }, async (t) => {
   })
 
   await t.test(
-    'the frozen clock says that nothing happens, and goes to the next timer',
+    'the frozen clock says that nothing happens, and goes to the next event of the payment',
     async (t) => {
       await see('The clock is frozen: nothing happens until you advance it')
-      t.match(await press(page, 'To the next timer'), 'POST /__admin/clock/next 200')
+      t.match(await press(page, 'To its next event'), 'POST /__admin/clock/advance {"to":')
       await page.locator('.axis .open', { hasText: 'PROCESSING' }).waitFor()
     },
   )

@@ -75,6 +75,12 @@ export function useTimes() {
   return { wallOf: (at: string) => wallTime(at, zone), zoneOf: (at: string) => zoneName(at, zone) }
 }
 
+/** Formats an instant as `At` shows it. */
+export function useTimeText() {
+  const { wallOf, zoneOf } = useTimes()
+  return (at: string) => `${wallOf(at).day} ${wallOf(at).time} ${zoneOf(at)}`
+}
+
 /** An instant on the client's clock, with its zone; `short`: the time of the day alone. */
 export function At({ at, short = false }: { at: string; short?: boolean }) {
   const { wallOf, zoneOf } = useTimes()

@@ -8,7 +8,7 @@ import { Input } from '../fields.tsx'
 import { spanText, untilText } from '../format.ts'
 import { useConnection } from '../live.ts'
 import { onRoute } from '../route.ts'
-import { At } from '../settings.tsx'
+import { At, useTimeText } from '../settings.tsx'
 import { stateClass } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 import { type Counts, EffectOfJump } from './jump-effect.tsx'
@@ -55,7 +55,11 @@ async function callsOf(target: Target) {
 }
 
 /** Moves the clock. */
-async function jump(target: Target, show: (jump: Jump) => void): Promise<void> {
+async function jump(
+  target: Target,
+  show: (jump: Jump) => void,
+  timeText: (at: string) => string,
+): Promise<void> {
   const [from, before, calls] = [await timeNow(), await countsNow(), await callsOf(target)]
   let isStopped = false
   const stop = () => {
@@ -64,9 +68,15 @@ async function jump(target: Target, show: (jump: Jump) => void): Promise<void> {
   for (const [i, call] of calls.entries()) {
     if (isStopped) break
     show({ isOver: false, share: i / calls.length, stop })
-    await send(call, 'Advance', ({ now }) => ({ text: `It is ${now} now.`, isBad: false }))
+    await send(call, 'Advance', ({ now }) => ({
+      text: `It is ${timeText(now)} now.`,
+      isBad: false,
+    }))
   }
-  show({ isOver: true, byMs: (await timeNow()) - from, before, after: await countsNow() })
+  // The clock may have run meanwhile, which is no part of the jump.
+  const byMs =
+    target !== 'next' && 'by' in target && !isStopped ? target.by : (await timeNow()) - from
+  show({ isOver: true, byMs, before, after: await countsNow() })
 }
 
 /** The coming events on a line; their distance from now is compressed. */
@@ -151,6 +161,7 @@ type ClockProps = { client: Client; reload: () => void }
 export function ClockBar({ client, reload }: ClockProps) {
   const { mode, speed, next_timer_at } = client.clock
   const now = useNow(client.clock)
+  const timeText = useTimeText()
   const isLost = useConnection() === 'lost'
   const [jumped, setJump] = useState<Jump>()
   const [isSlow, setSlow] = useState(false)
@@ -163,7 +174,7 @@ export function ClockBar({ client, reload }: ClockProps) {
     return () => clearTimeout(timer)
   }, [isJumping])
   const go = (target: Target) =>
-    void jump(target, setJump)
+    void jump(target, setJump, timeText)
       .then(() => setProblem(undefined))
       .catch((error: Error) => {
         setJump(undefined)

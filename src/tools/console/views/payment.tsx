@@ -121,7 +121,7 @@ export function OnePayment({ id, clock }: { id: string; clock: Clock }) {
   const now = useNow(clock)
   const payment = data?.transaction
   const made = data?.requests.find(({ request_id }) => request_id === data.decided_by.request_id)
-  const isFrozen = clock.mode === 'frozen' && clock.next_timer_at !== null
+  const next = data?.timers[0]?.at
   return (
     <>
       <Crumbs list="Payments" problem={problem} />
@@ -146,10 +146,14 @@ export function OnePayment({ id, clock }: { id: string; clock: Clock }) {
           <div class="cards">
             <Card title="On one axis" wide>
               <Axis all={data} clock={clock} />
-              {isFrozen && (
+              {clock.mode === 'frozen' && next !== undefined && (
                 <p>
                   The clock is frozen: nothing happens until you advance it.{' '}
-                  <Act quiet label="To the next timer" call={callOf('advanceClockToNext')} />
+                  <Act
+                    quiet
+                    label="To its next event"
+                    call={callOf('advanceClock', { body: { to: next } })}
+                  />
                 </p>
               )}
             </Card>

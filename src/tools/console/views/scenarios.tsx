@@ -123,10 +123,13 @@ export function Scenarios() {
   )
 }
 
+// Until the page is closed: another view must not lose an edited copy.
+const copies = new Map<string, string>()
+
 /** A copy of a scenario that the user edits and activates; the problems of it stand below. */
-function EditCopy({ source }: { source: string }) {
+function EditCopy({ name, source }: { name: string; source: string }) {
   const id = useId()
-  const [definition, setDefinition] = useState(source)
+  const [definition, setDefinition] = useState(copies.get(name) ?? source)
   return (
     <Form isTall>
       <label for={id}>Scenario</label>
@@ -136,7 +139,10 @@ function EditCopy({ source }: { source: string }) {
         rows={20}
         spellcheck={false}
         value={definition}
-        onInput={({ currentTarget }) => setDefinition(currentTarget.value)}
+        onInput={({ currentTarget }) => {
+          copies.set(name, currentTarget.value)
+          setDefinition(currentTarget.value)
+        }}
       />
       <Act
         quiet
@@ -182,7 +188,7 @@ export function OneScenario({ name }: { name: string }) {
             </div>
           )}
           <Fold title="Copy and edit it">
-            <EditCopy source={data.source} />
+            <EditCopy name={name} source={data.source} />
           </Fold>
           {data.changed && (
             <p class="problem" role="status">

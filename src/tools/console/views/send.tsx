@@ -10,15 +10,9 @@ import { EVENTS } from '../../../scenarios/operations-and-events.ts'
 import { Act } from '../act.tsx'
 import { callOf, type Effect, read, type Timer } from '../api.ts'
 import { Choice, Form, Input, useFields } from '../fields.tsx'
-import { useTimes } from '../settings.tsx'
+import { useTimeText } from '../settings.tsx'
 
 type TimeText = (at: string) => string
-
-/** Formats an instant as `At` shows it. */
-function useTimeText(): TimeText {
-  const { wallOf, zoneOf } = useTimes()
-  return (at) => `${wallOf(at).day} ${wallOf(at).time} ${zoneOf(at)}`
-}
 
 const textOf = (one: SentDelivery, timeText: TimeText): string =>
   [sentStatus(one), nextAttempt(one, timeText)].filter((part) => part !== undefined).join('; ')
