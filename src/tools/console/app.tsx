@@ -14,6 +14,7 @@ import {
 } from './api.ts'
 import { ClockProvider } from './clock.ts'
 import { Copy } from './copy.tsx'
+import { Check } from './fields.tsx'
 import { keepFocus, useHeadHeight, useVisibleTab } from './focus.ts'
 import { useConnection } from './live.ts'
 import { onRoute, type Route, useRoute, useScrollToTop, useWide } from './route.ts'
@@ -216,20 +217,7 @@ export function App() {
   const state = useConnection()
   const [zone, setZone] = useZoneSetting()
   const [areCallsShown, showCalls] = useCallsSetting()
-  const {
-    data: client,
-    problem,
-    reload,
-  } = useLoaded(callOf('readClient'), [
-    'request',
-    'change',
-    'timer',
-    'delivery',
-    'clock',
-    'scenario',
-    'waiting',
-    'recheck',
-  ])
+  const { data: client, problem, reload } = useLoaded(callOf('readClient'))
   useEffect(() => keepFocus(document.body), [])
   useScrollToTop(route)
   useVisibleTab(route.view)
@@ -285,14 +273,7 @@ export function App() {
             <section class="more" aria-label="Settings of the page">
               <a href="/docs">Service API</a>
               <a href="/docs?api=admin">Admin API</a>
-              <label class="check">
-                <input
-                  type="checkbox"
-                  checked={areCallsShown}
-                  onChange={({ currentTarget }) => showCalls(currentTarget.checked)}
-                />
-                Show calls
-              </label>
+              <Check label="Show calls" checked={areCallsShown} onChange={showCalls} />
               <Times zone={zone} onChange={setZone} />
               <Theme />
             </section>

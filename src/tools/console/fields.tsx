@@ -38,18 +38,18 @@ export function Choice({
   label,
   value,
   values,
-  onChange,
+  onInput,
 }: {
   label: string
   value: string
   values: readonly (string | readonly [string, string])[]
-  onChange: (value: string) => void
+  onInput: (value: string) => void
 }) {
   const id = useId()
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <select id={id} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+      <select id={id} value={value} onChange={({ currentTarget }) => onInput(currentTarget.value)}>
         {values.map((one) => {
           const [name, text] = typeof one === 'string' ? [one, one] : one
           return (
@@ -98,12 +98,34 @@ export function Input({
   )
 }
 
-/** The values of the fields of a form, and a setter for each of them. */
+/** A checkbox with its label. */
+export const Check = ({
+  label,
+  checked,
+  onChange,
+}: {
+  label: string
+  checked: boolean
+  onChange: (checked: boolean) => void
+}) => (
+  <label class="check">
+    <input
+      type="checkbox"
+      checked={checked}
+      onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+    />
+    {label}
+  </label>
+)
+
+/** The values of the fields of a form, and the properties of the input of each of them. */
 export function useFields<T extends object>(start: T) {
   const [fields, setFields] = useState(start)
-  const set = (field: keyof T) => (value: string) =>
-    setFields((before) => ({ ...before, [field]: value }))
-  return { fields, set }
+  const field = <Name extends keyof T>(name: Name) => ({
+    value: fields[name],
+    onInput: (value: string) => setFields((before) => ({ ...before, [name]: value })),
+  })
+  return { fields, field }
 }
 
 /** A form that the user opens. It reads nothing from the server until then. */

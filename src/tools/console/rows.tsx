@@ -5,7 +5,6 @@ import { callOf } from './api.ts'
 import type { Search } from './fields.tsx'
 import { focusNext } from './focus.ts'
 import { countText } from './format.ts'
-import type { Kind } from './live.ts'
 import { useWide } from './route.ts'
 import { Loading, noneText, Problem } from './ui.tsx'
 import { useEvents, useLoaded, useStill } from './use-data.ts'
@@ -250,7 +249,6 @@ export function PagedRows<T>({
   id,
   filter,
   search,
-  kinds,
   noun,
   none,
   ...shown
@@ -258,7 +256,6 @@ export function PagedRows<T>({
   id: ListId
   filter: Readonly<Record<string, string>>
   search: Search
-  kinds: readonly Kind[]
   noun: string
   /** What a list without rows says that nothing filters. */
   none: string
@@ -268,7 +265,7 @@ export function PagedRows<T>({
   const list = JSON.stringify(query)
   const [page, setPage] = usePage(list)
   const call = callOf<ListId>(id, { query: { ...query, page, limit: PAGE } })
-  const { data, problem } = useLoaded(call, kinds)
+  const { data, problem } = useLoaded(call)
   // Until the next page has arrived, the last one stays.
   const last = useRef<Page<T>>()
   if (data) {

@@ -36,7 +36,7 @@ export function Theme() {
         ['light', 'Light'],
         ['dark', 'Dark'],
       ]}
-      onChange={setTheme}
+      onInput={setTheme}
     />
   )
 }
@@ -65,7 +65,7 @@ export const Times = ({ zone, onChange }: { zone: Zone; onChange: (zone: string)
       ['utc', 'UTC'],
       ['local', 'Local'],
     ]}
-    onChange={onChange}
+    onInput={onChange}
   />
 )
 

@@ -52,16 +52,39 @@ export function useEvents(
 const problemOf = (error: unknown): string | undefined =>
   (error as CallError).status === 0 ? undefined : (error as Error).message
 
+/** The events after which a call may have another response. */
+const CHANGED_BY: Readonly<Partial<Record<AdminCallId, readonly Kind[]>>> = {
+  readClient: ['request', 'change', 'timer', 'delivery', 'clock', 'scenario', 'waiting', 'recheck'],
+  readSummary: ['change', 'delivery', 'timer', 'request', 'clock'],
+  readUsers: ['change', 'request'],
+  readUser: ['change', 'request'],
+  readTransactions: ['change'],
+  readTransaction: ['change', 'delivery', 'timer', 'request'],
+  listDeliveries: ['delivery', 'change'],
+  getDelivery: ['delivery'],
+  listInbox: ['delivery'],
+  listRequests: ['request'],
+  getCoverage: ['request', 'delivery'],
+  listTimers: ['timer', 'change', 'delivery', 'clock', 'scenario', 'request'],
+  listScenarios: ['scenario'],
+  readScenario: ['scenario', 'request', 'delivery'],
+  getScenario: ['scenario', 'request', 'delivery'],
+  listRules: ['scenario', 'request'],
+  listMagicValues: ['scenario'],
+  listAssumptions: ['assumptions', 'scenario'],
+  listSnapshots: ['recheck'],
+  listClients: ['recheck'],
+}
+
 export type Loaded<T> = {
   data: T | undefined
   problem: string | undefined
   reload: () => Promise<void>
 }
 
-/** Returns the response of a GET call, and reads it again after events of these kinds. Ignores late responses for an earlier path. */
+/** Returns the response of a GET call, and reads it again when it may have changed. Ignores late responses for an earlier path. */
 export function useLoaded<Id extends AdminCallId>(
   call: Call<Id>,
-  kinds: readonly Kind[],
   wait?: number,
 ): Loaded<ResponseBody<Id>> {
   type T = ResponseBody<Id>
@@ -83,7 +106,7 @@ export function useLoaded<Id extends AdminCallId>(
     }
   }, [path])
   useEffect(() => void reload(), [reload])
-  useEvents(kinds, reload, wait)
+  useEvents(CHANGED_BY[call.id] ?? [], reload, wait)
   const isOfPath = loaded.path === path
   return {
     data: isOfPath ? loaded.data : undefined,

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { ResponseBody } from '../../../admin/contract.ts'
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
-import { Form, Input, SearchField, useSearch } from '../fields.tsx'
+import { Check, Form, Input, SearchField, useSearch } from '../fields.tsx'
 import { useUrlField } from '../route.ts'
 import { Card, noneText, Problem, Prose } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
@@ -128,10 +128,7 @@ function AssumptionItem({ assumption, onDone }: { assumption: Assumption; onDone
 
 /** The points that the contract leaves open: what is in force, and the choice of another reading. */
 export function Assumptions() {
-  const { data, problem, reload } = useLoaded(callOf('listAssumptions'), [
-    'assumptions',
-    'scenario',
-  ])
+  const { data, problem, reload } = useLoaded(callOf('listAssumptions'))
   const search = useSearch()
   const [changed, setChanged] = useUrlField('changed')
   const onlyChanged = changed !== ''
@@ -149,14 +146,11 @@ export function Assumptions() {
       </p>
       <div class="row">
         <SearchField search={search} placeholder="webhook, 409, guess" />
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={onlyChanged}
-            onChange={({ currentTarget }) => setChanged(currentTarget.checked ? 'yes' : '')}
-          />
-          only changed
-        </label>
+        <Check
+          label="only changed"
+          checked={onlyChanged}
+          onChange={(isOnly) => setChanged(isOnly ? 'yes' : '')}
+        />
         <Act
           label="Undo all changes"
           confirm="Removes all changes that calls have made to readings. The readings of the start and of the active scenario are in force again."

@@ -3,14 +3,14 @@ import type { ResponseBody } from '../../../admin/contract.ts'
 import { Act, Dialog } from '../act.tsx'
 import { BASE, type Client, callOf, onResponse } from '../api.ts'
 import { Copy } from '../copy.tsx'
-import { Form, Input, type Search } from '../fields.tsx'
+import { Check, Form, Input, type Search } from '../fields.tsx'
 import { Card, Found, Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 
 const consoleUrlOf = (name: string) => (name === 'default' ? '/__admin/' : `/@${name}/__admin/`)
 
 function useClients() {
-  const loaded = useLoaded(callOf('listClients'), ['recheck'])
+  const loaded = useLoaded(callOf('listClients'))
   const { reload } = loaded
   useEffect(
     () =>
@@ -116,14 +116,7 @@ export function Clients({ client, search }: { client: Client; search: Search }) 
       <Found found={found} noun="client" search={search.text} />
       <Form>
         <Input label="Name" value={name} placeholder="worker-3" onInput={setName} />
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={isFork}
-            onChange={({ currentTarget }) => setFork(currentTarget.checked)}
-          />
-          as a fork of {client.name}
-        </label>
+        <Check label={`as a fork of ${client.name}`} checked={isFork} onChange={setFork} />
         <Act
           submit
           label="New client"

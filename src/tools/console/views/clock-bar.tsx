@@ -107,13 +107,7 @@ function Rail({ timers, now }: { timers: readonly Timer[]; now: number }) {
 function Coming({ client, reload, go }: ClockProps & { go: (target: Target) => void }) {
   const now = useNow(client.clock)
   const [text, setText] = useState('1h')
-  const { data } = useLoaded(callOf('listTimers', { query: { limit: 12 } }), [
-    'timer',
-    'change',
-    'delivery',
-    'clock',
-    'scenario',
-  ])
+  const { data } = useLoaded(callOf('listTimers', { query: { limit: 12 } }))
   const box = useRef<HTMLDetailsElement>(null)
   const [isOpen, setOpen] = useState(false)
   useEffect(() => onRoute(() => box.current?.removeAttribute('open')), [])

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Act } from '../act.tsx'
 import { type Client, callOf } from '../api.ts'
-import { Form, Input, type Search, SearchField, useSearch } from '../fields.tsx'
+import { Check, Form, Input, type Search, SearchField, useSearch } from '../fields.tsx'
 import { At } from '../settings.tsx'
 import { Card, Found, Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
@@ -19,20 +19,14 @@ function Reset({ client }: { client: Client }) {
       <fieldset>
         <legend>Parts</legend>
         {PARTS.map((part) => (
-          <label class="check" key={part}>
-            <input
-              type="checkbox"
-              checked={parts.includes(part)}
-              onChange={({ currentTarget }) =>
-                setParts(
-                  PARTS.filter((one) =>
-                    one === part ? currentTarget.checked : parts.includes(one),
-                  ),
-                )
-              }
-            />
-            {part}
-          </label>
+          <Check
+            key={part}
+            label={part}
+            checked={parts.includes(part)}
+            onChange={(isChosen) =>
+              setParts(PARTS.filter((one) => (one === part ? isChosen : parts.includes(one))))
+            }
+          />
         ))}
       </fieldset>
       <Act
@@ -46,7 +40,7 @@ function Reset({ client }: { client: Client }) {
 }
 
 function Snapshots({ client, search }: { client: Client; search: Search }) {
-  const { data, problem, reload } = useLoaded(callOf('listSnapshots'), ['recheck'])
+  const { data, problem, reload } = useLoaded(callOf('listSnapshots'))
   const found = data?.snapshots.filter((one) => search.finds(one.name))
   const [name, setName] = useState('ready')
   const done = () => void reload()

@@ -65,15 +65,14 @@ export function Deliveries({ client, reload }: WithClient) {
           label="Status"
           value={status}
           values={[['', 'any'], ...STATES]}
-          onChange={setStatus}
+          onInput={setStatus}
         />
-        <Choice label="Event" value={event} values={[['', 'any'], ...EVENTS]} onChange={setEvent} />
+        <Choice label="Event" value={event} values={[['', 'any'], ...EVENTS]} onInput={setEvent} />
       </div>
       <PagedRows
         id="listDeliveries"
         filter={{ status, event }}
         search={search}
-        kinds={['delivery', 'change']}
         noun="delivery"
         label="Deliveries"
         columns={COLUMNS}
@@ -165,7 +164,7 @@ const AttemptCard = ({ attempt, delivery }: { attempt: Attempt; delivery: Delive
 
 /** The result of the built-in receiver, if the event was sent there. */
 function Received({ eventId }: { eventId: string }) {
-  const { data } = useLoaded(callOf('listInbox', { query: { limit: 100 } }), ['delivery'])
+  const { data } = useLoaded(callOf('listInbox', { query: { limit: 100 } }))
   const messages = data?.messages.filter(({ webhook_id }) => webhook_id === eventId) ?? []
   if (messages.length === 0) return null
   return (
@@ -182,11 +181,7 @@ function Received({ eventId }: { eventId: string }) {
 }
 
 export function OneDelivery({ id, clock }: { id: string; clock: Clock }) {
-  const {
-    data: delivery,
-    problem,
-    reload,
-  } = useLoaded(callOf('getDelivery', { params: { id } }), ['delivery'])
+  const { data: delivery, problem, reload } = useLoaded(callOf('getDelivery', { params: { id } }))
   return (
     <>
       <Crumbs list="Deliveries" problem={problem} />

@@ -49,7 +49,7 @@ const Result = ({ orders_tried: count, in_order: inOrder, found, ignored }: Expl
 /** Sends the events of a payment to the receiver in every order, and shows an order with a different final state. */
 export function Explore() {
   const [id, setId] = useUrlField('transaction_id')
-  const { fields, set } = useFields({ probe: '', max: '100' })
+  const { fields, field } = useFields({ probe: '', max: '100' })
   const [result, setResult] = useState<Explored>()
   return (
     <>
@@ -63,11 +63,10 @@ export function Explore() {
         <Input label="Transaction id" value={id} onInput={setId} />
         <Input
           label="URL of the state"
-          value={fields.probe}
+          {...field('probe')}
           placeholder={`${location.protocol}//127.0.0.1:8080/state/{transaction_id}`}
-          onInput={set('probe')}
         />
-        <Input short label="Maximum orders" value={fields.max} onInput={set('max')} />
+        <Input short label="Maximum orders" {...field('max')} />
         <Act
           submit
           label="Explore"

@@ -101,10 +101,10 @@ const CALLS = callOf('listRequests', { query: { limit: 50 } })
 /** The newest items, newest first. */
 function useItems(filter: Filter) {
   const query = { outcome: filter === 'calls' ? 'any' : filter, limit: 50 }
-  const payments = useLoaded(callOf('readTransactions', { query }), ['change', 'timer'], PACE_MS)
-  const deliveries = useLoaded(DELIVERIES, ['delivery', 'change'], PACE_MS)
-  const calls = useLoaded(CALLS, ['request'], PACE_MS)
-  const users = useLoaded(USERS, ['change'], PACE_MS)
+  const payments = useLoaded(callOf('readTransactions', { query }), PACE_MS)
+  const deliveries = useLoaded(DELIVERIES, PACE_MS)
+  const calls = useLoaded(CALLS, PACE_MS)
+  const users = useLoaded(USERS, PACE_MS)
   const problem = payments.problem ?? deliveries.problem ?? calls.problem ?? users.problem
   // All at once, because what is shown may be held.
   if (!payments.data || !deliveries.data || !calls.data || !users.data)

@@ -33,7 +33,7 @@ const OneMessage = ({ type, received_at, attempt, repeated, verified, reason, bo
 export function Inbox({ client, reload: readClient }: WithClient) {
   const search = useSearch()
   const call = callOf('listInbox', { query: { limit: 100 } })
-  const { data, problem, reload } = useLoaded(call, ['delivery'], PACE_MS)
+  const { data, problem, reload } = useLoaded(call, PACE_MS)
   const found = data?.messages.filter(({ type, body }) => search.finds(`${type} ${body}`))
   return (
     <>

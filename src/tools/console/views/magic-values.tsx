@@ -4,7 +4,7 @@ import { Heads, Problem, Scroll } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 
 export function MagicValues() {
-  const { data, problem } = useLoaded(callOf('listMagicValues'), ['scenario'])
+  const { data, problem } = useLoaded(callOf('listMagicValues'))
   const search = useSearch()
   return (
     <>

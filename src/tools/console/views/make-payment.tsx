@@ -20,7 +20,7 @@ function useFound(search: string, bank?: 'any') {
   const call = callOf('readUsers', {
     query: { limit: MAX_USERS, search: search || undefined, bank },
   })
-  const { data, problem } = useLoaded(call, ['change', 'request'])
+  const { data, problem } = useLoaded(call)
   const last = useRef(data)
   last.current = data ?? last.current
   return { users: last.current?.users ?? [], total: last.current?.total ?? 0, data, problem }
@@ -45,7 +45,7 @@ const Cut = ({ list, total }: { list: string; total: number }) =>
 
 /** The form; `like`: with the payer, the receiver and the amount of another payment. */
 export function PaymentForm({ like }: { like?: Payment }) {
-  const { fields, set } = useFields({
+  const { fields, field } = useFields({
     payers: like?.from_user_id ?? '',
     receivers: like?.to_user_id ?? '',
     from: like?.from_user_id ?? '',
@@ -74,29 +74,29 @@ export function PaymentForm({ like }: { like?: Payment }) {
   return (
     <>
       <Form>
-        <Search who="payer" value={fields.payers} onInput={set('payers')} />
+        <Search who="payer" {...field('payers')} />
         <Choice
           label="From"
+          {...field('from')}
           value={payer?.user_id ?? ''}
           values={payers.users.map((user) => [
             user.user_id,
             isVerified(user) ? user.email : `${user.email} (no KYC)`,
           ])}
-          onChange={set('from')}
         />
-        <Search who="receiver" value={fields.receivers} onInput={set('receivers')} />
+        <Search who="receiver" {...field('receivers')} />
         <Choice
           label="To account"
+          {...field('to')}
           value={receiver?.account.bank_id ?? ''}
           values={accounts.map(({ user, account }) => [
             account.bank_id,
             accountText(user, account),
           ])}
-          onChange={set('to')}
         />
-        <Input short label="Amount" value={fields.amount} onInput={set('amount')} />
-        <Input label="Reference" value={fields.reference} onInput={set('reference')} />
-        <Input label="Remark" value={fields.remark} onInput={set('remark')} />
+        <Input short label="Amount" {...field('amount')} />
+        <Input label="Reference" {...field('reference')} />
+        <Input label="Remark" {...field('remark')} />
         <AccessToken />
         {payer && receiver && (
           <Act

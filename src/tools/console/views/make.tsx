@@ -38,7 +38,7 @@ export function open(view: 'users' | 'payments', id: string | undefined) {
 
 /** Makes a user and opens it; `count` of the users gives it a number. */
 export function MakeUser({ count }: { count: number }) {
-  const { fields, set } = useFields({ email: '', mobile: '', type: 'individual' })
+  const { fields, field } = useFields({ email: '', mobile: '', type: 'individual' })
   const number = count + 1
   // With one click: an e-mail and a mobile that no user of the fixtures has.
   const email = fields.email || `user${number}@example.com`
@@ -46,14 +46,9 @@ export function MakeUser({ count }: { count: number }) {
   return (
     <Fold title="Make a user">
       <Form>
-        <Input label="E-mail" value={fields.email} placeholder={email} onInput={set('email')} />
-        <Input label="Mobile" value={fields.mobile} placeholder={mobile} onInput={set('mobile')} />
-        <Choice
-          label="Type"
-          value={fields.type}
-          values={['individual', 'business']}
-          onChange={set('type')}
-        />
+        <Input label="E-mail" {...field('email')} placeholder={email} />
+        <Input label="Mobile" {...field('mobile')} placeholder={mobile} />
+        <Choice label="Type" {...field('type')} values={['individual', 'business']} />
         <AccessToken />
         <Act
           submit
@@ -68,12 +63,12 @@ export function MakeUser({ count }: { count: number }) {
 
 /** Adds a bank account of a user. */
 export function AddAccount({ userId, onDone }: { userId: string; onDone: () => void }) {
-  const { fields, set } = useFields({ number: '123456789012', ifsc: 'HDFC0000001' })
+  const { fields, field } = useFields({ number: '123456789012', ifsc: 'HDFC0000001' })
   return (
     <Fold title="Add an account">
       <Form>
-        <Input label="Account number" value={fields.number} onInput={set('number')} />
-        <Input label="IFSC" value={fields.ifsc} onInput={set('ifsc')} />
+        <Input label="Account number" {...field('number')} />
+        <Input label="IFSC" {...field('ifsc')} />
         <AccessToken />
         <Act
           submit
@@ -98,7 +93,7 @@ const DOCUMENTS = {
 
 /** Submits a KYC document of a user. */
 export function SubmitKyc({ userId, onDone }: { userId: string; onDone: () => void }) {
-  const { fields, set } = useFields({
+  const { fields, field } = useFields({
     document: 'pan',
     number: '',
     name: 'Asha Rao',
@@ -109,15 +104,10 @@ export function SubmitKyc({ userId, onDone }: { userId: string; onDone: () => vo
   return (
     <Fold title="Submit a document">
       <Form>
-        <Choice
-          label="Document"
-          value={document}
-          values={Object.keys(DOCUMENTS)}
-          onChange={set('document')}
-        />
-        <Input label="Number" value={fields.number} placeholder={number} onInput={set('number')} />
-        <Input label="Name" value={fields.name} onInput={set('name')} />
-        <Input label="Date of birth (DD-MM-YYYY)" value={fields.birth} onInput={set('birth')} />
+        <Choice label="Document" values={Object.keys(DOCUMENTS)} {...field('document')} />
+        <Input label="Number" {...field('number')} placeholder={number} />
+        <Input label="Name" {...field('name')} />
+        <Input label="Date of birth (DD-MM-YYYY)" {...field('birth')} />
         <AccessToken />
         <Act
           submit

@@ -13,7 +13,6 @@ type Summary = Response<'readSummary'>
 type Series = NonNullable<Summary['series']>
 
 const TONES = { settled: 'good', in_flight: 'open', failed: 'bad', came_back: 'came' } as const
-const KINDS = ['change', 'delivery', 'timer', 'request', 'clock'] as const
 const OUTCOME_NAMES = Object.keys(OUTCOMES) as (keyof typeof OUTCOMES)[]
 const toneOf = (tone: string) => ({ '--tone': `var(--${tone})` })
 
@@ -131,7 +130,7 @@ const percentText = (share: number) => `${(Math.floor(share * 1_000) / 10).toFix
 
 /** The money, the webhooks and the calls of the client; for a new sandbox, how to begin. */
 export function Overview({ client, reload }: WithClient) {
-  const { data, problem } = useLoaded(callOf('readSummary'), KINDS, PACE_MS)
+  const { data, problem } = useLoaded(callOf('readSummary'), PACE_MS)
   const series = data?.series
   const { success_rate: rate = null, median_to_success_ms: median = null } = data ?? {}
   return (

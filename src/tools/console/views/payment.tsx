@@ -105,19 +105,14 @@ function Actions({ all }: { all: PaymentWithAll }) {
   )
 }
 
-/** A link to a user. Shows the email address when it is loaded. */
-function UserLink({ id }: { id: string }) {
-  const { data } = useLoaded(callOf('readUser', { params: { id } }), [])
-  return <a href={`#/users/${id}`}>{data?.email ?? id}</a>
-}
+const link = (user: string, name: string | null) => (
+  <a key={user} href={`#/users/${user}`}>
+    {name ?? user}
+  </a>
+)
 
 export function OnePayment({ id, clock }: { id: string; clock: Clock }) {
-  const { data, problem } = useLoaded(callOf('readTransaction', { params: { id } }), [
-    'change',
-    'delivery',
-    'timer',
-    'request',
-  ])
+  const { data, problem } = useLoaded(callOf('readTransaction', { params: { id } }))
   const now = useNow(clock)
   const payment = data?.transaction
   const made = data?.requests.find(({ request_id }) => request_id === data.decided_by.request_id)
@@ -162,8 +157,8 @@ export function OnePayment({ id, clock }: { id: string; clock: Clock }) {
               <Facts
                 facts={[
                   ['Id', <code key="id">{payment.transaction_id}</code>],
-                  ['From', <UserLink key="from" id={payment.from_user_id} />],
-                  ['To', <UserLink key="to" id={payment.to_user_id} />],
+                  ['From', link(payment.from_user_id, payment.payer)],
+                  ['To', link(payment.to_user_id, payment.history.account_holder_name)],
                   ['Account', <code key="account">{payment.history.account_number}</code>],
                   ['Bank', payment.history.bank_name],
                   ['Type', payment.transaction_type],

@@ -58,26 +58,25 @@ export function Payments() {
           label="Status"
           value={status}
           values={[['', 'any'], ...STATUSES]}
-          onChange={setStatus}
+          onInput={setStatus}
         />
         <Choice
           label="Outcome"
           value={outcome}
           values={[['', 'any'], ...Object.entries(OUTCOMES)]}
-          onChange={setOutcome}
+          onInput={setOutcome}
         />
         <Choice
           label="Order"
           value={sort}
           values={[['', 'Newest first'], ...Object.entries(SORTS)]}
-          onChange={setSort}
+          onInput={setSort}
         />
       </div>
       <PagedRows
         id="readTransactions"
         filter={{ status, outcome, sort }}
         search={search}
-        kinds={['change']}
         noun="payment"
         label="Payments"
         columns={COLUMNS}

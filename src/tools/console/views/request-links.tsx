@@ -79,7 +79,7 @@ export function RuleOfRequest({ call }: { call: LoggedRequest }) {
             ['', `all of ${operation}`],
             ...fields.map(([name, one]) => [name, `${name} is ${one}`] as const),
           ]}
-          onChange={setField}
+          onInput={setField}
         />
       </RuleForm>
     </Card>

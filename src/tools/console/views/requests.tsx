@@ -155,7 +155,7 @@ export function Requests({ waiting }: { waiting: number }) {
       <h2>Requests</h2>
       <div class="row">
         <SearchField search={search} placeholder="POST 422, a reference" />
-        <Choice label="Status" value={status} values={STATUSES} onChange={setStatus} />
+        <Choice label="Status" value={status} values={STATUSES} onInput={setStatus} />
         <Act
           label="Clear the log"
           confirm="Deletes all calls from the log. Nothing else changes."
@@ -214,7 +214,7 @@ function curlOfRequest({ method, path, query, headers, body }: LoggedRequest): s
 }
 
 export function OneRequest({ id }: { id: string }) {
-  const { data: call, problem } = useLoaded(callOf('getRequest', { params: { id } }), [])
+  const { data: call, problem } = useLoaded(callOf('getRequest', { params: { id } }))
   return (
     <>
       <Crumbs list="Requests" problem={problem} />

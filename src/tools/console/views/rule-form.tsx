@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { CREATING, FAULTS, OPERATIONS } from '../../../scenarios/operations-and-events.ts'
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
-import { Choice, Form, Input, type Search } from '../fields.tsx'
+import { Check, Choice, Form, Input, type Search, useFields } from '../fields.tsx'
 import { Card, Found, Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 
@@ -19,6 +19,11 @@ const OUTCOMES = [
   ['lag', 'show what it creates late'],
   ['steps', 'set the final status'],
 ] as const
+const RUNS = [
+  ['before', 'does not run'],
+  ['after', 'runs before'],
+  ['after_timeout', 'runs 30 s later'],
+] as const
 const START = {
   operation: 'createTransaction',
   outcome: 'status',
@@ -28,7 +33,6 @@ const START = {
   at: 'before',
   end: 'FAILED',
   after: '',
-  once: true,
 }
 type Values = typeof START
 
@@ -63,70 +67,43 @@ export function RuleForm({
   onDone: () => void
   children?: ComponentChildren
 }) {
-  const [form, setForm] = useState({ ...START, ...(of && { operation: of.operation }) })
-  const set = (field: keyof Values) => (value: string) => setForm({ ...form, [field]: value })
+  const { fields: form, field } = useFields({
+    ...START,
+    ...(of && { operation: of.operation }),
+  })
+  const [isOnce, setOnce] = useState(true)
   const { operation, outcome } = form
   const isCreating = CREATING.some((name) => name === operation)
   const outcomes = OUTCOMES.filter(
     ([name]) => (name !== 'steps' || hasSteps(operation)) && (name !== 'lag' || isCreating),
   )
   const shown = outcomes.some(([name]) => name === outcome) ? outcome : 'status'
+  const runs = RUNS.filter(([name]) => name !== 'after_timeout' || isCreating)
+  const at = runs.some(([name]) => name === form.at) ? form.at : 'before'
   const call = callOf('pushRule', {
     body: {
       when: { operation, ...of?.more },
-      ...(form.once && { times: 1 }),
-      then: thenOf({ ...form, outcome: shown }),
+      ...(isOnce && { times: 1 }),
+      then: thenOf({ ...form, outcome: shown, at }),
     },
   })
   return (
     <Form>
-      {children ?? (
-        <Choice
-          label="When"
-          value={operation}
-          values={['*', ...OPERATIONS]}
-          onChange={set('operation')}
-        />
-      )}
-      <Choice label="Then" value={shown} values={outcomes} onChange={set('outcome')} />
-      {shown === 'status' && <Input label="Status" value={form.status} onInput={set('status')} />}
-      {(shown === 'delay' || shown === 'lag') && (
-        <Input label="Delay" value={form.delay} onInput={set('delay')} />
-      )}
-      {shown === 'fault' && (
-        <Choice label="Fault" value={form.fault} values={FAULTS} onChange={set('fault')} />
-      )}
+      {children ?? <Choice label="When" {...field('operation')} values={['*', ...OPERATIONS]} />}
+      <Choice label="Then" {...field('outcome')} value={shown} values={outcomes} />
+      {shown === 'status' && <Input label="Status" {...field('status')} />}
+      {(shown === 'delay' || shown === 'lag') && <Input label="Delay" {...field('delay')} />}
+      {shown === 'fault' && <Choice label="Fault" {...field('fault')} values={FAULTS} />}
       {(shown === 'fault' || shown === 'status') && (
-        <Choice
-          label="The operation"
-          value={form.at}
-          values={[
-            ['before', 'does not run'],
-            ['after', 'runs before'],
-            ...(isCreating ? [['after_timeout', 'runs 30 s later'] as const] : []),
-          ]}
-          onChange={set('at')}
-        />
+        <Choice label="The operation" {...field('at')} value={at} values={runs} />
       )}
       {shown === 'steps' && hasSteps(operation) && (
         <>
-          <Choice
-            label="Status"
-            value={form.end}
-            values={STEP_STATUSES[operation][1]}
-            onChange={set('end')}
-          />
-          <Input label="After (5s, 1d)" value={form.after} onInput={set('after')} />
+          <Choice label="Status" {...field('end')} values={STEP_STATUSES[operation][1]} />
+          <Input label="After (5s, 1d)" {...field('after')} />
         </>
       )}
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={form.once}
-          onChange={({ currentTarget }) => setForm({ ...form, once: currentTarget.checked })}
-        />
-        once
-      </label>
+      <Check label="once" checked={isOnce} onChange={setOnce} />
       <Act submit label="Push the rule" call={call} effect="The rule is active." onDone={onDone} />
     </Form>
   )
@@ -134,7 +111,7 @@ export function RuleForm({
 
 /** The form for a rule, and the list of the pushed rules. */
 export function Rules({ search }: { search: Search }) {
-  const { data, problem, reload } = useLoaded(callOf('listRules'), ['scenario', 'request'])
+  const { data, problem, reload } = useLoaded(callOf('listRules'))
   const found = data?.rules.filter(({ definition }) => search.finds(JSON.stringify(definition)))
   return (
     <Card title="Push a rule in front of the active scenario" wide>

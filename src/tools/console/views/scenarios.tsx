@@ -10,7 +10,7 @@ type Listed = ResponseBody<'listScenarios'>
 
 /** A notice in all other views that changed scenario files were rejected. */
 export function RejectedFiles() {
-  const { data } = useLoaded(callOf('listScenarios'), ['scenario'])
+  const { data } = useLoaded(callOf('listScenarios'))
   const count = data?.problems.length ?? 0
   if (count === 0) return null
   return (
@@ -62,8 +62,8 @@ function ScenarioItem({
 }
 
 export function Scenarios() {
-  const { data, problem, reload } = useLoaded(callOf('listScenarios'), ['scenario'])
-  const { data: active } = useLoaded(callOf('getScenario'), ['scenario', 'request'])
+  const { data, problem, reload } = useLoaded(callOf('listScenarios'))
+  const { data: active } = useLoaded(callOf('getScenario'))
   const done = () => void reload()
   const search = useSearch()
   return (
@@ -156,12 +156,8 @@ function EditCopy({ name, source }: { name: string; source: string }) {
 }
 
 export function OneScenario({ name }: { name: string }) {
-  const { data, problem } = useLoaded(callOf('readScenario', { params: { name } }), [
-    'scenario',
-    'request',
-    'delivery',
-  ])
-  const { data: active } = useLoaded(callOf('getScenario'), ['scenario'])
+  const { data, problem } = useLoaded(callOf('readScenario', { params: { name } }))
+  const { data: active } = useLoaded(callOf('getScenario'))
   const isActive = active?.name === name
   const byLine = new Map(
     [...(data?.rules ?? []), ...(data?.webhooks ?? [])].map((rule) => [rule.line, rule]),

@@ -28,11 +28,11 @@ type Hit = { href: string; text: string; chip?: string; status?: number | null }
 export function Search() {
   const search = useSearch()
   const query = { search: search.query ?? '\u0000', limit: SHOWN }
-  const payments = useLoaded(callOf('readTransactions', { query }), ['change']).data
-  const users = useLoaded(callOf('readUsers', { query }), ['change']).data
-  const deliveries = useLoaded(callOf('listDeliveries', { query }), ['delivery']).data
-  const calls = useLoaded(callOf('listRequests', { query: { limit: 100 } }), ['request']).data
-  const scenarios = useLoaded(callOf('listScenarios'), ['scenario']).data
+  const payments = useLoaded(callOf('readTransactions', { query })).data
+  const users = useLoaded(callOf('readUsers', { query })).data
+  const deliveries = useLoaded(callOf('listDeliveries', { query })).data
+  const calls = useLoaded(callOf('listRequests', { query: { limit: 100 } })).data
+  const scenarios = useLoaded(callOf('listScenarios')).data
   const foundCalls = calls?.requests.filter((one) =>
     search.finds(
       JSON.stringify([one.method, one.path, one.query, one.status, one.body, one.reason]),

@@ -29,16 +29,14 @@ function effectOf(deliveries: readonly SentDelivery[], timeText: TimeText): Effe
 /** Triggers an event for a resource; without one, for that whose id the user types, or the newest. */
 export function Trigger({ resource }: { resource?: string }) {
   const timeText = useTimeText()
-  const { fields, set } = useFields({ event: 'transaction.success', id: '' })
+  const { fields, field } = useFields({ event: 'transaction.success', id: '' })
   const events = EVENTS.filter((one) => !resource || one.startsWith('transaction.'))
   const id = resource ?? fields.id
   const body = { event: fields.event, ...(id !== '' && { resource_id: id }) }
   return (
     <Form>
-      <Choice label="Event" value={fields.event} values={events} onChange={set('event')} />
-      {!resource && (
-        <Input label="Resource id (default: the newest)" value={id} onInput={set('id')} />
-      )}
+      <Choice label="Event" {...field('event')} values={events} />
+      {!resource && <Input label="Resource id (default: the newest)" {...field('id')} />}
       <Act
         submit
         label="Trigger"

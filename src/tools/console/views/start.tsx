@@ -53,8 +53,8 @@ function FirstPayment({
 
 /** What a new sandbox is, where it is, and a first payment. */
 export function Start() {
-  const { data, problem } = useLoaded(VERIFIED, ['change'])
-  const assumed = useLoaded(callOf('listAssumptions'), ['assumptions']).data?.assumptions
+  const { data, problem } = useLoaded(VERIFIED)
+  const assumed = useLoaded(callOf('listAssumptions')).data?.assumptions
   const needsToken =
     assumed?.some(({ name, reading }) => name === 'token' && reading === 'strict') ?? false
   const isReady = ({ bank_accounts: accounts }: User) =>

@@ -35,7 +35,7 @@ async function readSweep(file: File): Promise<SweepDocument> {
 
 /** What the calls to this sandbox have met since its start. */
 function CoverageOfCalls() {
-  const { data, problem } = useLoaded(callOf('getCoverage'), ['request', 'delivery'])
+  const { data, problem } = useLoaded(callOf('getCoverage'))
   return (
     <>
       <Problem text={problem} />

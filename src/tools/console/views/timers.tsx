@@ -57,18 +57,7 @@ export function Timers({
   onGo: (at: string) => void
 }) {
   const query = { limit: MAX_TIMERS }
-  const {
-    data,
-    problem,
-    reload: reloadTimers,
-  } = useLoaded(callOf('listTimers', { query }), [
-    'timer',
-    'change',
-    'delivery',
-    'clock',
-    'scenario',
-    'request',
-  ])
+  const { data, problem, reload: reloadTimers } = useLoaded(callOf('listTimers', { query }))
   const now = useNow(client.clock)
   const {
     value: timers,

@@ -19,11 +19,8 @@ const titleOf = (name: unknown) =>
 
 /** The trouble that was armed: rules, and a scenario that extends another. */
 export function useArmed() {
-  const { data, reload } = useLoaded(callOf('listRules'), ['scenario', 'request'])
-  const { data: scenario, reload: reloadScenario } = useLoaded(callOf('getScenario'), [
-    'scenario',
-    'delivery',
-  ])
+  const { data, reload } = useLoaded(callOf('listRules'))
+  const { data: scenario, reload: reloadScenario } = useLoaded(callOf('getScenario'))
   const rules = data?.rules.filter(({ definition }) => titleOf(definition['name'])) ?? []
   const isExtended = titleOf(scenario?.definition?.['title']) !== undefined
   const waiting = rules.filter(({ used_up }) => !used_up).length + (isExtended ? 1 : 0)
@@ -124,12 +121,7 @@ function TroubleCard({
       <p class="hint">{trouble.text}</p>
       <Drawing lanes={trouble.lanes} />
       <div class="row">
-        <Choice
-          label={trouble.label}
-          value={chosen}
-          values={trouble.options}
-          onChange={setPicked}
-        />
+        <Choice label={trouble.label} value={chosen} values={trouble.options} onInput={setPicked} />
         <Act
           quiet
           label="Arm"
@@ -225,8 +217,8 @@ export function MakeTrouble({
   armed: Armed
   hasWebhook: boolean
 }) {
-  const { data: log } = useLoaded(callOf('listRequests', { query: { limit: 100 } }), ['request'])
-  const { data: people } = useLoaded(callOf('readUsers', { query: { limit: 100 } }), ['change'])
+  const { data: log } = useLoaded(callOf('listRequests', { query: { limit: 100 } }))
+  const { data: people } = useLoaded(callOf('readUsers', { query: { limit: 100 } }))
   const options = people?.users.map(({ user_id, email }: User) => [user_id, email] as const) ?? []
   const hits = scenario?.webhooks.reduce((sum, one) => sum + one.hits, 0) ?? 0
   const former = String(scenario?.definition?.['extends'] ?? 'default')

@@ -47,13 +47,12 @@ export function Users({ count }: { count: number }) {
       <MakeUser count={count} />
       <div class="row">
         <SearchField search={search} placeholder="e-mail, mobile, id" />
-        <Choice label="KYC" value={kyc} values={[['', 'any'], ...KYC_STATUSES]} onChange={setKyc} />
+        <Choice label="KYC" value={kyc} values={[['', 'any'], ...KYC_STATUSES]} onInput={setKyc} />
       </div>
       <PagedRows
         id="readUsers"
         filter={{ kyc }}
         search={search}
-        kinds={['change', 'request']}
         noun="user"
         label="Users"
         columns={COLUMNS}
@@ -119,11 +118,7 @@ const Records = ({
   )
 
 export function OneUser({ id }: { id: string }) {
-  const {
-    data: user,
-    problem,
-    reload,
-  } = useLoaded(callOf('readUser', { params: { id } }), ['change', 'request'])
+  const { data: user, problem, reload } = useLoaded(callOf('readUser', { params: { id } }))
   const done = () => void reload()
   return (
     <>

@@ -53,16 +53,15 @@ export function UseInbox({ client, reload }: WithClient) {
 /** Sends the events to any URL. */
 function WebhookForm({ client, reload }: WithClient) {
   const [secret] = useState(newSecret)
-  const { fields, set } = useFields({ url: '', secret })
+  const { fields, field } = useFields({ url: '', secret })
   return (
     <Form>
       <Input
         label="URL"
-        value={fields.url}
+        {...field('url')}
         placeholder={`${location.protocol}//127.0.0.1:8080/webhook`}
-        onInput={set('url')}
       />
-      <Input label="Secret" value={fields.secret} onInput={set('secret')} />
+      <Input label="Secret" {...field('secret')} />
       <AccessToken />
       <Act
         quiet
