@@ -321,8 +321,6 @@ export const curlOfCall = (call: Call, needsToken = false): string => {
 // The names of the rows that the console shows.
 
 export type Client = ResponseBody<'readClient'>
-/** The client, for a part of a view that may change it. */
-export type WithClient = { client: Client; reload: () => void }
 export type Clock = Client['clock']
 export type Timer = ResponseBody<'listTimers'>['timers'][number]
 export type User = ResponseBody<'readUser'>

@@ -1,18 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { CallsProvider, useShownCalls } from './act.tsx'
-import {
-  BASE,
-  type Client,
-  callOf,
-  curlOfCall,
-  onResponse,
-  type SentCall,
-  textOf,
-  undo,
-  watchCalls,
-} from './api.ts'
-import { ClockProvider } from './clock.ts'
+import { BASE, callOf, curlOfCall, type SentCall, textOf, undo, watchCalls } from './api.ts'
+import { ClientProvider, useClient } from './client.ts'
 import { Copy } from './copy.tsx'
 import { Check } from './fields.tsx'
 import { keepFocus, useHeadHeight, useVisibleTab } from './focus.ts'
@@ -77,49 +67,28 @@ function Split({ list, detail }: { list: ComponentChildren; detail: ComponentChi
   )
 }
 
-function View({
-  client,
-  armed,
-  reload,
-  route: { view, id },
-}: {
-  client: Client
-  armed: Armed
-  reload: () => void
-  route: Route
-}) {
+function View({ armed, route: { view, id } }: { armed: Armed; route: Route }) {
+  const client = useClient()
   useEffect(() => {
     document.title = `${TITLES[view] ?? 'Not found'} · ${client.name} · payout-sandbox`
   }, [view, client.name])
   switch (view) {
     case 'overview':
-      return <Overview client={client} reload={reload} />
+      return <Overview />
     case 'users':
-      return id === undefined ? <Users count={client.counts.users} /> : <OneUser id={id} />
+      return id === undefined ? <Users /> : <OneUser id={id} />
     case 'payments':
-      return (
-        <Split list={<Payments />} detail={id && <OnePayment id={id} clock={client.clock} />} />
-      )
+      return <Split list={<Payments />} detail={id && <OnePayment id={id} />} />
     case 'deliveries':
-      return (
-        <Split
-          list={<Deliveries client={client} reload={reload} />}
-          detail={id && <OneDelivery id={id} clock={client.clock} />}
-        />
-      )
+      return <Split list={<Deliveries />} detail={id && <OneDelivery id={id} />} />
     case 'requests':
-      return (
-        <Split
-          list={<Requests waiting={client.counts.waiting} />}
-          detail={id && <OneRequest id={id} />}
-        />
-      )
+      return <Split list={<Requests />} detail={id && <OneRequest id={id} />} />
     case 'inbox':
-      return <Inbox client={client} reload={reload} />
+      return <Inbox />
     case 'search':
       return <Search />
     case 'trouble':
-      return <MakeTrouble armed={armed} hasWebhook={client.webhook_url !== null} />
+      return <MakeTrouble armed={armed} />
     case 'scenarios':
       return id === undefined ? <Scenarios /> : <OneScenario name={id} />
     case 'assumptions':
@@ -131,7 +100,7 @@ function View({
     case 'explore':
       return <Explore />
     case 'control':
-      return <Control client={client} />
+      return <Control />
     default:
       return (
         <p>
@@ -217,18 +186,16 @@ export function App() {
   const state = useConnection()
   const [zone, setZone] = useZoneSetting()
   const [areCallsShown, showCalls] = useCallsSetting()
-  const { data: client, problem, reload } = useLoaded(callOf('readClient'))
+  const { data: client, problem } = useLoaded(callOf('readClient'))
   useEffect(() => keepFocus(document.body), [])
   useScrollToTop(route)
   useVisibleTab(route.view)
   useHeadHeight()
   useSearchKey()
   const armed = useArmed()
-  // Shows the effect of calls from this page, even if the stream has no event for them.
-  useEffect(() => onResponse(() => void reload()), [reload])
   return (
     <CallsProvider value={areCallsShown}>
-      <ClockProvider value={client?.clock}>
+      <ClientProvider value={client}>
         <ZoneProvider value={zone}>
           <button
             type="button"
@@ -239,7 +206,7 @@ export function App() {
           </button>
           <header>
             <h1>payout-sandbox</h1>
-            {client && <ClockBar client={client} reload={() => void reload()} />}
+            {client && <ClockBar />}
             <ClientMenu name={client?.name} />
             <span role="status" aria-live="polite">
               <Chip state={state} />
@@ -287,17 +254,11 @@ export function App() {
                 {GONE_TEXT} The page shows what it last knew, and reconnects by itself.
               </p>
             )}
-            {state === 'deleted' ? (
-              <Deleted />
-            ) : (
-              client && (
-                <View client={client} armed={armed} reload={() => void reload()} route={route} />
-              )
-            )}
+            {state === 'deleted' ? <Deleted /> : client && <View armed={armed} route={route} />}
           </main>
           <LastCall />
         </ZoneProvider>
-      </ClockProvider>
+      </ClientProvider>
     </CallsProvider>
   )
 }

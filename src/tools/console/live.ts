@@ -5,10 +5,10 @@ import { BASE, callOf, checkClientFirst, GONE, onResponse, request } from './api
 import { CallError } from './service.ts'
 
 /**
- * The kinds of stream events, and two of the page: `reconnected`, and `recheck`: something that has no event may have
- * changed. After `gap`, events may be missing, so everything is read again.
+ * The kinds of stream events, and three of the page: `reconnected`, `sent`: a call of the page had its response, and
+ * `recheck`: something that has no event may have changed. After `gap`, events may be missing, so everything is read again.
  */
-export type Kind = StreamKind | 'reconnected' | 'recheck'
+export type Kind = StreamKind | 'reconnected' | 'sent' | 'recheck'
 export type State = 'connecting' | 'live' | 'lost' | 'deleted'
 type EventListener = (kind: Kind, data: unknown) => void
 
@@ -103,13 +103,16 @@ async function readStream() {
   }
 }
 
-/** Checks for changes without events when the page gets the focus, and when another tab has sent a call. */
+/** Checks for changes without events when the page gets the focus, and when this or another tab has sent a call. */
 function watchFocusAndTabs() {
   const recheck = () => publish('recheck', null)
   addEventListener('focus', recheck)
   const tabs = new BroadcastChannel('payout-sandbox')
   tabs.onmessage = recheck
-  onResponse(() => tabs.postMessage(null))
+  onResponse(() => {
+    publish('sent', null)
+    tabs.postMessage(null)
+  })
 }
 
 let retryNow = () => {}

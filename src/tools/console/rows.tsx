@@ -7,7 +7,7 @@ import { focusNext } from './focus.ts'
 import { countText } from './format.ts'
 import { useWide } from './route.ts'
 import { Loading, noneText, Problem } from './ui.tsx'
-import { useEvents, useLoaded, useStill } from './use-data.ts'
+import { useLoaded, useStill } from './use-data.ts'
 
 export type Column<T> = {
   title: string
@@ -118,7 +118,6 @@ function Rows<T>({
     props,
     release,
   } = useStill<readonly T[], HTMLDivElement>(rows, `${list} ${page}`)
-  useEvents([], async () => release())
   const box = props.ref
   // Beside an open row, the list keeps its search.
   const [route, fields] = location.hash.split('?')

@@ -8,14 +8,11 @@ import type { CallError } from './service.ts'
 
 // Events arrive in bursts; a view is read again this long after the first event of a burst, ms.
 const BURST_MS = 150
-const ALWAYS: readonly Kind[] = ['gap', 'reconnected', 'reset', 'restore']
+// After these everything is read again; after a call of this page, which may have no event of its own, immediately.
+const ALWAYS: readonly Kind[] = ['gap', 'reconnected', 'reset', 'restore', 'sent']
 
 /** Runs a function shortly (`wait`, ms) after an event of these kinds, but never while the last run is pending. */
-export function useEvents(
-  kinds: readonly Kind[],
-  run: () => Promise<unknown>,
-  wait: number = BURST_MS,
-) {
+export function useEvents(kinds: readonly Kind[], run: () => unknown, wait: number = BURST_MS) {
   const latest = useRef(run)
   latest.current = run
   const wanted = kinds.join()
@@ -30,15 +27,20 @@ export function useEvents(
       isBusy = false
       if (!isStale) return
       isStale = false
-      schedule()
+      schedule(wait)
     }
-    function schedule() {
+    function schedule(wait: number) {
+      if (wait === 0) {
+        clearTimeout(timer)
+        timer = undefined
+      }
       // The response may not contain changes that happen while it is read.
       if (isBusy) isStale = true
       else timer ??= window.setTimeout(() => void runNow(), wait)
     }
     const stop = listen((kind) => {
-      if (wanted.split(',').includes(kind) || ALWAYS.includes(kind)) schedule()
+      if (wanted.split(',').includes(kind) || ALWAYS.includes(kind))
+        schedule(kind === 'sent' ? 0 : wait)
     })
     return () => {
       stop()
@@ -79,7 +81,6 @@ const CHANGED_BY: Readonly<Partial<Record<AdminCallId, readonly Kind[]>>> = {
 export type Loaded<T> = {
   data: T | undefined
   problem: string | undefined
-  reload: () => Promise<void>
 }
 
 /** Returns the response of a GET call, and reads it again when it may have changed. Ignores late responses for an earlier path. */
@@ -111,18 +112,19 @@ export function useLoaded<Id extends AdminCallId>(
   return {
     data: isOfPath ? loaded.data : undefined,
     problem: isOfPath ? loaded.problem : undefined,
-    reload,
   }
 }
 
-/** Keeps a value of one `key` while the pointer or the focus is in the list, which gets `props`. */
+/** Keeps a value of one `key` while the pointer or the focus is in the list, which gets `props`, and the page sends no call. */
 export function useStill<T, Box extends HTMLElement = HTMLUListElement>(fresh: T, key = '') {
   const [held, setHeld] = useState<{ value: T; key: string }>()
   const box = useRef<Box>(null)
+  const release = () => setHeld(undefined)
+  useEvents([], release)
   const hold = () => setHeld((before) => (before?.key === key ? before : { value: fresh, key }))
   function leave({ relatedTarget: to }: MouseEvent | FocusEvent) {
     const isIn = box.current?.contains(to as Node) || box.current?.matches(':hover, :focus-within')
-    if (!isIn) setHeld(undefined)
+    if (!isIn) release()
   }
   const props = {
     ref: box,
@@ -131,5 +133,5 @@ export function useStill<T, Box extends HTMLElement = HTMLUListElement>(fresh: T
     onMouseLeave: leave,
     onFocusOut: leave,
   }
-  return { value: held?.key === key ? held.value : fresh, props, release: () => setHeld(undefined) }
+  return { value: held?.key === key ? held.value : fresh, props, release }
 }

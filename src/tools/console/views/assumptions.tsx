@@ -50,11 +50,9 @@ const textOf = ({ name, question, section, basis, why, reading, readings }: Assu
 function OneReading({
   one: { reading, does, example },
   assumption: { name, reading: inForce, default: usual, readings },
-  onDone,
 }: {
   one: Reading
   assumption: Assumption
-  onDone: () => void
 }) {
   const isForm = example !== undefined
   const isNamed = readings.some((other) => other.reading === inForce)
@@ -82,7 +80,6 @@ function OneReading({
           disabled={next === inForce || next === ''}
           call={setOf(name, next)}
           effect={`${name} is read as ${next}.`}
-          onDone={onDone}
         />
       </Form>
     </li>
@@ -92,7 +89,7 @@ function OneReading({
 const setOf = (name: string, reading: string | null) =>
   callOf('setAssumptions', { body: { [name]: reading } })
 
-function AssumptionItem({ assumption, onDone }: { assumption: Assumption; onDone: () => void }) {
+function AssumptionItem({ assumption }: { assumption: Assumption }) {
   const { name, section, basis, why, reading, source, question } = assumption
   return (
     <li>
@@ -112,12 +109,10 @@ function AssumptionItem({ assumption, onDone }: { assumption: Assumption; onDone
         </summary>
         <ul class="list">
           {assumption.readings.map((one) => (
-            <OneReading key={one.reading} one={one} assumption={assumption} onDone={onDone} />
+            <OneReading key={one.reading} one={one} assumption={assumption} />
           ))}
         </ul>
-        {source === 'call' && (
-          <Act quiet label="Undo" name={name} call={setOf(name, null)} onDone={onDone} />
-        )}
+        {source === 'call' && <Act quiet label="Undo" name={name} call={setOf(name, null)} />}
         <p class="hint">
           Section {section} of the contract; the default is <b>{basis}</b>. <Prose text={why} />
         </p>
@@ -128,7 +123,7 @@ function AssumptionItem({ assumption, onDone }: { assumption: Assumption; onDone
 
 /** The points that the contract leaves open: what is in force, and the choice of another reading. */
 export function Assumptions() {
-  const { data, problem, reload } = useLoaded(callOf('listAssumptions'))
+  const { data, problem } = useLoaded(callOf('listAssumptions'))
   const search = useSearch()
   const [changed, setChanged] = useUrlField('changed')
   const onlyChanged = changed !== ''
@@ -136,7 +131,6 @@ export function Assumptions() {
     (one) => (!onlyChanged || isChanged(one)) && search.finds(textOf(one)),
   )
   const groups = [...new Set(found?.map(groupOf))].sort((a, b) => Number(a) - Number(b))
-  const done = () => void reload()
   return (
     <>
       <h2>Assumptions</h2>
@@ -155,7 +149,6 @@ export function Assumptions() {
           label="Undo all changes"
           confirm="Removes all changes that calls have made to readings. The readings of the start and of the active scenario are in force again."
           call={callOf('reset', { body: { parts: ['assumptions'] } })}
-          onDone={done}
         />
       </div>
       <Problem text={problem} />
@@ -171,7 +164,7 @@ export function Assumptions() {
                 {found
                   .filter((one) => groupOf(one) === group)
                   .map((one) => (
-                    <AssumptionItem key={one.name} assumption={one} onDone={done} />
+                    <AssumptionItem key={one.name} assumption={one} />
                   ))}
               </ul>
             </Card>

@@ -1,7 +1,7 @@
 // Everything that happened to a payment, and what is to come, on one axis of time: lanes side by side, or one list on a phone.
 import { useEffect, useRef } from 'preact/hooks'
-import type { Clock, Delivery, PaymentWithAll, ShortRequest } from '../api.ts'
-import { useNow } from '../clock.ts'
+import type { Delivery, PaymentWithAll, ShortRequest } from '../api.ts'
+import { useNow } from '../client.ts'
 import { Copy } from '../copy.tsx'
 import { focusNext } from '../focus.ts'
 import { spanText, untilText } from '../format.ts'
@@ -159,8 +159,8 @@ function ticksOf(marks: readonly Mark[], now: number) {
   }))
 }
 
-export function Axis({ all, clock }: { all: PaymentWithAll; clock: Clock }) {
-  const now = useNow(clock)
+export function Axis({ all }: { all: PaymentWithAll }) {
+  const now = useNow()
   const { wallOf, zoneOf } = useTimes()
   const box = useRef<HTMLOListElement>(null)
   useEffect(() => {

@@ -1,7 +1,8 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import type { ResponseBody } from '../../../admin/contract.ts'
 import { Act, Dialog } from '../act.tsx'
-import { BASE, type Client, callOf, onResponse } from '../api.ts'
+import { BASE, callOf } from '../api.ts'
+import { useClient } from '../client.ts'
 import { Copy } from '../copy.tsx'
 import { Check, Form, Input, type Search } from '../fields.tsx'
 import { Card, Found, Problem } from '../ui.tsx'
@@ -9,22 +10,9 @@ import { useLoaded } from '../use-data.ts'
 
 const consoleUrlOf = (name: string) => (name === 'default' ? '/__admin/' : `/@${name}/__admin/`)
 
-function useClients() {
-  const loaded = useLoaded(callOf('listClients'))
-  const { reload } = loaded
-  useEffect(
-    () =>
-      onResponse(({ path }) => {
-        if (path.startsWith('/clients')) void reload()
-      }),
-    [reload],
-  )
-  return loaded
-}
-
 /** The current client and the links to the others. Each client has its own page, at its base path. */
 export function ClientMenu({ name = BASE.slice(2) || 'default' }: { name: string | undefined }) {
-  const { data } = useClients()
+  const { data } = useLoaded(callOf('listClients'))
   const menu = useRef<HTMLDetailsElement>(null)
   const close = () => menu.current?.removeAttribute('open')
   return (
@@ -85,8 +73,9 @@ const Token = ({ created, onClose }: { created: Created; onClose: () => void }) 
 )
 
 /** The list of the clients, and a form that creates one. */
-export function Clients({ client, search }: { client: Client; search: Search }) {
-  const { data, problem } = useClients()
+export function Clients({ search }: { search: Search }) {
+  const client = useClient()
+  const { data, problem } = useLoaded(callOf('listClients'))
   const found = data?.clients.filter((one) => search.finds(`${one.name} ${one.scenario}`))
   const [name, setName] = useState('')
   const [isFork, setFork] = useState(false)

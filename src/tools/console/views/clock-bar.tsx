@@ -2,8 +2,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { parseDuration } from '../../../model/duration.ts'
 import { Act } from '../act.tsx'
-import { type Client, callOf, read, send, type Timer } from '../api.ts'
-import { useNow } from '../clock.ts'
+import { callOf, read, send, type Timer } from '../api.ts'
+import { useClient, useNow } from '../client.ts'
 import { Input } from '../fields.tsx'
 import { spanText, untilText } from '../format.ts'
 import { useConnection } from '../live.ts'
@@ -104,14 +104,15 @@ function Rail({ timers, now }: { timers: readonly Timer[]; now: number }) {
 }
 
 /** What is to come: a rail that opens the list of timers, and a field for any other jump. */
-function Coming({ client, reload, go }: ClockProps & { go: (target: Target) => void }) {
-  const now = useNow(client.clock)
+function Coming({ go }: { go: (target: Target) => void }) {
+  const { clock } = useClient()
+  const now = useNow()
   const [text, setText] = useState('1h')
   const { data } = useLoaded(callOf('listTimers', { query: { limit: 12 } }))
   const box = useRef<HTMLDetailsElement>(null)
   const [isOpen, setOpen] = useState(false)
   useEffect(() => onRoute(() => box.current?.removeAttribute('open')), [])
-  const { next_timer_at: next, pending_timers: count } = client.clock
+  const { next_timer_at: next, pending_timers: count } = clock
   return (
     <details
       class="coming"
@@ -143,18 +144,16 @@ function Coming({ client, reload, go }: ClockProps & { go: (target: Target) => v
             <Input label="Duration or instant" value={text} onInput={setText} />
             <button type="submit">Advance</button>
           </form>
-          <Timers client={client} reload={reload} onGo={(at) => go({ at: Date.parse(at) })} />
+          <Timers onGo={(at) => go({ at: Date.parse(at) })} />
         </div>
       )}
     </details>
   )
 }
 
-type ClockProps = { client: Client; reload: () => void }
-
-export function ClockBar({ client, reload }: ClockProps) {
-  const { mode, speed, next_timer_at } = client.clock
-  const now = useNow(client.clock)
+export function ClockBar() {
+  const { mode, speed, next_timer_at } = useClient().clock
+  const now = useNow()
   const timeText = useTimeText()
   const isLost = useConnection() === 'lost'
   const [jumped, setJump] = useState<Jump>()
@@ -175,7 +174,6 @@ export function ClockBar({ client, reload }: ClockProps) {
         // The page has no fields of these names.
         setProblem(error.message.replace(/^(by|to) must/, 'A jump must'))
       })
-      .finally(reload)
   const jumpButton = (label: string, target: Target, isOff = false) => (
     <button
       type="button"
@@ -201,7 +199,6 @@ export function ClockBar({ client, reload }: ClockProps) {
           label={isFrozen ? 'Play' : 'Pause'}
           call={callOf(isFrozen ? 'resumeClock' : 'freezeClock')}
           effect={isFrozen ? 'The clock runs.' : 'The clock stands still.'}
-          onDone={reload}
         />
         <span class="speeds">
           {SPEEDS.map((factor) => (
@@ -216,14 +213,13 @@ export function ClockBar({ client, reload }: ClockProps) {
                   ? 'The clock runs in real time.'
                   : `A second is ${spanText(factor * 1_000)} for this client.`
               }
-              onDone={reload}
             />
           ))}
         </span>
         {jumpButton('+1 h', { by: HOUR })}
         {jumpButton('+1 day', { by: 24 * HOUR })}
         {jumpButton('Next event', 'next', next_timer_at === null)}
-        <Coming client={client} reload={reload} go={go} />
+        <Coming go={go} />
       </section>
       {problem !== undefined && (
         <div class="jump failed" role="alert">

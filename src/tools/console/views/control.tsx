@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Act } from '../act.tsx'
-import { type Client, callOf } from '../api.ts'
+import { callOf } from '../api.ts'
+import { useClient } from '../client.ts'
 import { Check, Form, Input, type Search, SearchField, useSearch } from '../fields.tsx'
 import { At } from '../settings.tsx'
 import { Card, Found, Problem } from '../ui.tsx'
@@ -11,7 +12,8 @@ import { Trigger } from './send.tsx'
 
 const PARTS = ['data', 'clock', 'scenario', 'assumptions', 'deliveries', 'requests'] as const
 
-function Reset({ client }: { client: Client }) {
+function Reset() {
+  const client = useClient()
   const [parts, setParts] = useState<readonly string[]>(PARTS)
   const isAll = parts.length === PARTS.length
   return (
@@ -39,11 +41,11 @@ function Reset({ client }: { client: Client }) {
   )
 }
 
-function Snapshots({ client, search }: { client: Client; search: Search }) {
-  const { data, problem, reload } = useLoaded(callOf('listSnapshots'))
+function Snapshots({ search }: { search: Search }) {
+  const client = useClient()
+  const { data, problem } = useLoaded(callOf('listSnapshots'))
   const found = data?.snapshots.filter((one) => search.finds(one.name))
   const [name, setName] = useState('ready')
-  const done = () => void reload()
   return (
     <Card title="Snapshots">
       <Form>
@@ -57,7 +59,6 @@ function Snapshots({ client, search }: { client: Client; search: Search }) {
             confirm: `Replaces snapshot ${name} with the current state.`,
           })}
           call={callOf('saveSnapshot', { body: { name } })}
-          onDone={done}
         />
       </Form>
       <Problem text={problem} />
@@ -80,7 +81,6 @@ function Snapshots({ client, search }: { client: Client; search: Search }) {
               name={one.name}
               confirm={`Deletes snapshot ${one.name}.`}
               call={callOf('deleteSnapshot', { params: { name: one.name } })}
-              onDone={done}
             />
           </li>
         ))}
@@ -91,7 +91,7 @@ function Snapshots({ client, search }: { client: Client; search: Search }) {
 }
 
 /** The controls for the whole world of the client. */
-export function Control({ client }: { client: Client }) {
+export function Control() {
   const search = useSearch()
   return (
     <>
@@ -104,9 +104,9 @@ export function Control({ client }: { client: Client }) {
         <Card title="Trigger an event">
           <Trigger />
         </Card>
-        <Reset client={client} />
-        <Snapshots client={client} search={search} />
-        <Clients client={client} search={search} />
+        <Reset />
+        <Snapshots search={search} />
+        <Clients search={search} />
       </div>
     </>
   )

@@ -1,5 +1,6 @@
 import { EVENTS } from '../../../scenarios/operations-and-events.ts'
-import { type Attempt, type Clock, callOf, type Delivery, type WithClient } from '../api.ts'
+import { type Attempt, type Clock, callOf, type Delivery } from '../api.ts'
+import { useClient } from '../client.ts'
 import { Choice, SearchField, useSearch } from '../fields.tsx'
 import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, PagedRows } from '../rows.tsx'
@@ -51,14 +52,14 @@ const COLUMNS: readonly Column<Delivery>[] = [
 const hrefOf = ({ delivery_id }: Delivery) => `#/deliveries/${delivery_id}`
 const STATES = ['pending', 'delivered', 'failed', 'dropped', 'cancelled', 'recorded']
 
-export function Deliveries({ client, reload }: WithClient) {
+export function Deliveries() {
   const search = useSearch()
   const [status, setStatus] = useUrlField('status', STATES)
   const [event, setEvent] = useUrlField('event')
   return (
     <>
       <h2>Webhook deliveries</h2>
-      <Webhook client={client} reload={reload} />
+      <Webhook />
       <div class="row">
         <SearchField search={search} placeholder="event, reference, id" />
         <Choice
@@ -180,8 +181,9 @@ function Received({ eventId }: { eventId: string }) {
   )
 }
 
-export function OneDelivery({ id, clock }: { id: string; clock: Clock }) {
-  const { data: delivery, problem, reload } = useLoaded(callOf('getDelivery', { params: { id } }))
+export function OneDelivery({ id }: { id: string }) {
+  const { clock } = useClient()
+  const { data: delivery, problem } = useLoaded(callOf('getDelivery', { params: { id } }))
   return (
     <>
       <Crumbs list="Deliveries" problem={problem} />
@@ -220,7 +222,7 @@ export function OneDelivery({ id, clock }: { id: string; clock: Clock }) {
                   ['Rule', delivery.rule],
                 ]}
               />
-              <Redeliver id={delivery.delivery_id} onDone={() => void reload()} />
+              <Redeliver id={delivery.delivery_id} />
             </Card>
             {[...delivery.attempts].reverse().map((attempt) => (
               <AttemptCard key={attempt.number} attempt={attempt} delivery={delivery} />

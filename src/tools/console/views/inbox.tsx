@@ -1,6 +1,6 @@
 import type { ResponseBody } from '../../../admin/contract.ts'
 import { Act } from '../act.tsx'
-import { callOf, type WithClient } from '../api.ts'
+import { callOf } from '../api.ts'
 import { SearchField, useSearch } from '../fields.tsx'
 import { countText } from '../format.ts'
 import { At } from '../settings.tsx'
@@ -30,10 +30,10 @@ const OneMessage = ({ type, received_at, attempt, repeated, verified, reason, bo
 )
 
 /** What the built-in receiver got, newest first. */
-export function Inbox({ client, reload: readClient }: WithClient) {
+export function Inbox() {
   const search = useSearch()
   const call = callOf('listInbox', { query: { limit: 100 } })
-  const { data, problem, reload } = useLoaded(call, PACE_MS)
+  const { data, problem } = useLoaded(call, PACE_MS)
   const found = data?.messages.filter(({ type, body }) => search.finds(`${type} ${body}`))
   return (
     <>
@@ -42,13 +42,12 @@ export function Inbox({ client, reload: readClient }: WithClient) {
         The built-in receiver of events: it accepts each one and checks its signature.
       </p>
       <div class="row">
-        <UseInbox client={client} reload={readClient} />
+        <UseInbox />
         <SearchField search={search} placeholder="transaction.failed, an id" />
         <Act
           label="Clear the inbox"
           confirm="Deletes all messages of the inbox. Nothing else changes."
           call={callOf('clearInbox')}
-          onDone={() => void reload()}
         />
       </div>
       <Problem text={problem} />

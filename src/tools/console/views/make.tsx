@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Act } from '../act.tsx'
 import { onResponse } from '../api.ts'
+import { useClient } from '../client.ts'
 import { Choice, Fold, Form, Input, useFields } from '../fields.tsx'
 import { hasAccessToken, isServiceCall, serviceCall, setAccessToken } from '../service.ts'
 
@@ -36,10 +37,10 @@ export function open(view: 'users' | 'payments', id: string | undefined) {
   if (id !== undefined) location.hash = `#/${view}/${id}`
 }
 
-/** Makes a user and opens it; `count` of the users gives it a number. */
-export function MakeUser({ count }: { count: number }) {
+/** Makes a user and opens it; the count of the users gives it a number. */
+export function MakeUser() {
   const { fields, field } = useFields({ email: '', mobile: '', type: 'individual' })
-  const number = count + 1
+  const number = useClient().counts.users + 1
   // With one click: an e-mail and a mobile that no user of the fixtures has.
   const email = fields.email || `user${number}@example.com`
   const mobile = fields.mobile || `93${String(number).padStart(8, '0')}`
@@ -62,7 +63,7 @@ export function MakeUser({ count }: { count: number }) {
 }
 
 /** Adds a bank account of a user. */
-export function AddAccount({ userId, onDone }: { userId: string; onDone: () => void }) {
+export function AddAccount({ userId }: { userId: string }) {
   const { fields, field } = useFields({ number: '123456789012', ifsc: 'HDFC0000001' })
   return (
     <Fold title="Add an account">
@@ -78,7 +79,6 @@ export function AddAccount({ userId, onDone }: { userId: string; onDone: () => v
             account_number: fields.number,
             ifsc_code: fields.ifsc,
           })}
-          onDone={onDone}
         />
       </Form>
     </Fold>
@@ -92,7 +92,7 @@ const DOCUMENTS = {
 } as const
 
 /** Submits a KYC document of a user. */
-export function SubmitKyc({ userId, onDone }: { userId: string; onDone: () => void }) {
+export function SubmitKyc({ userId }: { userId: string }) {
   const { fields, field } = useFields({
     document: 'pan',
     number: '',
@@ -125,7 +125,6 @@ export function SubmitKyc({ userId, onDone }: { userId: string; onDone: () => vo
               },
             ],
           })}
-          onDone={onDone}
         />
       </Form>
     </Fold>

@@ -1,4 +1,5 @@
-import { callOf, type Response, type WithClient } from '../api.ts'
+import { callOf, type Response } from '../api.ts'
+import { useClient } from '../client.ts'
 import { countText, rupeesText, spanText } from '../format.ts'
 import { At } from '../settings.tsx'
 import { Card, Facts, Loading, Problem } from '../ui.tsx'
@@ -90,12 +91,12 @@ function Stuck({ stuck, now }: { stuck: Summary['stuck']; now: string }) {
   )
 }
 
-const YourWebhook = ({ counts, ...of }: WithClient & { counts: Summary['deliveries'] }) => (
+const YourWebhook = ({ counts }: { counts: Summary['deliveries'] }) => (
   <Card title="Your webhook">
-    {of.client.webhook_url === null && (
+    {useClient().webhook_url === null && (
       <>
         <p>None is set, so events are recorded, not sent.</p>
-        <UseInbox {...of} />
+        <UseInbox />
       </>
     )}
     <Facts
@@ -129,7 +130,8 @@ const YourCalls = ({ waiting, counts }: { waiting: number; counts: Summary['call
 const percentText = (share: number) => `${(Math.floor(share * 1_000) / 10).toFixed(1)} %`
 
 /** The money, the webhooks and the calls of the client; for a new sandbox, how to begin. */
-export function Overview({ client, reload }: WithClient) {
+export function Overview() {
+  const client = useClient()
   const { data, problem } = useLoaded(callOf('readSummary'), PACE_MS)
   const series = data?.series
   const { success_rate: rate = null, median_to_success_ms: median = null } = data ?? {}
@@ -174,7 +176,7 @@ export function Overview({ client, reload }: WithClient) {
           )}
           <div>
             {series && <Stuck stuck={data.stuck} now={client.clock.now} />}
-            <YourWebhook client={client} reload={reload} counts={data.deliveries} />
+            <YourWebhook counts={data.deliveries} />
             <YourCalls waiting={client.counts.waiting} counts={data.calls} />
           </div>
         </div>

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import { CALL_FAULTS } from '../../faults.ts'
 import { Act } from '../act.tsx'
-import { type Clock, callOf, type Payment, type PaymentWithAll } from '../api.ts'
-import { useNow } from '../clock.ts'
+import { callOf, type Payment, type PaymentWithAll } from '../api.ts'
+import { useClient, useNow } from '../client.ts'
 import { Fold, Input } from '../fields.tsx'
 import { Card, Chip, Crumbs, Facts } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
@@ -111,9 +111,10 @@ const link = (user: string, name: string | null) => (
   </a>
 )
 
-export function OnePayment({ id, clock }: { id: string; clock: Clock }) {
+export function OnePayment({ id }: { id: string }) {
   const { data, problem } = useLoaded(callOf('readTransaction', { params: { id } }))
-  const now = useNow(clock)
+  const now = useNow()
+  const { clock } = useClient()
   const payment = data?.transaction
   const made = data?.requests.find(({ request_id }) => request_id === data.decided_by.request_id)
   const next = data?.timers[0]?.at
@@ -140,7 +141,7 @@ export function OnePayment({ id, clock }: { id: string; clock: Clock }) {
           </p>
           <div class="cards">
             <Card title="On one axis" wide>
-              <Axis all={data} clock={clock} />
+              <Axis all={data} />
               {clock.mode === 'frozen' && next !== undefined && (
                 <p>
                   The clock is frozen: nothing happens until you advance it.{' '}

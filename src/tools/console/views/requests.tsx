@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Act } from '../act.tsx'
 import { BASE, callOf, curlOf, type LoggedRequest, read, type ShortRequest } from '../api.ts'
+import { useClient } from '../client.ts'
 import { Copy } from '../copy.tsx'
 import { Choice, SearchField, useSearch } from '../fields.tsx'
 import { listen } from '../live.ts'
@@ -114,7 +115,7 @@ function useRequests() {
     if (log && (log.total !== calls?.length || newest?.request_id !== calls[0]?.request_id))
       await load()
   })
-  return { calls, problem, reload: load }
+  return { calls, problem }
 }
 
 const STATUSES = [
@@ -135,8 +136,9 @@ const textOf = (call: ShortRequest) =>
 export const waitingText = (count: number): string =>
   count === 1 ? '1 call waits for its response' : `${count} calls wait for their responses`
 
-export function Requests({ waiting }: { waiting: number }) {
-  const { calls, problem, reload } = useRequests()
+export function Requests() {
+  const { waiting } = useClient().counts
+  const { calls, problem } = useRequests()
   const search = useSearch()
   const [status, setStatus] = useUrlField(
     'status',
@@ -160,7 +162,6 @@ export function Requests({ waiting }: { waiting: number }) {
           label="Clear the log"
           confirm="Deletes all calls from the log. Nothing else changes."
           call={callOf('deleteRequests')}
-          onDone={() => void reload()}
         />
       </div>
       <Problem text={problem} />

@@ -64,7 +64,7 @@ export function RuleForm({
   children,
 }: {
   of?: { operation: string; more: object }
-  onDone: () => void
+  onDone?: () => void
   children?: ComponentChildren
 }) {
   const { fields: form, field } = useFields({
@@ -104,18 +104,24 @@ export function RuleForm({
         </>
       )}
       <Check label="once" checked={isOnce} onChange={setOnce} />
-      <Act submit label="Push the rule" call={call} effect="The rule is active." onDone={onDone} />
+      <Act
+        submit
+        label="Push the rule"
+        call={call}
+        effect="The rule is active."
+        {...(onDone && { onDone })}
+      />
     </Form>
   )
 }
 
 /** The form for a rule, and the list of the pushed rules. */
 export function Rules({ search }: { search: Search }) {
-  const { data, problem, reload } = useLoaded(callOf('listRules'))
+  const { data, problem } = useLoaded(callOf('listRules'))
   const found = data?.rules.filter(({ definition }) => search.finds(JSON.stringify(definition)))
   return (
     <Card title="Push a rule in front of the active scenario" wide>
-      <RuleForm onDone={() => void reload()} />
+      <RuleForm />
       <Problem text={problem} />
       <ul class="list">
         {found?.map(({ rule_id, hits, definition }) => (
@@ -127,7 +133,6 @@ export function Rules({ search }: { search: Search }) {
               label="Delete"
               name={rule_id}
               call={callOf('deleteRule', { params: { id: rule_id } })}
-              onDone={() => void reload()}
             />
           </li>
         ))}

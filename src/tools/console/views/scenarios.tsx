@@ -32,11 +32,9 @@ const asksFor = (active: ResponseBody<'getScenario'> | undefined, isActive: bool
 function ScenarioItem({
   scenario: { name, title, description, definition },
   active,
-  reload,
 }: {
   scenario: Listed['scenarios'][number] & { definition?: object | undefined }
   active: ResponseBody<'getScenario'> | undefined
-  reload: () => void
 }) {
   const isActive = active?.name === name
   return (
@@ -55,16 +53,14 @@ function ScenarioItem({
         name={name}
         {...asksFor(active, isActive)}
         call={callOf('setScenario', { body: definition ? { definition } : { name } })}
-        onDone={reload}
       />
     </li>
   )
 }
 
 export function Scenarios() {
-  const { data, problem, reload } = useLoaded(callOf('listScenarios'))
+  const { data, problem } = useLoaded(callOf('listScenarios'))
   const { data: active } = useLoaded(callOf('getScenario'))
-  const done = () => void reload()
   const search = useSearch()
   return (
     <>
@@ -104,7 +100,6 @@ export function Scenarios() {
         {data && active?.definition && (
           <ScenarioItem
             active={active}
-            reload={done}
             scenario={{
               ...active,
               description: 'Defined by an API call, not by a file.',
@@ -116,7 +111,7 @@ export function Scenarios() {
         {data?.scenarios
           .filter(({ name, title, description }) => search.finds(`${name} ${title} ${description}`))
           .map((scenario) => (
-            <ScenarioItem key={scenario.name} active={active} reload={done} scenario={scenario} />
+            <ScenarioItem key={scenario.name} active={active} scenario={scenario} />
           ))}
       </ul>
     </>

@@ -47,22 +47,13 @@ export function Trigger({ resource }: { resource?: string }) {
   )
 }
 
-export function Redeliver({
-  id,
-  label = 'Redeliver',
-  onDone,
-}: {
-  id: string
-  label?: string
-  onDone?: () => void
-}) {
+export function Redeliver({ id, label = 'Redeliver' }: { id: string; label?: string }) {
   const timeText = useTimeText()
   return (
     <Act
       label={label}
       call={callOf('redeliver', { params: { id } })}
       effectOf={(delivery) => effectOf([delivery], timeText)}
-      {...(onDone && { onDone })}
     />
   )
 }
@@ -75,13 +66,7 @@ const attemptEffect = (delivery_id: string, timeText: TimeText) =>
   )
 
 /** Runs a timer now. */
-export function RunTimer({
-  timer: { timer_id, kind, resource_id },
-  onDone,
-}: {
-  timer: Timer
-  onDone: () => void
-}) {
+export function RunTimer({ timer: { timer_id, kind, resource_id } }: { timer: Timer }) {
   const timeText = useTimeText()
   return (
     <Act
@@ -92,7 +77,6 @@ export function RunTimer({
       effectOf={
         kind === 'webhook.attempt' ? () => attemptEffect(resource_id!, timeText) : undefined
       }
-      onDone={onDone}
     />
   )
 }

@@ -1,5 +1,5 @@
-import { type Client, callOf, sendLater, type Timer, undo, waits } from '../api.ts'
-import { useNow } from '../clock.ts'
+import { callOf, sendLater, type Timer, undo, waits } from '../api.ts'
+import { useClient, useNow } from '../client.ts'
 import { rupeesText, untilText } from '../format.ts'
 import { At } from '../settings.tsx'
 import { Card, Heads, Problem, Scroll } from '../ui.tsx'
@@ -47,36 +47,24 @@ const cancelOf = ({ timer_id: id }: Timer) => callOf('deleteTimer', { params: { 
 
 /** The pending timers, soonest first; a cancelled one goes when it can no longer be undone. */
 export function Timers({
-  client,
-  reload,
   onGo,
 }: {
-  client: Client
-  reload: () => void
   /** Moves the clock to a timer. */
   onGo: (at: string) => void
 }) {
+  const { clock } = useClient()
   const query = { limit: MAX_TIMERS }
-  const { data, problem, reload: reloadTimers } = useLoaded(callOf('listTimers', { query }))
-  const now = useNow(client.clock)
-  const {
-    value: timers,
-    props,
-    release,
-  } = useStill<Timer[] | undefined, HTMLTableElement>(data?.timers)
-  const done = () => {
-    release()
-    void reloadTimers()
-    reload()
-  }
+  const { data, problem } = useLoaded(callOf('listTimers', { query }))
+  const now = useNow()
+  const { value: timers, props } = useStill<Timer[] | undefined, HTMLTableElement>(data?.timers)
   function cancel(timer: Timer) {
-    const { mode, speed } = client.clock
+    const { mode, speed } = clock
     // It must not happen before the call says that it does not.
     const left = mode === 'real' ? (Date.parse(timer.at) - now) / speed : UNDO_MS
     const effect = `Cancelled: ${textOfTimer(timer)}.`
     sendLater(cancelOf(timer), 'Cancel the event', effect, Math.min(UNDO_MS, left - CALL_MS))
   }
-  const more = client.clock.pending_timers - (timers?.length ?? 0)
+  const more = clock.pending_timers - (timers?.length ?? 0)
   return (
     <Card title="Coming" wide>
       <Problem text={problem} />
@@ -103,7 +91,7 @@ export function Timers({
                   </td>
                   <td>
                     <span class="row tight">
-                      <RunTimer timer={timer} onDone={done} />
+                      <RunTimer timer={timer} />
                       <button
                         type="button"
                         aria-label={`Go there: ${timer.timer_id}`}

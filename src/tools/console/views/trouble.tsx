@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { ResponseBody } from '../../../admin/contract.ts'
 import { Act } from '../act.tsx'
 import { callOf, type ShortRequest, type User } from '../api.ts'
+import { useClient } from '../client.ts'
 import { Choice } from '../fields.tsx'
 import { countText } from '../format.ts'
 import { At } from '../settings.tsx'
@@ -19,8 +20,8 @@ const titleOf = (name: unknown) =>
 
 /** The trouble that was armed: rules, and a scenario that extends another. */
 export function useArmed() {
-  const { data, reload } = useLoaded(callOf('listRules'))
-  const { data: scenario, reload: reloadScenario } = useLoaded(callOf('getScenario'))
+  const { data } = useLoaded(callOf('listRules'))
+  const { data: scenario } = useLoaded(callOf('getScenario'))
   const rules = data?.rules.filter(({ definition }) => titleOf(definition['name'])) ?? []
   const isExtended = titleOf(scenario?.definition?.['title']) !== undefined
   const waiting = rules.filter(({ used_up }) => !used_up).length + (isExtended ? 1 : 0)
@@ -29,7 +30,6 @@ export function useArmed() {
     scenario: isExtended ? scenario : undefined,
     active: scenario?.name,
     waiting,
-    reload: () => void Promise.all([reload(), reloadScenario()]),
   }
 }
 
@@ -104,15 +104,7 @@ const Drawing = ({ lanes }: { lanes: readonly Lane[] }) => (
   </svg>
 )
 
-function TroubleCard({
-  trouble,
-  active,
-  reload,
-}: {
-  trouble: Trouble
-  active: string | undefined
-  reload: () => void
-}) {
+function TroubleCard({ trouble, active }: { trouble: Trouble; active: string | undefined }) {
   const [picked, setPicked] = useState<string>()
   const options = trouble.options.map(([value]) => value)
   const chosen = options.find((value) => value === picked) ?? options[0] ?? ''
@@ -129,7 +121,6 @@ function TroubleCard({
           disabled={active === undefined || chosen === ''}
           call={armCall(trouble, chosen, active ?? 'default')}
           effect={`Armed: ${trouble.title}.`}
-          onDone={reload}
         />
       </div>
     </Card>
@@ -148,11 +139,9 @@ const Banner = ({ isHit, children }: { isHit: boolean; children: ComponentChildr
 function ArmedRule({
   rule: { rule_id, hits, used_up, definition },
   calls,
-  reload,
 }: {
   rule: Rule
   calls: readonly ShortRequest[]
-  reload: () => void
 }) {
   const title = titleOf(definition['name'])!
   const trouble = troubleOf(title)
@@ -165,7 +154,6 @@ function ArmedRule({
       name={title}
       call={callOf('deleteRule', { params: { id: rule_id } })}
       effect={`${title}: removed.`}
-      onDone={reload}
     />
   )
   if (hits === 0)
@@ -201,7 +189,6 @@ function ArmedRule({
           name={title}
           call={callOf('pushRule', { body: definition })}
           effect={`Armed: ${title}.`}
-          onDone={reload}
         />
       )}
       {remove(used_up ? 'Close' : 'End it')}
@@ -210,13 +197,8 @@ function ArmedRule({
 }
 
 /** Everything that can go wrong, one click each. */
-export function MakeTrouble({
-  armed: { rules, scenario, active, reload },
-  hasWebhook,
-}: {
-  armed: Armed
-  hasWebhook: boolean
-}) {
+export function MakeTrouble({ armed: { rules, scenario, active } }: { armed: Armed }) {
+  const hasWebhook = useClient().webhook_url !== null
   const { data: log } = useLoaded(callOf('listRequests', { query: { limit: 100 } }))
   const { data: people } = useLoaded(callOf('readUsers', { query: { limit: 100 } }))
   const options = people?.users.map(({ user_id, email }: User) => [user_id, email] as const) ?? []
@@ -227,7 +209,7 @@ export function MakeTrouble({
       <h2>Make trouble</h2>
       <p class="hint">One click arms it. It waits for your code, acts, and says what it did.</p>
       {rules.map((rule) => (
-        <ArmedRule key={rule.rule_id} rule={rule} calls={log?.requests ?? []} reload={reload} />
+        <ArmedRule key={rule.rule_id} rule={rule} calls={log?.requests ?? []} />
       ))}
       {scenario && (
         <Banner isHit={hits > 0}>
@@ -250,7 +232,6 @@ export function MakeTrouble({
             name={titleOf(scenario.title)!}
             call={callOf('setScenario', { body: { name: former } })}
             effect={`The scenario ${former} is active again.`}
-            onDone={reload}
           />
         </Banner>
       )}
@@ -261,10 +242,9 @@ export function MakeTrouble({
             trouble={trouble}
             // A scenario of this view is replaced, not extended.
             active={scenario ? former : active}
-            reload={reload}
           />
         ))}
-        <TroubleCard trouble={{ ...KYC, options }} active={active} reload={reload} />
+        <TroubleCard trouble={{ ...KYC, options }} active={active} />
         <Card title="Something of your own">
           <p class="hint">Start from a call that you made, or from a scenario.</p>
           <ul>
@@ -281,7 +261,7 @@ export function MakeTrouble({
         </Card>
       </div>
       <Card title="Write a rule" wide>
-        <RuleForm onDone={reload} />
+        <RuleForm />
         <p class="hint">
           Rules that you push come before the active scenario; <a href="#/control">Control</a> lists
           them.

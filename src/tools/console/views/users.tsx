@@ -37,14 +37,13 @@ const COLUMNS: readonly Column<User>[] = [
 const KYC_STATUSES = ['pending', 'success', 'failed', 'none']
 const hrefOf = ({ user_id }: User) => `#/users/${user_id}`
 
-/** The list of the users; `count` is their number. */
-export function Users({ count }: { count: number }) {
+export function Users() {
   const search = useSearch()
   const [kyc, setKyc] = useUrlField('kyc', KYC_STATUSES)
   return (
     <>
       <h2>Users</h2>
-      <MakeUser count={count} />
+      <MakeUser />
       <div class="row">
         <SearchField search={search} placeholder="e-mail, mobile, id" />
         <Choice label="KYC" value={kyc} values={[['', 'any'], ...KYC_STATUSES]} onInput={setKyc} />
@@ -118,8 +117,7 @@ const Records = ({
   )
 
 export function OneUser({ id }: { id: string }) {
-  const { data: user, problem, reload } = useLoaded(callOf('readUser', { params: { id } }))
-  const done = () => void reload()
+  const { data: user, problem } = useLoaded(callOf('readUser', { params: { id } }))
   return (
     <>
       <Crumbs list="Users" problem={problem} />
@@ -150,7 +148,7 @@ export function OneUser({ id }: { id: string }) {
                   cells: [one.document_name, one.document_number, one.full_name, one.verified_by],
                 }))}
               />
-              <SubmitKyc userId={user.user_id} onDone={done} />
+              <SubmitKyc userId={user.user_id} />
             </Card>
             <Card title="Bank accounts" wide>
               <Records
@@ -165,7 +163,7 @@ export function OneUser({ id }: { id: string }) {
                   cells: [one.account_number, one.ifsc_code, one.bank_name ?? '–'],
                 }))}
               />
-              <AddAccount userId={user.user_id} onDone={done} />
+              <AddAccount userId={user.user_id} />
             </Card>
           </div>
         </>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Act } from '../act.tsx'
-import { BASE, type Client, callOf, type WithClient } from '../api.ts'
+import { BASE, type Client, callOf } from '../api.ts'
+import { useClient } from '../client.ts'
 import { Fold, Form, Input, useFields } from '../fields.tsx'
 import { serviceCall } from '../service.ts'
 import { AccessToken } from './make.tsx'
@@ -36,7 +37,8 @@ const webhookCall = ({ webhook_url: old }: Client, url: string, secret: string) 
   serviceCall(old === null ? 'createWebhook' : 'updateWebhook', { url, webhook_secret: secret })
 
 /** Registers the built-in inbox with one click. */
-export function UseInbox({ client, reload }: WithClient) {
+export function UseInbox() {
+  const client = useClient()
   const [secret] = useState(newSecret)
   return (
     <Act
@@ -45,13 +47,13 @@ export function UseInbox({ client, reload }: WithClient) {
       effect="The inbox receives your events."
       disabled={isInbox(client.webhook_url)}
       call={webhookCall(client, inboxUrl, secret)}
-      onDone={reload}
     />
   )
 }
 
 /** Sends the events to any URL. */
-function WebhookForm({ client, reload }: WithClient) {
+function WebhookForm() {
+  const client = useClient()
   const [secret] = useState(newSecret)
   const { fields, field } = useFields({ url: '', secret })
   return (
@@ -69,19 +71,18 @@ function WebhookForm({ client, reload }: WithClient) {
         label="Set the webhook"
         disabled={fields.url === ''}
         call={webhookCall(client, fields.url, fields.secret)}
-        onDone={reload}
       />
     </Form>
   )
 }
 
 /** The receiver of the client's events: the built-in inbox, or any URL. */
-export function Webhook(props: WithClient) {
-  const { webhook_url: url } = props.client
+export function Webhook() {
+  const { webhook_url: url } = useClient()
   const receiver = (
     <div class="row">
       <Receiver url={url} />
-      <UseInbox {...props} />
+      <UseInbox />
     </div>
   )
   return (
@@ -89,7 +90,7 @@ export function Webhook(props: WithClient) {
       {url === null && receiver}
       <Fold title={url === null ? 'Set another receiver' : 'Webhook'}>
         {url !== null && receiver}
-        <WebhookForm {...props} />
+        <WebhookForm />
       </Fold>
     </>
   )

@@ -1,14 +1,20 @@
-// The client's time, which continues between two responses of the server.
+// The client that the page shows, and its time, which continues between two responses of the server.
 import { createContext } from 'preact'
 import { useContext, useEffect, useRef, useState } from 'preact/hooks'
-import type { Clock } from './api.ts'
+import type { Client } from './api.ts'
 import { spanText } from './format.ts'
 import { useConnection } from './live.ts'
 
 const TICK_MS = 200
 
-/** Returns the current time (ms) of a clock that was read some time ago; without a connection, the last that is known. */
-export function useNow(clock: Clock | undefined, tickMs = TICK_MS): number {
+const ClientContext = createContext<Client | undefined>(undefined)
+export const ClientProvider = ClientContext.Provider
+/** The client, as it was last read. */
+export const useClient = (): Client => useContext(ClientContext)!
+
+/** Returns the current time (ms) of the client; without a connection, the last that is known. */
+export function useNow(tickMs = TICK_MS): number {
+  const { clock } = useClient()
   const [seen, setSeen] = useState({ clock, at: performance.now() })
   const [, tick] = useState(0)
   const isLive = useConnection() !== 'lost'
@@ -22,16 +28,12 @@ export function useNow(clock: Clock | undefined, tickMs = TICK_MS): number {
     const timer = setInterval(() => tick((n) => n + 1), tickMs)
     return () => clearInterval(timer)
   }, [])
-  if (!clock) return 0
   const passed = clock.mode === 'real' ? (performance.now() - seen.at) * clock.speed : 0
   if (isLive) last.current = Date.parse(clock.now) + passed
   return last.current
 }
 
-const ClockContext = createContext<Clock | undefined>(undefined)
-export const ClockProvider = ClockContext.Provider
-
 /** How long ago an instant was, on the client's clock. */
 export function useAgo(at: string): string {
-  return `${spanText(useNow(useContext(ClockContext), 1_000) - Date.parse(at))} ago`
+  return `${spanText(useNow(1_000) - Date.parse(at))} ago`
 }
