@@ -1,13 +1,12 @@
+import { parseDuration } from '../model/duration.ts'
 import { SandboxError } from '../model/errors.ts'
 import { quoteInput } from '../model/mask.ts'
-import type { Random } from '../runtime/random.ts'
 import { compileScenario } from '../scenarios/compile.ts'
 import type { CompiledRule, CompiledScenario } from '../scenarios/compiled.ts'
 import { MAX_PATTERNS, patternsIn } from '../scenarios/operators.ts'
 import type { RuleDefinition } from '../scenarios/rule-schema.ts'
 import type { PushedRuleRow } from '../tables/rows.ts'
-import type { SandboxTables } from '../tables/tables.ts'
-import type { Clock } from '../time/clock.ts'
+import type { WorldContext } from '../tables/world-context.ts'
 import type { RuleCounters } from './rule-counters.ts'
 
 const scenarioOf = (id: string) => `rule:${id}`
@@ -19,27 +18,22 @@ const compiled = ({ rule_id, definition }: PushedRuleRow): CompiledScenario =>
 const isUsedUp = ({ keyOf, times, thenOn, turns }: CompiledRule, hits: number): boolean =>
   !keyOf && hits >= (thenOn === 'pass' ? Math.min(times, turns.length) : times)
 
+/** Whether the time of a rule with `for` is over. */
+const hasEnded = ({ definition: { for: lasts }, pushed_at = '' }: PushedRuleRow, now: string) =>
+  lasts !== undefined && Date.parse(now) - Date.parse(pushed_at) >= parseDuration(lasts)!
+
+type PushedRulesDeps = Pick<WorldContext, 'store' | 'random' | 'clock'> & { counters: RuleCounters }
+
 /** The stored rules that were pushed one by one. Each is a scenario of its own; the newest comes first. */
 export class PushedRules {
-  readonly #store: SandboxTables
-  readonly #random: Random
-  readonly #counters: RuleCounters
-  readonly #clock: Pick<Clock, 'iso'>
+  readonly #deps: PushedRulesDeps
 
-  constructor(
-    store: SandboxTables,
-    random: Random,
-    counters: RuleCounters,
-    clock: Pick<Clock, 'iso'>,
-  ) {
-    this.#clock = clock
-    this.#store = store
-    this.#random = random
-    this.#counters = counters
+  constructor(deps: PushedRulesDeps) {
+    this.#deps = deps
   }
 
   #rows(): PushedRuleRow[] {
-    return [...this.#store.tables.rules.rows()].sort((a, b) => b.seq - a.seq)
+    return [...this.#deps.store.tables.rules.rows()].sort((a, b) => b.seq - a.seq)
   }
 
   layers(): CompiledScenario[] {
@@ -54,41 +48,42 @@ export class PushedRules {
   describe() {
     return this.#rows().map((row) => {
       const [rule] = compiled(row).rules
-      const hits = this.#counters.hitsOf(rule!)
+      const hits = this.#deps.counters.hitsOf(rule!)
       const { rule_id, definition } = row
-      return { rule_id, hits, used_up: isUsedUp(rule!, hits), definition }
+      const used_up = isUsedUp(rule!, hits) || hasEnded(row, this.#deps.clock.iso())
+      return { rule_id, hits, used_up, definition }
     })
   }
 
   /** Adds a checked rule before all others. */
   push(definition: RuleDefinition): PushedRuleRow {
-    return this.#store.change(() => {
+    return this.#deps.store.change(() => {
       // After a reset of only the data the series restarts, and the retained rules already have its first numbers.
-      const seq = Math.max(this.#random.next(), (this.#rows()[0]?.seq ?? 0) + 1)
-      const row = { rule_id: `rul_${seq}`, seq, definition, pushed_at: this.#clock.iso() }
-      return this.#store.put('rules', row).row
+      const seq = Math.max(this.#deps.random.next(), (this.#rows()[0]?.seq ?? 0) + 1)
+      const row = { rule_id: `rul_${seq}`, seq, definition, pushed_at: this.#deps.clock.iso() }
+      return this.#deps.store.put('rules', row).row
     })
   }
 
   /** When a rule was pushed, client's time in ms; `undefined` for the scenario of no pushed rule. */
   pushedAt(scenario: string): number | undefined {
-    const at = this.#store.tables.rules.get(scenario.replace(/^rule:/, ''))?.pushed_at
+    const at = this.#deps.store.tables.rules.get(scenario.replace(/^rule:/, ''))?.pushed_at
     return at === undefined ? undefined : Date.parse(at)
   }
 
   /** Removes a rule and its counters. */
   remove(id: string) {
-    if (!this.#store.tables.rules.get(id))
+    if (!this.#deps.store.tables.rules.get(id))
       throw new SandboxError('not_found', `No rule ${quoteInput(id)} was pushed for this client.`)
-    this.#store.change(() => {
-      this.#store.remove('rules', id)
-      this.#counters.remove(scenarioOf(id))
+    this.#deps.store.change(() => {
+      this.#deps.store.remove('rules', id)
+      this.#deps.counters.remove(scenarioOf(id))
     })
   }
 
   /** Removes all rules, but not their counters. */
   clear() {
-    for (const { rule_id } of this.#rows()) this.#store.remove('rules', rule_id)
+    for (const { rule_id } of this.#rows()) this.#deps.store.remove('rules', rule_id)
   }
 }
 

@@ -59,7 +59,7 @@ export class Scenarios {
         .imposed()
         .some(({ name, definition }) => definition.counts && counter.startsWith(`${name}#`)),
     )
-    this.#pushed = new PushedRules(store, random, this.#counters, clock)
+    this.#pushed = new PushedRules({ store, random, counters: this.#counters, clock })
     this.#current = new CurrentScenario(store, library, start, clock)
   }
 

@@ -24,6 +24,10 @@ export const LoggedRequest = z
     reason: z.string().nullable().describe('The message of an error response.'),
     response: z.unknown().describe('null: no body, or longer than 4 Ki characters.'),
     response_size: z.int(),
+    made: z
+      .unknown()
+      .optional()
+      .describe('What it would have sent, if a rule sent something else or nothing.'),
     rule: z.string().nullable().describe('The rule of the scenario that matched the call.'),
     fault: z.string().nullable().describe('How a scenario broke the response.'),
     replayed: z.boolean().describe('The response is the stored one of an Idempotency-Key.'),
@@ -39,6 +43,7 @@ export const RequestInShort = LoggedRequest.omit({
   body_size: true,
   response: true,
   response_size: true,
+  made: true,
 }).meta({ id: 'RequestInShort' })
 export type RequestInShort = z.infer<typeof RequestInShort>
 

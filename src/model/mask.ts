@@ -24,9 +24,9 @@ const MASKED_RUN = /([Xx*#•·])\1{2}|^[Xx*#•·]*$/
 export const isPartlyMasked = (value: string): boolean =>
   MASKED_RUN.test(value) && !WHOLE_PAN.test(value)
 
-// Numbers hide in free text too: account and Aadhaar numbers, PANs, secrets, tokens.
+// Numbers hide in free text too: account and Aadhaar numbers, but no amounts, PANs, secrets, tokens.
 const SENSITIVE_TEXT =
-  /\d{9,}|(?<![A-Za-z0-9])[A-Za-z]{5}\d{4}[A-Za-z](?![A-Za-z0-9])|whsec_[A-Za-z0-9+/=]+|sbx_[\w-]+/g
+  /(?<!\d)\d{9,}(?!\d|\.\d\d(?!\d))|(?<![A-Za-z0-9])[A-Za-z]{5}\d{4}[A-Za-z](?![A-Za-z0-9])|whsec_[A-Za-z0-9+/=]+|sbx_[\w-]+/g
 const USER_INFO = /(?<=:\/\/)[^/?#\s]*(?=@)/g
 
 /** The replacement of a secret. */

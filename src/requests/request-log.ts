@@ -240,10 +240,8 @@ const NO_PAYMENT: PaymentFields = { amount: null, reference_id: null }
 /** The amount and the reference of a new payment, as they were sent. */
 function paymentFields({ operation, body }: RequestLogEntry): PaymentFields {
   if (operation !== 'createTransaction') return NO_PAYMENT
-  const { amount, reference_id: reference } = (parseJsonOrUndefined(body) ?? {}) as Record<
-    string,
-    unknown
-  >
+  const sent = (parseJsonOrUndefined(body) ?? {}) as { amount?: unknown; reference_id?: unknown }
+  const { amount, reference_id: reference } = sent
   const isAmount = typeof amount === 'number' || typeof amount === 'string'
   return {
     amount: isAmount ? maskLogText(String(amount)) : null,
@@ -283,6 +281,7 @@ export const requestDetails = (call: RequestLogEntry): LoggedRequest => ({
   body_size: call.bodySize,
   response: maskedResponse(call.response),
   response_size: call.responseSize,
+  ...(call.made !== undefined && { made: maskedResponse(call.made) }),
 })
 
 // ---- finding entries

@@ -77,11 +77,11 @@ t.test('what happened, in sentences', async (t) => {
   )
   t.equal(
     heard(delivery('pending', [500, 500], '2026-01-01T00:01:10Z')),
-    'Your webhook has failed twice on transaction.success (500); the next try is in 1m.',
+    "Your webhook hasn't accepted transaction.success after 2 attempts: 500; the next try is in 1m.",
   )
   t.equal(
     heard(delivery('failed', [500])),
-    'Your webhook never accepted transaction.success: once 500.',
+    'Your webhook never accepted transaction.success in 1 attempt; the last: 500.',
   )
 })
 
@@ -163,8 +163,12 @@ t.test('a payment on one axis', { skip: noBrowser }, async (t) => {
     await see('a rule: Lose it')
     await see('Your code got a 504, but the payment was made.')
     await see(
-      /Your webhook has failed \w+( times)? on transaction\.\w+ \(500\); the next try is in/,
+      /Your webhook hasn't accepted transaction\.\w+ after \d+ attempts?: 500; the next try/,
     )
+    await page.locator('.axis').getByRole('link', { name: 'POST /transaction' }).click()
+    await page.getByText('nothing: the call was rejected').waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'a payment', exact: true }).click()
+    await see('Your code got a 504, but the payment was made.')
     t.same(await textsOf('Decided by'), ['Decided by Lose it'])
     t.ok((await page.locator('.mark.ahead.came').allTextContents()).includes('FAILED: comes back'))
     t.ok((await page.locator('.tick.leap').count()) > 0, 'a day is a leap')

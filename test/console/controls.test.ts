@@ -111,10 +111,17 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     const before = await clock()
     await page.getByRole('button', { name: 'Advance' }).click()
     await page
-      .locator('footer')
-      .getByText(/400 .*must be a duration such as "3m"/)
+      .getByRole('alert')
+      .getByText(/^A jump must be a duration such as "3m"/)
+      .waitFor()
+    await page.getByLabel('Duration or instant').fill('2020-01-01')
+    await page.keyboard.press('Enter')
+    await page
+      .getByRole('alert')
+      .getByText(/^The clock is at .*, later than 2020-01-01T/)
       .waitFor()
     t.same(await clock(), before)
+    await page.getByRole('alert').getByRole('button', { name: 'Close' }).click()
   })
 
   await t.test('after a jump, what it did; each part is a link', async (t) => {
@@ -132,7 +139,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await card.getByRole('button', { name: 'Close' }).click()
     await card.waitFor({ state: 'detached' })
     await page.getByRole('button', { name: '+1 day', exact: true }).click()
-    await card.getByText('nothing settled, failed or was sent.').waitFor()
+    await card.getByText('nothing settled or failed, and nothing was sent.').waitFor()
     t.equal(Date.parse((await clock()).now) - Date.parse(later.now), 86_400_000)
   })
 
@@ -197,7 +204,10 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     }
     t.ok((await timers()).some(({ timer_id }: never) => timer_id === second.timer_id))
     await page.getByRole('button', { name: `Go there: ${third.timer_id}` }).click()
-    await page.locator('footer').getByText(`It is ${third.at.slice(0, 19).replace('T', ' ')} UTC now.`).waitFor()
+    await page
+      .locator('footer')
+      .getByText(`It is ${third.at.slice(0, 19).replace('T', ' ')} UTC now.`)
+      .waitFor()
     t.equal((await clock()).now, third.at)
     t.notOk((await timers()).some(({ timer_id }: never) => timer_id === second.timer_id))
     await page.getByLabel('Duration or instant').focus()
@@ -382,14 +392,14 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await page.getByLabel('clock', { exact: true }).uncheck()
     t.equal(
       await pressAndConfirm(opened, 'Reset'),
-      'POST /__admin/reset {"parts":["scenario","assumptions","deliveries","requests"]} 200',
+      'POST /__admin/reset {"parts":["scenario","assumptions","deliveries","requests"]} Reset: scenario, assumptions, deliveries, requests.',
     )
     const after = await total()
     t.equal(after.transactions, before.transactions)
     t.equal(after.requests, 0)
     await page.getByLabel('data', { exact: true }).check()
     await page.getByLabel('clock', { exact: true }).check()
-    t.equal(await pressAndConfirm(opened, 'Reset'), 'POST /__admin/reset 200')
+    t.equal(await pressAndConfirm(opened, 'Reset'), 'POST /__admin/reset Reset: everything.')
     t.equal((await total()).transactions, fixtures, 'as in the fixtures')
   })
 

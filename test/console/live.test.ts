@@ -96,7 +96,7 @@ t.test('live', { skip: noBrowser }, async (t) => {
     // More events than the server stores for a reconnect.
     for (let i = 0; i < 1_100; i++) await app.inject({ url: `/v1/user/${ROHAN}` })
     await wire.restore()
-    await see('1000 of 1000 calls')
+    await see('1,000 of the newest 1,000 calls')
     await page.getByRole('table').getByRole('row').nth(1).getByText(ROHAN).waitFor()
   })
 

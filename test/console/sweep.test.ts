@@ -38,7 +38,7 @@ t.test('a sweep.json is opened in the browser', { skip: noBrowser }, async (t) =
     JSON.stringify({ ...sweep, untried: Array(1234).fill([]), findings: [] }),
   )
   await see('No findings.')
-  await see('1234')
+  await see('1,234')
   for (const [name, text] of [
     ['notes.json', '{"findings": 1'],
     ['other.json', '{"runs": [], "verdicts": {}, "findings": [{"id": "finding-1"}]}'],

@@ -50,6 +50,19 @@ t.test('make trouble', { skip: noBrowser }, async (t) => {
     t.equal(await rules(), 0)
   })
 
+  await t.test('a response that the page itself loses: made once', async (t) => {
+    const { total } = (await get('/__admin/transactions')).body
+    await arm('Lose the next response')
+    await banner(/^Armed/).waitFor()
+    await go('payments?make=yes')
+    await page.getByRole('button', { name: 'Make the payment' }).click()
+    await page.locator('footer').getByText('The connection ended without a response.').waitFor()
+    t.equal((await get('/__admin/transactions')).body.total, total + 1)
+    await go('trouble')
+    await banner(/^Hit/).getByRole('button', { name: 'Close' }).click()
+    await banner(/^Hit/).waitFor({ state: 'detached' })
+  })
+
   await t.test('504 although paid, of the call that was chosen', async (t) => {
     await arm('504 although paid', 'createUser')
     await banner(/Waits for your next POST \/user/).waitFor()
@@ -80,6 +93,11 @@ t.test('make trouble', { skip: noBrowser }, async (t) => {
         const later = (await pay()).body.data[0].transaction_id
         await advance('5s')
         t.equal(await statusOf(later), 'SUCCESS', 'the outage has ended')
+        await banner(/Hit: /).getByRole('button', { name: 'Close' }).first().waitFor()
+        await arm(title, option)
+        await banner(/Armed: Bank outage/).waitFor()
+        await advance('31m')
+        await banner(/Over: Bank outage\. No call met it\./).waitFor()
       }
     }
   })

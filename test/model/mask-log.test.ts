@@ -21,6 +21,7 @@ t.test('texts keep ids, and lose numbers, tokens and secrets', async (t) => {
     [`http://${ID}:pw@host/x`, 'http://XXXX@host/x'],
     ['http://h/?a=1&access_token=abc&b=2#f', 'http://h/?a=1&access_token=XXXX&b=2#f'],
     ['?apikey=1&x-signature=2', '?apikey=XXXX&x-signature=XXXX'],
+    ['at most 9999999999.99, from 123456789012.5', 'at most 9999999999.99, from XXXXXXXX9012.5'],
     [
       'nothing to hide: 2026-01-01T00:00:00.000Z, 12345678',
       'nothing to hide: 2026-01-01T00:00:00.000Z, 12345678',

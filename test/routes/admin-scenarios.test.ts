@@ -260,6 +260,14 @@ t.test('a pushed rule that is used up stays listed with its hits, and says so', 
     t.match((await box.get('/__admin/rules')).body.rules, [{ hits, used_up }], JSON.stringify(rule))
     await box.call('DELETE', `/__admin/rules/${pushed.body.rule_id}`)
   }
+  const rule_id = (await box.post('/__admin/rules', { when, for: '30m', then: down })).body.rule_id
+  for (const [by, used_up] of [
+    ['1799s', false],
+    ['1s', true],
+  ]) {
+    await box.post('/__admin/clock/advance', { by })
+    t.match((await box.get('/__admin/rules')).body.rules, [{ rule_id, hits: 0, used_up }])
+  }
 })
 
 t.test('--explain names the client on whatever is answered for it', async (t) => {

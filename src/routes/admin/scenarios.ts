@@ -44,7 +44,7 @@ const PushedRule = z
     hits: z.int(),
     used_up: z.boolean().meta({
       description:
-        'The rule has acted as often as its `times` allow and does not act again. It stays in the list, so that its hits can be read.',
+        'The rule has acted as often as its `times` allow, or its `for` is over: it does not act again. It stays in the list, so that its hits can be read.',
     }),
     definition: z.looseObject({}),
     // Parts of the rule that are allowed but look like mistakes; returned when it is pushed.

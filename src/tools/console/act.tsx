@@ -34,7 +34,7 @@ export function Act<Id extends CallId>({
   effect?: string | undefined
   effectOf?: EffectOf<Response<Id>> | undefined
   disabled?: boolean
-  /** Shows the call only as a tooltip and to screen readers, for lists with many similar buttons. */
+  /** With the calls shown, the call is only a tooltip: for places with many buttons. */
   quiet?: boolean
   /** Of a choice: whether it is the one in force. */
   isPressed?: boolean
@@ -76,7 +76,7 @@ export function Act<Id extends CallId>({
         aria-describedby={id}
         aria-pressed={isPressed}
         aria-label={name === undefined ? undefined : `${label}: ${name}`}
-        title={textOf(call)}
+        title={areCallsShown ? textOf(call) : undefined}
         onClick={() => {
           if (isDisabled) return
           if (confirm) setConfirming(true)

@@ -258,7 +258,10 @@ export async function send<Id extends CallId>(
     return responseBody
   } catch (error) {
     const { status, message } = error as CallError
-    const rejected = { effect: { text: `rejected (${status})`, isBad: true } }
+    // A gateway's error says nothing about what the service did.
+    const text =
+      status >= 500 ? `got ${status}; it may have been carried out` : `rejected (${status})`
+    const rejected = { effect: { text, isBad: true } }
     notify({
       ...call,
       label,

@@ -145,7 +145,7 @@ function LastCall() {
                 ? 'waiting…'
                 : (sent.effect?.text ?? resultText(sent, areCallsShown))}
             </b>
-            {sent.status === undefined && isLate && (
+            {sent.status === undefined && isLate && sent.id !== 'advanceClock' && (
               <span>
                 {' '}
                 The sandbox hasn't responded yet.{' '}

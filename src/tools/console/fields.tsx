@@ -128,11 +128,23 @@ export function useFields<T extends object>(start: T) {
   return { fields, field }
 }
 
-/** A form that the user opens. It reads nothing from the server until then. */
-export function Fold({ title, children }: { title: string; children: ComponentChildren }) {
-  const [isOpen, setOpen] = useState(false)
+/** A form that the user opens, if it is not open from the start. It reads nothing from the server until then. */
+export function Fold({
+  title,
+  children,
+  isOpen: isOpenFirst = false,
+}: {
+  title: string
+  children: ComponentChildren
+  isOpen?: boolean
+}) {
+  const [isOpen, setOpen] = useState(isOpenFirst)
   return (
-    <details class="fold" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+    <details
+      class="fold"
+      open={isOpen}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
       <summary>{title}</summary>
       {isOpen && children}
     </details>

@@ -52,9 +52,12 @@ export const ordinal = (n: number): string =>
   `${n}${{ one: 'st', two: 'nd', few: 'rd' }[PLACES.select(n) as 'one'] ?? 'th'}`
 const PLACES = new Intl.PluralRules('en', { type: 'ordinal' })
 
+/** A number as people in India read it: `1,10,424`. */
+export const numberText = (count: number): string => count.toLocaleString('en-IN')
+
 /** A count as people in India read it: `10,424 payments`, `1 payment`. */
 export const countText = (count: number, noun: string): string =>
-  `${count.toLocaleString('en-IN')} ${count === 1 ? noun : `${noun.replace(/y$/, 'ie')}s`}`
+  `${numberText(count)} ${count === 1 ? noun : `${noun.replace(/y$/, 'ie')}s`}`
 
 const UNITS = [
   [86_400_000, 'd'],

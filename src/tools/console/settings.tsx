@@ -94,10 +94,10 @@ export function At({ at, short = false }: { at: string; short?: boolean }) {
   )
 }
 
-/** An instant as the time of the day and how long ago it was. */
-export const Ago = ({ at }: { at: string }) => (
+/** An instant and how long ago it was; `short`: with the time of the day alone. */
+export const Ago = (of: { at: string; short?: boolean }) => (
   <>
-    <At short at={at} />, {useAgo(at)}
+    <At {...of} />, {useAgo(of.at)}
   </>
 )
 

@@ -1,7 +1,8 @@
 // Parts that the views share.
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
-import { rupeesText } from './format.ts'
+import type { Payment } from './api.ts'
+import { numberText, rupeesText } from './format.ts'
 
 /** A labelled part of a view. */
 export function Card({
@@ -63,6 +64,10 @@ export const Heads = ({ titles }: { titles: readonly string[] }) => (
   </thead>
 )
 
+/** The state of a payment: what came back has a word of its own. */
+export const stateOf = ({ outcome, history }: Payment): string =>
+  outcome === 'came_back' ? 'came back' : history.status
+
 /** A state as a word with a colour. */
 export const Chip = ({ state }: { state: string }) => (
   <span class={`chip ${stateClass(state)}`}>{state}</span>
@@ -101,7 +106,7 @@ export const Facts = ({ facts }: { facts: readonly (readonly [string, ComponentC
     {facts.map(([name, value]) => (
       <div key={name}>
         <dt>{name}</dt>
-        <dd>{value ?? '–'}</dd>
+        <dd>{typeof value === 'number' ? numberText(value) : (value ?? '–')}</dd>
       </div>
     ))}
   </dl>

@@ -51,7 +51,7 @@ export function useEvents(kinds: readonly Kind[], run: () => unknown, wait: numb
 }
 
 /** The message of a failed read; none if the sandbox is gone, because the banner of the page says so. */
-const problemOf = (error: unknown): string | undefined =>
+export const problemOf = (error: unknown): string | undefined =>
   (error as CallError).status === 0 ? undefined : (error as Error).message
 
 /** The events after which a call may have another response. */
@@ -71,7 +71,7 @@ const CHANGED_BY: Readonly<Partial<Record<AdminCallId, readonly Kind[]>>> = {
   listScenarios: ['scenario'],
   readScenario: ['scenario', 'request', 'delivery'],
   getScenario: ['scenario', 'request', 'delivery'],
-  listRules: ['scenario', 'request'],
+  listRules: ['scenario', 'request', 'clock', 'recheck'],
   listMagicValues: ['scenario'],
   listAssumptions: ['assumptions', 'scenario'],
   listSnapshots: ['recheck'],

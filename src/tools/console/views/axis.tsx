@@ -215,7 +215,7 @@ export function Axis({ all }: { all: PaymentWithAll }) {
           class="axis"
           ref={box}
           style={{
-            gridTemplateColumns: `auto repeat(${ticks.length}, minmax(max-content, 1fr))`,
+            gridTemplateColumns: `auto repeat(${ticks.length}, minmax(auto, 1fr))`,
             gridTemplateRows: `2.8rem repeat(${lanes.length}, auto)`,
           }}
           onKeyDown={(event) => {

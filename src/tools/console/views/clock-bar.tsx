@@ -10,8 +10,8 @@ import { useConnection } from '../live.ts'
 import { onRoute } from '../route.ts'
 import { At, useTimeText } from '../settings.tsx'
 import { stateClass } from '../ui.tsx'
-import { useLoaded } from '../use-data.ts'
-import { type Counts, EffectOfJump } from './jump-effect.tsx'
+import { problemOf, useLoaded } from '../use-data.ts'
+import { type Counts, EffectOfJump, sentOf } from './jump-effect.tsx'
 import { Timers, textOfTimer } from './timers.tsx'
 
 const SPEEDS = [1, 60, 3_600]
@@ -24,7 +24,7 @@ const SLOW_MS = 1_000
 /** A jump of the clock: how far it is, and how to stop it; when it has ended, the counts before and after. */
 type Jump =
   | { isOver: false; share: number; stop: () => void }
-  | { isOver: true; byMs: number; before: Counts; after: Counts }
+  | { isOver: true; byMs: number; before: Counts; after: Counts; sent: number }
 
 /** By a duration (ms), to an instant (ms) or the next timer, or what else the user typed. */
 type Target = { by: number } | { at: number } | { text: string } | 'next'
@@ -46,7 +46,10 @@ const countsNow = () => read(callOf('readSummary'))
 async function callsOf(target: Target) {
   if (target === 'next') return [callOf('advanceClockToNext')]
   if ('text' in target) return [callOf('advanceClock', { body: { by: target.text } })]
-  const ms = 'by' in target ? target.by : Math.max(0, target.at - (await timeNow()))
+  const ms = 'by' in target ? target.by : target.at - (await timeNow())
+  // The sandbox says that the clock cannot go back.
+  if ('at' in target && ms < 0)
+    return [callOf('advanceClock', { body: { to: new Date(target.at).toISOString() } })]
   const part = Math.ceil(ms / PARTS)
   const parts = Array.from({ length: Math.ceil(ms / Math.max(part, 1)) || 1 }, (_, i) =>
     Math.min(part, ms - i * part),
@@ -68,15 +71,18 @@ async function jump(
   for (const [i, call] of calls.entries()) {
     if (isStopped) break
     show({ isOver: false, share: i / calls.length, stop })
-    await send(call, 'Advance', ({ now }) => ({
+    const effectOf = ({ now }: { now: string }) => ({
       text: `It is ${timeText(now)} now.`,
       isBad: false,
-    }))
+    })
+    await send(call, 'Advance', effectOf, true)
   }
   // The clock may have run meanwhile, which is no part of the jump.
   const byMs =
     target !== 'next' && 'by' in target && !isStopped ? target.by : (await timeNow()) - from
-  show({ isOver: true, byMs, before, after: await countsNow() })
+  const since = new Date(from).toISOString()
+  const { deliveries } = await read(callOf('readSummary', { query: { since } }))
+  show({ isOver: true, byMs, before, after: await countsNow(), sent: sentOf(deliveries) })
 }
 
 /** The coming events on a line; their distance from now is compressed. */
@@ -159,6 +165,7 @@ export function ClockBar() {
   const [jumped, setJump] = useState<Jump>()
   const [isSlow, setSlow] = useState(false)
   const [problem, setProblem] = useState<string>()
+  useEffect(() => setProblem(undefined), [isLost])
   const isJumping = jumped?.isOver === false
   useEffect(() => {
     setSlow(false)
@@ -172,7 +179,7 @@ export function ClockBar() {
       .catch((error: Error) => {
         setJump(undefined)
         // The page has no fields of these names.
-        setProblem(error.message.replace(/^(by|to) must/, 'A jump must'))
+        setProblem(problemOf(error)?.replace(/^(by|to) must/, 'A jump must'))
       })
   const jumpButton = (label: string, target: Target, isOff = false) => (
     <button

@@ -36,6 +36,7 @@ function Reset() {
         disabled={parts.length === 0}
         confirm={`Resets these parts of client ${client.name}: ${parts.join(', ')}. Their changes are lost. Snapshots are not deleted.`}
         call={callOf('reset', isAll ? {} : { body: { parts } })}
+        effect={`Reset: ${isAll ? 'everything' : parts.join(', ')}.`}
       />
     </Card>
   )

@@ -4,7 +4,7 @@ import { useClient } from '../client.ts'
 import { Choice, SearchField, useSearch } from '../fields.tsx'
 import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, PagedRows } from '../rows.tsx'
-import { At } from '../settings.tsx'
+import { Ago, At } from '../settings.tsx'
 import { Card, Chip, Crumbs, Facts, HttpStatus, paymentText, Text } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 import { deliveryText } from './delivery-words.ts'
@@ -135,7 +135,7 @@ const AttemptCard = ({ attempt, delivery }: { attempt: Attempt; delivery: Delive
   <Card title={`Attempt ${attempt.number}`} wide>
     <Facts
       facts={[
-        ['At', <At key="at" at={attempt.at} />],
+        ['At', <Ago key="at" at={attempt.at} />],
         ['URL', <code key="url">{attempt.url}</code>],
         ['Response', <ResponseStatus key="response" attempt={attempt} />],
         ['Duration', `${attempt.duration_ms} ms`],
@@ -196,6 +196,14 @@ export function OneDelivery({ id }: { id: string }) {
             {resultText(delivery, clock)}.
           </p>
           <div class="cards">
+            <Card title="Body" wide>
+              {delivery.fault?.body && (
+                <p class="failed">
+                  Truncated by rule {delivery.rule}: only the first half was sent.
+                </p>
+              )}
+              <Text label="Body" value={delivery.body} />
+            </Card>
             <Card title="Delivery">
               <Facts
                 facts={[
@@ -213,7 +221,7 @@ export function OneDelivery({ id }: { id: string }) {
                     ),
                   ],
                   ['Payment', paymentText(delivery)],
-                  ['Created', <At key="at" at={delivery.created_at} />],
+                  ['Created', <Ago key="at" at={delivery.created_at} />],
                   [
                     'Next attempt',
                     delivery.next_attempt_at && <At key="next" at={delivery.next_attempt_at} />,
@@ -228,14 +236,6 @@ export function OneDelivery({ id }: { id: string }) {
               <AttemptCard key={attempt.number} attempt={attempt} delivery={delivery} />
             ))}
             {delivery.event_id && <Received eventId={delivery.event_id} />}
-            <Card title="Body" wide>
-              {delivery.fault?.body && (
-                <p class="failed">
-                  Truncated by rule {delivery.rule}: only the first half was sent.
-                </p>
-              )}
-              <Text label="Body" value={delivery.body} />
-            </Card>
           </div>
         </>
       )}

@@ -53,7 +53,7 @@ export function Explore() {
   const [result, setResult] = useState<Explored>()
   return (
     <>
-      <h2>Explore</h2>
+      <h2>Event orders</h2>
       <p class="hint">
         Events can arrive twice and in any order. This sends those of one payment to your webhook in
         each order, as new payments. After each order it reads the state that your program stores,

@@ -151,7 +151,7 @@ export function Feed() {
           <li key={key} style={{ '--tone': `var(--${tone})` }}>
             <a href={href}>{text}</a>
             <span class="hint">
-              <Ago at={at} />
+              <Ago short at={at} />
             </span>
           </li>
         ))}

@@ -1,12 +1,13 @@
 import type { ResponseBody } from '../../../admin/contract.ts'
-import { countText, rupeesText, spanText } from '../format.ts'
+import { countText, numberText, rupeesText, spanText } from '../format.ts'
 
 type Summary = ResponseBody<'readSummary'>
 /** What a jump of the clock can change. */
-export type Counts = Pick<Summary, 'settled' | 'failed' | 'came_back' | 'deliveries'>
+export type Counts = Pick<Summary, 'settled' | 'failed' | 'came_back'>
 
 const WORDS = { settled: 'settled', failed: 'failed', came_back: 'came back' } as const
-const sentOf = ({ first_attempt, with_retry, failed }: Counts['deliveries']) =>
+/** The events that were sent, of those since an instant: the oldest of all are not kept. */
+export const sentOf = ({ first_attempt, with_retry, failed }: Summary['deliveries']) =>
   first_attempt + with_retry + failed
 
 type Sum = { count: number; rupees: string }
@@ -14,7 +15,7 @@ const less = (a: Sum, b: Sum) => ({ count: a.count - b.count, paise: paiseOf(a) 
 const paiseOf = ({ rupees }: Sum) => Math.round(Number(rupees) * 100)
 
 /** The parts of the effect that are not nothing, each with a link. */
-function partsOf(before: Counts, after: Counts) {
+function partsOf(before: Counts, after: Counts, sent: number) {
   const cameBack = less(after.came_back, before.came_back)
   const settled = less(after.settled, before.settled)
   const changes = {
@@ -25,10 +26,9 @@ function partsOf(before: Counts, after: Counts) {
   }
   const money = (Object.keys(WORDS) as (keyof typeof WORDS)[]).flatMap((name) => {
     const { count, paise } = changes[name]
-    const text = `${count} ${WORDS[name]} (${rupeesText((paise / 100).toFixed(2))})`
+    const text = `${numberText(count)} ${WORDS[name]} (${rupeesText((paise / 100).toFixed(2))})`
     return count > 0 ? [{ href: `#/payments?outcome=${name}`, text }] : []
   })
-  const sent = sentOf(after.deliveries) - sentOf(before.deliveries)
   return sent > 0 ? [...money, { href: '#/deliveries', text: countText(sent, 'webhook') }] : money
 }
 
@@ -37,18 +37,20 @@ export function EffectOfJump({
   byMs,
   before,
   after,
+  sent,
   onClose,
 }: {
   byMs: number
   before: Counts
   after: Counts
+  sent: number
   onClose: () => void
 }) {
-  const parts = partsOf(before, after)
+  const parts = partsOf(before, after, sent)
   return (
     <div class="jump" role="status">
       <b>{spanText(byMs)}:</b>
-      {parts.length === 0 && ' nothing settled, failed or was sent.'}
+      {parts.length === 0 && ' nothing settled or failed, and nothing was sent.'}
       {parts.map(({ href, text }) => (
         <a key={href} href={href}>
           {text}

@@ -4,6 +4,7 @@ import { Act } from '../act.tsx'
 import { type BankAccount, callOf, type Payment, type User } from '../api.ts'
 import { Choice, Fold, Form, Input, useFields } from '../fields.tsx'
 import { typedAmount } from '../format.ts'
+import { useUrlField } from '../route.ts'
 import { serviceCall } from '../service.ts'
 import { Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
@@ -136,9 +137,12 @@ export function PaymentForm({ like }: { like?: Payment }) {
   )
 }
 
-/** Makes a payment and opens it. */
-export const MakePayment = () => (
-  <Fold title="Make a payment">
-    <PaymentForm />
-  </Fold>
-)
+/** Makes a payment and opens it; `make` in the URL opens the form. */
+export function MakePayment() {
+  const [isOpen] = useUrlField('make')
+  return (
+    <Fold title="Make a payment" isOpen={isOpen !== ''}>
+      <PaymentForm />
+    </Fold>
+  )
+}

@@ -59,7 +59,10 @@ function Curve({ series: { from, bucket_ms, settled, failed } }: { series: Serie
       </svg>
       <p class="hint apart">
         <At at={from} />
-        <span>top {rupeesText(most.toFixed(2))}; line: settled; bars: failed or came back</span>
+        <span>
+          top {rupeesText(most.toFixed(2))} in {spanText(bucket_ms)}; line: settled; bars: failed or
+          came back
+        </span>
         <span>now</span>
       </p>
     </>
@@ -145,7 +148,7 @@ export function Overview() {
         </p>
         {series && (
           <span class="primary end">
-            <a class="button" href="#/payments">
+            <a class="button" href="#/payments?make=yes">
               Make a payment
             </a>
           </span>
@@ -158,7 +161,7 @@ export function Overview() {
         <div class="alive">
           {series ? (
             <div>
-              <Card title={`Rupees per ${spanText(series.bucket_ms)}`}>
+              <Card title="Rupees over time">
                 <p class="apart">
                   <span>
                     Success rate <b>{rate === null ? 'unknown yet' : percentText(rate)}</b>

@@ -1,6 +1,6 @@
 // What happened to a payment, in sentences. No part of the page: a test needs no browser.
 import type { ResponseBody } from '../../../admin/contract.ts'
-import { ordinal, rupeesText, spanText } from '../format.ts'
+import { countText, ordinal, rupeesText, spanText } from '../format.ts'
 
 // As in api.ts, which needs a browser.
 type PaymentWithAll = ResponseBody<'readTransaction'>
@@ -14,7 +14,7 @@ const STATUS_WORDS: Readonly<Record<string, string>> = {
 }
 
 /** The name that a rule has for people: without what the log puts before those that were pushed. */
-export const ruleText = (rule: string) => rule.replace(/^rule:\w+: (trouble: )?/, '')
+export const ruleText = (rule: string) => rule.replace(/(^|, )rule:\w+: (trouble: )?/g, '$1')
 
 /** What became of the payment, and what its next step is. */
 export function outcomeText(all: PaymentWithAll, now: number): string {
@@ -22,7 +22,8 @@ export function outcomeText(all: PaymentWithAll, now: number): string {
   const { history, failure } = payment
   const who = `${rupeesText(payment.amount, payment.currency_code)} to ${history.account_holder_name}`
   const next = timers.find(({ kind }) => kind === 'transaction.step')
-  const when = next && `In ${spanText(Date.parse(next.at) - now)}`
+  const left = next ? Date.parse(next.at) - now : 0
+  const when = left < 1_000 ? 'In a moment' : `In ${spanText(left)}`
   const word = next && String(next.payload['status'])
   if (history.status === 'FAILED') {
     const why = failure === null ? '.' : `: ${failure.description}`
@@ -45,8 +46,6 @@ export function toldText(call: ShortRequest | undefined): string | undefined {
 
 const answerOf = ({ status, error }: Delivery['attempts'][number]) =>
   status === null ? (error?.message ?? 'no response') : String(status)
-const timesText = (count: number) =>
-  count === 1 ? 'once' : count === 2 ? 'twice' : `${count} times`
 
 /** How your webhook took its events. */
 export function webhookText(deliveries: readonly Delivery[], now: number): string | undefined {
@@ -58,11 +57,11 @@ export function webhookText(deliveries: readonly Delivery[], now: number): strin
   if (waits && last) {
     const next = waits.next_attempt_at
     const when = next === null ? '' : `; the next try is in ${spanText(Date.parse(next) - now)}`
-    return `Your webhook has failed ${timesText(waits.attempts.length)} on ${waits.event} (${answerOf(last)})${when}.`
+    return `Your webhook hasn't accepted ${waits.event} after ${countText(waits.attempts.length, 'attempt')}: ${answerOf(last)}${when}.`
   }
   const lost = deliveries.find(({ status }) => status === 'failed')
   if (lost)
-    return `Your webhook never accepted ${lost.event}: ${timesText(lost.attempts.length)} ${answerOf(lost.attempts.at(-1)!)}.`
+    return `Your webhook never accepted ${lost.event} in ${countText(lost.attempts.length, 'attempt')}; the last: ${answerOf(lost.attempts.at(-1)!)}.`
   if (deliveries.every(({ status }) => status === 'recorded'))
     return 'No webhook was set, so your code heard nothing.'
   const taken = deliveries.filter(({ status }) => status === 'delivered')

@@ -4,7 +4,8 @@ import { Act } from '../act.tsx'
 import { callOf, type Payment, type PaymentWithAll } from '../api.ts'
 import { useClient, useNow } from '../client.ts'
 import { Fold, Input } from '../fields.tsx'
-import { Card, Chip, Crumbs, Facts } from '../ui.tsx'
+import { Ago } from '../settings.tsx'
+import { Card, Chip, Crumbs, Facts, stateOf } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 import { Axis } from './axis.tsx'
 import { PaymentForm } from './make-payment.tsx'
@@ -123,14 +124,7 @@ export function OnePayment({ id }: { id: string }) {
       <Crumbs list="Payments" problem={problem} />
       {data && (
         <h2>
-          {outcomeText(data, now)}{' '}
-          <Chip
-            state={
-              data.transaction.outcome === 'came_back'
-                ? 'came back'
-                : data.transaction.history.status
-            }
-          />
+          {outcomeText(data, now)} <Chip state={stateOf(data.transaction)} />
         </h2>
       )}
       {data && payment && (
@@ -162,6 +156,7 @@ export function OnePayment({ id }: { id: string }) {
                   ['To', link(payment.to_user_id, payment.history.account_holder_name)],
                   ['Account', <code key="account">{payment.history.account_number}</code>],
                   ['Bank', payment.history.bank_name],
+                  ['Created', <Ago key="at" at={payment.created_at} />],
                   ['Type', payment.transaction_type],
                   ['Reference', payment.reference_id],
                   ['Remark', payment.history.remark || null],

@@ -4,7 +4,7 @@ import { rupeesText } from '../format.ts'
 import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, PagedRows } from '../rows.tsx'
 import { At } from '../settings.tsx'
-import { Chip } from '../ui.tsx'
+import { Chip, stateOf } from '../ui.tsx'
 import { MakePayment } from './make-payment.tsx'
 
 const COLUMNS: readonly Column<Payment>[] = [
@@ -18,9 +18,7 @@ const COLUMNS: readonly Column<Payment>[] = [
   {
     title: 'Status',
     width: '7.5rem',
-    show: ({ history, outcome }) => (
-      <Chip state={outcome === 'came_back' ? 'came back' : history.status} />
-    ),
+    show: (payment) => <Chip state={stateOf(payment)} />,
   },
   { title: 'From', width: 'minmax(0, 3fr)', minor: true, show: ({ payer }) => payer ?? '–' },
   { title: 'To', width: 'minmax(0, 3fr)', show: ({ history }) => history.account_holder_name },

@@ -27,12 +27,12 @@ const NOUNS: Readonly<Record<string, string>> = {
 
 /** Says what a request made, with a link. */
 export function Made({ call }: { call: LoggedRequest }) {
-  const { operation, response, reference_id: reference } = call
+  const { operation, response, made, reference_id: reference } = call
   const [view, ...path] = MAKERS[operation ?? ''] ?? []
   if (view === undefined) return <>nothing: it reads or changes</>
-  const id = valueAt(response, ...path)
-  if (call.status !== null && call.status >= 400) return <>nothing: the call was rejected</>
+  const id = valueAt(made ?? response, ...path)
   if (typeof id === 'string') return <a href={`#/${view}/${id}`}>{NOUNS[operation!]}</a>
+  if (call.status !== null && call.status >= 400) return <>nothing: the call was rejected</>
   if (reference === null) return <>the response has no id</>
   return (
     <>

@@ -4,10 +4,11 @@ import { BASE, callOf, curlOf, type LoggedRequest, read, type ShortRequest } fro
 import { useClient } from '../client.ts'
 import { Copy } from '../copy.tsx'
 import { Choice, SearchField, useSearch } from '../fields.tsx'
+import { numberText } from '../format.ts'
 import { listen } from '../live.ts'
 import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, ListRows } from '../rows.tsx'
-import { At } from '../settings.tsx'
+import { Ago, At } from '../settings.tsx'
 import {
   Card,
   Crumbs,
@@ -19,7 +20,7 @@ import {
   paymentText,
   Text,
 } from '../ui.tsx'
-import { useEvents, useLoaded } from '../use-data.ts'
+import { problemOf, useEvents, useLoaded } from '../use-data.ts'
 import { ruleText } from './payment-words.ts'
 import { Made, RuleOfRequest } from './request-links.tsx'
 
@@ -83,7 +84,7 @@ function useRequests() {
       setCalls(addOnTop(duringLoad.current, requests))
       setProblem(undefined)
     } catch (error) {
-      setProblem((error as Error).message)
+      setProblem(problemOf(error))
     }
   }
   useEffect(() => {
@@ -173,7 +174,7 @@ export function Requests() {
           list={`${status} ${search.text}`}
           all={found}
           href={hrefOf}
-          count={`${found.length} of ${calls!.length} calls${waiting > 0 ? `. ${waitingText(waiting)}` : ''}`}
+          count={`${numberText(found.length)} of ${calls!.length === MAX_CALLS ? 'the newest ' : ''}${numberText(calls!.length)} calls${waiting > 0 ? `. ${waitingText(waiting)}` : ''}`}
           empty={
             calls!.length === 0
               ? waiting > 0
@@ -235,7 +236,7 @@ export function OneRequest({ id }: { id: string }) {
             <Card title="Call">
               <Facts
                 facts={[
-                  ['At', <At key="at" at={call.at} />],
+                  ['At', <Ago key="at" at={call.at} />],
                   ['Operation', call.operation],
                   ['Rule', call.rule === null ? 'none' : ruleText(call.rule)],
                   ['Made', <Made key="made" call={call} />],

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { callOf } from '../api.ts'
 import { SearchField, useSearch } from '../fields.tsx'
 import { rupeesText } from '../format.ts'
-import { Card, Chip, HttpStatus } from '../ui.tsx'
+import { Card, Chip, HttpStatus, stateOf } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 
 const SHOWN = 5
@@ -47,7 +47,7 @@ export function Search() {
       payments?.transactions.map((one) => ({
         href: `#/payments/${one.transaction_id}`,
         text: `${rupeesText(one.amount, one.currency_code)} to ${one.history.account_holder_name}`,
-        chip: one.history.status,
+        chip: stateOf(one),
       })),
     ],
     Users: [

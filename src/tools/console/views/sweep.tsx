@@ -39,6 +39,7 @@ function CoverageOfCalls() {
   return (
     <>
       <Problem text={problem} />
+      <p class="hint">Calls of this page and of a scenario's timeline don't count.</p>
       {data && <Coverage coverage={data} title="What your calls have met since the start" />}
     </>
   )

@@ -76,7 +76,11 @@ export function Timers({
             <tbody>
               {timers.map((timer) => (
                 <tr key={timer.timer_id}>
-                  <td>{untilText(Date.parse(timer.at) - now)}</td>
+                  <td>
+                    {Date.parse(timer.at) <= now
+                      ? 'happened'
+                      : untilText(Date.parse(timer.at) - now)}
+                  </td>
                   <td>
                     <At at={timer.at} />
                   </td>
@@ -90,7 +94,7 @@ export function Timers({
                     )}
                   </td>
                   <td>
-                    <span class="row tight">
+                    <span class="row tight" hidden={Date.parse(timer.at) <= now}>
                       <RunTimer timer={timer} />
                       <button
                         type="button"

@@ -92,7 +92,8 @@ const Drawing = ({ lanes }: { lanes: readonly Lane[] }) => (
       const isOpen = lane[end]!.startsWith('…')
       return (
         <g key={row}>
-          {first > 0 && <path d={`M${LEFT} ${y - ROW}V${y}H${LEFT + first * STEP}`} />}
+          {/* From below the word of the lane before. */}
+          {first > 0 && <path d={`M${LEFT} ${y - ROW + 26}V${y}H${LEFT + first * STEP}`} />}
           <path d={`M${LEFT + first * STEP} ${y}H${LEFT + (isOpen ? end - 1 : end) * STEP}`} />
           {isOpen && <path class="ahead" d={`M${LEFT + (end - 1) * STEP} ${y}h${STEP}`} />}
           {lane.map((word, i) => (
@@ -121,6 +122,8 @@ function TroubleCard({ trouble, active }: { trouble: Trouble; active: string | u
           disabled={active === undefined || chosen === ''}
           call={armCall(trouble, chosen, active ?? 'default')}
           effect={`Armed: ${trouble.title}.`}
+          // What is armed stands above the cards.
+          onDone={() => scrollTo(0, 0)}
         />
       </div>
     </Card>
@@ -160,9 +163,17 @@ function ArmedRule({
     return (
       <Banner isHit={false}>
         <p>
-          <b>Armed: {title}.</b> Waits for {trouble?.waits(operation) ?? nextOf(operation)}.
+          {used_up ? (
+            <>
+              <b>Over: {title}.</b> No call met it.
+            </>
+          ) : (
+            <>
+              <b>Armed: {title}.</b> Waits for {trouble?.waits(operation) ?? nextOf(operation)}.
+            </>
+          )}
         </p>
-        {remove('Undo')}
+        {remove(used_up ? 'Close' : 'Undo')}
       </Banner>
     )
   return (
@@ -179,7 +190,7 @@ function ArmedRule({
             `${title}.`
           )}
         </b>{' '}
-        {trouble?.hit}
+        {trouble?.hit ?? title}
       </p>
       {last && <a href={`#/requests/${last.request_id}`}>See the call</a>}
       {used_up && trouble && (

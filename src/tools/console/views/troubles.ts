@@ -144,8 +144,8 @@ export const TROUBLES: readonly Trouble[] = [
 
 export const KYC: Trouble = {
   title: 'KYC fails for this person',
-  text: 'The next check fails; then they cannot pay.',
-  lanes: [['pending', '!failed', '…pays: 422']],
+  text: 'Their next check fails. An earlier one that passed still counts.',
+  lanes: [['pending', '!failed']],
   label: 'Who',
   options: [],
   waits: () => 'their next POST /kyc',

@@ -4,9 +4,10 @@ import { callOf, type User } from '../api.ts'
 import { Choice, SearchField, useSearch } from '../fields.tsx'
 import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, PagedRows } from '../rows.tsx'
-import { At } from '../settings.tsx'
+import { Ago, At } from '../settings.tsx'
 import { Card, Chip, Crumbs, Facts, Heads, Scroll } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
+import { wordsOf } from './feed.tsx'
 import { AddAccount, MakeUser, SubmitKyc } from './make.tsx'
 
 const COLUMNS: readonly Column<User>[] = [
@@ -131,7 +132,7 @@ export function OneUser({ id }: { id: string }) {
                   ['Id', <code key="id">{user.user_id}</code>],
                   ['Mobile', user.mobile],
                   ['Type', user.user_type],
-                  ['Created', <At key="at" at={user.created_at} />],
+                  ['Created', <Ago key="at" at={user.created_at} />],
                 ]}
               />
             </Card>
@@ -139,13 +140,21 @@ export function OneUser({ id }: { id: string }) {
               <Records
                 none="No document was submitted."
                 label="KYC records"
-                heads={['Document', 'Number', 'Name', 'Verified by']}
+                heads={['Document', 'Number', 'Name', 'Verified by', 'Reason']}
                 simulate="simulateKyc"
                 rows={user.kyc.map((one) => ({
                   id: one.kyc_id,
                   name: one.document_name,
                   state: one.kyc_status,
-                  cells: [one.document_name, one.document_number, one.full_name, one.verified_by],
+                  cells: [
+                    one.document_name,
+                    one.document_number,
+                    one.full_name,
+                    one.verified_by,
+                    one.kyc_status === 'failed'
+                      ? wordsOf(one.metadata?.response.message ?? '–')
+                      : '–',
+                  ],
                 }))}
               />
               <SubmitKyc userId={user.user_id} />

@@ -69,6 +69,7 @@ function WebhookForm() {
         quiet
         submit
         label="Set the webhook"
+        effect={`Events are sent to ${fields.url}.`}
         disabled={fields.url === ''}
         call={webhookCall(client, fields.url, fields.secret)}
       />
