@@ -177,6 +177,35 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     t.equal(Date.parse((await clock()).now) - start, 3 * 3_600_000)
   })
 
+  await t.test(
+    'the thumb of the scrubber says where it is, and the clock goes there',
+    async (t) => {
+      await pay()
+      const [, { at }] = (await get('/__admin/timers')).body.timers
+      const scrubber = page.getByLabel('Go to a coming event')
+      await opened.until(`document.querySelector('.scrubber input').max >= 2`)
+      await scrubber.evaluate((input: never) => Object.assign(input, { value: 2 }))
+      await scrubber.dispatchEvent('input')
+      await page.locator('.scrubber output').getByText('₹100.00 to ROHAN MEHTA').waitFor()
+      t.match(await scrubber.getAttribute('aria-valuetext'), /^in \d.*₹100\.00/)
+      await scrubber.dispatchEvent('change')
+      await page.locator('.scrubber output').waitFor({ state: 'detached' })
+      const time = page.locator('.now time')
+      await time.filter({ hasText: at.slice(11, 19) }).waitFor()
+      const isOver = () =>
+        page.getByRole('button', { name: '+1 h', exact: true }).click({ trial: true })
+      await isOver()
+      t.equal((await clock()).now, at)
+      await scrubber.focus()
+      await page.keyboard.press('ArrowRight')
+      await opened.until(`document.querySelector('.scrubber input').value === '0'`)
+      await page
+        .locator('.now time')
+        .filter({ hasNotText: at.slice(11, 19) })
+        .waitFor()
+    },
+  )
+
   await t.test('run a timer now, go to one, and cancel one', async (t) => {
     const timers = async () => (await get('/__admin/timers')).body.timers
     await page.locator('.coming > summary').click()

@@ -1,5 +1,5 @@
 // The clock in the header of every view: its speed, its jumps, and what is to come.
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { parseDuration } from '../../../model/duration.ts'
 import { Act } from '../act.tsx'
 import { callOf, read, send, type Timer } from '../api.ts'
@@ -9,7 +9,6 @@ import { spanText, untilText } from '../format.ts'
 import { useConnection } from '../live.ts'
 import { onRoute } from '../route.ts'
 import { At, useTimeText } from '../settings.tsx'
-import { stateClass } from '../ui.tsx'
 import { problemOf, useLoaded } from '../use-data.ts'
 import { type Counts, EffectOfJump, sentOf } from './jump-effect.tsx'
 import { Timers, textOfTimer } from './timers.tsx'
@@ -85,31 +84,56 @@ async function jump(
   show({ isOver: true, byMs, before, after: await countsNow(), sent: sentOf(deliveries) })
 }
 
-/** The coming events on a line; their distance from now is compressed. */
-function Rail({ timers, now }: { timers: readonly Timer[]; now: number }) {
-  const far = Math.max(...timers.map(({ at }) => Date.parse(at) - now), 1_000)
-  const placeOf = (at: string) =>
-    Math.round((92 * Math.log1p(Math.max(0, Date.parse(at) - now))) / Math.log1p(far)) + 4
+/** The coming events on a line: the clock goes to the one that the thumb is moved to. */
+function Scrubber({
+  timers: fresh,
+  now,
+  go,
+}: {
+  timers: readonly Timer[]
+  now: number
+  go: (target: Target) => void
+}) {
+  const id = useId()
+  const [chosen, choose] = useState(0)
+  // While the thumb is away from now, no event changes its place.
+  const [held, hold] = useState<readonly Timer[]>()
+  const timers = held ?? fresh
+  const timer = timers[chosen - 1]
+  const text = timer && `${untilText(Date.parse(timer.at) - now)}: ${textOfTimer(timer)}`
   return (
-    <svg class="rail" viewBox="0 0 200 24" aria-hidden="true">
-      <line x1="4" y1="12" x2="196" y2="12" />
-      <line class="now" x1="4" y1="3" x2="4" y2="21" />
-      {timers.map((timer) => (
-        <circle
-          key={timer.timer_id}
-          class={stateClass(String(timer.payload['status']))}
-          cx={placeOf(timer.at) * 2}
-          cy="12"
-          r="4"
-        >
-          <title>{textOfTimer(timer)}</title>
-        </circle>
-      ))}
-    </svg>
+    <span class="scrubber">
+      <input
+        type="range"
+        min={0}
+        max={timers.length}
+        value={chosen}
+        list={id}
+        disabled={timers.length === 0}
+        aria-label="Go to a coming event"
+        aria-valuetext={text ?? 'now'}
+        onInput={({ currentTarget }) => {
+          hold(timers)
+          choose(currentTarget.valueAsNumber)
+        }}
+        onChange={({ currentTarget }) => {
+          const target = timers[currentTarget.valueAsNumber - 1]
+          if (target) go({ at: Date.parse(target.at) })
+          hold(undefined)
+          choose(0)
+        }}
+      />
+      <datalist id={id}>
+        {timers.map(({ timer_id }, i) => (
+          <option key={timer_id} value={i + 1} />
+        ))}
+      </datalist>
+      {text !== undefined && <output>{text}</output>}
+    </span>
   )
 }
 
-/** What is to come: a rail that opens the list of timers, and a field for any other jump. */
+/** What is to come: a scrubber, the list of timers, and a field for any other jump. */
 function Coming({ go }: { go: (target: Target) => void }) {
   const { clock } = useClient()
   const now = useNow()
@@ -120,40 +144,42 @@ function Coming({ go }: { go: (target: Target) => void }) {
   useEffect(() => onRoute(() => box.current?.removeAttribute('open')), [])
   const { next_timer_at: next, pending_timers: count } = clock
   return (
-    <details
-      class="coming"
-      ref={box}
-      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
-      onKeyDown={({ key }) => {
-        if (key !== 'Escape') return
-        box.current!.open = false
-        box.current!.querySelector('summary')!.focus()
-      }}
-    >
-      <summary>
-        <span class="visually-hidden">Coming: </span>
-        <Rail timers={data?.timers ?? []} now={now} />
-        <span class="hint">
-          {next === null ? 'nothing scheduled' : `next ${untilText(Date.parse(next) - now)}`}
-          {count > 1 && `, ${count} coming`}
-        </span>
-      </summary>
-      {isOpen && (
-        <div class="panel">
-          <form
-            class="row"
-            onSubmit={(event) => {
-              event.preventDefault()
-              go(targetOf(text))
-            }}
-          >
-            <Input label="Duration or instant" value={text} onInput={setText} />
-            <button type="submit">Advance</button>
-          </form>
-          <Timers onGo={(at) => go({ at: Date.parse(at) })} />
-        </div>
-      )}
-    </details>
+    <>
+      <Scrubber timers={data?.timers ?? []} now={now} go={go} />
+      <details
+        class="coming"
+        ref={box}
+        onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+        onKeyDown={({ key }) => {
+          if (key !== 'Escape') return
+          box.current!.open = false
+          box.current!.querySelector('summary')!.focus()
+        }}
+      >
+        <summary>
+          <span class="visually-hidden">Coming: </span>
+          <span class="hint">
+            {next === null ? 'nothing scheduled' : `next ${untilText(Date.parse(next) - now)}`}
+            {count > 1 && `, ${count} coming`}
+          </span>
+        </summary>
+        {isOpen && (
+          <div class="panel">
+            <form
+              class="row"
+              onSubmit={(event) => {
+                event.preventDefault()
+                go(targetOf(text))
+              }}
+            >
+              <Input label="Duration or instant" value={text} onInput={setText} />
+              <button type="submit">Advance</button>
+            </form>
+            <Timers onGo={(at) => go({ at: Date.parse(at) })} />
+          </div>
+        )}
+      </details>
+    </>
   )
 }
 

@@ -77,7 +77,7 @@ export function Timers({
               {timers.map((timer) => (
                 <tr key={timer.timer_id}>
                   <td>
-                    {Date.parse(timer.at) <= now
+                    {Date.parse(timer.at) < now
                       ? 'happened'
                       : untilText(Date.parse(timer.at) - now)}
                   </td>
@@ -94,7 +94,7 @@ export function Timers({
                     )}
                   </td>
                   <td>
-                    <span class="row tight" hidden={Date.parse(timer.at) <= now}>
+                    <span class="row tight" hidden={Date.parse(timer.at) < now}>
                       <RunTimer timer={timer} />
                       <button
                         type="button"
