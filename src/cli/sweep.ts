@@ -257,7 +257,7 @@ export async function runSweep(input: Input, signal: AbortSignal): Promise<Sweep
     { openContent, stderrLog },
     { sweep: makeSweep },
   ] = await Promise.all([
-    import('../tools/sweep/known-findings.ts'),
+    import('../tools/sweep/findings.ts'),
     import('../tools/sweep/report/write-report.ts'),
     import('./serve.ts'),
     import('../server.ts'),

@@ -1,12 +1,13 @@
-import type { Assumption } from '../../assumptions/assumption.ts'
 import { ASSUMPTIONS, type Readings } from '../../assumptions/readings.ts'
 import {
   CREATING,
   ENDPOINT_OF,
   type EventName,
+  OPERATIONS,
   type OperationId,
 } from '../../scenarios/operations-and-events.ts'
 import type { RuleDefinition } from '../../scenarios/rule-schema.ts'
+import { absorbableReadings } from '../coverage/report.ts'
 import {
   CALL_FAULTS,
   type CallFault,
@@ -14,17 +15,21 @@ import {
   LIFECYCLE_FAULTS,
   WEBHOOK_FAULTS,
 } from '../faults.ts'
-import { assumptionOf, type Fault, type Observation, type Plan } from './faults-and-findings.ts'
 import {
-  callOf,
-  callPoints,
-  documentPoints,
+  assumptionOf,
+  type Fault,
+  type Observation,
+  type Plan,
+  type SeenCall,
+} from './faults-and-findings.ts'
+import {
   type EventPoints,
   eventPoints,
+  lastOf,
+  numbersUpTo,
   onlyAt,
   ordinal,
   otherPayments,
-  type Point,
   type PointChoice,
   ruleName,
 } from './points.ts'
@@ -33,17 +38,11 @@ import {
 export const isRead = (operation = ''): boolean =>
   ENDPOINT_OF[operation as OperationId]?.startsWith('GET ') === true
 
-/** A fault that one rule makes. */
+/** A fault that one rule makes, at one point. */
 const ruleFault = (
-  { name, operation, nth, ...fault }: Omit<Fault, 'scenario'> & { operation: string; nth: number },
+  fault: Omit<Fault, 'scenario'> & { operation: string; nth: number },
   rule: RuleDefinition,
-): Fault => ({
-  ...fault,
-  name,
-  operation,
-  nth,
-  scenario: { rules: [{ name: ruleName(name, nth, operation), ...rule }] },
-})
+): Fault => ({ ...fault, scenario: { rules: [{ name: ruleName(fault), ...rule }] } })
 
 // ---- calls
 
@@ -99,9 +98,13 @@ const retryAfterAt = (speed: number) =>
 /** Which faults are possible, beside those that the baseline shows. */
 export type Possible = { inForce: Readings; clockSpeed: number; restart?: boolean | undefined }
 
+/** A call in words: `2nd POST /transaction`. */
+const callText = (operation: OperationId, nth: number) =>
+  `${ordinal(nth)} ${ENDPOINT_OF[operation]}`
+
 function callFault(
   operation: OperationId,
-  { nth }: Point,
+  nth: number,
   name: CallFaultName,
   { clockSpeed }: Possible,
 ): Fault {
@@ -110,61 +113,57 @@ function callFault(
     retryAfter: retryAfterAt(clockSpeed),
     ...(name === 'effect_after_timeout' && { delay: EFFECT_AFTER }),
   }
-  const what = fault.what(`${ordinal(nth)} ${callOf(operation)}`, options)
   return ruleFault(
-    { kind: 'call', name, operation, nth, what, mustAbsorb: false },
+    { kind: 'call', name, operation, nth, what: fault.what(callText(operation, nth), options) },
     { when: { operation }, ...onlyAt(nth), then: fault.then(options) },
   )
 }
 
-function lastingFault(
-  operation: OperationId,
-  { nth, nthOfAll }: Point,
-  name: LastingName,
-  { clockSpeed }: Possible,
-): Fault {
+function lastingFault(call: SeenCall, name: LastingName, { clockSpeed }: Possible): Fault {
+  const operation = call.operation as OperationId
+  const nth = call.nth!
   const { every, status } = LASTING[name]
-  const call = callOf(operation)
   const seconds = status === 401 ? undefined : retryAfterAt(clockSpeed)
   const gets = `gets ${status}${seconds ? ` with Retry-After: ${seconds}` : ''}, ${LASTS} times`
-  const what = `from the ${ordinal(nth)} ${call} on, every ${every ? 'call' : call} ${gets}`
+  const what = `from the ${callText(operation, nth)} on, every ${every ? 'call' : ENDPOINT_OF[operation]} ${gets}`
   const respond = { status, ...(seconds && { headers: { 'retry-after': seconds } }) }
   return ruleFault(
-    { kind: 'call', name, operation, nth, what, mustAbsorb: false },
+    { kind: 'call', name, operation, nth, what },
     {
       when: { operation: every ? '*' : operation },
-      ...onlyAt(every ? nthOfAll : nth),
+      ...onlyAt(every ? call.nthOfAll! : nth),
       times: LASTS,
       then: { respond },
     },
   )
 }
 
-function killFault(operation: OperationId, point: Point, possible: Possible): Fault {
-  const call = `${ordinal(point.nth)} ${callOf(operation)}`
-  const what = `the command is killed when the ${call} was carried out, and started again`
-  return { ...callFault(operation, point, 'hang_after', possible), name: KILL, what, kills: true }
+function killFault(operation: OperationId, nth: number, possible: Possible): Fault {
+  const what = `the command is killed when the ${callText(operation, nth)} was carried out, and started again`
+  return { ...callFault(operation, nth, 'hang_after', possible), name: KILL, what, kills: true }
 }
 
 const callFaults = (baseline: Observation, choice: PointChoice, possible: Possible): Fault[] => [
-  ...callPoints(baseline, choice).flatMap(({ operation, points }) => {
+  ...OPERATIONS.flatMap((operation) => {
     const isCreating = CREATING.some((one) => one === operation)
-    const isPossible = (name: string) => !WRITES_ONLY.has(name) || !isRead(operation)
-    const swept = SWEPT.filter(
-      (name) => isPossible(name) && (name !== 'visible_after' || isCreating),
-    )
+    const isPossible = (name: string) =>
+      (!WRITES_ONLY.has(name) || !isRead(operation)) && (name !== 'visible_after' || isCreating)
+    const swept = SWEPT.filter(isPossible)
     const lasting = LASTING_NAMES.filter(isPossible)
-    return points.flatMap((point, i) => [
-      ...swept.map((name) => callFault(operation, point, name, possible)),
-      ...lasting
-        .filter((name) => name === 'outage' || i === 0)
-        .map((name) => lastingFault(operation, point, name, possible)),
-      ...(possible.restart && !isRead(operation) ? [killFault(operation, point, possible)] : []),
-    ])
+    return numbersUpTo(lastOf(baseline, operation), choice).flatMap((nth) => {
+      const call = baseline.calls.find((one) => one.operation === operation && one.nth === nth)!
+      return [
+        ...swept.map((name) => callFault(operation, nth, name, possible)),
+        ...lasting
+          .filter((name) => name === 'outage' || nth === 1)
+          .map((name) => lastingFault(call, name, possible)),
+        ...(possible.restart && !isRead(operation) ? [killFault(operation, nth, possible)] : []),
+      ]
+    })
   }),
   // Each payment can be made for another reason, such as a retry, a restart or a schedule.
-  ...otherPayments(baseline, choice).flatMap((point) =>
-    AT_EACH_PAYMENT.map((name) => callFault('createTransaction', point, name, possible)),
+  ...otherPayments(baseline, choice).flatMap((nth) =>
+    AT_EACH_PAYMENT.map((name) => callFault('createTransaction', nth, name, possible)),
   ),
 ]
 
@@ -174,45 +173,28 @@ export const LIFECYCLE_NAMES = (
   Object.keys(LIFECYCLE_FAULTS) as (keyof typeof LIFECYCLE_FAULTS)[]
 ).filter((name) => name !== 'payment_pending')
 
-/** How a payment shows its fault before the command ends. */
-const SHOWN_AS: Partial<Record<string, Pick<Fault, 'showsAs' | 'laterBy'>>> = {
-  payment_failed: { showsAs: 'failed' },
-  payment_late: { showsAs: 'late' },
-  payment_stuck: { showsAs: 'late' },
-  payment_reversed: { showsAs: 'reversed', laterBy: '25h' },
-}
-
-function lifecycleFaults(baseline: Observation, choice: PointChoice): Fault[] {
-  const points = new Map(
-    callPoints(baseline, choice).map(({ operation, points: own }) => [
-      operation,
-      own.map(({ nth }) => nth),
-    ]),
-  )
-  // Rules count each document of a call.
-  points.set('submitKyc', documentPoints(baseline, choice))
-  return [...points].flatMap(([operation, own]) => {
+const lifecycleFaults = (baseline: Observation, choice: PointChoice): Fault[] =>
+  OPERATIONS.flatMap((operation) => {
     const names = LIFECYCLE_NAMES.filter((name) => LIFECYCLE_FAULTS[name].operation === operation)
-    return own.flatMap((nth) =>
-      names.map((name): Fault => {
+    // Rules count each document of a call.
+    const lastDocument = Math.max(0, ...baseline.calls.map(({ documents }) => documents))
+    const last = operation === 'submitKyc' ? lastDocument : lastOf(baseline, operation)
+    return numbersUpTo(last, choice).flatMap((nth) =>
+      names.map((name) => {
         const { record, then, ...fault } = LIFECYCLE_FAULTS[name]
         const what = `the ${ordinal(nth)} ${record} ${fault.what}`
         return ruleFault(
-          { ...SHOWN_AS[name], kind: 'lifecycle', name, operation, nth, what, mustAbsorb: false },
+          { kind: 'lifecycle', name, operation, nth, what },
           { when: { operation }, ...onlyAt(nth), then: then({}) },
         )
       }),
     )
   })
-}
 
 // ---- webhooks
 
 type WebhookFaultName = keyof typeof WEBHOOK_FAULTS
 export const WEBHOOK_NAMES = Object.keys(WEBHOOK_FAULTS) as WebhookFaultName[]
-const MUST_ABSORB: ReadonlySet<WebhookFaultName> = new Set([
-  ...(['delay', 'copies', 'hold_until', 'drop', 'signature_rotated'] as const),
-])
 
 /** Whether an event can have a fault: one follows it, and it is signed. */
 function canHave(name: WebhookFaultName, { next, signed }: EventPoints): boolean {
@@ -228,17 +210,12 @@ const webhookFaults = (baseline: Observation, choice: PointChoice): Fault[] =>
     const names = WEBHOOK_NAMES.filter((name) => canHave(name, points))
     return numbers.flatMap((nth) =>
       names.map((name): Fault => {
-        const { what, then } = WEBHOOK_FAULTS[name]
-        const rule = { name: ruleName(name, nth, event), when: { event }, ...onlyAt(nth) }
-        return {
-          kind: 'webhook',
-          name,
-          operation: event,
-          nth,
-          what: what(`${ordinal(nth)} event ${event}`, next),
-          mustAbsorb: MUST_ABSORB.has(name),
-          scenario: { webhooks: [{ ...rule, then: then(next as EventName) }] },
-        }
+        const fault = WEBHOOK_FAULTS[name]
+        const what = fault.what(`${ordinal(nth)} event ${event}`, next)
+        const point = { kind: 'webhook', name, operation: event, nth } as const
+        const then = fault.then(next as EventName)
+        const rule = { name: ruleName(point), when: { event }, ...onlyAt(nth), then }
+        return { ...point, what, scenario: { webhooks: [rule] } }
       }),
     )
   })
@@ -249,38 +226,36 @@ const FORGING = ['signature_wrong', 'signature_missing', 'timestamp_stale', 'bod
 export const isForging = (plan: Plan) =>
   plan.length > 0 && plan.every(({ name }) => FORGING.includes(name))
 
+/** Whether an integration must absorb a fault: then a command that fails relies on something that nobody promised. */
+export const mustAbsorb = ({ kind, name }: Fault) =>
+  kind === 'assumption' || (kind === 'webhook' && !FORGING.includes(name))
+
 // ---- assumptions
 
 /** How many calls and events of a run an assumption concerns. */
 export function concernedBy(
   name: string,
-  { calls, events }: Pick<Observation, 'calls' | 'events'>,
+  { calls, events }: { calls: readonly Pick<SeenCall, 'operation'>[]; events: number },
 ): number {
   const { concerns } = ASSUMPTIONS.find((one) => one.name === name)!
-  const isConcerned = concerns.includes('all calls')
-    ? () => true
-    : ({ operation }: Observation['calls'][number]) => concerns.includes(operation)
-  const sent = concerns.includes('webhooks') ? events : 0
-  return calls.filter(isConcerned).length + sent
+  const concerned = concerns.includes('all calls')
+    ? calls
+    : calls.filter(({ operation }) => concerns.includes(operation))
+  return concerned.length + (concerns.includes('webhooks') ? events : 0)
 }
 
-/** The readings that an integration can absorb, with what they do. */
-const absorbable = ({ readings, form }: Assumption): { reading: string; does: string }[] =>
-  [
-    ...Object.entries(readings).map(([reading, way]) => ({ reading, ...way })),
-    ...(form ? [{ reading: form.example, ...form }] : []),
-  ].filter(({ notAbsorbable }) => notAbsorbable === undefined)
-
-const assumptionFaults = (baseline: Observation, inForce: Readings): Fault[] =>
-  ASSUMPTIONS.filter(({ name }) => concernedBy(name, baseline) > 0).flatMap((one) =>
-    absorbable(one)
-      .filter(({ reading }) => reading !== inForce[one.name])
+const assumptionFaults = (
+  seen: Parameters<typeof concernedBy>[1],
+  { inForce }: Possible,
+): Fault[] =>
+  ASSUMPTIONS.filter(({ name }) => concernedBy(name, seen) > 0).flatMap((one) =>
+    absorbableReadings(one)
+      .filter((reading) => reading !== inForce[one.name])
       .map(
-        ({ reading }): Fault => ({
+        (reading): Fault => ({
           kind: 'assumption',
           name: `${one.name}=${reading}`,
           what: `the contract is read as ${one.name}=${reading}`,
-          mustAbsorb: true,
           scenario: { assume: { [one.name]: reading } },
         }),
       ),
@@ -292,14 +267,14 @@ export const faultsOf = (
   choice: PointChoice,
   possible: Possible,
 ): readonly Fault[] => [
-  ...assumptionFaults(baseline, possible.inForce),
+  ...assumptionFaults(baseline, possible),
   ...callFaults(baseline, choice, possible),
   ...lifecycleFaults(baseline, choice),
   ...webhookFaults(baseline, choice),
 ]
 
 // What tells a caller that recovers least.
-const RECOVERY_FAULTS = ['respond_500', 'hang_after']
+const RECOVERY_FAULTS = ['respond_500', 'hang_after'] as const
 // What changes how a payment is found, and what it looks like.
 const RECOVERY_READINGS = [
   ...['list_order', 'limit_parameter', 'largest_page', 'page_past_the_end', 'reference_id'],
@@ -312,16 +287,15 @@ export function recoveryFaults(
   baseline: Observation,
   possible: Possible,
 ): readonly Fault[] {
-  const lastOf = (operation: string) =>
-    Math.max(0, ...baseline.calls.map((one) => (one.operation === operation ? (one.nth ?? 0) : 0)))
-  const calls = run.calls.filter(({ operation, nth }) => nth !== null && nth > lastOf(operation))
+  const calls = OPERATIONS.filter(
+    (operation) => lastOf(run, operation) > lastOf(baseline, operation),
+  ).map((operation) => ({ operation, nth: lastOf(baseline, operation) + 1 }))
   return [
-    ...assumptionFaults({ ...run, calls, events: 0 }, possible.inForce).filter((fault) =>
+    ...assumptionFaults({ calls, events: 0 }, possible).filter((fault) =>
       RECOVERY_READINGS.includes(assumptionOf(fault)!),
     ),
-    ...callFaults({ ...run, calls }, 'all', possible).filter(
-      ({ name, operation, nth }) =>
-        RECOVERY_FAULTS.includes(name) && nth === lastOf(operation!) + 1,
+    ...calls.flatMap(({ operation, nth }) =>
+      RECOVERY_FAULTS.map((name) => callFault(operation, nth, name, possible)),
     ),
   ]
 }

@@ -1,56 +1,29 @@
 import type { BankAccountRow } from '../../model/bank-account.ts'
-import type { DeliveryFault, DeliveryRow, StoredAttempt } from '../../model/delivery.ts'
+import type { DeliveryFault, DeliveryRow } from '../../model/delivery.ts'
 import type { KycRow } from '../../model/kyc.ts'
-import { type PaymentRow, rupeesOf } from '../../model/payment.ts'
-import type { RequestLogEntry } from '../../requests/request-log.ts'
+import type { PaymentRow } from '../../model/payment.ts'
+import { parseJsonOrUndefined, type RequestLogEntry } from '../../requests/request-log.ts'
 import type { World } from '../../world/world.ts'
-import type { Observation, SeenCall, SeenDelivery, SeenPayment } from './faults-and-findings.ts'
-
-/** Which of the `keys` of a payment compares the runs. */
-export type KeyLevel = 0 | 1 | 2 | 3
+import type { Plan, SeenCall, SeenDelivery, SeenPayment } from './faults-and-findings.ts'
+import { waitsOf } from './plans.ts'
 
 /** The key of every payment, if not even the amounts are equal in each run. */
 export const ANY_PAYMENT = 'any'
 
-/** What the rules of a plan do, by the name that the request log has for them. */
-export type PlanRules = {
-  /** How long a caller must wait after the response of a rule, ms. */
-  retryAfterOf: (rule: string) => number | undefined
-}
-
-const pathOf = (url: string) => url.split('?', 1)[0]!
-
 /** How many documents the body of a POST /kyc submits. */
 function documentsIn(body: string): number {
-  try {
-    const { kyc } = JSON.parse(body)
-    return Array.isArray(kyc) ? kyc.length : 0
-  } catch {
-    return 0
-  }
+  const { kyc } = (parseJsonOrUndefined(body) ?? {}) as { kyc?: unknown }
+  return Array.isArray(kyc) ? kyc.length : 0
 }
 
-/** The rules of a log entry, one by one. */
-export const rulesIn = (rule: string | undefined): readonly string[] => rule?.split(', ') ?? []
-
-/** Whether a receiver can see the fault of a message. */
-function isVisible({ signature, timestamp, body }: DeliveryFault, signed: SeenDelivery['signed']) {
-  if (body !== undefined) return true
-  return (
-    (signature !== undefined && signature !== 'rotated' && signed !== 'none') ||
-    (timestamp !== undefined && signed === 'message')
-  )
-}
-
-function seenDelivery(
-  client: string,
-  { event_id, event, resource_id, fault }: DeliveryRow,
-  { status, scheme }: StoredAttempt,
-) {
-  const signed: SeenDelivery['signed'] = scheme ?? 'message'
-  const isForged = fault !== undefined && isVisible(fault, signed)
-  return { client, event_id, event, resource_id, signed, isForged, status }
-}
+/** Whether a message is forged so that a receiver can see it. */
+const isForged = (
+  { signature, timestamp, body }: DeliveryFault = {},
+  signed: SeenDelivery['signed'],
+) =>
+  body !== undefined ||
+  (signature !== undefined && signature !== 'rotated' && signed !== 'none') ||
+  (timestamp !== undefined && signed === 'message')
 
 /** The account of a payee, and its KYC records, the oldest first. */
 export type Payee = {
@@ -91,8 +64,7 @@ export class Observer {
   readonly deliveries: SeenDelivery[] = []
   /** How many events there were while their client had a webhook. */
   events = 0
-  readonly #rules: PlanRules
-  readonly #level: KeyLevel
+  readonly #waits: ReadonlyMap<string, number>
   readonly #now: () => number
   readonly #payments = new Map<string, Omit<SeenPayment, 'isReadAsFailed'>>()
   readonly #attempts = new Map<string, number>()
@@ -104,9 +76,8 @@ export class Observer {
   /** Called when a rule acts. */
   onHit: (rule: string) => void = () => {}
 
-  constructor(rules: PlanRules, level: KeyLevel, now: () => number) {
-    this.#rules = rules
-    this.#level = level
+  constructor(plan: Plan, now: () => number) {
+    this.#waits = waitsOf(plan)
     this.#now = now
   }
 
@@ -146,9 +117,9 @@ export class Observer {
   seeCall({ name }: ObservedClient, entry: ObservedCall, atMs: number, clockMs: number) {
     if (this.#isEnded) return
     const { method, url, operation, body, status = null, isDecided, rule, fault, at } = entry
-    const rules = rulesIn(rule)
+    const rules = rule?.split(', ') ?? []
     for (const one of rules) this.#hit(one)
-    const retryAfterMs = rules.map(this.#rules.retryAfterOf).find((ms) => ms !== undefined)
+    const retryAfterMs = rules.map((one) => this.#waits.get(one)).find((ms) => ms !== undefined)
     // Rules do not count what the service rejects before them.
     const isCounted = operation !== undefined && isDecided
     const items = isCounted && operation === 'submitKyc' ? documentsIn(body) : 0
@@ -156,7 +127,7 @@ export class Observer {
       client: name,
       operation: operation ?? '',
       method,
-      path: pathOf(url),
+      path: url.split('?', 1)[0]!,
       content: `${method} ${url} ${body}`,
       status,
       isFailed: status === null || status >= 400 || fault !== undefined,
@@ -188,7 +159,7 @@ export class Observer {
       client: client.name,
       transaction_id,
       keys,
-      key: keys[this.#level]!,
+      key: keys[0]!,
       paise,
       statusAtEnd: this.#isEnded ? (known?.statusAtEnd ?? status) : status,
       status,
@@ -208,12 +179,19 @@ export class Observer {
       this.#eventNumbers.set(eventId, nth)
     }
     if (known === undefined && row.rule !== undefined && !this.#isEnded) this.#hit(row.rule)
-    for (const attempt of row.attempts.slice(known ?? 0))
+    const { event_id, event, resource_id, fault } = row
+    for (const { scheme: signed = 'message', status, duration_ms } of row.attempts.slice(known))
       this.deliveries.push({
-        ...seenDelivery(client.name, row, attempt),
+        client: client.name,
+        event_id,
+        event,
+        resource_id,
+        signed,
+        isForged: isForged(fault, signed),
+        status,
         nth,
         isAfterEnd: this.#isEnded,
-        beganMs: atMs - attempt.duration_ms,
+        beganMs: atMs - duration_ms,
         atMs,
       })
     this.#attempts.set(id, row.attempts.length)
@@ -229,47 +207,3 @@ export class Observer {
 
   payments = (): Omit<SeenPayment, 'isReadAsFailed'>[] => [...this.#payments.values()]
 }
-
-/** What a run did, by name: how often each write got each status, which operations were read, how often each amount was paid. */
-function deedsOf({ calls, payments }: Observation): ReadonlyMap<string, number> {
-  const deeds = new Map<string, number>()
-  const add = (name: string, max = Number.POSITIVE_INFINITY) =>
-    deeds.set(name, Math.min(max, (deeds.get(name) ?? 0) + 1))
-  for (const { method, operation, path, status } of calls)
-    if (method === 'GET' || method === 'HEAD') add(operation, 1)
-    else add(`${operation || `${method} ${path}`} with ${status ?? 'no response'}`)
-  for (const { paise } of payments) add(`payments of ${rupeesOf(paise)}`)
-  return deeds
-}
-
-/** What two runs without faults did otherwise, in words. */
-export function baselineDifferences(first: Observation, second: Observation): string[] {
-  const [deeds, again] = [deedsOf(first), deedsOf(second)]
-  return [...new Set([...deeds.keys(), ...again.keys()])]
-    .sort()
-    .filter((name) => deeds.get(name) !== again.get(name))
-    .map(
-      (name) =>
-        `${name}: ${deeds.get(name) ?? 0} in the first run, ${again.get(name) ?? 0} in the second`,
-    )
-}
-
-const keysAt = (payments: readonly SeenPayment[], level: KeyLevel) =>
-  payments
-    .map(({ keys }) => keys[level]!)
-    .sort()
-    .join('\n')
-
-/** The finest keys that are equal in both runs; if not even the amounts are, only the number of payments is compared. */
-export function keyLevelOf(first: Observation, second: Observation): KeyLevel {
-  const levels: readonly KeyLevel[] = [0, 1, 2, 3]
-  return (
-    levels.find((level) => keysAt(first.payments, level) === keysAt(second.payments, level)) ?? 3
-  )
-}
-
-/** A run with the keys of a level. */
-export const withLevel = (observation: Observation, level: KeyLevel): Observation => ({
-  ...observation,
-  payments: observation.payments.map((one) => ({ ...one, key: one.keys[level]! })),
-})

@@ -10,8 +10,13 @@ import {
 import type { RuleDefinition, WebhookRuleDefinition } from '../../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../../scenarios/scenario-schema.ts'
 import { CALL_NAMES, isRead, LIFECYCLE_NAMES, WEBHOOK_NAMES } from './faults.ts'
-import { assumptionOf, type Fault, type Plan } from './faults-and-findings.ts'
-import type { PlanRules } from './observe.ts'
+import {
+  assumptionOf,
+  FAULT_KINDS,
+  type Fault,
+  type Plan,
+  SweepError,
+} from './faults-and-findings.ts'
 
 /** The name of a plan's scenario during its run. */
 export const PLAN_NAME = 'sweep-plan'
@@ -44,15 +49,14 @@ const logged = ({ name }: RuleDefinition | WebhookRuleDefinition) => `${PLAN_NAM
 export const rulesOfFault = ({ scenario: { rules = [], webhooks = [] } }: Fault): string[] =>
   [...rules, ...webhooks].map(logged)
 
-/** What the rules of a plan do, by the name that the log has for them. */
-export function planRules(plan: Plan): PlanRules {
+/** How long a caller must wait after the response of a rule, ms, by the name that the log has for the rule. */
+export function waitsOf(plan: Plan): ReadonlyMap<string, number> {
   const waits = new Map<string, number>()
-  for (const { scenario } of plan)
-    for (const rule of scenario.rules ?? []) {
-      const seconds = rule.then?.respond?.headers?.['retry-after']
-      if (seconds !== undefined) waits.set(logged(rule), Number(seconds) * 1_000)
-    }
-  return { retryAfterOf: (rule) => waits.get(rule) }
+  for (const rule of plan.flatMap(({ scenario }) => scenario.rules ?? [])) {
+    const seconds = rule.then?.respond?.headers?.['retry-after']
+    if (seconds !== undefined) waits.set(logged(rule), Number(seconds) * 1_000)
+  }
+  return waits
 }
 
 // ---- risk
@@ -100,16 +104,16 @@ const EACH_PAYMENT_RISK: Readonly<Record<string, number>> = { reset_after: 10, r
 // What happened at one point happens at the next one, too, as a rule.
 const AGAIN = 2
 
-const concernsOf = (fault: Fault): readonly string[] =>
-  ASSUMPTIONS.find(({ name }) => name === assumptionOf(fault))?.concerns ?? []
-
 /** Whether a fault concerns payments. */
 const isMoney = (fault: Fault): boolean =>
   fault.operation === 'createTransaction' ||
   fault.operation?.startsWith('transaction.') === true ||
-  concernsOf(fault).includes('createTransaction')
+  ASSUMPTIONS.some(
+    ({ name, concerns }) => name === assumptionOf(fault) && concerns.includes('createTransaction'),
+  )
 
-const isCheck = ({ kind, name }: Fault) => kind === 'lifecycle' && /^(kyc|bank)_/.test(name)
+/** Whether a fault concerns the check of a payee or of an account. */
+export const isCheck = ({ kind, name }: Fault) => kind === 'lifecycle' && /^(kyc|bank)_/.test(name)
 
 // A lost response to a read changes nothing.
 const LOST_WRITES = ['hang_after', 'respond_html_after', 'truncate_after']
@@ -206,12 +210,11 @@ export type Quiet = { fault: Fault; added: readonly Fault[] }
 /** Faults of the calls that are made only when a response is lost: look-ups, lists and further tries. */
 export function recoveryPairs(quiet: readonly Quiet[]): Plan[] {
   const plans = new Map<string, Plan>()
-  for (const { fault, added } of quiet.filter(
-    (one) => isLost(one.fault) && !isRead(one.fault.operation),
-  ))
-    for (const second of added) {
+  const lost = quiet.filter(({ fault }) => isLost(fault) && !isRead(fault.operation))
+  for (const { fault, added } of lost)
+    for (const second of added.filter((one) => canCombine(fault, one))) {
       const key = `${fault.operation} ${planKey([second])}`
-      if (canCombine(fault, second) && !plans.has(key)) plans.set(key, [fault, second])
+      if (!plans.has(key)) plans.set(key, [fault, second])
     }
   return [...plans.values()]
 }
@@ -224,21 +227,16 @@ export const pairsOf = (quiet: readonly Quiet[]): Plan[] =>
       .map((second): Plan => [fault, second]),
   )
 
-// A service that keeps no reference shows nobody whether a payment was made.
-const UNGUARDED = ['reference_id=ignored']
-
-/** Whether no client can know what became of its payment. */
+/** Whether no client can know what became of its payment: the service keeps no reference that would show it. */
 export const isUnguarded = (plan: Plan): boolean =>
-  plan.some(({ name }) => UNGUARDED.includes(name))
+  plan.some(({ name }) => name === 'reference_id=ignored')
 
 // ---- choice
-
-const KINDS: readonly Fault['kind'][] = ['assumption', 'call', 'lifecycle', 'webhook']
 
 /** The words that can select faults: money, kinds, names of faults and assumptions, operations and events. */
 const WORDS: ReadonlySet<string> = new Set([
   'money',
-  ...KINDS,
+  ...FAULT_KINDS,
   ...CALL_NAMES,
   ...LIFECYCLE_NAMES,
   ...WEBHOOK_NAMES,
@@ -255,14 +253,15 @@ export type Choice = {
 
 const wordsOf = (term: string) => term.split('&').map((word) => String(operationNamed(word.trim())))
 
-/** Why a word of `--only` or `--except` is wrong; `undefined` if all are right. */
-export function problemOfChoice(choice: Choice): string | undefined {
+/** Throws `SweepError` if a word of `--only` or `--except` is wrong. */
+export function checkChoice(choice: Choice) {
   for (const flag of ['only', 'except'] as const) {
     const unknown = choice[flag]?.flatMap(wordsOf).find((word) => !WORDS.has(word))
     if (unknown !== undefined)
-      return `--${flag}: no kind, fault, assumption, operation or event is called ${JSON.stringify(unknown)}${didYouMean(unknown, [...WORDS])}`
+      throw new SweepError(
+        `--${flag}: no kind, fault, assumption, operation or event is called ${JSON.stringify(unknown)}${didYouMean(unknown, [...WORDS])}`,
+      )
   }
-  return undefined
 }
 
 const hasWord = (fault: Fault, word: string): boolean =>
