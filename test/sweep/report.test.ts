@@ -16,8 +16,8 @@ import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { readLibrary } from '../../src/scenarios/read-library.ts'
 import type { Run } from '../../src/tools/sweep/faults-and-findings.ts'
 import { groupsOf } from '../../src/tools/sweep/findings.ts'
-import { notProven } from '../../src/tools/sweep/report/not-proven.ts'
 import {
+  notProven,
   SweepDocument,
   sweepJson,
   sweepJsonSchema,

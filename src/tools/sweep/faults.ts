@@ -21,28 +21,55 @@ import {
   type Observation,
   type Plan,
   type SeenCall,
+  type SeenDelivery,
 } from './faults-and-findings.ts'
-import {
-  type EventPoints,
-  eventPoints,
-  lastOf,
-  numbersUpTo,
-  onlyAt,
-  ordinal,
-  otherPayments,
-  type PointChoice,
-  ruleName,
-} from './points.ts'
 
 /** Whether an operation changes nothing; an event is no operation. */
 export const isRead = (operation = ''): boolean =>
   ENDPOINT_OF[operation as OperationId]?.startsWith('GET ') === true
 
-/** A fault that one rule makes, at one point. */
-const ruleFault = (
-  fault: Omit<Fault, 'scenario'> & { operation: string; nth: number },
-  rule: RuleDefinition,
-): Fault => ({ ...fault, scenario: { rules: [{ name: ruleName(fault), ...rule }] } })
+// ---- points
+
+/** Which calls and events of each kind get faults: the first, the second and the last one; or the first one alone, or all. */
+export type PointChoice = 'first-last' | 'first' | 'all'
+
+/** A call, or the document of a call, at which something else can happen. */
+type Point = { operation: OperationId; nth: number }
+
+// More payments of one run are of one kind.
+const MAX_PAYMENTS = 30
+
+/** The numbers of the calls, documents or events that get faults, of those up to the last one. */
+function numbersUpTo(last: number, choice: PointChoice): number[] {
+  if (choice === 'all') return Array.from({ length: last }, (_, i) => i + 1)
+  const wanted = choice === 'first' ? [1] : [1, 2, last]
+  return [...new Set(wanted)].filter((n) => n >= 1 && n <= last).sort((a, b) => a - b)
+}
+
+/** The number of the last call of an operation, as rules count them; 0 if there is none. */
+const lastOf = ({ calls }: Observation, operation: string): number =>
+  Math.max(0, ...calls.map((one) => (one.operation === operation ? (one.nth ?? 0) : 0)))
+
+const ENDINGS = ['th', 'st', 'nd', 'rd']
+
+/** `1st`, `2nd`, `11th`. */
+function ordinal(n: number): string {
+  const tens = n % 100
+  return `${n}${(tens > 10 && tens < 14 ? undefined : ENDINGS[n % 10]) ?? 'th'}`
+}
+
+/** The limits of a rule that acts only once, at the n-th match. */
+const onlyAt = (nth: number) => ({ ...(nth > 1 && { skip: nth - 1 }), times: 1 })
+
+/** The name of a fault's rule, in the log and in the scenario file. */
+const ruleName = ({ name, nth, operation }: Pick<Fault, 'name' | 'nth' | 'operation'>) =>
+  `${ordinal(nth!)} ${operation}: ${name}`
+
+/** A fault that one rule makes, once at one point unless the rule says otherwise. */
+function ruleFault(fault: Omit<Fault, 'scenario'> & Point, rule: Partial<RuleDefinition>): Fault {
+  const once = { when: { operation: fault.operation }, ...onlyAt(fault.nth) }
+  return { ...fault, scenario: { rules: [{ name: ruleName(fault), ...once, ...rule }] } }
+}
 
 // ---- calls
 
@@ -98,74 +125,67 @@ const retryAfterAt = (speed: number) =>
 /** Which faults are possible, beside those that the baseline shows. */
 export type Possible = { inForce: Readings; clockSpeed: number; restart?: boolean | undefined }
 
-/** A call in words: `2nd POST /transaction`. */
-const callText = (operation: OperationId, nth: number) =>
-  `${ordinal(nth)} ${ENDPOINT_OF[operation]}`
+const callText = ({ operation, nth }: Point) => `${ordinal(nth)} ${ENDPOINT_OF[operation]}`
 
-function callFault(
-  operation: OperationId,
-  nth: number,
-  name: CallFaultName,
-  { clockSpeed }: Possible,
-): Fault {
-  const fault: CallFault = CALL_FAULTS[name]
+function callFault(point: Point, name: CallFaultName, { clockSpeed }: Possible): Fault {
+  const { what, then }: CallFault = CALL_FAULTS[name]
   const options = {
     retryAfter: retryAfterAt(clockSpeed),
     ...(name === 'effect_after_timeout' && { delay: EFFECT_AFTER }),
   }
-  return ruleFault(
-    { kind: 'call', name, operation, nth, what: fault.what(callText(operation, nth), options) },
-    { when: { operation }, ...onlyAt(nth), then: fault.then(options) },
-  )
+  const fault = { ...point, kind: 'call', name, what: what(callText(point), options) } as const
+  return ruleFault(fault, { then: then(options) })
 }
 
-function lastingFault(call: SeenCall, name: LastingName, { clockSpeed }: Possible): Fault {
-  const operation = call.operation as OperationId
-  const nth = call.nth!
+/** `nthOfAll` is the number of the call among all calls. */
+function lastingFault(point: Point, nthOfAll: number, name: LastingName, { clockSpeed }: Possible) {
   const { every, status } = LASTING[name]
   const seconds = status === 401 ? undefined : retryAfterAt(clockSpeed)
+  const each = every ? 'call' : ENDPOINT_OF[point.operation]
   const gets = `gets ${status}${seconds ? ` with Retry-After: ${seconds}` : ''}, ${LASTS} times`
-  const what = `from the ${callText(operation, nth)} on, every ${every ? 'call' : ENDPOINT_OF[operation]} ${gets}`
+  const what = `from the ${callText(point)} on, every ${each} ${gets}`
   const respond = { status, ...(seconds && { headers: { 'retry-after': seconds } }) }
-  return ruleFault(
-    { kind: 'call', name, operation, nth, what },
-    {
-      when: { operation: every ? '*' : operation },
-      ...onlyAt(every ? call.nthOfAll! : nth),
-      times: LASTS,
-      then: { respond },
-    },
-  )
+  const all = every ? { when: { operation: '*' }, ...onlyAt(nthOfAll) } : {}
+  const rule = { ...all, times: LASTS, then: { respond } }
+  return ruleFault({ ...point, kind: 'call', name, what }, rule)
 }
 
-function killFault(operation: OperationId, nth: number, possible: Possible): Fault {
-  const what = `the command is killed when the ${callText(operation, nth)} was carried out, and started again`
-  return { ...callFault(operation, nth, 'hang_after', possible), name: KILL, what, kills: true }
+function killFault(point: Point, possible: Possible): Fault {
+  const what = `the command is killed when the ${callText(point)} was carried out, and started again`
+  return { ...callFault(point, 'hang_after', possible), name: KILL, what, kills: true }
 }
 
-const callFaults = (baseline: Observation, choice: PointChoice, possible: Possible): Fault[] => [
-  ...OPERATIONS.flatMap((operation) => {
-    const isCreating = CREATING.some((one) => one === operation)
-    const isPossible = (name: string) =>
-      (!WRITES_ONLY.has(name) || !isRead(operation)) && (name !== 'visible_after' || isCreating)
-    const swept = SWEPT.filter(isPossible)
-    const lasting = LASTING_NAMES.filter(isPossible)
-    return numbersUpTo(lastOf(baseline, operation), choice).flatMap((nth) => {
-      const call = baseline.calls.find((one) => one.operation === operation && one.nth === nth)!
-      return [
-        ...swept.map((name) => callFault(operation, nth, name, possible)),
-        ...lasting
-          .filter((name) => name === 'outage' || nth === 1)
-          .map((name) => lastingFault(call, name, possible)),
-        ...(possible.restart && !isRead(operation) ? [killFault(operation, nth, possible)] : []),
-      ]
-    })
-  }),
-  // Each payment can be made for another reason, such as a retry, a restart or a schedule.
-  ...otherPayments(baseline, choice).flatMap((nth) =>
-    AT_EACH_PAYMENT.map((name) => callFault('createTransaction', nth, name, possible)),
-  ),
-]
+/** The faults of the calls of one operation. */
+function faultsOfCalls(
+  operation: OperationId,
+  baseline: Observation,
+  choice: PointChoice,
+  possible: Possible,
+): Fault[] {
+  const isCreating = CREATING.some((one) => one === operation)
+  const isPossible = (name: string) =>
+    (!WRITES_ONLY.has(name) || !isRead(operation)) && (name !== 'visible_after' || isCreating)
+  const swept = SWEPT.filter(isPossible)
+  const lasting = LASTING_NAMES.filter(isPossible)
+  return numbersUpTo(lastOf(baseline, operation), choice).flatMap((nth) => {
+    const point = { operation, nth }
+    const call = baseline.calls.find((one) => one.operation === operation && one.nth === nth)!
+    return [
+      ...swept.map((name) => callFault(point, name, possible)),
+      ...lasting
+        .filter((name) => name === 'outage' || nth === 1)
+        .map((name) => lastingFault(point, call.nthOfAll!, name, possible)),
+      ...(possible.restart && !isRead(operation) ? [killFault(point, possible)] : []),
+    ]
+  })
+}
+
+/** The payments between the second and the last one: each can be made for another reason, such as a retry or a schedule. */
+const otherPayments = (baseline: Observation): Point[] =>
+  numbersUpTo(lastOf(baseline, 'createTransaction'), 'all')
+    .slice(2, -1)
+    .slice(0, MAX_PAYMENTS)
+    .map((nth) => ({ operation: 'createTransaction', nth }))
 
 // ---- lifecycles
 
@@ -183,10 +203,7 @@ const lifecycleFaults = (baseline: Observation, choice: PointChoice): Fault[] =>
       names.map((name) => {
         const { record, then, ...fault } = LIFECYCLE_FAULTS[name]
         const what = `the ${ordinal(nth)} ${record} ${fault.what}`
-        return ruleFault(
-          { kind: 'lifecycle', name, operation, nth, what },
-          { when: { operation }, ...onlyAt(nth), then: then({}) },
-        )
+        return ruleFault({ kind: 'lifecycle', name, operation, nth, what }, { then: then({}) })
       }),
     )
   })
@@ -195,6 +212,29 @@ const lifecycleFaults = (baseline: Observation, choice: PointChoice): Fault[] =>
 
 type WebhookFaultName = keyof typeof WEBHOOK_FAULTS
 export const WEBHOOK_NAMES = Object.keys(WEBHOOK_FAULTS) as WebhookFaultName[]
+
+/** The events of one type that the baseline's receiver got. */
+type EventPoints = {
+  event: string
+  numbers: number[]
+  signed: SeenDelivery['signed']
+  /** The type that follows this one for the same resource; absent for a last one. */
+  next?: string | undefined
+}
+
+/** The points of each type of event that the baseline's receiver got, in order of appearance. */
+function eventPoints({ deliveries }: Observation, choice: PointChoice): EventPoints[] {
+  const got = deliveries.filter(({ isAfterEnd, status }) => !isAfterEnd && status !== null)
+  const types = [...new Set(got.map(({ event }) => event))]
+  return types.map((event) => {
+    const own = got.filter((one) => one.event === event)
+    const { resource_id, client, signed } = own[0]!
+    const ofResource = got.filter((one) => one.resource_id === resource_id && one.client === client)
+    const next = ofResource.slice(ofResource.indexOf(own[0]!)).find((one) => one.event !== event)
+    const last = Math.max(...own.map(({ nth }) => nth))
+    return { event, numbers: numbersUpTo(last, choice), signed, next: next?.event }
+  })
+}
 
 /** Whether an event can have a fault: one follows it, and it is signed. */
 function canHave(name: WebhookFaultName, { next, signed }: EventPoints): boolean {
@@ -268,7 +308,10 @@ export const faultsOf = (
   possible: Possible,
 ): readonly Fault[] => [
   ...assumptionFaults(baseline, possible),
-  ...callFaults(baseline, choice, possible),
+  ...OPERATIONS.flatMap((operation) => faultsOfCalls(operation, baseline, choice, possible)),
+  ...(choice === 'first-last' ? otherPayments(baseline) : []).flatMap((point) =>
+    AT_EACH_PAYMENT.map((name) => callFault(point, name, possible)),
+  ),
   ...lifecycleFaults(baseline, choice),
   ...webhookFaults(baseline, choice),
 ]
@@ -287,15 +330,14 @@ export function recoveryFaults(
   baseline: Observation,
   possible: Possible,
 ): readonly Fault[] {
-  const calls = OPERATIONS.filter(
-    (operation) => lastOf(run, operation) > lastOf(baseline, operation),
-  ).map((operation) => ({ operation, nth: lastOf(baseline, operation) + 1 }))
+  const calls = OPERATIONS.map((operation) => ({
+    operation,
+    nth: lastOf(baseline, operation) + 1,
+  })).filter(({ operation, nth }) => nth <= lastOf(run, operation))
   return [
     ...assumptionFaults({ calls, events: 0 }, possible).filter((fault) =>
       RECOVERY_READINGS.includes(assumptionOf(fault)!),
     ),
-    ...calls.flatMap(({ operation, nth }) =>
-      RECOVERY_FAULTS.map((name) => callFault(operation, nth, name, possible)),
-    ),
+    ...calls.flatMap((point) => RECOVERY_FAULTS.map((name) => callFault(point, name, possible))),
   ]
 }

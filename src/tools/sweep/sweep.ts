@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { coverageOf } from '../coverage/report.ts'
 import { type BaselineOptions, runBaseline, withLevel } from './baseline.ts'
-import { faultsOf, recoveryFaults } from './faults.ts'
+import { faultsOf, type PointChoice, recoveryFaults } from './faults.ts'
 import {
   type Fault,
   type Finding,
@@ -28,7 +28,6 @@ import {
   planText,
   recoveryPairs,
 } from './plans.ts'
-import type { PointChoice } from './points.ts'
 import { Stopped, startRun, startStateOf } from './start-run.ts'
 
 export type SweepOptions = BaselineOptions &
