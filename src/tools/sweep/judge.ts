@@ -35,16 +35,17 @@ export type Judgement = { verdict: Verdict; level: Level; happened: string }
 const times = (n: number) => (n === 1 ? 'once' : n === 2 ? 'twice' : `${n} times`)
 const seconds = (ms: number) => `${Math.round(ms / 100) / 10} s`
 
+/** The most that a run without faults has of something. */
+const mostOf = (baselines: readonly Observation[], count: (run: Observation) => number) =>
+  Math.max(0, ...baselines.map(count))
+
 // ---- money
 
 type Payments = readonly SeenPayment[]
-type Groups = ReadonlyMap<string, readonly unknown[]>
 
-const byKey = (payments: Payments): Groups => groupBy(payments, ({ key }) => key)
-const countIn = (groups: Groups, key: string) => groups.get(key)?.length ?? 0
-/** The most of a key in one run. */
-const most = (runs: readonly Groups[], key: string) =>
-  Math.max(0, ...runs.map((one) => countIn(one, key)))
+const keysOf = (payments: Payments) => new Set(payments.map(({ key }) => key))
+const countOf = (payments: Payments, key: string) =>
+  payments.filter((one) => one.key === key).length
 // A payment whose client was deleted before it ended may still succeed.
 const left = (payments: Payments) => payments.filter(({ status }) => status !== 'FAILED')
 // Nobody can notice a reversal that happens when the command has ended.
@@ -62,13 +63,14 @@ const changesPayments = (plan: Plan) =>
   plan.some(({ kind, operation }) => kind === 'lifecycle' && operation === 'createTransaction')
 
 function paidTwice(plan: Plan, { payments }: Observation, { baselines }: Judging) {
-  const made = baselines.map((one) => byKey(one.payments))
-  const usual = baselines.map((one) => byKey(left(one.payments)))
-  for (const [key, { length: count }] of byKey(left(payments))) {
+  for (const key of keysOf(left(payments))) {
+    const made = mostOf(baselines, (one) => countOf(one.payments, key))
+    const usual = mostOf(baselines, (one) => countOf(left(one.payments), key))
     // A fault that changes the outcome of a payment also removes a failure that the test wanted.
-    const allowed = Math.max(1, most(changesPayments(plan) ? made : usual, key))
+    const allowed = Math.max(1, changesPayments(plan) ? made : usual)
+    const count = countOf(left(payments), key)
     if (count > allowed)
-      return `${paymentOf(key)} was made ${times(count)}; without the fault ${most(made, key) === 0 ? 'there is no such payment' : `it is made ${times(allowed)}`}`
+      return `${paymentOf(key)} was made ${times(count)}; without the fault ${made === 0 ? 'there is no such payment' : `it is made ${times(allowed)}`}`
   }
   return undefined
 }
@@ -83,8 +85,8 @@ function wrongAmount({ payments }: Observation, { baselines }: Judging): string 
 /** Money for somebody whose check had failed when the payment was made. */
 function paidUnverified({ payments }: Observation, { baselines }: Judging): string | undefined {
   const unverified = (some: Payments) => some.filter((one) => one.unverified !== undefined)
-  const usual = baselines.map((one) => byKey(unverified(one.payments)))
-  const found = left(unverified(payments)).find(({ key }) => most(usual, key) === 0)
+  const usual = keysOf(baselines.flatMap((one) => unverified(one.payments)))
+  const found = left(unverified(payments)).find(({ key }) => !usual.has(key))
   return found && `${paymentOf(found.key)} was made ${found.unverified}`
 }
 
@@ -97,16 +99,14 @@ function notPaid(plan: Plan, run: Observation, { baselines, hasProbe }: Judging)
   if (exitCode !== 0 || plan.some(isCheck)) return undefined
   // The probe says of each payment that is there what became of it, so the integration has noticed a failure.
   const isNoticed = hasProbe && probeDifferences.length === 0
-  const made = byKey(payments)
-  const good = isNoticed ? made : byKey(paid(payments))
-  const wanted = baselines.map((one) => byKey(paid(one.payments)))
+  const good = isNoticed ? payments : paid(payments)
+  // A service that recognises a payment makes it once, where the test wants it twice.
   const isRecognised = plan.some(({ name }) => RECOGNISING.includes(name))
-  for (const [key, { length: count }] of wanted[0]!) {
-    // A service that recognises a payment makes it once, where the test wants it twice.
-    const usual = isRecognised ? Math.min(count, 1) : count
-    const least = Math.min(usual, ...wanted.map((one) => countIn(one, key)))
-    if (countIn(good, key) >= least) continue
-    const isMade = countIn(made, key) >= least
+  const limit = isRecognised ? 1 : Number.POSITIVE_INFINITY
+  for (const key of keysOf(paid(baselines[0]!.payments))) {
+    const least = Math.min(limit, ...baselines.map((one) => countOf(paid(one.payments), key)))
+    if (countOf(good, key) >= least) continue
+    const isMade = countOf(payments, key) >= least
     const failures = payments.filter((one) => one.key === key && one.status === 'FAILED')
     const isRead = isMade && failures.every(({ isReadAsFailed }) => isReadAsFailed)
     const end = isRead ? 'failed, as it read' : isMade ? 'failed' : 'was never made'
@@ -134,11 +134,12 @@ const isOfOne = ({ method, path }: SeenCall) => method !== 'GET' || UUID.test(pa
 
 /** A call that the runs without faults do not make, and that came sooner than a response with Retry-After had asked for. */
 function tooEarly({ calls, payments }: Observation, baselines: readonly Observation[]) {
-  const byContent = (some: Calls) => groupBy(some, ({ content }) => content)
-  const usual = baselines.map((one) => byContent(one.calls))
-  for (const [content, same] of byContent(calls)) {
+  for (const [content, same] of groupBy(calls, (one) => one.content)) {
+    if (!isOfOne(same[0]) && payments.length > 1) continue
+    const countSame = (one: Observation) =>
+      one.calls.filter((call) => call.content === content).length
     // Independent parts of a program can make equal calls.
-    if (same.length <= most(usual, content) || !(isOfOne(same[0]) || payments.length < 2)) continue
+    if (same.length <= mostOf(baselines, countSame)) continue
     for (const { client, atMs, answeredClockMs, retryAfterMs = 0 } of same) {
       const least = retryAfterMs * TOLERANCE
       const isEarly = same.some(
@@ -172,10 +173,7 @@ function fastest(calls: Calls): { call: SeenCall; count: number } | undefined {
 
 function retryStorm(run: Observation, { baselines, maxRetries }: Judging): string | undefined {
   for (const isPart of [isOfOne, (call: SeenCall) => !isOfOne(call)]) {
-    const usual = Math.max(
-      0,
-      ...baselines.map((one) => fastest(one.calls.filter(isPart))?.count ?? 0),
-    )
+    const usual = mostOf(baselines, (one) => fastest(one.calls.filter(isPart))?.count ?? 0)
     const found = fastest(run.calls.filter(isPart))
     const payments = isPart === isOfOne ? 1 : Math.max(1, run.payments.length)
     if (found && found.count > usual + maxRetries * payments)
@@ -262,7 +260,7 @@ type IsSuch = (one: SeenPayment) => boolean
 
 const hasFailed: IsSuch = ({ statusAtEnd }) => statusAtEnd === 'FAILED'
 const isPaid: IsSuch = ({ statusAtEnd }) => statusAtEnd === 'SUCCESS'
-/** The payments in which a fault shows before the command ends: there are more of them, or with a late payment fewer. */
+/** The payments that show a fault before the command ends: those that fail then, or usually succeed by then. */
 const SHOWN: Readonly<Record<string, IsSuch>> = {
   payment_failed: hasFailed,
   payment_reversed: (one) => one.wasPaid && hasFailed(one),
@@ -277,7 +275,7 @@ function notReached(plan: Plan, run: Observation, { baselines }: Judging): strin
     const isSuch = SHOWN[name]
     if (isSuch === undefined) continue
     const count = ({ payments }: Observation) => payments.filter(isSuch).length
-    const usual = Math.max(...baselines.map(count))
+    const usual = mostOf(baselines, count)
     const isSeen = isSuch === isPaid ? usual > 0 : count(run) > usual
     const later = name === 'payment_reversed' ? ', or advance the clock by 25h' : ''
     if (!isSeen)
@@ -318,10 +316,10 @@ export function judge(plan: Plan, run: Observation, judging: Judging): Judgement
 const LISTS = ['listTransactions', 'listTransactionHistory', 'listUserTransactionHistory']
 
 /** Whether a run reads a list of payments more often than those without faults. */
-function looksUp({ calls }: Observation, baselines: readonly Observation[]): boolean {
-  const reads = (some: Calls) =>
-    some.filter(({ operation, isFailed }) => LISTS.includes(operation) && !isFailed).length
-  return reads(calls) > Math.max(...baselines.map((one) => reads(one.calls)))
+function looksUp(run: Observation, baselines: readonly Observation[]): boolean {
+  const reads = ({ calls }: Observation) =>
+    calls.filter(({ operation, isFailed }) => LISTS.includes(operation) && !isFailed).length
+  return reads(run) > mostOf(baselines, reads)
 }
 
 // What follows from not knowing what became of a payment.

@@ -59,11 +59,9 @@ async function openStage(
   { name, scenario, env }: { name: string; scenario: string; env: NodeJS.ProcessEnv },
 ): Promise<Stage> {
   const client = { name, epoch: 0 }
+  const before = (await api('getState')).tables.payments.map((one) => one.transaction_id)
   const isOwn = ({ transaction_type, transaction_id }: PaymentRow) =>
-    transaction_type === 'debit' && !earlier.has(transaction_id)
-  const earlier = new Set(
-    (await api('getState')).tables.payments.map(({ transaction_id }) => transaction_id),
-  )
+    transaction_type === 'debit' && !before.includes(transaction_id)
   async function see(): Promise<Tables> {
     const { tables } = await api('getState')
     const payers = new Map(tables.users.map(({ user_id, email }) => [user_id, email]))
@@ -91,9 +89,7 @@ async function openStage(
         failures.push(...failuresIn(call))
         observer.seeCall(client, seen, Date.parse(call.wall_at) - startedAt, seen.at)
       }
-      const { events } = await see()
-      observer.events = events.length
-      observer.commandEnded()
+      observer.events = (await see()).events.length
     },
     async settle() {
       await api('setScenario', { body: { name: scenario } })
@@ -105,9 +101,7 @@ async function openStage(
     async seen() {
       const { groups } = await api('getCoverage')
       const facts = groups.flatMap(({ group, items }) =>
-        items
-          .filter(({ met }) => met)
-          .map(({ subject, behaviour }) => factOf(group, subject, behaviour)),
+        items.filter((one) => one.met).map((one) => factOf(group, one.subject, one.behaviour)),
       )
       return new Set(facts)
     },

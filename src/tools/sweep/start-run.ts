@@ -13,7 +13,6 @@ import {
   type Observation,
   type Plan,
   type SeenPayment,
-  SweepError,
 } from './faults-and-findings.ts'
 import { Observer } from './observe.ts'
 import { PLAN_NAME, planDefinition, rulesOfFault } from './plans.ts'
@@ -27,7 +26,7 @@ export type StartState = { scenario: string; inForce: Readings; clockSpeed: numb
 export type Stage = {
   /** The environment of the command. */
   env: NodeJS.ProcessEnv
-  /** Called when the command has ended. */
+  /** Called when the command has ended, before the observer knows it. */
   commandEnded: () => Promise<void> | void
   /** Lets everything happen that follows from what the command did. */
   settle: () => Promise<void>
@@ -141,10 +140,7 @@ async function openOwn(
   const { sandbox, close } = server
   return {
     env: programEnvironment(env, server, !options['no-admin']),
-    commandEnded: () => {
-      observer.commandEnded()
-      sandbox.recorder?.close()
-    },
+    commandEnded: () => sandbox.recorder?.close(),
     settle: () => settle(server, isPlanned, options.scenario),
     seen: () => sandbox.coverage!.seen,
     hasReadFailure: sandbox.coverage!.hasReadFailure,
@@ -174,9 +170,9 @@ export async function startRun(
     ended = await runCommand(plan, observer, { command, env, deadlineMs, signal })
     const durationMs = performance.now() - startedAt
     if (signal.aborted) throw new Stopped()
-    if (ended.problem !== undefined) throw new SweepError(ended.problem)
     const { exitCode, isHung, output } = ended
     await stage.commandEnded()
+    observer.commandEnded()
     // What the command left running still receives events, and answers the probe.
     await stage.settle()
     const payments = observer.payments().map((one) => ({

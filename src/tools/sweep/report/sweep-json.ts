@@ -159,32 +159,20 @@ export function notProven(result: SweepResult): string[] {
   const missed = [...eventsOf(true)].filter((event) => !seen.has(event))
   const late = isLate ? ' Let a test wait, or advance the clock, until the fault shows.' : ''
   const notReached = namesOf(unreached.map(({ plan }) => plan))
-  const facts: [boolean, string][] = [
-    [isStopped, 'The sweep was stopped early, so its findings were not rerun.'],
-    [
-      missed.length > 0,
+  return [
+    isStopped && 'The sweep was stopped early, so its findings were not rerun.',
+    missed.length > 0 &&
       `${missed.join(', ')} came after the command had ended, so nothing was shown about it. Let the command wait for it.`,
-    ],
-    [untried.length > 0, `${countOf(untried.length, 'plan')} not tried: ${namesOf(untried)}.`],
-    [
-      unreached.length > 0,
+    untried.length > 0 && `${countOf(untried.length, 'plan')} not tried: ${namesOf(untried)}.`,
+    unreached.length > 0 &&
       `${countOf(unreached.length, 'plan')} not reached: ${notReached}.${late}`,
-    ],
-    [baseline.payments.length === 0, 'No payment was made, so nothing was shown about money.'],
-    [
-      seen.size === 0,
+    baseline.payments.length === 0 && 'No payment was made, so nothing was shown about money.',
+    seen.size === 0 &&
       'No event was received while the command ran, so nothing was shown about webhooks.',
-    ],
-    [
-      flaky.length + failures > 0,
+    flaky.length + failures > 0 &&
       `The command fails by chance: ${countOf(failures, 'run')} without faults, and ${countOf(flaky.length, 'run')} whose finding did not come again.`,
-    ],
-    [
-      true,
-      'The live service itself: conform measures how it reads the open points of the contract.',
-    ],
-  ]
-  return facts.filter(([isSo]) => isSo).map(([, text]) => text)
+    'The live service itself: conform measures how it reads the open points of the contract.',
+  ].filter((text) => text !== false)
 }
 
 /** The result of a sweep as `sweep.json`. */
