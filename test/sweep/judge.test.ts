@@ -91,7 +91,6 @@ t.test('another call, or one of another client, is no retry', async (t) => {
 })
 
 const payment = (paise: number): SeenPayment => ({
-  client: 'default',
   transaction_id: `${paise}`,
   keys: [`payer account ${paise}`, `account ${paise}`, `${paise}`, 'any'],
   key: `${paise}`,

@@ -86,7 +86,6 @@ const call = (
 })
 
 const payment = (id: string, status = 'SUCCESS') => ({
-  client: 'default',
   transaction_id: id,
   keys: [],
   key: 'asha|100000000003|ICIC0000003|25000',

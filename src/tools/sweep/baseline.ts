@@ -13,14 +13,6 @@ export type BaselineOptions = RunSetup & {
   timeoutMs?: number | undefined
 }
 
-/** The runs without faults; `failures` of them failed, so the command fails by itself from time to time. */
-export type Baseline = {
-  /** Which of the keys of a payment compares the runs. */
-  level: number
-  runs: readonly [Observation, Observation]
-  failures: number
-}
-
 // A command without faults may take long; it must not take for ever.
 const DEADLINE_MS = 600_000
 const MAX_TRIES = 5
@@ -71,10 +63,7 @@ export function baselineDifferences(first: Observation, second: Observation): st
 /** The finest keys that are equal in both runs; if not even the amounts are, only the number of payments is compared. */
 export function keyLevelOf(first: Observation, second: Observation): number {
   const keysAt = ({ payments }: Observation, level: number) =>
-    payments
-      .map(({ keys }) => keys[level]!)
-      .sort()
-      .join('\n')
+    JSON.stringify(payments.map(({ keys }) => keys[level]).sort())
   return [0, 1, 2].find((level) => keysAt(first, level) === keysAt(second, level)) ?? 3
 }
 
@@ -84,12 +73,7 @@ export const withLevel = (observation: Observation, level: number): Observation 
   payments: observation.payments.map((one) => ({ ...one, key: one.keys[level]! })),
 })
 
-function checkEqual(
-  first: Observation,
-  second: Observation,
-  { isUnstable, jobs }: BaselineOptions,
-) {
-  const differences = baselineDifferences(first, second)
+function checkEqual(differences: readonly string[], { isUnstable, jobs }: BaselineOptions) {
   if (differences.length === 0 || isUnstable) return
   const side = jobs > 1 ? ', use --jobs 1 if its runs share a file, a port or a database' : ''
   const lines = differences.slice(0, MAX_DIFFERENCES).map((line) => `  ${line}\n`)
@@ -98,12 +82,14 @@ function checkEqual(
   )
 }
 
-/** Runs the command without faults until it has passed twice. Throws `SweepError` if it fails as often. */
-export async function runBaseline(options: BaselineOptions): Promise<Baseline> {
+/**
+ * Runs the command without faults until it has passed twice, and returns these runs, how often it failed, and which of the
+ * keys of a payment are equal in both. Throws `SweepError` if it fails as often.
+ */
+export async function runBaseline(options: BaselineOptions) {
   const { timeoutMs: deadlineMs = DEADLINE_MS, folder, jobs } = options
   const passed: Observation[] = []
-  let failures = 0
-  let tries = 0
+  let [failures, tries] = [0, 0]
   const run = () => startRun(options, [], deadlineMs, join(folder, `baseline-${++tries}.ndjson`))
   while (passed.length < 2) {
     // Runs side by side show whether they disturb each other.
@@ -120,7 +106,7 @@ export async function runBaseline(options: BaselineOptions): Promise<Baseline> {
     }
   }
   const [first, second] = passed as [Observation, Observation]
-  checkEqual(first, second, options)
+  checkEqual(baselineDifferences(first, second), options)
   const level = keyLevelOf(first, second)
-  return { level, runs: [withLevel(first, level), withLevel(second, level)], failures }
+  return { level, runs: [withLevel(first, level), withLevel(second, level)] as const, failures }
 }

@@ -94,9 +94,7 @@ export type SeenCall = {
   rule: string | null
 }
 
-/** A payment as it ended. */
 export type SeenPayment = {
-  client: string
   transaction_id: string
   /** Payer, account and amount; account and amount; amount; one key for all payments. */
   keys: readonly string[]
@@ -114,7 +112,6 @@ export type SeenPayment = {
   isReadAsFailed: boolean
 }
 
-/** An attempt to deliver an event. */
 export type SeenDelivery = {
   client: string
   event_id: string
@@ -157,20 +154,17 @@ export type Observation = {
   seen: ReadonlySet<string>
   /** The end of the command's output. */
   output: string
-  /** The recording of the run, if it was kept. */
   recording?: string
 }
 
-/** The result of one run. */
-export type Run = {
+export type Judgement = { verdict: Verdict; level: Level; happened: string }
+
+export type Run = Judgement & {
   id: number
   plan: Plan
   /** The faults of its plan in words. */
   what: string
   observation: Observation
-  verdict: Verdict
-  level: Level
-  happened: string
 }
 
 /** A bug that is reported: the first run that showed it, and those that showed it under other faults. */

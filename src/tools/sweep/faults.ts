@@ -18,6 +18,7 @@ import {
 import {
   assumptionOf,
   type Fault,
+  groupBy,
   type Observation,
   type Plan,
   type SeenCall,
@@ -73,22 +74,9 @@ function ruleFault(fault: Omit<Fault, 'scenario'> & Point, rule: Partial<RuleDef
 
 // ---- calls
 
-/** The faults of one call in a sweep; the other call faults show what one of these shows. */
-const SWEPT = [
-  'reset',
-  'reset_after',
-  'respond_500',
-  'respond_503',
-  'respond_429',
-  'respond_504_after',
-  'respond_html_after',
-  'respond_202_after',
-  'truncate_after',
-  'hang_after',
-  'effect_after_timeout',
-  'visible_after',
-  'delay',
-] as const satisfies readonly CallFaultName[]
+const CALL_FAULT_NAMES = Object.keys(CALL_FAULTS) as CallFaultName[]
+// Another fault shows what these show.
+const SWEPT = CALL_FAULT_NAMES.filter((name) => name !== 'hang' && name !== 'malformed')
 /** They differ from another fault only if the call changes something. */
 const WRITES_ONLY: ReadonlySet<string> = new Set([
   ...['reset_after', 'respond_504_after', 'effect_after_timeout', 'visible_after'],
@@ -109,7 +97,6 @@ type LastingName = keyof typeof LASTING
 const LASTING_NAMES = Object.keys(LASTING) as LastingName[]
 const LASTS = 8
 
-/** The name of the fault that kills the command. */
 const KILL = 'kill'
 
 export const CALL_NAMES: readonly string[] = [...SWEPT, ...LASTING_NAMES, KILL]
@@ -118,7 +105,6 @@ export const CALL_NAMES: readonly string[] = [...SWEPT, ...LASTING_NAMES, KILL]
 const SPEED_OF_A_SECOND = 200
 const MAX_RETRY_AFTER = 10
 
-/** The seconds of Retry-After at a speed of the clock. */
 const retryAfterAt = (speed: number) =>
   String(Math.min(MAX_RETRY_AFTER, Math.max(1, Math.ceil(speed / SPEED_OF_A_SECOND))))
 
@@ -137,7 +123,6 @@ function callFault(point: Point, name: CallFaultName, { clockSpeed }: Possible):
   return ruleFault(fault, { then: then(options) })
 }
 
-/** `nthOfAll` is the number of the call among all calls. */
 function lastingFault(point: Point, nthOfAll: number, name: LastingName, { clockSpeed }: Possible) {
   const { every, status } = LASTING[name]
   const seconds = status === 401 ? undefined : retryAfterAt(clockSpeed)
@@ -155,30 +140,25 @@ function killFault(point: Point, possible: Possible): Fault {
   return { ...callFault(point, 'hang_after', possible), name: KILL, what, kills: true }
 }
 
-/** The faults of the calls of one operation. */
-function faultsOfCalls(
-  operation: OperationId,
-  baseline: Observation,
-  choice: PointChoice,
-  possible: Possible,
-): Fault[] {
-  const isCreating = CREATING.some((one) => one === operation)
-  const isPossible = (name: string) =>
-    (!WRITES_ONLY.has(name) || !isRead(operation)) && (name !== 'visible_after' || isCreating)
-  const swept = SWEPT.filter(isPossible)
-  const lasting = LASTING_NAMES.filter(isPossible)
-  return numbersUpTo(lastOf(baseline, operation), choice).flatMap((nth) => {
-    const point = { operation, nth }
-    const call = baseline.calls.find((one) => one.operation === operation && one.nth === nth)!
-    return [
-      ...swept.map((name) => callFault(point, name, possible)),
-      ...lasting
-        .filter((name) => name === 'outage' || nth === 1)
-        .map((name) => lastingFault(point, call.nthOfAll!, name, possible)),
-      ...(possible.restart && !isRead(operation) ? [killFault(point, possible)] : []),
-    ]
+const callFaults = (baseline: Observation, choice: PointChoice, possible: Possible): Fault[] =>
+  OPERATIONS.flatMap((operation) => {
+    const isCreating = CREATING.some((one) => one === operation)
+    const isPossible = (name: string) =>
+      (!WRITES_ONLY.has(name) || !isRead(operation)) && (name !== 'visible_after' || isCreating)
+    const swept = SWEPT.filter(isPossible)
+    const lasting = LASTING_NAMES.filter(isPossible)
+    return numbersUpTo(lastOf(baseline, operation), choice).flatMap((nth) => {
+      const point = { operation, nth }
+      const call = baseline.calls.find((one) => one.operation === operation && one.nth === nth)!
+      return [
+        ...swept.map((name) => callFault(point, name, possible)),
+        ...lasting
+          .filter((name) => name === 'outage' || nth === 1)
+          .map((name) => lastingFault(point, call.nthOfAll!, name, possible)),
+        ...(possible.restart && !isRead(operation) ? [killFault(point, possible)] : []),
+      ]
+    })
   })
-}
 
 /** The payments between the second and the last one: each can be made for another reason, such as a retry or a schedule. */
 const otherPayments = (baseline: Observation): Point[] =>
@@ -213,42 +193,25 @@ const lifecycleFaults = (baseline: Observation, choice: PointChoice): Fault[] =>
 type WebhookFaultName = keyof typeof WEBHOOK_FAULTS
 export const WEBHOOK_NAMES = Object.keys(WEBHOOK_FAULTS) as WebhookFaultName[]
 
-/** The events of one type that the baseline's receiver got. */
-type EventPoints = {
-  event: string
-  numbers: number[]
-  signed: SeenDelivery['signed']
-  /** The type that follows this one for the same resource; absent for a last one. */
-  next?: string | undefined
-}
-
-/** The points of each type of event that the baseline's receiver got, in order of appearance. */
-function eventPoints({ deliveries }: Observation, choice: PointChoice): EventPoints[] {
-  const got = deliveries.filter(({ isAfterEnd, status }) => !isAfterEnd && status !== null)
-  const types = [...new Set(got.map(({ event }) => event))]
-  return types.map((event) => {
-    const own = got.filter((one) => one.event === event)
-    const { resource_id, client, signed } = own[0]!
-    const ofResource = got.filter((one) => one.resource_id === resource_id && one.client === client)
-    const next = ofResource.slice(ofResource.indexOf(own[0]!)).find((one) => one.event !== event)
-    const last = Math.max(...own.map(({ nth }) => nth))
-    return { event, numbers: numbersUpTo(last, choice), signed, next: next?.event }
-  })
-}
-
 /** Whether an event can have a fault: one follows it, and it is signed. */
-function canHave(name: WebhookFaultName, { next, signed }: EventPoints): boolean {
-  if (name === 'hold_until') return next !== undefined
+function canHave(name: WebhookFaultName, next: string, signed: SeenDelivery['signed']): boolean {
+  if (name === 'hold_until') return next !== ''
   if (name === 'timestamp_stale' || name === 'signature_rotated') return signed === 'message'
   return !name.startsWith('signature') || signed !== 'none'
 }
 
-/** What can happen to the events that the baseline's receiver got. */
-const webhookFaults = (baseline: Observation, choice: PointChoice): Fault[] =>
-  eventPoints(baseline, choice).flatMap((points) => {
-    const { event, next = '', numbers } = points
-    const names = WEBHOOK_NAMES.filter((name) => canHave(name, points))
-    return numbers.flatMap((nth) =>
+/** What can happen to the events that the baseline's receiver got, by their types in order of appearance. */
+function webhookFaults({ deliveries }: Observation, choice: PointChoice): Fault[] {
+  const got = deliveries.filter(({ isAfterEnd, status }) => !isAfterEnd && status !== null)
+  return [...groupBy(got, (one) => one.event)].flatMap(([event, own]) => {
+    const [{ resource_id, client, signed }] = own
+    const ofResource = got.filter((one) => one.resource_id === resource_id && one.client === client)
+    const later = ofResource.slice(ofResource.indexOf(own[0]))
+    // The type that follows this one for the same resource.
+    const next = later.find((one) => one.event !== event)?.event ?? ''
+    const names = WEBHOOK_NAMES.filter((name) => canHave(name, next, signed))
+    const last = Math.max(...own.map(({ nth }) => nth))
+    return numbersUpTo(last, choice).flatMap((nth) =>
       names.map((name): Fault => {
         const fault = WEBHOOK_FAULTS[name]
         const what = fault.what(`${ordinal(nth)} event ${event}`, next)
@@ -259,6 +222,7 @@ const webhookFaults = (baseline: Observation, choice: PointChoice): Fault[] =>
       }),
     )
   })
+}
 
 const FORGING = ['signature_wrong', 'signature_missing', 'timestamp_stale', 'body_truncated']
 
@@ -308,7 +272,7 @@ export const faultsOf = (
   possible: Possible,
 ): readonly Fault[] => [
   ...assumptionFaults(baseline, possible),
-  ...OPERATIONS.flatMap((operation) => faultsOfCalls(operation, baseline, choice, possible)),
+  ...callFaults(baseline, choice, possible),
   ...(choice === 'first-last' ? otherPayments(baseline) : []).flatMap((point) =>
     AT_EACH_PAYMENT.map((name) => callFault(point, name, possible)),
   ),

@@ -1,13 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { BadOption } from '../../config/options.ts'
-import {
-  type Fault,
-  groupBy,
-  type Plan,
-  type Run,
-  VERDICT_WORDS,
-  type Verdict,
-} from './faults-and-findings.ts'
+import { groupBy, type Plan, type Run, VERDICT_WORDS, type Verdict } from './faults-and-findings.ts'
 import { UUID } from './judge.ts'
 import { planKey } from './plans.ts'
 
@@ -73,23 +66,18 @@ export async function confirmed(
   again: (plan: Plan) => Promise<Run>,
 ): Promise<Group | undefined> {
   for (const candidate of group.slice(0, MAX_CANDIDATES)) {
-    let left = REPEATS[candidate.verdict] ?? 1
+    const { verdict, plan } = candidate
     let run = candidate
-    while (left > 0 && run.verdict === candidate.verdict) {
-      run = await again(candidate.plan)
-      left--
-    }
-    if (run.verdict === candidate.verdict)
+    for (let left = REPEATS[verdict] ?? 1; left > 0 && run.verdict === verdict; left--)
+      run = await again(plan)
+    if (run.verdict === verdict)
       return [{ ...run, id: candidate.id }, ...group.filter((one) => one !== candidate)]
   }
   return undefined
 }
 
 /** Identifies a finding in each sweep of the same command. */
-export const findingKey = (
-  plan: readonly Pick<Fault, 'kind' | 'name' | 'operation' | 'nth'>[],
-  verdict: string,
-) => `${verdict}: ${planKey(plan)}`
+export const findingKey = (plan: Plan, verdict: string) => `${verdict}: ${planKey(plan)}`
 
 type KnownFinding = { verdict: string; plan: Plan; same?: readonly Plan[] }
 
@@ -98,14 +86,13 @@ export function knownFindings(file: string): ReadonlySet<string> {
   const fail = (problem: string): never => {
     throw new BadOption(`--baseline ${file} ${problem}; use the sweep.json of an earlier report`)
   }
-  let value: { findings?: unknown } | undefined
+  let findings: unknown
   try {
-    value = JSON.parse(readFileSync(file, 'utf8'))
+    findings = JSON.parse(readFileSync(file, 'utf8'))?.findings
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     return fail(code === undefined ? `is not JSON: ${message}` : `cannot be read (${code})`)
   }
-  const findings = value?.findings
   const isFinding = (one: Partial<KnownFinding> | null): one is KnownFinding =>
     Array.isArray(one?.plan) && typeof one.verdict === 'string'
   if (!Array.isArray(findings) || !findings.every(isFinding)) return fail('has no list of findings')

@@ -3,9 +3,11 @@ import { isForging, mustAbsorb } from './faults.ts'
 import {
   groupBy,
   isAccepted,
+  type Judgement,
   type Level,
   type Observation,
   type Plan,
+  type Run,
   type SeenCall,
   type SeenDelivery,
   type SeenPayment,
@@ -13,7 +15,7 @@ import {
   type Verdict,
 } from './faults-and-findings.ts'
 import { ANY_PAYMENT } from './observe.ts'
-import { isCheck, isUnguarded } from './plans.ts'
+import { areAlike, isCheck, isUnguarded, planKey } from './plans.ts'
 
 /** What a run is compared with. */
 export type Judging = {
@@ -22,15 +24,10 @@ export type Judging = {
   /** How many more equal calls per payment than the baseline makes are allowed within a second. */
   maxRetries: number
   deadlineMs: number
-  /** Whether the probe was asked. */
   hasProbe: boolean
-  /** Each fault of the plan is harmless alone. */
-  passesAlone?: boolean
-  /** The command passes if the same call gets no response in another way. */
-  passesOtherwise?: boolean
+  /** The other runs so far. */
+  runs?: readonly Run[]
 }
-
-export type Judgement = { verdict: Verdict; level: Level; happened: string }
 
 const times = (n: number) => (n === 1 ? 'once' : n === 2 ? 'twice' : `${n} times`)
 const seconds = (ms: number) => `${Math.round(ms / 100) / 10} s`
@@ -120,8 +117,6 @@ function notPaid(plan: Plan, run: Observation, { baselines, hasProbe }: Judging)
 
 // ---- calls
 
-type Calls = readonly SeenCall[]
-
 // A caller's timer may be a little early.
 const TOLERANCE = 0.9
 
@@ -157,7 +152,7 @@ function tooEarly({ calls, payments }: Observation, baselines: readonly Observat
 }
 
 /** The most equal calls that came within a second, in real time and in the client's time. */
-function fastest(calls: Calls): { call: SeenCall; count: number } | undefined {
+function fastest(calls: readonly SeenCall[]): { call: SeenCall; count: number } | undefined {
   let found: { call: SeenCall; count: number } | undefined
   for (const same of groupBy(calls, ({ client, content }) => `${client} ${content}`).values()) {
     let from = 0
@@ -246,22 +241,33 @@ function failed(run: Observation, { deadlineMs }: Judging): string {
   return `the command failed (${exitCode === null ? 'killed by a signal' : `exit code ${exitCode}`})${failureLine(output)}`
 }
 
+/** Whether a plan is a pair with another reading, and the command passes under each half. */
+function passesAlone(plan: Plan, runs: readonly Run[]): boolean {
+  if (plan.length < 2 || plan.every(({ kind }) => kind !== 'assumption')) return false
+  return plan.every((fault) => {
+    const alone = runs.find((one) => planKey(one.plan) === planKey([fault]))
+    // A reading that concerns only calls after a fault has no run of its own.
+    return alone ? alone.verdict === 'passed' : fault.kind === 'assumption'
+  })
+}
+
 /** Why a command that failed should have passed. */
 function reliesOn(plan: Plan, run: Observation, judging: Judging): string | undefined {
-  const isAbsorbable = plan.every(mustAbsorb)
-  if (isAbsorbable || (judging.passesAlone && !isUnguarded(plan))) return failed(run, judging)
-  if (!judging.passesOtherwise) return undefined
-  return `${failed(run, judging)}; it passes if the call gets no response in another way`
+  const { runs = [] } = judging
+  const text = failed(run, judging)
+  if (plan.every(mustAbsorb) || (passesAlone(plan, runs) && !isUnguarded(plan))) return text
+  const passesOtherwise = runs.some((one) => one.verdict === 'passed' && areAlike(one.plan, plan))
+  return passesOtherwise
+    ? `${text}; it passes if the call gets no response in another way`
+    : undefined
 }
 
 // ---- what was reached
 
-type IsSuch = (one: SeenPayment) => boolean
-
-const hasFailed: IsSuch = ({ statusAtEnd }) => statusAtEnd === 'FAILED'
-const isPaid: IsSuch = ({ statusAtEnd }) => statusAtEnd === 'SUCCESS'
+const hasFailed = ({ statusAtEnd }: SeenPayment) => statusAtEnd === 'FAILED'
+const isPaid = ({ statusAtEnd }: SeenPayment) => statusAtEnd === 'SUCCESS'
 /** The payments that show a fault before the command ends: those that fail then, or usually succeed by then. */
-const SHOWN: Readonly<Record<string, IsSuch>> = {
+const SHOWN: Readonly<Record<string, (one: SeenPayment) => boolean>> = {
   payment_failed: hasFailed,
   payment_reversed: (one) => one.wasPaid && hasFailed(one),
   payment_late: isPaid,
@@ -303,11 +309,9 @@ export function judge(plan: Plan, run: Observation, judging: Judging): Judgement
     ['not_paid', unpaid?.text],
     ['failed_safely', exitCode !== 0 ? failed(run, judging) : undefined],
     ['not_reached', unreached],
+    ['passed', 'the command passed'],
   ]
-  const [verdict, happened] = found.find(([, text]) => text !== undefined) ?? [
-    'passed' as const,
-    'the command passed',
-  ]
+  const [verdict, happened] = found.find(([, text]) => text !== undefined)!
   const own = verdict === 'not_paid' ? unpaid!.level : VERDICTS[verdict]
   const level = isQuestion(verdict, plan, run, judging) ? 'ask' : own
   return { verdict, level, happened: happened! }

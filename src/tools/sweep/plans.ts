@@ -7,7 +7,6 @@ import {
   type OperationId,
   operationNamed,
 } from '../../scenarios/operations-and-events.ts'
-import type { RuleDefinition, WebhookRuleDefinition } from '../../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../../scenarios/scenario-schema.ts'
 import { CALL_NAMES, isRead, LIFECYCLE_NAMES, WEBHOOK_NAMES } from './faults.ts'
 import {
@@ -21,14 +20,12 @@ import {
 /** The name of a plan's scenario during its run. */
 export const PLAN_NAME = 'sweep-plan'
 
-/** The faults of a plan in words. */
 export const planText = (plan: Plan): string => plan.map(({ what }) => what).join('; and ')
 
 /** Identifies a plan in each sweep of the same command. */
-export const planKey = (plan: readonly Pick<Fault, 'kind' | 'name' | 'operation' | 'nth'>[]) =>
+export const planKey = (plan: Plan): string =>
   plan.map(({ kind, name, operation, nth }) => [kind, name, operation, nth].join(' ')).join(' + ')
 
-/** A plan as a scenario. */
 export function planDefinition(plan: Plan, startScenario: string): ScenarioDefinition {
   const rules = plan.flatMap(({ scenario }) => scenario.rules ?? [])
   const webhooks = plan.flatMap(({ scenario }) => scenario.webhooks ?? [])
@@ -43,21 +40,14 @@ export function planDefinition(plan: Plan, startScenario: string): ScenarioDefin
   }
 }
 
-const logged = ({ name }: RuleDefinition | WebhookRuleDefinition) => `${PLAN_NAME}: ${name}`
-
-/** The rules of a fault, as the log names them. */
-export const rulesOfFault = ({ scenario: { rules = [], webhooks = [] } }: Fault): string[] =>
-  [...rules, ...webhooks].map(logged)
-
-/** How long a caller must wait after the response of a rule, ms, by the name that the log has for the rule. */
-export function waitsOf(plan: Plan): ReadonlyMap<string, number> {
-  const waits = new Map<string, number>()
-  for (const rule of plan.flatMap(({ scenario }) => scenario.rules ?? [])) {
-    const seconds = rule.then?.respond?.headers?.['retry-after']
-    if (seconds !== undefined) waits.set(logged(rule), Number(seconds) * 1_000)
-  }
-  return waits
-}
+/** The faults of a plan by their rules, as the log names them. */
+export const faultsByRule = (plan: Plan): ReadonlyMap<string, Fault> =>
+  new Map(
+    plan.flatMap((fault) => {
+      const { rules = [], webhooks = [] } = fault.scenario
+      return [...rules, ...webhooks].map(({ name }) => [`${PLAN_NAME}: ${name}`, fault])
+    }),
+  )
 
 // ---- risk
 
@@ -65,12 +55,8 @@ export function waitsOf(plan: Plan): ReadonlyMap<string, number> {
 const RISKS = {
   9: ['reset_after'],
   8: [
-    'respond_504_after',
-    'kill',
-    'payment_failed',
-    'payment_reversed',
-    'kyc_failed',
-    'bank_failed',
+    ...['respond_504_after', 'kill', 'payment_failed', 'payment_reversed'],
+    ...['kyc_failed', 'bank_failed'],
   ],
   7: ['hang_after', 'signature_wrong', 'copies', 'hold_until'],
   6: [
@@ -104,7 +90,6 @@ const EACH_PAYMENT_RISK: Readonly<Record<string, number>> = { reset_after: 10, r
 // What happened at one point happens at the next one, too, as a rule.
 const AGAIN = 2
 
-/** Whether a fault concerns payments. */
 const isMoney = (fault: Fault): boolean =>
   fault.operation === 'createTransaction' ||
   fault.operation?.startsWith('transaction.') === true ||
@@ -195,14 +180,12 @@ export const areAlike = ([a, ...more]: Plan, [b, ...others]: Plan): boolean =>
 const GUARDS = ['reference_id', 'idempotency_key']
 
 /** A lost response to a payment under each reading of what would make another try safe. */
-export const guardPairs = (faults: readonly Fault[]): Plan[] =>
-  faults
+export function guardPairs(faults: readonly Fault[]): Plan[] {
+  const readings = faults.filter((fault) => GUARDS.includes(assumptionOf(fault) ?? ''))
+  return faults
     .filter((fault) => fault.name === 'reset_after' && isLostPayment(fault) && fault.nth! <= 2)
-    .flatMap((lost) =>
-      faults
-        .filter((fault) => GUARDS.includes(assumptionOf(fault) ?? ''))
-        .map((reading): Plan => [reading, lost]),
-    )
+    .flatMap((lost) => readings.map((reading): Plan => [reading, lost]))
+}
 
 /** A fault that did no harm alone, and the faults at calls that its run made in addition to the baseline. */
 export type Quiet = { fault: Fault; added: readonly Fault[] }
@@ -246,10 +229,7 @@ const WORDS: ReadonlySet<string> = new Set([
 ])
 
 /** What `--only` and `--except` select: a list of words, where `a & b` selects what both select. */
-export type Choice = {
-  only?: readonly string[] | undefined
-  except?: readonly string[] | undefined
-}
+export type Choice = { [Flag in 'only' | 'except']?: readonly string[] | undefined }
 
 const wordsOf = (term: string) => term.split('&').map((word) => String(operationNamed(word.trim())))
 
@@ -272,6 +252,5 @@ const hasWord = (fault: Fault, word: string): boolean =>
 const isNamed = (fault: Fault, terms: readonly string[]) =>
   terms.some((term) => wordsOf(term).every((word) => hasWord(fault, word)))
 
-/** Whether a fault is wanted. */
 export const isSelected = (fault: Fault, { only, except = [] }: Choice): boolean =>
   (only === undefined || isNamed(fault, only)) && !isNamed(fault, except)

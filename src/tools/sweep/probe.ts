@@ -1,7 +1,12 @@
 import { parseJsonOrUndefined } from '../../requests/request-log.ts'
 import { PROBE_PLACEHOLDER } from '../../webhooks/explore.ts'
 import type { World } from '../../world/world.ts'
-import { type SeenPayment, SweepError } from './faults-and-findings.ts'
+import {
+  isAccepted,
+  type SeenDelivery,
+  type SeenPayment,
+  SweepError,
+} from './faults-and-findings.ts'
 import { runProgram } from './program.ts'
 
 /** A payment as the integration sees it; `open`: it has no result yet, or is not known. */
@@ -15,8 +20,7 @@ const FAILURE_WORDS = ['failed', 'failure', 'rejected', 'reversed', 'returned']
 type ProbeRun = {
   probe: string
   payments: readonly SeenPayment[]
-  /** Whether an event about the payment was accepted after the command ended. */
-  hasLaterEvent: (payment: SeenPayment) => boolean
+  deliveries: readonly SeenDelivery[]
   /** Whether the command passed, so that it knows its payments. */
   isSure: boolean
   send: World['runtime']['send']
@@ -61,11 +65,14 @@ async function ask(
 }
 
 /** Whether the integration may see a payment so. */
-function isRight(view: View, payment: SeenPayment, { hasLaterEvent, isSure }: ProbeRun): boolean {
-  const { statusAtEnd, status } = payment
+function isRight(view: View, payment: SeenPayment, { deliveries, isSure }: ProbeRun): boolean {
+  const { transaction_id, statusAtEnd, status } = payment
   if (view === status) return true
+  const hasLaterEvent = deliveries.some(
+    (one) => one.resource_id === transaction_id && one.isAfterEnd && isAccepted(one.status),
+  )
   // The integration cannot know what happened after the end.
-  if (view === statusAtEnd && !hasLaterEvent(payment)) return true
+  if (view === statusAtEnd && !hasLaterEvent) return true
   const isFinal = statusAtEnd === 'SUCCESS' || statusAtEnd === 'FAILED'
   return view === 'open' && (!isFinal || !isSure)
 }

@@ -39,7 +39,6 @@ function killGroup(child: ChildProcess) {
   }
 }
 
-/** Kills every program that runs now. */
 export function killPrograms() {
   for (const child of running) killGroup(child)
 }

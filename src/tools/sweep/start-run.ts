@@ -6,16 +6,9 @@ import type { FixtureWorlds } from '../../content/fixtures.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { inlineEntry, type Library } from '../../scenarios/library.ts'
 import { type RunningServer, startServer } from '../../server.ts'
-import { concernedBy } from './faults.ts'
-import {
-  assumptionOf,
-  isAccepted,
-  type Observation,
-  type Plan,
-  type SeenPayment,
-} from './faults-and-findings.ts'
+import type { Observation, Plan } from './faults-and-findings.ts'
 import { Observer } from './observe.ts'
-import { PLAN_NAME, planDefinition, rulesOfFault } from './plans.ts'
+import { PLAN_NAME, planDefinition } from './plans.ts'
 import { probeDifferences } from './probe.ts'
 import { type Ended, type ProgramRun, runProgram } from './program.ts'
 
@@ -57,7 +50,6 @@ export type RunSetup = {
   signal: AbortSignal
 }
 
-/** The sweep was stopped during a run. */
 export class Stopped extends Error {
   readonly exitCode = 130
   override message =
@@ -71,7 +63,6 @@ const SETTLE_MS = 5_000
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** How the sandbox of a sweep is at the start of each run. */
 export const startStateOf = ({ running, options, library }: RunSetup): StartState =>
   running ?? {
     scenario: options.scenario,
@@ -95,21 +86,10 @@ async function settle({ sandbox }: RunningServer, isPlanned: boolean, startScena
   await Promise.race([all, setTimeout(SETTLE_MS, undefined, { ref: false })])
 }
 
-/** How often each fault of a plan happened. */
-const hitsOf = (plan: Plan, observer: Observer) =>
-  plan.map((fault) =>
-    fault.kind === 'assumption'
-      ? concernedBy(assumptionOf(fault)!, observer)
-      : rulesOfFault(fault).reduce((sum, rule) => sum + observer.hitsOf(rule), 0),
-  )
-
 /** Runs the command; if a fault of the plan kills it, runs it once more. */
-async function runCommand(plan: Plan, observer: Observer, run: ProgramRun): Promise<Ended> {
+async function runCommand(observer: Observer, run: ProgramRun): Promise<Ended> {
   const kill = new AbortController()
-  const deadly = new Set(plan.filter(({ kills }) => kills).flatMap(rulesOfFault))
-  observer.onHit = (rule) => {
-    if (deadly.has(rule)) kill.abort()
-  }
+  observer.onKill = () => kill.abort()
   const ended = await runProgram({ ...run, signal: AbortSignal.any([run.signal, kill.signal]) })
   if (!kill.signal.aborted || run.signal.aborted) return ended
   ended.endGroup()
@@ -117,7 +97,6 @@ async function runCommand(plan: Plan, observer: Observer, run: ProgramRun): Prom
   return { ...again, output: `${ended.output}${again.output}` }
 }
 
-/** Starts a sandbox of its own for a run. */
 async function openOwn(
   { options, library, fixtures, env }: RunSetup,
   plan: Plan,
@@ -167,7 +146,7 @@ export async function startRun(
   let ended: Ended | undefined
   try {
     startedAt = performance.now()
-    ended = await runCommand(plan, observer, { command, env, deadlineMs, signal })
+    ended = await runCommand(observer, { command, env, deadlineMs, signal })
     const durationMs = performance.now() - startedAt
     if (signal.aborted) throw new Stopped()
     const { exitCode, isHung, output } = ended
@@ -175,19 +154,11 @@ export async function startRun(
     observer.commandEnded()
     // What the command left running still receives events, and answers the probe.
     await stage.settle()
-    const payments = observer.payments().map((one) => ({
-      ...one,
-      isReadAsFailed: stage.hasReadFailure(one.transaction_id),
-    }))
+    const payments = observer.payments(stage.hasReadFailure)
     const { deliveries } = observer
-    const hasLaterEvent = ({ transaction_id }: SeenPayment) =>
-      deliveries.some(
-        ({ resource_id, isAfterEnd, status }) =>
-          resource_id === transaction_id && isAfterEnd && isAccepted(status),
-      )
     const isSure = exitCode === 0
     const differences = probe
-      ? await probeDifferences({ probe, payments, hasLaterEvent, isSure, send, env, signal })
+      ? await probeDifferences({ probe, payments, deliveries, isSure, send, env, signal })
       : []
     if (signal.aborted) throw new Stopped()
     return {
@@ -197,7 +168,7 @@ export async function startRun(
       deliveries,
       exitCode,
       isHung,
-      hits: hitsOf(plan, observer),
+      hits: observer.hits(),
       probeDifferences: differences,
       durationMs,
       seen: await stage.seen(),

@@ -6,6 +6,7 @@ import { faultsOf, type PointChoice, recoveryFaults } from './faults.ts'
 import {
   type Fault,
   type Finding,
+  type Judgement,
   type Observation,
   type Plan,
   type Run,
@@ -13,9 +14,8 @@ import {
   type SweepResult,
 } from './faults-and-findings.ts'
 import { confirmed, findingKey, groupsOf, isFinding } from './findings.ts'
-import { type Judgement, type Judging, judge } from './judge.ts'
+import { type Judging, judge } from './judge.ts'
 import {
-  areAlike,
   byRisk,
   type Choice,
   checkChoice,
@@ -64,29 +64,6 @@ function chosenFaults(faults: readonly Fault[], choice: Choice) {
   )
 }
 
-/** Works on items side by side, and keeps the results in the order of the items. */
-async function mapSideBySide<T, R>(
-  items: readonly T[],
-  jobs: number,
-  mayStart: () => boolean,
-  work: (item: T) => Promise<R>,
-): Promise<(R | undefined)[]> {
-  const results: (R | undefined)[] = items.map(() => undefined)
-  let next = 0
-  async function worker() {
-    while (next < items.length && mayStart()) {
-      const i = next++
-      try {
-        results[i] = await work(items[i]!)
-      } catch (error) {
-        if (!(error instanceof Stopped)) throw error
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(jobs, items.length) }, worker))
-  return results
-}
-
 /** The user's own scenarios from which the start scenario is made: the shipped ones are there anyway. */
 function ownScenarios({ library, options }: SweepOptions): SweepResult['scenarios'] {
   const start = library.get(options.scenario)
@@ -109,10 +86,27 @@ class Runner {
     this.#deps = deps
   }
 
-  #mayStart = () => {
+  /** Works on items side by side, and keeps the results in the order of the items; what was stopped has none. */
+  async #sideBySide<T, R>(
+    items: readonly T[],
+    work: (item: T) => Promise<R>,
+    maxTimeMs = Number.POSITIVE_INFINITY,
+  ): Promise<(R | undefined)[]> {
     const { startedAt, options } = this.#deps
-    const { signal, maxTimeMs = Number.POSITIVE_INFINITY } = options
-    return !signal.aborted && performance.now() - startedAt < maxTimeMs
+    const { jobs, signal } = options
+    const results: (R | undefined)[] = items.map(() => undefined)
+    let next = 0
+    async function worker() {
+      while (next < items.length && !signal.aborted && performance.now() - startedAt < maxTimeMs) {
+        const i = next++
+        results[i] = await work(items[i]!).catch((error) => {
+          if (!(error instanceof Stopped)) throw error
+          return undefined
+        })
+      }
+    }
+    await Promise.all(Array.from({ length: Math.min(jobs, items.length) }, worker))
+    return results
   }
 
   /** Runs one plan. The recording is kept only if it shows a finding. */
@@ -127,60 +121,41 @@ class Runner {
     return run
   }
 
-  #judged = (run: Omit<Run, keyof Judgement>): Run => {
-    const { plan, observation } = run
-    const passesOtherwise = this.runs.some(
-      (one) => one.verdict === 'passed' && areAlike(one.plan, plan),
-    )
-    const judging = { ...this.#deps.judging, passesAlone: this.#pass(plan), passesOtherwise }
-    return { ...run, ...judge(plan, observation, judging) }
-  }
+  #judged = (run: Omit<Run, keyof Judgement>): Run => ({
+    ...run,
+    ...judge(run.plan, run.observation, { ...this.#deps.judging, runs: this.runs }),
+  })
 
   /** Judges all runs again, because what some of them say depends on others. */
   judgeAgain() {
     this.runs = this.runs.map(this.#judged)
   }
 
-  /** Whether a plan is a pair with another reading, and the command passes under each half. */
-  #pass(plan: Plan): boolean {
-    if (plan.length < 2 || plan.every(({ kind }) => kind !== 'assumption')) return false
-    return plan.every((fault) => {
-      const alone = this.runs.find((one) => planKey(one.plan) === planKey([fault]))
-      // A reading that concerns only calls after a fault has no run of its own.
-      return alone ? alone.verdict === 'passed' : fault.kind === 'assumption'
-    })
-  }
-
   /** Runs the plans that are new, at most `max` of them, those with the most money at risk first. */
   async runAll(plans: readonly Plan[], max = Number.POSITIVE_INFINITY) {
-    const { jobs, maxRuns = Number.POSITIVE_INFINITY, onProgress } = this.#deps.options
+    const { maxRuns = Number.POSITIVE_INFINITY, maxTimeMs, onProgress } = this.#deps.options
     const fresh = byRisk(plans.filter((plan) => !this.#begun.has(planKey(plan))))
     for (const plan of fresh) this.#begun.add(planKey(plan))
     const before = this.runs
     const chosen = fresh.slice(0, Math.max(0, Math.min(max, maxRuns - before.length)))
     let left = chosen.length
     let found = before.filter(isFinding).length
-    const results = await mapSideBySide(chosen, jobs, this.#mayStart, async (plan) => {
+    const runOne = async (plan: Plan) => {
       const run = await this.#run(plan)
       if (isFinding(run)) found++
       const done = before.length + chosen.length - --left
       onProgress({ done, left, found, what: run.what })
       return run
-    })
+    }
+    const results = await this.#sideBySide(chosen, runOne, maxTimeMs)
     this.runs = [...before, ...results.filter((one) => one !== undefined)]
     this.untried.push(...fresh.filter((_, i) => results[i] === undefined))
   }
 
   /** Repeats what was found, and returns the groups that came again, and the runs that did not. */
   async confirm() {
-    const { jobs, signal } = this.#deps.options
     const groups = groupsOf(this.runs)
-    const results = await mapSideBySide(
-      groups,
-      jobs,
-      () => !signal.aborted,
-      (group) => confirmed(group, this.#run),
-    )
+    const results = await this.#sideBySide(groups, (group) => confirmed(group, this.#run))
     const flaky = groups.filter((_, i) => results[i] === undefined).flat()
     return { groups: results.filter((one) => one !== undefined), flaky }
   }
@@ -190,11 +165,8 @@ class Runner {
 function coverageOfRuns(baselines: readonly Observation[], runs: readonly Run[]) {
   const all = [...baselines, ...runs.map(({ observation }) => observation)]
   const reached = runs.filter(({ verdict }) => verdict !== 'not_reached')
-  const tried = reached.flatMap(({ plan }) => plan.filter(({ kind }) => kind === 'assumption'))
-  return coverageOf(
-    new Set(all.flatMap(({ seen }) => [...seen])),
-    new Set(tried.map(({ name }) => name)),
-  )
+  const tried = reached.flatMap(({ plan }) => plan.map(({ name }) => name))
+  return coverageOf(new Set(all.flatMap(({ seen }) => [...seen])), new Set(tried))
 }
 
 /** Runs a command under everything that the contract permits, and judges each run. Throws `SweepError` and `Stopped`. */

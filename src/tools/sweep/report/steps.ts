@@ -65,10 +65,7 @@ const distance = (steps: readonly Step[], from: number, key: string) => {
 }
 
 /** The steps of a run beside those of the baseline; `more` counts those that are left out at the end. */
-export function sideBySide(
-  baseline: Observation,
-  run: Observation,
-): { steps: StepRow[]; more_steps: number } {
+export function sideBySide(baseline: Observation, run: Observation) {
   const [whole, other] = [stepsOf(baseline), stepsOf(run)]
   const [a, b] = [whole.slice(0, MAX_STEPS), other.slice(0, MAX_STEPS)]
   const steps: StepRow[] = []

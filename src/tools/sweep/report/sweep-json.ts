@@ -72,7 +72,6 @@ const ReportedFinding = z.strictObject({
   reproduce: z.string().describe('The command that shows the finding again.'),
 })
 
-/** The document `sweep.json`. */
 export const SweepDocument = z
   .strictObject({
     command: z.string(),
@@ -98,7 +97,6 @@ export const SweepDocument = z
   .meta({ title: 'Result of payout-sandbox sweep' })
 export type SweepDocument = z.infer<typeof SweepDocument>
 
-/** How many runs have each verdict, in the order of the verdicts. */
 function verdictCounts({ runs }: SweepResult) {
   const counts = VERDICT_WORDS.map(
     (verdict) => [verdict, runs.filter((run) => run.verdict === verdict).length] as const,
@@ -149,12 +147,10 @@ export function notProven(result: SweepResult): string[] {
   const unreached = runs.filter(({ verdict }) => verdict === 'not_reached')
   // Their rule acted, but showed only after the command had ended.
   const isLate = unreached.some(({ observation }) => observation.hits.every((count) => count > 0))
-  const eventsOf = (wasAfterEnd: boolean) =>
-    new Set(
-      baseline.deliveries.flatMap(({ event, isAfterEnd }) =>
-        isAfterEnd === wasAfterEnd ? [event] : [],
-      ),
-    )
+  const eventsOf = (isAfterEnd: boolean) => {
+    const deliveries = baseline.deliveries.filter((one) => one.isAfterEnd === isAfterEnd)
+    return new Set(deliveries.map(({ event }) => event))
+  }
   const seen = eventsOf(false)
   const missed = [...eventsOf(true)].filter((event) => !seen.has(event))
   const late = isLate ? ' Let a test wait, or advance the clock, until the fault shows.' : ''
@@ -175,7 +171,6 @@ export function notProven(result: SweepResult): string[] {
   ].filter((text) => text !== false)
 }
 
-/** The result of a sweep as `sweep.json`. */
 export function sweepJson(result: SweepResult): SweepDocument {
   const findings = findingOfRun(result)
   const judged = ({ plan, verdict, level, happened }: Run) => ({

@@ -63,8 +63,6 @@ function reportHtml(sweep: SweepDocument, title: string): string {
 `
 }
 
-const comment = (text: string) => `# ${printableLine(text)}\n`
-
 /** The text of a scenario file. It has no anchors: the scenario language has none. */
 const scenarioText = (definition: ScenarioDefinition): string =>
   stringify(definition, { aliasDuplicateObjects: false, lineWidth: 0 })
@@ -72,14 +70,14 @@ const scenarioText = (definition: ScenarioDefinition): string =>
 /** The scenario file of a finding: it says what it does and what it showed. */
 function findingScenario(found: Finding): string {
   const { plan, verdict, happened, reproduce, definition } = found
-  return [
-    comment('A sweep found this. What is otherwise than in a run without faults:'),
-    ...plan.map(({ what }) => comment(`- ${what}`)),
-    comment(`What happened (${verdict}): ${happened}`),
-    comment(`Show it again: ${reproduce}`),
-    '\n',
-    scenarioText(definition),
-  ].join('')
+  const lines = [
+    'A sweep found this. What is otherwise than in a run without faults:',
+    ...plan.map(({ what }) => `- ${what}`),
+    `What happened (${verdict}): ${happened}`,
+    `Show it again: ${reproduce}`,
+  ]
+  const comments = lines.map((line) => `# ${printableLine(line)}\n`)
+  return `${comments.join('')}\n${scenarioText(definition)}`
 }
 
 const SKIPPED: readonly Verdict[] = ['not_reached', 'failed_safely']
@@ -190,10 +188,10 @@ export function writeSweepReport(result: SweepResult, dir: string) {
   write(HTML, reportHtml(json, `payout-sandbox sweep: ${countsText(result)}`))
   write(JSON_FILE, `${JSON.stringify(json, null, 2)}\n`)
   writeReport(dir, sweepReport(result))
-  const extended = Object.entries(result.scenarios)
-  if (extended.length > 0) mkdirSync(join(dir, EXTENDED))
-  for (const [name, definition] of extended)
+  for (const [name, definition] of Object.entries(result.scenarios)) {
+    mkdirSync(join(dir, EXTENDED), { recursive: true })
     write(join(EXTENDED, `${name}.yaml`), `${EXTENDED_HEAD}${scenarioText(definition)}`)
+  }
   for (const found of result.findings) {
     const { finding, observation } = found
     mkdirSync(join(dir, finding))
