@@ -257,7 +257,7 @@ export async function runSweep(input: Input, signal: AbortSignal): Promise<Sweep
     { openContent, stderrLog },
     { sweep: makeSweep },
   ] = await Promise.all([
-    import('../tools/sweep/known-findings.ts'),
+    import('../tools/sweep/findings.ts'),
     import('../tools/sweep/report/write-report.ts'),
     import('./serve.ts'),
     import('../server.ts'),
@@ -314,10 +314,9 @@ export const sweep: Command = {
     try {
       const result = await runSweep(input, stop.signal)
       const report = flags['report'] === undefined ? undefined : String(flags['report'])
-      const [{ countsText, sweepJson }, { notProven }] = await Promise.all([
-        import('../tools/sweep/report/sweep-json.ts'),
-        import('../tools/sweep/report/not-proven.ts'),
-      ])
+      const { countsText, notProven, sweepJson } = await import(
+        '../tools/sweep/report/sweep-json.ts'
+      )
       process.stdout.write(
         flags['json']
           ? jsonLine(sweepJson(result))

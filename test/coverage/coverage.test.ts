@@ -5,7 +5,9 @@ import { coverageJsonSchema } from '../../scripts/coverage-schema.ts'
 import { ASSUMPTIONS } from '../../src/assumptions/readings.ts'
 import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import type { Coverage, CoverageGroup } from '../../src/model/coverage.ts'
+import { type LifecycleKind, nextStatuses } from '../../src/model/payment.ts'
 import { OPERATIONS } from '../../src/routes/v1/operations.ts'
+import { RESOURCES } from '../../src/tools/coverage/collector.ts'
 import { CODES_SHOWN, coverageOf } from '../../src/tools/coverage/report.ts'
 import { AADHAAR, ASHA, KABIR, PAN, pluck, ROHAN, start as startBox, TOKEN } from '../helper.ts'
 import { until } from '../mcp/agent.ts'
@@ -151,6 +153,11 @@ t.test(
   async (t) => {
     const { groups } = coverageOf(new Set())
     for (const { items } of groups) t.ok(items.every(({ shown_by }) => shown_by))
+    for (const [kind, { group, statuses }] of Object.entries(RESOURCES)) {
+      const next = (from: string) => nextStatuses(kind as LifecycleKind, from, true)
+      const steps = statuses.flatMap((from) => next(from).map((to) => `${from} to ${to}`))
+      t.strictSame(pluck(groupOf({ groups }, group).items, 'behaviour'), [...statuses, ...steps])
+    }
     const codes = new Set(OPERATIONS.flatMap(({ errors }) => errors))
     const others = [...codes].filter((code) => !CODES_SHOWN[code]).sort()
     t.equal(

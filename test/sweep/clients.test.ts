@@ -27,7 +27,8 @@ const run = async (t: Test, plan: Plan, bug: string[] = []) =>
       signal: new AbortController().signal,
     },
     plan,
-    { deadlineMs: DEADLINE_MS, level: 0, recording: join(t.testdir({}), 'run.ndjson') },
+    DEADLINE_MS,
+    join(t.testdir({}), 'run.ndjson'),
   )
 
 let withoutFaults: ReturnType<typeof run> | undefined

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { findingKey } from '../../src/tools/sweep/sweep.ts'
+import { findingKey } from '../../src/tools/sweep/findings.ts'
 import { faultsWith, short, smallClient } from './small-client.ts'
 
 const CAREFUL = `

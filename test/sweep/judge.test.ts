@@ -1,11 +1,11 @@
 import t from 'tap'
+import { baselineDifferences, keyLevelOf, withLevel } from '../../src/tools/sweep/baseline.ts'
 import type {
   Observation,
   SeenCall,
   SeenPayment,
 } from '../../src/tools/sweep/faults-and-findings.ts'
 import { failureLine, judge } from '../../src/tools/sweep/judge.ts'
-import { baselineDifferences, keyLevelOf, withLevel } from '../../src/tools/sweep/observe.ts'
 
 const REFUSED: SeenCall = {
   client: 'default',
@@ -91,7 +91,6 @@ t.test('another call, or one of another client, is no retry', async (t) => {
 })
 
 const payment = (paise: number): SeenPayment => ({
-  client: 'default',
   transaction_id: `${paise}`,
   keys: [`payer account ${paise}`, `account ${paise}`, `${paise}`, 'any'],
   key: `${paise}`,
@@ -136,7 +135,7 @@ t.test(
     }
     const probed = { baselines: [OBSERVED], maxRetries: 20, deadlineMs: 30_000, hasProbe: true }
     const under = (name: string) =>
-      judge([{ kind: 'webhook', name, what: name, mustAbsorb: false, scenario: {} }], run, probed)
+      judge([{ kind: 'webhook', name, what: name, scenario: {} }], run, probed)
     t.match(under('signature_wrong'), { verdict: 'passed' })
     t.match(under('drop'), { verdict: 'wrong_state' })
   },

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { groupsOf } from '../../src/tools/sweep/confirm.ts'
 import type { Fault, Plan, Run } from '../../src/tools/sweep/faults-and-findings.ts'
+import { groupsOf } from '../../src/tools/sweep/findings.ts'
 import { byRisk } from '../../src/tools/sweep/plans.ts'
 import { short, smallClient } from './small-client.ts'
 
@@ -11,14 +11,12 @@ const call = (name: string, operation = 'createTransaction', nth = 1): Fault => 
   operation,
   nth,
   what: name,
-  mustAbsorb: false,
   scenario: {},
 })
 const reading = (name: string, word: string): Fault => ({
   kind: 'assumption',
   name: `${name}=${word}`,
   what: name,
-  mustAbsorb: true,
   scenario: { assume: { [name]: word } },
 })
 const named = (plans: readonly Plan[]) =>

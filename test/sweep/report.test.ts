@@ -14,10 +14,10 @@ import t, { type Test } from 'tap'
 import { sweepTable } from '../../src/cli/sweep-output.ts'
 import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { readLibrary } from '../../src/scenarios/read-library.ts'
-import { groupsOf } from '../../src/tools/sweep/confirm.ts'
 import type { Run } from '../../src/tools/sweep/faults-and-findings.ts'
-import { notProven } from '../../src/tools/sweep/report/not-proven.ts'
+import { groupsOf } from '../../src/tools/sweep/findings.ts'
 import {
+  notProven,
   SweepDocument,
   sweepJson,
   sweepJsonSchema,

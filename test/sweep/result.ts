@@ -19,7 +19,6 @@ export const LOST: Fault = {
   operation: 'createTransaction',
   nth: 1,
   what: `the response of the 1st POST /transaction is lost ${HOSTILE}${CONTROL}\nrules: []`,
-  mustAbsorb: false,
   scenario: {
     rules: [
       {
@@ -37,14 +36,12 @@ const LATE: Fault = {
   operation: 'transaction.status.update',
   nth: 2,
   what: 'the 2nd event transaction.status.update arrives twice',
-  mustAbsorb: true,
   scenario: { webhooks: [{ when: { event: '*' }, skip: 1, times: 1, then: { copies: 2 } }] },
 }
 const READING: Fault = {
   kind: 'assumption',
   name: 'idempotency_key=honoured',
   what: 'the service honours an Idempotency-Key',
-  mustAbsorb: true,
   scenario: { assume: { idempotency_key: 'honoured' } },
 }
 const STUCK: Fault = {
@@ -53,7 +50,6 @@ const STUCK: Fault = {
   operation: 'createTransaction',
   nth: 1,
   what: 'the 1st payment stays pending',
-  mustAbsorb: false,
   scenario: {
     rules: [
       {
@@ -90,7 +86,6 @@ const call = (
 })
 
 const payment = (id: string, status = 'SUCCESS') => ({
-  client: 'default',
   transaction_id: id,
   keys: [],
   key: 'asha|100000000003|ICIC0000003|25000',

@@ -19,10 +19,7 @@ export const RESOURCES = {
   transaction: { group: 'money', noun: 'payment', statuses: PaymentStatus.options },
   kyc: { group: 'kyc', noun: 'KYC record', statuses: FIRST_STATUSES.kyc },
   bank: { group: 'accounts', noun: 'bank account', statuses: FIRST_STATUSES.bank },
-} as const satisfies Record<
-  LifecycleKind,
-  { group: CoverageGroup; noun: string; statuses: readonly string[] }
->
+} as const satisfies Record<LifecycleKind, object>
 
 export const isLifecycle = (word: string): word is LifecycleKind => Object.hasOwn(RESOURCES, word)
 
@@ -115,10 +112,7 @@ export class Collector {
     // After a reset the same ids name other resources.
     let epoch = ++this.#epochs
     return {
-      called: (call) => {
-        if (call.operation !== undefined && !isOwnCall(call))
-          this.#called(call, call.operation, epoch, tables)
-      },
+      called: (call) => this.#called(call, epoch, tables),
       delivered: (row) => this.#delivered(row, epoch),
       forget: () => {
         epoch = ++this.#epochs
@@ -140,7 +134,9 @@ export class Collector {
       this.#remembered.delete(this.#remembered.keys().next().value!)
   }
 
-  #called(call: CompletedRequest, operation: string, epoch: number, tables: SandboxTables) {
+  #called(call: CompletedRequest, epoch: number, tables: SandboxTables) {
+    const { operation } = call
+    if (operation === undefined || isOwnCall(call)) return
     const outcome = outcomeOf(call)
     this.#note('calls', operation, outcome)
     if (outcome !== MET.success || call.method === 'HEAD') return
@@ -179,17 +175,14 @@ export class Collector {
     this.#remember(key, status)
   }
 
-  #delivered(
-    { status, event, event_id, resource_id, created_at, ...row }: DeliveryRow,
-    epoch: number,
-  ) {
-    const attempt = row.attempts.at(-1)
+  #delivered(row: DeliveryRow, epoch: number) {
+    const { status, event, event_id, resource_id, created_at, attempts, fault = {} } = row
+    const attempt = attempts.at(-1)
     if (status !== 'delivered' || !attempt?.ok) return
     // The sandbox's own receiver is no receiver of the caller.
     if (attempt.url.includes('/__admin/webhooks/inbox')) return
-    const { signature, timestamp, body } = row.fault ?? {}
     // To accept what cannot be verified proves nothing.
-    if (signature ?? timestamp ?? body) return
+    if (fault.signature ?? fault.timestamp ?? fault.body) return
     this.#note('webhooks', event, MET.accepted)
     const eventKey = `${epoch} ${event_id}`
     if (this.#remembered.has(eventKey)) return this.#note('webhooks', event, MET.repeated)

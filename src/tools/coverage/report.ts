@@ -1,4 +1,4 @@
-import { PAGED_LISTS } from '../../assumptions/assumption.ts'
+import { type Assumption, PAGED_LISTS } from '../../assumptions/assumption.ts'
 import { ASSUMPTIONS } from '../../assumptions/readings.ts'
 import {
   COVERAGE_GROUPS,
@@ -15,6 +15,10 @@ import { factOf, isLifecycle, MET, RESOURCES } from './collector.ts'
 
 /** What can be met: an item without the answer. */
 type Item = Omit<CoverageItem, 'met'> & { met?: boolean }
+
+/** The behaviours of a subject, with what shows each. */
+const itemsOf = (subject: string, shown: Readonly<Record<string, string>>): Item[] =>
+  Object.entries(shown).map(([behaviour, shown_by]) => ({ subject, behaviour, shown_by }))
 
 /**
  * The error codes that the contract and the scenarios permit, and what shows each. The others come from broken HTTP, a full
@@ -49,21 +53,15 @@ const NEVER: Partial<Record<ErrorCode, readonly string[]>> = {
 }
 
 function callItems({ id, method, url, errors }: (typeof OPERATIONS)[number]): Item[] {
-  const lost =
-    id === 'createTransaction' ? 'the scenario lost-responses' : 'a rule with fault: reset'
-  const shown: Readonly<Record<string, string>> = {
-    [MET.success]: `${method} /v1${url}`,
-    ...CODES_SHOWN,
-    [MET.silent]: 'a rule with fault: hang',
-    [MET.lost]: lost,
-    [MET.broken]: 'a rule with fault: truncate',
-  }
   const codes = errors.filter((code) => CODES_SHOWN[code] && !NEVER[code]?.includes(id))
-  return [MET.success, ...codes, MET.silent, MET.lost, MET.broken].map((behaviour) => ({
-    subject: id,
-    behaviour,
-    shown_by: shown[behaviour]!,
-  }))
+  return itemsOf(id, {
+    [MET.success]: `${method} /v1${url}`,
+    ...Object.fromEntries(codes.map((code) => [code, CODES_SHOWN[code]!])),
+    [MET.silent]: 'a rule with fault: hang',
+    [MET.lost]:
+      id === 'createTransaction' ? 'the scenario lost-responses' : 'a rule with fault: reset',
+    [MET.broken]: 'a rule with fault: truncate',
+  })
 }
 
 const AT_ONCE = 'read at once, and again after 5 s'
@@ -79,8 +77,8 @@ const STATUSES_SHOWN: Readonly<Record<LifecycleKind, Readonly<Record<string, str
     'PENDING to FAILED': `the amount 100.93: ${AT_ONCE}`,
     'PROCESSING to SUCCESS': 'the history 1 s and 5 s after the payment',
     'PROCESSING to FAILED': 'the amount 100.93: the history after 1 s and 5 s',
-    'FAILED to SUCCESS': 'a rule with the steps FAILED and SUCCESS',
     'SUCCESS to FAILED': 'the amount 100.96 after 3 s and 10 s, or the scenario late-reversals',
+    'FAILED to SUCCESS': 'a rule with the steps FAILED and SUCCESS',
   },
   kyc: {
     pending: 'the Aadhaar 999999990019',
@@ -99,68 +97,60 @@ const STATUSES_SHOWN: Readonly<Record<LifecycleKind, Readonly<Record<string, str
   },
 }
 
-/** The statuses of a resource, and its transitions. */
-function statusItems(kind: LifecycleKind): Item[] {
-  const { noun, statuses } = RESOURCES[kind]
-  const transitions = statuses.flatMap((from) =>
-    nextStatuses(kind, from, true).map((to) => `${from} to ${to}`),
-  )
-  return [...statuses, ...transitions].map((behaviour) => ({
-    subject: noun,
-    behaviour,
-    shown_by: STATUSES_SHOWN[kind][behaviour]!,
-  }))
-}
+const statusItems = (kind: LifecycleKind): Item[] =>
+  itemsOf(RESOURCES[kind].noun, STATUSES_SHOWN[kind])
 
 /** What can happen to an event. One that another event of its resource can follow may arrive after that one. */
 function eventItems(event: string): Item[] {
   const [kind, word] = event.split('.') as [string, string]
-  const item = (behaviour: string, shown_by: string) => ({ subject: event, behaviour, shown_by })
   if (kind === 'webhook')
-    return [item(MET.accepted, `POST /__admin/webhooks/trigger {"event":"${event}"}`)]
-  const items = [
-    item(MET.accepted, 'a webhook whose receiver responds with 2xx'),
-    item(MET.repeated, 'the scenario webhook-duplicates'),
-    item(MET.late, 'a webhook rule with delay: 5s'),
-  ]
+    return itemsOf(event, {
+      [MET.accepted]: `POST /__admin/webhooks/trigger {"event":"${event}"}`,
+    })
   const status = kind === 'transaction' ? word.toUpperCase() : word
-  if (!isLifecycle(kind) || nextStatuses(kind, status, true).length === 0) return items
+  const isFollowed = isLifecycle(kind) && nextStatuses(kind, status, true).length > 0
   const rule = `a webhook rule with hold_until: ${kind}.failed`
-  return [...items, item(MET.disorder, word === 'pending' ? 'the scenario webhook-disorder' : rule)]
+  return itemsOf(event, {
+    [MET.accepted]: 'a webhook whose receiver responds with 2xx',
+    [MET.repeated]: 'the scenario webhook-duplicates',
+    [MET.late]: 'a webhook rule with delay: 5s',
+    ...(isFollowed && {
+      [MET.disorder]: word === 'pending' ? 'the scenario webhook-disorder' : rule,
+    }),
+  })
 }
 
+const PAGES_SHOWN = '?page=2 and on, with largest_page=1'
 const listItems = (list: string): Item[] =>
-  [MET.nextPage, MET.lastPage].map((behaviour) => ({
-    subject: list,
-    behaviour,
-    shown_by: '?page=2 and on, with largest_page=1',
-  }))
+  itemsOf(list, { [MET.nextPage]: PAGES_SHOWN, [MET.lastPage]: PAGES_SHOWN })
+
+/** The readings of an assumption that an integration can absorb. */
+export const absorbableReadings = ({ readings, form }: Assumption): string[] => [
+  ...Object.keys(readings).filter((word) => !readings[word]!.notAbsorbable),
+  ...(form && !form.notAbsorbable ? [form.example] : []),
+]
 
 /** The assumptions that the calls and events concern; one is met if a sweep has tried each other reading of it that it can. */
 function readingItems(seen: ReadonlySet<string>, tried: ReadonlySet<string>): Item[] {
   const beginOf = (concern: string) =>
     concern === 'all calls' ? 'calls ' : concern === 'webhooks' ? 'webhooks ' : `calls ${concern}:`
   const isMet = (concern: string) => [...seen].some((fact) => fact.startsWith(beginOf(concern)))
-  return ASSUMPTIONS.filter(({ concerns }) => concerns.some(isMet)).map(
-    ({ name, basis, readings, form }) => {
-      const words = Object.entries(readings).filter(([, one]) => one.notAbsorbable === undefined)
-      const all = [
-        ...words.map(([word]) => word),
-        ...(form && !form.notAbsorbable ? [form.example] : []),
-      ]
-      const untried = all.filter((reading) => !tried.has(`${name}=${reading}`))
-      const reason = NOT_MEASURABLE[name]
-      return {
-        subject: name,
-        behaviour: `default: ${basis}${reason ? ', not measurable' : ''}`,
-        // The runs without a fault have one of them.
-        met: all.length > 1 && untried.length <= 1,
-        shown_by: `${all.length > 1 ? 'payout-sandbox sweep --only assumption' : 'the provider'}${reason ? '' : ', or payout-sandbox conform'}`,
-        basis,
-        measurable: reason === undefined,
-      }
-    },
-  )
+  return ASSUMPTIONS.filter(({ concerns }) => concerns.some(isMet)).map((one) => {
+    const { name, basis } = one
+    const all = absorbableReadings(one)
+    const untried = all.filter((reading) => !tried.has(`${name}=${reading}`))
+    const measurable = NOT_MEASURABLE[name] === undefined
+    const sweep = all.length > 1 ? 'payout-sandbox sweep --only assumption' : 'the provider'
+    return {
+      subject: name,
+      behaviour: `default: ${basis}${measurable ? '' : ', not measurable'}`,
+      // The runs without a fault have one of them.
+      met: all.length > 1 && untried.length <= 1,
+      shown_by: `${sweep}${measurable ? ', or payout-sandbox conform' : ''}`,
+      basis,
+      measurable,
+    }
+  })
 }
 
 /**

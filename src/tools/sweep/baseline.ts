@@ -1,13 +1,8 @@
 import { join } from 'node:path'
 import { NO_CALL } from '../../config/environment.ts'
-import type { Observation } from './faults-and-findings.ts'
-import { baselineDifferences, type KeyLevel, keyLevelOf, withLevel } from './observe.ts'
-import { CannotRun, type RunSetup, startRun } from './start-run.ts'
-
-/** The sweep cannot be made. The message says why and what to do. */
-export class SweepError extends Error {
-  readonly exitCode = 2
-}
+import { rupeesOf } from '../../model/payment.ts'
+import { type Observation, SweepError } from './faults-and-findings.ts'
+import { type RunSetup, startRun } from './start-run.ts'
 
 export type BaselineOptions = RunSetup & {
   /** A folder for the recordings of the runs. */
@@ -16,13 +11,6 @@ export type BaselineOptions = RunSetup & {
   isUnstable: boolean
   /** Real ms that one run may take; with faults by default ten times as long as without, and at least 30 s. */
   timeoutMs?: number | undefined
-}
-
-/** The runs without faults; `failures` of them failed, so the command fails by itself from time to time. */
-export type Baseline = {
-  level: KeyLevel
-  runs: readonly [Observation, Observation]
-  failures: number
 }
 
 // A command without faults may take long; it must not take for ever.
@@ -48,38 +36,61 @@ function checkRun({ isHung, probeDifferences, calls }: Observation, deadlineMs: 
   if (calls.length === 0) throw new SweepError(NO_CALL)
 }
 
-function checkEqual(
-  first: Observation,
-  second: Observation,
-  { isUnstable, jobs }: BaselineOptions,
-) {
-  const differences = baselineDifferences(first, second)
+/** What a run did, by name: how often each write got each status, which operations were read, how often each amount was paid. */
+function deedsOf({ calls, payments }: Observation): ReadonlyMap<string, number> {
+  const deeds = new Map<string, number>()
+  const add = (name: string, max = Number.POSITIVE_INFINITY) =>
+    deeds.set(name, Math.min(max, (deeds.get(name) ?? 0) + 1))
+  for (const { method, operation, path, status } of calls)
+    if (method === 'GET' || method === 'HEAD') add(operation, 1)
+    else add(`${operation || `${method} ${path}`} with ${status ?? 'no response'}`)
+  for (const { paise } of payments) add(`payments of ${rupeesOf(paise)}`)
+  return deeds
+}
+
+/** What two runs without faults did otherwise, in words. */
+export function baselineDifferences(first: Observation, second: Observation): string[] {
+  const [deeds, again] = [deedsOf(first), deedsOf(second)]
+  return [...new Set([...deeds.keys(), ...again.keys()])]
+    .sort()
+    .filter((name) => deeds.get(name) !== again.get(name))
+    .map(
+      (name) =>
+        `${name}: ${deeds.get(name) ?? 0} in the first run, ${again.get(name) ?? 0} in the second`,
+    )
+}
+
+/** The finest keys that are equal in both runs; if not even the amounts are, only the number of payments is compared. */
+export function keyLevelOf(first: Observation, second: Observation): number {
+  const keysAt = ({ payments }: Observation, level: number) =>
+    JSON.stringify(payments.map(({ keys }) => keys[level]).sort())
+  return [0, 1, 2].find((level) => keysAt(first, level) === keysAt(second, level)) ?? 3
+}
+
+/** A run with the keys of a level. */
+export const withLevel = (observation: Observation, level: number): Observation => ({
+  ...observation,
+  payments: observation.payments.map((one) => ({ ...one, key: one.keys[level]! })),
+})
+
+function checkEqual(differences: readonly string[], { isUnstable, jobs }: BaselineOptions) {
   if (differences.length === 0 || isUnstable) return
   const side = jobs > 1 ? ', use --jobs 1 if its runs share a file, a port or a database' : ''
+  const lines = differences.slice(0, MAX_DIFFERENCES).map((line) => `  ${line}\n`)
   throw new SweepError(
-    `two runs without faults made different calls, so the results would depend on chance:\n${differences
-      .slice(0, MAX_DIFFERENCES)
-      .map((line) => `  ${line}`)
-      .join(
-        '\n',
-      )}\nMake the command repeatable (for example with --clock frozen)${side}, or use --unstable`,
+    `two runs without faults made different calls, so the results would depend on chance:\n${lines.join('')}Make the command repeatable (for example with --clock frozen)${side}, or use --unstable`,
   )
 }
 
-/** Runs the command without faults until it has passed twice. Throws `SweepError` if it fails as often. */
-export async function runBaseline(options: BaselineOptions): Promise<Baseline> {
+/**
+ * Runs the command without faults until it has passed twice, and returns these runs, how often it failed, and which of the
+ * keys of a payment are equal in both. Throws `SweepError` if it fails as often.
+ */
+export async function runBaseline(options: BaselineOptions) {
   const { timeoutMs: deadlineMs = DEADLINE_MS, folder, jobs } = options
   const passed: Observation[] = []
-  let failures = 0
-  let tries = 0
-  const run = () =>
-    startRun(options, [], {
-      deadlineMs,
-      level: 0,
-      recording: join(folder, `baseline-${++tries}.ndjson`),
-    }).catch((error) => {
-      throw error instanceof CannotRun ? new SweepError(error.message) : error
-    })
+  let [failures, tries] = [0, 0]
+  const run = () => startRun(options, [], deadlineMs, join(folder, `baseline-${++tries}.ndjson`))
   while (passed.length < 2) {
     // Runs side by side show whether they disturb each other.
     const runs = jobs > 1 && tries === 0 ? await Promise.all([run(), run()]) : [await run()]
@@ -95,7 +106,7 @@ export async function runBaseline(options: BaselineOptions): Promise<Baseline> {
     }
   }
   const [first, second] = passed as [Observation, Observation]
-  checkEqual(first, second, options)
+  checkEqual(baselineDifferences(first, second), options)
   const level = keyLevelOf(first, second)
-  return { level, runs: [withLevel(first, level), withLevel(second, level)], failures }
+  return { level, runs: [withLevel(first, level), withLevel(second, level)] as const, failures }
 }

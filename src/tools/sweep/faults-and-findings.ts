@@ -1,12 +1,17 @@
 import type { Coverage } from '../../model/coverage.ts'
 import type { ScenarioDefinition } from '../../scenarios/scenario-schema.ts'
 
+/** The sweep cannot be made. The message says why and what to do. */
+export class SweepError extends Error {
+  readonly exitCode = 2
+}
+
 /** What kind of thing the contract permits to be otherwise. */
-export type FaultKind = 'assumption' | 'call' | 'lifecycle' | 'webhook'
+export const FAULT_KINDS = ['assumption', 'call', 'lifecycle', 'webhook'] as const
 
 /** One thing that happens otherwise than in the baseline, at one point of the run. */
 export type Fault = {
-  kind: FaultKind
+  kind: (typeof FAULT_KINDS)[number]
   /** The name of the fault: `status_words=other`, `reset_after`, `payment_stuck`, `copies`. */
   name: string
   /** The operation or event that it concerns; absent for an assumption. */
@@ -15,14 +20,8 @@ export type Fault = {
   nth?: number
   /** The fault in words: `the response of the 2nd POST /transaction is lost`. */
   what: string
-  /** Whether an integration must absorb it: then a command that fails relies on something that nobody promised. */
-  mustAbsorb: boolean
   /** The sweep kills the command when it happens, and starts it again. */
   kills?: true
-  /** How a payment shows that it happened before the command ended; absent if the call itself shows it. */
-  showsAs?: 'failed' | 'reversed' | 'late'
-  /** How far a test must advance the clock to see it. */
-  laterBy?: string
   /** The part of a scenario file that makes it happen. */
   scenario: Pick<ScenarioDefinition, 'rules' | 'webhooks' | 'assume'>
 }
@@ -34,26 +33,39 @@ export const assumptionOf = ({ scenario }: Fault): string | undefined =>
 /** Faults that happen together in one run. */
 export type Plan = readonly Fault[]
 
+/** Items by a key, both in the order of appearance. */
+export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string) {
+  const groups = new Map<string, [T, ...T[]]>()
+  for (const item of items) {
+    const group = groups.get(keyOf(item))
+    if (group) group.push(item)
+    else groups.set(keyOf(item), [item])
+  }
+  return groups
+}
+
+/** The levels of the verdicts; of those that are findings, the worst come first. */
 export const VERDICTS = {
   passed: 'none',
   failed_safely: 'information',
   not_reached: 'information',
-  relies_on: 'error',
   paid_twice: 'error',
   wrong_amount: 'error',
   paid_unverified: 'error',
-  not_paid: 'warning',
-  lost_event: 'error',
   wrong_state: 'error',
   accepted_forged: 'error',
+  lost_event: 'error',
   hung: 'error',
   retry_storm: 'error',
+  relies_on: 'error',
+  not_paid: 'warning',
 } as const satisfies Record<string, Level>
 
 /** `ask`: no client can guard against it, so it's a question to the provider. */
 export const LEVELS = ['none', 'information', 'ask', 'warning', 'error'] as const
 export type Level = (typeof LEVELS)[number]
 export type Verdict = keyof typeof VERDICTS
+export const VERDICT_WORDS = Object.keys(VERDICTS) as Verdict[]
 
 /** A call of the service that the sandbox saw, in order. */
 export type SeenCall = {
@@ -82,9 +94,7 @@ export type SeenCall = {
   rule: string | null
 }
 
-/** A payment as it ended. */
 export type SeenPayment = {
-  client: string
   transaction_id: string
   /** Payer, account and amount; account and amount; amount; one key for all payments. */
   keys: readonly string[]
@@ -102,7 +112,6 @@ export type SeenPayment = {
   isReadAsFailed: boolean
 }
 
-/** An attempt to deliver an event. */
 export type SeenDelivery = {
   client: string
   event_id: string
@@ -121,6 +130,10 @@ export type SeenDelivery = {
   beganMs: number
   atMs: number
 }
+
+/** Whether a receiver accepted a message. */
+export const isAccepted = (status: number | null): boolean =>
+  status !== null && status >= 200 && status < 300
 
 /** What the sandbox saw of one run of the command. */
 export type Observation = {
@@ -141,20 +154,17 @@ export type Observation = {
   seen: ReadonlySet<string>
   /** The end of the command's output. */
   output: string
-  /** The recording of the run, if it was kept. */
   recording?: string
 }
 
-/** The result of one run. */
-export type Run = {
+export type Judgement = { verdict: Verdict; level: Level; happened: string }
+
+export type Run = Judgement & {
   id: number
   plan: Plan
   /** The faults of its plan in words. */
   what: string
   observation: Observation
-  verdict: Verdict
-  level: Level
-  happened: string
 }
 
 /** A bug that is reported: the first run that showed it, and those that showed it under other faults. */

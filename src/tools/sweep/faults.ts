@@ -1,12 +1,13 @@
-import type { Assumption } from '../../assumptions/assumption.ts'
 import { ASSUMPTIONS, type Readings } from '../../assumptions/readings.ts'
 import {
   CREATING,
   ENDPOINT_OF,
   type EventName,
+  OPERATIONS,
   type OperationId,
 } from '../../scenarios/operations-and-events.ts'
 import type { RuleDefinition } from '../../scenarios/rule-schema.ts'
+import { absorbableReadings } from '../coverage/report.ts'
 import {
   CALL_FAULTS,
   type CallFault,
@@ -14,55 +15,68 @@ import {
   LIFECYCLE_FAULTS,
   WEBHOOK_FAULTS,
 } from '../faults.ts'
-import { assumptionOf, type Fault, type Observation, type Plan } from './faults-and-findings.ts'
 import {
-  callOf,
-  callPoints,
-  documentPoints,
-  type EventPoints,
-  eventPoints,
-  onlyAt,
-  ordinal,
-  otherPayments,
-  type Point,
-  type PointChoice,
-  ruleName,
-} from './points.ts'
+  assumptionOf,
+  type Fault,
+  groupBy,
+  type Observation,
+  type Plan,
+  type SeenCall,
+  type SeenDelivery,
+} from './faults-and-findings.ts'
 
 /** Whether an operation changes nothing; an event is no operation. */
 export const isRead = (operation = ''): boolean =>
   ENDPOINT_OF[operation as OperationId]?.startsWith('GET ') === true
 
-/** A fault that one rule makes. */
-const ruleFault = (
-  { name, operation, nth, ...fault }: Omit<Fault, 'scenario'> & { operation: string; nth: number },
-  rule: RuleDefinition,
-): Fault => ({
-  ...fault,
-  name,
-  operation,
-  nth,
-  scenario: { rules: [{ name: ruleName(name, nth, operation), ...rule }] },
-})
+// ---- points
+
+/** Which calls and events of each kind get faults: the first, the second and the last one; or the first one alone, or all. */
+export type PointChoice = 'first-last' | 'first' | 'all'
+
+/** A call, or the document of a call, at which something else can happen. */
+type Point = { operation: OperationId; nth: number }
+
+// More payments of one run are of one kind.
+const MAX_PAYMENTS = 30
+
+/** The numbers of the calls, documents or events that get faults, of those up to the last one. */
+function numbersUpTo(last: number, choice: PointChoice): number[] {
+  if (choice === 'all') return Array.from({ length: last }, (_, i) => i + 1)
+  const wanted = choice === 'first' ? [1] : [1, 2, last]
+  return [...new Set(wanted)].filter((n) => n >= 1 && n <= last).sort((a, b) => a - b)
+}
+
+/** The number of the last call of an operation, as rules count them; 0 if there is none. */
+const lastOf = ({ calls }: Observation, operation: string): number =>
+  Math.max(0, ...calls.map((one) => (one.operation === operation ? (one.nth ?? 0) : 0)))
+
+const ENDINGS = ['th', 'st', 'nd', 'rd']
+
+/** `1st`, `2nd`, `11th`. */
+function ordinal(n: number): string {
+  const tens = n % 100
+  return `${n}${(tens > 10 && tens < 14 ? undefined : ENDINGS[n % 10]) ?? 'th'}`
+}
+
+/** The limits of a rule that acts only once, at the n-th match. */
+const onlyAt = (nth: number) => ({ ...(nth > 1 && { skip: nth - 1 }), times: 1 })
+
+/** The name of a fault's rule, in the log and in the scenario file. */
+const ruleName = ({ name, nth, operation }: Pick<Fault, 'name' | 'nth' | 'operation'>) =>
+  `${ordinal(nth!)} ${operation}: ${name}`
+
+/** A fault that one rule makes, once at one point unless the rule says otherwise. */
+function ruleFault(fault: Omit<Fault, 'scenario'> & Point, rule: Partial<RuleDefinition>): Fault {
+  const once = { when: { operation: fault.operation }, ...onlyAt(fault.nth) }
+  return { ...fault, scenario: { rules: [{ name: ruleName(fault), ...once, ...rule }] } }
+}
 
 // ---- calls
 
-/** The faults of one call in a sweep; the other call faults show what one of these shows. */
-const SWEPT = [
-  'reset',
-  'reset_after',
-  'respond_500',
-  'respond_503',
-  'respond_429',
-  'respond_504_after',
-  'respond_html_after',
-  'respond_202_after',
-  'truncate_after',
-  'hang_after',
-  'effect_after_timeout',
-  'visible_after',
-  'delay',
-] as const satisfies readonly CallFaultName[]
+const CALL_FAULT_NAMES = Object.keys(CALL_FAULTS) as CallFaultName[]
+// Another fault shows what these show.
+const SWEPT = CALL_FAULT_NAMES.filter((name) => name !== 'hang' && name !== 'malformed')
 /** They differ from another fault only if the call changes something. */
 const WRITES_ONLY: ReadonlySet<string> = new Set([
   ...['reset_after', 'respond_504_after', 'effect_after_timeout', 'visible_after'],
@@ -83,7 +97,6 @@ type LastingName = keyof typeof LASTING
 const LASTING_NAMES = Object.keys(LASTING) as LastingName[]
 const LASTS = 8
 
-/** The name of the fault that kills the command. */
 const KILL = 'kill'
 
 export const CALL_NAMES: readonly string[] = [...SWEPT, ...LASTING_NAMES, KILL]
@@ -92,81 +105,67 @@ export const CALL_NAMES: readonly string[] = [...SWEPT, ...LASTING_NAMES, KILL]
 const SPEED_OF_A_SECOND = 200
 const MAX_RETRY_AFTER = 10
 
-/** The seconds of Retry-After at a speed of the clock. */
 const retryAfterAt = (speed: number) =>
   String(Math.min(MAX_RETRY_AFTER, Math.max(1, Math.ceil(speed / SPEED_OF_A_SECOND))))
 
 /** Which faults are possible, beside those that the baseline shows. */
 export type Possible = { inForce: Readings; clockSpeed: number; restart?: boolean | undefined }
 
-function callFault(
-  operation: OperationId,
-  { nth }: Point,
-  name: CallFaultName,
-  { clockSpeed }: Possible,
-): Fault {
-  const fault: CallFault = CALL_FAULTS[name]
+const callText = ({ operation, nth }: Point) => `${ordinal(nth)} ${ENDPOINT_OF[operation]}`
+
+function callFault(point: Point, name: CallFaultName, { clockSpeed }: Possible): Fault {
+  const { what, then }: CallFault = CALL_FAULTS[name]
   const options = {
     retryAfter: retryAfterAt(clockSpeed),
     ...(name === 'effect_after_timeout' && { delay: EFFECT_AFTER }),
   }
-  const what = fault.what(`${ordinal(nth)} ${callOf(operation)}`, options)
-  return ruleFault(
-    { kind: 'call', name, operation, nth, what, mustAbsorb: false },
-    { when: { operation }, ...onlyAt(nth), then: fault.then(options) },
-  )
+  const fault = { ...point, kind: 'call', name, what: what(callText(point), options) } as const
+  return ruleFault(fault, { then: then(options) })
 }
 
-function lastingFault(
-  operation: OperationId,
-  { nth, nthOfAll }: Point,
-  name: LastingName,
-  { clockSpeed }: Possible,
-): Fault {
+function lastingFault(point: Point, nthOfAll: number, name: LastingName, { clockSpeed }: Possible) {
   const { every, status } = LASTING[name]
-  const call = callOf(operation)
   const seconds = status === 401 ? undefined : retryAfterAt(clockSpeed)
+  const each = every ? 'call' : ENDPOINT_OF[point.operation]
   const gets = `gets ${status}${seconds ? ` with Retry-After: ${seconds}` : ''}, ${LASTS} times`
-  const what = `from the ${ordinal(nth)} ${call} on, every ${every ? 'call' : call} ${gets}`
+  const what = `from the ${callText(point)} on, every ${each} ${gets}`
   const respond = { status, ...(seconds && { headers: { 'retry-after': seconds } }) }
-  return ruleFault(
-    { kind: 'call', name, operation, nth, what, mustAbsorb: false },
-    {
-      when: { operation: every ? '*' : operation },
-      ...onlyAt(every ? nthOfAll : nth),
-      times: LASTS,
-      then: { respond },
-    },
-  )
+  const all = every ? { when: { operation: '*' }, ...onlyAt(nthOfAll) } : {}
+  const rule = { ...all, times: LASTS, then: { respond } }
+  return ruleFault({ ...point, kind: 'call', name, what }, rule)
 }
 
-function killFault(operation: OperationId, point: Point, possible: Possible): Fault {
-  const call = `${ordinal(point.nth)} ${callOf(operation)}`
-  const what = `the command is killed when the ${call} was carried out, and started again`
-  return { ...callFault(operation, point, 'hang_after', possible), name: KILL, what, kills: true }
+function killFault(point: Point, possible: Possible): Fault {
+  const what = `the command is killed when the ${callText(point)} was carried out, and started again`
+  return { ...callFault(point, 'hang_after', possible), name: KILL, what, kills: true }
 }
 
-const callFaults = (baseline: Observation, choice: PointChoice, possible: Possible): Fault[] => [
-  ...callPoints(baseline, choice).flatMap(({ operation, points }) => {
+const callFaults = (baseline: Observation, choice: PointChoice, possible: Possible): Fault[] =>
+  OPERATIONS.flatMap((operation) => {
     const isCreating = CREATING.some((one) => one === operation)
-    const isPossible = (name: string) => !WRITES_ONLY.has(name) || !isRead(operation)
-    const swept = SWEPT.filter(
-      (name) => isPossible(name) && (name !== 'visible_after' || isCreating),
-    )
+    const isPossible = (name: string) =>
+      (!WRITES_ONLY.has(name) || !isRead(operation)) && (name !== 'visible_after' || isCreating)
+    const swept = SWEPT.filter(isPossible)
     const lasting = LASTING_NAMES.filter(isPossible)
-    return points.flatMap((point, i) => [
-      ...swept.map((name) => callFault(operation, point, name, possible)),
-      ...lasting
-        .filter((name) => name === 'outage' || i === 0)
-        .map((name) => lastingFault(operation, point, name, possible)),
-      ...(possible.restart && !isRead(operation) ? [killFault(operation, point, possible)] : []),
-    ])
-  }),
-  // Each payment can be made for another reason, such as a retry, a restart or a schedule.
-  ...otherPayments(baseline, choice).flatMap((point) =>
-    AT_EACH_PAYMENT.map((name) => callFault('createTransaction', point, name, possible)),
-  ),
-]
+    return numbersUpTo(lastOf(baseline, operation), choice).flatMap((nth) => {
+      const point = { operation, nth }
+      const call = baseline.calls.find((one) => one.operation === operation && one.nth === nth)!
+      return [
+        ...swept.map((name) => callFault(point, name, possible)),
+        ...lasting
+          .filter((name) => name === 'outage' || nth === 1)
+          .map((name) => lastingFault(point, call.nthOfAll!, name, possible)),
+        ...(possible.restart && !isRead(operation) ? [killFault(point, possible)] : []),
+      ]
+    })
+  })
+
+/** The payments between the second and the last one: each can be made for another reason, such as a retry or a schedule. */
+const otherPayments = (baseline: Observation): Point[] =>
+  numbersUpTo(lastOf(baseline, 'createTransaction'), 'all')
+    .slice(2, -1)
+    .slice(0, MAX_PAYMENTS)
+    .map((nth) => ({ operation: 'createTransaction', nth }))
 
 // ---- lifecycles
 
@@ -174,74 +173,56 @@ export const LIFECYCLE_NAMES = (
   Object.keys(LIFECYCLE_FAULTS) as (keyof typeof LIFECYCLE_FAULTS)[]
 ).filter((name) => name !== 'payment_pending')
 
-/** How a payment shows its fault before the command ends. */
-const SHOWN_AS: Partial<Record<string, Pick<Fault, 'showsAs' | 'laterBy'>>> = {
-  payment_failed: { showsAs: 'failed' },
-  payment_late: { showsAs: 'late' },
-  payment_stuck: { showsAs: 'late' },
-  payment_reversed: { showsAs: 'reversed', laterBy: '25h' },
-}
-
-function lifecycleFaults(baseline: Observation, choice: PointChoice): Fault[] {
-  const points = new Map(
-    callPoints(baseline, choice).map(({ operation, points: own }) => [
-      operation,
-      own.map(({ nth }) => nth),
-    ]),
-  )
-  // Rules count each document of a call.
-  points.set('submitKyc', documentPoints(baseline, choice))
-  return [...points].flatMap(([operation, own]) => {
+const lifecycleFaults = (baseline: Observation, choice: PointChoice): Fault[] =>
+  OPERATIONS.flatMap((operation) => {
     const names = LIFECYCLE_NAMES.filter((name) => LIFECYCLE_FAULTS[name].operation === operation)
-    return own.flatMap((nth) =>
-      names.map((name): Fault => {
+    // Rules count each document of a call.
+    const lastDocument = Math.max(0, ...baseline.calls.map(({ documents }) => documents))
+    const last = operation === 'submitKyc' ? lastDocument : lastOf(baseline, operation)
+    return numbersUpTo(last, choice).flatMap((nth) =>
+      names.map((name) => {
         const { record, then, ...fault } = LIFECYCLE_FAULTS[name]
         const what = `the ${ordinal(nth)} ${record} ${fault.what}`
-        return ruleFault(
-          { ...SHOWN_AS[name], kind: 'lifecycle', name, operation, nth, what, mustAbsorb: false },
-          { when: { operation }, ...onlyAt(nth), then: then({}) },
-        )
+        return ruleFault({ kind: 'lifecycle', name, operation, nth, what }, { then: then({}) })
       }),
     )
   })
-}
 
 // ---- webhooks
 
 type WebhookFaultName = keyof typeof WEBHOOK_FAULTS
 export const WEBHOOK_NAMES = Object.keys(WEBHOOK_FAULTS) as WebhookFaultName[]
-const MUST_ABSORB: ReadonlySet<WebhookFaultName> = new Set([
-  ...(['delay', 'copies', 'hold_until', 'drop', 'signature_rotated'] as const),
-])
 
 /** Whether an event can have a fault: one follows it, and it is signed. */
-function canHave(name: WebhookFaultName, { next, signed }: EventPoints): boolean {
-  if (name === 'hold_until') return next !== undefined
+function canHave(name: WebhookFaultName, next: string, signed: SeenDelivery['signed']): boolean {
+  if (name === 'hold_until') return next !== ''
   if (name === 'timestamp_stale' || name === 'signature_rotated') return signed === 'message'
   return !name.startsWith('signature') || signed !== 'none'
 }
 
-/** What can happen to the events that the baseline's receiver got. */
-const webhookFaults = (baseline: Observation, choice: PointChoice): Fault[] =>
-  eventPoints(baseline, choice).flatMap((points) => {
-    const { event, next = '', numbers } = points
-    const names = WEBHOOK_NAMES.filter((name) => canHave(name, points))
-    return numbers.flatMap((nth) =>
+/** What can happen to the events that the baseline's receiver got, by their types in order of appearance. */
+function webhookFaults({ deliveries }: Observation, choice: PointChoice): Fault[] {
+  const got = deliveries.filter(({ isAfterEnd, status }) => !isAfterEnd && status !== null)
+  return [...groupBy(got, (one) => one.event)].flatMap(([event, own]) => {
+    const [{ resource_id, client, signed }] = own
+    const ofResource = got.filter((one) => one.resource_id === resource_id && one.client === client)
+    const later = ofResource.slice(ofResource.indexOf(own[0]))
+    // The type that follows this one for the same resource.
+    const next = later.find((one) => one.event !== event)?.event ?? ''
+    const names = WEBHOOK_NAMES.filter((name) => canHave(name, next, signed))
+    const last = Math.max(...own.map(({ nth }) => nth))
+    return numbersUpTo(last, choice).flatMap((nth) =>
       names.map((name): Fault => {
-        const { what, then } = WEBHOOK_FAULTS[name]
-        const rule = { name: ruleName(name, nth, event), when: { event }, ...onlyAt(nth) }
-        return {
-          kind: 'webhook',
-          name,
-          operation: event,
-          nth,
-          what: what(`${ordinal(nth)} event ${event}`, next),
-          mustAbsorb: MUST_ABSORB.has(name),
-          scenario: { webhooks: [{ ...rule, then: then(next as EventName) }] },
-        }
+        const fault = WEBHOOK_FAULTS[name]
+        const what = fault.what(`${ordinal(nth)} event ${event}`, next)
+        const point = { kind: 'webhook', name, operation: event, nth } as const
+        const then = fault.then(next as EventName)
+        const rule = { name: ruleName(point), when: { event }, ...onlyAt(nth), then }
+        return { ...point, what, scenario: { webhooks: [rule] } }
       }),
     )
   })
+}
 
 const FORGING = ['signature_wrong', 'signature_missing', 'timestamp_stale', 'body_truncated']
 
@@ -249,38 +230,36 @@ const FORGING = ['signature_wrong', 'signature_missing', 'timestamp_stale', 'bod
 export const isForging = (plan: Plan) =>
   plan.length > 0 && plan.every(({ name }) => FORGING.includes(name))
 
+/** Whether an integration must absorb a fault: then a command that fails relies on something that nobody promised. */
+export const mustAbsorb = ({ kind, name }: Fault) =>
+  kind === 'assumption' || (kind === 'webhook' && !FORGING.includes(name))
+
 // ---- assumptions
 
 /** How many calls and events of a run an assumption concerns. */
 export function concernedBy(
   name: string,
-  { calls, events }: Pick<Observation, 'calls' | 'events'>,
+  { calls, events }: { calls: readonly Pick<SeenCall, 'operation'>[]; events: number },
 ): number {
   const { concerns } = ASSUMPTIONS.find((one) => one.name === name)!
-  const isConcerned = concerns.includes('all calls')
-    ? () => true
-    : ({ operation }: Observation['calls'][number]) => concerns.includes(operation)
-  const sent = concerns.includes('webhooks') ? events : 0
-  return calls.filter(isConcerned).length + sent
+  const concerned = concerns.includes('all calls')
+    ? calls
+    : calls.filter(({ operation }) => concerns.includes(operation))
+  return concerned.length + (concerns.includes('webhooks') ? events : 0)
 }
 
-/** The readings that an integration can absorb, with what they do. */
-const absorbable = ({ readings, form }: Assumption): { reading: string; does: string }[] =>
-  [
-    ...Object.entries(readings).map(([reading, way]) => ({ reading, ...way })),
-    ...(form ? [{ reading: form.example, ...form }] : []),
-  ].filter(({ notAbsorbable }) => notAbsorbable === undefined)
-
-const assumptionFaults = (baseline: Observation, inForce: Readings): Fault[] =>
-  ASSUMPTIONS.filter(({ name }) => concernedBy(name, baseline) > 0).flatMap((one) =>
-    absorbable(one)
-      .filter(({ reading }) => reading !== inForce[one.name])
+const assumptionFaults = (
+  seen: Parameters<typeof concernedBy>[1],
+  { inForce }: Possible,
+): Fault[] =>
+  ASSUMPTIONS.filter(({ name }) => concernedBy(name, seen) > 0).flatMap((one) =>
+    absorbableReadings(one)
+      .filter((reading) => reading !== inForce[one.name])
       .map(
-        ({ reading }): Fault => ({
+        (reading): Fault => ({
           kind: 'assumption',
           name: `${one.name}=${reading}`,
           what: `the contract is read as ${one.name}=${reading}`,
-          mustAbsorb: true,
           scenario: { assume: { [one.name]: reading } },
         }),
       ),
@@ -292,14 +271,17 @@ export const faultsOf = (
   choice: PointChoice,
   possible: Possible,
 ): readonly Fault[] => [
-  ...assumptionFaults(baseline, possible.inForce),
+  ...assumptionFaults(baseline, possible),
   ...callFaults(baseline, choice, possible),
+  ...(choice === 'first-last' ? otherPayments(baseline) : []).flatMap((point) =>
+    AT_EACH_PAYMENT.map((name) => callFault(point, name, possible)),
+  ),
   ...lifecycleFaults(baseline, choice),
   ...webhookFaults(baseline, choice),
 ]
 
 // What tells a caller that recovers least.
-const RECOVERY_FAULTS = ['respond_500', 'hang_after']
+const RECOVERY_FAULTS = ['respond_500', 'hang_after'] as const
 // What changes how a payment is found, and what it looks like.
 const RECOVERY_READINGS = [
   ...['list_order', 'limit_parameter', 'largest_page', 'page_past_the_end', 'reference_id'],
@@ -312,16 +294,14 @@ export function recoveryFaults(
   baseline: Observation,
   possible: Possible,
 ): readonly Fault[] {
-  const lastOf = (operation: string) =>
-    Math.max(0, ...baseline.calls.map((one) => (one.operation === operation ? (one.nth ?? 0) : 0)))
-  const calls = run.calls.filter(({ operation, nth }) => nth !== null && nth > lastOf(operation))
+  const calls = OPERATIONS.map((operation) => ({
+    operation,
+    nth: lastOf(baseline, operation) + 1,
+  })).filter(({ operation, nth }) => nth <= lastOf(run, operation))
   return [
-    ...assumptionFaults({ ...run, calls, events: 0 }, possible.inForce).filter((fault) =>
+    ...assumptionFaults({ calls, events: 0 }, possible).filter((fault) =>
       RECOVERY_READINGS.includes(assumptionOf(fault)!),
     ),
-    ...callFaults({ ...run, calls }, 'all', possible).filter(
-      ({ name, operation, nth }) =>
-        RECOVERY_FAULTS.includes(name) && nth === lastOf(operation!) + 1,
-    ),
+    ...calls.flatMap((point) => RECOVERY_FAULTS.map((name) => callFault(point, name, possible))),
   ]
 }

@@ -1,15 +1,21 @@
 import { rupeesOf } from '../../model/payment.ts'
-import { isForging } from './faults.ts'
+import { isForging, mustAbsorb } from './faults.ts'
 import {
+  groupBy,
+  isAccepted,
+  type Judgement,
   type Level,
   type Observation,
   type Plan,
+  type Run,
+  type SeenCall,
+  type SeenDelivery,
+  type SeenPayment,
   VERDICTS,
   type Verdict,
 } from './faults-and-findings.ts'
 import { ANY_PAYMENT } from './observe.ts'
-import { isUnguarded } from './plans.ts'
-import { isAccepted } from './start-run.ts'
+import { areAlike, isCheck, isUnguarded, planKey } from './plans.ts'
 
 /** What a run is compared with. */
 export type Judging = {
@@ -18,30 +24,25 @@ export type Judging = {
   /** How many more equal calls per payment than the baseline makes are allowed within a second. */
   maxRetries: number
   deadlineMs: number
-  /** Whether the probe was asked. */
   hasProbe: boolean
-  /** Each fault of the plan is harmless alone. */
-  passesAlone?: boolean
-  /** The command passes if the same call gets no response in another way. */
-  passesOtherwise?: boolean
+  /** The other runs so far. */
+  runs?: readonly Run[]
 }
-
-export type Judgement = { verdict: Verdict; level: Level; happened: string }
 
 const times = (n: number) => (n === 1 ? 'once' : n === 2 ? 'twice' : `${n} times`)
 const seconds = (ms: number) => `${Math.round(ms / 100) / 10} s`
 
-function countBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const item of items) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1)
-  return counts
-}
+/** The most that a run without faults has of something. */
+const mostOf = (baselines: readonly Observation[], count: (run: Observation) => number) =>
+  Math.max(0, ...baselines.map(count))
 
 // ---- money
 
-type Payments = Observation['payments']
+type Payments = readonly SeenPayment[]
 
-const countOfKeys = (payments: Payments) => countBy(payments, ({ key }) => key)
+const keysOf = (payments: Payments) => new Set(payments.map(({ key }) => key))
+const countOf = (payments: Payments, key: string) =>
+  payments.filter((one) => one.key === key).length
 // A payment whose client was deleted before it ended may still succeed.
 const left = (payments: Payments) => payments.filter(({ status }) => status !== 'FAILED')
 // Nobody can notice a reversal that happens when the command has ended.
@@ -55,20 +56,18 @@ const paid = (payments: Payments) =>
 const paymentOf = (key: string) =>
   key === ANY_PAYMENT ? 'a payment' : `a payment of ${rupeesOf(Number(key.split(' ').at(-1)))}`
 
-const most = (counts: readonly Map<string, number>[], key: string) =>
-  Math.max(0, ...counts.map((one) => one.get(key) ?? 0))
-
 const changesPayments = (plan: Plan) =>
   plan.some(({ kind, operation }) => kind === 'lifecycle' && operation === 'createTransaction')
 
 function paidTwice(plan: Plan, { payments }: Observation, { baselines }: Judging) {
-  const made = baselines.map((one) => countOfKeys(one.payments))
-  const usual = baselines.map((one) => countOfKeys(left(one.payments)))
-  for (const [key, count] of countOfKeys(left(payments))) {
+  for (const key of keysOf(left(payments))) {
+    const made = mostOf(baselines, (one) => countOf(one.payments, key))
+    const usual = mostOf(baselines, (one) => countOf(left(one.payments), key))
     // A fault that changes the outcome of a payment also removes a failure that the test wanted.
-    const allowed = Math.max(1, most(changesPayments(plan) ? made : usual, key))
+    const allowed = Math.max(1, changesPayments(plan) ? made : usual)
+    const count = countOf(left(payments), key)
     if (count > allowed)
-      return `${paymentOf(key)} was made ${times(count)}; without the fault ${most(made, key) === 0 ? 'there is no such payment' : `it is made ${times(allowed)}`}`
+      return `${paymentOf(key)} was made ${times(count)}; without the fault ${made === 0 ? 'there is no such payment' : `it is made ${times(allowed)}`}`
   }
   return undefined
 }
@@ -83,94 +82,79 @@ function wrongAmount({ payments }: Observation, { baselines }: Judging): string 
 /** Money for somebody whose check had failed when the payment was made. */
 function paidUnverified({ payments }: Observation, { baselines }: Judging): string | undefined {
   const unverified = (some: Payments) => some.filter((one) => one.unverified !== undefined)
-  const usual = baselines.map((one) => countOfKeys(unverified(one.payments)))
-  const found = left(unverified(payments)).find(({ key }) => most(usual, key) === 0)
+  const usual = keysOf(baselines.flatMap((one) => unverified(one.payments)))
+  const found = left(unverified(payments)).find(({ key }) => !usual.has(key))
   return found && `${paymentOf(found.key)} was made ${found.unverified}`
 }
 
 const RECOGNISING = ['idempotency_key=honoured', 'reference_id=unique']
-const REFUSALS = ['kyc_failed', 'kyc_pending', 'bank_failed', 'bank_pending']
 
-type NotPaid = { text: string; isMade: boolean; isRead: boolean }
-
+/** A payment that the command takes for paid, and how bad that is. */
 function notPaid(plan: Plan, run: Observation, { baselines, hasProbe }: Judging) {
   const { payments, exitCode, probeDifferences } = run
   // Who isn't verified isn't paid.
-  if (exitCode !== 0 || plan.some(({ name }) => REFUSALS.includes(name))) return undefined
+  if (exitCode !== 0 || plan.some(isCheck)) return undefined
   // The probe says of each payment that is there what became of it, so the integration has noticed a failure.
   const isNoticed = hasProbe && probeDifferences.length === 0
-  const made = countOfKeys(payments)
-  const good = isNoticed ? made : countOfKeys(paid(payments))
-  const wanted = baselines.map((one) => countOfKeys(paid(one.payments)))
+  const good = isNoticed ? payments : paid(payments)
+  // A service that recognises a payment makes it once, where the test wants it twice.
   const isRecognised = plan.some(({ name }) => RECOGNISING.includes(name))
-  for (const [key, count] of wanted[0]!) {
-    // A service that recognises a payment makes it once, where the test wants it twice.
-    const usual = isRecognised ? Math.min(count, 1) : count
-    const least = Math.min(usual, ...wanted.map((counts) => counts.get(key) ?? 0))
-    if ((good.get(key) ?? 0) >= least) continue
-    const isMade = (made.get(key) ?? 0) >= least
+  const limit = isRecognised ? 1 : Number.POSITIVE_INFINITY
+  for (const key of keysOf(paid(baselines[0]!.payments))) {
+    const least = Math.min(limit, ...baselines.map((one) => countOf(paid(one.payments), key)))
+    if (countOf(good, key) >= least) continue
+    const isMade = countOf(payments, key) >= least
     const failures = payments.filter((one) => one.key === key && one.status === 'FAILED')
     const isRead = isMade && failures.every(({ isReadAsFailed }) => isReadAsFailed)
     const end = isRead ? 'failed, as it read' : isMade ? 'failed' : 'was never made'
-    const text = `the command passed, but ${paymentOf(key)} ${end}`
-    return { text, isMade, isRead } satisfies NotPaid
+    const isWorse = !isMade || (hasProbe && probeDifferences.length > 0)
+    // Only a probe can say what the command made of what it read.
+    const level: Level = isWorse ? 'error' : isRead ? 'information' : 'warning'
+    return { level, text: `the command passed, but ${paymentOf(key)} ${end}` }
   }
   return undefined
 }
 
 // ---- calls
 
-type Calls = Observation['calls']
-
 // A caller's timer may be a little early.
 const TOLERANCE = 0.9
 
-const nameOf = ({ method, path }: Calls[number]) => `${method} ${path}`
+const nameOf = ({ method, path }: SeenCall) => `${method} ${path}`
 
 export const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/
 
 /** Whether equal calls belong to one payment or record: every payment looks at the same list. */
-const isOfOne = ({ method, path }: Calls[number]) => method !== 'GET' || UUID.test(path)
+const isOfOne = ({ method, path }: SeenCall) => method !== 'GET' || UUID.test(path)
 
 /** A call that the runs without faults do not make, and that came sooner than a response with Retry-After had asked for. */
 function tooEarly({ calls, payments }: Observation, baselines: readonly Observation[]) {
-  const countOfContents = (some: Calls) => countBy(some, ({ content }) => content)
-  const usual = baselines.map((one) => countOfContents(one.calls))
-  const counts = countOfContents(calls)
-  // Independent parts of a program can make equal calls.
-  const isRepeated = (content: string) => counts.get(content)! > most(usual, content)
-  const waits = calls.filter(
-    (call) =>
-      call.retryAfterMs !== undefined &&
-      isRepeated(call.content) &&
-      (isOfOne(call) || payments.length < 2),
-  )
-  for (const first of waits) {
-    const again = calls.find(
-      ({ client, content, beganMs, clockMs }) =>
-        client === first.client &&
-        content === first.content &&
-        beganMs > first.atMs &&
-        beganMs - first.atMs < first.retryAfterMs! * TOLERANCE &&
-        clockMs - first.answeredClockMs < first.retryAfterMs! * TOLERANCE,
-    )
-    if (again)
-      return `${nameOf(again)} was repeated too early: the response had asked to wait ${seconds(first.retryAfterMs!)}`
+  for (const [content, same] of groupBy(calls, (one) => one.content)) {
+    if (!isOfOne(same[0]) && payments.length > 1) continue
+    const countSame = (one: Observation) =>
+      one.calls.filter((call) => call.content === content).length
+    // Independent parts of a program can make equal calls.
+    if (same.length <= mostOf(baselines, countSame)) continue
+    for (const { client, atMs, answeredClockMs, retryAfterMs = 0 } of same) {
+      const least = retryAfterMs * TOLERANCE
+      const isEarly = same.some(
+        (one) =>
+          one.client === client &&
+          one.beganMs > atMs &&
+          one.beganMs - atMs < least &&
+          one.clockMs - answeredClockMs < least,
+      )
+      if (isEarly)
+        return `${nameOf(same[0])} was repeated too early: the response had asked to wait ${seconds(retryAfterMs)}`
+    }
   }
   return undefined
 }
 
 /** The most equal calls that came within a second, in real time and in the client's time. */
-function fastest(calls: Calls): { call: Calls[number]; count: number } | undefined {
-  const byContent = new Map<string, Calls[number][]>()
-  for (const call of calls) {
-    const key = `${call.client} ${call.content}`
-    const same = byContent.get(key)
-    if (same) same.push(call)
-    else byContent.set(key, [call])
-  }
-  let found: { call: Calls[number]; count: number } | undefined
-  for (const same of byContent.values()) {
+function fastest(calls: readonly SeenCall[]): { call: SeenCall; count: number } | undefined {
+  let found: { call: SeenCall; count: number } | undefined
+  for (const same of groupBy(calls, ({ client, content }) => `${client} ${content}`).values()) {
     let from = 0
     for (const [i, call] of same.entries()) {
       while (call.atMs - same[from]!.atMs > 1_000 || call.clockMs - same[from]!.clockMs > 1_000)
@@ -183,11 +167,8 @@ function fastest(calls: Calls): { call: Calls[number]; count: number } | undefin
 }
 
 function retryStorm(run: Observation, { baselines, maxRetries }: Judging): string | undefined {
-  for (const isPart of [isOfOne, (call: Calls[number]) => !isOfOne(call)]) {
-    const usual = Math.max(
-      0,
-      ...baselines.map((one) => fastest(one.calls.filter(isPart))?.count ?? 0),
-    )
+  for (const isPart of [isOfOne, (call: SeenCall) => !isOfOne(call)]) {
+    const usual = mostOf(baselines, (one) => fastest(one.calls.filter(isPart))?.count ?? 0)
     const found = fastest(run.calls.filter(isPart))
     const payments = isPart === isOfOne ? 1 : Math.max(1, run.payments.length)
     if (found && found.count > usual + maxRetries * payments)
@@ -207,7 +188,7 @@ function acceptedForged({ deliveries }: Observation): string | undefined {
 function lostEvent({ calls, deliveries, exitCode, probeDifferences }: Observation) {
   if (exitCode === 0 && probeDifferences.length === 0) return undefined
   const reads = calls.filter(({ method }) => method === 'GET')
-  const isInside = (read: Calls[number], one: Observation['deliveries'][number]) =>
+  const isInside = (read: SeenCall, one: SeenDelivery) =>
     read.client === one.client &&
     read.path.includes(one.resource_id) &&
     read.beganMs >= one.beganMs - 1 &&
@@ -260,33 +241,51 @@ function failed(run: Observation, { deadlineMs }: Judging): string {
   return `the command failed (${exitCode === null ? 'killed by a signal' : `exit code ${exitCode}`})${failureLine(output)}`
 }
 
+/** Whether a plan is a pair with another reading, and the command passes under each half. */
+function passesAlone(plan: Plan, runs: readonly Run[]): boolean {
+  if (plan.length < 2 || plan.every(({ kind }) => kind !== 'assumption')) return false
+  return plan.every((fault) => {
+    const alone = runs.find((one) => planKey(one.plan) === planKey([fault]))
+    // A reading that concerns only calls after a fault has no run of its own.
+    return alone ? alone.verdict === 'passed' : fault.kind === 'assumption'
+  })
+}
+
 /** Why a command that failed should have passed. */
 function reliesOn(plan: Plan, run: Observation, judging: Judging): string | undefined {
-  const isAbsorbable = plan.every(({ mustAbsorb }) => mustAbsorb)
-  if (isAbsorbable || (judging.passesAlone && !isUnguarded(plan))) return failed(run, judging)
-  if (!judging.passesOtherwise) return undefined
-  return `${failed(run, judging)}; it passes if the call gets no response in another way`
+  const { runs = [] } = judging
+  const text = failed(run, judging)
+  if (plan.every(mustAbsorb) || (passesAlone(plan, runs) && !isUnguarded(plan))) return text
+  const passesOtherwise = runs.some((one) => one.verdict === 'passed' && areAlike(one.plan, plan))
+  return passesOtherwise
+    ? `${text}; it passes if the call gets no response in another way`
+    : undefined
 }
 
 // ---- what was reached
 
-const countAtEnd = ({ payments }: Observation, isSuch: (one: Payments[number]) => boolean) =>
-  payments.filter(isSuch).length
+const hasFailed = ({ statusAtEnd }: SeenPayment) => statusAtEnd === 'FAILED'
+const isPaid = ({ statusAtEnd }: SeenPayment) => statusAtEnd === 'SUCCESS'
+/** The payments that show a fault before the command ends: those that fail then, or usually succeed by then. */
+const SHOWN: Readonly<Record<string, (one: SeenPayment) => boolean>> = {
+  payment_failed: hasFailed,
+  payment_reversed: (one) => one.wasPaid && hasFailed(one),
+  payment_late: isPaid,
+  payment_stuck: isPaid,
+}
 
 /** Why a fault changed nothing while the command ran; `undefined` if it did. */
 function notReached(plan: Plan, run: Observation, { baselines }: Judging): string | undefined {
-  if (run.hits.some((count) => count === 0)) return 'the run did not come to this point'
-  for (const { showsAs, name, laterBy } of plan) {
-    if (showsAs === undefined) continue
-    const isSuch = {
-      failed: ({ statusAtEnd }: Payments[number]) => statusAtEnd === 'FAILED',
-      reversed: ({ statusAtEnd, wasPaid }: Payments[number]) => wasPaid && statusAtEnd === 'FAILED',
-      late: ({ statusAtEnd }: Payments[number]) => statusAtEnd === 'SUCCESS',
-    }[showsAs]
-    const usual = Math.max(...baselines.map((one) => countAtEnd(one, isSuch)))
-    const isSeen = showsAs === 'late' ? usual > 0 : countAtEnd(run, isSuch) > usual
+  if (run.hits.includes(0)) return 'the run did not come to this point'
+  for (const { name } of plan) {
+    const isSuch = SHOWN[name]
+    if (isSuch === undefined) continue
+    const count = ({ payments }: Observation) => payments.filter(isSuch).length
+    const usual = mostOf(baselines, count)
+    const isSeen = isSuch === isPaid ? usual > 0 : count(run) > usual
+    const later = name === 'payment_reversed' ? ', or advance the clock by 25h' : ''
     if (!isSeen)
-      return `${name} came after the command had ended; let a test wait for the payment${laterBy ? `, or advance the clock by ${laterBy}` : ''}`
+      return `${name} came after the command had ended; let a test wait for the payment${later}`
   }
   return undefined
 }
@@ -296,7 +295,6 @@ export function judge(plan: Plan, run: Observation, judging: Judging): Judgement
   const { exitCode, probeDifferences } = run
   const unreached = notReached(plan, run, judging)
   const isReached = unreached === undefined
-  const hasFailed = exitCode !== 0
   const unpaid = isReached ? notPaid(plan, run, judging) : undefined
   const found: [Verdict, string | undefined][] = [
     ['paid_twice', paidTwice(plan, run, judging)],
@@ -307,43 +305,34 @@ export function judge(plan: Plan, run: Observation, judging: Judging): Judgement
     ['hung', hung(run, judging)],
     ['retry_storm', retryStorm(run, judging)],
     ['lost_event', lostEvent(run)],
-    ['relies_on', hasFailed && isReached ? reliesOn(plan, run, judging) : undefined],
+    ['relies_on', exitCode !== 0 && isReached ? reliesOn(plan, run, judging) : undefined],
     ['not_paid', unpaid?.text],
-    ['failed_safely', hasFailed ? failed(run, judging) : undefined],
+    ['failed_safely', exitCode !== 0 ? failed(run, judging) : undefined],
     ['not_reached', unreached],
+    ['passed', 'the command passed'],
   ]
-  const [verdict, happened] = found.find(([, text]) => text !== undefined) ?? [
-    'passed' as const,
-    'the command passed',
-  ]
-  return { verdict, level: levelOf(verdict, plan, unpaid, judging, run), happened: happened! }
+  const [verdict, happened] = found.find(([, text]) => text !== undefined)!
+  const own = verdict === 'not_paid' ? unpaid!.level : VERDICTS[verdict]
+  const level = isQuestion(verdict, plan, run, judging) ? 'ask' : own
+  return { verdict, level, happened: happened! }
 }
 
 const LISTS = ['listTransactions', 'listTransactionHistory', 'listUserTransactionHistory']
 
 /** Whether a run reads a list of payments more often than those without faults. */
-function looksUp({ calls }: Observation, baselines: readonly Observation[]): boolean {
-  const reads = (some: Calls) =>
-    some.filter(({ operation, isFailed }) => LISTS.includes(operation) && !isFailed).length
-  return reads(calls) > Math.max(...baselines.map((one) => reads(one.calls)))
+function looksUp(run: Observation, baselines: readonly Observation[]): boolean {
+  const reads = ({ calls }: Observation) =>
+    calls.filter(({ operation, isFailed }) => LISTS.includes(operation) && !isFailed).length
+  return reads(run) > mostOf(baselines, reads)
 }
 
 // What follows from not knowing what became of a payment.
 const OF_OUTCOME: readonly Verdict[] = ['paid_twice', 'wrong_state', 'relies_on', 'not_paid']
 
-function levelOf(
-  verdict: Verdict,
-  plan: Plan,
-  unpaid: NotPaid | undefined,
-  { hasProbe, baselines }: Judging,
-  run: Observation,
-): Level {
-  if (OF_OUTCOME.includes(verdict) && isUnguarded(plan)) return 'ask'
+/** Whether no client can guard against what happened. */
+function isQuestion(verdict: Verdict, plan: Plan, run: Observation, { baselines }: Judging) {
+  if (OF_OUTCOME.includes(verdict) && isUnguarded(plan)) return true
   // Who has looked the payment up cannot know how long its effect may still take.
   const isLate = plan.some(({ name }) => name === 'effect_after_timeout')
-  if (verdict === 'paid_twice' && isLate && looksUp(run, baselines)) return 'ask'
-  if (verdict !== 'not_paid') return VERDICTS[verdict]
-  const isWorse = !unpaid!.isMade || (hasProbe && run.probeDifferences.length > 0)
-  // Only a probe can say what the command made of what it read.
-  return isWorse ? 'error' : unpaid!.isRead ? 'information' : 'warning'
+  return verdict === 'paid_twice' && isLate && looksUp(run, baselines)
 }

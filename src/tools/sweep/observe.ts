@@ -1,56 +1,36 @@
 import type { BankAccountRow } from '../../model/bank-account.ts'
-import type { DeliveryFault, DeliveryRow, StoredAttempt } from '../../model/delivery.ts'
+import type { DeliveryFault, DeliveryRow } from '../../model/delivery.ts'
 import type { KycRow } from '../../model/kyc.ts'
-import { type PaymentRow, rupeesOf } from '../../model/payment.ts'
-import type { RequestLogEntry } from '../../requests/request-log.ts'
+import type { PaymentRow } from '../../model/payment.ts'
+import { parseJsonOrUndefined, type RequestLogEntry } from '../../requests/request-log.ts'
 import type { World } from '../../world/world.ts'
-import type { Observation, SeenCall, SeenDelivery, SeenPayment } from './faults-and-findings.ts'
-
-/** Which of the `keys` of a payment compares the runs. */
-export type KeyLevel = 0 | 1 | 2 | 3
+import { concernedBy } from './faults.ts'
+import {
+  assumptionOf,
+  type Fault,
+  type Plan,
+  type SeenCall,
+  type SeenDelivery,
+  type SeenPayment,
+} from './faults-and-findings.ts'
+import { faultsByRule } from './plans.ts'
 
 /** The key of every payment, if not even the amounts are equal in each run. */
 export const ANY_PAYMENT = 'any'
 
-/** What the rules of a plan do, by the name that the request log has for them. */
-export type PlanRules = {
-  /** How long a caller must wait after the response of a rule, ms. */
-  retryAfterOf: (rule: string) => number | undefined
-}
-
-const pathOf = (url: string) => url.split('?', 1)[0]!
-
-/** How many documents the body of a POST /kyc submits. */
 function documentsIn(body: string): number {
-  try {
-    const { kyc } = JSON.parse(body)
-    return Array.isArray(kyc) ? kyc.length : 0
-  } catch {
-    return 0
-  }
+  const { kyc } = (parseJsonOrUndefined(body) ?? {}) as { kyc?: unknown }
+  return Array.isArray(kyc) ? kyc.length : 0
 }
 
-/** The rules of a log entry, one by one. */
-export const rulesIn = (rule: string | undefined): readonly string[] => rule?.split(', ') ?? []
-
-/** Whether a receiver can see the fault of a message. */
-function isVisible({ signature, timestamp, body }: DeliveryFault, signed: SeenDelivery['signed']) {
-  if (body !== undefined) return true
-  return (
-    (signature !== undefined && signature !== 'rotated' && signed !== 'none') ||
-    (timestamp !== undefined && signed === 'message')
-  )
-}
-
-function seenDelivery(
-  client: string,
-  { event_id, event, resource_id, fault }: DeliveryRow,
-  { status, scheme }: StoredAttempt,
-) {
-  const signed: SeenDelivery['signed'] = scheme ?? 'message'
-  const isForged = fault !== undefined && isVisible(fault, signed)
-  return { client, event_id, event, resource_id, signed, isForged, status }
-}
+/** Whether a message is forged so that a receiver can see it. */
+const isForged = (
+  { signature, timestamp, body }: DeliveryFault = {},
+  signed: SeenDelivery['signed'],
+) =>
+  body !== undefined ||
+  (signature !== undefined && signature !== 'rotated' && signed !== 'none') ||
+  (timestamp !== undefined && signed === 'message')
 
 /** The account of a payee, and its KYC records, the oldest first. */
 export type Payee = {
@@ -74,11 +54,10 @@ function payeeOf({ tables }: World, { to_user_id, benif_bank_id }: PaymentRow): 
   }
 }
 
-/** A call as an observer needs it. */
-export type ObservedCall = Pick<
-  RequestLogEntry,
-  'method' | 'url' | 'operation' | 'body' | 'isDecided' | 'duration_ms' | 'at'
-> & { status?: number | undefined; rule?: string | undefined; fault?: string | undefined }
+export type ObservedCall = Record<'operation' | 'rule' | 'fault', string | null | undefined> &
+  Pick<RequestLogEntry, 'method' | 'url' | 'body' | 'isDecided' | 'duration_ms' | 'at'> & {
+    status: number | null | undefined
+  }
 
 /** A client that is observed; `epoch` tells the ids of its rows before a reset from those after it. */
 export type ObservedClient = { name: string; epoch: number }
@@ -91,26 +70,25 @@ export class Observer {
   readonly deliveries: SeenDelivery[] = []
   /** How many events there were while their client had a webhook. */
   events = 0
-  readonly #rules: PlanRules
-  readonly #level: KeyLevel
+  readonly #plan: Plan
+  readonly #faults: ReadonlyMap<string, Fault>
   readonly #now: () => number
   readonly #payments = new Map<string, Omit<SeenPayment, 'isReadAsFailed'>>()
   readonly #attempts = new Map<string, number>()
-  readonly #hits = new Map<string, number>()
+  readonly #hits = new Map<Fault, number>()
   // How often a rule of a plan would have matched, by operation or type of event: over all clients, as plans count.
   readonly #counts = new Map<string, number>()
   readonly #eventNumbers = new Map<string, number>()
   #isEnded = false
-  /** Called when a rule acts. */
-  onHit: (rule: string) => void = () => {}
+  /** Called when a fault happens that kills the command. */
+  onKill = () => {}
 
-  constructor(rules: PlanRules, level: KeyLevel, now: () => number) {
-    this.#rules = rules
-    this.#level = level
+  constructor(plan: Plan, now: () => number) {
+    this.#plan = plan
+    this.#faults = faultsByRule(plan)
     this.#now = now
   }
 
-  /** Watches a client from now on. */
   watch = (world: World) => {
     const client = { name: world.name, epoch: 0 }
     const { tables } = world.tables
@@ -124,15 +102,17 @@ export class Observer {
         const row = tables.payments.get(subject.resource_id)
         if (row?.transaction_type !== 'debit') return
         const payer = tables.users.get(row.from_user_id)
-        this.seePayment(client, row, payer?.email, () => payeeOf(world, row))
+        this.seePayment(client, row, payer?.email ?? '', () => payeeOf(world, row))
       },
       onEnd() {},
     })
   }
 
-  #hit(rule: string) {
-    this.#hits.set(rule, this.hitsOf(rule) + 1)
-    this.onHit(rule)
+  /** The rule of a fault has acted. */
+  #hit(fault: Fault | undefined) {
+    if (fault === undefined) return
+    this.#hits.set(fault, (this.#hits.get(fault) ?? 0) + 1)
+    if (fault.kills) this.onKill()
   }
 
   /** Counts one more of a kind, or more of it, and returns the number of the last one. */
@@ -145,21 +125,26 @@ export class Observer {
   /** Sees a call that was answered just now: real ms since the start of the run, and the client's time. */
   seeCall({ name }: ObservedClient, entry: ObservedCall, atMs: number, clockMs: number) {
     if (this.#isEnded) return
-    const { method, url, operation, body, status = null, isDecided, rule, fault, at } = entry
-    const rules = rulesIn(rule)
-    for (const one of rules) this.#hit(one)
-    const retryAfterMs = rules.map(this.#rules.retryAfterOf).find((ms) => ms !== undefined)
+    const { method, url, body, isDecided, rule, fault, at } = entry
+    const operation = entry.operation ?? ''
+    const status = entry.status ?? null
+    const faults = (rule?.split(', ') ?? []).map((one) => this.#faults.get(one))
+    for (const one of faults) this.#hit(one)
+    const retryAfter = faults
+      .flatMap((one) => one?.scenario.rules ?? [])
+      .map(({ then }) => then?.respond?.headers?.['retry-after'])
+      .find(Boolean)
     // Rules do not count what the service rejects before them.
-    const isCounted = operation !== undefined && isDecided
+    const isCounted = operation !== '' && isDecided
     const items = isCounted && operation === 'submitKyc' ? documentsIn(body) : 0
     this.calls.push({
       client: name,
-      operation: operation ?? '',
+      operation,
       method,
-      path: pathOf(url),
+      path: url.split('?', 1)[0]!,
       content: `${method} ${url} ${body}`,
       status,
-      isFailed: status === null || status >= 400 || fault !== undefined,
+      isFailed: status === null || status >= 400 || Boolean(fault),
       beganMs: Math.max(0, atMs - entry.duration_ms),
       atMs,
       clockMs: at,
@@ -167,28 +152,22 @@ export class Observer {
       nth: isCounted ? this.#count(operation) : null,
       nthOfAll: isCounted ? this.#count('*') : null,
       documents: items === 0 ? 0 : this.#count('documents', items),
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...(retryAfter && { retryAfterMs: Number(retryAfter) * 1_000 }),
       rule: rule ?? null,
     })
   }
 
   /** Sees a new payment, or another status of one. */
-  seePayment(
-    client: ObservedClient,
-    row: PaymentRow,
-    payer: string | undefined,
-    payee: () => Payee,
-  ) {
+  seePayment(client: ObservedClient, row: PaymentRow, payer: string, payee: () => Payee) {
     const { transaction_id, paise, status, account_number, ifsc_code } = row
     const account = `${account_number} ${ifsc_code} ${paise}`
-    const keys = [`${payer ?? ''} ${account}`, account, String(paise), ANY_PAYMENT]
+    const keys = [`${payer} ${account}`, account, String(paise), ANY_PAYMENT]
     const id = idIn(client, transaction_id)
     const known = this.#payments.get(id)
     this.#payments.set(id, {
-      client: client.name,
       transaction_id,
       keys,
-      key: keys[this.#level]!,
+      key: keys[0]!,
       paise,
       statusAtEnd: this.#isEnded ? (known?.statusAtEnd ?? status) : status,
       status,
@@ -202,18 +181,23 @@ export class Observer {
     const id = idIn(client, row.delivery_id)
     const known = this.#attempts.get(id)
     const eventId = idIn(client, row.event_id)
-    let nth = this.#eventNumbers.get(eventId)
-    if (nth === undefined) {
-      nth = this.#count(row.event)
-      this.#eventNumbers.set(eventId, nth)
-    }
-    if (known === undefined && row.rule !== undefined && !this.#isEnded) this.#hit(row.rule)
-    for (const attempt of row.attempts.slice(known ?? 0))
+    const nth = this.#eventNumbers.get(eventId) ?? this.#count(row.event)
+    this.#eventNumbers.set(eventId, nth)
+    if (known === undefined && row.rule !== undefined && !this.#isEnded)
+      this.#hit(this.#faults.get(row.rule))
+    const { event_id, event, resource_id, fault } = row
+    for (const { scheme: signed = 'message', status, duration_ms } of row.attempts.slice(known))
       this.deliveries.push({
-        ...seenDelivery(client.name, row, attempt),
+        client: client.name,
+        event_id,
+        event,
+        resource_id,
+        signed,
+        isForged: isForged(fault, signed),
+        status,
         nth,
         isAfterEnd: this.#isEnded,
-        beganMs: atMs - attempt.duration_ms,
+        beganMs: atMs - duration_ms,
         atMs,
       })
     this.#attempts.set(id, row.attempts.length)
@@ -224,52 +208,16 @@ export class Observer {
     this.#isEnded = true
   }
 
-  /** How often a rule acted, by the name in the request log. */
-  hitsOf = (rule: string): number => this.#hits.get(rule) ?? 0
+  /** How often each fault of the plan happened. */
+  hits = (): number[] =>
+    this.#plan.map((fault) => {
+      const assumption = assumptionOf(fault)
+      return assumption ? concernedBy(assumption, this) : (this.#hits.get(fault) ?? 0)
+    })
 
-  payments = (): Omit<SeenPayment, 'isReadAsFailed'>[] => [...this.#payments.values()]
+  payments = (isReadAsFailed: (id: string) => boolean): SeenPayment[] =>
+    [...this.#payments].map(([, one]) => ({
+      ...one,
+      isReadAsFailed: isReadAsFailed(one.transaction_id),
+    }))
 }
-
-/** What a run did, by name: how often each write got each status, which operations were read, how often each amount was paid. */
-function deedsOf({ calls, payments }: Observation): ReadonlyMap<string, number> {
-  const deeds = new Map<string, number>()
-  const add = (name: string, max = Number.POSITIVE_INFINITY) =>
-    deeds.set(name, Math.min(max, (deeds.get(name) ?? 0) + 1))
-  for (const { method, operation, path, status } of calls)
-    if (method === 'GET' || method === 'HEAD') add(operation, 1)
-    else add(`${operation || `${method} ${path}`} with ${status ?? 'no response'}`)
-  for (const { paise } of payments) add(`payments of ${rupeesOf(paise)}`)
-  return deeds
-}
-
-/** What two runs without faults did otherwise, in words. */
-export function baselineDifferences(first: Observation, second: Observation): string[] {
-  const [deeds, again] = [deedsOf(first), deedsOf(second)]
-  return [...new Set([...deeds.keys(), ...again.keys()])]
-    .sort()
-    .filter((name) => deeds.get(name) !== again.get(name))
-    .map(
-      (name) =>
-        `${name}: ${deeds.get(name) ?? 0} in the first run, ${again.get(name) ?? 0} in the second`,
-    )
-}
-
-const keysAt = (payments: readonly SeenPayment[], level: KeyLevel) =>
-  payments
-    .map(({ keys }) => keys[level]!)
-    .sort()
-    .join('\n')
-
-/** The finest keys that are equal in both runs; if not even the amounts are, only the number of payments is compared. */
-export function keyLevelOf(first: Observation, second: Observation): KeyLevel {
-  const levels: readonly KeyLevel[] = [0, 1, 2, 3]
-  return (
-    levels.find((level) => keysAt(first.payments, level) === keysAt(second.payments, level)) ?? 3
-  )
-}
-
-/** A run with the keys of a level. */
-export const withLevel = (observation: Observation, level: KeyLevel): Observation => ({
-  ...observation,
-  payments: observation.payments.map((one) => ({ ...one, key: one.keys[level]! })),
-})

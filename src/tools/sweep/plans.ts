@@ -7,23 +7,25 @@ import {
   type OperationId,
   operationNamed,
 } from '../../scenarios/operations-and-events.ts'
-import type { RuleDefinition, WebhookRuleDefinition } from '../../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../../scenarios/scenario-schema.ts'
 import { CALL_NAMES, isRead, LIFECYCLE_NAMES, WEBHOOK_NAMES } from './faults.ts'
-import { assumptionOf, type Fault, type Plan } from './faults-and-findings.ts'
-import type { PlanRules } from './observe.ts'
+import {
+  assumptionOf,
+  FAULT_KINDS,
+  type Fault,
+  type Plan,
+  SweepError,
+} from './faults-and-findings.ts'
 
 /** The name of a plan's scenario during its run. */
 export const PLAN_NAME = 'sweep-plan'
 
-/** The faults of a plan in words. */
 export const planText = (plan: Plan): string => plan.map(({ what }) => what).join('; and ')
 
 /** Identifies a plan in each sweep of the same command. */
-export const planKey = (plan: readonly Pick<Fault, 'kind' | 'name' | 'operation' | 'nth'>[]) =>
+export const planKey = (plan: Plan): string =>
   plan.map(({ kind, name, operation, nth }) => [kind, name, operation, nth].join(' ')).join(' + ')
 
-/** A plan as a scenario. */
 export function planDefinition(plan: Plan, startScenario: string): ScenarioDefinition {
   const rules = plan.flatMap(({ scenario }) => scenario.rules ?? [])
   const webhooks = plan.flatMap(({ scenario }) => scenario.webhooks ?? [])
@@ -38,22 +40,14 @@ export function planDefinition(plan: Plan, startScenario: string): ScenarioDefin
   }
 }
 
-const logged = ({ name }: RuleDefinition | WebhookRuleDefinition) => `${PLAN_NAME}: ${name}`
-
-/** The rules of a fault, as the log names them. */
-export const rulesOfFault = ({ scenario: { rules = [], webhooks = [] } }: Fault): string[] =>
-  [...rules, ...webhooks].map(logged)
-
-/** What the rules of a plan do, by the name that the log has for them. */
-export function planRules(plan: Plan): PlanRules {
-  const waits = new Map<string, number>()
-  for (const { scenario } of plan)
-    for (const rule of scenario.rules ?? []) {
-      const seconds = rule.then?.respond?.headers?.['retry-after']
-      if (seconds !== undefined) waits.set(logged(rule), Number(seconds) * 1_000)
-    }
-  return { retryAfterOf: (rule) => waits.get(rule) }
-}
+/** The faults of a plan by their rules, as the log names them. */
+export const faultsByRule = (plan: Plan): ReadonlyMap<string, Fault> =>
+  new Map(
+    plan.flatMap((fault) => {
+      const { rules = [], webhooks = [] } = fault.scenario
+      return [...rules, ...webhooks].map(({ name }) => [`${PLAN_NAME}: ${name}`, fault])
+    }),
+  )
 
 // ---- risk
 
@@ -61,12 +55,8 @@ export function planRules(plan: Plan): PlanRules {
 const RISKS = {
   9: ['reset_after'],
   8: [
-    'respond_504_after',
-    'kill',
-    'payment_failed',
-    'payment_reversed',
-    'kyc_failed',
-    'bank_failed',
+    ...['respond_504_after', 'kill', 'payment_failed', 'payment_reversed'],
+    ...['kyc_failed', 'bank_failed'],
   ],
   7: ['hang_after', 'signature_wrong', 'copies', 'hold_until'],
   6: [
@@ -100,16 +90,15 @@ const EACH_PAYMENT_RISK: Readonly<Record<string, number>> = { reset_after: 10, r
 // What happened at one point happens at the next one, too, as a rule.
 const AGAIN = 2
 
-const concernsOf = (fault: Fault): readonly string[] =>
-  ASSUMPTIONS.find(({ name }) => name === assumptionOf(fault))?.concerns ?? []
-
-/** Whether a fault concerns payments. */
 const isMoney = (fault: Fault): boolean =>
   fault.operation === 'createTransaction' ||
   fault.operation?.startsWith('transaction.') === true ||
-  concernsOf(fault).includes('createTransaction')
+  ASSUMPTIONS.some(
+    ({ name, concerns }) => name === assumptionOf(fault) && concerns.includes('createTransaction'),
+  )
 
-const isCheck = ({ kind, name }: Fault) => kind === 'lifecycle' && /^(kyc|bank)_/.test(name)
+/** Whether a fault concerns the check of a payee or of an account. */
+export const isCheck = ({ kind, name }: Fault) => kind === 'lifecycle' && /^(kyc|bank)_/.test(name)
 
 // A lost response to a read changes nothing.
 const LOST_WRITES = ['hang_after', 'respond_html_after', 'truncate_after']
@@ -191,14 +180,12 @@ export const areAlike = ([a, ...more]: Plan, [b, ...others]: Plan): boolean =>
 const GUARDS = ['reference_id', 'idempotency_key']
 
 /** A lost response to a payment under each reading of what would make another try safe. */
-export const guardPairs = (faults: readonly Fault[]): Plan[] =>
-  faults
+export function guardPairs(faults: readonly Fault[]): Plan[] {
+  const readings = faults.filter((fault) => GUARDS.includes(assumptionOf(fault) ?? ''))
+  return faults
     .filter((fault) => fault.name === 'reset_after' && isLostPayment(fault) && fault.nth! <= 2)
-    .flatMap((lost) =>
-      faults
-        .filter((fault) => GUARDS.includes(assumptionOf(fault) ?? ''))
-        .map((reading): Plan => [reading, lost]),
-    )
+    .flatMap((lost) => readings.map((reading): Plan => [reading, lost]))
+}
 
 /** A fault that did no harm alone, and the faults at calls that its run made in addition to the baseline. */
 export type Quiet = { fault: Fault; added: readonly Fault[] }
@@ -206,12 +193,11 @@ export type Quiet = { fault: Fault; added: readonly Fault[] }
 /** Faults of the calls that are made only when a response is lost: look-ups, lists and further tries. */
 export function recoveryPairs(quiet: readonly Quiet[]): Plan[] {
   const plans = new Map<string, Plan>()
-  for (const { fault, added } of quiet.filter(
-    (one) => isLost(one.fault) && !isRead(one.fault.operation),
-  ))
-    for (const second of added) {
+  const lost = quiet.filter(({ fault }) => isLost(fault) && !isRead(fault.operation))
+  for (const { fault, added } of lost)
+    for (const second of added.filter((one) => canCombine(fault, one))) {
       const key = `${fault.operation} ${planKey([second])}`
-      if (canCombine(fault, second) && !plans.has(key)) plans.set(key, [fault, second])
+      if (!plans.has(key)) plans.set(key, [fault, second])
     }
   return [...plans.values()]
 }
@@ -224,21 +210,16 @@ export const pairsOf = (quiet: readonly Quiet[]): Plan[] =>
       .map((second): Plan => [fault, second]),
   )
 
-// A service that keeps no reference shows nobody whether a payment was made.
-const UNGUARDED = ['reference_id=ignored']
-
-/** Whether no client can know what became of its payment. */
+/** Whether no client can know what became of its payment: the service keeps no reference that would show it. */
 export const isUnguarded = (plan: Plan): boolean =>
-  plan.some(({ name }) => UNGUARDED.includes(name))
+  plan.some(({ name }) => name === 'reference_id=ignored')
 
 // ---- choice
-
-const KINDS: readonly Fault['kind'][] = ['assumption', 'call', 'lifecycle', 'webhook']
 
 /** The words that can select faults: money, kinds, names of faults and assumptions, operations and events. */
 const WORDS: ReadonlySet<string> = new Set([
   'money',
-  ...KINDS,
+  ...FAULT_KINDS,
   ...CALL_NAMES,
   ...LIFECYCLE_NAMES,
   ...WEBHOOK_NAMES,
@@ -248,21 +229,19 @@ const WORDS: ReadonlySet<string> = new Set([
 ])
 
 /** What `--only` and `--except` select: a list of words, where `a & b` selects what both select. */
-export type Choice = {
-  only?: readonly string[] | undefined
-  except?: readonly string[] | undefined
-}
+export type Choice = { [Flag in 'only' | 'except']?: readonly string[] | undefined }
 
 const wordsOf = (term: string) => term.split('&').map((word) => String(operationNamed(word.trim())))
 
-/** Why a word of `--only` or `--except` is wrong; `undefined` if all are right. */
-export function problemOfChoice(choice: Choice): string | undefined {
+/** Throws `SweepError` if a word of `--only` or `--except` is wrong. */
+export function checkChoice(choice: Choice) {
   for (const flag of ['only', 'except'] as const) {
     const unknown = choice[flag]?.flatMap(wordsOf).find((word) => !WORDS.has(word))
     if (unknown !== undefined)
-      return `--${flag}: no kind, fault, assumption, operation or event is called ${JSON.stringify(unknown)}${didYouMean(unknown, [...WORDS])}`
+      throw new SweepError(
+        `--${flag}: no kind, fault, assumption, operation or event is called ${JSON.stringify(unknown)}${didYouMean(unknown, [...WORDS])}`,
+      )
   }
-  return undefined
 }
 
 const hasWord = (fault: Fault, word: string): boolean =>
@@ -273,6 +252,5 @@ const hasWord = (fault: Fault, word: string): boolean =>
 const isNamed = (fault: Fault, terms: readonly string[]) =>
   terms.some((term) => wordsOf(term).every((word) => hasWord(fault, word)))
 
-/** Whether a fault is wanted. */
 export const isSelected = (fault: Fault, { only, except = [] }: Choice): boolean =>
   (only === undefined || isNamed(fault, only)) && !isNamed(fault, except)

@@ -1,17 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { SweepError } from './faults-and-findings.ts'
 
 const MAX_OUTPUT = 64 * 1024
 // How long the rest of the output may take after the end of a program, real ms: what it started may keep it open.
 const OUTPUT_MS = 1_000
 
-/** How a program ended. `exitCode` is null if it was killed; `problem`: it could not be started. */
+/** How a program ended. `exitCode` is null if it was killed. */
 export type Ended = {
   exitCode: number | null
   isHung: boolean
   output: string
   /** Standard output alone. */
   stdout: string
-  problem?: string
   /** Ends what the program has started and left running. */
   endGroup: () => void
 }
@@ -39,23 +39,19 @@ function killGroup(child: ChildProcess) {
   }
 }
 
-/** Kills every program that runs now. */
 export function killPrograms() {
   for (const child of running) killGroup(child)
 }
 
-/** Runs a program in a process group of its own until it ends or its time is over; the rest of its group goes on until `endGroup`. */
-export function runProgram({
-  command: [name, ...args],
-  env,
-  deadlineMs,
-  isShell = false,
-  signal,
-}: ProgramRun): Promise<Ended> {
-  return new Promise((resolve) => {
-    let output = ''
-    let stdout = ''
-    let isHung = false
+/**
+ * Runs a program in a process group of its own until it ends or its time is over; the rest of its group goes on until
+ * `endGroup`. Throws `SweepError` if it cannot be started.
+ */
+export const runProgram = (run: ProgramRun): Promise<Ended> =>
+  new Promise((resolve, reject) => {
+    const { command, env, deadlineMs, isShell = false, signal } = run
+    const [name, ...args] = command
+    let [output, stdout, isHung] = ['', '', false]
     const child = spawn(name!, args, {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -73,32 +69,31 @@ export function runProgram({
     const keep = (text: string) => {
       output = (output + text).slice(-MAX_OUTPUT)
     }
-    child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout = (stdout + text).slice(-MAX_OUTPUT)
       keep(text)
     })
-    child.stderr!.setEncoding('utf8').on('data', keep)
+    child.stderr.setEncoding('utf8').on('data', keep)
     function endGroup() {
       stop()
       signal.removeEventListener('abort', stop)
       running.delete(child)
-      child.stdout!.destroy()
-      child.stderr!.destroy()
+      child.stdout.destroy()
+      child.stderr.destroy()
     }
-    function end(exitCode: number | null, problem?: string) {
+    function end(exitCode: number | null) {
       clearTimeout(timer)
-      const own = problem === undefined ? {} : { problem }
-      resolve({ exitCode, isHung, output, stdout, ...own, endGroup })
+      resolve({ exitCode, isHung, output, stdout, endGroup })
     }
-    child.once('error', ({ code }: NodeJS.ErrnoException) =>
-      end(
-        null,
+    child.once('error', ({ code }: NodeJS.ErrnoException) => {
+      clearTimeout(timer)
+      endGroup()
+      const why =
         code === 'ENOENT'
-          ? `program ${JSON.stringify(name)} not found; the program after -- is run without a shell`
-          : `program ${JSON.stringify(name)} cannot be run (${code})`,
-      ),
-    )
-    child.once('close', (code) => end(code))
-    child.once('exit', (code) => setTimeout(() => end(code), OUTPUT_MS).unref())
+          ? 'not found; the program after -- is run without a shell'
+          : `cannot be run (${code})`
+      reject(new SweepError(`program ${JSON.stringify(name)} ${why}`))
+    })
+    child.once('close', end)
+    child.once('exit', (code) => setTimeout(end, OUTPUT_MS, code).unref())
   })
-}

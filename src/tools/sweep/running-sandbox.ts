@@ -20,19 +20,16 @@ const REJECTED = [400, 401, 403, 404, 409, 415, 422]
 const planned = (rule: string) => rule.replaceAll(`${INLINE}: `, `${PLAN_NAME}: `)
 
 /** A call of the request log as the feed of a sandbox shows it. */
-function observedCall({ path, query, body, status, rule, fault, ...call }: LoggedCall) {
+function observedCall(call: LoggedCall) {
+  const { path, query, body, status, rule, at } = call
   const search = new URLSearchParams(query as Record<string, string>).toString()
   return {
-    method: call.method,
+    ...call,
     url: search === '' ? path : `${path}?${search}`,
-    operation: call.operation ?? undefined,
     body: body === null ? '' : JSON.stringify(body),
-    status: status ?? undefined,
-    rule: rule === null ? undefined : planned(rule),
-    fault: fault ?? undefined,
+    rule: rule && planned(rule),
     isDecided: rule !== null || status === null || !REJECTED.includes(status),
-    duration_ms: call.duration_ms,
-    at: Date.parse(call.at),
+    at: Date.parse(at),
   }
 }
 
@@ -59,16 +56,16 @@ async function openStage(
   { name, scenario, env }: { name: string; scenario: string; env: NodeJS.ProcessEnv },
 ): Promise<Stage> {
   const client = { name, epoch: 0 }
+  const before = (await api('getState')).tables.payments.map((one) => one.transaction_id)
   const isOwn = ({ transaction_type, transaction_id }: PaymentRow) =>
-    transaction_type === 'debit' && !earlier.has(transaction_id)
-  const earlier = new Set(
-    (await api('getState')).tables.payments.map(({ transaction_id }) => transaction_id),
-  )
+    transaction_type === 'debit' && !before.includes(transaction_id)
   async function see(): Promise<Tables> {
     const { tables } = await api('getState')
     const payers = new Map(tables.users.map(({ user_id, email }) => [user_id, email]))
-    for (const row of tables.payments.filter(isOwn))
-      observer.seePayment(client, row, payers.get(row.from_user_id), () => payeeIn(tables, row))
+    for (const row of tables.payments.filter(isOwn)) {
+      const payer = payers.get(row.from_user_id) ?? ''
+      observer.seePayment(client, row, payer, () => payeeIn(tables, row))
+    }
     // When they were sent in real time is unknown.
     for (const { rule, ...row } of tables.deliveries) {
       const named = rule === undefined ? row : { ...row, rule: planned(rule) }
@@ -91,9 +88,7 @@ async function openStage(
         failures.push(...failuresIn(call))
         observer.seeCall(client, seen, Date.parse(call.wall_at) - startedAt, seen.at)
       }
-      const { events } = await see()
-      observer.events = events.length
-      observer.commandEnded()
+      observer.events = (await see()).events.length
     },
     async settle() {
       await api('setScenario', { body: { name: scenario } })
@@ -105,9 +100,7 @@ async function openStage(
     async seen() {
       const { groups } = await api('getCoverage')
       const facts = groups.flatMap(({ group, items }) =>
-        items
-          .filter(({ met }) => met)
-          .map(({ subject, behaviour }) => factOf(group, subject, behaviour)),
+        items.filter((one) => one.met).map((one) => factOf(group, one.subject, one.behaviour)),
       )
       return new Set(facts)
     },

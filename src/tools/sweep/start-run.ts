@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { DEFAULT_READINGS, type Readings } from '../../assumptions/readings.ts'
 import { programEnvironment } from '../../config/environment.ts'
 import type { Options } from '../../config/options.ts'
@@ -5,17 +6,10 @@ import type { FixtureWorlds } from '../../content/fixtures.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { inlineEntry, type Library } from '../../scenarios/library.ts'
 import { type RunningServer, startServer } from '../../server.ts'
-import type { World } from '../../world/world.ts'
-import { concernedBy } from './faults.ts'
-import {
-  assumptionOf,
-  type Observation,
-  type Plan,
-  type SeenPayment,
-} from './faults-and-findings.ts'
-import { type KeyLevel, Observer } from './observe.ts'
-import { PLAN_NAME, planDefinition, planRules, rulesOfFault } from './plans.ts'
-import { type Probe, probeDifferences } from './probe.ts'
+import type { Observation, Plan } from './faults-and-findings.ts'
+import { Observer } from './observe.ts'
+import { PLAN_NAME, planDefinition } from './plans.ts'
+import { probeDifferences } from './probe.ts'
 import { type Ended, type ProgramRun, runProgram } from './program.ts'
 
 /** How a sandbox is at the start of each run. */
@@ -25,7 +19,7 @@ export type StartState = { scenario: string; inForce: Readings; clockSpeed: numb
 export type Stage = {
   /** The environment of the command. */
   env: NodeJS.ProcessEnv
-  /** Called when the command has ended. */
+  /** Called when the command has ended, before the observer knows it. */
   commandEnded: () => Promise<void> | void
   /** Lets everything happen that follows from what the command did. */
   settle: () => Promise<void>
@@ -49,31 +43,26 @@ export type RunSetup = {
   fixtures: FixtureWorlds
   /** The sandbox to use (default: one of its own for each run). */
   running?: Running | undefined
-  probe?: Probe | undefined
+  /** The URL or the command that returns the integration's own view of a payment. */
+  probe?: string | undefined
   /** Kill the command at a call, and start it again. */
   restart?: boolean | undefined
   signal: AbortSignal
 }
 
-/** The sweep was stopped during a run. */
 export class Stopped extends Error {
   readonly exitCode = 130
   override message =
     'the sweep was stopped before its two runs without faults ended, so nothing is known'
 }
 
-/** The command cannot be started. */
-export class CannotRun extends Error {}
-
-const DAY_MS = 24 * 3_600_000
-// A payment that is reversed a day later needs its first seconds too.
-export const AFTER_MS = DAY_MS + 3_600_000
+// A day and an hour: a payment that is reversed a day later needs its first seconds too.
+export const AFTER_MS = 25 * 3_600_000
 // Receivers have ended with the command; another one may hang.
 const SETTLE_MS = 5_000
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** How the sandbox of a sweep is at the start of each run. */
 export const startStateOf = ({ running, options, library }: RunSetup): StartState =>
   running ?? {
     scenario: options.scenario,
@@ -85,52 +74,22 @@ export const startStateOf = ({ running, options, library }: RunSetup): StartStat
     clockSpeed: options['clock-speed'],
   }
 
-/** Ends the faults of a plan; its readings stay, because another reading of the contract does not end. */
-function endFaults({ scenarios }: World, plan: Plan, startScenario: string) {
-  if (plan.length === 0) return
-  scenarios.endImposed()
-  if (scenarios.name === PLAN_NAME) scenarios.use(startScenario)
-}
-
 /** Lets everything happen that follows from what the command did. */
-async function settle({ sandbox }: RunningServer, plan: Plan, startScenario: string) {
+async function settle({ sandbox }: RunningServer, isPlanned: boolean, startScenario: string) {
   const worlds = [...sandbox.clients.values()]
-  for (const world of worlds) endFaults(world, plan, startScenario)
-  let timer: NodeJS.Timeout | undefined
-  const tooLong = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, SETTLE_MS)
-  })
+  // The faults end; readings stay, because another reading of the contract does not end.
+  for (const { scenarios } of isPlanned ? worlds : []) {
+    scenarios.endImposed()
+    if (scenarios.name === PLAN_NAME) scenarios.use(startScenario)
+  }
   const all = Promise.allSettled(worlds.map((world) => world.scheduler.advanceBy(AFTER_MS)))
-  await Promise.race([all, tooLong])
-  clearTimeout(timer)
-}
-
-/** How often each fault of a plan happened. */
-const hitsOf = (plan: Plan, observer: Observer) =>
-  plan.map((fault) =>
-    fault.kind === 'assumption'
-      ? concernedBy(assumptionOf(fault)!, observer)
-      : rulesOfFault(fault).reduce((sum, rule) => sum + observer.hitsOf(rule), 0),
-  )
-
-const startOptions = (
-  { options, library }: RunSetup,
-  plan: Plan,
-  record: string,
-): { options: Options; library: Library } => {
-  const own: Options = { ...options, memory: true, watch: false, record }
-  if (plan.length === 0) return { options: own, library }
-  const entry = inlineEntry(PLAN_NAME, planDefinition(plan, options.scenario))
-  return { options: { ...own, scenario: PLAN_NAME }, library: library.with(PLAN_NAME, entry) }
+  await Promise.race([all, setTimeout(SETTLE_MS, undefined, { ref: false })])
 }
 
 /** Runs the command; if a fault of the plan kills it, runs it once more. */
-async function runCommand(plan: Plan, observer: Observer, run: ProgramRun): Promise<Ended> {
+async function runCommand(observer: Observer, run: ProgramRun): Promise<Ended> {
   const kill = new AbortController()
-  const deadly = new Set(plan.filter(({ kills }) => kills).flatMap(rulesOfFault))
-  observer.onHit = (rule) => {
-    if (deadly.has(rule)) kill.abort()
-  }
+  observer.onKill = () => kill.abort()
   const ended = await runProgram({ ...run, signal: AbortSignal.any([run.signal, kill.signal]) })
   if (!kill.signal.aborted || run.signal.aborted) return ended
   ended.endGroup()
@@ -138,25 +97,30 @@ async function runCommand(plan: Plan, observer: Observer, run: ProgramRun): Prom
   return { ...again, output: `${ended.output}${again.output}` }
 }
 
-/** Starts a sandbox of its own for a run. */
 async function openOwn(
-  setup: RunSetup,
+  { options, library, fixtures, env }: RunSetup,
   plan: Plan,
-  recording: string,
+  record: string,
   observer: Observer,
 ): Promise<Stage> {
-  const { options, library } = startOptions(setup, plan, recording)
-  const { fixtures, env } = setup
-  const imposing = { library, imposes: true, fixtures, worldOpened: observer.watch }
-  const server = await startServer(options, silent, imposing)
+  const isPlanned = plan.length > 0
+  const definition = planDefinition(plan, options.scenario)
+  const scenario = isPlanned ? PLAN_NAME : options.scenario
+  const server = await startServer(
+    { ...options, memory: true, watch: false, record, scenario },
+    silent,
+    {
+      library: isPlanned ? library.with(PLAN_NAME, inlineEntry(PLAN_NAME, definition)) : library,
+      imposes: true,
+      fixtures,
+      worldOpened: observer.watch,
+    },
+  )
   const { sandbox, close } = server
   return {
     env: programEnvironment(env, server, !options['no-admin']),
-    commandEnded: () => {
-      observer.commandEnded()
-      sandbox.recorder?.close()
-    },
-    settle: () => settle(server, plan, options.scenario),
+    commandEnded: () => sandbox.recorder?.close(),
+    settle: () => settle(server, isPlanned, options.scenario),
     seen: () => sandbox.coverage!.seen,
     hasReadFailure: sandbox.coverage!.hasReadFailure,
     send: sandbox.runtime.send,
@@ -168,12 +132,13 @@ async function openOwn(
 export async function startRun(
   setup: RunSetup,
   plan: Plan,
-  { deadlineMs, level, recording }: { deadlineMs: number; level: KeyLevel; recording: string },
+  deadlineMs: number,
+  recording: string,
 ): Promise<Observation> {
   const { command, probe, signal, running } = setup
   if (signal.aborted) throw new Stopped()
   let startedAt = performance.now()
-  const observer = new Observer(planRules(plan), level, () => performance.now() - startedAt)
+  const observer = new Observer(plan, () => performance.now() - startedAt)
   const stage = running
     ? await running.open(plan, observer)
     : await openOwn(setup, plan, recording, observer)
@@ -181,27 +146,20 @@ export async function startRun(
   let ended: Ended | undefined
   try {
     startedAt = performance.now()
-    ended = await runCommand(plan, observer, { command, env, deadlineMs, signal })
+    ended = await runCommand(observer, { command, env, deadlineMs, signal })
     const durationMs = performance.now() - startedAt
     if (signal.aborted) throw new Stopped()
-    if (ended.problem !== undefined) throw new CannotRun(ended.problem)
     const { exitCode, isHung, output } = ended
     await stage.commandEnded()
+    observer.commandEnded()
     // What the command left running still receives events, and answers the probe.
     await stage.settle()
-    const payments = observer.payments().map((one) => ({
-      ...one,
-      isReadAsFailed: stage.hasReadFailure(one.transaction_id),
-    }))
+    const payments = observer.payments(stage.hasReadFailure)
     const { deliveries } = observer
-    const wasTold = ({ transaction_id }: SeenPayment) =>
-      deliveries.some(
-        ({ resource_id, isAfterEnd, status }) =>
-          resource_id === transaction_id && isAfterEnd && isAccepted(status),
-      )
-    const probeRun = { payments, hasLaterEvent: wasTold, isSure: exitCode === 0, signal }
-    const differences =
-      probe === undefined ? [] : await probeDifferences({ probe, ...probeRun, send, env })
+    const isSure = exitCode === 0
+    const differences = probe
+      ? await probeDifferences({ probe, payments, deliveries, isSure, send, env, signal })
+      : []
     if (signal.aborted) throw new Stopped()
     return {
       calls: observer.calls,
@@ -210,7 +168,7 @@ export async function startRun(
       deliveries,
       exitCode,
       isHung,
-      hits: hitsOf(plan, observer),
+      hits: observer.hits(),
       probeDifferences: differences,
       durationMs,
       seen: await stage.seen(),
@@ -222,7 +180,3 @@ export async function startRun(
     await stage.close()
   }
 }
-
-/** Whether a receiver accepted a message. */
-export const isAccepted = (status: number | null): boolean =>
-  status !== null && status >= 200 && status < 300

@@ -1,16 +1,24 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { coverageOf } from '../coverage/report.ts'
-import { type BaselineOptions, runBaseline, SweepError } from './baseline.ts'
-import { confirmed, findingsOf, groupsOf, isFinding } from './confirm.ts'
-import { faultsOf, recoveryFaults } from './faults.ts'
-import type { Fault, Observation, Plan, Run, SweepResult } from './faults-and-findings.ts'
-import { type Judging, judge } from './judge.ts'
-import type { KeyLevel } from './observe.ts'
+import { type BaselineOptions, runBaseline, withLevel } from './baseline.ts'
+import { faultsOf, type PointChoice, recoveryFaults } from './faults.ts'
 import {
-  areAlike,
+  type Fault,
+  type Finding,
+  type Judgement,
+  type Observation,
+  type Plan,
+  type Run,
+  SweepError,
+  type SweepResult,
+} from './faults-and-findings.ts'
+import { confirmed, findingKey, groupsOf, isFinding } from './findings.ts'
+import { type Judging, judge } from './judge.ts'
+import {
   byRisk,
   type Choice,
+  checkChoice,
   guardPairs,
   isLostPayment,
   isSelected,
@@ -18,11 +26,8 @@ import {
   planDefinition,
   planKey,
   planText,
-  problemOfChoice,
-  type Quiet,
   recoveryPairs,
 } from './plans.ts'
-import type { PointChoice } from './points.ts'
 import { Stopped, startRun, startStateOf } from './start-run.ts'
 
 export type SweepOptions = BaselineOptions &
@@ -48,43 +53,15 @@ const DEADLINE_FACTOR = 10
 // Pairs that are tried if neither a number of runs nor a time is given.
 const MAX_PAIRS = 200
 
-/** Identifies a finding in each sweep of the same command. */
-export const findingKey = (
-  plan: readonly Pick<Fault, 'kind' | 'name' | 'operation' | 'nth'>[],
-  verdict: string,
-) => `${verdict}: ${planKey(plan)}`
-
 /** The faults of a run that are wanted. Throws if there is none. */
 function chosenFaults(faults: readonly Fault[], choice: Choice) {
   const chosen = faults.filter((fault) => isSelected(fault, choice))
   if (chosen.length > 0) return chosen
   const words = new Set(faults.flatMap(({ kind, operation = [] }) => [kind, operation].flat()))
+  const { only, except = [] } = choice
   throw new SweepError(
-    `${choice.only ? `--only ${choice.only.join(',')}` : `--except ${choice.except?.join(',')}`} selects no fault of this command. Its faults are of ${[...words].join(', ')}`,
+    `${only ? `--only ${only.join(',')}` : `--except ${except.join(',')}`} selects no fault of this command. Its faults are of ${[...words].join(', ')}`,
   )
-}
-
-/** Works on items side by side, and keeps the results in the order of the items. */
-async function mapSideBySide<T, R>(
-  items: readonly T[],
-  jobs: number,
-  mayStart: () => boolean,
-  work: (item: T) => Promise<R>,
-): Promise<(R | undefined)[]> {
-  const results: (R | undefined)[] = items.map(() => undefined)
-  let next = 0
-  async function worker() {
-    while (next < items.length && mayStart()) {
-      const i = next++
-      try {
-        results[i] = await work(items[i]!)
-      } catch (error) {
-        if (!(error instanceof Stopped)) throw error
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(jobs, items.length) }, worker))
-  return results
 }
 
 /** The user's own scenarios from which the start scenario is made: the shipped ones are there anyway. */
@@ -95,99 +72,90 @@ function ownScenarios({ library, options }: SweepOptions): SweepResult['scenario
   return Object.fromEntries(own.map(({ name, definition }) => [name, definition]))
 }
 
-type RunnerDeps = { options: SweepOptions; judging: Judging; level: KeyLevel; startedAt: number }
+type RunnerDeps = { options: SweepOptions; judging: Judging; level: number; startedAt: number }
 
 /** Runs plans under the limits of a sweep, and judges each run. */
 class Runner {
-  readonly runs: Run[] = []
+  runs: readonly Run[] = []
   readonly untried: Plan[] = []
   readonly #deps: RunnerDeps
+  readonly #begun = new Set<string>()
   #started = 0
-  #left = 0
-  #found = 0
 
   constructor(deps: RunnerDeps) {
     this.#deps = deps
   }
 
-  #mayStart = () => {
+  /** Works on items side by side, and keeps the results in the order of the items; what was stopped has none. */
+  async #sideBySide<T, R>(
+    items: readonly T[],
+    work: (item: T) => Promise<R>,
+    maxTimeMs = Number.POSITIVE_INFINITY,
+  ): Promise<(R | undefined)[]> {
     const { startedAt, options } = this.#deps
-    const { signal, maxTimeMs = Number.POSITIVE_INFINITY } = options
-    return !signal.aborted && performance.now() - startedAt < maxTimeMs
+    const { jobs, signal } = options
+    const results: (R | undefined)[] = items.map(() => undefined)
+    let next = 0
+    async function worker() {
+      while (next < items.length && !signal.aborted && performance.now() - startedAt < maxTimeMs) {
+        const i = next++
+        results[i] = await work(items[i]!).catch((error) => {
+          if (!(error instanceof Stopped)) throw error
+          return undefined
+        })
+      }
+    }
+    await Promise.all(Array.from({ length: Math.min(jobs, items.length) }, worker))
+    return results
   }
 
   /** Runs one plan. The recording is kept only if it shows a finding. */
-  run = async (plan: Plan): Promise<Run> => {
+  #run = async (plan: Plan): Promise<Run> => {
     const id = ++this.#started
     const { options, judging, level } = this.#deps
     const recording = join(options.folder, `run-${id}.ndjson`)
-    const { deadlineMs } = judging
-    const observation = await startRun(options, plan, { deadlineMs, level, recording })
-    const judgement = this.#judge(plan, observation)
-    const run = { id, plan, what: planText(plan), observation, ...judgement }
+    const observation = await startRun(options, plan, judging.deadlineMs, recording)
+    const what = planText(plan)
+    const run = this.#judged({ id, plan, what, observation: withLevel(observation, level) })
     if (!isFinding(run)) rmSync(recording, { force: true })
     return run
   }
 
-  #judge = (plan: Plan, observation: Observation) =>
-    judge(plan, observation, {
-      ...this.#deps.judging,
-      passesAlone: this.#pass(plan),
-      passesOtherwise: this.runs.some(
-        (one) => one.verdict === 'passed' && areAlike(one.plan, plan),
-      ),
-    })
+  #judged = (run: Omit<Run, keyof Judgement>): Run => ({
+    ...run,
+    ...judge(run.plan, run.observation, { ...this.#deps.judging, runs: this.runs }),
+  })
 
   /** Judges all runs again, because what some of them say depends on others. */
   judgeAgain() {
-    const again = this.runs.map((run) => ({ ...run, ...this.#judge(run.plan, run.observation) }))
-    this.runs.splice(0, again.length, ...again)
+    this.runs = this.runs.map(this.#judged)
   }
 
-  /** Whether a plan is a pair with another reading, and the command passes under each half. */
-  #pass(plan: Plan): boolean {
-    if (plan.length < 2 || plan.every(({ kind }) => kind !== 'assumption')) return false
-    return plan.every((fault) => {
-      const alone = this.runs.find((one) => planKey(one.plan) === planKey([fault]))
-      // A reading that concerns only calls after a fault has no run of its own.
-      return alone ? alone.verdict === 'passed' : fault.kind === 'assumption'
-    })
-  }
-
-  /** Runs plans in their order, at most `max` of them. */
+  /** Runs the plans that are new, at most `max` of them, those with the most money at risk first. */
   async runAll(plans: readonly Plan[], max = Number.POSITIVE_INFINITY) {
-    const { jobs, maxRuns = Number.POSITIVE_INFINITY, onProgress } = this.#deps.options
-    const chosen = plans.slice(0, Math.max(0, Math.min(max, maxRuns - this.runs.length)))
-    this.#left += chosen.length
-    const results = await mapSideBySide(chosen, jobs, this.#mayStart, async (plan) => {
-      const run = await this.run(plan)
-      if (isFinding(run)) this.#found++
-      const done = chosen.length - --this.#left + this.runs.length
-      onProgress({ done, left: this.#left, found: this.#found, what: run.what })
+    const { maxRuns = Number.POSITIVE_INFINITY, maxTimeMs, onProgress } = this.#deps.options
+    const fresh = byRisk(plans.filter((plan) => !this.#begun.has(planKey(plan))))
+    for (const plan of fresh) this.#begun.add(planKey(plan))
+    const before = this.runs
+    const chosen = fresh.slice(0, Math.max(0, Math.min(max, maxRuns - before.length)))
+    let left = chosen.length
+    let found = before.filter(isFinding).length
+    const runOne = async (plan: Plan) => {
+      const run = await this.#run(plan)
+      if (isFinding(run)) found++
+      const done = before.length + chosen.length - --left
+      onProgress({ done, left, found, what: run.what })
       return run
-    })
-    this.#left = 0
-    const before = this.runs.length
-    const made = results.filter((one) => one !== undefined)
-    this.runs.push(...made.map((run, i) => ({ ...run, id: before + i + 1 })))
-    this.untried.push(...plans.filter((_, i) => results[i] === undefined))
+    }
+    const results = await this.#sideBySide(chosen, runOne, maxTimeMs)
+    this.runs = [...before, ...results.filter((one) => one !== undefined)]
+    this.untried.push(...fresh.filter((_, i) => results[i] === undefined))
   }
-
-  /** The runs that did no harm, and the faults of the calls that they made in addition to the baseline. */
-  quiet = (addedTo: (run: Observation) => readonly Fault[]): Quiet[] =>
-    this.runs
-      .filter((one) => !isFinding(one) && one.verdict !== 'not_reached' && one.plan.length === 1)
-      .map(({ plan, observation }) => ({ fault: plan[0]!, added: addedTo(observation) }))
 
   /** Repeats what was found, and returns the groups that came again, and the runs that did not. */
   async confirm() {
     const groups = groupsOf(this.runs)
-    const results = await mapSideBySide(
-      groups,
-      this.#deps.options.jobs,
-      () => !this.#deps.options.signal.aborted,
-      (group) => confirmed(group, this.run),
-    )
+    const results = await this.#sideBySide(groups, (group) => confirmed(group, this.#run))
     const flaky = groups.filter((_, i) => results[i] === undefined).flat()
     return { groups: results.filter((one) => one !== undefined), flaky }
   }
@@ -197,65 +165,66 @@ class Runner {
 function coverageOfRuns(baselines: readonly Observation[], runs: readonly Run[]) {
   const all = [...baselines, ...runs.map(({ observation }) => observation)]
   const reached = runs.filter(({ verdict }) => verdict !== 'not_reached')
-  const tried = reached.flatMap(({ plan }) => plan.filter(({ kind }) => kind === 'assumption'))
-  return coverageOf(
-    new Set(all.flatMap(({ seen }) => [...seen])),
-    new Set(tried.map(({ name }) => name)),
-  )
+  const tried = reached.flatMap(({ plan }) => plan.map(({ name }) => name))
+  return coverageOf(new Set(all.flatMap(({ seen }) => [...seen])), new Set(tried))
 }
 
 /** Runs a command under everything that the contract permits, and judges each run. Throws `SweepError` and `Stopped`. */
 export async function sweep(options: SweepOptions): Promise<SweepResult> {
-  const { depth, maxRuns, maxTimeMs, timeoutMs, known } = options
-  const problem = problemOfChoice(options)
-  if (problem !== undefined) throw new SweepError(problem)
+  const { depth, maxRuns, maxTimeMs, timeoutMs, maxRetries, probe, known, signal } = options
+  checkChoice(options)
   const startedAt = performance.now()
   const { level, runs: baselines, failures } = await runBaseline(options)
+  const [baseline] = baselines
   const slowest = Math.max(...baselines.map(({ durationMs }) => durationMs))
   const deadlineMs = timeoutMs ?? Math.max(MIN_DEADLINE_MS, DEADLINE_FACTOR * slowest)
-  const { maxRetries, probe } = options
   const judging = { baselines, maxRetries, deadlineMs, hasProbe: probe !== undefined }
   const runner = new Runner({ options, judging, level, startedAt })
   const start = startStateOf(options)
   const possible = { ...start, restart: options.restart }
-  const all = faultsOf(baselines[0], options.points, possible)
-  const faults = chosenFaults(all, options)
+  const faults = chosenFaults(faultsOf(baseline, options.points, possible), options)
+  /** The runs that did no harm, and the faults of the calls that they made in addition to the baseline. */
   const quiet = () =>
-    runner.quiet((run) =>
-      recoveryFaults(run, baselines[0], possible).filter((fault) => isSelected(fault, options)),
-    )
+    runner.runs
+      .filter((one) => !isFinding(one) && one.verdict !== 'not_reached' && one.plan.length === 1)
+      .map(({ plan, observation }) => {
+        const added = recoveryFaults(observation, baseline, possible)
+        return { fault: plan[0]!, added: added.filter((fault) => isSelected(fault, options)) }
+      })
   const plans = [...faults.map((fault): Plan => [fault]), ...guardPairs(faults)]
-  const done = new Set<string>()
-  const runNew = async (plans: readonly Plan[], max?: number) => {
-    const fresh = plans.filter((plan) => !done.has(planKey(plan)))
-    for (const plan of fresh) done.add(planKey(plan))
-    await runner.runAll(byRisk(fresh), max)
-  }
   // The runs of the first lost payment show which calls are made only then.
-  await runNew(plans.filter((plan) => plan.some((one) => isLostPayment(one) && one.nth === 1)))
-  await runNew([...plans, ...recoveryPairs(quiet())])
+  await runner.runAll(
+    plans.filter((plan) => plan.some((one) => isLostPayment(one) && one.nth === 1)),
+  )
+  await runner.runAll([...plans, ...recoveryPairs(quiet())])
   runner.judgeAgain()
-  if (runner.runs.length === 0 && !options.signal.aborted)
+  if (runner.runs.length === 0 && !signal.aborted)
     throw new SweepError(
       'no run with a fault was started, because the time of --max-time ended before; choose a larger one',
     )
-  await runNew(recoveryPairs(quiet()))
+  await runner.runAll(recoveryPairs(quiet()))
   if (depth === 2) {
     const isLimited = maxRuns !== undefined || maxTimeMs !== undefined
-    await runNew(pairsOf(quiet()), isLimited ? undefined : MAX_PAIRS)
+    await runner.runAll(pairsOf(quiet()), isLimited ? undefined : MAX_PAIRS)
   }
   const { groups, flaky } = await runner.confirm()
-  const { reproduce } = options
-  const findings = findingsOf(groups, (group, finding) => ({
-    reproduce: reproduce(finding, group[0].plan),
-    definition: planDefinition(group[0].plan, start.scenario),
-    isKnown: group.some(({ plan, verdict }) => known.has(findingKey(plan, verdict))),
-  }))
+  const findings = groups.map((group, i): Finding => {
+    const [run, ...same] = group
+    const finding = `finding-${i + 1}`
+    return {
+      ...run,
+      finding,
+      same,
+      reproduce: options.reproduce(finding, run.plan),
+      definition: planDefinition(run.plan, start.scenario),
+      isKnown: group.some(({ plan, verdict }) => known.has(findingKey(plan, verdict))),
+    }
+  })
   return {
     command: options.command,
     seed: options.options['random-seed'],
-    baseline: baselines[0],
-    isStopped: options.signal.aborted,
+    baseline,
+    isStopped: signal.aborted,
     failures,
     runs: runner.runs,
     findings,

@@ -3,6 +3,7 @@ import { Coverage } from '../../../model/coverage.ts'
 import { rupeesOf } from '../../../model/payment.ts'
 import { countOf, printableLine } from '../../../model/words.ts'
 import {
+  FAULT_KINDS,
   type Finding,
   LEVELS,
   type Observation,
@@ -10,36 +11,25 @@ import {
   type Run,
   type SeenPayment,
   type SweepResult,
-  VERDICTS,
-  type Verdict,
+  VERDICT_WORDS,
 } from '../faults-and-findings.ts'
-import { notProven } from './not-proven.ts'
 import { StepRow, sideBySide } from './steps.ts'
 
-const VERDICT_WORDS = Object.keys(VERDICTS) as Verdict[]
-
 const PlannedFault = z.object({
-  kind: z.enum(['assumption', 'call', 'lifecycle', 'webhook']),
-  name: z.string().meta({ description: 'The name of the fault, such as reset_after.' }),
+  kind: z.enum(FAULT_KINDS),
+  name: z.string().describe('The name of the fault, such as reset_after.'),
   operation: z
     .string()
     .nullable()
-    .meta({ description: 'The operation or event that it concerns; null for an assumption.' }),
-  nth: z
-    .int()
-    .min(1)
-    .nullable()
-    .meta({ description: 'Which call or event of this kind, counted from 1.' }),
-  what: z.string().meta({ description: 'The fault in words.' }),
+    .describe('The operation or event that it concerns; null for an assumption.'),
+  nth: z.int().min(1).nullable().describe('Which call or event of this kind, counted from 1.'),
+  what: z.string().describe('The fault in words.'),
 })
 
-const Planned = z
-  .array(PlannedFault)
-  .min(1)
-  .meta({ description: 'The faults that happened together.' })
+const Planned = z.array(PlannedFault).min(1).describe('The faults that happened together.')
 const Judged = {
   verdict: z.enum(VERDICT_WORDS),
-  level: z.enum(LEVELS).meta({ description: 'ask: a question to the provider.' }),
+  level: z.enum(LEVELS).describe('ask: a question to the provider.'),
 }
 
 const ReportedRun = z.strictObject({
@@ -47,14 +37,14 @@ const ReportedRun = z.strictObject({
   ...Judged,
   happened: z.string(),
   duration_ms: z.int().min(0),
-  finding: z.string().nullable().meta({ description: 'The finding that it shows.' }),
+  finding: z.string().nullable().describe('The finding that it shows.'),
 })
 
 const ShownPayment = z.strictObject({
   transaction_id: z.string(),
   amount: z.string(),
-  status_at_end: z.string().meta({ description: 'When the command ended.' }),
-  status: z.string().meta({ description: 'A day later.' }),
+  status_at_end: z.string().describe('When the command ended.'),
+  status: z.string().describe('A day later.'),
 })
 export type ShownPayment = z.infer<typeof ShownPayment>
 
@@ -62,56 +52,52 @@ const ReportedFinding = z.strictObject({
   id: z
     .string()
     .regex(/^finding-[1-9]\d*$/)
-    .meta({ description: 'The name of its scenario file, too.' }),
+    .describe('The name of its scenario file, too.'),
   ...Judged,
-  what: z.string().meta({ description: 'The plan in words.' }),
+  what: z.string().describe('The plan in words.'),
   plan: Planned,
-  same: z.array(Planned).meta({ description: 'The other plans that showed the same.' }),
+  same: z.array(Planned).describe('The other plans that showed the same.'),
   is_known: z.boolean(),
   happened: z.string(),
-  ended: z.string().meta({ description: 'How the command ended.' }),
-  probe: z.array(z.string()).meta({ description: 'What the probe said otherwise.' }),
-  output: z.string().meta({ description: "The end of the command's output." }),
+  ended: z.string().describe('How the command ended.'),
+  probe: z.array(z.string()).describe('What the probe said otherwise.'),
+  output: z.string().describe("The end of the command's output."),
   steps: z
     .array(StepRow)
-    .meta({ description: 'Calls and events, each next to its counterpart in the baseline.' }),
-  more_steps: z.int().min(0).meta({ description: 'How many steps were left out at the end.' }),
+    .describe('Calls and events, each next to its counterpart in the baseline.'),
+  more_steps: z.int().min(0).describe('How many steps were left out at the end.'),
   payments: z
     .array(z.strictObject({ baseline: z.array(ShownPayment), run: z.array(ShownPayment) }))
-    .meta({ description: 'Those with the same payer, account and amount in one row.' }),
-  reproduce: z.string().meta({ description: 'The command that shows the finding again.' }),
+    .describe('Those with the same payer, account and amount in one row.'),
+  reproduce: z.string().describe('The command that shows the finding again.'),
 })
 
-/** The document `sweep.json`. */
 export const SweepDocument = z
   .strictObject({
     command: z.string(),
     seed: z.string(),
     baseline: z.strictObject({ calls: z.int(), payments: z.int(), deliveries: z.int() }),
-    runs: z.array(ReportedRun).meta({ description: 'All runs, without the baseline.' }),
-    untried: z.array(Planned).meta({
-      description:
+    runs: z.array(ReportedRun).describe('All runs, without the baseline.'),
+    untried: z
+      .array(Planned)
+      .describe(
         'The plans that were not run, because of --max-runs, --max-time or a signal, or because there were too many.',
-    }),
+      ),
     verdicts: z
       .partialRecord(z.enum(VERDICT_WORDS), z.int().min(1))
-      .meta({ description: 'How many runs have each verdict.' }),
+      .describe('How many runs have each verdict.'),
     findings: z.array(ReportedFinding),
-    flaky: z.array(ReportedRun).meta({
-      description: 'Runs with a finding that did not come again when they were repeated.',
-    }),
-    baseline_failures: z
-      .int()
-      .min(0)
-      .meta({ description: 'How often the command failed without any fault.' }),
-    not_proven: z.array(z.string()).meta({ description: 'What this sweep says nothing about.' }),
-    coverage: Coverage.meta({ description: 'What all runs together met.' }),
+    flaky: z
+      .array(ReportedRun)
+      .describe('Runs with a finding that did not come again when they were repeated.'),
+    baseline_failures: z.int().min(0).describe('How often the command failed without any fault.'),
+    not_proven: z.array(z.string()).describe('What this sweep says nothing about.'),
+    coverage: Coverage.describe('What all runs together met.'),
   })
   .meta({ title: 'Result of payout-sandbox sweep' })
 export type SweepDocument = z.infer<typeof SweepDocument>
 
-/** How many runs have each verdict, in the order of the verdicts. */
-export function verdictCounts({ runs }: Pick<SweepResult, 'runs'>) {
+function verdictCounts({ runs }: SweepResult) {
   const counts = VERDICT_WORDS.map(
     (verdict) => [verdict, runs.filter((run) => run.verdict === verdict).length] as const,
   )
@@ -122,12 +108,8 @@ const reportedPlan = (plan: Plan) =>
   plan.map((fault) => PlannedFault.parse({ operation: null, nth: null, ...fault }))
 
 /** The finding that each run shows, by the id of the run. */
-export const findingNames = ({ findings }: Pick<SweepResult, 'findings'>) =>
-  new Map(
-    findings.flatMap(({ id, same, finding }) =>
-      [id, ...same.map((one) => one.id)].map((each) => [each, finding] as const),
-    ),
-  )
+export const findingOfRun = ({ findings }: SweepResult): ReadonlyMap<number, Finding> =>
+  new Map(findings.flatMap((one) => [one, ...one.same].map(({ id }) => [id, one])))
 
 const shownPayment = ({ transaction_id, paise, statusAtEnd, status }: SeenPayment) => ({
   transaction_id,
@@ -148,9 +130,49 @@ function endText({ isHung, exitCode }: Observation): string {
   return exitCode === null ? 'was stopped by a signal' : `ended with exit code ${exitCode}`
 }
 
-/** The result of a sweep as `sweep.json`. */
+const MAX_NAMES = 12
+
+const nameOf = ({ name, operation, nth = 1 }: Plan[number]) =>
+  [name, operation, nth > 1 ? nth : ''].filter(Boolean).join(' ')
+
+const namesOf = (plans: readonly Plan[]): string => {
+  const names = [...new Set(plans.map((plan) => plan.map(nameOf).join(' + ')))]
+  const more = names.length - MAX_NAMES
+  return `${names.slice(0, MAX_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+/** What a sweep says nothing about, in sentences. */
+export function notProven(result: SweepResult): string[] {
+  const { runs, untried, flaky, failures, baseline, isStopped } = result
+  const unreached = runs.filter(({ verdict }) => verdict === 'not_reached')
+  // Their rule acted, but showed only after the command had ended.
+  const isLate = unreached.some(({ observation }) => observation.hits.every((count) => count > 0))
+  const eventsOf = (isAfterEnd: boolean) => {
+    const deliveries = baseline.deliveries.filter((one) => one.isAfterEnd === isAfterEnd)
+    return new Set(deliveries.map(({ event }) => event))
+  }
+  const seen = eventsOf(false)
+  const missed = [...eventsOf(true)].filter((event) => !seen.has(event))
+  const late = isLate ? ' Let a test wait, or advance the clock, until the fault shows.' : ''
+  const notReached = namesOf(unreached.map(({ plan }) => plan))
+  return [
+    isStopped && 'The sweep was stopped early, so its findings were not rerun.',
+    missed.length > 0 &&
+      `${missed.join(', ')} came after the command had ended, so nothing was shown about it. Let the command wait for it.`,
+    untried.length > 0 && `${countOf(untried.length, 'plan')} not tried: ${namesOf(untried)}.`,
+    unreached.length > 0 &&
+      `${countOf(unreached.length, 'plan')} not reached: ${notReached}.${late}`,
+    baseline.payments.length === 0 && 'No payment was made, so nothing was shown about money.',
+    seen.size === 0 &&
+      'No event was received while the command ran, so nothing was shown about webhooks.',
+    flaky.length + failures > 0 &&
+      `The command fails by chance: ${countOf(failures, 'run')} without faults, and ${countOf(flaky.length, 'run')} whose finding did not come again.`,
+    'The live service itself: conform measures how it reads the open points of the contract.',
+  ].filter((text) => text !== false)
+}
+
 export function sweepJson(result: SweepResult): SweepDocument {
-  const names = findingNames(result)
+  const findings = findingOfRun(result)
   const judged = ({ plan, verdict, level, happened }: Run) => ({
     plan: reportedPlan(plan),
     verdict,
@@ -160,7 +182,7 @@ export function sweepJson(result: SweepResult): SweepDocument {
   const reportedRun = (run: Run) => ({
     ...judged(run),
     duration_ms: Math.round(run.observation.durationMs),
-    finding: names.get(run.id) ?? null,
+    finding: findings.get(run.id)?.finding ?? null,
   })
   const { baseline } = result
   return {
@@ -204,10 +226,10 @@ export function sweepJsonSchema(): string {
 export function countsText(result: SweepResult): string {
   const counts = Object.entries(verdictCounts(result)).map(([word, count]) => `${count} ${word}`)
   const { length } = result.runs
-  const runs = countOf(length, 'run')
   const { length: untried } = result.untried
+  const verdicts = length > 0 ? `: ${counts.join(', ')}` : ''
   const stopped = untried > 0 ? ` (not all: ${length} of ${length + untried} plans were run)` : ''
-  return `${[runs, ...(counts.length > 0 ? [counts.join(', ')] : [])].join(': ')}${stopped}`
+  return `${countOf(length, 'run')}${verdicts}${stopped}`
 }
 
 /** The level of a finding in words; a known one fails no run. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import {
   constants,
   copyFileSync,
@@ -12,33 +13,71 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { BadOption } from '../../../config/options.ts'
 import { replaceFile } from '../../../config/output-file.ts'
+import { PACKAGE_ROOT } from '../../../config/package.ts'
 import { coverageCounts } from '../../../model/coverage.ts'
 import { printableLine } from '../../../model/words.ts'
 import type { ScenarioDefinition } from '../../../scenarios/scenario-schema.ts'
-import { codeBlock, markdownTable } from '../../report/markup.ts'
+import { codeBlock, markdownTable, markup, plainText } from '../../report/markup.ts'
 import { prepareReport, type Report, type TestCase, writeReport } from '../../report/report.ts'
 import type { Finding, Run, SweepResult, Verdict } from '../faults-and-findings.ts'
-import { reportHtml } from './html.ts'
-import { notProven } from './not-proven.ts'
-import { commandText, countsText, levelText, sweepJson } from './sweep-json.ts'
+import {
+  commandText,
+  countsText,
+  findingOfRun,
+  levelText,
+  notProven,
+  type SweepDocument,
+  sweepJson,
+} from './sweep-json.ts'
 
-const comment = (text: string) => `# ${printableLine(text)}\n`
+const readBuilt = (name: string) => readFileSync(join(PACKAGE_ROOT, 'dist/console', name), 'utf8')
+const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+
+/** `report.html`: what the console shows of a sweep, as one file that loads nothing and needs no network. */
+function reportHtml(sweep: SweepDocument, title: string): string {
+  const style = readBuilt('report.css')
+  const script = readBuilt('report.js')
+  // Only the page's own style and script are permitted, and its data is no script.
+  const policy = `default-src 'none'; style-src ${hashOf(style)}; script-src ${hashOf(script)}; base-uri 'none'; form-action 'none'`
+  const plain = (_: string, value: unknown) =>
+    typeof value === 'string' ? plainText(value) : value
+  const data = JSON.stringify(sweep, plain).replaceAll('<', '\\u003c')
+  return `${markup`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>${title}</title>`}
+<style>${style}</style>
+</head>
+<body>
+<noscript>This page needs JavaScript. summary.md beside it has the findings, too.</noscript>
+<main id="report"></main>
+<script type="application/json" id="sweep">${data}</script>
+<script>${script}</script>
+</body>
+</html>
+`
+}
 
 /** The text of a scenario file. It has no anchors: the scenario language has none. */
-export const scenarioText = (definition: ScenarioDefinition): string =>
+const scenarioText = (definition: ScenarioDefinition): string =>
   stringify(definition, { aliasDuplicateObjects: false, lineWidth: 0 })
 
 /** The scenario file of a finding: it says what it does and what it showed. */
-export function findingScenario(found: Finding): string {
+function findingScenario(found: Finding): string {
   const { plan, verdict, happened, reproduce, definition } = found
-  return [
-    comment('A sweep found this. What is otherwise than in a run without faults:'),
-    ...plan.map(({ what }) => comment(`- ${what}`)),
-    comment(`What happened (${verdict}): ${happened}`),
-    comment(`Show it again: ${reproduce}`),
-    '\n',
-    scenarioText(definition),
-  ].join('')
+  const lines = [
+    'A sweep found this. What is otherwise than in a run without faults:',
+    ...plan.map(({ what }) => `- ${what}`),
+    `What happened (${verdict}): ${happened}`,
+    `Show it again: ${reproduce}`,
+  ]
+  const comments = lines.map((line) => `# ${printableLine(line)}\n`)
+  return `${comments.join('')}\n${scenarioText(definition)}`
 }
 
 const SKIPPED: readonly Verdict[] = ['not_reached', 'failed_safely']
@@ -76,11 +115,9 @@ ${commands.join('')}`
 }
 
 /** The report of a sweep: each run is a test, and one with an error fails. */
-export function sweepReport(result: SweepResult): Report {
+function sweepReport(result: SweepResult): Report {
   const { runs, findings } = result
-  const byRun = new Map(
-    findings.flatMap((one) => [one, ...one.same].map(({ id }) => [id, one] as const)),
-  )
+  const byRun = findingOfRun(result)
   const flaky = new Set(result.flaky.map(({ id }) => id))
   return {
     title: 'payout-sandbox sweep',
@@ -90,9 +127,8 @@ export function sweepReport(result: SweepResult): Report {
     body: `${findingsMarkdown(findings)}
 ## What this does not prove
 
-${notProven(result)
-  .map((text) => `- ${text}\n`)
-  .join('')}
+- ${notProven(result).join('\n- ')}
+
 ## Coverage
 
 ${markdownTable(['group', 'met', 'percent'], coverageCounts(result.coverage))}`,
@@ -152,10 +188,10 @@ export function writeSweepReport(result: SweepResult, dir: string) {
   write(HTML, reportHtml(json, `payout-sandbox sweep: ${countsText(result)}`))
   write(JSON_FILE, `${JSON.stringify(json, null, 2)}\n`)
   writeReport(dir, sweepReport(result))
-  const extended = Object.entries(result.scenarios)
-  if (extended.length > 0) mkdirSync(join(dir, EXTENDED))
-  for (const [name, definition] of extended)
+  for (const [name, definition] of Object.entries(result.scenarios)) {
+    mkdirSync(join(dir, EXTENDED), { recursive: true })
     write(join(EXTENDED, `${name}.yaml`), `${EXTENDED_HEAD}${scenarioText(definition)}`)
+  }
   for (const found of result.findings) {
     const { finding, observation } = found
     mkdirSync(join(dir, finding))

@@ -1,18 +1,12 @@
-import type { Finding, Plan, Run, Verdict } from './faults-and-findings.ts'
+import { readFileSync } from 'node:fs'
+import { BadOption } from '../../config/options.ts'
+import { groupBy, type Plan, type Run, VERDICT_WORDS, type Verdict } from './faults-and-findings.ts'
 import { UUID } from './judge.ts'
+import { planKey } from './plans.ts'
 
-const ORDER: readonly Verdict[] = [
-  'paid_twice',
-  'wrong_amount',
-  'paid_unverified',
-  'wrong_state',
-  'accepted_forged',
-  'lost_event',
-  'hung',
-  'retry_storm',
-  'relies_on',
-  'not_paid',
-]
+/** Runs that show the same, the first one first. */
+export type Group = readonly [Run, ...Run[]]
+
 // A test suite that fails by chance must fail three times in the same run of a plan before it is blamed.
 const REPEATS: Partial<Record<Verdict, number>> = { relies_on: 2, lost_event: 2 }
 // How many runs of a group to rerun before calling it flaky.
@@ -49,55 +43,62 @@ const simplest = (run: Run, runs: readonly Run[]): Run =>
   ) ?? run
 
 /** The runs with a finding, the worst first; those with the same cause are one bug, as a rule. */
-export function groupsOf(runs: readonly Run[]): (readonly [Run, ...Run[]])[] {
-  const groups = new Map<string, [Run, ...Run[]]>()
+export function groupsOf(runs: readonly Run[]): Group[] {
   const sorted = runs
     .filter(isFinding)
     .sort(
       (a, b) =>
-        ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict) ||
+        VERDICT_WORDS.indexOf(a.verdict) - VERDICT_WORDS.indexOf(b.verdict) ||
         a.plan.length - b.plan.length ||
         a.id - b.id,
     )
-  for (const run of sorted) {
+  const keyOf = (run: Run) => {
     const { level, plan } = simplest(run, sorted)
     const family = OF_ONE_CAUSE.includes(run.verdict) ? '' : familyOf(plan)
-    const key = [run.verdict, level, family, causeOf(run)].join('\n')
-    const group = groups.get(key)
-    if (group) group.push(run)
-    else groups.set(key, [run])
+    return [run.verdict, level, family, causeOf(run)].join('\n')
   }
-  return [...groups.values()]
+  return [...groupBy(sorted, keyOf).values()]
 }
 
 /** Repeats a run of a group until one shows its verdict each time. Returns the group with it first; `undefined`: flaky. */
 export async function confirmed(
-  group: readonly [Run, ...Run[]],
+  group: Group,
   again: (plan: Plan) => Promise<Run>,
-): Promise<readonly [Run, ...Run[]] | undefined> {
+): Promise<Group | undefined> {
   for (const candidate of group.slice(0, MAX_CANDIDATES)) {
-    let left = REPEATS[candidate.verdict] ?? 1
+    const { verdict, plan } = candidate
     let run = candidate
-    while (left > 0 && run.verdict === candidate.verdict) {
-      run = await again(candidate.plan)
-      left--
-    }
-    if (run.verdict === candidate.verdict)
+    for (let left = REPEATS[verdict] ?? 1; left > 0 && run.verdict === verdict; left--)
+      run = await again(plan)
+    if (run.verdict === verdict)
       return [{ ...run, id: candidate.id }, ...group.filter((one) => one !== candidate)]
   }
   return undefined
 }
 
-/** The findings of groups, numbered. */
-export const findingsOf = (
-  groups: readonly (readonly [Run, ...Run[]])[],
-  more: (
-    group: readonly [Run, ...Run[]],
-    finding: string,
-  ) => Pick<Finding, 'reproduce' | 'definition' | 'isKnown'>,
-): Finding[] =>
-  groups.map((group, i) => {
-    const [run, ...same] = group
-    const finding = `finding-${i + 1}`
-    return { ...run, finding, same, ...more(group, finding) }
-  })
+/** Identifies a finding in each sweep of the same command. */
+export const findingKey = (plan: Plan, verdict: string) => `${verdict}: ${planKey(plan)}`
+
+type KnownFinding = { verdict: string; plan: Plan; same?: readonly Plan[] }
+
+/** The keys of the findings in the `sweep.json` of an earlier sweep. Throws `BadOption`. */
+export function knownFindings(file: string): ReadonlySet<string> {
+  const fail = (problem: string): never => {
+    throw new BadOption(`--baseline ${file} ${problem}; use the sweep.json of an earlier report`)
+  }
+  let findings: unknown
+  try {
+    findings = JSON.parse(readFileSync(file, 'utf8'))?.findings
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    return fail(code === undefined ? `is not JSON: ${message}` : `cannot be read (${code})`)
+  }
+  const isFinding = (one: Partial<KnownFinding> | null): one is KnownFinding =>
+    Array.isArray(one?.plan) && typeof one.verdict === 'string'
+  if (!Array.isArray(findings) || !findings.every(isFinding)) return fail('has no list of findings')
+  return new Set(
+    findings.flatMap(({ plan, same = [], verdict }) =>
+      [plan, ...same].map((one) => findingKey(one, verdict)),
+    ),
+  )
+}
