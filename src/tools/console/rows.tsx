@@ -159,7 +159,7 @@ function Rows<T>({
   })
   return (
     <>
-      <div class="row tight">
+      <div class="bar">
         <p class="hint" aria-live="polite">
           {count}
         </p>
@@ -169,7 +169,7 @@ function Rows<T>({
         <div
           // A new page starts at its top.
           key={page}
-          class="rows"
+          class="card rows"
           role="table"
           aria-label={label}
           aria-rowcount={total + 1}

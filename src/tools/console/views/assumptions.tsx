@@ -98,14 +98,14 @@ function AssumptionItem({ assumption, onDone }: { assumption: Assumption; onDone
     <li>
       <details class="assumption">
         <summary>
-          <div>
+          <div class="bar apart">
             <h3>
               <code>{name}</code>
             </h3>
             <span class="in-force">
               {MARKS[source] && <span class="chip open">{MARKS[source]}</span>} <b>{reading}</b>
             </span>
-            <p>
+            <p class="hint">
               <Prose text={question} />
             </p>
           </div>

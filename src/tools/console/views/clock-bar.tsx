@@ -129,7 +129,7 @@ function Coming({ client, reload, go }: ClockProps & { go: (target: Target) => v
         box.current!.querySelector('summary')!.focus()
       }}
     >
-      <summary>
+      <summary class="bar">
         <span class="visually-hidden">Coming: </span>
         <Rail timers={data?.timers ?? []} now={now} />
         <span class="hint">
@@ -138,7 +138,7 @@ function Coming({ client, reload, go }: ClockProps & { go: (target: Target) => v
         </span>
       </summary>
       {isOpen && (
-        <div class="panel">
+        <div class="card panel">
           <form
             class="row"
             onSubmit={(event) => {
@@ -201,7 +201,7 @@ export function ClockBar({ client, reload }: ClockProps) {
         <At at={new Date(now).toISOString()} />
         <span class="hint">{isLost ? 'the last known time' : isFrozen ? 'frozen' : pace}</span>
       </div>
-      <section class="clock" aria-label="Clock">
+      <section class="clock bar" aria-label="Clock">
         <Act
           quiet
           label={isFrozen ? 'Play' : 'Pause'}
@@ -232,7 +232,7 @@ export function ClockBar({ client, reload }: ClockProps) {
         <Coming client={client} reload={reload} go={go} />
       </section>
       {problem !== undefined && (
-        <div class="jump failed" role="alert">
+        <div class="jump bar failed" role="alert">
           {problem}
           <button type="button" onClick={() => setProblem(undefined)}>
             Close
@@ -240,7 +240,7 @@ export function ClockBar({ client, reload }: ClockProps) {
         </div>
       )}
       {isSlow && jumped?.isOver === false && (
-        <div class="jump" role="status">
+        <div class="jump bar" role="status">
           <progress value={jumped.share} aria-label="Progress of the jump" />
           <button type="button" onClick={jumped.stop}>
             Stop here

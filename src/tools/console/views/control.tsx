@@ -16,7 +16,7 @@ function Reset({ client }: { client: Client }) {
   const isAll = parts.length === PARTS.length
   return (
     <Card title="Reset">
-      <fieldset>
+      <fieldset class="card row">
         <legend>Parts</legend>
         {PARTS.map((part) => (
           <label class="check" key={part}>

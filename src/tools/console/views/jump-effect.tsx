@@ -46,7 +46,7 @@ export function EffectOfJump({
 }) {
   const parts = partsOf(before, after)
   return (
-    <div class="jump" role="status">
+    <div class="jump bar" role="status">
       <b>{spanText(byMs)}:</b>
       {parts.length === 0 && ' nothing settled, failed or was sent.'}
       {parts.map(({ href, text }) => (

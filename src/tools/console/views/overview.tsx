@@ -19,7 +19,7 @@ const toneOf = (tone: string) => ({ '--tone': `var(--${tone})` })
 
 /** The rupees of each outcome; of a failure also the reasons. */
 const Tiles = ({ summary }: { summary: Summary }) => (
-  <ul class="tiles">
+  <ul class="cards tiles">
     {OUTCOME_NAMES.map((name) => {
       const { count, rupees, reasons } = { reasons: {}, ...summary[name] }
       return (
@@ -57,7 +57,7 @@ function Curve({ series: { from, bucket_ms, settled, failed } }: { series: Serie
           <rect key={i} x={i + 0.3} width={0.4} y={yOf(one)} height={100 - yOf(one)} />
         ))}
       </svg>
-      <p class="hint apart">
+      <p class="hint bar apart">
         <At at={from} />
         <span>top {rupeesText(most.toFixed(2))}; line: settled; bars: failed or came back</span>
         <span>now</span>
@@ -143,7 +143,7 @@ export function Overview({ client, reload }: WithClient) {
           {series && ', payments you’ve made'}
         </p>
         {series && (
-          <span class="primary end">
+          <span class="primary">
             <a class="button" href="#/payments">
               Make a payment
             </a>
@@ -158,7 +158,7 @@ export function Overview({ client, reload }: WithClient) {
           {series ? (
             <div>
               <Card title={`Rupees per ${spanText(series.bucket_ms)}`}>
-                <p class="apart">
+                <p class="bar apart">
                   <span>
                     Success rate <b>{rate === null ? 'unknown yet' : percentText(rate)}</b>
                   </span>

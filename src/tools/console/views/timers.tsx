@@ -113,7 +113,7 @@ export function Timers({
                     )}
                   </td>
                   <td>
-                    <span class="row tight">
+                    <span class="bar">
                       <RunTimer timer={timer} onDone={done} />
                       <button
                         type="button"

@@ -147,7 +147,7 @@ function TroubleCard({
 const troubleOf = (title: string | undefined) => ALL.find((one) => one.title === title)
 
 const Banner = ({ isHit, children }: { isHit: boolean; children: ComponentChildren }) => (
-  <div class={isHit ? 'banner hit' : 'banner'} role="status">
+  <div class={isHit ? 'card bar banner good' : 'card bar banner'} role="status">
     {children}
   </div>
 )
@@ -262,7 +262,7 @@ export function MakeTrouble({
           />
         </Banner>
       )}
-      <div class="troubles">
+      <div class="cards troubles">
         {TROUBLES.map((trouble) => (
           <TroubleCard
             key={trouble.title}
