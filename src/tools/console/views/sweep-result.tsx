@@ -132,7 +132,7 @@ function Steps({ steps, more }: { steps: readonly StepRow[]; more: number }) {
     <>
       <Sides title="Calls and events; the first difference is marked">
         {steps.map((row, i) => (
-          <tr key={i} class={i === first ? 'bad' : isEqual(row) ? '' : 'open'}>
+          <tr key={i} class={i === first ? 'bad differs' : isEqual(row) ? '' : 'open'}>
             <StepCell step={row.baseline} side="without" />
             <StepCell step={row.run} side="with" />
           </tr>
