@@ -60,7 +60,7 @@ function Split({ list, detail }: { list: ComponentChildren; detail: ComponentChi
   const isWide = useWide()
   if (!isWide) return detail || list
   return (
-    <div class={detail ? 'split' : 'split alone'}>
+    <div class="split">
       <div class="of-list">{list}</div>
       {detail && <div class="detail">{detail}</div>}
     </div>
@@ -199,12 +199,12 @@ export function App() {
         <ZoneProvider value={zone}>
           <button
             type="button"
-            class="skip"
+            class="visually-hidden skip"
             onClick={() => document.getElementById('main')!.focus()}
           >
             Skip to the content
           </button>
-          <header>
+          <header class="bar">
             <h1>payout-sandbox</h1>
             {client && <ClockBar />}
             <ClientMenu name={client?.name} />
@@ -219,7 +219,7 @@ export function App() {
               </a>
               {Object.entries(GROUPS).map(([group, views]) => (
                 <div role="group" aria-label={group} key={group}>
-                  <span class="group" aria-hidden="true">
+                  <span class="group hint" aria-hidden="true">
                     {group}
                   </span>
                   {Object.entries(views).map(([name, title]) => (

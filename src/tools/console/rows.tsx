@@ -13,15 +13,15 @@ export type Column<T> = {
   title: string
   /** The width, as a CSS grid track. */
   width: string
-  /** Hidden on a narrow screen. On a very narrow one, the other four columns are two lines of two. */
+  /** Hidden on a narrow screen, where the other four columns are two lines of two. */
   minor?: boolean
   /** Aligned to the end, for numbers. */
   end?: boolean
   show: (row: T) => ComponentChildren
 }
 
-/** The width of an instant with its zone. */
-export const AT_WIDTH = '13.5rem'
+/** The width of an instant with its zone; where the list is narrow, in two lines. */
+export const AT_WIDTH = 'clamp(8rem, 22cqw, 13.5rem)'
 
 const PAGE = 50
 
@@ -157,7 +157,7 @@ function Rows<T>({
   })
   return (
     <>
-      <div class="row tight">
+      <div class="bar">
         <p class="hint" aria-live="polite">
           {count}
         </p>
@@ -167,11 +167,11 @@ function Rows<T>({
         <div
           // A new page starts at its top.
           key={page}
-          class="rows"
+          class="card rows"
           role="table"
           aria-label={label}
           aria-rowcount={total + 1}
-          style={gridOf(columns)}
+          style={{ '--columns': columns.map(({ width }) => width).join(' ') }}
           tabIndex={0}
           onKeyDown={(event) => moveFocus(box.current!, event, isWide)}
         >
@@ -222,12 +222,6 @@ function Rows<T>({
 }
 
 const classOf = (minor = false, end = false) => `${minor ? 'minor ' : ''}${end ? 'end' : ''}`
-
-/** The grid tracks of all columns, and of the columns of a narrow screen. */
-function gridOf<T>(columns: readonly Column<T>[]) {
-  const tracks = (some: readonly Column<T>[]) => some.map(({ width }) => width).join(' ')
-  return { '--columns': tracks(columns), '--few': tracks(columns.filter(({ minor }) => !minor)) }
-}
 
 /** A list that is completely loaded, in pages; `list` says how it is filtered. */
 export function ListRows<T>({

@@ -95,14 +95,14 @@ function AssumptionItem({ assumption }: { assumption: Assumption }) {
     <li>
       <details class="assumption">
         <summary>
-          <div>
+          <div class="bar apart">
             <h3>
               <code>{name}</code>
             </h3>
             <span class="in-force">
               {MARKS[source] && <span class="chip open">{MARKS[source]}</span>} <b>{reading}</b>
             </span>
-            <p>
+            <p class="hint">
               <Prose text={question} />
             </p>
           </div>

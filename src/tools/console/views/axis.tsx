@@ -236,7 +236,7 @@ export function Axis({ all }: { all: PaymentWithAll }) {
           {lanes.map((lane, i) => (
             <li
               key={lane}
-              class="lane"
+              class="lane hint"
               aria-hidden="true"
               style={{ gridColumn: 1, gridRow: i + 2 }}
             >
@@ -256,7 +256,7 @@ export function Axis({ all }: { all: PaymentWithAll }) {
                     gridRow: lanes.indexOf(lane) + 2,
                   }}
                 >
-                  <span class="when">
+                  <span class="when hint">
                     {timeOf(at)} {lane}{' '}
                   </span>
                   {own.map(({ text, href, look }) =>

@@ -32,7 +32,7 @@ export function ClientMenu({ name = BASE.slice(2) || 'default' }: { name: string
         <span class="word">Client </span>
         <b>{name}</b>
       </summary>
-      <ul>
+      <ul class="card panel">
         {data?.clients.map((one) => (
           <li key={one.name}>
             <a

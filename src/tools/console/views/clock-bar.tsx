@@ -128,7 +128,7 @@ function Scrubber({
           <option key={timer_id} value={i + 1} />
         ))}
       </datalist>
-      {text !== undefined && <output>{text}</output>}
+      {text !== undefined && <output class="card">{text}</output>}
     </span>
   )
 }
@@ -156,7 +156,7 @@ function Coming({ go }: { go: (target: Target) => void }) {
           box.current!.querySelector('summary')!.focus()
         }}
       >
-        <summary>
+        <summary class="bar">
           <span class="visually-hidden">Coming: </span>
           <span class="hint">
             {next === null ? 'nothing scheduled' : `next ${untilText(Date.parse(next) - now)}`}
@@ -164,7 +164,7 @@ function Coming({ go }: { go: (target: Target) => void }) {
           </span>
         </summary>
         {isOpen && (
-          <div class="panel">
+          <div class="card panel">
             <form
               class="row"
               onSubmit={(event) => {
@@ -226,7 +226,7 @@ export function ClockBar() {
         <At at={new Date(now).toISOString()} />
         <span class="hint">{isLost ? 'the last known time' : isFrozen ? 'frozen' : pace}</span>
       </div>
-      <section class="clock" aria-label="Clock">
+      <section class="clock bar" aria-label="Clock">
         <Act
           quiet
           label={isFrozen ? 'Play' : 'Pause'}
@@ -255,7 +255,7 @@ export function ClockBar() {
         <Coming go={go} />
       </section>
       {problem !== undefined && (
-        <div class="jump failed" role="alert">
+        <div class="jump bar failed" role="alert">
           {problem}
           <button type="button" onClick={() => setProblem(undefined)}>
             Close
@@ -263,7 +263,7 @@ export function ClockBar() {
         </div>
       )}
       {isSlow && jumped?.isOver === false && (
-        <div class="jump" role="status">
+        <div class="jump bar" role="status">
           <progress value={jumped.share} aria-label="Progress of the jump" />
           <button type="button" onClick={jumped.stop}>
             Stop here

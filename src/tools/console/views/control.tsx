@@ -18,7 +18,7 @@ function Reset() {
   const isAll = parts.length === PARTS.length
   return (
     <Card title="Reset">
-      <fieldset>
+      <fieldset class="card row">
         <legend>Parts</legend>
         {PARTS.map((part) => (
           <Check

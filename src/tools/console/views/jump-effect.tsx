@@ -48,7 +48,7 @@ export function EffectOfJump({
 }) {
   const parts = partsOf(before, after, sent)
   return (
-    <div class="jump" role="status">
+    <div class="jump bar" role="status">
       <b>{spanText(byMs)}:</b>
       {parts.length === 0 && ' nothing settled or failed, and nothing was sent.'}
       {parts.map(({ href, text }) => (

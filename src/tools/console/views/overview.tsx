@@ -19,7 +19,7 @@ const toneOf = (tone: string) => ({ '--tone': `var(--${tone})` })
 
 /** The rupees of each outcome; of a failure also the reasons. */
 const Tiles = ({ summary }: { summary: Summary }) => (
-  <ul class="tiles">
+  <ul class="cards tiles">
     {OUTCOME_NAMES.map((name) => {
       const { count, rupees, reasons } = { reasons: {}, ...summary[name] }
       return (
@@ -57,7 +57,7 @@ function Curve({ series: { from, bucket_ms, settled, failed } }: { series: Serie
           <rect key={i} x={i + 0.3} width={0.4} y={yOf(one)} height={100 - yOf(one)} />
         ))}
       </svg>
-      <p class="hint apart">
+      <p class="hint bar apart">
         <At at={from} />
         <span>
           top {rupeesText(most.toFixed(2))} in {spanText(bucket_ms)}; line: settled; bars: failed or
@@ -147,7 +147,7 @@ export function Overview() {
           {series && ', payments you’ve made'}
         </p>
         {series && (
-          <span class="primary end">
+          <span class="primary">
             <a class="button" href="#/payments?make=yes">
               Make a payment
             </a>
@@ -162,7 +162,7 @@ export function Overview() {
           {series ? (
             <div>
               <Card title="Rupees over time">
-                <p class="apart">
+                <p class="bar apart">
                   <span>
                     Success rate <b>{rate === null ? 'unknown yet' : percentText(rate)}</b>
                   </span>

@@ -11,7 +11,7 @@ const COLUMNS: readonly Column<Payment>[] = [
   {
     title: 'Amount',
     // Wide enough for the largest amount.
-    width: '11rem',
+    width: 'clamp(6.5rem, 13cqw, 9.5rem)',
     end: true,
     show: ({ amount, currency_code }) => rupeesText(amount, currency_code),
   },

@@ -76,7 +76,7 @@ export function Scenarios() {
       {data && data.problems.length > 0 && (
         <Card title="The changed files were rejected" wide>
           <p>The previous files stay active.</p>
-          <ul class="problems">
+          <ul>
             {data.problems.map((one) => (
               <li key={one}>
                 <code>{one}</code>
@@ -130,7 +130,6 @@ function EditCopy({ name, source }: { name: string; source: string }) {
       <label for={id}>Scenario</label>
       <textarea
         id={id}
-        class="wide"
         rows={20}
         spellcheck={false}
         value={definition}
@@ -193,7 +192,7 @@ export function OneScenario({ name }: { name: string }) {
                 {data.source.split('\n').map((text, i) => {
                   const rule = byLine.get(i + 1)
                   return (
-                    <tr key={i} class={rule && rule.hits > 0 ? 'hit' : ''}>
+                    <tr key={i} class={rule && rule.hits > 0 ? 'good hit' : ''}>
                       <td>{i + 1}</td>
                       <td>{rule && <span title={rule.name}>{rule.hits} ×</span>}</td>
                       <td>

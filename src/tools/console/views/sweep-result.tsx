@@ -99,7 +99,7 @@ function Grid({ kind, runs }: { kind: keyof typeof KINDS; runs: readonly Run[] }
 // ---- a finding
 
 const Sides = ({ title, children }: { title: string; children: ComponentChildren }) => (
-  <table class="sides">
+  <table class="stack sides">
     <caption>{title}</caption>
     <Heads titles={['without the fault', 'with it']} />
     <tbody>{children}</tbody>
@@ -111,7 +111,7 @@ function StepCell({ step, side }: { step: StepRow['run']; side: string }) {
   const { at_ms, what, response, changed, times } = step
   return (
     <td>
-      <span class="side">{side}: </span>
+      <span class="side hint">{side}: </span>
       {at_ms !== null && <span class="hint">{at_ms} ms </span>}
       <code>{what}</code> → <b>{response}</b>
       {times > 1 && ` × ${times}`}
@@ -132,7 +132,7 @@ function Steps({ steps, more }: { steps: readonly StepRow[]; more: number }) {
     <>
       <Sides title="Calls and events; the first difference is marked">
         {steps.map((row, i) => (
-          <tr key={i} class={i === first ? 'differs' : isEqual(row) ? '' : 'other'}>
+          <tr key={i} class={i === first ? 'bad differs' : isEqual(row) ? '' : 'open'}>
             <StepCell step={row.baseline} side="without" />
             <StepCell step={row.run} side="with" />
           </tr>
@@ -145,7 +145,7 @@ function Steps({ steps, more }: { steps: readonly StepRow[]; more: number }) {
 
 const PaymentCell = ({ payments, side }: { payments: readonly ShownPayment[]; side: string }) => (
   <td>
-    <span class="side">{side}: </span>
+    <span class="side hint">{side}: </span>
     {payments.length === 0 && 'no payment'}
     {payments.map(({ transaction_id, amount, status_at_end, status }) => (
       <div key={transaction_id}>
@@ -225,7 +225,7 @@ export const Coverage = ({
                 <tr key={`${subject} ${behaviour}`}>
                   <td>{subject}</td>
                   <td>{behaviour}</td>
-                  <td class={isMet ? 'met' : 'unmet'}>{isMet ? 'met' : 'not met'}</td>
+                  <td class={isMet ? 'good' : 'hint'}>{isMet ? 'met' : 'not met'}</td>
                   <td>{isMet ? '' : shown_by}</td>
                 </tr>
               ))}

@@ -74,7 +74,7 @@ export function Sweep() {
       </p>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the field inside does the same by keyboard. */}
       <div
-        class="drop"
+        class="card drop"
         onDragOver={(event) => event.preventDefault()}
         onDrop={(event) => {
           event.preventDefault()

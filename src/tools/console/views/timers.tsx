@@ -74,46 +74,47 @@ export function Timers({
           <table class="stack" {...props}>
             <Heads titles={['When', 'At', 'What', 'Actions']} />
             <tbody>
-              {timers.map((timer) => (
-                <tr key={timer.timer_id}>
-                  <td>
-                    {Date.parse(timer.at) < now
-                      ? 'happened'
-                      : untilText(Date.parse(timer.at) - now)}
-                  </td>
-                  <td>
-                    <At at={timer.at} />
-                  </td>
-                  <td>
-                    {timer.resource_id && VIEWS[timer.kind] ? (
-                      <a href={`#/${VIEWS[timer.kind]}/${timer.resource_id}`}>
-                        {textOfTimer(timer)}
-                      </a>
-                    ) : (
-                      textOfTimer(timer)
-                    )}
-                  </td>
-                  <td>
-                    <span class="row tight" hidden={Date.parse(timer.at) < now}>
-                      <RunTimer timer={timer} />
-                      <button
-                        type="button"
-                        aria-label={`Go there: ${timer.timer_id}`}
-                        onClick={() => onGo(timer.at)}
-                      >
-                        Go there
-                      </button>
-                      <button
-                        type="button"
-                        aria-label={`${waits(cancelOf(timer)) ? 'Undo' : 'Cancel the event'}: ${timer.timer_id}`}
-                        onClick={() => (waits(cancelOf(timer)) ? undo() : cancel(timer))}
-                      >
-                        {waits(cancelOf(timer)) ? 'Undo' : 'Cancel the event'}
-                      </button>
-                    </span>
-                  </td>
-                </tr>
-              ))}
+              {timers.map((timer) => {
+                const left = Date.parse(timer.at) - now
+                return (
+                  <tr key={timer.timer_id}>
+                    <td>{left < 0 ? 'happened' : untilText(left)}</td>
+                    <td>
+                      <At at={timer.at} />
+                    </td>
+                    <td>
+                      {timer.resource_id && VIEWS[timer.kind] ? (
+                        <a href={`#/${VIEWS[timer.kind]}/${timer.resource_id}`}>
+                          {textOfTimer(timer)}
+                        </a>
+                      ) : (
+                        textOfTimer(timer)
+                      )}
+                    </td>
+                    <td>
+                      {left >= 0 && (
+                        <span class="bar">
+                          <RunTimer timer={timer} />
+                          <button
+                            type="button"
+                            aria-label={`Go there: ${timer.timer_id}`}
+                            onClick={() => onGo(timer.at)}
+                          >
+                            Go there
+                          </button>
+                          <button
+                            type="button"
+                            aria-label={`${waits(cancelOf(timer)) ? 'Undo' : 'Cancel the event'}: ${timer.timer_id}`}
+                            onClick={() => (waits(cancelOf(timer)) ? undo() : cancel(timer))}
+                          >
+                            {waits(cancelOf(timer)) ? 'Undo' : 'Cancel the event'}
+                          </button>
+                        </span>
+                      )}
+                    </td>
+                  </tr>
+                )
+              })}
             </tbody>
           </table>
         </Scroll>

@@ -133,7 +133,7 @@ function TroubleCard({ trouble, active }: { trouble: Trouble; active: string | u
 const troubleOf = (title: string | undefined) => ALL.find((one) => one.title === title)
 
 const Banner = ({ isHit, children }: { isHit: boolean; children: ComponentChildren }) => (
-  <div class={isHit ? 'banner hit' : 'banner'} role="status">
+  <div class={isHit ? 'card bar banner good' : 'card bar banner'} role="status">
     {children}
   </div>
 )
@@ -246,7 +246,7 @@ export function MakeTrouble({ armed: { rules, scenario, active } }: { armed: Arm
           />
         </Banner>
       )}
-      <div class="troubles">
+      <div class="cards troubles">
         {TROUBLES.map((trouble) => (
           <TroubleCard
             key={trouble.title}

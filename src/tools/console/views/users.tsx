@@ -97,7 +97,7 @@ const Records = ({
                 <Chip state={state} />
               </td>
               <td>
-                <span class="row tight">
+                <span class="bar">
                   {state === 'pending' &&
                     (['success', 'failed'] as const).map((status) => (
                       <Act
