@@ -215,7 +215,7 @@ export function Axis({ all }: { all: PaymentWithAll }) {
           class="axis"
           ref={box}
           style={{
-            gridTemplateColumns: `auto repeat(${ticks.length}, minmax(auto, 1fr))`,
+            gridTemplateColumns: `10rem repeat(${ticks.length}, minmax(auto, 1fr))`,
             gridTemplateRows: `2.8rem repeat(${lanes.length}, auto)`,
           }}
           onKeyDown={(event) => {
@@ -234,12 +234,7 @@ export function Axis({ all }: { all: PaymentWithAll }) {
             </li>
           ))}
           {lanes.map((lane, i) => (
-            <li
-              key={lane}
-              class="lane hint"
-              aria-hidden="true"
-              style={{ gridColumn: 1, gridRow: i + 2 }}
-            >
+            <li key={lane} class="lane hint" aria-hidden="true" style={{ gridRow: i + 2 }}>
               {lane}
             </li>
           ))}

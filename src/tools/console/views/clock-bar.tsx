@@ -156,7 +156,7 @@ function Coming({ go }: { go: (target: Target) => void }) {
           box.current!.querySelector('summary')!.focus()
         }}
       >
-        <summary class="bar">
+        <summary class="bar button">
           <span class="visually-hidden">Coming: </span>
           <span class="hint">
             {next === null ? 'nothing scheduled' : `next ${untilText(Date.parse(next) - now)}`}

@@ -140,7 +140,7 @@ export function Overview() {
   const { success_rate: rate = null, median_to_success_ms: median = null } = data ?? {}
   return (
     <>
-      <div class="row">
+      <div class="bar top">
         <h2>Overview</h2>
         <p class="hint">
           Scenario <a href={`#/scenarios/${client.scenario}`}>{client.scenario}</a>
