@@ -123,8 +123,16 @@ function LastCall() {
   const [isLate, setLate] = useState(false)
   useEffect(() => watchCalls(setSent), [])
   const isBad = (one: SentCall | undefined) => one?.problem || one?.effect?.isBad
-  // An error belongs to the view that caused it.
-  useEffect(() => onRoute(() => setSent((one) => (isBad(one) ? undefined : one))), [])
+  // An error belongs to the view that caused it, until the user changes something there.
+  useEffect(() => {
+    const forget = () => setSent((one) => (isBad(one) ? undefined : one))
+    addEventListener('input', forget)
+    const stop = onRoute(forget)
+    return () => {
+      removeEventListener('input', forget)
+      stop()
+    }
+  }, [])
   useEffect(() => {
     setLate(false)
     const timer = setTimeout(() => setLate(true), LATE_MS)

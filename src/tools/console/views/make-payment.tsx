@@ -3,7 +3,7 @@ import { useRef } from 'preact/hooks'
 import { Act } from '../act.tsx'
 import { type BankAccount, callOf, type Payment, type User } from '../api.ts'
 import { Choice, Fold, Form, Input, useFields } from '../fields.tsx'
-import { typedAmount } from '../format.ts'
+import { numberText, typedAmount } from '../format.ts'
 import { useUrlField } from '../route.ts'
 import { serviceCall } from '../service.ts'
 import { Problem } from '../ui.tsx'
@@ -39,8 +39,8 @@ const Search = ({
 const Cut = ({ list, total }: { list: string; total: number }) =>
   total <= MAX_USERS ? null : (
     <p class="hint">
-      {list} has the {MAX_USERS} newest of {total} users. Type an e-mail, a mobile or an id to find
-      the others.
+      {list} has the {MAX_USERS} newest of {numberText(total)} users. Type an e-mail, a mobile or an
+      id to find the others.
     </p>
   )
 

@@ -1,6 +1,6 @@
 import { callOf, type Response } from '../api.ts'
 import { useClient } from '../client.ts'
-import { countText, rupeesText, spanText } from '../format.ts'
+import { countText, numberText, rupeesText, spanText } from '../format.ts'
 import { At } from '../settings.tsx'
 import { Card, Facts, Loading, Problem } from '../ui.tsx'
 import { useLoaded, useStill } from '../use-data.ts'
@@ -15,6 +15,8 @@ type Series = NonNullable<Summary['series']>
 
 const TONES = { settled: 'good', in_flight: 'open', failed: 'bad', came_back: 'came' } as const
 const OUTCOME_NAMES = Object.keys(OUTCOMES) as (keyof typeof OUTCOMES)[]
+// The sandbox keeps no more finished deliveries.
+const KEPT = 10_000
 const toneOf = (tone: string) => ({ '--tone': `var(--${tone})` })
 
 /** The rupees of each outcome; of a failure also the reasons. */
@@ -111,6 +113,9 @@ const YourWebhook = ({ counts }: { counts: Summary['deliveries'] }) => (
         ['Not sent', counts.not_sent],
       ]}
     />
+    {Object.values(counts).reduce((sum, count) => sum + count) >= KEPT && (
+      <p class="hint">Of the last {numberText(KEPT)} events.</p>
+    )}
     <a href="#/deliveries">Deliveries</a>
   </Card>
 )
