@@ -83,6 +83,8 @@ t.test('a payment says who decided it, and has its calls', async (t) => {
     const [silent] = (await get('/__admin/transactions')).body.transactions
     const [call] = (await get('/__admin/requests')).body.requests
     t.equal((await decided(silent.transaction_id)).request_id, call.request_id)
+    const { made } = (await get(`/__admin/requests/${call.request_id}`)).body
+    t.equal(made.data[0].transaction_id, silent.transaction_id)
   }
   t.match((await get('/__admin/timers')).body.timers.at(-1), {
     amount: '12.00',
