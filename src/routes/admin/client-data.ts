@@ -157,11 +157,12 @@ export const isOwnDebit = ({ tables }: World, row: PaymentEntry['row']): boolean
 export const dataCalls = [
   adminCall({
     id: 'readClient',
-    summary: "Return this client's clock, scenario and number of records",
+    summary: "Return this client's token, clock, scenario and number of records",
     response: z
       .strictObject({
         name: z.string(),
         client_id: Uuid,
+        access_token: z.string(),
         status: z.string(),
         check_kyc: z.boolean(),
         webhook_url: z.string().nullable(),
@@ -184,11 +185,13 @@ export const dataCalls = [
     handle(world) {
       const { name, clientId, profile, webhooks, scenarios, requests, deliveries, delayed } = world
       const { users, kyc, bank_accounts, payments } = world.tables.tables
+      const { access_token, status, check_kyc } = profile()
       return {
         name,
         client_id: clientId,
-        status: profile().status,
-        check_kyc: profile().check_kyc,
+        access_token,
+        status,
+        check_kyc,
         webhook_url: webhooks.current()?.url ?? null,
         scenario: scenarios.name,
         clock: clockResponse(world),

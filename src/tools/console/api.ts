@@ -7,11 +7,11 @@ import {
   errorOf,
   fetchService,
   GONE_TEXT,
-  hasAccessToken,
   isServiceCall,
   type SERVICE_ROOT,
   type ServiceCallId,
   type ServiceResponses,
+  serviceHeaders,
 } from './service.ts'
 
 // All calls to the server, for the client that the page's path names.
@@ -300,25 +300,20 @@ export function curlOf({
   ].join(' ')
 }
 
-/** The header with the token of a call, as an option of curl; empty if the call has none. */
-function tokenOption(call: Call, needsToken: boolean): string {
-  if (isServiceCall(call))
-    return needsToken || hasAccessToken() ? ' -H "Authorization: Bearer $TOKEN"' : ''
-  return sessionStorage.getItem(TOKEN) === null ? '' : ' -H "X-Admin-Token: $ADMIN_TOKEN"'
-}
-
-/** Formats a call as a curl command. The token is a variable, so that the shell history does not contain it. */
-export const curlOfCall = (call: Call, needsToken = false): string => {
+/** Formats a call as a curl command; the admin token is a variable, so that the shell history does not contain it. */
+export function curlOfCall(call: Call): string {
   const { method, body } = call
   const line = curlOf({
     method,
     url: `${location.origin}${urlOf(call)}`,
-    ...(body !== undefined && {
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    }),
+    headers: {
+      ...(isServiceCall(call) && serviceHeaders()),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   })
-  return line + tokenOption(call, needsToken)
+  const needsToken = !isServiceCall(call) && sessionStorage.getItem(TOKEN) !== null
+  return needsToken ? `${line} -H "X-Admin-Token: $ADMIN_TOKEN"` : line
 }
 
 // The names of the rows that the console shows.

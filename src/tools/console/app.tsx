@@ -8,7 +8,7 @@ import { Check } from './fields.tsx'
 import { keepFocus, useHeadHeight, useVisibleTab } from './focus.ts'
 import { useConnection } from './live.ts'
 import { onRoute, type Route, useRoute, useScrollToTop, useWide } from './route.ts'
-import { GONE_TEXT, isServiceCall } from './service.ts'
+import { GONE_TEXT, isServiceCall, setAccessToken } from './service.ts'
 import {
   AdminToken,
   Theme,
@@ -195,6 +195,7 @@ export function App() {
   const [zone, setZone] = useZoneSetting()
   const [areCallsShown, showCalls] = useCallsSetting()
   const { data: client, problem } = useLoaded(callOf('readClient'))
+  if (client) setAccessToken(client.access_token)
   useEffect(() => keepFocus(document.body), [])
   useScrollToTop(route)
   useVisibleTab(route.view)

@@ -77,22 +77,20 @@ export function serviceCall<Id extends ServiceCallId>(id: Id, body: object) {
 
 export const isServiceCall = ({ root }: { root: string }): boolean => root === SERVICE_ROOT
 
-let accessToken = ''
+let accessToken: string
 
-/** Sets the access token of all later calls; empty: none is sent. */
+export const serviceHeaders = () => ({ authorization: `Bearer ${accessToken}` })
+
+/** Sets the access token of all later calls. */
 export function setAccessToken(token: string) {
   accessToken = token
 }
 
-export const hasAccessToken = (): boolean => accessToken !== ''
-
 /** Fetches from the service. Throws `CallError`. */
 export async function fetchService(url: string, init: RequestInit): Promise<Response> {
-  const headers = new Headers(init.headers)
   let response: Response
   try {
-    if (accessToken !== '') headers.set('authorization', `Bearer ${accessToken}`)
-    response = await fetch(url, { ...init, headers })
+    response = await fetch(url, { ...init, headers: { ...init.headers, ...serviceHeaders() } })
   } catch {
     // Only a sandbox that still responds can have ended the connection by a rule.
     const isThere = await fetch('/__admin/health').then(

@@ -50,12 +50,12 @@ export function ClientMenu({ name = BASE.slice(2) || 'default' }: { name: string
 
 type Created = ResponseBody<'createClient'>
 
-/** Shows the token of a new client; it is never shown again. */
+/** Shows the token of a new client. */
 const Token = ({ created, onClose }: { created: Created; onClose: () => void }) => (
   <Dialog title={`Client ${created.name} was created`} onClose={onClose}>
     <p>
-      The token is shown only once. Calls with this token use the client {created.name}. Calls under{' '}
-      <code>/@{created.name}</code> use it too.
+      Calls with this token use the client {created.name}. Calls under <code>/@{created.name}</code>{' '}
+      use it too.
     </p>
     <div class="row">
       <code>{created.access_token}</code>

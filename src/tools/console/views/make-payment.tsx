@@ -8,7 +8,7 @@ import { useUrlField } from '../route.ts'
 import { serviceCall } from '../service.ts'
 import { Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
-import { AccessToken, open } from './make.tsx'
+import { open } from './make.tsx'
 
 const MAX_USERS = 100
 
@@ -98,7 +98,6 @@ export function PaymentForm({ like }: { like?: Payment }) {
         <Input short label="Amount" {...field('amount')} />
         <Input label="Reference" {...field('reference')} />
         <Input label="Remark" {...field('remark')} />
-        <AccessToken />
         {payer && receiver && (
           <Act
             submit

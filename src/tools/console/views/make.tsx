@@ -1,36 +1,8 @@
 // Forms that make something, except a payment: each sends the call of the service that an integration sends.
-import { useEffect, useState } from 'preact/hooks'
 import { Act } from '../act.tsx'
-import { onResponse } from '../api.ts'
 import { useClient } from '../client.ts'
 import { Choice, Fold, Form, Input, useFields } from '../fields.tsx'
-import { hasAccessToken, isServiceCall, serviceCall, setAccessToken } from '../service.ts'
-
-/** The access token, if the last call of the service was rejected because it is missing or unknown. */
-export function AccessToken() {
-  const [isNeeded, setNeeded] = useState(hasAccessToken())
-  const [token, setToken] = useState('')
-  useEffect(
-    () =>
-      onResponse((sent) => {
-        if (isServiceCall(sent) && sent.status === 401) setNeeded(true)
-      }),
-    [],
-  )
-  if (!isNeeded) return null
-  return (
-    <Input
-      label="Access token of the client"
-      type="password"
-      value={token}
-      placeholder="printed at the start"
-      onInput={(next) => {
-        setToken(next)
-        setAccessToken(next.trim())
-      }}
-    />
-  )
-}
+import { serviceCall } from '../service.ts'
 
 /** Goes to a view, if a rule has not replaced the response that has the id. */
 export function open(view: 'users' | 'payments', id: string | undefined) {
@@ -50,7 +22,6 @@ export function MakeUser() {
         <Input label="E-mail" {...field('email')} placeholder={email} />
         <Input label="Mobile" {...field('mobile')} placeholder={mobile} />
         <Choice label="Type" {...field('type')} values={['individual', 'business']} />
-        <AccessToken />
         <Act
           submit
           label="Make the user"
@@ -70,7 +41,6 @@ export function AddAccount({ userId }: { userId: string }) {
       <Form>
         <Input label="Account number" {...field('number')} />
         <Input label="IFSC" {...field('ifsc')} />
-        <AccessToken />
         <Act
           submit
           label="Add the account"
@@ -108,7 +78,6 @@ export function SubmitKyc({ userId }: { userId: string }) {
         <Input label="Number" {...field('number')} placeholder={number} />
         <Input label="Name" {...field('name')} />
         <Input label="Date of birth (DD-MM-YYYY)" {...field('birth')} />
-        <AccessToken />
         <Act
           submit
           label="Submit the document"

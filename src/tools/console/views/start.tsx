@@ -1,11 +1,12 @@
 import { Act } from '../act.tsx'
 import { BASE, callOf, curlOfCall, type User } from '../api.ts'
+import { useClient } from '../client.ts'
 import { Copy } from '../copy.tsx'
 import { rupeesText } from '../format.ts'
 import { SERVICE_ROOT, serviceCall } from '../service.ts'
 import { Card, Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
-import { AccessToken, open } from './make.tsx'
+import { open } from './make.tsx'
 
 const AMOUNT = '1500.50'
 const VERIFIED = callOf('readUsers', { query: { kyc: 'success', bank: 'success', limit: 100 } })
@@ -20,11 +21,7 @@ const Line = ({ name, text }: { name: string; text: string }) => (
   </>
 )
 
-function FirstPayment({
-  payer,
-  receiver,
-  needsToken,
-}: Record<'payer' | 'receiver', User> & { needsToken: boolean }) {
+function FirstPayment({ payer, receiver }: Record<'payer' | 'receiver', User>) {
   const call = serviceCall('createTransaction', {
     from_user_id: payer.user_id,
     to_user_id: receiver.user_id,
@@ -33,12 +30,11 @@ function FirstPayment({
   })
   return (
     <>
-      <Line name="Your first call" text={curlOfCall(call, needsToken)} />
+      <Line name="Your first call" text={curlOfCall(call)} />
       <p>
         Or let this page send it: {payer.email} pays {receiver.email} {rupeesText(AMOUNT)}, and you
         land on the timeline of the payment.
       </p>
-      <AccessToken />
       <span class="primary">
         <Act
           label="Make a first payment"
@@ -54,9 +50,6 @@ function FirstPayment({
 /** What a new sandbox is, where it is, and a first payment. */
 export function Start() {
   const { data, problem } = useLoaded(VERIFIED)
-  const assumed = useLoaded(callOf('listAssumptions')).data?.assumptions
-  const needsToken =
-    assumed?.some(({ name, reading }) => name === 'token' && reading === 'strict') ?? false
   const isReady = ({ bank_accounts: accounts }: User) =>
     accounts.every(({ bank_status }) => bank_status === 'success')
   const [payer, receiver] = data?.users.filter(isReady) ?? []
@@ -67,20 +60,14 @@ export function Start() {
         the service, on a clock that you control.
       </p>
       <Line name="Base URL" text={`${location.origin}${BASE}${SERVICE_ROOT}`} />
-      <h3>Access token</h3>
-      <p>
-        {needsToken ? 'Every call needs it: set TOKEN for the one below.' : 'Optional here.'} It’s
-        printed {BASE === '' ? 'when the sandbox starts' : 'by the call that made this client'}.
-      </p>
+      <Line name="Access token" text={useClient().access_token} />
       <Problem text={problem} />
       {data && !receiver && (
         <p>
           A payment needs two <a href="#/users">users</a> with verified documents and accounts.
         </p>
       )}
-      {payer && receiver && (
-        <FirstPayment payer={payer} receiver={receiver} needsToken={needsToken} />
-      )}
+      {payer && receiver && <FirstPayment payer={payer} receiver={receiver} />}
     </Card>
   )
 }

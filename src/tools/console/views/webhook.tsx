@@ -4,7 +4,6 @@ import { BASE, type Client, callOf } from '../api.ts'
 import { useClient } from '../client.ts'
 import { Fold, Form, Input, useFields } from '../fields.tsx'
 import { serviceCall } from '../service.ts'
-import { AccessToken } from './make.tsx'
 
 const inboxPath = `${BASE}/__admin${callOf('receiveWebhook').path}`
 const inboxUrl = `${location.origin}${inboxPath}`
@@ -64,7 +63,6 @@ function WebhookForm() {
         placeholder={`${location.protocol}//127.0.0.1:8080/webhook`}
       />
       <Input label="Secret" {...field('secret')} />
-      <AccessToken />
       <Act
         quiet
         submit
