@@ -109,13 +109,18 @@ t.test('make something by hand', { skip: noBrowser }, async (t) => {
     const amount = page.getByLabel('Amount', { exact: true })
     await amount.fill('')
     t.match(await press(page, 'Make the payment'), /rejected \(400\)$/)
-    await page.getByRole('alert').getByText('amount is required').waitFor()
+    // At its field.
+    const problemOf = (label: string) =>
+      page.locator('.field', { has: page.getByLabel(label, { exact: true }) }).getByRole('alert')
+    await problemOf('Amount').getByText('is required').waitFor()
     await amount.fill('1e3')
     await page.getByLabel('Reference', { exact: true }).fill('x'.repeat(300))
     await press(page, 'Make the payment')
-    await page
-      .getByRole('alert')
-      .getByText(/^amount must .*found "1e3"\. reference_id must/)
+    await problemOf('Amount')
+      .getByText(/^must .*found "1e3"/)
+      .waitFor()
+    await problemOf('Reference')
+      .getByText(/^must have at most/)
       .waitFor()
     await page.getByLabel('Reference', { exact: true }).fill('')
     await amount.fill('₹1,00,000')

@@ -5,7 +5,7 @@ import { type Call, type CallId, type EffectOf, type Response, send, textOf } fr
 import type { CallError } from './service.ts'
 
 /** Gets the error of a call that a button of a form sent. */
-export const FormProblem = createContext<((message: string) => void) | undefined>(undefined)
+export const FormError = createContext<((error: CallError) => void) | undefined>(undefined)
 
 const CallsContext = createContext(false)
 export const CallsProvider = CallsContext.Provider
@@ -47,7 +47,7 @@ export function Act<Id extends CallId>({
   const [isBusy, setBusy] = useState(false)
   const [isConfirming, setConfirming] = useState(false)
   const areCallsShown = useShownCalls()
-  const showInForm = useContext(FormProblem)
+  const showInForm = useContext(FormError)
 
   // Shown with aria-disabled: an element with the attribute `disabled` loses the focus.
   const isDisabled = disabled || isBusy
@@ -60,8 +60,7 @@ export function Act<Id extends CallId>({
       onDone?.(response)
     } catch (error) {
       // The line of the last call shows what got no response.
-      const { status, message } = error as CallError
-      if (status !== 0) showInForm?.(message)
+      if ((error as CallError).status !== 0) showInForm?.(error as CallError)
     } finally {
       setBusy(false)
     }

@@ -1,11 +1,28 @@
 // Fields of forms.
-import type { ComponentChildren } from 'preact'
-import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { type ComponentChildren, createContext } from 'preact'
+import { useContext, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { searchTest } from '../../model/search.ts'
-import { FormProblem } from './act.tsx'
+import { FormError } from './act.tsx'
 import { useUrlField } from './route.ts'
+import { type CallError, fieldsText } from './service.ts'
+import { Problem } from './ui.tsx'
 
-/** Fields with their button. Enter in a field presses the button; the error of its call stands below until a field changes. */
+/** The error of the last call of a form, and the names of the fields that show their own part of it. */
+const FormState = createContext<{ error: CallError | undefined; names: Set<string> } | undefined>(
+  undefined,
+)
+
+/** What is wrong with a field of the form; `name` is its name in the call. Of `kyc[0].name`, it is the last part. */
+function useFieldProblem(name: string | undefined) {
+  const form = useContext(FormState)
+  if (name === undefined || !form) return undefined
+  form.names.add(name)
+  return form.error?.fields.find(({ field }) => lastPart(field) === name)?.message
+}
+
+const lastPart = (field: string) => field.split('.').at(-1)!
+
+/** Fields with their button. Enter in a field presses the button; the error of its call stands at its fields, or below, until one changes. */
 export function Form({
   children,
   isTall = false,
@@ -13,23 +30,27 @@ export function Form({
   children: ComponentChildren
   isTall?: boolean
 }) {
-  const [problem, setProblem] = useState<string>()
+  const [error, setError] = useState<CallError>()
+  const [names] = useState(() => new Set<string>())
+  const rest = error?.fields.filter(({ field }) => !names.has(lastPart(field))) ?? []
   return (
-    <FormProblem.Provider value={setProblem}>
-      <form
-        class={isTall ? '' : 'row'}
-        aria-invalid={problem !== undefined || undefined}
-        onSubmit={(event) => event.preventDefault()}
-        onInput={() => setProblem(undefined)}
-      >
-        {children}
-        {problem !== undefined && (
-          <p class="problem" role="alert">
-            {problem}
-          </p>
-        )}
-      </form>
-    </FormProblem.Provider>
+    <FormError.Provider value={setError}>
+      <FormState.Provider value={{ error, names }}>
+        <form
+          class={isTall ? '' : 'row'}
+          aria-invalid={error !== undefined || undefined}
+          onSubmit={(event) => event.preventDefault()}
+          onInput={() => setError(undefined)}
+        >
+          {children}
+          {error && (error.fields.length === 0 || rest.length > 0) && (
+            <Problem
+              text={rest.length === error.fields.length ? error.message : fieldsText(rest)}
+            />
+          )}
+        </form>
+      </FormState.Provider>
+    </FormError.Provider>
   )
 }
 
@@ -71,16 +92,20 @@ export function Input({
   type = 'text',
   placeholder,
   short = false,
+  name,
 }: {
   label: string
   value: string
   onInput: (value: string) => void
+  /** Its name in the call of the form, whose error then stands at it. */
+  name?: string
   type?: 'text' | 'search' | 'password'
   placeholder?: string
   /** For a word or a number. */
   short?: boolean
 }) {
   const id = useId()
+  const problem = useFieldProblem(name)
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -92,8 +117,11 @@ export function Input({
         spellcheck={false}
         value={value}
         placeholder={placeholder}
+        aria-invalid={problem !== undefined || undefined}
+        aria-describedby={problem === undefined ? undefined : `${id}-problem`}
         onInput={({ currentTarget }) => onInput(currentTarget.value)}
       />
+      <Problem text={problem} id={`${id}-problem`} />
     </div>
   )
 }

@@ -7,12 +7,16 @@ import type { UpdatedWebhookResponse } from '../../model/webhook.ts'
 
 // The error of a call that was rejected or got no response.
 
-/** A call that was rejected, or got no response (status 0). */
+type FieldError = { field: string; message: string }
+
+/** A call that was rejected, also with what is wrong with each field, or got no response (status 0). */
 export class CallError extends Error {
   readonly status: number
-  constructor(status: number, message: string) {
+  readonly fields: readonly FieldError[]
+  constructor(status: number, message: string, fields: readonly FieldError[] = []) {
     super(message)
     this.status = status
+    this.fields = fields
   }
 }
 
@@ -23,7 +27,7 @@ export type ErrorBody = {
   message?: string
   error?: string
   /** The wrong fields; `message` names only the first. */
-  errors?: readonly { field: string; message: string }[]
+  errors?: readonly FieldError[]
 }
 
 /** Returns the body of an error response; an empty object if it is not JSON. */
@@ -35,13 +39,15 @@ export async function errorBodyOf(response: Response): Promise<ErrorBody> {
   }
 }
 
+/** Says what is wrong with each field. */
+export const fieldsText = (fields: readonly FieldError[]): string =>
+  `${fields.map(({ field, message }) => `${field} ${message}`).join('. ')}.`
+
 /** Returns the error of a rejected call, with the message of each wrong field. */
 export function errorOf(status: number, { message, errors }: ErrorBody): CallError {
-  const all =
-    Array.isArray(errors) && errors.length > 1
-      ? `${errors.map((one) => `${one.field} ${one.message}`).join('. ')}.`
-      : message
-  return new CallError(status, all ?? `The server responded with ${status}.`)
+  const fields = Array.isArray(errors) ? errors : []
+  const all = fields.length > 1 ? fieldsText(fields) : message
+  return new CallError(status, all ?? `The server responded with ${status}.`, fields)
 }
 
 // Calls of the service, which the page sends as an integration does: rules and faults act on them.

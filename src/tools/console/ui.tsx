@@ -177,10 +177,10 @@ export const Crumbs = ({ list, problem }: { list: string; problem: string | unde
   </>
 )
 
-/** The error of a read; nothing if there is none. */
-export const Problem = ({ text }: { text: string | undefined }) =>
+/** An error; nothing if there is none. */
+export const Problem = ({ text, id }: { text: string | undefined; id?: string }) =>
   text === undefined ? null : (
-    <p class="problem" role="alert">
+    <p class="problem" role="alert" id={id}>
       {text}
     </p>
   )

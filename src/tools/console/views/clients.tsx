@@ -104,7 +104,7 @@ export function Clients({ search }: { search: Search }) {
       </ul>
       <Found found={found} noun="client" search={search.text} />
       <Form>
-        <Input label="Name" value={name} placeholder="worker-3" onInput={setName} />
+        <Input label="Name" name="name" value={name} placeholder="worker-3" onInput={setName} />
         <Check label={`as a fork of ${client.name}`} checked={isFork} onChange={setFork} />
         <Act
           submit

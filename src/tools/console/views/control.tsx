@@ -50,7 +50,7 @@ function Snapshots({ search }: { search: Search }) {
   return (
     <Card title="Snapshots">
       <Form>
-        <Input label="Name" value={name} onInput={setName} />
+        <Input label="Name" name="name" value={name} onInput={setName} />
         <Act
           submit
           label="Save a snapshot"

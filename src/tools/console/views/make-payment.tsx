@@ -95,9 +95,9 @@ export function PaymentForm({ like }: { like?: Payment }) {
             accountText(user, account),
           ])}
         />
-        <Input short label="Amount" {...field('amount')} />
-        <Input label="Reference" {...field('reference')} />
-        <Input label="Remark" {...field('remark')} />
+        <Input short label="Amount" name="amount" {...field('amount')} />
+        <Input label="Reference" name="reference_id" {...field('reference')} />
+        <Input label="Remark" name="remark" {...field('remark')} />
         {payer && receiver && (
           <Act
             submit

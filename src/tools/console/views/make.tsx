@@ -19,8 +19,8 @@ export function MakeUser() {
   return (
     <Fold title="Make a user">
       <Form>
-        <Input label="E-mail" {...field('email')} placeholder={email} />
-        <Input label="Mobile" {...field('mobile')} placeholder={mobile} />
+        <Input label="E-mail" name="email" {...field('email')} placeholder={email} />
+        <Input label="Mobile" name="mobile" {...field('mobile')} placeholder={mobile} />
         <Choice label="Type" {...field('type')} values={['individual', 'business']} />
         <Act
           submit
@@ -39,8 +39,8 @@ export function AddAccount({ userId }: { userId: string }) {
   return (
     <Fold title="Add an account">
       <Form>
-        <Input label="Account number" {...field('number')} />
-        <Input label="IFSC" {...field('ifsc')} />
+        <Input label="Account number" name="account_number" {...field('number')} />
+        <Input label="IFSC" name="ifsc_code" {...field('ifsc')} />
         <Act
           submit
           label="Add the account"
@@ -75,9 +75,9 @@ export function SubmitKyc({ userId }: { userId: string }) {
     <Fold title="Submit a document">
       <Form>
         <Choice label="Document" values={Object.keys(DOCUMENTS)} {...field('document')} />
-        <Input label="Number" {...field('number')} placeholder={number} />
-        <Input label="Name" {...field('name')} />
-        <Input label="Date of birth (DD-MM-YYYY)" {...field('birth')} />
+        <Input label="Number" name="document_number" {...field('number')} placeholder={number} />
+        <Input label="Name" name="nameOnCard" {...field('name')} />
+        <Input label="Date of birth (DD-MM-YYYY)" name="dateOfBirth" {...field('birth')} />
         <Act
           submit
           label="Submit the document"

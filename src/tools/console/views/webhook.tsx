@@ -59,10 +59,11 @@ function WebhookForm() {
     <Form>
       <Input
         label="URL"
+        name="url"
         {...field('url')}
         placeholder={`${location.protocol}//127.0.0.1:8080/webhook`}
       />
-      <Input label="Secret" {...field('secret')} />
+      <Input label="Secret" name="webhook_secret" {...field('secret')} />
       <Act
         quiet
         submit
