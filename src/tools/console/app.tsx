@@ -18,7 +18,7 @@ import {
   ZoneProvider,
 } from './settings.tsx'
 import { Chip, Problem } from './ui.tsx'
-import { useLoaded } from './use-data.ts'
+import { FRAME_MS, useLoaded } from './use-data.ts'
 import { Assumptions } from './views/assumptions.tsx'
 import { ClientMenu } from './views/clients.tsx'
 import { ClockBar } from './views/clock-bar.tsx'
@@ -194,7 +194,7 @@ export function App() {
   const state = useConnection()
   const [zone, setZone] = useZoneSetting()
   const [areCallsShown, showCalls] = useCallsSetting()
-  const { data: client, problem } = useLoaded(callOf('readClient'))
+  const { data: client, problem } = useLoaded(callOf('readClient'), FRAME_MS)
   if (client) setAccessToken(client.access_token)
   useEffect(() => keepFocus(document.body), [])
   useScrollToTop(route)

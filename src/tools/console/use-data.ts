@@ -8,6 +8,8 @@ import type { CallError } from './service.ts'
 
 // Events arrive in bursts; a view is read again this long after the first event of a burst, ms.
 const BURST_MS = 150
+/** What stands beside every view is read again at most this often, ms. */
+export const FRAME_MS = 500
 // After these everything is read again; after a call of this page, which may have no event of its own, immediately.
 const ALWAYS: readonly Kind[] = ['gap', 'reconnected', 'reset', 'restore', 'sent']
 

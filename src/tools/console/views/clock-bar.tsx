@@ -9,7 +9,7 @@ import { spanText, untilText } from '../format.ts'
 import { useConnection } from '../live.ts'
 import { onRoute } from '../route.ts'
 import { At, useTimeText } from '../settings.tsx'
-import { problemOf, useLoaded } from '../use-data.ts'
+import { FRAME_MS, problemOf, useLoaded } from '../use-data.ts'
 import { type Counts, EffectOfJump, sentOf } from './jump-effect.tsx'
 import { Timers, textOfTimer } from './timers.tsx'
 
@@ -138,7 +138,7 @@ function Coming({ go }: { go: (target: Target) => void }) {
   const { clock } = useClient()
   const now = useNow()
   const [text, setText] = useState('1h')
-  const { data } = useLoaded(callOf('listTimers', { query: { limit: 12 } }))
+  const { data } = useLoaded(callOf('listTimers', { query: { limit: 12 } }), FRAME_MS)
   const box = useRef<HTMLDetailsElement>(null)
   const [isOpen, setOpen] = useState(false)
   useEffect(() => onRoute(() => box.current?.removeAttribute('open')), [])

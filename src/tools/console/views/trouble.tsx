@@ -8,7 +8,7 @@ import { Choice } from '../fields.tsx'
 import { countText } from '../format.ts'
 import { At } from '../settings.tsx'
 import { Card, paymentText } from '../ui.tsx'
-import { useLoaded } from '../use-data.ts'
+import { FRAME_MS, useLoaded } from '../use-data.ts'
 import { RuleForm } from './rule-form.tsx'
 import { ALL, KYC, type Lane, nextOf, TROUBLES, type Trouble } from './troubles.ts'
 
@@ -20,8 +20,8 @@ const titleOf = (name: unknown) =>
 
 /** The trouble that was armed: rules, and a scenario that extends another. */
 export function useArmed() {
-  const { data } = useLoaded(callOf('listRules'))
-  const { data: scenario } = useLoaded(callOf('getScenario'))
+  const { data } = useLoaded(callOf('listRules'), FRAME_MS)
+  const { data: scenario } = useLoaded(callOf('getScenario'), FRAME_MS)
   const rules = data?.rules.filter(({ definition }) => titleOf(definition['name'])) ?? []
   const isExtended = titleOf(scenario?.definition?.['title']) !== undefined
   const waiting = rules.filter(({ used_up }) => !used_up).length + (isExtended ? 1 : 0)
