@@ -60,11 +60,17 @@ export function groupsOf(runs: readonly Run[]): Group[] {
   return [...groupBy(sorted, keyOf).values()]
 }
 
-/** Repeats a run of a group until one shows its verdict each time. Returns the group with it first; `undefined`: flaky. */
+/** A group whose sweep was stopped before it was repeated. */
+export const notRerun = ([first, ...same]: Group): Group => [
+  { ...first, happened: `${first.happened} (not rerun)` },
+  ...same,
+]
+
+/** Repeats a run of a group until one shows its verdict each time. Returns the group with it first; null: flaky. */
 export async function confirmed(
   group: Group,
   again: (plan: Plan) => Promise<Run>,
-): Promise<Group | undefined> {
+): Promise<Group | null> {
   for (const candidate of group.slice(0, MAX_CANDIDATES)) {
     const { verdict, plan } = candidate
     let run = candidate
@@ -73,7 +79,7 @@ export async function confirmed(
     if (run.verdict === verdict)
       return [{ ...run, id: candidate.id }, ...group.filter((one) => one !== candidate)]
   }
-  return undefined
+  return null
 }
 
 /** Identifies a finding in each sweep of the same command. */

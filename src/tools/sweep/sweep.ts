@@ -13,7 +13,7 @@ import {
   SweepError,
   type SweepResult,
 } from './faults-and-findings.ts'
-import { confirmed, findingKey, groupsOf, isFinding } from './findings.ts'
+import { confirmed, findingKey, groupsOf, isFinding, notRerun } from './findings.ts'
 import { type Judging, judge } from './judge.ts'
 import {
   byRisk,
@@ -152,12 +152,15 @@ class Runner {
     this.untried.push(...fresh.filter((_, i) => results[i] === undefined))
   }
 
-  /** Repeats what was found, and returns the groups that came again, and the runs that did not. */
+  /** Repeats what was found, and returns the groups that came again or were not repeated, and the runs that did not come again. */
   async confirm() {
-    const groups = groupsOf(this.runs)
-    const results = await this.#sideBySide(groups, (group) => confirmed(group, this.#run))
-    const flaky = groups.filter((_, i) => results[i] === undefined).flat()
-    return { groups: results.filter((one) => one !== undefined), flaky }
+    const found = groupsOf(this.runs)
+    const results = await this.#sideBySide(found, (group) => confirmed(group, this.#run))
+    const groups = found.map((group, i) =>
+      results[i] === undefined ? notRerun(group) : results[i],
+    )
+    const flaky = found.filter((_, i) => groups[i] === null).flat()
+    return { groups: groups.filter((one) => one !== null), flaky }
   }
 }
 

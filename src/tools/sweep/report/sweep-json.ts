@@ -156,7 +156,7 @@ export function notProven(result: SweepResult): string[] {
   const late = isLate ? ' Let a test wait, or advance the clock, until the fault shows.' : ''
   const notReached = namesOf(unreached.map(({ plan }) => plan))
   return [
-    isStopped && 'The sweep was stopped early, so its findings were not rerun.',
+    isStopped && 'The sweep was stopped early: a finding that was not rerun may be flaky.',
     missed.length > 0 &&
       `${missed.join(', ')} came after the command had ended, so nothing was shown about it. Let the command wait for it.`,
     untried.length > 0 && `${countOf(untried.length, 'plan')} not tried: ${namesOf(untried)}.`,
