@@ -143,6 +143,28 @@ if (readFileSync(here + '/ran', 'utf8').length < 3) await call('GET', '/transact
   )
 })
 
+t.test('a command that fails before its fault is run again, and then not_reached', async (t) => {
+  for (const [runs, verdict] of [
+    ['3', 'passed'],
+    ['34', 'not_reached'],
+  ] as const) {
+    const { sweep } = smallClient(
+      t,
+      `appendFileSync(here + '/ran', 'x')
+if ('${runs}'.includes(readFileSync(here + '/ran', 'utf8').length)) throw new Error('bad luck')
+await patiently(() => call('GET', '/users'))
+`,
+    )
+    const {
+      runs: [one],
+    } = await sweep({ only: ['reset'], jobs: 1 })
+    t.match(one, {
+      verdict,
+      happened: verdict === 'passed' ? /passed/ : /to this point: .* bad luck/,
+    })
+  }
+})
+
 t.test(
   'a call that the service answers with 404 is a point, and counts for an outage',
   async (t) => {

@@ -275,13 +275,16 @@ const SHOWN: Readonly<Record<string, (one: SeenPayment) => boolean>> = {
 }
 
 /** Why a fault changed nothing while the command ran; `undefined` if it did. */
-function notReached(plan: Plan, run: Observation, { baselines }: Judging): string | undefined {
-  if (run.hits.includes(0)) return 'the run did not come to this point'
+function notReached(plan: Plan, run: Observation, judging: Judging): string | undefined {
+  if (run.hits.includes(0)) {
+    const end = run.exitCode === 0 ? '' : `: ${failed(run, judging)}`
+    return `the run did not come to this point${end}`
+  }
   for (const { name } of plan) {
     const isSuch = SHOWN[name]
     if (isSuch === undefined) continue
     const count = ({ payments }: Observation) => payments.filter(isSuch).length
-    const usual = mostOf(baselines, count)
+    const usual = mostOf(judging.baselines, count)
     const isSeen = isSuch === isPaid ? usual > 0 : count(run) > usual
     const later = name === 'payment_reversed' ? ', or advance the clock by 25h' : ''
     if (!isSeen)
@@ -292,7 +295,7 @@ function notReached(plan: Plan, run: Observation, { baselines }: Judging): strin
 
 /** Judges a run by what the sandbox saw; the worst verdict is the one that counts. */
 export function judge(plan: Plan, run: Observation, judging: Judging): Judgement {
-  const { exitCode, probeDifferences } = run
+  const { exitCode, hits, probeDifferences } = run
   const unreached = notReached(plan, run, judging)
   const isReached = unreached === undefined
   const unpaid = isReached ? notPaid(plan, run, judging) : undefined
@@ -307,7 +310,8 @@ export function judge(plan: Plan, run: Observation, judging: Judging): Judgement
     ['lost_event', lostEvent(run)],
     ['relies_on', exitCode !== 0 && isReached ? reliesOn(plan, run, judging) : undefined],
     ['not_paid', unpaid?.text],
-    ['failed_safely', exitCode !== 0 ? failed(run, judging) : undefined],
+    // A command that failed before anything happened shows nothing.
+    ['failed_safely', exitCode !== 0 && !hits.includes(0) ? failed(run, judging) : undefined],
     ['not_reached', unreached],
     ['passed', 'the command passed'],
   ]

@@ -109,8 +109,15 @@ class Runner {
     return results
   }
 
-  /** Runs one plan. The recording is kept only if it shows a finding. */
+  /** Runs one plan; once more if the command failed for another reason, before anything of the plan happened. */
   #run = async (plan: Plan): Promise<Run> => {
+    const run = await this.#runOnce(plan)
+    const { exitCode, hits } = run.observation
+    return exitCode !== 0 && hits.every((n) => n === 0) ? this.#runOnce(plan) : run
+  }
+
+  /** The recording is kept only if it shows a finding. */
+  async #runOnce(plan: Plan): Promise<Run> {
     const id = ++this.#started
     const { options, judging, level } = this.#deps
     const recording = join(options.folder, `run-${id}.ndjson`)
