@@ -90,6 +90,29 @@ t.test('another call, or one of another client, is no retry', async (t) => {
   t.match(verdictOf(REFUSED, { ...soon, client: 'other' }), { verdict: 'passed' })
 })
 
+t.test('the read of the next event is no retry', async (t) => {
+  const event = {
+    client: 'default',
+    event_id: '1',
+    event: '',
+    resource_id: 'transaction',
+    nth: 1,
+    isForged: false,
+    signed: 'none',
+    isAfterEnd: false,
+    status: 200,
+  } as const
+  const soon = { ...LATER, status: 200, beganMs: 10, atMs: 10, clockMs: 10, answeredClockMs: 10 }
+  const run = (beganMs: number) => ({
+    ...OBSERVED,
+    calls: [REFUSED, soon],
+    deliveries: [{ ...event, beganMs, atMs: 11 }],
+  })
+  const judging = { baselines: [OBSERVED], maxRetries: 20, deadlineMs: 30_000, hasProbe: false }
+  t.match(judge([], run(9), judging), { verdict: 'passed' })
+  t.match(judge([], run(0), judging), { verdict: 'retry_storm' }, 'both in one handler')
+})
+
 const payment = (paise: number): SeenPayment => ({
   transaction_id: `${paise}`,
   keys: [`payer account ${paise}`, `account ${paise}`, `${paise}`, 'any'],

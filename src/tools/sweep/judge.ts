@@ -127,22 +127,37 @@ export const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/
 /** Whether equal calls belong to one payment or record: every payment looks at the same list. */
 const isOfOne = ({ method, path }: SeenCall) => method !== 'GET' || UUID.test(path)
 
+/** Whether a handler made a call while it had an event of the same resource. */
+const isInside = (call: SeenCall, one: SeenDelivery) =>
+  call.client === one.client &&
+  call.path.includes(one.resource_id) &&
+  call.beganMs >= one.beganMs - 1 &&
+  call.atMs <= one.atMs + 1
+
+/** Whether a call comes from the handler of another event than the failed one, so that it knows nothing of the failure. */
+function isOfOther(call: SeenCall, failure: SeenCall, deliveries: readonly SeenDelivery[]) {
+  const around = deliveries.filter((one) => isInside(call, one))
+  return around.length > 1 || around.some((one) => !isInside(failure, one))
+}
+
 /** A call that the runs without faults do not make, and that came sooner than a response with Retry-After had asked for. */
-function tooEarly({ calls, payments }: Observation, baselines: readonly Observation[]) {
+function tooEarly({ calls, payments, deliveries }: Observation, baselines: readonly Observation[]) {
   for (const [content, same] of groupBy(calls, (one) => one.content)) {
     if (!isOfOne(same[0]) && payments.length > 1) continue
     const countSame = (one: Observation) =>
       one.calls.filter((call) => call.content === content).length
     // Independent parts of a program can make equal calls.
     if (same.length <= mostOf(baselines, countSame)) continue
-    for (const { client, atMs, answeredClockMs, retryAfterMs = 0 } of same) {
+    for (const call of same) {
+      const { client, atMs, answeredClockMs, retryAfterMs = 0 } = call
       const least = retryAfterMs * TOLERANCE
       const isEarly = same.some(
         (one) =>
           one.client === client &&
           one.beganMs > atMs &&
           one.beganMs - atMs < least &&
-          one.clockMs - answeredClockMs < least,
+          one.clockMs - answeredClockMs < least &&
+          !isOfOther(one, call, deliveries),
       )
       if (isEarly)
         return `${nameOf(same[0])} was repeated too early: the response had asked to wait ${seconds(retryAfterMs)}`
@@ -188,11 +203,6 @@ function acceptedForged({ deliveries }: Observation): string | undefined {
 function lostEvent({ calls, deliveries, exitCode, probeDifferences }: Observation) {
   if (exitCode === 0 && probeDifferences.length === 0) return undefined
   const reads = calls.filter(({ method }) => method === 'GET')
-  const isInside = (read: SeenCall, one: SeenDelivery) =>
-    read.client === one.client &&
-    read.path.includes(one.resource_id) &&
-    read.beganMs >= one.beganMs - 1 &&
-    read.atMs <= one.atMs + 1
   for (const one of deliveries) {
     const read = reads.find((call) => call.isFailed && isInside(call, one))
     if (read === undefined) continue
