@@ -5,7 +5,8 @@ import type {
   SeenCall,
   SeenPayment,
 } from '../../src/tools/sweep/faults-and-findings.ts'
-import { failureLine, judge } from '../../src/tools/sweep/judge.ts'
+import { judge } from '../../src/tools/sweep/judge.ts'
+import { failureLine } from '../../src/tools/sweep/program.ts'
 
 const REFUSED: SeenCall = {
   client: 'default',
@@ -110,7 +111,7 @@ t.test('the read of the next event is no retry', async (t) => {
   })
   const judging = { baselines: [OBSERVED], maxRetries: 20, deadlineMs: 30_000, hasProbe: false }
   t.match(judge([], run(9), judging), { verdict: 'passed' })
-  t.match(judge([], run(0), judging), { verdict: 'retry_storm' }, 'both in one handler')
+  t.match(judge([], run(12), judging), { verdict: 'retry_storm' })
 })
 
 const payment = (paise: number): SeenPayment => ({
@@ -124,6 +125,22 @@ const payment = (paise: number): SeenPayment => ({
   isReadAsFailed: false,
 })
 const paying = (...paise: number[]): Observation => ({ ...OBSERVED, payments: paise.map(payment) })
+
+t.test('polls that got an answer are no storm, nor the look-ups of a batch', async (t) => {
+  const poll = { ...LATER, method: 'GET', status: 200, isFailed: false }
+  t.match(verdictOf(...Array(50).fill(poll)), { verdict: 'passed' })
+  t.match(verdictOf(...Array(50).fill({ ...poll, isFailed: true })), { verdict: 'retry_storm' })
+  const run = {
+    ...OBSERVED,
+    calls: [
+      { ...poll, retryAfterMs: 1_000 },
+      { ...poll, beganMs: 9 },
+    ],
+  }
+  const judging = { maxRetries: 20, deadlineMs: 30_000, hasProbe: false }
+  t.match(judge([], run, { ...judging, baselines: [paying(7, 8)] }), { verdict: 'not_paid' })
+  t.match(judge([], run, { ...judging, baselines: [paying(7)] }), { verdict: 'retry_storm' })
+})
 
 t.test('two runs that pay other amounts differ', async (t) => {
   const first = paying(100, 25_050, 25_050)

@@ -74,6 +74,7 @@ t.test(
         'POST /v1/bank was repeated too early',
         call('respond_503', 'addBankAccount'),
       ),
+      run('retry_storm', 'POST /v1/kyc was repeated too early', call('kyc_pending', 'submitKyc')),
       run('relies_on', 'not ok 1 - pays', reading('list_order', 'oldest_first')),
       run('relies_on', 'not ok 2 - finds', reading('new_words', 'some')),
       run('accepted_forged', 'answered 204 to this kyc.failed', call('signature_wrong')),
@@ -83,7 +84,7 @@ t.test(
     ]
     t.strictSame(
       groupsOf(runs).map((group) => group.map((one) => one.id)),
-      [[2, 1], [9, 10], [7, 8], [3, 4], [5], [6]],
+      [[2, 1], [10, 11], [8, 9], [3, 4, 5], [6], [7]],
     )
     const { sweep } = smallClient(t, 'await patiently(pay)\n')
     const result = await sweep({ only: ['reset_after', 'idempotency_key', 'reference_id'] })

@@ -16,7 +16,7 @@ const MAX_CANDIDATES = 3
 const MAX_TRIES = 3
 
 // What they say is the cause, whatever led to it.
-const OF_ONE_CAUSE: readonly Verdict[] = ['accepted_forged', 'wrong_state']
+const OF_ONE_CAUSE: readonly Verdict[] = ['accepted_forged', 'wrong_state', 'retry_storm']
 
 export const isFinding = ({ level }: Pick<Run, 'level'>): boolean =>
   level === 'error' || level === 'warning' || level === 'ask'

@@ -16,6 +16,7 @@ import {
 } from './faults-and-findings.ts'
 import { ANY_PAYMENT } from './observe.ts'
 import { areAlike, isCheck, isUnguarded, planKey } from './plans.ts'
+import { failureLine } from './program.ts'
 
 /** What a run is compared with. */
 export type Judging = {
@@ -134,22 +135,20 @@ const isInside = (call: SeenCall, one: SeenDelivery) =>
   call.beganMs >= one.beganMs - 1 &&
   call.atMs <= one.atMs + 1
 
-/** Whether a call comes from the handler of another event than the failed one, so that it knows nothing of the failure. */
-function isOfOther(call: SeenCall, failure: SeenCall, deliveries: readonly SeenDelivery[]) {
-  const around = deliveries.filter((one) => isInside(call, one))
-  return around.length > 1 || around.some((one) => !isInside(failure, one))
-}
+/** How many payments a run wanted to make: a fault may have prevented some. */
+const paymentsOf = (run: Observation, baselines: readonly Observation[]) =>
+  mostOf([run, ...baselines], (one) => one.payments.length)
 
 /** A call that the runs without faults do not make, and that came sooner than a response with Retry-After had asked for. */
-function tooEarly({ calls, payments, deliveries }: Observation, baselines: readonly Observation[]) {
+function tooEarly(run: Observation, baselines: readonly Observation[]) {
+  const { calls, deliveries } = run
   for (const [content, same] of groupBy(calls, (one) => one.content)) {
-    if (!isOfOne(same[0]) && payments.length > 1) continue
+    if (!isOfOne(same[0]) && paymentsOf(run, baselines) > 1) continue
     const countSame = (one: Observation) =>
       one.calls.filter((call) => call.content === content).length
     // Independent parts of a program can make equal calls.
     if (same.length <= mostOf(baselines, countSame)) continue
-    for (const call of same) {
-      const { client, atMs, answeredClockMs, retryAfterMs = 0 } = call
+    for (const { client, atMs, answeredClockMs, retryAfterMs = 0 } of same) {
       const least = retryAfterMs * TOLERANCE
       const isEarly = same.some(
         (one) =>
@@ -157,7 +156,8 @@ function tooEarly({ calls, payments, deliveries }: Observation, baselines: reado
           one.beganMs > atMs &&
           one.beganMs - atMs < least &&
           one.clockMs - answeredClockMs < least &&
-          !isOfOther(one, call, deliveries),
+          // The handler of the next event does not know of the failure.
+          !deliveries.some((event) => isInside(one, event)),
       )
       if (isEarly)
         return `${nameOf(same[0])} was repeated too early: the response had asked to wait ${seconds(retryAfterMs)}`
@@ -166,10 +166,11 @@ function tooEarly({ calls, payments, deliveries }: Observation, baselines: reado
   return undefined
 }
 
-/** The most equal calls that came within a second, in real time and in the client's time. */
+/** The most calls that came within a second, in real time and in the client's time: equal writes, or reads after one that failed. */
 function fastest(calls: readonly SeenCall[]): { call: SeenCall; count: number } | undefined {
   let found: { call: SeenCall; count: number } | undefined
-  for (const same of groupBy(calls, ({ client, content }) => `${client} ${content}`).values()) {
+  for (const all of groupBy(calls, ({ client, content }) => `${client} ${content}`).values()) {
+    const same = all.filter(({ method }, i) => method !== 'GET' || all[i - 1]?.isFailed)
     let from = 0
     for (const [i, call] of same.entries()) {
       while (call.atMs - same[from]!.atMs > 1_000 || call.clockMs - same[from]!.clockMs > 1_000)
@@ -185,7 +186,7 @@ function retryStorm(run: Observation, { baselines, maxRetries }: Judging): strin
   for (const isPart of [isOfOne, (call: SeenCall) => !isOfOne(call)]) {
     const usual = mostOf(baselines, (one) => fastest(one.calls.filter(isPart))?.count ?? 0)
     const found = fastest(run.calls.filter(isPart))
-    const payments = isPart === isOfOne ? 1 : Math.max(1, run.payments.length)
+    const payments = isPart === isOfOne ? 1 : Math.max(1, paymentsOf(run, baselines))
     if (found && found.count > usual + maxRetries * payments)
       return `${nameOf(found.call)} was sent ${times(found.count)} within a second`
   }
@@ -233,16 +234,6 @@ function hung(run: Observation, { deadlineMs }: Judging): string | undefined {
   const { isHung, calls, durationMs } = run
   if (!isHung || durationMs - (calls.at(-1)?.atMs ?? 0) < deadlineMs * SILENCE) return undefined
   return `the command did not end within ${seconds(deadlineMs)}${lastCall(run)}`
-}
-
-const FAILURE =
-  /^\s*(not ok\b|✖ |✗ |× |FAIL|--- FAIL|E {2,}\S|(Uncaught )?[\w.]*(Error|Exception)\b(?!\.))/
-
-/** The line of a command's output that names the failure: the first one that looks so, else the last one. */
-export function failureLine(output: string): string {
-  const lines = output.trimEnd().split('\n')
-  const line = (lines.find((one) => FAILURE.test(one)) ?? lines.at(-1)!).trim()
-  return line === '' ? '' : `: ${line.length > 160 ? `${line.slice(0, 157)}...` : line}`
 }
 
 function failed(run: Observation, { deadlineMs }: Judging): string {
