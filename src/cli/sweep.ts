@@ -63,7 +63,7 @@ const SWEEP_FLAGS: Command['flags'] = {
   restart: ['', 'also kill the program during calls that change something, and start it again'],
   timeout: [
     'DURATION',
-    'real time that a run may take (default: ten times as long as without faults, at least 30s)',
+    'real time that a run may take (default: ten times as long as without faults, at least 30s, or 75s if a call gets no response)',
   ],
   unstable: ['', 'continue although two runs without faults made different calls'],
   probe: [

@@ -84,7 +84,12 @@ t.test(
     const { findings } = await patient.sweep({ only: ['hang_after'], timeoutMs: 3_000 })
     t.strictSame(
       findings.map(({ verdict, happened }) => [verdict, happened]),
-      [['hung', 'the command did not end within 3 s; its last call was POST /v1/transaction']],
+      [
+        [
+          'hung',
+          'the command did not end within 3 s (see --timeout); its last call was POST /v1/transaction',
+        ],
+      ],
     )
     const hasty = await smallClient(t, 'await pay(400)\n').sweep({ only })
     t.strictSame(faultsWith(hasty, 'failed_safely').sort(), ['delay', 'hang_after'])

@@ -46,7 +46,7 @@ const verdictOf = (...calls: SeenCall[]) =>
   judge(
     [],
     { ...OBSERVED, calls },
-    { baselines: [OBSERVED, OBSERVED], maxRetries: 20, deadlineMs: 30_000, hasProbe: false },
+    { baselines: [OBSERVED, OBSERVED], maxRetries: 20, hasProbe: false },
   )
 
 /** A call that is refused after some time, and one of equal content that comes some time after the refusal. */
@@ -72,7 +72,7 @@ t.test('a caller that has moved the clock of its client has waited', async (t) =
 t.test('equal calls of independent parts of a program are no retries', async (t) => {
   const soon = { ...LATER, beganMs: 10, atMs: 10, clockMs: 10, answeredClockMs: 10 }
   const calls = [REFUSED, soon]
-  const judging = { maxRetries: 20, deadlineMs: 30_000, hasProbe: false }
+  const judging = { maxRetries: 20, hasProbe: false }
   const usual = { ...OBSERVED, calls: [LATER, LATER] }
   t.match(judge([], { ...OBSERVED, calls }, { ...judging, baselines: [usual, usual] }), {
     verdict: 'passed',
@@ -109,7 +109,7 @@ t.test('the read of the next event is no retry', async (t) => {
     calls: [REFUSED, soon],
     deliveries: [{ ...event, beganMs, atMs: 11 }],
   })
-  const judging = { baselines: [OBSERVED], maxRetries: 20, deadlineMs: 30_000, hasProbe: false }
+  const judging = { baselines: [OBSERVED], maxRetries: 20, hasProbe: false }
   t.match(judge([], run(9), judging), { verdict: 'passed' })
   t.match(judge([], run(12), judging), { verdict: 'retry_storm' })
 })
@@ -137,7 +137,7 @@ t.test('polls that got an answer are no storm, nor the look-ups of a batch', asy
       { ...poll, beganMs: 9 },
     ],
   }
-  const judging = { maxRetries: 20, deadlineMs: 30_000, hasProbe: false }
+  const judging = { maxRetries: 20, hasProbe: false }
   t.match(judge([], run, { ...judging, baselines: [paying(7, 8)] }), { verdict: 'not_paid' })
   t.match(judge([], run, { ...judging, baselines: [paying(7)] }), { verdict: 'retry_storm' })
 })
@@ -158,7 +158,7 @@ t.test('with --unstable, payments of other amounts are counted', async (t) => {
   const runs = [paying(100, 200), paying(300, 400)] as const
   const level = keyLevelOf(...runs)
   const baselines = runs.map((one) => withLevel(one, level))
-  const judging = { baselines, maxRetries: 20, deadlineMs: 30_000, hasProbe: false }
+  const judging = { baselines, maxRetries: 20, hasProbe: false }
   t.match(judge([], withLevel(paying(500, 600), level), judging), { verdict: 'passed' })
   t.match(judge([], withLevel(paying(500, 600, 700), level), judging), {
     verdict: 'paid_twice',
@@ -173,7 +173,7 @@ t.test(
       ...OBSERVED,
       probeDifferences: ['payment 1 is SUCCESS, and the probe says "pending"'],
     }
-    const probed = { baselines: [OBSERVED], maxRetries: 20, deadlineMs: 30_000, hasProbe: true }
+    const probed = { baselines: [OBSERVED], maxRetries: 20, hasProbe: true }
     const under = (name: string) =>
       judge([{ kind: 'webhook', name, what: name, scenario: {} }], run, probed)
     t.match(under('signature_wrong'), { verdict: 'passed' })

@@ -3,6 +3,7 @@ import t from 'tap'
 import type { Fault, Plan, Run } from '../../src/tools/sweep/faults-and-findings.ts'
 import { groupsOf } from '../../src/tools/sweep/findings.ts'
 import { byRisk } from '../../src/tools/sweep/plans.ts'
+import { deadlineOf } from '../../src/tools/sweep/sweep.ts'
 import { short, smallClient } from './small-client.ts'
 
 const call = (name: string, operation = 'createTransaction', nth = 1): Fault => ({
@@ -37,6 +38,16 @@ t.test('what puts the most money at risk comes first, and each kind of fault ear
     ...['reset_after1', 'kyc_failed1', 'payment_failed1', 'kyc_failed2'],
     ...['list_order=oldest_first', 'reset_after2', 'respond_202_after1', 'hang_after1'],
   ])
+})
+
+t.test('a client may wait 30 s for a response, and try again', async (t) => {
+  const hanging = {
+    ...call('hang_after'),
+    scenario: { rules: [{ then: { fault: 'hang' } }] },
+  } as Fault
+  t.equal(deadlineOf([hanging], 100, false), 75_000)
+  t.equal(deadlineOf([hanging], 100, true), 30_000)
+  t.equal(deadlineOf([call('reset')], 100, false), 30_000)
 })
 
 t.test('a lost payment is tried at each payment, and other faults at three', async (t) => {

@@ -24,7 +24,6 @@ export type Judging = {
   baselines: readonly Observation[]
   /** How many more equal calls per payment than the baseline makes are allowed within a second. */
   maxRetries: number
-  deadlineMs: number
   hasProbe: boolean
   /** The other runs so far. */
   runs?: readonly Run[]
@@ -34,7 +33,7 @@ const times = (n: number) => (n === 1 ? 'once' : n === 2 ? 'twice' : `${n} times
 const seconds = (ms: number) => `${Math.round(ms / 100) / 10} s`
 
 /** The most that a run without faults has of something. */
-const mostOf = (baselines: readonly Observation[], count: (run: Observation) => number) =>
+export const mostOf = (baselines: readonly Observation[], count: (run: Observation) => number) =>
   Math.max(0, ...baselines.map(count))
 
 // ---- money
@@ -230,15 +229,15 @@ const lastCall = ({ calls }: Observation) => {
   return last ? `; its last call was ${nameOf(last)}` : ''
 }
 
-function hung(run: Observation, { deadlineMs }: Judging): string | undefined {
+function hung(run: Observation): string | undefined {
   const { isHung, calls, durationMs } = run
-  if (!isHung || durationMs - (calls.at(-1)?.atMs ?? 0) < deadlineMs * SILENCE) return undefined
-  return `the command did not end within ${seconds(deadlineMs)}${lastCall(run)}`
+  if (!isHung || durationMs - (calls.at(-1)?.atMs ?? 0) < durationMs * SILENCE) return undefined
+  return `the command did not end within ${seconds(durationMs)} (see --timeout)${lastCall(run)}`
 }
 
-function failed(run: Observation, { deadlineMs }: Judging): string {
-  const { exitCode, isHung, output } = run
-  if (isHung) return `the command was still busy after ${seconds(deadlineMs)}${lastCall(run)}`
+function failed(run: Observation): string {
+  const { exitCode, isHung, output, durationMs } = run
+  if (isHung) return `the command was still busy after ${seconds(durationMs)}${lastCall(run)}`
   return `the command failed (${exitCode === null ? 'killed by a signal' : `exit code ${exitCode}`})${failureLine(output)}`
 }
 
@@ -255,7 +254,7 @@ function passesAlone(plan: Plan, runs: readonly Run[]): boolean {
 /** Why a command that failed should have passed. */
 function reliesOn(plan: Plan, run: Observation, judging: Judging): string | undefined {
   const { runs = [] } = judging
-  const text = failed(run, judging)
+  const text = failed(run)
   if (plan.every(mustAbsorb) || (passesAlone(plan, runs) && !isUnguarded(plan))) return text
   const passesOtherwise = runs.some((one) => one.verdict === 'passed' && areAlike(one.plan, plan))
   return passesOtherwise
@@ -276,16 +275,16 @@ const SHOWN: Readonly<Record<string, (one: SeenPayment) => boolean>> = {
 }
 
 /** Why a fault changed nothing while the command ran; `undefined` if it did. */
-function notReached(plan: Plan, run: Observation, judging: Judging): string | undefined {
+function notReached(plan: Plan, run: Observation, { baselines }: Judging): string | undefined {
   if (run.hits.includes(0)) {
-    const end = run.exitCode === 0 ? '' : `: ${failed(run, judging)}`
+    const end = run.exitCode === 0 ? '' : `: ${failed(run)}`
     return `the run did not come to this point${end}`
   }
   for (const { name } of plan) {
     const isSuch = SHOWN[name]
     if (isSuch === undefined) continue
     const count = ({ payments }: Observation) => payments.filter(isSuch).length
-    const usual = mostOf(judging.baselines, count)
+    const usual = mostOf(baselines, count)
     const isSeen = isSuch === isPaid ? usual > 0 : count(run) > usual
     const later = name === 'payment_reversed' ? ', or advance the clock by 25h' : ''
     if (!isSeen)
@@ -306,13 +305,13 @@ export function judge(plan: Plan, run: Observation, judging: Judging): Judgement
     ['paid_unverified', paidUnverified(run, judging)],
     ['wrong_state', isForging(plan) ? undefined : probeDifferences.join('; ') || undefined],
     ['accepted_forged', acceptedForged(run)],
-    ['hung', hung(run, judging)],
+    ['hung', hung(run)],
     ['retry_storm', retryStorm(run, judging)],
     ['lost_event', lostEvent(run)],
     ['relies_on', exitCode !== 0 && isReached ? reliesOn(plan, run, judging) : undefined],
     ['not_paid', unpaid?.text],
     // A command that failed before anything happened shows nothing.
-    ['failed_safely', exitCode !== 0 && !hits.includes(0) ? failed(run, judging) : undefined],
+    ['failed_safely', exitCode !== 0 && !hits.includes(0) ? failed(run) : undefined],
     ['not_reached', unreached],
     ['passed', 'the command passed'],
   ]

@@ -14,7 +14,7 @@ import {
   type SweepResult,
 } from './faults-and-findings.ts'
 import { confirmed, findingKey, groupsOf, isFinding, notRerun } from './findings.ts'
-import { type Judging, judge } from './judge.ts'
+import { type Judging, judge, mostOf } from './judge.ts'
 import {
   byRisk,
   type Choice,
@@ -49,6 +49,8 @@ export type SweepOptions = BaselineOptions &
 export type Progress = { done: number; left: number; found: number; what: string }
 
 const MIN_DEADLINE_MS = 30_000
+// Many HTTP clients wait 30 s for a response, and then try again.
+const MIN_DEADLINE_IF_HANGING_MS = 75_000
 const DEADLINE_FACTOR = 10
 // Pairs that are tried if neither a number of runs nor a time is given.
 const MAX_PAIRS = 200
@@ -72,6 +74,15 @@ function ownScenarios({ library, options }: SweepOptions): SweepResult['scenario
   return Object.fromEntries(own.map(({ name, definition }) => [name, definition]))
 }
 
+/** Real ms that a run may take; once a command has hung, its other runs may be stopped sooner. */
+export function deadlineOf(plan: Plan, slowestMs: number, hasHung: boolean): number {
+  const isHanging = plan.some(({ scenario }) =>
+    scenario.rules?.some(({ then }) => then?.fault === 'hang'),
+  )
+  const least = isHanging && !hasHung ? MIN_DEADLINE_IF_HANGING_MS : MIN_DEADLINE_MS
+  return Math.max(least, DEADLINE_FACTOR * slowestMs)
+}
+
 type RunnerDeps = { options: SweepOptions; judging: Judging; level: number; startedAt: number }
 
 /** Runs plans under the limits of a sweep, and judges each run. */
@@ -81,6 +92,7 @@ class Runner {
   readonly #deps: RunnerDeps
   readonly #begun = new Set<string>()
   #started = 0
+  #hasHung = false
 
   constructor(deps: RunnerDeps) {
     this.#deps = deps
@@ -120,10 +132,13 @@ class Runner {
   async #runOnce(plan: Plan): Promise<Run> {
     const id = ++this.#started
     const { options, judging, level } = this.#deps
+    const slowestMs = mostOf(judging.baselines, ({ durationMs }) => durationMs)
+    const deadlineMs = options.timeoutMs ?? deadlineOf(plan, slowestMs, this.#hasHung)
     const recording = join(options.folder, `run-${id}.ndjson`)
-    const observation = await startRun(options, plan, judging.deadlineMs, recording)
+    const observation = await startRun(options, plan, deadlineMs, recording)
     const what = planText(plan)
     const run = this.#judged({ id, plan, what, observation: withLevel(observation, level) })
+    this.#hasHung ||= run.verdict === 'hung'
     if (!isFinding(run)) rmSync(recording, { force: true })
     return run
   }
@@ -181,14 +196,12 @@ function coverageOfRuns(baselines: readonly Observation[], runs: readonly Run[])
 
 /** Runs a command under everything that the contract permits, and judges each run. Throws `SweepError` and `Stopped`. */
 export async function sweep(options: SweepOptions): Promise<SweepResult> {
-  const { depth, maxRuns, maxTimeMs, timeoutMs, maxRetries, probe, known, signal } = options
+  const { depth, maxRuns, maxTimeMs, maxRetries, probe, known, signal } = options
   checkChoice(options)
   const startedAt = performance.now()
   const { level, runs: baselines, failures } = await runBaseline(options)
   const [baseline] = baselines
-  const slowest = Math.max(...baselines.map(({ durationMs }) => durationMs))
-  const deadlineMs = timeoutMs ?? Math.max(MIN_DEADLINE_MS, DEADLINE_FACTOR * slowest)
-  const judging = { baselines, maxRetries, deadlineMs, hasProbe: probe !== undefined }
+  const judging = { baselines, maxRetries, hasProbe: probe !== undefined }
   const runner = new Runner({ options, judging, level, startedAt })
   const start = startStateOf(options)
   const possible = { ...start, restart: options.restart }
