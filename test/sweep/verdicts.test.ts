@@ -233,6 +233,12 @@ if (!made) throw new Error('it was not made')
   t.strictSame(short(await smallClient(t, client('false')).sweep({ only })), [])
   const stops = await smallClient(t, client('true')).sweep({ only })
   t.strictSame(faultsWith(stops, 'failed_safely').sort(), ['hang_after', 'reset_after'])
+  const limited = `const limit = Date.now() + 1_500
+const made = await pay(2_000).catch(find)
+if (!made || Date.now() > limit) throw new Error('the test took too long')
+`
+  const slow = await smallClient(t, limited).sweep({ only })
+  t.strictSame(faultsWith(slow, 'failed_safely'), ['hang_after'])
 })
 
 t.test(

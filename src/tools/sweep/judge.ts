@@ -251,13 +251,21 @@ function passesAlone(plan: Plan, runs: readonly Run[]): boolean {
   })
 }
 
+/** What a run called, in order: calls of one kind in a row are one step. */
+const stepsOf = ({ calls }: Observation) =>
+  calls
+    .flatMap(({ operation }, i) => (operation === calls[i - 1]?.operation ? [] : operation))
+    .join()
+
 /** Why a command that failed should have passed. */
 function reliesOn(plan: Plan, run: Observation, judging: Judging): string | undefined {
   const { runs = [] } = judging
   const text = failed(run)
   if (plan.every(mustAbsorb) || (passesAlone(plan, runs) && !isUnguarded(plan))) return text
-  const passesOtherwise = runs.some((one) => one.verdict === 'passed' && areAlike(one.plan, plan))
-  return passesOtherwise
+  const alike = runs.filter((one) => one.verdict === 'passed' && areAlike(one.plan, plan))
+  // A client that does the same after each loss is right, and only its test has a limit that this run exceeds.
+  const isOther = alike.every(({ observation }) => stepsOf(observation) !== stepsOf(run))
+  return alike.length > 0 && isOther
     ? `${text}; it passes if the call gets no response in another way`
     : undefined
 }
