@@ -133,6 +133,16 @@ export const LIFECYCLE_FAULTS = {
     }),
     takes: 'reason',
   },
+  payment_failed_late: {
+    ...PAYMENT,
+    what: 'fails after 25 minutes in processing',
+    then: () => ({
+      transaction: [
+        ...BEGUN,
+        { status: 'FAILED', after: '25m', reason: 'beneficiary_bank_failure' },
+      ],
+    }),
+  },
   payment_late: {
     ...PAYMENT,
     what: 'stays pending for 25 minutes',

@@ -257,6 +257,16 @@ t.test(
         happened: 'the command passed, but a payment of 4321.09 failed, as it read',
       },
     ])
+    // It waits too short a time, or takes another word than pending for a success.
+    const waits = (by: string, isBad: string) =>
+      `const { transaction_id } = await pay()\nawait pass('${by}')\nif (/${isBad}/.test((await get(transaction_id)).transaction_status)) throw new Error('bad')\n`
+    const only = ['payment_failed_late', 'processing_status']
+    const [late] = short(await smallClient(t, waits('10s', 'failed')).sweep({ only }))
+    t.equal(late, 'warning not_paid: payment_failed_late createTransaction 1')
+    const word = await smallClient(t, waits('10s', 'failed|pending')).sweep({ only })
+    t.strictSame(short(word), [
+      'warning not_paid: processing_status=processing + payment_failed_late createTransaction 1',
+    ])
     const blind = await smallClient(t, "await pay()\nawait pass('1h')\n").sweep({
       only: ['payment_failed'],
     })

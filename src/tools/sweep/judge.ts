@@ -124,8 +124,21 @@ const nameOf = ({ method, path }: SeenCall) => `${method} ${path}`
 
 export const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/
 
-/** Whether equal calls belong to one payment or record: every payment looks at the same list. */
-const isOfOne = ({ method, path }: SeenCall) => method !== 'GET' || UUID.test(path)
+/** The equal calls of each client. */
+const equalCalls = ({ calls }: Observation) => [
+  ...groupBy(calls, ({ client, content }) => `${client} ${content}`).values(),
+]
+
+/** How many equal calls came within a second, in real time and in the client's time: writes, and reads after one that failed. */
+function fastest(equal: readonly SeenCall[]): number {
+  const calls = equal.filter(({ method }, i) => method !== 'GET' || equal[i - 1]?.isFailed)
+  let [from, most] = [0, 0]
+  for (const [i, { atMs, clockMs }] of calls.entries()) {
+    while (atMs - calls[from]!.atMs > 1_000 || clockMs - calls[from]!.clockMs > 1_000) from++
+    most = Math.max(most, i - from + 1)
+  }
+  return most
+}
 
 /** Whether a handler made a call while it had an event of the same resource. */
 const isInside = (call: SeenCall, one: SeenDelivery) =>
@@ -134,62 +147,43 @@ const isInside = (call: SeenCall, one: SeenDelivery) =>
   call.beganMs >= one.beganMs - 1 &&
   call.atMs <= one.atMs + 1
 
-/** How many payments a run wanted to make: a fault may have prevented some. */
-const paymentsOf = (run: Observation, baselines: readonly Observation[]) =>
-  mostOf([run, ...baselines], (one) => one.payments.length)
-
-/** A call that the runs without faults do not make, and that came sooner than a response with Retry-After had asked for. */
-function tooEarly(run: Observation, baselines: readonly Observation[]) {
-  const { calls, deliveries } = run
-  for (const [content, same] of groupBy(calls, (one) => one.content)) {
-    if (!isOfOne(same[0]) && paymentsOf(run, baselines) > 1) continue
-    const countSame = (one: Observation) =>
-      one.calls.filter((call) => call.content === content).length
-    // Independent parts of a program can make equal calls.
-    if (same.length <= mostOf(baselines, countSame)) continue
-    for (const { client, atMs, answeredClockMs, retryAfterMs = 0 } of same) {
-      const least = retryAfterMs * TOLERANCE
-      const isEarly = same.some(
-        (one) =>
-          one.client === client &&
-          one.beganMs > atMs &&
-          one.beganMs - atMs < least &&
-          one.clockMs - answeredClockMs < least &&
-          // The handler of the next event does not know of the failure.
-          !deliveries.some((event) => isInside(one, event)),
-      )
-      if (isEarly)
-        return `${nameOf(same[0])} was repeated too early: the response had asked to wait ${seconds(retryAfterMs)}`
-    }
-  }
-  return undefined
-}
-
-/** The most calls that came within a second, in real time and in the client's time: equal writes, or reads after one that failed. */
-function fastest(calls: readonly SeenCall[]): { call: SeenCall; count: number } | undefined {
-  let found: { call: SeenCall; count: number } | undefined
-  for (const all of groupBy(calls, ({ client, content }) => `${client} ${content}`).values()) {
-    const same = all.filter(({ method }, i) => method !== 'GET' || all[i - 1]?.isFailed)
-    let from = 0
-    for (const [i, call] of same.entries()) {
-      while (call.atMs - same[from]!.atMs > 1_000 || call.clockMs - same[from]!.clockMs > 1_000)
-        from++
-      const count = i - from + 1
-      if (count > (found?.count ?? 0)) found = { call, count }
-    }
-  }
-  return found
-}
+/** A call that was repeated sooner than its response with Retry-After had asked for. */
+const hurried = (equal: readonly SeenCall[], { deliveries }: Observation) =>
+  equal.find(({ atMs, answeredClockMs, retryAfterMs = 0 }) => {
+    const least = retryAfterMs * TOLERANCE
+    return equal.some(
+      (one) =>
+        one.beganMs > atMs &&
+        one.beganMs - atMs < least &&
+        one.clockMs - answeredClockMs < least &&
+        // The handler of the next event does not know of the failure.
+        !deliveries.some((event) => isInside(one, event)),
+    )
+  })
 
 function retryStorm(run: Observation, { baselines, maxRetries }: Judging): string | undefined {
-  for (const isPart of [isOfOne, (call: SeenCall) => !isOfOne(call)]) {
-    const usual = mostOf(baselines, (one) => fastest(one.calls.filter(isPart))?.count ?? 0)
-    const found = fastest(run.calls.filter(isPart))
-    const payments = isPart === isOfOne ? 1 : Math.max(1, paymentsOf(run, baselines))
-    if (found && found.count > usual + maxRetries * payments)
-      return `${nameOf(found.call)} was sent ${times(found.count)} within a second`
+  // A fault may have prevented payments that the calls were made for.
+  const payments = Math.max(
+    1,
+    mostOf([run, ...baselines], (one) => one.payments.length),
+  )
+  const usual = mostOf(baselines, (one) => Math.max(0, ...equalCalls(one).map(fastest)))
+  for (const equal of equalCalls(run)) {
+    const [call] = equal
+    // Every payment looks at the same list.
+    const owners = call.method !== 'GET' || UUID.test(call.path) ? 1 : payments
+    const count = fastest(equal)
+    if (count > usual + maxRetries * owners)
+      return `${nameOf(call)} was sent ${times(count)} within a second`
+    const countSame = ({ calls }: Observation) =>
+      calls.filter(({ content }) => content === call.content).length
+    // Independent parts of a program can make equal calls.
+    const isMore = owners === 1 && equal.length > mostOf(baselines, countSame)
+    const early = isMore ? hurried(equal, run) : undefined
+    if (early)
+      return `${nameOf(call)} was repeated too early: the response had asked to wait ${seconds(early.retryAfterMs!)}`
   }
-  return tooEarly(run, baselines)
+  return undefined
 }
 
 // ---- events
@@ -278,6 +272,7 @@ const isPaid = ({ statusAtEnd }: SeenPayment) => statusAtEnd === 'SUCCESS'
 const SHOWN: Readonly<Record<string, (one: SeenPayment) => boolean>> = {
   payment_failed: hasFailed,
   payment_reversed: (one) => one.wasPaid && hasFailed(one),
+  payment_failed_late: isPaid,
   payment_late: isPaid,
   payment_stuck: isPaid,
 }

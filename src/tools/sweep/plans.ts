@@ -55,7 +55,7 @@ export const faultsByRule = (plan: Plan): ReadonlyMap<string, Fault> =>
 const RISKS = {
   9: ['reset_after'],
   8: [
-    ...['respond_504_after', 'kill', 'payment_failed', 'payment_reversed'],
+    ...['respond_504_after', 'kill', 'payment_failed', 'payment_failed_late', 'payment_reversed'],
     ...['kyc_failed', 'bank_failed'],
   ],
   7: ['hang_after', 'signature_wrong', 'copies', 'hold_until'],
@@ -179,12 +179,23 @@ export const areAlike = ([a, ...more]: Plan, [b, ...others]: Plan): boolean =>
 // What protects a caller that sends a payment again.
 const GUARDS = ['reference_id', 'idempotency_key']
 
-/** A lost response to a payment under each reading of what would make another try safe. */
+// The words of a payment that is still open.
+const OPEN_WORDS = ['processing_status', 'new_words']
+
+/** A lost payment under each reading of what would make another try safe, and one that fails late under other words before that. */
 export function guardPairs(faults: readonly Fault[]): Plan[] {
-  const readings = faults.filter((fault) => GUARDS.includes(assumptionOf(fault) ?? ''))
-  return faults
-    .filter((fault) => fault.name === 'reset_after' && isLostPayment(fault) && fault.nth! <= 2)
-    .flatMap((lost) => readings.map((reading): Plan => [reading, lost]))
+  const pairs = (names: readonly string[], ofPayment: readonly Fault[]) =>
+    faults
+      .filter((fault) => names.includes(assumptionOf(fault) ?? ''))
+      .flatMap((reading) => ofPayment.map((fault): Plan => [reading, fault]))
+  const at = (name: string, maxNth: number) =>
+    faults.filter(
+      (one) => one.name === name && one.operation === 'createTransaction' && one.nth! <= maxNth,
+    )
+  return [
+    ...pairs(GUARDS, at('reset_after', 2)),
+    ...pairs(OPEN_WORDS, at('payment_failed_late', 1)),
+  ]
 }
 
 /** A fault that did no harm alone, and the faults at calls that its run made in addition to the baseline. */
