@@ -268,10 +268,10 @@ export async function runSweep(input: Input, signal: AbortSignal): Promise<Sweep
   const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-sweep-'))
   const progress = createSweepProgress(own.maxTimeMs)
   try {
+    const running = await runningOf(input)
     const content = await openContent(own.options, stderrLog(own.options)).catch((error) => {
       throw explainStartError(error, own.options)
     })
-    const running = await runningOf(input)
     const onProgress = progress.show
     const limits = { signal, folder, known, onProgress }
     const result = await makeSweep({ ...own, ...content, ...limits, running }).catch((error) => {

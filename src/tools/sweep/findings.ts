@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { BadOption } from '../../config/options.ts'
-import { groupBy, type Plan, type Run, VERDICT_WORDS, type Verdict } from './faults-and-findings.ts'
+import {
+  groupBy,
+  LEVELS,
+  type Plan,
+  type Run,
+  VERDICT_WORDS,
+  type Verdict,
+} from './faults-and-findings.ts'
 import { UUID } from './judge.ts'
 import { planKey } from './plans.ts'
 
@@ -51,6 +58,7 @@ export function groupsOf(runs: readonly Run[]): Group[] {
     .filter(isFinding)
     .sort(
       (a, b) =>
+        LEVELS.indexOf(b.level) - LEVELS.indexOf(a.level) ||
         VERDICT_WORDS.indexOf(a.verdict) - VERDICT_WORDS.indexOf(b.verdict) ||
         a.plan.length - b.plan.length ||
         a.id - b.id,

@@ -52,8 +52,6 @@ const MIN_DEADLINE_MS = 30_000
 // Many HTTP clients wait 30 s for a response, and then try again.
 const MIN_DEADLINE_IF_HANGING_MS = 75_000
 const DEADLINE_FACTOR = 10
-// Pairs that are tried if neither a number of runs nor a time is given.
-const MAX_PAIRS = 200
 
 /** The faults of a run that are wanted. Throws if there is none. */
 function chosenFaults(faults: readonly Fault[], choice: Choice) {
@@ -153,13 +151,13 @@ class Runner {
     this.runs = this.runs.map(this.#judged)
   }
 
-  /** Runs the plans that are new, at most `max` of them, those with the most money at risk first. */
-  async runAll(plans: readonly Plan[], max = Number.POSITIVE_INFINITY) {
+  /** Runs the plans that are new, those with the most money at risk first. */
+  async runAll(plans: readonly Plan[]) {
     const { maxRuns = Number.POSITIVE_INFINITY, maxTimeMs, onProgress } = this.#deps.options
     const fresh = byRisk(plans.filter((plan) => !this.#begun.has(planKey(plan))))
     for (const plan of fresh) this.#begun.add(planKey(plan))
     const before = this.runs
-    const chosen = fresh.slice(0, Math.max(0, Math.min(max, maxRuns - before.length)))
+    const chosen = fresh.slice(0, Math.max(0, maxRuns - before.length))
     let left = chosen.length
     let found = before.filter(isFinding).length
     const runOne = async (plan: Plan) => {
@@ -196,10 +194,10 @@ function coverageOfRuns(baselines: readonly Observation[], runs: readonly Run[])
 
 /** Runs a command under everything that the contract permits, and judges each run. Throws `SweepError` and `Stopped`. */
 export async function sweep(options: SweepOptions): Promise<SweepResult> {
-  const { depth, maxRuns, maxTimeMs, maxRetries, probe, known, signal } = options
+  const { depth, maxRetries, probe, known, signal } = options
   checkChoice(options)
-  const startedAt = performance.now()
   const { level, runs: baselines, failures } = await runBaseline(options)
+  const startedAt = performance.now()
   const [baseline] = baselines
   const judging = { baselines, maxRetries, hasProbe: probe !== undefined }
   const runner = new Runner({ options, judging, level, startedAt })
@@ -226,10 +224,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
       'no run with a fault was started, because the time of --max-time ended before; choose a larger one',
     )
   await runner.runAll(recoveryPairs(quiet()))
-  if (depth === 2) {
-    const isLimited = maxRuns !== undefined || maxTimeMs !== undefined
-    await runner.runAll(pairsOf(quiet()), isLimited ? undefined : MAX_PAIRS)
-  }
+  if (depth === 2) await runner.runAll(pairsOf(quiet()))
   const { groups, flaky } = await runner.confirm()
   const findings = groups.map((group, i): Finding => {
     const [run, ...same] = group
