@@ -101,6 +101,12 @@ export const CALL_FAULTS = {
 } as const satisfies Record<string, CallFault>
 export type CallFaultName = keyof typeof CALL_FAULTS
 
+/** What goes on for several calls of a sweep, and ends. */
+export const LASTING_FAULTS = {
+  outage: { every: true, status: 503 },
+  rate_limit: { every: false, status: 429 },
+  token_expired: { every: true, status: 401 },
+} as const
 /** What goes wrong with what a call creates. */
 type LifecycleFault = {
   operation: OperationId

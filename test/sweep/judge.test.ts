@@ -1,4 +1,5 @@
 import t from 'tap'
+import { failureLine } from '../../src/tools/failure-line.ts'
 import { baselineDifferences, keyLevelOf, withLevel } from '../../src/tools/sweep/baseline.ts'
 import type {
   Observation,
@@ -6,7 +7,6 @@ import type {
   SeenPayment,
 } from '../../src/tools/sweep/faults-and-findings.ts'
 import { judge } from '../../src/tools/sweep/judge.ts'
-import { failureLine } from '../../src/tools/sweep/program.ts'
 
 const REFUSED: SeenCall = {
   client: 'default',

@@ -1,13 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { BadOption } from '../../config/options.ts'
-import {
-  groupBy,
-  LEVELS,
-  type Plan,
-  type Run,
-  VERDICT_WORDS,
-  type Verdict,
-} from './faults-and-findings.ts'
+import { groupBy } from '../group-by.ts'
+import { LEVELS, type Plan, type Run, VERDICT_WORDS, type Verdict } from './faults-and-findings.ts'
 import { UUID } from './judge.ts'
 import { planKey } from './plans.ts'
 
@@ -19,8 +13,7 @@ const REPEATS: Partial<Record<Verdict, number>> = { relies_on: 2, lost_event: 2 
 // The sandbox saw them, so what comes only sometimes is as bad.
 const SEEN: readonly Verdict[] = ['paid_twice', 'wrong_amount', 'paid_unverified']
 // How many runs of a group to rerun before calling it flaky, and how often each.
-const MAX_CANDIDATES = 3
-const MAX_TRIES = 3
+const MAX_RERUNS = 3
 
 // What they say is the cause, whatever led to it.
 const OF_ONE_CAUSE: readonly Verdict[] = ['accepted_forged', 'wrong_state', 'retry_storm']
@@ -71,32 +64,22 @@ export function groupsOf(runs: readonly Run[]): Group[] {
   return [...groupBy(sorted, keyOf).values()]
 }
 
-/** A group whose sweep was stopped before it was repeated. */
-export const notRerun = ([first, ...same]: Group): Group => [
-  { ...first, happened: `${first.happened} (not rerun)` },
-  ...same,
-]
-
-/** Repeats a run until it has shown its verdict often enough. A rerun that never came to the fault says nothing. */
-async function repeated({ verdict, plan }: Run, again: (plan: Plan) => Promise<Run>) {
-  let left = REPEATS[verdict] ?? 1
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const run = await again(plan)
-    if (run.verdict === verdict && --left === 0) return run
-    const isReached = !run.observation.hits.includes(0)
-    if (run.verdict !== verdict && isReached && !SEEN.includes(verdict)) return undefined
-  }
-  return undefined
-}
-
-/** Returns a group with a run first that shows its verdict again; null: flaky. */
+/** Repeats runs of a group until one has shown its verdict often enough. Returns the group with it first; null: flaky. */
 export async function confirmed(
   group: Group,
   again: (plan: Plan) => Promise<Run>,
 ): Promise<Group | null> {
-  for (const candidate of group.slice(0, MAX_CANDIDATES)) {
-    const run = await repeated(candidate, again)
-    if (run) return [{ ...run, id: candidate.id }, ...group.filter((one) => one !== candidate)]
+  for (const candidate of group.slice(0, MAX_RERUNS)) {
+    const { verdict, plan, id } = candidate
+    let left = REPEATS[verdict] ?? 1
+    for (let tries = 0; tries < MAX_RERUNS; tries++) {
+      const run = await again(plan)
+      if (run.verdict === verdict && --left === 0)
+        return [{ ...run, id }, ...group.filter((one) => one !== candidate)]
+      // A rerun that never came to the fault says nothing.
+      const isMissed = run.observation.hits.includes(0)
+      if (run.verdict !== verdict && !isMissed && !SEEN.includes(verdict)) break
+    }
   }
   return null
 }

@@ -1,7 +1,9 @@
 import { rupeesOf } from '../../model/payment.ts'
+import { failureLine } from '../failure-line.ts'
+import { groupBy } from '../group-by.ts'
+import { seconds, times } from '../numbers.ts'
 import { isForging, mustAbsorb } from './faults.ts'
 import {
-  groupBy,
   isAccepted,
   type Judgement,
   type Level,
@@ -16,7 +18,6 @@ import {
 } from './faults-and-findings.ts'
 import { ANY_PAYMENT } from './observe.ts'
 import { areAlike, isCheck, isUnguarded, planKey } from './plans.ts'
-import { failureLine } from './program.ts'
 
 /** What a run is compared with. */
 export type Judging = {
@@ -28,9 +29,6 @@ export type Judging = {
   /** The other runs so far. */
   runs?: readonly Run[]
 }
-
-const times = (n: number) => (n === 1 ? 'once' : n === 2 ? 'twice' : `${n} times`)
-const seconds = (ms: number) => `${Math.round(ms / 100) / 10} s`
 
 /** The most that a run without faults has of something. */
 export const mostOf = (baselines: readonly Observation[], count: (run: Observation) => number) =>

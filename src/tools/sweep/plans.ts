@@ -176,27 +176,20 @@ export const isLostPayment = ({ name, operation }: Fault): boolean =>
 export const areAlike = ([a, ...more]: Plan, [b, ...others]: Plan): boolean =>
   more.length + others.length === 0 && isLostPayment(a!) && isLostPayment(b!) && a!.nth === b!.nth
 
-// What protects a caller that sends a payment again.
-const GUARDS = ['reference_id', 'idempotency_key']
+// What would make another try of a lost payment safe, and the words of a payment that is open before it fails late.
+const PAIRED = [
+  { name: 'reset_after', maxNth: 2, readings: ['reference_id', 'idempotency_key'] },
+  { name: 'payment_failed_late', maxNth: 1, readings: ['processing_status', 'new_words'] },
+]
 
-// The words of a payment that is still open.
-const OPEN_WORDS = ['processing_status', 'new_words']
-
-/** A lost payment under each reading of what would make another try safe, and one that fails late under other words before that. */
-export function guardPairs(faults: readonly Fault[]): Plan[] {
-  const pairs = (names: readonly string[], ofPayment: readonly Fault[]) =>
-    faults
-      .filter((fault) => names.includes(assumptionOf(fault) ?? ''))
-      .flatMap((reading) => ofPayment.map((fault): Plan => [reading, fault]))
-  const at = (name: string, maxNth: number) =>
-    faults.filter(
-      (one) => one.name === name && one.operation === 'createTransaction' && one.nth! <= maxNth,
-    )
-  return [
-    ...pairs(GUARDS, at('reset_after', 2)),
-    ...pairs(OPEN_WORDS, at('payment_failed_late', 1)),
-  ]
-}
+/** Faults of payments under the readings that decide what a caller makes of them. */
+export const guardPairs = (faults: readonly Fault[]): Plan[] =>
+  PAIRED.flatMap(({ name, maxNth, readings }) => {
+    const guards = faults.filter((one) => readings.includes(assumptionOf(one) ?? ''))
+    return faults
+      .filter((one) => one.name === name && isMoney(one) && one.nth! <= maxNth)
+      .flatMap((fault) => guards.map((reading): Plan => [reading, fault]))
+  })
 
 /** A fault that did no harm alone, and the faults at calls that its run made in addition to the baseline. */
 export type Quiet = { fault: Fault; added: readonly Fault[] }

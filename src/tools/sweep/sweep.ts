@@ -13,7 +13,7 @@ import {
   SweepError,
   type SweepResult,
 } from './faults-and-findings.ts'
-import { confirmed, findingKey, groupsOf, isFinding, notRerun } from './findings.ts'
+import { confirmed, findingKey, type Group, groupsOf, isFinding } from './findings.ts'
 import { type Judging, judge, mostOf } from './judge.ts'
 import {
   byRisk,
@@ -176,9 +176,10 @@ class Runner {
   async confirm() {
     const found = groupsOf(this.runs)
     const results = await this.#sideBySide(found, (group) => confirmed(group, this.#run))
-    const groups = found.map((group, i) =>
-      results[i] === undefined ? notRerun(group) : results[i],
-    )
+    const groups = found.map(([first, ...same], i): Group | null => {
+      const happened = `${first.happened} (not rerun)`
+      return results[i] === undefined ? [{ ...first, happened }, ...same] : results[i]
+    })
     const flaky = found.filter((_, i) => groups[i] === null).flat()
     return { groups: groups.filter((one) => one !== null), flaky }
   }
