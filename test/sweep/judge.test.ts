@@ -4,6 +4,7 @@ import { baselineDifferences, keyLevelOf, withLevel } from '../../src/tools/swee
 import type {
   Observation,
   SeenCall,
+  SeenDelivery,
   SeenPayment,
 } from '../../src/tools/sweep/faults-and-findings.ts'
 import { judge } from '../../src/tools/sweep/judge.ts'
@@ -42,12 +43,9 @@ const OBSERVED: Observation = {
   output: '',
 }
 
+const JUDGING = { maxRetries: 20, hasProbe: false }
 const verdictOf = (...calls: SeenCall[]) =>
-  judge(
-    [],
-    { ...OBSERVED, calls },
-    { baselines: [OBSERVED, OBSERVED], maxRetries: 20, hasProbe: false },
-  )
+  judge([], { ...OBSERVED, calls }, { ...JUDGING, baselines: [OBSERVED] })
 
 /** A call that is refused after some time, and one of equal content that comes some time after the refusal. */
 function retryAfter(refusalMs: number, pauseMs: number) {
@@ -72,15 +70,13 @@ t.test('a caller that has moved the clock of its client has waited', async (t) =
 t.test('equal calls of independent parts of a program are no retries', async (t) => {
   const soon = { ...LATER, beganMs: 10, atMs: 10, clockMs: 10, answeredClockMs: 10 }
   const calls = [REFUSED, soon]
-  const judging = { maxRetries: 20, hasProbe: false }
   const usual = { ...OBSERVED, calls: [LATER, LATER] }
-  t.match(judge([], { ...OBSERVED, calls }, { ...judging, baselines: [usual, usual] }), {
+  t.match(judge([], { ...OBSERVED, calls }, { ...JUDGING, baselines: [usual] }), {
     verdict: 'passed',
   })
-  t.match(
-    judge([], { ...OBSERVED, calls: [...calls, soon] }, { ...judging, baselines: [usual, usual] }),
-    { verdict: 'retry_storm' },
-  )
+  t.match(judge([], { ...OBSERVED, calls: [...calls, soon] }, { ...JUDGING, baselines: [usual] }), {
+    verdict: 'retry_storm',
+  })
 })
 
 t.test('another call, or one of another client, is no retry', async (t) => {
@@ -92,26 +88,13 @@ t.test('another call, or one of another client, is no retry', async (t) => {
 })
 
 t.test('the read of the next event is no retry', async (t) => {
-  const event = {
-    client: 'default',
-    event_id: '1',
-    event: '',
-    resource_id: 'transaction',
-    nth: 1,
-    isForged: false,
-    signed: 'none',
-    isAfterEnd: false,
-    status: 200,
-  } as const
+  const event = { client: 'default', resource_id: 'transaction' } as SeenDelivery
   const soon = { ...LATER, status: 200, beganMs: 10, atMs: 10, clockMs: 10, answeredClockMs: 10 }
-  const run = (beganMs: number) => ({
-    ...OBSERVED,
-    calls: [REFUSED, soon],
-    deliveries: [{ ...event, beganMs, atMs: 11 }],
-  })
-  const judging = { baselines: [OBSERVED], maxRetries: 20, hasProbe: false }
-  t.match(judge([], run(9), judging), { verdict: 'passed' })
-  t.match(judge([], run(12), judging), { verdict: 'retry_storm' })
+  const run = { ...OBSERVED, calls: [REFUSED, soon] }
+  const inEvent = { ...run, deliveries: [{ ...event, beganMs: 9, atMs: 11 }] }
+  const judging = { ...JUDGING, baselines: [OBSERVED] }
+  t.match(judge([], inEvent, judging), { verdict: 'passed' })
+  t.match(judge([], run, judging), { verdict: 'retry_storm' })
 })
 
 const payment = (paise: number): SeenPayment => ({
@@ -130,16 +113,10 @@ t.test('polls that got an answer are no storm, nor the look-ups of a batch', asy
   const poll = { ...LATER, method: 'GET', status: 200, isFailed: false }
   t.match(verdictOf(...Array(50).fill(poll)), { verdict: 'passed' })
   t.match(verdictOf(...Array(50).fill({ ...poll, isFailed: true })), { verdict: 'retry_storm' })
-  const run = {
-    ...OBSERVED,
-    calls: [
-      { ...poll, retryAfterMs: 1_000 },
-      { ...poll, beganMs: 9 },
-    ],
-  }
-  const judging = { maxRetries: 20, hasProbe: false }
-  t.match(judge([], run, { ...judging, baselines: [paying(7, 8)] }), { verdict: 'not_paid' })
-  t.match(judge([], run, { ...judging, baselines: [paying(7)] }), { verdict: 'retry_storm' })
+  const early = { ...poll, retryAfterMs: 1_000 }
+  const run = { ...OBSERVED, calls: [early, { ...poll, beganMs: 9 }] }
+  t.match(judge([], run, { ...JUDGING, baselines: [paying(7, 8)] }), { verdict: 'not_paid' })
+  t.match(judge([], run, { ...JUDGING, baselines: [paying(7)] }), { verdict: 'retry_storm' })
 })
 
 t.test('two runs that pay other amounts differ', async (t) => {
@@ -158,7 +135,7 @@ t.test('with --unstable, payments of other amounts are counted', async (t) => {
   const runs = [paying(100, 200), paying(300, 400)] as const
   const level = keyLevelOf(...runs)
   const baselines = runs.map((one) => withLevel(one, level))
-  const judging = { baselines, maxRetries: 20, hasProbe: false }
+  const judging = { ...JUDGING, baselines }
   t.match(judge([], withLevel(paying(500, 600), level), judging), { verdict: 'passed' })
   t.match(judge([], withLevel(paying(500, 600, 700), level), judging), {
     verdict: 'paid_twice',

@@ -41,10 +41,8 @@ t.test('what puts the most money at risk comes first, and each kind of fault ear
 })
 
 t.test('a client may wait 30 s for a response, and try again', async (t) => {
-  const hanging = {
-    ...call('hang_after'),
-    scenario: { rules: [{ then: { fault: 'hang' } }] },
-  } as Fault
+  const rules = [{ when: {}, then: { fault: 'hang' as const } }]
+  const hanging = { ...call('hang_after'), scenario: { rules } }
   t.equal(deadlineOf([hanging], 100, false), 75_000)
   t.equal(deadlineOf([hanging], 100, true), 30_000)
   t.equal(deadlineOf([call('reset')], 100, false), 30_000)
