@@ -23,7 +23,7 @@ export const isFinding = ({ level }: Pick<Run, 'level'>): boolean =>
 
 const familyOf = (plan: Plan) =>
   plan
-    .map(({ kind, name }) => (kind === 'call' ? 'call' : name))
+    .map(({ kind, name }) => (kind === 'call' ? 'call' : name.replace(/_late$/, '')))
     .sort()
     .join(' + ')
 
