@@ -19,9 +19,10 @@ export function readGates(value: unknown): Gates {
     parts.map((part) => {
       const [, name, percent] = /^\s*(\w+)=(\d{1,3})\s*$/.exec(part) ?? []
       const group = COVERAGE_GROUPS.find((one) => one === name)
-      if (group && Number(percent) <= 100) return [group, Number(percent)]
+      const isOnce = parts.filter((one) => one.trim().startsWith(`${name}=`)).length === 1
+      if (group && isOnce && Number(percent) <= 100) return [group, Number(percent)]
       throw new BadOption(
-        `--min-coverage takes percentages of groups, such as money=80,webhooks=60, not ${JSON.stringify(part)}; the groups are ${COVERAGE_GROUPS.join(', ')}`,
+        `--min-coverage takes percentages of groups, each once, such as money=80,webhooks=60, not ${JSON.stringify(part)}; the groups are ${COVERAGE_GROUPS.join(', ')}`,
       )
     }),
   )

@@ -63,7 +63,7 @@ const SWEEP_FLAGS: Command['flags'] = {
   restart: ['', 'also kill the program during calls that change something, and start it again'],
   timeout: [
     'DURATION',
-    'real time that a run may take (default: ten times as long as without faults, at least 30s)',
+    'real time that a run may take (default: ten times as long as without faults, at least 30s, or 75s if a call gets no response)',
   ],
   unstable: ['', 'continue although two runs without faults made different calls'],
   probe: [
@@ -268,10 +268,10 @@ export async function runSweep(input: Input, signal: AbortSignal): Promise<Sweep
   const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-sweep-'))
   const progress = createSweepProgress(own.maxTimeMs)
   try {
+    const running = await runningOf(input)
     const content = await openContent(own.options, stderrLog(own.options)).catch((error) => {
       throw explainStartError(error, own.options)
     })
-    const running = await runningOf(input)
     const onProgress = progress.show
     const limits = { signal, folder, known, onProgress }
     const result = await makeSweep({ ...own, ...content, ...limits, running }).catch((error) => {

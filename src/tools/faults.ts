@@ -101,6 +101,12 @@ export const CALL_FAULTS = {
 } as const satisfies Record<string, CallFault>
 export type CallFaultName = keyof typeof CALL_FAULTS
 
+/** What goes on for several calls of a sweep, and ends. */
+export const LASTING_FAULTS = {
+  outage: { every: true, status: 503 },
+  rate_limit: { every: false, status: 429 },
+  token_expired: { every: true, status: 401 },
+} as const
 /** What goes wrong with what a call creates. */
 type LifecycleFault = {
   operation: OperationId
@@ -132,6 +138,16 @@ export const LIFECYCLE_FAULTS = {
       transaction: [{ status: 'PENDING' }, { status: 'FAILED', after: '2s', reason }],
     }),
     takes: 'reason',
+  },
+  payment_failed_late: {
+    ...PAYMENT,
+    what: 'fails after 25 minutes in processing',
+    then: () => ({
+      transaction: [
+        ...BEGUN,
+        { status: 'FAILED', after: '25m', reason: 'beneficiary_bank_failure' },
+      ],
+    }),
   },
   payment_late: {
     ...PAYMENT,

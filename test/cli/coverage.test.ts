@@ -37,11 +37,11 @@ t.test('exec prints and writes what the program has met, and its gates fail it',
 
 t.test('wrong gates and folders are said before the program runs', async (t) => {
   const cwd = t.testdir({ file: '' })
-  for (const gate of ['money', 'cash=1', 'money=101'])
+  for (const gate of ['money', 'cash=1', 'money=101', 'money=80,money=3'])
     t.match(await run(['exec', '--min-coverage', gate, '--', 'touch', 'ran'], { cwd }), {
       code: 2,
       stderr:
-        'payout-sandbox: --min-coverage takes percentages of groups, such as money=80,webhooks=60, not',
+        'payout-sandbox: --min-coverage takes percentages of groups, each once, such as money=80,webhooks=60, not',
     })
   const folder = await run(['exec', '--coverage', 'file', '--', 'touch', 'ran'], { cwd })
   t.match(folder, { code: 2, stderr: '--coverage file cannot be written' })

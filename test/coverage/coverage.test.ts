@@ -126,6 +126,12 @@ t.test('events count when their receiver accepts them', async (t) => {
   const { body } = await box.post('/__admin/webhooks/trigger', { event: 'user.created' })
   t.equal(body.deliveries[0].status, 'delivered')
   t.notMatch(await met(box, 'webhooks'), /kyc|user/)
+  const fast = await startBox(t, { begin: { clock: 'real', clockSpeed: 100_000 } })
+  await fast.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+  hook.respondWith((_, response) => response.end())
+  await fast.pay()
+  await until(async () => (await met(fast, 'webhooks')).includes('success'))
+  t.notMatch(await met(fast, 'webhooks'), 'late', 'a fast clock delays nothing')
 })
 
 t.test('a reading is met if a sweep has tried the others of a call that it concerns', async (t) => {

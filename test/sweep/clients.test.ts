@@ -48,7 +48,6 @@ async function verdictOf(t: Test, texts: readonly string[], bug?: string) {
   const judging = {
     baselines: [baseline, baseline],
     maxRetries: MAX_RETRIES,
-    deadlineMs: DEADLINE_MS,
     hasProbe: false,
   }
   const plan = texts.map(faultOf)

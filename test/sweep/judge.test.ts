@@ -1,11 +1,13 @@
 import t from 'tap'
+import { failureLine } from '../../src/tools/failure-line.ts'
 import { baselineDifferences, keyLevelOf, withLevel } from '../../src/tools/sweep/baseline.ts'
 import type {
   Observation,
   SeenCall,
+  SeenDelivery,
   SeenPayment,
 } from '../../src/tools/sweep/faults-and-findings.ts'
-import { failureLine, judge } from '../../src/tools/sweep/judge.ts'
+import { judge } from '../../src/tools/sweep/judge.ts'
 
 const REFUSED: SeenCall = {
   client: 'default',
@@ -41,12 +43,9 @@ const OBSERVED: Observation = {
   output: '',
 }
 
+const JUDGING = { maxRetries: 20, hasProbe: false }
 const verdictOf = (...calls: SeenCall[]) =>
-  judge(
-    [],
-    { ...OBSERVED, calls },
-    { baselines: [OBSERVED, OBSERVED], maxRetries: 20, deadlineMs: 30_000, hasProbe: false },
-  )
+  judge([], { ...OBSERVED, calls }, { ...JUDGING, baselines: [OBSERVED] })
 
 /** A call that is refused after some time, and one of equal content that comes some time after the refusal. */
 function retryAfter(refusalMs: number, pauseMs: number) {
@@ -71,15 +70,13 @@ t.test('a caller that has moved the clock of its client has waited', async (t) =
 t.test('equal calls of independent parts of a program are no retries', async (t) => {
   const soon = { ...LATER, beganMs: 10, atMs: 10, clockMs: 10, answeredClockMs: 10 }
   const calls = [REFUSED, soon]
-  const judging = { maxRetries: 20, deadlineMs: 30_000, hasProbe: false }
   const usual = { ...OBSERVED, calls: [LATER, LATER] }
-  t.match(judge([], { ...OBSERVED, calls }, { ...judging, baselines: [usual, usual] }), {
+  t.match(judge([], { ...OBSERVED, calls }, { ...JUDGING, baselines: [usual] }), {
     verdict: 'passed',
   })
-  t.match(
-    judge([], { ...OBSERVED, calls: [...calls, soon] }, { ...judging, baselines: [usual, usual] }),
-    { verdict: 'retry_storm' },
-  )
+  t.match(judge([], { ...OBSERVED, calls: [...calls, soon] }, { ...JUDGING, baselines: [usual] }), {
+    verdict: 'retry_storm',
+  })
 })
 
 t.test('another call, or one of another client, is no retry', async (t) => {
@@ -88,6 +85,16 @@ t.test('another call, or one of another client, is no retry', async (t) => {
     verdict: 'passed',
   })
   t.match(verdictOf(REFUSED, { ...soon, client: 'other' }), { verdict: 'passed' })
+})
+
+t.test('the read of the next event is no retry', async (t) => {
+  const event = { client: 'default', resource_id: 'transaction' } as SeenDelivery
+  const soon = { ...LATER, status: 200, beganMs: 10, atMs: 10, clockMs: 10, answeredClockMs: 10 }
+  const run = { ...OBSERVED, calls: [REFUSED, soon] }
+  const inEvent = { ...run, deliveries: [{ ...event, beganMs: 9, atMs: 11 }] }
+  const judging = { ...JUDGING, baselines: [OBSERVED] }
+  t.match(judge([], inEvent, judging), { verdict: 'passed' })
+  t.match(judge([], run, judging), { verdict: 'retry_storm' })
 })
 
 const payment = (paise: number): SeenPayment => ({
@@ -101,6 +108,16 @@ const payment = (paise: number): SeenPayment => ({
   isReadAsFailed: false,
 })
 const paying = (...paise: number[]): Observation => ({ ...OBSERVED, payments: paise.map(payment) })
+
+t.test('polls that got an answer are no storm, nor the look-ups of a batch', async (t) => {
+  const poll = { ...LATER, method: 'GET', status: 200, isFailed: false }
+  t.match(verdictOf(...Array(50).fill(poll)), { verdict: 'passed' })
+  t.match(verdictOf(...Array(50).fill({ ...poll, isFailed: true })), { verdict: 'retry_storm' })
+  const early = { ...poll, retryAfterMs: 1_000 }
+  const run = { ...OBSERVED, calls: [early, { ...poll, beganMs: 9 }] }
+  t.match(judge([], run, { ...JUDGING, baselines: [paying(7, 8)] }), { verdict: 'not_paid' })
+  t.match(judge([], run, { ...JUDGING, baselines: [paying(7)] }), { verdict: 'retry_storm' })
+})
 
 t.test('two runs that pay other amounts differ', async (t) => {
   const first = paying(100, 25_050, 25_050)
@@ -118,7 +135,7 @@ t.test('with --unstable, payments of other amounts are counted', async (t) => {
   const runs = [paying(100, 200), paying(300, 400)] as const
   const level = keyLevelOf(...runs)
   const baselines = runs.map((one) => withLevel(one, level))
-  const judging = { baselines, maxRetries: 20, deadlineMs: 30_000, hasProbe: false }
+  const judging = { ...JUDGING, baselines }
   t.match(judge([], withLevel(paying(500, 600), level), judging), { verdict: 'passed' })
   t.match(judge([], withLevel(paying(500, 600, 700), level), judging), {
     verdict: 'paid_twice',
@@ -133,7 +150,7 @@ t.test(
       ...OBSERVED,
       probeDifferences: ['payment 1 is SUCCESS, and the probe says "pending"'],
     }
-    const probed = { baselines: [OBSERVED], maxRetries: 20, deadlineMs: 30_000, hasProbe: true }
+    const probed = { baselines: [OBSERVED], maxRetries: 20, hasProbe: true }
     const under = (name: string) =>
       judge([{ kind: 'webhook', name, what: name, scenario: {} }], run, probed)
     t.match(under('signature_wrong'), { verdict: 'passed' })

@@ -3,6 +3,7 @@ import t from 'tap'
 import type { Fault, Plan, Run } from '../../src/tools/sweep/faults-and-findings.ts'
 import { groupsOf } from '../../src/tools/sweep/findings.ts'
 import { byRisk } from '../../src/tools/sweep/plans.ts'
+import { deadlineOf } from '../../src/tools/sweep/sweep.ts'
 import { short, smallClient } from './small-client.ts'
 
 const call = (name: string, operation = 'createTransaction', nth = 1): Fault => ({
@@ -37,6 +38,14 @@ t.test('what puts the most money at risk comes first, and each kind of fault ear
     ...['reset_after1', 'kyc_failed1', 'payment_failed1', 'kyc_failed2'],
     ...['list_order=oldest_first', 'reset_after2', 'respond_202_after1', 'hang_after1'],
   ])
+})
+
+t.test('a client may wait 30 s for a response, and try again', async (t) => {
+  const rules = [{ when: {}, then: { fault: 'hang' as const } }]
+  const hanging = { ...call('hang_after'), scenario: { rules } }
+  t.equal(deadlineOf([hanging], 100, false), 75_000)
+  t.equal(deadlineOf([hanging], 100, true), 30_000)
+  t.equal(deadlineOf([call('reset')], 100, false), 30_000)
 })
 
 t.test('a lost payment is tried at each payment, and other faults at three', async (t) => {
@@ -74,6 +83,7 @@ t.test(
         'POST /v1/bank was repeated too early',
         call('respond_503', 'addBankAccount'),
       ),
+      run('retry_storm', 'POST /v1/kyc was repeated too early', call('kyc_pending', 'submitKyc')),
       run('relies_on', 'not ok 1 - pays', reading('list_order', 'oldest_first')),
       run('relies_on', 'not ok 2 - finds', reading('new_words', 'some')),
       run('accepted_forged', 'answered 204 to this kyc.failed', call('signature_wrong')),
@@ -83,7 +93,7 @@ t.test(
     ]
     t.strictSame(
       groupsOf(runs).map((group) => group.map((one) => one.id)),
-      [[2, 1], [9, 10], [7, 8], [3, 4], [5], [6]],
+      [[2, 1], [10, 11], [8, 9], [3, 4, 5], [6], [7]],
     )
     const { sweep } = smallClient(t, 'await patiently(pay)\n')
     const result = await sweep({ only: ['reset_after', 'idempotency_key', 'reference_id'] })

@@ -46,8 +46,8 @@ t.test('the JSON Schema of sweep.json is up to date, and a result fits it', asyn
     not_reached: 1,
     relies_on: 1,
     paid_twice: 1,
-    not_paid: 1,
     hung: 1,
+    flaky: 1,
   })
   t.strictSame(
     document.runs.map(({ verdict, finding }) => [verdict, finding]),
@@ -150,6 +150,7 @@ t.test('junit.xml has a test for each run', async (t) => {
   const [, suite] = elements
   t.match(suite!.attributes, / tests="6" failures="2" errors="0" skipped="3" /)
   t.match(elements.find(({ name }) => name === 'failure')!.attributes, / type="paid_twice" /)
+  t.match(elements.map(({ attributes }) => attributes).join(), 'message="not_reached: it happened')
 })
 
 t.test('summary.md contains no markup but its own', async (t) => {
@@ -274,6 +275,8 @@ t.test('the same bug under another fault is one finding', async (t) => {
   const ids = groupsOf([second, storm, like, first, other]).map((group) =>
     group.map(({ id }) => id),
   )
+  const ask = { ...first, id: 3, level: 'ask' } as const
+  t.match(groupsOf([ask, second]), [[{ id: 2 }], [{ id: 3 }]])
   t.strictSame(
     ids,
     [

@@ -89,6 +89,7 @@ t.test('what excludes --url, and a sandbox that is not there', async (t) => {
       '--url excludes --clock: start the sandbox that runs with what it needs',
     ],
     [['--restart'], '--url excludes --restart'],
+    [['--fixtures', 'missing.yaml'], '--url excludes --fixtures'],
     [
       ['--url', 'http://127.0.0.1:9/@default'],
       '--url resets its client for each run, and takes another one than default, such as http://127.0.0.1:9/@sweep',

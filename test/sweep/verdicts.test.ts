@@ -76,6 +76,19 @@ if (readFileSync(here + '/ran', 'utf8').length === 4) throw new Error('bad luck'
   t.equal(result.flaky.length, 1)
 })
 
+t.test('a double payment needs one repeat, after a failure by chance or without it', async (t) => {
+  const ran = `appendFileSync(here + '/ran', 'x')
+const { length } = readFileSync(here + '/ran', 'utf8')
+`
+  // The third run shows it, and the fifth or the sixth one again.
+  const fails = "if (length === 4) throw new Error('bad luck')\nawait pay().catch(pay)\n"
+  const passes = 'await pay().catch(length % 3 === 0 ? pay : () => {})\n'
+  for (const code of [fails, passes]) {
+    const result = await smallClient(t, ran + code).sweep({ only: ['reset_after'], jobs: 1 })
+    t.strictSame(short(result), ['error paid_twice: reset_after createTransaction 1'])
+  }
+})
+
 t.test('a command that fails by chance without faults is named, not blamed', async (t) => {
   const { sweep } = smallClient(
     t,
@@ -215,6 +228,12 @@ if (!made) throw new Error('it was not made')
   t.strictSame(short(await smallClient(t, client('false')).sweep({ only })), [])
   const stops = await smallClient(t, client('true')).sweep({ only })
   t.strictSame(faultsWith(stops, 'failed_safely').sort(), ['hang_after', 'reset_after'])
+  const limited = `const limit = Date.now() + 1_500
+const made = await pay(2_000).catch(find)
+if (!made || Date.now() > limit) throw new Error('the test took too long')
+`
+  const slow = await smallClient(t, limited).sweep({ only })
+  t.strictSame(faultsWith(slow, 'failed_safely'), ['hang_after'])
 })
 
 t.test(
@@ -232,6 +251,16 @@ t.test(
         level: 'information',
         happened: 'the command passed, but a payment of 4321.09 failed, as it read',
       },
+    ])
+    // It waits too short a time, or takes another word than pending for a success.
+    const waits = (by: string, isBad: string) =>
+      `const { transaction_id } = await pay()\nawait pass('${by}')\nif (/${isBad}/.test((await get(transaction_id)).transaction_status)) throw new Error('bad')\n`
+    const only = ['payment_failed_late', 'processing_status']
+    const [late] = short(await smallClient(t, waits('10s', 'failed')).sweep({ only }))
+    t.equal(late, 'warning not_paid: payment_failed_late createTransaction 1')
+    const word = await smallClient(t, waits('10s', 'failed|pending')).sweep({ only })
+    t.strictSame(short(word), [
+      'warning not_paid: processing_status=processing + payment_failed_late createTransaction 1',
     ])
     const blind = await smallClient(t, "await pay()\nawait pass('1h')\n").sweep({
       only: ['payment_failed'],

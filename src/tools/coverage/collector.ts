@@ -76,7 +76,7 @@ const OTHER_WORDS = Object.fromEntries(
 // The order of events of one instant; success and failure may follow each other.
 const RANKS: Readonly<Record<string, number>> = { pending: 0, processing: 1, success: 2, failed: 2 }
 
-// An event that arrives this long after its change is late, ms of the client's time.
+// An event that a rule or a retry delays so long is late, ms of the client's time. On a fast clock each event takes longer.
 const LATE_MS = 5_000
 // Statuses and events are remembered for the newest resources only.
 const MAX_REMEMBERED = 10_000
@@ -176,7 +176,7 @@ export class Collector {
   }
 
   #delivered(row: DeliveryRow, epoch: number) {
-    const { status, event, event_id, resource_id, created_at, attempts, fault = {} } = row
+    const { status, event, event_id, resource_id, created_at, attempts, rule, fault = {} } = row
     const attempt = attempts.at(-1)
     if (status !== 'delivered' || !attempt?.ok) return
     // The sandbox's own receiver is no receiver of the caller.
@@ -187,7 +187,8 @@ export class Collector {
     const eventKey = `${epoch} ${event_id}`
     if (this.#remembered.has(eventKey)) return this.#note('webhooks', event, MET.repeated)
     this.#remember(eventKey, '')
-    if (Date.parse(attempt.at) - Date.parse(created_at) >= LATE_MS)
+    const isDelayed = rule !== undefined || attempts.length > 1
+    if (isDelayed && Date.parse(attempt.at) - Date.parse(created_at) >= LATE_MS)
       this.#note('webhooks', event, MET.late)
     const [kind, word] = event.split('.') as [string, string]
     if (!isLifecycle(kind)) return

@@ -9,7 +9,7 @@ export type BaselineOptions = RunSetup & {
   folder: string
   jobs: number
   isUnstable: boolean
-  /** Real ms that one run may take; with faults by default ten times as long as without, and at least 30 s. */
+  /** Real ms that one run may take; with faults by default ten times as long as without, and at least 30 s, or 75 s if a call hangs. */
   timeoutMs?: number | undefined
 }
 

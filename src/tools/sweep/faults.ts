@@ -12,13 +12,15 @@ import {
   CALL_FAULTS,
   type CallFault,
   type CallFaultName,
+  LASTING_FAULTS,
   LIFECYCLE_FAULTS,
   WEBHOOK_FAULTS,
 } from '../faults.ts'
+import { groupBy } from '../group-by.ts'
+import { ordinal } from '../numbers.ts'
 import {
   assumptionOf,
   type Fault,
-  groupBy,
   type Observation,
   type Plan,
   type SeenCall,
@@ -51,14 +53,6 @@ function numbersUpTo(last: number, choice: PointChoice): number[] {
 const lastOf = ({ calls }: Observation, operation: string): number =>
   Math.max(0, ...calls.map((one) => (one.operation === operation ? (one.nth ?? 0) : 0)))
 
-const ENDINGS = ['th', 'st', 'nd', 'rd']
-
-/** `1st`, `2nd`, `11th`. */
-function ordinal(n: number): string {
-  const tens = n % 100
-  return `${n}${(tens > 10 && tens < 14 ? undefined : ENDINGS[n % 10]) ?? 'th'}`
-}
-
 /** The limits of a rule that acts only once, at the n-th match. */
 const onlyAt = (nth: number) => ({ ...(nth > 1 && { skip: nth - 1 }), times: 1 })
 
@@ -87,14 +81,8 @@ const AT_EACH_PAYMENT = ['reset', 'reset_after'] as const
 // An effect so late that a look-up right after the timeout misses it.
 const EFFECT_AFTER = '10s'
 
-/** What goes on for several calls, and ends. */
-const LASTING = {
-  outage: { every: true, status: 503 },
-  rate_limit: { every: false, status: 429 },
-  token_expired: { every: true, status: 401 },
-} as const
-type LastingName = keyof typeof LASTING
-const LASTING_NAMES = Object.keys(LASTING) as LastingName[]
+type LastingName = keyof typeof LASTING_FAULTS
+const LASTING_NAMES = Object.keys(LASTING_FAULTS) as LastingName[]
 const LASTS = 8
 
 const KILL = 'kill'
@@ -124,7 +112,7 @@ function callFault(point: Point, name: CallFaultName, { clockSpeed }: Possible):
 }
 
 function lastingFault(point: Point, nthOfAll: number, name: LastingName, { clockSpeed }: Possible) {
-  const { every, status } = LASTING[name]
+  const { every, status } = LASTING_FAULTS[name]
   const seconds = status === 401 ? undefined : retryAfterAt(clockSpeed)
   const each = every ? 'call' : ENDPOINT_OF[point.operation]
   const gets = `gets ${status}${seconds ? ` with Retry-After: ${seconds}` : ''}, ${LASTS} times`

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { BadOption } from '../../config/options.ts'
-import { groupBy, type Plan, type Run, VERDICT_WORDS, type Verdict } from './faults-and-findings.ts'
+import { groupBy } from '../group-by.ts'
+import { LEVELS, type Plan, type Run, VERDICT_WORDS, type Verdict } from './faults-and-findings.ts'
 import { UUID } from './judge.ts'
 import { planKey } from './plans.ts'
 
@@ -9,18 +10,20 @@ export type Group = readonly [Run, ...Run[]]
 
 // A test suite that fails by chance must fail three times in the same run of a plan before it is blamed.
 const REPEATS: Partial<Record<Verdict, number>> = { relies_on: 2, lost_event: 2 }
-// How many runs of a group to rerun before calling it flaky.
-const MAX_CANDIDATES = 3
+// The sandbox saw them, so what comes only sometimes is as bad.
+const SEEN: readonly Verdict[] = ['paid_twice', 'wrong_amount', 'paid_unverified']
+// How many runs of a group to rerun before calling it flaky, and how often each.
+const MAX_RERUNS = 3
 
 // What they say is the cause, whatever led to it.
-const OF_ONE_CAUSE: readonly Verdict[] = ['accepted_forged', 'wrong_state']
+const OF_ONE_CAUSE: readonly Verdict[] = ['accepted_forged', 'wrong_state', 'retry_storm']
 
 export const isFinding = ({ level }: Pick<Run, 'level'>): boolean =>
   level === 'error' || level === 'warning' || level === 'ask'
 
 const familyOf = (plan: Plan) =>
   plan
-    .map(({ kind, name }) => (kind === 'call' ? 'call' : name))
+    .map(({ kind, name }) => (kind === 'call' ? 'call' : name.replace(/_late$/, '')))
     .sort()
     .join(' + ')
 
@@ -48,6 +51,7 @@ export function groupsOf(runs: readonly Run[]): Group[] {
     .filter(isFinding)
     .sort(
       (a, b) =>
+        LEVELS.indexOf(b.level) - LEVELS.indexOf(a.level) ||
         VERDICT_WORDS.indexOf(a.verdict) - VERDICT_WORDS.indexOf(b.verdict) ||
         a.plan.length - b.plan.length ||
         a.id - b.id,
@@ -60,20 +64,24 @@ export function groupsOf(runs: readonly Run[]): Group[] {
   return [...groupBy(sorted, keyOf).values()]
 }
 
-/** Repeats a run of a group until one shows its verdict each time. Returns the group with it first; `undefined`: flaky. */
+/** Repeats runs of a group until one has shown its verdict often enough. Returns the group with it first; null: flaky. */
 export async function confirmed(
   group: Group,
   again: (plan: Plan) => Promise<Run>,
-): Promise<Group | undefined> {
-  for (const candidate of group.slice(0, MAX_CANDIDATES)) {
-    const { verdict, plan } = candidate
-    let run = candidate
-    for (let left = REPEATS[verdict] ?? 1; left > 0 && run.verdict === verdict; left--)
-      run = await again(plan)
-    if (run.verdict === verdict)
-      return [{ ...run, id: candidate.id }, ...group.filter((one) => one !== candidate)]
+): Promise<Group | null> {
+  for (const candidate of group.slice(0, MAX_RERUNS)) {
+    const { verdict, plan, id } = candidate
+    let left = REPEATS[verdict] ?? 1
+    for (let tries = 0; tries < MAX_RERUNS; tries++) {
+      const run = await again(plan)
+      if (run.verdict === verdict && --left === 0)
+        return [{ ...run, id }, ...group.filter((one) => one !== candidate)]
+      // A rerun that never came to the fault says nothing.
+      const isMissed = run.observation.hits.includes(0)
+      if (run.verdict !== verdict && !isMissed && !SEEN.includes(verdict)) break
+    }
   }
-  return undefined
+  return null
 }
 
 /** Identifies a finding in each sweep of the same command. */

@@ -1,7 +1,9 @@
 import { rupeesOf } from '../../model/payment.ts'
+import { failureLine } from '../failure-line.ts'
+import { groupBy } from '../group-by.ts'
+import { seconds, times } from '../numbers.ts'
 import { isForging, mustAbsorb } from './faults.ts'
 import {
-  groupBy,
   isAccepted,
   type Judgement,
   type Level,
@@ -23,17 +25,13 @@ export type Judging = {
   baselines: readonly Observation[]
   /** How many more equal calls per payment than the baseline makes are allowed within a second. */
   maxRetries: number
-  deadlineMs: number
   hasProbe: boolean
   /** The other runs so far. */
   runs?: readonly Run[]
 }
 
-const times = (n: number) => (n === 1 ? 'once' : n === 2 ? 'twice' : `${n} times`)
-const seconds = (ms: number) => `${Math.round(ms / 100) / 10} s`
-
 /** The most that a run without faults has of something. */
-const mostOf = (baselines: readonly Observation[], count: (run: Observation) => number) =>
+export const mostOf = (baselines: readonly Observation[], count: (run: Observation) => number) =>
   Math.max(0, ...baselines.map(count))
 
 // ---- money
@@ -124,57 +122,66 @@ const nameOf = ({ method, path }: SeenCall) => `${method} ${path}`
 
 export const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/
 
-/** Whether equal calls belong to one payment or record: every payment looks at the same list. */
-const isOfOne = ({ method, path }: SeenCall) => method !== 'GET' || UUID.test(path)
+/** The equal calls of each client. */
+const equalCalls = ({ calls }: Observation) => [
+  ...groupBy(calls, ({ client, content }) => `${client} ${content}`).values(),
+]
 
-/** A call that the runs without faults do not make, and that came sooner than a response with Retry-After had asked for. */
-function tooEarly({ calls, payments }: Observation, baselines: readonly Observation[]) {
-  for (const [content, same] of groupBy(calls, (one) => one.content)) {
-    if (!isOfOne(same[0]) && payments.length > 1) continue
-    const countSame = (one: Observation) =>
-      one.calls.filter((call) => call.content === content).length
-    // Independent parts of a program can make equal calls.
-    if (same.length <= mostOf(baselines, countSame)) continue
-    for (const { client, atMs, answeredClockMs, retryAfterMs = 0 } of same) {
-      const least = retryAfterMs * TOLERANCE
-      const isEarly = same.some(
-        (one) =>
-          one.client === client &&
-          one.beganMs > atMs &&
-          one.beganMs - atMs < least &&
-          one.clockMs - answeredClockMs < least,
-      )
-      if (isEarly)
-        return `${nameOf(same[0])} was repeated too early: the response had asked to wait ${seconds(retryAfterMs)}`
-    }
+/** How many equal calls came within a second, in real time and in the client's time: writes, and reads after one that failed. */
+function fastest(equal: readonly SeenCall[]): number {
+  const calls = equal.filter(({ method }, i) => method !== 'GET' || equal[i - 1]?.isFailed)
+  let [from, most] = [0, 0]
+  for (const [i, { atMs, clockMs }] of calls.entries()) {
+    while (atMs - calls[from]!.atMs > 1_000 || clockMs - calls[from]!.clockMs > 1_000) from++
+    most = Math.max(most, i - from + 1)
   }
-  return undefined
+  return most
 }
 
-/** The most equal calls that came within a second, in real time and in the client's time. */
-function fastest(calls: readonly SeenCall[]): { call: SeenCall; count: number } | undefined {
-  let found: { call: SeenCall; count: number } | undefined
-  for (const same of groupBy(calls, ({ client, content }) => `${client} ${content}`).values()) {
-    let from = 0
-    for (const [i, call] of same.entries()) {
-      while (call.atMs - same[from]!.atMs > 1_000 || call.clockMs - same[from]!.clockMs > 1_000)
-        from++
-      const count = i - from + 1
-      if (count > (found?.count ?? 0)) found = { call, count }
-    }
-  }
-  return found
-}
+/** Whether a handler made a call while it had an event of the same resource. */
+const isInside = (call: SeenCall, one: SeenDelivery) =>
+  call.client === one.client &&
+  call.path.includes(one.resource_id) &&
+  call.beganMs >= one.beganMs - 1 &&
+  call.atMs <= one.atMs + 1
+
+/** A call that was repeated sooner than its response with Retry-After had asked for. */
+const hurried = (equal: readonly SeenCall[], { deliveries }: Observation) =>
+  equal.find(({ atMs, answeredClockMs, retryAfterMs = 0 }) => {
+    const least = retryAfterMs * TOLERANCE
+    return equal.some(
+      (one) =>
+        one.beganMs > atMs &&
+        one.beganMs - atMs < least &&
+        one.clockMs - answeredClockMs < least &&
+        // The handler of the next event does not know of the failure.
+        !deliveries.some((event) => isInside(one, event)),
+    )
+  })
 
 function retryStorm(run: Observation, { baselines, maxRetries }: Judging): string | undefined {
-  for (const isPart of [isOfOne, (call: SeenCall) => !isOfOne(call)]) {
-    const usual = mostOf(baselines, (one) => fastest(one.calls.filter(isPart))?.count ?? 0)
-    const found = fastest(run.calls.filter(isPart))
-    const payments = isPart === isOfOne ? 1 : Math.max(1, run.payments.length)
-    if (found && found.count > usual + maxRetries * payments)
-      return `${nameOf(found.call)} was sent ${times(found.count)} within a second`
+  // A fault may have prevented payments that the calls were made for.
+  const payments = Math.max(
+    1,
+    mostOf([run, ...baselines], (one) => one.payments.length),
+  )
+  const usual = mostOf(baselines, (one) => Math.max(0, ...equalCalls(one).map(fastest)))
+  for (const equal of equalCalls(run)) {
+    const [call] = equal
+    // Every payment looks at the same list.
+    const owners = call.method !== 'GET' || UUID.test(call.path) ? 1 : payments
+    const count = fastest(equal)
+    if (count > usual + maxRetries * owners)
+      return `${nameOf(call)} was sent ${times(count)} within a second`
+    const countSame = ({ calls }: Observation) =>
+      calls.filter(({ content }) => content === call.content).length
+    // Independent parts of a program can make equal calls.
+    const isMore = owners === 1 && equal.length > mostOf(baselines, countSame)
+    const early = isMore ? hurried(equal, run) : undefined
+    if (early)
+      return `${nameOf(call)} was repeated too early: the response had asked to wait ${seconds(early.retryAfterMs!)}`
   }
-  return tooEarly(run, baselines)
+  return undefined
 }
 
 // ---- events
@@ -188,11 +195,6 @@ function acceptedForged({ deliveries }: Observation): string | undefined {
 function lostEvent({ calls, deliveries, exitCode, probeDifferences }: Observation) {
   if (exitCode === 0 && probeDifferences.length === 0) return undefined
   const reads = calls.filter(({ method }) => method === 'GET')
-  const isInside = (read: SeenCall, one: SeenDelivery) =>
-    read.client === one.client &&
-    read.path.includes(one.resource_id) &&
-    read.beganMs >= one.beganMs - 1 &&
-    read.atMs <= one.atMs + 1
   for (const one of deliveries) {
     const read = reads.find((call) => call.isFailed && isInside(call, one))
     if (read === undefined) continue
@@ -219,25 +221,15 @@ const lastCall = ({ calls }: Observation) => {
   return last ? `; its last call was ${nameOf(last)}` : ''
 }
 
-function hung(run: Observation, { deadlineMs }: Judging): string | undefined {
+function hung(run: Observation): string | undefined {
   const { isHung, calls, durationMs } = run
-  if (!isHung || durationMs - (calls.at(-1)?.atMs ?? 0) < deadlineMs * SILENCE) return undefined
-  return `the command did not end within ${seconds(deadlineMs)}${lastCall(run)}`
+  if (!isHung || durationMs - (calls.at(-1)?.atMs ?? 0) < durationMs * SILENCE) return undefined
+  return `the command did not end within ${seconds(durationMs)} (see --timeout)${lastCall(run)}`
 }
 
-const FAILURE =
-  /^\s*(not ok\b|✖ |✗ |× |FAIL|--- FAIL|E {2,}\S|(Uncaught )?[\w.]*(Error|Exception)\b(?!\.))/
-
-/** The line of a command's output that names the failure: the first one that looks so, else the last one. */
-export function failureLine(output: string): string {
-  const lines = output.trimEnd().split('\n')
-  const line = (lines.find((one) => FAILURE.test(one)) ?? lines.at(-1)!).trim()
-  return line === '' ? '' : `: ${line.length > 160 ? `${line.slice(0, 157)}...` : line}`
-}
-
-function failed(run: Observation, { deadlineMs }: Judging): string {
-  const { exitCode, isHung, output } = run
-  if (isHung) return `the command was still busy after ${seconds(deadlineMs)}${lastCall(run)}`
+function failed(run: Observation): string {
+  const { exitCode, isHung, output, durationMs } = run
+  if (isHung) return `the command was still busy after ${seconds(durationMs)}${lastCall(run)}`
   return `the command failed (${exitCode === null ? 'killed by a signal' : `exit code ${exitCode}`})${failureLine(output)}`
 }
 
@@ -251,13 +243,21 @@ function passesAlone(plan: Plan, runs: readonly Run[]): boolean {
   })
 }
 
+/** What a run called, in order: calls of one kind in a row are one step. */
+const stepsOf = ({ calls }: Observation) =>
+  calls
+    .flatMap(({ operation }, i) => (operation === calls[i - 1]?.operation ? [] : operation))
+    .join()
+
 /** Why a command that failed should have passed. */
 function reliesOn(plan: Plan, run: Observation, judging: Judging): string | undefined {
   const { runs = [] } = judging
-  const text = failed(run, judging)
+  const text = failed(run)
   if (plan.every(mustAbsorb) || (passesAlone(plan, runs) && !isUnguarded(plan))) return text
-  const passesOtherwise = runs.some((one) => one.verdict === 'passed' && areAlike(one.plan, plan))
-  return passesOtherwise
+  const alike = runs.filter((one) => one.verdict === 'passed' && areAlike(one.plan, plan))
+  // A client that does the same after each loss is right, and only its test has a limit that this run exceeds.
+  const isOther = alike.every(({ observation }) => stepsOf(observation) !== stepsOf(run))
+  return alike.length > 0 && isOther
     ? `${text}; it passes if the call gets no response in another way`
     : undefined
 }
@@ -270,13 +270,17 @@ const isPaid = ({ statusAtEnd }: SeenPayment) => statusAtEnd === 'SUCCESS'
 const SHOWN: Readonly<Record<string, (one: SeenPayment) => boolean>> = {
   payment_failed: hasFailed,
   payment_reversed: (one) => one.wasPaid && hasFailed(one),
+  payment_failed_late: isPaid,
   payment_late: isPaid,
   payment_stuck: isPaid,
 }
 
 /** Why a fault changed nothing while the command ran; `undefined` if it did. */
 function notReached(plan: Plan, run: Observation, { baselines }: Judging): string | undefined {
-  if (run.hits.includes(0)) return 'the run did not come to this point'
+  if (run.hits.includes(0)) {
+    const end = run.exitCode === 0 ? '' : `: ${failed(run)}`
+    return `the run did not come to this point${end}`
+  }
   for (const { name } of plan) {
     const isSuch = SHOWN[name]
     if (isSuch === undefined) continue
@@ -292,7 +296,7 @@ function notReached(plan: Plan, run: Observation, { baselines }: Judging): strin
 
 /** Judges a run by what the sandbox saw; the worst verdict is the one that counts. */
 export function judge(plan: Plan, run: Observation, judging: Judging): Judgement {
-  const { exitCode, probeDifferences } = run
+  const { exitCode, hits, probeDifferences } = run
   const unreached = notReached(plan, run, judging)
   const isReached = unreached === undefined
   const unpaid = isReached ? notPaid(plan, run, judging) : undefined
@@ -302,12 +306,13 @@ export function judge(plan: Plan, run: Observation, judging: Judging): Judgement
     ['paid_unverified', paidUnverified(run, judging)],
     ['wrong_state', isForging(plan) ? undefined : probeDifferences.join('; ') || undefined],
     ['accepted_forged', acceptedForged(run)],
-    ['hung', hung(run, judging)],
+    ['hung', hung(run)],
     ['retry_storm', retryStorm(run, judging)],
     ['lost_event', lostEvent(run)],
     ['relies_on', exitCode !== 0 && isReached ? reliesOn(plan, run, judging) : undefined],
     ['not_paid', unpaid?.text],
-    ['failed_safely', exitCode !== 0 ? failed(run, judging) : undefined],
+    // A command that failed before anything happened shows nothing.
+    ['failed_safely', exitCode !== 0 && !hits.includes(0) ? failed(run) : undefined],
     ['not_reached', unreached],
     ['passed', 'the command passed'],
   ]

@@ -55,7 +55,7 @@ export const faultsByRule = (plan: Plan): ReadonlyMap<string, Fault> =>
 const RISKS = {
   9: ['reset_after'],
   8: [
-    ...['respond_504_after', 'kill', 'payment_failed', 'payment_reversed'],
+    ...['respond_504_after', 'kill', 'payment_failed', 'payment_failed_late', 'payment_reversed'],
     ...['kyc_failed', 'bank_failed'],
   ],
   7: ['hang_after', 'signature_wrong', 'copies', 'hold_until'],
@@ -176,16 +176,20 @@ export const isLostPayment = ({ name, operation }: Fault): boolean =>
 export const areAlike = ([a, ...more]: Plan, [b, ...others]: Plan): boolean =>
   more.length + others.length === 0 && isLostPayment(a!) && isLostPayment(b!) && a!.nth === b!.nth
 
-// What protects a caller that sends a payment again.
-const GUARDS = ['reference_id', 'idempotency_key']
+// What would make another try of a lost payment safe, and the words of a payment that is open before it fails late.
+const PAIRED = [
+  { name: 'reset_after', maxNth: 2, readings: ['reference_id', 'idempotency_key'] },
+  { name: 'payment_failed_late', maxNth: 1, readings: ['processing_status', 'new_words'] },
+]
 
-/** A lost response to a payment under each reading of what would make another try safe. */
-export function guardPairs(faults: readonly Fault[]): Plan[] {
-  const readings = faults.filter((fault) => GUARDS.includes(assumptionOf(fault) ?? ''))
-  return faults
-    .filter((fault) => fault.name === 'reset_after' && isLostPayment(fault) && fault.nth! <= 2)
-    .flatMap((lost) => readings.map((reading): Plan => [reading, lost]))
-}
+/** Faults of payments under the readings that decide what a caller makes of them. */
+export const guardPairs = (faults: readonly Fault[]): Plan[] =>
+  PAIRED.flatMap(({ name, maxNth, readings }) => {
+    const guards = faults.filter((one) => readings.includes(assumptionOf(one) ?? ''))
+    return faults
+      .filter((one) => one.name === name && isMoney(one) && one.nth! <= maxNth)
+      .flatMap((fault) => guards.map((reading): Plan => [reading, fault]))
+  })
 
 /** A fault that did no harm alone, and the faults at calls that its run made in addition to the baseline. */
 export type Quiet = { fault: Fault; added: readonly Fault[] }

@@ -147,9 +147,9 @@ export async function startRun(
   try {
     startedAt = performance.now()
     ended = await runCommand(observer, { command, env, deadlineMs, signal })
-    const durationMs = performance.now() - startedAt
-    if (signal.aborted) throw new Stopped()
     const { exitCode, isHung, output } = ended
+    const durationMs = isHung ? deadlineMs : performance.now() - startedAt
+    if (signal.aborted) throw new Stopped()
     await stage.commandEnded()
     observer.commandEnded()
     // What the command left running still receives events, and answers the probe.

@@ -13,8 +13,8 @@ import {
   SweepError,
   type SweepResult,
 } from './faults-and-findings.ts'
-import { confirmed, findingKey, groupsOf, isFinding } from './findings.ts'
-import { type Judging, judge } from './judge.ts'
+import { confirmed, findingKey, type Group, groupsOf, isFinding } from './findings.ts'
+import { type Judging, judge, mostOf } from './judge.ts'
 import {
   byRisk,
   type Choice,
@@ -49,9 +49,9 @@ export type SweepOptions = BaselineOptions &
 export type Progress = { done: number; left: number; found: number; what: string }
 
 const MIN_DEADLINE_MS = 30_000
+// Many HTTP clients wait 30 s for a response, and then try again.
+const MIN_DEADLINE_IF_HANGING_MS = 75_000
 const DEADLINE_FACTOR = 10
-// Pairs that are tried if neither a number of runs nor a time is given.
-const MAX_PAIRS = 200
 
 /** The faults of a run that are wanted. Throws if there is none. */
 function chosenFaults(faults: readonly Fault[], choice: Choice) {
@@ -72,6 +72,15 @@ function ownScenarios({ library, options }: SweepOptions): SweepResult['scenario
   return Object.fromEntries(own.map(({ name, definition }) => [name, definition]))
 }
 
+/** Real ms that a run may take; once a command has hung, its other runs may be stopped sooner. */
+export function deadlineOf(plan: Plan, slowestMs: number, hasHung: boolean): number {
+  const isHanging = plan.some(({ scenario }) =>
+    scenario.rules?.some(({ then }) => then?.fault === 'hang'),
+  )
+  const least = isHanging && !hasHung ? MIN_DEADLINE_IF_HANGING_MS : MIN_DEADLINE_MS
+  return Math.max(least, DEADLINE_FACTOR * slowestMs)
+}
+
 type RunnerDeps = { options: SweepOptions; judging: Judging; level: number; startedAt: number }
 
 /** Runs plans under the limits of a sweep, and judges each run. */
@@ -81,6 +90,7 @@ class Runner {
   readonly #deps: RunnerDeps
   readonly #begun = new Set<string>()
   #started = 0
+  #hasHung = false
 
   constructor(deps: RunnerDeps) {
     this.#deps = deps
@@ -109,14 +119,24 @@ class Runner {
     return results
   }
 
-  /** Runs one plan. The recording is kept only if it shows a finding. */
+  /** Runs one plan; once more if the command failed for another reason, before anything of the plan happened. */
   #run = async (plan: Plan): Promise<Run> => {
+    const run = await this.#runOnce(plan)
+    const { exitCode, hits } = run.observation
+    return exitCode !== 0 && hits.every((n) => n === 0) ? this.#runOnce(plan) : run
+  }
+
+  /** The recording is kept only if it shows a finding. */
+  async #runOnce(plan: Plan): Promise<Run> {
     const id = ++this.#started
     const { options, judging, level } = this.#deps
+    const slowestMs = mostOf(judging.baselines, ({ durationMs }) => durationMs)
+    const deadlineMs = options.timeoutMs ?? deadlineOf(plan, slowestMs, this.#hasHung)
     const recording = join(options.folder, `run-${id}.ndjson`)
-    const observation = await startRun(options, plan, judging.deadlineMs, recording)
+    const observation = await startRun(options, plan, deadlineMs, recording)
     const what = planText(plan)
     const run = this.#judged({ id, plan, what, observation: withLevel(observation, level) })
+    this.#hasHung ||= run.verdict === 'hung'
     if (!isFinding(run)) rmSync(recording, { force: true })
     return run
   }
@@ -131,13 +151,13 @@ class Runner {
     this.runs = this.runs.map(this.#judged)
   }
 
-  /** Runs the plans that are new, at most `max` of them, those with the most money at risk first. */
-  async runAll(plans: readonly Plan[], max = Number.POSITIVE_INFINITY) {
+  /** Runs the plans that are new, those with the most money at risk first. */
+  async runAll(plans: readonly Plan[]) {
     const { maxRuns = Number.POSITIVE_INFINITY, maxTimeMs, onProgress } = this.#deps.options
     const fresh = byRisk(plans.filter((plan) => !this.#begun.has(planKey(plan))))
     for (const plan of fresh) this.#begun.add(planKey(plan))
     const before = this.runs
-    const chosen = fresh.slice(0, Math.max(0, Math.min(max, maxRuns - before.length)))
+    const chosen = fresh.slice(0, Math.max(0, maxRuns - before.length))
     let left = chosen.length
     let found = before.filter(isFinding).length
     const runOne = async (plan: Plan) => {
@@ -152,12 +172,16 @@ class Runner {
     this.untried.push(...fresh.filter((_, i) => results[i] === undefined))
   }
 
-  /** Repeats what was found, and returns the groups that came again, and the runs that did not. */
+  /** Repeats what was found, and returns the groups that came again or were not repeated, and the runs that did not come again. */
   async confirm() {
-    const groups = groupsOf(this.runs)
-    const results = await this.#sideBySide(groups, (group) => confirmed(group, this.#run))
-    const flaky = groups.filter((_, i) => results[i] === undefined).flat()
-    return { groups: results.filter((one) => one !== undefined), flaky }
+    const found = groupsOf(this.runs)
+    const results = await this.#sideBySide(found, (group) => confirmed(group, this.#run))
+    const groups = found.map(([first, ...same], i): Group | null => {
+      const happened = `${first.happened} (not rerun)`
+      return results[i] === undefined ? [{ ...first, happened }, ...same] : results[i]
+    })
+    const flaky = found.filter((_, i) => groups[i] === null).flat()
+    return { groups: groups.filter((one) => one !== null), flaky }
   }
 }
 
@@ -171,14 +195,12 @@ function coverageOfRuns(baselines: readonly Observation[], runs: readonly Run[])
 
 /** Runs a command under everything that the contract permits, and judges each run. Throws `SweepError` and `Stopped`. */
 export async function sweep(options: SweepOptions): Promise<SweepResult> {
-  const { depth, maxRuns, maxTimeMs, timeoutMs, maxRetries, probe, known, signal } = options
+  const { depth, maxRetries, probe, known, signal } = options
   checkChoice(options)
-  const startedAt = performance.now()
   const { level, runs: baselines, failures } = await runBaseline(options)
+  const startedAt = performance.now()
   const [baseline] = baselines
-  const slowest = Math.max(...baselines.map(({ durationMs }) => durationMs))
-  const deadlineMs = timeoutMs ?? Math.max(MIN_DEADLINE_MS, DEADLINE_FACTOR * slowest)
-  const judging = { baselines, maxRetries, deadlineMs, hasProbe: probe !== undefined }
+  const judging = { baselines, maxRetries, hasProbe: probe !== undefined }
   const runner = new Runner({ options, judging, level, startedAt })
   const start = startStateOf(options)
   const possible = { ...start, restart: options.restart }
@@ -203,10 +225,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
       'no run with a fault was started, because the time of --max-time ended before; choose a larger one',
     )
   await runner.runAll(recoveryPairs(quiet()))
-  if (depth === 2) {
-    const isLimited = maxRuns !== undefined || maxTimeMs !== undefined
-    await runner.runAll(pairsOf(quiet()), isLimited ? undefined : MAX_PAIRS)
-  }
+  if (depth === 2) await runner.runAll(pairsOf(quiet()))
   const { groups, flaky } = await runner.confirm()
   const findings = groups.map((group, i): Finding => {
     const [run, ...same] = group

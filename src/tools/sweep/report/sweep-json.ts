@@ -72,6 +72,8 @@ const ReportedFinding = z.strictObject({
   reproduce: z.string().describe('The command that shows the finding again.'),
 })
 
+const COUNTED = [...VERDICT_WORDS, 'flaky'] as const
+
 export const SweepDocument = z
   .strictObject({
     command: z.string(),
@@ -84,8 +86,8 @@ export const SweepDocument = z
         'The plans that were not run, because of --max-runs, --max-time or a signal, or because there were too many.',
       ),
     verdicts: z
-      .partialRecord(z.enum(VERDICT_WORDS), z.int().min(1))
-      .describe('How many runs have each verdict.'),
+      .partialRecord(z.enum(COUNTED), z.int().min(1))
+      .describe('How many runs have each verdict; flaky: a finding that did not come again.'),
     findings: z.array(ReportedFinding),
     flaky: z
       .array(ReportedRun)
@@ -97,10 +99,10 @@ export const SweepDocument = z
   .meta({ title: 'Result of payout-sandbox sweep' })
 export type SweepDocument = z.infer<typeof SweepDocument>
 
-function verdictCounts({ runs }: SweepResult) {
-  const counts = VERDICT_WORDS.map(
-    (verdict) => [verdict, runs.filter((run) => run.verdict === verdict).length] as const,
-  )
+function verdictCounts({ runs, flaky }: SweepResult) {
+  const unsure = new Set(flaky.map(({ id }) => id))
+  const words = runs.map(({ id, verdict }) => (unsure.has(id) ? 'flaky' : verdict))
+  const counts = COUNTED.map((word) => [word, words.filter((one) => one === word).length] as const)
   return Object.fromEntries(counts.filter(([, count]) => count > 0))
 }
 
@@ -156,7 +158,7 @@ export function notProven(result: SweepResult): string[] {
   const late = isLate ? ' Let a test wait, or advance the clock, until the fault shows.' : ''
   const notReached = namesOf(unreached.map(({ plan }) => plan))
   return [
-    isStopped && 'The sweep was stopped early, so its findings were not rerun.',
+    isStopped && 'The sweep was stopped early: a finding that was not rerun may be flaky.',
     missed.length > 0 &&
       `${missed.join(', ')} came after the command had ended, so nothing was shown about it. Let the command wait for it.`,
     untried.length > 0 && `${countOf(untried.length, 'plan')} not tried: ${namesOf(untried)}.`,

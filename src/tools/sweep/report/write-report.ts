@@ -88,7 +88,7 @@ function testOf(run: Run, found: Finding | undefined, isFlaky: boolean): TestCas
   const why = found?.isKnown ? 'known, ' : isFlaky ? 'flaky, ' : ''
   const isSkipped = SKIPPED.includes(verdict) || why !== ''
   const kind = isSkipped ? 'skipped' : level === 'error' ? 'failure' : undefined
-  const message = why === '' ? happened : `${why}${verdict}: ${happened}`
+  const message = isSkipped ? `${why}${verdict}: ${happened}` : happened
   return {
     name: what,
     group: `sweep.${plan[0]?.kind ?? 'baseline'}`,
