@@ -5,10 +5,10 @@ import { join } from 'node:path'
 
 const BUDGETS = [
   { part: 'core', unit: 'lines', goal: 23_500, limit: 33_360 },
-  { part: 'tools', unit: 'lines', goal: 10_500, limit: 15_900 },
+  { part: 'tools', unit: 'lines', goal: 10_500, limit: 15_480 },
   { part: 'scripts and bench', unit: 'lines', goal: 2_500, limit: 2_500 },
-  { part: 'test', unit: 'lines', goal: 32_000, limit: 46_480 },
-  { part: 'src', unit: 'files', goal: 320, limit: 353 },
+  { part: 'test', unit: 'lines', goal: 32_000, limit: 46_620 },
+  { part: 'src', unit: 'files', goal: 320, limit: 351 },
 ]
 
 const filesIn = (folder) =>

@@ -25,6 +25,8 @@ export function waitFor<T>(
   return new Promise((resolve, reject) => {
     let stop: (() => void) | undefined
     let searching: Promise<unknown> = Promise.resolve()
+    // Before the feed is watched: one that has ended says so immediately.
+    const onAbort = () => fail(callerGone())
     // A search that is still running may find it.
     const cancelTimeout = runtime.later(timeoutMs, () =>
       searching.then(timeoutError).then(fail, fail),
@@ -38,7 +40,6 @@ export function waitFor<T>(
       onEnd: () => fail(feedEnded()),
     })
 
-    const onAbort = () => fail(callerGone())
     if (signal.aborted) onAbort()
     else signal.addEventListener('abort', onAbort)
 

@@ -1,5 +1,4 @@
 import t from 'tap'
-import { failureLine } from '../../src/tools/failure-line.ts'
 import { baselineDifferences, keyLevelOf, withLevel } from '../../src/tools/sweep/baseline.ts'
 import type {
   Observation,
@@ -8,6 +7,7 @@ import type {
   SeenPayment,
 } from '../../src/tools/sweep/faults-and-findings.ts'
 import { judge } from '../../src/tools/sweep/judge.ts'
+import { failureLine } from '../../src/tools/sweep/program.ts'
 
 const REFUSED: SeenCall = {
   client: 'default',

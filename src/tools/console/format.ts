@@ -1,4 +1,5 @@
 // Amounts and times as texts. No part of the page: a test needs no browser.
+import { ordinal } from '../numbers.ts'
 
 const AMOUNT = /^(\d+)(?:\.(\d{1,2}))?$/
 
@@ -47,10 +48,8 @@ export function zoneName(at: string, zone: Zone, place?: string): string {
 }
 
 /** The word for a place in an order: `second`, `21st`. */
-export const ordinal = (n: number): string =>
-  ['first', 'second', 'third', 'fourth', 'fifth'][n - 1] ??
-  `${n}${{ one: 'st', two: 'nd', few: 'rd' }[PLACES.select(n) as 'one'] ?? 'th'}`
-const PLACES = new Intl.PluralRules('en', { type: 'ordinal' })
+export const ordinalWord = (n: number): string =>
+  ['first', 'second', 'third', 'fourth', 'fifth'][n - 1] ?? ordinal(n)
 
 /** A number as people in India read it: `1,10,424`. */
 export const numberText = (count: number): string => count.toLocaleString('en-IN')

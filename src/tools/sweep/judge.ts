@@ -1,5 +1,4 @@
 import { rupeesOf } from '../../model/payment.ts'
-import { failureLine } from '../failure-line.ts'
 import { groupBy } from '../group-by.ts'
 import { seconds, times } from '../numbers.ts'
 import { isForging, mustAbsorb } from './faults.ts'
@@ -18,6 +17,7 @@ import {
 } from './faults-and-findings.ts'
 import { ANY_PAYMENT } from './observe.ts'
 import { areAlike, isCheck, isUnguarded, planKey } from './plans.ts'
+import { failureLine } from './program.ts'
 
 /** What a run is compared with. */
 export type Judging = {

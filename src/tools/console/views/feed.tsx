@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { callOf, type Delivery, type Payment, type ShortRequest, type User } from '../api.ts'
-import { ordinal, rupeesText } from '../format.ts'
+import { ordinalWord, rupeesText } from '../format.ts'
 import { Ago } from '../settings.tsx'
 import { Card, Problem } from '../ui.tsx'
 import { useLoaded, useStill } from '../use-data.ts'
@@ -22,7 +22,7 @@ function receiptText({ status, attempts, rule }: Delivery): string {
   const got = attempts.findIndex(({ ok }) => ok)
   const tries = attempts.length === 1 ? '1 try' : `${attempts.length || 'no'} tries`
   if (got === 0) return ' Your webhook got it.'
-  if (got > 0) return ` Your webhook got it at the ${ordinal(got + 1)} try.`
+  if (got > 0) return ` Your webhook got it at the ${ordinalWord(got + 1)} try.`
   if (status === 'failed') return ` Your webhook never got it, after ${tries}.`
   if (status === 'dropped') return ` Its event was dropped by ${rule ?? 'a rule'}.`
   if (status === 'cancelled') return ' Its event was cancelled.'

@@ -1,6 +1,6 @@
 // What happened to a payment, in sentences. No part of the page: a test needs no browser.
 import type { ResponseBody } from '../../../admin/contract.ts'
-import { countText, ordinal, rupeesText, spanText } from '../format.ts'
+import { countText, ordinalWord, rupeesText, spanText } from '../format.ts'
 
 // As in api.ts, which needs a browser.
 type PaymentWithAll = ResponseBody<'readTransaction'>
@@ -68,5 +68,5 @@ export function webhookText(deliveries: readonly Delivery[], now: number): strin
   const most = Math.max(0, ...taken.map(({ attempts }) => attempts.length))
   if (taken.length === 0) return undefined
   const events = taken.length === 1 ? '1 event' : `${taken.length} events`
-  return `Your webhook accepted ${events}${most > 1 ? `, one of them at the ${ordinal(most)} try` : ''}.`
+  return `Your webhook accepted ${events}${most > 1 ? `, one of them at the ${ordinalWord(most)} try` : ''}.`
 }

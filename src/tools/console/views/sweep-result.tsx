@@ -1,6 +1,7 @@
 // What a sweep showed. The console and the file report.html have it, so it sends no call and needs no router.
 import type { ComponentChildren } from 'preact'
 import type { Coverage as CoverageDocument } from '../../../model/coverage.ts'
+import { groupBy } from '../../group-by.ts'
 import type { StepRow } from '../../sweep/report/steps.ts'
 import type { ShownPayment, SweepDocument } from '../../sweep/report/sweep-json.ts'
 import { Copy } from '../copy.tsx'
@@ -50,11 +51,7 @@ function placeOf([fault]: Run['plan']): [row: string, column: string] {
 
 /** The verdict of each run with one fault of a kind, by point and fault. Readings have no columns in common. */
 function Grid({ kind, runs }: { kind: keyof typeof KINDS; runs: readonly Run[] }) {
-  const rows = new Map<string, Run[]>()
-  for (const run of runs) {
-    const [row] = placeOf(run.plan)
-    rows.set(row, [...(rows.get(row) ?? []), run])
-  }
+  const rows = groupBy(runs, (run) => placeOf(run.plan)[0])
   const isReading = kind === 'assumption'
   const columns = isReading
     ? ['other readings']
