@@ -43,7 +43,7 @@ function oneAtATime(handle: RequestListener, log: Log): RequestListener {
   return (request, response) => {
     const { socket } = request
     // A browser repeats a call by itself, even a POST, if a reused connection ends without a response.
-    if (request.headers['sec-fetch-mode'] !== undefined) response.shouldKeepAlive = false
+    if (request.headers['sec-fetch-site'] !== undefined) response.shouldKeepAlive = false
     const line = lines.get(socket)
     if (!line || line.last.closed) {
       lines.set(socket, { last: response, waiting: 0 })

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import * as z from 'zod'
 import { BadOption } from '../../config/options.ts'
 import { groupBy } from '../group-by.ts'
 import { LEVELS, type Plan, type Run, VERDICT_WORDS, type Verdict } from './faults-and-findings.ts'
@@ -87,26 +88,25 @@ export async function confirmed(
 /** Identifies a finding in each sweep of the same command. */
 export const findingKey = (plan: Plan, verdict: string) => `${verdict}: ${planKey(plan)}`
 
-type KnownFinding = { verdict: string; plan: Plan; same?: readonly Plan[] }
+const PlanOfFile = z.custom<Plan>(Array.isArray)
+const KnownFindings = z.looseObject({
+  findings: z.array(
+    z.looseObject({ verdict: z.string(), plan: PlanOfFile, same: z.array(PlanOfFile).default([]) }),
+  ),
+})
 
 /** The keys of the findings in the `sweep.json` of an earlier sweep. Throws `BadOption`. */
 export function knownFindings(file: string): ReadonlySet<string> {
-  const fail = (problem: string): never => {
+  try {
+    const { findings } = KnownFindings.parse(JSON.parse(readFileSync(file, 'utf8')))
+    const keys = findings.map((one) =>
+      [one.plan, ...one.same].map((plan) => findingKey(plan, one.verdict)),
+    )
+    return new Set(keys.flat())
+  } catch (error) {
+    const { code = 'not JSON' } = error as NodeJS.ErrnoException
+    const problem =
+      error instanceof z.ZodError ? 'has no list of findings' : `cannot be read (${code})`
     throw new BadOption(`--baseline ${file} ${problem}; use the sweep.json of an earlier report`)
   }
-  let findings: unknown
-  try {
-    findings = JSON.parse(readFileSync(file, 'utf8'))?.findings
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    return fail(code === undefined ? `is not JSON: ${message}` : `cannot be read (${code})`)
-  }
-  const isFinding = (one: Partial<KnownFinding> | null): one is KnownFinding =>
-    Array.isArray(one?.plan) && typeof one.verdict === 'string'
-  if (!Array.isArray(findings) || !findings.every(isFinding)) return fail('has no list of findings')
-  return new Set(
-    findings.flatMap(({ plan, same = [], verdict }) =>
-      [plan, ...same].map((one) => findingKey(one, verdict)),
-    ),
-  )
 }

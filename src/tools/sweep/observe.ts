@@ -79,7 +79,8 @@ export class Observer {
   // How often a rule of a plan would have matched, by operation or type of event: over all clients, as plans count.
   readonly #counts = new Map<string, number>()
   readonly #eventNumbers = new Map<string, number>()
-  #isEnded = false
+  /** The command has ended: what happens now is a consequence. */
+  isEnded = false
   /** Called when a fault happens that kills the command. */
   onKill = () => {}
 
@@ -124,7 +125,7 @@ export class Observer {
 
   /** Sees a call that was answered just now: real ms since the start of the run, and the client's time. */
   seeCall({ name }: ObservedClient, entry: ObservedCall, atMs: number, clockMs: number) {
-    if (this.#isEnded) return
+    if (this.isEnded) return
     const { method, url, body, isDecided, rule, fault, at } = entry
     const operation = entry.operation ?? ''
     const status = entry.status ?? null
@@ -169,7 +170,7 @@ export class Observer {
       keys,
       key: keys[0]!,
       paise,
-      statusAtEnd: this.#isEnded ? (known?.statusAtEnd ?? status) : status,
+      statusAtEnd: this.isEnded ? (known?.statusAtEnd ?? status) : status,
       status,
       wasPaid: status === 'SUCCESS' || known?.wasPaid === true,
       unverified: known ? known.unverified : unverified(payee()),
@@ -183,7 +184,7 @@ export class Observer {
     const eventId = idIn(client, row.event_id)
     const nth = this.#eventNumbers.get(eventId) ?? this.#count(row.event)
     this.#eventNumbers.set(eventId, nth)
-    if (known === undefined && row.rule !== undefined && !this.#isEnded)
+    if (known === undefined && row.rule !== undefined && !this.isEnded)
       this.#hit(this.#faults.get(row.rule))
     const { event_id, event, resource_id, fault } = row
     for (const { scheme: signed = 'message', status, duration_ms } of row.attempts.slice(known))
@@ -196,16 +197,11 @@ export class Observer {
         isForged: isForged(fault, signed),
         status,
         nth,
-        isAfterEnd: this.#isEnded,
+        isAfterEnd: this.isEnded,
         beganMs: atMs - duration_ms,
         atMs,
       })
     this.#attempts.set(id, row.attempts.length)
-  }
-
-  /** The command has ended: what happens now is a consequence. */
-  commandEnded() {
-    this.#isEnded = true
   }
 
   /** How often each fault of the plan happened. */
@@ -216,8 +212,7 @@ export class Observer {
     })
 
   payments = (isReadAsFailed: (id: string) => boolean): SeenPayment[] =>
-    [...this.#payments].map(([, one]) => ({
-      ...one,
-      isReadAsFailed: isReadAsFailed(one.transaction_id),
-    }))
+    [...this.#payments.values()].map((one) => {
+      return { ...one, isReadAsFailed: isReadAsFailed(one.transaction_id) }
+    })
 }

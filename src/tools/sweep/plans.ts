@@ -130,13 +130,6 @@ const riskOfPlan = (plan: Plan): number => {
     : Math.min(...risks)
 }
 
-/** The least risk of a plan, however often its fault was tried before. */
-const leastRisk = ([fault, ...more]: Plan): number =>
-  (more.length === 0 &&
-    fault!.operation === 'createTransaction' &&
-    EACH_PAYMENT_RISK[fault!.name]) ||
-  0
-
 /** Plans with the most money at risk first, and each kind of fault early. The order depends on the faults alone. */
 export function byRisk(plans: readonly Plan[]): Plan[] {
   const counts = new Map<string, number>()
@@ -147,7 +140,9 @@ export function byRisk(plans: readonly Plan[]): Plan[] {
       const names = plan.map(({ name, operation }) => `${name} ${isRead(operation)}`).join()
       const count = counts.get(names) ?? 0
       counts.set(names, count + 1)
-      return { plan, risk: Math.max(risk - AGAIN * count, leastRisk(plan)) }
+      const isPayment = plan.length === 1 && plan[0]!.operation === 'createTransaction'
+      const least = isPayment ? EACH_PAYMENT_RISK[plan[0]!.name] : undefined
+      return { plan, risk: Math.max(risk - AGAIN * count, least ?? 0) }
     })
     .sort((a, b) => b.risk - a.risk)
     .map(({ plan }) => plan)

@@ -151,7 +151,7 @@ export async function startRun(
     const durationMs = isHung ? deadlineMs : performance.now() - startedAt
     if (signal.aborted) throw new Stopped()
     await stage.commandEnded()
-    observer.commandEnded()
+    observer.isEnded = true
     // What the command left running still receives events, and answers the probe.
     await stage.settle()
     const payments = observer.payments(stage.hasReadFailure)

@@ -18,10 +18,7 @@ import { StepRow, sideBySide } from './steps.ts'
 const PlannedFault = z.object({
   kind: z.enum(FAULT_KINDS),
   name: z.string().describe('The name of the fault, such as reset_after.'),
-  operation: z
-    .string()
-    .nullable()
-    .describe('The operation or event that it concerns; null for an assumption.'),
+  operation: z.string().nullable().describe('Or an event; null for an assumption.'),
   nth: z.int().min(1).nullable().describe('Which call or event of this kind, counted from 1.'),
   what: z.string().describe('The fault in words.'),
 })
@@ -62,9 +59,7 @@ const ReportedFinding = z.strictObject({
   ended: z.string().describe('How the command ended.'),
   probe: z.array(z.string()).describe('What the probe said otherwise.'),
   output: z.string().describe("The end of the command's output."),
-  steps: z
-    .array(StepRow)
-    .describe('Calls and events, each next to its counterpart in the baseline.'),
+  steps: z.array(StepRow).describe('Calls and events beside those of the baseline.'),
   more_steps: z.int().min(0).describe('How many steps were left out at the end.'),
   payments: z
     .array(z.strictObject({ baseline: z.array(ShownPayment), run: z.array(ShownPayment) }))
@@ -80,18 +75,10 @@ export const SweepDocument = z
     seed: z.string(),
     baseline: z.strictObject({ calls: z.int(), payments: z.int(), deliveries: z.int() }),
     runs: z.array(ReportedRun).describe('All runs, without the baseline.'),
-    untried: z
-      .array(Planned)
-      .describe(
-        'The plans that were not run, because of --max-runs, --max-time or a signal, or because there were too many.',
-      ),
-    verdicts: z
-      .partialRecord(z.enum(COUNTED), z.int().min(1))
-      .describe('How many runs have each verdict; flaky: a finding that did not come again.'),
+    untried: z.array(Planned).describe('The plans that were not run: the sweep ended before.'),
+    verdicts: z.partialRecord(z.enum(COUNTED), z.int().min(1)).describe('Counts of the runs.'),
     findings: z.array(ReportedFinding),
-    flaky: z
-      .array(ReportedRun)
-      .describe('Runs with a finding that did not come again when they were repeated.'),
+    flaky: z.array(ReportedRun).describe('Runs whose finding did not come again.'),
     baseline_failures: z.int().min(0).describe('How often the command failed without any fault.'),
     not_proven: z.array(z.string()).describe('What this sweep says nothing about.'),
     coverage: Coverage.describe('What all runs together met.'),

@@ -6,8 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  rmdirSync,
-  unlinkSync,
+  rmSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
@@ -150,18 +149,19 @@ function isWritten(dir: string, folder: string, entry: string): boolean {
   return entry.endsWith('.yaml') && readFileSync(file, 'utf8').startsWith(EXTENDED_HEAD)
 }
 
-/** The folders of an earlier report, with their files. Throws `BadOption` if one of them has anything else. */
+/** The folders of an earlier report. Throws `BadOption` if one of them has anything else. */
 function earlierFolders(dir: string) {
   const names = readdirSync(dir).filter((name) => /^finding-\d+$/.test(name) || name === EXTENDED)
-  return names.map((folder) => {
+  for (const folder of names) {
     const isFolder = lstatSync(join(dir, folder)).isDirectory()
-    const files = isFolder ? readdirSync(join(dir, folder)) : []
-    const other = isFolder ? files.find((entry) => !isWritten(dir, folder, entry)) : ''
-    if (other === undefined) return { folder, files }
-    throw new BadOption(
-      `--report ${dir}: no sweep wrote ${join(dir, folder, other)}. Move it away, or name another folder.`,
-    )
-  })
+    const files = isFolder ? readdirSync(join(dir, folder)) : ['']
+    const other = files.find((entry) => !isFolder || !isWritten(dir, folder, entry))
+    if (other !== undefined)
+      throw new BadOption(
+        `--report ${dir}: no sweep wrote ${join(dir, folder, other)}. Move it away, or name another folder.`,
+      )
+  }
+  return names
 }
 
 /** Prepares the folder of a report. Throws `BadOption` if no report can be written there, and then removes nothing. */
@@ -179,10 +179,7 @@ export function prepareSweepReport(dir: string) {
 /** Writes the report of a sweep into a folder. It replaces an earlier report there, and touches no other file. */
 export function writeSweepReport(result: SweepResult, dir: string) {
   prepareSweepReport(dir)
-  for (const { folder, files } of earlierFolders(dir)) {
-    for (const name of files) unlinkSync(join(dir, folder, name))
-    rmdirSync(join(dir, folder))
-  }
+  for (const folder of earlierFolders(dir)) rmSync(join(dir, folder), { recursive: true })
   const write = (name: string, text: string) => replaceFile(join(dir, name), text)
   const json = sweepJson(result)
   write(HTML, reportHtml(json, `payout-sandbox sweep: ${countsText(result)}`))
