@@ -78,7 +78,7 @@ function statusMarks({ steps, timers, transaction }: PaymentWithAll, now: number
       lane: STATUS,
       at: Date.parse(at),
       until: next ? Date.parse(next.at) : now,
-      look: cameBack ? 'came' : stateClass(status),
+      look: `lasts ${cameBack ? 'came' : stateClass(status)}`,
       text: cameBack ? 'FAILED: came back' : status,
     }
   })
@@ -215,7 +215,7 @@ export function Axis({ all }: { all: PaymentWithAll }) {
           class="axis"
           ref={box}
           style={{
-            gridTemplateColumns: `10rem repeat(${ticks.length}, minmax(auto, 1fr))`,
+            gridTemplateColumns: `10rem repeat(${ticks.length}, auto)`,
             gridTemplateRows: `2.8rem repeat(${lanes.length}, auto)`,
           }}
           onKeyDown={(event) => {
