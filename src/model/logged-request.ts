@@ -24,10 +24,7 @@ export const LoggedRequest = z
     reason: z.string().nullable().describe('The message of an error response.'),
     response: z.unknown().describe('null: no body, or longer than 4 Ki characters.'),
     response_size: z.int(),
-    made: z
-      .unknown()
-      .optional()
-      .describe('What it would have sent, if a rule sent something else or nothing.'),
+    made: z.unknown().optional().describe('The response that a rule replaced or dropped.'),
     rule: z.string().nullable().describe('The rule of the scenario that matched the call.'),
     fault: z.string().nullable().describe('How a scenario broke the response.'),
     replayed: z.boolean().describe('The response is the stored one of an Idempotency-Key.'),

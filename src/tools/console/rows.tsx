@@ -6,7 +6,7 @@ import type { Search } from './fields.tsx'
 import { focusNext } from './focus.ts'
 import { countText } from './format.ts'
 import { useWide } from './route.ts'
-import { Loading, noneText, Problem } from './ui.tsx'
+import { Button, Loading, noneText, Problem } from './ui.tsx'
 import { useLoaded, useStill } from './use-data.ts'
 
 export type Column<T> = {
@@ -61,25 +61,13 @@ function Pager({
   setPage: (page: number) => void
 }) {
   const last = Math.ceil(total / PAGE)
-  // Shown with aria-disabled: an element with the attribute `disabled` loses the focus.
-  const button = (label: string, to: number) => (
-    <button
-      type="button"
-      aria-disabled={to < 1 || to > last || undefined}
-      onClick={() => {
-        if (to >= 1 && to <= last) setPage(to)
-      }}
-    >
-      {label}
-    </button>
-  )
   return (
     <>
-      {button('Previous', page - 1)}
+      <Button label="Previous" isOff={page <= 1} onPress={() => setPage(page - 1)} />
       <span>
         Page {page} of {last}
       </span>
-      {button('Next', page + 1)}
+      <Button label="Next" isOff={page >= last} onPress={() => setPage(page + 1)} />
     </>
   )
 }

@@ -68,6 +68,27 @@ export const Heads = ({ titles }: { titles: readonly string[] }) => (
 export const stateOf = ({ outcome, history }: Payment): string =>
   outcome === 'came_back' ? 'came back' : history.status
 
+/** A button that can be off. It then has aria-disabled: an element with the attribute `disabled` loses the focus. */
+export const Button = ({
+  label,
+  isOff,
+  onPress,
+}: {
+  label: string
+  isOff: boolean
+  onPress: () => void
+}) => (
+  <button
+    type="button"
+    aria-disabled={isOff || undefined}
+    onClick={() => {
+      if (!isOff) onPress()
+    }}
+  >
+    {label}
+  </button>
+)
+
 /** A state as a word with a colour. */
 export const Chip = ({ state }: { state: string }) => (
   <span class={`chip ${stateClass(state)}`}>{state}</span>

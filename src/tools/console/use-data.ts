@@ -10,6 +10,8 @@ import type { CallError } from './service.ts'
 const BURST_MS = 150
 /** What stands beside every view is read again at most this often, ms. */
 export const FRAME_MS = 500
+/** The overview and the inbox are read again at most this often, ms. */
+export const PACE_MS = 1_000
 // After these everything is read again; after a call of this page, which may have no event of its own, immediately.
 const ALWAYS: readonly Kind[] = ['gap', 'reconnected', 'reset', 'restore', 'sent']
 

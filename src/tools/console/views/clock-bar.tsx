@@ -9,6 +9,7 @@ import { spanText, untilText } from '../format.ts'
 import { useConnection } from '../live.ts'
 import { onRoute } from '../route.ts'
 import { At, useTimeText } from '../settings.tsx'
+import { Button } from '../ui.tsx'
 import { FRAME_MS, problemOf, useLoaded } from '../use-data.ts'
 import { type Counts, EffectOfJump, sentOf } from './jump-effect.tsx'
 import { Timers, textOfTimer } from './timers.tsx'
@@ -207,17 +208,6 @@ export function ClockBar() {
         // The page has no fields of these names.
         setProblem(problemOf(error)?.replace(/^(by|to) must/, 'A jump must'))
       })
-  const jumpButton = (label: string, target: Target, isOff = false) => (
-    <button
-      type="button"
-      aria-disabled={isJumping || isOff || undefined}
-      onClick={() => {
-        if (!isJumping && !isOff) go(target)
-      }}
-    >
-      {label}
-    </button>
-  )
   const isFrozen = mode === 'frozen'
   const pace = speed === 1 ? 'real time' : `× ${speed}`
   return (
@@ -249,9 +239,13 @@ export function ClockBar() {
             />
           ))}
         </span>
-        {jumpButton('+1 h', { by: HOUR })}
-        {jumpButton('+1 day', { by: 24 * HOUR })}
-        {jumpButton('Next event', 'next', next_timer_at === null)}
+        <Button label="+1 h" isOff={isJumping} onPress={() => go({ by: HOUR })} />
+        <Button label="+1 day" isOff={isJumping} onPress={() => go({ by: 24 * HOUR })} />
+        <Button
+          label="Next event"
+          isOff={isJumping || next_timer_at === null}
+          onPress={() => go('next')}
+        />
         <Coming go={go} />
       </section>
       {problem !== undefined && (

@@ -5,17 +5,19 @@ import { callOf, type Delivery, type Payment, type ShortRequest, type User } fro
 import { ordinalWord, rupeesText } from '../format.ts'
 import { Ago } from '../settings.tsx'
 import { Card, Problem } from '../ui.tsx'
-import { useLoaded, useStill } from '../use-data.ts'
+import { PACE_MS, useLoaded, useStill } from '../use-data.ts'
 import { ruleText } from './payment-words.ts'
 
 type Item = { key: string; at: string; tone: string; href: string; text: ComponentChildren }
 
 const MAX_ITEMS = 20
-/** The overview is read again at most this often, ms. */
-export const PACE_MS = 1_000
 
 /** A reason such as `bank_account_closed` in words. */
 export const wordsOf = (reason: string): string => reason.replaceAll('_', ' ')
+
+/** Why a check failed; nothing if it did not, or does not say. */
+export const kycReason = ({ kyc_status, metadata }: User['kyc'][number]): string | undefined =>
+  kyc_status === 'failed' && metadata ? wordsOf(metadata.response.message) : undefined
 
 /** Says whether the webhook got an event; nothing if none was set. */
 function receiptText({ status, attempts, rule }: Delivery): string {
@@ -67,8 +69,8 @@ function itemsOfEvent(event: Delivery, users: readonly User[]): Item[] {
   )
   if (tone === '' || !user) return []
   const record = user.kyc.find(({ kyc_id }) => kyc_id === id)
-  const why =
-    tone === 'bad' && record?.metadata ? `: ${wordsOf(record.metadata.response.message)}` : ''
+  const reason = record && kycReason(record)
+  const why = reason ? `: ${reason}` : ''
   const text = (
     <>
       {before}

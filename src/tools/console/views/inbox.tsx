@@ -5,8 +5,7 @@ import { SearchField, useSearch } from '../fields.tsx'
 import { countText } from '../format.ts'
 import { At } from '../settings.tsx'
 import { noneText, Problem, Text } from '../ui.tsx'
-import { useLoaded } from '../use-data.ts'
-import { PACE_MS } from './feed.tsx'
+import { PACE_MS, useLoaded } from '../use-data.ts'
 import { UseInbox } from './webhook.tsx'
 
 type Message = ResponseBody<'listInbox'>['messages'][number]

@@ -7,7 +7,7 @@ import { AT_WIDTH, type Column, PagedRows } from '../rows.tsx'
 import { Ago, At } from '../settings.tsx'
 import { Card, Chip, Crumbs, Facts, Heads, Scroll } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
-import { wordsOf } from './feed.tsx'
+import { kycReason } from './feed.tsx'
 import { AddAccount, MakeUser, SubmitKyc } from './make.tsx'
 
 const COLUMNS: readonly Column<User>[] = [
@@ -151,9 +151,7 @@ export function OneUser({ id }: { id: string }) {
                     one.document_number,
                     one.full_name,
                     one.verified_by,
-                    one.kyc_status === 'failed'
-                      ? wordsOf(one.metadata?.response.message ?? '–')
-                      : '–',
+                    kycReason(one) ?? '–',
                   ],
                 }))}
               />

@@ -18,7 +18,7 @@ import { StepRow, sideBySide } from './steps.ts'
 const PlannedFault = z.object({
   kind: z.enum(FAULT_KINDS),
   name: z.string().describe('The name of the fault, such as reset_after.'),
-  operation: z.string().nullable().describe('Or an event; null for an assumption.'),
+  operation: z.string().nullable().describe('Operation or event; null for an assumption.'),
   nth: z.int().min(1).nullable().describe('Which call or event of this kind, counted from 1.'),
   what: z.string().describe('The fault in words.'),
 })
@@ -59,7 +59,7 @@ const ReportedFinding = z.strictObject({
   ended: z.string().describe('How the command ended.'),
   probe: z.array(z.string()).describe('What the probe said otherwise.'),
   output: z.string().describe("The end of the command's output."),
-  steps: z.array(StepRow).describe('Calls and events beside those of the baseline.'),
+  steps: z.array(StepRow).describe('Calls and events, side by side with the baseline run.'),
   more_steps: z.int().min(0).describe('How many steps were left out at the end.'),
   payments: z
     .array(z.strictObject({ baseline: z.array(ShownPayment), run: z.array(ShownPayment) }))
@@ -75,10 +75,10 @@ export const SweepDocument = z
     seed: z.string(),
     baseline: z.strictObject({ calls: z.int(), payments: z.int(), deliveries: z.int() }),
     runs: z.array(ReportedRun).describe('All runs, without the baseline.'),
-    untried: z.array(Planned).describe('The plans that were not run: the sweep ended before.'),
-    verdicts: z.partialRecord(z.enum(COUNTED), z.int().min(1)).describe('Counts of the runs.'),
+    untried: z.array(Planned).describe('Plans that were not run before the sweep ended.'),
+    verdicts: z.partialRecord(z.enum(COUNTED), z.int().min(1)).describe('Runs per verdict.'),
     findings: z.array(ReportedFinding),
-    flaky: z.array(ReportedRun).describe('Runs whose finding did not come again.'),
+    flaky: z.array(ReportedRun).describe('Runs whose finding did not show up again.'),
     baseline_failures: z.int().min(0).describe('How often the command failed without any fault.'),
     not_proven: z.array(z.string()).describe('What this sweep says nothing about.'),
     coverage: Coverage.describe('What all runs together met.'),
