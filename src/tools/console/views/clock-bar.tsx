@@ -99,7 +99,8 @@ function Scrubber({
   const [chosen, choose] = useState(0)
   // While the thumb is away from now, no event changes its place.
   const [held, hold] = useState<readonly Timer[]>()
-  const timers = held ?? fresh
+  // Events of the last read may be over.
+  const timers = held ?? fresh.filter(({ at }) => Date.parse(at) > now)
   const timer = timers[chosen - 1]
   const text = timer && `${untilText(Date.parse(timer.at) - now)}: ${textOfTimer(timer)}`
   return (
