@@ -9,7 +9,7 @@ import { type StartOptions, start } from '../helper.ts'
 import { createWire } from './wire.ts'
 
 // Long enough for a busy machine. No test waits for a fixed time.
-const TIMEOUT_MS = 10_000
+const TIMEOUT_MS = 20_000
 
 // The script is JavaScript without types. The page is that of dist/console.
 const { findChromium, startBrowser } = await import(join(PACKAGE_ROOT, 'scripts/test-browser.mjs'))
@@ -201,8 +201,8 @@ export async function openConsole(
       await page.evaluate(`location.hash = ${JSON.stringify(`#/${to}`)}`)
       await nextFrame()
     },
-    /** Waits until an element with this text is visible. */
-    see: (text: string | RegExp) => page.getByText(text).first().waitFor(),
+    see: (text: string | RegExp) =>
+      page.getByText(text).filter({ visible: true }).first().waitFor(),
     /** Waits until an expression is true in the page. A text, because the policy of the page allows no functions of a test. */
     async until(expression: string) {
       const end = Date.now() + TIMEOUT_MS
