@@ -5,9 +5,9 @@ import { join } from 'node:path'
 
 const BUDGETS = [
   { part: 'core', unit: 'lines', goal: 23_500, limit: 33_360 },
-  { part: 'tools', unit: 'lines', goal: 10_500, limit: 15_480 },
+  { part: 'tools', unit: 'lines', goal: 10_500, limit: 15_460 },
   { part: 'scripts and bench', unit: 'lines', goal: 2_500, limit: 2_500 },
-  { part: 'test', unit: 'lines', goal: 32_000, limit: 46_620 },
+  { part: 'test', unit: 'lines', goal: 32_000, limit: 46_565 },
   { part: 'src', unit: 'files', goal: 320, limit: 351 },
 ]
 

@@ -27,9 +27,11 @@ t.test('a sweep.json is opened in the browser', { skip: noBrowser }, async (t) =
   await calls.getByRole('button', { name: 'paid twice' }).click()
   t.equal(await page.evaluate('document.activeElement.id'), 'finding-1')
   await page.getByText(/^money: \d+ of \d+ met/).click()
-  await page.getByRole('region', { name: 'money' }).getByText('not met').first().waitFor()
+  const money = page.getByRole('region', { name: 'money' })
+  await money.getByText('not met').first().waitFor()
+  await money.getByRole('link', { name: 'the amount 100.93, after 5 s' }).click()
+  t.equal(await page.getByLabel('Amount', { exact: true }).inputValue(), '100.93')
 
-  await go('users')
   await go('sweep')
   await runs.getByText('paid twice').waitFor()
 

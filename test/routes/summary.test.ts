@@ -86,6 +86,13 @@ t.test('the outcomes of payments, their times, and what is stuck', async (t) => 
     t.match(await summary(`?since=${since}`), { settled: EMPTY, series: null, calls: { all: 0 } })
     t.match(await summary(`?since=${encodeURIComponent(at)}`), { settled: { count: 2 } })
     t.equal((await get('/__admin/summary?since=yesterday')).status, 400)
+    const { transactions } = (await get(`/__admin/transactions?since=${since}`)).body
+    t.same(
+      transactions.map(({ outcome }: never) => outcome),
+      ['came_back'],
+      'by its last status',
+    )
+    t.equal((await get('/__admin/transactions?since=yesterday')).status, 400)
   })
 
   await t.test('at most 60 spans', async (t) => {

@@ -33,6 +33,7 @@ import type { World } from '../../world/world.ts'
 import { ClockResponse, clockResponse, Timer, timerResponse } from './clock.ts'
 import { listDeliveries } from './webhooks.ts'
 
+const since = z.iso.datetime({ offset: true }).optional()
 const UserQuery = searchQuery(50).extend({
   kyc: z.enum([...KycStatus.options, 'none']).optional(),
   bank: z.enum([...BankStatus.options, 'any', 'none']).optional(),
@@ -46,6 +47,7 @@ const PaymentQuery = searchQuery(50).extend({
     .meta({
       description: 'Only of the debit payments that GET /summary counts; any: all of these.',
     }),
+  since: since.describe('Only those that reached their current status at this instant or later.'),
 })
 // A payment never has more events than this.
 const MAX_EVENTS = 100
@@ -211,8 +213,8 @@ export const dataCalls = [
   adminCall({
     id: 'readSummary',
     summary:
-      'Sum up the debit payments that the client has made since its fixtures, its webhook deliveries and the calls in the log; with since=INSTANT only of that instant on',
-    query: z.object({ since: z.iso.datetime({ offset: true }).optional() }),
+      'Sum up the debit payments that the client has made since its fixtures, its deliveries and the logged calls; with since=INSTANT only from then on',
+    query: z.object({ since }),
     response: Summary,
     handle: (world, { query: { since } }, { summaryOf }) =>
       summaryOf!(world, since && new Date(since).toISOString()),
@@ -256,7 +258,7 @@ export const dataCalls = [
   }),
   adminCall({
     id: 'readTransactions',
-    summary: 'List payments in both views; search, sort, and filter by status or outcome',
+    summary: 'List payments in both views; search, sort, and filter by status, outcome or instant',
     query: PaymentQuery,
     response: z
       .strictObject({
@@ -267,15 +269,17 @@ export const dataCalls = [
     handle(world, { query }) {
       const { status, outcome, search } = query
       const test = searchTest(search)
+      const from = query.since && new Date(query.since).toISOString()
       const isFound = (row: PaymentEntry['row']) =>
         (status === undefined || row.status === status) &&
         (outcome === undefined ||
           (isOwnDebit(world, row) && ['any', outcomeOf(row)].includes(outcome))) &&
+        (from === undefined || stepsOf(row).at(-1)!.at >= from) &&
         (test?.(textOfPayment(row)) ?? true)
       const { total, entries } = pageOfFound(
         world.tables.tables.payments,
         query,
-        status || outcome || test ? isFound : undefined,
+        status || outcome || from || test ? isFound : undefined,
         ORDERS[query.sort],
       )
       return {

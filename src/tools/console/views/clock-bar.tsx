@@ -11,7 +11,7 @@ import { onRoute } from '../route.ts'
 import { At, useTimeText } from '../settings.tsx'
 import { Button } from '../ui.tsx'
 import { FRAME_MS, problemOf, useLoaded } from '../use-data.ts'
-import { type Counts, EffectOfJump, sentOf } from './jump-effect.tsx'
+import { type Effect, EffectOfJump, sentOf } from './jump-effect.tsx'
 import { Timers, textOfTimer } from './timers.tsx'
 
 const SPEEDS = [1, 60, 3_600]
@@ -21,10 +21,8 @@ const PARTS = 24
 // A shorter jump shows no progress, real ms.
 const SLOW_MS = 1_000
 
-/** A jump of the clock: how far it is, and how to stop it; when it has ended, the counts before and after. */
-type Jump =
-  | { isOver: false; share: number; stop: () => void }
-  | { isOver: true; byMs: number; before: Counts; after: Counts; sent: number }
+/** A jump of the clock: how far it is, and how to stop it; when it has ended, its effect. */
+type Jump = { isOver: false; share: number; stop: () => void } | ({ isOver: true } & Effect)
 
 /** By a duration (ms), to an instant (ms) or the next timer, or what else the user typed. */
 type Target = { by: number } | { at: number } | { text: string } | 'next'
@@ -82,7 +80,7 @@ async function jump(
     target !== 'next' && 'by' in target && !isStopped ? target.by : (await timeNow()) - from
   const since = new Date(from).toISOString()
   const { deliveries } = await read(callOf('readSummary', { query: { since } }))
-  show({ isOver: true, byMs, before, after: await countsNow(), sent: sentOf(deliveries) })
+  show({ isOver: true, since, byMs, before, after: await countsNow(), sent: sentOf(deliveries) })
 }
 
 /** The coming events on a line: the clock goes to the one that the thumb is moved to. */

@@ -44,14 +44,14 @@ const Cut = ({ list, total }: { list: string; total: number }) =>
     </p>
   )
 
-/** The form; `like`: with the payer, the receiver and the amount of another payment. */
-export function PaymentForm({ like }: { like?: Payment }) {
+/** The form; `like`: with the payer, the receiver and the amount of another payment; or with an amount. */
+export function PaymentForm({ like, amount }: { like?: Payment; amount?: string }) {
   const { fields, field } = useFields({
     payers: like?.from_user_id ?? '',
     receivers: like?.to_user_id ?? '',
     from: like?.from_user_id ?? '',
     to: like?.benif_bank_id ?? '',
-    amount: like?.amount ?? '100',
+    amount: amount ?? like?.amount ?? '100',
     reference: '',
     remark: like?.history.remark ?? '',
   })
@@ -136,12 +136,12 @@ export function PaymentForm({ like }: { like?: Payment }) {
   )
 }
 
-/** Makes a payment and opens it; `make` in the URL opens the form. */
+/** Makes a payment and opens it; `make` in the URL opens the form, and can be its amount. */
 export function MakePayment() {
-  const [isOpen] = useUrlField('make')
+  const [make] = useUrlField('make')
   return (
-    <Fold title="Make a payment" isOpen={isOpen !== ''}>
-      <PaymentForm />
+    <Fold title="Make a payment" isOpen={make !== ''}>
+      <PaymentForm {...(/^\d/.test(make) && { amount: make })} />
     </Fold>
   )
 }

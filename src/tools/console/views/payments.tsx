@@ -46,6 +46,7 @@ export function Payments() {
   const [status, setStatus] = useUrlField('status', STATUSES)
   const [outcome, setOutcome] = useUrlField('outcome', Object.keys(OUTCOMES))
   const [sort, setSort] = useUrlField('sort', Object.keys(SORTS))
+  const [since, setSince] = useUrlField('since')
   return (
     <>
       <h2>Payments</h2>
@@ -70,10 +71,15 @@ export function Payments() {
           values={[['', 'Newest first'], ...Object.entries(SORTS)]}
           onInput={setSort}
         />
+        {since !== '' && (
+          <button type="button" aria-label="From any time" onClick={() => setSince('')}>
+            since <At at={since} /> ✕
+          </button>
+        )}
       </div>
       <PagedRows
         id="readTransactions"
-        filter={{ status, outcome, sort }}
+        filter={{ status, outcome, sort, since }}
         search={search}
         noun="payment"
         label="Payments"

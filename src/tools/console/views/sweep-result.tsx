@@ -200,13 +200,23 @@ const OneFinding = (finding: Finding) => (
 
 // ---- coverage
 
+/** What shows a behaviour; in the console a link, if it is a scenario to activate or a payment to make. */
+function ShownBy({ text, isLinked }: { text: string; isLinked: boolean }) {
+  const [, scenario, amount] = /scenario ([\w-]+)|amount (\d+\.\d+)/.exec(text) ?? []
+  if (!isLinked || !(scenario || amount)) return <>{text}</>
+  return <a href={scenario ? `#/scenarios/${scenario}` : `#/payments?make=${amount}`}>{text}</a>
+}
+
 /** What callers have met of all that the contract permits, and what shows the rest. */
 export const Coverage = ({
   coverage: { groups },
   title,
+  isLinked = false,
 }: {
   coverage: CoverageDocument
   title: string
+  /** In the console; the file report.html has no other views. */
+  isLinked?: boolean | undefined
 }) => (
   <Card title={title} wide>
     {groups.map(({ group, met, total, percent, items }) => (
@@ -223,7 +233,7 @@ export const Coverage = ({
                   <td>{subject}</td>
                   <td>{behaviour}</td>
                   <td class={isMet ? 'good' : 'hint'}>{isMet ? 'met' : 'not met'}</td>
-                  <td>{isMet ? '' : shown_by}</td>
+                  <td>{!isMet && <ShownBy text={shown_by} isLinked={isLinked} />}</td>
                 </tr>
               ))}
             </tbody>
@@ -235,7 +245,7 @@ export const Coverage = ({
 )
 
 /** The whole result: counts, grids, findings, what came only once, what was not shown, and coverage. */
-export function SweepResult({ sweep }: { sweep: SweepDocument }) {
+export function SweepResult({ sweep, isLinked }: { sweep: SweepDocument; isLinked?: boolean }) {
   const { command, seed, baseline, runs, untried, verdicts, findings, flaky } = sweep
   const pairs = runs.filter(({ plan, level }) => plan.length > 1 && level !== 'none')
   return (
@@ -292,7 +302,7 @@ export function SweepResult({ sweep }: { sweep: SweepDocument }) {
       <Card title="What this does not prove" wide>
         <List texts={sweep.not_proven} />
       </Card>
-      <Coverage coverage={sweep.coverage} title="Coverage" />
+      <Coverage coverage={sweep.coverage} title="Coverage" isLinked={isLinked} />
     </>
   )
 }

@@ -40,7 +40,9 @@ function CoverageOfCalls() {
     <>
       <Problem text={problem} />
       <p class="hint">Calls of this page and of a scenario's timeline don't count.</p>
-      {data && <Coverage coverage={data} title="What your calls have met since the start" />}
+      {data && (
+        <Coverage coverage={data} isLinked title="What your calls have met since the start" />
+      )}
     </>
   )
 }
@@ -92,7 +94,7 @@ export function Sweep() {
         </div>
       </div>
       <Problem text={problem} />
-      {result ? <SweepResult sweep={result} /> : <CoverageOfCalls />}
+      {result ? <SweepResult isLinked sweep={result} /> : <CoverageOfCalls />}
     </>
   )
 }
