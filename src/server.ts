@@ -172,8 +172,8 @@ export function createCoverage(): CoverageSource {
 }
 
 /** Sums up a client; loaded when it is wanted. */
-export const summaryOf: SandboxConfig['summaryOf'] = async (world, since) =>
-  (await import('./tools/summary.ts')).summaryOf(world, since)
+export const summaryOf: SandboxConfig['summaryOf'] = async (world, between) =>
+  (await import('./tools/summary.ts')).summaryOf(world, between)
 
 /** Opens the sandbox of these options, and its app, which does not listen yet. */
 export async function assemble(options: Options, content: Content, log: Log) {

@@ -48,8 +48,6 @@ type Schemas = { head: z.ZodType; rows: Record<TableName, z.ZodType> }
 type CheckOptions = Partial<Schemas> & {
   /** Counts the rows that are left out, if what is wrong is left out. */
   leaveOut?: ((rows: number) => void) | undefined
-  /** Called between rows; returns a promise if other work should run first. */
-  rest?: () => Promise<void> | undefined
 }
 
 /** Checks a state or a whole document that a person may have written, row by row. */
@@ -57,13 +55,11 @@ export class DocumentCheck {
   readonly problems: { path: JsonPath; message: string; code: string }[] = []
   readonly #seen = new Set<string>()
   readonly #leaveOut: ((rows: number) => void) | undefined
-  readonly #rest: () => Promise<void> | undefined
   readonly #shared: Record<string, unknown[]> = {}
   readonly #schemas: Schemas
 
-  constructor({ leaveOut, rest = () => undefined, head, rows }: CheckOptions = {}) {
+  constructor({ leaveOut, head, rows }: CheckOptions = {}) {
     this.#leaveOut = leaveOut
-    this.#rest = rest
     this.#schemas = { head: head ?? StoredHead, rows: rows ?? STORED_ROWS }
   }
 
@@ -100,7 +96,7 @@ export class DocumentCheck {
     const { clients, snapshots = {}, fixtures = {}, shared = {} } = sections
     for (const [name, rows] of Object.entries(shared)) {
       const table = name.replace(/-\d+$/, '')
-      if (isTable(table)) this.#shared[name] = await this.#rows(table, rows, ['shared', name])
+      if (isTable(table)) this.#shared[name] = this.#rows(table, rows, ['shared', name])
       else
         this.#note(['shared', name], 'must be the name of a table and a number', {
           rows: rows.length,
@@ -125,7 +121,7 @@ export class DocumentCheck {
     for (const [key, tables] of Object.entries(fixtures))
       bases[key] = {
         ...(tables as Record<string, StoredTable>),
-        ...(await this.#listed(tables, ['fixtures', key])),
+        ...this.#listed(tables, ['fixtures', key]),
       }
     return {
       format: FORMAT,
@@ -158,12 +154,10 @@ export class DocumentCheck {
     return Object.fromEntries([['clients', {}], ...kept.map(([name]) => [name, content[name]])])
   }
 
-  async #rows(table: TableName, rows: readonly unknown[], path: JsonPath): Promise<unknown[]> {
+  #rows(table: TableName, rows: readonly unknown[], path: JsonPath): unknown[] {
     const read: unknown[] = []
     for (const [i, row] of rows.entries()) {
       if (this.problems.length >= MAX_COUNTED) break
-      const rest = this.#rest()
-      if (rest) await rest
       const parsed = this.#parsed<unknown>(this.#schemas.rows[table], row, [...path, i])
       // As it is, if it is right: the next version of the file differs only where it was edited.
       if (parsed !== undefined) read.push(isDeepStrictEqual(parsed, row) ? row : parsed)
@@ -183,9 +177,9 @@ export class DocumentCheck {
     const head = this.#leaveOut
       ? this.#readableHead(fields)
       : (this.#parsed(this.#schemas.head, fields, path) as StoredHead | undefined)
-    const read = await this.#tables(tables, [...path, 'tables'])
+    const read = this.#tables(tables, [...path, 'tables'])
     if (!head) return undefined
-    const rows = await this.#related(read, head, path)
+    const rows = this.#related(read, head, path)
     await this.#rules(rows, head, path)
     // A client without a profile cannot be called.
     head.profile ??= lostProfile(client)
@@ -203,7 +197,7 @@ export class DocumentCheck {
     return Object.fromEntries(kept) as StoredHead
   }
 
-  async #tables(tables: unknown, path: JsonPath): Promise<Tables> {
+  #tables(tables: unknown, path: JsonPath): Tables {
     const given = isObject(tables) ? tables : {}
     if (!isObject(tables)) this.#note(path, 'must be an object with a list of rows for each table')
     for (const [name, rows] of Object.entries(given))
@@ -214,14 +208,15 @@ export class DocumentCheck {
     return this.#listed(given, path)
   }
 
-  async #listed(tables: Record<string, unknown>, path: JsonPath): Promise<Tables> {
-    const listed = {} as Tables
-    for (const table of TABLE_NAMES)
-      listed[table] = await this.#table(table, tables[table], [...path, table])
-    return listed
+  #listed(tables: Record<string, unknown>, path: JsonPath): Tables {
+    const listed = TABLE_NAMES.map((table) => [
+      table,
+      this.#table(table, tables[table], [...path, table]),
+    ])
+    return Object.fromEntries(listed)
   }
 
-  async #table(table: TableName, rows: unknown, path: JsonPath): Promise<StoredTable> {
+  #table(table: TableName, rows: unknown, path: JsonPath): StoredTable {
     if (Array.isArray(rows)) return this.#rows(table, rows, path)
     if (typeof rows === 'string' && rows.startsWith(`${table}-`) && rows in this.#shared)
       return rows
@@ -230,7 +225,7 @@ export class DocumentCheck {
   }
 
   /** Checks what no row has alone; without the rows that are wrong, if these are left out. */
-  async #related(tables: Tables, head: StoredHead, path: JsonPath): Promise<Tables> {
+  #related(tables: Tables, head: StoredHead, path: JsonPath): Tables {
     const checked = { ...tables }
     for (;;) {
       const wrong = new Map<TableName, Set<number>>()
@@ -252,10 +247,7 @@ export class DocumentCheck {
         if (!this.#leaveOut || isNew)
           this.#note(field === '' ? [...place, i] : [...place, i, field], message)
       }
-      for (const _ of checkRows(rows, note)) {
-        const rest = this.#rest()
-        if (rest) await rest
-      }
+      checkRows(rows, note)
       for (let i = 1; i < rows.webhook!.length; i++)
         note('webhook', i, '', {
           kind: 'invalid',

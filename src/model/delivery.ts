@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { MAX_MS } from './duration.ts'
 import { LAST_INSTANT, Timestamp } from './formats.ts'
-import { listFields, searchQuery } from './paging.ts'
+import { Between, listFields, searchQuery } from './paging.ts'
 
 /** An event as stored: its body's bytes are fixed when it is made. */
 export const EventRow = z.strictObject({
@@ -119,6 +119,7 @@ export const DeliveryDetail = Delivery.extend({ body: z.string().nullable() }).m
 export type DeliveryDetail = z.infer<typeof DeliveryDetail>
 
 export const DeliveryQuery = searchQuery(50).extend({
+  ...Between.shape,
   status: DeliveryStatus.optional(),
   event: z.string().max(64).optional(),
   resource_id: z.string().max(64).optional(),

@@ -66,6 +66,7 @@ export const RequestQuery = z.object({
   operation: z.string().max(64).optional(),
   method: z.string().max(16).toUpperCase().optional(),
   path: z.string().max(2048).optional(),
+  rule: z.string().max(256).optional().describe('A part of the name of the rule that acted.'),
   status: z
     .string()
     .regex(/^[1-5]\d\d$/, { error: 'must be an HTTP status such as 201' })

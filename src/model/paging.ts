@@ -26,6 +26,17 @@ export const SearchText = z.string().max(200).default('')
 export const searchQuery = (defaultLimit: number) =>
   listQuery(defaultLimit).extend({ search: SearchText })
 
+const Instant = z.iso.datetime({ offset: true }).optional()
+/** The query of what happened between two instants, both included. */
+export const Between = z.object({ since: Instant, until: Instant })
+export type Between = z.infer<typeof Between>
+
+/** Whether an instant (ms or ISO) is between those of a query. */
+export function isBetween({ since, until }: Between, at: string | number): boolean {
+  const ms = typeof at === 'number' ? at : Date.parse(at)
+  return !(since && ms < Date.parse(since)) && !(until && ms > Date.parse(until))
+}
+
 /** The requested part of a list. */
 export type ListQuery = { page: number; limit: number }
 

@@ -1,7 +1,6 @@
 import { SandboxError } from '../model/errors.ts'
 import { hideSecrets, maskLogText, maskRequest } from '../model/mask.ts'
 import { countOf } from '../model/words.ts'
-import { firstOf } from '../runtime/slices.ts'
 import type { Condition } from '../scenarios/condition.ts'
 import { type CallParts, operationsOf, passes, testsOf } from '../scenarios/match.ts'
 import { CALL_PARTS } from '../scenarios/operations-and-events.ts'
@@ -162,21 +161,17 @@ const IDENTIFYING_FIELDS = new Set(['operation', 'method', 'path'])
 export const describeRequest = (call: RequestLogEntry): string =>
   `${requestId(call)} ${call.method} ${maskLogText(pathOf(call))}`
 
-/** The requests that almost match. Bodies take long to parse: with `pauses`, others are served in between. */
-export async function nearestRequests(
+/** The requests that almost match. */
+export const nearestRequests = (
   match: RequestMatch,
   calls: readonly RequestLogEntry[],
-  pauses: boolean,
-): Promise<NearMiss[]> {
-  const failures = new Map<RequestLogEntry, FailedCheck[]>()
-  await firstOf(calls, (call) => void failures.set(call, match.failures(call)), pauses)
-  return nearestOf(calls, {
-    failuresOf: (call) => failures.get(call)!,
+): NearMiss[] =>
+  nearestOf(calls, {
+    failuresOf: match.failures,
     weightOf: ({ field }) => (IDENTIFYING_FIELDS.has(field) ? 10 : 1),
     describe: describeRequest,
     redactFound: maskRequest,
   })
-}
 
 /** A sentence about the nearest request, for the end of a message. */
 export const nearestRequestText = (misses: readonly NearMiss[], count: number): string =>
@@ -217,18 +212,14 @@ const MAX_EARLY = 3
  * Checks that the calls match the steps in their order; other calls may come between. Throws if they do not: the error says
  * which step did not come, what came instead, and which call matches it but came too early.
  */
-export async function verifySequence(
-  steps: readonly Step[],
-  log: Log,
-  { elsewhere, pauses }: Pick<Progress, 'elsewhere' | 'pauses'>,
-) {
+export function verifySequence(steps: readonly Step[], log: Log, elsewhere: string) {
   const calls = log.newestFirst().toReversed()
   const found: RequestLogEntry[] = []
   let rest: readonly RequestLogEntry[] = calls
   for (const { match } of steps) {
-    const next = await firstOf(rest, (call) => (match.holds(call) ? call : undefined), pauses)
+    const next = rest.find(match.holds)
     const { dropped } = log
-    if (!next) throw await brokenOrder(steps, { calls, found, rest, dropped, elsewhere, pauses })
+    if (!next) throw brokenOrder(steps, { calls, found, rest, dropped, elsewhere })
     found.push(next)
     rest = rest.slice(rest.indexOf(next) + 1)
   }
@@ -243,8 +234,6 @@ type Progress = {
   dropped: number
   /** Where the calls are, if there are none. */
   elsewhere: string
-  /** Whether the search lets other calls run in between. */
-  pauses: boolean
 }
 
 function cameText([next, ...more]: readonly RequestLogEntry[], isFirst: boolean): string {
@@ -253,19 +242,18 @@ function cameText([next, ...more]: readonly RequestLogEntry[], isFirst: boolean)
   return ` ${isFirst ? 'Instead' : 'Then'} came ${describeRequest(next)}${others}.`
 }
 
-async function brokenOrder(
+function brokenOrder(
   steps: readonly Step[],
-  { calls, found, rest, dropped, elsewhere, pauses }: Progress,
-): Promise<SandboxError> {
+  { calls, found, rest, dropped, elsewhere }: Progress,
+): SandboxError {
   const { definition, match } = steps[found.length]!
   const field = `sequence[${found.length}]`
   const before = found.at(-1)
   const after = before ? ` after ${describeRequest(before)}, which is step ${found.length}` : ''
-  const early: RequestLogEntry[] = []
-  const isEarly = (call: RequestLogEntry) =>
-    !found.includes(call) && !rest.includes(call) && match.holds(call)
-  await firstOf(calls, (call) => void (isEarly(call) && early.push(call)), pauses)
-  const misses = await nearestRequests(match, rest, pauses)
+  const early = calls.filter(
+    (call) => !found.includes(call) && !rest.includes(call) && match.holds(call),
+  )
+  const misses = nearestRequests(match, rest)
   const message = [
     `Step ${found.length + 1} of ${steps.length}, ${valueText(definition, '', hideSecrets)}, did not come${after}.`,
     cameText(rest, found.length === 0),

@@ -1,3 +1,4 @@
+import { type Between, isBetween } from '../model/paging.ts'
 import { outcomeOf, type PaymentRow, rupeesOf, stepsOf } from '../model/payment.ts'
 import type { Summary } from '../model/summary.ts'
 import { isOwnDebit } from '../routes/admin/client-data.ts'
@@ -95,14 +96,15 @@ function deliveriesOf({ deliveries }: World, isWanted: (at: string | number) => 
   return counts
 }
 
-/** Sums up a client, of an instant on: plain loops, because few callers want it. */
-export function summaryOf(world: World, since = ''): Summary {
-  const isWanted = (at: string | number) => since === '' || new Date(at).toISOString() >= since
+/** Sums up a client, of all times or between two instants: plain loops, because few callers want it. */
+export function summaryOf(world: World, between: Between): Summary {
+  const isWanted = (at: string | number) => isBetween(between, at)
   const { payments } = world.tables.tables
   const paid = payments
     .rows()
-    .filter((row) => isOwnDebit(world, row) && isWanted(row.created_at))
+    .filter((row) => isOwnDebit(world, row))
     .map(paidOf)
+    .filter(({ reached }) => isWanted(reached))
   const of = (wanted: Outcome) => paid.filter(({ outcome }) => outcome === wanted)
   const [settled, inFlight] = [of('settled'), of('in_flight')]
   const finished = paid.length - inFlight.length

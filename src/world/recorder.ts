@@ -168,7 +168,6 @@ export function createRecorder({
       ...real,
       wall: () => now,
       elapsed: () => now,
-      yieldsToOthers: false,
       later(ms, run) {
         const timer = ++timers
         return real.later(ms, () => {

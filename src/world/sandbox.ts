@@ -3,6 +3,7 @@ import { Assumed, type Readings } from '../assumptions/readings.ts'
 import type { FixtureWorlds } from '../content/fixtures.ts'
 import { LATE_CALL, type LateCall } from '../content/timer-payloads.ts'
 import { SandboxError } from '../model/errors.ts'
+import type { Between } from '../model/paging.ts'
 import type { Summary } from '../model/summary.ts'
 import type { Library } from '../scenarios/library.ts'
 import type { SandboxTables } from '../tables/tables.ts'
@@ -39,8 +40,8 @@ export type SandboxConfig = SharedConfig & {
   /** Called for each timer that runs. */
   timerRan?: TimerObserver | undefined
   coverage?: CoverageSource | undefined
-  /** Sums up a client, of this instant on. */
-  summaryOf?: ((world: World, since: string | undefined) => Promise<Summary>) | undefined
+  /** Sums up a client, of all times or between two instants. */
+  summaryOf?: ((world: World, between: Between) => Promise<Summary>) | undefined
   /** Called for each world before it starts. */
   worldOpened?: ((world: World) => void) | undefined
   log: Log

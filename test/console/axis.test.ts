@@ -72,7 +72,8 @@ t.test('what happened, in sentences', async (t) => {
   t.equal(heard(delivery('recorded', [])), 'No webhook was set, so your code heard nothing.')
   t.equal(heard(delivery('delivered', [204])), 'Your webhook accepted 1 event.')
   t.equal(
-    heard(delivery('delivered', [204]), delivery('delivered', [500, 204])),
+    // The last attempt was sent by hand.
+    heard(delivery('delivered', [204]), delivery('delivered', [500, 204, 204])),
     'Your webhook accepted 2 events, one of them at the second try.',
   )
   t.equal(

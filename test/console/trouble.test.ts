@@ -3,6 +3,8 @@ import { ASHA, ROHAN } from '../helper.ts'
 import { receiver, SECRET, status } from '../receiver.ts'
 import { noBrowser, openBrowser, openConsole } from './browser.ts'
 
+const USER = { email: 'gateway@example.com', mobile: '9812312399', user_type: 'individual' }
+
 t.test('make trouble', { skip: noBrowser }, async (t) => {
   const opened = await openConsole(t, await openBrowser(t), { view: 'trouble' })
   const { page, go, get, post, pay, advance, app, assertNoErrors } = opened
@@ -36,6 +38,14 @@ t.test('make trouble', { skip: noBrowser }, async (t) => {
     t.equal((await newest()).amount, '250.00', 'it was carried out')
     const hit = banner(/Hit: POST \/v1\/transaction at [\d:]+, ₹250\.00\. It was carried out/)
     await hit.waitFor()
+    await arm('Lose the next response')
+    await banner(/^Armed/).waitFor()
+    await t.rejects(pay({ amount: 300 }), 'no response')
+    const other = banner(/Hit: POST \/v1\/transaction at [\d:]+, ₹300\.00/)
+    await other.waitFor()
+    t.ok(await hit.isVisible(), 'each says which call it hit')
+    await other.getByRole('button', { name: 'Close' }).click()
+    await other.waitFor({ state: 'detached' })
     await page.reload()
     await hit.getByRole('link', { name: 'See the call' }).click()
     await page.getByRole('heading', { name: 'POST /v1/transaction' }).waitFor()
@@ -55,6 +65,11 @@ t.test('make trouble', { skip: noBrowser }, async (t) => {
     await arm('Lose the next response')
     await banner(/^Armed/).waitFor()
     await go('payments?make=yes')
+    const from = page.getByLabel('From', { exact: true })
+    const payer = await from.inputValue()
+    await post('/v1/user', { ...USER, email: 'newest@example.com' })
+    await page.locator('option', { hasText: 'newest@' }).first().waitFor({ state: 'attached' })
+    t.equal(await from.inputValue(), payer, 'a new user does not change who pays')
     await page.getByRole('button', { name: 'Make the payment' }).click()
     await page.locator('footer').getByText('The connection ended without a response.').waitFor()
     t.equal((await get('/__admin/transactions')).body.total, total + 1)
@@ -66,8 +81,7 @@ t.test('make trouble', { skip: noBrowser }, async (t) => {
   await t.test('504 although paid, of the call that was chosen', async (t) => {
     await arm('504 although paid', 'createUser')
     await banner(/Waits for your next POST \/user/).waitFor()
-    const user = { email: 'gateway@example.com', mobile: '9812312399', user_type: 'individual' }
-    t.equal((await post('/v1/user', user)).status, 504)
+    t.equal((await post('/v1/user', USER)).status, 504)
     t.equal((await get('/__admin/users?search=gateway')).body.total, 1)
     t.equal((await pay()).status, 200)
   })
@@ -76,7 +90,7 @@ t.test('make trouble', { skip: noBrowser }, async (t) => {
     for (const [title, option, by, expected] of [
       ['Payment stuck', '1', '30d', 'PROCESSING'],
       ['Bank outage', '30m', '5s', 'FAILED'],
-      ['Payment comes back', '1h', '30m', 'SUCCESS'],
+      ['Payment comes back', '50m', '30m', 'SUCCESS'],
     ] as const) {
       await arm(title, option)
       await banner(new RegExp(`Armed: ${title}`)).waitFor()
@@ -118,7 +132,7 @@ t.test('make trouble', { skip: noBrowser }, async (t) => {
         ],
       })
     await arm('KYC fails for this person', ROHAN)
-    await banner(/Armed: KYC fails/).waitFor()
+    await banner(/Armed: KYC fails.* \(rohan\S*@/).waitFor()
     const statusOfKyc = async (answer: ReturnType<typeof kyc>) =>
       (await answer).body.data[0].data.kyc_status
     t.not(await statusOfKyc(kyc(ASHA, 'ABCPE1234F')), 'failed')

@@ -338,39 +338,6 @@ t.test('find has pages too, and a call that comes between two of them moves noth
   t.equal((await box.post('/__admin/requests/find', { cursor: 'x' })).status, 400)
 })
 
-t.test('reads of a large log let other callers in between', async (t) => {
-  const box = await start(t)
-  const miss = { body: { pad: 'y' } }
-  const found = { body: { numbers: { absent: false } } }
-  const reads: [name: string, status: number, () => Promise<Answer>][] = [
-    ['list', 200, () => box.get('/__admin/requests?limit=100')],
-    ['find', 200, () => box.post('/__admin/requests/find', { match: found })],
-    ['count', 200, () => box.post('/__admin/requests/count', { match: miss })],
-    ['verify', 409, () => verify(box, { match: miss })],
-    ['sequence', 409, () => verify(box, { sequence: [miss, miss] })],
-    ['wait', 408, () => box.post('/__admin/wait', { for: 'request', match: miss, timeout_ms: 0 })],
-  ]
-  /** The turns of the event loop that a read takes: other calls run in each of them. */
-  async function turnsOf([name, status, read]: (typeof reads)[number]): Promise<number> {
-    let turns = 0
-    let isRunning = true
-    const count = () => {
-      turns++
-      if (isRunning) setImmediate(count)
-    }
-    setImmediate(count)
-    t.equal((await read()).status, status, name)
-    isRunning = false
-    return turns
-  }
-  const numbers = Array.from({ length: 25_000 }, (_, i) => i % 10)
-  for (let i = 0; i < 60; i++) await box.post('/v1/user', { numbers })
-  for (const read of reads) {
-    const turns = await turnsOf(read)
-    t.ok(turns > 8, `${read[0]} takes ${turns} turns`)
-  }
-})
-
 t.test('the log holds 1,000 calls, and says how many it dropped', async (t) => {
   const box = await start(t)
   for (let i = 0; i < 1_010; i++) await box.get(`/v1/user/${ASHA}`)

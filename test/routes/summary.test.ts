@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ASHA, start } from '../helper.ts'
+import { ASHA, pluck, start } from '../helper.ts'
 
 const HOUR_MS = 3_600_000
 const EMPTY = { count: 0, rupees: '0.00' }
@@ -81,18 +81,19 @@ t.test('the outcomes of payments, their times, and what is stuck', async (t) => 
   ])
     t.equal((await get(`/__admin/transactions?outcome=${outcome}`)).body.total, total, `${outcome}`)
 
-  await t.test('since an instant', async (t) => {
-    const since = new Date(Date.parse(at) + HOUR_MS).toISOString()
-    t.match(await summary(`?since=${since}`), { settled: EMPTY, series: null, calls: { all: 0 } })
-    t.match(await summary(`?since=${encodeURIComponent(at)}`), { settled: { count: 2 } })
-    t.equal((await get('/__admin/summary?since=yesterday')).status, 400)
-    const { transactions } = (await get(`/__admin/transactions?since=${since}`)).body
-    t.same(
-      transactions.map(({ outcome }: never) => outcome),
-      ['came_back'],
-      'by its last status',
-    )
-    t.equal((await get('/__admin/transactions?since=yesterday')).status, 400)
+  await t.test('between two instants', async (t) => {
+    const later = (ms: number) => new Date(Date.parse(at) + ms).toISOString()
+    const cameBack = { came_back: { count: 1 }, settled: EMPTY, calls: { all: 0 } }
+    t.match(await summary(`?since=${later(HOUR_MS)}`), cameBack, 'by the last status')
+    t.match(await summary(`?until=${later(HOUR_MS)}`), { settled: { count: 2 }, came_back: EMPTY })
+    const between = `since=${later(90_000)}&until=${later(170_000)}`
+    t.match(await summary(`?${between}`), { failed: { count: 2 }, settled: EMPTY })
+    const { body } = await get(`/__admin/transactions?${between}`)
+    t.same(pluck(body.transactions, 'outcome'), ['failed', 'failed'])
+    const { total } = (await get(`/__admin/webhooks/deliveries?${between}`)).body
+    t.equal(total, (await summary(`?${between}`)).deliveries.not_sent)
+    for (const list of ['summary', 'transactions', 'webhooks/deliveries'])
+      t.equal((await get(`/__admin/${list}?since=yesterday`)).status, 400)
   })
 
   await t.test('at most 60 spans', async (t) => {

@@ -7,7 +7,14 @@ import { HistoryRecord } from '../../model/history.ts'
 import { KycRecord, KycStatus } from '../../model/kyc.ts'
 import { RequestInShort } from '../../model/logged-request.ts'
 import { maskLogText } from '../../model/mask.ts'
-import { type ListQuery, pageFields, pageOf, searchQuery } from '../../model/paging.ts'
+import {
+  Between,
+  isBetween,
+  type ListQuery,
+  pageFields,
+  pageOf,
+  searchQuery,
+} from '../../model/paging.ts'
 import {
   outcomeOf,
   PaymentFailure,
@@ -33,12 +40,12 @@ import type { World } from '../../world/world.ts'
 import { ClockResponse, clockResponse, Timer, timerResponse } from './clock.ts'
 import { listDeliveries } from './webhooks.ts'
 
-const since = z.iso.datetime({ offset: true }).optional()
 const UserQuery = searchQuery(50).extend({
   kyc: z.enum([...KycStatus.options, 'none']).optional(),
   bank: z.enum([...BankStatus.options, 'any', 'none']).optional(),
 })
 const PaymentQuery = searchQuery(50).extend({
+  ...Between.shape,
   status: PaymentStatus.optional(),
   sort: z.enum(['newest', 'oldest', 'largest']).default('newest'),
   outcome: z
@@ -47,7 +54,6 @@ const PaymentQuery = searchQuery(50).extend({
     .meta({
       description: 'Only of the debit payments that GET /summary counts; any: all of these.',
     }),
-  since: since.describe('Only those that reached their current status at this instant or later.'),
 })
 // A payment never has more events than this.
 const MAX_EVENTS = 100
@@ -213,11 +219,10 @@ export const dataCalls = [
   adminCall({
     id: 'readSummary',
     summary:
-      'Sum up the debit payments that the client has made since its fixtures, its deliveries and the logged calls; with since=INSTANT only from then on',
-    query: z.object({ since }),
+      'Sum up the debit payments that the client has made since its fixtures, its deliveries and the logged calls; with since or until only what was reached or made then',
+    query: Between,
     response: Summary,
-    handle: (world, { query: { since } }, { summaryOf }) =>
-      summaryOf!(world, since && new Date(since).toISOString()),
+    handle: (world, { query }, { summaryOf }) => summaryOf!(world, query),
   }),
   adminCall({
     id: 'readUsers',
@@ -258,7 +263,8 @@ export const dataCalls = [
   }),
   adminCall({
     id: 'readTransactions',
-    summary: 'List payments in both views; search, sort, and filter by status, outcome or instant',
+    summary:
+      'List payments in both views; search, sort, and filter by status, outcome or when (since, until) they reached it',
     query: PaymentQuery,
     response: z
       .strictObject({
@@ -269,17 +275,17 @@ export const dataCalls = [
     handle(world, { query }) {
       const { status, outcome, search } = query
       const test = searchTest(search)
-      const from = query.since && new Date(query.since).toISOString()
+      const isLimited = query.since !== undefined || query.until !== undefined
       const isFound = (row: PaymentEntry['row']) =>
         (status === undefined || row.status === status) &&
         (outcome === undefined ||
           (isOwnDebit(world, row) && ['any', outcomeOf(row)].includes(outcome))) &&
-        (from === undefined || stepsOf(row).at(-1)!.at >= from) &&
+        (!isLimited || isBetween(query, stepsOf(row).at(-1)!.at)) &&
         (test?.(textOfPayment(row)) ?? true)
       const { total, entries } = pageOfFound(
         world.tables.tables.payments,
         query,
-        status || outcome || from || test ? isFound : undefined,
+        status || outcome || isLimited || test ? isFound : undefined,
         ORDERS[query.sort],
       )
       return {

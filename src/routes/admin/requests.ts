@@ -32,7 +32,6 @@ import {
   type TablesOf,
   verifySequence,
 } from '../../requests/request-match.ts'
-import { firstOf } from '../../runtime/slices.ts'
 import { loadReader } from '../../scenarios/library.ts'
 import { operationNamed } from '../../scenarios/operations-and-events.ts'
 import type { CallMatch } from '../../scenarios/when-schema.ts'
@@ -65,31 +64,23 @@ const MAX_SIZE = 1_000_000
 type Log = {
   requests: RequestLog | AllRequests
   tablesOf: TablesOf
-  /** Whether long reads let other calls run in between. */
-  pauses: boolean
   /** Whose log it is, and where the calls are if it is empty, for messages. */
   whose: string
   elsewhere: string
 }
 
 /** The log of the client of a call, or that of all clients. */
-function logOf(
-  { name, requests, tables, runtime }: World,
-  client: '*' | undefined,
-  sandbox: Sandbox,
-): Log {
+function logOf({ name, requests, tables }: World, client: '*' | undefined, sandbox: Sandbox): Log {
   const { allRequests, clients } = sandbox
-  const pauses = runtime.yieldsToOthers
   if (client === undefined)
     return {
       requests,
       tablesOf: () => tables,
-      pauses,
       whose: clientText(name),
       elsewhere: callsElsewhere(allRequests, name),
     }
   const tablesOf: TablesOf = (call) => clients.get(call.client!)?.tables
-  return { requests: allRequests, tablesOf, pauses, whose: 'all clients', elsewhere: '' }
+  return { requests: allRequests, tablesOf, whose: 'all clients', elsewhere: '' }
 }
 
 /** Checks and compiles a `match` that was sent as JSON; throws if it is invalid. */
@@ -105,8 +96,8 @@ export async function readRequestMatch(
 }
 
 /** One page of calls: fewer than asked for, if their bodies are large. */
-async function listResponse(
-  { requests, pauses }: Log,
+function listResponse(
+  { requests }: Log,
   found: readonly RequestLogEntry[],
   { limit, cursor }: { limit: number; cursor?: string | undefined },
 ) {
@@ -114,14 +105,12 @@ async function listResponse(
   const older = found.filter(({ seq }) => seq < start)
   const page: LoggedRequest[] = []
   let size = 0
-  const add = (call: RequestLogEntry) => {
+  for (const call of older.slice(0, Math.min(limit, MAX_LIMIT))) {
     const details = requestDetails(call)
     size += Buffer.byteLength(JSON.stringify(details))
-    if (size > MAX_SIZE && page.length > 0) return call
+    if (size > MAX_SIZE && page.length > 0) break
     page.push(details)
-    return undefined
   }
-  await firstOf(older.slice(0, Math.min(limit, MAX_LIMIT)), add, pauses)
   return {
     total: found.length,
     dropped: requests.dropped,
@@ -131,12 +120,8 @@ async function listResponse(
 }
 
 /** The matching calls, newest first. */
-async function matching({ requests, pauses }: Log, match: RequestMatch) {
-  const found: RequestLogEntry[] = []
-  const add = (call: RequestLogEntry) => void (match.holds(call) && found.push(call))
-  await firstOf(requests.newestFirst(), add, pauses)
-  return found
-}
+const matching = ({ requests }: Log, match: RequestMatch) =>
+  requests.newestFirst().filter(match.holds)
 
 type ExpectedCount = {
   exactly?: number | undefined
@@ -154,8 +139,8 @@ function expectedText({ exactly, at_least: atLeast, at_most: atMost }: ExpectedC
 }
 
 /** Returns the error for an unexpected count: with too few matches it lists the closest calls, with too many the matching ones. */
-async function verificationError(
-  { requests, whose, elsewhere, pauses }: Log,
+function verificationError(
+  { requests, whose, elsewhere }: Log,
   match: RequestMatch,
   found: readonly RequestLogEntry[],
   expected: ExpectedCount,
@@ -165,7 +150,7 @@ async function verificationError(
     requests.dropped > 0 ? ` The log has discarded ${requests.dropped} older calls.` : ''
   const message = `Expected ${expectedText(expected)}, found ${found.length} (${countOf(requests.count, 'call')} in the log of ${whose}).${droppedText}`
   if (found.length < atLeast) {
-    const misses = await nearestRequests(match, requests.newestFirst(), pauses)
+    const misses = nearestRequests(match, requests.newestFirst())
     return new SandboxError(
       'verification_failed',
       message + nearestRequestText(misses, requests.count) + elsewhere,
@@ -186,10 +171,10 @@ async function verificationError(
 export const requestCalls = [
   adminCall({
     id: 'listRequests',
-    summary: 'List calls, newest first; filter by operation, method, path and status',
+    summary: 'List calls, newest first; filter by operation, method, path, rule and status',
     query: RequestQuery,
     response: Requests,
-    handle(world, { query: { client, operation, method, path, status, ...page } }, sandbox) {
+    handle(world, { query: { client, operation, method, path, rule, status, ...page } }, sandbox) {
       const log = logOf(world, client, sandbox)
       const found = log.requests
         .newestFirst()
@@ -198,6 +183,7 @@ export const requestCalls = [
             (operation === undefined || call.operation === operationNamed(operation)) &&
             (method === undefined || call.method === method) &&
             (path === undefined || pathOf(call) === path) &&
+            (rule === undefined || call.rule?.includes(rule)) &&
             (status === undefined || call.status === status),
         )
       return listResponse(log, found, page)
@@ -239,7 +225,7 @@ export const requestCalls = [
     response: Requests,
     async handle(world, { body: { client, match, ...page } }, sandbox) {
       const log = logOf(world, client, sandbox)
-      const found = await matching(log, await readRequestMatch(log.tablesOf, match))
+      const found = matching(log, await readRequestMatch(log.tablesOf, match))
       return listResponse(log, found, page)
     },
   }),
@@ -250,7 +236,7 @@ export const requestCalls = [
     response: z.strictObject({ count: z.int() }).meta({ id: 'RequestCountResponse' }),
     async handle(world, { body: { client, match } }, sandbox) {
       const log = logOf(world, client, sandbox)
-      return { count: (await matching(log, await readRequestMatch(log.tablesOf, match))).length }
+      return { count: matching(log, await readRequestMatch(log.tablesOf, match)).length }
     },
   }),
   adminCall({
@@ -305,18 +291,18 @@ export const requestCalls = [
             match: await readRequestMatch(log.tablesOf, definition, `sequence[${i}]`),
           })),
         )
-        await verifySequence(steps, log.requests, log)
+        verifySequence(steps, log.requests, log.elsewhere)
         return { verified: true as const, count: steps.length }
       }
       const { exactly, at_least: atLeast, at_most: atMost } = counts
       const hasNoCount = [exactly, atLeast, atMost].every((count) => count === undefined)
       const expected: ExpectedCount = hasNoCount ? { at_least: 1 } : counts
       const match = await readRequestMatch(log.tablesOf, value)
-      const found = await matching(log, match)
+      const found = matching(log, match)
       const min = expected.exactly ?? expected.at_least ?? 0
       const max = expected.exactly ?? expected.at_most ?? Number.POSITIVE_INFINITY
       if (found.length < min || found.length > max)
-        throw await verificationError(log, match, found, expected)
+        throw verificationError(log, match, found, expected)
       return { verified: true as const, count: found.length }
     },
   }),

@@ -8,7 +8,6 @@ import { didYouMean } from '../../model/words.ts'
 import { missText } from '../../requests/near-miss.ts'
 import { callsElsewhere, requestDetails } from '../../requests/request-log.ts'
 import { invalidMatch, nearestRequests, nearestRequestText } from '../../requests/request-match.ts'
-import { firstOf } from '../../runtime/slices.ts'
 import type { Condition } from '../../scenarios/condition.ts'
 import { loadReader } from '../../scenarios/library.ts'
 import { predicateOf, type Test, testsOf } from '../../scenarios/match.ts'
@@ -29,6 +28,15 @@ import { deliveryResponse } from './webhooks.ts'
 
 const MAX_MS = 60_000
 
+/** The first defined result of `take`. */
+function firstOf<R, T>(rows: Iterable<R>, take: (row: R) => T | undefined): T | undefined {
+  for (const row of rows) {
+    const taken = take(row)
+    if (taken !== undefined) return taken
+  }
+  return undefined
+}
+
 type Wait<T> = Omit<WaitTarget<T>, 'timeout_ms' | 'signal'>
 
 async function forRequest(
@@ -37,19 +45,17 @@ async function forRequest(
   timeoutMs: number,
   { allRequests }: Sandbox,
 ) {
-  const { requests, runtime } = world
+  const { requests } = world
   const match = await readRequestMatch(() => world.tables, value)
   const wait: Wait<LoggedRequest> = {
-    findExisting: () =>
-      firstOf(
-        requests.newestFirst(),
-        (call) => (match.holds(call) ? requestDetails(call) : undefined),
-        runtime.yieldsToOthers,
-      ),
+    findExisting() {
+      const call = requests.newestFirst().find(match.holds)
+      return call && requestDetails(call)
+    },
     onEvent: ({ kind, subject }) =>
       kind === 'request' && match.holds(subject) ? requestDetails(subject) : undefined,
-    async timeoutError() {
-      const misses = await nearestRequests(match, requests.newestFirst(), runtime.yieldsToOthers)
+    timeoutError() {
+      const misses = nearestRequests(match, requests.newestFirst())
       const found =
         nearestRequestText(misses, requests.count) + callsElsewhere(allRequests, world.name)
       const reasons = [found, clockHint(world)]
@@ -102,8 +108,7 @@ async function forDelivery(world: World, value: object, timeoutMs: number) {
     return matches({ data: { ...data, ...body } }) ? data : undefined
   }
   const wait: Wait<Delivery> = {
-    findExisting: () =>
-      firstOf([...deliveries.all()].reverse(), take, world.runtime.yieldsToOthers),
+    findExisting: () => firstOf([...deliveries.all()].reverse(), take),
     onEvent: ({ kind, subject }) => (kind === 'delivery' ? take(subject) : undefined),
     timeoutError() {
       const records = newestFirst([...deliveries.all()]).map((row) => deliveryResponse(world, row))
@@ -181,7 +186,7 @@ async function forResource(
     findExisting() {
       if (id !== undefined) return ifMatching(viewOf(id))
       const take = (entry: { id: string }) => ifMatching(viewOf(entry.id))
-      return firstOf(pagedNewestFirst(pageOf), take, world.runtime.yieldsToOthers)
+      return firstOf(pagedNewestFirst(pageOf), take)
     },
     onEvent: ({ kind, subject }) =>
       kind === 'change' && subject.type.startsWith(`${what}.`)

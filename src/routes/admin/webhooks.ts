@@ -9,7 +9,7 @@ import {
 } from '../../model/delivery.ts'
 import { text, Uuid } from '../../model/formats.ts'
 import { InboxQuery, InboxResponse, ReceivedResponse } from '../../model/inbox.ts'
-import { pageOf } from '../../model/paging.ts'
+import { isBetween, pageOf } from '../../model/paging.ts'
 import { rupeesOf } from '../../model/payment.ts'
 import { searchTest } from '../../model/search.ts'
 import { EVENTS } from '../../scenarios/operations-and-events.ts'
@@ -83,14 +83,18 @@ export function listDeliveries(world: World, query: z.output<typeof DeliveryQuer
   const { deliveries } = world
   const { page, limit, status, event, resource_id, search } = query
   const isFound = searchTest(search)
-  const matchesQuery = (one: SearchedDelivery) =>
+  const matchesQuery = (one: SearchedDelivery, at: string | number) =>
+    isBetween(query, at) &&
     (status === undefined || (one.status ?? 'recorded') === status) &&
     (event === undefined || one.event === event) &&
     (resource_id === undefined || one.resource_id === resource_id) &&
     (isFound?.(textOf(world, one)) ?? true)
   const found = [
-    ...[...deliveries.all()].filter(matchesQuery).reverse(),
-    ...deliveries.recorded().filter(matchesQuery).reverse(),
+    ...[...deliveries.all()].filter((one) => matchesQuery(one, one.created_at)).reverse(),
+    ...deliveries
+      .recorded()
+      .filter((one) => matchesQuery(one, one.at))
+      .reverse(),
   ]
   const from = (page - 1) * limit
   return {

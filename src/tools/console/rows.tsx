@@ -5,7 +5,8 @@ import { callOf } from './api.ts'
 import type { Search } from './fields.tsx'
 import { focusNext } from './focus.ts'
 import { countText } from './format.ts'
-import { useWide } from './route.ts'
+import { useUrlField, useWide } from './route.ts'
+import { At } from './settings.tsx'
 import { Button, Loading, noneText, Problem } from './ui.tsx'
 import { useLoaded, useStill } from './use-data.ts'
 
@@ -220,6 +221,27 @@ export function ListRows<T>({
   const [page, setPage] = usePage(list)
   const rows = all.slice((page - 1) * PAGE, page * PAGE)
   return <Rows {...shown} of={{ list, page, rows, total: all.length }} setPage={setPage} />
+}
+
+const validTime = (at: string) => (Number.isNaN(Date.parse(at)) ? '' : at)
+
+/** The span of time to which a link limits a list, and the button that shows all of it again. */
+export function useBetween() {
+  const [since, setSince] = useUrlField('since')
+  const [until, setUntil] = useUrlField('until')
+  const filter = { since: validTime(since), until: validTime(until) }
+  const button = filter.since !== '' && filter.until !== '' && (
+    <button
+      type="button"
+      onClick={() => {
+        setSince('')
+        setUntil('')
+      }}
+    >
+      <At at={filter.since} /> to <At at={filter.until} /> ✕
+    </button>
+  )
+  return { filter, button }
 }
 
 /** The calls that return a list in pages; the only array of each response has the rows. */

@@ -33,7 +33,6 @@ export function createReplayRuntime(
   const runtime: Runtime = {
     wall: () => now,
     elapsed: () => now,
-    yieldsToOthers: false,
     later(_ms, run) {
       const timer = ++timerCount
       timers.set(timer, run)

@@ -1,5 +1,5 @@
 // Everything that happened to a payment, and what is to come, on one axis of time: lanes side by side, or one list on a phone.
-import { useEffect, useRef } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import type { Delivery, PaymentWithAll, ShortRequest } from '../api.ts'
 import { useNow } from '../client.ts'
 import { Copy } from '../copy.tsx'
@@ -163,12 +163,6 @@ export function Axis({ all }: { all: PaymentWithAll }) {
   const now = useNow()
   const { wallOf, zoneOf } = useTimes()
   const box = useRef<HTMLOListElement>(null)
-  useEffect(() => {
-    // Where the axis is wider than the page, it begins with what happened last.
-    const frame = box.current!.parentElement!
-    const now = box.current!.querySelector<HTMLElement>('.is-now')!
-    frame.scrollLeft = now.offsetLeft - frame.clientWidth / 2
-  }, [])
   const marks = marksOf(all, now)
   const ticks = ticksOf(marks, now)
   const columnOf = (at: number) => ticks.findIndex((tick) => tick.at >= at) + 2

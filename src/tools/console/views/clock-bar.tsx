@@ -11,7 +11,7 @@ import { onRoute } from '../route.ts'
 import { At, useTimeText } from '../settings.tsx'
 import { Button } from '../ui.tsx'
 import { FRAME_MS, problemOf, useLoaded } from '../use-data.ts'
-import { type Effect, EffectOfJump, sentOf } from './jump-effect.tsx'
+import { type Effect, EffectOfJump } from './jump-effect.tsx'
 import { Timers, textOfTimer } from './timers.tsx'
 
 const SPEEDS = [1, 60, 3_600]
@@ -37,17 +37,15 @@ function targetOf(typed: string): Target {
   return INSTANT.test(text) && !Number.isNaN(Date.parse(text)) ? { at: Date.parse(text) } : { text }
 }
 
+const isoOf = (ms: number) => new Date(ms).toISOString()
 const timeNow = async () => Date.parse((await read(callOf('getClock'))).now)
-const countsNow = () => read(callOf('readSummary'))
-
 /** The calls of a jump: by parts of it, because a running clock may have passed an instant in between. */
 async function callsOf(target: Target) {
   if (target === 'next') return [callOf('advanceClockToNext')]
   if ('text' in target) return [callOf('advanceClock', { body: { by: target.text } })]
   const ms = 'by' in target ? target.by : target.at - (await timeNow())
   // The sandbox says that the clock cannot go back.
-  if ('at' in target && ms < 0)
-    return [callOf('advanceClock', { body: { to: new Date(target.at).toISOString() } })]
+  if ('at' in target && ms < 0) return [callOf('advanceClock', { body: { to: isoOf(target.at) } })]
   const part = Math.ceil(ms / PARTS)
   const parts = Array.from({ length: Math.ceil(ms / Math.max(part, 1)) || 1 }, (_, i) =>
     Math.min(part, ms - i * part),
@@ -61,7 +59,7 @@ async function jump(
   show: (jump: Jump) => void,
   timeText: (at: string) => string,
 ): Promise<void> {
-  const [from, before, calls] = [await timeNow(), await countsNow(), await callsOf(target)]
+  const [from, calls] = [await timeNow(), await callsOf(target)]
   let isStopped = false
   const stop = () => {
     isStopped = true
@@ -70,20 +68,21 @@ async function jump(
     if (isStopped) break
     show({ isOver: false, share: i / calls.length, stop })
     const effectOf = ({ now }: { now: string }) => ({
-      text: `It is ${timeText(now)} now.`,
+      text: `The clock went to ${timeText(now)}.`,
       isBad: false,
     })
     await send(call, 'Advance', effectOf, true)
   }
+  const to = await timeNow()
   // The clock may have run meanwhile, which is no part of the jump.
-  const byMs =
-    target !== 'next' && 'by' in target && !isStopped ? target.by : (await timeNow()) - from
-  const since = new Date(from).toISOString()
-  const { deliveries } = await read(callOf('readSummary', { query: { since } }))
-  show({ isOver: true, since, byMs, before, after: await countsNow(), sent: sentOf(deliveries) })
+  const byMs = target !== 'next' && 'by' in target && !isStopped ? target.by : to - from
+  // What happened at the first instant was before the jump.
+  const between = { since: isoOf(from + 1), until: isoOf(to) }
+  const summary = await read(callOf('readSummary', { query: between }))
+  show({ isOver: true, byMs, ...between, summary })
 }
 
-/** The coming events on a line: the clock goes to the one that the thumb is moved to. */
+/** The coming events on a line: the clock goes to the one that the thumb is released at, or where Enter is pressed. */
 function Scrubber({
   timers: fresh,
   now,
@@ -97,10 +96,20 @@ function Scrubber({
   const [chosen, choose] = useState(0)
   // While the thumb is away from now, no event changes its place.
   const [held, hold] = useState<readonly Timer[]>()
+  // An arrow key changes the value at each press, so only a drag ends with it.
+  const isDragged = useRef(false)
+  const isAhead = ({ at }: Timer) => Date.parse(at) > now
   // Events of the last read may be over.
-  const timers = held ?? fresh.filter(({ at }) => Date.parse(at) > now)
+  const timers = held ?? fresh.filter(isAhead)
   const timer = timers[chosen - 1]
-  const text = timer && `${untilText(Date.parse(timer.at) - now)}: ${textOfTimer(timer)}`
+  const when = timer && (isAhead(timer) ? untilText(Date.parse(timer.at) - now) : 'over')
+  const text = timer && `${when}: ${textOfTimer(timer)}`
+  function end(isChosen: boolean) {
+    if (isChosen && timer && isAhead(timer)) go({ at: Date.parse(timer.at) })
+    isDragged.current = false
+    hold(undefined)
+    choose(0)
+  }
   return (
     <span class="scrubber">
       <input
@@ -110,18 +119,21 @@ function Scrubber({
         value={chosen}
         list={id}
         disabled={timers.length === 0}
-        aria-label="Go to a coming event"
+        aria-label="Go to a coming event: choose it, then press Enter"
         aria-valuetext={text ?? 'now'}
+        onPointerDown={() => {
+          isDragged.current = true
+        }}
         onInput={({ currentTarget }) => {
           hold(timers)
           choose(currentTarget.valueAsNumber)
         }}
-        onChange={({ currentTarget }) => {
-          const target = timers[currentTarget.valueAsNumber - 1]
-          if (target) go({ at: Date.parse(target.at) })
-          hold(undefined)
-          choose(0)
+        onChange={() => isDragged.current && end(true)}
+        onKeyDown={({ key }) => {
+          isDragged.current = false
+          if (key === 'Enter' || key === 'Escape') end(key === 'Enter')
         }}
+        onBlur={() => end(false)}
       />
       <datalist id={id}>
         {timers.map(({ timer_id }, i) => (
@@ -200,6 +212,7 @@ export function ClockBar() {
     return () => clearTimeout(timer)
   }, [isJumping])
   const go = (target: Target) =>
+    !isJumping &&
     void jump(target, setJump, timeText)
       .then(() => setProblem(undefined))
       .catch((error: Error) => {

@@ -3,7 +3,7 @@ import { type Attempt, type Clock, callOf, type Delivery } from '../api.ts'
 import { useClient } from '../client.ts'
 import { Choice, SearchField, useSearch } from '../fields.tsx'
 import { useUrlField } from '../route.ts'
-import { AT_WIDTH, type Column, PagedRows } from '../rows.tsx'
+import { AT_WIDTH, type Column, PagedRows, useBetween } from '../rows.tsx'
 import { Ago, At } from '../settings.tsx'
 import { Card, Chip, Crumbs, Facts, HttpStatus, paymentText, Text } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
@@ -56,6 +56,7 @@ export function Deliveries() {
   const search = useSearch()
   const [status, setStatus] = useUrlField('status', STATES)
   const [event, setEvent] = useUrlField('event')
+  const between = useBetween()
   return (
     <>
       <h2>Webhook deliveries</h2>
@@ -69,10 +70,11 @@ export function Deliveries() {
           onInput={setStatus}
         />
         <Choice label="Event" value={event} values={[['', 'any'], ...EVENTS]} onInput={setEvent} />
+        {between.button}
       </div>
       <PagedRows
         id="listDeliveries"
-        filter={{ status, event }}
+        filter={{ status, event, ...between.filter }}
         search={search}
         noun="delivery"
         label="Deliveries"
@@ -163,24 +165,6 @@ const AttemptCard = ({ attempt, delivery }: { attempt: Attempt; delivery: Delive
   </Card>
 )
 
-/** The result of the built-in receiver, if the event was sent there. */
-function Received({ eventId }: { eventId: string }) {
-  const { data } = useLoaded(callOf('listInbox', { query: { limit: 100 } }))
-  const messages = data?.messages.filter(({ webhook_id }) => webhook_id === eventId) ?? []
-  if (messages.length === 0) return null
-  return (
-    <Card title="Built-in receiver" wide>
-      <ul>
-        {messages.map(({ received_at, verified, reason, attempt }) => (
-          <li key={`${received_at} ${attempt}`}>
-            attempt {attempt}: {verified ? 'the signature is valid' : `rejected: ${reason}`}
-          </li>
-        ))}
-      </ul>
-    </Card>
-  )
-}
-
 export function OneDelivery({ id }: { id: string }) {
   const { clock } = useClient()
   const { data: delivery, problem } = useLoaded(callOf('getDelivery', { params: { id } }))
@@ -235,7 +219,6 @@ export function OneDelivery({ id }: { id: string }) {
             {[...delivery.attempts].reverse().map((attempt) => (
               <AttemptCard key={attempt.number} attempt={attempt} delivery={delivery} />
             ))}
-            {delivery.event_id && <Received eventId={delivery.event_id} />}
           </div>
         </>
       )}

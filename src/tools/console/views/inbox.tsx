@@ -4,11 +4,18 @@ import { callOf } from '../api.ts'
 import { SearchField, useSearch } from '../fields.tsx'
 import { countText } from '../format.ts'
 import { At } from '../settings.tsx'
-import { noneText, Problem, Text } from '../ui.tsx'
-import { PACE_MS, useLoaded } from '../use-data.ts'
+import { noneText, Problem, paymentText, Text } from '../ui.tsx'
+import { PACE_MS, useLoaded, useStill } from '../use-data.ts'
 import { UseInbox } from './webhook.tsx'
 
 type Message = ResponseBody<'listInbox'>['messages'][number]
+
+/** The amount and the reference of the payment that an event is about. */
+function paymentOf(body: string): string {
+  const [, amount] = /"amount": ?"?([\d.]+)/.exec(body) ?? []
+  const [, reference] = /"reference_id": ?"([^"]+)"/.exec(body) ?? []
+  return paymentText({ amount: amount ?? null, reference_id: reference ?? null })
+}
 
 const OneMessage = ({ type, received_at, attempt, repeated, verified, reason, body }: Message) => (
   <li>
@@ -20,6 +27,7 @@ const OneMessage = ({ type, received_at, attempt, repeated, verified, reason, bo
         </span>{' '}
         {attempt !== null && attempt > 1 && `attempt ${attempt} `}
         {repeated && 'received before '}
+        {type?.startsWith('transaction.') && `${paymentOf(body)} `}
         <At at={received_at} />
       </summary>
       {reason !== null && <p class="failed">{reason}</p>}
@@ -33,16 +41,18 @@ export function Inbox() {
   const search = useSearch()
   const call = callOf('listInbox', { query: { limit: 100 } })
   const { data, problem } = useLoaded(call, PACE_MS)
-  const found = data?.messages.filter(({ type, body }) => search.finds(`${type} ${body}`))
+  const fresh = data?.messages.filter(({ type, body }) => search.finds(`${type} ${body}`))
+  const { value: found, props } = useStill(fresh, search.text)
   return (
     <>
       <h2>Inbox</h2>
       <p class="hint">
-        The built-in receiver of events: it accepts each one and checks its signature.
+        The built-in receiver of events: it accepts each one, checks its signature, and keeps the
+        newest.
       </p>
       <div class="row">
         <UseInbox />
-        <SearchField search={search} placeholder="transaction.failed, an id" />
+        <SearchField search={search} placeholder="failed, an id" />
         <Act
           label="Clear the inbox"
           confirm="Deletes all messages of the inbox. Nothing else changes."
@@ -61,7 +71,7 @@ export function Inbox() {
           {data!.total === 0 ? 'No messages yet.' : noneText('message', search.text)}
         </p>
       )}
-      <ul class="list">
+      <ul class="list" {...props}>
         {found?.map((message) => (
           <OneMessage key={message.message_id} {...message} />
         ))}

@@ -1,6 +1,6 @@
 import { callOf, type Response } from '../api.ts'
 import { useClient } from '../client.ts'
-import { countText, numberText, rupeesText, spanText } from '../format.ts'
+import { countText, rupeesText, spanText } from '../format.ts'
 import { At } from '../settings.tsx'
 import { Card, Facts, Loading, Problem } from '../ui.tsx'
 import { PACE_MS, useLoaded, useStill } from '../use-data.ts'
@@ -15,8 +15,6 @@ type Series = NonNullable<Summary['series']>
 
 const TONES = { settled: 'good', in_flight: 'open', failed: 'bad', came_back: 'came' } as const
 const OUTCOME_NAMES = Object.keys(OUTCOMES) as (keyof typeof OUTCOMES)[]
-// The sandbox keeps no more finished deliveries.
-const KEPT = 10_000
 const toneOf = (tone: string) => ({ '--tone': `var(--${tone})` })
 
 /** The rupees of each outcome; of a failure also the reasons. */
@@ -113,9 +111,6 @@ const YourWebhook = ({ counts }: { counts: Summary['deliveries'] }) => (
         ['Not sent', counts.not_sent],
       ]}
     />
-    {Object.values(counts).reduce((sum, count) => sum + count) >= KEPT && (
-      <p class="hint">Of the last {numberText(KEPT)} events.</p>
-    )}
     <a href="#/deliveries">Deliveries</a>
   </Card>
 )
@@ -134,8 +129,9 @@ const YourCalls = ({ waiting, counts }: { waiting: number; counts: Summary['call
   </Card>
 )
 
-/** A share in percent, rounded down: 99.96 % is not all. */
-const percentText = (share: number) => `${(Math.floor(share * 1_000) / 10).toFixed(1)} %`
+/** A share in percent: 99.96 % is not all. */
+const percentText = (share: number) =>
+  `${(share === 1 ? 100 : Math.min(99.9, share * 100)).toFixed(1)} %`
 
 /** The money, the webhooks and the calls of the client; for a new sandbox, how to begin. */
 export function Overview() {
@@ -148,7 +144,10 @@ export function Overview() {
       <div class="bar top">
         <h2>Overview</h2>
         <p class="hint">
-          Scenario <a href={`#/scenarios/${client.scenario}`}>{client.scenario}</a>
+          Scenario{' '}
+          <a href={`#/scenarios/${client.scenario}`}>
+            {client.scenario === 'inline' ? 'of your own' : client.scenario}
+          </a>
           {series && ', payments you’ve made'}
         </p>
         {series && (

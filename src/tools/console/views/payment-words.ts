@@ -65,7 +65,8 @@ export function webhookText(deliveries: readonly Delivery[], now: number): strin
   if (deliveries.every(({ status }) => status === 'recorded'))
     return 'No webhook was set, so your code heard nothing.'
   const taken = deliveries.filter(({ status }) => status === 'delivered')
-  const most = Math.max(0, ...taken.map(({ attempts }) => attempts.length))
+  // An event that was sent again by hand has more attempts than it needed.
+  const most = Math.max(0, ...taken.map(({ attempts }) => attempts.findIndex(({ ok }) => ok) + 1))
   if (taken.length === 0) return undefined
   const events = taken.length === 1 ? '1 event' : `${taken.length} events`
   return `Your webhook accepted ${events}${most > 1 ? `, one of them at the ${ordinalWord(most)} try` : ''}.`

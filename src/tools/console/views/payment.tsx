@@ -118,7 +118,9 @@ export function OnePayment({ id }: { id: string }) {
   const { clock } = useClient()
   const payment = data?.transaction
   const made = data?.requests.find(({ request_id }) => request_id === data.decided_by.request_id)
-  const next = data?.timers[0]?.at
+  // A payment that failed gets no UTR any more.
+  const isSettled = payment?.history.status === 'SUCCESS'
+  const next = data?.timers.find(({ kind }) => isSettled || kind !== 'transaction.utr')?.at
   return (
     <>
       <Crumbs list="Payments" problem={problem} />

@@ -2,7 +2,7 @@ import type { Payment } from '../api.ts'
 import { Choice, SearchField, useSearch } from '../fields.tsx'
 import { rupeesText } from '../format.ts'
 import { useUrlField } from '../route.ts'
-import { AT_WIDTH, type Column, PagedRows } from '../rows.tsx'
+import { AT_WIDTH, type Column, PagedRows, useBetween } from '../rows.tsx'
 import { At } from '../settings.tsx'
 import { Chip, stateOf } from '../ui.tsx'
 import { MakePayment } from './make-payment.tsx'
@@ -46,7 +46,7 @@ export function Payments() {
   const [status, setStatus] = useUrlField('status', STATUSES)
   const [outcome, setOutcome] = useUrlField('outcome', Object.keys(OUTCOMES))
   const [sort, setSort] = useUrlField('sort', Object.keys(SORTS))
-  const [since, setSince] = useUrlField('since')
+  const between = useBetween()
   return (
     <>
       <h2>Payments</h2>
@@ -71,15 +71,11 @@ export function Payments() {
           values={[['', 'Newest first'], ...Object.entries(SORTS)]}
           onInput={setSort}
         />
-        {since !== '' && (
-          <button type="button" aria-label="From any time" onClick={() => setSince('')}>
-            since <At at={since} /> ✕
-          </button>
-        )}
+        {between.button}
       </div>
       <PagedRows
         id="readTransactions"
-        filter={{ status, outcome, sort, since }}
+        filter={{ status, outcome, sort, ...between.filter }}
         search={search}
         noun="payment"
         label="Payments"

@@ -4,7 +4,7 @@ import { BASE, callOf, curlOf, type LoggedRequest, read, type ShortRequest } fro
 import { useClient } from '../client.ts'
 import { Copy } from '../copy.tsx'
 import { Choice, SearchField, useSearch } from '../fields.tsx'
-import { numberText } from '../format.ts'
+import { countText, numberText } from '../format.ts'
 import { listen } from '../live.ts'
 import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, ListRows } from '../rows.tsx'
@@ -137,6 +137,9 @@ const textOf = (call: ShortRequest) =>
 export const waitingText = (count: number): string =>
   count === 1 ? '1 call waits for its response' : `${count} calls wait for their responses`
 
+const countOf = (found: number, all: number) =>
+  `${found === all ? '' : `${numberText(found)} of `}${all === MAX_CALLS ? 'the newest ' : ''}${countText(all, 'call')}`
+
 export function Requests() {
   const { waiting } = useClient().counts
   const { calls, problem } = useRequests()
@@ -174,7 +177,7 @@ export function Requests() {
           list={`${status} ${search.text}`}
           all={found}
           href={hrefOf}
-          count={`${numberText(found.length)} of ${calls!.length === MAX_CALLS ? 'the newest ' : ''}${numberText(calls!.length)} calls${waiting > 0 ? `. ${waitingText(waiting)}` : ''}`}
+          count={`${countOf(found.length, calls!.length)}${waiting > 0 ? `. ${waitingText(waiting)}` : ''}`}
           empty={
             calls!.length === 0
               ? waiting > 0

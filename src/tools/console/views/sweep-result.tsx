@@ -222,7 +222,7 @@ export const Coverage = ({
     {groups.map(({ group, met, total, percent, items }) => (
       <details key={group}>
         <summary>
-          {group}: {met} of {total} met ({percent} %)
+          {group}: {total === 0 ? 'nothing yet' : `${met} of ${total} met (${percent} %)`}
         </summary>
         <Scroll label={group}>
           <table class="grid">

@@ -39,7 +39,10 @@ function CoverageOfCalls() {
   return (
     <>
       <Problem text={problem} />
-      <p class="hint">Calls of this page and of a scenario's timeline don't count.</p>
+      <p class="hint">
+        Calls of this page and of a scenario's timeline don't count. The amounts act under the
+        scenario default.
+      </p>
       {data && (
         <Coverage coverage={data} isLinked title="What your calls have met since the start" />
       )}

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { ResponseBody } from '../../../admin/contract.ts'
 import { Act } from '../act.tsx'
-import { callOf, type ShortRequest, type User } from '../api.ts'
+import { callOf, type User } from '../api.ts'
 import { useClient } from '../client.ts'
 import { Choice } from '../fields.tsx'
 import { countText } from '../format.ts'
@@ -109,6 +109,8 @@ function TroubleCard({ trouble, active }: { trouble: Trouble; active: string | u
   const [picked, setPicked] = useState<string>()
   const options = trouble.options.map(([value]) => value)
   const chosen = options.find((value) => value === picked) ?? options[0] ?? ''
+  // New users come: what is shown first stays chosen.
+  useEffect(() => setPicked(chosen || undefined), [chosen])
   return (
     <Card title={trouble.title}>
       <p class="hint">{trouble.text}</p>
@@ -138,18 +140,27 @@ const Banner = ({ isHit, children }: { isHit: boolean; children: ComponentChildr
   </div>
 )
 
+/** Whom a rule waits for, if it is for one person. */
+function ofPerson({ definition }: Rule, people: readonly (readonly [string, string])[]): string {
+  const { body } = definition['when'] as { body?: { user_id?: string } }
+  const id = body?.user_id
+  return id === undefined ? '' : ` (${people.find(([one]) => one === id)?.[1] ?? id})`
+}
+
 /** What became of a rule: it waits, or what it did to which call. */
 function ArmedRule({
   rule: { rule_id, hits, used_up, definition },
-  calls,
+  of,
 }: {
   rule: Rule
-  calls: readonly ShortRequest[]
+  of: string
 }) {
   const title = titleOf(definition['name'])!
   const trouble = troubleOf(title)
   const { operation } = definition['when'] as { operation: string }
-  const last = calls.find(({ rule }) => rule?.includes(String(definition['name'])))
+  const query = { rule: `rule:${rule_id}: `, limit: 1 }
+  const { data: log } = useLoaded(callOf('listRequests', { query }), FRAME_MS)
+  const [last] = log?.requests ?? []
   const remove = (label: string) => (
     <Act
       quiet
@@ -169,7 +180,8 @@ function ArmedRule({
             </>
           ) : (
             <>
-              <b>Armed: {title}.</b> Waits for {trouble?.waits(operation) ?? nextOf(operation)}.
+              <b>Armed: {title}.</b> Waits for {trouble?.waits(operation) ?? nextOf(operation)}
+              {of}.
             </>
           )}
         </p>
@@ -210,7 +222,6 @@ function ArmedRule({
 /** Everything that can go wrong, one click each. */
 export function MakeTrouble({ armed: { rules, scenario, active } }: { armed: Armed }) {
   const hasWebhook = useClient().webhook_url !== null
-  const { data: log } = useLoaded(callOf('listRequests', { query: { limit: 100 } }))
   const { data: people } = useLoaded(callOf('readUsers', { query: { limit: 100 } }))
   const options = people?.users.map(({ user_id, email }: User) => [user_id, email] as const) ?? []
   const hits = scenario?.webhooks.reduce((sum, one) => sum + one.hits, 0) ?? 0
@@ -220,7 +231,7 @@ export function MakeTrouble({ armed: { rules, scenario, active } }: { armed: Arm
       <h2>Make trouble</h2>
       <p class="hint">One click arms it. It waits for your code, acts, and says what it did.</p>
       {rules.map((rule) => (
-        <ArmedRule key={rule.rule_id} rule={rule} calls={log?.requests ?? []} />
+        <ArmedRule key={rule.rule_id} rule={rule} of={ofPerson(rule, options)} />
       ))}
       {scenario && (
         <Banner isHit={hits > 0}>
@@ -256,20 +267,6 @@ export function MakeTrouble({ armed: { rules, scenario, active } }: { armed: Arm
           />
         ))}
         <TroubleCard trouble={{ ...KYC, options }} active={active} />
-        <Card title="Something of your own">
-          <p class="hint">Start from a call that you made, or from a scenario.</p>
-          <ul>
-            <li>
-              <a href="#/requests">From a request</a>
-            </li>
-            <li>
-              <a href="#/scenarios">From a scenario</a>
-            </li>
-            <li>
-              <a href="#/sweep">Try them all: sweep</a>
-            </li>
-          </ul>
-        </Card>
       </div>
       <Card title="Write a rule" wide>
         <RuleForm />

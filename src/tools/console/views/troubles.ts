@@ -105,8 +105,9 @@ export const TROUBLES: readonly Trouble[] = [
     lanes: [['PENDING', 'SUCCESS', '~', '<FAILED']],
     label: 'When',
     options: [
-      ['1d', 'tomorrow'],
-      ['1h', 'after 1 h'],
+      // A jump of a day or an hour brings it back.
+      ['23h', 'tomorrow'],
+      ['50m', 'within 1 h'],
     ],
     waits: nextPayment,
     hit: 'The payment succeeds, and comes back later.',
