@@ -42,9 +42,10 @@ type AnyRow = Record<string, unknown>
 type KeyOf = (row: AnyRow) => string | null
 
 /** Calls `onRepeat` for every row whose key an earlier row has. */
-function findRepeats(rows: readonly AnyRow[], keyOf: KeyOf, onRepeat: (row: number) => void) {
+function* findRepeats(rows: readonly AnyRow[], keyOf: KeyOf, onRepeat: (row: number) => void) {
   const seen = new Set<string>()
   for (const [i, row] of rows.entries()) {
+    yield
     const key = keyOf(row)
     if (key === null) continue
     if (seen.has(key)) onRepeat(i)
@@ -52,13 +53,13 @@ function findRepeats(rows: readonly AnyRow[], keyOf: KeyOf, onRepeat: (row: numb
   }
 }
 
-function checkUnique(rows: CheckedRows, note: NoteProblem) {
+function* checkUnique(rows: CheckedRows, note: NoteProblem) {
   for (const table of Object.keys(rows) as Table[]) {
     const of = rows[table] as readonly object[] as readonly AnyRow[]
     const { id } = TABLES[table] as unknown as { id: KeyOf }
-    findRepeats(of, id, (i) => note(table, i, '', { kind: 'duplicate' }))
+    yield* findRepeats(of, id, (i) => note(table, i, '', { kind: 'duplicate' }))
     for (const field of UNIQUE_FIELDS[table] ?? [])
-      findRepeats(
+      yield* findRepeats(
         of,
         (row) => row[field] as string | null,
         (i) =>
@@ -67,16 +68,23 @@ function checkUnique(rows: CheckedRows, note: NoteProblem) {
   }
 }
 
-function checkReferences(rows: CheckedRows, note: NoteProblem) {
+function* checkReferences(rows: CheckedRows, note: NoteProblem) {
   const ids = new Map<Table, Set<string>>()
-  for (const table of ['users', 'bank_accounts', 'events'] as const)
-    ids.set(table, new Set((rows[table] ?? []).map((row) => TABLES[table].id(row as never))))
+  for (const table of ['users', 'bank_accounts', 'events'] as const) {
+    const known = new Set<string>()
+    ids.set(table, known)
+    for (const row of rows[table] ?? []) {
+      known.add(TABLES[table].id(row as never))
+      yield
+    }
+  }
   for (const [table, references] of Object.entries(REFERENCES) as [
     Table,
     Record<string, Table>,
   ][]) {
     const fields = Object.entries(references)
     for (const [i, row] of (rows[table] ?? []).entries()) {
+      yield
       for (const [field, target] of fields) {
         const id = (row as object as AnyRow)[field] as string
         if (!ids.get(target)!.has(id)) note(table, i, field, { kind: 'missing', table: target, id })
@@ -85,15 +93,19 @@ function checkReferences(rows: CheckedRows, note: NoteProblem) {
   }
 }
 
-function checkPayments(
+function* checkPayments(
   { payments = [], bank_accounts = [], timers = [] }: CheckedRows,
   note: NoteProblem,
   clientOf: ClientOf,
 ) {
   const accounts = new Map(bank_accounts.map((row) => [row.bank_id, row]))
-  const utrTimers = timers.filter(({ kind }) => kind === UTR_TIMER)
-  const withLaterUtr = new Set(utrTimers.map(({ resource_id }) => resource_id))
+  const withLaterUtr = new Set<string | undefined>()
+  for (const { kind, resource_id } of timers) {
+    if (kind === UTR_TIMER) withLaterUtr.add(resource_id)
+    yield
+  }
   for (const [i, row] of payments.entries()) {
+    yield
     const { from_user_id: from, to_user_id: to, status, utr } = row
     const invalid = (field: string, message: string) =>
       note('payments', i, field, { kind: 'invalid', message })
@@ -116,16 +128,18 @@ function checkPayments(
 
 /**
  * Notes the problems that no row has alone: duplicates, missing references, and a payment that the rest of its world
- * makes impossible. `clientOf` returns the client of a user if the rows have several.
+ * makes impossible. `clientOf` returns the client of a user if the rows have several. The caller can pause at each
+ * `yield`.
  */
-export function checkRows(
+export function* checkRows(
   rows: CheckedRows,
   note: NoteProblem,
   clientOf: ClientOf = () => '',
-): void {
-  checkUnique(rows, note)
-  checkReferences(rows, note)
+): Generator<undefined, void> {
+  yield* checkUnique(rows, note)
+  yield* checkReferences(rows, note)
   for (const [i, row] of (rows.kyc ?? []).entries()) {
+    yield
     // A bad document is stored as a failed record.
     if (row.kyc_status !== 'failed' && DOCUMENT_OF[row.document_type] !== row.document_name)
       note('kyc', i, 'document_name', {
@@ -133,5 +147,5 @@ export function checkRows(
         message: 'must be aadhar with pid, or pan with tid',
       })
   }
-  checkPayments(rows, note, clientOf)
+  yield* checkPayments(rows, note, clientOf)
 }

@@ -48,6 +48,8 @@ type Schemas = { head: z.ZodType; rows: Record<TableName, z.ZodType> }
 type CheckOptions = Partial<Schemas> & {
   /** Counts the rows that are left out, if what is wrong is left out. */
   leaveOut?: ((rows: number) => void) | undefined
+  /** Called between rows; returns a promise if other work should run first. */
+  rest?: () => Promise<void> | undefined
 }
 
 /** Checks a state or a whole document that a person may have written, row by row. */
@@ -55,11 +57,13 @@ export class DocumentCheck {
   readonly problems: { path: JsonPath; message: string; code: string }[] = []
   readonly #seen = new Set<string>()
   readonly #leaveOut: ((rows: number) => void) | undefined
+  readonly #rest: () => Promise<void> | undefined
   readonly #shared: Record<string, unknown[]> = {}
   readonly #schemas: Schemas
 
-  constructor({ leaveOut, head, rows }: CheckOptions = {}) {
+  constructor({ leaveOut, rest = () => undefined, head, rows }: CheckOptions = {}) {
     this.#leaveOut = leaveOut
+    this.#rest = rest
     this.#schemas = { head: head ?? StoredHead, rows: rows ?? STORED_ROWS }
   }
 
@@ -96,7 +100,7 @@ export class DocumentCheck {
     const { clients, snapshots = {}, fixtures = {}, shared = {} } = sections
     for (const [name, rows] of Object.entries(shared)) {
       const table = name.replace(/-\d+$/, '')
-      if (isTable(table)) this.#shared[name] = this.#rows(table, rows, ['shared', name])
+      if (isTable(table)) this.#shared[name] = await this.#rows(table, rows, ['shared', name])
       else
         this.#note(['shared', name], 'must be the name of a table and a number', {
           rows: rows.length,
@@ -121,7 +125,7 @@ export class DocumentCheck {
     for (const [key, tables] of Object.entries(fixtures))
       bases[key] = {
         ...(tables as Record<string, StoredTable>),
-        ...this.#listed(tables, ['fixtures', key]),
+        ...(await this.#listed(tables, ['fixtures', key])),
       }
     return {
       format: FORMAT,
@@ -154,10 +158,12 @@ export class DocumentCheck {
     return Object.fromEntries([['clients', {}], ...kept.map(([name]) => [name, content[name]])])
   }
 
-  #rows(table: TableName, rows: readonly unknown[], path: JsonPath): unknown[] {
+  async #rows(table: TableName, rows: readonly unknown[], path: JsonPath): Promise<unknown[]> {
     const read: unknown[] = []
     for (const [i, row] of rows.entries()) {
       if (this.problems.length >= MAX_COUNTED) break
+      const rest = this.#rest()
+      if (rest) await rest
       const parsed = this.#parsed<unknown>(this.#schemas.rows[table], row, [...path, i])
       // As it is, if it is right: the next version of the file differs only where it was edited.
       if (parsed !== undefined) read.push(isDeepStrictEqual(parsed, row) ? row : parsed)
@@ -177,9 +183,9 @@ export class DocumentCheck {
     const head = this.#leaveOut
       ? this.#readableHead(fields)
       : (this.#parsed(this.#schemas.head, fields, path) as StoredHead | undefined)
-    const read = this.#tables(tables, [...path, 'tables'])
+    const read = await this.#tables(tables, [...path, 'tables'])
     if (!head) return undefined
-    const rows = this.#related(read, head, path)
+    const rows = await this.#related(read, head, path)
     await this.#rules(rows, head, path)
     // A client without a profile cannot be called.
     head.profile ??= lostProfile(client)
@@ -197,7 +203,7 @@ export class DocumentCheck {
     return Object.fromEntries(kept) as StoredHead
   }
 
-  #tables(tables: unknown, path: JsonPath): Tables {
+  async #tables(tables: unknown, path: JsonPath): Promise<Tables> {
     const given = isObject(tables) ? tables : {}
     if (!isObject(tables)) this.#note(path, 'must be an object with a list of rows for each table')
     for (const [name, rows] of Object.entries(given))
@@ -208,15 +214,14 @@ export class DocumentCheck {
     return this.#listed(given, path)
   }
 
-  #listed(tables: Record<string, unknown>, path: JsonPath): Tables {
-    const listed = TABLE_NAMES.map((table) => [
-      table,
-      this.#table(table, tables[table], [...path, table]),
-    ])
-    return Object.fromEntries(listed)
+  async #listed(tables: Record<string, unknown>, path: JsonPath): Promise<Tables> {
+    const listed = {} as Tables
+    for (const table of TABLE_NAMES)
+      listed[table] = await this.#table(table, tables[table], [...path, table])
+    return listed
   }
 
-  #table(table: TableName, rows: unknown, path: JsonPath): StoredTable {
+  async #table(table: TableName, rows: unknown, path: JsonPath): Promise<StoredTable> {
     if (Array.isArray(rows)) return this.#rows(table, rows, path)
     if (typeof rows === 'string' && rows.startsWith(`${table}-`) && rows in this.#shared)
       return rows
@@ -225,7 +230,7 @@ export class DocumentCheck {
   }
 
   /** Checks what no row has alone; without the rows that are wrong, if these are left out. */
-  #related(tables: Tables, head: StoredHead, path: JsonPath): Tables {
+  async #related(tables: Tables, head: StoredHead, path: JsonPath): Promise<Tables> {
     const checked = { ...tables }
     for (;;) {
       const wrong = new Map<TableName, Set<number>>()
@@ -247,7 +252,10 @@ export class DocumentCheck {
         if (!this.#leaveOut || isNew)
           this.#note(field === '' ? [...place, i] : [...place, i, field], message)
       }
-      checkRows(rows, note)
+      for (const _ of checkRows(rows, note)) {
+        const rest = this.#rest()
+        if (rest) await rest
+      }
       for (let i = 1; i < rows.webhook!.length; i++)
         note('webhook', i, '', {
           kind: 'invalid',

@@ -3,6 +3,7 @@ import type { Readings } from '../assumptions/readings.ts'
 import { isObject } from '../model/formats.ts'
 import { fieldOf, MAX_ERRORS, validationFailed } from '../model/validation-errors.ts'
 import type { WebhookRow } from '../model/webhook.ts'
+import { isSliceOver, ownTurn } from '../runtime/slices.ts'
 import type { ActiveScenario } from '../tables/rows.ts'
 import type { Scheduler } from '../time/scheduler.ts'
 import { DocumentCheck, MAX_COUNTED } from './edited-document.ts'
@@ -75,10 +76,13 @@ function stateIn({ clients, shared }: DataFile, names: readonly string[]): unkno
   return { ...state, tables: Object.fromEntries(tables) }
 }
 
-/** Throws the errors of a document. */
-async function checkState({ name }: ReplacedWorld, sent: unknown) {
-  const head = StateDocument.omit({ tables: true })
-  const check = new DocumentCheck({ head, rows: DOCUMENT_ROWS })
+/** Throws the errors of a document. Other calls can run in between. */
+async function checkState({ name, runtime }: ReplacedWorld, sent: unknown) {
+  const check = new DocumentCheck({
+    head: StateDocument.omit({ tables: true }),
+    rows: DOCUMENT_ROWS,
+    rest: () => (runtime.yieldsToOthers && isSliceOver() ? ownTurn() : undefined),
+  })
   const given = isDataFile(sent) ? stateIn(sent, [name, 'default']) : sent
   const state = await check.state(name, given, [])
   const { length } = check.problems
@@ -108,7 +112,8 @@ async function checkScenarios(scenarios: Scenarios, { scenario, tables }: StateD
 
 /**
  * Reads and checks a document, or this client's state in a whole data file (else that of the default client), and
- * replaces the client's state by it, as one change. Returns the number of rows of each table.
+ * replaces the client's state by it. Other calls can run in between, but the replacement itself is one change. Returns
+ * the number of rows of each table.
  */
 export async function replaceState(
   world: ReplacedWorld,

@@ -119,10 +119,10 @@ export const DeliveryDetail = Delivery.extend({ body: z.string().nullable() }).m
 export type DeliveryDetail = z.infer<typeof DeliveryDetail>
 
 export const DeliveryQuery = searchQuery(50).extend({
-  ...Between.shape,
   status: DeliveryStatus.optional(),
   event: z.string().max(64).optional(),
   resource_id: z.string().max(64).optional(),
+  ...Between.shape,
 })
 export type DeliveryQuery = z.infer<typeof DeliveryQuery>
 

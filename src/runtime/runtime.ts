@@ -42,6 +42,11 @@ export type Runtime = {
   send: (request: SendRequest) => Promise<SendResult>
   /** 32 hex digits that nobody can guess. */
   secret: () => string
+  /**
+   * Whether long work yields depending on elapsed time. A repeatable run must not: other calls would see different
+   * states.
+   */
+  yieldsToOthers: boolean
   /** Ends running attempts. */
   close: () => void
 }

@@ -26,6 +26,7 @@ export function createRuntime({
     later,
     send,
     secret: () => nodeCrypto().randomBytes(16).toString('hex'),
+    yieldsToOthers: true,
     close,
   }
 }

@@ -168,6 +168,7 @@ export function createRecorder({
       ...real,
       wall: () => now,
       elapsed: () => now,
+      yieldsToOthers: false,
       later(ms, run) {
         const timer = ++timers
         return real.later(ms, () => {

@@ -45,7 +45,6 @@ const UserQuery = searchQuery(50).extend({
   bank: z.enum([...BankStatus.options, 'any', 'none']).optional(),
 })
 const PaymentQuery = searchQuery(50).extend({
-  ...Between.shape,
   status: PaymentStatus.optional(),
   sort: z.enum(['newest', 'oldest', 'largest']).default('newest'),
   outcome: z
@@ -54,6 +53,7 @@ const PaymentQuery = searchQuery(50).extend({
     .meta({
       description: 'Only of the debit payments that GET /summary counts; any: all of these.',
     }),
+  ...Between.shape,
 })
 // A payment never has more events than this.
 const MAX_EVENTS = 100

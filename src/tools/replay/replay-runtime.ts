@@ -33,6 +33,7 @@ export function createReplayRuntime(
   const runtime: Runtime = {
     wall: () => now,
     elapsed: () => now,
+    yieldsToOthers: false,
     later(_ms, run) {
       const timer = ++timerCount
       timers.set(timer, run)
