@@ -219,7 +219,7 @@ export const dataCalls = [
   adminCall({
     id: 'readSummary',
     summary:
-      'Sum up the debit payments that the client has made since its fixtures, its deliveries and the logged calls; with since or until only what was reached or made then',
+      'Sum up the debit payments that the client has made since its fixtures, its deliveries and the logged calls; with since or until only of then',
     query: Between,
     response: Summary,
     handle: (world, { query }, { summaryOf }) => summaryOf!(world, query),
@@ -263,8 +263,7 @@ export const dataCalls = [
   }),
   adminCall({
     id: 'readTransactions',
-    summary:
-      'List payments in both views; search, sort, and filter by status, outcome or when (since, until) they reached it',
+    summary: 'List payments in both views; search, sort, and filter by status, outcome or time',
     query: PaymentQuery,
     response: z
       .strictObject({
