@@ -14,6 +14,8 @@ type Finding = SweepDocument['findings'][number]
 
 const LEVEL_CLASSES = { none: 'good', error: 'bad', warning: 'open', ask: 'open', information: '' }
 const AMOUNT = /payment of ([\d.]+)/
+const inRupees = (text: string) =>
+  text.replace(AMOUNT, (_, amount) => `payment of ${rupeesText(amount)}`)
 
 /** A verdict in its colour, with the money that it is about. */
 function Verdict({ verdict, level, happened }: Pick<Run, 'verdict' | 'level' | 'happened'>) {
@@ -171,8 +173,8 @@ const OneFinding = (finding: Finding) => (
   <div id={finding.id}>
     <Card title={`${finding.id}: ${finding.verdict.replaceAll('_', ' ')}`} wide>
       <p>
-        <Verdict {...finding} /> ({finding.level}) {finding.happened}. The command {finding.ended}.
-        {finding.is_known && ' It is known.'}
+        <Verdict {...finding} /> ({finding.level}) {inRupees(finding.happened)}. The command{' '}
+        {finding.ended}.{finding.is_known && ' It is known.'}
       </p>
       <Texts title="What was done" texts={finding.plan.map(({ what }) => what)} />
       <Texts title="The same happened" texts={finding.same.map(planText)} />
