@@ -211,15 +211,16 @@ export function ClockBar() {
     const timer = setTimeout(() => setSlow(true), SLOW_MS)
     return () => clearTimeout(timer)
   }, [isJumping])
-  const go = (target: Target) =>
-    !isJumping &&
-    void jump(target, setJump, timeText)
+  function go(target: Target) {
+    if (isJumping) return
+    jump(target, setJump, timeText)
       .then(() => setProblem(undefined))
       .catch((error: Error) => {
         setJump(undefined)
         // The page has no fields of these names.
         setProblem(problemOf(error)?.replace(/^(by|to) must/, 'A jump must'))
       })
+  }
   const isFrozen = mode === 'frozen'
   const pace = speed === 1 ? 'real time' : `× ${speed}`
   return (

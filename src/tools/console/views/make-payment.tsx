@@ -60,20 +60,21 @@ export function PaymentForm({ like, amount }: { like?: Payment; amount?: string 
   const accounts = receivers.users.flatMap((user) =>
     user.bank_accounts.map((account) => ({ user, account })),
   )
-  const canReceive = ({ user, account }: (typeof accounts)[number]) =>
-    user.user_id !== from && account.bank_status === 'success'
   // New users come while the form is open: what it began with stays, until the user chooses or searches.
   const usual = useRef({ from: '', to: '' })
   const from = fields.from || usual.current.from
-  const to = fields.to || usual.current.to
+  const isOther = ({ user }: (typeof accounts)[number]) => user.user_id !== from
   const receiver =
-    accounts.find(({ account }) => account.bank_id === to) ??
-    accounts.find(canReceive) ??
-    accounts.find(({ user }) => user.user_id !== from) ??
-    accounts[0]
+    accounts.find(({ account }) => account.bank_id === fields.to) ??
+    accounts.find((one) => isOther(one) && one.account.bank_id === usual.current.to) ??
+    accounts.find((one) => isOther(one) && one.account.bank_status === 'success') ??
+    accounts.find(isOther)
   const others = payers.users.filter(({ user_id }) => user_id !== receiver?.user.user_id)
   const payer =
-    payers.users.find(({ user_id }) => user_id === from) ?? others.find(isVerified) ?? others[0]
+    payers.users.find(({ user_id }) => user_id === fields.from) ??
+    others.find(({ user_id }) => user_id === usual.current.from) ??
+    others.find(isVerified) ??
+    others[0]
   usual.current = { from: payer?.user_id ?? '', to: receiver?.account.bank_id ?? '' }
   return (
     <>
