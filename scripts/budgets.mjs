@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const BUDGETS = [
-  { part: 'core', unit: 'lines', goal: 23_500, limit: 33_350 },
-  { part: 'tools', unit: 'lines', goal: 10_500, limit: 15_476 },
+  { part: 'core', unit: 'lines', goal: 23_500, limit: 33_330 },
+  { part: 'tools', unit: 'lines', goal: 10_500, limit: 15_490 },
   { part: 'scripts and bench', unit: 'lines', goal: 2_500, limit: 2_500 },
   { part: 'test', unit: 'lines', goal: 32_000, limit: 46_565 },
   { part: 'src', unit: 'files', goal: 320, limit: 351 },

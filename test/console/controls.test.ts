@@ -128,7 +128,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     const start = await clock()
     await pay({ amount: 250 })
     await pay({ amount: 100.93 })
-    await page.getByRole('button', { name: '+1 h', exact: true }).click()
+    await page.getByRole('button', { name: '+1 h', exact: true }).dblclick()
     const card = page.locator('.jump')
     await card.getByText('1h:').waitFor()
     const later = await clock()
@@ -144,7 +144,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await card.getByRole('button', { name: 'Close' }).click()
     await card.waitFor({ state: 'detached' })
     await page.getByRole('button', { name: '+1 day', exact: true }).click()
-    await card.getByText('nothing settled or failed, and nothing was sent.').waitFor()
+    await card.getByText('nothing settled or failed, and there was no event.').waitFor()
     t.equal(Date.parse((await clock()).now) - Date.parse(later.now), 86_400_000)
   })
 

@@ -150,7 +150,7 @@ t.test('make something by hand', { skip: noBrowser }, async (t) => {
   await t.test('a status that was set by hand says so', async () => {
     await page.locator('summary', { hasText: 'Change its status' }).click()
     await press(page, 'FAILED')
-    await see('by hand: an admin call set the status')
+    await see('an admin call that set the status')
   })
 
   await t.test('a rule out of the request: the next payment with this reference', async (t) => {

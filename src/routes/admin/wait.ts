@@ -132,16 +132,6 @@ async function forDelivery(world: World, value: object, timeoutMs: number) {
 
 type Resource = Record<string, unknown>
 
-/** Yields rows newest first, one page at a time. A row that is added meanwhile moves the others back, so none is missed. */
-function* pagedNewestFirst<E>(page: (offset: number, limit: number) => readonly E[]): Generator<E> {
-  const size = 500
-  for (let offset = 0; ; offset += size) {
-    const entries = page(offset, size)
-    yield* entries
-    if (entries.length < size) return
-  }
-}
-
 const RESOURCE_FIELDS = {
   transaction: Object.keys(Transaction.shape),
   kyc: Object.keys(KycRecord.shape),
@@ -156,8 +146,7 @@ async function forResource(
   const { payments, kyc } = world.tables.tables
   const tests = await testsFor(value, RESOURCE_FIELDS[what])
   const matches = predicateOf(tests)
-  const ifMatching = (data: Resource | undefined): Resource | undefined =>
-    data && matches({ data }) ? data : undefined
+  const ifMatching = (data: Resource | undefined) => (data && matches({ data }) ? data : undefined)
   const viewOf = {
     transaction(id: string) {
       const entry = payments.entry(id)
@@ -174,20 +163,14 @@ async function forResource(
   const table = what === 'kyc' ? kyc : payments
   /** The records to compare with the match, newest first. */
   function* records(): Generator<Resource> {
-    const ids = id === undefined ? pagedNewestFirst(pageOf) : [{ id }]
-    for (const entry of ids) {
+    const all = () => table.page(index, key, 0, table.count(index, key))
+    for (const entry of id === undefined ? all() : [{ id }]) {
       const data = viewOf(entry.id)
       if (data) yield data
     }
   }
-  const pageOf = (offset: number, limit: number): readonly { id: string }[] =>
-    table.page(index, key, offset, limit)
   const wait: Wait<Resource> = {
-    findExisting() {
-      if (id !== undefined) return ifMatching(viewOf(id))
-      const take = (entry: { id: string }) => ifMatching(viewOf(entry.id))
-      return firstOf(pagedNewestFirst(pageOf), take)
-    },
+    findExisting: () => firstOf(records(), ifMatching),
     onEvent: ({ kind, subject }) =>
       kind === 'change' && subject.type.startsWith(`${what}.`)
         ? ifMatching(viewOf(subject.resource_id))

@@ -223,14 +223,14 @@ export function ListRows<T>({
   return <Rows {...shown} of={{ list, page, rows, total: all.length }} setPage={setPage} />
 }
 
-const validTime = (at: string) => (Number.isNaN(Date.parse(at)) ? '' : at)
+const isInstant = (at: string) => !Number.isNaN(Date.parse(at)) && new Date(at).toISOString() === at
 
 /** The span of time to which a link limits a list, and the button that shows all of it again. */
 export function useBetween() {
   const [since, setSince] = useUrlField('since')
   const [until, setUntil] = useUrlField('until')
-  const filter = { since: validTime(since), until: validTime(until) }
-  const button = filter.since !== '' && filter.until !== '' && (
+  if (!isInstant(since) || !isInstant(until)) return {}
+  const button = (
     <button
       type="button"
       onClick={() => {
@@ -238,10 +238,10 @@ export function useBetween() {
         setUntil('')
       }}
     >
-      <At at={filter.since} /> to <At at={filter.until} /> ✕
+      <At at={since} /> to <At at={until} /> ✕
     </button>
   )
-  return { filter, button }
+  return { filter: { since, until }, button }
 }
 
 /** The calls that return a list in pages; the only array of each response has the rows. */

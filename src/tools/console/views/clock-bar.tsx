@@ -59,11 +59,13 @@ async function jump(
   show: (jump: Jump) => void,
   timeText: (at: string) => string,
 ): Promise<void> {
-  const [from, calls] = [await timeNow(), await callsOf(target)]
   let isStopped = false
   const stop = () => {
     isStopped = true
   }
+  // Before anything is read: a second click must not start another one.
+  show({ isOver: false, share: 0, stop })
+  const [from, calls] = [await timeNow(), await callsOf(target)]
   for (const [i, call] of calls.entries()) {
     if (isStopped) break
     show({ isOver: false, share: i / calls.length, stop })

@@ -19,9 +19,9 @@ function partsOf({ since, until, summary }: Effect) {
     const text = `${numberText(count)} ${WORDS[outcome]} (${rupeesText(rupees)})`
     return count > 0 ? [{ href: `#/payments?outcome=${outcome}&${between}`, text }] : []
   })
-  const sent = Object.values(summary.deliveries).reduce((sum, count) => sum + count)
-  const webhooks = { href: `#/deliveries?${between}`, text: countText(sent, 'webhook') }
-  return sent > 0 ? [...money, webhooks] : money
+  const made = Object.values(summary.deliveries).reduce((sum, count) => sum + count)
+  const events = { href: `#/deliveries?${between}`, text: countText(made, 'event') }
+  return made > 0 ? [...money, events] : money
 }
 
 /** What a jump of the clock did, until it is closed. */
@@ -30,7 +30,7 @@ export function EffectOfJump({ onClose, ...effect }: Effect & { onClose: () => v
   return (
     <div class="jump bar" role="status">
       <b>{spanText(effect.byMs)}:</b>
-      {parts.length === 0 && ' nothing settled or failed, and nothing was sent.'}
+      {parts.length === 0 && ' nothing settled or failed, and there was no event.'}
       {parts.map(({ href, text }) => (
         <a key={href} href={href}>
           {text}

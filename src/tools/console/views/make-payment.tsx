@@ -16,15 +16,29 @@ const isVerified = ({ kyc }: User) => kyc.some(({ kyc_status }) => kyc_status ==
 const accountText = (user: User, { account_number, bank_status }: BankAccount) =>
   `${user.email}, ${account_number}, ${bank_status}`
 
-/** The newest users that a search finds; those of the search before, until its response arrives. */
-function useFound(search: string, bank?: 'any') {
+/**
+ * The newest users that a search finds; those of the search before, until its response arrives. Users who come later don't
+ * change what is chosen.
+ */
+export function useFound(search: string, bank?: 'any') {
   const call = callOf('readUsers', {
     query: { limit: MAX_USERS, search: search || undefined, bank },
   })
   const { data, problem } = useLoaded(call)
-  const last = useRef(data)
-  last.current = data ?? last.current
-  return { users: last.current?.users ?? [], total: last.current?.total ?? 0, data, problem }
+  const first = useRef<{ search: string; users: User[]; total: number }>()
+  const isKept = first.current?.search === search && first.current.total > 0
+  if (data && !isKept) first.current = { search, ...data }
+  return { users: first.current?.users ?? [], total: first.current?.total ?? 0, data, problem }
+}
+
+/** What is chosen, or what can be, the best first. */
+function candidates<T>(
+  all: readonly T[],
+  isChosen: (one: T) => boolean,
+  isGood: (one: T) => boolean,
+) {
+  const chosen = all.find(isChosen)
+  return chosen ? [chosen] : [...all.filter(isGood), ...all]
 }
 
 /** The field that finds the users of a list. */
@@ -60,30 +74,26 @@ export function PaymentForm({ like, amount }: { like?: Payment; amount?: string 
   const accounts = receivers.users.flatMap((user) =>
     user.bank_accounts.map((account) => ({ user, account })),
   )
-  // New users come while the form is open: what it began with stays, until the user chooses or searches.
-  const usual = useRef({ from: '', to: '' })
-  const from = fields.from || usual.current.from
-  const isOther = ({ user }: (typeof accounts)[number]) => user.user_id !== from
-  const receiver =
-    accounts.find(({ account }) => account.bank_id === fields.to) ??
-    accounts.find((one) => isOther(one) && one.account.bank_id === usual.current.to) ??
-    accounts.find((one) => isOther(one) && one.account.bank_status === 'success') ??
-    accounts.find(isOther)
-  const others = payers.users.filter(({ user_id }) => user_id !== receiver?.user.user_id)
-  const payer =
-    payers.users.find(({ user_id }) => user_id === fields.from) ??
-    others.find(({ user_id }) => user_id === usual.current.from) ??
-    others.find(isVerified) ??
-    others[0]
-  usual.current = { from: payer?.user_id ?? '', to: receiver?.account.bank_id ?? '' }
+  const from = candidates(payers.users, (one) => one.user_id === fields.from, isVerified)
+  const to = candidates(
+    accounts,
+    ({ account }) => account.bank_id === fields.to,
+    ({ account }) => account.bank_status === 'success',
+  )
+  // Two people: who wasn't chosen gives way.
+  const receiver = to.find(({ user }) => from.some((one) => one.user_id !== user.user_id))
+  const payer = from.find(({ user_id }) => receiver && user_id !== receiver.user.user_id)
   return (
     <>
       <Form>
         <Search who="payer" {...field('payers')} />
         <Choice
           label="From"
-          {...field('from')}
           value={payer?.user_id ?? ''}
+          onInput={(id) => {
+            field('from').onInput(id)
+            if (id === receiver?.user.user_id) field('to').onInput('')
+          }}
           values={payers.users.map((user) => [
             user.user_id,
             isVerified(user) ? user.email : `${user.email} (no KYC)`,
@@ -92,8 +102,12 @@ export function PaymentForm({ like, amount }: { like?: Payment; amount?: string 
         <Search who="receiver" {...field('receivers')} />
         <Choice
           label="To account"
-          {...field('to')}
           value={receiver?.account.bank_id ?? ''}
+          onInput={(id) => {
+            field('to').onInput(id)
+            const { user } = accounts.find(({ account }) => account.bank_id === id)!
+            if (user.user_id === payer?.user_id) field('from').onInput('')
+          }}
           values={accounts.map(({ user, account }) => [
             account.bank_id,
             accountText(user, account),

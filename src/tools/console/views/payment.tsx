@@ -54,7 +54,7 @@ const DECIDED: Readonly<Record<PaymentWithAll['decided_by']['by'], string>> = {
   rule: 'a rule',
   magic_value: 'a magic value',
   default: 'the default steps, as no rule matched',
-  call: 'by hand: an admin call set the status',
+  call: 'an admin call that set the status',
   timeline: 'the timeline of the scenario',
   unknown:
     'something that the request log doesn’t have: fixtures, an old call, or one that still waits for its response',

@@ -1,14 +1,15 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { ResponseBody } from '../../../admin/contract.ts'
 import { Act } from '../act.tsx'
-import { callOf, type User } from '../api.ts'
+import { callOf } from '../api.ts'
 import { useClient } from '../client.ts'
 import { Choice } from '../fields.tsx'
 import { countText } from '../format.ts'
 import { At } from '../settings.tsx'
 import { Card, paymentText } from '../ui.tsx'
 import { FRAME_MS, useLoaded } from '../use-data.ts'
+import { useFound } from './make-payment.tsx'
 import { RuleForm } from './rule-form.tsx'
 import { ALL, KYC, type Lane, nextOf, TROUBLES, type Trouble } from './troubles.ts'
 
@@ -109,8 +110,6 @@ function TroubleCard({ trouble, active }: { trouble: Trouble; active: string | u
   const [picked, setPicked] = useState<string>()
   const options = trouble.options.map(([value]) => value)
   const chosen = options.find((value) => value === picked) ?? options[0] ?? ''
-  // New users come: what is shown first stays chosen.
-  useEffect(() => setPicked(chosen || undefined), [chosen])
   return (
     <Card title={trouble.title}>
       <p class="hint">{trouble.text}</p>
@@ -222,8 +221,7 @@ function ArmedRule({
 /** Everything that can go wrong, one click each. */
 export function MakeTrouble({ armed: { rules, scenario, active } }: { armed: Armed }) {
   const hasWebhook = useClient().webhook_url !== null
-  const { data: people } = useLoaded(callOf('readUsers', { query: { limit: 100 } }))
-  const options = people?.users.map(({ user_id, email }: User) => [user_id, email] as const) ?? []
+  const options = useFound('').users.map(({ user_id, email }) => [user_id, email] as const)
   const hits = scenario?.webhooks.reduce((sum, one) => sum + one.hits, 0) ?? 0
   const former = String(scenario?.definition?.['extends'] ?? 'default')
   return (
