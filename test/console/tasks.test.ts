@@ -124,7 +124,9 @@ task(
     // What came back.
     await press(view('Payments'))
     await choose(page.getByLabel('Outcome'), 'Came back')
-    await press(page.getByRole('table', { name: 'Payments' }).getByRole('link').first())
+    // Until the response arrives, the list has other payments.
+    const cameBack = page.locator('.rows .line', { hasText: 'came back' })
+    await press(cameBack.getByRole('link').first())
     await page.getByRole('heading', { name: /^₹.* came back: / }).waitFor()
 
     await press(button('Pause'))
