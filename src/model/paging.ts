@@ -31,12 +31,6 @@ const Instant = z.iso.datetime({ offset: true }).optional()
 export const Between = z.object({ since: Instant, until: Instant })
 export type Between = z.infer<typeof Between>
 
-/** Whether an instant (ms or ISO) is between those of a query. */
-export function isBetween({ since, until }: Between, at: string | number): boolean {
-  const ms = typeof at === 'number' ? at : Date.parse(at)
-  return !(since && ms < Date.parse(since)) && !(until && ms > Date.parse(until))
-}
-
 /** The requested part of a list. */
 export type ListQuery = { page: number; limit: number }
 

@@ -1,5 +1,6 @@
-import { type Between, isBetween } from '../model/paging.ts'
+import type { Between } from '../model/paging.ts'
 import { outcomeOf, type PaymentRow, rupeesOf, stepsOf } from '../model/payment.ts'
+import { betweenTest } from '../model/search.ts'
 import type { Summary } from '../model/summary.ts'
 import { isOwnDebit } from '../routes/admin/client-data.ts'
 import type { World } from '../world/world.ts'
@@ -96,9 +97,9 @@ function deliveriesOf({ deliveries }: World, isWanted: (at: string | number) => 
   return counts
 }
 
-/** Sums up a client, of all times or between two instants: plain loops, because few callers want it. */
+/** Sums up a client, overall or between two instants: plain loops, because few callers want it. */
 export function summaryOf(world: World, between: Between): Summary {
-  const isWanted = (at: string | number) => isBetween(between, at)
+  const isWanted = betweenTest(between) ?? (() => true)
   const { payments } = world.tables.tables
   const paid = payments
     .rows()

@@ -40,7 +40,7 @@ export type SandboxConfig = SharedConfig & {
   /** Called for each timer that runs. */
   timerRan?: TimerObserver | undefined
   coverage?: CoverageSource | undefined
-  /** Sums up a client, of all times or between two instants. */
+  /** Sums up a client, overall or between two instants. */
   summaryOf?: ((world: World, between: Between) => Promise<Summary>) | undefined
   /** Called for each world before it starts. */
   worldOpened?: ((world: World) => void) | undefined

@@ -9,7 +9,7 @@ t.test('changes by other tabs and programs', { skip: noBrowser }, async (t) => {
     const { page, context, origin, get, see, go, settle, assertNoErrors } = opened
     await page.getByText('live', { exact: true }).waitFor()
     await get('/v1/users')
-    await see('1 call')
+    await see(/^1 call$/)
     const other = await context.newPage()
     await other.goto(`${origin}/__admin/#/requests`)
     await other.getByRole('button', { name: 'Clear the log' }).click()
@@ -45,7 +45,7 @@ t.test('changes by other tabs and programs', { skip: noBrowser }, async (t) => {
       await restore('second').waitFor()
       await page.evaluate(`location.hash = '#/requests'`)
       await get('/v1/users')
-      await see('1 call')
+      await see(/^1 call$/)
       await call('DELETE', '/__admin/requests')
       wire.send(': still here\n\n')
       await see('The service has not received any calls yet.')

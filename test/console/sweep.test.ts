@@ -18,12 +18,8 @@ t.test('a sweep.json is opened in the browser', { skip: noBrowser }, async (t) =
   for (const { id, verdict, level, plan, happened, reproduce } of sweep.findings) {
     const shown = page.getByRole('region', { name: `${id}: ${verdict.replaceAll('_', ' ')}` })
     const text = (await shown.textContent())!
-    for (const part of [
-      level,
-      happened.replace('payment of ', 'payment of ₹'),
-      reproduce,
-      ...plan.map(({ what }) => what),
-    ])
+    const inRupees = happened.replace('payment of ', 'payment of ₹')
+    for (const part of [level, inRupees, reproduce, ...plan.map(({ what }) => what)])
       t.ok(text.includes(part), `${id} is shown whole`)
   }
   t.equal(await page.getByRole('button', { name: 'Copy the command' }).count(), 4)

@@ -66,6 +66,7 @@ t.test('make trouble', { skip: noBrowser }, async (t) => {
     await banner(/^Armed/).waitFor()
     await go('payments?make=yes')
     const from = page.getByLabel('From', { exact: true })
+    await page.getByRole('button', { name: 'Make the payment' }).waitFor()
     const payer = await from.inputValue()
     const read = page.waitForResponse(/__admin\/users/)
     await post('/v1/user', { ...USER, email: 'newest@example.com' })

@@ -72,7 +72,7 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
     const body = JSON.parse((await page.getByRole('group', { name: 'Body' }).textContent())!)
     t.equal(body.type, 'transaction.processing')
     await page.locator('summary', { hasText: /^Response$/ }).click()
-    await page.getByRole('group', { name: 'Response' }).getByText('received').waitFor()
+    await page.getByRole('group', { name: 'Response' }).getByText('"verified": true').waitFor()
     await go('deliveries')
     await page.getByLabel('Status', { exact: true }).selectOption('failed')
     await see('No delivery matches.')

@@ -92,7 +92,9 @@ t.test('time does not go backwards but by a freeze, and then nothing happens twi
   const { body: after } = await advance('10d')
   t.match(after.fired, [{ at: '2026-01-01T00:00:03.000Z', status: 'SUCCESS' }])
   await post('/__admin/clock/freeze', { at: '9995-06-01T00:00:00Z' })
+  const still = (await get('/__admin/state')).text
   const past = await advance('3650d')
+  t.equal((await get('/__admin/state')).text, still)
   t.match(past, { status: 400, body: { errors: [{ field: 'by', code: 'out_of_range' }] } })
 })
 

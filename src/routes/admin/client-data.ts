@@ -7,14 +7,7 @@ import { HistoryRecord } from '../../model/history.ts'
 import { KycRecord, KycStatus } from '../../model/kyc.ts'
 import { RequestInShort } from '../../model/logged-request.ts'
 import { maskLogText } from '../../model/mask.ts'
-import {
-  Between,
-  isBetween,
-  type ListQuery,
-  pageFields,
-  pageOf,
-  searchQuery,
-} from '../../model/paging.ts'
+import { Between, type ListQuery, pageFields, pageOf, searchQuery } from '../../model/paging.ts'
 import {
   outcomeOf,
   PaymentFailure,
@@ -24,7 +17,7 @@ import {
   rupeesOf,
   stepsOf,
 } from '../../model/payment.ts'
-import { searchTest } from '../../model/search.ts'
+import { betweenTest, searchTest } from '../../model/search.ts'
 import { Summary } from '../../model/summary.ts'
 import { Transaction } from '../../model/transaction.ts'
 import { User } from '../../model/user.ts'
@@ -219,7 +212,7 @@ export const dataCalls = [
   adminCall({
     id: 'readSummary',
     summary:
-      'Sum up the debit payments that the client has made since its fixtures, its deliveries and the logged calls; with since or until only of then',
+      'Sum up the debit payments that the client has made since its fixtures, its deliveries and the logged calls, optionally between since and until',
     query: Between,
     response: Summary,
     handle: (world, { query }, { summaryOf }) => summaryOf!(world, query),
@@ -274,17 +267,17 @@ export const dataCalls = [
     handle(world, { query }) {
       const { status, outcome, search } = query
       const test = searchTest(search)
-      const isLimited = query.since !== undefined || query.until !== undefined
+      const isThen = betweenTest(query)
       const isFound = (row: PaymentEntry['row']) =>
         (status === undefined || row.status === status) &&
         (outcome === undefined ||
           (isOwnDebit(world, row) && ['any', outcomeOf(row)].includes(outcome))) &&
-        (!isLimited || isBetween(query, stepsOf(row).at(-1)!.at)) &&
+        (isThen?.(stepsOf(row).at(-1)!.at) ?? true) &&
         (test?.(textOfPayment(row)) ?? true)
       const { total, entries } = pageOfFound(
         world.tables.tables.payments,
         query,
-        status || outcome || isLimited || test ? isFound : undefined,
+        status || outcome || isThen || test ? isFound : undefined,
         ORDERS[query.sort],
       )
       return {

@@ -9,9 +9,9 @@ import {
 } from '../../model/delivery.ts'
 import { text, Uuid } from '../../model/formats.ts'
 import { InboxQuery, InboxResponse, ReceivedResponse } from '../../model/inbox.ts'
-import { isBetween, pageOf } from '../../model/paging.ts'
+import { pageOf } from '../../model/paging.ts'
 import { rupeesOf } from '../../model/payment.ts'
-import { searchTest } from '../../model/search.ts'
+import { betweenTest, searchTest } from '../../model/search.ts'
 import { EVENTS } from '../../scenarios/operations-and-events.ts'
 import { readTarget } from '../../webhooks/addresses.ts'
 import { attemptDetails } from '../../webhooks/attempt.ts'
@@ -83,8 +83,9 @@ export function listDeliveries(world: World, query: z.output<typeof DeliveryQuer
   const { deliveries } = world
   const { page, limit, status, event, resource_id, search } = query
   const isFound = searchTest(search)
+  const isThen = betweenTest(query)
   const matchesQuery = (one: SearchedDelivery, at: string | number) =>
-    isBetween(query, at) &&
+    (isThen?.(at) ?? true) &&
     (status === undefined || (one.status ?? 'recorded') === status) &&
     (event === undefined || one.event === event) &&
     (resource_id === undefined || one.resource_id === resource_id) &&

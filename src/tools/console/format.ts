@@ -24,6 +24,8 @@ export function typedAmount(typed: string): number | string | undefined {
   return text === '' ? undefined : text
 }
 
+export const isoOf = (ms: number): string => new Date(ms).toISOString()
+
 /** Where times are: in UTC, or where the browser is. */
 export type Zone = 'utc' | 'local'
 

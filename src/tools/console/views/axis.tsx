@@ -4,7 +4,7 @@ import type { Delivery, PaymentWithAll, ShortRequest } from '../api.ts'
 import { useNow } from '../client.ts'
 import { Copy } from '../copy.tsx'
 import { focusNext } from '../focus.ts'
-import { spanText, untilText } from '../format.ts'
+import { isoOf, spanText, untilText } from '../format.ts'
 import { useTimes } from '../settings.tsx'
 import { Scroll, stateClass } from '../ui.tsx'
 import { copyOf, deliveryText } from './delivery-words.ts'
@@ -171,9 +171,9 @@ export function Axis({ all }: { all: PaymentWithAll }) {
     used.includes(lane),
   )
   const start = ticks[0]!.at
-  const { day } = wallOf(new Date(start).toISOString())
+  const { day } = wallOf(isoOf(start))
   const timeOf = (at: number) => {
-    const wall = wallOf(new Date(at).toISOString())
+    const wall = wallOf(isoOf(at))
     const isExact = ticks.some(
       (one) => one.at !== at && Math.floor(one.at / 1_000) === Math.floor(at / 1_000),
     )
@@ -201,7 +201,7 @@ export function Axis({ all }: { all: PaymentWithAll }) {
   return (
     <>
       <p class="hint">
-        {day} {zoneOf(new Date(start).toISOString())}; solid: happened; dashed: scheduled.{' '}
+        {day} {zoneOf(isoOf(start))}; solid: happened; dashed: scheduled.{' '}
         <Copy label="Copy as text" text={lines.join('\n')} />
       </p>
       <Scroll label="Axis of the payment">
@@ -223,7 +223,7 @@ export function Axis({ all }: { all: PaymentWithAll }) {
               class={`tick${isLeap ? ' leap' : ''}${at === now ? ' is-now' : ''}`}
               style={{ gridColumn: i + 2, gridRow: '1 / -1' }}
             >
-              <time dateTime={new Date(at).toISOString()}>{timeOf(at)}</time>{' '}
+              <time dateTime={isoOf(at)}>{timeOf(at)}</time>{' '}
               <span class="hint">{distanceOf(at)}</span>
             </li>
           ))}

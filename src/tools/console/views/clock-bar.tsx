@@ -5,7 +5,7 @@ import { Act } from '../act.tsx'
 import { callOf, read, send, type Timer } from '../api.ts'
 import { useClient, useNow } from '../client.ts'
 import { Input } from '../fields.tsx'
-import { spanText, untilText } from '../format.ts'
+import { isoOf, spanText, untilText } from '../format.ts'
 import { useConnection } from '../live.ts'
 import { onRoute } from '../route.ts'
 import { At, useTimeText } from '../settings.tsx'
@@ -37,8 +37,8 @@ function targetOf(typed: string): Target {
   return INSTANT.test(text) && !Number.isNaN(Date.parse(text)) ? { at: Date.parse(text) } : { text }
 }
 
-const isoOf = (ms: number) => new Date(ms).toISOString()
 const timeNow = async () => Date.parse((await read(callOf('getClock'))).now)
+
 /** The calls of a jump: by parts of it, because a running clock may have passed an instant in between. */
 async function callsOf(target: Target) {
   if (target === 'next') return [callOf('advanceClockToNext')]
@@ -84,7 +84,7 @@ async function jump(
   show({ isOver: true, byMs, ...between, summary })
 }
 
-/** The coming events on a line: the clock goes to the one that the thumb is released at, or where Enter is pressed. */
+/** Coming events on a slider: releasing the thumb or pressing Enter moves the clock to the chosen one. */
 function Scrubber({
   timers: fresh,
   now,
@@ -228,7 +228,7 @@ export function ClockBar() {
   return (
     <>
       <div class="now">
-        <At at={new Date(now).toISOString()} />
+        <At at={isoOf(now)} />
         <span class="hint">{isLost ? 'the last known time' : isFrozen ? 'frozen' : pace}</span>
       </div>
       <section class="clock bar" aria-label="Clock">

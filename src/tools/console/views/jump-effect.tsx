@@ -30,7 +30,7 @@ export function EffectOfJump({ onClose, ...effect }: Effect & { onClose: () => v
   return (
     <div class="jump bar" role="status">
       <b>{spanText(effect.byMs)}:</b>
-      {parts.length === 0 && ' nothing settled or failed, and there was no event.'}
+      {parts.length === 0 && ' nothing settled or failed, and there were no events.'}
       {parts.map(({ href, text }) => (
         <a key={href} href={href}>
           {text}

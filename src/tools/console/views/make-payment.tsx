@@ -16,10 +16,7 @@ const isVerified = ({ kyc }: User) => kyc.some(({ kyc_status }) => kyc_status ==
 const accountText = (user: User, { account_number, bank_status }: BankAccount) =>
   `${user.email}, ${account_number}, ${bank_status}`
 
-/**
- * The newest users that a search finds; those of the search before, until its response arrives. Users who come later don't
- * change what is chosen.
- */
+/** Returns the newest users that match a search, or the previous ones until they arrive. Later users don't change the list. */
 export function useFound(search: string, bank?: 'any') {
   const call = callOf('readUsers', {
     query: { limit: MAX_USERS, search: search || undefined, bank },
@@ -31,7 +28,7 @@ export function useFound(search: string, bank?: 'any') {
   return { users: first.current?.users ?? [], total: first.current?.total ?? 0, data, problem }
 }
 
-/** What is chosen, or what can be, the best first. */
+/** The chosen item alone, or all items, the best first. */
 function candidates<T>(
   all: readonly T[],
   isChosen: (one: T) => boolean,
@@ -80,7 +77,7 @@ export function PaymentForm({ like, amount }: { like?: Payment; amount?: string 
     ({ account }) => account.bank_id === fields.to,
     ({ account }) => account.bank_status === 'success',
   )
-  // Two people: who wasn't chosen gives way.
+  // Payer and receiver must differ: the one that wasn't chosen changes.
   const receiver = to.find(({ user }) => from.some((one) => one.user_id !== user.user_id))
   const payer = from.find(({ user_id }) => receiver && user_id !== receiver.user.user_id)
   return (

@@ -40,8 +40,8 @@ function CoverageOfCalls() {
     <>
       <Problem text={problem} />
       <p class="hint">
-        Calls of this page and of a scenario's timeline don't count. The amounts act under the
-        scenario default.
+        Calls of this page and of a scenario's timeline don't count. The amounts only work in the
+        default scenario.
       </p>
       {data && (
         <Coverage coverage={data} isLinked title="What your calls have met since the start" />

@@ -139,7 +139,7 @@ const Banner = ({ isHit, children }: { isHit: boolean; children: ComponentChildr
   </div>
 )
 
-/** Whom a rule waits for, if it is for one person. */
+/** The person that a rule waits for, if it's limited to one. */
 function ofPerson({ definition }: Rule, people: readonly (readonly [string, string])[]): string {
   const { body } = definition['when'] as { body?: { user_id?: string } }
   const id = body?.user_id
