@@ -1,5 +1,6 @@
 import { BadOption } from '../config/options.ts'
 import { suggestByValue, type ValueNames } from '../config/read-options.ts'
+import { REMOVED_COMMANDS } from '../config/removed.ts'
 import { isObject } from '../model/formats.ts'
 import { closestWord } from '../model/words.ts'
 
@@ -69,6 +70,8 @@ export function findCommand(
 ): Command {
   const found = commands.find((command) => command.name === name)
   if (found) return found
+  if (Object.hasOwn(REMOVED_COMMANDS, name))
+    throw new BadOption(`the command ${name} was removed; ${REMOVED_COMMANDS[name]}`)
   const similar =
     suggestFlag(name, flags) ??
     closestWord(

@@ -11,7 +11,6 @@ import {
   formatFlags,
   formatHelp,
 } from './command.ts'
-import { completionOf } from './completion.ts'
 import { conform } from './conform.ts'
 import { client, openapi, schema } from './documents.ts'
 import { exec } from './exec.ts'
@@ -68,7 +67,6 @@ export const COMMANDS: readonly Command[] = [
   openapi,
   schema,
   client,
-  completionOf(() => COMMANDS),
   help,
 ]
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type Readings, readingsOfDocument } from '../assumptions/readings.ts'
 import { closestWord } from '../model/words.ts'
 import { BadOption, OPTION_NAMES, OPTIONS, type OptionName, type Options } from './options.ts'
+import { REMOVED_OPTIONS } from './removed.ts'
 
 /** One source of options, such as the command line or the environment. */
 export type OptionSource = {
@@ -156,13 +157,15 @@ const VALUE_NAMES: ValueNames = Object.fromEntries(
   OPTION_NAMES.map((name) => [name, OPTIONS[name][2]]),
 )
 
-/** The error for an unknown option. Its message suggests the known options that are similar. */
+/** The error for an unknown option. Its message says what took its place, or suggests known options that are similar. */
 export function unknownOption(
   label: string,
   name: string,
   known: ValueNames,
   format: OptionSource['format'],
 ): BadOption {
+  if (Object.hasOwn(REMOVED_OPTIONS, name))
+    return new BadOption(`${label} was removed; ${REMOVED_OPTIONS[name]}`)
   const suggestions = suggestOptions(name, known).map((one) => format(one.name, one.value))
   const [last, ...others] = suggestions.reverse()
   const list = others.length > 0 ? `${others.reverse().join(', ')} or ${last}` : last

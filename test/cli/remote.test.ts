@@ -430,7 +430,6 @@ const LOCAL_COMMANDS = [
   'generate',
   'replay',
   'conform',
-  'completion',
   'openapi',
   'schema',
   'client',
