@@ -300,7 +300,7 @@ export async function startServer(
 
 /** The options of a program, with defaults for missing ones. */
 export const optionsOf = (values: Readonly<Record<string, unknown>> = {}): Options =>
-  readOptions([{ values, label: String, format: String }])
+  readOptions([{ values, label: String }])
 
 /** A log on standard error. */
 export const stderrLog = (options: Pick<Options, 'log-level' | 'log-format'>): Log =>

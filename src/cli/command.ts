@@ -1,5 +1,4 @@
 import { BadOption } from '../config/options.ts'
-import { suggestByValue, type ValueNames } from '../config/read-options.ts'
 import { REMOVED_COMMANDS } from '../config/removed.ts'
 import { isObject } from '../model/formats.ts'
 import { closestWord } from '../model/words.ts'
@@ -48,36 +47,16 @@ export class CommandFailed extends Error {
   }
 }
 
-/** The value name of each flag, as the suggestions for unknown options need it. */
-export const valueNamesOf = (flags: Command['flags']): ValueNames =>
-  Object.fromEntries(Object.entries(flags).map(([name, [valueName]]) => [name, valueName]))
-
-/** A flag as a user types it, such as `--clock frozen`. */
-export const formatFlag = (name: string, value?: string): string =>
-  `--${name}${value === undefined ? '' : ` ${value}`}`
-
-/** The flag that a word without dashes probably means: `frozen` gives `--clock frozen`. */
-export function suggestFlag(word: string, flags: Command['flags']): string | undefined {
-  const suggestion = suggestByValue(word, valueNamesOf(flags))
-  return suggestion && formatFlag(suggestion.name, suggestion.value)
-}
-
-/** Returns the command with this name. Otherwise throws `BadOption`, which suggests a similar command or flag. */
-export function findCommand(
-  name: string,
-  commands: readonly Command[],
-  flags: Command['flags'] = {},
-): Command {
+/** Returns the command with this name. Otherwise throws `BadOption`, which says what took its place, or suggests a similar one. */
+export function findCommand(name: string, commands: readonly Command[]): Command {
   const found = commands.find((command) => command.name === name)
   if (found) return found
   if (Object.hasOwn(REMOVED_COMMANDS, name))
     throw new BadOption(`the command ${name} was removed; ${REMOVED_COMMANDS[name]}`)
-  const similar =
-    suggestFlag(name, flags) ??
-    closestWord(
-      name,
-      commands.map((command) => command.name),
-    )
+  const similar = closestWord(
+    name,
+    commands.map((command) => command.name),
+  )
   throw new BadOption(
     `unknown command ${JSON.stringify(name)}; ${similar ? `did you mean ${similar}?` : 'see payout-sandbox --help'}`,
   )

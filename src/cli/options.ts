@@ -18,11 +18,9 @@ import {
 import {
   type Command,
   findCommand,
-  formatFlag,
   GLOBAL_FLAGS,
   quoteShellArguments,
   SHORT_FLAGS,
-  valueNamesOf,
 } from './command.ts'
 
 const CONFIG_FILE = 'payout-sandbox.config.json'
@@ -57,6 +55,8 @@ export function optionFlag(
 export const START_FLAGS: Command['flags'] = Object.fromEntries(
   OPTION_NAMES.map((name) => [name, optionFlag(name)]),
 )
+
+const flagOf = (name: string) => `--${name}`
 
 type Token = ReturnType<typeof parseArgs>['tokens'] extends (infer T)[] | undefined ? T : never
 type OptionToken = Token & { kind: 'option' }
@@ -99,7 +99,7 @@ function rejectUnknown(
   const check = (rawName: string, name: string) => {
     if (Object.hasOwn(known, name)) return
     // Flags of this command come first in the suggestions.
-    throw unknownOption(rawName, name, valueNamesOf({ ...own, ...known }), formatFlag)
+    throw unknownOption(rawName, name, Object.keys({ ...own, ...known }), flagOf)
   }
   let command: Command | undefined
   for (const token of tokens) {
@@ -113,7 +113,7 @@ function rejectUnknown(
       return check(rawName, rawName.slice(2))
     }
     if (command?.takesProgram) throw missingDashes(command.name, args, token.index)
-    command ??= findCommand(token.value, commands, { ...own, ...known })
+    command ??= findCommand(token.value, commands)
   }
 }
 
@@ -186,12 +186,12 @@ function fromEnvironment(env: NodeJS.ProcessEnv): OptionSource {
   return {
     values,
     label: (name) => (name === 'port' && !env['PAYOUT_SANDBOX_PORT'] ? 'PORT' : variableOf(name)),
-    format: (name, value) => `${variableOf(name)}${value === undefined ? '' : `=${value}`}`,
+    nameOf: variableOf,
   }
 }
 
 function fromFile(): OptionSource {
-  if (!existsSync(CONFIG_FILE)) return { values: {}, label: String, format: String }
+  if (!existsSync(CONFIG_FILE)) return { values: {}, label: String }
   let values: unknown
   try {
     values = JSON.parse(readFileSync(CONFIG_FILE, 'utf8'))
@@ -206,8 +206,7 @@ function fromFile(): OptionSource {
       Object.entries(values).map(([name, value]) => [swapDashes(name), value]),
     ),
     label: (name) => `${swapDashes(name)} of ${CONFIG_FILE}`,
-    format: (name, value) =>
-      value === undefined ? swapDashes(name) : `"${swapDashes(name)}": "${value}"`,
+    nameOf: swapDashes,
   }
 }
 
@@ -226,10 +225,10 @@ const sourcesOf = (
   env: NodeJS.ProcessEnv,
   defaults: Record<string, unknown> = {},
 ): OptionSource[] => [
-  { values: flags, label: formatFlag, format: formatFlag },
+  { values: flags, label: flagOf },
   fromEnvironment(env),
   fromFile(),
-  { values: defaults, label: formatFlag, format: formatFlag },
+  { values: defaults, label: flagOf },
 ]
 
 /** Reads all options from all sources. Throws `BadOption`. */

@@ -1,18 +1,8 @@
 import type { AdminApi } from '../admin/contract.ts'
-import { BadOption } from '../config/options.ts'
 import { printableLine } from '../model/words.ts'
-import { type Command, CommandFailed, suggestFlag } from './command.ts'
+import { type Command, CommandFailed } from './command.ts'
 import { gatherOptions, START_FLAGS } from './options.ts'
 import { remoteCommand, shown } from './remote.ts'
-
-/** Throws `BadOption` on a positional argument: `start frozen` means `start --clock frozen`. */
-function rejectArgument(argument: string): never {
-  const suggestion = suggestFlag(argument, START_FLAGS)
-  const hint = suggestion
-    ? `did you mean payout-sandbox start ${suggestion}?`
-    : 'usage: payout-sandbox start, with options such as --scenario NAME or --port N'
-  throw new BadOption(`unexpected argument ${JSON.stringify(argument)} for start; ${hint}`)
-}
 
 export const start: Command = {
   name: 'start',
@@ -31,8 +21,8 @@ export const start: Command = {
     '--clock 2026-01-01T00:00:00Z --random-seed 7',
     '--scenarios ./scenarios --scenario my-first --watch',
   ],
-  async run({ args, flags: { json, 'stop-with-stdin': stopWithStdin, ...flags }, env }) {
-    if (args[0] !== undefined) rejectArgument(args[0])
+  syntax: '',
+  async run({ flags: { json, 'stop-with-stdin': stopWithStdin, ...flags }, env }) {
     const options = gatherOptions(flags, env)
     const { serve } = await import('./serve.ts')
     return serve(options, { json: Boolean(json), stopWithStdin: Boolean(stopWithStdin) })

@@ -10,8 +10,8 @@ export type OptionSource = {
   values: Readonly<Record<string, unknown>>
   /** How a message names an option of this source, such as `--port` or `PAYOUT_SANDBOX_PORT`. */
   label: (name: string) => string
-  /** How a user writes an option in this source, such as `--clock frozen`. */
-  format: (name: string, value?: string) => string
+  /** How a user writes the name of an option, if that's not the label. */
+  nameOf?: (name: string) => string
 }
 
 type Sources = readonly OptionSource[]
@@ -42,9 +42,9 @@ export function readSomeOptions<T extends OptionName>(
   names: readonly T[],
   sources: Sources,
 ): Pick<Options, T> {
-  for (const { values, label, format } of sources) {
+  for (const { values, label, nameOf = label } of sources) {
     const name = Object.keys(values).find((one) => !Object.hasOwn(OPTIONS, one))
-    if (name !== undefined) throw unknownOption(label(name), name, VALUE_NAMES, format)
+    if (name !== undefined) throw unknownOption(label(name), name, OPTION_NAMES, nameOf)
   }
   return Object.fromEntries(names.map((name) => [name, readOption(name, sources)])) as Pick<
     Options,
@@ -112,64 +112,36 @@ export function readOptions(sources: Sources): Options {
   return Object.freeze(options)
 }
 
-/** A similar option, with a value if the unknown word is a value of that option. */
-type Suggestion = { name: string; value?: string }
-
-/** The value name of each known option: `N`, `real|frozen|ISO`, or `''` for a switch. */
-export type ValueNames = Readonly<Record<string, string>>
-
 // Name parts that are too common to identify an option.
 const COMMON_PARTS = new Set(['no', 'at', 'max'])
 const MAX_SUGGESTIONS = 3
 
-/** The switch with exactly this name, or the option that accepts this word as a value: `frozen` gives `clock`. */
-export function suggestByValue(word: string, known: ValueNames): Suggestion | undefined {
-  if (Object.hasOwn(known, word)) return known[word] === '' ? { name: word } : undefined
-  if (!/^[a-z]+$/.test(word)) return undefined
-  const name = Object.keys(known).find((one) => known[one]!.split('|').includes(word))
-  return name === undefined ? undefined : { name, value: word }
-}
-
 /**
- * The known options that are similar to an unknown one, at most three: `frozen` is a value of `clock`, `prot` is a
- * misspelled `port`, `mem` is a prefix of `memory`, and `speed` is a part of `clock-speed`.
+ * The known options that are similar to an unknown one, at most three: `prot` is a misspelled `port`, `mem` is a prefix of
+ * `memory`, and `speed` is a part of `clock-speed`.
  */
-function suggestOptions(name: string, known: ValueNames): Suggestion[] {
-  const byValue = suggestByValue(name, known)
-  if (byValue) return [byValue]
-  const names = Object.keys(known)
-  const closest = name.length > 2 ? closestWord(name, names) : undefined
-  if (closest !== undefined) return [{ name: closest }]
-  const parts = name
-    .toLowerCase()
-    .split('-')
-    .filter((part) => !COMMON_PARTS.has(part))
-  return names
-    .filter(
-      (one) =>
-        one.startsWith(name.toLowerCase()) || one.split('-').some((part) => parts.includes(part)),
-    )
+function similarOptions(name: string, known: readonly string[]): string[] {
+  const closest = name.length > 2 ? closestWord(name, known) : undefined
+  if (closest !== undefined) return [closest]
+  const text = name.toLowerCase()
+  const parts = text.split('-').filter((part) => !COMMON_PARTS.has(part))
+  return known
+    .filter((one) => one.startsWith(text) || one.split('-').some((part) => parts.includes(part)))
     .slice(0, MAX_SUGGESTIONS)
-    .map((one) => ({ name: one }))
 }
-
-const VALUE_NAMES: ValueNames = Object.fromEntries(
-  OPTION_NAMES.map((name) => [name, OPTIONS[name][2]]),
-)
 
 /** The error for an unknown option. Its message says what took its place, or suggests known options that are similar. */
 export function unknownOption(
   label: string,
   name: string,
-  known: ValueNames,
-  format: OptionSource['format'],
+  known: readonly string[],
+  nameOf: OptionSource['label'],
 ): BadOption {
   if (Object.hasOwn(REMOVED_OPTIONS, name))
     return new BadOption(`${label} was removed; ${REMOVED_OPTIONS[name]}`)
-  const suggestions = suggestOptions(name, known).map((one) => format(one.name, one.value))
-  const [last, ...others] = suggestions.reverse()
-  const list = others.length > 0 ? `${others.reverse().join(', ')} or ${last}` : last
-  return new BadOption(`unknown option ${label}${list ? ` (did you mean ${list}?)` : ''}`)
+  const similar = similarOptions(name, known).map(nameOf).join(', ')
+  const meant = similar && ` (did you mean ${similar.replace(/, (?=[^,]*$)/, ' or ')}?)`
+  return new BadOption(`unknown option ${label}${meant}`)
 }
 
 /** The option of a camelCase name. A name with dashes belongs to the command line, so it becomes no option. */
@@ -181,9 +153,6 @@ const camel = (name: string) =>
   name.includes('_')
     ? name.replaceAll('_', '-')
     : name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
-
-const format: OptionSource['format'] = (name, value) =>
-  value === undefined ? camel(name) : `${camel(name)}: '${value}'`
 
 /** The JavaScript type of an option: the type of its default value; a string if it has no default. */
 function typeOf(name: OptionName): string {
@@ -227,7 +196,6 @@ export function libraryOptions(
     {
       values: Object.fromEntries(values.map(([name, value]) => [kebab(name), value])),
       label: camel,
-      format,
     },
   ])
 }

@@ -37,7 +37,6 @@ t.test('a value of another type is refused; nothing is read out of a text', asyn
     [{ clock: 'soon' }, 'clock takes real, frozen, or an ISO 8601 instant from 1970 to 9999'],
     [{ 'random-seed': 2 }, 'unknown option random-seed (did you mean randomSeed?)'],
     [{ clockSped: 2 }, 'unknown option clockSped (did you mean clockSpeed?)'],
-    [{ frozen: true }, "unknown option frozen (did you mean clock: 'frozen'?)"],
     [{ assume: 'list_order=oldest_first' }, 'assume takes an object, not a string ("list_order='],
     [{ assume: ['list_order=oldest_first'] }, 'assume takes an object, not an array of strings'],
     [{ assume: { list_order: 'random' } }, 'list_order takes newest_first or oldest_first'],
