@@ -29,7 +29,7 @@ export type AppShape = {
 
 export type AppOptions = Omit<AppShape, 'isWatched'> &
   ServerLimits &
-  Pick<AppDeps, 'adminToken' | 'log' | 'answerMcp'> & {
+  Pick<AppDeps, 'adminToken' | 'log'> & {
     allowHost: readonly string[]
     /** Called for every request and its response. */
     watch?: AppDeps['watch']
@@ -98,7 +98,7 @@ async function addServiceRoutes(app: FastifyInstance, shape: AppShape) {
   for (const operation of OPERATIONS) serveOperation(app, operation, shape)
 }
 
-// The only boundary of the server: the admin API, what agents call, the documents and the pages are loaded at the first
+// The only boundary of the server: the admin API, the documents and the pages are loaded at the first
 // call of one of them, as most of a start would be theirs.
 const createSandboxApp = async (shape: AppShape): Promise<FastifyInstance> =>
   createApp(shape, '', (await import('./sandbox-app.ts')).addSandboxRoutes)
@@ -133,15 +133,13 @@ function routesOf({ admin, cors, explain, isWatched }: AppShape): Promise<Reques
 
 /** The HTTP interface of one sandbox. */
 export async function buildApp(sandbox: Sandbox, options: AppOptions) {
-  const { log, adminToken, answerMcp, allowHost, watch } = options
+  const { log, adminToken, allowHost, watch } = options
   const route = await routesOf({ ...options, isWatched: watch !== undefined })
   const deps: AppDeps = {
     sandbox,
     log,
     adminToken,
-    answerMcp,
     watch,
-    handle,
     choice: createClientResolver(sandbox),
     isHostAllowed: createHostCheck(allowHost),
     hangingSockets: new Set(),

@@ -2,13 +2,12 @@ import type { FastifyInstance } from 'fastify'
 import { serveDocs } from './http/docs-page.ts'
 import { serveAdminDocument, serveServiceDocument } from './http/openapi-routes.ts'
 import { serveAdmin } from './http/serve-admin.ts'
-import { serveMcp } from './http/serve-mcp.ts'
 import { ADMIN_CALLS } from './routes/admin/admin-calls.ts'
 import { redirectToConsole, serveConsole } from './routes/admin/console-page.ts'
 import { healthCalls } from './routes/admin/health.ts'
 import { OPERATIONS } from './routes/v1/operations.ts'
 
-/** Adds the routes of the sandbox itself: the admin API, what agents call, the documents and the pages. */
+/** Adds the routes of the sandbox itself: the admin API, the documents and the pages. */
 export async function addSandboxRoutes(
   app: FastifyInstance,
   shape: { admin: boolean; explain: boolean },
@@ -19,7 +18,6 @@ export async function addSandboxRoutes(
       for (const call of shape.admin ? ADMIN_CALLS : healthCalls) serveAdmin(admin, call, shape)
       if (!shape.admin) return
       serveConsole(admin)
-      serveMcp(admin)
       serveAdminDocument(admin, ADMIN_CALLS)
     },
     { prefix: '/__admin' },

@@ -5,7 +5,6 @@ import type { Options } from './config/options.ts'
 import { PACKAGE_ROOT } from './config/package.ts'
 import { readOptions } from './config/read-options.ts'
 import { type FixtureWorlds, readFixtures, shippedFixtures } from './content/fixtures.ts'
-import type { McpHandler } from './http/app-deps.ts'
 import { hostNameOf } from './http/guards.ts'
 import { createLog } from './log.ts'
 import { problemText } from './model/errors.ts'
@@ -156,10 +155,6 @@ type Content = Pick<
   watch?: RequestObserver | undefined
 }
 
-/** Answers agents; loaded only when one calls. */
-export const answerMcp: McpHandler = async (request) =>
-  (await import('./tools/mcp/http.ts')).answerMcp(request)
-
 /** Collects what callers meet; the report about it is loaded when it is wanted. */
 export function createCoverage(): CoverageSource {
   const { seen, viewOf, hasReadFailure } = new Collector()
@@ -212,7 +207,6 @@ export async function assemble(options: Options, content: Content, log: Log) {
     admin: !options['no-admin'],
     cors: options.cors,
     explain: options.explain,
-    answerMcp,
     watch,
     log,
   }

@@ -11,7 +11,7 @@ import { ADMIN_CALLS } from '../src/routes/admin/admin-calls.ts'
 import { OPERATIONS, runLate } from '../src/routes/v1/operations.ts'
 import { shippedLibrary } from '../src/scenarios/library.ts'
 import { readLibrary } from '../src/scenarios/read-library.ts'
-import { answerMcp, createCoverage, summaryOf } from '../src/server.ts'
+import { createCoverage, summaryOf } from '../src/server.ts'
 import { openSandbox, type Sandbox, type SandboxConfig } from '../src/world/sandbox.ts'
 
 /** A sandbox that honours Idempotency-Key. */
@@ -175,7 +175,6 @@ export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {
     admin: true,
     cors: undefined,
     explain: false,
-    answerMcp,
     log: options.sandbox?.log ?? silent,
     ...options.app,
   }

@@ -44,14 +44,7 @@ export type ExchangeOptions = Pick<RequestOptions, 'method' | 'signal' | 'timeou
 }
 
 /** Sends one request. Resolves with the whole response; rejects with connection errors. */
-export type Exchange = (
-  url: URL,
-  options: ExchangeOptions,
-  body?: string,
-) => Promise<{ status: number; text: string }>
-
-/** Sends a request over HTTP. */
-export const exchange: Exchange = async (url, options, body) => {
+export async function exchange(url: URL, options: ExchangeOptions, body?: string) {
   const response = await open(url, options, body)
   response.setEncoding('utf8')
   let text = ''
@@ -69,8 +62,6 @@ export type Target = {
   timeoutMs?: number | undefined
   /** Ends the calls when it is aborted. */
   signal?: AbortSignal | undefined
-  /** How requests are sent (default: over HTTP). */
-  exchange?: Exchange | undefined
 }
 
 /** The body of an error of the admin API; the server may not be a sandbox, and then it has any fields. */
@@ -139,8 +130,8 @@ export function createCaller(target: Target, errorOf: (failed: FailedCall) => Er
       ...args.headers,
     }
     const call = { method, url: url.href }
-    const { timeoutMs: timeout, signal, exchange: send = exchange } = target
-    const response = await send(
+    const { timeoutMs: timeout, signal } = target
+    const response = await exchange(
       url,
       { method, headers, ...(timeout && { timeout }), ...(signal && { signal }) },
       text,

@@ -1,30 +1,8 @@
-import type { IncomingMessage, RequestListener } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { RequestObserver } from '../world/recorder.ts'
 import type { Log, Sandbox } from '../world/sandbox.ts'
 import type { ClientResolver } from './clients.ts'
-
-/** A message of an agent, with what its tools need to call this sandbox. */
-export type McpRequest = {
-  /** Handles the requests of the tools, with all guards. */
-  handle: RequestListener
-  /** The Host header of the caller. */
-  host: string
-  /** The base path of the client; empty for the default one. */
-  basePath: string
-  /** The access token that the caller has sent. */
-  token: string | undefined
-  adminToken: string | undefined
-  headers: Record<string, string>
-  body: unknown
-  /** Is aborted when the caller is gone. */
-  signal: AbortSignal
-}
-
-export type McpResponse = { status: number; type: string | null; text: string }
-
-/** Answers a message of the Model Context Protocol. */
-export type McpHandler = (request: McpRequest) => Promise<McpResponse>
 
 /** What the routes need of the sandbox that a request is for. All sandboxes of a process share the routes. */
 export type AppDeps = {
@@ -37,9 +15,6 @@ export type AppDeps = {
   hangingSockets: Set<Socket>
   /** Called for every request and its response. */
   watch: RequestObserver | undefined
-  answerMcp: McpHandler
-  /** Handles a request of this process, as the server does. */
-  handle: RequestListener
   /** Set for a call of a timeline; called when it took effect, or waits for the delay of a rule. */
   onHandled?: () => void
 }

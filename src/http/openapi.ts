@@ -76,7 +76,6 @@ const RETRY_AFTER = { 'Retry-After': header('Seconds to wait before a retry.') }
 const HEADERS_OF: Readonly<Partial<Record<ErrorCode, Json>>> = {
   unauthorized: { 'WWW-Authenticate': header('Always `Bearer`.') },
   rate_limited: RETRY_AFTER,
-  server_busy: RETRY_AFTER,
   service_unavailable: RETRY_AFTER,
   storage_unavailable: RETRY_AFTER,
 }

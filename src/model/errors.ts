@@ -75,7 +75,6 @@ export const ERRORS = {
     429,
     'A scenario or the reading of `rate_limit` rejects this call; see `Retry-After`.',
   ],
-  server_busy: [429, '16 agent tools are running; see `Retry-After`.'],
   internal_error: [500, 'A bug in the sandbox; its log has the details.'],
   bad_gateway: [502, 'A scenario says a bank failed.'],
   service_unavailable: [503, 'A scenario says the service is down.'],

@@ -1,7 +1,9 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
+import { Client, InMemoryTransport, type Transport } from '@modelcontextprotocol/client'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Test } from 'tap'
+import { createMcpServer } from '../../src/tools/mcp/server.ts'
 import type { World } from '../../src/world/world.ts'
 import { type StartOptions, start } from '../helper.ts'
 
@@ -72,19 +74,18 @@ export function slowTimers({ scheduler, clock, change }: World) {
 type Options = StartOptions & {
   /** The client in the base path, such as `/@agent`. */
   at?: string
-  headers?: Record<string, string>
+  /** The access token of the client, as the agent knows it. */
+  token?: string
   mode?: Mode
 }
 
-/** A sandbox of its own that listens, and an agent that is connected by HTTP. */
-export async function startAgent(
-  t: Test,
-  { at = '', headers = {}, mode, ...options }: Options = {},
-) {
+/** A sandbox of its own that listens, and an agent whose server uses it. */
+export async function startAgent(t: Test, { at = '', token, mode, ...options }: Options = {}) {
   const sandbox = await start(t, options)
   const origin = await sandbox.app.listen({ port: 0, host: '127.0.0.1' })
-  const transport = new StreamableHTTPClientTransport(new URL(`${origin}${at}/__admin/mcp`), {
-    requestInit: { headers },
-  })
-  return { ...sandbox, origin, ...(await connectAgent(t, transport, mode)) }
+  const url = `${origin}${at}`
+  const target = { base: new URL(url), token: options.app?.adminToken }
+  const [agent, server] = InMemoryTransport.createLinkedPair()
+  serveStdio(() => createMcpServer({ target, url, token }), { transport: server })
+  return { ...sandbox, origin, ...(await connectAgent(t, agent, mode)) }
 }

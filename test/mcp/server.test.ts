@@ -1,6 +1,5 @@
 import t from 'tap'
 import { listPages } from '../../src/tools/mcp/resources.ts'
-import { start } from '../helper.ts'
 import { startAgent } from './agent.ts'
 
 t.test('the resources are the contract, the schema, the assumptions and each page', async (t) => {
@@ -69,46 +68,10 @@ t.test('the tools use the client of the base path, and create it at the first ca
   t.equal(sandbox.default.clock.iso(), '2026-01-01T00:00:00.000Z')
 })
 
-t.test('the endpoint has the guards of the admin API', async (t) => {
-  const guarded = { app: { adminToken: 'secret' } }
-  await t.rejects(startAgent(t, guarded), /admin_token_required/)
-  const { tool } = await startAgent(t, { ...guarded, headers: { 'x-admin-token': 'secret' } })
-  t.notOk((await tool('look')).isError, 'the tools send the token too')
-  const { call } = await start(t)
-  const at = (headers: Record<string, string>, method: 'GET' | 'POST' = 'POST') =>
-    call(method, '/__admin/mcp', method === 'POST' ? {} : undefined, headers)
-  t.match(await at({ origin: 'https://other.example' }), { status: 403 })
-  t.match(await at({ host: 'other.example' }), { status: 403 })
-  t.match(await at({ authorization: 'Bearer unknown' }), { status: 401 })
-  t.match(await at({}, 'GET'), { status: 405, headers: { allow: 'POST' } })
-  const { call: without } = await start(t, { app: { admin: false } })
-  t.equal((await without('POST', '/__admin/mcp', {})).status, 404)
+t.test('the tools send the admin token', async (t) => {
+  const { tool } = await startAgent(t, { app: { adminToken: 'secret' } })
+  t.notOk((await tool('look')).isError)
 })
-
-t.test(
-  'a message without a version is answered; one of an unknown version is rejected',
-  async (t) => {
-    const { origin } = await startAgent(t)
-    const list = async (version: Record<string, string>) => {
-      const headers = {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-      }
-      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
-      const at = `${origin}/__admin/mcp`
-      const response = await fetch(at, {
-        method: 'POST',
-        headers: { ...headers, ...version },
-        body,
-      })
-      return { status: response.status, text: await response.text() }
-    }
-    t.match(await list({}), { status: 200, text: /"name":"look"/ })
-    t.match(await list({ accept: '*/*' }), { status: 200, text: /"name":"look"/ })
-    t.equal((await list({ accept: 'text/html' })).status, 406)
-    t.match(await list({ 'mcp-protocol-version': '1' }), { status: 400, text: /Unsupported/ })
-  },
-)
 
 t.test('a tool that does not exist, and an unknown argument, get a suggestion', async (t) => {
   const { tool } = await startAgent(t)

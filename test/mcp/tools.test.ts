@@ -1,7 +1,8 @@
 import t from 'tap'
 import { TOOLS } from '../../src/tools/mcp/server.ts'
 import { GUARDED, KABIR, PAN, PAYMENT, TOKEN } from '../helper.ts'
-import { MODERN, startAgent, type ToolAnswer } from './agent.ts'
+import { manualTime } from '../manual-time.ts'
+import { MODERN, startAgent, type ToolAnswer, until } from './agent.ts'
 import { integratePayment, SECRET } from './script.ts'
 
 const tried = new Set<string>()
@@ -18,7 +19,7 @@ async function agentOf(...given: Parameters<typeof startAgent>) {
   }
 }
 
-t.test('twenty calls integrate a payment from nothing, by HTTP', async (t) => {
+t.test('twenty calls integrate a payment from nothing', async (t) => {
   for (const [mode, version] of [
     ['legacy', '2025-11-25'],
     [MODERN, MODERN.pin],
@@ -30,8 +31,8 @@ t.test('twenty calls integrate a payment from nothing, by HTTP', async (t) => {
 })
 
 t.test('look shows the address, the clock, the counts and what failed', async (t) => {
-  const headers = TOKEN
-  const { tool, origin, post, pay, advance } = await agentOf(t, { headers })
+  const token = 'sbx_test_token'
+  const { tool, origin, post, pay, advance } = await agentOf(t, { token })
   const { text } = await tool('look')
   t.match(text, `Service: ${origin}/v1 (Authorization: Bearer sbx_test_token)`)
   t.match(text, 'Clock: 2026-01-01T00:00:00.000Z, frozen')
@@ -106,7 +107,7 @@ t.test('reset resets all parts, or those that are named', async (t) => {
 })
 
 t.test('call_service sends the token, and shows a rejection', async (t) => {
-  const { tool } = await agentOf(t, { headers: TOKEN })
+  const { tool } = await agentOf(t, { token: 'sbx_test_token' })
   const profile = { method: 'GET', path: '/v1/client/profile' }
   t.match((await tool('call_service', profile)).text, /profile: 200\n/)
   const { tool: without } = await agentOf(t)
@@ -138,6 +139,38 @@ t.test(
     })
   },
 )
+
+t.test('call_service shows each broken response as such', async (t) => {
+  const { tool, post } = await agentOf(t)
+  const list = { method: 'GET', path: '/v1/users', headers: TOKEN }
+  for (const fault of ['reset', 'empty', 'truncate']) {
+    const rule = { when: { operation: 'listUsers' }, times: 1, then: { fault, at: 'after' } }
+    await post('/__admin/rules', rule)
+    const { text } = await tool('call_service', list)
+    t.match(text, /GET \/v1\/users: no response \(/, fault)
+    // The log has a truncated response as a sent one.
+    if (fault !== 'truncate') t.match(text, `fault ${fault}.`)
+  }
+})
+
+t.test('a call of the service that the agent cancels is not carried out', async (t) => {
+  const time = manualTime()
+  const { client, get, post } = await startAgent(t, { sandbox: { runtime: time.runtime } })
+  const { total } = (await get('/__admin/users')).body
+  await post('/__admin/rules', { when: { operation: 'createUser' }, then: { delay: '30s' } })
+  const body = { email: 'gone@example.com', mobile: '+919876500001' }
+  const args = { method: 'POST', path: '/v1/user', body }
+  const cancelled = new AbortController()
+  const called = client.callTool(
+    { name: 'call_service', arguments: args },
+    { signal: cancelled.signal },
+  )
+  await time.waiting()
+  cancelled.abort()
+  await t.rejects(called)
+  await until(() => time.left().length === 0)
+  t.equal((await get('/__admin/users')).body.total, total)
+})
 
 t.test('call_service says what fits the response', async (t) => {
   const { tool } = await agentOf(t)

@@ -6,7 +6,6 @@ import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { fixturesOf } from '../../src/content/fixtures.ts'
 import { runLate } from '../../src/routes/v1/operations.ts'
 import { shippedLibrary } from '../../src/scenarios/library.ts'
-import { answerMcp } from '../../src/server.ts'
 import { openSandbox } from '../../src/world/sandbox.ts'
 
 const [file, fixtures, compactFrom] = process.argv.slice(2) as [string, string, string]
@@ -31,7 +30,6 @@ const app = await buildApp(sandbox, {
   admin: true,
   cors: undefined,
   explain: false,
-  answerMcp,
   log,
 })
 await app.listen({ port: 0, host: '127.0.0.1' })

@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import {
   createCaller,
-  type Exchange,
   type ExchangeOptions,
   exchange,
   type FailedCall,
@@ -29,7 +28,7 @@ export type Connection = Omit<Access, 'target'> & {
   signal: AbortSignal
   admin: AdminApi
   /** Sends any request; the path is below the base URL. */
-  send(path: string, options: ExchangeOptions, body?: string): ReturnType<Exchange>
+  send(path: string, options: ExchangeOptions, body?: string): ReturnType<typeof exchange>
 }
 
 /** The result of a tool. It has no structured content: some agents show that to the model instead of the text. */
@@ -79,7 +78,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   no_response:
     'start the sandbox (payout-sandbox start), or give its address to payout-sandbox mcp with --url.',
   admin_token_required:
-    'send the header X-Admin-Token, or give --admin-token to payout-sandbox mcp. The sandbox prints the token at start.',
+    'give --admin-token to payout-sandbox mcp. The sandbox prints the token at start.',
   wait_timeout:
     'look whether the clock stands still (look); if it does, move it with advance_clock, then wait again.',
   verification_failed: 'read the closest calls above, or list all calls with find_requests.',
@@ -103,13 +102,12 @@ function errorOf({ method, url, status, body, cause }: FailedCall): ToolError {
 
 /** Connects one call of a tool. */
 export function connect({ target, ...more }: Access, signal: AbortSignal): Connection {
-  const { base, exchange: send = exchange } = target
   return {
     ...more,
     signal,
     admin: createCaller({ ...target, signal }, errorOf),
     send: (path, options, body) =>
-      send(new URL(base.href.replace(/\/$/, '') + path), { signal, ...options }, body),
+      exchange(new URL(target.base.href.replace(/\/$/, '') + path), { signal, ...options }, body),
   }
 }
 

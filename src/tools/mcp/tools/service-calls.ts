@@ -21,7 +21,7 @@ export const Match = z.record(z.string(), z.unknown()).meta({
 const MAX_ANSWER = 4_000
 const ORIGIN = 'http://sandbox'
 const NEEDS_TOKEN =
-  'give call_service the header Authorization: Bearer TOKEN. look shows the token, or says where it is. Set it as PAYOUT_SANDBOX_TOKEN for payout-sandbox mcp (over HTTP as the header Authorization), and each call has it.'
+  'give call_service the header Authorization: Bearer TOKEN. look shows the token, or says where it is. Set it as PAYOUT_SANDBOX_TOKEN for payout-sandbox mcp, and each call has it.'
 
 /** The call in the log that got no response since an instant of the wall clock, as the end of a sentence. */
 async function brokenCallText(
