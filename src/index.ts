@@ -78,6 +78,8 @@ export type SandboxOptions = {
   logFormat?: 'pretty' | 'json'
   /** Record the run to this file, for `payout-sandbox replay`. */
   record?: string
+  /** Watch what the callers meet, for `admin.coverage()`. */
+  coverage?: boolean
   /** Add `X-Sandbox-Client` and `X-Sandbox-Rule` headers to responses. */
   explain?: boolean
   /**

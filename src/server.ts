@@ -13,7 +13,6 @@ import { nodeCrypto } from './runtime/node-modules.ts'
 import { wallNow } from './runtime/real-time.ts'
 import { type Library, shippedLibrary } from './scenarios/library.ts'
 import type { Watch } from './scenarios/scenario-files.ts'
-import { Collector } from './tools/coverage/collector.ts'
 import type { RequestObserver } from './world/recorder.ts'
 import { type Log, openSandbox, type Sandbox, type SandboxConfig } from './world/sandbox.ts'
 import type { CoverageSource } from './world/world-deps.ts'
@@ -155,8 +154,9 @@ type Content = Pick<
   watch?: RequestObserver | undefined
 }
 
-/** Collects what callers meet; the report about it is loaded when it is wanted. */
-export function createCoverage(): CoverageSource {
+/** Collects what callers meet; it is loaded only for a sandbox that does so, and the report when it is wanted. */
+export async function createCoverage(): Promise<CoverageSource> {
+  const { Collector } = await import('./tools/coverage/collector.ts')
   const { seen, viewOf, hasReadFailure } = new Collector()
   return {
     seen,
@@ -173,9 +173,10 @@ export const summaryOf: SandboxConfig['summaryOf'] = async (world, between) =>
 /** Opens the sandbox of these options, and its app, which does not listen yet. */
 export async function assemble(options: Options, content: Content, log: Log) {
   const { watch, file, ...parts } = content
+  const coverage = options.coverage ? await createCoverage() : undefined
   const opening = openSandbox({
     ...parts,
-    coverage: createCoverage(),
+    coverage,
     summaryOf,
     ...(file !== undefined && { file }),
     fsync: options.fsync,

@@ -11,7 +11,7 @@ import { ADMIN_CALLS } from '../src/routes/admin/admin-calls.ts'
 import { OPERATIONS, runLate } from '../src/routes/v1/operations.ts'
 import { shippedLibrary } from '../src/scenarios/library.ts'
 import { readLibrary } from '../src/scenarios/read-library.ts'
-import { createCoverage, summaryOf } from '../src/server.ts'
+import { summaryOf } from '../src/server.ts'
 import { openSandbox, type Sandbox, type SandboxConfig } from '../src/world/sandbox.ts'
 
 /** A sandbox that honours Idempotency-Key. */
@@ -161,7 +161,6 @@ export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {
     library: SHIPPED,
     runLate,
     callService: async (world, call) => (await building).callService(world, call),
-    coverage: createCoverage(),
     summaryOf,
     maxClients: 1000,
     autoClients: true,

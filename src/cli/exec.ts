@@ -127,9 +127,9 @@ function execReport(
   }
 }
 
-/** Returns what prints and writes the coverage at the end, and says whether it is enough, as the flags want it. */
+/** Returns what prints and writes the coverage at the end, and says whether it is enough, if the flags want it. */
 async function openCoverage({ coverage: dir, 'min-coverage': least }: Input['flags']) {
-  if (dir === undefined && least === undefined) return async () => true
+  if (dir === undefined && least === undefined) return undefined
   const [{ coverageText, missedGates, readGates }, { prepareReport, writeFiles }] =
     await Promise.all([import('./coverage-output.ts'), import('../tools/report/report.ts')])
   const gates = readGates(least)
@@ -184,10 +184,12 @@ export const exec: Command = {
       throw new BadOption('exec needs a program after --, such as payout-sandbox exec -- npm test')
     // The variables PORT and PAYOUT_SANDBOX_PORT are for the program, and each run starts with a new world.
     const { report: _, coverage: __, 'min-coverage': ___, ...startFlags } = flags
-    const ownFlags = { port: '0', memory: flags['data'] === undefined, ...startFlags }
-    const options = gatherOptions(ownFlags, env, { 'log-level': LOG_LEVEL })
     const report = openReport(flags)
     const cover = await openCoverage(flags)
+    const ownFlags = { port: '0', memory: flags['data'] === undefined, ...startFlags }
+    const options = gatherOptions(cover ? { ...ownFlags, coverage: true } : ownFlags, env, {
+      'log-level': LOG_LEVEL,
+    })
     const signals = forwardSignals()
     const { startOrExplain } = await import('./serve.ts')
     const server = await startOrExplain(options, { imposes: true })
@@ -205,7 +207,7 @@ export const exec: Command = {
     if (hasEnded && server.app.received() === 0) printError(NO_CALL)
     const scenarios = await checkExpectations(server)
     report(execReport(program, performance.now() - startedAt, code, scenarios))
-    const isCovered = await cover(server)
+    const isCovered = (await cover?.(server)) ?? true
     await server.close()
     const isMet = scenarios.every(({ expect }) => expect.every(({ met }) => met))
     return code === 0 && !(isMet && isCovered) ? 1 : code

@@ -132,13 +132,20 @@ function flagValue(token: OptionToken, valueName: string): string | true {
   return value
 }
 
-/** Parses a command line into positional arguments, arguments after `--`, and flags of any of these commands. */
-export function parseArguments(args: readonly string[], commands: readonly Command[]) {
-  const known: Command['flags'] = Object.assign(
+/** The flags of all commands; those of the command of this line have priority: its --coverage may take a value. */
+function knownFlags(args: readonly string[], commands: readonly Command[]): Command['flags'] {
+  const named = args.map((word) => commands.find(({ name }) => name === word)).find(Boolean)
+  const [first] = commands
+  return Object.assign(
     {},
-    ...commands.map(({ flags }) => flags),
+    ...[...commands, first!, named ?? first!].map(({ flags }) => flags),
     GLOBAL_FLAGS,
   )
+}
+
+/** Parses a command line into positional arguments, arguments after `--`, and flags of any of these commands. */
+export function parseArguments(args: readonly string[], commands: readonly Command[]) {
+  const known = knownFlags(args, commands)
   const parsed = parseArgs({
     args: [...args],
     options: Object.fromEntries(

@@ -17,10 +17,10 @@ import {
 import { gatherOptions, START_FLAGS } from './options.ts'
 import { createSweepProgress, DEFAULT_REPORT, sweepText } from './sweep-output.ts'
 
-// Each run is in memory, with a recording of its own.
+// Each run is in memory, with a recording and coverage of its own.
 const NOT_OF_RUNS = new Set([
   ...['data', 'memory', 'watch', 'fsync', 'record', 'state', 'recover'],
-  ...['discard-journal', 'reset', 'log-level', 'log-format'],
+  ...['discard-journal', 'reset', 'coverage', 'log-level', 'log-format'],
 ])
 const SANDBOX_FLAGS = Object.fromEntries(
   Object.entries(START_FLAGS).filter(([name]) => !NOT_OF_RUNS.has(name)),

@@ -193,6 +193,7 @@ export const OPTIONS = {
     'log format (default: pretty on a terminal, otherwise json)',
   ],
   record: [text, undefined, 'FILE', 'record the run to a file, for replay; requires --memory'],
+  coverage: [flag, false, '', 'watch what the callers meet, for payout-sandbox coverage'],
   explain: [flag, false, '', 'add X-Sandbox-Client and X-Sandbox-Rule headers to responses'],
   recover: [flag, false, '', 'keep what can be read of a damaged data file, and a backup'],
   'discard-journal': [flag, false, '', 'keep an edited data file and drop its journal'],

@@ -36,7 +36,7 @@ export type Imposed = {
   readings: () => Readings
 }
 
-/** Listens to what one client's callers see. */
+/** Listens to what one client's callers see; there is none while coverage is off. */
 export type CallerView = {
   called(call: CompletedRequest): void
   delivered(row: DeliveryRow): void

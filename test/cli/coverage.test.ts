@@ -1,6 +1,7 @@
 import { copyFileSync, cpSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { startSandbox } from '../../src/index.ts'
 import { Coverage } from '../../src/model/coverage.ts'
 import { hold, pathOf } from '../held-page.ts'
 import { run, serve } from './program.ts'
@@ -48,8 +49,47 @@ t.test('wrong gates and folders are said before the program runs', async (t) => 
   t.notOk(existsSync(join(cwd, 'ran')))
 })
 
+t.test('coverage is collected only if somebody asks for it', async (t) => {
+  const off = 'Coverage is off. Restart the sandbox with --coverage'
+  const entries: Record<string, (isOn: boolean) => Promise<string>> = {
+    async start(isOn) {
+      const { url } = await serve(t, ['--memory', ...(isOn ? ['--coverage'] : [])])
+      await fetch(`${url}/users?page=2`)
+      const { code, stdout, stderr } = await run(['coverage', '--url', url])
+      t.equal(code, isOn ? 0 : 1)
+      return stdout + stderr
+    },
+    async variable(isOn) {
+      const env = isOn ? { PAYOUT_SANDBOX_COVERAGE: 'true' } : {}
+      const { url } = await serve(t, ['--memory'], { env })
+      await fetch(`${url}/users?page=2`)
+      const { stdout, stderr } = await run(['coverage', '--url', url])
+      return stdout + stderr
+    },
+    async exec(isOn) {
+      const asks = `await fetch(process.env.PAYOUT_SANDBOX_URL + '/users?page=2')
+        const { groups, message } = await (await fetch(process.env.PAYOUT_SANDBOX_ADMIN_URL + '/coverage')).json()
+        console.log(message ?? groups.map(({ group, met }) => group + ' ' + met).join())`
+      const program = ['--', process.execPath, '--input-type=module', '-e', asks]
+      return (await run(['exec', ...(isOn ? ['--min-coverage', 'calls=0'] : []), ...program]))
+        .stdout
+    },
+    async library(isOn) {
+      const { url, admin, close } = await startSandbox(isOn ? { coverage: true } : {})
+      await fetch(`${url}/users?page=2`)
+      const found = await admin.coverage().catch((error: Error) => error.message)
+      await close()
+      return typeof found === 'string' ? found : JSON.stringify(found.groups)
+    },
+  }
+  for (const [name, answer] of Object.entries(entries)) {
+    t.match(await answer(false), off, name)
+    t.match(await answer(true), /lists.*1/, `${name}, asked for it`)
+  }
+})
+
 t.test('coverage shows that of a running sandbox', async (t) => {
-  const { url } = await serve(t)
+  const { url } = await serve(t, ['--memory', '--coverage'])
   await fetch(`${url}/users?page=2`)
   t.match(await run(['coverage', '--url', url]), { code: 0, stdout: /\nlists +1 of 8 / })
   const gated = await run(['coverage', '--url', url, '--min-coverage', 'lists=13', '--json'])

@@ -106,7 +106,7 @@ t.test('a call that the agent cancels ends in the sandbox too', async (t) => {
 })
 
 t.test('mcp ends with its agent, whatever is in flight', async (t) => {
-  const { url, adminUrl } = await serve(t, ['--memory'])
+  const { url, adminUrl } = await serve(t, ['--memory', '--coverage'])
   const child = spawn(process.execPath, [join(PACKAGE_ROOT, 'dist/bin.cjs'), 'mcp', '--url', url])
   t.teardown(() => child.kill('SIGKILL'))
   const send = (method: string, params: object, id?: number) =>

@@ -443,6 +443,7 @@ t.test('--url, --client, --admin-token and --json work on every remote command',
   const cwd = t.testdir()
   const sandbox = await serve(t, [
     '--memory',
+    '--coverage',
     '--clock',
     'frozen',
     '--admin-token',

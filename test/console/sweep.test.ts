@@ -1,10 +1,11 @@
 import t from 'tap'
+import { createCoverage } from '../../src/server.ts'
 import { sweepJson } from '../../src/tools/sweep/report/sweep-json.ts'
 import { sweepResult } from '../sweep/result.ts'
 import { noBrowser, openBrowser, openConsole } from './browser.ts'
 
 t.test('a sweep.json is opened in the browser', { skip: noBrowser }, async (t) => {
-  const { page, go, see, pay, assertNoErrors } = await openConsole(t, await openBrowser(t))
+  const { page, go, see, assertNoErrors } = await openConsole(t, await openBrowser(t))
   const sweep = sweepJson(sweepResult())
   const choose = (name: string, text: string) =>
     page
@@ -50,10 +51,7 @@ t.test('a sweep.json is opened in the browser', { skip: noBrowser }, async (t) =
     await see(`${name} isn't a sweep result of this version. Choose the sweep.json`)
     t.equal(await runs.count(), 0)
   }
-  const met = page.getByRole('region', { name: 'What your calls have met since the start' })
-  await met.getByText(/^money: 0 of \d+ met/).waitFor()
-  await pay()
-  await met.getByText(/^money: 1 of \d+ met/).waitFor()
+  await see('Coverage is off. Restart the sandbox with --coverage')
 
   await page.evaluate(`(() => {
     const files = new DataTransfer()
@@ -63,4 +61,14 @@ t.test('a sweep.json is opened in the browser', { skip: noBrowser }, async (t) =
   })()`)
   await runs.getByText('paid twice').waitFor()
   assertNoErrors(t)
+})
+
+t.test('coverage grows with each call if it is on', { skip: noBrowser }, async (t) => {
+  const sandbox = { coverage: await createCoverage() }
+  const box = await openConsole(t, await openBrowser(t), { view: 'sweep', sandbox })
+  const met = box.page.getByRole('region', { name: 'What your calls have met since the start' })
+  await met.getByText(/^money: 0 of \d+ met/).waitFor()
+  await box.pay()
+  await met.getByText(/^money: 1 of \d+ met/).waitFor()
+  box.assertNoErrors(t)
 })

@@ -1,19 +1,33 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { coverageJsonSchema } from '../../scripts/coverage-schema.ts'
 import { ASSUMPTIONS } from '../../src/assumptions/readings.ts'
 import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import type { Coverage, CoverageGroup } from '../../src/model/coverage.ts'
 import { type LifecycleKind, nextStatuses } from '../../src/model/payment.ts'
 import { OPERATIONS } from '../../src/routes/v1/operations.ts'
+import { createCoverage } from '../../src/server.ts'
 import { RESOURCES } from '../../src/tools/coverage/collector.ts'
 import { CODES_SHOWN, coverageOf } from '../../src/tools/coverage/report.ts'
-import { AADHAAR, ASHA, KABIR, PAN, pluck, ROHAN, start as startBox, TOKEN } from '../helper.ts'
+import {
+  AADHAAR,
+  ASHA,
+  KABIR,
+  PAN,
+  pluck,
+  ROHAN,
+  type StartOptions,
+  start as startOff,
+  TOKEN,
+} from '../helper.ts'
 import { until } from '../mcp/agent.ts'
 import { receiver, SECRET } from '../receiver.ts'
 
-type Box = Awaited<ReturnType<typeof startBox>>
+type Box = Awaited<ReturnType<typeof startOff>>
+
+const startBox = async (t: Test, options: StartOptions = {}) =>
+  startOff(t, { ...options, sandbox: { coverage: await createCoverage() } })
 
 const groupOf = ({ groups }: Coverage, group: CoverageGroup) =>
   groups.find((one) => one.group === group)!

@@ -7,6 +7,7 @@ import { serviceDocument } from '../../src/http/openapi-service.ts'
 import { startSandbox } from '../../src/index.ts'
 import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'
 import { OPERATIONS } from '../../src/routes/v1/operations.ts'
+import { createCoverage } from '../../src/server.ts'
 import { start } from '../helper.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked as the JSON it is.
@@ -91,9 +92,10 @@ for (const [what, all] of [
   ['the admin API', ADMIN],
 ] as const)
   t.test(`each example of ${what} succeeds on a fresh sandbox`, async (t) => {
+    const coverage = await createCoverage()
     for (const { id, operation } of all) {
       if (SERVED.has(id)) continue
-      const box = await start(t)
+      const box = await start(t, { sandbox: { coverage } })
       for (const first of BEFORE[id] ?? []) {
         const { status, text } = await send(box, first)
         t.ok(status < 300, `${first} before ${id}: ${text}`)

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { limitReached } from '../../src/active-scenario/timeline-limits.ts'
 import type { TimelineAction } from '../../src/scenarios/compiled.ts'
+import { createCoverage } from '../../src/server.ts'
 import { ASHA, createLog, start } from '../helper.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
@@ -35,7 +36,8 @@ const detailsOf = async (box: Box, id: string) => (await box.get(`/__admin/reque
 const inShort = ({ method, path, status }: Call) => `${method} ${path} ${status}`
 
 t.test('somebody signs up, is verified, adds an account and pays, as the log shows', async (t) => {
-  const box = await start(t, { fixtures: { users: [] } })
+  const coverage = await createCoverage()
+  const box = await start(t, { fixtures: { users: [] }, sandbox: { coverage } })
   const expect = { requests: { createUser: { at_least: 1 } } }
   const timeline = [
     { do: { call: 'createUser' } },

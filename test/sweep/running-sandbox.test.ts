@@ -5,7 +5,7 @@ import { createLog } from '../helper.ts'
 import { short, smallClient } from './small-client.ts'
 
 const startRunning = async (t: Test, values: Record<string, unknown> = {}) => {
-  const options = optionsOf({ port: 0, memory: true, clock: 'frozen', ...values })
+  const options = optionsOf({ port: 0, memory: true, clock: 'frozen', coverage: true, ...values })
   const server = await startServer(options, createLog())
   t.teardown(server.close)
   return { server, origin: new URL(server.url).origin }
@@ -109,6 +109,9 @@ t.test('what excludes --url, and a sandbox that is not there', async (t) => {
     t.equal(code, 2)
     t.match(stderr, message)
   }
+  const off = await startRunning(t, { coverage: false })
+  const uncovered = await run(['sweep', '--url', off.origin, '--', 'true'], { cwd })
+  t.match(uncovered, { code: 2, stderr: 'Coverage is off. Restart the sandbox with --coverage' })
   const { origin } = await startRunning(t)
   const { port } = new URL(origin)
   const taken = await run(['sweep', '--port', port, '--', 'true'], { cwd })

@@ -311,6 +311,13 @@ export const requestCalls = [
     summary: 'Return what all callers have met since the start, of all that the contract permits',
     unrecorded: true,
     response: Coverage,
-    handle: (_world, _input, { coverage }) => coverage!.report(),
+    errors: ['coverage_off'],
+    handle(_world, _input, { coverage }) {
+      if (coverage) return coverage.report()
+      throw new SandboxError(
+        'coverage_off',
+        'Coverage is off. Restart the sandbox with --coverage, or run your tests with exec --coverage DIR.',
+      )
+    },
   }),
 ]

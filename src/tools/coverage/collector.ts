@@ -98,7 +98,7 @@ function outcomeOf({ status, fault, response }: CompletedRequest): string {
 
 /**
  * Collects which behaviours the callers of all clients meet. A few words are kept for each kind of behaviour, and one
- * status for each of the newest resources, so it is always on; a reset of a client removes nothing.
+ * status for each of the newest resources; a reset of a client removes nothing.
  */
 export class Collector {
   /** The behaviours that were met: results of `factOf`. */

@@ -113,6 +113,8 @@ export async function connectRunning(
   name: string,
   env: NodeJS.ProcessEnv,
 ): Promise<Running> {
+  // It is needed after each run, and may be off.
+  await api('getCoverage')
   const reset = () => api('reset', { body: {} })
   await reset()
   const { assumptions } = await api('listAssumptions')

@@ -107,7 +107,7 @@ async function openOwn(
   const definition = planDefinition(plan, options.scenario)
   const scenario = isPlanned ? PLAN_NAME : options.scenario
   const server = await startServer(
-    { ...options, memory: true, watch: false, record, scenario },
+    { ...options, memory: true, watch: false, coverage: true, record, scenario },
     silent,
     {
       library: isPlanned ? library.with(PLAN_NAME, inlineEntry(PLAN_NAME, definition)) : library,

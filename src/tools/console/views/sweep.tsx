@@ -36,16 +36,14 @@ async function readSweep(file: File): Promise<SweepDocument> {
 /** What the calls to this sandbox have met since its start. */
 function CoverageOfCalls() {
   const { data, problem } = useLoaded(callOf('getCoverage'))
+  if (!data) return problem === undefined ? null : <p class="hint">{problem}</p>
   return (
     <>
-      <Problem text={problem} />
       <p class="hint">
         Calls of this page and of a scenario's timeline don't count. The amounts only work in the
         default scenario.
       </p>
-      {data && (
-        <Coverage coverage={data} isLinked title="What your calls have met since the start" />
-      )}
+      <Coverage coverage={data} isLinked title="What your calls have met since the start" />
     </>
   )
 }
