@@ -1,7 +1,7 @@
 // Builds dist: one bundle for the command line and the library, the console, Swagger UI's files, the shipped scenarios and
 // fixtures, V8's code cache, the bill of materials, and with --types the published types.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -40,6 +40,15 @@ const built = await Promise.all([
   }),
 ])
 cpSync(join(root, 'src/tools/console/index.html'), join(dist, 'console/index.html'))
+
+// scripts/loader.cjs reads it as latin1. One other character, such as one in a regular expression, would double its size in memory.
+const bundle = readFileSync(join(dist, 'payout-sandbox.cjs'), 'utf8')
+const foreign = /[^\0-\x7f]/.exec(bundle)
+if (foreign) {
+  const excerpt = bundle.slice(Math.max(0, foreign.index - 60), foreign.index + 60)
+  console.error(`The bundle must be ASCII. Write \\u escapes in regular expressions; see: ${excerpt}`)
+  process.exit(1)
+}
 
 const require = createRequire(import.meta.url)
 const swaggerUi = require.resolve('@fastify/swagger-ui/package.json')

@@ -11,7 +11,7 @@ const vm = require('node:vm')
 const name = 'payout-sandbox.cjs'
 const file = join(__dirname, '../dist', name)
 const script = new vm.Script(
-  `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'utf8')}\n})`,
+  `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'latin1')}\n})`,
   // A literal and no path: the cache contains it, with the text that it is a part of.
   { filename: name, importModuleDynamically: vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER },
 )

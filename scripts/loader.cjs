@@ -11,7 +11,7 @@ const cache = `${file}.${process.version}-${process.arch}.cache`
 
 function load() {
   const script = new vm.Script(
-    `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'utf8')}\n})`,
+    `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'latin1')}\n})`,
     {
       // Not the path: V8 (Node 20) takes it from the cache, where it is that of another machine or installation.
       filename: name,

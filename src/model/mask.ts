@@ -18,7 +18,7 @@ export const maskNumber = (value: string): string => maskMiddle(value, 0, 4)
 export const maskIfsc = (value: string): string => maskMiddle(value, 4, 3)
 
 const WHOLE_PAN = /^[A-Z]{5}\d{4}[A-Z]$/i
-const MASKED_RUN = /([Xx*#•·])\1{2}|^[Xx*#•·]*$/
+const MASKED_RUN = /([Xx*#\u2022\u00b7])\1{2}|^[Xx*#\u2022\u00b7]*$/
 
 /** Whether a number is partly masked, with any mask character; an empty number counts as masked. */
 export const isPartlyMasked = (value: string): boolean =>

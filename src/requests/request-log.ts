@@ -35,7 +35,7 @@ export type CompletedRequest = {
 }
 
 /** An entry of the log; a body or a response that was too long to be stored is empty. */
-export type RequestLogEntry = Omit<CompletedRequest, 'began' | 'headersSize'> & {
+export type RequestLogEntry = CompletedRequest & {
   /** The client, in the log of all clients. */
   readonly client?: string
   readonly seq: number
@@ -69,8 +69,8 @@ type RequestLogDeps = {
   budget: Budget
   /** Adds an entry to the log of all clients. */
   addToAll: (call: RequestLogEntry, era: Era) => void
-  /** Also gets what the entry does not keep: long bodies and responses. */
-  onLogged: (entry: RequestLogEntry, call: CompletedRequest) => void
+  /** Gets each entry while its body and its response are whole. */
+  onLogged: (entry: RequestLogEntry) => void
   /** The monotonic clock for durations, ms. */
   elapsed: () => number
 }
@@ -88,31 +88,31 @@ export class RequestLog {
     this.#ring = new Ring(LOG_LIMITS, deps.budget)
   }
 
+  /** Logs a call: the call itself becomes the entry, because copying it would take longer than the rest of a read. */
   add(call: CompletedRequest) {
-    const { body, response, began, headersSize, ...kept } = call
+    const { body, response } = call
     // A request that started before the log was cleared does not belong to it.
-    if (began < this.#clearedAt) return
-    const storedBody = body.length > MAX_BODY ? '' : body
-    const storedResponse = response.length > MAX_RESPONSE ? '' : response
-    const entry: RequestLogEntry = {
-      ...kept,
+    if (call.began < this.#clearedAt) return
+    const isBodyKept = body.length <= MAX_BODY
+    const isResponseKept = response.length <= MAX_RESPONSE
+    const entry: RequestLogEntry = Object.assign(call, {
       seq: ++this.#seq,
-      duration_ms: this.#deps.elapsed() - began,
-      body: storedBody,
+      duration_ms: this.#deps.elapsed() - call.began,
       bodySize: body.length,
-      response: storedResponse,
       responseSize: response.length,
       size:
         ENTRY_OVERHEAD +
         call.url.length +
-        headersSize +
-        (kept.made?.length ?? 0) +
-        Buffer.byteLength(storedBody) +
-        Buffer.byteLength(storedResponse),
-    }
+        call.headersSize +
+        (call.made?.length ?? 0) +
+        (isBodyKept ? Buffer.byteLength(body) : 0) +
+        (isResponseKept ? Buffer.byteLength(response) : 0),
+    })
     this.#ring.push(entry)
     this.#deps.addToAll(entry, this.#era)
-    this.#deps.onLogged(entry, call)
+    this.#deps.onLogged(entry)
+    if (!isBodyKept) call.body = ''
+    if (!isResponseKept) call.response = ''
   }
 
   newestFirst(): RequestLogEntry[] {

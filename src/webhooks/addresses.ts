@@ -19,10 +19,11 @@ export type AddressKind =
  * The target of a webhook: the parts of a checked URL that a connection needs. `host` has no brackets and no final dot.
  */
 export type Target = {
+  protocol: string
   host: string
+  port: string
   path: string
   authority: string
-  origin: string
 }
 
 // The first list that contains an address defines its kind, so the single metadata addresses come before their ranges.
@@ -108,8 +109,8 @@ export function readTarget(text: string): { target: Target } | { problem: string
   if (problem !== undefined) return { problem }
   const url = new URL(text)
   const host = bareHost(url)
-  const { host: authority, origin } = url
-  return { target: { host, path: url.pathname + url.search, authority, origin } }
+  const { protocol, port, host: authority } = url
+  return { target: { protocol, host, port, path: url.pathname + url.search, authority } }
 }
 
 const bareHost = (url: URL) => url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')

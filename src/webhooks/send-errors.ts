@@ -36,20 +36,12 @@ export function explainFailure(error: NodeJS.ErrnoException, target: Target): Se
   const code = error.code ?? ''
   const sendError = (word: SendErrorCode, message: string): SendError => ({ code: word, message })
   if (code === 'ADDRESS_NOT_ALLOWED') return sendError('address_not_allowed', error.message)
-  if (code === 'UND_ERR_INVALID_ARG')
-    return sendError('bad_request', `the request can't be sent: ${error.message}`)
-  if (code === 'UND_ERR_HEADERS_OVERFLOW')
+  if (code === 'HPE_HEADER_OVERFLOW')
     return sendError('headers_too_large', `${at} sent response headers of more than 16 KiB`)
   if (code.startsWith('HPE_')) {
-    const reason = /\((.+)\)$/.exec(error.message)?.[1] ?? code
+    const { reason = code } = error as { reason?: string }
     return sendError('not_http', `the response of ${at} is not HTTP (${reason})`)
   }
-  // The error of the HTTP client for an unexpected response, such as 100 Continue.
-  if (code === 'UND_ERR_SOCKET' && error.message === 'bad response')
-    return sendError(
-      'not_http',
-      `${at} sent an unrequested 1xx response, such as 100 Continue, and no final response`,
-    )
   if (error.syscall === 'getaddrinfo')
     return sendError('dns', `the host name ${target.host} can't be resolved (${code})`)
   if (TLS_CODES.test(code) || error.message.includes('before secure TLS connection'))
@@ -57,7 +49,6 @@ export function explainFailure(error: NodeJS.ErrnoException, target: Target): Se
   switch (code) {
     case 'ECONNREFUSED':
       return sendError('refused', `nothing listens on ${at}: the connection was refused`)
-    case 'UND_ERR_SOCKET':
     case 'ECONNRESET':
     case 'EPIPE':
     case 'ECONNABORTED':
@@ -76,6 +67,12 @@ export function explainFailure(error: NodeJS.ErrnoException, target: Target): Se
       return sendError('failed', `sending to ${at} failed: ${error.message || code || error.name}`)
   }
 }
+
+/** The error of a response that only a request with `Expect` asks for. */
+export const unrequested = ({ authority }: Target): SendError => ({
+  code: 'not_http',
+  message: `${authority} sent an unrequested 1xx response, such as 100 Continue, and no final response`,
+})
 
 /** The error of a connection that ended in the middle of the response. */
 export const connectionBroke = ({ authority }: Target, received: number): SendError => ({

@@ -1,5 +1,5 @@
-import { connect, isIP, type Socket } from 'node:net'
-import type { Dispatcher } from 'undici'
+import http, { type ClientRequest, type IncomingMessage } from 'node:http'
+import { isIP, type Socket } from 'node:net'
 import type { SendError } from '../model/delivery.ts'
 import { type Later, realLater } from '../runtime/real-time.ts'
 import type { SendRequest, SendResult } from '../runtime/runtime.ts'
@@ -17,6 +17,7 @@ import {
   judgeResponse,
   type ReceiverResponse,
   readRetryAfter,
+  unrequested,
 } from './send-errors.ts'
 
 export type SenderDeps = AddressPolicyDeps & {
@@ -36,13 +37,11 @@ const MAX_READ_BYTES = 64 * 1024
 const MAX_STORED_BYTES = 4 * 1024
 const HEADER_BYTES = 16 * 1024
 
-// The error codes of a connection that ended before the response was complete.
-const LOST = new Set([
-  'ECONNRESET',
-  'EPIPE',
-  'UND_ERR_SOCKET',
-  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
-])
+// How long a connection stays open for the next attempt, ms: long enough for a burst, too short to keep a receiver that
+// serves one connection at a time from its other callers, or to outlive what a receiver allows.
+const IDLE_MS = 200
+
+const HANG_UP = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
 
 const STOPPING: SendError = { code: 'closed', message: 'the sandbox is stopping' }
 const NO_PORT: SendError = { code: 'refused', message: 'the sandbox does not listen on a port' }
@@ -52,12 +51,10 @@ const STOPPED: SendError = {
 }
 
 /** The status and the used headers of a response. */
-function headOf({ statusCode, headers }: Dispatcher.ResponseData): ReceiverResponse {
-  const head: ReceiverResponse = { status: statusCode }
-  for (const name of ['retry-after', 'location', 'content-encoding'] as const) {
-    const value = [headers[name]].flat()[0]
-    if (value !== undefined) head[name] = value
-  }
+function headOf({ statusCode, headers }: IncomingMessage): ReceiverResponse {
+  const head: ReceiverResponse = { status: statusCode! }
+  for (const name of ['retry-after', 'location', 'content-encoding'] as const)
+    if (headers[name] !== undefined) head[name] = headers[name]
   return head
 }
 
@@ -113,9 +110,17 @@ function resultOf(
   }
 }
 
+/** What has arrived of a response. */
+type Exchange = {
+  head: ReceiverResponse | undefined
+  body: Buffer
+  isWhole: boolean
+  error: SendError | undefined
+}
+
 /**
- * Creates the sender of webhooks: a connection for each attempt, one deadline for all of it, no redirects, a limit on the
- * response body, and only addresses that `allow` and the address rules permit.
+ * Creates the sender of webhooks: one deadline for each attempt, no redirects, a limit on the response body, and only
+ * addresses that `allow` and the address rules permit. Attempts in quick succession share connections.
  *
  * `send` never rejects. A 2xx whose body is too large or compressed counts as delivered (the receiver accepted the
  * event) with a remark in `error`; a 2xx whose body ends early or exceeds the deadline does not. Throws if an entry of
@@ -131,7 +136,17 @@ export function createSender({
   const policy = createAddressPolicy(rules)
   const limited = createLimit(MAX_ATTEMPTS)
   const running = new Set<(error: SendError) => void>()
+  const agents = new Map<string, http.Agent>()
   let isClosed = false
+
+  /** The client of a protocol with its connections; TLS is loaded when it is needed. */
+  async function clientOf({ protocol }: Target) {
+    const client = protocol === 'https:' ? (await import('node:https')).default : http
+    const options = { keepAlive: true, timeout: IDLE_MS, lookup: policy.lookup }
+    const agent = agents.get(protocol) ?? new client.Agent(options)
+    agents.set(protocol, agent)
+    return { request: client.request, agent }
+  }
 
   /** The target of a URL, or why nothing is sent there. */
   function resolveTarget(url: string): Target | SendError {
@@ -142,75 +157,83 @@ export function createSender({
     return read.target
   }
 
+  /** Sends a request and reads the response; resolves, with what has arrived by then, when either ends. */
+  function exchange(
+    { request, agent }: Awaited<ReturnType<typeof clientOf>>,
+    { method = 'POST', headers, body, deadlineMs = DEADLINE_MS }: SendRequest,
+    target: Target,
+  ): Promise<Exchange> {
+    const { host, port, path, authority } = target
+    const seen: Exchange = {
+      head: undefined,
+      body: Buffer.alloc(0),
+      isWhole: false,
+      error: undefined,
+    }
+    return new Promise((resolve) => {
+      let outgoing: ClientRequest | undefined
+      let socket: Socket | undefined
+      function end(error: SendError | undefined, isWhole = false) {
+        if (!running.delete(end)) return
+        endDeadline()
+        if (!isWhole) outgoing?.destroy()
+        // Two turns of the event loop later, the close of a receiver that closes without saying so has arrived, so that
+        // the next attempt doesn't use the connection.
+        const result = Object.assign(seen, { error, isWhole })
+        setImmediate(() => setImmediate(resolve, result))
+      }
+      function fail(cause: NodeJS.ErrnoException) {
+        const isLost = cause.code === 'ECONNRESET' || cause.code === 'EPIPE'
+        if (seen.head && isLost) end(connectionBroke(target, seen.body.length))
+        else end(explainFailure(cause, target))
+      }
+      function read(response: IncomingMessage) {
+        const head = headOf(response)
+        seen.head = head
+        const judge = () => {
+          const isTooLarge = seen.body.length > MAX_READ_BYTES
+          end(judgeResponse(head, isCompressed(head), isTooLarge), true)
+          if (isTooLarge) outgoing?.destroy()
+        }
+        response.on('error', fail).on('end', judge)
+        response.on('data', (chunk) => {
+          seen.body = Buffer.concat([seen.body, chunk])
+          if (seen.body.length > MAX_READ_BYTES) judge()
+        })
+      }
+      running.add(end)
+      const endDeadline = later(deadlineMs, () =>
+        end(explainTimeout(socket, seen.head, target, deadlineMs)),
+      )
+      try {
+        outgoing = request({
+          ...{ agent, host, port, path, method, maxHeaderSize: HEADER_BYTES },
+          servername: isIP(host) === 0 ? host : '',
+          headers: { host: authority, 'accept-encoding': 'identity', ...headers },
+        })
+        outgoing.on('error', fail).on('response', read)
+        // Also the end of a connection that switches protocols, which is no error.
+        outgoing.on('close', () => fail(HANG_UP))
+        // The sender asked for nothing of the kind, and a final response may never follow.
+        outgoing.on('continue', () => end(unrequested(target)))
+        outgoing.on('socket', (used) => {
+          socket = used
+          if (unref) used.unref()
+        })
+        outgoing.end(method === 'GET' ? undefined : body)
+      } catch (cause) {
+        end({
+          code: 'bad_request',
+          message: `the request can't be sent: ${(cause as Error).message}`,
+        })
+      }
+    })
+  }
+
   async function attempt(request: SendRequest, target: Target): Promise<SendResult> {
     if (isClosed) return unsent(STOPPING)
-    const { method = 'POST', deadlineMs = DEADLINE_MS } = request
-    const { host, origin, path } = target
     const startedAt = performance.now()
-    // Loaded with the first attempt: most sandboxes send none.
-    const { Client } = (await import('undici')).default
-    const tls = await import('node:tls')
-    let socket: Socket | undefined
-    let head: ReceiverResponse | undefined
-    let ended: SendError | undefined
-    let error: SendError | undefined
-    let isWhole = false
-    let body = Buffer.alloc(0)
-    const client = new Client(origin, {
-      connect({ protocol, port }, done) {
-        const isSecure = protocol === 'https:'
-        const options = {
-          host,
-          port: Number(port) || (isSecure ? 443 : 80),
-          lookup: policy.lookup,
-          ...(isSecure && { ALPNProtocols: ['http/1.1'] }),
-          ...(isIP(host) === 0 && { servername: host }),
-        }
-        const opened: Socket = isSecure ? tls.connect(options) : connect(options)
-        socket = opened.setNoDelay()
-        if (unref) socket.unref()
-        socket.once(isSecure ? 'secureConnect' : 'connect', () => done(null, opened))
-        socket.on('error', (cause) => done(cause, null))
-      },
-      maxHeaderSize: HEADER_BYTES,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    })
-    function end(cause?: SendError) {
-      ended ??= cause
-      void client.destroy()
-      socket?.destroy()
-    }
-    running.add(end)
-    const endDeadline = later(deadlineMs, () =>
-      end(explainTimeout(socket, head, target, deadlineMs)),
-    )
-    try {
-      const response = await client.request({
-        path,
-        method,
-        headers: { 'accept-encoding': 'identity', ...request.headers },
-        body: method === 'GET' ? null : request.body,
-      })
-      head = headOf(response)
-      for await (const chunk of response.body) {
-        body = Buffer.concat([body, chunk])
-        if (body.length > MAX_READ_BYTES) break
-      }
-      isWhole = true
-      error = judgeResponse(head, isCompressed(head), body.length > MAX_READ_BYTES)
-    } catch (cause) {
-      const { code = '' } = cause as NodeJS.ErrnoException
-      error =
-        ended ??
-        (head && LOST.has(code)
-          ? connectionBroke(target, body.length)
-          : explainFailure(cause as Error, target))
-    } finally {
-      endDeadline()
-      running.delete(end)
-      end()
-    }
+    const { head, body, error, isWhole } = await exchange(await clientOf(target), request, target)
     return {
       ...resultOf(wall, head, body, error, isWhole),
       duration_ms: Math.round(performance.now() - startedAt),
@@ -230,6 +253,7 @@ export function createSender({
     close() {
       isClosed = true
       for (const end of running) end(STOPPED)
+      for (const agent of agents.values()) agent.destroy()
     },
   }
 }

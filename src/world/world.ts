@@ -105,8 +105,8 @@ const createRequestLog = (
     budget: logBudget,
     addToAll: (call, era) => allRequests.add(name, call, era),
     elapsed: runtime.elapsed,
-    onLogged(entry, call) {
-      callerView?.called(call)
+    onLogged(entry) {
+      callerView?.called(entry)
       feed.publish('request', entry)
     },
   })

@@ -272,3 +272,78 @@ t.test('at most 64 attempts run at once; the others wait', async (t) => {
   t.ok(sent.every(({ body }) => body.deliveries[0].status === 'delivered'))
   t.equal(most, 64)
 })
+
+/** Sends events to one receiver in bursts of ten; returns the codes of all attempts, and the connections of the receiver. */
+async function bursts(t: Test, answer: (socket: Socket, n: number) => void, events = 60) {
+  let connections = 0
+  let requests = 0
+  const server = createServer((socket) => {
+    connections++
+    socket.on('error', () => {})
+    socket.on('data', () => answer(socket, ++requests))
+    t.teardown(() => socket.destroy())
+  }).listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const asked: string[] = []
+  const lookup = ((host: string, _options: unknown, done: (...args: unknown[]) => void) => {
+    asked.push(host)
+    done(null, [{ address: '127.0.0.1', family: 4 }])
+  }) as never
+  const sender = createSender({ allow: [], wall: Date.now, lookup })
+  t.teardown(sender.close)
+  const url = `http://hook.test:${(server.address() as AddressInfo).port}/`
+  const codes: (string | undefined)[] = []
+  for (let sent = 0; sent < events; sent += 10) {
+    const burst = Array.from({ length: 10 }, () => sender.send({ url, headers: {}, body: '{}' }))
+    codes.push(...(await Promise.all(burst)).map(({ error }) => error?.code))
+  }
+  return { codes, connections, requests, looksUp: asked.length }
+}
+const NO_CONTENT = 'HTTP/1.1 204 X\r\n\r\n'
+
+t.test(
+  'attempts in quick succession share connections; each connection is resolved anew',
+  async (t) => {
+    const { codes, connections, requests, looksUp } = await bursts(t, (socket) =>
+      socket.write(NO_CONTENT),
+    )
+    t.ok(codes.every((code) => code === undefined))
+    t.equal(requests, 60)
+    t.equal(connections, 10)
+    t.equal(looksUp, 10, 'the addresses are checked for each connection')
+  },
+)
+
+t.test(
+  'a receiver that closes after each response, without saying so, fails no attempt',
+  async (t) => {
+    const { codes, connections, requests } = await bursts(t, (socket) => socket.end(NO_CONTENT))
+    t.ok(codes.every((code) => code === undefined))
+    t.equal(requests, 60)
+    t.equal(connections, 60)
+  },
+)
+
+t.test(
+  'a receiver that resets every third request fails that attempt alone, and gets nothing twice',
+  async (t) => {
+    const { codes, requests } = await bursts(t, (socket, n) =>
+      n % 3 ? socket.write(NO_CONTENT) : socket.resetAndDestroy(),
+    )
+    t.equal(requests, 60)
+    t.same(
+      codes.filter((code) => code !== undefined),
+      Array(20).fill('reset'),
+    )
+  },
+)
+
+t.test('a connection that is idle is closed after a moment', async (t) => {
+  const closed = new Promise<void>((resolve) => {
+    void bursts(t, (socket) => socket.on('close', resolve).write(NO_CONTENT), 10)
+  })
+  const began = performance.now()
+  await closed
+  t.ok(performance.now() - began < 5_000)
+})

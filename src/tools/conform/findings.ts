@@ -46,7 +46,7 @@ export function createFindings(token: string | undefined) {
     if (typeof value === 'object' && value !== null) return 'an object'
     if (typeof value !== 'string') return String(maskValue(value, name))
     const masked = maskAndTruncate(value, (part) => String(maskValue(part, name)))
-    const same = value.startsWith(masked.replace(/…$/, ''))
+    const same = value.startsWith(masked.replace(/\u2026$/, ''))
     return `${JSON.stringify(masked)}${same ? '' : ' (masked here)'}`
   }
 

@@ -99,7 +99,7 @@ export const runProgram = (run: ProgramRun): Promise<Ended> =>
   })
 
 const FAILURE =
-  /^\s*(not ok\b|✖ |✗ |× |FAIL|--- FAIL|E {2,}\S|(Uncaught )?[\w.]*(Error|Exception)\b(?!\.))/
+  /^\s*(not ok\b|\u2716 |\u2717 |\u00d7 |FAIL|--- FAIL|E {2,}\S|(Uncaught )?[\w.]*(Error|Exception)\b(?!\.))/
 
 /** The line of a command's output that names the failure: the first one that looks so, else the last one. */
 export function failureLine(output: string): string {
