@@ -118,6 +118,86 @@ type Exchange = {
   error: SendError | undefined
 }
 
+type ExchangeDeps = Required<Pick<SenderDeps, 'later' | 'unref'>> & {
+  request: typeof http.request
+  agent: http.Agent
+  /** What ends each exchange that runs. */
+  running: Set<(error: SendError) => void>
+}
+
+/** Sends a request and reads the response; resolves, with what has arrived by then, when either ends. */
+function exchange(
+  { request, agent, later, unref, running }: ExchangeDeps,
+  { method = 'POST', headers, body, deadlineMs = DEADLINE_MS }: SendRequest,
+  target: Target,
+): Promise<Exchange> {
+  const { host, port, path, authority } = target
+  const seen: Exchange = {
+    head: undefined,
+    body: Buffer.alloc(0),
+    isWhole: false,
+    error: undefined,
+  }
+  return new Promise((resolve) => {
+    let outgoing: ClientRequest | undefined
+    let socket: Socket | undefined
+    function end(error: SendError | undefined, isWhole = false) {
+      if (!running.delete(end)) return
+      endDeadline()
+      if (!isWhole) outgoing?.destroy()
+      // Two turns of the event loop later, the close of a receiver that closes without saying so has arrived, so that
+      // the next attempt doesn't use the connection.
+      const result = Object.assign(seen, { error, isWhole })
+      setImmediate(() => setImmediate(resolve, result))
+    }
+    function fail(cause: NodeJS.ErrnoException) {
+      const isLost = cause.code === 'ECONNRESET' || cause.code === 'EPIPE'
+      if (seen.head && isLost) end(connectionBroke(target, seen.body.length))
+      else end(explainFailure(cause, target))
+    }
+    function read(response: IncomingMessage) {
+      const head = headOf(response)
+      seen.head = head
+      const judge = () => {
+        const isTooLarge = seen.body.length > MAX_READ_BYTES
+        end(judgeResponse(head, isCompressed(head), isTooLarge), true)
+        if (isTooLarge) outgoing?.destroy()
+      }
+      response.on('error', fail).on('end', judge)
+      response.on('data', (chunk) => {
+        seen.body = Buffer.concat([seen.body, chunk])
+        if (seen.body.length > MAX_READ_BYTES) judge()
+      })
+    }
+    running.add(end)
+    const endDeadline = later(deadlineMs, () =>
+      end(explainTimeout(socket, seen.head, target, deadlineMs)),
+    )
+    try {
+      outgoing = request({
+        ...{ agent, host, port, path, method, maxHeaderSize: HEADER_BYTES },
+        servername: isIP(host) === 0 ? host : '',
+        headers: { host: authority, 'accept-encoding': 'identity', ...headers },
+      })
+      outgoing.on('error', fail).on('response', read)
+      // Also the end of a connection that switches protocols, which is no error.
+      outgoing.on('close', () => fail(HANG_UP))
+      // The sender asked for nothing of the kind, and a final response may never follow.
+      outgoing.on('continue', () => end(unrequested(target)))
+      outgoing.on('socket', (used) => {
+        socket = used
+        if (unref) used.unref()
+      })
+      outgoing.end(method === 'GET' ? undefined : body)
+    } catch (cause) {
+      end({
+        code: 'bad_request',
+        message: `the request can't be sent: ${(cause as Error).message}`,
+      })
+    }
+  })
+}
+
 /**
  * Creates the sender of webhooks: one deadline for each attempt, no redirects, a limit on the response body, and only
  * addresses that `allow` and the address rules permit. Attempts in quick succession share connections.
@@ -140,12 +220,12 @@ export function createSender({
   let isClosed = false
 
   /** The client of a protocol with its connections; TLS is loaded when it is needed. */
-  async function clientOf({ protocol }: Target) {
+  async function depsFor({ protocol }: Target): Promise<ExchangeDeps> {
     const client = protocol === 'https:' ? (await import('node:https')).default : http
     const options = { keepAlive: true, timeout: IDLE_MS, lookup: policy.lookup }
     const agent = agents.get(protocol) ?? new client.Agent(options)
     agents.set(protocol, agent)
-    return { request: client.request, agent }
+    return { request: client.request, agent, later, unref, running }
   }
 
   /** The target of a URL, or why nothing is sent there. */
@@ -157,83 +237,10 @@ export function createSender({
     return read.target
   }
 
-  /** Sends a request and reads the response; resolves, with what has arrived by then, when either ends. */
-  function exchange(
-    { request, agent }: Awaited<ReturnType<typeof clientOf>>,
-    { method = 'POST', headers, body, deadlineMs = DEADLINE_MS }: SendRequest,
-    target: Target,
-  ): Promise<Exchange> {
-    const { host, port, path, authority } = target
-    const seen: Exchange = {
-      head: undefined,
-      body: Buffer.alloc(0),
-      isWhole: false,
-      error: undefined,
-    }
-    return new Promise((resolve) => {
-      let outgoing: ClientRequest | undefined
-      let socket: Socket | undefined
-      function end(error: SendError | undefined, isWhole = false) {
-        if (!running.delete(end)) return
-        endDeadline()
-        if (!isWhole) outgoing?.destroy()
-        // Two turns of the event loop later, the close of a receiver that closes without saying so has arrived, so that
-        // the next attempt doesn't use the connection.
-        const result = Object.assign(seen, { error, isWhole })
-        setImmediate(() => setImmediate(resolve, result))
-      }
-      function fail(cause: NodeJS.ErrnoException) {
-        const isLost = cause.code === 'ECONNRESET' || cause.code === 'EPIPE'
-        if (seen.head && isLost) end(connectionBroke(target, seen.body.length))
-        else end(explainFailure(cause, target))
-      }
-      function read(response: IncomingMessage) {
-        const head = headOf(response)
-        seen.head = head
-        const judge = () => {
-          const isTooLarge = seen.body.length > MAX_READ_BYTES
-          end(judgeResponse(head, isCompressed(head), isTooLarge), true)
-          if (isTooLarge) outgoing?.destroy()
-        }
-        response.on('error', fail).on('end', judge)
-        response.on('data', (chunk) => {
-          seen.body = Buffer.concat([seen.body, chunk])
-          if (seen.body.length > MAX_READ_BYTES) judge()
-        })
-      }
-      running.add(end)
-      const endDeadline = later(deadlineMs, () =>
-        end(explainTimeout(socket, seen.head, target, deadlineMs)),
-      )
-      try {
-        outgoing = request({
-          ...{ agent, host, port, path, method, maxHeaderSize: HEADER_BYTES },
-          servername: isIP(host) === 0 ? host : '',
-          headers: { host: authority, 'accept-encoding': 'identity', ...headers },
-        })
-        outgoing.on('error', fail).on('response', read)
-        // Also the end of a connection that switches protocols, which is no error.
-        outgoing.on('close', () => fail(HANG_UP))
-        // The sender asked for nothing of the kind, and a final response may never follow.
-        outgoing.on('continue', () => end(unrequested(target)))
-        outgoing.on('socket', (used) => {
-          socket = used
-          if (unref) used.unref()
-        })
-        outgoing.end(method === 'GET' ? undefined : body)
-      } catch (cause) {
-        end({
-          code: 'bad_request',
-          message: `the request can't be sent: ${(cause as Error).message}`,
-        })
-      }
-    })
-  }
-
   async function attempt(request: SendRequest, target: Target): Promise<SendResult> {
     if (isClosed) return unsent(STOPPING)
     const startedAt = performance.now()
-    const { head, body, error, isWhole } = await exchange(await clientOf(target), request, target)
+    const { head, body, error, isWhole } = await exchange(await depsFor(target), request, target)
     return {
       ...resultOf(wall, head, body, error, isWhole),
       duration_ms: Math.round(performance.now() - startedAt),
