@@ -109,12 +109,12 @@ async function holdCurls(t: Test, name: string, atLeast: number, ...options: str
 
 t.test('the pages list the options there are', async (t) => {
   function rowOf(name: OptionName) {
-    const [, fallback, takes, meaning] = OPTIONS[name]
+    const { default: fallback, valueName, description } = OPTIONS[name]
     const shown =
       typeof fallback === 'string' || typeof fallback === 'number'
         ? ` (default: \`${fallback}\`)`
         : ''
-    return `- \`--${name}${takes ? ` ${takes}` : ''}\`: ${meaning}${shown}\n`
+    return `- \`--${name}${valueName ? ` ${valueName}` : ''}\`: ${description}${shown}\n`
   }
   const rows = (Object.keys(OPTIONS) as OptionName[]).map(rowOf)
   hold(t, 'docs/cli.md', 'options', rows.join(''))

@@ -78,7 +78,7 @@ export const clock = remoteCommand({
       syntax: 'FACTOR',
       description: "set the clock's speed (60 = a minute per second) and resume it",
       run(api, [factor]) {
-        const parsed = OPTIONS['clock-speed'][0]().safeParse(factor)
+        const parsed = OPTIONS['clock-speed'].type().safeParse(factor)
         if (parsed.success)
           return shown(api('setClockSpeed', { body: { factor: parsed.data } }), clockText)
         const expected = parsed.error.issues[0]?.message

@@ -150,9 +150,9 @@ const EXEC_FLAGS: Command['flags'] = {
   ...START_FLAGS,
   port: ['N', 'port to listen on (default: a free one)'],
   // Without --data the sandbox is in memory, so this option has no default here.
-  data: optionFlag('data', OPTIONS.data[3], null),
-  memory: ['', `${OPTIONS.memory[3]} (default, unless --data is given)`],
-  'log-level': optionFlag('log-level', OPTIONS['log-level'][3], LOG_LEVEL),
+  data: optionFlag('data', OPTIONS.data.description, null),
+  memory: ['', `${OPTIONS.memory.description} (default, unless --data is given)`],
+  'log-level': optionFlag('log-level', OPTIONS['log-level'].description, LOG_LEVEL),
   ...REPORT_FLAG,
   coverage: [
     'DIR',

@@ -36,19 +36,19 @@ const OTHER_VARIABLES = [
 
 // The options with a list or several readings as their value.
 const REPEATABLE: readonly string[] = OPTION_NAMES.filter(
-  (name) => typeof OPTIONS[name][1] === 'object',
+  (name) => typeof OPTIONS[name].default === 'object',
 )
 
 /** An option as a flag; its description ends with the default value and the environment variable. */
 export function optionFlag(
   name: OptionName,
-  description: string = OPTIONS[name][3],
-  defaultValue: unknown = OPTIONS[name][1],
+  description: string = OPTIONS[name].description,
+  defaultValue: unknown = OPTIONS[name].default,
 ): Command['flags'][string] {
   const hasDefault = typeof defaultValue === 'string' || typeof defaultValue === 'number'
   const shownDefault = hasDefault ? ` (default: ${defaultValue})` : ''
   const variable = `${variableOf(name)}${name === 'port' ? ' or PORT' : ''}`
-  return [OPTIONS[name][2], `${description}${shownDefault} (env: ${variable})`]
+  return [OPTIONS[name].valueName ?? '', `${description}${shownDefault} (env: ${variable})`]
 }
 
 /** The options of `start` as flags. */

@@ -78,143 +78,186 @@ const readings = () =>
       return given
     })
 
-/** All options: schema, created only if the option is set, default, value name (`''` for a switch) and description. */
-export const OPTIONS = {
-  port: [() => wholeNumber(0, 65_535), 4310, 'N', 'port to listen on; 0 picks a free port'],
-  host: [text, '127.0.0.1', 'NAME', 'address to listen on'],
-  data: [text, '.payout-sandbox/db.json', 'FILE', 'file that stores the state'],
-  memory: [flag, false, '', 'keep all state in memory and write no data file'],
-  fixtures: [
-    text,
-    undefined,
-    'PATH',
-    'JSON file or folder with the initial data (default: the shipped fixtures)',
-  ],
-  state: [
-    () => z.union([text(), z.looseObject({})]),
-    undefined,
-    'FILE',
-    'state to start from, or a whole db.json; never written',
-  ],
-  scenario: [
-    () => z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, { error: 'takes the name of a scenario' }),
-    'default',
-    'NAME',
-    'scenario that is active at start',
-  ],
-  scenarios: [
-    text,
-    undefined,
-    'DIR',
-    'folder of scenario files, subfolders included; takes precedence over the shipped ones',
-  ],
-  watch: [flag, false, '', 'reload scenario files when they change'],
-  'random-seed': [
-    () => wholeNumber(0, Number.MAX_SAFE_INTEGER),
-    1,
-    'N',
-    'seed of random ids, UTRs, names and probabilities',
-  ],
-  clock: [
-    () =>
+/** One option. The name of its value is what the help shows, such as `FILE`; a switch has none. */
+type Option = {
+  /** Creates its schema, only if the option is set. */
+  type: () => z.ZodType
+  default?: unknown
+  valueName?: string
+  description: string
+}
+
+const toggle = (description: string) => ({ type: flag, default: false, description })
+
+const DEFINED = {
+  port: {
+    type: () => wholeNumber(0, 65_535),
+    default: 4310,
+    valueName: 'N',
+    description: 'port to listen on; 0 picks a free port',
+  },
+  host: {
+    type: text,
+    default: '127.0.0.1',
+    valueName: 'NAME',
+    description: 'address to listen on',
+  },
+  data: {
+    type: text,
+    default: '.payout-sandbox/db.json',
+    valueName: 'FILE',
+    description: 'file that stores the state',
+  },
+  memory: toggle('keep all state in memory and write no data file'),
+  fixtures: {
+    type: text,
+    valueName: 'PATH',
+    description: 'JSON file or folder with the initial data (default: the shipped fixtures)',
+  },
+  state: {
+    type: () => z.union([text(), z.looseObject({})]),
+    valueName: 'FILE',
+    description: 'state to start from, or a whole db.json; never written',
+  },
+  scenario: {
+    type: () =>
+      z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, { error: 'takes the name of a scenario' }),
+    default: 'default',
+    valueName: 'NAME',
+    description: 'scenario that is active at start',
+  },
+  scenarios: {
+    type: text,
+    valueName: 'DIR',
+    description:
+      'folder of scenario files, subfolders included; takes precedence over the shipped ones',
+  },
+  watch: toggle('reload scenario files when they change'),
+  'random-seed': {
+    type: () => wholeNumber(0, Number.MAX_SAFE_INTEGER),
+    default: 1,
+    valueName: 'N',
+    description: 'seed of random ids, UTRs, names and probabilities',
+  },
+  clock: {
+    type: () =>
       z.union([z.enum(['real', 'frozen']), instant()], {
         error:
           'takes real, frozen, or an ISO 8601 instant from 1970 to 9999 such as 2026-01-01T00:00:00Z',
       }),
-    'real',
-    'real|frozen|ISO',
-    'initial clock; an ISO 8601 instant starts a frozen clock at that time',
-  ],
-  'clock-speed': [speed, 1, 'X', 'clock speed multiplier; 60 = one simulated minute per second'],
-  assume: [
-    readings,
-    {},
-    'NAME=READING',
-    'reading of an assumption (repeatable); docs/assumptions.md lists them',
-  ],
-  'assume-file': [
-    text,
-    undefined,
-    'FILE',
-    'readings written by conform --save; --assume overrides them',
-  ],
-  auth: [
-    () => oneOf('spec', 'strict', 'off'),
-    undefined,
-    'spec|strict|off',
-    'which calls need an access token: spec = as in the contract, strict = all, off = none (default: spec); same as --assume token=MODE',
-  ],
-  'admin-token': [
-    () =>
+    default: 'real',
+    valueName: 'real|frozen|ISO',
+    description: 'initial clock; an ISO 8601 instant starts a frozen clock at that time',
+  },
+  'clock-speed': {
+    type: speed,
+    default: 1,
+    valueName: 'X',
+    description: 'clock speed multiplier; 60 = one simulated minute per second',
+  },
+  assume: {
+    type: readings,
+    default: {},
+    valueName: 'NAME=READING',
+    description: 'reading of an assumption (repeatable); docs/assumptions.md lists them',
+  },
+  'assume-file': {
+    type: text,
+    valueName: 'FILE',
+    description: 'readings written by conform --save; --assume overrides them',
+  },
+  auth: {
+    type: () => oneOf('spec', 'strict', 'off'),
+    valueName: 'spec|strict|off',
+    description:
+      'which calls need an access token: spec = as in the contract, strict = all, off = none (default: spec); same as --assume token=MODE',
+  },
+  'admin-token': {
+    type: () =>
       z.string().regex(/^[\x21-\x7e]{1,256}$/, {
         error: 'takes 1 to 256 visible ASCII characters, or none',
       }),
-    undefined,
-    'T|none',
-    'token of the admin API (default: none on a loopback host, else generated and printed)',
-  ],
-  'no-admin': [flag, false, '', 'disable the admin API, except health and ready'],
-  fsync: [flag, false, '', 'fsync every write before responding'],
-  cors: [
-    () =>
+    valueName: 'T|none',
+    description:
+      'token of the admin API (default: none on a loopback host, else generated and printed)',
+  },
+  'no-admin': toggle('disable the admin API, except health and ready'),
+  fsync: toggle('fsync every write before responding'),
+  cors: {
+    type: () =>
       z.string().refine((value) => URL.canParse(value) && new URL(value).origin === value, {
         error: 'takes an origin such as http://localhost:3000',
       }),
-    undefined,
-    'ORIGIN',
-    'let pages of this origin call /v1',
-  ],
-  'allow-host': [hosts, [], 'NAME', 'additional Host header value to accept (repeatable)'],
-  'webhook-allow': [hosts, [], 'HOST', 'public host to which webhooks may be sent (repeatable)'],
-  'webhook-retries': [
-    () => oneOf('fast', 'standard'),
-    'fast',
-    'fast|standard',
-    'webhook retry schedule: all attempts within 2 minutes, or within a day',
-  ],
-  'webhook-time': [
-    () => oneOf('wall', 'client'),
-    'wall',
-    'wall|client',
-    "clock of the webhook-timestamp header: real or the client's",
-  ],
-  'max-clients': [() => wholeNumber(1, 100_000), 1000, 'N', 'maximum number of clients'],
-  'no-auto-clients': [flag, false, '', 'do not create clients on first use'],
-  'log-level': [
-    () => oneOf('silent', 'error', 'warn', 'info', 'debug'),
-    'info',
-    'silent|error|warn|info|debug',
-    'log level; the log goes to standard error',
-  ],
-  'log-format': [
-    () => oneOf('pretty', 'json'),
-    undefined,
-    'pretty|json',
-    'log format (default: pretty on a terminal, otherwise json)',
-  ],
-  record: [text, undefined, 'FILE', 'record the run to a file, for replay; requires --memory'],
-  coverage: [flag, false, '', 'watch what the callers meet, for payout-sandbox coverage'],
-  explain: [flag, false, '', 'add X-Sandbox-Client and X-Sandbox-Rule headers to responses'],
-  recover: [flag, false, '', 'keep what can be read of a damaged data file, and a backup'],
-  'discard-journal': [flag, false, '', 'keep an edited data file and drop its journal'],
-  reset: [
-    flag,
-    false,
-    '',
-    'replace a damaged or incompatible data file, or with --state any; keeps a backup',
-  ],
-} as const satisfies Record<string, readonly [() => z.ZodType, unknown, string, string]>
+    valueName: 'ORIGIN',
+    description: 'let pages of this origin call /v1',
+  },
+  'allow-host': {
+    type: hosts,
+    default: [],
+    valueName: 'NAME',
+    description: 'additional Host header value to accept (repeatable)',
+  },
+  'webhook-allow': {
+    type: hosts,
+    default: [],
+    valueName: 'HOST',
+    description: 'public host to which webhooks may be sent (repeatable)',
+  },
+  'webhook-retries': {
+    type: () => oneOf('fast', 'standard'),
+    default: 'fast',
+    valueName: 'fast|standard',
+    description: 'webhook retry schedule: all attempts within 2 minutes, or within a day',
+  },
+  'webhook-time': {
+    type: () => oneOf('wall', 'client'),
+    default: 'wall',
+    valueName: 'wall|client',
+    description: "clock of the webhook-timestamp header: real or the client's",
+  },
+  'max-clients': {
+    type: () => wholeNumber(1, 100_000),
+    default: 1000,
+    valueName: 'N',
+    description: 'maximum number of clients',
+  },
+  'no-auto-clients': toggle('do not create clients on first use'),
+  'log-level': {
+    type: () => oneOf('silent', 'error', 'warn', 'info', 'debug'),
+    default: 'info',
+    valueName: 'silent|error|warn|info|debug',
+    description: 'log level; the log goes to standard error',
+  },
+  'log-format': {
+    type: () => oneOf('pretty', 'json'),
+    valueName: 'pretty|json',
+    description: 'log format (default: pretty on a terminal, otherwise json)',
+  },
+  record: {
+    type: text,
+    valueName: 'FILE',
+    description: 'record the run to a file, for replay; requires --memory',
+  },
+  coverage: toggle('watch what the callers meet, for payout-sandbox coverage'),
+  explain: toggle('add X-Sandbox-Client and X-Sandbox-Rule headers to responses'),
+  recover: toggle('keep what can be read of a damaged data file, and a backup'),
+  'discard-journal': toggle('keep an edited data file and drop its journal'),
+  reset: toggle('replace a damaged or incompatible data file, or with --state any; keeps a backup'),
+} as const satisfies Record<string, Option>
 
 /** The name of an option, as on the command line. */
-export type OptionName = keyof typeof OPTIONS
+export type OptionName = keyof typeof DEFINED
+
+/** All options. */
+export const OPTIONS: Readonly<Record<OptionName, Option>> = DEFINED
 
 export const OPTION_NAMES = Object.keys(OPTIONS) as OptionName[]
 
 /** Every option with its value. */
 export type Options = Readonly<{
   [K in OptionName]:
-    | z.output<ReturnType<(typeof OPTIONS)[K][0]>>
-    | ((typeof OPTIONS)[K][1] extends undefined ? undefined : never)
+    | z.output<ReturnType<(typeof DEFINED)[K]['type']>>
+    | ((typeof DEFINED)[K] extends { default: unknown } ? never : undefined)
 }>
 
 /** An invalid option or argument. The message names it, its source, the value found and what is valid. */

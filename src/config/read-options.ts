@@ -21,14 +21,14 @@ const sourceIndex = (sources: Sources, name: OptionName) =>
 
 /** The value of an option from the first source that sets it, or its default. Throws `BadOption` on an invalid value. */
 function readOption(name: OptionName, sources: Sources): unknown {
-  const [schemaOf, defaultValue, valueName] = OPTIONS[name]
+  const { type, default: defaultValue, valueName } = OPTIONS[name]
   const source = sources[sourceIndex(sources, name)]
   if (!source) return defaultValue
   const value = source.values[name]
-  const result = schemaOf().safeParse(value)
+  const result = type().safeParse(value)
   if (result.success) return result.data
   const issue = result.error.issues[0]?.message ?? ''
-  const expected = issue.startsWith('takes') ? issue : `takes ${valueName || 'true or false'}`
+  const expected = issue.startsWith('takes') ? issue : `takes ${valueName ?? 'true or false'}`
   const found = typeof value === 'number' ? String(value) : JSON.stringify(value)
   const suffix = name === 'admin-token' ? '' : `, not ${found}`
   throw new BadOption(`${source.label(name)} ${expected}${suffix}`)
@@ -156,7 +156,7 @@ const camel = (name: string) =>
 
 /** The JavaScript type of an option: the type of its default value; a string if it has no default. */
 function typeOf(name: OptionName): string {
-  const [, defaultValue] = OPTIONS[name]
+  const defaultValue = OPTIONS[name].default
   if (name === 'state') return 'a string or an object'
   if (Array.isArray(defaultValue)) return 'an array of strings'
   if (typeof defaultValue === 'object') return 'an object'
