@@ -46,7 +46,9 @@ const bundle = readFileSync(join(dist, 'payout-sandbox.cjs'), 'utf8')
 const foreign = /[^\0-\x7f]/.exec(bundle)
 if (foreign) {
   const excerpt = bundle.slice(Math.max(0, foreign.index - 60), foreign.index + 60)
-  console.error(`The bundle must be ASCII. Write \\u escapes in regular expressions; see: ${excerpt}`)
+  console.error(
+    `The bundle must be ASCII. Write \\u escapes in regular expressions; see: ${excerpt}`,
+  )
   process.exit(1)
 }
 

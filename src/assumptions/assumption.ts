@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { Basis } from '../model/basis.ts'
 
 /** One way to read an open point of the contract: what the sandbox then does, and the value or function that does it. */
 export type Reading<V> = {
@@ -24,13 +25,6 @@ export type ReadingForm<V> = {
   /** The value of a string that matches the pattern; `undefined` if it is out of range. */
   parse: (reading: string) => V | undefined
 }
-
-/**
- * What the default rests on. `contract`: the text implies it. `observed`: the contract shows it in a response. `convention`:
- * similar Indian providers do so. `guess`: none of these, so it promises the least.
- */
-export const BASES = ['contract', 'observed', 'convention', 'guess'] as const
-export type Basis = (typeof BASES)[number]
 
 /** A point that the contract leaves open, with the readings that it permits. */
 export type Assumption<V = unknown> = {

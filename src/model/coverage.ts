@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { BASES } from '../assumptions/assumption.ts'
+import { Basis } from './basis.ts'
 
 /** What a behaviour is about; each has its own minimum. */
 const Group = z.enum(['calls', 'money', 'kyc', 'accounts', 'webhooks', 'lists', 'readings'])
@@ -11,7 +11,7 @@ const CoverageItem = z.strictObject({
   behaviour: z.string(),
   met: z.boolean(),
   shown_by: z.string().describe('A scenario, magic value or call that shows it.'),
-  basis: z.enum(BASES).optional().describe('Of a reading: what its default rests on.'),
+  basis: Basis.optional().describe('Of a reading: what its default rests on.'),
   measurable: z.boolean().optional().describe('Of a reading: whether conform can measure it.'),
 })
 export type CoverageItem = z.infer<typeof CoverageItem>

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { BASES } from '../../assumptions/assumption.ts'
 import { type Readings, readingProblem } from '../../assumptions/readings.ts'
 import { adminCall } from '../../http/admin-call.ts'
+import { Basis } from '../../model/basis.ts'
 import type { World } from '../../world/world.ts'
 import { READING_SOURCES } from '../../world/world-assumptions.ts'
 
@@ -29,7 +29,7 @@ const Assumption = z
     reading: z.string().meta({ description: 'The reading in force.' }),
     source: z.enum(READING_SOURCES).meta({ description: 'Where the reading in force comes from.' }),
     default: z.string(),
-    basis: z.enum(BASES),
+    basis: Basis,
     why: z.string(),
     readings: z.array(
       z.strictObject({
