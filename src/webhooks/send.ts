@@ -1,4 +1,5 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
+import type { RequestOptions } from 'node:https'
 import { isIP, type Socket } from 'node:net'
 import type { SendError } from '../model/delivery.ts'
 import { type Later, realLater } from '../runtime/real-time.ts'
@@ -119,7 +120,7 @@ type Exchange = {
 }
 
 type ExchangeDeps = Required<Pick<SenderDeps, 'later' | 'unref'>> & {
-  request: typeof http.request
+  request: (options: RequestOptions) => ClientRequest
   agent: http.Agent
   /** What ends each exchange that runs. */
   running: Set<(error: SendError) => void>
