@@ -8,7 +8,7 @@ const FLOORS = [
   '^src/(requests|content|world)',
   '^src/(http|routes|(log|app|sandbox-app)\\.ts)',
   '^src/(admin|tools/(mcp|coverage|conform|report|(faults|summary)\\.ts)|(server|index|attached-sandbox)\\.ts)',
-  '^src/tools/(replay|sweep|check-files|generated-rows)',
+  '^src/tools/(sweep|check-files|generated-rows)',
   '^src/(cli|bundle\\.ts)',
 ]
 
@@ -80,7 +80,7 @@ module.exports = {
         pathNot: '^src/(cli/serve|admin/admin-arguments)\\.ts',
       },
       to: {
-        path: '^src/(cli/serve|admin/admin-arguments|index|runtime|json|store|time|tables|scenarios|active-scenario|payouts|webhooks|requests|content|world|http|log|routes|app|server|tools/(replay|conform|coverage|summary|sweep|check-files|generated-rows))',
+        path: '^src/(cli/serve|admin/admin-arguments|index|runtime|json|store|time|tables|scenarios|active-scenario|payouts|webhooks|requests|content|world|http|log|routes|app|server|tools/(conform|coverage|summary|sweep|check-files|generated-rows))',
         dependencyTypesNot: ['dynamic-import', 'type-only'],
       },
     },

@@ -15,7 +15,6 @@ import { createOwnCaller } from './http/own-calls.ts'
 import { serveOperation } from './http/serve-operation.ts'
 import { createServers, type ServerLimits } from './http/server.ts'
 import { validatorCompiler } from './http/validation.ts'
-import { watchRequests } from './http/watch-calls.ts'
 import { OPERATIONS } from './routes/v1/operations.ts'
 import type { Sandbox } from './world/sandbox.ts'
 
@@ -24,15 +23,12 @@ export type AppShape = {
   admin: boolean
   cors: string | undefined
   explain: boolean
-  isWatched: boolean
 }
 
-export type AppOptions = Omit<AppShape, 'isWatched'> &
+export type AppOptions = AppShape &
   ServerLimits &
   Pick<AppDeps, 'adminToken' | 'log'> & {
     allowHost: readonly string[]
-    /** Called for every request and its response. */
-    watch?: AppDeps['watch']
   }
 
 /**
@@ -57,14 +53,12 @@ export async function createApp(
       },
     },
     frameworkErrors(error, request, reply) {
-      watchRequest?.(request as never, reply as never)
       sendError(error, request as never, reply as never)
     },
   })
   app.setErrorHandler(sendError)
   acceptJsonOnly(app)
   // Fields that requests get later are not decorated: Fastify would set each of them on every request.
-  const watchRequest = shape.isWatched ? watchRequests(app) : undefined
   app.addHook('onRequest', guardHost)
   app.addHook('onRequest', createSiteGuard(shape.cors))
   const noRouteError = collectMethods(app)
@@ -106,8 +100,7 @@ const createSandboxApp = async (shape: AppShape): Promise<FastifyInstance> =>
 /** Creates the routes of the service; those of the sandbox itself are created when one of them is called. */
 async function createRoutes(shape: AppShape): Promise<RequestListener> {
   const service = await createApp(shape, '/v1', addServiceRoutes)
-  // A recorded call must take effect at once, so it waits for no routes.
-  let sandbox = shape.isWatched ? await createSandboxApp(shape) : undefined
+  let sandbox: FastifyInstance | undefined
   let loading: Promise<FastifyInstance> | undefined
   return (request, response) => {
     if (isOfService({ url: rewriteClientPath(request) })) return service.routing(request, response)
@@ -124,22 +117,21 @@ async function createRoutes(shape: AppShape): Promise<RequestListener> {
 // It takes far longer to create routes than to open a sandbox, so all sandboxes of a process share them.
 const shared = new Map<string, Promise<RequestListener>>()
 
-function routesOf({ admin, cors, explain, isWatched }: AppShape): Promise<RequestListener> {
-  const key = JSON.stringify([admin, cors, explain, isWatched])
-  const routes = shared.get(key) ?? createRoutes({ admin, cors, explain, isWatched })
+function routesOf({ admin, cors, explain }: AppShape): Promise<RequestListener> {
+  const key = JSON.stringify([admin, cors, explain])
+  const routes = shared.get(key) ?? createRoutes({ admin, cors, explain })
   shared.set(key, routes)
   return routes
 }
 
 /** The HTTP interface of one sandbox. */
 export async function buildApp(sandbox: Sandbox, options: AppOptions) {
-  const { log, adminToken, allowHost, watch } = options
-  const route = await routesOf({ ...options, isWatched: watch !== undefined })
+  const { log, adminToken, allowHost } = options
+  const route = await routesOf(options)
   const deps: AppDeps = {
     sandbox,
     log,
     adminToken,
-    watch,
     choice: createClientResolver(sandbox),
     isHostAllowed: createHostCheck(allowHost),
     hangingSockets: new Set(),

@@ -76,8 +76,6 @@ export type SandboxOptions = {
   logLevel?: 'silent' | 'error' | 'warn' | 'info' | 'debug'
   /** Log format (default: `pretty` on a terminal, otherwise `json`). */
   logFormat?: 'pretty' | 'json'
-  /** Record the run to this file, for `payout-sandbox replay`. */
-  record?: string
   /** Watch what the callers meet, for `admin.coverage()`. */
   coverage?: boolean
   /** Add `X-Sandbox-Client` and `X-Sandbox-Rule` headers to responses. */

@@ -13,7 +13,6 @@ import { nodeCrypto } from './runtime/node-modules.ts'
 import { wallNow } from './runtime/real-time.ts'
 import { type Library, shippedLibrary } from './scenarios/library.ts'
 import type { Watch } from './scenarios/scenario-files.ts'
-import type { RequestObserver } from './world/recorder.ts'
 import { type Log, openSandbox, type Sandbox, type SandboxConfig } from './world/sandbox.ts'
 import type { CoverageSource } from './world/world-deps.ts'
 
@@ -137,21 +136,9 @@ export async function openContent(options: Options, log: Log) {
   return { library, fixtures: await openStart(options, library) }
 }
 
-/** Starts the recording of these options, if there is one. */
-async function openRecorder(options: Options, library: Library, imposes: boolean, log: Log) {
-  const { record, fixtures = join(PACKAGE_ROOT, 'fixtures') } = options
-  if (record === undefined) return undefined
-  const { startRecorder } = await import('./world/recording.ts')
-  return startRecorder(record, options, { fixtures, library, imposes }, log)
-}
-
 /** The parts of a sandbox besides its options. */
-type Content = Pick<
-  SandboxConfig,
-  'fixtures' | 'library' | 'imposes' | 'recorder' | 'timerRan' | 'worldOpened' | 'runtime' | 'unref'
-> & {
+type Content = Pick<SandboxConfig, 'fixtures' | 'library' | 'imposes' | 'worldOpened' | 'unref'> & {
   file?: string | undefined
-  watch?: RequestObserver | undefined
 }
 
 /** Collects what callers meet; it is loaded only for a sandbox that does so, and the report when it is wanted. */
@@ -172,7 +159,7 @@ export const summaryOf: SandboxConfig['summaryOf'] = async (world, between) =>
 
 /** Opens the sandbox of these options, and its app, which does not listen yet. */
 export async function assemble(options: Options, content: Content, log: Log) {
-  const { watch, file, ...parts } = content
+  const { file, ...parts } = content
   const coverage = options.coverage ? await createCoverage() : undefined
   const opening = openSandbox({
     ...parts,
@@ -208,7 +195,6 @@ export async function assemble(options: Options, content: Content, log: Log) {
     admin: !options['no-admin'],
     cors: options.cors,
     explain: options.explain,
-    watch,
     log,
   }
   const building = opening.then((opened) => buildApp(opened, appOptions))
@@ -225,39 +211,22 @@ type Given = Partial<Pick<SandboxConfig, 'fixtures' | 'library' | 'imposes' | 'w
  * Opens the sandbox of these options and listens. Throws the errors of the store, the scenarios, the fixtures and the port.
  */
 export async function startServer(
-  given: Options,
+  options: Options,
   log: Log,
   { unref = false, imposes = false, worldOpened, ...content }: Given = {},
 ): Promise<RunningServer> {
-  // A replay needs the generated token, so it becomes an option.
-  const options = { ...given, 'admin-token': adminTokenOf(given) ?? 'none' }
   const file = options.memory ? undefined : options.data
   const library = content.library ?? (await openLibrary(options, log))
   const fixtures = content.fixtures ?? (await openStart(options, library))
-  const recorder = await openRecorder(options, library, imposes, log)
   const { sandbox, app, adminToken } = await assemble(
     options,
-    {
-      fixtures,
-      library,
-      imposes,
-      file,
-      recorder,
-      timerRan: recorder?.timerRan,
-      worldOpened,
-      watch: recorder?.calls,
-      unref,
-    },
+    { fixtures, library, imposes, file, worldOpened, unref },
     log,
-  ).catch((error) => {
-    recorder?.discard()
-    throw error
-  })
+  )
   let origin: string
   try {
     origin = await app.listen({ port: options.port, host: options.host })
   } catch (error) {
-    recorder?.discard()
     await sandbox.close()
     throw error
   }
@@ -279,8 +248,6 @@ export async function startServer(
     close() {
       closing ??= (async () => {
         watch?.close()
-        // Responses during a stop are not part of the recording.
-        recorder?.close()
         // Otherwise delayed responses would wait, and an advance for a silent receiver.
         sandbox.stop()
         const cut = setTimeout(app.closeAllConnections, GRACE_MS)

@@ -179,8 +179,8 @@ t.test('docs/admin-api.md lists every admin call', async (t) => {
   hold(t, 'docs/admin-api.md', 'calls', rows.join(''))
 })
 
-t.test('docs/record-and-conform.md shows what conform prints, and what it measures', async (t) => {
-  const page = 'docs/record-and-conform.md'
+t.test('docs/conform.md shows what conform prints, and what it measures', async (t) => {
+  const page = 'docs/conform.md'
   const command = /```console\npayout-sandbox (conform .+)\n```/.exec(read(page))![1]!
   const printed = async (code: number, ...options: string[]) => {
     const { port } = await serve(t, ['--memory', '--clock', 'frozen', ...options])

@@ -18,7 +18,6 @@ mv "$dir/started" "$dir/finished"
 # Later steps do not look for it.
 printf 'PAYOUT_SANDBOX_%s=\n' URL ADMIN_URL TOKEN ADMIN_TOKEN >> "$GITHUB_ENV"
 
-# The recording is complete when the sandbox has ended.
 stop() {
   kill "$watchdog" 2> /dev/null
   kill "$pid" 2> /dev/null || return
@@ -27,7 +26,7 @@ stop() {
     sleep 0.1
   done
   kill -KILL "$pid"
-  warn 'the sandbox did not stop within 10 s, so it was killed: its recording can be incomplete'
+  warn 'the sandbox did not stop within 10 s, so it was killed'
 }
 # The commands below wait for an answer. A sandbox that hangs is killed, so they fail.
 (for ((i = 0; i < 60; i++)); do sleep 1; done && kill -KILL "$pid") < /dev/null > /dev/null 2>&1 &
@@ -52,7 +51,7 @@ if kill -0 "$pid" 2> /dev/null; then
     show scenario show --all
     printf '```\n\nThe last calls of all clients, newest first:\n\n```text\n'
     show requests --limit 20
-    printf '```\n\nIf the job fails, its artifact has the request log and a recording: `payout-sandbox replay run.ndjson`.\n'
+    printf '```\n\nIf the job fails, its artifact has the request log.\n'
   } >> "$GITHUB_STEP_SUMMARY"
   log=$dir/report/requests.json
   "${sandbox[@]}" requests --limit 500 --json > "$log" || {

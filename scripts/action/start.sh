@@ -41,7 +41,7 @@ mkdir -p "$dir/report"
 touch "$dir/ready.json"
 # Defaults as variables: an option takes precedence over its variable.
 export PAYOUT_SANDBOX_CLOCK=${PAYOUT_SANDBOX_CLOCK:-frozen} PAYOUT_SANDBOX_PORT=${PAYOUT_SANDBOX_PORT:-0}
-"${sandbox[@]}" start --memory --json --record "$dir/report/run.ndjson" ${options[@]+"${options[@]}"} \
+"${sandbox[@]}" start --memory --json ${options[@]+"${options[@]}"} \
   > "$dir/ready.json" 2> "$dir/report/log.txt" < /dev/null &
 pid=$!
 # A step that fails leaves no sandbox.

@@ -300,9 +300,6 @@ function createTrafficMethods(options: AdminClientOptions) {
     /** What the callers of all clients have met since the process started; no reset clears it. */
     coverage: () => call('getCoverage'),
 
-    /** The recording since the start, if `--record` is on: the text of a file for `payout-sandbox replay`. */
-    recording: () => call('getRecording'),
-
     /** Resolves when a request, delivery, transaction or KYC record matches; throws `wait_timeout` after the timeout. */
     wait: withBody('wait'),
     /** The live events of this world, until the sandbox stops or the loop is left. */

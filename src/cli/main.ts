@@ -18,7 +18,6 @@ import { generate } from './generate.ts'
 import { mcp } from './mcp.ts'
 import { parseArguments } from './options.ts'
 import { ignoreGoneReaders } from './output.ts'
-import { record, replay } from './replay.ts'
 import { coverage, requests } from './requests.ts'
 import { assumptions, scenario } from './scenario.ts'
 import { health, start } from './start.ts'
@@ -59,8 +58,6 @@ export const COMMANDS: readonly Command[] = [
   trigger,
   deliveries,
   explore,
-  record,
-  replay,
   conform,
   mcp,
   health,

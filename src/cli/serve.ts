@@ -12,7 +12,6 @@ import {
   OtherFormat,
   UnusableFile,
 } from '../store/errors.ts'
-import { RecordingError } from '../world/recorder.ts'
 
 // A clock that differs less than this from the wall clock is shown as real time.
 const REAL_TIME_TOLERANCE_MS = 1_000
@@ -56,7 +55,6 @@ const EXPECTED: readonly (readonly [ErrorClass[], number, (message: string) => s
       `The data file cannot be read, and was not changed:\n${message}\nCorrect it, or start with --recover, which keeps all that can be read, or with --reset, which starts with a new file; both keep a backup.`,
   ],
   [[BadFixtures, BadScenarios], 2, String],
-  [[RecordingError], 5, String],
   [[UnusableFile], 5, (message) => `The data file cannot be used. ${message}.`],
 ]
 const WRITE_ERRORS =

@@ -1,7 +1,4 @@
 import { setMaxListeners } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { programEnvironment } from '../config/environment.ts'
 import { BadOption, type Options } from '../config/options.ts'
 import { parseDuration } from '../model/duration.ts'
@@ -17,9 +14,9 @@ import {
 import { gatherOptions, START_FLAGS } from './options.ts'
 import { createSweepProgress, DEFAULT_REPORT, sweepText } from './sweep-output.ts'
 
-// Each run is in memory, with a recording and coverage of its own.
+// Each run is in memory, with coverage of its own.
 const NOT_OF_RUNS = new Set([
-  ...['data', 'memory', 'watch', 'fsync', 'record', 'state', 'recover'],
+  ...['data', 'memory', 'watch', 'fsync', 'state', 'recover'],
   ...['discard-journal', 'reset', 'coverage', 'log-level', 'log-format'],
 ])
 const SANDBOX_FLAGS = Object.fromEntries(
@@ -265,7 +262,6 @@ export async function runSweep(input: Input, signal: AbortSignal): Promise<Sweep
   ])
   const known = baseline === undefined ? new Set<string>() : knownFindings(String(baseline))
   if (report !== undefined) prepareSweepReport(String(report))
-  const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-sweep-'))
   const progress = createSweepProgress(own.maxTimeMs)
   try {
     const running = await runningOf(input)
@@ -273,7 +269,7 @@ export async function runSweep(input: Input, signal: AbortSignal): Promise<Sweep
       throw explainStartError(error, own.options)
     })
     const onProgress = progress.show
-    const limits = { signal, folder, known, onProgress }
+    const limits = { signal, known, onProgress }
     const result = await makeSweep({ ...own, ...content, ...limits, running }).catch((error) => {
       throw error.syscall === 'listen' ? explainStartError(error, own.options) : error
     })
@@ -281,7 +277,6 @@ export async function runSweep(input: Input, signal: AbortSignal): Promise<Sweep
     return result
   } finally {
     progress.end()
-    rmSync(folder, { recursive: true, force: true })
   }
 }
 

@@ -233,11 +233,6 @@ const DEFINED = {
     valueName: 'pretty|json',
     description: 'log format (default: pretty on a terminal, otherwise json)',
   },
-  record: {
-    type: text,
-    valueName: 'FILE',
-    description: 'record the run to a file, for replay; requires --memory',
-  },
   coverage: toggle('watch what the callers meet, for payout-sandbox coverage'),
   explain: toggle('add X-Sandbox-Client and X-Sandbox-Rule headers to responses'),
   recover: toggle('keep what can be read of a damaged data file, and a backup'),

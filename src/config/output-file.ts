@@ -31,13 +31,6 @@ export function openInPlace(file: string, mode = 0o666): number {
 export const openPrivate = (file: string): number =>
   isStream(file) ? openSync(file, 'w') : openInPlace(file, OWNER_ONLY)
 
-/**
- * Opens a file for its owner alone. Throws `EEXIST` if there is a file or a link to one, even an empty one: of two
- * processes that create the same file at the same moment, one fails.
- */
-export const openNewPrivate = (file: string): number =>
-  isStream(file) ? openSync(file, 'w') : openSync(file, 'wx', OWNER_ONLY)
-
 /** Writes a file whose name the program has chosen. It takes the place of a file, a link or a device. */
 export function replaceFile(file: string, text: string): void {
   const fd = openInPlace(file)

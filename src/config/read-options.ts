@@ -94,19 +94,6 @@ export function readOptions(sources: Sources): Options {
   // A source of higher precedence wins: a flag --data overrides a variable PAYOUT_SANDBOX_MEMORY.
   const memory = read.memory && (ofData === -1 || ofData > ofMemory)
   const options = { ...read, memory, assume: assumeOf(read, sources) }
-  const isRecorded = options.record !== undefined
-  if (isRecorded && !options.memory)
-    throw new BadOption(
-      '--record needs --memory: a recorded run starts from its fixtures, not from a data file',
-    )
-  if (isRecorded && options.state !== undefined)
-    throw new BadOption(
-      '--record and --state exclude each other: a recorded run starts from its fixtures',
-    )
-  if (isRecorded && options.watch)
-    throw new BadOption(
-      '--record and --watch exclude each other: the scenarios of a recorded run must not change',
-    )
   if (options.recover && options.reset)
     throw new BadOption('--recover and --reset exclude each other')
   return Object.freeze(options)

@@ -1,9 +1,15 @@
 // What's no longer there, and what to use in its place: whoever still uses it gets this as an error.
 
+const REPEAT = '--clock frozen and --random-seed repeat a run'
+
 /** The options by name: as a flag, a variable, a key of the config file and an option of the library. */
-export const REMOVED_OPTIONS: Readonly<Record<string, string>> = {}
+export const REMOVED_OPTIONS: Readonly<Record<string, string>> = {
+  record: REPEAT,
+}
 
 /** The commands by name. */
 export const REMOVED_COMMANDS: Readonly<Record<string, string>> = {
   completion: 'payout-sandbox --help lists commands, payout-sandbox COMMAND --help its options',
+  record: REPEAT,
+  replay: REPEAT,
 }

@@ -1,6 +1,5 @@
 import type { Readings } from '../assumptions/readings.ts'
 import { inOrderOf } from '../model/paging.ts'
-import type { Runtime } from '../runtime/runtime.ts'
 import { rowsText, stateText } from '../store/states.ts'
 import { rowsOf } from '../store/table.ts'
 import type { Snapshot } from '../store/worlds.ts'
@@ -40,7 +39,6 @@ export type ExportedWorld = {
   clockNow: () => ClockState
   assumptions: { notDefault: (scenario: ActiveScenario, called: Readings) => Readings }
   exportedSecrets: Map<string, string>
-  runtime: Pick<Runtime, 'yieldsToOthers'>
 }
 
 /** The JSON text of a state. */

@@ -77,11 +77,11 @@ function stateIn({ clients, shared }: DataFile, names: readonly string[]): unkno
 }
 
 /** Throws the errors of a document. Other calls can run in between. */
-async function checkState({ name, runtime }: ReplacedWorld, sent: unknown) {
+async function checkState({ name }: ReplacedWorld, sent: unknown) {
   const check = new DocumentCheck({
     head: StateDocument.omit({ tables: true }),
     rows: DOCUMENT_ROWS,
-    rest: () => (runtime.yieldsToOthers && isSliceOver() ? ownTurn() : undefined),
+    rest: () => (isSliceOver() ? ownTurn() : undefined),
   })
   const given = isDataFile(sent) ? stateIn(sent, [name, 'default']) : sent
   const state = await check.state(name, given, [])

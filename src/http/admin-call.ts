@@ -43,7 +43,7 @@ export const ADMIN_TAGS = {
   ],
   Requests: [
     'The request log of a client, what callers have met, the stream of events, and waiting for an event.',
-    ['requests', 'coverage', 'wait', 'events', 'record'],
+    ['requests', 'coverage', 'wait', 'events'],
   ],
 } as const satisfies Record<string, readonly [string, readonly string[]]>
 
@@ -92,10 +92,7 @@ type Typed<Id, P, Q, B, R> = {
  */
 export const outlineOf = <S extends z.ZodType>(outline: z.ZodType): S => outline as unknown as S
 
-type Definition = Pick<
-  AdminCall,
-  'summary' | 'description' | 'raw' | 'large' | 'unrecorded' | 'open' | 'stream'
->
+type Definition = Pick<AdminCall, 'summary' | 'description' | 'raw' | 'large' | 'open' | 'stream'>
 
 /**
  * Defines one admin call; `ADMIN_ROUTES` has its method and path. `errors` are the error codes that not every call has;

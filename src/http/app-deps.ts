@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { RequestObserver } from '../world/recorder.ts'
 import type { Log, Sandbox } from '../world/sandbox.ts'
 import type { ClientResolver } from './clients.ts'
 
@@ -13,8 +12,6 @@ export type AppDeps = {
   adminToken: string | undefined
   /** Connections that a scenario leaves without a response. */
   hangingSockets: Set<Socket>
-  /** Called for every request and its response. */
-  watch: RequestObserver | undefined
   /** Set for a call of a timeline; called when it took effect, or waits for the delay of a rule. */
   onHandled?: () => void
 }

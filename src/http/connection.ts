@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { depsOf } from './app-deps.ts'
-import type {} from './watch-calls.ts'
 
 // How long a peer may take to read the last response before its connection is destroyed, real ms.
 const LINGER_MS = 1_000
@@ -52,12 +51,10 @@ export function dropBody(body: Readable, done: () => void): void {
 }
 
 /** A signal that is aborted when the caller closes the connection before the response. */
-export function hangUpSignal({ watched }: FastifyRequest, { raw }: FastifyReply): AbortSignal {
+export function hangUpSignal({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController()
   function onClose() {
-    if (raw.writableEnded) return
-    watched?.left()
-    controller.abort()
+    if (!raw.writableEnded) controller.abort()
   }
   if (raw.destroyed) onClose()
   else raw.once('close', onClose)

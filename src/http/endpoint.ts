@@ -25,15 +25,11 @@ export type Endpoint = {
   raw?: boolean
   /** Accepts the body of a whole state, which Fastify does not validate. */
   large?: boolean
-  /** Not part of a recording, so it must change nothing: a new name in its base path creates no client. */
-  unrecorded?: boolean
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    endpoint?: Pick<Endpoint, 'id' | 'unrecorded'>
-    /** The response is a stream, whose end nobody waits for. */
-    isStream?: boolean
+    endpoint?: Pick<Endpoint, 'id'>
   }
 }
 

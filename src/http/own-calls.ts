@@ -11,7 +11,7 @@ const MAX_WAITING = 1_000
 
 /**
  * Returns the function that makes a call of a client's timeline as its app would, without a connection. All happens in this
- * turn of the event loop, so that a replay has the same order; Fastify's `inject` would read the body in a later one.
+ * turn of the event loop, so that a repeated run has the same order; Fastify's `inject` would read the body in a later one.
  */
 export function createOwnCaller(deps: AppDeps, route: RequestListener) {
   const warn = oncePerBurst(() =>
@@ -38,8 +38,7 @@ export function createOwnCaller(deps: AppDeps, route: RequestListener) {
     const response = new ServerResponse(request)
     response.assignSocket(socket)
     response.once('finish', onHandled)
-    // It is no part of a recording, in which the timer makes it.
-    setDeps(request, { ...deps, watch: undefined, hangingSockets: new Set(), onHandled })
+    setDeps(request, { ...deps, hangingSockets: new Set(), onHandled })
     route(request, response)
   }
   return async (world: World, call: ServiceCall): Promise<void> => {

@@ -79,6 +79,5 @@ export function sendBroken(
     })
     reply.raw.write(body.slice(0, Math.floor(body.length / 2)), () => socket?.destroy())
   } else if (fault === 'hang') leaveHanging(reply)
-  reply.request.watched?.broken(fault)
   return reply
 }

@@ -64,7 +64,7 @@ function guardOf(call: AdminCall) {
     if (!call.open) {
       if (!call.raw) checkAdminToken(request)
       const world = depsOf(request).choice.find(request)
-      if (world && !call.unrecorded) request.world = world
+      if (world) request.world = world
     }
     // The URL of a webhook may have a query.
     if (!call.raw) refuseUnknownQuery(request, call.query)
@@ -75,7 +75,7 @@ function guardOf(call: AdminCall) {
 async function respond(call: AdminCall, request: FastifyRequest, reply: FastifyReply) {
   const { sandbox } = depsOf(request)
   const { world, params, query, body, headers } = request
-  const context = { headers, hangUpSignal: () => hangUpSignal(request, reply) }
+  const context = { headers, hangUpSignal: () => hangUpSignal(reply) }
   const input = { params, query, body, ...context } as Input & typeof context
   const result = await call.handle(world, input, sandbox)
   const text = typeof result === 'string' ? result : JSON.stringify(result)
@@ -88,7 +88,7 @@ export function serveAdmin(
   call: AdminCall,
   { explain }: { explain: boolean },
 ) {
-  const { method, url, params, query, open, raw, large, unrecorded, stream } = call
+  const { method, url, params, query, open, raw, large, stream } = call
   const body = call.body ?? (method === 'POST' && !raw ? EmptyBody : undefined)
   const route: RouteOptions = {
     method,
@@ -98,14 +98,14 @@ export function serveAdmin(
       ...(query && { querystring: query }),
       ...(body && !large && { body }),
     },
-    config: { endpoint: call, sameSiteOnly: true, isStream: stream !== undefined },
+    config: { endpoint: call, sameSiteOnly: true },
     ...(stream && { exposeHeadRoute: false }),
     ...(large && { bodyLimit: STATE_LIMIT }),
     onRequest: guardOf(call),
     async handler(request, reply) {
       const { choice } = depsOf(request)
       // Everything is validated now: a rejected call creates no client.
-      if (!open && !unrecorded) request.world = choice.forAdmin(request)
+      if (!open) request.world = choice.forAdmin(request)
       // A stream bypasses the hooks of Fastify.
       if (stream && explain) reply.raw.setHeader('x-sandbox-client', request.world.name)
       let failed = true

@@ -80,7 +80,7 @@ async function respondLater(
     const checked = op.check?.(world, inputOf(request))
     return respond({ ...call, checked }, store)
   }
-  return world.delayed.after(ms, later, hangUpSignal(request, reply))
+  return world.delayed.after(ms, later, hangUpSignal(reply))
 }
 
 function send(op: Operation, reply: FastifyReply, response: StoredResponse) {

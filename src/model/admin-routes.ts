@@ -54,7 +54,6 @@ export const ADMIN_ROUTES = {
   countRequests: 'POST /requests/count',
   verifyRequests: 'POST /requests/verify',
   getCoverage: 'GET /coverage',
-  getRecording: 'GET /record',
   wait: 'POST /wait',
   streamEvents: 'GET /events',
   readClient: 'GET /client',

@@ -47,7 +47,6 @@ export const ERRORS = {
   ],
   default_client_required: [409, "You can't delete the default client; reset it."],
   token_in_use: [409, 'The access token belongs to another client.'],
-  not_recorded: [409, 'Recording is off. Start the sandbox with `--record FILE`.'],
   coverage_off: [409, 'Coverage is off. Start the sandbox with `--coverage`.'],
   snapshot_limit_reached: [409, 'The client has too many snapshots; delete one.'],
   client_limit_reached: [409, 'There are too many clients; see `--max-clients`.'],

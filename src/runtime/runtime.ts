@@ -30,7 +30,7 @@ export type SendResult = {
 }
 
 /**
- * Every input of a sandbox besides its calls goes through this interface, so that a run can be recorded and replayed.
+ * Every input of a sandbox besides its calls goes through this interface, so that a test can replace it.
  */
 export type Runtime = {
   /** The wall clock, ms since 1970. */
@@ -42,11 +42,6 @@ export type Runtime = {
   send: (request: SendRequest) => Promise<SendResult>
   /** 32 hex digits that nobody can guess. */
   secret: () => string
-  /**
-   * Whether long work yields depending on elapsed time. A repeatable run must not: other calls would see different
-   * states.
-   */
-  yieldsToOthers: boolean
   /** Ends running attempts. */
   close: () => void
 }

@@ -18,7 +18,7 @@ function issuedAt({ tables: { settings } }: SandboxTables) {
 
 /** Whether a client may make a call: the age of its token, and the rate of its calls. */
 export function createAccess(tables: SandboxTables, clock: Clock, assumed: Assumed) {
-  // The token bucket of the rate: calls that may be made now; `undefined` if it is full. A replay fills it in the same way.
+  // The token bucket of the rate: calls that may be made now; `undefined` if it is full.
   let left: number | undefined
   let filledAt = 0
 

@@ -26,7 +26,6 @@ export function createRuntime({
     later,
     send,
     secret: () => nodeCrypto().randomBytes(16).toString('hex'),
-    yieldsToOthers: true,
     close,
   }
 }

@@ -10,7 +10,6 @@ import type { SandboxTables } from '../tables/tables.ts'
 import { imposedOf } from './behaviour.ts'
 import { ClientRows, DEFAULT_CLIENT, type NewClient } from './client-rows.ts'
 import { Clients } from './clients.ts'
-import type { TimerObserver } from './recorder.ts'
 import { openSharedResources, type SharedConfig } from './shared-resources.ts'
 import { createWorld, type World } from './world.ts'
 import { RESET_PARTS, type ResetPart } from './world-content.ts'
@@ -37,8 +36,6 @@ export type SandboxConfig = SharedConfig & {
   callService?: ((world: World, call: ServiceCall) => Promise<void>) | undefined
   maxClients: number
   autoClients: boolean
-  /** Called for each timer that runs. */
-  timerRan?: TimerObserver | undefined
   coverage?: CoverageSource | undefined
   /** Sums up a client, overall or between two instants. */
   summaryOf?: ((world: World, between: Between) => Promise<Summary>) | undefined
@@ -93,7 +90,6 @@ function createWorldMaker(config: SandboxConfig, deps: MakerDeps) {
       library: () => rows.libraryOf(tables, library()),
       imposed,
       feedName: `${startedAt.toString(36)}.${++made}`,
-      timerRan: config.timerRan,
       callerView: config.coverage?.viewOf(tables),
       callService: callService && ((call) => callService(world, call)),
       loadStartRows: rows.reload,
@@ -167,7 +163,6 @@ export async function openSandbox(config: SandboxConfig) {
     store,
     runtime,
     listensAt: shared.listensAt,
-    recorder: config.recorder,
     coverage: config.coverage,
     summaryOf: config.summaryOf,
     /** Whether the data file has clients that were created from other fixtures. */

@@ -10,7 +10,6 @@ import { TABLES } from '../tables/tables.ts'
 import { createAddressPolicy } from '../webhooks/addresses.ts'
 import type { WebhookSettings } from '../webhooks/attempt.ts'
 import { createRuntime } from './real-runtime.ts'
-import type { Recorder } from './recorder.ts'
 
 /** The configuration of what all worlds of a sandbox share. */
 export type SharedConfig = {
@@ -29,9 +28,7 @@ export type SharedConfig = {
   wall?: () => number
   /** Timers and webhooks do not keep the process alive. */
   unref?: boolean | undefined
-  /** Records everything that reaches the sandbox. */
-  recorder?: Recorder | undefined
-  /** Replaces the real runtime, for a replay. */
+  /** Replaces the real runtime, for a test. */
   runtime?: (real: Runtime) => Runtime
 }
 
@@ -45,7 +42,7 @@ export async function openSharedResources({ log, ...config }: SharedDeps) {
   let origin: string | undefined
   const { wall, unref } = config
   const real = createRuntime({ allow, wall, unref, ownOrigin: () => origin })
-  const runtime = (config.runtime ?? config.recorder?.wrapRuntime)?.(real) ?? real
+  const runtime = config.runtime?.(real) ?? real
   const steadyWall = createSteadyWall({
     ...runtime,
     onSetBack: (ms) =>

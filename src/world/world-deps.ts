@@ -12,7 +12,6 @@ import type { Library } from '../scenarios/library.ts'
 import type { SandboxStore, SandboxTables } from '../tables/tables.ts'
 import type { WebhookSettings } from '../webhooks/attempt.ts'
 import type { FeedEvents } from './feed.ts'
-import type { TimerObserver } from './recorder.ts'
 
 /** The start options of a world, which a reset restores. */
 export type WorldStart = {
@@ -76,7 +75,6 @@ export type WorldDeps = {
   runtime: Runtime
   /** The monotonic wall clock that drives the client's clock. */
   steadyWall: () => number
-  timerRan?: TimerObserver | undefined
   callerView?: CallerView | undefined
   callService?: TimelineDeps['callService']
   /** Replaces all rows by those with which the client starts. */

@@ -26,7 +26,7 @@ const rowOf = ({ row }: { row: TimerRow }) => row
 
 /** The scheduler of a world, with its timers in a table. */
 function createWorldScheduler(
-  { name, tables, runtime, timerRan, log }: WorldDeps,
+  { name, tables, runtime, log }: WorldDeps,
   clock: Clock,
   random: Random,
   more: { onHalfway: () => void; onRun: (timer: TimerRow) => void },
@@ -46,11 +46,7 @@ function createWorldScheduler(
     },
     onError: (error, timer) =>
       log.error(`Timer ${timer.timer_id} (${timer.kind}) of client "${name}" failed`, error),
-    onRun(timer) {
-      timerRan?.(name, timer)
-      more.onRun(timer)
-    },
-    onHalfway: more.onHalfway,
+    ...more,
     runtime,
   })
 }

@@ -151,13 +151,11 @@ const CALL = 'fetch(process.env.PAYOUT_SANDBOX_URL + "/users").then(() => {})'
 
 t.test('no command writes through a link: it writes a file in the place of the link', async (t) => {
   const cwd = t.testdir({ victim: 'precious', report: {}, mine: {} })
-  const at = ['--memory', '--record', join(cwd, 'all.ndjson')]
-  const { url, token } = await serve(t, at)
+  const { url, token } = await serve(t)
   const against = ['--against', url, '--token', token]
   const exec = ['exec', '--report', 'report', '--', ...NODE]
   for (const [files, args] of [
     [['readings.json'], ['conform', ...against, '--save', 'readings.json']],
-    [['run.ndjson'], ['record', 'export', 'run.ndjson', '--url', url]],
     [['mine/scenario.schema.json'], ['schema', 'mine']],
     [
       ['report/junit.xml', 'report/summary.md'],
@@ -177,20 +175,4 @@ t.test('no command writes through a link: it writes a file in the place of the l
   t.equal((await run([...exec, link], { cwd })).code, 0, 'nor through one that the program makes')
   t.ok(lstatSync(join(cwd, 'report/junit.xml')).isFile())
   t.equal(readFileSync(join(cwd, 'victim'), 'utf8'), 'precious')
-  const record = await run(['exec', '--record', 'report/x', '--', ...NODE, ''], { cwd })
-  t.equal(record.code, 0)
-  symlinkSync('nowhere', join(cwd, 'new.ndjson'))
-  t.match(await run(['exec', '--record', 'new.ndjson', '--', ...NODE, ''], { cwd }), {
-    code: 5,
-    stderr: /new\.ndjson already exists/,
-  })
-  t.notOk(existsSync(join(cwd, 'nowhere')))
-})
-
-t.test('a recording can go to standard output', { skip: !existsSync('/dev/stdout') }, async (t) => {
-  const cwd = t.testdir()
-  const { url } = await serve(t, ['--memory', '--record', join(cwd, 'all.ndjson')])
-  const words = [...PROGRAM, 'record', 'export', '/dev/stdout', '--url', url]
-  const { stdout } = spawnSync('sh', ['-c', '"$0" "$@" | cat', ...words], { encoding: 'utf8' })
-  t.match(stdout, /^\{.*\n\d+ lines written/s)
 })

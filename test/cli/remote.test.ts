@@ -186,7 +186,7 @@ t.test(
     const cwd = t.testdir({ 'payout-sandbox.config.json': JSON.stringify(config) })
     const { port, url, stop } = await serve(t, ['--memory'], { cwd })
     const show = ['clock', 'show']
-    const env = { PAYOUT_SANDBOX_PORT: String(port), PAYOUT_SANDBOX_RECORD: 'run.ndjson' }
+    const env = { PAYOUT_SANDBOX_PORT: String(port), PAYOUT_SANDBOX_CLOCK: 'x' }
     t.match(await run(show, { cwd, env }), { code: 0, stderr: '' }, 'no other option is looked at')
     t.equal((await run([...show, '--url', url], { cwd })).code, 0)
     const wrong = { ...env, PAYOUT_SANDBOX_ADMIN_TOKEN: 'other' }
@@ -225,7 +225,7 @@ t.test('every command that asks a sandbox finds it by --port and --client too', 
     'trigger',
     'deliveries',
   ]
-  for (const name of [...remote, 'explore', 'record', 'health']) {
+  for (const name of [...remote, 'explore', 'health']) {
     t.match(help, `  ${name} `)
     const { stdout } = await run(['help', name])
     for (const flag of ['url URL', 'port N', 'client NAME', 'admin-token T|none', 'json'])
@@ -358,7 +358,6 @@ t.test('a value that the sandbox refuses ends with 2, all other refusals with 1'
     ['snapshot', 'restore', 'nope'],
     ['deliveries', '--redeliver', 'dlv_nope'],
     ['requests', 'verify', '{"operation":"getKyc"}'],
-    ['record', 'export', 'none'],
   ])
     t.equal((await run([...words, '--url', url])).code, 1, words.join(' '))
   await stop()
@@ -418,7 +417,6 @@ const REMOTE_CALLS: readonly (readonly [string, ...string[]])[] = [
   ['snapshot', 'save', 'one'],
   ['deliveries'],
   ['trigger', 'webhook.test'],
-  ['record', 'export', 'copy.ndjson'],
   ['health'],
   ['reset'],
 ]
@@ -428,7 +426,6 @@ const LOCAL_COMMANDS = [
   'exec',
   'validate',
   'generate',
-  'replay',
   'conform',
   'openapi',
   'schema',
@@ -448,8 +445,6 @@ t.test('--url, --client, --admin-token and --json work on every remote command',
     'frozen',
     '--admin-token',
     token,
-    '--record',
-    join(cwd, 'run.ndjson'),
   ])
   const seen: { path: string; token: unknown }[] = []
   // Forwards each call to the sandbox, and stores its path and token.

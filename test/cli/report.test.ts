@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { ASHA } from '../helper.ts'
@@ -7,7 +7,7 @@ import { call, run, serve } from './program.ts'
 
 const HOSTILE = '<b>&"|`x` [y](z)'
 
-t.test('exec and replay: the program, the expectations and the difference are tests', async (t) => {
+t.test('exec: the program and the expectations are tests', async (t) => {
   const cwd = t.testdir({ 'mine.yaml': 'expect: { requests: { listUsers: 2 } }\n' })
   const report = join(cwd, 'new/report')
   const exec = (code: string, ...options: string[]) =>
@@ -26,7 +26,7 @@ t.test('exec and replay: the program, the expectations and the difference are te
     )
   const list = 'fetch(process.env.PAYOUT_SANDBOX_URL + "/users").then(() => process.exit(3))'
   const mine = ['--scenarios', '.', '--scenario', 'mine']
-  const wrong = await exec(list, ...mine, '--record', 'run.jsonl', '--report', 'new/report')
+  const wrong = await exec(list, ...mine, '--report', 'new/report')
   t.equal(wrong.code, 3, 'the exit code is that without a report')
   const first = readReport(report)
   t.strictSame(first.counts, [2, 2, 0])
@@ -49,20 +49,6 @@ t.test('exec and replay: the program, the expectations and the difference are te
   t.equal(right.code, 0)
   t.strictSame(readReport(report).counts, [1, 0, 0])
   t.notMatch(readReport(report).summary, /\|---/, 'the earlier report is gone')
-
-  t.equal((await run(['replay', 'run.jsonl', '--report', report], { cwd })).code, 0)
-  t.strictSame(readReport(report).counts, [1, 0, 0])
-  t.match(
-    readReport(report).summary,
-    /\d+ calls?, .*: no differences, every byte is as recorded\n$/,
-  )
-  const text = readFileSync(join(cwd, 'run.jsonl'), 'utf8')
-  writeFileSync(join(cwd, 'run.jsonl'), text.replace('total_users\\":110', 'total_users\\":111'))
-  const differs = await run(['replay', 'run.jsonl', '--report', report], { cwd })
-  t.equal(differs.code, 1, differs.stdout)
-  const second = readReport(report)
-  t.match(second.failures, [{ type: 'differs', text: /recorded {2}111\n\+ replayed {2}110/ }])
-  t.match(second.summary, /\n```text\ncall \d+, GET \/v1\/users[\s\S]*\n```\n$/)
 })
 
 t.test('verify and conform: what differs is in the report', async (t) => {
@@ -113,12 +99,11 @@ t.test('verify and conform: what differs is in the report', async (t) => {
 })
 
 t.test('a folder that cannot be written is an error before anything is done', async (t) => {
-  const cwd = t.testdir({ file: 'mine', 'run.jsonl': 'no recording' })
+  const cwd = t.testdir({ file: 'mine' })
   const touch = ['--', process.execPath, '-e', 'fs.writeFileSync("touched", "")']
   const nobody = ['--url', 'http://127.0.0.1:9']
   for (const args of [
     ['exec', '--report', 'file', ...touch],
-    ['replay', 'run.jsonl', '--report', 'file'],
     ['requests', 'verify', '{}', '--report', 'file', ...nobody],
     [
       'explore',

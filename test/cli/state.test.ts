@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
 import t from 'tap'
@@ -195,12 +195,6 @@ t.test('a state that is wrong is refused like fixtures, with all problems', asyn
   t.match(await refused('{'), { code: 2, stderr: /demo\.json:1:\d+: the text ends too early/ })
   const none = ['--port', '0', '--memory', '--state', `${file}.none`]
   t.match(await run(none), { code: 2, stderr: /demo\.json\.none: .*ENOENT/ })
-  const record = join(dirname(file), 'run.jsonl')
-  t.match(await run(['--memory', '--state', file, '--record', record]), {
-    code: 2,
-    stderr: /--record and --state exclude each other/,
-  })
-  t.notOk(existsSync(record))
 })
 
 t.test('exec --state runs a program in a sandbox with this state', async (t) => {

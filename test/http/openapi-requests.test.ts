@@ -1,6 +1,5 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { adminDocument } from '../../src/http/openapi-admin.ts'
 import { serviceDocument } from '../../src/http/openapi-service.ts'
@@ -84,8 +83,8 @@ const BEFORE: Readonly<Record<string, readonly string[]>> = {
   triggerWebhook: ['createWebhook'],
   getRequest: ['listUsers'],
 }
-/** Calls that need a server with a socket or a file; they have their own tests below. */
-const SERVED = new Set(['streamEvents', 'getRecording', 'exploreWebhooks'])
+/** Calls that need a server with a socket; they have their own tests below. */
+const SERVED = new Set(['streamEvents', 'exploreWebhooks'])
 
 for (const [what, all] of [
   ['the service', SERVICE],
@@ -107,8 +106,8 @@ for (const [what, all] of [
   })
 
 /** A sandbox with a socket, and the examples sent to it. */
-async function served(t: Test, options: object = {}) {
-  const sandbox = await startSandbox({ clock: 'frozen', logLevel: 'silent', ...options })
+async function served(t: Test) {
+  const sandbox = await startSandbox({ clock: 'frozen', logLevel: 'silent' })
   t.teardown(sandbox.close)
   const { origin } = new URL(sandbox.url)
   return {
@@ -133,11 +132,6 @@ t.test('the example of the stream of events opens it', async (t) => {
   t.equal(answer.status, 200)
   t.match(answer.headers.get('content-type'), 'text/event-stream')
   await answer.body!.cancel()
-})
-
-t.test('the example of the recording reads a stored one', async (t) => {
-  const { send } = await served(t, { record: join(t.testdir({}), 'run.ndjson') })
-  t.equal((await send('getRecording')).status, 200)
 })
 
 t.test('the example of explore tries the events of a payment', async (t) => {

@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { isStream, openNewPrivate, openPrivate, replaceFile } from '../../src/config/output-file.ts'
+import { isStream, openPrivate, replaceFile } from '../../src/config/output-file.ts'
 
 function write(file: string) {
   const fd = openPrivate(file)
@@ -37,25 +37,8 @@ t.test('a private file is written for its owner alone, and through no link', asy
   t.notOk(existsSync(join(dir, 'nowhere')))
 })
 
-t.test('a new private file takes the place of nothing', async (t) => {
-  const dir = t.testdir({
-    old: 'precious',
-    empty: '',
-    link: t.fixture('symlink', 'old'),
-    dangling: t.fixture('symlink', 'nowhere'),
-  })
-  for (const name of ['old', 'empty', 'link', 'dangling'])
-    t.throws(() => openNewPrivate(join(dir, name)), { code: 'EEXIST' }, name)
-  t.equal(readFileSync(join(dir, 'old'), 'utf8'), 'precious')
-  t.notOk(existsSync(join(dir, 'nowhere')))
-  closeSync(openNewPrivate(join(dir, 'new')))
-  t.equal(lstatSync(join(dir, 'new')).mode & 0o777, 0o600)
-  t.throws(() => openNewPrivate(join(dir, 'new')), { code: 'EEXIST' }, 'it is there now')
-})
-
 t.test('a device stays as it is', { skip: !existsSync('/dev/null') }, async (t) => {
   write('/dev/null')
-  closeSync(openNewPrivate('/dev/null'))
   t.ok(lstatSync('/dev/null').isCharacterDevice())
   t.throws(() => openPrivate(t.testdir()), { code: 'EISDIR' })
   for (const output of ['/dev/stdout', '/dev/../dev/stderr', '/dev/fd/63'])

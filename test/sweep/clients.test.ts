@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { gatherOptions } from '../../src/cli/options.ts'
 import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { openContent } from '../../src/server.ts'
@@ -17,7 +17,7 @@ const options = gatherOptions({ port: '0', memory: true, clock: 'frozen' }, {})
 const content = openContent(options, silent)
 
 /** Runs a client under a plan. */
-const run = async (t: Test, plan: Plan, bug: string[] = []) =>
+const run = async (plan: Plan, bug: string[] = []) =>
   startRun(
     {
       command: [process.execPath, client, ...bug],
@@ -28,15 +28,14 @@ const run = async (t: Test, plan: Plan, bug: string[] = []) =>
     },
     plan,
     DEADLINE_MS,
-    join(t.testdir({}), 'run.ndjson'),
   )
 
 let withoutFaults: ReturnType<typeof run> | undefined
 
 /** Runs a client with some faults, and returns the verdict. A fault is `name operation nth`. */
-async function verdictOf(t: Test, texts: readonly string[], bug?: string) {
+async function verdictOf(texts: readonly string[], bug?: string) {
   // The copies do the same as the careful client if nothing goes wrong.
-  withoutFaults ??= run(t, [])
+  withoutFaults ??= run([])
   const baseline = await withoutFaults
   if (baseline.exitCode !== 0) throw new Error(`fails without a fault: ${baseline.output}`)
   const faults = faultsOf(baseline, 'first-last', { inForce: {}, clockSpeed: 1 })
@@ -51,7 +50,7 @@ async function verdictOf(t: Test, texts: readonly string[], bug?: string) {
     hasProbe: false,
   }
   const plan = texts.map(faultOf)
-  return judge(plan, await run(t, plan, bug === undefined ? [] : ['--bug', bug]), judging)
+  return judge(plan, await run(plan, bug === undefined ? [] : ['--bug', bug]), judging)
 }
 
 const LOST = 'reset_after createTransaction 1'
@@ -59,7 +58,7 @@ const SWAPPED = 'hold_until transaction.processing 1'
 const FORGED = 'signature_wrong transaction.success 1'
 
 t.test('the careful client passes, also if all of it happens together', async (t) => {
-  t.match(await verdictOf(t, [LOST, SWAPPED, FORGED]), { verdict: 'passed', level: 'none' })
+  t.match(await verdictOf([LOST, SWAPPED, FORGED]), { verdict: 'passed', level: 'none' })
 })
 
 for (const [bug, fault, verdict] of [
@@ -68,7 +67,7 @@ for (const [bug, fault, verdict] of [
   ['verifies_no_signature', FORGED, 'accepted_forged'],
 ] as const)
   t.test(`${bug} is ${verdict}`, async (t) => {
-    t.match(await verdictOf(t, [fault], bug), { verdict, level: 'error' })
+    t.match(await verdictOf([fault], bug), { verdict, level: 'error' })
   })
 
 // `npm run bench:sweep` sweeps all clients, which takes long.

@@ -31,8 +31,8 @@ const SHIPPED = join(PACKAGE_ROOT, 'scenarios')
 const DEEP = { recursive: true } as const
 
 function written(t: Test) {
-  const dir = join(t.testdir({ 'run.jsonl': '{"recorded":true}\n' }), 'out')
-  writeSweepReport(sweepResult(join(dir, '../run.jsonl')), dir)
+  const dir = join(t.testdir({}), 'out')
+  writeSweepReport(sweepResult(), dir)
   return { dir, read: (name: string) => readFileSync(join(dir, name), 'utf8') }
 }
 
@@ -163,10 +163,8 @@ t.test('summary.md contains no markup but its own', async (t) => {
   t.match(text, /^\| finding-1 \| paid\\_twice \(error\) \| the response of the 1st POST/m)
 })
 
-t.test('each finding is a scenario that shows it again, and a recording', async (t) => {
+t.test('each finding is a scenario that shows it again', async (t) => {
   const { dir, read } = written(t)
-  t.equal(read('finding-1/recording.jsonl'), '{"recorded":true}\n')
-  t.notOk(existsSync(join(dir, 'finding-2/recording.jsonl')), 'only of runs that were kept')
   const result = readLibrary([dir, SHIPPED])
   if (!result.ok) throw new Error(JSON.stringify(result.problems))
   const { library } = result
@@ -203,8 +201,7 @@ t.test('a second report writes through no link, and removes no file of the user'
     rmSync(join(dir, name))
     symlinkSync('../victim', join(dir, name))
   }
-  rmSync(join(dir, 'finding-1/recording.jsonl'))
-  writeSweepReport(sweepResult(join(dir, '../run.jsonl')), dir)
+  writeSweepReport(sweepResult(), dir)
   for (const name of files) t.ok(lstatSync(join(dir, name)).isFile(), name)
   t.equal(readFileSync(join(dir, '../victim'), 'utf8'), 'precious')
 

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -137,7 +137,6 @@ export function smallClient(t: Test, code: string) {
         jobs: 3,
         isUnstable: false,
         maxRetries: 20,
-        folder: mkdtempSync(join(cwd, 'runs-')),
         known: new Set(),
         reproduce: (finding) => finding,
         signal: new AbortController().signal,

@@ -4,7 +4,7 @@ import { dataCalls } from './client-data.ts'
 import { clientCalls } from './clients.ts'
 import { clockCalls } from './clock.ts'
 import { eventCalls } from './events.ts'
-import { healthCalls, recordCalls } from './health.ts'
+import { healthCalls } from './health.ts'
 import { requestCalls } from './requests.ts'
 import { scenarioCalls } from './scenarios.ts'
 import { simulateCalls } from './simulate.ts'
@@ -25,7 +25,6 @@ export const ADMIN_CALLS = [
   ...webhookCalls,
   ...inboxCalls,
   ...requestCalls,
-  ...recordCalls,
   ...waitCalls,
   ...eventCalls,
   ...dataCalls,

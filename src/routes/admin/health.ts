@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { VERSION } from '../../config/package.ts'
 import { adminCall } from '../../http/admin-call.ts'
-import { SandboxError } from '../../model/errors.ts'
 import { Timestamp } from '../../model/formats.ts'
 
 const Health = z
@@ -45,46 +44,5 @@ export const healthCalls = [
     response: Ready,
     // The server listens only after the sandbox is open, so it is always ready here.
     handle: (_world, _input, { clients }) => ({ ready: true as const, clients: clients.size }),
-  }),
-]
-
-/** Reads the recording; its file can be deleted or protected while the sandbox runs. */
-function readOrExplain(file: string, read: () => string): string {
-  try {
-    return read()
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new SandboxError(
-      'not_recorded',
-      `The recording ${file} cannot be read (${code}). Start the sandbox again with --record FILE.`,
-    )
-  }
-}
-
-/** The call that returns the recording of a run. */
-export const recordCalls = [
-  adminCall({
-    id: 'getRecording',
-    summary: 'Return the recording, tokens included; needs --record',
-    unrecorded: true,
-    response: z
-      .strictObject({ file: z.string(), lines: z.int(), text: z.string() })
-      .meta({ id: 'RecordingResponse' }),
-    errors: ['not_recorded'],
-    handle(_world, _input, { recorder }) {
-      if (!recorder)
-        throw new SandboxError(
-          'not_recorded',
-          'Recording is off. Start the sandbox with --memory --record FILE.',
-        )
-      if (recorder.failure !== undefined)
-        throw new SandboxError(
-          'not_recorded',
-          `The recording stopped early: ${recorder.file} cannot be written (${recorder.failure}).`,
-        )
-      const { file } = recorder
-      const text = readOrExplain(file, recorder.text)
-      return { file, lines: text.split('\n').length - 1, text }
-    },
   }),
 ]

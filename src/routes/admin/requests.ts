@@ -309,7 +309,6 @@ export const requestCalls = [
   adminCall({
     id: 'getCoverage',
     summary: 'Return what all callers have met since the start, of all that the contract permits',
-    unrecorded: true,
     response: Coverage,
     errors: ['coverage_off'],
     handle(_world, _input, { coverage }) {

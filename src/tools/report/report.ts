@@ -48,7 +48,7 @@ ${tests.map(caseOf)}</testsuite>
 
 /** The result of a command, for a CI server and for its readers. */
 export type Report = {
-  /** The command, such as `payout-sandbox replay`. */
+  /** The command, such as `payout-sandbox conform`. */
   title: string
   /** What it examined: a program, a file or an address. */
   subject: string

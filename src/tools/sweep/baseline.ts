@@ -1,12 +1,9 @@
-import { join } from 'node:path'
 import { NO_CALL } from '../../config/environment.ts'
 import { rupeesOf } from '../../model/payment.ts'
 import { type Observation, SweepError } from './faults-and-findings.ts'
 import { type RunSetup, startRun } from './start-run.ts'
 
 export type BaselineOptions = RunSetup & {
-  /** A folder for the recordings of the runs. */
-  folder: string
   jobs: number
   isUnstable: boolean
   /** Real ms that one run may take; with faults by default ten times as long as without, and at least 30 s, or 75 s if a call hangs. */
@@ -87,10 +84,13 @@ function checkEqual(differences: readonly string[], { isUnstable, jobs }: Baseli
  * keys of a payment are equal in both. Throws `SweepError` if it fails as often.
  */
 export async function runBaseline(options: BaselineOptions) {
-  const { timeoutMs: deadlineMs = DEADLINE_MS, folder, jobs } = options
+  const { timeoutMs: deadlineMs = DEADLINE_MS, jobs } = options
   const passed: Observation[] = []
   let [failures, tries] = [0, 0]
-  const run = () => startRun(options, [], deadlineMs, join(folder, `baseline-${++tries}.ndjson`))
+  function run() {
+    tries++
+    return startRun(options, [], deadlineMs)
+  }
   while (passed.length < 2) {
     // Runs side by side show whether they disturb each other.
     const runs = jobs > 1 && tries === 0 ? await Promise.all([run(), run()]) : [await run()]

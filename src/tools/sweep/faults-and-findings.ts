@@ -143,7 +143,6 @@ export type Observation = {
   seen: ReadonlySet<string>
   /** The end of the command's output. */
   output: string
-  recording?: string
 }
 
 export type Judgement = { verdict: Verdict; level: Level; happened: string }

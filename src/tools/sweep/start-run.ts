@@ -20,7 +20,7 @@ export type Stage = {
   /** The environment of the command. */
   env: NodeJS.ProcessEnv
   /** Called when the command has ended, before the observer knows it. */
-  commandEnded: () => Promise<void> | void
+  commandEnded?: () => Promise<void>
   /** Lets everything happen that follows from what the command did. */
   settle: () => Promise<void>
   /** What the command met, as the facts of coverage. */
@@ -100,14 +100,13 @@ async function runCommand(observer: Observer, run: ProgramRun): Promise<Ended> {
 async function openOwn(
   { options, library, fixtures, env }: RunSetup,
   plan: Plan,
-  record: string,
   observer: Observer,
 ): Promise<Stage> {
   const isPlanned = plan.length > 0
   const definition = planDefinition(plan, options.scenario)
   const scenario = isPlanned ? PLAN_NAME : options.scenario
   const server = await startServer(
-    { ...options, memory: true, watch: false, coverage: true, record, scenario },
+    { ...options, memory: true, watch: false, coverage: true, scenario },
     silent,
     {
       library: isPlanned ? library.with(PLAN_NAME, inlineEntry(PLAN_NAME, definition)) : library,
@@ -119,7 +118,6 @@ async function openOwn(
   const { sandbox, close } = server
   return {
     env: programEnvironment(env, server, !options['no-admin']),
-    commandEnded: () => sandbox.recorder?.close(),
     settle: () => settle(server, isPlanned, options.scenario),
     seen: () => sandbox.coverage!.seen,
     hasReadFailure: sandbox.coverage!.hasReadFailure,
@@ -133,15 +131,12 @@ export async function startRun(
   setup: RunSetup,
   plan: Plan,
   deadlineMs: number,
-  recording: string,
 ): Promise<Observation> {
   const { command, probe, signal, running } = setup
   if (signal.aborted) throw new Stopped()
   let startedAt = performance.now()
   const observer = new Observer(plan, () => performance.now() - startedAt)
-  const stage = running
-    ? await running.open(plan, observer)
-    : await openOwn(setup, plan, recording, observer)
+  const stage = running ? await running.open(plan, observer) : await openOwn(setup, plan, observer)
   const { env, send } = stage
   let ended: Ended | undefined
   try {
@@ -150,7 +145,7 @@ export async function startRun(
     const { exitCode, isHung, output } = ended
     const durationMs = isHung ? deadlineMs : performance.now() - startedAt
     if (signal.aborted) throw new Stopped()
-    await stage.commandEnded()
+    await stage.commandEnded?.()
     observer.isEnded = true
     // What the command left running still receives events, and answers the probe.
     await stage.settle()
@@ -173,7 +168,6 @@ export async function startRun(
       durationMs,
       seen: await stage.seen(),
       output,
-      ...(running === undefined && { recording }),
     }
   } finally {
     ended?.endGroup()

@@ -1,5 +1,3 @@
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { coverageOf } from '../coverage/report.ts'
 import { type BaselineOptions, runBaseline, withLevel } from './baseline.ts'
 import { faultsOf, type PointChoice, recoveryFaults } from './faults.ts'
@@ -126,18 +124,15 @@ class Runner {
     return exitCode !== 0 && hits.every((n) => n === 0) ? this.#runOnce(plan) : run
   }
 
-  /** The recording is kept only if it shows a finding. */
   async #runOnce(plan: Plan): Promise<Run> {
     const id = ++this.#started
     const { options, judging, level } = this.#deps
     const slowestMs = mostOf(judging.baselines, ({ durationMs }) => durationMs)
     const deadlineMs = options.timeoutMs ?? deadlineOf(plan, slowestMs, this.#hasHung)
-    const recording = join(options.folder, `run-${id}.ndjson`)
-    const observation = await startRun(options, plan, deadlineMs, recording)
+    const observation = await startRun(options, plan, deadlineMs)
     const what = planText(plan)
     const run = this.#judged({ id, plan, what, observation: withLevel(observation, level) })
     this.#hasHung ||= run.verdict === 'hung'
-    if (!isFinding(run)) rmSync(recording, { force: true })
     return run
   }
 

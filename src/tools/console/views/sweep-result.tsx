@@ -137,7 +137,7 @@ function Steps({ steps, more }: { steps: readonly StepRow[]; more: number }) {
           </tr>
         ))}
       </Sides>
-      {more > 0 && <p class="hint">… and {more} more steps, which the recording has.</p>}
+      {more > 0 && <p class="hint">… and {more} more steps.</p>}
     </>
   )
 }

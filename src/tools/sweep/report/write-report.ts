@@ -1,13 +1,5 @@
 import { createHash } from 'node:crypto'
-import {
-  constants,
-  copyFileSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-} from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { BadOption } from '../../../config/options.ts'
@@ -137,7 +129,6 @@ ${markdownTable(['group', 'met', 'percent'], coverageCounts(result.coverage))}`,
 // The user's own scenarios that the findings extend: they are in the report, so that it is complete without other files.
 const EXTENDED = 'finding-scenarios'
 const EXTENDED_HEAD = '# A finding of a sweep extends this copy of a scenario.\n'
-const RECORDING = 'recording.jsonl'
 const HTML = 'report.html'
 const JSON_FILE = 'sweep.json'
 
@@ -145,7 +136,7 @@ const JSON_FILE = 'sweep.json'
 function isWritten(dir: string, folder: string, entry: string): boolean {
   const file = join(dir, folder, entry)
   if (!lstatSync(file).isFile()) return false
-  if (folder !== EXTENDED) return entry === `${folder}.yaml` || entry === RECORDING
+  if (folder !== EXTENDED) return entry === `${folder}.yaml`
   return entry.endsWith('.yaml') && readFileSync(file, 'utf8').startsWith(EXTENDED_HEAD)
 }
 
@@ -190,10 +181,8 @@ export function writeSweepReport(result: SweepResult, dir: string) {
     write(join(EXTENDED, `${name}.yaml`), `${EXTENDED_HEAD}${scenarioText(definition)}`)
   }
   for (const found of result.findings) {
-    const { finding, observation } = found
+    const { finding } = found
     mkdirSync(join(dir, finding))
     write(join(finding, `${finding}.yaml`), findingScenario(found))
-    if (observation.recording !== undefined)
-      copyFileSync(observation.recording, join(dir, finding, RECORDING), constants.COPYFILE_EXCL)
   }
 }
