@@ -1,13 +1,13 @@
-import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { PACKAGE_ROOT } from '../src/config/package.ts'
 import { SEND_ERRORS } from '../src/model/delivery.ts'
-import { arrivalOrders } from '../src/webhooks/arrival-orders.ts'
 import { type SignFault, signWebhook } from '../src/webhooks/sign.ts'
 import { hold } from './held-page.ts'
+import { start } from './helper.ts'
+import { exampleHandler, SECRET } from './receiver.ts'
 
 const read = (path: string) => readFileSync(join(PACKAGE_ROOT, path), 'utf8')
 const GUIDE = read('docs/webhooks.md')
@@ -128,56 +128,53 @@ t.test('the guide lists every word for a failed attempt, and no other', async (t
   hold(t, 'docs/webhooks.md', 'codes', rows.join(''))
 })
 
-/** Starts an example handler on a free port; it ends with the test. */
-async function startHandler(t: Test, file: string): Promise<string> {
-  const path = join(PACKAGE_ROOT, 'examples/webhook-handler', file)
-  const child = spawn(process.execPath, [path], {
-    env: { PORT: '0' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  t.teardown(() => child.kill())
-  for await (const chunk of child.stdout) {
-    const url = /ready on (http:\S+)/.exec(String(chunk))?.[1]
-    if (url) return url
+/** The status that a handler has for a payment after these events. */
+async function statusAfter(url: string, statuses: readonly string[]): Promise<string> {
+  const payment = statuses.join()
+  for (const status of statuses) {
+    const updated_at = ['pending', 'processing', 'success', 'failed'].indexOf(status)
+    const data = { transaction_id: payment, updated_at }
+    const event = { type: `transaction.${status}`, data }
+    const headers = { 'content-type': 'application/json', 'webhook-id': `evt_${payment}_${status}` }
+    const body = JSON.stringify(event)
+    t.equal((await fetch(`${url}/webhook`, { method: 'POST', headers, body })).status, 204)
   }
-  throw new Error(`${file} did not start`)
+  return JSON.parse(await (await fetch(`${url}/state/${payment}`)).text()).status
 }
 
-/** The shortest order after which a handler's state differs from the one the right order leaves. */
-async function firstBreakingOrder(url: string, statuses: string[], maxOrders: number) {
-  let run = 0
-  const stateAfter = async (sequence: string[]) => {
-    // A payment and events of its own for each order, so that nothing is left over from the one before.
-    const payment = `payment-${++run}`
-    for (const status of sequence) {
-      const event = { type: `transaction.${status}`, data: { transaction_id: payment } }
-      const headers = { 'content-type': 'application/json', 'webhook-id': `evt_${run}_${status}` }
-      const { status: answer } = await fetch(`${url}/webhook`, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify(event),
-      })
-      if (answer !== 204) throw new Error(`answered ${answer}`)
-    }
-    return (await fetch(`${url}/state/${payment}`)).text()
+t.test('the README of the example handlers shows the bug of one', async (t) => {
+  const readme = read('examples/webhook-handler/README.md')
+  const definition = JSON.parse(/-d '(\{"definition.*)'/.exec(readme)![1]!)
+  for (const [file, status] of [
+    ['handler-with-bug.mjs', 'processing'],
+    ['handler.mjs', 'success'],
+  ] as const) {
+    const base = await exampleHandler(t, file)
+    const box = await start(t)
+    await box.post('/v1/clientWebhook', { url: `${base}/webhook`, webhook_secret: SECRET })
+    t.equal((await box.put('/__admin/scenario', definition)).status, 200)
+    const { transaction_id } = (await box.pay()).body.data[0]
+    await box.advance('3s')
+    t.strictSame(await (await fetch(`${base}/state/${transaction_id}`)).json(), { status })
   }
-  let draws = 0
-  const random = () => (draws++ * 0.618) % 1
-  const right = await stateAfter(statuses)
-  for (const { sequence } of arrivalOrders({ events: statuses, random, max_orders: maxOrders }))
-    if ((await stateAfter(sequence)) !== right) return sequence
-  return undefined
-}
-
-t.test('exploring finds the bug of the one example handler, and none in the other', async (t) => {
-  const statuses = ['pending', 'processing', 'success']
-  const wrong = await startHandler(t, 'handler-with-bug.mjs')
-  t.same(await firstBreakingOrder(wrong, statuses, 100), ['pending', 'success', 'processing'])
-  const right = await startHandler(t, 'handler.mjs')
-  t.equal(await firstBreakingOrder(right, statuses, 100), undefined)
-  t.equal(
-    await firstBreakingOrder(right, [...statuses, 'failed'], 100),
-    undefined,
-    'nor with a late reversal',
-  )
+  t.match(readme, 'Instead of `success`, the wrong handler says `processing`.')
 })
+
+t.test(
+  'of the example handlers, one believes the last event, and one never goes back',
+  async (t) => {
+    const wrong = await exampleHandler(t, 'handler-with-bug.mjs')
+    const right = await exampleHandler(t, 'handler.mjs')
+    for (const [statuses, believed] of [
+      ['pending processing success', 'success'],
+      ['pending success processing', 'processing'],
+      ['processing success pending', 'pending'],
+      ['pending success success processing', 'processing'],
+    ] as const) {
+      t.equal(await statusAfter(wrong, statuses.split(' ')), believed)
+      t.equal(await statusAfter(right, statuses.split(' ')), 'success')
+    }
+    const reversed = ['pending', 'failed', 'processing', 'success']
+    t.equal(await statusAfter(right, reversed), 'failed', 'a reversal before what it reverses')
+  },
+)

@@ -1,7 +1,7 @@
 // A webhook handler with a planted bug: whichever event comes last wins.
 //
-// It works as long as events arrive in order, once each. At-least-once delivery promises neither, so
-// `payout-sandbox explore` finds an order after which it believes a payment that succeeded to be processing.
+// It works as long as events arrive in order, once each. At-least-once delivery promises neither: if an event is late, it
+// believes a payment that succeeded to be pending.
 import { createServer } from 'node:http'
 
 /** What this handler believes of each payment: transaction_id -> status. */

@@ -272,7 +272,6 @@ function createTrafficMethods(options: AdminClientOptions) {
       /** Sends an event about a resource (default: the newest one of its kind). */
       trigger: withBody('triggerWebhook'),
       /** Sends a payment’s events in every order that can happen, and finds an order that ends in another state. */
-      explore: withBody('exploreWebhooks'),
     },
 
     requests: {

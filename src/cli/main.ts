@@ -24,7 +24,7 @@ import { health, start } from './start.ts'
 import { reset, snapshot, state } from './state.ts'
 import { sweep } from './sweep.ts'
 import { validate } from './validate.ts'
-import { deliveries, explore, trigger } from './webhooks.ts'
+import { deliveries, trigger } from './webhooks.ts'
 
 const help: Command = {
   name: 'help',
@@ -57,7 +57,6 @@ export const COMMANDS: readonly Command[] = [
   state,
   trigger,
   deliveries,
-  explore,
   conform,
   mcp,
   health,

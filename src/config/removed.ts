@@ -9,6 +9,8 @@ export const REMOVED_OPTIONS: Readonly<Record<string, string>> = {
 
 /** The commands by name. */
 export const REMOVED_COMMANDS: Readonly<Record<string, string>> = {
+  explore:
+    'payout-sandbox sweep --only webhook tries each event late, repeated, reordered, dropped and forged',
   completion: 'payout-sandbox --help lists commands, payout-sandbox COMMAND --help its options',
   record: REPEAT,
   replay: REPEAT,

@@ -13,7 +13,7 @@ const PENDING_PAYMENT = 'a0000000-0000-4000-8000-000000000045'
 const PENDING_KYC = 'd0000000-0000-4000-8000-000000000006'
 const PENDING_ACCOUNT = 'b0000000-0000-4000-8000-000000000010'
 // Ids of rows that are created after the start; replace them by your own. The payment is the first one after the webhook.
-const NEW_PAYMENT = '99401fac-1212-435e-9fc6-7b9ad791230e'
+const _NEW_PAYMENT = '99401fac-1212-435e-9fc6-7b9ad791230e'
 const DELIVERY = 'dlv_7ce1050a7d924357ab9f500ed785b2c1'
 
 /** Examples for the operations of the service, by operationId. */
@@ -129,13 +129,6 @@ export const ADMIN_REQUESTS: Readonly<Record<string, ExampleRequest>> = {
   getDelivery: { params: { id: DELIVERY } },
   redeliver: { params: { id: DELIVERY } },
   triggerWebhook: { body: { event: 'transaction.success' } },
-  exploreWebhooks: {
-    body: {
-      transaction_id: NEW_PAYMENT,
-      probe: 'http://127.0.0.1:3000/payouts/{transaction_id}',
-      max_orders: 10,
-    },
-  },
   receiveWebhook: { body: { type: 'transaction.success' } },
   getRequest: { params: { id: 'req_1' } },
   findRequests: { body: { match: { operation: 'createTransaction' }, limit: 10 } },

@@ -43,7 +43,6 @@ export const ADMIN_ROUTES = {
   getDelivery: 'GET /webhooks/deliveries/:id',
   redeliver: 'POST /webhooks/deliveries/:id/redeliver',
   triggerWebhook: 'POST /webhooks/trigger',
-  exploreWebhooks: 'POST /webhooks/explore',
   receiveWebhook: 'POST /webhooks/inbox',
   listInbox: 'GET /webhooks/inbox',
   clearInbox: 'DELETE /webhooks/inbox',

@@ -67,7 +67,6 @@ export const ERRORS = {
     'More timers are due than one call may run. The message says how far the clock moved, if it did.',
   ],
   too_many_rules: [422, 'The client would have more than 1,000 pushed rules, or 100 patterns.'],
-  explore_failed: [422, "There's nothing to explore, or the receiver or probe failed."],
   headers_too_large: [431, 'The headers are too large.'],
   caller_gone: [499, 'The caller disconnected; only the request log shows this.'],
   invalid_transition: [422, "The status can't change to the requested one."],

@@ -11,7 +11,6 @@ import { createScheduler, type TimerRow } from '../time/scheduler.ts'
 import { createAttemptSender, RETRY_PLANS } from '../webhooks/attempt.ts'
 import { createDeliveries, type DeliveriesDeps } from '../webhooks/deliveries.ts'
 import { createWebhookEvents } from '../webhooks/events.ts'
-import { createExplore } from '../webhooks/explore.ts'
 import { createInbox } from '../webhooks/inbox.ts'
 import { createWebhooks } from '../webhooks/webhooks.ts'
 import { createAccess } from './access.ts'
@@ -58,7 +57,6 @@ function createSending(
   parts: Pick<DeliveriesDeps, 'scenarios' | 'onChanged'> & { views: Views },
 ) {
   const { scenarios, views, onChanged } = parts
-  const { deadlineMs } = webhookSettings
   const webhooks = createWebhooks(context, (url) => {
     const warning = webhookWarning(url)
     if (warning !== undefined) log.warn(`The webhook of client "${name}": ${warning}.`)
@@ -82,15 +80,8 @@ function createSending(
       log.error(`The result of a webhook attempt of client "${name}" was lost`, error),
     onChanged,
   })
-  const explore = createExplore({
-    ...context,
-    webhooks,
-    attempts,
-    runtime,
-    ...(deadlineMs !== undefined && { deadlineMs }),
-  })
   const inbox = createInbox({ ...context, webhooks, unixNow: attempts.unixNow })
-  return { webhooks, deliveries, explore, inbox }
+  return { webhooks, deliveries, inbox }
 }
 
 const createRequestLog = (

@@ -105,15 +105,6 @@ t.test('a folder that cannot be written is an error before anything is done', as
   for (const args of [
     ['exec', '--report', 'file', ...touch],
     ['requests', 'verify', '{}', '--report', 'file', ...nobody],
-    [
-      'explore',
-      'x',
-      '--probe',
-      'http://127.0.0.1:9/{transaction_id}',
-      '--report',
-      'file',
-      ...nobody,
-    ],
     ['conform', '--against', 'http://127.0.0.1:9', '--report', 'file'],
   ])
     t.match(await run(args, { cwd }), {

@@ -1,8 +1,7 @@
 import type { Test } from 'tap'
 import t from 'tap'
 import { ASHA, ROHAN, ROHANS_ACCOUNT } from '../helper.ts'
-import { exampleHandler, receiver, SECRET, status } from '../receiver.ts'
-import { readReport } from '../report/read-report.ts'
+import { receiver, SECRET, status } from '../receiver.ts'
 import { call, run, serve } from './program.ts'
 
 /** A sandbox whose clock stands, with a webhook, and its commands. */
@@ -85,45 +84,6 @@ t.test('deliveries lists, narrows and sends again', async (t) => {
   })
   t.match(await at('deliveries', '--redeliver', 'nobody/else'), { code: 1, stderr: /nobody/ })
   t.match(await at('deliveries', '--status', 'lost'), { code: 2, stderr: /status/ })
-})
-
-t.test('explore ends with 1 where an order breaks the receiver', async (t) => {
-  for (const [name, code, said] of [
-    [
-      'handler-with-bug.mjs',
-      1,
-      /^1 order tried; this order ends in another state than the right order\n/,
-    ],
-    ['handler.mjs', 0, /^30 orders tried; all end in the same state as the right order\n/],
-  ] as const) {
-    const base = await exampleHandler(t, name)
-    const box = await withWebhook(t, `${base}/webhook`)
-    const id = await pay(box)
-    const probe = `${base}/state/{transaction_id}`
-    const flags = ['--probe', probe, '--max-orders', '30']
-    const report = t.testdir()
-    t.match(await box.at('explore', id, ...flags, '--report', report), { code, stdout: said }, name)
-    const { counts, failures, summary } = readReport(report)
-    t.strictSame(counts, [1, code, 0])
-    t.match(failures, code ? [{ type: 'wrong_state', message: /^transaction\./ }] : [])
-    t.match(summary, new RegExp(`^# payout-sandbox explore\n\n${id}\n\n\\d+ orders? tried; `))
-    const { orders_tried, found } = JSON.parse(
-      (await box.at('explore', id, ...flags, '--json')).stdout,
-    )
-    t.match(
-      { orders_tried, found },
-      code ? { found: { differs_at: ['/status'] } } : { orders_tried: 30 },
-    )
-  }
-})
-
-t.test('explore says what it needs', async (t) => {
-  t.match(await run(['explore', ASHA]), { code: 2, stderr: /explore needs --probe URL/ })
-  t.match(await run(['explore', ASHA, '--probe', 'x', '--max-orders', '0']), {
-    code: 2,
-    stderr: /--max-orders takes a whole number from 1 to 10000, not "0"/,
-  })
-  t.match(await run(['deliveries', '--probe', 'x']), { code: 2, stderr: /does not take --probe/ })
 })
 
 t.test(

@@ -13,7 +13,6 @@ const VIEWS = [
   'assumptions',
   'magic-values',
   'sweep',
-  'explore',
   'inbox',
   'trouble',
   'search?search=transaction',

@@ -1,5 +1,3 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { adminDocument } from '../../src/http/openapi-admin.ts'
 import { serviceDocument } from '../../src/http/openapi-service.ts'
@@ -84,7 +82,7 @@ const BEFORE: Readonly<Record<string, readonly string[]>> = {
   getRequest: ['listUsers'],
 }
 /** Calls that need a server with a socket; they have their own tests below. */
-const SERVED = new Set(['streamEvents', 'exploreWebhooks'])
+const SERVED = new Set(['streamEvents'])
 
 for (const [what, all] of [
   ['the service', SERVICE],
@@ -132,24 +130,6 @@ t.test('the example of the stream of events opens it', async (t) => {
   t.equal(answer.status, 200)
   t.match(answer.headers.get('content-type'), 'text/event-stream')
   await answer.body!.cancel()
-})
-
-t.test('the example of explore tries the events of a payment', async (t) => {
-  const { send } = await served(t)
-  // The application of the examples: it receives webhooks and shows the status of a payment.
-  const application = createServer((_request, response) => response.end('{}'))
-  await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => application.close())
-  const { port } = application.address() as AddressInfo
-  const moved = (body: Json) =>
-    JSON.parse(JSON.stringify(body).replace('127.0.0.1:3000', `127.0.0.1:${port}`))
-  t.equal((await send('createWebhook', moved)).status, 200)
-  const paid = await send('createTransaction')
-  t.equal(paid.status, 200)
-  t.equal((await send('advanceClock')).status, 200)
-  const answer = await send('exploreWebhooks', moved)
-  t.equal(answer.status, 200, JSON.stringify(await answer.clone().json()))
-  t.match(await answer.json(), { found: null })
 })
 
 t.test('every call with a body or a path parameter has an example, other calls have none', (t) => {

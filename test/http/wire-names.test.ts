@@ -100,7 +100,6 @@ t.test('an old spelling is rejected with the name that was meant', async (t) => 
     ['/__admin/wait', { for: 'request', match: {}, timeoutMs: 1 }, 'timeout_ms'],
     ['/__admin/clients', { name: 'a', randomSeed: 1 }, 'random_seed'],
     ['/__admin/clients', { name: 'a', checkKyc: true }, 'check_kyc'],
-    ['/__admin/webhooks/explore', { maxOrders: 5 }, 'max_orders'],
     [
       '/__admin/rules',
       { when: { user: { email: { startsWith: 'a' } } }, then: { respond: 503 } },

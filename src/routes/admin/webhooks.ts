@@ -7,20 +7,14 @@ import {
   type DeliveryRow,
   ListDeliveriesResponse,
 } from '../../model/delivery.ts'
-import { text, Uuid } from '../../model/formats.ts'
 import { InboxQuery, InboxResponse, ReceivedResponse } from '../../model/inbox.ts'
 import { pageOf } from '../../model/paging.ts'
 import { rupeesOf } from '../../model/payment.ts'
 import { betweenTest, searchTest } from '../../model/search.ts'
 import { EVENTS } from '../../scenarios/operations-and-events.ts'
-import { readTarget } from '../../webhooks/addresses.ts'
 import { attemptDetails } from '../../webhooks/attempt.ts'
 import type { RecordedEvent } from '../../webhooks/deliveries.ts'
-import { PROBE_PLACEHOLDER } from '../../webhooks/explore.ts'
 import type { World } from '../../world/world.ts'
-
-// Each order sends real requests, so this number takes minutes.
-const MAX_ORDERS = 10_000
 
 const DeliveryPath = z.object({ id: z.string().min(1).max(64) })
 const iso = (ms: number) => new Date(ms).toISOString()
@@ -106,17 +100,6 @@ export function listDeliveries(world: World, query: z.output<typeof DeliveryQuer
   }
 }
 
-const ProbeUrl = text(2048).refine(
-  (url) => 'target' in readTarget(url) && url.includes(PROBE_PLACEHOLDER),
-  { error: `must be an absolute http or https URL that contains ${PROBE_PLACEHOLDER}` },
-)
-const replay = {
-  sequence: z.array(z.string()),
-  event_ids: z.array(z.string()),
-  rejected: z.int(),
-  state: z.unknown(),
-}
-
 /** The calls that list, repeat and trigger the deliveries to the client's webhook. */
 export const webhookCalls = [
   adminCall({
@@ -163,29 +146,6 @@ export const webhookCalls = [
         deliveries: rows.map((row) => deliveryResponse(world, row)),
       }
     },
-  }),
-  adminCall({
-    id: 'exploreWebhooks',
-    summary: "Find an order of a payment's events that your receiver handles wrongly",
-    body: z.strictObject({
-      transaction_id: Uuid,
-      probe: ProbeUrl,
-      max_orders: z.int().min(1).max(MAX_ORDERS).default(100),
-    }),
-    response: z
-      .strictObject({
-        transaction_id: Uuid,
-        orders_tried: z.int(),
-        in_order: z.strictObject(replay),
-        found: z
-          .strictObject({ ...replay, copies: z.int(), differs_at: z.array(z.string()) })
-          .nullable(),
-        ignored: z.array(z.string()),
-      })
-      .meta({ id: 'ExploredResponse' }),
-    errors: ['explore_failed'],
-    handle: (world, { body: { transaction_id, probe, max_orders: maxOrders } }) =>
-      world.explore(transaction_id, probe, maxOrders),
   }),
 ]
 

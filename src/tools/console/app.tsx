@@ -24,7 +24,6 @@ import { ClientMenu } from './views/clients.tsx'
 import { ClockBar } from './views/clock-bar.tsx'
 import { Control } from './views/control.tsx'
 import { Deliveries, OneDelivery } from './views/deliveries.tsx'
-import { Explore } from './views/explore.tsx'
 import { Inbox } from './views/inbox.tsx'
 import { MagicValues } from './views/magic-values.tsx'
 import { Overview } from './views/overview.tsx'
@@ -46,7 +45,6 @@ const GROUPS = {
     scenarios: 'Scenarios',
     'magic-values': 'Magic values',
     sweep: 'Sweep',
-    explore: 'Event orders',
   },
   Settings: { control: 'Control', assumptions: 'Assumptions' },
 } as const
@@ -97,8 +95,6 @@ function View({ armed, route: { view, id } }: { armed: Armed; route: Route }) {
       return <MagicValues />
     case 'sweep':
       return <Sweep />
-    case 'explore':
-      return <Explore />
     case 'control':
       return <Control />
     default:

@@ -1,5 +1,4 @@
 import { parseJsonOrUndefined } from '../../requests/request-log.ts'
-import { PROBE_PLACEHOLDER } from '../../webhooks/explore.ts'
 import type { World } from '../../world/world.ts'
 import {
   isAccepted,
@@ -12,6 +11,7 @@ import { runProgram } from './program.ts'
 /** A payment as the integration sees it; `open`: it has no result yet, or is not known. */
 type View = 'SUCCESS' | 'FAILED' | 'open'
 
+const PROBE_PLACEHOLDER = '{transaction_id}'
 const PROBE_MS = 10_000
 const FIELDS = ['status', 'state', 'transaction_status', 'payment_status']
 const SUCCESS_WORDS = ['success', 'succeeded', 'successful', 'paid', 'completed']

@@ -43,9 +43,6 @@ function ChangeStatus({ payment }: { payment: Payment }) {
         ))}
       </div>
       <Trigger resource={transaction_id} />
-      <p>
-        <a href={`#/explore?transaction_id=${transaction_id}`}>Send its events in every order</a>
-      </p>
     </Fold>
   )
 }
