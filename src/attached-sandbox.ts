@@ -1,7 +1,6 @@
 import { type AdminClient, AdminError, createAdminClient } from './admin/admin-client.ts'
 import { parseSandboxUrl } from './admin/caller.ts'
 import { BadOption, type Options } from './config/options.ts'
-import { fixtureContent, readFixtures } from './content/fixtures.ts'
 import { nodeCrypto } from './runtime/node-modules.ts'
 import { openOwnScenarios, stderrLog } from './server.ts'
 
@@ -44,12 +43,17 @@ function checkOptions(given: Given, url: string) {
   )
 }
 
+/** The content of fixtures, checked: a message names file and line of each problem. */
+async function fixtureContentOf(path: string) {
+  const { fixtureContent, readFixtures } = await import('./content/fixture-files.ts')
+  readFixtures(path)
+  return fixtureContent(path)
+}
+
 /** The body of the call that creates the client: only what was given, as the rest is that of the sandbox. */
 async function newClientOf(given: Given, options: Options) {
   const { scenario, randomSeed, clock, clockSpeed, fixtures } = given
   const { assume } = options
-  // It checks them, and names the file and line of each problem.
-  if (fixtures !== undefined) readFixtures(fixtures)
   return {
     scenario,
     scenarios:
@@ -60,7 +64,7 @@ async function newClientOf(given: Given, options: Options) {
     clock,
     clock_speed: clockSpeed,
     assume: Object.keys(assume).length > 0 ? assume : undefined,
-    fixtures: fixtures === undefined ? undefined : fixtureContent(fixtures),
+    fixtures: fixtures === undefined ? undefined : await fixtureContentOf(fixtures),
   }
 }
 

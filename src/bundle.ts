@@ -13,7 +13,7 @@ export const startSandbox: typeof start = async (options) =>
 
 /** Reads and validates the shipped fixtures; the build writes the result to `dist/fixtures.json`. */
 export const readFixtures = async (folder: string) =>
-  (await import('./content/fixtures.ts')).readFixtures(folder)
+  (await import('./content/fixture-files.ts')).readFixtures(folder)
 
 /** Reads and validates the shipped scenarios; the build writes the result to `dist/scenarios.json`. */
 export async function readShipped(folder: string): Promise<ShippedScenario[]> {

@@ -26,10 +26,6 @@ export type SandboxOptions = {
   data?: string
   /** Fsync every write before responding. */
   fsync?: boolean
-  /** Keep all that can be read of a damaged data file, and a backup. */
-  recover?: boolean
-  /** Keep a data file that was edited after a kill, and drop the changes of the journal beside it (a backup is kept). */
-  discardJournal?: boolean
   /** Replace a damaged or incompatible data file with a new one (a backup is kept). */
   reset?: boolean
   /** JSON file or folder with the initial data (default: the shipped fixtures). */

@@ -4,7 +4,8 @@ import { type App, buildApp } from './app.ts'
 import type { Options } from './config/options.ts'
 import { PACKAGE_ROOT } from './config/package.ts'
 import { readOptions } from './config/read-options.ts'
-import { type FixtureWorlds, readFixtures, shippedFixtures } from './content/fixtures.ts'
+import type { FixtureWorlds } from './content/fixtures.ts'
+import { shippedFixtures } from './content/shipped-fixtures.ts'
 import { hostNameOf } from './http/guards.ts'
 import { createLog } from './log.ts'
 import { problemText } from './model/errors.ts'
@@ -104,7 +105,9 @@ async function openLibrary(options: Options, log: Log): Promise<Library> {
 async function openStart(options: Options, library: Library): Promise<FixtureWorlds> {
   const { state } = options
   const fixtures =
-    options.fixtures === undefined ? shippedFixtures() : readFixtures(options.fixtures)
+    options.fixtures === undefined
+      ? await shippedFixtures()
+      : (await import('./content/fixture-files.ts')).readFixtures(options.fixtures)
   if (state === undefined) return fixtures
   const { readStates } = await import('./content/state-file.ts')
   return new Map([...fixtures, ...(await readStates(state, { fixtures, library }))])
@@ -167,9 +170,8 @@ export async function assemble(options: Options, content: Content, log: Log) {
     summaryOf,
     ...(file !== undefined && { file }),
     fsync: options.fsync,
-    discardJournal: options['discard-journal'],
     mustBeNew: options.state !== undefined,
-    onDamage: options.recover ? 'recover' : options.reset ? 'reset' : 'refuse',
+    reset: options.reset,
     start: {
       randomSeed: options['random-seed'],
       clock: options.clock,

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readShipped } from '../src/bundle.ts'
 import { PACKAGE_ROOT } from '../src/config/package.ts'
-import { readFixtures } from '../src/content/fixtures.ts'
+import { readFixtures } from '../src/content/fixture-files.ts'
 
 const [folder] = process.argv.slice(2)
 const write = (name: string, content: unknown) =>

@@ -47,12 +47,11 @@ const EXPECTED: readonly (readonly [ErrorClass[], number, (message: string) => s
     (message) =>
       `${message}. Start with --memory, or with --reset, which replaces the data file and keeps a backup.`,
   ],
-  [[EditedBesideJournal], 4, String],
   [
-    [DamagedFile],
+    [DamagedFile, EditedBesideJournal],
     4,
     (message) =>
-      `The data file cannot be read, and was not changed:\n${message}\nCorrect it, or start with --recover, which keeps all that can be read, or with --reset, which starts with a new file; both keep a backup.`,
+      `The data file cannot be read, and nothing was changed:\n${message}\nRepair it, or start with --reset, which starts with a new file and keeps backups.`,
   ],
   [[BadFixtures, BadScenarios], 2, String],
   [[UnusableFile], 5, (message) => `The data file cannot be used. ${message}.`],

@@ -16,8 +16,8 @@ import { createSweepProgress, DEFAULT_REPORT, sweepText } from './sweep-output.t
 
 // Each run is in memory, with coverage of its own.
 const NOT_OF_RUNS = new Set([
-  ...['data', 'memory', 'watch', 'fsync', 'state', 'recover'],
-  ...['discard-journal', 'reset', 'coverage', 'log-level', 'log-format'],
+  ...['data', 'memory', 'watch', 'fsync', 'state'],
+  ...['reset', 'coverage', 'log-level', 'log-format'],
 ])
 const SANDBOX_FLAGS = Object.fromEntries(
   Object.entries(START_FLAGS).filter(([name]) => !NOT_OF_RUNS.has(name)),

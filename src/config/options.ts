@@ -235,8 +235,6 @@ const DEFINED = {
   },
   coverage: toggle('watch what the callers meet, for payout-sandbox coverage'),
   explain: toggle('add X-Sandbox-Client and X-Sandbox-Rule headers to responses'),
-  recover: toggle('keep what can be read of a damaged data file, and a backup'),
-  'discard-journal': toggle('keep an edited data file and drop its journal'),
   reset: toggle('replace a damaged or incompatible data file, or with --state any; keeps a backup'),
 } as const satisfies Record<string, Option>
 

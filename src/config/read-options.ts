@@ -94,8 +94,6 @@ export function readOptions(sources: Sources): Options {
   // A source of higher precedence wins: a flag --data overrides a variable PAYOUT_SANDBOX_MEMORY.
   const memory = read.memory && (ofData === -1 || ofData > ofMemory)
   const options = { ...read, memory, assume: assumeOf(read, sources) }
-  if (options.recover && options.reset)
-    throw new BadOption('--recover and --reset exclude each other')
   return Object.freeze(options)
 }
 

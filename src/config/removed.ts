@@ -5,6 +5,10 @@ const REPEAT = '--clock frozen and --random-seed repeat a run'
 /** The options by name: as a flag, a variable, a key of the config file and an option of the library. */
 export const REMOVED_OPTIONS: Readonly<Record<string, string>> = {
   record: REPEAT,
+  recover:
+    'repair the data file or move its journal away, or use --reset, which starts with a new one and keeps backups',
+  'discard-journal':
+    'move the journal away, or use --reset, which starts with a new data file and keeps backups',
 }
 
 /** The commands by name. */

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
-import type { JsonPath } from '../json/json-positions.ts'
 import { ClientName } from '../model/client.ts'
 import { isObject } from '../model/formats.ts'
 import { quoteInput } from '../model/mask.ts'
@@ -11,11 +10,11 @@ import {
   safeParse,
   unknownField,
 } from '../model/validation-errors.ts'
-import { uuidOf } from '../runtime/random.ts'
 import { loadReader } from '../scenarios/library.ts'
 import { FORMAT } from '../store/errors.ts'
 import type { DocumentContent, StoredState, StoredTable } from '../store/states.ts'
 import { checkRows, type NoteProblem } from './check-rows.ts'
+import type { JsonPath } from './json-text.ts'
 import { STORED_ROWS, StoredHead, TABLE_NAMES, type TableName } from './state-document.ts'
 
 /** Checking stops after this many problems. */
@@ -29,25 +28,10 @@ const SECTIONS = z.strictObject({
   shared: z.record(z.string(), z.array(z.unknown())).optional(),
 })
 
-/** The profile of a client whose own one cannot be read. */
-const lostProfile = (client: string): StoredHead['profile'] => ({
-  client_id: uuidOf(`client ${client}`),
-  access_token: client === 'default' ? 'sbx_test_token' : `sbx_${client}`,
-  name: `Sandbox client ${client}`,
-  email: `${client}@example.com`,
-  email_verified: true,
-  status: 'active',
-  check_kyc: false,
-  created_at: '2025-01-06T03:30:00.000Z',
-  updated_at: '2025-01-06T03:30:00.000Z',
-})
-
 type Tables = Record<TableName, StoredTable>
 
 type Schemas = { head: z.ZodType; rows: Record<TableName, z.ZodType> }
 type CheckOptions = Partial<Schemas> & {
-  /** Counts the rows that are left out, if what is wrong is left out. */
-  leaveOut?: ((rows: number) => void) | undefined
   /** Called between rows; returns a promise if other work should run first. */
   rest?: () => Promise<void> | undefined
 }
@@ -56,60 +40,50 @@ type CheckOptions = Partial<Schemas> & {
 export class DocumentCheck {
   readonly problems: { path: JsonPath; message: string; code: string }[] = []
   readonly #seen = new Set<string>()
-  readonly #leaveOut: ((rows: number) => void) | undefined
   readonly #rest: () => Promise<void> | undefined
   readonly #shared: Record<string, unknown[]> = {}
   readonly #schemas: Schemas
 
-  constructor({ leaveOut, rest = () => undefined, head, rows }: CheckOptions = {}) {
-    this.#leaveOut = leaveOut
+  constructor({ rest = () => undefined, head, rows }: CheckOptions = {}) {
     this.#rest = rest
     this.#schemas = { head: head ?? StoredHead, rows: rows ?? STORED_ROWS }
   }
 
-  #note(path: JsonPath, message: string, { rows = 1, code = 'invalid_value' } = {}) {
-    if (this.#leaveOut) this.#leaveOut(rows)
-    else {
-      const key = `${fieldOf(path)} ${message}`
-      if (!this.#seen.has(key)) this.problems.push({ path, message, code })
-      this.#seen.add(key)
-    }
+  #note(path: JsonPath, message: string, code = 'invalid_value') {
+    const key = `${fieldOf(path)} ${message}`
+    if (!this.#seen.has(key)) this.problems.push({ path, message, code })
+    this.#seen.add(key)
   }
 
   /** The value as its schema reads it; `undefined` if it is wrong. */
   #parsed<T>(schema: z.ZodType<T>, value: unknown, path: JsonPath): T | undefined {
     const result = safeParse(schema, value, LIST_KNOWN_KEYS)
     if (result.success) return result.data
-    if (this.#leaveOut) this.#leaveOut(1)
-    else
-      for (const issue of result.error.issues) {
-        const at = [...path, ...(issue.path as JsonPath)]
-        if (issue.code === 'unrecognized_keys')
-          for (const key of issue.keys) this.#note([...at, key], unknownField(key, issue), issue)
-        else {
-          const { message, code } = describeIssue(issue, value)
-          this.#note(at, message, { code })
-        }
+    for (const issue of result.error.issues) {
+      const at = [...path, ...(issue.path as JsonPath)]
+      if (issue.code === 'unrecognized_keys')
+        for (const key of issue.keys) this.#note([...at, key], unknownField(key, issue), issue.code)
+      else {
+        const { message, code } = describeIssue(issue, value)
+        this.#note(at, message, code)
       }
+    }
     return undefined
   }
 
   async document(content: unknown): Promise<DocumentContent> {
-    const sections = this.#sections(content)
+    const sections = this.#parsed(SECTIONS, content, [])
     if (!sections) return { format: FORMAT, clients: {} }
     const { clients, snapshots = {}, fixtures = {}, shared = {} } = sections
     for (const [name, rows] of Object.entries(shared)) {
       const table = name.replace(/-\d+$/, '')
       if (isTable(table)) this.#shared[name] = await this.#rows(table, rows, ['shared', name])
-      else
-        this.#note(['shared', name], 'must be the name of a table and a number', {
-          rows: rows.length,
-        })
+      else this.#note(['shared', name], 'must be the name of a table and a number')
     }
     const read: Record<string, StoredState> = {}
     for (const [name, state] of Object.entries(clients)) {
       this.#parsed(ClientName, name, ['clients', name])
-      const found = await this.state(name, state, ['clients', name])
+      const found = await this.state(state, ['clients', name])
       if (found) read[name] = found
     }
     this.#twice(read)
@@ -117,7 +91,7 @@ export class DocumentCheck {
     for (const [client, states] of Object.entries(snapshots)) {
       if (!(client in clients)) this.#note(['snapshots', client], 'is not one of the clients')
       for (const [name, state] of Object.entries(states)) {
-        const found = await this.state(client, state, ['snapshots', client, name])
+        const found = await this.state(state, ['snapshots', client, name])
         if (found) saved[client] = { ...saved[client], [name]: found }
       }
     }
@@ -142,20 +116,11 @@ export class DocumentCheck {
       const seen = new Set<unknown>()
       for (const [name, { profile }] of Object.entries(clients)) {
         const value = isObject(profile) ? profile[field] : undefined
-        if (seen.has(value) && !this.#leaveOut)
+        if (seen.has(value))
           this.#note(['clients', name, 'profile', field], 'is the same as in an earlier client')
         if (value !== undefined) seen.add(value)
       }
     }
-  }
-
-  #sections(content: unknown): z.infer<typeof SECTIONS> | undefined {
-    if (!this.#leaveOut || !isObject(content)) return this.#parsed(SECTIONS, content, [])
-    // What is not an object is left out as a whole.
-    const kept = Object.entries(SECTIONS.shape).filter(
-      ([name, schema]) => schema.safeParse(content[name]).success && content[name] !== undefined,
-    )
-    return Object.fromEntries([['clients', {}], ...kept.map(([name]) => [name, content[name]])])
   }
 
   async #rows(table: TableName, rows: readonly unknown[], path: JsonPath): Promise<unknown[]> {
@@ -168,49 +133,31 @@ export class DocumentCheck {
       // As it is, if it is right: the next version of the file differs only where it was edited.
       if (parsed !== undefined) read.push(isDeepStrictEqual(parsed, row) ? row : parsed)
       // So that other rows still refer to something.
-      else if (!this.#leaveOut && isObject(row)) read.push(row)
+      else if (isObject(row)) read.push(row)
     }
     return read
   }
 
   /** A state as its schema reads it; `undefined` if it has no fields that can be read. */
-  async state(client: string, state: unknown, path: JsonPath): Promise<StoredState | undefined> {
+  async state(state: unknown, path: JsonPath): Promise<StoredState | undefined> {
     if (!isObject(state)) {
       this.#note(path, 'must be a state: an object with clock, scenario, profile, tables …')
       return undefined
     }
     const { tables, ...fields } = state
-    const head = this.#leaveOut
-      ? this.#readableHead(fields)
-      : (this.#parsed(this.#schemas.head, fields, path) as StoredHead | undefined)
+    const head = this.#parsed(this.#schemas.head, fields, path) as StoredHead | undefined
     const read = await this.#tables(tables, [...path, 'tables'])
     if (!head) return undefined
-    const rows = await this.#related(read, head, path)
-    await this.#rules(rows, head, path)
-    // A client without a profile cannot be called.
-    head.profile ??= lostProfile(client)
-    return { ...head, tables: rows } as unknown as StoredState
-  }
-
-  /** The fields of a state that can be read. */
-  #readableHead(fields: Record<string, unknown>): StoredHead {
-    const kept = Object.entries(fields).filter(([name, value]) => {
-      const field = Object.hasOwn(StoredHead.shape, name)
-        ? StoredHead.shape[name as keyof StoredHead]
-        : z.never()
-      return this.#parsed<unknown>(field, value, []) !== undefined
-    })
-    return Object.fromEntries(kept) as StoredHead
+    await this.#related(read, head, path)
+    await this.#rules(read, head, path)
+    return { ...head, tables: read } as unknown as StoredState
   }
 
   async #tables(tables: unknown, path: JsonPath): Promise<Tables> {
     const given = isObject(tables) ? tables : {}
     if (!isObject(tables)) this.#note(path, 'must be an object with a list of rows for each table')
-    for (const [name, rows] of Object.entries(given))
-      if (!isTable(name))
-        this.#note([...path, name], 'is not a table', {
-          rows: Array.isArray(rows) ? rows.length : 1,
-        })
+    for (const name of Object.keys(given))
+      if (!isTable(name)) this.#note([...path, name], 'is not a table')
     return this.#listed(given, path)
   }
 
@@ -229,51 +176,38 @@ export class DocumentCheck {
     return []
   }
 
-  /** Checks what no row has alone; without the rows that are wrong, if these are left out. */
-  async #related(tables: Tables, head: StoredHead, path: JsonPath): Promise<Tables> {
-    const checked = { ...tables }
-    for (;;) {
-      const wrong = new Map<TableName, Set<number>>()
-      const rows = Object.fromEntries(
-        TABLE_NAMES.map((table) => [table, this.#rowsOf(checked[table])]),
-      ) as Parameters<typeof checkRows>[0]
-      const note: NoteProblem = (name, i, field, problem) => {
-        const table = name as TableName
-        const stored = tables[table]
-        const place = typeof stored === 'string' ? ['shared', stored] : [...path, 'tables', table]
-        const message =
-          problem.kind === 'duplicate'
-            ? 'has the same id as an earlier row'
-            : problem.kind === 'missing'
-              ? `there is no row ${quoteInput(problem.id)} in ${problem.table}; add it, or remove this row`
-              : problem.message
-        const isNew = !wrong.get(table)?.has(i)
-        wrong.set(table, (wrong.get(table) ?? new Set()).add(i))
-        if (!this.#leaveOut || isNew)
-          this.#note(field === '' ? [...place, i] : [...place, i, field], message)
-      }
-      for (const _ of checkRows(rows, note)) {
-        const rest = this.#rest()
-        if (rest) await rest
-      }
-      for (let i = 1; i < rows.webhook!.length; i++)
-        note('webhook', i, '', {
-          kind: 'invalid',
-          message: 'is a second webhook; there is only one',
-        })
-      const timers = rows.timers ?? []
-      if (this.#leaveOut)
-        head.draws = timers.reduce((n, { seq }) => Math.max(n, seq), head.draws ?? 0)
-      for (const [i, { seq }] of timers.entries())
-        if (seq > head.draws)
-          note('timers', i, 'seq', {
-            kind: 'invalid',
-            message: `is ${seq}; it must not be greater than draws, so raise draws to it`,
-          })
-      if (!this.#leaveOut || wrong.size === 0) return checked
-      for (const [table, numbers] of wrong)
-        checked[table] = this.#rowsOf(checked[table]).filter((_, i) => !numbers.has(i))
+  /** Checks what no row has alone. */
+  async #related(tables: Tables, head: StoredHead, path: JsonPath) {
+    const rows = Object.fromEntries(
+      TABLE_NAMES.map((table) => [table, this.#rowsOf(tables[table])]),
+    ) as Parameters<typeof checkRows>[0]
+    const note: NoteProblem = (name, i, field, problem) => {
+      const table = name as TableName
+      const stored = tables[table]
+      const place = typeof stored === 'string' ? ['shared', stored] : [...path, 'tables', table]
+      const message =
+        problem.kind === 'duplicate'
+          ? 'has the same id as an earlier row'
+          : problem.kind === 'missing'
+            ? `there is no row ${quoteInput(problem.id)} in ${problem.table}; add it, or remove this row`
+            : problem.message
+      this.#note(field === '' ? [...place, i] : [...place, i, field], message)
     }
+    for (const _ of checkRows(rows, note)) {
+      const rest = this.#rest()
+      if (rest) await rest
+    }
+    for (let i = 1; i < rows.webhook!.length; i++)
+      note('webhook', i, '', {
+        kind: 'invalid',
+        message: 'is a second webhook; there is only one',
+      })
+    for (const [i, { seq }] of (rows.timers ?? []).entries())
+      if (seq > head.draws)
+        note('timers', i, 'seq', {
+          kind: 'invalid',
+          message: `is ${seq}; it must not be greater than draws, so raise draws to it`,
+        })
   }
 
   #rowsOf(table: StoredTable): readonly unknown[] {
@@ -293,25 +227,15 @@ export class DocumentCheck {
     const { readDefinition, readRule } = await loadReader()
     if (definition) {
       const read = readDefinition(definition, { name: head.scenario.name, file: 'definition' })
-      if (!read.ok) {
-        this.#note([...path, 'scenario', 'definition'], read.problems[0]!.message)
-        if (this.#leaveOut) delete (head as Partial<StoredHead>).scenario
-      }
+      if (!read.ok) this.#note([...path, 'scenario', 'definition'], read.problems[0]!.message)
     }
-    const isWrong = (rule: unknown, at: JsonPath) => {
+    const stored = rules.map(({ definition: rule }, i) => {
+      return { rule, at: [...path, 'tables', 'rules', i, 'definition'] }
+    })
+    for (const { rule, at } of [...stored, ...timed]) {
       const read = readRule(rule)
       if (!read.ok) this.#note(at, `${read.problems[0]!.path}: ${read.problems[0]!.message}`)
-      return !read.ok
     }
-    const at = (i: number) => [...path, 'tables', 'rules', i, 'definition']
-    const kept = rules.filter(({ definition: rule }, i) => !isWrong(rule, at(i)))
-    const wrongTimers = new Set(
-      timed.filter(({ rule, at }) => isWrong(rule, at)).map((one) => one.rule),
-    )
-    if (!this.#leaveOut) return
-    tables.rules = kept
-    if (wrongTimers.size > 0)
-      tables.timers = timers.filter(({ payload }) => !wrongTimers.has(payload.do?.rule ?? {}))
   }
 }
 

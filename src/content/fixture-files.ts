@@ -1,19 +1,17 @@
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type JsonPath, jsonPlaces } from '../json/json-positions.ts'
 import type { Problem } from '../model/errors.ts'
-import { FIXTURE_FILES, FIXTURE_ROWS, type FixtureNoun } from '../model/fixtures.ts'
-import { didYouMean, editDistance } from '../model/words.ts'
-import { BadFixtures, FixtureError, problemAt, textOf } from './fixture-problems.ts'
+import { FIXTURE_FILES, type FixtureNoun } from '../model/fixtures.ts'
+import { editDistance } from '../model/words.ts'
+import { BadFixtures, problemAt, toBadFixtures } from './fixture-problems.ts'
+import { type FixtureWorlds, NOUNS, type RawTable, rawOf, worldsOf } from './fixtures.ts'
+import { parseJson, placesIn } from './json-text.ts'
 
-export const NOUNS = Object.keys(FIXTURE_ROWS) as FixtureNoun[]
 const fileOf = (noun: FixtureNoun) => `${noun.replaceAll('_', '-')}.json`
-/** The unchecked rows of one noun, with their file and their path in it. */
-export type RawTable = { noun: FixtureNoun; file: string; path: JsonPath; rows: unknown }
-
+/** A file's text, without a byte order mark. */
 function readText(file: string): string {
   try {
-    return textOf(file)
+    return readFileSync(file, 'utf8').replace(/^\ufeff/, '')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     throw new BadFixtures([problemAt(file, [], `the file cannot be read (${code})`)])
@@ -21,22 +19,15 @@ function readText(file: string): string {
 }
 
 /** Parses a JSON file; throws `BadFixtures` with the position of a syntax error. */
-export function parseFile(file: string): unknown {
+export function parseFile(file: string): { text: string; content: unknown } {
   const text = readText(file)
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    const {
-      line = 1,
-      column = 1,
-      message = (error as Error).message,
-    } = jsonPlaces(text).fault ?? {}
-    throw new BadFixtures([{ file, line, column, path: '', message }])
-  }
+  const read = parseJson(text)
+  if ('fault' in read) throw new BadFixtures([{ file, path: '', ...read.fault }])
+  return { text, content: read.value }
 }
 
 /** The tables of a folder of fixture files, or of one file; throws if they cannot be read. */
-export function readRaw(path: string): RawTable[] {
+function readRaw(path: string): RawTable[] {
   if (!existsSync(path))
     throw new BadFixtures([
       problemAt(
@@ -48,13 +39,13 @@ export function readRaw(path: string): RawTable[] {
   if (statSync(path).isDirectory()) {
     return NOUNS.map((noun) => ({ noun, file: join(path, fileOf(noun)), path: [] }))
       .filter(({ file }) => existsSync(file))
-      .map((found) => ({ ...found, rows: parseFile(found.file) }))
+      .map((found) => ({ ...found, rows: parseFile(found.file).content }))
   }
-  return rawOf(path, parseFile(path))
+  return rawOf(path, parseFile(path).content)
 }
 
 /** A problem for each JSON file of a fixture folder that is not read, with the probably intended name. */
-export function misnamedFiles(path: string): Problem[] {
+function misnamedFiles(path: string): Problem[] {
   if (!existsSync(path) || !statSync(path).isDirectory()) return []
   const normalized = (name: string) =>
     name
@@ -76,17 +67,33 @@ export function misnamedFiles(path: string): Problem[] {
     })
 }
 
-/** The tables of one parsed file. */
-export function rawOf(file: string, content: unknown): RawTable[] {
-  if (typeof content !== 'object' || content === null || Array.isArray(content)) {
-    throw new FixtureError([problemAt(file, [], `must be an object with ${NOUNS.join(', ')}`)])
-  }
-  const unknown = Object.keys(content).filter((key) => !NOUNS.includes(key as FixtureNoun))
-  if (unknown.length > 0) {
-    const hint = (key: string) => didYouMean(key, NOUNS) || `; must be one of ${NOUNS.join(', ')}`
-    throw new FixtureError(unknown.map((key) => problemAt(file, [key], `is unknown${hint(key)}`)))
-  }
-  return NOUNS.filter((noun) => noun in content).map((noun) => {
-    return { noun, file, path: [noun], rows: (content as Record<string, unknown>)[noun] }
+/** Adds line and column to the problems of files; only an invalid set has this cost. */
+function withPlaces(problems: readonly ReturnType<typeof problemAt>[]): Problem[] {
+  const files = new Map<string, ReturnType<typeof placesIn>>()
+  return problems.map(({ at, ...problem }) => {
+    const { file, path, message } = problem
+    const placeOf = files.get(file) ?? placesIn(readText(file))
+    files.set(file, placeOf)
+    const place = placeOf(at)
+    return { ...problem, ...place, message: path && place.line ? `${path}: ${message}` : message }
   })
+}
+
+/** The unchecked content of a folder of fixture files or of one file, as `fixturesOf` takes it. */
+export const fixtureContent = (path: string): Record<string, unknown> =>
+  Object.fromEntries(readRaw(path).map(({ noun, rows }) => [noun, rows]))
+
+/** Reads a folder of fixture files, or one file with everything; throws `BadFixtures` if anything is wrong. */
+export function readFixtures(path: string): FixtureWorlds {
+  const misnamed = misnamedFiles(path)
+  const worlds = toBadFixtures(() => {
+    const raws = readRaw(path)
+    if (raws.length === 0) {
+      const message = `contains none of ${FIXTURE_FILES.join(', ')}`
+      throw new BadFixtures([problemAt(path, [], message), ...misnamed])
+    }
+    return worldsOf(raws, JSON.stringify(raws.map(({ noun, rows }) => [noun, rows])))
+  }, withPlaces)
+  if (misnamed.length > 0) throw new BadFixtures(misnamed)
+  return worlds
 }

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { type JsonPath, type JsonPlaces, jsonPlaces } from '../json/json-positions.ts'
 import { type Problem, problemText } from '../model/errors.ts'
 import { quoteInput } from '../model/mask.ts'
+import type { JsonPath } from './json-text.ts'
 
 /** An invalid fixture set. The message has one line per problem, with file, position and path. */
 export class BadFixtures extends Error {
@@ -33,17 +32,6 @@ export const problemAt = (
   at: path,
 })
 
-/** Adds line and column to the problems of files; only an invalid set has this cost. */
-export function withPositions(problems: readonly ReturnType<typeof problemAt>[]): Problem[] {
-  const texts = new Map<string, JsonPlaces>()
-  return problems.map(({ at, ...problem }) => {
-    const { file, path, message } = problem
-    const position = texts.get(file) ?? jsonPlaces(textOf(file))
-    texts.set(file, position)
-    return { ...problem, ...position.placeOf(at), message: path ? `${path}: ${message}` : message }
-  })
-}
-
 /** Problems that have no line and column yet. */
 export class FixtureError extends Error {
   readonly problems: readonly ReturnType<typeof problemAt>[]
@@ -52,9 +40,6 @@ export class FixtureError extends Error {
     this.problems = problems
   }
 }
-
-/** A file's text, without a byte order mark. */
-export const textOf = (file: string) => readFileSync(file, 'utf8').replace(/^\ufeff/, '')
 
 /** Runs a reader and turns its `FixtureError` into `BadFixtures`; `position` can add lines and columns. */
 export function toBadFixtures<T>(

@@ -1,21 +1,17 @@
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
-import { builtFile, PACKAGE_ROOT } from '../config/package.ts'
-import type { JsonPath } from '../json/json-positions.ts'
-import { FIXTURE_FILES, FIXTURE_ROWS, type FixtureNoun, type Fixtures } from '../model/fixtures.ts'
+import { FIXTURE_ROWS, type FixtureNoun, type Fixtures } from '../model/fixtures.ts'
 import { describeIssue, LIST_KNOWN_KEYS, unknownField } from '../model/validation-errors.ts'
+import { didYouMean } from '../model/words.ts'
 import type { BaseRows } from '../store/worlds.ts'
 import type { Rows } from '../tables/rows.ts'
 import { checkRows, type NoteProblem } from './check-rows.ts'
-import { misnamedFiles, NOUNS, type RawTable, rawOf, readRaw } from './fixture-files.ts'
-import {
-  BadFixtures,
-  FixtureError,
-  problemAt,
-  toBadFixtures,
-  withPositions,
-} from './fixture-problems.ts'
+import { FixtureError, problemAt, toBadFixtures } from './fixture-problems.ts'
 import { type FixtureRows, rowsOf, rowsOfClient } from './fixture-rows.ts'
+import type { JsonPath } from './json-text.ts'
+
+export const NOUNS = Object.keys(FIXTURE_ROWS) as FixtureNoun[]
+/** The unchecked rows of one noun, with their file and their path in it. */
+export type RawTable = { noun: FixtureNoun; file: string; path: JsonPath; rows: unknown }
 
 /** The rows with which a client starts, by table, and a key that identifies the content. */
 export type StartRows = {
@@ -27,9 +23,6 @@ export type StartRows = {
 
 /** The clients of a fixture set, by name. */
 export type FixtureWorlds = Map<string, StartRows>
-
-/** The shipped set as the build checked it; `undefined` if there is no build. */
-export const shippedWorlds = builtFile((text): FixtureWorlds => new Map(JSON.parse(text)))
 
 const MAX_PROBLEMS = 20
 
@@ -136,7 +129,7 @@ const DEFAULT_CLIENT = {
   created_at: '2025-01-06T03:30:00.000Z',
 }
 
-function worldsOf(rawTables: RawTable[], content: string): FixtureWorlds {
+export function worldsOf(rawTables: RawTable[], content: string): FixtureWorlds {
   const check = createCheck()
   const set = Object.fromEntries(NOUNS.map((noun) => [noun, []])) as unknown as Fixtures
   for (const raw of rawTables) set[raw.noun] = check.rows(raw) as never
@@ -158,29 +151,20 @@ function worldsOf(rawTables: RawTable[], content: string): FixtureWorlds {
   )
 }
 
-/** The unchecked content of a folder of fixture files or of one file, as `fixturesOf` takes it. */
-export const fixtureContent = (path: string): Record<string, unknown> =>
-  Object.fromEntries(readRaw(path).map(({ noun, rows }) => [noun, rows]))
-
-/** Reads a folder of fixture files, or one file with everything; throws `BadFixtures` if anything is wrong. */
-export function readFixtures(path: string): FixtureWorlds {
-  const misnamed = misnamedFiles(path)
-  const worlds = toBadFixtures(() => {
-    const raws = readRaw(path)
-    if (raws.length === 0) {
-      const message = `contains none of ${FIXTURE_FILES.join(', ')}`
-      throw new BadFixtures([problemAt(path, [], message), ...misnamed])
-    }
-    return worldsOf(raws, JSON.stringify(raws.map(({ noun, rows }) => [noun, rows])))
-  }, withPositions)
-  if (misnamed.length > 0) throw new BadFixtures(misnamed)
-  return worlds
+/** The tables of one parsed file. */
+export function rawOf(file: string, content: unknown): RawTable[] {
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) {
+    throw new FixtureError([problemAt(file, [], `must be an object with ${NOUNS.join(', ')}`)])
+  }
+  const unknown = Object.keys(content).filter((key) => !NOUNS.includes(key as FixtureNoun))
+  if (unknown.length > 0) {
+    const hint = (key: string) => didYouMean(key, NOUNS) || `; must be one of ${NOUNS.join(', ')}`
+    throw new FixtureError(unknown.map((key) => problemAt(file, [key], `is unknown${hint(key)}`)))
+  }
+  return NOUNS.filter((noun) => noun in content).map((noun) => {
+    return { noun, file, path: [noun], rows: (content as Record<string, unknown>)[noun] }
+  })
 }
-
-/** The shipped set, which the build has already checked. */
-export const shippedFixtures = (): FixtureWorlds =>
-  shippedWorlds(join(PACKAGE_ROOT, 'dist/fixtures.json')) ??
-  readFixtures(join(PACKAGE_ROOT, 'fixtures'))
 
 /** A set from a request or a test, checked as `readFixtures` checks a file with that name. */
 export const fixturesOf = (content: unknown, file = 'fixtures'): FixtureWorlds =>

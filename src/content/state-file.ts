@@ -8,7 +8,7 @@ import type { Rows, SettingRow } from '../tables/rows.ts'
 import { DocumentCheck } from './edited-document.ts'
 import { placed } from './edited-file.ts'
 import { parseFile } from './fixture-files.ts'
-import { BadFixtures, textOf } from './fixture-problems.ts'
+import { BadFixtures } from './fixture-problems.ts'
 import type { FixtureWorlds, StartRows } from './fixtures.ts'
 import {
   DOCUMENT_ROWS,
@@ -69,7 +69,7 @@ async function checkedStates({ content, file, text }: Source, deps?: Deps) {
     const { clients, shared } = await check.document(content)
     for (const [name, state] of Object.entries(clients)) states.set(name, withRows(state, shared))
   } else {
-    const state = await check.state('default', content, [])
+    const state = await check.state(content, [])
     if (state) states.set('default', withRows(state))
   }
   if (deps && check.problems.length === 0)
@@ -121,7 +121,7 @@ type Source = { content: unknown; file: string; text: string | undefined }
 
 const openSource = (source: string | object): Source =>
   typeof source === 'string'
-    ? { content: parseFile(source), file: source, text: textOf(source) }
+    ? { ...parseFile(source), file: source }
     : { content: source, file: VALUE, text: undefined }
 
 /** The content of a file of states, or such a value, to send to a sandbox. Throws `BadFixtures` with all problems. */

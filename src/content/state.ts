@@ -84,7 +84,7 @@ async function checkState({ name }: ReplacedWorld, sent: unknown) {
     rest: () => (isSliceOver() ? ownTurn() : undefined),
   })
   const given = isDataFile(sent) ? stateIn(sent, [name, 'default']) : sent
-  const state = await check.state(name, given, [])
+  const state = await check.state(given, [])
   const { length } = check.problems
   if (length === 0) return state as unknown as StateDocument
   const errors = check.problems.map(({ path, ...problem }) => ({

@@ -1,4 +1,4 @@
-import { shippedFixtures } from '../content/fixtures.ts'
+import { shippedFixtures } from '../content/shipped-fixtures.ts'
 import { createLibrary, inlineEntry } from '../scenarios/library.ts'
 import { openSandbox } from '../world/sandbox.ts'
 import type { Input } from './endpoint.ts'
@@ -32,7 +32,7 @@ export type Examples = Record<(typeof CALLS)[number], any>
 export async function exampleResponses(operations: readonly Operation[]): Promise<Examples> {
   const log = { debug() {}, info() {}, warn() {}, error() {} }
   const sandbox = await openSandbox({
-    fixtures: shippedFixtures(),
+    fixtures: await shippedFixtures(),
     // The operations are called directly, so no scenario decides.
     library: createLibrary(new Map([['default', inlineEntry('default', { rules: [] })]])),
     start: { randomSeed: 1, clock: 'frozen', clockSpeed: 1, scenario: 'default', assume: {} },

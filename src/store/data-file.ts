@@ -1,8 +1,6 @@
 import { dirname } from 'node:path'
 import { SandboxError } from '../model/errors.ts'
-import { countOf } from '../model/words.ts'
 import {
-  backUp,
   backUpAll,
   type Disk,
   dataFiles,
@@ -22,9 +20,10 @@ import {
   EditedBesideJournal,
   LostOwnership,
   OtherFormat,
+  START_WITHOUT,
   UnreadableFile,
 } from './errors.ts'
-import { Journal, type ReadJournal, readJournal } from './journal.ts'
+import { Journal, readJournal } from './journal.ts'
 import { type Lock, takeLock } from './lock.ts'
 import { documentText, readStates, type StateShape } from './states.ts'
 import type { WriteChanges } from './unit-of-work.ts'
@@ -44,16 +43,13 @@ export type DataFileOptions<Rows> = {
   shape: StateShape<Rows>
   /** Sync every change to the disk before it is acknowledged. */
   fsync?: boolean
-  /** What to do with a file that cannot be read: keep all that can be read, or start empty. Both make a copy first. */
-  onDamage?: 'refuse' | 'recover' | 'reset'
+  /** Whether files that cannot be read are copied aside, and the store starts empty. */
+  reset?: boolean
   /** Whether there must be no data file yet. */
   mustBeNew?: boolean
-  /** Whether the journal goes if the document was edited beside it. */
-  discardJournal?: boolean
   /** The least size of the journal from which the document is rewritten, bytes. */
   compactFrom?: number
-  /** Reads an edited document; `lost` counts the rows that are left out, if only what can be read is wanted. */
-  readEdited: (isLenient: boolean, lost: (rows: number) => void) => ReadEdited
+  readEdited: ReadEdited
   disk: Disk
   wall: () => number
   log: StoreLog
@@ -67,10 +63,6 @@ export class DataFile<Rows> {
   readonly #document: Document
   readonly #journal: Journal
   readonly #rewriteFrom: number
-  /** The rows and changes that could not be read. */
-  readonly #lostAtStart = { rows: 0, changes: 0 }
-  /** Whether the changes of the journal that was found are not applied. */
-  #isDiscarding = false
   #lost: LostOwnership | undefined
   #compacting: Promise<void> | undefined
   /** The size of the journal from which the document is rewritten, after a failure. */
@@ -79,7 +71,7 @@ export class DataFile<Rows> {
   #isClosed = false
 
   constructor(options: DataFileOptions<Rows>, worlds: Worlds<Rows>, lock: Lock) {
-    const { disk, file, fsync = false, log, onDamage, readEdited } = options
+    const { disk, file, fsync = false, log, readEdited } = options
     this.#options = options
     this.#worlds = worlds
     this.#lock = lock
@@ -91,87 +83,48 @@ export class DataFile<Rows> {
       log,
       confirm: this.#confirm,
       onWritten: (digest) => this.#journal.mark(digest),
-      readEdited: readEdited(onDamage === 'recover', (rows) => {
-        this.#lostAtStart.rows += rows
-      }),
+      readEdited,
     })
   }
 
   // ---- opening
 
-  /** Reads the files, and begins a new journal. */
+  /** Reads the files, and begins a new journal. Throws `UnreadableFile`, and leaves all as it is, if they do not fit. */
   async open() {
     const { disk, file, log, shape } = this.#options
+    const { path } = this.#journal
     const [older] = this.hasDocument ? [] : olderJournals(disk, file)
     if (older !== undefined) throw new OtherFormat(older, '5 or older')
-    const found = readJournal(disk, this.#journal.path)
+    const found = readJournal(disk, path)
     if (!found && this.#lock.replacedDead)
       log.warn(
-        `The journal ${this.#journal.path} of a killed sandbox is missing. Changes that were only in the journal are lost. The start continues without them.`,
+        `The journal ${path} of a killed sandbox is missing. Changes that were only in the journal are lost. The start continues without them.`,
       )
     const { digest } = this.#document
-    const mark = found?.marks.findLast(({ document }) => document === digest)
-    const journal = this.#usable(found, mark !== undefined)
-    this.#document.isOurs = mark !== undefined
-    readStates(await this.#document.load(), this.#worlds, shape)
-    // Only now: a document that can't be read leaves all as it is.
-    if (this.#isDiscarding) this.#backUpJournal()
-    const changes = this.#replay(journal, mark?.upTo ?? 0)
-    const { rows, changes: lostChanges } = this.#lostAtStart
-    if (rows + lostChanges > 0 || journal?.bad.length)
-      log.warn(
-        `The data file ${file} was damaged: ${countOf(rows, 'row')} of the document and ${countOf(lostChanges, 'change')} of the journal could not be read and are lost. Backup of the files: ${backUpAll(this.#options)}.`,
-      )
-    const isEmpty = digest === null && this.#worlds.byName.size === 0
-    if (mark || isEmpty) this.#journal.begin(digest, changes)
-    if (mark ? changes.length + lostChanges > 0 : !isEmpty) await this.#rewrite()
-    else this.#document.tidy()
-  }
-
-  /** The journal to apply; `undefined` if there is none, or it goes. Throws if it is not that of the document. */
-  #usable(found: ReadJournal | undefined, isOurs: boolean): ReadJournal | undefined {
-    const { file, discardJournal, onDamage, log } = this.#options
-    const { path } = this.#journal
-    if (!found) return undefined
-    const { marks, changes, bad, lost, torn } = found
-    const count = changes.length + lost
-    if (marks.length > 0 && !isOurs && count > 0) {
-      if (!discardJournal) throw new EditedBesideJournal(file, path, count, this.hasDocument)
-      this.#isDiscarding = true
-      return undefined
-    }
-    if (bad.length > 0 && onDamage !== 'recover') {
-      const more = bad.length > 1 ? ` (and ${bad.length - 1} more)` : ''
-      throw new DamagedFile(`${path}: line ${bad[0]}${more} cannot be read`)
-    }
+    const { marks = [], changes: all = [], torn = 0 } = found ?? {}
+    const mark = marks.findLast(({ document }) => document === digest)
+    if (!mark && all.length > 0)
+      throw new EditedBesideJournal(file, path, all.length, this.hasDocument)
     if (torn > 0)
       log.warn(
         `${path}: the last ${torn} bytes are an incomplete write that was never acknowledged; they are dropped.`,
       )
-    return found
-  }
-
-  #backUpJournal() {
-    const { path } = this.#journal
-    const copy = backUp(this.#options, path, 'discarded')
-    this.#options.log.warn(`The journal ${path} was discarded. A backup is ${copy}.`)
-  }
-
-  /** Applies the changes after a line; returns their texts. */
-  #replay(journal: ReadJournal | undefined, after: number): string[] {
-    const { changes: all = [], lost = 0 } = journal ?? {}
-    this.#lostAtStart.changes = lost
-    const changes = all.filter(({ line }) => line > after)
-    const misfits = new Set<object>()
-    this.#worlds.replay(changes, (one, error) => {
-      if (this.#options.onDamage !== 'recover')
-        throw new DamagedFile(
-          `${this.#journal.path}: line ${one.line} cannot be applied: ${error.message}`,
-        )
-      misfits.add(one)
+    this.#document.isOurs = mark !== undefined
+    readStates(await this.#document.load(), this.#worlds, shape)
+    const changes = all.filter(({ line }) => line > (mark?.upTo ?? 0))
+    this.#worlds.replay(changes, ({ line }, error) => {
+      throw new DamagedFile(
+        `${path}: line ${line} cannot be applied: ${error.message}. ${START_WITHOUT}`,
+      )
     })
-    this.#lostAtStart.changes += misfits.size
-    return changes.filter((one) => !misfits.has(one)).map(({ change }) => JSON.stringify(change))
+    const isEmpty = digest === null && this.#worlds.byName.size === 0
+    if (mark || isEmpty)
+      this.#journal.begin(
+        digest,
+        changes.map(({ change }) => JSON.stringify(change)),
+      )
+    if (mark ? changes.length > 0 : !isEmpty) await this.#rewrite()
+    else this.#document.tidy()
   }
 
   // ---- ownership
@@ -329,7 +282,7 @@ export async function openDataFile<Rows>(
       if (given.mustBeNew && dataFiles(disk, file).length > 0) throw new DataFileExists(given.file)
       return await open()
     } catch (error) {
-      if (!(error instanceof UnreadableFile) || given.onDamage !== 'reset') throw error
+      if (!(error instanceof UnreadableFile) || !given.reset) throw error
       const copies = backUpAll(options, error instanceof DataFileExists ? 'replaced' : 'damaged')
       log.warn(`${error.message}. The sandbox starts with a new data file. Backup: ${copies}.`)
     }

@@ -185,8 +185,7 @@ export const dataFiles = (disk: Disk, file: string): string[] =>
 
 type Place = { disk: Disk; file: string; wall: () => number }
 
-/** Copies a file; returns the path of the copy. */
-export function backUp({ disk, wall }: Place, file: string, why: string): string {
+function backUp({ disk, wall }: Place, file: string, why: string): string {
   const copy = `${file}.${why}-${new Date(wall()).toISOString().replaceAll(':', '-')}`
   if (!fileExists(disk, copy)) disk.copyFileSync(file, copy, constants.COPYFILE_EXCL)
   return copy

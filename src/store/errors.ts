@@ -6,6 +6,9 @@ export class UnreadableFile extends Error {
   override name = this.constructor.name
 }
 
+/** How to go on without a journal that cannot be applied. */
+export const START_WITHOUT = "To start without the journal's changes, move it away"
+
 /** A file is damaged, or was edited to something that is not valid. */
 export class DamagedFile extends UnreadableFile {}
 
@@ -28,9 +31,8 @@ export class EditedBesideJournal extends UnreadableFile {
   constructor(file: string, journal: string, changes: number, isThere: boolean) {
     const count = changes === 1 ? 'one change' : `${changes} changes`
     super(
-      `${file} was ${isThere ? 'edited or replaced' : 'removed'}, but the journal ${journal} of a killed sandbox still has ${count} to its earlier content. Nothing was changed. ` +
-        `To ${isThere ? 'keep the file as it is now' : 'start with a new file'}, use --discard-journal, which keeps a backup of the journal; ` +
-        `to keep the changes, put the earlier ${isThere ? 'content of the file' : 'file'} back.`,
+      `${file} was ${isThere ? 'edited or replaced' : 'removed'}, but the journal ${journal} of a killed sandbox still has ${count} to its earlier content. ` +
+        `To keep the changes, put the earlier ${isThere ? 'content of the file' : 'file'} back; to start without them, move the journal away`,
     )
   }
 }

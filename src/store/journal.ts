@@ -7,7 +7,7 @@ import {
   readIfExists,
   syncFolderOf,
 } from './disk.ts'
-import { FORMAT } from './errors.ts'
+import { DamagedFile, FORMAT, START_WITHOUT } from './errors.ts'
 import type { AtomicChange } from './unit-of-work.ts'
 
 /**
@@ -36,58 +36,40 @@ function textIn(line: Buffer, number: number): string | undefined {
   return isWhole ? text.toString('utf8') : undefined
 }
 
-export type ReadChange = { line: number; change: AtomicChange }
-export type ReadJournal = {
+type ReadJournal = {
   marks: Mark[]
-  changes: ReadChange[]
-  /** The numbers of the lines that cannot be read, or are not where they were written. */
-  bad: number[]
-  /** How many lines are missing. */
-  lost: number
+  changes: { line: number; change: AtomicChange }[]
   /** The size of an incomplete write at the end, which was never acknowledged. */
   torn: number
 }
 
-// A line feed that came, went or was bent moves the lines after it by one.
-const MOVES = [0, 1, -1, 2, -2, 3, -3, 4, -4]
-
-/** Reads a journal; `undefined` if there is none. */
+/** Reads a journal; `undefined` if there is none. Throws `DamagedFile` at the first line that is not as it was written. */
 export function readJournal(disk: Disk, path: string): ReadJournal | undefined {
   const bytes = readIfExists(disk, path)
   if (!bytes) return undefined
-  const lines = bytes
-    .toString('latin1')
-    .split('\n')
-    .map((line) => Buffer.from(line, 'latin1'))
-  const rest = lines.pop()!
-  const read: ReadJournal = { marks: [], changes: [], bad: [], lost: 0, torn: 0 }
-  const seen = new Set<number>()
-  let moved = 0
-  /** The text of a line and the number that it was written with. */
-  const found = (line: Buffer, at: number) => {
-    for (const move of MOVES) {
-      const number = at + moved + move
-      const text = number > 0 ? textIn(line, number) : undefined
-      if (text !== undefined) return { text, number }
+  const read: ReadJournal = { marks: [], changes: [], torn: 0 }
+  let [start, number] = [0, 1]
+  do {
+    const feed = bytes.indexOf('\n', start)
+    const end = feed === -1 ? bytes.length : feed
+    const line = bytes.subarray(start, end)
+    const text = textIn(line, number)
+    if (text === undefined) {
+      // A journal is put in its place with its first line. If only the line feed is wrong, the line was acknowledged.
+      const isTorn = feed === -1 && number > 1 && textIn(line.subarray(0, -1), number) === undefined
+      if (!isTorn)
+        throw new DamagedFile(
+          `${path}: line ${number} is not as it was written: its checksum differs. ${START_WITHOUT}`,
+        )
+      read.torn = line.length
+      break
     }
-    return undefined
-  }
-  // Only the line feed of a complete line may be wrong: that line was acknowledged.
-  const isWhole = [rest, rest.subarray(0, -1)].some((one) => textIn(one, lines.length + 1))
-  if (isWhole || lines.length === 0) lines.push(rest)
-  else read.torn = rest.length
-  for (const [i, line] of lines.entries()) {
-    const { text, number } = found(line, i + 1) ?? { text: undefined, number: i + 1 + moved }
-    if (text === undefined || number !== i + 1) read.bad.push(i + 1)
-    if (text === undefined) continue
-    moved = number - (i + 1)
-    if (seen.has(number)) continue
-    seen.add(number)
     const value = JSON.parse(text) as Mark | AtomicChange
     if ('document' in value) read.marks.push(value)
     else read.changes.push({ line: number, change: value })
-  }
-  read.lost = Math.max(lines.length + moved, ...seen) - seen.size
+    start = end + 1
+    number++
+  } while (start < bytes.length)
   return read
 }
 

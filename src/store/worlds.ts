@@ -306,16 +306,16 @@ export class Worlds<Rows> {
 
   // ---- reading a journal
 
-  /** Makes the changes of a journal again; those that do not fit are passed to `onMisfit`. */
+  /** Makes the changes of a journal again, all or none; `onMisfit` throws. */
   replay<C extends { change: AtomicChange }>(
     changes: readonly C[],
-    onMisfit: (change: C, error: Error) => void,
+    onMisfit: (change: C, error: Error) => never,
   ): void {
     // One change around all: later ones may need a base that is unused in between.
     this.unit.change(() => {
       for (const one of changes)
         try {
-          this.unit.change(() => this.#replayOne(one.change))
+          this.#replayOne(one.change)
         } catch (error) {
           onMisfit(one, error as Error)
         }

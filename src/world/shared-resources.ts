@@ -16,9 +16,9 @@ export type SharedConfig = {
   /** The data file; without it nothing is persisted. */
   file?: string
   fsync?: boolean
-  onDamage?: 'refuse' | 'recover' | 'reset'
-  discardJournal?: boolean
-  /** There must be no data file yet, unless `onDamage` is `reset`. */
+  /** Whether a data file that cannot be read is copied aside and replaced. */
+  reset?: boolean
+  /** There must be no data file yet, unless `reset`. */
   mustBeNew?: boolean
   /** The size of the journal from which the data file is compacted, in bytes. */
   compactFrom?: number
@@ -59,9 +59,9 @@ export async function openSharedResources({ log, ...config }: SharedDeps) {
         file,
         disk,
         shape: STORED_STATE,
-        readEdited: (isLenient, lost) => async (file, bytes) => {
+        readEdited: async (file, bytes) => {
           const { readEdited } = await import('../content/edited-file.ts')
-          return readEdited(file, bytes, isLenient, lost)
+          return readEdited(file, bytes)
         },
         wall: runtime.wall,
         log,

@@ -1,6 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { JSONFilePreset } from 'lowdb/node'
@@ -119,7 +127,10 @@ t.test('what a merge can leave twice is refused with its place', async (t) => {
   const { data } = await withUsers(t, 'SIGTERM')
   const whole = readFileSync(data, 'utf8')
   edit(data, '"draws":', '"draws":1,"draws":')
-  t.match((await run(['--port', '0', '--data', data])).stderr, /the key "draws" is there twice/)
+  t.match(
+    (await run(['--port', '0', '--data', data])).stderr,
+    /db\.json:\d+:\d+: has a key that is there twice/,
+  )
   const document = JSON.parse(whole)
   document.clients.copy = document.clients.default
   writeFileSync(data, JSON.stringify(document))
@@ -173,18 +184,9 @@ t.test('an edit that is not valid is refused with all problems and their places'
     refused.stderr,
     `${place('"fast"')}clients.default.clock.speed: must be a number; found "fast"`,
   )
-  t.match(refused.stderr, /Correct it, or start with --recover.*--reset/)
+  t.match(refused.stderr, /nothing was changed.*Repair it, or start with --reset/s)
   t.ok(readFileSync(data).equals(edited), 'it is left as it is')
   t.same(copiesIn(dir), [])
-
-  const recovered = await serve(t, ['--data', data, '--recover'])
-  const own = (await emailsOf(recovered.url)).filter((email) => /^u\d@/.test(email))
-  t.same(own, ['u2@example.com'], 'the rows before and after it are there')
-  t.match(recovered.stderr(), /3 rows of the document and 0 changes of the journal .* are lost/)
-  const [copy] = copiesIn(dir).filter((name) => name.startsWith('db.json.damaged'))
-  t.ok(readFileSync(join(dir, copy!)).equals(edited), 'a copy is kept')
-  await recovered.stop()
-  await (await serve(t, ['--data', data])).stop()
 })
 
 t.test('the fixtures of a client, to which a reset returns, are checked too', async (t) => {
@@ -211,28 +213,18 @@ t.test('the fixtures of a client, to which a reset returns, are checked too', as
   await next.stop()
 })
 
-t.test(
-  'a document with a syntax error is refused with its place; --recover keeps the rest',
-  async (t) => {
-    const { dir, data } = await withUsers(t, 'SIGTERM')
-    const bent = edit(data, '"email":"u1@example.com"', '"email":"u1@example.com')
-    const line =
-      bent
-        .toString()
-        .split('\n')
-        .findIndex((one) => one.includes('u1@example.com')) + 1
-    const refused = await run(['--port', '0', '--data', data])
-    t.equal(refused.code, 4)
-    t.match(refused.stderr, new RegExp(`db\\.json:${line}:\\d+: `))
-    t.ok(readFileSync(data).equals(bent))
-    const recovered = await serve(t, ['--data', data, '--recover'])
-    const own = (await emailsOf(recovered.url)).filter((email) => /^u\d@/.test(email))
-    t.same(own, ['u2@example.com', 'u0@example.com'])
-    t.match(recovered.stderr(), /1 row of the document/)
-    t.equal(copiesIn(dir).length, 2)
-    await recovered.stop()
-  },
-)
+t.test('a document with a syntax error is refused with its place', async (t) => {
+  const { data } = await withUsers(t, 'SIGTERM')
+  const bent = edit(data, '"email":"u1@example.com"', '"email":"u1@example.com')
+  const at = bent
+    .toString()
+    .split('\n')
+    .findIndex((one) => one.includes('u1@example.com'))
+  const refused = await run(['--port', '0', '--data', data])
+  t.equal(refused.code, 4)
+  t.match(refused.stderr, new RegExp(`db\\.json:${at + 1}:\\d+: is not JSON: `))
+  t.ok(readFileSync(data).equals(bent))
+})
 
 t.test('a document that is no data file at all is refused, and left as it is', async (t) => {
   for (const text of ['', 'null', '[]', '{}', '\0\0', '{"format":6,"clients":[]}']) {
@@ -242,15 +234,6 @@ t.test('a document that is no data file at all is refused, and left as it is', a
     t.equal(readFileSync(join(dir, 'db.json'), 'utf8'), text)
     t.same(readdirSync(dir), ['db.json'])
   }
-})
-
-t.test('--recover goes on after a broken name of a table', async (t) => {
-  const { data } = await withUsers(t, 'SIGTERM')
-  edit(data, '"webhook":', '"webhook:')
-  const recovered = await serve(t, ['--data', data, '--recover'])
-  t.equal((await emailsOf(recovered.url)).filter((email) => /^u\d@/.test(email)).length, 3)
-  t.match(recovered.stderr(), /was damaged: 2 rows of the document/)
-  await recovered.stop()
 })
 
 t.test('a data file of another version is refused, and the message says what to do', async (t) => {
@@ -268,65 +251,49 @@ t.test('a data file of another version is refused, and the message says what to 
   }
 })
 
-t.test('a damaged journal is refused; --recover keeps what can be read', async (t) => {
-  const { dir, data, journal } = await withUsers(t, 'SIGKILL')
-  const damaged = bend(journal, 'u1@example.com')
-  const refused = await run(['--port', '0', '--data', data])
-  t.equal(refused.code, 4)
-  t.match(refused.stderr, /db\.json\.journal: line 3 cannot be read/)
-  t.ok(readFileSync(journal).equals(damaged), 'it is left as it is')
-  t.same(copiesIn(dir), [])
-
-  const recovered = await serve(t, ['--data', data, '--recover'])
-  const own = (await emailsOf(recovered.url)).filter((email) => /^[Xu]\d@/.test(email))
-  t.same(own, ['u2@example.com', 'u0@example.com'], 'what stands before and after it')
-  t.match(recovered.stderr(), /0 rows of the document and 1 change of the journal/)
-  t.ok(
-    copiesIn(dir).some((name) => readFileSync(join(dir, name)).equals(damaged)),
-    'a copy is kept',
-  )
-  t.equal((await call(`${recovered.url}/user`, user(8))).status, 201)
-  await recovered.stop('SIGKILL')
-  const again = await serve(t, ['--data', data])
-  t.ok((await emailsOf(again.url)).includes('u8@example.com'))
-  await again.stop()
-})
-
-t.test('an edit beside the journal of a killed sandbox is a question', async (t) => {
-  const { dir, data, journal } = await withUsers(t, 'SIGKILL')
-  const edited = edit(data, '"speed":1', '"speed":2')
-  const changes = readFileSync(journal)
-  const refused = await run(['--port', '0', '--data', data])
-  t.equal(refused.code, 4)
-  t.match(
-    refused.stderr,
-    /db\.json was edited or replaced, but the journal .*db\.json\.journal of a killed sandbox still has 3 changes.*--discard-journal.*put the earlier content/,
-  )
-  t.ok(readFileSync(data).equals(edited))
-  t.ok(readFileSync(journal).equals(changes))
-  edit(data, '"speed":2', '"speed":"fast"')
-  const invalid = await run(['--port', '0', '--data', data, '--discard-journal'])
-  t.equal(invalid.code, 4)
-  t.notMatch(invalid.stderr, /discarded/)
-  t.ok(readFileSync(journal).equals(changes), 'the journal stays if the edit cannot be used')
-  edit(data, '"speed":"fast"', '"speed":2')
-  const next = await serve(t, ['--data', data, '--discard-journal'])
-  t.notOk((await emailsOf(next.url)).some((email) => /^u\d@/.test(email)))
-  t.equal((await call(`${next.adminUrl}/clock`)).body.speed, 2)
-  const [copy] = readdirSync(dir).filter((name) => name.includes('.discarded-'))
-  t.ok(readFileSync(join(dir, copy!)).equals(changes))
-  await next.stop()
-})
-
-t.test('a removed document beside a journal is a question too', async (t) => {
-  const { data } = await withUsers(t, 'SIGKILL')
-  rmSync(data)
-  const { code, stderr } = await run(['--port', '0', '--data', data])
-  t.equal(code, 4)
-  t.match(
-    stderr,
-    /was removed, but .* To start with a new file, use --discard-journal.*put the earlier file back/,
-  )
+t.test('a journal that cannot be applied is refused; without it the start goes on', async (t) => {
+  const bent = (journal: string) => bend(journal, 'u1@example.com')
+  const cut = (journal: string) => {
+    const lines = readFileSync(journal, 'utf8').split('\n')
+    writeFileSync(journal, lines.toSpliced(1, 1).join('\n'))
+  }
+  const cases: [what: string, change: (data: string, journal: string) => void, says: RegExp][] = [
+    [
+      'damaged',
+      (_, journal) => bent(journal),
+      /db\.json\.journal: line 3 is not as it was written/,
+    ],
+    ['cut', (_, journal) => cut(journal), /db\.json\.journal: line 2 is not as it was written/],
+    [
+      'of an edited document',
+      (data) => edit(data, '"speed":1', '"speed":2'),
+      /db\.json was edited or replaced, but the journal .*db\.json\.journal of a killed sandbox still has 3 changes.*put the earlier content/,
+    ],
+    [
+      'of a document that was moved away',
+      (data) => rmSync(data),
+      /db\.json was removed, but the journal .* still has 3 changes.*put the earlier file back/,
+    ],
+  ]
+  for (const [what, change, says] of cases) {
+    const { dir, data, journal } = await withUsers(t, 'SIGKILL')
+    change(data, journal)
+    const files = () =>
+      readdirSync(dir).flatMap((name) =>
+        name.endsWith('.lock') ? [] : [[name, readFileSync(join(dir, name), 'latin1')]],
+      )
+    const before = files()
+    const refused = await run(['--port', '0', '--data', data])
+    t.equal(refused.code, 4, what)
+    t.match(refused.stderr, says)
+    t.match(refused.stderr, /To start .*, move (?:it|the journal) away.*--reset/is)
+    t.same(files(), before, 'nothing is changed')
+    renameSync(journal, `${journal}.away`)
+    const next = await serve(t, ['--data', data])
+    t.notOk((await emailsOf(next.url)).some((email) => /^u\d@/.test(email)))
+    t.equal((await call(`${next.adminUrl}/clock`)).body.speed, what.includes('edited') ? 2 : 1)
+    await next.stop()
+  }
 })
 
 t.test('a file that is not UTF-8 is refused', async (t) => {
@@ -373,13 +340,11 @@ t.test('--reset starts anew from a damaged journal or document and keeps copies'
   }
 })
 
-t.test('a sound data file meets --recover, --discard-journal and --reset unharmed', async (t) => {
+t.test('a sound data file meets --reset unharmed', async (t) => {
   const { dir, data } = await withUsers(t, 'SIGTERM')
-  for (const flag of ['--recover', '--discard-journal', '--reset']) {
-    const program = await serve(t, ['--data', data, flag])
-    t.ok((await emailsOf(program.url)).includes('u1@example.com'), flag)
-    await program.stop()
-  }
+  const program = await serve(t, ['--data', data, '--reset'])
+  t.ok((await emailsOf(program.url)).includes('u1@example.com'))
+  await program.stop()
   t.same(readdirSync(dir).sort(), ['db.json', 'db.json.journal'])
 })
 

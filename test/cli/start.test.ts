@@ -209,7 +209,6 @@ t.test('a bad option ends with 2 and says what it takes', async (t) => {
     [['--log-level', 'loud'], /--log-level takes/],
     [['--log-format', 'xml'], /--log-format takes pretty or json/],
     [['--memory=perhaps'], /--memory takes true or false/],
-    [['--recover', '--reset'], /exclude each other/],
     [['--fixtures', 'nowhere'], /nowhere: there is no such file or folder/],
     [['--host', '203.0.113.1'], /--host 203\.0\.113\.1 is not an address of this machine/],
     [['--fixtures', 'nowhere'], /--fixtures takes a JSON file or a folder of JSON files/],

@@ -192,7 +192,10 @@ t.test('a state that is wrong is refused like fixtures, with all problems', asyn
       /demo\.json:6:\d+: scenario\.name: there is no scenario "late-reversal"; did you mean "late-reversals"\?/,
   })
   t.match(await refused('{"users": []}'), { code: 2, stderr: /demo\.json:1:\d+: tables: / })
-  t.match(await refused('{'), { code: 2, stderr: /demo\.json:1:\d+: the text ends too early/ })
+  t.match(await refused('{'), {
+    code: 2,
+    stderr: /demo\.json:1:2: is not JSON: the text ends too early/,
+  })
   const none = ['--port', '0', '--memory', '--state', `${file}.none`]
   t.match(await run(none), { code: 2, stderr: /demo\.json\.none: .*ENOENT/ })
 })

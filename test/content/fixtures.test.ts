@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type * as z from 'zod'
 import { PACKAGE_ROOT } from '../../src/config/package.ts'
+import { readFixtures } from '../../src/content/fixture-files.ts'
 import { BadFixtures } from '../../src/content/fixture-problems.ts'
-import { fixturesOf, readFixtures } from '../../src/content/fixtures.ts'
+import { fixturesOf } from '../../src/content/fixtures.ts'
 import { FIXTURE_ROWS } from '../../src/model/fixtures.ts'
 import type { Rows } from '../../src/tables/rows.ts'
 import { GUARDED, PAN, start, TOKEN } from '../helper.ts'
@@ -95,7 +96,7 @@ t.test('a problem in a file is reported with its line and column', async (t) => 
     /^.+kyc\.json:1:2: \[0\]\.user_id: /,
   ])
   t.strictSame(refusal(join(folder, 'one.json')), [
-    `${folder}/one.json:3:${row(1).length + 1}: a comma with no value after it; remove it`,
+    `${folder}/one.json:4:1: is not JSON: Unexpected token ']'`,
   ])
   t.match(refusal(join(folder, 'set.json')), [
     /^.+set\.json:5:11: people: is unknown; must be one of clients, /,

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package.ts'
-import { readFixtures, shippedWorlds } from '../../src/content/fixtures.ts'
+import { readFixtures } from '../../src/content/fixture-files.ts'
+import { shippedWorlds } from '../../src/content/shipped-fixtures.ts'
 
 t.test('the fixtures in the build are those of the folder', async (t) => {
   const built = shippedWorlds(join(PACKAGE_ROOT, 'dist/fixtures.json'))

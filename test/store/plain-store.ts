@@ -54,7 +54,7 @@ export async function openPlain<Rows>(
       dataFile: {
         file,
         shape: plainShape(Object.keys(specs) as (keyof Rows & string)[]),
-        readEdited: () => readPlain,
+        readEdited: readPlain,
         disk: UNSYNCED,
         wall: () => 1_767_225_600_000,
         log: { info: tell('info'), warn: tell('warn'), error: tell('error') },

@@ -31,20 +31,14 @@ export const contentOf = (store: Pick<SandboxStore, 'worlds'>): string =>
   )
 
 /** Opens data files as a sandbox has them; `warn` receives what is logged. */
-export const openFiles = (
-  file: string,
-  disk: Disk,
-  onDamage: 'refuse' | 'recover' = 'refuse',
-  warn: (line: string) => void = () => {},
-) =>
+export const openFiles = (file: string, disk: Disk, warn: (line: string) => void = () => {}) =>
   openStore({
     specs: TABLES,
     dataFile: {
       file,
       disk,
-      onDamage,
       shape: STORED_STATE,
-      readEdited: () => async (_, bytes) => JSON.parse(bytes.toString()),
+      readEdited: async (_, bytes) => JSON.parse(bytes.toString()),
       wall: () => 0,
       log: { info() {}, warn, error() {} },
     },

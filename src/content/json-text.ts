@@ -1,0 +1,103 @@
+import { LineCounter, parseDocument } from 'yaml'
+
+/** The keys and list positions from the root to a value. */
+export type JsonPath = readonly (string | number)[]
+/** A position in a text, from 1; 0 if it is not known. */
+type Place = { line: number; column: number }
+
+// To find a place, yaml needs fifty times the memory of the text: in a larger one, a problem has only its path.
+const MAX_LOCATED = 8 * 1024 * 1024
+const MAX_LEVELS = 100
+const STRING = /"(?:[^"\\]|\\.)*"(\s*:)?/g
+
+const placeAt = (text: string, offset: number): Place => {
+  const before = text.slice(0, offset)
+  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }
+}
+
+/** Whether a text is JSON, or the start of some. */
+function isStart(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch (error) {
+    const { message } = error as Error
+    const position = /at position (\d+)/.exec(message)?.[1]
+    return position === undefined ? message.includes('end of JSON') : +position === text.length
+  }
+}
+
+/** The offset of the first character that JSON does not allow. `JSON.parse` does not always say it. */
+function faultIn(text: string): number {
+  let [low, high] = [0, text.length]
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (isStart(text.slice(0, middle))) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+function parsed(text: string) {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, schema: 'json' })
+  const at = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset)
+    return { line, column: col }
+  }
+  return { document, at }
+}
+
+/** Returns the function that finds the value at a path in a JSON text, or its nearest parent. */
+export function placesIn(text: string): (path: JsonPath) => Place {
+  if (text.length > MAX_LOCATED) return () => ({ line: 0, column: 0 })
+  const { document, at } = parsed(text)
+  return (path) => {
+    for (let length = path.length; length > 0; length--) {
+      const node = document.getIn(path.slice(0, length), true) as { range: [number] } | undefined
+      if (node) return at(node.range[0])
+    }
+    return { line: 1, column: 1 }
+  }
+}
+
+/** The number of keys of a value; throws `RangeError` if it is nested too deeply. */
+function countKeys(value: unknown, level = 0): number {
+  if (typeof value !== 'object' || value === null) return 0
+  if (level > MAX_LEVELS) throw new RangeError(`has more than ${MAX_LEVELS} levels`)
+  let count = Array.isArray(value) ? 0 : Object.keys(value).length
+  for (const one of Object.values(value)) count += countKeys(one, level + 1)
+  return count
+}
+
+/** What is wrong with a text that `JSON.parse` takes: too many levels, or a key that is there twice. */
+function faultOf(text: string, value: unknown): (Place & { message: string }) | undefined {
+  let keys = 0
+  for (const [, colon] of text.matchAll(STRING)) if (colon) keys++
+  try {
+    if (keys === countKeys(value)) return undefined
+  } catch (error) {
+    return { line: 1, column: 1, message: (error as Error).message }
+  }
+  const message = 'has a key that is there twice; keep one'
+  if (text.length > MAX_LOCATED) return { line: 0, column: 0, message }
+  const { document, at } = parsed(text)
+  return { ...at(document.errors[0]!.pos[0]), message }
+}
+
+/** Parses JSON; or says where it is not JSON, or has a key twice. */
+export function parseJson(
+  text: string,
+): { value: unknown } | { fault: Place & { message: string } } {
+  try {
+    const value = JSON.parse(text) as unknown
+    const fault = faultOf(text, value)
+    return fault ? { fault } : { value }
+  } catch (error) {
+    const offset = faultIn(text)
+    // Not the part of the text that Node quotes: it can have a token.
+    const said = (error as Error).message.replace(/(?<='), .*$| (in JSON )?at position .*$/s, '')
+    const why = offset === text.length ? 'the text ends too early' : said
+    return { fault: { ...placeAt(text, offset), message: `is not JSON: ${why}` } }
+  }
+}
