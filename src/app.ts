@@ -147,11 +147,6 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions) {
   const servers = createServers(handle, options, log)
   return {
     ...servers,
-    async listen(address: { port: number; host: string }): Promise<string> {
-      const origin = await servers.listen(address)
-      sandbox.listensAt(origin)
-      return origin
-    },
     /** Handles a request, of the server or of a test. */
     handle,
     /** Makes a call of the timeline of a client. */

@@ -37,3 +37,4 @@ export const InboxResponse = z
 export const ReceivedResponse = z
   .strictObject({ received: z.literal(true), message_id: z.string(), verified: z.boolean() })
   .meta({ id: 'InboxReceivedResponse' })
+export type Received = z.infer<typeof ReceivedResponse>

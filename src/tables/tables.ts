@@ -74,7 +74,11 @@ export const TABLES: Specs<Rows> = {
       held: (row) => (row.status === 'pending' && row.hold_until ? row.resource_id : undefined),
     },
   },
-  inbox: { id: (row) => row.message_id, at: () => 0, indexes: { all: always } },
+  inbox: {
+    id: (row) => row.message_id,
+    at: () => 0,
+    indexes: { all: always, webhook: (row) => row.webhook_id ?? undefined },
+  },
   idempotency: { id: (row) => row.key, at: (row) => row.expires_at, indexes: { all: always } },
   timers: {
     id: (row) => row.timer_id,

@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { webhookUrlProblem } from '../model/webhook.ts'
 
-/** Stands for the address of the sandbox itself: a timeline can start before there is a port. */
+/** The origin of the inbox of each client: what is sent there stays in this process. */
 export const OWN_ORIGIN = 'http://inbox.localhost'
 
 /** The kind of an IP address, for the rules on where a webhook may be sent. */

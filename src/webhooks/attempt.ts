@@ -6,6 +6,7 @@ import { maskLogText, maskText } from '../model/mask.ts'
 import type { WebhookRow } from '../model/webhook.ts'
 import type { Runtime, SendResult } from '../runtime/runtime.ts'
 import type { Clock } from '../time/clock.ts'
+import { OWN_ORIGIN } from './addresses.ts'
 import { isBare } from './events.ts'
 import { SIGNATURE_SCHEMES } from './verify.ts'
 
@@ -125,11 +126,14 @@ export function createAttemptSender({
   assumed,
   runtime,
   settings,
+  sendToInbox,
 }: {
   clock: Clock
   assumed: Assumed
   runtime: Pick<Runtime, 'wall' | 'send'>
   settings: WebhookSettings
+  /** Sends to the client's own inbox. */
+  sendToInbox: Runtime['send']
 }) {
   const { time, deadlineMs } = settings
 
@@ -158,9 +162,10 @@ export function createAttemptSender({
       }
       const body = fault.body === 'truncated' ? firstHalf(whole) : whole
       const isLost = number <= (fault.lost_attempts ?? 0)
+      const send = url.startsWith(OWN_ORIGIN) ? sendToInbox : runtime.send
       const result = isLost
         ? LOST
-        : await runtime.send({ url, headers, body, ...(deadlineMs && { deadlineMs }) })
+        : await send({ url, headers, body, ...(deadlineMs && { deadlineMs }) })
       const { ok, status, duration_ms, response, truncated, error, retryAfterMs = 0 } = result
       if (error?.code === 'closed') return undefined
       return {

@@ -1,16 +1,18 @@
 import { webhookSignature } from '../assumptions/webhooks.ts'
-import type { InboxRow } from '../model/inbox.ts'
+import type { Received } from '../model/inbox.ts'
 import { maskLogText } from '../model/mask.ts'
 import type { ListQuery } from '../model/paging.ts'
+import type { SendRequest, SendResult } from '../runtime/runtime.ts'
 import { newIdIn } from '../tables/resources.ts'
+import type { SandboxStore } from '../tables/tables.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import { maskSignatures } from './attempt.ts'
 import { SIGNATURE_SCHEMES } from './verify.ts'
 import type { Webhooks } from './webhooks.ts'
 
-// Enough for a test; the oldest message is removed first.
-const MAX_MESSAGES = 500
-const MAX_BODY = 64 * 1024
+// Enough for a test; the oldest message is removed first. Nobody needs a token to fill an inbox.
+const MAX_MESSAGES = 100
+const MAX_BODY = 4 * 1024
 const STORED_HEADERS = /^(?:content-type|content-length|user-agent|webhook-.*|x-webhook-.*)$/
 const MAX_HEADER = 1_024
 
@@ -31,6 +33,12 @@ function typeOf({ 'x-webhook-event': named }: Headers, body: string): string | n
   }
 }
 
+export type InboxDeps = WorldContext & {
+  webhooks: Webhooks
+  unixNow: () => number
+  storeHooks: Pick<SandboxStore, 'batch' | 'onDurable'>
+}
+
 /** The built-in receiver: stores every message and whether its signature is valid for the client's secret. */
 export function createInbox({
   store,
@@ -39,7 +47,8 @@ export function createInbox({
   assumed,
   webhooks,
   unixNow,
-}: WorldContext & { webhooks: Webhooks; unixNow: () => number }) {
+  storeHooks,
+}: InboxDeps) {
   const { inbox, events } = store.tables
 
   function verify(headers: Headers, body: Uint8Array, id: string | null) {
@@ -60,40 +69,52 @@ export function createInbox({
     })
   }
 
-  const isKnown = (id: string) => [...inbox.rows()].some(({ webhook_id }) => webhook_id === id)
+  /** Stores a message, whatever its content is. */
+  function receive(headers: Headers, bytes: Uint8Array): Received {
+    const given = headers['webhook-id']
+    const id = typeof given === 'string' ? given.slice(0, 128) : null
+    const verdict = verify(headers, bytes, id)
+    const body = Buffer.from(bytes).toString('utf8')
+    const attempt = Number(headers['x-webhook-attempt'])
+    const entries = Object.entries(headers).flatMap(([name, value]) =>
+      STORED_HEADERS.test(name) ? [[name, storedHeader(name, String(value))]] : [],
+    )
+    return store.change(() => {
+      const row = store.put('inbox', {
+        message_id: newIdIn(inbox, () => `msg_${random.next()}`),
+        received_at: clock.iso(),
+        webhook_id: id,
+        type: typeOf(headers, body),
+        attempt: Number.isSafeInteger(attempt) && attempt > 0 ? attempt : null,
+        repeated: id !== null && inbox.count('webhook', id) > 0,
+        verified: verdict.ok,
+        code: verdict.ok ? null : verdict.code,
+        reason: verdict.ok ? null : verdict.reason,
+        headers: maskSignatures(Object.fromEntries(entries)),
+        body: body.slice(0, MAX_BODY),
+        truncated: body.length > MAX_BODY,
+      }).row
+      const count = inbox.count('all', 'all')
+      if (count > MAX_MESSAGES) store.remove('inbox', inbox.page('all', 'all', count - 1, 1)[0]!.id)
+      return { received: true as const, message_id: row.message_id, verified: row.verified }
+    })
+  }
 
   return {
-    /** Stores a message, whatever its content is. */
-    receive(headers: Headers, bytes: Uint8Array): InboxRow {
-      const given = headers['webhook-id']
-      const id = typeof given === 'string' ? given.slice(0, 128) : null
-      const verdict = verify(headers, bytes, id)
-      const body = Buffer.from(bytes).toString('utf8')
-      const attempt = Number(headers['x-webhook-attempt'])
-      const entries = Object.entries(headers).flatMap(([name, value]) =>
-        STORED_HEADERS.test(name) ? [[name, storedHeader(name, String(value))]] : [],
-      )
-      return store.change(() => {
-        const row = store.put('inbox', {
-          message_id: newIdIn(inbox, () => `msg_${random.next()}`),
-          received_at: clock.iso(),
-          webhook_id: id,
-          type: typeOf(headers, body),
-          attempt: Number.isSafeInteger(attempt) && attempt > 0 ? attempt : null,
-          repeated: id !== null && isKnown(id),
-          verified: verdict.ok,
-          code: verdict.ok ? null : verdict.code,
-          reason: verdict.ok ? null : verdict.reason,
-          headers: maskSignatures(Object.fromEntries(entries)),
-          body: body.slice(0, MAX_BODY),
-          truncated: body.length > MAX_BODY,
-        }).row
-        const count = inbox.count('all', 'all')
-        if (count > MAX_MESSAGES)
-          store.remove('inbox', inbox.page('all', 'all', count - 1, 1)[0]!.id)
-        return row
-      })
-    },
+    receive,
+    /** Sends a webhook to the inbox of its own client, without a connection; resolves when the message is written. */
+    send: ({ headers, body }: Pick<SendRequest, 'headers' | 'body'>): Promise<SendResult> =>
+      new Promise((resolve, reject) => {
+        const bytes = Buffer.from(body)
+        const received = storeHooks.batch(() =>
+          receive({ ...headers, 'content-length': String(bytes.length) }, bytes),
+        )
+        const result = {
+          ...{ ok: true, status: 200, duration_ms: 0, truncated: false },
+          response: JSON.stringify(received),
+        }
+        storeHooks.onDurable((error) => (error === undefined ? resolve(result) : reject(error)))
+      }),
     /** The messages, newest first. */
     list: ({ page, limit }: ListQuery) => ({
       total: inbox.count('all', 'all'),

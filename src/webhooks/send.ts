@@ -7,7 +7,6 @@ import type { SendRequest, SendResult } from '../runtime/runtime.ts'
 import {
   type AddressPolicyDeps,
   createAddressPolicy,
-  OWN_ORIGIN,
   readTarget,
   type Target,
 } from './addresses.ts'
@@ -25,8 +24,6 @@ export type SenderDeps = AddressPolicyDeps & {
   /** The wall clock in ms; an HTTP date in `Retry-After` is compared with it. */
   wall: () => number
   later?: Later
-  /** The origin at which the sandbox listens, if it does. */
-  ownOrigin?: (() => string | undefined) | undefined
   /** The process does not stay alive for a connection. */
   unref?: boolean
 }
@@ -45,7 +42,6 @@ const IDLE_MS = 200
 const HANG_UP = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
 
 const STOPPING: SendError = { code: 'closed', message: 'the sandbox is stopping' }
-const NO_PORT: SendError = { code: 'refused', message: 'the sandbox does not listen on a port' }
 const STOPPED: SendError = {
   code: 'closed',
   message: 'the sandbox stopped before the response arrived',
@@ -207,13 +203,7 @@ function exchange(
  * event) with a remark in `error`; a 2xx whose body ends early or exceeds the deadline does not. Throws if an entry of
  * `allow` is not a host.
  */
-export function createSender({
-  wall,
-  later = realLater,
-  unref = false,
-  ownOrigin = () => undefined,
-  ...rules
-}: SenderDeps) {
+export function createSender({ wall, later = realLater, unref = false, ...rules }: SenderDeps) {
   const policy = createAddressPolicy(rules)
   const limited = createLimit(MAX_ATTEMPTS)
   const running = new Set<(error: SendError) => void>()
@@ -252,9 +242,7 @@ export function createSender({
     /** Makes one attempt and returns its result; never rejects. It may wait for others first, outside its deadline. */
     async send(request: SendRequest): Promise<SendResult> {
       if (isClosed) return unsent(STOPPING)
-      const own = ownOrigin()
-      if (own === undefined && request.url.startsWith(OWN_ORIGIN)) return unsent(NO_PORT)
-      const target = resolveTarget(request.url.replace(OWN_ORIGIN, own ?? OWN_ORIGIN))
+      const target = resolveTarget(request.url)
       return 'code' in target ? unsent(target) : limited(() => attempt(request, target))
     },
     /** Ends running attempts (`closed`) and rejects later ones. */

@@ -11,15 +11,13 @@ export function createRuntime({
   allow,
   wall = wallNow,
   unref = false,
-  ownOrigin,
 }: {
   allow: readonly string[]
   wall?: (() => number) | undefined
   unref?: boolean | undefined
-  ownOrigin?: () => string | undefined
 }): Runtime {
   const later = unref ? unrefLater : realLater
-  const { send, close } = createSender({ allow, wall, unref, later, ownOrigin })
+  const { send, close } = createSender({ allow, wall, unref, later })
   return {
     wall,
     elapsed: () => performance.now(),

@@ -162,7 +162,6 @@ export async function openSandbox(config: SandboxConfig) {
   return {
     store,
     runtime,
-    listensAt: shared.listensAt,
     coverage: config.coverage,
     summaryOf: config.summaryOf,
     /** Whether the data file has clients that were created from other fixtures. */

@@ -39,9 +39,8 @@ type SharedDeps = SharedConfig & {
 /** Opens what all worlds of a sandbox share: the runtime, the clock of this machine, and the store. */
 export async function openSharedResources({ log, ...config }: SharedDeps) {
   const { allow, ...webhookSettings } = config.webhooks
-  let origin: string | undefined
   const { wall, unref } = config
-  const real = createRuntime({ allow, wall, unref, ownOrigin: () => origin })
+  const real = createRuntime({ allow, wall, unref })
   const runtime = config.runtime?.(real) ?? real
   const steadyWall = createSteadyWall({
     ...runtime,
@@ -69,10 +68,6 @@ export async function openSharedResources({ log, ...config }: SharedDeps) {
     }),
   })
   return {
-    /** Says at which origin the sandbox listens. */
-    listensAt(own: string) {
-      origin = own
-    },
     runtime,
     steadyWall,
     store,

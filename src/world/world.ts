@@ -66,6 +66,7 @@ function createSending(
     assumed: context.assumed,
     runtime,
     settings: webhookSettings,
+    sendToInbox: (request) => inbox.send(request),
   })
   const deliveries = createDeliveries({
     ...context,
@@ -80,7 +81,7 @@ function createSending(
       log.error(`The result of a webhook attempt of client "${name}" was lost`, error),
     onChanged,
   })
-  const inbox = createInbox({ ...context, webhooks, unixNow: attempts.unixNow })
+  const inbox = createInbox({ ...context, webhooks, unixNow: attempts.unixNow, storeHooks: store })
   return { webhooks, deliveries, inbox }
 }
 

@@ -6,7 +6,7 @@ import { type StartOptions, start } from '../helper.ts'
 import { receiver, SECRET, status } from '../receiver.ts'
 import { faultyDisk } from '../torture/faulty-disk.ts'
 
-const DEADLINE_MS = 150
+const DEADLINE_MS = 400
 const quick = (more: object = {}): StartOptions => ({
   sandbox: {
     webhooks: { allow: [], time: 'wall', retries: 'fast', deadlineMs: DEADLINE_MS },
