@@ -264,29 +264,30 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
   })
 
   await t.test('push a rule from the form: status, delay, fault, steps; delete it', async (t) => {
-    await go('control')
+    await go('trouble')
+    const form = page.getByRole('region', { name: 'Write a rule' })
     const pick = (label: string, value: string) =>
-      page.getByLabel(label, { exact: true }).first().selectOption(value)
+      form.getByLabel(label, { exact: true }).selectOption(value)
     const rules = async () => (await get('/__admin/rules')).body.rules
     await pick('When', 'getUser')
-    await page.getByLabel('Status', { exact: true }).first().fill('502')
+    await form.getByLabel('Status', { exact: true }).fill('502')
     t.equal(
       await press(opened, 'Push the rule'),
       'POST /__admin/rules {"when":{"operation":"getUser"},"times":1,"then":{"respond":{"status":502}}} The rule is active.',
     )
     t.equal((await get(`/v1/user/${ASHA}`)).status, 502)
     t.equal((await get(`/v1/user/${ASHA}`)).status, 200, 'once')
-    await page.getByText('hits: 1', { exact: true }).waitFor()
+    await form.getByText('hits: 1', { exact: true }).waitFor()
 
     await pick('Then', 'delay')
-    await page.getByLabel('Delay', { exact: true }).fill('5s')
+    await form.getByLabel('Delay', { exact: true }).fill('5s')
     await press(opened, 'Push the rule')
     t.match((await rules())[0].definition, { then: { delay: '5s' }, times: 1 })
 
     await pick('Then', 'fault')
     await pick('Fault', 'empty')
-    await page.getByLabel('The operation', { exact: true }).selectOption('after')
-    await page.getByLabel('once', { exact: true }).uncheck()
+    await form.getByLabel('The operation', { exact: true }).selectOption('after')
+    await form.getByLabel('once', { exact: true }).uncheck()
     await press(opened, 'Push the rule')
     const [fault] = await rules()
     t.match(fault.definition, { then: { fault: 'empty', at: 'after' } })
@@ -308,8 +309,8 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
       t.equal(transaction.history.status, status)
     }
     await pick('Status', 'FAILED')
-    await page.getByLabel('After (5s, 1d)').fill('1d')
-    await page.getByLabel('once', { exact: true }).check()
+    await form.getByLabel('After (5s, 1d)').fill('1d')
+    await form.getByLabel('once', { exact: true }).check()
     await press(opened, 'Push the rule')
     const id = (await pay()).body.data[0].transaction_id
     await post('/__admin/clock/advance', { by: '1d' })

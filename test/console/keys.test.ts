@@ -54,7 +54,7 @@ t.test('by keyboard alone', { skip: noBrowser }, async (t) => {
 
   await t.test('a dialog returns the focus', async () => {
     await go('control')
-    await see('Push the rule')
+    await see('Save a snapshot')
     await press('Reset')
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Escape')
@@ -72,10 +72,10 @@ t.test('by keyboard alone', { skip: noBrowser }, async (t) => {
     await page.getByRole('link', { name: 'slow' }).waitFor()
     await page.evaluate('scrollTo(0, 1e6)')
     t.ok((await page.evaluate<number>('scrollY')) > 0)
-    await page.getByRole('link', { name: 'Magic values' }).focus()
+    await page.getByRole('link', { name: 'Sweep' }).focus()
     await page.keyboard.press('Enter')
     await until(`document.activeElement.tagName === 'H2'`)
-    await focusIs('Magic values')
+    await focusIs('Sweep and coverage')
     t.equal(await page.evaluate('scrollY'), 0)
   })
 

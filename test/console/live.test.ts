@@ -50,7 +50,7 @@ t.test('live', { skip: noBrowser }, async (t) => {
     await put('/__admin/scenario', { name: 'slow' })
     await page.locator('li.active').getByRole('link', { name: 'slow' }).waitFor()
 
-    await go('control')
+    await go('trouble')
     await see('Push the rule')
     await post('/__admin/rules', { when: { operation: 'getKyc' }, then: { delay: '1s' } })
     await page.getByText('"operation":"getKyc"').waitFor()
@@ -186,11 +186,11 @@ t.test('live', { skip: noBrowser }, async (t) => {
     await until(`document.activeElement.textContent === '₹405.00'`)
     const { y } = (await link.boundingBox())!
     t.ok(y > 0 && y < 700, 'it is in sight')
-    await page.getByLabel('Status').selectOption('PENDING')
+    await page.getByLabel('Outcome').selectOption('In flight')
     await see(/^Page 1 of \d+$/)
     await page.getByRole('button', { name: 'Next', exact: true }).click()
     await see(/^Page 2 of \d+$/)
-    await page.getByLabel('Status').selectOption('any')
+    await page.getByLabel('Outcome').selectOption('any')
     await see(/^Page 1 of \d+$/)
     await page.getByRole('button', { name: 'Next', exact: true }).click()
     await table.getByText('₹405.00').waitFor()

@@ -218,7 +218,7 @@ t.test('looks', { skip: noBrowser }, async (t) => {
     )
     t.equal(await row.getByText('2026-01-01').isVisible(), true)
     await page.getByRole('link', { name: 'Control' }).click()
-    await page.getByRole('button', { name: 'Push the rule' }).waitFor()
+    await page.getByRole('button', { name: 'Save a snapshot' }).waitFor()
   })
 
   await t.test('the docs page has one font', async (t) => {
@@ -245,7 +245,7 @@ t.test('looks', { skip: noBrowser }, async (t) => {
         const { left, right, top, bottom } = document.querySelector('${selector}').getBoundingClientRect()
         return left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight
       })()`)
-    await show(opened, 'control')
+    await show(opened, 'trouble')
     t.equal(await isInSight('nav [aria-current]'), true, 'the active tab')
     await page.getByRole('button', { name: 'Push the rule' }).click()
     await page.locator('footer').getByText('The rule is active.').waitFor()

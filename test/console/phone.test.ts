@@ -18,7 +18,7 @@ t.test('on a phone', { skip: noBrowser }, async (t) => {
     })()`
     const scrolled = async () => (await page.evaluate<Place>(place)).scrolled
     for (const [width, views] of [
-      [360, ['control', 'magic-values', 'overview', 'scenarios']],
+      [360, ['control', 'assumptions', 'overview', 'scenarios']],
       [390, ['control']],
     ] as const) {
       await page.setViewportSize({ width, height: 640 })
@@ -57,7 +57,8 @@ t.test('on a phone', { skip: noBrowser }, async (t) => {
   })
 
   await t.test('a magic value has no line break, and its whole row is visible', async (t) => {
-    await show(opened, 'magic-values')
+    await show(opened, 'payments?make=100')
+    await page.getByText('Values that decide what happens').click()
     for (const width of [320, 360, 390, 701, 920]) {
       await page.setViewportSize({ width, height: 640 })
       await opened.settle()

@@ -11,7 +11,6 @@ const VIEWS = [
   'scenarios',
   'scenarios/default',
   'assumptions',
-  'magic-values',
   'sweep',
   'inbox',
   'trouble',

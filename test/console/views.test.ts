@@ -157,12 +157,16 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
     }
   })
 
-  await t.test('magic values', async (t) => {
-    await go('magic-values')
-    const { body } = await get('/__admin/magic-values')
+  await t.test('the values that decide about a payment, in its form', async (t) => {
+    const { magic_values: all } = (await get('/__admin/magic-values')).body
+    const ofPayments = all.filter(
+      (one: { operation: string }) => one.operation === 'createTransaction',
+    )
+    await go('payments?make=100')
+    await page.getByText('Values that decide what happens').click()
     const table = page.getByRole('region', { name: 'Magic values' })
-    await table.getByText(body.magic_values[0].outcome).first().waitFor()
-    t.equal(await table.getByRole('row').count(), body.magic_values.length + 1)
+    await table.getByText(ofPayments[0].outcome).first().waitFor()
+    t.equal(await table.getByRole('row').count(), ofPayments.length + 1)
   })
 
   await t.test('a view that does not exist', async () => {

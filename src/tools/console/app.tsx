@@ -25,7 +25,6 @@ import { ClockBar } from './views/clock-bar.tsx'
 import { Control } from './views/control.tsx'
 import { Deliveries, OneDelivery } from './views/deliveries.tsx'
 import { Inbox } from './views/inbox.tsx'
-import { MagicValues } from './views/magic-values.tsx'
 import { Overview } from './views/overview.tsx'
 import { OnePayment } from './views/payment-view.tsx'
 import { Payments } from './views/payments.tsx'
@@ -43,7 +42,6 @@ const GROUPS = {
   'Make trouble': {
     trouble: 'Trouble',
     scenarios: 'Scenarios',
-    'magic-values': 'Magic values',
     sweep: 'Sweep',
   },
   Settings: { control: 'Control', assumptions: 'Assumptions' },
@@ -91,8 +89,6 @@ function View({ armed, route: { view, id } }: { armed: Armed; route: Route }) {
       return id === undefined ? <Scenarios /> : <OneScenario name={id} />
     case 'assumptions':
       return <Assumptions />
-    case 'magic-values':
-      return <MagicValues />
     case 'sweep':
       return <Sweep />
     case 'control':
@@ -154,7 +150,7 @@ function LastCall() {
                 {' '}
                 The sandbox hasn't responded yet.{' '}
                 {isServiceCall(sent) &&
-                  'A rule may delay this call or hold its connection: see the rules in Control.'}
+                  'A rule may delay this call or hold its connection: see the rules in Trouble.'}
               </span>
             )}
             {sent.problem && <span> {sent.problem}</span>}

@@ -7,7 +7,6 @@ import { At } from '../settings.tsx'
 import { Card, Found, Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 import { Clients } from './clients.tsx'
-import { Rules } from './rule-form.tsx'
 import { Trigger } from './send.tsx'
 
 const PARTS = ['data', 'clock', 'scenario', 'assumptions', 'deliveries', 'requests'] as const
@@ -98,10 +97,9 @@ export function Control() {
     <>
       <h2>Control</h2>
       <div class="row">
-        <SearchField search={search} placeholder="rule, snapshot or client" />
+        <SearchField search={search} placeholder="snapshot or client" />
       </div>
       <div class="cards">
-        <Rules search={search} />
         <Card title="Trigger an event">
           <Trigger />
         </Card>

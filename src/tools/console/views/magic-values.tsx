@@ -1,37 +1,28 @@
 import { callOf } from '../api.ts'
-import { SearchField, useSearch } from '../fields.tsx'
+import { Fold } from '../fields.tsx'
 import { Heads, Problem, Scroll } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 
-export function MagicValues() {
+function Values({ of }: { of: string }) {
   const { data, problem } = useLoaded(callOf('listMagicValues'))
-  const search = useSearch()
   return (
     <>
-      <h2>Magic values</h2>
-      <p class="hint">
-        The default scenario acts on these values. It applies where no rule of the active scenario
-        matches.
-      </p>
-      <div class="row">
-        <SearchField search={search} placeholder="PAN, .92, closed" />
-      </div>
+      <p class="hint">They apply where no rule of the active scenario matches.</p>
       <Problem text={problem} />
       {data && (
         <Scroll label="Magic values">
           <table class="stack">
-            <Heads titles={['Where', 'Value', 'Outcome', 'Operation']} />
+            <Heads titles={['Where', 'Value', 'Outcome']} />
             <tbody>
               {data.magic_values
-                .filter((one) => search.finds(Object.values(one).join(' ')))
-                .map(({ where, operation, value, outcome }) => (
-                  <tr key={`${operation} ${where} ${value}`}>
+                .filter(({ operation }) => operation === of)
+                .map(({ where, value, outcome }) => (
+                  <tr key={`${where} ${value}`}>
                     <td>{where}</td>
                     <td class="whole">
                       <code>{value}</code>
                     </td>
                     <td>{outcome}</td>
-                    <td>{operation}</td>
                   </tr>
                 ))}
             </tbody>
@@ -41,3 +32,10 @@ export function MagicValues() {
     </>
   )
 }
+
+/** The help of a form: the values that decide what happens to a call of its operation. */
+export const MagicValues = ({ of }: { of: string }) => (
+  <Fold title="Values that decide what happens">
+    <Values of={of} />
+  </Fold>
+)

@@ -8,6 +8,7 @@ import { useUrlField } from '../route.ts'
 import { serviceCall } from '../service.ts'
 import { Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
+import { MagicValues } from './magic-values.tsx'
 import { open } from './make.tsx'
 
 const MAX_USERS = 100
@@ -143,10 +144,7 @@ export function PaymentForm({ like, amount }: { like?: Payment; amount?: string 
       )}
       <Cut list="From" total={payers.total} />
       <Cut list="To account" total={receivers.total} />
-      <p class="hint">
-        The amount and the account can decide what happens: see{' '}
-        <a href="#/magic-values">magic values</a>.
-      </p>
+      <MagicValues of="createTransaction" />
     </>
   )
 }

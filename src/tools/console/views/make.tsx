@@ -3,6 +3,7 @@ import { Act } from '../act.tsx'
 import { useClient } from '../client.ts'
 import { Choice, Fold, Form, Input, useFields } from '../fields.tsx'
 import { serviceCall } from '../service.ts'
+import { MagicValues } from './magic-values.tsx'
 
 /** Goes to a view, if a rule has not replaced the response that has the id. */
 export function open(view: 'users' | 'payments', id: string | undefined) {
@@ -51,6 +52,7 @@ export function AddAccount({ userId }: { userId: string }) {
           })}
         />
       </Form>
+      <MagicValues of="addBankAccount" />
     </Fold>
   )
 }
@@ -96,6 +98,7 @@ export function SubmitKyc({ userId }: { userId: string }) {
           })}
         />
       </Form>
+      <MagicValues of="submitKyc" />
     </Fold>
   )
 }

@@ -60,7 +60,7 @@ const DECIDED: Readonly<Record<PaymentWithAll['decided_by']['by'], string>> = {
 /** Who decided what happens to the payment. */
 const Decided = ({ decided: { by, rule } }: { decided: PaymentWithAll['decided_by'] }) => (
   <>
-    {by === 'magic_value' ? <a href="#/magic-values">{DECIDED[by]}</a> : DECIDED[by]}
+    {DECIDED[by]}
     {rule !== null && (
       <>
         {by === 'call' || by === 'timeline' ? '; before, ' : ': '}

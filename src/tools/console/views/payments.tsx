@@ -30,7 +30,6 @@ const COLUMNS: readonly Column<Payment>[] = [
   },
   { title: 'Created', width: AT_WIDTH, show: ({ created_at }) => <At at={created_at} /> },
 ]
-const STATUSES = ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'] as const
 /** Of the payments that the client itself made, as Overview counts them. */
 export const OUTCOMES = {
   settled: 'Settled',
@@ -43,7 +42,6 @@ const hrefOf = ({ transaction_id }: Payment) => `#/payments/${transaction_id}`
 
 export function Payments() {
   const search = useSearch()
-  const [status, setStatus] = useUrlField('status', STATUSES)
   const [outcome, setOutcome] = useUrlField('outcome', Object.keys(OUTCOMES))
   const [sort, setSort] = useUrlField('sort', Object.keys(SORTS))
   const between = useBetween()
@@ -53,12 +51,6 @@ export function Payments() {
       <MakePayment />
       <div class="row">
         <SearchField search={search} placeholder="reference or amount" />
-        <Choice
-          label="Status"
-          value={status}
-          values={[['', 'any'], ...STATUSES]}
-          onInput={setStatus}
-        />
         <Choice
           label="Outcome"
           value={outcome}
@@ -75,7 +67,7 @@ export function Payments() {
       </div>
       <PagedRows
         id="readTransactions"
-        filter={{ status, outcome, sort, ...between.filter }}
+        filter={{ outcome, sort, ...between.filter }}
         search={search}
         noun="payment"
         label="Payments"

@@ -69,7 +69,7 @@ export function RuleOfRequest({ call }: { call: LoggedRequest }) {
       <RuleForm
         of={{ operation, more: value === undefined ? {} : { body: { [field]: value } } }}
         onDone={() => {
-          location.hash = '#/control'
+          location.hash = '#/trouble'
         }}
       >
         <Choice

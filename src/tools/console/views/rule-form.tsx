@@ -3,8 +3,8 @@ import { useState } from 'preact/hooks'
 import { CREATING, FAULTS, OPERATIONS } from '../../../scenarios/operations-and-events.ts'
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
-import { Check, Choice, Form, Input, type Search, useFields } from '../fields.tsx'
-import { Card, Found, Problem } from '../ui.tsx'
+import { Check, Choice, Form, Input, useFields } from '../fields.tsx'
+import { Card, Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 
 const STEP_STATUSES = {
@@ -116,15 +116,15 @@ export function RuleForm({
 }
 
 /** The form for a rule, and the list of the pushed rules. */
-export function Rules({ search }: { search: Search }) {
+export function Rules() {
   const { data, problem } = useLoaded(callOf('listRules'))
-  const found = data?.rules.filter(({ definition }) => search.finds(JSON.stringify(definition)))
   return (
-    <Card title="Push a rule in front of the active scenario" wide>
+    <Card title="Write a rule" wide>
       <RuleForm />
+      <p class="hint">Rules that you push come before the active scenario.</p>
       <Problem text={problem} />
       <ul class="list">
-        {found?.map(({ rule_id, hits, definition }) => (
+        {data?.rules.map(({ rule_id, hits, definition }) => (
           <li key={rule_id}>
             <code>{JSON.stringify(definition)}</code>
             <span class="hint">hits: {hits}</span>
@@ -137,7 +137,6 @@ export function Rules({ search }: { search: Search }) {
           </li>
         ))}
       </ul>
-      <Found found={found} noun="rule" search={search.text} />
     </Card>
   )
 }

@@ -10,7 +10,7 @@ import { At } from '../settings.tsx'
 import { Card, paymentText } from '../ui.tsx'
 import { FRAME_MS, useLoaded } from '../use-data.ts'
 import { useFound } from './make-payment.tsx'
-import { RuleForm } from './rule-form.tsx'
+import { Rules } from './rule-form.tsx'
 import { ALL, KYC, type Lane, nextOf, TROUBLES, type Trouble } from './troubles.ts'
 
 // Rules that this view has pushed have names that begin so.
@@ -266,13 +266,7 @@ export function MakeTrouble({ armed: { rules, scenario, active } }: { armed: Arm
         ))}
         <TroubleCard trouble={{ ...KYC, options }} active={active} />
       </div>
-      <Card title="Write a rule" wide>
-        <RuleForm />
-        <p class="hint">
-          Rules that you push come before the active scenario; <a href="#/control">Control</a> lists
-          them.
-        </p>
-      </Card>
+      <Rules />
     </>
   )
 }
