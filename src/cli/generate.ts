@@ -1,7 +1,7 @@
 import { BadOption } from '../config/options.ts'
 import { type Command, CommandFailed, numberFlag } from './command.ts'
 import { gatherSomeOptions, START_FLAGS } from './options.ts'
-import { isReaderGone, progressBar } from './output.ts'
+import { isReaderGone } from './output.ts'
 
 // Account and mobile numbers contain the index of the user in nine digits, and larger files serve no purpose.
 const MAX_USERS = 10_000_000
@@ -29,22 +29,18 @@ export const generate: Command = {
     const count = numberFlag(flags, 'users', 1, MAX_USERS)
     if (count === undefined) throw new BadOption('generate needs --users N, such as --users 1000')
     const { 'random-seed': seed } = gatherSomeOptions(['random-seed'], options, env)
-    const [{ fixtureText, stepCount }, { Readable }, { pipeline }] = await Promise.all([
+    const [{ fixtureText }, { Readable }, { pipeline }] = await Promise.all([
       import('../tools/generated-rows.ts'),
       import('node:stream'),
       import('node:stream/promises'),
     ])
-    const bar = progressBar(process.stderr, stepCount(count), `of ${count} users`)
     try {
-      const text = Readable.from(fixtureText(count, seed, bar.step))
-      await pipeline(text, process.stdout, { end: false })
+      await pipeline(Readable.from(fixtureText(count, seed)), process.stdout, { end: false })
     } catch (error) {
       // The reader needs no more, such as `head`.
       if (isReaderGone(error)) return 0
       const { code, message } = error as NodeJS.ErrnoException
       throw new CommandFailed(`The fixtures could not be written (${code ?? message}).`)
-    } finally {
-      bar.end()
     }
     return 0
   },

@@ -65,19 +65,6 @@ type OptionToken = Token & { kind: 'option' }
 const isValueMissing = ({ value, inlineValue }: OptionToken) =>
   value === undefined || (!inlineValue && value.startsWith('--'))
 
-// No flag starts with a digit: `-3m` is a duration, and `-1` is a number.
-const NEGATIVE = /^-(?:\.?\d|P)/
-
-/** Turns each negative number or duration into one positional argument; the parser reads it as short flags. */
-function withNegativeNumbers(tokens: readonly Token[], args: readonly string[]): Token[] {
-  return tokens.flatMap((token, i): Token[] => {
-    const value = args[token.index]!
-    if (token.kind !== 'option' || !NEGATIVE.test(value)) return [token]
-    const isFirst = tokens[i - 1]?.index !== token.index
-    return isFirst ? [{ kind: 'positional', index: token.index, value }] : []
-  })
-}
-
 /** The error for a program without `--` in front of it. Its message shows the correct command line. */
 const missingDashes = (name: string, args: readonly string[], at: number) =>
   new BadOption(
@@ -146,7 +133,7 @@ function knownFlags(args: readonly string[], commands: readonly Command[]): Comm
 /** Parses a command line into positional arguments, arguments after `--`, and flags of any of these commands. */
 export function parseArguments(args: readonly string[], commands: readonly Command[]) {
   const known = knownFlags(args, commands)
-  const parsed = parseArgs({
+  const { tokens } = parseArgs({
     args: [...args],
     options: Object.fromEntries(
       Object.entries(known).map(([name, [valueName]]) => [
@@ -161,7 +148,6 @@ export function parseArguments(args: readonly string[], commands: readonly Comma
     allowPositionals: true,
     tokens: true,
   })
-  const tokens = withNegativeNumbers(parsed.tokens, args)
   rejectUnknown(args, tokens, known, commands)
   const flags: Record<string, string | boolean | string[]> = {}
   const positionals: string[] = []

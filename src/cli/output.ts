@@ -1,5 +1,4 @@
 import { closeSync, openSync, renameSync, writeFileSync } from 'node:fs'
-import { styleText } from 'node:util'
 import { isStream, openInPlace, removeFile } from '../config/output-file.ts'
 import { printableLine } from '../model/words.ts'
 import { prepareReport, type Report, writeReport } from '../tools/report/report.ts'
@@ -24,47 +23,6 @@ export function ignoreGoneReaders({ stdout, stderr }: Pick<NodeJS.Process, 'stdo
   stderr.on('error', () => {})
 }
 
-type Style = Parameters<typeof styleText>[0]
-
-/** Whether to colour the output of a stream: only on a terminal; `NO_COLOR` disables it, `FORCE_COLOR` enables it anywhere. */
-export function supportsColour(
-  stream: { isTTY?: boolean },
-  { NO_COLOR, FORCE_COLOR, TERM }: NodeJS.ProcessEnv,
-): boolean {
-  if (NO_COLOR) return false
-  if (FORCE_COLOR) return FORCE_COLOR !== '0'
-  return stream.isTTY === true && TERM !== 'dumb'
-}
-
-/** Colours a string if stdout supports colours. */
-export const coloured = (style: Style, text: string): string =>
-  supportsColour(process.stdout, process.env) ? styleText(style, text, ...NO_STREAM_CHECK) : text
-
-// Newer versions of Node also check the stream; `supportsColour` has already done it.
-const NO_STREAM_CHECK = [{ validateStream: false }] as unknown as []
-
-const STATUS_STYLES: Readonly<Record<string, Style>> = {
-  success: 'green',
-  delivered: 'green',
-  met: 'green',
-  pending: 'yellow',
-  failed: 'red',
-  'not met': 'red',
-  broken: 'red',
-  dropped: 'red',
-  cancelled: 'red',
-  error: 'red',
-  warning: 'yellow',
-}
-
-/** The style of a table cell: by its status word, or red for the HTTP status of an error. */
-export function styleOf(cell: string, column: string): Style | undefined {
-  if (column === 'status' && /^[45]\d\d$/.test(cell)) return 'red'
-  return Object.hasOwn(STATUS_STYLES, cell.toLowerCase())
-    ? STATUS_STYLES[cell.toLowerCase()]
-    : undefined
-}
-
 /** A value on one line, without control characters; `-` for null and undefined. */
 export const oneLine = (value: unknown): string =>
   value === null || value === undefined ? '-' : printableLine(String(value))
@@ -73,30 +31,20 @@ export const oneLine = (value: unknown): string =>
 export const note = (text: string) =>
   process.stderr.write(`${printableLine(`payout-sandbox: ${text}`)}\n`)
 
-/** Lines with aligned columns; `paint` may style a cell, which does not change its width. */
-export function aligned(
-  rows: readonly (readonly string[])[],
-  paint: (cell: string, row: number, column: number) => string = (cell) => cell,
-): string {
+/** Lines with aligned columns. */
+export function aligned(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]!.map((_, i) => rows.reduce((max, row) => Math.max(max, row[i]!.length), 0))
-  const lines = rows.map((row, at) =>
-    row.map((cell, i) => paint(cell, at, i) + ' '.repeat(widths[i]! - cell.length)).join('  '),
-  )
+  const lines = rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i]!)).join('  '))
   return lines.map((line) => `${line.trimEnd()}\n`).join('')
 }
 
 /** Formats rows as a table with aligned columns; returns `emptyText` if there are none. */
-export function table(
+export const table = (
   head: readonly string[],
   rows: readonly (readonly unknown[])[],
   emptyText: string,
-): string {
-  if (rows.length === 0) return `${emptyText}\n`
-  return aligned([head, ...rows.map((row) => row.map(oneLine))], (cell, row, column) => {
-    const style = row === 0 ? 'bold' : styleOf(cell, head[column]!)
-    return style ? coloured(style, cell) : cell
-  })
-}
+): string =>
+  rows.length === 0 ? `${emptyText}\n` : aligned([head, ...rows.map((row) => row.map(oneLine))])
 
 /**
  * Opens a file for saving, so that a path that can't be written fails before the work is done. `save` replaces an existing
@@ -133,45 +81,6 @@ export function prepareFile(label: string, file: string) {
       }
     },
     discard,
-  }
-}
-
-const WIDTH = 30
-
-/** A terminal, or its replacement in a test. */
-export type Screen = { isTTY?: boolean; write(text: string): unknown }
-
-const barText = (done: number, total: number, label: string) => {
-  const filled = Math.floor((done / total) * WIDTH)
-  const percent = String(Math.floor((done / total) * 100)).padStart(3)
-  return `\r[${'#'.repeat(filled)}${'-'.repeat(WIDTH - filled)}] ${percent} % ${label}`
-}
-
-/** A progress bar that is shown on a terminal only and redrawn once per percent, and if a label that changes has changed. */
-export function progressBar(screen: Screen, total: number, label: string | (() => string)) {
-  let done = 0
-  let percent = -1
-  let shown: string | undefined
-  return {
-    step() {
-      done++
-      const now = Math.floor((done / total) * 100)
-      if (!screen.isTTY) return
-      const text = typeof label === 'string' ? label : label()
-      if (now === percent && text === shown) return
-      percent = now
-      shown = text
-      // A shorter label leaves nothing of a longer one.
-      screen.write(barText(done, total, text) + (typeof label === 'string' ? '' : '\u001b[K'))
-    },
-    /** Counts a step without drawing it. */
-    skip() {
-      done++
-    },
-    /** Clears the line of the bar. */
-    end() {
-      if (screen.isTTY && percent >= 0) screen.write('\r\u001b[2K')
-    },
   }
 }
 

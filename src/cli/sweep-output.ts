@@ -3,7 +3,7 @@ import { formatDuration } from '../model/duration.ts'
 import { countOf, printableLine } from '../model/words.ts'
 import type { Finding, SweepResult } from '../tools/sweep/faults-and-findings.ts'
 import type { Progress } from '../tools/sweep/sweep.ts'
-import { aligned, progressBar, table } from './output.ts'
+import { aligned, table } from './output.ts'
 
 export const DEFAULT_REPORT = 'sweep-report'
 const HEAD = ['finding', 'level', 'verdict', 'what was done', 'what happened']
@@ -50,35 +50,33 @@ export function sweepText(
 
 // Between two lines of progress where there is no terminal, real ms.
 const LINE_MS = 15_000
+const CLEAR = '\r\u001b[K'
 
 /**
- * The progress of a sweep, with its findings and the time left, at most that of `maxTimeMs`: a bar in a terminal, and a line now
- * and then elsewhere.
+ * The progress of a sweep, with its findings and the time left, at most that of `maxTimeMs`: a line that changes in a
+ * terminal, and a line now and then elsewhere.
  */
 export function createSweepProgress(maxTimeMs = Number.POSITIVE_INFINITY) {
+  const { stderr } = process
   const startedAt = performance.now()
   let lineAt = startedAt
-  let bar: ReturnType<typeof progressBar> | undefined
-  let [label, total] = ['', 0]
   return {
     show({ done, left, found, what }: Progress) {
-      const passed = performance.now() - startedAt
-      const leftMs = Math.max(0, Math.min((passed / done) * left, maxTimeMs - passed))
+      const now = performance.now()
+      const leftMs = Math.max(
+        0,
+        Math.min(((now - startedAt) / done) * left, maxTimeMs - (now - startedAt)),
+      )
       const time = formatDuration(Math.ceil(leftMs / 1_000) * 1_000)
       const line = `${done} of ${done + left} runs, ${countOf(found, 'finding')}, ${time} left: `
-      label = line + what.slice(0, 60)
-      if (!process.stderr.isTTY && performance.now() - lineAt > LINE_MS) {
-        lineAt = performance.now()
-        process.stderr.write(`${line}${what}\n`)
+      if (stderr.isTTY) stderr.write(`${CLEAR}${line}${what.slice(0, 60)}`)
+      else if (now - lineAt > LINE_MS) {
+        lineAt = now
+        stderr.write(`${line}${what}\n`)
       }
-      // With pairs of faults there are more runs than at the start.
-      if (total !== done + left) {
-        total = done + left
-        bar = progressBar(process.stderr, total, () => label)
-        for (let i = 1; i < done; i++) bar.skip()
-      }
-      bar!.step()
     },
-    end: () => bar?.end(),
+    end() {
+      if (stderr.isTTY) stderr.write(CLEAR)
+    },
   }
 }

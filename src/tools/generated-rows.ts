@@ -246,9 +246,9 @@ const CHUNK = 65_536
 
 /**
  * Yields the text of a fixture file with this number of users in chunks. It makes one pass over the users per table and
- * stores no rows. Calls `step` once per user and table.
+ * stores no rows.
  */
-export function* fixtureText(users: number, seed: number, step: () => void): Generator<string> {
+export function* fixtureText(users: number, seed: number): Generator<string> {
   let text = '{'
   let comma = ''
   for (const [table, rowsOf] of Object.entries(new GeneratedRows(users, seed).tables)) {
@@ -259,7 +259,6 @@ export function* fixtureText(users: number, seed: number, step: () => void): Gen
         text += `${comma}\n${JSON.stringify(row)}`
         comma = ','
       }
-      step()
       if (text.length < CHUNK) continue
       yield text
       text = ''
@@ -269,6 +268,3 @@ export function* fixtureText(users: number, seed: number, step: () => void): Gen
   }
   yield `${text}\n}\n`
 }
-
-/** How often `fixtureText` calls `step`. */
-export const stepCount = (users: number): number => 4 * users

@@ -2,8 +2,6 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, existsSync, lstatSync, openSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { progressBar, supportsColour } from '../../src/cli/output.ts'
-import { startSandbox } from '../../src/index.ts'
 import { call, PROGRAM, run, serve, spawned } from './program.ts'
 
 /** Runs a command whose reader of this output is gone before it writes. */
@@ -59,58 +57,6 @@ t.test('output that cannot be written for another reason is an error', { skip },
   })
   closeSync(full)
   t.match({ status, stderr }, { status: 1, stderr: /ENOSPC/ })
-})
-
-t.test('colours come on a terminal, unless NO_COLOR is set', async (t) => {
-  const terminal = { isTTY: true }
-  t.ok(supportsColour(terminal, { TERM: 'xterm' }))
-  t.notOk(supportsColour(terminal, { NO_COLOR: '1' }))
-  t.notOk(supportsColour(terminal, { TERM: 'dumb' }))
-  t.notOk(supportsColour({}, {}), 'a pipe')
-  t.ok(supportsColour({}, { FORCE_COLOR: '1' }))
-  t.notOk(supportsColour(terminal, { FORCE_COLOR: '0' }))
-  t.notOk(supportsColour(terminal, { NO_COLOR: '1', FORCE_COLOR: '1' }))
-})
-
-t.test(
-  'a table shows its head and its errors by colour, and is the same text without',
-  async (t) => {
-    const sandbox = await startSandbox()
-    t.teardown(sandbox.close)
-    await fetch(`${sandbox.url}/user/nobody`)
-    const listed = (env: Record<string, string>) =>
-      run(['requests', '--url', sandbox.url], {
-        env: { NO_COLOR: '', FORCE_COLOR: '', PAYOUT_SANDBOX_URL: '', ...env },
-      })
-    const plain = (await listed({})).stdout
-    t.notMatch(plain, /\u001b/)
-    t.equal((await listed({ NO_COLOR: '1', FORCE_COLOR: '1' })).stdout, plain)
-    const shown = (await listed({ FORCE_COLOR: '1' })).stdout
-    t.match(shown, /\u001b\[1mat\u001b\[22m/)
-    t.match(shown, /\u001b\[31m400\u001b\[39m/)
-    t.equal(shown.replaceAll(/\u001b\[\d+m/g, ''), plain)
-  },
-)
-
-const drawn = (isTTY: boolean, total: number) => {
-  const lines: string[] = []
-  const bar = progressBar({ isTTY, write: (text) => lines.push(text) }, total, 'of 9 users')
-  for (let i = 0; i < total; i++) bar.step()
-  bar.end()
-  return lines
-}
-
-t.test('a terminal sees a bar that fills once and goes', async (t) => {
-  const lines = drawn(true, 10_000)
-  t.equal(lines.length, 102, 'one write a percent, and one to end')
-  t.equal(lines[0], `\r[${'-'.repeat(30)}]   0 % of 9 users`)
-  t.equal(lines[50], `\r[${'#'.repeat(15)}${'-'.repeat(15)}]  50 % of 9 users`)
-  t.equal(lines[100], `\r[${'#'.repeat(30)}] 100 % of 9 users`)
-  t.equal(lines[101], '\r\u001b[2K')
-})
-
-t.test('what is no terminal sees nothing', async (t) => {
-  t.strictSame(drawn(false, 100), [])
 })
 
 const EVIL = '\u202egnp.exe\u2066\u200f'

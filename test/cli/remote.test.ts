@@ -300,16 +300,8 @@ t.test('a wrong command line ends with 2 and says how to call it', async (t) => 
       ['clock', 'show', '--url', 'http://127.0.0.1:1/@a/v1', '--client', 'b'],
       /--client b and the \/@a of --url are two different clients/,
     ],
-    [
-      ['clock', 'advance', '-3m'],
-      /duration of 0s or more.+ not "-3m": the clock cannot move backwards/,
-    ],
-    [['clock', 'advance', '-3h'], /duration of 0s or more.+ not "-3h"/],
-    [
-      ['clock', 'advance', '--url', 'http://127.0.0.1:1', '-PT3M'],
-      /duration of 0s or more.+ not "-PT3M"/,
-    ],
-    [['clock', 'speed', '-2'], /clock speed takes a number above 0, .+, not "-2"/],
+    [['clock', 'advance', '-3m'], /unknown option -3/],
+    [['clock', 'speed', '0'], /clock speed takes a number above 0, .+, not "0"/],
     [['clock', 'advance'], /clock advance needs BY\|TO/],
     [
       ['clock', 'speed', 'fast'],
