@@ -6,7 +6,6 @@ import {
   OPTIONS,
   type OptionName,
   type Options,
-  swapDashes,
   variableOf,
 } from '../config/options.ts'
 import {
@@ -183,6 +182,8 @@ function fromEnvironment(env: NodeJS.ProcessEnv): OptionSource {
   }
 }
 
+const keyOf = (name: string) => name.replaceAll('-', '_')
+
 function fromFile(): OptionSource {
   if (!existsSync(CONFIG_FILE)) return { values: {}, label: String }
   let values: unknown
@@ -196,10 +197,10 @@ function fromFile(): OptionSource {
   }
   return {
     values: Object.fromEntries(
-      Object.entries(values).map(([name, value]) => [swapDashes(name), value]),
+      Object.entries(values).map(([name, value]) => [name.replaceAll('_', '-'), value]),
     ),
-    label: (name) => `${swapDashes(name)} of ${CONFIG_FILE}`,
-    nameOf: swapDashes,
+    label: (name) => `${keyOf(name)} of ${CONFIG_FILE}`,
+    nameOf: keyOf,
   }
 }
 

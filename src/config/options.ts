@@ -11,8 +11,11 @@ const wholeNumber = (from: number, to: number) => {
   return decimal(/^\d{1,16}$/, error).pipe(z.int({ error }).min(from, { error }).max(to, { error }))
 }
 
-const oneOf = <T extends string>(...values: [T, ...T[]]) =>
-  z.enum(values, { error: `takes ${values.slice(0, -1).join(', ')} or ${values.at(-1)}` })
+/** The type of an option that takes one of these words. */
+const oneOf = <T extends string>(...words: [T, ...T[]]) => ({
+  type: () => z.enum(words, { error: `takes ${words.slice(0, -1).join(', ')} or ${words.at(-1)}` }),
+  valueName: words.join('|'),
+})
 
 const text = () => z.string().min(1)
 
@@ -53,21 +56,19 @@ const hosts = () =>
 
 const READING_ERROR = 'takes NAME=READING, such as idempotency_key=honoured'
 
-/** The string `name=reading` as an entry; the name alone without `=`. */
-function readingOf(text: string): [string, string] {
-  const at = text.indexOf('=')
-  return at < 0 ? [text, ''] : [text.slice(0, at).trim(), text.slice(at + 1).trim()]
-}
+/** `name=reading` texts as an object; a text without `=` has no reading. */
+const entriesOf = (texts: readonly string[]) =>
+  Object.fromEntries(
+    texts.map((text) => {
+      const [name = '', ...reading] = text.split('=')
+      return [name.trim(), reading.join('=').trim()]
+    }),
+  )
 
-/** Readings as `name=reading` texts of a flag or a variable, or as an object of a file or the library. */
+/** Readings as texts of a flag or a variable, or as an object of a file or the library. */
 const readings = () =>
   z
-    .union(
-      [list().transform((texts) => Object.fromEntries(texts.map(readingOf))), z.looseObject({})],
-      {
-        error: READING_ERROR,
-      },
-    )
+    .union([list().transform(entriesOf), z.looseObject({})], { error: READING_ERROR })
     .transform((values, context): Readings => {
       const given = givenReadings(values)
       for (const [name, reading] of Object.entries(given)) {
@@ -167,8 +168,7 @@ const DEFINED = {
     description: 'readings written by conform --save; --assume overrides them',
   },
   auth: {
-    type: () => oneOf('spec', 'strict', 'off'),
-    valueName: 'spec|strict|off',
+    ...oneOf('spec', 'strict', 'off'),
     description:
       'which calls need an access token: spec = as in the contract, strict = all, off = none (default: spec); same as --assume token=MODE',
   },
@@ -204,15 +204,13 @@ const DEFINED = {
     description: 'public host to which webhooks may be sent (repeatable)',
   },
   'webhook-retries': {
-    type: () => oneOf('fast', 'standard'),
+    ...oneOf('fast', 'standard'),
     default: 'fast',
-    valueName: 'fast|standard',
     description: 'webhook retry schedule: all attempts within 2 minutes, or within a day',
   },
   'webhook-time': {
-    type: () => oneOf('wall', 'client'),
+    ...oneOf('wall', 'client'),
     default: 'wall',
-    valueName: 'wall|client',
     description: "clock of the webhook-timestamp header: real or the client's",
   },
   'max-clients': {
@@ -223,14 +221,12 @@ const DEFINED = {
   },
   'no-auto-clients': toggle('do not create clients on first use'),
   'log-level': {
-    type: () => oneOf('silent', 'error', 'warn', 'info', 'debug'),
+    ...oneOf('silent', 'error', 'warn', 'info', 'debug'),
     default: 'info',
-    valueName: 'silent|error|warn|info|debug',
     description: 'log level; the log goes to standard error',
   },
   'log-format': {
-    type: () => oneOf('pretty', 'json'),
-    valueName: 'pretty|json',
+    ...oneOf('pretty', 'json'),
     description: 'log format (default: pretty on a terminal, otherwise json)',
   },
   coverage: toggle('watch what the callers meet, for payout-sandbox coverage'),
@@ -259,7 +255,3 @@ export class BadOption extends Error {}
 /** The environment variable of an option. */
 export const variableOf = (name: string): string =>
   `PAYOUT_SANDBOX_${name.toUpperCase().replaceAll('-', '_')}`
-
-/** Maps the key of an option in a file (`random_seed`) to its name, and back. A key with dashes becomes no name. */
-export const swapDashes = (name: string): string =>
-  name.replace(/[-_]/g, (character) => (character === '-' ? '_' : '-'))

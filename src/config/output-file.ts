@@ -3,7 +3,6 @@ import { resolve } from 'node:path'
 
 // These are links, to a file if the output goes to one.
 const OUTPUT = /^\/dev\/(?:stdout|stderr|fd\/\d+)$/
-const OWNER_ONLY = 0o600
 
 /** Whether a path is written as it is, such as a device or a pipe; any other file and every other link is replaced. */
 export function isStream(file: string): boolean {
@@ -22,14 +21,10 @@ export function removeFile(file: string): void {
 }
 
 /** Opens a new file. It takes the place of an existing file or link: nothing is written through a link. */
-export function openInPlace(file: string, mode = 0o666): number {
+export function openInPlace(file: string): number {
   removeFile(file)
-  return openSync(file, 'wx', mode)
+  return openSync(file, 'wx')
 }
-
-/** Opens a file that the user has named, for its owner alone. It takes the place of an existing file or link. */
-export const openPrivate = (file: string): number =>
-  isStream(file) ? openSync(file, 'w') : openInPlace(file, OWNER_ONLY)
 
 /** Writes a file whose name the program has chosen. It takes the place of a file, a link or a device. */
 export function replaceFile(file: string, text: string): void {

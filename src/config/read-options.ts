@@ -55,19 +55,16 @@ export function readSomeOptions<T extends OptionName>(
 /** The readings of `--assume-file`, which `conform --save` wrote. */
 function readAssumeFile(file: string, label: string): Readings {
   const fail = (problem: string): never => {
-    throw new BadOption(`${label}: ${file}${problem}; conform --save FILE writes such a file`)
+    throw new BadOption(`${label}: ${file} ${problem}; conform --save FILE writes such a file`)
   }
   let text: string
   try {
     text = readFileSync(file, 'utf8')
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    return fail(
-      code === 'ENOENT' ? ': there is no such file' : `: the file cannot be read (${code})`,
-    )
+    return fail(`cannot be read (${(error as NodeJS.ErrnoException).code})`)
   }
   const read = readingsOfDocument(text)
-  return 'problem' in read ? fail(` ${read.problem}`) : read.readings
+  return 'problem' in read ? fail(read.problem) : read.readings
 }
 
 /** The readings in force: those that are chosen by name have priority over those of a file. */
@@ -97,25 +94,7 @@ export function readOptions(sources: Sources): Options {
   return Object.freeze(options)
 }
 
-// Name parts that are too common to identify an option.
-const COMMON_PARTS = new Set(['no', 'at', 'max'])
-const MAX_SUGGESTIONS = 3
-
-/**
- * The known options that are similar to an unknown one, at most three: `prot` is a misspelled `port`, `mem` is a prefix of
- * `memory`, and `speed` is a part of `clock-speed`.
- */
-function similarOptions(name: string, known: readonly string[]): string[] {
-  const closest = name.length > 2 ? closestWord(name, known) : undefined
-  if (closest !== undefined) return [closest]
-  const text = name.toLowerCase()
-  const parts = text.split('-').filter((part) => !COMMON_PARTS.has(part))
-  return known
-    .filter((one) => one.startsWith(text) || one.split('-').some((part) => parts.includes(part)))
-    .slice(0, MAX_SUGGESTIONS)
-}
-
-/** The error for an unknown option. Its message says what took its place, or suggests known options that are similar. */
+/** The error for an unknown option. Its message says what took its place, or suggests a similar one. */
 export function unknownOption(
   label: string,
   name: string,
@@ -124,20 +103,14 @@ export function unknownOption(
 ): BadOption {
   if (Object.hasOwn(REMOVED_OPTIONS, name))
     return new BadOption(`${label} was removed; ${REMOVED_OPTIONS[name]}`)
-  const similar = similarOptions(name, known).map(nameOf).join(', ')
-  const meant = similar && ` (did you mean ${similar.replace(/, (?=[^,]*$)/, ' or ')}?)`
+  const similar = closestWord(name, known)
+  const meant = similar === undefined ? '' : ` (did you mean ${nameOf(similar)}?)`
   return new BadOption(`unknown option ${label}${meant}`)
 }
 
-/** The option of a camelCase name. A name with dashes belongs to the command line, so it becomes no option. */
-const kebab = (name: string) =>
-  name.includes('-')
-    ? name.replaceAll('-', '_')
-    : name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 const camel = (name: string) =>
-  name.includes('_')
-    ? name.replaceAll('_', '-')
-    : name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 /** Validates options with camelCase names and fills in the defaults. Throws `BadOption`. */
 export function libraryOptions(

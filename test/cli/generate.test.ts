@@ -101,7 +101,7 @@ t.test('the data are believable, and every number is plainly none', async (t) =>
 })
 
 t.test('few users are a set as well', async (t) => {
-  const env = { PAYOUT_SANDBOX_RECORD: 'run.ndjson' }
+  const env = { PAYOUT_SANDBOX_PORT: 'x' }
   t.equal((await run(['generate', '--users', '1'], { env })).code, 0, 'no start, so no refusal')
   for (const users of ['1', '2']) {
     const { code, stdout } = await run(['generate', '--users', users])
