@@ -25,8 +25,25 @@ const node = {
   define: { 'import.meta.url': 'bundleUrl' },
   banner: { js: "const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
 }
+// What the service imports of the tools, when somebody uses one, is in the other bundle.
+const toolsApart = {
+  name: 'tools-apart',
+  setup(build) {
+    const filter =
+      /^\.\/tools\.ts$|\/tools\/(sweep|coverage|mcp|conform|generated-rows)|^@modelcontextprotocol/
+    build.onResolve({ filter }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: './tools.cjs', external: true } : undefined,
+    )
+  },
+}
 const built = await Promise.all([
-  build({ ...node, entryPoints: ['src/bundle.ts'], outfile: 'dist/payout-sandbox.cjs' }),
+  build({
+    ...node,
+    entryPoints: ['src/bundle.ts'],
+    outfile: 'dist/payout-sandbox.cjs',
+    plugins: [toolsApart],
+  }),
+  build({ ...node, entryPoints: ['src/tools.ts'], outfile: 'dist/tools.cjs' }),
   build({
     ...common,
     entryPoints: { app: 'src/tools/console/main.tsx', report: 'src/tools/console/report.tsx' },
@@ -41,16 +58,17 @@ const built = await Promise.all([
 ])
 cpSync(join(root, 'src/tools/console/index.html'), join(dist, 'console/index.html'))
 
-// scripts/loader.cjs reads it as latin1. One other character, such as one in a regular expression, would double its size in memory.
-const bundle = readFileSync(join(dist, 'payout-sandbox.cjs'), 'utf8')
-const foreign = /[^\0-\x7f]/.exec(bundle)
-if (foreign) {
-  const excerpt = bundle.slice(Math.max(0, foreign.index - 60), foreign.index + 60)
-  console.error(
-    `The bundle must be ASCII. Write \\u escapes in regular expressions; see: ${excerpt}`,
-  )
+// scripts/loader.cjs reads the bundle as latin1: one other character, such as one in a regular expression, would double its
+// size in memory.
+for (const name of ['payout-sandbox.cjs', 'tools.cjs']) {
+  const text = readFileSync(join(dist, name), 'utf8')
+  const foreign = /[^\0-\x7f]/.exec(text)
+  if (!foreign) continue
+  const excerpt = text.slice(Math.max(0, foreign.index - 60), foreign.index + 60)
+  console.error(`${name} must be ASCII. Write \\u escapes in regular expressions; see: ${excerpt}`)
   process.exit(1)
 }
+if (process.argv.includes('--sizes')) printSizes(built[0].metafile)
 
 const require = createRequire(import.meta.url)
 const swaggerUi = require.resolve('@fastify/swagger-ui/package.json')
@@ -71,6 +89,21 @@ writeFileSync(
   join(dist, 'index.js'),
   `import bundle from './loader.cjs'\nexport const { AdminError, createAdminClient, startSandbox } = bundle\n`,
 )
+
+/** Prints how much of the bundle of the service each package and each folder of src is. */
+function printSizes({ outputs }) {
+  const { inputs, bytes } = outputs['dist/payout-sandbox.cjs']
+  const sizes = new Map()
+  for (const [path, { bytesInOutput }] of Object.entries(inputs)) {
+    const part = /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules)|^(src\/[^/]+)/.exec(path)
+    const name = part?.[1] ?? part?.[2] ?? path
+    sizes.set(name, (sizes.get(name) ?? 0) + bytesInOutput)
+  }
+  for (const [name, size] of [...sizes].sort(([, a], [, b]) => b - a))
+    console.log(
+      `${(size / 1e3).toFixed(0).padStart(6)} kB ${((100 * size) / bytes).toFixed(1).padStart(5)} %  ${name}`,
+    )
+}
 
 function run(...words) {
   const { status } = spawnSync(process.execPath, words, { cwd: root, stdio: 'inherit' })

@@ -1,12 +1,15 @@
-// The entry point of the bundle: the command line and the library, which share one code cache, and the functions with
-// which the build validates the shipped files once for every start. The server is loaded when it is needed: a command
-// that only calls the admin API starts without it.
+// The entry point of the bundle of the service: the command line and the library, which share one code cache, and the
+// functions with which the build validates the shipped files once for every start. The server is loaded when it is needed:
+// a command that only calls the admin API starts without it. The tools are in a bundle of their own (tools.ts).
 import { basename } from 'node:path'
+import { main as run } from './cli/main.ts'
 import type { startSandbox as start } from './index.ts'
 import type { ShippedScenario } from './scenarios/library.ts'
 
 export { AdminError, createAdminClient } from './admin/admin-client.ts'
-export { main } from './cli/main.ts'
+
+export const main = (args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> =>
+  run(args, env, async () => (await import('./tools.ts')).main)
 
 export const startSandbox: typeof start = async (options) =>
   (await import('./index.ts')).startSandbox(options)

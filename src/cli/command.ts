@@ -30,6 +30,8 @@ export type Command = {
   syntax?: string
   /** The arguments after `--` are a program with its arguments. Otherwise they are positional arguments. */
   takesProgram?: true
+  /** Runs a tool, whose code a build has in a bundle of its own. */
+  isTool?: true
   /** Returns the exit code, or the text to print. */
   run(input: Input): Promise<number | string | Buffer>
 }

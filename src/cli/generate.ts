@@ -8,6 +8,7 @@ const MAX_USERS = 10_000_000
 
 export const generate: Command = {
   name: 'generate',
+  isTool: true,
   summary: 'print generated fixtures for --fixtures',
   usage: [
     [

@@ -82,8 +82,15 @@ Command-line options override environment variables, and environment variables o
 
 ${formatExamples(start.examples)}`
 
-/** Runs one command line and returns the exit code (docs/cli.md: Exit codes). */
-export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+/**
+ * Runs one command line and returns the exit code (docs/cli.md: Exit codes). `loadTools` returns this function of the
+ * bundle that has the tools, if that's another one.
+ */
+export async function main(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  loadTools?: () => Promise<typeof main>,
+): Promise<number> {
   ignoreGoneReaders(process)
   try {
     const {
@@ -101,6 +108,7 @@ export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Pro
       const hint = known.length > 0 && known.length < 10 ? `; it takes ${known.join(', ')}` : ''
       throw new BadOption(`${command.name} does not take --${flag}${hint}`)
     }
+    if (command.isTool && loadTools) return await (await loadTools())(args, env)
     const { takesProgram, syntax } = command
     const words = takesProgram ? rest : [...rest, ...afterDashes]
     if (syntax !== undefined) checkArguments(command.name, syntax, words)

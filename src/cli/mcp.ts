@@ -69,6 +69,7 @@ const agentGone = (stdin: NodeJS.ReadStream): Promise<unknown> =>
 
 export const mcp: Command = {
   name: 'mcp',
+  isTool: true,
   summary: 'connect an agent (MCP over stdin and stdout) to a sandbox',
   usage: [['mcp', 'connect an agent to a running sandbox, or start one in memory']],
   flags: ADDRESS_FLAGS,
