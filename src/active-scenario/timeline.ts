@@ -4,15 +4,7 @@ import type { CompiledTimelineEntry, StoredTimelineEntry } from '../scenarios/co
 import type { TimerRow } from '../time/scheduler.ts'
 import type { CallAction, ServiceCall } from './timeline-actions.ts'
 import { type TimelineActionDeps, TimelineActions } from './timeline-actions.ts'
-import {
-  actionName,
-  costOf,
-  countRuns,
-  isRecurring,
-  limitReached,
-  nextTurn,
-  rateWarnings,
-} from './timeline-limits.ts'
+import { actionName, countRuns, isRecurring, limitReached, nextTurn } from './timeline-limits.ts'
 import { type Scenarios, TIMELINE_ENTRY } from './world-scenarios.ts'
 
 export type TimelineDeps = TimelineActionDeps & {
@@ -56,7 +48,6 @@ export class Timeline {
     this.#actions = new TimelineActions(deps)
     const { scheduler, clock } = deps
     scheduler.handle(TIMELINE_ENTRY, (timer) => this.#runEntry(entryOf(timer), timer.due_at), {
-      cost: (timer) => costOf(entryOf(timer).do),
       countRuns: (timer, at) => countRuns(entryOf(timer), timer.due_at, at, clock.now()),
     })
   }
@@ -101,11 +92,6 @@ export class Timeline {
     } finally {
       this.#isRunningDueEntries = false
     }
-  }
-
-  /** Warnings about entries of the active timeline that are too frequent for the clock's speed. */
-  warnings(): string[] {
-    return rateWarnings(this.#deps.scenarios.timeline(), this.#deps.clock.state)
   }
 
   #entryTimers(): TimerRow[] {

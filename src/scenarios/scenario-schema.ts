@@ -7,7 +7,7 @@ import { OPERATIONS, operationNamed } from './operations-and-events.ts'
 import { MAX_PATTERNS, patternsIn } from './operators.ts'
 import { Rule, rulesSchema, WebhookRule } from './rule-schema.ts'
 import { type Check, crossCheck, mustBe, ScenarioName, text } from './schema-parts.ts'
-import { Timeline } from './timeline-schema.ts'
+import { TimelineEntry } from './timeline-schema.ts'
 
 const Bounds = z
   .strictObject({
@@ -117,7 +117,9 @@ const ScenarioFields = z.strictObject({
     .max(500)
     .optional()
     .describe('How events are sent. The first rule that matches acts.'),
-  timeline: Timeline.max(500)
+  timeline: z
+    .array(TimelineEntry)
+    .max(500)
     .optional()
     .describe('Actions at fixed times after the activation of the scenario.'),
   expect: z

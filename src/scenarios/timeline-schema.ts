@@ -207,26 +207,6 @@ function checkEntry(entry: Partial<TimelineDefinition>, { report, isValid }: Che
   }
 }
 
-const TimelineEntry = EntryFields.check(crossCheck<TimelineDefinition>(checkEntry)).meta({
+export const TimelineEntry = EntryFields.check(crossCheck<TimelineDefinition>(checkEntry)).meta({
   id: 'TimelineEntry',
 })
-
-// All other callers wait until the activation has created these users, about 0.1 s.
-const MAX_USERS_AT_ACTIVATION = 5_000
-
-/** The entries of a timeline; checks how many users they create in the call that activates it. */
-export const Timeline = z.array(TimelineEntry).check(
-  crossCheck<TimelineDefinition[]>((timeline, { report, isValid }) => {
-    let users = 0
-    for (const [i, entry] of timeline.entries()) {
-      if (!isValid(i)) continue
-      const { after, do: action } = entry
-      if (action.create_users === undefined || msOf(after) > 0) continue
-      const before = users
-      users += action.create_users
-      if (before > MAX_USERS_AT_ACTIVATION || users <= MAX_USERS_AT_ACTIVATION) continue
-      const message = `the entries up to this one create ${users} users in the call that activates the scenario; the maximum is ${MAX_USERS_AT_ACTIVATION}: give some of the entries an \`after\``
-      report([i, 'do', 'create_users'], message)
-    }
-  }),
-)

@@ -16,8 +16,8 @@ export type RunnerDeps = {
   onUnknownKind?: (() => void) | undefined
 }
 
-// The maximum cost of the timers that run as one change; at least one timer runs.
-const BATCH_COST = 64
+// The most timers that run as one change.
+const MAX_BATCH = 64
 // While this much work runs, an advance starts no more of it, so that it can be ended.
 const MAX_RUNNING = 64
 
@@ -83,22 +83,19 @@ export function createRunner({ rows, onError, onRun, onUnknownKind }: RunnerDeps
   }
 
   /**
-   * Runs the timers that are due at an instant, up to a maximum cost, as one change: one write for all of them. With
+   * Runs the timers that are due at an instant, up to a maximum, as one change: one write for all of them. With
    * an `order` it returns the fired timers, and the work of one timer ends before the next one runs, except for
    * parallel kinds.
    */
   function runDue(at: number, order?: CommitOrder): { ran: number; fired: Fired[] } {
     const fired: Fired[] = []
     let ran = 0
-    let cost = 0
     isInBatch = true
     try {
       rows.change(() => {
         for (let timer = rows.soonest(); timer && timer.due_at <= at; timer = rows.soonest()) {
-          const more = kindOf(timer)?.cost?.(timer) ?? 1
-          if (ran > 0 && cost + more > BATCH_COST) break
+          if (ran === MAX_BATCH) break
           if (order && running.size > 0 && !runsInParallel(timer)) break
-          cost += more
           ran++
           const { happened, result } = run(timer, order)
           if (order && happened) fired.push(firedTimer(timer, result))

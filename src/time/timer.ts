@@ -31,8 +31,6 @@ export type TimerHandler = (
 export type KindOptions = {
   /** They are sent to a receiver; an advance starts those of one instant in parallel and waits for all of them. */
   parallel?: boolean
-  /** How much work one is; 1 is a row or two. */
-  cost?: (timer: TimerRow) => number
   /** How often a repeating timer runs up to and including an instant. */
   countRuns?: (timer: TimerRow, at: number) => number
 }

@@ -179,8 +179,7 @@ export const scenarioCalls = [
       timeline.start(() =>
         checked ? scenarios.useDefinition(checked.definition) : scenarios.use(name!),
       )
-      const warnings = [...(checked?.warnings ?? []), ...timeline.warnings()]
-      return { ...scenarios.describe(), ...warningsField({ warnings }) }
+      return { ...scenarios.describe(), ...(checked && warningsField(checked)) }
     },
   }),
   adminCall({
