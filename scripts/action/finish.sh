@@ -51,13 +51,10 @@ if kill -0 "$pid" 2> /dev/null; then
     show scenario show --all
     printf '```\n\nThe last calls of all clients, newest first:\n\n```text\n'
     show requests --limit 20
-    printf '```\n\nIf the job fails, its artifact has the request log.\n'
+    printf '```\n\nIf the job fails, its artifact has the request log: `requests.har`, which browsers open.\n'
   } >> "$GITHUB_STEP_SUMMARY"
-  log=$dir/report/requests.json
-  "${sandbox[@]}" requests --limit 500 --json > "$log" || {
-    rm -f "$log"
+  "${sandbox[@]}" requests export --har "$dir/report/requests.har" > /dev/null ||
     unread+=('the request log for the artifact')
-  }
   [ ${#unread[@]} = 0 ] || warn "could not read: ${unread[*]}; the summary of the job says why"
 else
   warn 'the sandbox ended before the tests did; the summary of the job has its log'

@@ -2,6 +2,7 @@ import type { AdminCallId } from '../model/admin-routes.ts'
 import { ClientName } from '../model/client.ts'
 import type { SandboxEvent } from '../model/feed-kinds.ts'
 import { DEFAULT_LIMIT } from '../model/logged-request.ts'
+import type { harOf } from '../requests/har.ts'
 import {
   adminBase,
   createCaller,
@@ -30,6 +31,12 @@ export const allPages =
     }
     return page
   }
+
+/** Returns a call of the request log that asks for an archive. */
+const asArchive =
+  <Query>(read: (query?: Query) => Promise<unknown>) =>
+  async (query?: Query) =>
+    (await read({ ...query, format: 'har' } as Query)) as ReturnType<typeof harOf>
 
 type BodyArguments<T> = undefined extends T ? [body?: T] : [body: T]
 
@@ -277,6 +284,8 @@ function createTrafficMethods(options: AdminClientOptions) {
     requests: {
       /** Calls of the service, newest first (default: 50; the log has at most 1,000). */
       list: allPages(withQuery('listRequests')),
+      /** The same calls as HAR 1.2, oldest first, for browsers, Postman and proxies (default: all of the log). */
+      har: asArchive(withQuery('listRequests')),
       get: (id: string) => call('getRequest', { params: { id } }),
       clear: withQuery('deleteRequests'),
       /** Calls that match conditions as in the `when` of a rule, or a method, path and status. */

@@ -50,7 +50,7 @@ export const table = (
  * Opens a file for saving, so that a path that can't be written fails before the work is done. `save` replaces an existing
  * file or link as a whole; until then, and after `discard`, it stays as it was. Throws `CommandFailed`.
  */
-export function prepareFile(label: string, file: string) {
+export function prepareFile(label: string, file: string, mode = 0o666) {
   const attempt = <T>(work: () => T): T => {
     try {
       return work()
@@ -63,7 +63,7 @@ export function prepareFile(label: string, file: string) {
   }
   // A device such as /dev/stdout has no draft beside it.
   const draft = attempt(() => (isStream(file) ? file : `${file}.${process.pid}.tmp`))
-  const fd = attempt(() => (draft === file ? openSync(file, 'w') : openInPlace(draft)))
+  const fd = attempt(() => (draft === file ? openSync(file, 'w') : openInPlace(draft, mode)))
   const discard = () => {
     if (draft !== file) removeFile(draft)
   }

@@ -1,15 +1,25 @@
 import { allPages } from '../admin/admin-client.ts'
 import type { ResponseBody } from '../admin/contract.ts'
 import { BadOption } from '../config/options.ts'
+import { countOf } from '../model/words.ts'
+import type { Har } from '../requests/har.ts'
 import { type Report, reportOfOne } from '../tools/report/report.ts'
 import { type Command, CommandFailed, type Input, numberFlag, parseJsonObject } from './command.ts'
-import { openReport, REPORT_FLAG, table } from './output.ts'
+import { openReport, prepareFile, REPORT_FLAG, table } from './output.ts'
 import { remoteCommand, shown } from './remote.ts'
 
 const MAX_EXPECTED_COUNT = 1_000_000
 const MAX_LIMIT = 1_000
 
 const LIMIT_FLAG = { limit: ['N', 'maximum number of results (default: 50)'] } as const
+const FILTER_FLAGS = {
+  operation: ['ID', 'filter by operation, such as createTransaction'],
+  method: ['METHOD', 'filter by HTTP method'],
+  path: ['PATH', 'filter by path, such as /v1/users'],
+  status: ['STATUS', 'filter by HTTP status'],
+} as const
+const filterOf = ({ operation, method, path, status }: Input['flags']) =>
+  ({ operation, method, path, status }) as object
 const limitOf = (flags: Input['flags']) => numberFlag(flags, 'limit', 1, MAX_LIMIT)
 
 function listText({ total, dropped, requests }: ResponseBody<'listRequests'>): string {
@@ -73,21 +83,15 @@ function verifyReport(body: object, ms: number, failed: VerifyError | undefined)
 
 export const requests = remoteCommand({
   name: 'requests',
-  summary: 'list, find, count, verify and clear the requests that a running sandbox received',
+  summary:
+    'list, find, count, verify, export and clear the requests that a running sandbox received',
   subcommands: {
     '': {
       syntax: '',
       description: 'list requests to the service, newest first',
-      flags: {
-        operation: ['ID', 'filter by operation, such as createTransaction'],
-        method: ['METHOD', 'filter by HTTP method'],
-        path: ['PATH', 'filter by path, such as /v1/users'],
-        status: ['STATUS', 'filter by HTTP status'],
-        ...LIMIT_FLAG,
-      },
+      flags: { ...FILTER_FLAGS, ...LIMIT_FLAG },
       async run(api, _args, flags, client) {
-        const { operation, method, path, status } = flags
-        const query = { client, operation, method, path, status, limit: limitOf(flags) }
+        const query = { client, ...filterOf(flags), limit: limitOf(flags) }
         const list = allPages((page = query) => api('listRequests', { query: page }))
         return shown(list(query), listText)
       },
@@ -149,6 +153,31 @@ export const requests = remoteCommand({
         }
       },
     },
+    export: {
+      syntax: '',
+      description:
+        'write requests, masked, to a HAR file, which browsers, Postman and proxies open',
+      flags: { ...FILTER_FLAGS, har: ['FILE', 'HAR 1.2 file to write, for its owner alone'] },
+      async run(api, _args, flags, client) {
+        if (flags['har'] === undefined)
+          throw new BadOption('requests export needs --har FILE, such as --har requests.har')
+        const file = String(flags['har'])
+        const output = prepareFile('--har', file, 0o600)
+        try {
+          const query = { client, ...filterOf(flags), format: 'har' } as const
+          const har = (await api('listRequests', { query })) as unknown as Har
+          output.save(`${JSON.stringify(har, null, 2)}\n`)
+          const calls = har.log.entries.length
+          return {
+            response: { file, calls },
+            text: `${countOf(calls, 'call')} written to ${file}\n`,
+          }
+        } catch (error) {
+          output.discard()
+          throw error
+        }
+      },
+    },
     clear: {
       syntax: '',
       description: 'delete all logged requests',
@@ -164,6 +193,7 @@ export const requests = remoteCommand({
     'requests find \'{"operation": "createTransaction", "body": {"amount": {"gt": 1000}}}\'',
     'requests verify \'{"operation": "createUser"}\' --exactly 1',
     'requests verify \'{"operation": "submitKyc"}\' \'{"operation": "createTransaction"}\'',
+    'requests export --har requests.har --client worker-3',
     'requests clear',
   ],
 })

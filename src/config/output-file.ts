@@ -21,9 +21,9 @@ export function removeFile(file: string): void {
 }
 
 /** Opens a new file. It takes the place of an existing file or link: nothing is written through a link. */
-export function openInPlace(file: string): number {
+export function openInPlace(file: string, mode = 0o666): number {
   removeFile(file)
-  return openSync(file, 'wx')
+  return openSync(file, 'wx', mode)
 }
 
 /** Writes a file whose name the program has chosen. It takes the place of a file, a link or a device. */

@@ -1,6 +1,7 @@
 // What's no longer there, and what to use in its place: whoever still uses it gets this as an error.
 
-const REPEAT = '--clock frozen and --random-seed repeat a run'
+const REPEAT =
+  '--clock frozen and --random-seed repeat a run, and requests export --har FILE keeps it for people'
 
 /** The options by name: as a flag, a variable, a key of the config file and an option of the library. */
 export const REMOVED_OPTIONS: Readonly<Record<string, string>> = {

@@ -76,9 +76,13 @@ export const RequestQuery = z.object({
     .string()
     .regex(/^0*[1-9]\d*$/, { error: 'must be a whole number of at least 1' })
     .transform(Number)
-    .default(DEFAULT_LIMIT)
-    .describe(LIMIT_TEXT),
+    .optional()
+    .meta({ default: DEFAULT_LIMIT, description: LIMIT_TEXT }),
   cursor: Cursor.optional(),
+  format: z
+    .enum(['json', 'har'])
+    .optional()
+    .describe('`har`: HAR 1.2, oldest first, of as many calls as `limit` says, or of all.'),
 })
 export type RequestQuery = z.infer<typeof RequestQuery>
 

@@ -102,6 +102,7 @@ t.test('no command writes through a link: it writes a file in the place of the l
   const exec = ['exec', '--report', 'report', '--', ...NODE]
   for (const [files, args] of [
     [['readings.json'], ['conform', ...against, '--save', 'readings.json']],
+    [['all.har'], ['requests', 'export', '--har', 'all.har', '--url', url]],
     [['mine/scenario.schema.json'], ['schema', 'mine']],
     [
       ['report/junit.xml', 'report/summary.md'],

@@ -1,3 +1,5 @@
+import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { ASHA } from '../helper.ts'
 import { call, run, serve } from './program.ts'
@@ -52,6 +54,34 @@ t.test('requests lists, finds, counts, verifies and clears', async (t) => {
 
   t.equal((await at('clear')).stdout, '123 deleted\n')
   t.equal((await listed()).length, 0)
+})
+
+t.test('requests export writes an archive that only its owner can read', async (t) => {
+  const cwd = t.testdir({ 'all.har': 'earlier', folder: {} })
+  chmodSync(join(cwd, 'all.har'), 0o666)
+  const { url } = await serve(t, ['--memory', '--clock', 'frozen'])
+  const at = (...words: string[]) => run(['requests', 'export', ...words, '--url', url], { cwd })
+  await call(`${url}/users?limit=1`)
+  await call(url.replace('/v1', '/@w1/v1/users?limit=1'))
+  t.match(await at('--har', 'all.har'), { code: 0, stdout: '2 calls written to all.har\n' })
+  const read = () => JSON.parse(readFileSync(join(cwd, 'all.har'), 'utf8')).log.entries
+  t.match(read(), [{ _client: 'default', request: { method: 'GET' } }, { _client: 'w1' }])
+  t.equal(statSync(join(cwd, 'all.har')).mode & 0o777, 0o600)
+  const one = await at('--har', 'all.har', '--client', 'w1', '--operation', 'listUsers', '--json')
+  t.strictSame(JSON.parse(one.stdout), { file: 'all.har', calls: 1 })
+  t.equal(read().length, 1)
+
+  t.match(await at(), { code: 2, stderr: /requests export needs --har FILE/ })
+  for (const file of ['none/all.har', 'folder'])
+    t.match(await at('--har', file), {
+      code: 1,
+      stdout: '',
+      stderr: new RegExp(`--har ${file} cannot be written \\(E`),
+    })
+  const refused = await at('--har', 'all.har', '--status', 'nope')
+  t.match(refused, { code: 2, stderr: /status/ })
+  t.strictSame(readdirSync(cwd).sort(), ['all.har', 'folder'], 'no draft is left')
+  t.equal(read().length, 1, 'and the earlier file')
 })
 
 t.test('without a client, requests is about all clients, deleted ones too', async (t) => {

@@ -133,8 +133,8 @@ t.test('the action starts a sandbox for the next steps, and reports what they se
   t.equal(upload.if, "always() && inputs.do == 'finish' && inputs.job-status != 'success'")
   // biome-ignore lint/suspicious/noTemplateCurlyInString: an expression of GitHub.
   const report = upload.with!['path']!.replace('${{ runner.temp }}', join(dir, 'temp'))
-  const requests = JSON.parse(readFileSync(join(report, 'requests.json'), 'utf8'))
-  t.match(requests, { requests: [{ operation: 'createTransaction', status: 200 }] })
+  const { log } = JSON.parse(readFileSync(join(report, 'requests.har'), 'utf8'))
+  t.match(log.entries, [{ request: { method: 'POST' }, response: { status: 200 } }])
 })
 
 t.test('nobody else on the machine can read what the action writes', async (t) => {
@@ -153,7 +153,7 @@ t.test('nobody else on the machine can read what the action writes', async (t) =
   const report = { './report': folder, './report/log.txt': file }
   t.strictSame(modes(), { '.': folder, ...report, './ready.json': file, './started': file })
   run('finish')
-  t.match(modes(), { ...report, './report/requests.json': file, './finished': file })
+  t.match(modes(), { ...report, './report/requests.har': file, './finished': file })
 })
 
 t.test('a job can start, finish and start again, with other options', async (t) => {
@@ -188,8 +188,8 @@ t.test('finish shows what all clients did, deleted ones too', async (t) => {
   await fetch(`${root}__admin/clients/gone`, { method: 'DELETE' })
   run('finish')
   t.match(textOf('summary'), /\b2$.* gone .*POST.* worker-1 .*POST/ms)
-  const log = readFileSync(join(dir, 'temp/payout-sandbox/report/requests.json'), 'utf8')
-  t.match(JSON.parse(log), { total: 2, requests: [{ client: 'gone' }, { client: 'worker-1' }] })
+  const text = readFileSync(join(dir, 'temp/payout-sandbox/report/requests.har'), 'utf8')
+  t.match(JSON.parse(text).log.entries, [{ _client: 'worker-1' }, { _client: 'gone' }])
 })
 
 t.test(
@@ -244,7 +244,7 @@ t.test('finish stops a sandbox that it cannot read, and says so', async (t) => {
   const finished = run('finish')
   t.match(finished, { status: 0, stdout: /^::warning .*could not read: scenario requests/ })
   t.match(textOf('summary'), /This could not be read: payout-sandbox scenario show --all failed/)
-  t.notOk(existsSync(join(dir, 'temp/payout-sandbox/report/requests.json')))
+  t.notOk(existsSync(join(dir, 'temp/payout-sandbox/report/requests.har')))
   t.ok(hasEnded(pid))
 })
 

@@ -12,6 +12,7 @@ import {
 } from '../../model/logged-request.ts'
 import { quoteInput } from '../../model/mask.ts'
 import { countOf } from '../../model/words.ts'
+import { harOf } from '../../requests/har.ts'
 import { missErrors } from '../../requests/near-miss.ts'
 import type { AllRequests } from '../../requests/request-log.ts'
 import {
@@ -54,6 +55,11 @@ const Requests = z
     }),
   })
   .meta({ id: 'RequestsResponse' })
+const Archive = z
+  .looseObject({
+    log: z.looseObject({ version: z.literal('1.2'), entries: z.array(z.looseObject({})) }),
+  })
+  .meta({ id: 'HttpArchive', description: 'HAR 1.2, for `format=har`.' })
 
 const OfAllClients = z.object({ client: AllClients })
 
@@ -95,14 +101,19 @@ export async function readRequestMatch(
   return compileMatch(read.data, tablesOf)
 }
 
+/** The calls that are older than that of a cursor. */
+function olderThan(cursor: string | undefined, found: readonly RequestLogEntry[]) {
+  const start = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor.slice(4))
+  return found.filter(({ seq }) => seq < start)
+}
+
 /** One page of calls: fewer than asked for, if their bodies are large. */
 function listResponse(
   { requests }: Log,
   found: readonly RequestLogEntry[],
-  { limit, cursor }: { limit: number; cursor?: string | undefined },
+  { limit = DEFAULT_LIMIT, cursor }: { limit?: number | undefined; cursor?: string | undefined },
 ) {
-  const start = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor.slice(4))
-  const older = found.filter(({ seq }) => seq < start)
+  const older = olderThan(cursor, found)
   const page: LoggedRequest[] = []
   let size = 0
   for (const call of older.slice(0, Math.min(limit, MAX_LIMIT))) {
@@ -173,8 +184,10 @@ export const requestCalls = [
     id: 'listRequests',
     summary: 'List calls, newest first; filter by operation, method, path, rule and status',
     query: RequestQuery,
-    response: Requests,
-    handle(world, { query: { client, operation, method, path, rule, status, ...page } }, sandbox) {
+    // The type is that of a list: only who asks for an archive gets one.
+    response: outlineOf<typeof Requests>(z.union([Requests, Archive])),
+    handle(world, { query }, sandbox) {
+      const { client, operation, method, path, rule, status, format, ...page } = query
       const log = logOf(world, client, sandbox)
       const found = log.requests
         .newestFirst()
@@ -186,6 +199,10 @@ export const requestCalls = [
             (rule === undefined || call.rule?.includes(rule)) &&
             (status === undefined || call.status === status),
         )
+      if (format === 'har') {
+        const calls = olderThan(page.cursor, found).slice(0, page.limit)
+        return JSON.stringify(harOf(calls.map(requestDetails)))
+      }
       return listResponse(log, found, page)
     },
   }),
