@@ -49,9 +49,9 @@ function medianToSuccess(paid: readonly Paid[]): number | null {
 
 function seriesOf(paid: readonly Paid[], now: number): Summary['series'] {
   if (paid.length === 0) return null
-  const start = paid.reduce((least, { made }) => Math.min(least, made), Number.POSITIVE_INFINITY)
-  // The clock can be set back, to before a payment.
-  const end = paid.reduce((most, { reached }) => Math.max(most, reached), now)
+  // The clock can be set back, to before a payment was made or reached its status.
+  const start = paid.reduce((least, { made, reached }) => Math.min(least, made, reached), now)
+  const end = paid.reduce((most, { made, reached }) => Math.max(most, made, reached), now)
   const countOf = (size: number) => Math.floor(end / size) - Math.floor(start / size) + 1
   const size = SIZES.find((one) => countOf(one) <= MAX_BUCKETS)!
   const from = Math.floor(start / size)

@@ -174,7 +174,13 @@ function exchange(
       outgoing = request({
         ...{ agent, host, port, path, method, maxHeaderSize: HEADER_BYTES },
         servername: isIP(host) === 0 ? host : '',
-        headers: { host: authority, 'accept-encoding': 'identity', ...headers },
+        headers: {
+          host: authority,
+          connection: 'keep-alive',
+          'accept-encoding': 'identity',
+          ...headers,
+          ...(method === 'POST' && { 'content-length': Buffer.byteLength(body) }),
+        },
       })
       outgoing.on('error', fail).on('response', read)
       // Also the end of a connection that switches protocols, which is no error.

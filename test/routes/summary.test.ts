@@ -142,3 +142,20 @@ t.test('the deliveries and the calls', async (t) => {
   await advance('2d')
   t.match((await get('/__admin/summary')).body.deliveries, { waiting: 0, failed: 2 })
 })
+
+t.test(
+  'a clock that was set back, to before a payment reached its status, has a series all the same',
+  async (t) => {
+    const { get, post, pay, advance } = await start(t)
+    await pay({ amount: 11 })
+    await advance('1h')
+    await pay({ amount: 12 })
+    await post('/__admin/clock/freeze', { at: '2025-12-31T00:00:00Z' })
+    await pay({ amount: 13 })
+    await advance('1h')
+    const { status, body } = await get('/__admin/summary')
+    t.equal(status, 200)
+    const sum = (rupees: string[]) => rupees.reduce((total, one) => total + Number(one), 0)
+    t.equal(sum(body.series.settled), Number(body.settled.rupees))
+  },
+)
