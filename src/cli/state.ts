@@ -22,10 +22,8 @@ export const state = remoteCommand({
       description: 'print the state, without tokens and secrets',
       async run(api) {
         const response = await api('getState')
-        const { rowsText, stateText } = await import('../store/states.ts')
-        const { tables, ...head } = response
-        const rows = Object.entries(tables).map(([name, list]) => [name, rowsText(list)] as const)
-        return { response, text: `${[...stateText(head, rows)].join('')}\n` }
+        const { stateText } = await import('../store/document-text.ts')
+        return { response, text: `${[...stateText(response)].join('')}\n` }
       },
     },
     import: {

@@ -1,146 +1,126 @@
+import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { canCompile } from '../active-scenario/current-scenario.ts'
-import { uuidOf } from '../runtime/random.ts'
+import { type Problem, problemText } from '../model/errors.ts'
+import { isObject } from '../model/formats.ts'
+import { fieldOf } from '../model/validation-errors.ts'
 import type { Library } from '../scenarios/library.ts'
 import type { ScenarioDefinition } from '../scenarios/scenario-schema.ts'
-import type { StoredState } from '../store/states.ts'
-import type { Rows, SettingRow } from '../tables/rows.ts'
-import { DocumentCheck } from './edited-document.ts'
-import { placed } from './edited-file.ts'
+import { DamagedFile, FORMAT, OtherFormat } from '../store/errors.ts'
+import type { DataDocument } from '../store/states.ts'
 import { parseFile } from './fixture-files.ts'
 import { BadFixtures } from './fixture-problems.ts'
-import type { FixtureWorlds, StartRows } from './fixtures.ts'
-import {
-  DOCUMENT_ROWS,
-  isDataFile,
-  StateDocument,
-  secretOfState,
-  type TableName,
-} from './state-document.ts'
-import { settingsIn, TABLE_NAMES } from './stored-state.ts'
+import type { FixtureWorlds } from './fixtures.ts'
+import { type JsonPath, parseJson, placesIn } from './json-text.ts'
+import { readDocument, readState, type StateProblem } from './read-state.ts'
+import { isDataFile, type State } from './state.ts'
+import { type Known, rowsOfState } from './state-rows.ts'
 
-type State = StateDocument
+const MAX_PROBLEMS = 20
 
-type Start = {
-  scenarios?: Readonly<Record<string, ScenarioDefinition>>
-}
-
-export type StateFileDeps = {
-  /** Have what a state without tokens and secrets lacks. */
-  fixtures: FixtureWorlds
-  library: Library
-}
-
-/** What a file of states is called in messages, if it is a value. */
-const VALUE = 'state'
-
-/** The state without the names of shared rows. */
-function withRows(state: StoredState, shared: Readonly<Record<string, readonly unknown[]>> = {}) {
-  const rowsOf = (table: TableName) => {
-    const rows = state.tables[table]!
-    return typeof rows === 'string' ? shared[rows]! : rows
-  }
-  const tables = Object.fromEntries(TABLE_NAMES.map((table) => [table, rowsOf(table)]))
-  return { ...state, tables } as unknown as State
-}
-
-/** Checks what a document alone cannot know: the scenarios that there are. */
-function checkAgainst(
-  state: State,
-  note: (field: string[], message: string) => void,
-  { library }: Deps,
-) {
-  const { scenarios = {} } = (state.start ?? {}) as Start
-  const { name, definition } = state.scenario
-  const choice = { name, ...(definition && { definition: definition as ScenarioDefinition }) }
-  const needed = (definition?.['extends'] as string | undefined) ?? name
-  if (!canCompile(library, choice) && !Object.hasOwn(scenarios, needed))
-    note(['scenario', 'name'], library.unknown(needed))
-}
-type Deps = Pick<StateFileDeps, 'library'>
-
-/** The states of a document by client, checked; of a document with only one state, of the default client. */
-async function checkedStates({ content, file, text }: Source, deps?: Deps) {
-  const head = StateDocument.omit({ tables: true })
-  const check = new DocumentCheck({ head, rows: DOCUMENT_ROWS })
-  const states = new Map<string, State>()
-  const isWhole = isDataFile(content)
-  if (isWhole) {
-    const { clients, shared } = await check.document(content)
-    for (const [name, state] of Object.entries(clients)) states.set(name, withRows(state, shared))
-  } else {
-    const state = await check.state(content, [])
-    if (state) states.set('default', withRows(state))
-  }
-  if (deps && check.problems.length === 0)
-    for (const [name, state] of states) {
-      const path = isWhole ? ['clients', name] : []
-      const note = (field: string[], message: string) =>
-        check.problems.push({ path: [...path, ...field], message, code: 'invalid_value' })
-      checkAgainst(state, note, deps)
-    }
-  if (check.problems.length > 0) throw new BadFixtures(placed(check, file, text))
-  return states
-}
-
-/** The rows with which a client starts from a state; the fixtures of the client have what the state lacks. */
-function startRowsOf(client: string, state: State, ofFixtures: StartRows | undefined): StartRows {
-  const { profile, tables, draws, start = {}, clock, assumptions = {} } = state
-  const { token_issued_at = clock.now, assumptions_by_call: called = assumptions } = state
-  const known = ofFixtures?.rows.client?.[0]
-  const secret = ofFixtures?.rows.webhook?.[0]?.webhook_secret ?? secretOfState(client)
-  const settings = settingsIn({
-    clock,
-    scenario: state.scenario,
-    token_issued_at,
-    ...(Object.keys(called).length > 0 && { assumptions_by_call: called }),
+/** Problems with their places in a text, or without it with their paths. */
+function placed(problems: readonly StateProblem[], file: string, text?: string): Problem[] {
+  const placeOf = text === undefined ? undefined : placesIn(text)
+  return problems.slice(0, MAX_PROBLEMS).map(({ path, message }) => {
+    const field = fieldOf(path)
+    const place = placeOf?.(path) ?? { line: 0, column: 0 }
+    const said = field && place.line > 0 ? `${field}: ${message}` : message
+    return { file, ...place, path: field, message: said }
   })
-  const rows = {
-    ...tables,
-    webhook: tables.webhook.map((row) => ({
-      ...row,
-      webhook_secret: row.webhook_secret ?? secret,
-    })),
-    client: [
-      {
-        client,
-        ...profile,
-        client_id: profile.client_id ?? known?.client_id ?? uuidOf(`client ${client}`),
-        access_token: profile.access_token ?? known?.access_token ?? `sbx_${client}`,
-      },
-    ] as Rows['client'][],
-    settings: settings as SettingRow[],
-  } as StartRows['rows']
-  const digest = createHash('sha256')
-    .update(JSON.stringify([rows, draws]))
-    .digest('hex')
-  return { key: `state ${client} ${digest.slice(0, 16)}`, rows, state: { draws, start } }
 }
 
-type Source = { content: unknown; file: string; text: string | undefined }
+// ---- the data file
+
+/** Reads a data file that this program did not write as it is. Throws `DamagedFile` with all problems. */
+export async function readDataFile(file: string, bytes: Buffer): Promise<DataDocument> {
+  if (!isUtf8(bytes)) throw new DamagedFile(`${file} isn't UTF-8 text; save it as UTF-8`)
+  const text = bytes.toString('utf8').replace(/^\ufeff/, '')
+  const older = /^\{"payoutSandbox":(\d+)/.exec(text)?.[1]
+  if (older !== undefined) throw new OtherFormat(file, older)
+  const parsed = parseJson(text)
+  if ('fault' in parsed) throw new DamagedFile(problemText({ file, path: '', ...parsed.fault }))
+  const { value } = parsed
+  const format = isObject(value) ? value['format'] : undefined
+  if (typeof format === 'number' && format !== FORMAT) throw new OtherFormat(file, format)
+  const read = await readDocument(value)
+  if ('document' in read) return read.document
+  const { problems } = read
+  const shown = placed(problems, file, text).map(problemText)
+  const more = problems.length - shown.length
+  throw new DamagedFile([...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'))
+}
+
+// ---- --state, and a file to import
+
+type Source = { content: unknown; file: string; text?: string }
 
 const openSource = (source: string | object): Source =>
   typeof source === 'string'
     ? { ...parseFile(source), file: source }
-    : { content: source, file: VALUE, text: undefined }
+    : { content: source, file: 'state' }
+
+/** The problem of a state whose scenario this sandbox does not have. */
+function scenarioProblem({ scenario, start }: State, library: Library, path: JsonPath) {
+  const { scenarios = {} } = (start ?? {}) as { scenarios?: Readonly<Record<string, unknown>> }
+  const { name, definition } = scenario
+  const choice = { name, ...(definition && { definition: definition as ScenarioDefinition }) }
+  const needed = (definition?.['extends'] as string | undefined) ?? name
+  if (canCompile(library, choice) || Object.hasOwn(scenarios, needed)) return []
+  const at = [...path, 'scenario', 'name']
+  return [{ path: at, message: library.unknown(needed), code: 'invalid_value' }]
+}
+
+/** The states of a source by client, checked; a state alone is that of the default client. Throws `BadFixtures`. */
+async function statesIn(
+  { content, file, text }: Source,
+  known?: (client: string) => Known,
+  library?: Library,
+): Promise<[client: string, state: State][]> {
+  const isWhole = isDataFile(content)
+  const read = isWhole
+    ? await readDocument(content, { known })
+    : await readState(content, 'default', { known })
+  const fail = (problems: readonly StateProblem[]) => new BadFixtures(placed(problems, file, text))
+  if ('problems' in read) throw fail(read.problems)
+  const states =
+    'state' in read ? { default: read.state } : (read.document.clients as Record<string, unknown>)
+  const found = Object.entries(states) as [string, State][]
+  const problems = found.flatMap(([client, state]) =>
+    library ? scenarioProblem(state, library, isWhole ? ['clients', client] : []) : [],
+  )
+  if (problems.length > 0) throw fail(problems)
+  return found
+}
 
 /** The content of a file of states, or such a value, to send to a sandbox. Throws `BadFixtures` with all problems. */
 export async function stateContent(source: string | object): Promise<unknown> {
   const opened = openSource(source)
-  await checkedStates(opened)
+  await statesIn(opened)
   return opened.content
 }
 
 /**
- * The clients of a file with one state or a whole data file, or of such a value, with which a sandbox starts. Throws
- * `BadFixtures` with all problems.
+ * The clients of a file with one state or a whole data file, or of such a value, with which a sandbox starts; the fixtures
+ * of a client have what its state lacks. Throws `BadFixtures` with all problems.
  */
 export async function readStates(
   source: string | object,
-  { fixtures, ...deps }: StateFileDeps,
+  { fixtures, library }: { fixtures: FixtureWorlds; library: Library },
 ): Promise<FixtureWorlds> {
-  const states = await checkedStates(openSource(source), deps)
+  function known(name: string): Known {
+    const { client, webhook } = fixtures.get(name)?.rows ?? {}
+    return { ...client?.[0], secretOf: () => webhook?.[0]?.webhook_secret }
+  }
+  const states = await statesIn(openSource(source), known, library)
   return new Map(
-    Array.from(states, ([name, state]) => [name, startRowsOf(name, state, fixtures.get(name))]),
+    states.map(([client, state]) => {
+      const rows = rowsOfState(client, state)
+      const { draws, start = {} } = state
+      const digest = createHash('sha256')
+        .update(JSON.stringify([rows, draws]))
+        .digest('hex')
+      const key = `state ${client} ${digest.slice(0, 16)}`
+      return [client, { key, rows, state: { draws, start } }]
+    }),
   )
 }

@@ -1,129 +1,96 @@
-import type { Scenarios } from '../active-scenario/world-scenarios.ts'
-import type { Readings } from '../assumptions/readings.ts'
-import { isObject } from '../model/formats.ts'
-import { fieldOf, MAX_ERRORS, validationFailed } from '../model/validation-errors.ts'
-import type { WebhookRow } from '../model/webhook.ts'
-import { isSliceOver, ownTurn } from '../runtime/slices.ts'
-import type { ActiveScenario } from '../tables/rows.ts'
-import type { Scheduler } from '../time/scheduler.ts'
-import { DocumentCheck, MAX_COUNTED } from './edited-document.ts'
-import {
-  type DataFile,
-  DOCUMENT_ROWS,
-  isDataFile,
-  StateDocument,
-  type StoredHead,
-  secretOfState,
-  TABLE_NAMES,
-} from './state-document.ts'
-import type { ExportedWorld } from './state-export.ts'
-import { settingsIn } from './stored-state.ts'
+import * as z from 'zod'
+import { type Readings, readingProblem } from '../assumptions/readings.ts'
+import { AccountNumber, IfscCode } from '../model/bank-account.ts'
+import { ClientRow } from '../model/client.ts'
+import { isClockTime, isObject, Timestamp } from '../model/formats.ts'
+import { MAX_PAISE } from '../model/payment.ts'
+import { AnyMobile } from '../model/user.ts'
+import { CreateWebhook } from '../model/webhook.ts'
+import { FORMAT } from '../store/errors.ts'
+import { ROWS } from '../tables/rows.ts'
+import { checkTimer } from './timer-payloads.ts'
 
-/** A world whose state is replaced. */
-type ReplacedWorld = ExportedWorld & {
-  scenarios: Scenarios
-  scheduler: Pick<Scheduler, 'whenIdle'>
-  assumptions: { replace: (scenario: ActiveScenario, readings: Readings) => void }
-  adoptState: (load: () => void) => void
+/** The tables that a state has as rows; the client and the settings have their own fields in it. */
+export type TableName = keyof typeof ROWS
+export const TABLE_NAMES = Object.keys(ROWS) as TableName[]
+
+const { url, webhook_secret } = CreateWebhook.shape
+
+/** The rows of a state: as they are stored, but a person may have written them, so some fields are checked more. */
+export const STATE_ROWS = {
+  ...ROWS,
+  users: ROWS.users.extend({ email: z.email().max(254), mobile: AnyMobile }),
+  bank_accounts: ROWS.bank_accounts.extend({ account_number: AccountNumber, ifsc_code: IfscCode }),
+  payments: ROWS.payments.extend({ paise: z.int().min(0).max(MAX_PAISE) }),
+  webhook: ROWS.webhook.extend({ url, webhook_secret: webhook_secret.optional() }),
+  timers: ROWS.timers.superRefine(checkTimer),
 }
 
-/** Adds the webhook's secret: the document's own, or the current webhook's, or an earlier export's, or a new one. */
-function webhookOf(
-  { name, tables, exportedSecrets }: ReplacedWorld,
-  state: StateDocument,
-): WebhookRow[] {
-  const present = tables.tables.webhook.newest('all', 'all')?.row.webhook_secret
-  return state.tables.webhook.map((row) => ({
-    ...row,
-    webhook_secret:
-      row.webhook_secret ?? present ?? exportedSecrets.get(row.webhook_id) ?? secretOfState(name),
-  }))
-}
+const tables = Object.fromEntries(
+  TABLE_NAMES.map((name) => [name, z.array(STATE_ROWS[name])]),
+) as unknown as { [K in TableName]: z.ZodArray<(typeof STATE_ROWS)[K]> }
 
-/** Replaces the client's state, as one change. */
-function replaceBy(world: ReplacedWorld, state: StateDocument) {
-  const { tables, assumptions, adoptState } = world
-  const { clock, token_issued_at = clock.now, scenario, draws, profile } = state
-  const webhook = webhookOf(world, state)
-  const active = { ...scenario, startedAs: '' } as ActiveScenario
-  adoptState(() => {
-    const present = tables.tables.client.newest('all', 'all')!.row
-    const { client_id, access_token } = present
-    tables.reset(tables.empty)
-    tables.put('client', { ...present, ...profile, client_id, access_token })
-    for (const name of TABLE_NAMES)
-      for (const row of name === 'webhook' ? webhook : state.tables[name])
-        tables.put(name, row as never)
-    for (const row of settingsIn({ ...state, token_issued_at } as Partial<StoredHead>))
-      tables.put('settings', row)
-    if (!state.assumptions_by_call) assumptions.replace(active, state.assumptions ?? {})
-    tables.random.counter = draws
-  })
-}
-
-/** The state of the first of these clients that a data file has, with the rows that it shares with others. */
-function stateIn({ clients, shared }: DataFile, names: readonly string[]): unknown {
-  const name = names.find((one) => Object.hasOwn(clients, one))
-  const state = name === undefined ? undefined : clients[name]
-  if (!isObject(state)) {
-    const message = `must have a state of ${[...new Set(names)].join(' or ')}`
-    throw validationFailed([{ field: 'clients', code: 'required', message }])
+function checkReadings(readings: Readings, context: z.RefinementCtx) {
+  for (const [name, reading] of Object.entries(readings)) {
+    const problem = readingProblem(name, reading)
+    if (problem !== undefined) context.addIssue({ code: 'custom', path: [name], message: problem })
   }
-  if (!isObject(state['tables'])) return state
-  const rowsOf = (rows: unknown) =>
-    typeof rows === 'string' && isObject(shared) ? (shared[rows] ?? rows) : rows
-  const tables = Object.entries(state['tables']).map(([table, rows]) => [table, rowsOf(rows)])
-  return { ...state, tables: Object.fromEntries(tables) }
 }
+const StoredReadings = z.record(z.string(), z.string()).superRefine(checkReadings)
 
-/** Throws the errors of a document. Other calls can run in between. */
-async function checkState({ name }: ReplacedWorld, sent: unknown) {
-  const check = new DocumentCheck({
-    head: StateDocument.omit({ tables: true }),
-    rows: DOCUMENT_ROWS,
-    rest: () => (isSliceOver() ? ownTurn() : undefined),
+// The counter of the random series must stay exact: near 2^53, adding 1 has no effect. The numbers above this limit are
+// never used up.
+const MAX_DRAWS = 2 ** 48
+
+const IDS = { client_id: true, access_token: true } as const
+/** What an exported state says about the client. */
+export const Profile = ClientRow.omit({ client: true, ...IDS })
+
+/** A whole world as JSON: in `clients` of db.json, and as it is exported, imported and started from. */
+export const State = z
+  .strictObject({
+    format: z.literal(1),
+    clock: z.strictObject({
+      now: Timestamp.refine((text) => isClockTime(Date.parse(text)), {
+        error: 'must not be before the year 1970',
+      }),
+      mode: z.enum(['real', 'frozen']),
+      speed: z.number().gt(0).max(1_000_000),
+      /** In the data file: when the client's time was `now`, on the clock of the machine. */
+      as_of: Timestamp.optional(),
+      /** In the data file: the clock options of the start; with others, a start applies them. */
+      started_as: z.string().optional(),
+    }),
+    /** When the access token was issued (default: now). */
+    token_issued_at: Timestamp.optional(),
+    /** The readings that are not the default. */
+    assumptions: StoredReadings.optional(),
+    /** In the data file: the readings that calls have chosen. */
+    assumptions_by_call: StoredReadings.optional(),
+    scenario: z.strictObject({
+      name: z.string(),
+      definition: z.looseObject({}).optional(),
+      activated_at: Timestamp.optional(),
+      /** In the data file: the start scenario; with another one, a start applies it. */
+      started_as: z.string().optional(),
+    }),
+    /** The position in the random series. */
+    draws: z.int().min(0).max(MAX_DRAWS),
+    /** In the data file: the options of the call that created the client. */
+    start: z.looseObject({}).optional(),
+    /** In the data file: the key of the fixtures that the client started with. */
+    fixtures: z.string().optional(),
+    profile: Profile.extend(ClientRow.pick(IDS).partial().shape),
+    tables: z.strictObject(tables),
   })
-  const given = isDataFile(sent) ? stateIn(sent, [name, 'default']) : sent
-  const state = await check.state(given, [])
-  const { length } = check.problems
-  if (length === 0) return state as unknown as StateDocument
-  const errors = check.problems.map(({ path, ...problem }) => ({
-    field: fieldOf(path) || 'body',
-    ...problem,
-  }))
-  throw validationFailed(errors.slice(0, MAX_ERRORS), {
-    count: length,
-    isMinimum: length >= MAX_COUNTED,
-  })
-}
+  .meta({ id: 'State' })
+export type State = z.infer<typeof State>
 
-/** Throws if the client does not have a scenario of the state, or too many rules with it. */
-async function checkScenarios(scenarios: Scenarios, { scenario, tables }: StateDocument) {
-  const { name, definition } = scenario
-  const checked = definition && (await scenarios.check(definition))
-  if (!checked) scenarios.checkName(name)
-  for (const { payload } of tables.timers) {
-    const { use } = (payload['do'] ?? {}) as { use?: string }
-    if (use !== undefined) scenarios.checkName(use)
-  }
-  const rules = tables.rules.map((rule) => rule.definition)
-  scenarios.checkRuleLimits(rules, checked ? { name, definition: checked.definition } : { name })
-}
+/** A whole `db.json`, of which a call or a client takes one state. */
+export const DataFile = z
+  .looseObject({ format: z.literal(FORMAT), clients: z.record(z.string(), z.looseObject({})) })
+  .meta({ id: 'DataFile' })
 
-/**
- * Reads and checks a document, or this client's state in a whole data file (else that of the default client), and
- * replaces the client's state by it. Other calls can run in between, but the replacement itself is one change. Returns
- * the number of rows of each table.
- */
-export async function replaceState(
-  world: ReplacedWorld,
-  sent: unknown,
-): Promise<Record<string, number>> {
-  const { scenarios, scheduler } = world
-  const state = await checkState(world, sent)
-  await checkScenarios(scenarios, state)
-  await scheduler.whenIdle(() => replaceBy(world, state))
-  return Object.fromEntries(
-    Object.entries(state.tables).map(([table, { length }]) => [table, length]),
-  )
-}
+/** Whether a value is a whole data file, or is meant to be one. */
+export const isDataFile = (value: unknown): value is { clients: Record<string, unknown> } =>
+  isObject(value) && isObject(value['clients'])

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path'
+import { Low } from 'lowdb'
 import { SandboxError } from '../model/errors.ts'
 import {
   backUpAll,
@@ -13,11 +14,12 @@ import {
   requireRegular,
   resolveLinks,
 } from './disk.ts'
-import { Document, type ReadEdited } from './document.ts'
+import { DocumentFile, type ReadEdited } from './document.ts'
 import {
   DamagedFile,
   DataFileExists,
   EditedBesideJournal,
+  FORMAT,
   LostOwnership,
   OtherFormat,
   START_WITHOUT,
@@ -25,7 +27,7 @@ import {
 } from './errors.ts'
 import { Journal, readJournal } from './journal.ts'
 import { type Lock, takeLock } from './lock.ts'
-import { documentText, readStates, type StateShape } from './states.ts'
+import { type DataDocument, documentOf, readStates, type StateShape } from './states.ts'
 import type { WriteChanges } from './unit-of-work.ts'
 import type { Worlds } from './worlds.ts'
 
@@ -60,7 +62,8 @@ export class DataFile<Rows> {
   readonly #options: DataFileOptions<Rows>
   readonly #worlds: Worlds<Rows>
   readonly #lock: Lock
-  readonly #document: Document
+  readonly #document: DocumentFile
+  readonly #db: Low<DataDocument>
   readonly #journal: Journal
   readonly #rewriteFrom: number
   #lost: LostOwnership | undefined
@@ -77,7 +80,7 @@ export class DataFile<Rows> {
     this.#lock = lock
     this.#rewriteFrom = options.compactFrom ?? REWRITE_FROM_BYTES
     this.#journal = new Journal(disk, `${file}.journal`, fsync, this.#confirm)
-    this.#document = new Document({
+    this.#document = new DocumentFile({
       disk,
       file,
       log,
@@ -85,6 +88,7 @@ export class DataFile<Rows> {
       onWritten: (digest) => this.#journal.mark(digest),
       readEdited,
     })
+    this.#db = new Low(this.#document, { format: FORMAT, clients: {} })
   }
 
   // ---- opening
@@ -110,7 +114,8 @@ export class DataFile<Rows> {
         `${path}: the last ${torn} bytes are an incomplete write that was never acknowledged; they are dropped.`,
       )
     this.#document.isOurs = mark !== undefined
-    readStates(await this.#document.load(), this.#worlds, shape)
+    await this.#db.read()
+    readStates(this.#db.data, this.#worlds, shape)
     const changes = all.filter(({ line }) => line > (mark?.upTo ?? 0))
     this.#worlds.replay(changes, ({ line }, error) => {
       throw new DamagedFile(
@@ -234,7 +239,8 @@ export class DataFile<Rows> {
     this.#worlds.dropUnusedBases()
     this.#worlds.journaled.clear()
     this.#journal.keep()
-    await this.#document.save(documentText(this.#worlds, this.#options.shape))
+    this.#db.data = documentOf(this.#worlds, this.#options.shape)
+    await this.#db.write()
     this.#journal.begin(this.#document.digest)
   }
 

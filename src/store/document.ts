@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs'
 import { promisify } from 'node:util'
-import { type Adapter, Low } from 'lowdb'
+import type { Adapter } from 'lowdb'
 import { nodeZlib } from '../runtime/node-modules.ts'
 import {
   copyToFree,
@@ -13,11 +13,11 @@ import {
   statOf,
   syncFolderOf,
 } from './disk.ts'
-import { FORMAT } from './errors.ts'
-import type { DocumentContent } from './states.ts'
+import { documentText, withShared } from './document-text.ts'
+import type { DataDocument } from './states.ts'
 
 /** Reads an edited document, which can have anything in it; throws `DamagedFile` with all problems. */
-export type ReadEdited = (file: string, bytes: Buffer) => Promise<DocumentContent>
+export type ReadEdited = (file: string, bytes: Buffer) => Promise<DataDocument>
 
 type DocumentOptions = {
   disk: Disk
@@ -36,15 +36,14 @@ const isUntouched = (now: Stats | undefined, then: Stats | undefined) =>
   now?.mtimeMs === then?.mtimeMs &&
   now?.ctimeMs === then?.ctimeMs
 
-const NOTHING: DocumentContent = { format: FORMAT, clients: {} }
 const CHUNK_CHARS = 64 * 1024
 
 /**
- * Reads and writes db.json, the document of a data file, as an adapter of lowdb. `write` writes a draft beside the old document
- * without blocking the event loop, syncs it and renames it. So a reader finds either the whole old document or the whole new one. An old document that
- * somebody has edited meanwhile is copied aside.
+ * The adapter of lowdb for db.json, the document of a data file. It writes a draft beside the old document without blocking the
+ * event loop, syncs it and renames it. So a reader finds either the whole old document or the whole new one. An old document
+ * that somebody has edited meanwhile is copied aside.
  */
-export class Document implements Adapter<DocumentContent | Iterable<string>> {
+export class DocumentFile implements Adapter<DataDocument> {
   /** Identifies the content that was read or written here; null if there was none. */
   digest: string | null
   /** Whether the content is as this program has written it. */
@@ -53,7 +52,6 @@ export class Document implements Adapter<DocumentContent | Iterable<string>> {
   readonly #draft: string
   /** What stood in its place when it was last read or written. */
   #stats: Stats | undefined
-  readonly #db = new Low<DocumentContent | Iterable<string>>(this, NOTHING)
 
   constructor(options: DocumentOptions) {
     this.#options = options
@@ -73,37 +71,22 @@ export class Document implements Adapter<DocumentContent | Iterable<string>> {
     return bytes ? `${bytes.length}-${nodeZlib().crc32(bytes).toString(16)}` : null
   }
 
-  /** Reads the content; one that this program did not write is checked. */
-  async load(): Promise<DocumentContent> {
-    await this.#db.read()
-    return this.#db.data as DocumentContent
-  }
-
-  /** Writes a new document, of pieces of text. */
-  async save(pieces: Iterable<string>): Promise<void> {
-    this.#db.data = pieces
-    try {
-      await this.#db.write()
-    } finally {
-      // It refers to rows that are no longer needed.
-      this.#db.data = NOTHING
-    }
-  }
-
-  // ---- the adapter of lowdb
-
-  async read(): Promise<DocumentContent | null> {
+  /** Reads the document; `null` if there is none. One that this program did not write is checked. */
+  async read(): Promise<DataDocument | null> {
     const { disk, file, readEdited } = this.#options
     const bytes = readIfExists(disk, file)
     if (!bytes) return null
-    return this.isOurs ? JSON.parse(bytes.toString('utf8')) : await readEdited(file, bytes)
+    return this.isOurs
+      ? (withShared(JSON.parse(bytes.toString('utf8'))) as DataDocument)
+      : await readEdited(file, bytes)
   }
 
-  async write(pieces: DocumentContent | Iterable<string>): Promise<void> {
+  /** Writes a new document, row by row. */
+  async write(document: DataDocument): Promise<void> {
     const { disk, file, confirm, onWritten } = this.#options
     confirm()
     try {
-      const digest = await this.#writeDraft(pieces as Iterable<string>)
+      const digest = await this.#writeDraft(documentText(document))
       confirm()
       this.#keepEdit()
       onWritten(digest)

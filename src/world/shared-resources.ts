@@ -1,5 +1,5 @@
 import { Totals } from '../active-scenario/rule-counters.ts'
-import { STORED_STATE } from '../content/stored-state.ts'
+import { STORED_STATE } from '../content/state-rows.ts'
 import { formatDuration } from '../model/duration.ts'
 import { AllRequests, createLogBudget } from '../requests/request-log.ts'
 import { createSteadyWall } from '../runtime/real-time.ts'
@@ -59,8 +59,8 @@ export async function openSharedResources({ log, ...config }: SharedDeps) {
         disk,
         shape: STORED_STATE,
         readEdited: async (file, bytes) => {
-          const { readEdited } = await import('../content/edited-file.ts')
-          return readEdited(file, bytes)
+          const { readDataFile } = await import('../content/state-file.ts')
+          return readDataFile(file, bytes)
         },
         wall: runtime.wall,
         log,

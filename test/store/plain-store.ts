@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { DataFileOptions } from '../../src/store/data-file.ts'
 import { type Disk, nodeDisk } from '../../src/store/disk.ts'
 import { DamagedFile, FORMAT, OtherFormat } from '../../src/store/errors.ts'
-import type { DocumentContent, StateShape } from '../../src/store/states.ts'
+import type { DataDocument, StateShape } from '../../src/store/states.ts'
 import { openStore } from '../../src/store/store.ts'
 import type { Specs } from '../../src/store/worlds.ts'
 
@@ -19,8 +19,8 @@ const plainShape = <Rows>(tables: readonly (keyof Rows & string)[]): StateShape<
   }),
 })
 
-async function readPlain(file: string, bytes: Buffer): Promise<DocumentContent> {
-  let content: DocumentContent | null
+async function readPlain(file: string, bytes: Buffer): Promise<DataDocument> {
+  let content: DataDocument | null
   try {
     content = JSON.parse(bytes.toString())
   } catch (error) {

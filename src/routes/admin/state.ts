@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { replaceState } from '../../content/state.ts'
-import { DataDocument, StateDocument } from '../../content/state-document.ts'
-import { exportSnapshot, exportState } from '../../content/state-export.ts'
+import { replaceState } from '../../content/import-state.ts'
+import { DataFile, State } from '../../content/state.ts'
+import { exportSnapshot, exportState } from '../../content/write-state.ts'
 import { adminCall } from '../../http/admin-call.ts'
 import { SnapshotName } from '../../model/client.ts'
 import { Timestamp } from '../../model/formats.ts'
@@ -27,14 +27,14 @@ export const stateCalls = [
   adminCall({
     id: 'getState',
     summary: 'Export the state, without token and webhook secret',
-    response: StateDocument,
+    response: State,
     handle: (world) => exportState(world),
   }),
   adminCall({
     id: 'putState',
     summary: 'Replace the state, but not the token, from an export or a db.json',
     large: true,
-    body: z.union([StateDocument, DataDocument]),
+    body: z.union([State, DataFile]),
     errors: ['too_many_rules'],
     response: z
       .strictObject({ now: Timestamp, rows: z.record(z.string(), z.int()) })
@@ -67,7 +67,7 @@ export const stateCalls = [
     id: 'getSnapshot',
     summary: 'Export a snapshot, like GET /state',
     params: SnapshotPath,
-    response: StateDocument,
+    response: State,
     handle(world, { params }) {
       world.snapshots.check(params.name)
       return exportSnapshot(world, params.name)

@@ -1,0 +1,95 @@
+import type { Scenarios } from '../active-scenario/world-scenarios.ts'
+import type { Readings } from '../assumptions/readings.ts'
+import { isObject } from '../model/formats.ts'
+import { fieldOf, MAX_ERRORS, validationFailed } from '../model/validation-errors.ts'
+import { isSliceOver, ownTurn } from '../runtime/slices.ts'
+import { withShared } from '../store/document-text.ts'
+import type { ActiveScenario } from '../tables/rows.ts'
+import type { Scheduler } from '../time/scheduler.ts'
+import { MAX_COUNTED, readState } from './read-state.ts'
+import { isDataFile, type State } from './state.ts'
+import { rowsOfState } from './state-rows.ts'
+import type { ExportedWorld } from './write-state.ts'
+
+/** A world whose state is replaced. */
+type ReplacedWorld = ExportedWorld & {
+  scenarios: Scenarios
+  scheduler: Pick<Scheduler, 'whenIdle'>
+  assumptions: { replace: (scenario: ActiveScenario, readings: Readings) => void }
+  adoptState: (load: () => void) => void
+}
+
+/** Replaces the client's state, as one change. Its id and its token stay. */
+function replaceBy({ name, tables, assumptions, adoptState }: ReplacedWorld, state: State) {
+  const { client, ...rows } = rowsOfState(name, state)
+  adoptState(() => {
+    const { client_id, access_token } = tables.tables.client.newest('all', 'all')!.row
+    tables.reset(tables.empty)
+    tables.put('client', { ...client![0]!, client_id, access_token })
+    for (const [table, list] of Object.entries(rows))
+      for (const row of list) tables.put(table as keyof typeof rows, row as never)
+    const active = { ...state.scenario, startedAs: '' } as ActiveScenario
+    if (!state.assumptions_by_call) assumptions.replace(active, state.assumptions ?? {})
+    tables.random.counter = state.draws
+  })
+}
+
+/** The state of the first of these clients that a data file has. */
+function stateIn(sent: Record<string, unknown>, names: readonly string[]): unknown {
+  const { clients } = withShared(sent) as { clients: Record<string, unknown> }
+  const name = names.find((one) => Object.hasOwn(clients, one))
+  const state = name === undefined ? undefined : clients[name]
+  if (isObject(state)) return state
+  const message = `must have a state of ${[...new Set(names)].join(' or ')}`
+  throw validationFailed([{ field: 'clients', code: 'required', message }])
+}
+
+/** Throws the errors of a document. Other calls can run in between. */
+async function checkState({ name, tables, exportedSecrets }: ReplacedWorld, sent: unknown) {
+  const given = isDataFile(sent) ? stateIn(sent, [name, 'default']) : sent
+  const present = tables.tables.webhook.newest('all', 'all')?.row.webhook_secret
+  const read = await readState(given, name, {
+    known: () => ({ secretOf: (id) => present ?? exportedSecrets.get(id) }),
+    rest: () => (isSliceOver() ? ownTurn() : undefined),
+  })
+  if ('state' in read) return read.state
+  const errors = read.problems.map(({ path, ...problem }) => ({
+    field: fieldOf(path) || 'body',
+    ...problem,
+  }))
+  throw validationFailed(errors.slice(0, MAX_ERRORS), {
+    count: errors.length,
+    isMinimum: errors.length >= MAX_COUNTED,
+  })
+}
+
+/** Throws if the client does not have a scenario of the state, or too many rules with it. */
+async function checkScenarios(scenarios: Scenarios, { scenario, tables }: State) {
+  const { name, definition } = scenario
+  const checked = definition && (await scenarios.check(definition))
+  if (!checked) scenarios.checkName(name)
+  for (const { payload } of tables.timers) {
+    const { use } = (payload['do'] ?? {}) as { use?: string }
+    if (use !== undefined) scenarios.checkName(use)
+  }
+  const rules = tables.rules.map((rule) => rule.definition)
+  scenarios.checkRuleLimits(rules, checked ? { name, definition: checked.definition } : { name })
+}
+
+/**
+ * Reads and checks a document, or this client's state in a whole data file (else that of the default client), and
+ * replaces the client's state by it. Other calls can run in between, but the replacement itself is one change. Returns
+ * the number of rows of each table.
+ */
+export async function replaceState(
+  world: ReplacedWorld,
+  sent: unknown,
+): Promise<Record<string, number>> {
+  const { scenarios, scheduler } = world
+  const state = await checkState(world, sent)
+  await checkScenarios(scenarios, state)
+  await scheduler.whenIdle(() => replaceBy(world, state))
+  return Object.fromEntries(
+    Object.entries(state.tables).map(([table, { length }]) => [table, length]),
+  )
+}
