@@ -95,9 +95,9 @@ module.exports = {
       },
     },
     {
-      name: 'lowdb-only-in-the-document',
+      name: 'lowdb-only-in-the-data-file',
       severity: 'error',
-      from: { path: '^src', pathNot: '^src/store/document\\.ts$' },
+      from: { path: '^src', pathNot: '^src/store/(document|data-file)\\.ts$' },
       to: { path: 'node_modules/lowdb' },
     },
   ],

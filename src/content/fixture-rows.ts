@@ -1,4 +1,4 @@
-import type { Fixtures } from '../model/fixtures.ts'
+import type { FixtureSet, Fixtures } from '../model/fixtures.ts'
 import { type KycMetadata, panResult } from '../model/kyc.ts'
 import { failureOf, paiseOf } from '../model/payment.ts'
 import { headsOf, indiasDay } from '../payouts/payments.ts'
@@ -60,55 +60,75 @@ function linksOf(set: Fixtures) {
   return links
 }
 
-type Transaction = Fixtures['transactions'][number]
-type Numbers = Pick<Rows['payments'], 'transaction_id' | 'id' | 'partner_transaction_id' | 'utr'>
+/** The client of a set that has no clients. */
+const DEFAULT_CLIENT = {
+  client_id: 'c0000000-0000-4000-8000-000000000001',
+  access_token: 'sbx_test_token',
+  name: 'Sandbox Payments',
+  email: 'payments@example.com',
+}
+
+const digitsOf = (uuid: string, count: number) =>
+  String(Number.parseInt(uuid.slice(-12), 16) % 10 ** count).padStart(count, '0')
 
 /**
- * Returns the function that derives the ids and the UTR that a transaction has not: from its other fields, so that
- * each start derives the same, and none that another transaction of the set has.
+ * Gives the rows of a set the ids and numbers that they have not: derived from their other fields, so that each start
+ * derives the same, and none that another row has.
  */
-function createNumbers(transactions: readonly Transaction[]): (row: Transaction) => Numbers {
+export function complete(set: FixtureSet): Fixtures {
   const taken = new Set(
-    transactions.flatMap((row) => [
-      row.transaction_id,
-      row.id,
-      row.partner_transaction_id,
-      row.utr,
+    set.transactions.flatMap((row) => [
+      ...[row.transaction_id, row.id, row.partner_transaction_id, row.utr],
     ]),
   )
-  return (row) => {
-    const content = JSON.stringify(row)
-    const derive = (field: string, numberOf: (uuid: string) => string): string => {
-      for (let n = 0; ; n++) {
-        const value = numberOf(uuidOf(`${field} ${n} ${content}`))
-        if (taken.has(value)) continue
-        taken.add(value)
-        return value
-      }
-    }
-    const digitsOf = (uuid: string, count: number) =>
-      String(Number.parseInt(uuid.slice(-12), 16) % 10 ** count).padStart(count, '0')
-    const utrOf = (uuid: string) =>
-      headsOf(indiasDay(Date.parse(row.created_at))).imps + digitsOf(uuid, 8)
-    return {
-      transaction_id: row.transaction_id ?? derive('transaction', (uuid) => uuid),
-      id: row.id ?? derive('history', (uuid) => uuid),
-      partner_transaction_id:
-        row.partner_transaction_id ?? derive('partner', (uuid) => `PTX${digitsOf(uuid, 15)}`),
-      utr: row.utr ?? (row.status === 'SUCCESS' ? derive('utr', utrOf) : null),
+  const derive = (field: string, content: unknown, numberOf = (uuid: string) => uuid): string => {
+    const text = typeof content === 'string' ? content : JSON.stringify(content)
+    for (let n = 0; ; n++) {
+      const value = numberOf(uuidOf(`${field} ${n} ${text}`))
+      if (taken.has(value)) continue
+      taken.add(value)
+      return value
     }
   }
+  for (const row of set.clients) {
+    const { client } = row
+    const own = {
+      client_id: uuidOf(`client ${client}`),
+      access_token: `sbx_${client}`,
+      name: `Sandbox client ${client}`,
+      email: `${client}@example.com`,
+    }
+    Object.assign(row, { ...(client === 'default' ? DEFAULT_CLIENT : own), ...row })
+  }
+  for (const row of set.users) row.user_id ??= derive('user', [row.client, row.email, row.mobile])
+  for (const row of set.kyc)
+    row.kyc_id ??= derive('kyc', [row.user_id, row.document_type, row.document_number])
+  for (const row of set.bank_accounts)
+    row.bank_id ??= derive('bank', [row.user_id, row.account_number, row.ifsc_code])
+  for (const row of set.webhooks) row.webhook_id ??= derive('webhook', [row.client, row.url])
+  for (const row of set.transactions) {
+    const content = JSON.stringify(row)
+    row.transaction_id ??= derive('transaction', content)
+    row.id ??= derive('history', content)
+    row.partner_transaction_id ??= derive('partner', content, (uuid) => `PTX${digitsOf(uuid, 15)}`)
+    const { imps } = headsOf(indiasDay(Date.parse(row.created_at)))
+    if (row.status === 'SUCCESS')
+      row.utr ??= derive('utr', content, (uuid) => imps + digitsOf(uuid, 8))
+  }
+  return set as Fixtures
 }
 
 function paymentRow(
-  row: Transaction,
+  row: Fixtures['transactions'][number],
   account: Fixtures['bank_accounts'][number] | undefined,
-  numbers: Numbers,
 ): Rows['payments'] {
   return {
-    ...numbers,
+    transaction_id: row.transaction_id,
+    id: row.id,
+    partner_transaction_id: row.partner_transaction_id,
+    utr: row.utr ?? null,
     reference_id: row.reference_id ?? null,
-    client_transaction_id: row.client_transaction_id ?? row.reference_id ?? numbers.id,
+    client_transaction_id: row.client_transaction_id ?? row.reference_id ?? row.id,
     from_user_id: row.from_user_id,
     to_user_id: row.to_user_id,
     benif_bank_id: row.benif_bank_id,
@@ -131,7 +151,6 @@ function paymentRow(
 export function rowsOf(set: Fixtures): FixtureRows {
   const links = linksOf(set)
   const accounts = new Map(set.bank_accounts.map((row) => [row.bank_id, row]))
-  const numbersOf = createNumbers(set.transactions)
   return {
     client: set.clients.map(({ created_at, updated_at, ...row }) => ({
       ...row,
@@ -166,9 +185,7 @@ export function rowsOf(set: Fixtures): FixtureRows {
         ...updated({ created_at, updated_at }),
       }),
     ),
-    payments: set.transactions.map((row) =>
-      paymentRow(row, accounts.get(row.benif_bank_id), numbersOf(row)),
-    ),
+    payments: set.transactions.map((row) => paymentRow(row, accounts.get(row.benif_bank_id))),
     webhook: set.webhooks.map(({ webhook_id, url, webhook_secret }) => ({
       webhook_id,
       url,

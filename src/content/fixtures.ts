@@ -1,12 +1,17 @@
 import { createHash } from 'node:crypto'
-import { FIXTURE_ROWS, type FixtureNoun, type Fixtures } from '../model/fixtures.ts'
+import {
+  FIXTURE_ROWS,
+  type FixtureNoun,
+  type FixtureSet,
+  type Fixtures,
+} from '../model/fixtures.ts'
 import { describeIssue, LIST_KNOWN_KEYS, unknownField } from '../model/validation-errors.ts'
 import { didYouMean } from '../model/words.ts'
 import type { BaseRows } from '../store/worlds.ts'
 import type { Rows } from '../tables/rows.ts'
 import { checkRows, type NoteProblem } from './check-rows.ts'
 import { FixtureError, problemAt, toBadFixtures } from './fixture-problems.ts'
-import { type FixtureRows, rowsOf, rowsOfClient } from './fixture-rows.ts'
+import { complete, type FixtureRows, rowsOf, rowsOfClient } from './fixture-rows.ts'
 import type { JsonPath } from './json-text.ts'
 
 export const NOUNS = Object.keys(FIXTURE_ROWS) as FixtureNoun[]
@@ -119,22 +124,14 @@ function checkRelations(set: Fixtures, { client: _, ...rows }: FixtureRows, chec
   }
 }
 
-/** The client of a set that has no clients. */
-const DEFAULT_CLIENT = {
-  client: 'default',
-  client_id: 'c0000000-0000-4000-8000-000000000001',
-  access_token: 'sbx_test_token',
-  name: 'Sandbox Payments',
-  email: 'payments@example.com',
-  created_at: '2025-01-06T03:30:00.000Z',
-}
-
 export function worldsOf(rawTables: RawTable[], content: string): FixtureWorlds {
   const check = createCheck()
-  const set = Object.fromEntries(NOUNS.map((noun) => [noun, []])) as unknown as Fixtures
-  for (const raw of rawTables) set[raw.noun] = check.rows(raw) as never
-  if (set.clients.length === 0) set.clients.push(FIXTURE_ROWS.clients.parse(DEFAULT_CLIENT))
+  const read = Object.fromEntries(NOUNS.map((noun) => [noun, []])) as unknown as FixtureSet
+  for (const raw of rawTables) read[raw.noun] = check.rows(raw) as never
+  if (read.clients.length === 0)
+    read.clients.push(FIXTURE_ROWS.clients.parse({ client: 'default' }))
   if (check.problems.length > 0) throw new FixtureError(check.problems)
+  const set = complete(read)
   const rows = rowsOf(set)
   checkClients(set, check)
   checkRelations(set, rows, check)

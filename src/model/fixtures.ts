@@ -9,7 +9,10 @@ import { CreateWebhook } from './webhook.ts'
 
 /** An instant in UTC as a person writes it; rows have it with milliseconds. */
 const Time = z.iso.datetime().transform((text) => new Date(text).toISOString())
-const times = { created_at: Time, updated_at: Time.optional() }
+const times = {
+  created_at: Time.default('2025-01-06T03:30:00.000Z'),
+  updated_at: Time.optional(),
+}
 
 const RUPEES = 'must be rupees such as 250, 250.5 or "250.00"'
 const Rupees = z
@@ -20,7 +23,12 @@ const owner = { client: ClientName.default('default') }
 
 /** The row schemas of a fixture file, by noun; `fixtures/README.md` explains them. */
 export const FIXTURE_ROWS = {
-  clients: ClientRow.extend({
+  clients: ClientRow.partial({
+    client_id: true,
+    access_token: true,
+    name: true,
+    email: true,
+  }).extend({
     email_verified: z.boolean().default(true),
     status: ClientRow.shape.status.default('active'),
     check_kyc: z.boolean().default(false),
@@ -28,14 +36,14 @@ export const FIXTURE_ROWS = {
   }),
   users: z.strictObject({
     ...owner,
-    user_id: Uuid,
+    user_id: Uuid.optional(),
     user_type: CreateUser.shape.user_type,
     email: CreateUser.shape.email,
     mobile: AnyMobile,
     ...times,
   }),
   kyc: z.strictObject({
-    kyc_id: Uuid,
+    kyc_id: Uuid.optional(),
     user_id: Uuid,
     document_type: DocumentType,
     document_name: DocumentName,
@@ -61,7 +69,7 @@ export const FIXTURE_ROWS = {
     ...times,
   }),
   bank_accounts: z.strictObject({
-    bank_id: Uuid,
+    bank_id: Uuid.optional(),
     user_id: Uuid,
     account_number: AccountNumber,
     ifsc_code: IfscCode,
@@ -86,7 +94,7 @@ export const FIXTURE_ROWS = {
     reason: text(100).optional(),
     ...times,
   }),
-  webhooks: z.strictObject({ ...owner, webhook_id: Uuid, ...CreateWebhook.shape }),
+  webhooks: z.strictObject({ ...owner, webhook_id: Uuid.optional(), ...CreateWebhook.shape }),
 } as const
 
 /** The nouns of a fixture set: the keys of one file, or the file names of a folder. */
@@ -97,5 +105,18 @@ export const FIXTURE_FILES: readonly string[] = Object.keys(FIXTURE_ROWS).map(
   (noun) => `${noun.replaceAll('_', '-')}.json`,
 )
 
-/** A validated set of fixtures. */
-export type Fixtures = { [N in FixtureNoun]: z.output<(typeof FIXTURE_ROWS)[N]>[] }
+/** A validated set of fixtures, whose rows may lack ids. */
+export type FixtureSet = { [N in FixtureNoun]: z.output<(typeof FIXTURE_ROWS)[N]>[] }
+
+type Derived = {
+  clients: 'client_id' | 'access_token' | 'name' | 'email'
+  users: 'user_id'
+  kyc: 'kyc_id'
+  bank_accounts: 'bank_id'
+  transactions: 'transaction_id' | 'id' | 'partner_transaction_id'
+  webhooks: 'webhook_id'
+}
+/** A set with the ids that were derived. */
+export type Fixtures = {
+  [N in FixtureNoun]: (FixtureSet[N][number] & Record<Derived[N], string>)[]
+}

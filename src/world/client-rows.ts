@@ -177,6 +177,12 @@ export class ClientRows {
     })
   }
 
+  /** Continues an exported state that a person has put into the data file: it does not say how it was started. */
+  continueExported(tables: SandboxTables) {
+    if (storedClock(tables)?.startedAs === '')
+      adoptSettings(tables, this.startOf(tables), this.#wall)
+  }
+
   /** Whether a client of the data file was created from other fixtures. */
   isOutdated(tables: SandboxTables): boolean {
     const { name, base } = tables

@@ -142,7 +142,10 @@ export async function openSandbox(config: SandboxConfig) {
 
   const made = { ...shared, rows, clients, library: () => library, startedAt }
   const { open, add } = createWorldMaker(config, made)
-  for (const tables of store.worlds.values()) clients.add(open(tables))
+  for (const tables of store.worlds.values()) {
+    rows.continueExported(tables)
+    clients.add(open(tables))
+  }
   for (const name of fixtures.keys())
     if (!clients.all.has(name)) add(() => rows.addOfFixtures(name, ''))
 

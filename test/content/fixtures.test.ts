@@ -8,7 +8,7 @@ import { BadFixtures } from '../../src/content/fixture-problems.ts'
 import { fixturesOf } from '../../src/content/fixtures.ts'
 import { FIXTURE_ROWS } from '../../src/model/fixtures.ts'
 import type { Rows } from '../../src/tables/rows.ts'
-import { GUARDED, PAN, start, TOKEN } from '../helper.ts'
+import { GUARDED, PAN, pluck, start, TOKEN } from '../helper.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
 
@@ -366,6 +366,45 @@ t.test('ids and UTRs that transactions have not are derived', async (t) => {
   const given = { transaction_id, id, partner_transaction_id, utr, amount: 11, ...success }
   t.strictSame(paymentsOf([payment(1, given), ...set.slice(1)]).slice(1), rows.slice(1))
 })
+
+t.test(
+  'a user needs an e-mail address and a mobile; what a set lacks is the same at each start',
+  async (t) => {
+    const users = ['payer', 'receiver', 'payer'].map((name, n) => ({
+      email: `${name}@example.com`,
+      mobile: `900000040${n % 2}`,
+    }))
+    const { get } = await start(t, { ...GUARDED, fixtures: { users } })
+    const page = (await get('/v1/users', TOKEN)).body.data
+    t.match(pluck(page.users, 'email'), [
+      'payer@example.com',
+      'receiver@example.com',
+      users[0]!.email,
+    ])
+    t.equal(new Set(pluck(page.users, 'user_id')).size, 3, 'equal rows have ids of their own')
+    t.same((await (await start(t, { fixtures: { users } })).get('/v1/users')).body.data, page)
+    const [{ user_id }] = page.users
+    const without = (row: object, ...names: string[]) =>
+      Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)))
+    const set = {
+      clients: [{ client: 'default' }, { client: 'other' }],
+      users,
+      kyc: [without(kyc(1, { user_id }), 'kyc_id', 'created_at')],
+      bank_accounts: [without(account(1, { user_id }), 'bank_id', 'created_at')],
+      webhooks: [{ url: 'http://127.0.0.1:1/', webhook_secret: 's' }],
+    }
+    const [first, again] = [fixturesOf(set), fixturesOf(set)]
+    t.strictSame(first, again)
+    const rows = first.get('default')!.rows
+    t.match(rows, {
+      users: [{}, {}, { tid: rows.kyc![0]!.kyc_id, bank_id: rows.bank_accounts![0]!.bank_id }],
+    })
+    t.match(rows.webhook, [{ webhook_id: /^[\da-f-]{36}$/ }])
+    t.match(first.get('other')!.rows.client, [
+      { access_token: 'sbx_other', name: 'Sandbox client other', email: 'other@example.com' },
+    ])
+  },
+)
 
 t.test('a PAN without a result has the five fields of the contract', async (t) => {
   const { get } = await start(t, {

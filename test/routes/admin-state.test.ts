@@ -564,6 +564,23 @@ t.test('a state that was imported is exported with the same bytes', async (t) =>
     t.ok(tables[name].length > 0, `${name} was played`)
 })
 
+t.test('an exported state is one of a data file', async (t) => {
+  const source = await start(t, HONOURED)
+  await played(source)
+  const { body: state, text } = await source.get('/__admin/state')
+  const file = `${t.testdir({ 'db.json': JSON.stringify({ format: 6, clients: { default: state, w1: state } }) })}/db.json`
+  const box = await start(t, { ...HONOURED, sandbox: { file } })
+  for (const [name, token] of [
+    ['default', 'sbx_test_token'],
+    ['w1', 'sbx_w1'],
+  ] as const) {
+    t.equal((await box.get(`/@${name}/__admin/state`)).text, text, name)
+    const { profile, webhooks } = box.sandbox.clients.get(name)!
+    t.equal(profile().access_token, token)
+    t.equal(webhooks.current()?.webhook_secret, `whsec_${name}`)
+  }
+})
+
 /** Every id and UTR of a state, by the field that has it. */
 function idsOf({ tables }: { tables: Record<string, Record<string, string>[]> }) {
   const fields: Record<string, string[]> = {
