@@ -69,10 +69,12 @@ export function contentOf<R>(spec: TableSpec<R>, rows: Iterable<R>): Content<R> 
  */
 export class Table<R> {
   readonly #spec: TableSpec<R>
+  readonly #indexes: readonly [name: string, keyOf: (row: R) => string | undefined][]
   #content: Content<R>
 
   constructor(spec: TableSpec<R>, content: Content<R> = emptyContent(spec)) {
     this.#spec = spec
+    this.#indexes = Object.entries(spec.indexes)
     this.#content = content
   }
 
@@ -148,7 +150,7 @@ export class Table<R> {
     const old = content.rows.get(id)
     // The lists find the place of an id by its entry, and an entry keeps its place.
     if (next) content.rows.set(id, next)
-    for (const [name, keyOf] of Object.entries(this.#spec.indexes)) {
+    for (const [name, keyOf] of this.#indexes) {
       const before = old && keyOf(old.row)
       const after = next && keyOf(next.row)
       if (before === after) continue
