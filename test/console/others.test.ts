@@ -4,31 +4,6 @@ import { noBrowser, openBrowser, openConsole } from './browser.ts'
 t.test('changes by other tabs and programs', { skip: noBrowser }, async (t) => {
   const browser = await openBrowser(t)
 
-  await t.test('another tab sends calls', async (t) => {
-    const opened = await openConsole(t, browser, { view: 'requests' })
-    const { page, context, origin, get, see, go, settle, assertNoErrors } = opened
-    await page.getByText('live', { exact: true }).waitFor()
-    await get('/v1/users')
-    await see(/^1 call$/)
-    const other = await context.newPage()
-    await other.goto(`${origin}/__admin/#/requests`)
-    await other.getByRole('button', { name: 'Clear the log' }).click()
-    await other.getByRole('dialog').locator('button.danger').click()
-    await see('The service has not received any calls yet.')
-
-    await go('control')
-    await see('Save a snapshot')
-    await settle()
-    await other.goto(`${origin}/__admin/#/control`)
-    await other.getByRole('button', { name: 'Save a snapshot' }).click()
-    await page.getByRole('button', { name: 'Restore: ready' }).waitFor()
-    const clients = other.locator('section', { hasText: 'Each client has its own world' })
-    await clients.getByLabel('Name', { exact: true }).fill('of-another-tab')
-    await clients.getByRole('button', { name: 'New client' }).click()
-    await page.getByRole('button', { name: 'Delete: of-another-tab' }).waitFor()
-    assertNoErrors(t)
-  })
-
   await t.test(
     'another program sends calls: the page shows it at the next focus or comment of the stream',
     async (t) => {

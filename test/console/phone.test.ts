@@ -56,29 +56,6 @@ t.test('on a phone', { skip: noBrowser }, async (t) => {
     )
   })
 
-  await t.test('a magic value has no line break, and its whole row is visible', async (t) => {
-    await show(opened, 'payments?make=100')
-    await page.getByText('Values that decide what happens').click()
-    for (const width of [320, 360, 390, 701, 920]) {
-      await page.setViewportSize({ width, height: 640 })
-      await opened.settle()
-      const { broken, cut, count } = await page.evaluate<Record<string, unknown>>(`(() => {
-        const values = [...document.querySelectorAll('td code')]
-        const cells = [...document.querySelectorAll('td')]
-        return {
-          count: values.length,
-          broken: values.filter((one) => one.getClientRects().length > 1).map((one) => one.textContent),
-          cut: cells
-            .filter((one) => one.getBoundingClientRect().right > innerWidth)
-            .map((one) => one.textContent),
-        }
-      })()`)
-      t.ok((count as number) > 10)
-      t.same(broken, [], `no line break at ${width}`)
-      t.same(cut, [], `visible at ${width}`)
-    }
-  })
-
   await t.test('a long name of a client fits, and the menu shows each full name', async (t) => {
     await page.setViewportSize({ width: 360, height: 640 })
     const name = `worker-${'w'.repeat(56)}`

@@ -141,22 +141,4 @@ t.test('safe', { skip: noBrowser }, async (t) => {
     t.equal(await page.getByRole('alert').count(), 0)
     assertNoErrors(t)
   })
-
-  await t.test(
-    'each client has its own page; a path without the last slash redirects to it',
-    async (t) => {
-      const { page, origin, see, get } = await openConsole(t, browser, {
-        view: 'control',
-        client: 'worker-1',
-      })
-      await page.locator('main').getByText('worker-1', { exact: true }).waitFor()
-      await page.getByRole('button', { name: 'Play' }).click()
-      await see('real time')
-      t.equal((await get('/@worker-1/__admin/clock')).body.mode, 'real')
-      t.equal((await get('/__admin/clock')).body.mode, 'frozen')
-      await page.goto(`${origin}/@worker-1/__admin`)
-      await page.waitForURL(`${origin}/@worker-1/__admin/`)
-      await see('real time')
-    },
-  )
 })

@@ -15,20 +15,6 @@ rules:
 t.test('scenarios that change', { skip: noBrowser }, async (t) => {
   const browser = await openBrowser(t)
 
-  await t.test('every view reports the problems of changed files', async (t) => {
-    const opened = await openConsole(t, browser, { view: 'scenarios' })
-    const { page, see, go, sandbox, assertNoErrors } = opened
-    await page.getByText('live', { exact: true }).waitFor()
-    await page.getByRole('link', { name: 'slow' }).waitFor()
-    const problem = 'slow.yaml:3:1: unknown word <b>opration</b>'
-    sandbox.changeLibrary({ problems: [problem] })
-    await see(problem)
-    await go('payments')
-    await page.locator('main').getByRole('link', { name: '1 problem' }).click()
-    await see(problem)
-    assertNoErrors(t)
-  })
-
   await t.test(
     'a changed and rejected file: the active version is shown, with its hits',
     async (t) => {

@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { nextAttempt, sentStatus } from '../../src/model/feed-kinds.ts'
 import { receiver, SECRET, status } from '../receiver.ts'
@@ -20,7 +19,7 @@ t.test('the result of a webhook that is sent by hand', { skip: noBrowser }, asyn
   const hook = await receiver(t)
   const webhooks = { allow: [], time: 'wall', retries: 'fast', deadlineMs: DEADLINE_MS } as const
   const opened = await openConsole(t, browser, { view: 'control', sandbox: { webhooks } })
-  const { page, go, post, put, pay, get, advance, assertNoErrors } = opened
+  const { page, go, post, put, pay, get, assertNoErrors } = opened
   const newest = async () => (await get('/__admin/webhooks/deliveries')).body.deliveries[0]
   const pick = (event: string) => page.getByLabel('Event', { exact: true }).selectOption(event)
 
@@ -76,58 +75,8 @@ t.test('the result of a webhook that is sent by hand', { skip: noBrowser }, asyn
     )
   })
 
-  await t.test('a payment’s page and a delivery’s', async (t) => {
-    const id = (await pay()).body.data[0].transaction_id
-    await go(`payments/${id}`)
-    await page.locator('summary', { hasText: 'Change its status' }).click()
-    await pick('transaction.pending')
-    const trigger = await press(opened, 'Trigger')
-    t.match(trigger.text, /"transaction.pending","resource_id":"\S+"} pending \(nothing listens/)
-    t.equal(trigger.isRed, true)
-
-    const { delivery_id } = await newest()
-    await go(`deliveries/${delivery_id}`)
-    const again = await press(opened, 'Redeliver')
-    t.match(again.text, /redeliver pending \(nothing listens/)
-    t.equal(again.isRed, true)
-    hook.respondWith(status(204))
-    await put('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
-    const good = await press(opened, 'Redeliver')
-    t.match(good.text, /redeliver delivered \(204\)$/)
-    t.equal(good.isRed, false)
-    hook.respondWith(status(500))
-    const bad = await press(opened, 'Redeliver')
-    t.match(bad.text, /redeliver delivered before, this redelivery failed \(responded with 500/)
-    t.equal(bad.isRed, true)
-  })
-
-  await t.test('a response that is longer than the stored part, or compressed', async () => {
-    for (const [body, headers, summary, text] of [
-      ['x'.repeat(5_000), {}, 'Response (first 4 KiB)', /^x{4096}$/],
-      [gzipSync('ok'), { 'content-encoding': 'gzip' }, 'Response', /^The body is compressed/],
-    ] as const) {
-      hook.respondWith((_message, response) => response.writeHead(500, headers).end(body))
-      const { deliveries } = (await post('/__admin/webhooks/trigger', { event: 'user.created' }))
-        .body
-      await go(`deliveries/${deliveries[0].delivery_id}`)
-      await page.locator('summary').getByText(summary, { exact: true }).click()
-      await page.getByText(text).waitFor()
-    }
-  })
-
-  await t.test('run the timer of an attempt now', async (t) => {
-    await page.locator('.coming > summary').click()
-    const { timers } = (await get('/__admin/timers')).body
-    const attempt = timers.find(({ kind }: { kind: string }) => kind === 'webhook.attempt')
-    const { text, isRed } = await press(opened, `Run now: ${attempt.timer_id}`)
-    t.match(text, /fire (pending|failed) \(responded with 500/)
-    t.equal(isRed, true)
-    const step = timers.find(({ kind }: { kind: string }) => kind === 'transaction.step')
-    t.match(await press(opened, `Run now: ${step.timer_id}`), { text: /fire 200$/, isRed: false })
-  })
-
   await t.test('each copy of an event', async (t) => {
-    await advance('2d')
+    await put('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
     await put('/__admin/scenario', {
       definition: { webhooks: [{ when: { event: 'user.created' }, then: { copies: 2 } }] },
     })

@@ -16,7 +16,6 @@ t.test('make trouble', { skip: noBrowser }, async (t) => {
   const banner = (text: RegExp) => page.locator('.banner', { hasText: text })
   const statusOf = async (id: string) =>
     (await get(`/__admin/transactions/${id}`)).body.transaction.history.status
-  const newest = async () => (await get('/__admin/transactions')).body.transactions[0]
   const rules = async () => (await get('/__admin/rules')).body.rules.length
 
   await t.test('armed, counted in every view, and undone', async (t) => {
@@ -29,35 +28,6 @@ t.test('make trouble', { skip: noBrowser }, async (t) => {
     await armed.waitFor({ state: 'detached' })
     t.equal(await rules(), 0)
     await page.getByRole('link', { name: 'Trouble', exact: true }).waitFor()
-  })
-
-  await t.test('a lost response: hit, with its call; armed again; closed', async (t) => {
-    await arm('Lose the next response')
-    await banner(/^Armed/).waitFor()
-    await t.rejects(pay({ amount: 250 }), 'no response')
-    t.equal((await newest()).amount, '250.00', 'it was carried out')
-    const hit = banner(/Hit: POST \/v1\/transaction at [\d:]+, ₹250\.00\. It was carried out/)
-    await hit.waitFor()
-    await arm('Lose the next response')
-    await banner(/^Armed/).waitFor()
-    await t.rejects(pay({ amount: 300 }), 'no response')
-    const other = banner(/Hit: POST \/v1\/transaction at [\d:]+, ₹300\.00/)
-    await other.waitFor()
-    t.ok(await hit.isVisible(), 'each says which call it hit')
-    await other.getByRole('button', { name: 'Close' }).click()
-    await other.waitFor({ state: 'detached' })
-    await page.reload()
-    await hit.getByRole('link', { name: 'See the call' }).click()
-    await page.getByRole('heading', { name: 'POST /v1/transaction' }).waitFor()
-    await page.goBack()
-    await hit.getByRole('button', { name: 'Arm again' }).click()
-    await banner(/^Armed/).waitFor()
-    await banner(/^Armed/)
-      .getByRole('button', { name: 'Undo' })
-      .click()
-    await hit.getByRole('button', { name: 'Close' }).click()
-    await hit.waitFor({ state: 'detached' })
-    t.equal(await rules(), 0)
   })
 
   await t.test('a response that the page itself loses: made once', async (t) => {
@@ -83,14 +53,6 @@ t.test('make trouble', { skip: noBrowser }, async (t) => {
     await go('trouble')
     await banner(/^Hit/).getByRole('button', { name: 'Close' }).click()
     await banner(/^Hit/).waitFor({ state: 'detached' })
-  })
-
-  await t.test('504 although paid, of the call that was chosen', async (t) => {
-    await arm('504 although paid', 'createUser')
-    await banner(/Waits for your next POST \/user/).waitFor()
-    t.equal((await post('/v1/user', USER)).status, 504)
-    t.equal((await get('/__admin/users?search=gateway')).body.total, 1)
-    t.equal((await pay()).status, 200)
   })
 
   await t.test('what becomes of a payment', async (t) => {
