@@ -1,9 +1,8 @@
 import { DOCUMENT_OF } from '../model/kyc.ts'
+import { quoteInput } from '../model/mask.ts'
 import { UTR_TIMER } from '../model/payment.ts'
 import type { Rows } from '../tables/rows.ts'
-import { TABLES } from '../tables/tables.ts'
-
-type Table = keyof Rows
+import type { TableName as Table } from './state-rows.ts'
 
 /** Rows to check: of one client, or of all clients of a fixture set. Their shapes are already checked. */
 export type CheckedRows = {
@@ -13,82 +12,65 @@ export type CheckedRows = {
     : Rows[T])[]
 }
 
-/** What is wrong with a row or a field; the caller words what only differs by its kind of file. */
-export type RowProblem =
-  /** An earlier row has the same id. */
-  | { kind: 'duplicate' }
-  /** It refers to a row that does not exist. */
-  | { kind: 'missing'; table: Table; id: string }
-  | { kind: 'invalid'; message: string }
-
-export type NoteProblem = (table: Table, row: number, field: string, problem: RowProblem) => void
+export type NoteProblem = (table: Table, row: number, field: string, message: string) => void
 
 /** The client of a user; `undefined` if there is no such user. */
 type ClientOf = (user: string) => string | undefined
 
-/** The fields that refer to a row of another table. */
-const REFERENCES = {
-  kyc: { user_id: 'users' },
-  bank_accounts: { user_id: 'users' },
-  payments: { from_user_id: 'users', to_user_id: 'users', benif_bank_id: 'bank_accounts' },
-  deliveries: { event_id: 'events' },
-} as const satisfies Partial<Record<Table, Readonly<Record<string, Table>>>>
-
-// Two payments cannot have the same value in these fields. References, e-mails and mobiles can repeat, and a payment can go to
-// an account that is not verified: a reading permits it, and another reading can be in force later.
-const UNIQUE_FIELDS: Partial<Record<Table, readonly string[]>> = { payments: ['id', 'utr'] }
-
-type AnyRow = Record<string, unknown>
-type KeyOf = (row: AnyRow) => string | null
-
-/** Calls `onRepeat` for every row whose key an earlier row has. */
-function* findRepeats(rows: readonly AnyRow[], keyOf: KeyOf, onRepeat: (row: number) => void) {
-  const seen = new Set<string>()
-  for (const [i, row] of rows.entries()) {
-    yield
-    const key = keyOf(row)
-    if (key === null) continue
-    if (seen.has(key)) onRepeat(i)
-    seen.add(key)
-  }
+/**
+ * The fields that two rows cannot have in common; the first is the id. References, e-mails and mobiles can repeat, and a
+ * payment can go to an account that is not verified: a reading permits it, and another reading can be in force later.
+ */
+const UNIQUE: Readonly<Record<Table, readonly [string, ...string[]]>> = {
+  users: ['user_id'],
+  kyc: ['kyc_id'],
+  bank_accounts: ['bank_id'],
+  payments: ['transaction_id', 'id', 'utr'],
+  webhook: ['webhook_id'],
+  events: ['event_id'],
+  deliveries: ['delivery_id'],
+  inbox: ['message_id'],
+  idempotency: ['key'],
+  timers: ['timer_id'],
+  rules: ['rule_id'],
+  counters: ['name'],
 }
 
-function* checkUnique(rows: CheckedRows, note: NoteProblem) {
-  for (const table of Object.keys(rows) as Table[]) {
-    const of = rows[table] as readonly object[] as readonly AnyRow[]
-    const { id } = TABLES[table] as unknown as { id: KeyOf }
-    yield* findRepeats(of, id, (i) => note(table, i, '', { kind: 'duplicate' }))
-    for (const field of UNIQUE_FIELDS[table] ?? [])
-      yield* findRepeats(
-        of,
-        (row) => row[field] as string | null,
-        (i) =>
-          note(table, i, field, { kind: 'invalid', message: 'is the same as in an earlier row' }),
-      )
-  }
+/** The fields that refer to a row of another table, and what that is called. */
+const REFERENCES: readonly [from: Table, field: string, to: Table, noun: string][] = [
+  ['kyc', 'user_id', 'users', 'user'],
+  ['bank_accounts', 'user_id', 'users', 'user'],
+  ['payments', 'from_user_id', 'users', 'user'],
+  ['payments', 'to_user_id', 'users', 'user'],
+  ['payments', 'benif_bank_id', 'bank_accounts', 'bank account'],
+  ['deliveries', 'event_id', 'events', 'event'],
+]
+
+/** The values of a field in the rows of a table, a row at a time. */
+function* valuesOf(rows: CheckedRows, table: Table, field: string) {
+  let i = 0
+  for (const row of rows[table] ?? [])
+    yield [i++, (row as object as Record<string, string | null>)[field]!] as const
 }
 
-function* checkReferences(rows: CheckedRows, note: NoteProblem) {
-  const ids = new Map<Table, Set<string>>()
-  for (const table of ['users', 'bank_accounts', 'events'] as const) {
-    const known = new Set<string>()
-    ids.set(table, known)
-    for (const row of rows[table] ?? []) {
-      known.add(TABLES[table].id(row as never))
-      yield
-    }
-  }
-  for (const [table, references] of Object.entries(REFERENCES) as [
-    Table,
-    Record<string, Table>,
-  ][]) {
-    const fields = Object.entries(references)
-    for (const [i, row] of (rows[table] ?? []).entries()) {
-      yield
-      for (const [field, target] of fields) {
-        const id = (row as object as AnyRow)[field] as string
-        if (!ids.get(target)!.has(id)) note(table, i, field, { kind: 'missing', table: target, id })
+function* checkKeys(rows: CheckedRows, note: NoteProblem) {
+  const known = new Map<string, Set<string>>()
+  for (const [table, fields] of Object.entries(UNIQUE) as unknown as [Table, string[]][])
+    for (const field of fields) {
+      const seen = new Set<string>()
+      known.set(`${table} ${field}`, seen)
+      for (const [i, key] of valuesOf(rows, table, field)) {
+        yield
+        if (key === null) continue
+        if (seen.has(key)) note(table, i, field, 'is the same as in an earlier row')
+        seen.add(key)
       }
+    }
+  for (const [from, field, to, noun] of REFERENCES) {
+    const ids = known.get(`${to} ${UNIQUE[to][0]}`)!
+    for (const [i, id] of valuesOf(rows, from, field)) {
+      yield
+      if (!ids.has(id)) note(from, i, field, `there is no ${noun} ${quoteInput(id)}`)
     }
   }
 }
@@ -107,8 +89,7 @@ function* checkPayments(
   for (const [i, row] of payments.entries()) {
     yield
     const { from_user_id: from, to_user_id: to, status, utr } = row
-    const invalid = (field: string, message: string) =>
-      note('payments', i, field, { kind: 'invalid', message })
+    const invalid = (field: string, message: string) => note('payments', i, field, message)
     const [payer, receiver] = [clientOf(from), clientOf(to)]
     if (payer !== undefined && receiver !== undefined && payer !== receiver)
       invalid('to_user_id', 'belongs to another client')
@@ -136,16 +117,12 @@ export function* checkRows(
   note: NoteProblem,
   clientOf: ClientOf = () => '',
 ): Generator<undefined, void> {
-  yield* checkUnique(rows, note)
-  yield* checkReferences(rows, note)
+  yield* checkKeys(rows, note)
   for (const [i, row] of (rows.kyc ?? []).entries()) {
     yield
     // A bad document is stored as a failed record.
     if (row.kyc_status !== 'failed' && DOCUMENT_OF[row.document_type] !== row.document_name)
-      note('kyc', i, 'document_name', {
-        kind: 'invalid',
-        message: 'must be aadhar with pid, or pan with tid',
-      })
+      note('kyc', i, 'document_name', 'must be aadhar with pid, or pan with tid')
   }
   yield* checkPayments(rows, note, clientOf)
 }

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import type { Problem } from '../model/errors.ts'
 import { FIXTURE_FILES, type FixtureNoun } from '../model/fixtures.ts'
 import { editDistance } from '../model/words.ts'
-import { BadFixtures, problemAt, toBadFixtures } from './fixture-problems.ts'
+import { BadFixtures, type FixtureProblem, problemAt } from './fixture-problems.ts'
 import { type FixtureWorlds, NOUNS, type RawTable, rawOf, worldsOf } from './fixtures.ts'
-import { parseJson, placesIn } from './json-text.ts'
+import { parseJson, problemsIn } from './json-text.ts'
 
 const fileOf = (noun: FixtureNoun) => `${noun.replaceAll('_', '-')}.json`
 /** A file's text, without a byte order mark. */
@@ -14,7 +14,7 @@ function readText(file: string): string {
     return readFileSync(file, 'utf8').replace(/^\ufeff/, '')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new BadFixtures([problemAt(file, [], `the file cannot be read (${code})`)])
+    throw new BadFixtures([problemAt(file, `the file cannot be read (${code})`)])
   }
 }
 
@@ -32,7 +32,6 @@ function readRaw(path: string): RawTable[] {
     throw new BadFixtures([
       problemAt(
         path,
-        [],
         'there is no such file or folder; --fixtures takes a JSON file or a folder of JSON files',
       ),
     ])
@@ -63,37 +62,39 @@ function misnamedFiles(path: string): Problem[] {
       const message = meant
         ? `is not a fixture file; did you mean ${meant}?`
         : `is not a fixture file; a fixture folder can contain ${FIXTURE_FILES.join(', ')}`
-      return problemAt(join(path, name), [], message)
+      return problemAt(join(path, name), message)
     })
-}
-
-/** Adds line and column to the problems of files; only an invalid set has this cost. */
-function withPlaces(problems: readonly ReturnType<typeof problemAt>[]): Problem[] {
-  const files = new Map<string, ReturnType<typeof placesIn>>()
-  return problems.map(({ at, ...problem }) => {
-    const { file, path, message } = problem
-    const placeOf = files.get(file) ?? placesIn(readText(file))
-    files.set(file, placeOf)
-    const place = placeOf(at)
-    return { ...problem, ...place, message: path && place.line ? `${path}: ${message}` : message }
-  })
 }
 
 /** The unchecked content of a folder of fixture files or of one file, as `fixturesOf` takes it. */
 export const fixtureContent = (path: string): Record<string, unknown> =>
   Object.fromEntries(readRaw(path).map(({ noun, rows }) => [noun, rows]))
 
+/** The problems of a set with their places; only an invalid set has this cost. */
+function placed(problems: readonly FixtureProblem[]): Problem[] {
+  const files = new Map<string, ReturnType<typeof problemsIn>>()
+  return problems.map(({ at, ...problem }) => {
+    if (!at) return problem
+    const { file, message } = problem
+    const problemOf = files.get(file) ?? problemsIn(file, readText(file))
+    files.set(file, problemOf)
+    return problemOf(at, message)
+  })
+}
+
 /** Reads a folder of fixture files, or one file with everything; throws `BadFixtures` if anything is wrong. */
 export function readFixtures(path: string): FixtureWorlds {
   const misnamed = misnamedFiles(path)
-  const worlds = toBadFixtures(() => {
+  try {
     const raws = readRaw(path)
     if (raws.length === 0) {
       const message = `contains none of ${FIXTURE_FILES.join(', ')}`
-      throw new BadFixtures([problemAt(path, [], message), ...misnamed])
+      throw new BadFixtures([problemAt(path, message), ...misnamed])
     }
-    return worldsOf(raws, JSON.stringify(raws.map(({ noun, rows }) => [noun, rows])))
-  }, withPlaces)
-  if (misnamed.length > 0) throw new BadFixtures(misnamed)
-  return worlds
+    const worlds = worldsOf(raws, JSON.stringify(raws.map(({ noun, rows }) => [noun, rows])))
+    if (misnamed.length > 0) throw new BadFixtures(misnamed)
+    return worlds
+  } catch (error) {
+    throw error instanceof BadFixtures ? new BadFixtures(placed(error.problems)) : error
+  }
 }

@@ -1,54 +1,26 @@
 import { type Problem, problemText } from '../model/errors.ts'
-import { quoteInput } from '../model/mask.ts'
+import { fieldOf } from '../model/validation-errors.ts'
 import type { JsonPath } from './json-text.ts'
 
-/** An invalid fixture set. The message has one line per problem, with file, position and path. */
+/** A problem of a set: `at` is its path in the file, until its place is known. */
+export type FixtureProblem = Problem & { at?: JsonPath }
+
+/** An invalid fixture set or state. The message has one line per problem, with file, position and path. */
 export class BadFixtures extends Error {
-  readonly problems: readonly Problem[]
-  constructor(problems: readonly Problem[]) {
+  readonly problems: readonly FixtureProblem[]
+  constructor(problems: readonly FixtureProblem[]) {
     super(problems.map(problemText).join('\n'))
     this.name = 'BadFixtures'
     this.problems = problems
   }
 }
 
-const pathText = (path: JsonPath) =>
-  path
-    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${quoteInput(key)}`))
-    .join('')
-    .replace(/^\./, '')
-
-/** A problem without a position: the set is not a file, or the file was not searched yet. */
-export const problemAt = (
-  file: string,
-  path: JsonPath,
-  message: string,
-): Problem & { at: JsonPath } => ({
+/** A problem at a path whose place is not known yet; without a path, it is one of the file itself. */
+export const problemAt = (file: string, message: string, at?: JsonPath): FixtureProblem => ({
   file,
   line: 0,
   column: 0,
-  path: pathText(path),
+  path: fieldOf(at ?? []),
   message,
-  at: path,
+  ...(at && { at }),
 })
-
-/** Problems that have no line and column yet. */
-export class FixtureError extends Error {
-  readonly problems: readonly ReturnType<typeof problemAt>[]
-  constructor(problems: readonly ReturnType<typeof problemAt>[]) {
-    super('invalid fixtures')
-    this.problems = problems
-  }
-}
-
-/** Runs a reader and turns its `FixtureError` into `BadFixtures`; `position` can add lines and columns. */
-export function toBadFixtures<T>(
-  read: () => T,
-  places = (problems: FixtureError['problems']): Problem[] => [...problems],
-): T {
-  try {
-    return read()
-  } catch (error) {
-    throw error instanceof FixtureError ? new BadFixtures(places(error.problems)) : error
-  }
-}

@@ -5,12 +5,12 @@ import {
   type FixtureSet,
   type Fixtures,
 } from '../model/fixtures.ts'
-import { describeIssue, LIST_KNOWN_KEYS, unknownField } from '../model/validation-errors.ts'
+import { issuesAt, LIST_KNOWN_KEYS } from '../model/validation-errors.ts'
 import { didYouMean } from '../model/words.ts'
 import type { BaseRows } from '../store/worlds.ts'
 import type { Rows } from '../tables/rows.ts'
 import { checkRows, type NoteProblem } from './check-rows.ts'
-import { FixtureError, problemAt, toBadFixtures } from './fixture-problems.ts'
+import { BadFixtures, type FixtureProblem, problemAt } from './fixture-problems.ts'
 import { complete, type FixtureRows, rowsOf, rowsOfClient } from './fixture-rows.ts'
 import type { JsonPath } from './json-text.ts'
 
@@ -33,10 +33,10 @@ const MAX_PROBLEMS = 20
 
 /** Checks rows against their schemas and collects the problems. */
 function createCheck() {
-  const problems: ReturnType<typeof problemAt>[] = []
+  const problems: FixtureProblem[] = []
   const places = new Map<object, { file: string; path: JsonPath }>()
   const note = (file: string, path: JsonPath, message: string) => {
-    if (problems.length < MAX_PROBLEMS) problems.push(problemAt(file, path, message))
+    if (problems.length < MAX_PROBLEMS) problems.push(problemAt(file, message, path))
   }
   return {
     problems,
@@ -56,11 +56,8 @@ function createCheck() {
           places.set(result.data, { file, path: [...path, i] })
           return [result.data]
         }
-        for (const issue of result.error.issues) {
-          const at = [...path, i, ...(issue.path as JsonPath)]
-          if (issue.code !== 'unrecognized_keys') note(file, at, describeIssue(issue, raw).message)
-          else for (const key of issue.keys) note(file, [...at, key], unknownField(key, issue))
-        }
+        for (const issue of issuesAt(result.error, raw, [...path, i]))
+          note(file, issue.path, issue.message)
         return []
       })
     },
@@ -99,26 +96,12 @@ const NOUN_OF: Record<keyof FixtureRows, FixtureNoun> = {
   webhook: 'webhooks',
 }
 const FIELD_OF: Readonly<Record<string, string>> = { failure: 'reason' }
-// The field that an error about a repeated id is about, by table.
-const ID_FIELDS: Readonly<Record<string, string>> = {
-  users: 'user_id',
-  kyc: 'kyc_id',
-  bank_accounts: 'bank_id',
-  payments: 'transaction_id',
-  webhook: 'webhook_id',
-}
-const NAME_OF: Readonly<Record<string, string>> = { users: 'user', bank_accounts: 'bank account' }
 
 /** Checks the relations between rows that were made from a set. */
 function checkRelations(set: Fixtures, { client: _, ...rows }: FixtureRows, check: Check) {
   const clients = new Map(set.users.map((row) => [row.user_id, row.client]))
-  const note: NoteProblem = (table, i, field, problem) => {
-    const row = set[NOUN_OF[table as keyof FixtureRows]][i]!
-    if (problem.kind === 'duplicate') check.note(row, ID_FIELDS[table]!, SAME)
-    else if (problem.kind === 'missing')
-      check.note(row, field, `there is no ${NAME_OF[problem.table]} ${problem.id}`)
-    else check.note(row, FIELD_OF[field] ?? field, problem.message)
-  }
+  const note: NoteProblem = (table, i, field, message) =>
+    check.note(set[NOUN_OF[table as keyof FixtureRows]][i]!, FIELD_OF[field] ?? field, message)
   for (const _ of checkRows(rows, note, (user) => clients.get(user))) {
     // A set is small: it is checked without a pause.
   }
@@ -130,7 +113,7 @@ export function worldsOf(rawTables: RawTable[], content: string): FixtureWorlds 
   for (const raw of rawTables) read[raw.noun] = check.rows(raw) as never
   if (read.clients.length === 0)
     read.clients.push(FIXTURE_ROWS.clients.parse({ client: 'default' }))
-  if (check.problems.length > 0) throw new FixtureError(check.problems)
+  if (check.problems.length > 0) throw new BadFixtures(check.problems)
   const set = complete(read)
   const rows = rowsOf(set)
   checkClients(set, check)
@@ -138,7 +121,7 @@ export function worldsOf(rawTables: RawTable[], content: string): FixtureWorlds 
   if (check.problems.length === 0 && !set.clients.some((row) => row.client === 'default')) {
     check.note(set.clients[0]!, 'client', 'one client must have the name default')
   }
-  if (check.problems.length > 0) throw new FixtureError(check.problems)
+  if (check.problems.length > 0) throw new BadFixtures(check.problems)
   const digest = createHash('sha256').update(content).digest('hex').slice(0, 16)
   return new Map(
     set.clients.map(({ client }) => [
@@ -151,12 +134,12 @@ export function worldsOf(rawTables: RawTable[], content: string): FixtureWorlds 
 /** The tables of one parsed file. */
 export function rawOf(file: string, content: unknown): RawTable[] {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
-    throw new FixtureError([problemAt(file, [], `must be an object with ${NOUNS.join(', ')}`)])
+    throw new BadFixtures([problemAt(file, `must be an object with ${NOUNS.join(', ')}`, [])])
   }
   const unknown = Object.keys(content).filter((key) => !NOUNS.includes(key as FixtureNoun))
   if (unknown.length > 0) {
     const hint = (key: string) => didYouMean(key, NOUNS) || `; must be one of ${NOUNS.join(', ')}`
-    throw new FixtureError(unknown.map((key) => problemAt(file, [key], `is unknown${hint(key)}`)))
+    throw new BadFixtures(unknown.map((key) => problemAt(file, `is unknown${hint(key)}`, [key])))
   }
   return NOUNS.filter((noun) => noun in content).map((noun) => {
     return { noun, file, path: [noun], rows: (content as Record<string, unknown>)[noun] }
@@ -165,4 +148,4 @@ export function rawOf(file: string, content: unknown): RawTable[] {
 
 /** A set from a request or a test, checked as `readFixtures` checks a file with that name. */
 export const fixturesOf = (content: unknown, file = 'fixtures'): FixtureWorlds =>
-  toBadFixtures(() => worldsOf(rawOf(file, content), JSON.stringify(content)))
+  worldsOf(rawOf(file, content), JSON.stringify(content))

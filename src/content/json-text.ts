@@ -1,4 +1,6 @@
 import { LineCounter, parseDocument } from 'yaml'
+import type { Problem } from '../model/errors.ts'
+import { fieldOf } from '../model/validation-errors.ts'
 
 /** The keys and list positions from the root to a value. */
 export type JsonPath = readonly (string | number)[]
@@ -58,6 +60,16 @@ export function placesIn(text: string): (path: JsonPath) => Place {
       if (node) return at(node.range[0])
     }
     return { line: 1, column: 1 }
+  }
+}
+
+/** Returns the function that makes a problem at a path of a file; with its text, the problem has a place there. */
+export function problemsIn(file: string, text?: string) {
+  const placeOf = text === undefined ? undefined : placesIn(text)
+  return (at: JsonPath, message: string): Problem => {
+    const path = fieldOf(at)
+    const { line, column } = placeOf?.(at) ?? { line: 0, column: 0 }
+    return { file, line, column, path, message: path && line ? `${path}: ${message}` : message }
   }
 }
 

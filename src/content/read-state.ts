@@ -2,22 +2,15 @@ import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
 import { ClientName } from '../model/client.ts'
 import { isObject } from '../model/formats.ts'
-import { quoteInput } from '../model/mask.ts'
-import {
-  describeIssue,
-  fieldOf,
-  LIST_KNOWN_KEYS,
-  safeParse,
-  unknownField,
-} from '../model/validation-errors.ts'
+import { fieldOf, issuesAt, LIST_KNOWN_KEYS, safeParse } from '../model/validation-errors.ts'
 import { loadReader } from '../scenarios/library.ts'
 import { withShared } from '../store/document-text.ts'
 import { FORMAT } from '../store/errors.ts'
 import type { DataDocument, StoredState } from '../store/states.ts'
 import { checkRows, type NoteProblem } from './check-rows.ts'
 import type { JsonPath } from './json-text.ts'
-import { STATE_ROWS, State, TABLE_NAMES, type TableName } from './state.ts'
-import { type Known, withSecrets } from './state-rows.ts'
+import { STATE_ROWS, State } from './state.ts'
+import { type Known, TABLE_NAMES, type TableName, withSecrets } from './state-rows.ts'
 
 /** Checking stops after this many problems. */
 export const MAX_COUNTED = 1_000
@@ -71,15 +64,8 @@ class StateReader {
   #parsed<T>(schema: z.ZodType<T>, value: unknown, path: JsonPath): T | undefined {
     const result = safeParse(schema, value, LIST_KNOWN_KEYS)
     if (result.success) return result.data
-    for (const issue of result.error.issues) {
-      const at = [...path, ...(issue.path as JsonPath)]
-      if (issue.code === 'unrecognized_keys')
-        for (const key of issue.keys) this.#note([...at, key], unknownField(key, issue), issue.code)
-      else {
-        const { message, code } = describeIssue(issue, value)
-        this.#note(at, message, code)
-      }
-    }
+    for (const issue of issuesAt(result.error, value, path))
+      this.#note(issue.path, issue.message, issue.code)
     return undefined
   }
 
@@ -185,15 +171,8 @@ class StateReader {
 
   /** Checks what no row has alone. */
   async #related(tables: Tables, { draws }: Head, path: JsonPath) {
-    const note: NoteProblem = (name, i, field, problem) => {
-      const table = name as TableName
+    const note: NoteProblem = (table, i, field, message) => {
       const place = this.#shared.get(tables[table])?.path ?? [...path, 'tables', table]
-      const message =
-        problem.kind === 'duplicate'
-          ? 'has the same id as an earlier row'
-          : problem.kind === 'missing'
-            ? `there is no row ${quoteInput(problem.id)} in ${problem.table}; add it, or remove this row`
-            : problem.message
       this.#note(field === '' ? [...place, i] : [...place, i, field], message)
     }
     const rows = tables as Parameters<typeof checkRows>[0]
@@ -201,13 +180,11 @@ class StateReader {
       const rest = this.#rest()
       if (rest) await rest
     }
-    const invalid = (table: TableName, i: number, field: string, message: string) =>
-      note(table, i, field, { kind: 'invalid', message })
     for (let i = 1; i < tables.webhook.length; i++)
-      invalid('webhook', i, '', 'is a second webhook; there is only one')
+      note('webhook', i, '', 'is a second webhook; there is only one')
     for (const [i, { seq }] of rows.timers!.entries())
       if (seq > draws)
-        invalid(
+        note(
           'timers',
           i,
           'seq',

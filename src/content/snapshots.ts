@@ -4,7 +4,7 @@ import { differences } from '../store/table.ts'
 import type { Images } from '../store/worlds.ts'
 import type { Rows } from '../tables/rows.ts'
 import { type SandboxTables, TABLES } from '../tables/tables.ts'
-import { settingOf } from './write-state.ts'
+import { settingOf } from './state-rows.ts'
 
 /** The maximum number of snapshots of one client; each retains its rows in memory. */
 export const MAX_SNAPSHOTS = 100

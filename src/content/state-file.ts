@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto'
 import { canCompile } from '../active-scenario/current-scenario.ts'
 import { type Problem, problemText } from '../model/errors.ts'
 import { isObject } from '../model/formats.ts'
-import { fieldOf } from '../model/validation-errors.ts'
 import type { Library } from '../scenarios/library.ts'
 import type { ScenarioDefinition } from '../scenarios/scenario-schema.ts'
 import { DamagedFile, FORMAT, OtherFormat } from '../store/errors.ts'
@@ -11,22 +10,16 @@ import type { DataDocument } from '../store/states.ts'
 import { parseFile } from './fixture-files.ts'
 import { BadFixtures } from './fixture-problems.ts'
 import type { FixtureWorlds } from './fixtures.ts'
-import { type JsonPath, parseJson, placesIn } from './json-text.ts'
+import { type JsonPath, parseJson, problemsIn } from './json-text.ts'
 import { readDocument, readState, type StateProblem } from './read-state.ts'
 import { isDataFile, type State } from './state.ts'
 import { type Known, rowsOfState } from './state-rows.ts'
 
 const MAX_PROBLEMS = 20
 
-/** Problems with their places in a text, or without it with their paths. */
 function placed(problems: readonly StateProblem[], file: string, text?: string): Problem[] {
-  const placeOf = text === undefined ? undefined : placesIn(text)
-  return problems.slice(0, MAX_PROBLEMS).map(({ path, message }) => {
-    const field = fieldOf(path)
-    const place = placeOf?.(path) ?? { line: 0, column: 0 }
-    const said = field && place.line > 0 ? `${field}: ${message}` : message
-    return { file, ...place, path: field, message: said }
-  })
+  const problemOf = problemsIn(file, text)
+  return problems.slice(0, MAX_PROBLEMS).map(({ path, message }) => problemOf(path, message))
 }
 
 // ---- the data file

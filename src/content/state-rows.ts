@@ -1,9 +1,61 @@
+import type { Readings } from '../assumptions/readings.ts'
 import { uuidOf } from '../runtime/random.ts'
 import type { StateShape, StoredState } from '../store/states.ts'
-import type { BaseRows } from '../store/worlds.ts'
+import { type Content, rowsOf } from '../store/table.ts'
+import type { WorldAbout } from '../store/unit-of-work.ts'
+import type { BaseRows, Snapshot } from '../store/worlds.ts'
 import type { Rows, SettingRow } from '../tables/rows.ts'
-import { type State, TABLE_NAMES } from './state.ts'
-import { headOf } from './write-state.ts'
+import { TABLES } from '../tables/tables.ts'
+import type { ClockState } from '../time/clock.ts'
+import type { State } from './state.ts'
+
+// Every start reads this file, so it does not import the schemas.
+
+/** The tables that a state has as rows; the client and the settings have their own fields in it. */
+export type TableName = Exclude<keyof Rows, 'client' | 'settings'>
+export const TABLE_NAMES = Object.keys(TABLES).filter(
+  (name): name is TableName => name !== 'client' && name !== 'settings',
+)
+
+const isoOf = (ms: number) => new Date(ms).toISOString()
+
+/** The value of a setting. */
+export function settingOf<N extends SettingRow['name']>(settings: Content<SettingRow>, name: N) {
+  const row = settings.rows.get(name)?.row
+  return row?.value as Extract<SettingRow, { name: N }>['value'] | undefined
+}
+
+/** The fields of a state besides its tables: as the data file has them (`about`), or as they are exported. */
+export function headOf(
+  { base, counter, images: { settings, client } }: Snapshot<Rows>,
+  as: { about: WorldAbout } | { clock: ClockState; assumptions: Readings },
+) {
+  const stored = settingOf(settings, 'clock')!
+  const { name, definition, activated_at, startedAs } = settingOf(settings, 'scenario')!
+  const { client: _, ...profile } = rowsOf(client)[0]!
+  const isOurs = 'about' in as
+  const { mode, speed, anchor, wallAnchor } = isOurs ? stored : as.clock
+  return {
+    format: 1,
+    clock: {
+      now: isoOf(anchor),
+      mode,
+      speed,
+      ...(isOurs && { as_of: isoOf(wallAnchor), started_as: stored.startedAs }),
+    },
+    token_issued_at: isoOf(settingOf(settings, 'token')?.issued_at ?? anchor),
+    ...(isOurs
+      ? { assumptions_by_call: settingOf(settings, 'assumptions') }
+      : { assumptions: as.assumptions }),
+    scenario: { name, definition, activated_at, ...(isOurs && { started_as: startedAs }) },
+    draws: counter,
+    profile,
+    ...(isOurs && {
+      start: Object.keys(as.about).length > 0 ? as.about : undefined,
+      fixtures: base === '' ? undefined : base,
+    }),
+  }
+}
 
 /** What a client has that a state without ids and secrets lacks. */
 export type Known = {

@@ -10,10 +10,6 @@ import { FORMAT } from '../store/errors.ts'
 import { ROWS } from '../tables/rows.ts'
 import { checkTimer } from './timer-payloads.ts'
 
-/** The tables that a state has as rows; the client and the settings have their own fields in it. */
-export type TableName = keyof typeof ROWS
-export const TABLE_NAMES = Object.keys(ROWS) as TableName[]
-
 const { url, webhook_secret } = CreateWebhook.shape
 
 /** The rows of a state: as they are stored, but a person may have written them, so some fields are checked more. */
@@ -27,8 +23,8 @@ export const STATE_ROWS = {
 }
 
 const tables = Object.fromEntries(
-  TABLE_NAMES.map((name) => [name, z.array(STATE_ROWS[name])]),
-) as unknown as { [K in TableName]: z.ZodArray<(typeof STATE_ROWS)[K]> }
+  Object.entries(STATE_ROWS).map(([name, row]) => [name, z.array(row as z.ZodType)]),
+) as unknown as { [K in keyof typeof STATE_ROWS]: z.ZodArray<(typeof STATE_ROWS)[K]> }
 
 function checkReadings(readings: Readings, context: z.RefinementCtx) {
   for (const [name, reading] of Object.entries(readings)) {

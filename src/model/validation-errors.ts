@@ -153,23 +153,26 @@ const sentence = (text: string) => (text.endsWith('?') ? text : `${text}.`)
 // A large body may be wrong in every row.
 export const MAX_ERRORS = 100
 
-/** Converts zod issues to the field errors of a response; `at`: the path of the data in the body. */
-export function fieldErrors(
-  error: z.core.$ZodError,
-  data: unknown,
-  at: readonly PropertyKey[] = [],
-): FieldError[] {
+/** What zod says about a value, each at its path; `at`: the path of the value. */
+export function issuesAt(error: z.core.$ZodError, data: unknown, at: readonly PropertyKey[] = []) {
   return error.issues.slice(0, MAX_ERRORS).flatMap((issue) => {
-    const path = [...at, ...issue.path]
-    if (issue.code !== 'unrecognized_keys')
-      return [{ field: fieldOf(path) || 'body', ...describeIssue(issue, data) }]
+    const path = [...at, ...issue.path] as (string | number)[]
+    if (issue.code !== 'unrecognized_keys') return [{ path, ...describeIssue(issue, data) }]
     return issue.keys.slice(0, MAX_ERRORS).map((key) => ({
-      field: fieldOf([...path, key]),
+      path: [...path, key],
       code: issue.code,
       message: unknownField(key, issue),
     }))
   })
 }
+
+/** Converts zod issues to the field errors of a response. */
+export const fieldErrors = (...args: Parameters<typeof issuesAt>): FieldError[] =>
+  issuesAt(...args).map(({ path, code, message }) => ({
+    field: fieldOf(path) || 'body',
+    code,
+    message,
+  }))
 
 const OWN_LENGTH = 'has an object with a field "length" that cannot be compared; remove this field'
 
