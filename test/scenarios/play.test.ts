@@ -384,20 +384,6 @@ t.test('lost-responses: every second answer is lost, no payment is', async (t) =
   )
 })
 
-for (const name of [
-  'webhook-storm',
-  'webhook-duplicates',
-  'webhook-disorder',
-  'webhook-bad-signatures',
-]) {
-  t.test(`${name}: payments settle as ever`, async (t) => {
-    const box = await play(t, name)
-    const id = idOf(await box.pay())
-    await box.advance('3s')
-    t.equal(await statusOf(box, id), 'SUCCESS')
-  })
-}
-
 t.test('magic PANs and Aadhaars', async (t) => {
   const box = await start(t, GUARDED)
   const pan = async (number: string) => {

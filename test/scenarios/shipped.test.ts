@@ -7,7 +7,6 @@ import { createRandom } from '../../src/runtime/random.ts'
 import { type Counter, createDecider } from '../../src/scenarios/decide.ts'
 import { magicValuesOf } from '../../src/scenarios/magic-values.ts'
 import type { RuleCall } from '../../src/scenarios/match.ts'
-import { EVENTS, type EventName } from '../../src/scenarios/operations-and-events.ts'
 import { problemText } from '../../src/scenarios/read.ts'
 import { readLibrary } from '../../src/scenarios/read-library.ts'
 import { scenarioJsonSchema } from '../../src/scenarios/scenario-schema.ts'
@@ -49,9 +48,6 @@ const aadhaar: RuleCall = {
 }
 const bank: RuleCall = { operation: 'addBankAccount', body: { account_number: '123456789012' } }
 const read: RuleCall = { operation: 'getTransaction' }
-const times = <T>(count: number, run: (i: number) => T) =>
-  Array.from({ length: count }, (_, i) => run(i))
-
 /** A life as text: `PENDING, PROCESSING 1000, FAILED 2000 reason`. */
 const life = (
   steps: readonly { status: string; after_ms: number; reason?: string }[] | undefined,
@@ -173,131 +169,11 @@ t.test('default: every magic value has its row, and any other value none', async
     t.equal(decide(call), undefined, call.operation)
 })
 
-t.test('default: the account’s rule comes before the amount’s', async (t) => {
-  const { decide } = play('default')
-  const call = { ...pay, body: { amount: '100.95' } }
-  t.strictSame(life(decide(call)?.outcome.transaction), ['PENDING 0'])
-  t.strictSame(
-    life(decide({ ...call, account: { account_number: '999900000105' } })?.outcome.transaction),
-    ['PENDING 0', 'PROCESSING 1000'],
-  )
-})
-
 t.test('magic values hold under a scenario that says nothing of them', async (t) => {
   const { decide } = play('slow')
   const { outcome } = decide({ ...pay, account: { account_number: '999900000104' } })!
   t.strictSame(outcome.delay, { minMs: 2_000, maxMs: 4_000 })
   t.strictSame(life(outcome.transaction), ['PENDING 0'])
-})
-
-t.test('kyc-failures: no check succeeds', async (t) => {
-  const { decide } = play('kyc-failures')
-  t.strictSame(
-    times(5, () => decide(pan)?.outcome.kyc?.[0]?.message),
-    [
-      'The name does not match',
-      'The date of birth does not match',
-      'The PAN is marked as fake',
-      'The PAN is deactivated',
-      'The name does not match',
-    ],
-  )
-  t.strictSame(life(decide(aadhaar)?.outcome.kyc), ['pending 0', 'failed 5000'])
-})
-
-t.test('kyc-review: a check is pending for a day, then succeeds', async (t) => {
-  const { decide } = play('kyc-review')
-  for (const call of [pan, aadhaar])
-    t.strictSame(life(decide(call)?.outcome.kyc), ['pending 0', 'success 86400000'])
-})
-
-t.test('bank-verification-failures: no account is verified', async (t) => {
-  const { decide } = play('bank-verification-failures')
-  const ends = times(8, () => decide(bank)?.outcome.bank?.at(-1)?.status)
-  t.strictSame(
-    ends,
-    times(8, () => 'failed'),
-  )
-})
-
-t.test('payments that are late, stuck, failed or reversed', async (t) => {
-  const lifeIn = (name: string) => life(play(name).decide(pay)?.outcome.transaction)
-  t.strictSame(lifeIn('pending-transactions'), ['PENDING 0', 'PROCESSING 1500000', 'SUCCESS 5000'])
-  t.strictSame(lifeIn('stuck-transactions'), ['PENDING 0', 'PROCESSING 1000'])
-  t.strictSame(lifeIn('late-reversals'), [
-    'PENDING 0',
-    'PROCESSING 1000',
-    'SUCCESS 2000',
-    'FAILED 86400000 beneficiary_bank_rejected',
-  ])
-  const { decide } = play('failed-payouts')
-  const reasons = times(7, () => decide(pay)?.outcome.transaction?.at(-1)?.reason)
-  t.equal(new Set(reasons).size, 6)
-  t.equal(reasons[6], reasons[0])
-})
-
-t.test(
-  'provider-outage: every call is answered 503, until another scenario takes over',
-  async (t) => {
-    const { decide, scenario } = play('provider-outage')
-    for (const call of [pay, read, bank]) t.equal(decide(call)?.outcome.respond?.status, 503)
-    t.equal(decide({ operation: 'submitKyc' })?.outcome.respond?.status, 503)
-    t.strictSame(scenario.timeline, [{ after_ms: 120_000, do: { use: 'default' } }])
-  },
-)
-
-t.test('flaky-network: about one call in ten is lost and one in five late', async (t) => {
-  const { decide } = play('flaky-network')
-  const outcomes = times(1_000, () => decide(read)?.outcome)
-  const lost = outcomes.filter((one) => one?.fault === 'reset' && one.at === 'before').length
-  const late = outcomes.filter((one) => one?.delay).length
-  t.ok(lost > 70 && lost < 130, `${lost} lost`)
-  t.ok(late > 140 && late < 220, `${late} late`)
-})
-
-t.test('rate-limited: every fifth call is answered 429', async (t) => {
-  const { decide } = play('rate-limited')
-  t.strictSame(
-    times(10, () => decide(read)?.outcome.respond?.status),
-    [...Array(4), 429, ...Array(4), 429],
-  )
-})
-
-t.test(
-  'lost-responses: the answer to every second payment is lost after it was made',
-  async (t) => {
-    const { decide } = play('lost-responses')
-    t.strictSame(
-      times(4, () => decide(pay)?.outcome),
-      [{ fault: 'reset', at: 'after' }, undefined, { fault: 'reset', at: 'after' }, undefined],
-    )
-    t.equal(decide(read), undefined)
-  },
-)
-
-t.test('webhook scenarios do to events what their titles say', async (t) => {
-  const all = (name: string) => {
-    const { decideWebhook } = play(name)
-    return Object.fromEntries(
-      EVENTS.map((event: EventName) => [event, decideWebhook({ event })?.outcome]),
-    )
-  }
-  for (const outcome of Object.values(all('webhook-storm'))) t.equal(outcome?.copies?.length, 20)
-  for (const outcome of Object.values(all('webhook-duplicates')))
-    t.equal(outcome?.copies?.length, 2)
-  t.match(all('webhook-disorder'), {
-    'transaction.pending': { holdUntil: 'transaction.processing' },
-    'kyc.pending': { holdUntil: 'kyc.success' },
-    'bank.pending': { holdUntil: 'bank.success' },
-    'transaction.success': undefined,
-  })
-  t.match(all('webhook-bad-signatures'), {
-    'transaction.pending': { fault: { signature: 'wrong' } },
-    'transaction.processing': { fault: { signature: 'missing' } },
-    'transaction.success': { fault: { timestamp: 'stale' } },
-    'transaction.failed': { fault: { body: 'truncated' } },
-    'kyc.failed': undefined,
-  })
 })
 
 t.test('the schema explains the words whose meaning is easy to miss', async (t) => {
