@@ -19,6 +19,8 @@ delete process.env.NODE_EXTRA_CA_CERTS
 // Without a terminal, the reporter writes no progress.
 if (!process.stdout.isTTY) process.env.CI ??= '1'
 process.env.TAP_TIMEOUT = String(MAX_MS / 1000)
+// A reader such as head that has gone: the reporter would write to it for ever.
+process.stdout.on('error', () => process.exit(1))
 const { report } = await import('@tapjs/reporter')
 const { default: t } = await import('tap')
 t.setTimeout(0)

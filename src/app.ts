@@ -124,6 +124,9 @@ function routesOf({ admin, cors, explain }: AppShape): Promise<RequestListener> 
   return routes
 }
 
+// How long calls in flight may take to end when the sandbox closes, real ms: SIGTERM is obeyed within two seconds.
+const GRACE_MS = 1_500
+
 /** The HTTP interface of one sandbox. */
 export async function buildApp(sandbox: Sandbox, options: AppOptions) {
   const { log, adminToken, allowHost } = options
@@ -135,6 +138,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions) {
     choice: createClientResolver(sandbox),
     isHostAllowed: createHostCheck(allowHost),
     hangingSockets: new Set(),
+    exporting: new Set(),
   }
   let isClosing = false
   let received = 0
@@ -159,7 +163,10 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions) {
       // Streams, waits and hanging connections would prevent the server from closing.
       for (const { feed } of sandbox.clients.values()) feed.close()
       for (const socket of deps.hangingSockets) socket.destroy()
+      // A response that nobody reads would never end.
+      const timer = setTimeout(servers.closeAllConnections, GRACE_MS)
       await servers.close()
+      clearTimeout(timer)
     },
   }
 }

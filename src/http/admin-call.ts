@@ -19,6 +19,8 @@ export type AdminCall = Endpoint & {
   id: AdminCallId
   /** Needs no token and has no client: anyone who can reach the port can call it. */
   open?: boolean
+  /** Returns a whole state, which takes time and memory: two at a time. */
+  isExport?: boolean
   /** Returns the body of the response, or its JSON text, or a promise of one of them. */
   handle(world: World, input: Input & CallContext, sandbox: Sandbox): unknown
   /** Sends the response itself, instead of `handle`. */
@@ -56,7 +58,7 @@ function tagOf(url: string): string {
 
 /** The error codes of a call; `own` are those that not every call has. */
 function errorsOf(
-  { method, open, raw }: Pick<AdminCall, 'method' | 'open' | 'raw'>,
+  { method, open, raw, isExport }: Pick<AdminCall, 'method' | 'open' | 'raw' | 'isExport'>,
   own: readonly ErrorCode[],
 ): ErrorCode[] {
   const codes: ErrorCode[] = [
@@ -68,6 +70,7 @@ function errorsOf(
   if (!raw) codes.push('validation_failed')
   if (!open) codes.push('unauthorized', 'not_found', 'client_limit_reached', 'storage_unavailable')
   if (!open && !raw) codes.push('admin_token_required')
+  if (isExport) codes.push('too_many_exports')
   if (raw) codes.push('payload_too_large')
   else if (method !== 'GET') codes.push(...BODY_ERRORS)
   return [...new Set(codes)]
@@ -92,7 +95,10 @@ type Typed<Id, P, Q, B, R> = {
  */
 export const outlineOf = <S extends z.ZodType>(outline: z.ZodType): S => outline as unknown as S
 
-type Definition = Pick<AdminCall, 'summary' | 'description' | 'raw' | 'large' | 'open' | 'stream'>
+type Definition = Pick<
+  AdminCall,
+  'summary' | 'description' | 'raw' | 'large' | 'isExport' | 'open' | 'stream'
+>
 
 /**
  * Defines one admin call; `ADMIN_ROUTES` has its method and path. `errors` are the error codes that not every call has;

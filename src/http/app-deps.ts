@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Log, Sandbox } from '../world/sandbox.ts'
 import type { ClientResolver } from './clients.ts'
@@ -12,6 +12,8 @@ export type AppDeps = {
   adminToken: string | undefined
   /** Connections that a scenario leaves without a response. */
   hangingSockets: Set<Socket>
+  /** The responses with an export that are being made or read. */
+  exporting: Set<ServerResponse>
   /** Set for a call of a timeline; called when it took effect, or waits for the delay of a rule. */
   onHandled?: () => void
 }

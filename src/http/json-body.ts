@@ -16,12 +16,12 @@ const MIB = 1024 * 1024
 /** The maximum size of a body, bytes. */
 export const BODY_LIMIT = MIB
 /** The same of a whole state. */
-export const STATE_LIMIT: number = 64 * MIB
+export const STATE_LIMIT: number = 32 * MIB
 
 // A body with more values can take longer than 200 ms to validate.
 const LIMITS = { depth: 32, values: 100_000 }
 // A state contains whole scenarios, rules and timers, each of which can be as deep as a body.
-const LIMITS_OF_STATE = { depth: LIMITS.depth + 8, values: Number.POSITIVE_INFINITY }
+const LIMITS_OF_STATE = { depth: LIMITS.depth + 8, values: 4_000_000 }
 
 /** The message for a body with a wrong Content-Length. */
 export const LENGTH_MISMATCH = 'The length of the body does not match its Content-Length.'

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import * as z from 'zod'
-import { SandboxError } from '../model/errors.ts'
+import { callerGone, SandboxError } from '../model/errors.ts'
 import { quoteInput } from '../model/mask.ts'
 import { validationFailed } from '../model/validation-errors.ts'
 import { didYouMean } from '../model/words.ts'
+import { MAX_PATTERNS, patternCount } from '../scenarios/operators.ts'
 import { allOf } from '../scenarios/wording.ts'
 import type { AdminCall } from './admin-call.ts'
 import { depsOf } from './app-deps.ts'
@@ -34,6 +35,14 @@ export function refuseUnknownQuery(request: FastifyRequest, query: z.ZodObject |
 
 /** The body of a POST without fields: an unknown field is an error and not silently ignored. */
 const EmptyBody = z.strictObject({}).default({})
+
+/** Throws if a body has too many patterns, before they are compiled. */
+async function checkPatterns({ body }: FastifyRequest) {
+  const count = patternCount(body)
+  if (count <= MAX_PATTERNS) return
+  const message = `has ${count} patterns (\`matches\`), and the maximum is ${MAX_PATTERNS}; use starts_with, ends_with, contains or in, or send several`
+  throw validationFailed([{ field: 'body', code: 'too_big', message }], { subject: 'The body' })
+}
 
 /** Passes the body on as raw bytes. */
 const acceptRawBody = (app: FastifyInstance) => {
@@ -72,13 +81,38 @@ function guardOf(call: AdminCall) {
   }
 }
 
+const NO_INBOX =
+  'There is no client of this name, so it has no inbox. Create it with POST /__admin/clients or by a call of its /v1.'
+
+const MAX_EXPORTS = 2
+// A larger response that nobody reads stays in memory, real ms.
+const MAX_UNREAD = 64 * 1024
+const UNREAD_MS = 30_000
+
+/** Takes one of the two places for exports until the response has ended; throws if the caller has left meanwhile. */
+async function startExport(request: FastifyRequest, { raw: response }: FastifyReply) {
+  const { exporting } = depsOf(request)
+  if (exporting.size === MAX_EXPORTS)
+    throw new SandboxError(
+      'too_many_exports',
+      `${MAX_EXPORTS} exports are running, the maximum. Send it again when one has ended.`,
+      { headers: { 'retry-after': '1' } },
+    )
+  exporting.add(response)
+  for (const end of ['finish', 'close']) response.once(end, () => exporting.delete(response))
+  await new Promise(setImmediate)
+  if (request.raw.destroyed) throw callerGone()
+}
+
 async function respond(call: AdminCall, request: FastifyRequest, reply: FastifyReply) {
+  if (call.isExport) await startExport(request, reply)
   const { sandbox } = depsOf(request)
   const { world, params, query, body, headers } = request
   const context = { headers, hangUpSignal: () => hangUpSignal(reply) }
   const input = { params, query, body, ...context } as Input & typeof context
   const result = await call.handle(world, input, sandbox)
   const text = typeof result === 'string' ? result : JSON.stringify(result)
+  if (text.length > MAX_UNREAD) reply.raw.setTimeout(UNREAD_MS, () => request.raw.destroy())
   return reply.code(call.status).header('content-type', JSON_TYPE).send(text)
 }
 
@@ -102,8 +136,11 @@ export function serveAdmin(
     ...(stream && { exposeHeadRoute: false }),
     ...(large && { bodyLimit: STATE_LIMIT }),
     onRequest: guardOf(call),
+    ...(body && !large && { preValidation: checkPatterns }),
     async handler(request, reply) {
       const { choice } = depsOf(request)
+      // Senders of webhooks have no token, so they create nothing.
+      if (raw && !request.world) throw new SandboxError('not_found', NO_INBOX)
       // Everything is validated now: a rejected call creates no client.
       if (!open) request.world = choice.forAdmin(request)
       // A stream bypasses the hooks of Fastify.

@@ -29,8 +29,8 @@ type OperatorSpec = {
   matcher: (argument: never) => Matcher
 }
 
-// Longer text never matches a pattern, because the search would take too long.
-const MAX_SEARCHED = 4 * 1024
+// Patterns search the start of a text: longer ones would take too long.
+const MAX_SEARCHED = 512
 const DECIMAL = /^-?\d{1,15}(?:\.\d{1,6})?$/
 
 /** Returns the value of a number or of a decimal text; `undefined` for everything else. */
@@ -78,7 +78,12 @@ const compares =
 
 function matchesPattern(argument: string): Matcher {
   const pattern = RE2JS.compile(argument)
-  return (value) => typeof value === 'string' && value.length <= MAX_SEARCHED && pattern.test(value)
+  // The end of what is searched is not the end of the text.
+  const needsEnd = /(?<!\\)\$|\\z/.test(argument)
+  return (value) =>
+    typeof value === 'string' &&
+    !(needsEnd && value.length > MAX_SEARCHED) &&
+    pattern.test(value.slice(0, MAX_SEARCHED))
 }
 
 /** The operators of conditions. An object whose keys are all operators is a comparison. */
@@ -192,8 +197,8 @@ export const CONVERT: Readonly<Record<Conversion, (value: unknown) => unknown>> 
   text: asText,
 }
 
-/** The maximum number of patterns that one call is tested with; RE2 takes long for a large one. */
-export const MAX_PATTERNS = 100
+/** The maximum number of patterns that one call is tested with, and in one body. */
+export const MAX_PATTERNS = 20
 
 /** The paths of the patterns in a condition. */
 export function patternsIn(condition: unknown, path: Path = []): Path[] {
@@ -202,4 +207,14 @@ export function patternsIn(condition: unknown, path: Path = []): Path[] {
     if (key === 'matches') return [[...path, key]]
     return isOperator(key) ? [] : patternsIn(inner, [...path, key])
   })
+}
+
+/** The number of patterns anywhere in a value: matches, rules or scenarios that are not checked yet. */
+export function patternCount(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  return Object.entries(value).reduce(
+    (sum, [key, inner]) =>
+      sum + (key === 'matches' && typeof inner === 'string' ? 1 : patternCount(inner)),
+    0,
+  )
 }

@@ -8,6 +8,7 @@ import type { Runtime, SendResult } from '../runtime/runtime.ts'
 import type { Clock } from '../time/clock.ts'
 import { OWN_ORIGIN } from './addresses.ts'
 import { isBare } from './events.ts'
+import { createLimit } from './send.ts'
 import { SIGNATURE_SCHEMES } from './verify.ts'
 
 /** How webhooks are sent, the same for every client. */
@@ -25,6 +26,9 @@ export const RETRY_PLANS = {
   fast: [0, S, 5 * S, 30 * S, 2 * M],
   standard: [0, 5 * S, 5 * M, 30 * M, 2 * H, 5 * H, 10 * H, 14 * H, 20 * H, 24 * H],
 } as const
+
+// Of the 64 attempts of all clients: a receiver that hangs delays only its own client.
+const MAX_OF_CLIENT = 8
 
 const MASKED = 'XXXX'
 
@@ -136,6 +140,7 @@ export function createAttemptSender({
   sendToInbox: Runtime['send']
 }) {
   const { time, deadlineMs } = settings
+  const limited = createLimit(MAX_OF_CLIENT)
 
   /** Unix seconds that receivers of this sandbox should compare timestamps with. */
   const unixNow = () => Math.floor((time === 'client' ? clock.now() : runtime.wall()) / 1_000)
@@ -163,9 +168,8 @@ export function createAttemptSender({
       const body = fault.body === 'truncated' ? firstHalf(whole) : whole
       const isLost = number <= (fault.lost_attempts ?? 0)
       const send = url.startsWith(OWN_ORIGIN) ? sendToInbox : runtime.send
-      const result = isLost
-        ? LOST
-        : await send({ url, headers, body, ...(deadlineMs && { deadlineMs }) })
+      const request = { url, headers, body, ...(deadlineMs && { deadlineMs }) }
+      const result = isLost ? LOST : await limited(() => send(request))
       const { ok, status, duration_ms, response, truncated, error, retryAfterMs = 0 } = result
       if (error?.code === 'closed') return undefined
       return {

@@ -63,7 +63,7 @@ const textOf = (body: Buffer) =>
   new TextDecoder().decode(body.subarray(0, MAX_STORED_BYTES), { stream: true })
 
 /** Runs at most `max` functions at the same time; the others wait in order. */
-function createLimit(max: number) {
+export function createLimit(max: number) {
   let running = 0
   const waiting: (() => void)[] = []
   return async <T>(run: () => Promise<T>): Promise<T> => {

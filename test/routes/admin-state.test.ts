@@ -449,7 +449,7 @@ t.test('what an export writes can be imported, up to 100,000 rows', async (t) =>
   t.ok(textOf(other) === text, 'the same bytes')
   t.match(await other.put('/__admin/state', text.padEnd(64 * 1024 * 1024 + 1), JSON_BODY), {
     status: 413,
-    body: { error: 'payload_too_large', message: /64 MiB for a whole state/ },
+    body: { error: 'payload_too_large', message: /32 MiB for a whole state/ },
   })
 })
 

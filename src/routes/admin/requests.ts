@@ -33,6 +33,7 @@ import {
   type TablesOf,
   verifySequence,
 } from '../../requests/request-match.ts'
+import { isSliceOver, ownTurn } from '../../runtime/slices.ts'
 import { loadReader } from '../../scenarios/library.ts'
 import { operationNamed } from '../../scenarios/operations-and-events.ts'
 import type { CallMatch } from '../../scenarios/when-schema.ts'
@@ -130,9 +131,15 @@ function listResponse(
   }
 }
 
-/** The matching calls, newest first. */
-const matching = ({ requests }: Log, match: RequestMatch) =>
-  requests.newestFirst().filter(match.holds)
+/** The matching calls, newest first. Patterns can take long, so other calls can run in between. */
+async function matching({ requests }: Log, match: RequestMatch): Promise<RequestLogEntry[]> {
+  const found: RequestLogEntry[] = []
+  for (const call of requests.newestFirst()) {
+    if (isSliceOver()) await ownTurn()
+    if (match.holds(call)) found.push(call)
+  }
+  return found
+}
 
 type ExpectedCount = {
   exactly?: number | undefined
@@ -242,7 +249,7 @@ export const requestCalls = [
     response: Requests,
     async handle(world, { body: { client, match, ...page } }, sandbox) {
       const log = logOf(world, client, sandbox)
-      const found = matching(log, await readRequestMatch(log.tablesOf, match))
+      const found = await matching(log, await readRequestMatch(log.tablesOf, match))
       return listResponse(log, found, page)
     },
   }),
@@ -253,7 +260,8 @@ export const requestCalls = [
     response: z.strictObject({ count: z.int() }).meta({ id: 'RequestCountResponse' }),
     async handle(world, { body: { client, match } }, sandbox) {
       const log = logOf(world, client, sandbox)
-      return { count: matching(log, await readRequestMatch(log.tablesOf, match)).length }
+      const found = await matching(log, await readRequestMatch(log.tablesOf, match))
+      return { count: found.length }
     },
   }),
   adminCall({
@@ -315,7 +323,7 @@ export const requestCalls = [
       const hasNoCount = [exactly, atLeast, atMost].every((count) => count === undefined)
       const expected: ExpectedCount = hasNoCount ? { at_least: 1 } : counts
       const match = await readRequestMatch(log.tablesOf, value)
-      const found = matching(log, match)
+      const found = await matching(log, match)
       const min = expected.exactly ?? expected.at_least ?? 0
       const max = expected.exactly ?? expected.at_most ?? Number.POSITIVE_INFINITY
       if (found.length < min || found.length > max)

@@ -27,6 +27,7 @@ export const stateCalls = [
   adminCall({
     id: 'getState',
     summary: 'Export the state, without token and webhook secret',
+    isExport: true,
     response: State,
     handle: (world) => exportState(world),
   }),
@@ -66,6 +67,7 @@ export const stateCalls = [
   adminCall({
     id: 'getSnapshot',
     summary: 'Export a snapshot, like GET /state',
+    isExport: true,
     params: SnapshotPath,
     response: State,
     handle(world, { params }) {
