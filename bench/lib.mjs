@@ -1,7 +1,25 @@
-// What both benches share: servers as child processes, load on them, and rows of a table.
+// What the benches share: their options and tables, servers as child processes, and load on them.
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { root } from '../scripts/run.mjs'
+import { tableOf, writeBetween } from './table.mjs'
+
+/** Reads --quick and --write. `publish` prints a table, and with --write puts it into bench/README.md. */
+export function readOptions() {
+  const options = { quick: { type: 'boolean' }, write: { type: 'boolean' } }
+  const { quick = false, write } = parseArgs({ options }).values
+  if (quick && write) throw new Error('--write excludes --quick, whose figures say nothing')
+  const publish = (mark, head, lines) => {
+    const node = `Node ${process.version}, ${process.platform} ${process.arch}.`
+    const text = `${node}\n\n${tableOf(head, lines)}`
+    console.log(text)
+    if (write) writeBetween(join(root, 'bench/README.md'), mark, text)
+  }
+  return { quick, publish }
+}
 
 // Without what changes a start: Node 20 reads the file of NODE_EXTRA_CA_CERTS each time.
 const env = Object.fromEntries(
@@ -20,12 +38,14 @@ export const freePort = () =>
     })
   })
 
-/** Calls a server once. Returns the status and the body. */
+/** Calls a server once. Returns the status and the body; a call that fails throws. */
 export async function call(port, path, { method = 'GET', body } = {}) {
   const headers = body === undefined ? {} : { 'content-type': 'application/json' }
   const init = { method, headers, body: body && JSON.stringify(body) }
   const response = await fetch(`http://127.0.0.1:${port}${path}`, init)
-  return { status: response.status, body: await response.json() }
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
+  return { status: response.status, body: JSON.parse(text) }
 }
 
 /** Starts a server, whose first word is a file for Node, and waits for the first 200. */
@@ -55,7 +75,7 @@ export const residentMb = ({ child: { pid } }) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024
 
 /** The processor time of all threads of a server so far, ms. */
-const processorMs = ({ child: { pid } }) =>
+export const processorMs = ({ child: { pid } }) =>
   readdirSync(`/proc/${pid}/task`)
     .map((task) => readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ', 1)[0])
     .reduce((sum, ns) => sum + Number(ns) / 1e6, 0)
@@ -108,5 +128,7 @@ export function newUser() {
   const n = ++made
   return { email: `bench.${n}@example.com`, mobile: `+9170${String(n).padStart(8, '0')}` }
 }
+/** For `load`. */
+export const create = { path: '/v1/user', bodyOf: newUser }
 
 export const medianOf = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]

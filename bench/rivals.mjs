@@ -1,19 +1,16 @@
-// npm run bench:rivals [-- --write]: installs four other mock servers into a temporary folder, measures them and the sandbox
-// in one run, and with --write puts the table into bench/README.md. Needs a network.
-import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+// npm run bench:rivals [-- --quick | --write]: installs four other mock servers into a temporary folder, and measures them and the
+// sandbox in one run. --write puts the table into bench/README.md; --quick only shows that all of it runs. Needs a network: the
+// exit code is 2 if they could not be installed.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { installNode } from '../scripts/nodes.mjs'
-import { freePort, load, medianOf, newUser, residentMb, startServer, stop } from './lib.mjs'
-import { tableOf, writeBetween } from './table.mjs'
+import { installPackages, root, temporaryFolder } from '../scripts/run.mjs'
+import * as lib from './lib.mjs'
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-rivals-'))
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-const STARTS = 7
-const BURSTS = 5
+const { quick, publish } = lib.readOptions()
+const folder = temporaryFolder('rivals')
+const STARTS = quick ? 0 : 7
+const BURSTS = quick ? 0 : 5
 const SIZES = [100, 10_000]
 
 /** The same users for each server. */
@@ -22,6 +19,7 @@ const usersOf = (count) =>
     id: `00000000-0000-4000-8000-${String(i + 1).padStart(12, '0')}`,
     email: `stored.${i + 1}@example.com`,
     mobile: `+9180${String(i + 1).padStart(8, '0')}`,
+    created_at: '2026-01-01T00:00:00.000Z',
   }))
 const [{ id: ID }] = usersOf(1)
 
@@ -32,7 +30,8 @@ function save(dir, name, value) {
 }
 
 const text = { type: 'string' }
-const user = { type: 'object', properties: { id: text, email: text, mobile: text } }
+const properties = { id: text, email: text, mobile: text, created_at: text }
+const user = { type: 'object', properties }
 const json = (schema, example) => ({
   description: 'OK',
   content: { 'application/json': { schema, example } },
@@ -59,41 +58,35 @@ const openapi = (users) => ({
 /** For Mockoon: one bucket of rows behind a CRUD route. */
 function mockoon(users) {
   const uuid = (n) => `00000000-0000-4000-8000-00000000000${n}`
-  const response = { uuid: uuid(3), statusCode: 200, headers: [], rules: [], callbacks: [] }
-  Object.assign(response, {
-    bodyType: 'DATABUCKET',
-    databucketID: 'rows',
-    body: '{}',
-    crudKey: 'id',
-  })
-  const route = {
-    uuid: uuid(2),
-    type: 'crud',
-    endpoint: 'users',
-    method: '',
-    responses: [response],
+  const body = { bodyType: 'DATABUCKET', databucketID: 'rows', body: '{}', crudKey: 'id' }
+  const response = {
+    uuid: uuid(3),
+    statusCode: 200,
+    headers: [],
+    rules: [],
+    callbacks: [],
+    ...body,
   }
+  const responses = [response]
   return {
-    uuid: uuid(1),
-    lastMigration: 33,
-    name: 'users',
-    port: 0,
-    hostname: '127.0.0.1',
-    endpointPrefix: '',
-    latency: 0,
-    folders: [],
-    routes: [route],
+    ...{ uuid: uuid(1), lastMigration: 33, name: 'users', port: 0, hostname: '127.0.0.1' },
+    ...{
+      endpointPrefix: '',
+      latency: 0,
+      folders: [],
+      proxyMode: false,
+      cors: false,
+      callbacks: [],
+    },
+    routes: [{ uuid: uuid(2), type: 'crud', endpoint: 'users', method: '', responses }],
     rootChildren: [{ type: 'route', uuid: uuid(2) }],
-    proxyMode: false,
-    cors: false,
     headers: [{ key: 'Content-Type', value: 'application/json' }],
     data: [{ uuid: uuid(4), id: 'rows', name: 'rows', value: JSON.stringify(users) }],
-    callbacks: [],
   }
 }
 
 const bin = (path) => join(folder, 'node_modules', path)
-/** `words`: what Node runs. Without `create`, a server stores nothing or has no users. */
+/** `words`: what Node runs. `onlyStarts`: it isn't sent requests. */
 const SERVERS = [
   {
     name: 'payout-sandbox',
@@ -145,27 +138,27 @@ const SERVERS = [
     keeps: 'in memory',
     node: '24.21.0',
     read: '/v1/customers?limit=1',
-    create: undefined,
-    words: (_dir, port) => [
-      bin('emulate/dist/index.js'),
-      'start',
-      '--service',
-      'stripe',
-      '--port',
-      port,
-    ],
+    onlyStarts: true,
+    words: (_, port) => [bin('emulate/dist/index.js'), 'start', '--service=stripe', '--port', port],
   },
-].map((server) => ({ read: `/users/${ID}`, create: '/users', ...server }))
+]
+
+/** The path of the first call, and the requests of the bursts. */
+const requestsOf = ({ read = `/users/${ID}`, create = '/users' }) => ({
+  read: { path: read },
+  create: { ...lib.create, path: create },
+})
 
 let runs = 0
 async function open(server, size) {
   const dir = join(folder, String(++runs))
   mkdirSync(dir)
-  const port = await freePort()
-  const node = server.node && installNode(server.node, root)
+  const port = await lib.freePort()
+  const node = server.node && installNode(server.node)
   const home = { HOME: dir, XDG_CACHE_HOME: dir, TMPDIR: dir, NODE_ENV: 'production' }
   const how = { node, cwd: dir, others: home }
-  return startServer(server.words(dir, port, usersOf(size)), port, server.read, how)
+  const { path } = requestsOf(server).read
+  return lib.startServer(server.words(dir, port, usersOf(size)), port, path, how)
 }
 
 /** Starts all servers in turn, in reversed order each round; the first round reads the files from disk. */
@@ -173,44 +166,41 @@ async function measureStarts(found) {
   for (let round = 0; round <= STARTS; round++)
     for (const server of round % 2 ? SERVERS : SERVERS.slice().reverse()) {
       const started = await open(server, 10)
-      const mb = residentMb(started)
-      await stop(started, 'SIGKILL')
-      if (round > 0) found.get(server).starts.push({ ms: started.ms, mb })
+      const mb = lib.residentMb(started)
+      await lib.stop(started, 'SIGKILL')
+      if (round > 0 || quick) found.get(server).starts.push({ ms: started.ms, mb })
     }
 }
 
 /** Bursts on all servers in turn. A server that is slow gets short ones. */
 async function measureRequests(found, size) {
-  const open_ = []
-  for (const server of SERVERS) open_.push([server, await open(server, size)])
-  for (const [what, request] of [
-    ['read', {}],
-    ['create', { bodyOf: newUser }],
-  ])
+  const running = new Map()
+  for (const server of SERVERS)
+    if (!server.onlyStarts) running.set(server, await open(server, size))
+  for (const what of ['read', 'create'])
     for (let round = 0; round <= BURSTS; round++)
-      for (const [server, running] of round % 2 ? open_ : open_.slice().reverse()) {
-        if (server[what] === undefined) continue
-        const path = server[what]
-        const { rate } = await load(running, { path, ...request }, 30)
-        const count = Math.min(20_000, Math.max(30, rate / 2))
+      for (const [server, one] of round % 2 ? running : [...running].reverse()) {
+        const request = requestsOf(server)[what]
+        const { rate } = await lib.load(one, request, 30)
+        const count = Math.min(quick ? 30 : 20_000, Math.max(30, rate / 2))
         const burst = what === 'create' ? Math.min(count, size) : count
-        const measured = await load(running, { path, ...request }, Math.round(burst))
-        if (round > 0) found.get(server)[`${what}${size}`].push(measured.rate)
+        const measured = await lib.load(one, request, Math.round(burst))
+        if (round > 0 || quick) found.get(server)[`${what}${size}`].push(measured.rate)
       }
-  for (const [, running] of open_) await stop(running, 'SIGKILL')
+  for (const one of running.values()) await lib.stop(one, 'SIGKILL')
 }
 
-const packages = SERVERS.flatMap((server) => server.package ?? [])
-writeFileSync(join(folder, 'package.json'), '{}')
-const npm = spawnSync(
-  'npm',
-  ['install', '--ignore-scripts', '--no-audit', '--no-fund', ...packages],
-  {
-    cwd: folder,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  },
-)
-if (npm.status !== 0) throw new Error('the other servers could not be installed')
+try {
+  installPackages(
+    folder,
+    SERVERS.flatMap(({ package: name }) => name ?? []),
+  )
+  for (const { node } of SERVERS) if (node) installNode(node)
+} catch (error) {
+  console.error(error.message)
+  // CI leaves this step out if the network has no packages.
+  process.exit(2)
+}
 const keys = ['starts', ...SIZES.flatMap((size) => [`read${size}`, `create${size}`])]
 const found = new Map(
   SERVERS.map((server) => [server, Object.fromEntries(keys.map((key) => [key, []]))]),
@@ -219,7 +209,7 @@ await measureStarts(found)
 for (const size of SIZES) await measureRequests(found, size)
 
 const shown = (values) =>
-  values.length === 0 ? '–' : Number(medianOf(values).toPrecision(3)).toLocaleString('en')
+  values.length === 0 ? '–' : Number(lib.medianOf(values).toPrecision(3)).toLocaleString('en')
 const lines = [...found].map(([server, { starts, ...rates }]) => [
   server.node ? `${server.name}, on Node ${server.node}` : server.name,
   server.keeps,
@@ -229,7 +219,4 @@ const lines = [...found].map(([server, { starts, ...rates }]) => [
 ])
 const sizes = SIZES.map((size) => size.toLocaleString('en'))
 const columns = sizes.flatMap((size) => [`Read at ${size}, /s`, `Create at ${size}, /s`])
-const head = ['Server', 'Keeps rows', 'Start, ms', 'MB at start', ...columns]
-const table = `Node ${process.version}, ${process.platform} ${process.arch}.\n\n${tableOf(head, lines)}`
-console.log(table)
-if (process.argv.includes('--write')) writeBetween(join(root, 'bench/README.md'), 'rivals', table)
+publish('rivals', ['Server', 'Keeps rows', 'Start, ms', 'MB at start', ...columns], lines)

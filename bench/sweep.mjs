@@ -2,14 +2,12 @@
 // of them with a planted bug, and prints which bugs were found. Set ours: the client of test/sweep/clients, a copy with the faults that
 // concern the part with the bug (--whole: with all). Set strangers: those of test/sweep/strangers, at default settings.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { root, temporaryFolder } from '../scripts/run.mjs'
 import { BUGS } from '../test/sweep/clients/bugs.mjs'
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const program = join(root, 'dist/bin.cjs')
 const strangers = join(root, 'test/sweep/strangers')
 const CAREFUL = 'careful'
@@ -27,8 +25,7 @@ const { values } = parseArgs({
 // It slows every start of Node 20, and a sweep starts many.
 delete process.env.NODE_EXTRA_CA_CERTS
 // A folder of its own, so that no configuration file counts.
-const empty = mkdtempSync(join(tmpdir(), 'payout-sandbox-sweeps-'))
-process.on('exit', () => rmSync(empty, { recursive: true, force: true }))
+const empty = temporaryFolder('sweeps')
 
 /** The variants of our client: what to run, with which options, and which verdicts show the bug. */
 function ours() {

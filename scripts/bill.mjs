@@ -1,7 +1,7 @@
 // Writes the bill of materials (CycloneDX 1.5) and the licences of the third-party code in dist.
-import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { run } from './run.mjs'
 
 /** The folder in node_modules, as the lock file names it, of each package with code in the output of esbuild. */
 function foldersIn(metafiles) {
@@ -43,10 +43,13 @@ export function writeBill({ root, dist, metafiles }) {
   })
 
   const words = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--loglevel=error']
-  const shell = process.platform === 'win32'
-  const npm = spawnSync('npm', words, { cwd: root, encoding: 'utf8', maxBuffer: 64 << 20, shell })
-  if (npm.status !== 0) throw new Error(`npm sbom failed: ${npm.error?.message ?? npm.stderr}`)
-  const { bomFormat, specVersion, version: edition, metadata, ...all } = JSON.parse(npm.stdout)
+  const {
+    bomFormat,
+    specVersion,
+    version: edition,
+    metadata,
+    ...all
+  } = JSON.parse(run('npm', words))
   // For npm, all are packages for development; a time and a place in node_modules would differ by machine.
   const plain = ({ scope: _, properties: __, ...one }) => one
   const refs = new Set(packages.map((one) => one.ref))

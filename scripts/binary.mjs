@@ -1,14 +1,12 @@
 // npm run binary [-- --target PLATFORM | --all | --node FILE]: writes binary/payout-sandbox-VERSION-PLATFORM, one file with
 // the program, its files and a Node, and a checksum, a bill of materials and the licences beside it. The exit code is 2 if a
 // Node could not be installed.
-import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { HERE, installNode, NoNode } from './nodes.mjs'
+import { root, run, temporaryFolder } from './run.mjs'
 
 const TARGETS = {
   'linux-x64': '24.21.0',
@@ -21,27 +19,15 @@ const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 const NOT_INSIDE =
   /^dist\/(?:types|bin\.cjs|index\.js|sbom|.*\.LEGAL\.txt|.*\.cache$)|^clients\/(?!\w+\/\w+\.(?:py|java|go|php)$)/
 
-const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (path) => fs.readFileSync(resolve(root, path), 'utf8')
 const digestOf = (path) => createHash('sha256').update(fs.readFileSync(path)).digest('hex')
-
-class Problem extends Error {}
-
-function run(program, ...args) {
-  const found = spawnSync(program, args, { cwd: root, encoding: 'utf8' })
-  if (found.status !== 0)
-    throw new Problem(
-      `${program} ${args.join(' ')} failed: ${found.error?.message ?? found.stderr}`,
-    )
-  return found.stdout.trim()
-}
 
 /** The files of the package that the program reads, by path. */
 const shippedFiles = () =>
   ['dist', 'fixtures', 'scenarios', 'clients']
     .flatMap((name) => fs.readdirSync(join(root, name), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(root.length).replaceAll('\\', '/'))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
     .concat('package.json')
     .filter((path) => !NOT_INSIDE.test(path))
     .map((path) => [path, join(root, path)])
@@ -51,7 +37,7 @@ function makeBlob(folder, { maker, version, hasCache }) {
   const files = shippedFiles()
   if (hasCache) {
     const cache = join(folder, 'cache')
-    run(maker, 'scripts/code-cache.cjs', cache)
+    run(maker, ['scripts/code-cache.cjs', cache])
     files.push([`dist/payout-sandbox.cjs.${version}-${process.arch}.cache`, cache])
   }
   const [index, config, output] = ['files.json', 'sea.json', 'blob'].map((name) =>
@@ -65,7 +51,7 @@ function makeBlob(folder, { maker, version, hasCache }) {
     config,
     JSON.stringify({ main, output, disableExperimentalSEAWarning: true, assets }),
   )
-  run(maker, '--experimental-sea-config', config)
+  run(maker, ['--experimental-sea-config', config])
   return output
 }
 
@@ -89,35 +75,30 @@ function writeBeside(made, name, { node, maker, version }) {
     .map((path) => join(dirname(maker), path))
     .find(fs.existsSync)
   if (ofNode === undefined)
-    throw new Problem(`--node takes the Node of an unpacked release: no LICENSE is near ${maker}`)
+    throw new Error(`--node takes the Node of an unpacked release: no LICENSE is near ${maker}`)
   const texts = ['LICENSE', 'dist/THIRD-PARTY-LICENSES.txt', ofNode].map(read)
   fs.writeFileSync(join(root, `binary/${name}.LICENSES.txt`), texts.join(`\n${'-'.repeat(80)}\n\n`))
 }
 
 function make(target, given) {
-  const node = given ?? installNode(TARGETS[target], root, target)
-  const maker = given ?? installNode(TARGETS[target], root)
-  const version = run(maker, '--version')
+  const node = given ?? installNode(TARGETS[target], target)
+  const maker = given ?? installNode(TARGETS[target])
+  const version = run(maker, ['--version'])
   const { version: own } = JSON.parse(read('package.json'))
   const name = `payout-sandbox-${own}-${target}`
   const made = join(root, 'binary', target.startsWith('win') ? `${name}.exe` : name)
-  const folder = fs.mkdtempSync(join(tmpdir(), 'payout-sandbox-binary-'))
-  try {
-    const blob = makeBlob(folder, { maker, version, hasCache: target === HERE })
-    fs.mkdirSync(dirname(made), { recursive: true })
-    fs.cpSync(node, made)
-    fs.chmodSync(made, 0o755)
-    const where = ['--sentinel-fuse', FUSE, '--macho-segment-name', 'NODE_SEA']
-    const postject = 'node_modules/postject/dist/cli.js'
-    run(process.execPath, postject, made, 'NODE_SEA_BLOB', blob, ...where)
-  } finally {
-    fs.rmSync(folder, { recursive: true, force: true })
-  }
+  const blob = makeBlob(temporaryFolder('binary'), { maker, version, hasCache: target === HERE })
+  fs.mkdirSync(dirname(made), { recursive: true })
+  fs.cpSync(node, made)
+  fs.chmodSync(made, 0o755)
+  const where = ['--sentinel-fuse', FUSE, '--macho-segment-name', 'NODE_SEA']
+  const postject = 'node_modules/postject/dist/cli.js'
+  run(process.execPath, [postject, made, 'NODE_SEA_BLOB', blob, ...where])
   // macOS does not run what is not signed, and only macOS has the program that signs.
-  if (process.platform === 'darwin') run('codesign', '--force', '--sign', '-', made)
+  if (process.platform === 'darwin') run('codesign', ['--force', '--sign', '-', made])
   writeBeside(made, name, { node, maker, version })
   console.log(
-    `${made.slice(root.length)}: ${(fs.statSync(made).size / 1e6).toFixed(0)} MB, Node ${version}`,
+    `${relative(root, made)}: ${(fs.statSync(made).size / 1e6).toFixed(0)} MB, Node ${version}`,
   )
 }
 
@@ -128,14 +109,13 @@ try {
   const targets = values.all ? Object.keys(TARGETS) : [values.target ?? HERE]
   const bad = targets.find((target) => !(values.node ? target === HERE : target in TARGETS))
   if (bad !== undefined)
-    throw new Problem(
+    throw new Error(
       values.node
         ? `--node takes a Node that runs here, so the target must be ${HERE}, not ${bad}`
         : `there is no target ${bad}; choose one of ${Object.keys(TARGETS).join(', ')}`,
     )
   for (const target of targets) make(target, values.node && resolve(values.node))
 } catch (error) {
-  if (!(error instanceof Problem || error instanceof NoNode)) throw error
   console.error(`npm run binary: ${error.message}`)
   // CI leaves this step out if the network has no Node for it.
   process.exitCode = error instanceof NoNode ? 2 : 1

@@ -2,27 +2,15 @@
 // sources, starts the image with crun as docs/container.md says, and checks what that page promises. Needs root.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { root, run, temporaryFolder } from './run.mjs'
 
 const HEALTHY_MS = 2_000
 const STOPPED_MS = 5_000
 const USER = '00000000-0000-4000-8000-000000000001'
-const SELF = fileURLToPath(import.meta.url)
-const root = fileURLToPath(new URL('..', import.meta.url))
 const live = { stdio: ['ignore', 'inherit', 'inherit'] }
-
-function run(command, args, options = {}) {
-  const found = spawnSync(command, args, { encoding: 'utf8', maxBuffer: 64 << 20, ...options })
-  if (found.status !== 0)
-    throw new Error(
-      `${command} ${args.join(' ')} failed: ${found.error?.message ?? `${found.stdout}${found.stderr}`}`,
-    )
-  return found.stdout
-}
 
 // ---- the image
 
@@ -32,7 +20,7 @@ function buildImage(work) {
   const [from, version, suite] = /node:([\d.]+)-(\w+)-slim/.exec(text)
   const folders = ['--root', join(work, 'root'), '--runroot', join(work, 'run')]
   const store = [...folders, '--storage-driver', 'vfs']
-  const buildah = (args, options) => run('buildah', [...store, ...args], options).trim()
+  const buildah = (args, options) => run('buildah', [...store, ...args], options)
   const base = buildah(['from', 'scratch'])
   run(join(root, 'scripts/container-base.sh'), [version, suite], { ...live, cwd: work })
   buildah(['add', '--quiet', base, join(work, 'base'), '/'])
@@ -113,7 +101,7 @@ async function start(crun, bundle) {
 
 async function checkImage(work) {
   const { folder, config } = JSON.parse(readFileSync(join(work, 'image.json'), 'utf8'))
-  const node = run('chroot', [folder, 'node', '--version']).trim()
+  const node = run('chroot', [folder, 'node', '--version'])
   const needed = [
     'LICENSE',
     'dist/THIRD-PARTY-LICENSES.txt',
@@ -158,23 +146,17 @@ async function checkImage(work) {
   await again.stop()
   const newer = ['-newer', join(work, 'image.json'), '-type', 'f']
   const changed = run('find', [join(folder, 'app'), ...newer])
-  check(changed === '', 'no file of the image was changed', changed.trim())
+  check(changed === '', 'no file of the image was changed', changed)
   process.exitCode = failed > 0 ? 1 : 0
 }
 
 if (process.argv[2] === '--check') await checkImage(process.argv[3])
 else {
-  const work = mkdtempSync(join(tmpdir(), 'payout-sandbox-container-'))
-  try {
-    const image = buildImage(work)
-    writeFileSync(join(work, 'image.json'), JSON.stringify(image))
-    // A network of its own, without any other.
-    // crun does not support a machine with both cgroup versions.
-    const script = 'umount -q /sys/fs/cgroup/unified; ip link set lo up && exec "$0" "$@"'
-    const words = [script, process.execPath, SELF, '--check', work]
-    process.exitCode =
-      spawnSync('unshare', ['--net', '--mount', 'sh', '-c', ...words], live).status ?? 1
-  } finally {
-    rmSync(work, { recursive: true, force: true })
-  }
+  const work = temporaryFolder('container')
+  writeFileSync(join(work, 'image.json'), JSON.stringify(buildImage(work)))
+  // A network of its own, without any other. crun does not support a machine with both cgroup versions.
+  const script = 'umount -q /sys/fs/cgroup/unified; ip link set lo up && exec "$0" "$@"'
+  const words = [script, process.execPath, import.meta.filename, '--check', work]
+  const { status } = spawnSync('unshare', ['--net', '--mount', 'sh', '-c', ...words], live)
+  process.exitCode = status ?? 1
 }

@@ -1,13 +1,12 @@
 // node scripts/first-run.mjs: runs the session below against a real sandbox, and writes it as docs/img/first-run.svg, which CSS
 // animates. Run scripts/screenshots.mjs before: the console is its last picture.
 import { execFile, spawn } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { root, temporaryFolder } from './run.mjs'
 
-const root = join(import.meta.dirname, '..')
 const program = join(root, 'dist/bin.cjs')
-const folder = mkdtempSync(join(tmpdir(), 'first-run-'))
+const folder = temporaryFolder('first-run')
 cpSync(join(root, 'examples/sweep'), folder, { recursive: true })
 const [payer, payee, account] = ['0…1', '0…3', 'b…3'].map((short) =>
   short.replace('…', '0000000-0000-4000-8000-00000000000'),
@@ -50,7 +49,6 @@ try {
   writeFileSync(join(root, 'docs/img/first-run.svg'), svgOf(session))
 } finally {
   server.kill()
-  rmSync(folder, { recursive: true })
 }
 
 function svgOf(session) {

@@ -1,26 +1,18 @@
 // npm run languages: runs the example of each client in clients/ with a sandbox of its own, then with that of `payout-sandbox
 // exec`, under the scenario go-live, and in a sweep of what concerns money. Fails if an example fails or a client has too many lines. Leaves out a language without tools.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { delimiter, join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { root, temporaryFolder } from './run.mjs'
 
 const MAX_LINES = 300
 const NODE = process.execPath
 const MAX_MS = 300_000
 // Their tests of webhooks want each event once and in order.
-const SWEEP = [
-  '--clock=frozen',
-  '--only=money',
-  '--except=webhook',
-  '--points=first',
-  '--max-time=1m',
-]
-const root = fileURLToPath(new URL('..', import.meta.url))
+const SWEEP = '--clock=frozen --only=money --except=webhook --points=first --max-time=1m'.split(' ')
 const clients = join(root, 'clients')
 const bin = join(root, 'dist/bin.cjs')
-const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-languages-'))
+const folder = temporaryFolder('languages')
 
 // The jars of Debian's junit5, or the same ones in another folder.
 const JARS = process.env.JUNIT_JARS ?? '/usr/share/java'
@@ -126,29 +118,23 @@ function firstFailure({ cwd, env, prepare, test, onlyInExec }) {
   return undefined
 }
 
-let failed = false
-try {
-  for (const [name, language] of Object.entries(LANGUAGES)) {
-    for (const file of language.files) {
-      const path = join(clients, file)
-      const lines = readFileSync(path, 'utf8').split('\n').length - 1
-      if (lines <= MAX_LINES) continue
-      failed = true
-      console.error(`${relative(root, path)}: ${lines} lines; a client has at most ${MAX_LINES}`)
-    }
-    if (language.missing) {
-      console.log(`skipped ${name}: it needs ${language.missing}`)
-      continue
-    }
-    const start = performance.now()
-    const failure = firstFailure(language)
-    const time = `${((performance.now() - start) / 1000).toFixed(1)} s`
-    console.log(`${failure === undefined ? 'ok     ' : 'FAILED '} ${name} ${time}`)
-    if (failure === undefined) continue
-    failed = true
-    console.error(failure)
+for (const [name, language] of Object.entries(LANGUAGES)) {
+  for (const file of language.files) {
+    const path = join(clients, file)
+    const lines = readFileSync(path, 'utf8').split('\n').length - 1
+    if (lines <= MAX_LINES) continue
+    process.exitCode = 1
+    console.error(`${relative(root, path)}: ${lines} lines; a client has at most ${MAX_LINES}`)
   }
-} finally {
-  rmSync(folder, { recursive: true, force: true })
+  if (language.missing) {
+    console.log(`skipped ${name}: it needs ${language.missing}`)
+    continue
+  }
+  const start = performance.now()
+  const failure = firstFailure(language)
+  const time = `${((performance.now() - start) / 1000).toFixed(1)} s`
+  console.log(`${failure === undefined ? 'ok     ' : 'FAILED '} ${name} ${time}`)
+  if (failure === undefined) continue
+  process.exitCode = 1
+  console.error(failure)
 }
-process.exitCode = failed ? 1 : 0

@@ -1,9 +1,8 @@
 // Node executables, as packages of npm: npm run binary puts the program into them, and npm run repeat and the bench start them.
-import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { root, run, temporaryFolder } from './run.mjs'
 
 /** The integrity of each package: npm view NAME dist.integrity. npm has no later Node 24 for macOS. */
 const NODES = {
@@ -34,38 +33,26 @@ export const HERE = `${process.platform === 'win32' ? 'win' : process.platform}-
 /** Node could not be installed, or is not the one that NODES names. */
 export class NoNode extends Error {}
 
-function run(program, args, cwd) {
-  const shell = process.platform === 'win32'
-  const { status, stdout, stderr, error } = spawnSync(program, args, {
-    cwd,
-    encoding: 'utf8',
-    shell,
-  })
-  // npm adds a stack to some complaints.
-  const why = (error?.message ?? stderr).trim().split('\n').slice(0, 4).join('\n')
-  if (status !== 0) throw new NoNode(`${program} ${args.join(' ')} failed: ${why}`)
-  return stdout.trim()
-}
-
 /** Returns the executable of a version of Node for a platform; installs it with npm if it is not there yet. */
-export function installNode(version, root, target = HERE) {
+export function installNode(version, target = HERE) {
   const name = `${target.startsWith('darwin') ? 'node-bin' : 'node'}-${target}@${version}`
   if (!(name in NODES))
     throw new NoNode(`scripts/nodes.mjs has no ${name}: add it with its integrity`)
   const folder = join(root, 'node_modules/.cache/payout-sandbox', name)
   const file = join(folder, name.includes('-win-') ? 'bin/node.exe' : 'bin/node')
   if (existsSync(file)) return file
-  const temporary = mkdtempSync(join(tmpdir(), 'payout-sandbox-node-'))
+  const temporary = temporaryFolder('node')
+  let packed
   try {
-    const packed = run('npm', ['pack', '--loglevel=error', '--prefer-offline', name], temporary)
-    const digest = createHash('sha512').update(readFileSync(join(temporary, packed)))
-    const found = `sha512-${digest.digest('base64')}`
-    if (found !== NODES[name])
-      throw new NoNode(`${name} has the integrity ${found}; scripts/nodes.mjs has ${NODES[name]}`)
-    run('tar', ['-xzf', packed], temporary)
-    cpSync(join(temporary, 'package'), folder, { recursive: true })
-    return file
-  } finally {
-    rmSync(temporary, { recursive: true, force: true })
+    const words = ['pack', '--loglevel=error', '--prefer-offline', name]
+    packed = join(temporary, run('npm', words, { cwd: temporary }))
+  } catch (error) {
+    throw new NoNode(error.message)
   }
+  const found = `sha512-${createHash('sha512').update(readFileSync(packed)).digest('base64')}`
+  if (found !== NODES[name])
+    throw new NoNode(`${name} has the integrity ${found}; scripts/nodes.mjs has ${NODES[name]}`)
+  run('tar', ['-xzf', packed], { cwd: temporary })
+  cpSync(join(temporary, 'package'), folder, { recursive: true })
+  return file
 }

@@ -1,14 +1,12 @@
 // Checks the package as a user gets it: packs it, installs it into an empty folder without a network, runs it, imports it and
 // type-checks it; then looks at its third-party code, and installs it from a git address. Needs a build with types.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { root, temporaryFolder } from './run.mjs'
 
 const MAX_PACKAGES = 70
-const root = fileURLToPath(new URL('..', import.meta.url))
-const home = mkdtempSync(join(tmpdir(), 'payout-sandbox-package-'))
+const home = temporaryFolder('package')
 const read = (path) => JSON.parse(readFileSync(path, 'utf8'))
 
 function check(problem, what) {
@@ -86,47 +84,42 @@ function checkBill() {
   )
 }
 
-try {
-  for (const [name, text] of Object.entries(FILES)) writeFileSync(join(home, name), text)
-  sh('it packs', 'cd "$root" && npm pack --ignore-scripts --silent --pack-destination "$home"')
-  sh(
-    'it installs into an empty folder, without a network',
-    'npm install --offline ./payout-sandbox-*.tgz',
-  )
-  sh('and installs no other package', '[ "$(ls node_modules)" = payout-sandbox ]')
-  sh('npx payout-sandbox --help', 'npx --offline payout-sandbox --help | grep start')
-  sh(
-    'it serves the API, the console and the docs',
-    'npx --offline payout-sandbox exec -- node pages.mjs',
-  )
-  sh('an ES module imports it', 'node run.mjs')
-  sh('a CommonJS module requires it', 'node run.cjs')
-  const tsc =
-    'node "$root/node_modules/typescript-native/bin/tsc" --noEmit --strict --target es2022'
-  sh('types for an ES module, module nodenext', `${tsc} --module nodenext typed.mts`)
-  sh('types for a bundler', `${tsc} --module esnext --moduleResolution bundler typed.ts`)
-  sh('types for CommonJS, module nodenext', `${tsc} --module nodenext typed.cts`)
-  const first = 'cd node_modules/payout-sandbox/examples'
-  sh(
-    'its example first-payout runs where it lies',
-    `${first}/first-payout && npm install --offline && npm test`,
-  )
-  sh('its example for a shell runs where it lies', `${first}/ci && bash shell.sh`)
-  checkBill()
-  // A repository of its own, so that it does not matter who owns this one.
-  const git = 'git --git-dir "$home/repository/.git" --work-tree "$root"'
-  const author = '-c user.name=check -c user.email=check@example.com'
-  sh(
-    'its files are committed',
-    `git init -q "$home/repository"; cd "$root"; ${git} add -A; ${git} ${author} commit -qm 'The files that are here'`,
-  )
-  const other = join(home, 'from-git')
-  mkdirSync(other)
-  const { version } = read(join(root, 'package.json'))
-  const install = 'npm install --prefer-offline "git+file://$home/repository"'
-  sh('it installs from a git address', `echo "{}" > package.json && ${install}`, other)
-  sh('and npx runs it', `[ "$(npx --offline payout-sandbox --version)" = ${version} ]`, other)
-  sh('and it has its types', 'ls node_modules/payout-sandbox/dist/types/index.d.ts', other)
-} finally {
-  rmSync(home, { recursive: true, force: true })
-}
+for (const [name, text] of Object.entries(FILES)) writeFileSync(join(home, name), text)
+sh('it packs', 'cd "$root" && npm pack --ignore-scripts --silent --pack-destination "$home"')
+sh(
+  'it installs into an empty folder, without a network',
+  'npm install --offline ./payout-sandbox-*.tgz',
+)
+sh('and installs no other package', '[ "$(ls node_modules)" = payout-sandbox ]')
+sh('npx payout-sandbox --help', 'npx --offline payout-sandbox --help | grep start')
+sh(
+  'it serves the API, the console and the docs',
+  'npx --offline payout-sandbox exec -- node pages.mjs',
+)
+sh('an ES module imports it', 'node run.mjs')
+sh('a CommonJS module requires it', 'node run.cjs')
+const tsc = 'node "$root/node_modules/typescript-native/bin/tsc" --noEmit --strict --target es2022'
+sh('types for an ES module, module nodenext', `${tsc} --module nodenext typed.mts`)
+sh('types for a bundler', `${tsc} --module esnext --moduleResolution bundler typed.ts`)
+sh('types for CommonJS, module nodenext', `${tsc} --module nodenext typed.cts`)
+const first = 'cd node_modules/payout-sandbox/examples'
+sh(
+  'its example first-payout runs where it lies',
+  `${first}/first-payout && npm install --offline && npm test`,
+)
+sh('its example for a shell runs where it lies', `${first}/ci && bash shell.sh`)
+checkBill()
+// A repository of its own, so that it does not matter who owns this one.
+const git = 'git --git-dir "$home/repository/.git" --work-tree "$root"'
+const author = '-c user.name=check -c user.email=check@example.com'
+sh(
+  'its files are committed',
+  `git init -q "$home/repository"; cd "$root"; ${git} add -A; ${git} ${author} commit -qm 'The files that are here'`,
+)
+const other = join(home, 'from-git')
+mkdirSync(other)
+const { version } = read(join(root, 'package.json'))
+const install = 'npm install --prefer-offline "git+file://$home/repository"'
+sh('it installs from a git address', `echo "{}" > package.json && ${install}`, other)
+sh('and npx runs it', `[ "$(npx --offline payout-sandbox --version)" = ${version} ]`, other)
+sh('and it has its types', 'ls node_modules/payout-sandbox/dist/types/index.d.ts', other)

@@ -1,12 +1,11 @@
 // Writes docs/img: screenshots of the console with example data. Needs Chromium and a build.
 import { mkdirSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import { startSandbox } from '../dist/index.js'
 import { findChromium } from './test-browser.mjs'
 
-const images = join(dirname(fileURLToPath(import.meta.url)), '../docs/img')
+const images = join(import.meta.dirname, '../docs/img')
 mkdirSync(images, { recursive: true })
 const executablePath = findChromium()
 

@@ -5,14 +5,12 @@
 // --short is given. A part imports LONG and SEED from test/torture/part.ts, passes its counts to `figures({...})` there
 // (several calls are merged), and succeeds if its tests pass.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { tableOf, writeBetween } from '../bench/table.mjs'
+import { root, temporaryFolder } from './run.mjs'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
 const ENDING = '.test.ts'
 const PARTS = readdirSync(join(root, 'test/torture'))
   .filter((name) => name.endsWith(ENDING))
@@ -33,7 +31,7 @@ if (!/^\d{1,9}$/.test(options.seed))
 if (options.write && options.short)
   throw new Error('--write excludes --short: the page shows the long form')
 
-const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-torture-'))
+const folder = temporaryFolder('torture')
 
 function run(part) {
   const file = join(folder, `${part}.jsonl`)
@@ -83,15 +81,11 @@ function write(result) {
   writeBetween(file, 'table', `${note}\n\n${table}`)
 }
 
-try {
-  for (const part of only) {
-    console.error(`# ${part}, seed ${options.seed}, ${options.short ? 'short' : 'long'} form`)
-    const result = run(part)
-    console.log(JSON.stringify(result))
-    // Written after each part: some parts take long, and a run may be stopped.
-    if (options.write) write(result)
-    if (result.outcome !== 'passed') process.exitCode = 1
-  }
-} finally {
-  rmSync(folder, { recursive: true, force: true })
+for (const part of only) {
+  console.error(`# ${part}, seed ${options.seed}, ${options.short ? 'short' : 'long'} form`)
+  const result = run(part)
+  console.log(JSON.stringify(result))
+  // Written after each part: some parts take long, and a run may be stopped.
+  if (options.write) write(result)
+  if (result.outcome !== 'passed') process.exitCode = 1
 }

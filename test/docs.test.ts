@@ -1,14 +1,18 @@
 import { writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
+import * as z from 'zod'
 import type { Assumption } from '../src/assumptions/assumption.ts'
 import { ASSUMPTIONS } from '../src/assumptions/readings.ts'
 import { COMMANDS } from '../src/cli/main.ts'
 import { OPTIONS, type OptionName } from '../src/config/options.ts'
+import { Coverage } from '../src/model/coverage.ts'
 import { ERRORS, type ErrorCode } from '../src/model/errors.ts'
 import { ADMIN_CALLS } from '../src/routes/admin/admin-calls.ts'
 import { OPERATIONS } from '../src/routes/v1/operations.ts'
+import { scenarioJsonSchema } from '../src/scenarios/scenario-schema.ts'
 import { NOT_MEASURABLE } from '../src/tools/conform/measure.ts'
 import { WRITE_MEASURES } from '../src/tools/conform/write-measures.ts'
+import { SweepDocument } from '../src/tools/sweep/report/sweep-json.ts'
 import { run, serve } from './cli/program.ts'
 import { hold, pathOf, read, updating } from './held-page.ts'
 
@@ -213,4 +217,17 @@ t.test('docs/first-payout.md shows the example that is run', async (t) => {
   hold(t, 'docs/first-payout.md', 'pay', `\`\`\`js\n/**\n${pay}\`\`\`\n`)
   const file = 'examples/first-payout/node.test.mjs'
   hold(t, 'docs/first-payout.md', file, `\`\`\`js\n${read(file)}\`\`\`\n`)
+})
+
+t.test('the JSON Schemas of files are those of the program', async (t) => {
+  const textOf = (schema: z.ZodType) =>
+    `${JSON.stringify(z.toJSONSchema(schema, { target: 'draft-7', reused: 'inline' }), null, 2)}\n`
+  const schemas = {
+    'scenarios/scenario.schema.json': scenarioJsonSchema(),
+    'docs/sweep.schema.json': textOf(SweepDocument),
+    'docs/coverage.schema.json': textOf(z.strictObject(Coverage.shape)),
+  }
+  for (const [file, text] of Object.entries(schemas))
+    if (updating) writeFileSync(pathOf(file), text)
+    else t.equal(read(file), text, file)
 })

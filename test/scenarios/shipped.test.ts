@@ -9,7 +9,6 @@ import { magicValuesOf } from '../../src/scenarios/magic-values.ts'
 import type { RuleCall } from '../../src/scenarios/match.ts'
 import { problemText } from '../../src/scenarios/read.ts'
 import { readLibrary } from '../../src/scenarios/read-library.ts'
-import { scenarioJsonSchema } from '../../src/scenarios/scenario-schema.ts'
 
 const folder = `${join(PACKAGE_ROOT, 'scenarios')}/`
 const textOf = (file: string) => readFileSync(`${folder}${file}`, 'utf8')
@@ -98,14 +97,6 @@ t.test('each file points editors to its schema, has a title, and is listed', asy
       `README.md has ${name}`,
     )
   }
-})
-
-t.test('the JSON Schema is up to date', async (t) => {
-  t.equal(
-    textOf('scenario.schema.json'),
-    scenarioJsonSchema(),
-    'run node --import tsx scripts/scenario-schema.ts',
-  )
 })
 
 t.test('a reason of one’s own is a sentence of the gateway, whatever the word', async (t) => {

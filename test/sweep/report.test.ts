@@ -16,12 +16,7 @@ import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { readLibrary } from '../../src/scenarios/read-library.ts'
 import type { Run } from '../../src/tools/sweep/faults-and-findings.ts'
 import { groupsOf } from '../../src/tools/sweep/findings.ts'
-import {
-  notProven,
-  SweepDocument,
-  sweepJson,
-  sweepJsonSchema,
-} from '../../src/tools/sweep/report/sweep-json.ts'
+import { notProven, SweepDocument, sweepJson } from '../../src/tools/sweep/report/sweep-json.ts'
 import { prepareSweepReport, writeSweepReport } from '../../src/tools/sweep/report/write-report.ts'
 import { noBrowser, openBrowser } from '../console/browser.ts'
 import { elementsOf } from '../report/tags.ts'
@@ -36,9 +31,7 @@ function written(t: Test) {
   return { dir, read: (name: string) => readFileSync(join(dir, name), 'utf8') }
 }
 
-t.test('the JSON Schema of sweep.json is up to date, and a result fits it', async (t) => {
-  const file = readFileSync(join(PACKAGE_ROOT, 'docs/sweep.schema.json'), 'utf8')
-  t.equal(file, sweepJsonSchema(), 'run node --import tsx scripts/sweep-schema.ts')
+t.test('a result fits the schema of sweep.json', async (t) => {
   const document = sweepJson(sweepResult())
   t.strictSame(SweepDocument.parse(document), document)
   t.strictSame(document.verdicts, {

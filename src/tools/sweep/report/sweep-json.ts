@@ -205,12 +205,6 @@ export function sweepJson(result: SweepResult): SweepDocument {
   }
 }
 
-/** Returns the text of `docs/sweep.schema.json`: the schema of `sweep.json` as JSON Schema. */
-export function sweepJsonSchema(): string {
-  const schema = z.toJSONSchema(SweepDocument, { target: 'draft-7', reused: 'inline' })
-  return `${JSON.stringify(schema, null, 2)}\n`
-}
-
 /** The counts of a sweep in one line. */
 export function countsText(result: SweepResult): string {
   const counts = Object.entries(verdictCounts(result)).map(([word, count]) => `${count} ${word}`)
