@@ -14,8 +14,13 @@ import { nodeCrypto } from './runtime/node-modules.ts'
 import { wallNow } from './runtime/real-time.ts'
 import { type Library, shippedLibrary } from './scenarios/library.ts'
 import type { Watch } from './scenarios/scenario-files.ts'
-import { type Log, openSandbox, type Sandbox, type SandboxConfig } from './world/sandbox.ts'
-import type { CoverageSource } from './world/world-deps.ts'
+import {
+  type CoverageSource,
+  type Log,
+  openSandbox,
+  type Sandbox,
+  type SandboxConfig,
+} from './world/sandbox.ts'
 
 /** A sandbox that listens. */
 export type RunningServer = {
@@ -147,10 +152,10 @@ type Content = Pick<SandboxConfig, 'fixtures' | 'library' | 'imposes' | 'worldOp
 /** Collects what callers meet; it is loaded only for a sandbox that does so, and the report when it is wanted. */
 export async function createCoverage(): Promise<CoverageSource> {
   const { Collector } = await import('./tools/coverage/collector.ts')
-  const { seen, viewOf, hasReadFailure } = new Collector()
+  const { seen, watch, hasReadFailure } = new Collector()
   return {
     seen,
-    viewOf,
+    watch,
     hasReadFailure,
     report: async () => (await import('./tools/coverage/report.ts')).coverageOf(seen),
   }
@@ -240,7 +245,7 @@ export async function startServer(
     adminUrl: `${origin}/__admin`,
     docsUrl: `${origin}/docs`,
     consoleUrl: `${origin}/__admin/`,
-    token: sandbox.default.profile().access_token,
+    token: sandbox.default.payouts.profile().access_token,
     adminToken,
     scenario: sandbox.default.scenarios.name,
     data: file ?? null,

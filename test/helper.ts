@@ -14,7 +14,19 @@ import { OPERATIONS, runLate } from '../src/routes/v1/operations.ts'
 import { shippedLibrary } from '../src/scenarios/library.ts'
 import { readLibrary } from '../src/scenarios/read-library.ts'
 import { summaryOf } from '../src/server.ts'
+import type { FeedEvents } from '../src/world/feed.ts'
 import { openSandbox, type Sandbox, type SandboxConfig } from '../src/world/sandbox.ts'
+import type { World } from '../src/world/world.ts'
+
+/** Calls back after each change of a resource, with its event. */
+export function watchChanges({ feed }: World, onChange: (change: FeedEvents['change']) => void) {
+  feed.watch({
+    onEvent({ kind, subject }) {
+      if (kind === 'change') onChange(subject)
+    },
+    onEnd() {},
+  })
+}
 
 /** A sandbox that honours Idempotency-Key. */
 export const HONOURED: { assume: Readings } = { assume: { idempotency_key: 'honoured' } }

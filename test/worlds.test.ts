@@ -59,7 +59,7 @@ t.test('two clients answer the same calls with the same bytes, save their own id
   const tokens = { one: 'sbx_one', two: 'sbx_two' }
   const first = await script(box, '/@one', { authorization: `Bearer ${tokens.one}` })
   const second = await script(box, '/@two', { authorization: `Bearer ${tokens.two}` })
-  const idOf = (name: string) => box.sandbox.clients.get(name)!.clientId
+  const idOf = (name: string) => box.sandbox.clients.get(name)!.payouts.profile().client_id
   t.not(idOf('one'), idOf('two'))
   t.equal(first.length, 23)
   t.ok(first.filter((line) => line.includes(idOf('one'))).length >= 5, 'the id is in the responses')

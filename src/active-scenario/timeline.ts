@@ -123,7 +123,7 @@ export class Timeline {
     this.#cancel((entry) => startsImposed || !this.#isImposed(entry))
     const starting = startsImposed ? scenarios.imposedTimeline() : []
     for (const entry of starting) this.#schedule(storedEntry(entry, true), from + entry.after_ms)
-    for (const entry of scenarios.timeline())
+    for (const entry of scenarios.timelineEntries())
       this.#schedule(storedEntry(entry, false), from + entry.after_ms)
     this.#startedAt = from
   }
@@ -223,5 +223,3 @@ export class Timeline {
     this.#deps[level](`${entry}${message}`)
   }
 }
-
-export const createTimeline = (deps: TimelineDeps): Timeline => new Timeline(deps)

@@ -1,6 +1,11 @@
 import type { Readings } from '../assumptions/readings.ts'
+import { pointOf } from '../model/duration.ts'
 import { compileScenario } from '../scenarios/compile.ts'
-import type { CompiledScenario, StoredTimelineEntry } from '../scenarios/compiled.ts'
+import type {
+  CompiledScenario,
+  ResponseOutcome,
+  StoredTimelineEntry,
+} from '../scenarios/compiled.ts'
 import { createDecider, type Decider } from '../scenarios/decide.ts'
 import type { Library } from '../scenarios/library.ts'
 import { magicValuesOf } from '../scenarios/magic-values.ts'
@@ -31,8 +36,6 @@ export type ScenariosDeps = WorldContext & {
   /** The layers of the scenario that `exec` or a sweep imposes on all clients; none otherwise. */
   imposed: () => readonly CompiledScenario[]
   totals: Totals
-  /** Called with the active scenario's name when scenario, rules or library have changed. */
-  onChanged: (name: string) => void
 }
 
 const keyOf = ({ name, definition }: Choice) => (definition ? JSON.stringify(definition) : name)
@@ -80,7 +83,6 @@ export class Scenarios {
   /** Drops the compiled rules: a rule, the scenario or the library has changed. */
   changed() {
     this.#decider = undefined
-    this.#deps.onChanged(this.name)
   }
 
   /** Drops compiled rules and counts after the stored tables were replaced. */
@@ -168,6 +170,12 @@ export class Scenarios {
   /** Decides about an outgoing event, and counts the hit of the rule. */
   decideWebhook(event: RuleEvent) {
     return this.#deps.store.change(() => this.#deciderFor().decideWebhook(event))
+  }
+
+  /** The delay of a response, real ms; a value of a range is drawn from the client's random series. */
+  delayOf({ minMs, maxMs }: NonNullable<ResponseOutcome['delay']>): number {
+    const { store, random } = this.#deps
+    return minMs === maxMs ? minMs : pointOf({ minMs, maxMs }, store.change(random.fraction))
   }
 
   /** Counts a call for `expect`. */
@@ -278,7 +286,7 @@ export class Scenarios {
   }
 
   /** The timeline entries of the active scenario and of those that it extends, but not of the imposed one. */
-  timeline() {
+  timelineEntries() {
     const imposed = this.#deps.imposed()
     const own = this.#current.layers().filter((layer) => !imposed.includes(layer))
     return own.flatMap(({ timeline }) => timeline)
@@ -338,5 +346,3 @@ export class Scenarios {
   /** Loads the function that checks one rule given as JSON. */
   createRuleCheck = createRuleCheck
 }
-
-export const createScenarios = (deps: ScenariosDeps): Scenarios => new Scenarios(deps)

@@ -5,7 +5,6 @@ import { fieldOf, MAX_ERRORS, validationFailed } from '../model/validation-error
 import { isSliceOver, ownTurn } from '../runtime/slices.ts'
 import { withShared } from '../store/document-text.ts'
 import type { ActiveScenario } from '../tables/rows.ts'
-import type { Scheduler } from '../time/scheduler.ts'
 import { MAX_COUNTED, readState } from './read-state.ts'
 import { isDataFile, type State } from './state.ts'
 import { rowsOfState } from './state-rows.ts'
@@ -13,25 +12,22 @@ import type { ExportedWorld } from './write-state.ts'
 
 /** A world whose state is replaced. */
 type ReplacedWorld = ExportedWorld & {
-  scenarios: Scenarios
-  scheduler: Pick<Scheduler, 'whenIdle'>
-  assumptions: { replace: (scenario: ActiveScenario, readings: Readings) => void }
-  adoptState: (load: () => void) => void
+  scenarios: Scenarios & {
+    assumptions: { replace: (scenario: ActiveScenario, readings: Readings) => void }
+  }
 }
 
-/** Replaces the client's state, as one change. Its id and its token stay. */
-function replaceBy({ name, tables, assumptions, adoptState }: ReplacedWorld, state: State) {
+/** Replaces the client's rows, inside the open change. Its id and its token stay. */
+export function loadState({ name, tables, scenarios }: ReplacedWorld, state: State) {
   const { client, ...rows } = rowsOfState(name, state)
-  adoptState(() => {
-    const { client_id, access_token } = tables.tables.client.newest('all', 'all')!.row
-    tables.reset(tables.empty)
-    tables.put('client', { ...client![0]!, client_id, access_token })
-    for (const [table, list] of Object.entries(rows))
-      for (const row of list) tables.put(table as keyof typeof rows, row as never)
-    const active = { ...state.scenario, startedAs: '' } as ActiveScenario
-    if (!state.assumptions_by_call) assumptions.replace(active, state.assumptions ?? {})
-    tables.random.counter = state.draws
-  })
+  const { client_id, access_token } = tables.tables.client.newest('all', 'all')!.row
+  tables.reset(tables.empty)
+  tables.put('client', { ...client![0]!, client_id, access_token })
+  for (const [table, list] of Object.entries(rows))
+    for (const row of list) tables.put(table as keyof typeof rows, row as never)
+  const active = { ...state.scenario, startedAs: '' } as ActiveScenario
+  if (!state.assumptions_by_call) scenarios.assumptions.replace(active, state.assumptions ?? {})
+  tables.random.counter = state.draws
 }
 
 /** The state of the first of these clients that a data file has. */
@@ -45,11 +41,11 @@ function stateIn(sent: Record<string, unknown>, names: readonly string[]): unkno
 }
 
 /** Throws the errors of a document. Other calls can run in between. */
-async function checkState({ name, tables, exportedSecrets }: ReplacedWorld, sent: unknown) {
+async function checkState({ name, tables, webhooks }: ExportedWorld, sent: unknown) {
   const given = isDataFile(sent) ? stateIn(sent, [name, 'default']) : sent
   const present = tables.tables.webhook.newest('all', 'all')?.row.webhook_secret
   const read = await readState(given, name, {
-    known: () => ({ secretOf: (id) => present ?? exportedSecrets.get(id) }),
+    known: () => ({ secretOf: (id) => present ?? webhooks.exportedSecrets.get(id) }),
     rest: () => (isSliceOver() ? ownTurn() : undefined),
   })
   if ('state' in read) return read.state
@@ -76,20 +72,9 @@ async function checkScenarios(scenarios: Scenarios, { scenario, tables }: State)
   scenarios.checkRuleLimits(rules, checked ? { name, definition: checked.definition } : { name })
 }
 
-/**
- * Reads and checks a document, or this client's state in a whole data file (else that of the default client), and
- * replaces the client's state by it. Other calls can run in between, but the replacement itself is one change. Returns
- * the number of rows of each table.
- */
-export async function replaceState(
-  world: ReplacedWorld,
-  sent: unknown,
-): Promise<Record<string, number>> {
-  const { scenarios, scheduler } = world
+/** Reads and checks a document, or this client's state in a whole data file (else that of the default client). */
+export async function readSentState(world: ReplacedWorld, sent: unknown): Promise<State> {
   const state = await checkState(world, sent)
-  await checkScenarios(scenarios, state)
-  await scheduler.whenIdle(() => replaceBy(world, state))
-  return Object.fromEntries(
-    Object.entries(state.tables).map(([table, { length }]) => [table, length]),
-  )
+  await checkScenarios(world.scenarios, state)
+  return state
 }

@@ -1,7 +1,7 @@
 import { SandboxError } from '../model/errors.ts'
 import { isReference, maskIfsc, maskNumber, maskText, quoteInput } from '../model/mask.ts'
 import { differences } from '../store/table.ts'
-import type { Images } from '../store/worlds.ts'
+import type { Images, Snapshot } from '../store/worlds.ts'
 import type { Rows } from '../tables/rows.ts'
 import { type SandboxTables, TABLES } from '../tables/tables.ts'
 import { settingOf } from './state-rows.ts'
@@ -63,59 +63,52 @@ export type TableDiff = {
 
 export type StateDiff = Partial<Record<TableName, TableDiff>>
 
-/** The snapshots of one client: its whole state, with clock, timers, scenario and position in the random series. */
-export function createSnapshots({
-  store,
-  save,
-  adopt,
-}: {
-  store: SandboxTables
-  save: (name: string) => void
-  adopt: (load: () => void) => void
-}) {
-  function get(name: string) {
-    const snapshot = store.snapshots.get(name)
-    if (snapshot) return snapshot
+type World = { tables: SandboxTables }
+
+/** A snapshot of a client: its whole state, with clock, timers, scenario and position in the random series. Throws `not_found`. */
+export function snapshotOf({ tables }: World, name: string): Snapshot<Rows> {
+  const snapshot = tables.snapshots.get(name)
+  if (snapshot) return snapshot
+  throw new SandboxError(
+    'not_found',
+    `There is no snapshot ${quoteInput(name)} of client ${tables.name}.`,
+  )
+}
+
+/** A snapshot with the client's time when it was made, ISO 8601. */
+function summaryOf(world: World, name: string) {
+  const { settings } = snapshotOf(world, name).images
+  return { name, taken_at: new Date(settingOf(settings, 'clock')?.anchor ?? 0).toISOString() }
+}
+
+export const listSnapshots = (world: World) =>
+  [...world.tables.snapshots.keys()].sort().map((name) => summaryOf(world, name))
+
+/** Stores the present state under a name; replaces an earlier snapshot with this name. */
+export function saveSnapshot(world: World & { clock: { persistNow: () => void } }, name: string) {
+  const { tables, clock } = world
+  const replaced = tables.snapshots.has(name)
+  if (!replaced && tables.snapshots.size >= MAX_SNAPSHOTS) {
     throw new SandboxError(
-      'not_found',
-      `There is no snapshot ${quoteInput(name)} of client ${store.name}.`,
+      'snapshot_limit_reached',
+      `The client ${tables.name} already has ${MAX_SNAPSHOTS} snapshots, the maximum. Delete one, or replace one by using its name.`,
     )
   }
-
-  /** The client's time when a snapshot was made, ISO 8601. */
-  function takenAt(name: string): string {
-    return new Date(settingOf(get(name).images.settings, 'clock')?.anchor ?? 0).toISOString()
-  }
-
-  const summaryOf = (name: string) => ({ name, taken_at: takenAt(name) })
-
-  return {
-    check: get,
-    list: () => [...store.snapshots.keys()].sort().map(summaryOf),
-    /** Stores the present state under a name; replaces an earlier snapshot with this name. */
-    save(name: string) {
-      const replaced = store.snapshots.has(name)
-      if (!replaced && store.snapshots.size >= MAX_SNAPSHOTS) {
-        throw new SandboxError(
-          'snapshot_limit_reached',
-          `The client ${store.name} already has ${MAX_SNAPSHOTS} snapshots, the maximum. Delete one, or replace one by using its name.`,
-        )
-      }
-      save(name)
-      return { ...summaryOf(name), replaced }
-    },
-    restore(name: string) {
-      get(name)
-      adopt(() => store.restore(name))
-    },
-    forget(name: string) {
-      get(name)
-      store.forget(name)
-    },
-    /** The changes of the client since a snapshot, by table; unchanged tables are omitted. */
-    diff: (name: string): StateDiff => compare(get(name).images, store.now().images),
-  }
+  tables.change(() => {
+    clock.persistNow()
+    tables.save(name)
+  })
+  return { ...summaryOf(world, name), replaced }
 }
+
+export function forgetSnapshot(world: World, name: string) {
+  snapshotOf(world, name)
+  world.tables.forget(name)
+}
+
+/** The changes of the client since a snapshot, by table; unchanged tables are omitted. */
+export const diffSnapshot = (world: World, name: string): StateDiff =>
+  compare(snapshotOf(world, name).images, world.tables.now().images)
 
 function compare(before: SandboxImages, after: SandboxImages): StateDiff {
   const diff: StateDiff = {}

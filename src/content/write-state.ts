@@ -18,10 +18,11 @@ const orderProfileFields = inOrderOf(Profile)
 export type ExportedWorld = {
   name: string
   tables: SandboxTables
-  clockNow: () => ClockState
-  assumptions: { notDefault: (scenario: ActiveScenario, called: Readings) => Readings }
-  /** The secrets of webhooks in exported states, by id: an import into the same client needs none. */
-  exportedSecrets: Map<string, string>
+  clock: { present: () => ClockState }
+  scenarios: {
+    assumptions: { notDefault: (scenario: ActiveScenario, called: Readings) => Readings }
+  }
+  webhooks: { exportedSecrets: Map<string, string> }
 }
 
 /** The JSON text of a state, without what belongs to this sandbox. */
@@ -29,9 +30,10 @@ function exported(state: Snapshot<Rows>, clock: ClockState, world: ExportedWorld
   const { settings, webhook } = state.images
   const scenario = settingOf(settings, 'scenario')!
   const called = settingOf(settings, 'assumptions') ?? {}
-  const head = headOf(state, { clock, assumptions: world.assumptions.notDefault(scenario, called) })
+  const assumptions = world.scenarios.assumptions.notDefault(scenario, called)
+  const head = headOf(state, { clock, assumptions })
   for (const { webhook_id, webhook_secret } of rowsOf(webhook))
-    world.exportedSecrets.set(webhook_id, webhook_secret)
+    world.webhooks.exportedSecrets.set(webhook_id, webhook_secret)
   const tables = Object.fromEntries(
     TABLE_NAMES.map((name) => [name, rowsOf<object>(state.images[name]).map(orderFields[name])]),
   )
@@ -43,10 +45,8 @@ function exported(state: Snapshot<Rows>, clock: ClockState, world: ExportedWorld
 
 /** The present state of a client. */
 export const exportState = (world: ExportedWorld): string =>
-  exported(world.tables.now(), world.clockNow(), world)
+  exported(world.tables.now(), world.clock.present(), world)
 
 /** The state of a snapshot. */
-export function exportSnapshot(world: ExportedWorld, name: string): string {
-  const state = world.tables.snapshots.get(name)!
-  return exported(state, settingOf(state.images.settings, 'clock')!, world)
-}
+export const exportSnapshot = (world: ExportedWorld, state: Snapshot<Rows>): string =>
+  exported(state, settingOf(state.images.settings, 'clock')!, world)

@@ -93,7 +93,11 @@ function byToken(
 function tokenOf(sandbox: Sandbox, name = DEFAULT_CLIENT): string {
   if (name === DEFAULT_CLIENT) return 'the token printed at start'
   const client = sandbox.clients.get(name)
-  if (client ? client.profile().access_token === `sbx_${name}` : ClientName.safeParse(name).success)
+  if (
+    client
+      ? client.payouts.profile().access_token === `sbx_${name}`
+      : ClientName.safeParse(name).success
+  )
     return `the token sbx_${name}`
   return `the access_token of the client ${quoteInput(name)} (in clients.json of the fixtures, or in the response of POST /__admin/clients)`
 }
@@ -106,7 +110,7 @@ export function createClientResolver(sandbox: Sandbox) {
   /** What the client of a base path does with tokens. */
   function tokenUse(name: string | undefined): TokenUse {
     const world = name === undefined ? sandbox.default : sandbox.clients.get(name)
-    return (world?.assumed ?? sandbox.startAssumed).get(tokenAssumption)
+    return (world?.scenarios.assumptions ?? sandbox.startAssumed).get(tokenAssumption)
   }
 
   /** Whether a request has a token that its client reads. */
@@ -155,7 +159,7 @@ export function createClientResolver(sandbox: Sandbox) {
     /** Finds the client of a `/v1` request, which must be active, and sets its world. */
     enterService(request: FastifyRequest, isRequired: (use: TokenUse) => boolean): void {
       const world = find(request, isRequired) ?? make(request)
-      if (world.profile().status !== 'active') {
+      if (world.payouts.profile().status !== 'active') {
         throw new SandboxError(
           'client_inactive',
           `The client ${world.name} is not active. Use another client's token or base path.`,
@@ -164,7 +168,7 @@ export function createClientResolver(sandbox: Sandbox) {
       uncommitted.delete(world)
       request.world = world
       request.receivedAt = world.clock.now()
-      world.enter(() => isTokenRead(request))
+      world.requests.access.enter(() => isTokenRead(request))
     },
     /** What the client of a request's base path does with tokens. */
     tokenUse: (request: FastifyRequest) => tokenUse((request.raw as WithClient)[CLIENT]),
@@ -173,7 +177,7 @@ export function createClientResolver(sandbox: Sandbox) {
     errorForm(request: FastifyRequest): ErrorForm {
       if (!isOfService(request)) return ENVELOPE
       const world = request.world ?? ofRejected(request) ?? sandbox.default
-      return world.assumed.get(errorBody)
+      return world.scenarios.assumptions.get(errorBody)
     },
     /** The world of a validated admin call, created if it is new; `settle` must end the call. */
     forAdmin(request: FastifyRequest): World {

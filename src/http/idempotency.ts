@@ -92,7 +92,7 @@ export async function runOnce(
   running.set(world, keys.add(scoped))
   try {
     return await run(({ status, body }) => {
-      world.change(() => {
+      world.tables.change(() => {
         dropExpired(world)
         // An expired row of this key would retain its old position in the order of expiry.
         world.tables.remove('idempotency', scoped)

@@ -36,8 +36,7 @@ export function logRequest(
   const isSilent = (fault !== undefined && SILENT.has(fault)) || status === ERRORS.caller_gone[0]
   world.requests.add({
     at: request.receivedAt ?? world.clock.now(),
-    wallAt: world.runtime.wall(),
-    began: request.startedAt ?? world.runtime.elapsed(),
+    began: request.startedAt,
     method: request.method,
     url: request.url,
     operation,

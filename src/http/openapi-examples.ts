@@ -52,7 +52,7 @@ export async function exampleResponses(operations: readonly Operation[]): Promis
       query: query?.parse({ limit: '2' }),
       body: body?.parse(sent.body),
     } as unknown as Input
-    return world.change(() => handle(world, input, {}, check?.(world, input)))
+    return world.tables.change(() => handle(world, input, {}, check?.(world, input)))
   }
   const examples = Object.fromEntries(CALLS.map((id) => [id, respond(id)]))
   await sandbox.close()

@@ -24,7 +24,7 @@ export function createOwnCaller(deps: AppDeps, route: RequestListener) {
     const headers = {
       host: 'localhost',
       'user-agent': 'payout-sandbox',
-      authorization: `Bearer ${world.profile().access_token}`,
+      authorization: `Bearer ${world.payouts.profile().access_token}`,
       'content-type': 'application/json',
       'content-length': String(Buffer.byteLength(text)),
     }
@@ -44,7 +44,7 @@ export function createOwnCaller(deps: AppDeps, route: RequestListener) {
   return async (world: World, call: ServiceCall): Promise<void> => {
     // A client that was deleted meanwhile would be created again.
     if (deps.sandbox.clients.get(world.name) !== world) return
-    if (world.delayed.count >= MAX_WAITING) return warn()
+    if (world.requests.delayed.count >= MAX_WAITING) return warn()
     await new Promise<void>((resolve) => send(world, call, resolve))
   }
 }

@@ -1,10 +1,8 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { ErrorForm } from '../assumptions/responses.ts'
-import { pointOf } from '../model/duration.ts'
 import { ERRORS, type ErrorCode } from '../model/errors.ts'
 import type { ResponseFault, ResponseOutcome } from '../scenarios/compiled.ts'
-import type { World } from '../world/world.ts'
 import { closeWith, leaveHanging } from './connection.ts'
 
 /** The error code of a status whose body names none. */
@@ -49,14 +47,6 @@ export function respondedWith(
       ? form.text({ status, code, message: ERRORS[code][1] })
       : JSON.stringify(body)
   return { status, body: text, headers: all }
-}
-
-/** The delay of a response, real ms; a value of a range is drawn from the client's random series. */
-export function delayOf(
-  world: World,
-  { minMs, maxMs }: NonNullable<ResponseOutcome['delay']>,
-): number {
-  return minMs === maxMs ? minMs : pointOf({ minMs, maxMs }, world.change(world.random.fraction))
 }
 
 /** Sends a response with a fault; `body` is the one without the fault. */

@@ -11,7 +11,7 @@ import { keyOf, LATER, runOnce, type StoredResponse, type StoreResponse } from '
 import { logRequest } from './log-request.ts'
 import type { Operation } from './operation.ts'
 import { type CallDecision, decideCall } from './scenario-decision.ts'
-import { delayOf, respondedWith, sendBroken } from './scenario-response.ts'
+import { respondedWith, sendBroken } from './scenario-response.ts'
 import { validate } from './validation.ts'
 
 /** One valid request of an operation, with the decision of the scenarios. */
@@ -48,20 +48,21 @@ function respond(call: Call, store?: StoreResponse): StoredResponse {
   const { fault, late_ms, lifecycles } = decision
   function execute() {
     const result = op.handle(world, inputOf(request), lifecycles, checked)
-    const body = JSON.stringify(world.assumed.get(newWords)(result))
+    const body = JSON.stringify(world.scenarios.assumptions.get(newWords)(result))
     store?.({ status: op.status, body })
     return { status: op.status, body }
   }
   function executeLater(after: number) {
     const key = store?.({ status: LATER, body: '' })
     const payload = { operation: op.id, body: request.body, lifecycles, ...(key && { key }) }
-    world.scheduler.schedule({ due_at: world.clock.now() + after, kind: LATE_CALL, payload })
+    world.clock.timers.schedule({ due_at: world.clock.now() + after, kind: LATE_CALL, payload })
   }
   let done: StoredResponse = { status: op.status, body: '{}' }
-  if (late_ms !== undefined) world.change(() => executeLater(late_ms))
-  else if (runsOperation(decision)) done = store ? world.change(execute) : execute()
+  if (late_ms !== undefined) world.tables.change(() => executeLater(late_ms))
+  else if (runsOperation(decision)) done = store ? world.tables.change(execute) : execute()
   if (op.method === 'POST' && (decision.respond || fault)) request.made = done.body
-  if (decision.respond) done = respondedWith(decision.respond, world.assumed.get(errorBody))
+  if (decision.respond)
+    done = respondedWith(decision.respond, world.scenarios.assumptions.get(errorBody))
   return { ...done, fault }
 }
 
@@ -73,14 +74,14 @@ async function respondLater(
 ): Promise<StoredResponse> {
   const { op, request, decision } = call
   const { world } = request
-  const ms = decision.delay ? delayOf(world, decision.delay) : 0
+  const ms = decision.delay ? world.scenarios.delayOf(decision.delay) : 0
   if (ms === 0) return respond(call, store)
   const later = () => {
     // What was found then may be otherwise now.
     const checked = op.check?.(world, inputOf(request))
     return respond({ ...call, checked }, store)
   }
-  return world.delayed.after(ms, later, hangUpSignal(reply))
+  return world.requests.delayed.after(ms, later, hangUpSignal(reply))
 }
 
 function send(op: Operation, reply: FastifyReply, response: StoredResponse) {
@@ -118,14 +119,14 @@ export function serveOperation(
   function handleWithoutKey(request: FastifyRequest, reply: FastifyReply) {
     const { world } = request
     let call!: Call
-    const done = world.batch(() => {
+    const done = world.tables.batch(() => {
       call = decide(op, request)
       return isUnchanged(call) ? respond(call) : undefined
     })
     depsOf(request).onHandled?.()
     setRuleHeader(reply, call)
     if (!done) return respondLater(call, reply).then((later) => send(op, reply, later))
-    world.onDurable((error) => {
+    world.tables.onDurable((error) => {
       if (error) reply.send(error)
       else send(op, reply, done)
     })
@@ -133,7 +134,7 @@ export function serveOperation(
 
   function handler(request: FastifyRequest, reply: FastifyReply) {
     const header = op.method === 'POST' ? request.headers['idempotency-key'] : undefined
-    if (header !== undefined && request.world.assumed.get(idempotencyKey))
+    if (header !== undefined && request.world.scenarios.assumptions.get(idempotencyKey))
       return handleWithKey(request, reply, String(header))
     return handleWithoutKey(request, reply)
   }
@@ -158,5 +159,6 @@ export function serveOperation(
 /** The readings of the client say whether a path with a slash at its end exists. */
 function checkTrailingSlash({ world, method, url, originalUrl }: FastifyRequest) {
   const [path] = url.split(/[?#]/, 1)
-  if (path!.endsWith('/') && !world.assumed.get(trailingSlash)) throw noRoute(method, originalUrl)
+  if (path!.endsWith('/') && !world.scenarios.assumptions.get(trailingSlash))
+    throw noRoute(method, originalUrl)
 }

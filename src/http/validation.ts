@@ -61,20 +61,20 @@ export function validatorCompiler({ schema, httpPart }: { schema: unknown; httpP
 }
 
 /** The readings about what a request may contain, in the order in which they change its schemas. */
-const changesOf = (assumed: Assumed): readonly SchemaChange[] => [
-  assumed.get(referenceId).request,
-  assumed.get(ownRequestFields),
-  assumed.get(amountAsText),
+const changesOf = (assumptions: Assumed): readonly SchemaChange[] => [
+  assumptions.get(referenceId).request,
+  assumptions.get(ownRequestFields),
+  assumptions.get(amountAsText),
   // After the type of an amount, which it keeps.
-  assumed.get(smallestAmount),
-  assumed.get(malformedId),
-  assumed.get(mobileFormat),
-  assumed.get(accountNumberFormat),
-  assumed.get(ifscCase),
-  assumed.get(largestPage),
+  assumptions.get(smallestAmount),
+  assumptions.get(malformedId),
+  assumptions.get(mobileFormat),
+  assumptions.get(accountNumberFormat),
+  assumptions.get(ifscCase),
+  assumptions.get(largestPage),
   // After the size of a page, which it fixes.
-  assumed.get(limitParameter),
-  assumed.get(unknownRequestFields),
+  assumptions.get(limitParameter),
+  assumptions.get(unknownRequestFields),
 ]
 
 const NO_QUERY = z.object({})
@@ -82,8 +82,8 @@ const NO_QUERY = z.object({})
 type Schemas = Pick<Operation, 'params' | 'query' | 'body'>
 
 /** Makes the function that returns the schemas of an operation under the readings of a client. */
-function createSchemas(assumed: Assumed): (op: Operation) => Schemas {
-  const changes = changesOf(assumed).filter((one) => one !== unchanged)
+function createSchemas(assumptions: Assumed): (op: Operation) => Schemas {
+  const changes = changesOf(assumptions).filter((one) => one !== unchanged)
   if (changes.length === 0) return (op) => op
   const changed = new Map<Operation, Schemas>()
   return (op) => {
@@ -106,12 +106,12 @@ function createSchemas(assumed: Assumed): (op: Operation) => Schemas {
 
 /** Validates the path, the body and the query of a request under the readings of its client; throws the first error. */
 export function validate(op: Operation, request: FastifyRequest) {
-  const { assumed } = request.world
-  const { params, query, body } = assumed.derive(createSchemas)(op)
+  const { assumptions } = request.world.scenarios
+  const { params, query, body } = assumptions.derive(createSchemas)(op)
   if (params) request.params = parsePart(params, request.params, 'params')
   if (body) request.body = parsePart(body, request.body, 'body')
   if (query) {
-    const given = assumed.get(emptyQueryValue)(request.query as Record<string, unknown>)
+    const given = assumptions.get(emptyQueryValue)(request.query as Record<string, unknown>)
     request.query = parsePart(query, given, 'querystring')
   }
 }

@@ -3,14 +3,14 @@ import { HIDDEN, isSecretName, maskLogText, maskResponse, maskValue } from '../m
 import type { PaymentRow } from '../model/payment.ts'
 import { countOf } from '../model/words.ts'
 import { type Budget, Ring } from '../runtime/ring-buffer.ts'
+import type { Runtime } from '../runtime/runtime.ts'
 
 /** A request with its response. Texts and objects are stored unchanged, and masked when they are shown. */
 export type CompletedRequest = {
-  /** Client's time of the request, and wall time of the response, ms. */
+  /** Client's time of the request, ms. */
   at: number
-  wallAt: number
-  /** Start of the request, ms of the process's monotonic clock. */
-  began: number
+  /** Start of the request, ms of the process's monotonic clock; `undefined` if it was rejected before. */
+  began: number | undefined
   method: string
   /** Path and query, without the client's base path. */
   url: string
@@ -39,6 +39,8 @@ export type RequestLogEntry = CompletedRequest & {
   /** The client, in the log of all clients. */
   readonly client?: string
   readonly seq: number
+  /** Wall time of the response, ms. */
+  readonly wallAt: number
   readonly duration_ms: number
   readonly bodySize: number
   readonly responseSize: number
@@ -71,8 +73,8 @@ type RequestLogDeps = {
   addToAll: (call: RequestLogEntry, era: Era) => void
   /** Gets each entry while its body and its response are whole. */
   onLogged: (entry: RequestLogEntry) => void
-  /** The monotonic clock for durations, ms. */
-  elapsed: () => number
+  /** The monotonic clock for durations, and the wall clock, ms. */
+  runtime: Pick<Runtime, 'elapsed' | 'wall'>
 }
 
 /** The last requests of one client, in memory: at most 1,000, and at most 4 MiB. */
@@ -90,14 +92,16 @@ export class RequestLog {
 
   /** Logs a call: the call itself becomes the entry, because copying it would take longer than the rest of a read. */
   add(call: CompletedRequest) {
-    const { body, response } = call
+    const { elapsed, wall } = this.#deps.runtime
+    const { body, response, began = elapsed() } = call
     // A request that started before the log was cleared does not belong to it.
-    if (call.began < this.#clearedAt) return
+    if (began < this.#clearedAt) return
     const isBodyKept = body.length <= MAX_BODY
     const isResponseKept = response.length <= MAX_RESPONSE
     const entry: RequestLogEntry = Object.assign(call, {
       seq: ++this.#seq,
-      duration_ms: this.#deps.elapsed() - call.began,
+      wallAt: wall(),
+      duration_ms: elapsed() - began,
       bodySize: body.length,
       responseSize: response.length,
       size:
@@ -131,7 +135,7 @@ export class RequestLog {
   /** Removes all entries and returns their number. */
   clear(): number {
     const { count } = this.#ring
-    this.#clearedAt = this.#deps.elapsed()
+    this.#clearedAt = this.#deps.runtime.elapsed()
     this.#ring.clear()
     this.#era.isOver = true
     this.#era = { isOver: false }

@@ -29,6 +29,9 @@ export class WorldTables<Rows> {
   readonly tables: { readonly [K in keyof Rows]: Table<Rows[K]> }
   /** The position in the world's random series; stored with every change. */
   readonly random: Draws
+  readonly afterCommit: UnitOfWork['afterCommit']
+  readonly batch: UnitOfWork['batch']
+  readonly onDurable: UnitOfWork['onDurable']
   readonly #worlds: Worlds<Rows>
   readonly #snapshots = new Map<string, Snapshot<Rows>>()
   #base: string
@@ -37,6 +40,7 @@ export class WorldTables<Rows> {
   constructor(worlds: Worlds<Rows>, name: string, about: WorldAbout, state: Snapshot<Rows>) {
     this.name = name
     this.about = about
+    ;({ afterCommit: this.afterCommit, batch: this.batch, onDurable: this.onDurable } = worlds.unit)
     this.#worlds = worlds
     this.#base = state.base
     this.random = { counter: state.counter }

@@ -68,9 +68,9 @@ function seriesOf(paid: readonly Paid[], now: number): Summary['series'] {
   }
 }
 
-function stuckOf({ scheduler, clock }: World, inFlight: readonly Paid[]) {
+function stuckOf({ clock }: World, inFlight: readonly Paid[]) {
   const latest = clock.now() - LATE_MS * clock.state.speed
-  const steps = scheduler.pending().filter(({ kind }) => kind === 'transaction.step')
+  const steps = clock.timers.pending().filter(({ kind }) => kind === 'transaction.step')
   // Soonest first, so the last step of a payment decides.
   const dueAt = new Map(steps.map(({ resource_id, due_at }) => [resource_id, due_at]))
   const stuck = inFlight.filter(({ row }) => (dueAt.get(row.transaction_id) ?? 0) < latest)
@@ -85,7 +85,10 @@ function stuckOf({ scheduler, clock }: World, inFlight: readonly Paid[]) {
   return { ...sumOf(stuck), payments }
 }
 
-function deliveriesOf({ deliveries }: World, isWanted: (at: string | number) => boolean) {
+function deliveriesOf(
+  { webhooks: { deliveries } }: World,
+  isWanted: (at: string | number) => boolean,
+) {
   const counts = { first_attempt: 0, with_retry: 0, waiting: 0, failed: 0, not_sent: 0 }
   for (const { status, attempts, created_at } of deliveries.all()) {
     if (!isWanted(created_at)) continue

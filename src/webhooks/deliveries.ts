@@ -3,7 +3,6 @@ import { webhookDelivery } from '../assumptions/webhooks.ts'
 import type { DeliveryRow } from '../model/delivery.ts'
 import { SandboxError } from '../model/errors.ts'
 import { kindOf, resourceIdOf } from '../tables/resources.ts'
-import type { SandboxStore } from '../tables/tables.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import { createCommitOrder, type TimerRow } from '../time/scheduler.ts'
 import { DeliveryQueue, type DeliveryQueueDeps, WEBHOOK_ATTEMPT } from './delivery-queue.ts'
@@ -20,7 +19,6 @@ export type DeliveriesDeps = WorldContext &
   Omit<RunningAttemptsDeps, 'queue'> & {
     scenarios: Scenarios
     webhookEvents: WebhookEvents
-    storeHooks: Pick<SandboxStore, 'afterCommit' | 'batch' | 'onDurable'>
   }
 
 /** An event that was not sent by itself, such as one from before the webhook existed: it has no body. `at` is the client's time, ms. */
@@ -61,7 +59,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
       return
     }
     const at = clock.now()
-    deps.storeHooks.afterCommit(() => {
+    store.afterCommit(() => {
       recorded.push({ delivery_id: `rec_${++recordedCount}`, event: type, resource_id, at })
       if (recorded.length > MAX_RECORDED) recorded.shift()
     })

@@ -4,7 +4,6 @@ import { maskLogText } from '../model/mask.ts'
 import type { ListQuery } from '../model/paging.ts'
 import type { SendRequest, SendResult } from '../runtime/runtime.ts'
 import { newIdIn } from '../tables/resources.ts'
-import type { SandboxStore } from '../tables/tables.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import { maskSignatures } from './attempt.ts'
 import { SIGNATURE_SCHEMES } from './verify.ts'
@@ -36,19 +35,10 @@ function typeOf({ 'x-webhook-event': named }: Headers, body: string): string | n
 export type InboxDeps = WorldContext & {
   webhooks: Webhooks
   unixNow: () => number
-  storeHooks: Pick<SandboxStore, 'batch' | 'onDurable'>
 }
 
 /** The built-in receiver: stores every message and whether its signature is valid for the client's secret. */
-export function createInbox({
-  store,
-  clock,
-  random,
-  assumed,
-  webhooks,
-  unixNow,
-  storeHooks,
-}: InboxDeps) {
+export function createInbox({ store, clock, random, assumed, webhooks, unixNow }: InboxDeps) {
   const { inbox, events } = store.tables
 
   function verify(headers: Headers, body: Uint8Array, id: string | null) {
@@ -106,14 +96,14 @@ export function createInbox({
     send: ({ headers, body }: Pick<SendRequest, 'headers' | 'body'>): Promise<SendResult> =>
       new Promise((resolve, reject) => {
         const bytes = Buffer.from(body)
-        const received = storeHooks.batch(() =>
+        const received = store.batch(() =>
           receive({ ...headers, 'content-length': String(bytes.length) }, bytes),
         )
         const result = {
           ...{ ok: true, status: 200, duration_ms: 0, truncated: false },
           response: JSON.stringify(received),
         }
-        storeHooks.onDurable((error) => (error === undefined ? resolve(result) : reject(error)))
+        store.onDurable((error) => (error === undefined ? resolve(result) : reject(error)))
       }),
     /** The messages, newest first. */
     list: ({ page, limit }: ListQuery) => ({

@@ -3,7 +3,7 @@ import { webhookDelivery } from '../assumptions/webhooks.ts'
 import type { DeliveryRow } from '../model/delivery.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { Later } from '../runtime/real-time.ts'
-import type { SandboxStore, SandboxTables } from '../tables/tables.ts'
+import type { SandboxTables } from '../tables/tables.ts'
 import type { Clock } from '../time/clock.ts'
 import type { CommitOrder, TimerRow } from '../time/scheduler.ts'
 import type { AttemptResult, AttemptSender } from './attempt.ts'
@@ -22,8 +22,6 @@ export type RunningAttemptsDeps = {
   sender: AttemptSender
   /** When each attempt is made, in ms after the first attempt. */
   retryPlan: readonly number[]
-  /** The store's functions for changes that are written at the end of a turn of the event loop. */
-  storeHooks: Pick<SandboxStore, 'batch' | 'onDurable'>
   later: Later
   onError: (error: unknown) => void
 }
@@ -40,7 +38,6 @@ export function createRunningAttempts({
   webhooks,
   sender,
   retryPlan: plan,
-  storeHooks,
   later,
   onError,
 }: RunningAttemptsDeps) {
@@ -107,8 +104,8 @@ export function createRunningAttempts({
         resolve()
       }
       try {
-        storeHooks.batch(() => store.change(() => handle(row, timer.due_at, result)))
-        storeHooks.onDurable(ended)
+        store.batch(() => store.change(() => handle(row, timer.due_at, result)))
+        store.onDurable(ended)
       } catch (error) {
         ended(error)
       }

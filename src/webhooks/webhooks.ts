@@ -42,10 +42,10 @@ export function createWebhooks(
         onUrl(url)
         return store.put('webhook', { ...earlier, webhook_id, url, webhook_secret }).row
       }),
-    /** Registers the built-in inbox of a client, if there is no webhook. */
-    useInbox(client: string) {
+    /** Registers the client's built-in inbox, if there is no webhook. */
+    useInbox() {
       if (current()) return
-      const base = client === 'default' ? '' : `/@${client}`
+      const base = store.name === 'default' ? '' : `/@${store.name}`
       const url = `${OWN_ORIGIN}${base}/__admin/webhooks/inbox`
       store.put('webhook', { webhook_id: random.uuid(), url, webhook_secret: random.uuid() })
     },

@@ -1,9 +1,8 @@
-import type { Assumed } from '../assumptions/readings.ts'
 import { rateLimit, tokenLifetime } from '../assumptions/requests.ts'
 import { formatDuration } from '../model/duration.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { SandboxTables } from '../tables/tables.ts'
-import type { Clock } from '../time/clock.ts'
+import type { WorldContext } from '../tables/world-context.ts'
 
 const MINUTE_MS = 60_000
 
@@ -17,7 +16,7 @@ function issuedAt({ tables: { settings } }: SandboxTables) {
 }
 
 /** Whether a client may make a call: the age of its token, and the rate of its calls. */
-export function createAccess(tables: SandboxTables, clock: Clock, assumed: Assumed) {
+export function createAccess({ store: tables, clock, assumed }: WorldContext) {
   // The token bucket of the rate: calls that may be made now; `undefined` if it is full.
   let left: number | undefined
   let filledAt = 0

@@ -35,7 +35,7 @@ export type NewClient = {
 
 /** The world that a client is forked from, and the name of its snapshot or undefined for its present state. */
 export type ForkSource = {
-  world: { name: string; tables: SandboxTables; clockNow: () => ClockState }
+  world: { name: string; tables: SandboxTables; clock: { present: () => ClockState } }
   snapshot: string | undefined
 }
 
@@ -240,7 +240,7 @@ export class ClientRows {
       start: mergedStart(from.start ?? {}, own.start),
     }
     const tables = this.#store.forkWorld(client.name, world.tables, snapshot, about)
-    if (snapshot === undefined) storeClock(tables, world.clockNow(), '')
+    if (snapshot === undefined) storeClock(tables, world.clock.present(), '')
     const start = this.startOf(tables)
     adoptSettings(tables, start, this.#wall)
     // Options of the request replace the settings of the source.

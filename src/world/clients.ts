@@ -4,7 +4,7 @@ import { quoteInput } from '../model/mask.ts'
 import { DEFAULT_CLIENT, type NewClient } from './client-rows.ts'
 import type { World } from './world.ts'
 
-const tokenOf = (world: World): string => world.profile().access_token
+const tokenOf = (world: World): string => world.payouts.profile().access_token
 
 /** The worlds of all clients, by name and by access token. */
 export class Clients {

@@ -2,6 +2,7 @@ import type { DeliveryRow } from '../model/delivery.ts'
 import type { FeedKind } from '../model/feed-kinds.ts'
 import { type RequestLogEntry, requestSummary } from '../requests/request-log.ts'
 import { Ring } from '../runtime/ring-buffer.ts'
+import type { SandboxTables } from '../tables/tables.ts'
 import type { TimerRow } from '../time/scheduler.ts'
 
 /** The subjects of a client's feed, by kind of event. */
@@ -70,6 +71,7 @@ function summaryOf({ kind, subject }: AnyFeedEvent): object {
  */
 export class Feed {
   readonly #name: string
+  readonly #afterCommit: SandboxTables['afterCommit']
   /** Made for the first reader. */
   #buffer: Ring<FeedEvent> | undefined
   #watchers: readonly Watcher[] = []
@@ -78,8 +80,9 @@ export class Feed {
   #seq = 0
 
   /** The name is the prefix of the ids. */
-  constructor(name: string) {
+  constructor(name: string, afterCommit: SandboxTables['afterCommit']) {
     this.#name = name
+    this.#afterCommit = afterCommit
   }
 
   /** Whether an event has a listener now or must be buffered for a later one. */
@@ -96,6 +99,11 @@ export class Feed {
     const event = { id: this.lastId, seq, kind, data: JSON.stringify(summaryOf(published)) }
     this.#buffer.push(event)
     for (const { onEvent } of this.#readers) onEvent(event)
+  }
+
+  /** Publishes an event after the commit of the present change. */
+  publishAfterCommit<K extends FeedKind>(kind: K, subject: FeedEvents[K]) {
+    if (this.isWanted) this.#afterCommit(() => this.publish(kind, subject))
   }
 
   /** The id of the last event, from which a reader can continue. */

@@ -1,7 +1,9 @@
 import type { ServiceCall } from '../active-scenario/timeline-actions.ts'
 import { Assumed, type Readings } from '../assumptions/readings.ts'
 import type { FixtureWorlds } from '../content/fixtures.ts'
+import { snapshotOf } from '../content/snapshots.ts'
 import { LATE_CALL, type LateCall } from '../content/timer-payloads.ts'
+import type { Coverage } from '../model/coverage.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { Between } from '../model/paging.ts'
 import type { Summary } from '../model/summary.ts'
@@ -10,10 +12,17 @@ import type { SandboxTables } from '../tables/tables.ts'
 import { imposedOf } from './behaviour.ts'
 import { ClientRows, DEFAULT_CLIENT, type NewClient } from './client-rows.ts'
 import { Clients } from './clients.ts'
-import { openSharedResources, type SharedConfig } from './shared-resources.ts'
+import { openSharedResources, type SharedConfig, type SharedResources } from './shared-resources.ts'
 import { createWorld, type World } from './world.ts'
-import { RESET_PARTS, type ResetPart } from './world-content.ts'
-import type { CoverageSource, WorldStart } from './world-deps.ts'
+import {
+  RESET_PARTS,
+  type ResetPart,
+  resetWorld,
+  restoreSnapshot,
+  startWorld,
+  stopWorld,
+} from './world-content.ts'
+import type { WorldStart } from './world-deps.ts'
 
 /** The log of the server. */
 export type Log = {
@@ -21,6 +30,14 @@ export type Log = {
   info(message: string): void
   warn(message: string): void
   error(message: string, error?: unknown): void
+}
+
+/** Collects what the callers of all clients have met since the start. */
+export type CoverageSource = {
+  watch(world: World): void
+  seen: ReadonlySet<string>
+  hasReadFailure(id: string): boolean
+  report(): Promise<Coverage>
 }
 
 /** The configuration of a sandbox. */
@@ -65,46 +82,57 @@ const defaultClientRequired = () =>
     'The default client cannot be deleted, because calls without a client name use it. Reset it instead.',
   )
 
-type MakerDeps = Awaited<ReturnType<typeof openSharedResources>> & {
+type MakerDeps = {
+  shared: SharedResources
   rows: ClientRows
   clients: Clients
   library: () => Library
   startedAt: number
 }
 
-/** Returns the functions that make the worlds of clients. */
+/** Returns the functions that make and replace the worlds of clients. */
 function createWorldMaker(config: SandboxConfig, deps: MakerDeps) {
-  const { rows, clients, library, startedAt, ...shared } = deps
+  const { shared, rows, clients, library, startedAt } = deps
   const imposed = imposedOf(config.imposes ? config.start.scenario : undefined, library)
   let made = 0
 
+  /** Resets a world; its token can be another one afterwards. */
+  function reset(world: World, parts: readonly ResetPart[]): boolean {
+    const startsTimeline = resetWorld(world, parts, rows.reload)
+    world.tables.afterCommit(() => clients.updateToken(world.name))
+    return startsTimeline
+  }
+
+  /** Restores a snapshot of a world; its token can be another one afterwards. */
+  function restore(world: World, snapshot: string) {
+    restoreSnapshot(world, snapshot)
+    clients.updateToken(world.name)
+  }
+
   /** Makes a client's world on its stored tables, and starts it. */
   function open(tables: SandboxTables): World {
-    const { name } = tables
     const { callService } = config
     const world: World = createWorld({
-      ...shared,
-      name,
+      shared,
       tables,
       start: rows.startOf(tables),
       library: () => rows.libraryOf(tables, library()),
       imposed,
       feedName: `${startedAt.toString(36)}.${++made}`,
-      callerView: config.coverage?.viewOf(tables),
       callService: callService && ((call) => callService(world, call)),
-      loadStartRows: rows.reload,
-      onProfileChanged: () => clients.updateToken(name),
+      reset: () => void reset(world, RESET_PARTS),
       log: config.log,
     })
-    world.scheduler.handle(LATE_CALL, ({ payload }) =>
+    world.clock.timers.handle(LATE_CALL, ({ payload }) =>
       config.runLate(world, payload as LateCall, config.log),
     )
+    config.coverage?.watch(world)
     config.worldOpened?.(world)
     try {
-      world.start()
+      startWorld(world)
       return world
     } catch (error) {
-      world.stop()
+      stopWorld(world)
       throw error
     }
   }
@@ -117,14 +145,14 @@ function createWorldMaker(config: SandboxConfig, deps: MakerDeps) {
         world = open(build())
       })
     } catch (error) {
-      world?.stop()
+      if (world) stopWorld(world)
       throw error
     }
     clients.add(world!)
     return world!
   }
 
-  return { open, add }
+  return { open, add, reset, restore }
 }
 
 /** Opens the worlds of the data file, and creates those of the fixtures that are not in it yet. */
@@ -140,8 +168,8 @@ export async function openSandbox(config: SandboxConfig) {
   const startAssumed = new Assumed()
   startAssumed.use(startReadings(config.start, library))
 
-  const made = { ...shared, rows, clients, library: () => library, startedAt }
-  const { open, add } = createWorldMaker(config, made)
+  const made = { shared, rows, clients, library: () => library, startedAt }
+  const { open, add, reset, restore } = createWorldMaker(config, made)
   for (const tables of store.worlds.values()) {
     rows.continueExported(tables)
     clients.add(open(tables))
@@ -156,8 +184,8 @@ export async function openSandbox(config: SandboxConfig) {
   /** Stops the timers and aborts webhook attempts. */
   function stop() {
     for (const world of clients.all.values()) {
-      world.stop()
-      world.delayed.runAll()
+      stopWorld(world)
+      world.requests.delayed.runAll()
     }
     runtime.close()
   }
@@ -195,7 +223,7 @@ export async function openSandbox(config: SandboxConfig) {
       clients.checkNew(options)
       const { name, from } = options
       const source = from && { world: clients.get(from.client), snapshot: from.snapshot }
-      if (source?.snapshot !== undefined) source.world.snapshots.check(source.snapshot)
+      if (source?.snapshot !== undefined) snapshotOf(source.world, source.snapshot)
       const newToken = () => `sbx_client_${runtime.secret()}`
       const world = add(() => rows.add(options, source, newToken))
       log.info(`client "${name}" created${from ? ` from client "${from.client}"` : ''}`)
@@ -206,17 +234,18 @@ export async function openSandbox(config: SandboxConfig) {
       const world = clients.get(name)
       if (name === DEFAULT_CLIENT) throw defaultClientRequired()
       world.tables.drop()
-      world.stop()
-      world.delayed.rejectAll()
+      stopWorld(world)
+      world.requests.delayed.rejectAll()
       clients.remove(world)
       log.info(`client "${name}" deleted`)
     },
     /** Resets worlds to fixtures, start clock and seed: all of them or, on an error, none. Tokens do not change. */
     reset(chosen: readonly World[], parts: readonly ResetPart[] = RESET_PARTS) {
-      const starting = store.change(() => chosen.filter((world) => world.reset(parts)))
-      for (const { timeline } of starting) timeline.runDueEntries()
+      const starting = store.change(() => chosen.filter((world) => reset(world, parts)))
+      for (const { scenarios } of starting) scenarios.timeline.runDueEntries()
       for (const { name } of chosen) log.info(`client "${name}" reset`)
     },
+    restore,
     /** The start scenario with its hits and expectations over all clients; `undefined` if its file was deleted. */
     startScenario() {
       const scenario = library.get(config.start.scenario)
@@ -233,7 +262,7 @@ export async function openSandbox(config: SandboxConfig) {
       if ('problems' in next) return publishScenarios(clients.all.values())
       library = next.library
       startAssumed.use(startReadings(config.start, library))
-      for (const world of clients.all.values()) world.libraryChanged()
+      for (const { scenarios } of clients.all.values()) scenarios.libraryChanged()
     },
     stop,
     async close() {

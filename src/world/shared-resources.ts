@@ -78,3 +78,5 @@ export async function openSharedResources({ log, ...config }: SharedDeps) {
     webhookWarning: createAddressPolicy({ allow }).warningFor,
   }
 }
+
+export type SharedResources = Awaited<ReturnType<typeof openSharedResources>>

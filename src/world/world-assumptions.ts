@@ -1,23 +1,17 @@
-import {
-  ASSUMPTIONS,
-  type Assumed,
-  DEFAULT_READINGS,
-  type Readings,
-} from '../assumptions/readings.ts'
+import { ASSUMPTIONS, Assumed, DEFAULT_READINGS, type Readings } from '../assumptions/readings.ts'
 import type { ActiveScenario } from '../tables/rows.ts'
 import type { SandboxTables } from '../tables/tables.ts'
+import type { Feed } from './feed.ts'
 
 export type WorldAssumptionsDeps = {
   tables: SandboxTables
-  assumed: Assumed
   /** The readings of the start options. */
   start: Readings
   /** The readings of a scenario (default: of the active one). */
   ofScenario: (scenario?: StoredScenario) => Readings
   /** The readings of the imposed scenario. */
   imposed: () => Readings
-  /** Called with the names of the assumptions that a call has changed. */
-  onChanged: (changed: readonly string[]) => void
+  feed: Feed
 }
 
 type StoredScenario = Pick<ActiveScenario, 'name' | 'definition'>
@@ -32,12 +26,12 @@ export const READING_SOURCES = ['default', 'start', 'scenario', 'call', 'imposed
  * The readings of one client. An imposed scenario has priority over a call, a call over the active scenario, the scenario over
  * the options of the start, and these over the defaults.
  */
-export class WorldAssumptions {
+export class WorldAssumptions extends Assumed {
   readonly #deps: WorldAssumptionsDeps
 
   constructor(deps: WorldAssumptionsDeps) {
+    super()
     this.#deps = deps
-    this.update()
   }
 
   get #called(): Readings {
@@ -53,13 +47,13 @@ export class WorldAssumptions {
 
   /** Puts the readings in force after the scenario or the stored changes were replaced. */
   update() {
-    const { assumed, start, ofScenario, imposed } = this.#deps
-    assumed.use({ ...start, ...ofScenario(), ...this.#called, ...imposed() })
+    const { start, ofScenario, imposed } = this.#deps
+    this.use({ ...start, ...ofScenario(), ...this.#called, ...imposed() })
   }
 
   /** Changes readings; they are valid. */
   change(changes: ReadingChanges) {
-    const { tables, onChanged } = this.#deps
+    const { tables, feed } = this.#deps
     const called = Object.entries({ ...this.#called, ...changes })
     tables.change(() =>
       this.#store(
@@ -67,7 +61,7 @@ export class WorldAssumptions {
       ),
     )
     this.update()
-    onChanged(Object.keys(changes))
+    feed.publishAfterCommit('assumptions', { changed: Object.keys(changes) })
   }
 
   /** The readings that are not the default, if this scenario is active and calls have chosen these readings. */
@@ -98,14 +92,14 @@ export class WorldAssumptions {
 
   /** Every assumption with its reading in force, and where that reading comes from. */
   describe() {
-    const { assumed, start, ofScenario, imposed } = this.#deps
+    const { start, ofScenario, imposed } = this.#deps
     const layers = { start, scenario: ofScenario(), call: this.#called, imposed: imposed() }
     return ASSUMPTIONS.map((assumption) => {
       const { name } = assumption
       const source = READING_SOURCES.findLast(
         (one) => one === 'default' || layers[one][name] !== undefined,
       )!
-      return { assumption, reading: assumed.readings[name]!, source }
+      return { assumption, reading: this.readings[name]!, source }
     })
   }
 }

@@ -1,7 +1,10 @@
+import type { Random } from '../runtime/random.ts'
 import type { Later } from '../runtime/real-time.ts'
 import type { SandboxTables } from '../tables/tables.ts'
 import { Clock, type ClockState } from '../time/clock.ts'
-import type { WorldStart } from './world-deps.ts'
+import { createScheduler, type Scheduler, type TimerRow } from '../time/scheduler.ts'
+import type { Feed } from './feed.ts'
+import type { WorldLog, WorldStart } from './world-deps.ts'
 
 /** The start time of `--clock frozen`: fixed, so that two runs give the same bytes. */
 const FROZEN_AT = Date.parse('2026-01-01T00:00:00.000Z')
@@ -65,84 +68,134 @@ export type WorldClockDeps = {
   /** The monotonic wall clock that drives the client's clock. */
   wall: () => number
   later: Later
+  random: Random
+  feed: Feed
+  log: Pick<WorldLog, 'error'>
 }
 
-/** A world's clock and its stored state, so that a restart continues from there. */
-export function createWorldClock({ tables, start, wall, later }: WorldClockDeps) {
-  const startedAs = startedAsOf(start)
-  const { isContinued, state: first } = clockAtStart(tables, start, wall)
-  const clock = new Clock(first, wall)
+const rowOf = ({ row }: { row: TimerRow }) => row
+
+/** The scheduler of a world's clock, with its timers in a table. */
+function createTimers(clock: WorldClock, { tables, later, random, feed, log }: WorldClockDeps) {
+  const { timers } = tables.tables
+  return createScheduler({
+    clock,
+    rows: {
+      all: () => timers.page('all', 'all', 0, Number.POSITIVE_INFINITY).map(rowOf).reverse(),
+      soonest: () => timers.page('all', 'all', timers.count('all', 'all') - 1, 1)[0]?.row,
+      count: () => timers.size,
+      get: (id) => timers.get(id),
+      insert: (row: TimerRow) => void tables.put('timers', row),
+      remove: (id) => tables.remove('timers', id),
+      change: tables.change,
+      nextSeq: random.next,
+    },
+    onError(error, { timer_id, kind }) {
+      log.error(`Timer ${timer_id} (${kind}) of client "${tables.name}" failed`, error)
+    },
+    onHalfway: () => clock.persistSoon(),
+    onRun: (timer) => feed.publishAfterCommit('timer', timer),
+    runtime: { later },
+  })
+}
+
+/** The clock of a world with its timers. Its state is stored, so that a restart continues from there. */
+export class WorldClock extends Clock {
+  readonly timers: Scheduler
+  readonly #deps: WorldClockDeps
+  readonly #isContinued: boolean
   // Whether the clock is ahead of its stored state, because a write failed.
-  let isUnsaved = false
-  let cancelRetry = () => {}
+  #isUnsaved = false
+  #cancelRetry = () => {}
 
-  const store = (state: ClockState) => storeClock(tables, state, startedAs)
-
-  function persist() {
-    store(clock.state)
-    isUnsaved = false
+  constructor(deps: WorldClockDeps) {
+    const { tables, start, wall } = deps
+    const { isContinued, state } = clockAtStart(tables, start, wall)
+    super(state, wall)
+    this.#deps = deps
+    this.#isContinued = isContinued
+    this.timers = createTimers(this, deps)
   }
 
-  function tryToPersist(): boolean {
+  #store(state: ClockState) {
+    storeClock(this.#deps.tables, state, startedAsOf(this.#deps.start))
+  }
+
+  persist() {
+    this.#store(this.state)
+    this.#isUnsaved = false
+  }
+
+  #tryToPersist(): boolean {
     try {
-      if (isUnsaved) persist()
+      if (this.#isUnsaved) this.persist()
     } catch {
       // Not yet.
     }
-    return !isUnsaved
+    return !this.#isUnsaved
   }
 
-  function persistSoon() {
-    isUnsaved = true
-    cancelRetry = later(RETRY_MS, () => {
-      if (!tryToPersist()) persistSoon()
+  /** Stores the state of the clock as soon as the disk accepts it. */
+  persistSoon() {
+    this.#isUnsaved = true
+    this.#cancelRetry = this.#deps.later(RETRY_MS, () => {
+      if (!this.#tryToPersist()) this.persistSoon()
     })
   }
 
   /** The present state of the clock, as it can be stored in a snapshot or another world. */
-  function now(): ClockState {
-    const { mode, speed } = clock.state
-    return { mode, speed, anchor: clock.now(), wallAnchor: wall() }
+  present(): ClockState {
+    const { mode, speed } = this.state
+    return { mode, speed, anchor: this.now(), wallAnchor: this.#deps.wall() }
   }
 
-  return {
-    clock,
-    now,
-    persist,
-    /** Stores the state of the clock as soon as the disk accepts it. */
-    persistSoon,
-    /** Stores the present time, for a snapshot. */
-    persistNow: () => store(now()),
-    /** Changes the clock and stores it; if it cannot be stored, the change is rolled back. */
-    change(run: () => void) {
-      const before = clock.state
-      try {
-        run()
-        persist()
-      } catch (error) {
-        clock.load(before)
-        throw error
-      }
-    },
-    /** Stores the clock of the start options; returns its time, ms. `reload` must follow the commit. */
-    restart(): number {
-      const state = startingClock(start, wall)
-      store(state)
-      return state.anchor
-    },
-    /** Continues from the stored state after it was replaced. */
-    reload() {
-      const state = storedClock(tables)
-      if (state) clock.load(state)
-    },
-    start() {
-      if (!isContinued) persist()
-    },
-    stop() {
-      tryToPersist()
-      cancelRetry()
-    },
+  /** Stores the present time, for a snapshot. */
+  persistNow() {
+    this.#store(this.present())
+  }
+
+  /** Changes the clock and stores it; if it cannot be stored, the change is rolled back. */
+  change(run: () => void) {
+    const before = this.state
+    try {
+      run()
+      this.persist()
+    } catch (error) {
+      this.load(before)
+      throw error
+    } finally {
+      this.timers.arm()
+    }
+    const { mode, speed } = this.state
+    this.#deps.feed.publish('clock', { now: this.iso(), mode, speed })
+  }
+
+  /** Stores the clock of the start options; returns its time, ms. `reload` must follow the commit. */
+  restart(): number {
+    const state = startingClock(this.#deps.start, this.#deps.wall)
+    this.#store(state)
+    return state.anchor
+  }
+
+  /** Continues from the stored state after it was replaced. */
+  reload() {
+    const state = storedClock(this.#deps.tables)
+    if (state) this.load(state)
+  }
+
+  /** Adapts the settings of a loaded state to the start options. */
+  adoptSettings() {
+    adoptSettings(this.#deps.tables, this.#deps.start, this.#deps.wall)
+  }
+
+  start() {
+    this.timers.start()
+    if (!this.#isContinued) this.persist()
+  }
+
+  stop() {
+    this.#tryToPersist()
+    this.#cancelRetry()
+    this.timers.stop()
   }
 }
-
-export type WorldClock = ReturnType<typeof createWorldClock>

@@ -1,17 +1,9 @@
-import type { Totals } from '../active-scenario/rule-counters.ts'
 import type { TimelineDeps } from '../active-scenario/timeline.ts'
 import type { Readings } from '../assumptions/readings.ts'
-import type { Coverage } from '../model/coverage.ts'
-import type { DeliveryRow } from '../model/delivery.ts'
-import type { FeedKind } from '../model/feed-kinds.ts'
-import type { AllRequests, CompletedRequest } from '../requests/request-log.ts'
-import type { Budget } from '../runtime/ring-buffer.ts'
-import type { Runtime } from '../runtime/runtime.ts'
 import type { CompiledScenario } from '../scenarios/compiled.ts'
 import type { Library } from '../scenarios/library.ts'
-import type { SandboxStore, SandboxTables } from '../tables/tables.ts'
-import type { WebhookSettings } from '../webhooks/attempt.ts'
-import type { FeedEvents } from './feed.ts'
+import type { SandboxTables } from '../tables/tables.ts'
+import type { SharedResources } from './shared-resources.ts'
 
 /** The start options of a world, which a reset restores. */
 export type WorldStart = {
@@ -35,58 +27,27 @@ export type Imposed = {
   readings: () => Readings
 }
 
-/** Listens to what one client's callers see; there is none while coverage is off. */
-export type CallerView = {
-  called(call: CompletedRequest): void
-  delivered(row: DeliveryRow): void
-  /** The rows of the client were replaced. */
-  forget(): void
-}
-
-/** Collects what the callers of all clients have met since the start. */
-export type CoverageSource = {
-  viewOf(tables: SandboxTables): CallerView
-  seen: ReadonlySet<string>
-  hasReadFailure(id: string): boolean
-  report(): Promise<Coverage>
+/** The log of the program, as worlds use it. */
+export type WorldLog = {
+  info(message: string): void
+  warn(message: string): void
+  error(message: string, error?: unknown): void
 }
 
 /** What a world is made with. */
 export type WorldDeps = {
-  name: string
   tables: SandboxTables
-  store: SandboxStore
   start: ClientStart
+  /** What all worlds of the sandbox share. */
+  shared: SharedResources
   /** The present library of scenarios; it changes when the files are reloaded. */
   library: () => Library
   /** The scenario that is imposed on all clients, if there is one. */
   imposed: Imposed
-  webhookSettings: WebhookSettings
-  /** A warning about a URL to which webhooks are probably not sent. */
-  webhookWarning: (url: string) => string | undefined
-  /** The memory limit that the request logs of all clients share. */
-  logBudget: Budget
-  /** The calls of all clients. */
-  allRequests: AllRequests
-  /** What happened in all clients. */
-  totals: Totals
   /** The prefix of the event ids of this world's feed. */
   feedName: string
-  runtime: Runtime
-  /** The monotonic wall clock that drives the client's clock. */
-  steadyWall: () => number
-  callerView?: CallerView | undefined
   callService?: TimelineDeps['callService']
-  /** Replaces all rows by those with which the client starts. */
-  loadStartRows: (tables: SandboxTables) => void
-  /** Called when the client's token may have changed. */
-  onProfileChanged: () => void
-  log: {
-    info(message: string): void
-    warn(message: string): void
-    error(message: string, error?: unknown): void
-  }
+  /** Resets this world, for its timeline. */
+  reset: () => void
+  log: WorldLog
 }
-
-/** Publishes an event of the feed. */
-export type Publish = <K extends FeedKind>(kind: K, subject: FeedEvents[K]) => void

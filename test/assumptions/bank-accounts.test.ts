@@ -35,7 +35,7 @@ t.test('refused_bank_account: a step without bankResponse has that of the readin
     ['status_failure', 'Invalid account number or IFSC provided'],
   ] as const) {
     const { sandbox } = await start(t, { assume: { refused_bank_account: reading } })
-    const { metadata } = sandbox.default.bankAccounts.add(
+    const { metadata } = sandbox.default.payouts.bankAccounts.add(
       { ...BLOCKED, account_number: '123456789012' },
       [{ status: 'failed', after_ms: 0 }],
     )
@@ -69,7 +69,7 @@ t.test('same_bank_account=new: each call adds an account, and both can be paid',
     { status: 'pending', after_ms: 0 },
     { status: 'success', after_ms: 1_000 },
   ] as const
-  sandbox.sandbox.default.bankAccounts.add(ACCOUNT, later)
+  sandbox.sandbox.default.payouts.bankAccounts.add(ACCOUNT, later)
   await sandbox.advance('1s')
   t.equal((await accountsOf(sandbox))[0]!.bank_status, 'success')
 })

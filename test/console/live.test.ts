@@ -11,9 +11,11 @@ const payments = (count: number) => (world: World) => {
     benif_bank_id: ROHANS_ACCOUNT,
     currency_code: 'INR',
   } as const
-  world.change(() => {
+  world.tables.change(() => {
     for (let i = 1; i <= count; i++)
-      world.payments.create({ ...input, amount: `${i}.00` }, [{ status: 'PENDING', after_ms: 0 }])
+      world.payouts.payments.create({ ...input, amount: `${i}.00` }, [
+        { status: 'PENDING', after_ms: 0 },
+      ])
   })
 }
 

@@ -7,7 +7,7 @@ import { Feed } from '../../src/world/feed.ts'
 
 /** A server that streams one feed, and a reader of it. */
 async function serve(t: Test, options: StreamOptions = {}) {
-  const feed = new Feed('f')
+  const feed = new Feed('f', () => {})
   const sockets: { closed: Promise<unknown> }[] = []
   const server = createServer((incoming, response) => {
     sockets.push({ closed: once(response, 'close') })
@@ -70,7 +70,7 @@ t.test('a reader continues after its last event, and learns about a gap', async 
 })
 
 t.test('the buffer is also limited by its size', async (t) => {
-  const feed = new Feed('f')
+  const feed = new Feed('f', () => {})
   feed.read({ onEvent() {}, onEnd() {} })
   for (let n = 0; n < 200; n++) feed.publish('reset', { parts: ['x'.repeat(10_000)] })
   const { events, missed } = feed.after('f-0')

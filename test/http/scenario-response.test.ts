@@ -350,7 +350,7 @@ t.test('a lost response is replayed for its idempotency key', async (t) => {
     t.equal(again.headers.get('idempotency-replayed'), 'true')
     const [{ transaction_id }] = ((await again.json()) as { data: [{ transaction_id: string }] })
       .data
-    t.ok(box.sandbox.default.payments.get(transaction_id))
+    t.ok(box.sandbox.default.payouts.payments.get(transaction_id))
     t.equal(payments(box), before + 1, 'the money moved once')
   }
   const before = payments(box)

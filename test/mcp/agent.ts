@@ -50,18 +50,21 @@ export async function until(holds: () => boolean | Promise<boolean>) {
 }
 
 /** Schedules a timer in 1 s and one in 2 s whose work goes on until the test ends it. */
-export function slowTimers({ scheduler, clock, change }: World) {
+export function slowTimers({ clock, tables }: World) {
+  const { timers } = clock
   let settle = () => {}
   const work = () =>
     new Promise<void>((resolve) => {
       settle = resolve
     })
-  scheduler.handle('of the test', work)
+  timers.handle('of the test', work)
   for (const ms of [1_000, 2_000])
-    change(() => scheduler.schedule({ due_at: clock.now() + ms, kind: 'of the test', payload: {} }))
+    tables.change(() =>
+      timers.schedule({ due_at: clock.now() + ms, kind: 'of the test', payload: {} }),
+    )
   return {
     /** Waits until an advance runs the first one. */
-    running: () => until(() => scheduler.pending().length === 1),
+    running: () => until(() => timers.pending().length === 1),
     /** Ends its work; returns where the advance stopped. */
     async end() {
       settle()

@@ -34,7 +34,7 @@ function open(budget = createLogBudget()) {
     budget,
     addToAll() {},
     onLogged: (noted) => logged.push(noted),
-    elapsed: () => clock.now,
+    runtime: { elapsed: () => clock.now, wall: () => 0 },
   })
   return { log, logged, clock, budget, newest: () => [...log.newestFirst()][0]! }
 }

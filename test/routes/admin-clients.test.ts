@@ -98,7 +98,7 @@ t.test('each start option is the client’s own, and what a reset goes back to',
       scenario: (await box.get(`${base}/__admin/scenario`)).body.name,
       mode: clock.mode,
       now: clock.mode === 'frozen' ? clock.now : 'ticks',
-      checkKyc: box.sandbox.clients.get(name)!.profile().check_kyc,
+      checkKyc: box.sandbox.clients.get(name)!.payouts.profile().check_kyc,
     }
   }
   const plain = {
@@ -268,7 +268,7 @@ t.test('a fork is what its source is, and neither sees the other from then on', 
   ]) {
     const own = (await get(`/@fork${path}`)).text.replaceAll(
       made.body.client_id,
-      box.sandbox.default.clientId,
+      box.sandbox.default.payouts.profile().client_id,
     )
     t.equal(own, (await get(path)).text, path)
   }
@@ -276,7 +276,7 @@ t.test('a fork is what its source is, and neither sees the other from then on', 
     await get('/v1/client/profile', { authorization: `Bearer ${made.body.access_token}` })
   ).body.data
   t.equal(profile.client_id, made.body.client_id)
-  t.not(profile.client_id, box.sandbox.default.clientId)
+  t.not(profile.client_id, box.sandbox.default.payouts.profile().client_id)
 
   // The next call gives both the same ids: the random series goes along.
   t.equal((await get('/v1/users')).status, 503)
@@ -443,21 +443,22 @@ t.test('a deleted client’s timers and waiting answers end, and it comes back a
 t.test('a client that is deleted while its time is moved is gone all the same', async (t) => {
   const box = await startWith(t)
   await create(box, { name: 'w' })
-  const { scheduler, change, clock } = box.sandbox.clients.get('w')!
+  const { clock, tables } = box.sandbox.clients.get('w')!
+  const { timers } = clock
   let settle = () => {}
-  scheduler.handle(
+  timers.handle(
     'of the test',
     () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         settle = resolve
       }),
   )
-  change(() => {
+  tables.change(() => {
     for (const ms of [1_000, 2_000])
-      scheduler.schedule({ due_at: clock.now() + ms, kind: 'of the test', payload: {} })
+      timers.schedule({ due_at: clock.now() + ms, kind: 'of the test', payload: {} })
   })
   const moving = box.post('/@w/__admin/clock/advance', { by: '1h' })
-  while (scheduler.pending().length > 1) await new Promise(setImmediate)
+  while (timers.pending().length > 1) await new Promise(setImmediate)
   await box.call('DELETE', `${CLIENTS}/w`)
   settle()
   const answer = await moving

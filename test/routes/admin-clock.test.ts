@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { ASHA, createLog, GUARDED, pluck, start, TOKEN } from '../helper.ts'
+import { ASHA, createLog, GUARDED, pluck, start, TOKEN, watchChanges } from '../helper.ts'
 import { manualTimers } from '../manual-timers.ts'
 import { faultyDisk } from '../torture/faulty-disk.ts'
 
@@ -337,8 +337,8 @@ t.test('time that cannot be written does not go by; the error says how far it we
   }
   // The disk fills while time goes by.
   let fills = true
-  sandbox.default.events.on(({ type }) => {
-    if (fills && type === 'transaction.success') full(1)
+  watchChanges(sandbox.default, ({ type }) => {
+    if (fills && type === 'transaction.processing') full(1)
   })
   for (const path of ['advance', 'freeze']) {
     state.fault = undefined
@@ -369,8 +369,8 @@ t.test('where time stood when the disk filled is stored once the disk takes it',
     const file = join(t.testdir(), 'db.json')
     const box = await start(t, { sandbox: { disk, file } })
     await box.pay()
-    box.sandbox.default.events.on(({ type }) => {
-      if (type !== 'transaction.success') return
+    watchChanges(box.sandbox.default, ({ type }) => {
+      if (type !== 'transaction.processing') return
       state.count = 0
       state.fault = { from: 1, calls: Number.POSITIVE_INFINITY, errno: 'ENOSPC' }
     })

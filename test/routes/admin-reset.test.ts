@@ -115,7 +115,7 @@ t.test('a reset of all clients is one change: all of them or none', async (t) =>
   await disturb(box, '/@w')
   const both = async () => [await look(box), await look(box, '/@w')]
   const changed = await both()
-  const { timeline } = box.sandbox.clients.get('w')!
+  const { timeline } = box.sandbox.clients.get('w')!.scenarios
   const { restart } = timeline
   timeline.restart = () => {
     throw new Error('the last client fails')

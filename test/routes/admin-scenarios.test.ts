@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import type { ResourceEvent } from '../../src/tables/resources.ts'
+import type { FeedEvents } from '../../src/world/feed.ts'
 import {
   AADHAAR,
   type Answer,
@@ -14,6 +14,7 @@ import {
   ROHANS_ACCOUNT,
   start,
   TOKEN,
+  watchChanges,
 } from '../helper.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
@@ -185,7 +186,7 @@ t.test('header, pushed rules, active scenario, default: the first one decides', 
   const outcome = async (headers?: Record<string, string>) => {
     const id = idOf(await box.pay(paise, headers))
     await box.advance('10s')
-    const { status, failure } = box.sandbox.default.payments.get(id).row
+    const { status, failure } = box.sandbox.default.payouts.payments.get(id).row
     return failure?.reason ?? status
   }
   t.equal(await outcome(), 'PENDING', 'default')
@@ -212,7 +213,7 @@ t.test('a header may name the default scenario, and so put it on top', async (t)
   ]
   await box.advance('1h')
   t.strictSame(
-    ids.map((id) => box.sandbox.default.payments.get(id).row.status),
+    ids.map((id) => box.sandbox.default.payouts.payments.get(id).row.status),
     ['PROCESSING', 'FAILED', 'PROCESSING'],
     'what it leaves open the active one decides',
   )
@@ -344,7 +345,7 @@ t.test('simulate moves payments, KYC records and accounts; a forbidden move is 4
   t.strictSame(failed.body, { transaction_id: id, status: 'FAILED' })
   t.equal((await box.get('/__admin/clock')).body.pending_timers, 0, 'its steps are dropped')
   await box.advance('1m')
-  t.equal(box.sandbox.default.payments.get(id).row.failure?.reason, 'gateway_down')
+  t.equal(box.sandbox.default.payouts.payments.get(id).row.failure?.reason, 'gateway_down')
   const forbidden = await move('transactions', id, { status: 'SUCCESS' })
   t.equal(forbidden.status, 422)
   t.equal(forbidden.body.error, 'invalid_transition')
@@ -450,8 +451,8 @@ t.test('expect is met by what was asked since the activation', async (t) => {
 async function watched(t: Test) {
   const log = createLog()
   const box = await start(t, { ...GUARDED, sandbox: { log } })
-  const seen: ResourceEvent[] = []
-  box.sandbox.default.events.on((event) => void seen.push(event))
+  const seen: FeedEvents['change'][] = []
+  watchChanges(box.sandbox.default, (event) => void seen.push(event))
   return { box, seen, log }
 }
 
@@ -473,11 +474,11 @@ t.test('timeline: trigger fires an event about the latest or a named resource', 
   const { body } = await box.advance('1m')
   t.equal(body.fired.length, 7)
   t.strictSame(
-    seen.slice(0, 4).map(({ type, resourceId }) => `${type} ${resourceId}`),
+    seen.slice(0, 4).map(({ type, resource_id }) => `${type} ${resource_id}`),
     [...Array(3).fill(`transaction.failed ${id}`), `user.created ${ASHA}`],
   )
   t.ok(
-    seen.some(({ type, resourceId }) => type === 'bank.success' && resourceId === ROHANS_ACCOUNT),
+    seen.some(({ type, resource_id }) => type === 'bank.success' && resource_id === ROHANS_ACCOUNT),
   )
   t.equal(seen.at(-1)!.type, 'kyc.success')
   t.strictSame(
@@ -486,7 +487,11 @@ t.test('timeline: trigger fires an event about the latest or a named resource', 
       'client "default": timeline of inline: trigger: No webhook exists yet, so `latest` matches nothing.',
     ],
   )
-  t.equal(box.sandbox.default.payments.get(id).row.status, 'SUCCESS', 'nothing is changed by it')
+  t.equal(
+    box.sandbox.default.payouts.payments.get(id).row.status,
+    'SUCCESS',
+    'nothing is changed by it',
+  )
 })
 
 t.test('timeline: trigger webhook.test is about the webhook', async (t) => {
@@ -500,10 +505,12 @@ t.test('timeline: trigger webhook.test is about the webhook', async (t) => {
   t.strictSame(seen, [
     {
       type: 'webhook.test',
-      resourceId: made.body.updatedWebhook.response.data.webhook_id,
-      asked: true,
+      resource_id: made.body.updatedWebhook.response.data.webhook_id,
+      at: '2026-01-01T00:00:01.000Z',
     },
   ])
+  const sent = await box.get('/__admin/webhooks/deliveries?event=webhook.test')
+  t.equal(sent.body.total, 1, 'it was asked for, so it is sent')
 })
 
 t.test('timeline: simulate, credit, create_users and rule', async (t) => {
@@ -529,7 +536,7 @@ t.test('timeline: simulate, credit, create_users and rule', async (t) => {
   })
   const id = idOf(await box.pay())
   await box.advance('5s')
-  t.equal(box.sandbox.default.payments.get(id).row.failure?.reason, 'gateway_down')
+  t.equal(box.sandbox.default.payouts.payments.get(id).row.failure?.reason, 'gateway_down')
   await box.advance('15s')
   t.match(log.lines.join('\n'), /simulate: A FAILED transaction cannot become FAILED/)
   t.equal(await totalUsers(box), before + 6)

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { replaceState } from '../../src/content/import-state.ts'
 import { MAX_SNAPSHOTS } from '../../src/content/snapshots.ts'
 import { exportState } from '../../src/content/write-state.ts'
 import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'
+import { adoptState } from '../../src/world/world-content.ts'
 import { AADHAAR, ASHA, HONOURED, KABIR, pluck, ROHAN, start, TOKEN } from '../helper.ts'
 import { manualTime } from '../manual-time.ts'
 import { receiver, SECRET } from '../receiver.ts'
@@ -259,7 +259,11 @@ t.test('a state goes out and comes back in, here and elsewhere', async (t) => {
   t.equal((await other.put('/@w/__admin/state', brought)).status, 200)
   const world = other.sandbox.clients.get('w')!
   t.equal(world.webhooks.current()?.webhook_secret, 'brought')
-  t.match(world.profile(), { client: 'w', access_token: 'sbx_w', email: 'payments@example.com' })
+  t.match(world.payouts.profile(), {
+    client: 'w',
+    access_token: 'sbx_w',
+    email: 'payments@example.com',
+  })
   t.equal((await other.get('/v1/client/profile', { authorization: 'Bearer sbx_w' })).status, 200)
 })
 
@@ -442,7 +446,7 @@ t.test('what an export writes can be imported, up to 100,000 rows', async (t) =>
     })
   // Without the helper's own check of each response, which takes longer than the sandbox.
   const textOf = ({ sandbox }: Box) => exportState(sandbox.default)
-  await replaceState(source.sandbox.default, body)
+  await adoptState(source.sandbox.default, body)
   const text = textOf(source)
   const other = await start(t)
   t.equal((await other.put('/__admin/state', text, JSON_BODY)).body.rows?.users, ROWS)
@@ -457,24 +461,25 @@ t.test('a restore and an import wait for a call that moves time', async (t) => {
   const box = await start(t, HONOURED)
   await box.post(SNAPSHOTS, { name: 's' })
   const state = (await box.get('/__admin/state')).body
-  const { scheduler, change, clock } = box.sandbox.default
+  const { clock, tables } = box.sandbox.default
+  const { timers } = clock
   for (const come of [
     () => box.post(`${SNAPSHOTS}/s/restore`),
     () => box.put('/__admin/state', state),
   ]) {
     let settle = () => {}
-    scheduler.handle(
+    timers.handle(
       'of the test',
       () =>
-        new Promise((resolve) => {
+        new Promise<void>((resolve) => {
           settle = resolve
         }),
     )
-    change(() =>
-      scheduler.schedule({ due_at: clock.now() + 1_000, kind: 'of the test', payload: {} }),
+    tables.change(() =>
+      timers.schedule({ due_at: clock.now() + 1_000, kind: 'of the test', payload: {} }),
     )
     const moving = box.advance('1h')
-    while (scheduler.pending().length > 0) await new Promise(setImmediate)
+    while (timers.pending().length > 0) await new Promise(setImmediate)
     let back = false
     const coming = come().finally(() => {
       back = true
@@ -575,8 +580,8 @@ t.test('an exported state is one of a data file', async (t) => {
     ['w1', 'sbx_w1'],
   ] as const) {
     t.equal((await box.get(`/@${name}/__admin/state`)).text, text, name)
-    const { profile, webhooks } = box.sandbox.clients.get(name)!
-    t.equal(profile().access_token, token)
+    const { payouts, webhooks } = box.sandbox.clients.get(name)!
+    t.equal(payouts.profile().access_token, token)
     t.equal(webhooks.current()?.webhook_secret, `whsec_${name}`)
   }
 })

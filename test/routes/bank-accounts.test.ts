@@ -96,7 +96,7 @@ t.test('the same verified account of one user is refused; others may have it', a
 
 t.test('a refused account is a 201 with status false inside, and may be tried again', async (t) => {
   const { sandbox, post, get } = await start(t, GUARDED)
-  const { bankAccounts } = sandbox.default
+  const { bankAccounts } = sandbox.default.payouts
   const failed = bankAccounts.add(NEW, [{ status: 'failed', after_ms: 0 }])
   t.match(failed, {
     status: false,
@@ -111,7 +111,7 @@ t.test('a refused account is a 201 with status false inside, and may be tried ag
 
 t.test('a pending account is decided on the client’s clock', async (t) => {
   const { sandbox, get, advance } = await start(t)
-  const { bankAccounts } = sandbox.default
+  const { bankAccounts } = sandbox.default.payouts
   for (const status of ['success', 'failed'] as const) {
     const { row } = bankAccounts.add({ ...NEW, account_number: `12345678901${status.length}` }, [
       { status: 'pending', after_ms: 0 },

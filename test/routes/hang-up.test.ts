@@ -87,17 +87,20 @@ t.test('a delayed call frees its Idempotency-Key when its caller hangs up', asyn
 
 t.test('an advance ends when its caller hangs up: time stands where it was', async (t) => {
   const { calling, get, advance, sandbox } = await served(t)
-  const { scheduler, clock, change } = sandbox.default
+  const { clock, tables } = sandbox.default
+  const { timers } = clock
   let settle = () => {}
   const work = () =>
     new Promise<void>((resolve) => {
       settle = resolve
     })
-  scheduler.handle('of the test', work)
+  timers.handle('of the test', work)
   for (const ms of [1_000, 2_000])
-    change(() => scheduler.schedule({ due_at: clock.now() + ms, kind: 'of the test', payload: {} }))
+    tables.change(() =>
+      timers.schedule({ due_at: clock.now() + ms, kind: 'of the test', payload: {} }),
+    )
   const caller = await calling('POST', '/__admin/clock/advance', { by: '1h' })
-  await until(() => scheduler.pending().length === 1)
+  await until(() => timers.pending().length === 1)
   caller.hangUp()
   // What is under way is not broken off; nothing new begins.
   for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setTimeout(resolve, 1))
@@ -223,8 +226,8 @@ t.test('an advance out of a handler is refused where the first caller hung up', 
   const isGone = () => gone.signal.aborted
   await box.post('/v1/clientWebhook', { url, webhook_secret: SECRET })
   await box.pay()
-  const { scheduler, clock } = box.sandbox.default
-  const { now } = await scheduler.advanceBy(600_000, { signal: gone.signal })
+  const { clock } = box.sandbox.default
+  const { now } = await clock.timers.advanceBy(600_000, { signal: gone.signal })
   t.strictSame(asked, [{ status: 409, error: 'receiver_busy' }])
   t.equal(now, clock.iso())
   t.equal(now, '2026-01-01T00:00:00.000Z')

@@ -136,7 +136,7 @@ t.test('submitting again makes a new record, and the latest successful one wins'
 
   const [older] = (await post('/v1/kyc', submit(AADHAAR))).body.data
   const [newer] = (await post('/v1/kyc', submit(AADHAAR))).body.data
-  sandbox.default.kyc.simulate(newer.data.kyc_id, { status: 'success' })
+  sandbox.default.payouts.kyc.simulate(newer.data.kyc_id, { status: 'success' })
   await advance('5s')
   const { kycData, user } = (await get(`/v1/kyc/${KABIR}`)).body.data.response.data
   t.equal(

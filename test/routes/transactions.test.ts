@@ -144,7 +144,7 @@ t.test('a failure has reason, description and source, and no UTR', async (t) => 
   ]
   for (const [reason, source] of reasons) {
     const [{ transaction_id }] = (await pay()).body.data
-    sandbox.default.payments.simulate(transaction_id, { status: 'FAILED', reason })
+    sandbox.default.payouts.payments.simulate(transaction_id, { status: 'FAILED', reason })
     const [record] = (await get('/v1/transaction/history?limit=1', TOKEN)).body.data.transactions
     t.match(record, { status: 'FAILED', utr: null, metadata: { reason, source } })
     t.ok(record.metadata.description.length > 5)
@@ -153,7 +153,7 @@ t.test('a failure has reason, description and source, and no UTR', async (t) => 
     t.match(shown, { transaction_status: 'failed', utr: null })
     t.notOk('metadata' in shown)
   }
-  t.strictSame(sandbox.default.scheduler.pending(), [], 'what was planned is dropped')
+  t.strictSame(sandbox.default.clock.timers.pending(), [], 'what was planned is dropped')
 })
 
 t.test('only some moves are possible, and a refusal says which', async (t) => {
@@ -186,7 +186,7 @@ t.test('only some moves are possible, and a refusal says which', async (t) => {
 
 t.test('an incoming payment is a credit in the receiver’s history', async (t) => {
   const { sandbox, get } = await start(t)
-  const { transaction_id } = sandbox.default.payments.createByTimeline('credit', {
+  const { transaction_id } = sandbox.default.payouts.payments.createByTimeline('credit', {
     ...PAYMENT,
     currency_code: 'INR',
   }).row
@@ -271,7 +271,7 @@ t.test('a reference is used once per client, also after a failure', async (t) =>
   const { sandbox, pay, get } = await start(t, GUARDED)
   const made = await pay({ reference_id: 'twice' })
   const [{ transaction_id }] = made.body.data
-  sandbox.default.payments.simulate(transaction_id, { status: 'FAILED' })
+  sandbox.default.payouts.payments.simulate(transaction_id, { status: 'FAILED' })
   const again = await pay({ reference_id: 'twice', amount: 200 })
   t.equal(again.status, 409)
   t.match(again.body, { error: 'duplicate_reference', errors: [{ field: 'reference_id' }] })

@@ -16,6 +16,7 @@ import {
   type StartOptions,
   start,
   TOKEN,
+  watchChanges,
 } from '../helper.ts'
 import { manualTime } from '../manual-time.ts'
 
@@ -63,7 +64,7 @@ async function play(t: Test, words: string, options: StartOptions = {}) {
 }
 
 const idOf = ({ body }: Answer): string => body.data[0].transaction_id
-const statusOf = (box: Box, id: string) => box.sandbox.default.payments.get(id).row.status
+const statusOf = (box: Box, id: string) => box.sandbox.default.payouts.payments.get(id).row.status
 const usersOf = async (box: Box, headers?: Record<string, string>) =>
   (await box.get('/v1/users', headers)).status
 async function inTurn<T>(count: number, run: (i: number) => Promise<T>): Promise<T[]> {
@@ -86,7 +87,10 @@ t.test('a large payment hangs for 25 minutes and fails, a small one succeeds', a
   t.equal(statusOf(box, large), 'PROCESSING')
   await box.advance('30m')
   t.equal(statusOf(box, large), 'FAILED')
-  t.equal(box.sandbox.default.payments.get(large).row.failure?.reason, 'beneficiary_bank_offline')
+  t.equal(
+    box.sandbox.default.payouts.payments.get(large).row.failure?.reason,
+    'beneficiary_bank_offline',
+  )
 })
 
 t.test('the first PAN check of each user fails, the second succeeds', async (t) => {
@@ -223,7 +227,7 @@ t.test('a scenario over another has the rules of both', async (t) => {
 t.test('the timeline of the reference does all it says', async (t) => {
   const box = await play(t, 'create_users: 2')
   const seen: string[] = []
-  box.sandbox.default.events.on(({ type }) => void seen.push(type))
+  watchChanges(box.sandbox.default, ({ type }) => void seen.push(type))
   const total = async () => (await box.get('/v1/users')).body.data.total_users
   const fresh = await total()
   const id = idOf(await box.pay())

@@ -22,7 +22,7 @@ t.test('live-demo warns of nothing in any client of the fixtures', async (t) => 
   t.ok(clients.length > 2)
   for (const { name } of clients) {
     const world = box.sandbox.clients.get(name)!
-    await world.scheduler.advanceBy(2 * 3_600_000)
+    await world.clock.timers.advanceBy(2 * 3_600_000)
   }
   t.strictSame(log.lines, [])
 })

@@ -337,7 +337,7 @@ t.test('slow: every answer takes two to four seconds', async (t) => {
   const id = idOf(await asked)
   await box.advance('3s')
   // Reads are late as well.
-  t.equal(box.sandbox.default.payments.get(id).row.failure?.reason, 'bank_account_invalid')
+  t.equal(box.sandbox.default.payouts.payments.get(id).row.failure?.reason, 'bank_account_invalid')
 })
 
 t.test('rate-limited: every fifth call is answered 429', async (t) => {

@@ -162,7 +162,7 @@ for (const then of [
     const calls = await callsOf(box)
     if ('delay' in then) {
       t.strictSame(calls.map(inShort).length, 1, 'only the read has its response')
-      t.equal(box.sandbox.default.delayed.count, 3)
+      t.equal(box.sandbox.default.requests.delayed.count, 3)
       return
     }
     t.strictSame(
@@ -245,7 +245,7 @@ t.test('while rules delay a thousand calls, no further ones are made', async (t)
   const rules = [{ when: { operation: 'listUsers' }, then: { delay: '60s' } }]
   await play(box, [{ every: '100ms', do: { call: 'listUsers' } }], { rules })
   await box.advance('110s')
-  t.equal(box.sandbox.default.delayed.count, 1_000)
+  t.equal(box.sandbox.default.requests.delayed.count, 1_000)
   t.equal(log.lines.filter((line) => line.includes('skips calls')).length, 1)
 })
 

@@ -141,9 +141,9 @@ t.test('every word of a step is seen in what it makes', async (t) => {
   t.match(JSON.stringify(added), /Asking\./)
   t.match(JSON.stringify(added), /"Slow"/)
   await box.advance('59s')
-  t.equal(box.sandbox.default.payments.get(paid).row.status, 'PENDING')
+  t.equal(box.sandbox.default.payouts.payments.get(paid).row.status, 'PENDING')
   await box.advance('1s')
-  t.match(box.sandbox.default.payments.get(paid).row, {
+  t.match(box.sandbox.default.payouts.payments.get(paid).row, {
     status: 'FAILED',
     failure: { reason: 'cat_on_keyboard', description: 'The cat.', source: 'internal' },
   })
@@ -178,7 +178,7 @@ t.test('base: none leaves the default out, extends puts another under', async (t
     const id = (await box.pay({ amount: '100.91' })).body.data[0].transaction_id
     await box.advance('1h')
     const users = (await box.get('/v1/users')).status
-    const { status } = box.sandbox.default.payments.get(id).row
+    const { status } = box.sandbox.default.payouts.payments.get(id).row
     await box.close()
     return [status, users]
   }

@@ -111,7 +111,7 @@ t.test('a wall clock that leaps takes time along ahead, and never back', async (
   })
   const now = async () => (await get('/__admin/clock')).body.now
   // Nobody waits for the process's own timers here.
-  sandbox.default.scheduler.stop()
+  sandbox.default.clock.timers.stop()
   await post('/v1/transaction', PAYMENT)
   wall -= 3_650 * DAY_MS
   elapsed += 500

@@ -161,20 +161,20 @@ t.test('a result that the disk refuses is written later, and not sent again', as
 t.test('an event whose change was rolled back is not published', async (t) => {
   const hook = await receiver(t)
   const box = await start(t)
-  const { deliveries, change, payments } = box.sandbox.default
+  const { webhooks, tables, payouts } = box.sandbox.default
   await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
-  const { row } = payments.get(
+  const { row } = payouts.payments.get(
     (await box.get('/v1/transaction')).body.data.transactions[0].transaction_id,
   )
   t.throws(() =>
-    change(() => {
-      deliveries.publish('transaction.success', row.transaction_id)
+    tables.change(() => {
+      webhooks.deliveries.publish('transaction.success', row.transaction_id)
       throw new Error('undone')
     }),
   )
   await box.advance('1h')
   t.same(hook.types(), [])
-  t.same([...deliveries.all()], [])
+  t.same([...webhooks.deliveries.all()], [])
 })
 
 t.test('finished deliveries are kept up to 10,000, pending ones all', async (t) => {
@@ -183,13 +183,13 @@ t.test('finished deliveries are kept up to 10,000, pending ones all', async (t) 
   await box.put('/__admin/scenario', {
     definition: { webhooks: [{ when: { event: 'webhook.test' }, then: { drop: true } }] },
   })
-  const { deliveries, change, tables } = box.sandbox.default
+  const { webhooks, tables } = box.sandbox.default
   const webhook = [...tables.tables.webhook.rows()][0]!.webhook_id
   await box.pay()
-  change(() => {
-    for (let i = 0; i < 10_050; i++) deliveries.publish('webhook.test', webhook)
+  tables.change(() => {
+    for (let i = 0; i < 10_050; i++) webhooks.deliveries.publish('webhook.test', webhook)
   })
-  const rows = [...deliveries.all()]
+  const rows = [...webhooks.deliveries.all()]
   t.equal(rows.length, 10_001)
   t.equal(rows[0]!.event, 'transaction.pending', 'what is pending stays')
   t.equal([...tables.tables.events.rows()].length, 10_001)

@@ -46,8 +46,8 @@ const Assumptions = z
   .strictObject({ assumptions: z.array(Assumption) })
   .meta({ id: 'AssumptionsResponse' })
 
-const listOf = ({ assumptions }: World) => ({
-  assumptions: assumptions.describe().map(({ assumption, reading, source }) => {
+const listOf = ({ scenarios }: World) => ({
+  assumptions: scenarios.assumptions.describe().map(({ assumption, reading, source }) => {
     const { readings, form, ...facts } = assumption
     const words = Object.entries(readings).map(([word, { does }]) => ({ reading: word, does }))
     return {
@@ -80,7 +80,7 @@ export const assumptionCalls = [
     body: z.record(z.string(), z.string().nullable()).superRefine(checkReadings({ canUndo: true })),
     response: Assumptions,
     handle(world, { body }) {
-      world.assumptions.change(body)
+      world.scenarios.assumptions.change(body)
       return listOf(world)
     },
   }),

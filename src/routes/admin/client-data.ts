@@ -21,6 +21,7 @@ import { betweenTest, searchTest } from '../../model/search.ts'
 import { Summary } from '../../model/summary.ts'
 import { Transaction } from '../../model/transaction.ts'
 import { User } from '../../model/user.ts'
+import type { Payouts } from '../../payouts/payouts.ts'
 import {
   type PaymentRequests,
   requestId,
@@ -63,11 +64,11 @@ const UserWithAll = User.extend({
   bank_accounts: z.array(BankAccount),
 }).meta({ id: 'UserWithAll' })
 
-type PaymentEntry = ReturnType<World['payments']['get']>
-type UserEntry = ReturnType<World['users']['get']>
+type PaymentEntry = ReturnType<Payouts['payments']['get']>
+type UserEntry = ReturnType<Payouts['users']['get']>
 
 const paymentResponse = (
-  { views, tables: { tables } }: World,
+  { payouts: { views }, tables: { tables } }: World,
   entry: PaymentEntry,
 ): z.input<typeof Payment> => ({
   ...views.payment(entry),
@@ -77,7 +78,7 @@ const paymentResponse = (
 })
 
 const userResponse = (
-  { views, kyc, bankAccounts, tables: { tables } }: World,
+  { payouts: { views, kyc, bankAccounts }, tables: { tables } }: World,
   entry: UserEntry,
 ): z.input<typeof UserWithAll> => ({
   ...views.user(entry),
@@ -184,12 +185,13 @@ export const dataCalls = [
       })
       .meta({ id: 'ClientInShortResponse' }),
     handle(world) {
-      const { name, clientId, profile, webhooks, scenarios, requests, deliveries, delayed } = world
+      const { name, payouts, webhooks, scenarios, requests } = world
       const { users, kyc, bank_accounts, payments } = world.tables.tables
-      const { access_token, status, check_kyc } = profile()
+      const { client_id, access_token, status, check_kyc } = payouts.profile()
+      const { deliveries } = webhooks
       return {
         name,
-        client_id: clientId,
+        client_id,
         access_token,
         status,
         check_kyc,
@@ -203,7 +205,7 @@ export const dataCalls = [
           transactions: payments.count('all', 'all'),
           deliveries: [...deliveries.all()].length + deliveries.recorded().length,
           requests: requests.count,
-          waiting: delayed.count,
+          waiting: requests.delayed.count,
           rules: scenarios.pushed().length,
         },
       }
@@ -232,8 +234,8 @@ export const dataCalls = [
       const { search, kyc, bank } = query
       const test = searchTest(search)
       const { tables } = world.tables
-      const records = (id: string) => world.kyc.ofUser(id, tables.kyc)
-      const accounts = (id: string) => world.bankAccounts.ofUser(id, tables.bank_accounts)
+      const records = (id: string) => world.payouts.kyc.ofUser(id, tables.kyc)
+      const accounts = (id: string) => world.payouts.bankAccounts.ofUser(id, tables.bank_accounts)
       const isFound = ({ user_id, email, mobile }: UserEntry['row']) =>
         hasStatus(kyc ? records(user_id).map(({ row }) => row.kyc_status) : [], kyc) &&
         hasStatus(bank ? accounts(user_id).map(({ row }) => row.bank_status) : [], bank) &&
@@ -252,7 +254,7 @@ export const dataCalls = [
     params: z.object({ id: Uuid }),
     response: UserWithAll,
     errors: ['not_found'],
-    handle: (world, { params }) => userResponse(world, world.users.get(params.id)),
+    handle: (world, { params }) => userResponse(world, world.payouts.users.get(params.id)),
   }),
   adminCall({
     id: 'readTransactions',
@@ -304,7 +306,7 @@ export const dataCalls = [
       .meta({ id: 'PaymentWithAllResponse' }),
     errors: ['not_found'],
     handle(world, { params: { id } }) {
-      const entry = world.payments.get(id)
+      const entry = world.payouts.payments.get(id)
       const query = { page: 1, limit: MAX_EVENTS, resource_id: entry.id, search: '' }
       const requests = requestsOfPayment(world.requests.newestFirst(), entry.row)
       return {
@@ -313,7 +315,7 @@ export const dataCalls = [
         decided_by: decidedBy(world, entry.row, requests),
         requests: requests.all.slice(0, MAX_EVENTS).map(requestSummary),
         deliveries: listDeliveries(world, query).deliveries,
-        timers: world.scheduler.ofResource(entry.id).map(timerResponse),
+        timers: world.clock.timers.ofResource(entry.id).map(timerResponse),
       }
     },
   }),

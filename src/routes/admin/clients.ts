@@ -8,6 +8,8 @@ import { validationFailed } from '../../model/validation-errors.ts'
 import type { Scenario } from '../../scenarios/scenario-schema.ts'
 import { ScenarioName } from '../../scenarios/schema-parts.ts'
 import { DEFAULT_CLIENT } from '../../world/client-rows.ts'
+import type { World } from '../../world/world.ts'
+import { storedScenario } from '../../world/world-clock.ts'
 import { ReadingsField } from './assumptions.ts'
 import { Speed } from './clock.ts'
 
@@ -41,6 +43,13 @@ const Client = z
     snapshots: z.int(),
   })
   .meta({ id: 'Client' })
+
+function clientResponse({ name, tables, clock, payouts }: World): z.input<typeof Client> {
+  const { client_id, status, check_kyc } = payouts.profile()
+  const scenario = storedScenario(tables)!.name
+  const snapshots = tables.snapshots.size
+  return { name, client_id, status, check_kyc, scenario, now: clock.iso(), snapshots }
+}
 
 const startOptions = {
   scenario: z.string().optional(),
@@ -111,7 +120,7 @@ export const clientCalls = [
     summary: 'List the clients',
     response: z.strictObject({ clients: z.array(Client) }).meta({ id: 'ClientsResponse' }),
     handle: (_world, _input, { clients }) => ({
-      clients: Array.from(clients.values(), (world) => world.summary()),
+      clients: Array.from(clients.values(), clientResponse),
     }),
   }),
   adminCall({
@@ -126,8 +135,8 @@ export const clientCalls = [
     async handle(_world, { body }, sandbox) {
       const { scenarios: given } = body
       const scenarios = given && (await sandbox.default.scenarios.checkOwn(given))
-      const { name, profile } = sandbox.create({ ...newClientOf(body), scenarios })
-      const { client_id, access_token } = profile()
+      const { name, payouts } = sandbox.create({ ...newClientOf(body), scenarios })
+      const { client_id, access_token } = payouts.profile()
       return { client_id, name, access_token }
     },
   }),

@@ -87,15 +87,15 @@ function requireClockTime(ms: number, field: string): number {
 const iso = (ms: number) => new Date(ms).toISOString()
 
 /** Returns the JSON of a client's clock. */
-export function clockResponse({ clock, scheduler }: World): z.input<typeof ClockResponse> {
+export function clockResponse({ clock }: World): z.input<typeof ClockResponse> {
   const { mode, speed } = clock.state
-  const next = scheduler.next()
+  const next = clock.timers.next()
   return {
     now: clock.iso(),
     mode,
     speed,
     next_timer_at: next ? iso(next.due_at) : null,
-    pending_timers: scheduler.countPending(),
+    pending_timers: clock.timers.countPending(),
   }
 }
 
@@ -133,14 +133,14 @@ async function advanceWith(
   signal: AbortSignal,
   move: (options: AdvanceOptions) => Promise<AdvanceResult>,
 ) {
-  const saveClock = () => world.changeClock(() => {})
+  const saveClock = () => world.clock.change(() => {})
   const { now, fired, omitted } = await move({ persist: saveClock, signal })
   if (signal.aborted) throw callerGone()
   return { now, fired, ...(omitted > 0 && { left_out: omitted }) }
 }
 
-function findTimer({ scheduler }: World, id: string) {
-  const timer = scheduler.get(id)
+function findTimer({ clock }: World, id: string) {
+  const timer = clock.timers.get(id)
   if (!timer)
     throw new SandboxError(
       'not_found',
@@ -168,9 +168,9 @@ export const clockCalls = [
         body.at === undefined ? world.clock.now() : requireClockTime(Date.parse(body.at), 'at')
       // If the advance ends early, the clock stops at the time that it has reached.
       const freeze = (isComplete: boolean) =>
-        world.changeClock(() => world.clock.freeze(isComplete ? at : world.clock.now()))
+        world.clock.change(() => world.clock.freeze(isComplete ? at : world.clock.now()))
       if (at > world.clock.now())
-        await world.scheduler.advanceTo(at, { persist: freeze, signal: hangUpSignal() })
+        await world.clock.timers.advanceTo(at, { persist: freeze, signal: hangUpSignal() })
       else freeze(true)
       return clockResponse(world)
     },
@@ -180,7 +180,7 @@ export const clockCalls = [
     summary: 'Let a frozen clock run again',
     response: ClockResponse,
     handle(world) {
-      world.changeClock(() => world.clock.resume())
+      world.clock.change(() => world.clock.resume())
       return clockResponse(world)
     },
   }),
@@ -190,7 +190,7 @@ export const clockCalls = [
     body: z.strictObject({ factor: Speed }),
     response: ClockResponse,
     handle(world, { body }) {
-      world.changeClock(() => world.clock.speed(body.factor))
+      world.clock.change(() => world.clock.speed(body.factor))
       return clockResponse(world)
     },
   }),
@@ -209,11 +209,11 @@ export const clockCalls = [
     response: FiredResponse,
     errors: ['clock_cannot_go_back', ...ADVANCE_ERRORS],
     handle(world, { body: { by, to }, hangUpSignal }) {
-      const { scheduler } = world
+      const { timers } = world.clock
       if (by !== undefined) {
         const span = parseDuration(by)!
         requireClockTime(world.clock.now() + span, 'by')
-        return advanceWith(world, hangUpSignal(), (options) => scheduler.advanceBy(span, options))
+        return advanceWith(world, hangUpSignal(), (options) => timers.advanceBy(span, options))
       }
       const target = requireClockTime(Date.parse(to!), 'to')
       if (target < world.clock.now()) {
@@ -222,7 +222,7 @@ export const clockCalls = [
           `The clock is at ${world.clock.iso()}, later than ${iso(target)}. Set an earlier time with POST /__admin/clock/freeze {"at"}.`,
         )
       }
-      return advanceWith(world, hangUpSignal(), (options) => scheduler.advanceTo(target, options))
+      return advanceWith(world, hangUpSignal(), (options) => timers.advanceTo(target, options))
     },
   }),
   adminCall({
@@ -231,7 +231,7 @@ export const clockCalls = [
     response: FiredResponse,
     errors: ADVANCE_ERRORS,
     handle: (world, { hangUpSignal }) =>
-      advanceWith(world, hangUpSignal(), world.scheduler.advanceToNext),
+      advanceWith(world, hangUpSignal(), world.clock.timers.advanceToNext),
   }),
   adminCall({
     id: 'listTimers',
@@ -240,7 +240,7 @@ export const clockCalls = [
     query: z.object({ limit: TimerCount.optional(), search: SearchText }),
     handle(world, { query: { limit, search } }) {
       const test = searchTest(search)
-      const found = world.scheduler.pending().filter((one) => test?.(textOfTimer(one)) ?? true)
+      const found = world.clock.timers.pending().filter((one) => test?.(textOfTimer(one)) ?? true)
       const shown = found.slice(0, limit)
       return { timers: shown.map((one) => ({ ...timerResponse(one), ...aboutOf(world, one) })) }
     },
@@ -252,9 +252,9 @@ export const clockCalls = [
     response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedTimerResponse' }),
     handle(world, { params }) {
       const timer = findTimer(world, params.id)
-      world.change(() => {
-        world.scheduler.cancel(timer.timer_id)
-        world.deliveries.handleCancelled(timer)
+      world.tables.change(() => {
+        world.clock.timers.cancel(timer.timer_id)
+        world.webhooks.deliveries.handleCancelled(timer)
       })
       return { deleted: timer.timer_id }
     },
@@ -265,8 +265,8 @@ export const clockCalls = [
     params: TimerPath,
     response: FiredResponse,
     async handle(world, { params }) {
-      const fired = await world.scheduler.fire(findTimer(world, params.id))
-      world.timeline.runDueEntries()
+      const fired = await world.clock.timers.fire(findTimer(world, params.id))
+      world.scenarios.timeline.runDueEntries()
       return { now: world.clock.iso(), fired }
     },
   }),

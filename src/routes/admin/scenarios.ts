@@ -173,10 +173,10 @@ export const scenarioCalls = [
       }),
     response: ActiveScenario,
     errors: ['too_many_rules'],
-    async handle({ scenarios, timeline }, { body: { name, definition } }) {
+    async handle({ scenarios }, { body: { name, definition } }) {
       const value = typeof definition === 'string' ? await definitionIn(definition) : definition
       const checked = value && (await scenarios.check(value))
-      timeline.start(() =>
+      scenarios.timeline.start(() =>
         checked ? scenarios.useDefinition(checked.definition) : scenarios.use(name!),
       )
       return { ...scenarios.describe(), ...(checked && warningsField(checked)) }

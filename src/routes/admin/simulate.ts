@@ -19,8 +19,8 @@ export const simulateCalls = [
       .strictObject({ transaction_id: Uuid, status: PaymentStatus })
       .meta({ id: 'MovedTransactionResponse' }),
     errors: ['invalid_transition'],
-    handle({ payments }, { params, body: { status, reason: why } }) {
-      const { row } = payments.simulate(params.id, {
+    handle({ payouts }, { params, body: { status, reason: why } }) {
+      const { row } = payouts.payments.simulate(params.id, {
         status,
         set_by: 'call',
         ...(why && { reason: why }),
@@ -37,8 +37,8 @@ export const simulateCalls = [
       .strictObject({ kyc_id: Uuid, kyc_status: KycStatus })
       .meta({ id: 'MovedKycResponse' }),
     errors: ['invalid_transition'],
-    handle({ kyc }, { params, body: { status, reason: why } }) {
-      const { row } = kyc.simulate(params.id, { status, ...(why && { message: why }) })
+    handle({ payouts }, { params, body: { status, reason: why } }) {
+      const { row } = payouts.kyc.simulate(params.id, { status, ...(why && { message: why }) })
       return { kyc_id: row.kyc_id, kyc_status: row.kyc_status }
     },
   }),
@@ -51,8 +51,11 @@ export const simulateCalls = [
       .strictObject({ bank_id: Uuid, bank_status: BankStatus })
       .meta({ id: 'MovedBankAccountResponse' }),
     errors: ['invalid_transition'],
-    handle({ bankAccounts }, { params, body: { status, reason: why } }) {
-      const { row } = bankAccounts.simulate(params.id, { status, ...(why && { message: why }) })
+    handle({ payouts }, { params, body: { status, reason: why } }) {
+      const { row } = payouts.bankAccounts.simulate(params.id, {
+        status,
+        ...(why && { message: why }),
+      })
       return { bank_id: row.bank_id, bank_status: row.bank_status }
     },
   }),

@@ -1,11 +1,17 @@
 import * as z from 'zod'
-import { replaceState } from '../../content/import-state.ts'
+import {
+  diffSnapshot,
+  forgetSnapshot,
+  listSnapshots,
+  saveSnapshot,
+  snapshotOf,
+} from '../../content/snapshots.ts'
 import { DataFile, State } from '../../content/state.ts'
 import { exportSnapshot, exportState } from '../../content/write-state.ts'
 import { adminCall } from '../../http/admin-call.ts'
 import { SnapshotName } from '../../model/client.ts'
 import { Timestamp } from '../../model/formats.ts'
-import { RESET_PARTS } from '../../world/world-content.ts'
+import { adoptState, RESET_PARTS } from '../../world/world-content.ts'
 
 const snapshot = { name: SnapshotName, taken_at: Timestamp }
 const SnapshotPath = z.object({ name: SnapshotName })
@@ -41,7 +47,7 @@ export const stateCalls = [
       .strictObject({ now: Timestamp, rows: z.record(z.string(), z.int()) })
       .meta({ id: 'TakenStateResponse' }),
     async handle(world, { body }) {
-      const rows = await replaceState(world, body)
+      const rows = await adoptState(world, body)
       return { now: world.clock.iso(), rows }
     },
   }),
@@ -51,7 +57,7 @@ export const stateCalls = [
     response: z
       .strictObject({ snapshots: z.array(z.strictObject(snapshot)) })
       .meta({ id: 'SnapshotsResponse' }),
-    handle: ({ snapshots }) => ({ snapshots: snapshots.list() }),
+    handle: (world) => ({ snapshots: listSnapshots(world) }),
   }),
   adminCall({
     id: 'saveSnapshot',
@@ -62,7 +68,7 @@ export const stateCalls = [
       .strictObject({ ...snapshot, replaced: z.boolean() })
       .meta({ id: 'SavedSnapshotResponse' }),
     errors: ['snapshot_limit_reached'],
-    handle: ({ snapshots }, { body }) => snapshots.save(body.name),
+    handle: (world, { body }) => saveSnapshot(world, body.name),
   }),
   adminCall({
     id: 'getSnapshot',
@@ -70,18 +76,15 @@ export const stateCalls = [
     isExport: true,
     params: SnapshotPath,
     response: State,
-    handle(world, { params }) {
-      world.snapshots.check(params.name)
-      return exportSnapshot(world, params.name)
-    },
+    handle: (world, { params }) => exportSnapshot(world, snapshotOf(world, params.name)),
   }),
   adminCall({
     id: 'deleteSnapshot',
     summary: 'Delete a snapshot',
     params: SnapshotPath,
     response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedSnapshotResponse' }),
-    handle({ snapshots }, { params }) {
-      snapshots.forget(params.name)
+    handle(world, { params }) {
+      forgetSnapshot(world, params.name)
       return { deleted: params.name }
     },
   }),
@@ -92,9 +95,9 @@ export const stateCalls = [
     response: z
       .strictObject({ restored: z.string(), now: Timestamp })
       .meta({ id: 'RestoredResponse' }),
-    async handle({ snapshots, scheduler, clock }, { params }) {
-      await scheduler.whenIdle(() => snapshots.restore(params.name))
-      return { restored: params.name, now: clock.iso() }
+    async handle(world, { params }, sandbox) {
+      await world.clock.timers.whenIdle(() => sandbox.restore(world, params.name))
+      return { restored: params.name, now: world.clock.iso() }
     },
   }),
   adminCall({
@@ -104,9 +107,9 @@ export const stateCalls = [
     response: z
       .strictObject({ snapshot: z.string(), tables: z.record(z.string(), Difference) })
       .meta({ id: 'SnapshotDifferenceResponse' }),
-    handle: ({ snapshots }, { params: { name } }) => ({
+    handle: (world, { params: { name } }) => ({
       snapshot: name,
-      tables: snapshots.diff(name),
+      tables: diffSnapshot(world, name),
     }),
   }),
 ]

@@ -52,10 +52,10 @@ export function unknownValueHint(tests: readonly Test[]): string {
 }
 
 /** Returns when the next timer of the client is due, and how to advance a frozen clock. */
-export function clockHint({ clock, scheduler }: World): string {
+export function clockHint({ clock }: World): string {
   const isFrozen = clock.state.mode === 'frozen'
   const frozen = ` The client's clock is frozen at ${clock.iso()}`
-  const next = scheduler.next()
+  const next = clock.timers.next()
   if (!next) return isFrozen ? `${frozen}, and no timer is pending.` : ' No timer is pending.'
   const left = formatDuration(Math.max(0, next.due_at - clock.now()))
   if (!isFrozen) return ` The next timer is due in ${left} of the client's time.`

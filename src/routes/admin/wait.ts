@@ -96,7 +96,7 @@ const NO_WEBHOOK =
 const DELIVERY_FIELDS = [...Object.keys(Delivery.shape), 'body']
 
 async function forDelivery(world: World, value: object, timeoutMs: number) {
-  const { deliveries } = world
+  const { deliveries } = world.webhooks
   const tests = await testsFor(value, DELIVERY_FIELDS)
   const matches = predicateOf(tests)
   const wantsBody = tests.some(({ path }) => path[0] === 'body')
@@ -150,11 +150,11 @@ async function forResource(
   const viewOf = {
     transaction(id: string) {
       const entry = payments.entry(id)
-      return entry && world.views.transaction(entry)
+      return entry && world.payouts.views.transaction(entry)
     },
     kyc(id: string) {
       const entry = kyc.entry(id)
-      return entry && world.views.kyc(entry)
+      return entry && world.payouts.views.kyc(entry)
     },
   }[what]
   const id = exactText(tests, what === 'kyc' ? 'kyc_id' : 'transaction_id')
@@ -222,19 +222,20 @@ export const waitCalls = [
     errors: ['wait_timeout', 'not_ready', 'caller_gone'],
     async handle(world, { body, hangUpSignal }, sandbox) {
       const { for: what, match, timeout_ms: timeoutMs } = body
+      const waiter = { feed: world.feed, runtime: sandbox.runtime }
       const limits = { timeout_ms: timeoutMs, signal: hangUpSignal() }
       switch (what) {
         case 'request': {
           const wait = await forRequest(world, match, timeoutMs, sandbox)
-          return { for: what, request: await waitFor(world, { ...wait, ...limits }) }
+          return { for: what, request: await waitFor(waiter, { ...wait, ...limits }) }
         }
         case 'delivery': {
           const wait = await forDelivery(world, match, timeoutMs)
-          return { for: what, delivery: await waitFor(world, { ...wait, ...limits }) }
+          return { for: what, delivery: await waitFor(waiter, { ...wait, ...limits }) }
         }
         default: {
           const wait = await forResource(world, what, match, timeoutMs)
-          return { for: what, [what]: await waitFor(world, { ...wait, ...limits }) }
+          return { for: what, [what]: await waitFor(waiter, { ...wait, ...limits }) }
         }
       }
     },

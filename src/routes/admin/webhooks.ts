@@ -59,7 +59,7 @@ const recordedResponse = (world: World, { at, ...event }: RecordedEvent): Delive
 
 const deliveryDetail = (world: World, row: DeliveryRow): DeliveryDetail => ({
   ...deliveryResponse(world, row),
-  body: world.deliveries.eventOf(row).body,
+  body: world.webhooks.deliveries.eventOf(row).body,
 })
 
 type SearchedDelivery = Pick<DeliveryRow, 'delivery_id' | 'event' | 'resource_id'> &
@@ -74,7 +74,7 @@ function textOf(world: World, one: SearchedDelivery): string {
 
 /** Returns the deliveries that match a query, newest first. Events that were only recorded are older than all deliveries. */
 export function listDeliveries(world: World, query: z.output<typeof DeliveryQuery>) {
-  const { deliveries } = world
+  const { deliveries } = world.webhooks
   const { page, limit, status, event, resource_id, search } = query
   const isFound = searchTest(search)
   const isThen = betweenTest(query)
@@ -115,9 +115,9 @@ export const webhookCalls = [
     params: DeliveryPath,
     response: DeliveryDetail,
     handle(world, { params: { id } }) {
-      const old = world.deliveries.recorded().find(({ delivery_id }) => delivery_id === id)
+      const old = world.webhooks.deliveries.recorded().find(({ delivery_id }) => delivery_id === id)
       if (old) return { ...recordedResponse(world, old), body: null }
-      return deliveryDetail(world, world.deliveries.get(id))
+      return deliveryDetail(world, world.webhooks.deliveries.get(id))
     },
   }),
   adminCall({
@@ -126,7 +126,7 @@ export const webhookCalls = [
     params: DeliveryPath,
     response: DeliveryDetail,
     handle: async (world, { params: { id } }) =>
-      deliveryDetail(world, await world.deliveries.redeliver(id)),
+      deliveryDetail(world, await world.webhooks.redeliver(id)),
   }),
   adminCall({
     id: 'triggerWebhook',
@@ -140,7 +140,7 @@ export const webhookCalls = [
       .strictObject({ event_id: z.string(), deliveries: z.array(Delivery) })
       .meta({ id: 'TriggeredResponse' }),
     async handle(world, { body: { event, resource_id, override } }) {
-      const rows = await world.deliveries.trigger(event, resource_id, override)
+      const rows = await world.webhooks.trigger(event, resource_id, override)
       return {
         event_id: rows[0]!.event_id,
         deliveries: rows.map((row) => deliveryResponse(world, row)),
@@ -159,15 +159,15 @@ export const inboxCalls = [
     summary: 'Receive a webhook and verify it; needs no admin token',
     raw: true,
     response: ReceivedResponse,
-    handle: ({ inbox }, { headers, body }) => inbox.receive(headers, bytesOf(body)),
+    handle: ({ webhooks }, { headers, body }) => webhooks.inbox.receive(headers, bytesOf(body)),
   }),
   adminCall({
     id: 'listInbox',
     summary: 'List the inbox, newest first, with each verification',
     query: InboxQuery,
     response: InboxResponse,
-    handle({ inbox }, { query: { page, limit } }) {
-      const { total, messages } = inbox.list({ page, limit })
+    handle({ webhooks }, { query: { page, limit } }) {
+      const { total, messages } = webhooks.inbox.list({ page, limit })
       return { ...pageOf({ page, limit }, total), messages }
     },
   }),
@@ -175,6 +175,6 @@ export const inboxCalls = [
     id: 'clearInbox',
     summary: 'Empty the inbox',
     response: z.strictObject({ deleted: z.int() }).meta({ id: 'ClearedInboxResponse' }),
-    handle: ({ inbox }) => ({ deleted: inbox.clear() }),
+    handle: ({ webhooks }) => ({ deleted: webhooks.inbox.clear() }),
   }),
 ]

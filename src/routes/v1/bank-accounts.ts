@@ -22,8 +22,8 @@ export const bankAccountOperations = [
     status: 201,
     response: AddBankAccountResponse,
     errors: ['bank_account_exists'],
-    check: ({ bankAccounts }, { body }) => bankAccounts.check(body),
-    handle({ bankAccounts, views }, { body }, { bank, visible_after_ms: lag }) {
+    check: ({ payouts: { bankAccounts } }, { body }) => bankAccounts.check(body),
+    handle({ payouts: { bankAccounts, views } }, { body }, { bank, visible_after_ms: lag }) {
       const { status, message, row, metadata } = bankAccounts.add(body, bank, lag)
       const data = views.addedBankAccount(row, metadata)
       return success(201, 'Bank account processed successfully', { status, message, data })
@@ -38,8 +38,9 @@ export const bankAccountOperations = [
     params: UserPath,
     status: 200,
     response: ListBankAccountsResponse,
-    handle({ assumed, bankAccounts, users, views }, { params }) {
-      if (!assumed.get(unknownId).isEmpty) users.read(params.userId)
+    handle({ scenarios, payouts }, { params }) {
+      const { bankAccounts, users, views } = payouts
+      if (!scenarios.assumptions.get(unknownId).isEmpty) users.read(params.userId)
       const found = bankAccounts.ofUser(params.userId).map(views.bankAccount)
       return success(200, 'Bank accounts fetched successfully', found)
     },

@@ -4,7 +4,7 @@ import { notFound } from '../../tables/world-context.ts'
 import type { World } from '../../world/world.ts'
 
 /** Throws `not_found` for a page after the last one, if the client's readings say that it does not exist. */
-export function checkPage({ assumed }: World, { page, limit }: ListQuery, total: number) {
-  if (page > 1 && page > pagesOf(total, limit) && !assumed.get(pagePastTheEnd))
+export function checkPage({ scenarios }: World, { page, limit }: ListQuery, total: number) {
+  if (page > 1 && page > pagesOf(total, limit) && !scenarios.assumptions.get(pagePastTheEnd))
     throw notFound('page', String(page))
 }

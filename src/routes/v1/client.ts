@@ -15,6 +15,6 @@ export const clientOperations = [
     status: 200,
     response: GetClientProfileResponse,
     handle: (world) =>
-      success(200, 'Client profile fetched successfully', clientProfile(world.profile())),
+      success(200, 'Client profile fetched successfully', clientProfile(world.payouts.profile())),
   }),
 ]

@@ -22,7 +22,7 @@ function historyPage(
     page,
     limit,
     total_pages: pagesOf(total, limit),
-    transactions: entries.map((entry) => world.views.history(entry, userId)),
+    transactions: entries.map((entry) => world.payouts.views.history(entry, userId)),
   })
 }
 
@@ -39,7 +39,7 @@ export const historyOperations = [
     status: 200,
     response: HistoryResponse,
     handle: (world, { query }) =>
-      historyPage(world, query, world.payments.history(query, query.type)),
+      historyPage(world, query, world.payouts.payments.history(query, query.type)),
   }),
   operation({
     id: 'listUserTransactionHistory',
@@ -53,6 +53,11 @@ export const historyOperations = [
     status: 200,
     response: HistoryResponse,
     handle: (world, { params, query }) =>
-      historyPage(world, query, world.payments.historyOfUser(params.userId, query), params.userId),
+      historyPage(
+        world,
+        query,
+        world.payouts.payments.historyOfUser(params.userId, query),
+        params.userId,
+      ),
   }),
 ]

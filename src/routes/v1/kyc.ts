@@ -16,8 +16,8 @@ export const kycOperations = [
     body: SubmitKyc,
     status: 201,
     response: SubmitKycResponse,
-    check: ({ kyc }, { body }) => kyc.check(body),
-    handle({ kyc, views }, { body }, lifecycles) {
+    check: ({ payouts: { kyc } }, { body }) => kyc.check(body),
+    handle({ payouts: { kyc, views } }, { body }, lifecycles) {
       const records = kyc
         .submit(body, lifecycles.kyc, lifecycles.visible_after_ms)
         .map(({ status, message, entry }) => ({ status, message, data: views.kyc(entry) }))
@@ -33,7 +33,7 @@ export const kycOperations = [
     params: UserPath,
     status: 200,
     response: GetKycResponse,
-    handle({ users, kyc, views }, { params }) {
+    handle({ payouts: { users, kyc, views } }, { params }) {
       const user = [views.user(users.read(params.userId))]
       const kycData = kyc.ofUser(params.userId).map(views.kyc)
       const response = success(200, 'KYC fetched successfully', { user, kycData })

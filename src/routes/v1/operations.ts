@@ -33,7 +33,7 @@ export function runLate(world: World, { operation, body, lifecycles, key }: Late
   const input = { body } as Input
   try {
     const result = op.handle(world, input, lifecycles, op.check?.(world, input))
-    const text = JSON.stringify(world.assumed.get(newWords)(result))
+    const text = JSON.stringify(world.scenarios.assumptions.get(newWords)(result))
     if (waiting) world.tables.put('idempotency', { ...waiting, status: op.status, body: text })
     // A report of timers that ran does not show what was sent.
     return { body: undefined, lifecycles: undefined, key: undefined }

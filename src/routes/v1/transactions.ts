@@ -28,8 +28,8 @@ export const transactionOperations = [
       'bank_not_verified',
       'kyc_required',
     ],
-    check: ({ payments }, { body }) => payments.check(body),
-    handle({ payments, views }, { body }, { transaction, visible_after_ms }, parties) {
+    check: ({ payouts: { payments } }, { body }) => payments.check(body),
+    handle({ payouts: { payments, views } }, { body }, { transaction, visible_after_ms }, parties) {
       const payment = payments.create(body, transaction, parties, visible_after_ms)
       return success(200, 'Transaction initiated successfully', [views.transaction(payment)])
     },
@@ -44,7 +44,7 @@ export const transactionOperations = [
     status: 200,
     response: ListTransactionsResponse,
     handle(world, { query }) {
-      const { payments, views } = world
+      const { payments, views } = world.payouts
       const { total, entries } = payments.history(query)
       checkPage(world, query, total)
       const { page, limit } = query
@@ -66,7 +66,7 @@ export const transactionOperations = [
     params: z.object({ transaction_id: Uuid }),
     status: 200,
     response: TransactionsResponse,
-    handle({ payments, views }, { params }) {
+    handle({ payouts: { payments, views } }, { params }) {
       const found = payments.ofId(params.transaction_id).map(views.transaction)
       return success(200, 'Transaction fetched successfully', found)
     },

@@ -26,8 +26,8 @@ export const userOperations = [
     status: 201,
     response: CreateUserResponse,
     errors: ['user_exists'],
-    check: ({ users }, { body }) => users.check(body),
-    handle({ users, views }, { body }, { visible_after_ms }) {
+    check: ({ payouts: { users } }, { body }) => users.check(body),
+    handle({ payouts: { users, views } }, { body }, { visible_after_ms }) {
       const user = users.create(body, visible_after_ms)
       return success(201, 'User created successfully', views.user(user))
     },
@@ -41,7 +41,7 @@ export const userOperations = [
     params: UserPath,
     status: 200,
     response: GetUserResponse,
-    handle: ({ users, views }, { params }) =>
+    handle: ({ payouts: { users, views } }, { params }) =>
       success(200, 'User fetched successfully', views.user(users.read(params.userId))),
   }),
   operation({
@@ -54,10 +54,10 @@ export const userOperations = [
     status: 200,
     response: ListUsersResponse,
     handle(world, { query }) {
-      const { total, entries } = world.users.list(query)
+      const { total, entries } = world.payouts.users.list(query)
       checkPage(world, query, total)
       const { page, limit } = query
-      const users = entries.map(world.views.user)
+      const users = entries.map(world.payouts.views.user)
       return success(200, 'Users fetched successfully', { total_users: total, page, limit, users })
     },
   }),

@@ -12,7 +12,7 @@ import type { World } from '../../world/world.ts'
 /** Returns a webhook as responses contain it, without its secret. */
 const webhookData = (world: World, { webhook_id, url }: WebhookRow) => ({
   webhook_id,
-  client_id: world.clientId,
+  client_id: world.payouts.profile().client_id,
   url,
 })
 
@@ -45,8 +45,9 @@ export const webhookOperations = [
     status: 200,
     response: GetWebhookResponse,
     handle(world) {
-      const { webhooks, assumed } = world
-      const row = assumed.get(missingWebhook).isNull ? webhooks.current() : webhooks.get()
+      const { webhooks, scenarios } = world
+      const mayMiss = scenarios.assumptions.get(missingWebhook).isNull
+      const row = mayMiss ? webhooks.current() : webhooks.get()
       return { message: 'Webhook fetched successfully', data: row ? webhookData(world, row) : null }
     },
   }),

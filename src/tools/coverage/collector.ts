@@ -12,7 +12,7 @@ import {
 } from '../../model/payment.ts'
 import type { CompletedRequest } from '../../requests/request-log.ts'
 import type { SandboxTables } from '../../tables/tables.ts'
-import type { CallerView } from '../../world/world-deps.ts'
+import type { World } from '../../world/world.ts'
 
 /** The resources that have statuses: their group, their name in a report, and their statuses. */
 export const RESOURCES = {
@@ -108,16 +108,17 @@ export class Collector {
   #epochs = 0
 
   /** Watches the calls and events of one client. */
-  viewOf = (tables: SandboxTables): CallerView => {
-    // After a reset the same ids name other resources.
+  watch = ({ tables, feed }: Pick<World, 'tables' | 'feed'>) => {
     let epoch = ++this.#epochs
-    return {
-      called: (call) => this.#called(call, epoch, tables),
-      delivered: (row) => this.#delivered(row, epoch),
-      forget: () => {
-        epoch = ++this.#epochs
+    feed.watch({
+      onEvent: ({ kind, subject }) => {
+        if (kind === 'request') this.#called(subject, epoch, tables)
+        else if (kind === 'delivery') this.#delivered(subject, epoch)
+        // The same ids name other resources now.
+        else if (kind === 'reset' || kind === 'restore') epoch = ++this.#epochs
       },
-    }
+      onEnd() {},
+    })
   }
 
   /** Whether a response has shown that a payment failed. */

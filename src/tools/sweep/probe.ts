@@ -1,5 +1,5 @@
 import { parseJsonOrUndefined } from '../../requests/request-log.ts'
-import type { World } from '../../world/world.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
 import {
   isAccepted,
   type SeenDelivery,
@@ -23,7 +23,7 @@ type ProbeRun = {
   deliveries: readonly SeenDelivery[]
   /** Whether the command passed, so that it knows its payments. */
   isSure: boolean
-  send: World['runtime']['send']
+  send: Runtime['send']
   env: NodeJS.ProcessEnv
   signal: AbortSignal
 }

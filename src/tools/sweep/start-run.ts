@@ -82,7 +82,7 @@ async function settle({ sandbox }: RunningServer, isPlanned: boolean, startScena
     scenarios.endImposed()
     if (scenarios.name === PLAN_NAME) scenarios.use(startScenario)
   }
-  const all = Promise.allSettled(worlds.map((world) => world.scheduler.advanceBy(AFTER_MS)))
+  const all = Promise.allSettled(worlds.map((world) => world.clock.timers.advanceBy(AFTER_MS)))
   await Promise.race([all, setTimeout(SETTLE_MS, undefined, { ref: false })])
 }
 
