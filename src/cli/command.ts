@@ -17,6 +17,9 @@ export type Input = {
   env: NodeJS.ProcessEnv
 }
 
+/** What a command prints: whole, or piece by piece. */
+export type Output = string | Buffer | Generator<string>
+
 /** One command of the program, with its help text. */
 export type Command = {
   name: string
@@ -32,9 +35,14 @@ export type Command = {
   takesProgram?: true
   /** Runs a tool, whose code a build has in a bundle of its own. */
   isTool?: true
-  /** Returns the exit code, or the text to print. */
-  run(input: Input): Promise<number | string | Buffer>
+  /** Returns the exit code, or the output to print, which may be long. */
+  run(input: Input): Promise<number | Output>
 }
+
+/** The flag of commands whose output is a file. */
+export const OUT_FLAG = {
+  out: ['FILE', 'write to a file instead of standard output; an existing one is replaced'],
+} as const satisfies Command['flags']
 
 /** A command failed. The message says why and what to do; the process exits with `exitCode`. */
 export class CommandFailed extends Error {

@@ -4,7 +4,7 @@ import { BadOption } from '../config/options.ts'
 import { replaceFile } from '../config/output-file.ts'
 import { PACKAGE_ROOT } from '../config/package.ts'
 import { printableLine } from '../model/words.ts'
-import { type Command, CommandFailed } from './command.ts'
+import { type Command, CommandFailed, OUT_FLAG } from './command.ts'
 
 export const openapi: Command = {
   name: 'openapi',
@@ -19,8 +19,9 @@ export const openapi: Command = {
     contract: ['', 'describe only what the contract shows'],
     strict: ['', 'describe exactly the responses of this sandbox'],
     admin: ['', 'print the document of the admin API'],
+    ...OUT_FLAG,
   },
-  examples: ['openapi > openapi.json', 'openapi --admin > openapi-admin.json'],
+  examples: ['openapi --out openapi.json', 'openapi --admin --out openapi-admin.json'],
   syntax: '',
   async run({ flags }) {
     const chosen = (['contract', 'strict', 'admin'] as const).filter((name) => flags[name])
@@ -74,10 +75,12 @@ export const schema: Command = {
     ['schema', 'print the JSON Schema of scenario files'],
     ['schema DIR', `write it into a folder of scenario files, as ${FILE}`],
   ],
-  flags: {},
-  examples: ['schema ./scenarios', 'schema > scenario.schema.json'],
+  flags: OUT_FLAG,
+  examples: ['schema ./scenarios', 'schema --out scenario.schema.json'],
   syntax: '[DIR]',
-  async run({ args: [folder] }) {
+  async run({ args: [folder], flags: { out } }) {
+    if (folder !== undefined && out !== undefined)
+      throw new BadOption('schema writes into DIR or to --out FILE; give one of them')
     const { scenarioJsonSchema } = await import('../scenarios/scenario-schema.ts')
     const text = scenarioJsonSchema()
     return folder === undefined ? text : writeInto(folder, text)
@@ -101,8 +104,8 @@ export const client: Command = {
   usage: [
     [`client ${LANGUAGES.join('|')}`, "print a language's client; junit is the extension for java"],
   ],
-  flags: {},
-  examples: ['client python > payout_sandbox.py', 'client java > PayoutSandbox.java'],
+  flags: OUT_FLAG,
+  examples: ['client python --out payout_sandbox.py', 'client java --out PayoutSandbox.java'],
   syntax: 'LANGUAGE',
   async run({ args: [language = ''] }) {
     if (!Object.hasOwn(CLIENTS, language))

@@ -17,7 +17,7 @@ import { exec } from './exec.ts'
 import { generate } from './generate.ts'
 import { mcp } from './mcp.ts'
 import { parseArguments } from './options.ts'
-import { ignoreGoneReaders } from './output.ts'
+import { ignoreGoneReaders, prepareFile, print } from './output.ts'
 import { coverage, requests } from './requests.ts'
 import { assumptions, scenario } from './scenario.ts'
 import { health, start } from './start.ts'
@@ -98,10 +98,10 @@ export async function main(
       afterDashes,
       flags: { help: isHelp, version, ...flags },
     } = parseArguments(args, COMMANDS)
-    if (version) return print(`${VERSION}\n`)
-    if (isHelp && name === undefined) return print(overview())
+    if (version) return await print(`${VERSION}\n`)
+    if (isHelp && name === undefined) return await print(overview())
     const command = findCommand(name ?? 'start', COMMANDS)
-    if (isHelp) return print(formatHelp(command))
+    if (isHelp) return await print(formatHelp(command))
     for (const flag of Object.keys(flags)) {
       if (Object.hasOwn(command.flags, flag)) continue
       const known = Object.keys(command.flags).map((one) => `--${one}`)
@@ -113,8 +113,17 @@ export async function main(
     const words = takesProgram ? rest : [...rest, ...afterDashes]
     if (syntax !== undefined) checkArguments(command.name, syntax, words)
     const program = takesProgram ? afterDashes : []
-    const result = await command.run({ args: words, program, flags, env })
-    return typeof result === 'number' ? result : print(result)
+    const { out } = flags
+    const file = out === undefined ? undefined : prepareFile('--out', String(out))
+    try {
+      const result = await command.run({ args: words, program, flags, env })
+      if (typeof result === 'number') return result
+      if (!file) return await print(result)
+      file.save(result)
+      return 0
+    } finally {
+      file?.discard()
+    }
   } catch (error) {
     const exitCode = error instanceof BadOption ? 2 : (error as { exitCode?: number }).exitCode
     const text =
@@ -122,9 +131,4 @@ export async function main(
     process.stderr.write(printable(`payout-sandbox: ${text}\n`))
     return exitCode ?? 1
   }
-}
-
-function print(text: string | Buffer): number {
-  process.stdout.write(text)
-  return 0
 }

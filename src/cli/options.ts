@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import {
   BadOption,
@@ -14,6 +14,7 @@ import {
   readSomeOptions,
   unknownOption,
 } from '../config/read-options.ts'
+import { homePath, readText } from '../config/text-file.ts'
 import {
   type Command,
   findCommand,
@@ -54,6 +55,9 @@ export function optionFlag(
 export const START_FLAGS: Command['flags'] = Object.fromEntries(
   OPTION_NAMES.map((name) => [name, optionFlag(name)]),
 )
+
+// The values that are paths.
+const PATHS = ['FILE', 'DIR', 'PATH']
 
 const flagOf = (name: string) => `--${name}`
 
@@ -115,7 +119,7 @@ function flagValue(token: OptionToken, valueName: string): string | true {
   if (isSwitch) return value ?? true
   if (value === undefined || isValueMissing(token))
     throw new BadOption(`--${name} takes ${valueName}, but the value is missing`)
-  return value
+  return PATHS.includes(valueName) ? homePath(value) : value
 }
 
 /** The flags of all commands; those of the command of this line have priority: its --coverage may take a value. */
@@ -154,7 +158,9 @@ export function parseArguments(args: readonly string[], commands: readonly Comma
   let isAfterDashes = false
   for (const token of tokens) {
     if (token.kind === 'option-terminator') isAfterDashes = true
-    if (token.kind === 'positional') (isAfterDashes ? afterDashes : positionals).push(token.value)
+    if (token.kind === 'positional')
+      if (isAfterDashes) afterDashes.push(token.value)
+      else positionals.push(homePath(token.value))
     if (token.kind !== 'option') continue
     const { name } = token
     const value = flagValue(token, known[name]![0])
@@ -188,7 +194,7 @@ function fromFile(): OptionSource {
   if (!existsSync(CONFIG_FILE)) return { values: {}, label: String }
   let values: unknown
   try {
-    values = JSON.parse(readFileSync(CONFIG_FILE, 'utf8'))
+    values = JSON.parse(readText(CONFIG_FILE))
   } catch (error) {
     throw new BadOption(`${CONFIG_FILE}: ${(error as Error).message}`)
   }

@@ -2,25 +2,46 @@ import { closeSync, openSync, renameSync, writeFileSync } from 'node:fs'
 import { isStream, openInPlace, removeFile } from '../config/output-file.ts'
 import { printableLine } from '../model/words.ts'
 import { prepareReport, type Report, writeReport } from '../tools/report/report.ts'
-import { type Command, CommandFailed, type Input } from './command.ts'
+import { type Command, CommandFailed, type Input, type Output } from './command.ts'
 
 // The errors of a write whose reader is gone: the first two for pipes and sockets, the last one for a terminal.
 const READER_GONE_CODES = ['EPIPE', 'ECONNRESET', 'EIO']
 
 /** Whether a write failed because nobody reads the output any more. */
-export const isReaderGone = (error: unknown): boolean =>
+const isReaderGone = (error: unknown): boolean =>
   READER_GONE_CODES.includes((error as NodeJS.ErrnoException).code ?? '')
+
+const isWhole = (output: Output): output is string | Buffer =>
+  typeof output === 'string' || Buffer.isBuffer(output)
 
 /**
  * Ignores write errors after the reader of the output is gone: a server continues to serve, and a command exits with the
- * code of its result.
+ * code of its result. Any other one, such as a full disk, ends the program with 1.
  */
 export function ignoreGoneReaders({ stdout, stderr }: Pick<NodeJS.Process, 'stdout' | 'stderr'>) {
   stdout.on('error', (error) => {
-    if (!isReaderGone(error)) throw error
+    if (isReaderGone(error)) return
+    const { code, message } = error as NodeJS.ErrnoException
+    note(`the output cannot be written (${code ?? message}). Free disk space, or write elsewhere.`)
+    process.exit(1)
   })
   // An error of the log itself cannot be logged.
   stderr.on('error', () => {})
+}
+
+/** Prints the output of a command, no faster than its reader takes it. Returns the exit code. */
+export async function print(output: Output): Promise<number> {
+  if (isWhole(output)) process.stdout.write(output)
+  else {
+    const [{ Readable }, { pipeline }] = await Promise.all([
+      import('node:stream'),
+      import('node:stream/promises'),
+    ])
+    await pipeline(Readable.from(output), process.stdout, { end: false }).catch((error) => {
+      if (!isReaderGone(error)) throw error
+    })
+  }
+  return 0
 }
 
 /** A value on one line, without control characters; `-` for null and undefined. */
@@ -68,10 +89,10 @@ export function prepareFile(label: string, file: string, mode = 0o666) {
     if (draft !== file) removeFile(draft)
   }
   return {
-    save(text: string) {
+    save(output: Output) {
       try {
         attempt(() => {
-          writeFileSync(fd, text)
+          for (const piece of isWhole(output) ? [output] : output) writeFileSync(fd, piece)
           closeSync(fd)
           if (draft !== file) renameSync(draft, file)
         })

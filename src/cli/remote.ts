@@ -216,8 +216,10 @@ export function remoteCommand(definition: {
             process.stdout.write(jsonLine(error.response))
           throw error
         })
-      process.stdout.write(json ? jsonLine(response) : text)
-      return failed ? 1 : 0
+      const output = json ? jsonLine(response) : text
+      if (!failed) return output
+      process.stdout.write(output)
+      return 1
     },
   }
 }

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ResponseBody } from '../admin/contract.ts'
 import { BadOption } from '../config/options.ts'
 import { PACKAGE_ROOT } from '../config/package.ts'
+import { readText } from '../config/text-file.ts'
+import { OUT_FLAG } from './command.ts'
 import { gatherSomeOptions, START_FLAGS } from './options.ts'
 import { oneLine, table } from './output.ts'
 import { remoteCommand, shown } from './remote.ts'
@@ -63,7 +64,11 @@ async function sourceOf(name: string, folder: string | undefined): Promise<strin
   const own = folder === undefined ? [] : filesIn(folder)
   const files = [...own, ...filesIn(join(PACKAGE_ROOT, 'scenarios'))]
   const file = files.find((one) => nameOfFile(one) === name)
-  if (file !== undefined) return readFileSync(file, 'utf8')
+  try {
+    if (file !== undefined) return readText(file)
+  } catch (error) {
+    throw new BadOption(`${file} ${(error as Error).message}`)
+  }
   throw new BadOption(unknownScenarioMessage(name, [...new Set(files.map(nameOfFile))].sort()))
 }
 
@@ -104,8 +109,8 @@ export const scenario = remoteCommand({
     print: {
       syntax: 'NAME',
       description: "print a scenario's YAML, as a start for your own",
-      flags: { scenarios: START_FLAGS['scenarios']! },
-      async print([name], flags, env) {
+      flags: { scenarios: START_FLAGS['scenarios']!, ...OUT_FLAG },
+      async print([name], { out: _, ...flags }, env) {
         const { scenarios } = gatherSomeOptions(['scenarios'], flags, env)
         return sourceOf(name!, scenarios)
       },
@@ -116,7 +121,7 @@ export const scenario = remoteCommand({
     'scenario use provider-outage',
     'scenario use slow --url http://127.0.0.1:4310/@worker-3',
     'scenario show --json',
-    'scenario print provider-outage > scenarios/my-first.yaml',
+    'scenario print provider-outage --out scenarios/my-first.yaml',
   ],
 })
 

@@ -110,7 +110,11 @@ function clockText({ clock }: RunningServer['sandbox']['default']): string {
   return `${rate}, from ${at}`
 }
 
-function banner(ready: ReturnType<typeof readyOf>, server: RunningServer): string {
+function banner(
+  ready: ReturnType<typeof readyOf>,
+  server: RunningServer,
+  options: Options,
+): string {
   const line = (name: string, value: string | null | false | undefined) =>
     value ? `  ${name.padEnd(12)} ${printableLine(value)}\n` : ''
   return (
@@ -120,7 +124,8 @@ function banner(ready: ReturnType<typeof readyOf>, server: RunningServer): strin
     line('Console', ready.console_url) +
     line('Docs', ready.docs_url) +
     line('Token', ready.token) +
-    line('Admin token', ready.admin_token) +
+    // A token that the user gave stays out of the logs of containers and CI.
+    line('Admin token', options['admin-token'] === undefined && ready.admin_token) +
     line('Scenario', ready.scenario) +
     line('Clock', clockText(server.sandbox.default)) +
     line('Data', ready.data ?? 'in memory only') +
@@ -176,6 +181,6 @@ export async function serve(options: Options, how: ServeOptions): Promise<number
       })
     if (how.stopWithStdin) onEndOfStdin(stop)
     // Last, because a program that reads this line can send a signal immediately.
-    process.stdout.write(how.json ? jsonLine(ready) : banner(ready, server))
+    process.stdout.write(how.json ? jsonLine(ready) : banner(ready, server, options))
   })
 }

@@ -1,5 +1,5 @@
 import type { ResponseBody } from '../admin/contract.ts'
-import { CommandFailed } from './command.ts'
+import { CommandFailed, OUT_FLAG } from './command.ts'
 import { table } from './output.ts'
 import { remoteCommand, shown } from './remote.ts'
 
@@ -20,6 +20,7 @@ export const state = remoteCommand({
     export: {
       syntax: '',
       description: 'print the state, without tokens and secrets',
+      flags: OUT_FLAG,
       async run(api) {
         const response = await api('getState')
         const { stateText } = await import('../store/document-text.ts')
@@ -39,9 +40,9 @@ export const state = remoteCommand({
     },
   },
   examples: [
-    'state export > demo.json',
+    'state export --out demo.json',
     'state import demo.json',
-    'state export --client worker-3 > worker-3.json',
+    'state export --client worker-3 --out worker-3.json',
   ],
 })
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { BadOption } from '../config/options.ts'
 import type { Problem } from '../model/errors.ts'
 import { countOf, jsonLine } from '../model/words.ts'
@@ -30,6 +31,11 @@ export const validate: Command = {
       import('../model/errors.ts'),
     ])
     const folders = { scenarios, fixtures }
+    // A file has no path with a slash at its end.
+    const paths = args.length > 0 ? args : [scenarios && `${scenarios}/`, fixtures]
+    const missing = paths.find((path) => path !== undefined && !existsSync(path))
+    if (missing !== undefined)
+      throw new BadOption(`There is no file or folder ${missing}. Give one that exists.`)
     function check() {
       if (args.length > 0) return { ...checkFiles(args, folders), shipped: [] }
       if (scenarios === undefined && fixtures === undefined) return checkShipped()

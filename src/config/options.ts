@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { givenReadings, type Readings, readingProblem } from '../assumptions/readings.ts'
 import { isClockTime } from '../model/formats.ts'
+import { homePath } from './text-file.ts'
 
 /** Accepts a JSON number, or decimal digits from a flag or a variable. `Number` alone would accept '', 5e3 and 0x10. */
 const decimal = (format: RegExp, error: string) =>
@@ -18,6 +19,12 @@ const oneOf = <T extends string>(...words: [T, ...T[]]) => ({
 })
 
 const text = () => z.string().min(1)
+const path = () => text().transform(homePath)
+
+const [TRUE, FALSE] = [
+  ['true', 'yes', 'on', '1'],
+  ['false', 'no', 'off', '0'],
+]
 
 const instant = () =>
   z.iso
@@ -33,9 +40,9 @@ const speed = () => {
 }
 
 const flag = () =>
-  z
-    .union([z.boolean(), z.enum(['true', 'false', '1', '0'])], { error: 'takes true or false' })
-    .transform((value) => value === true || value === 'true' || value === '1')
+  z.union([z.boolean(), z.stringbool({ truthy: TRUE, falsy: FALSE })], {
+    error: 'takes true or false',
+  })
 
 const list = () =>
   z
@@ -104,19 +111,19 @@ const DEFINED = {
     description: 'address to listen on',
   },
   data: {
-    type: text,
+    type: path,
     default: '.payout-sandbox/db.json',
     valueName: 'FILE',
     description: 'file that stores the state',
   },
   memory: toggle('keep all state in memory and write no data file'),
   fixtures: {
-    type: text,
+    type: path,
     valueName: 'PATH',
     description: 'JSON file or folder with the initial data (default: the shipped fixtures)',
   },
   state: {
-    type: () => z.union([text(), z.looseObject({})]),
+    type: () => z.union([path(), z.looseObject({})]),
     valueName: 'FILE',
     description: 'state to start from, or a whole db.json; never written',
   },
@@ -128,7 +135,7 @@ const DEFINED = {
     description: 'scenario that is active at start',
   },
   scenarios: {
-    type: text,
+    type: path,
     valueName: 'DIR',
     description:
       'folder of scenario files, subfolders included; takes precedence over the shipped ones',
@@ -163,7 +170,7 @@ const DEFINED = {
     description: 'reading of an assumption (repeatable); docs/assumptions.md lists them',
   },
   'assume-file': {
-    type: text,
+    type: path,
     valueName: 'FILE',
     description: 'readings written by conform --save; --assume overrides them',
   },

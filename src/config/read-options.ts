@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { type Readings, readingsOfDocument } from '../assumptions/readings.ts'
 import { closestWord } from '../model/words.ts'
 import { BadOption, OPTION_NAMES, OPTIONS, type OptionName, type Options } from './options.ts'
 import { REMOVED_OPTIONS } from './removed.ts'
+import { readText } from './text-file.ts'
 
 /** One source of options, such as the command line or the environment. */
 export type OptionSource = {
@@ -59,9 +59,9 @@ function readAssumeFile(file: string, label: string): Readings {
   }
   let text: string
   try {
-    text = readFileSync(file, 'utf8')
+    text = readText(file)
   } catch (error) {
-    return fail(`cannot be read (${(error as NodeJS.ErrnoException).code})`)
+    return fail((error as Error).message)
   }
   const read = readingsOfDocument(text)
   return 'problem' in read ? fail(read.problem) : read.readings

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { readText as textIn } from '../config/text-file.ts'
 import type { Problem } from '../model/errors.ts'
 import { FIXTURE_FILES, type FixtureNoun } from '../model/fixtures.ts'
 import { editDistance } from '../model/words.ts'
@@ -8,13 +9,21 @@ import { type FixtureWorlds, NOUNS, type RawTable, rawOf, worldsOf } from './fix
 import { parseJson, problemsIn } from './json-text.ts'
 
 const fileOf = (noun: FixtureNoun) => `${noun.replaceAll('_', '-')}.json`
-/** A file's text, without a byte order mark. */
+
+/** The files of a folder that are read, by what they contain; the case of a name makes no difference. */
+export const fixtureFilesIn = (folder: string) => {
+  const entries = readdirSync(folder)
+  return NOUNS.flatMap((noun) => {
+    const name = entries.find((entry) => entry.toLowerCase() === fileOf(noun))
+    return name === undefined ? [] : [{ noun, name }]
+  })
+}
+
 function readText(file: string): string {
   try {
-    return readFileSync(file, 'utf8').replace(/^\ufeff/, '')
+    return textIn(file)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new BadFixtures([problemAt(file, `the file cannot be read (${code})`)])
+    throw new BadFixtures([problemAt(file, `the file ${(error as Error).message}`)])
   }
 }
 
@@ -36,9 +45,10 @@ function readRaw(path: string): RawTable[] {
       ),
     ])
   if (statSync(path).isDirectory()) {
-    return NOUNS.map((noun) => ({ noun, file: join(path, fileOf(noun)), path: [] }))
-      .filter(({ file }) => existsSync(file))
-      .map((found) => ({ ...found, rows: parseFile(found.file).content }))
+    return fixtureFilesIn(path).map(({ noun, name }) => {
+      const file = join(path, name)
+      return { noun, file, path: [], rows: parseFile(file).content }
+    })
   }
   return rawOf(path, parseFile(path).content)
 }
@@ -51,8 +61,9 @@ function misnamedFiles(path: string): Problem[] {
       .toLowerCase()
       .replace(/s?\.json$/, '')
       .replaceAll('_', '-')
+  const read = fixtureFilesIn(path).map(({ name }) => name)
   return readdirSync(path)
-    .filter((name) => /\.json$/i.test(name) && !FIXTURE_FILES.includes(name))
+    .filter((name) => /\.json$/i.test(name) && !read.includes(name))
     .map((name) => {
       const meant = FIXTURE_FILES.find(
         (known) =>

@@ -1,6 +1,6 @@
-import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { canCompile } from '../active-scenario/current-scenario.ts'
+import { textOf } from '../config/text-file.ts'
 import { type Problem, problemText } from '../model/errors.ts'
 import { isObject } from '../model/formats.ts'
 import type { Library } from '../scenarios/library.ts'
@@ -26,8 +26,12 @@ function placed(problems: readonly StateProblem[], file: string, text?: string):
 
 /** Reads a data file that this program did not write as it is. Throws `DamagedFile` with all problems. */
 export async function readDataFile(file: string, bytes: Buffer): Promise<DataDocument> {
-  if (!isUtf8(bytes)) throw new DamagedFile(`${file} isn't UTF-8 text; save it as UTF-8`)
-  const text = bytes.toString('utf8').replace(/^\ufeff/, '')
+  let text: string
+  try {
+    text = textOf(bytes)
+  } catch (error) {
+    throw new DamagedFile(`${file} ${(error as Error).message}`)
+  }
   const older = /^\{"payoutSandbox":(\d+)/.exec(text)?.[1]
   if (older !== undefined) throw new OtherFormat(file, older)
   const parsed = parseJson(text)

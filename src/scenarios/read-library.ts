@@ -1,5 +1,6 @@
-import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { basename, join, sep } from 'node:path'
+import { readText as textIn, UnreadableText } from '../config/text-file.ts'
 import { createLibrary, type Library, type LibraryEntry } from './library.ts'
 import { type Problem, readScenario } from './read.ts'
 import { checkReferences } from './references.ts'
@@ -26,29 +27,22 @@ const problemIn = (file: string, message: string): Problem => ({
   message,
 })
 
-/** Returns the bytes of a file of the folder, or what is wrong with the file. A symbolic link must not point outside the folder. */
-function readBytes(folder: string, entry: string): Buffer | string {
+/** Returns the text of a file of the folder, or what is wrong with the file. A symbolic link must not point outside the folder. */
+function readText(folder: string, entry: string): { text: string } | { problem: string } {
   const path = join(folder, entry)
   try {
     const inside = `${realpathSync(folder)}${sep}`
     if (lstatSync(path).isSymbolicLink() && !realpathSync(path).startsWith(inside))
-      return 'a symbolic link that points outside the folder; copy the file into the folder instead'
+      return {
+        problem:
+          'a symbolic link that points outside the folder; copy the file into the folder instead',
+      }
     const { size } = statSync(path)
-    if (size > MAX_BYTES) return tooLargeMessage(size)
-    return readFileSync(path)
+    return size > MAX_BYTES ? { problem: tooLargeMessage(size) } : { text: textIn(path) }
   } catch (error) {
-    return `the file cannot be read (${(error as NodeJS.ErrnoException).code})`
-  }
-}
-
-/** Returns the text of a file of the folder, or what is wrong with the file. */
-function readText(folder: string, entry: string): { text: string } | { problem: string } {
-  const bytes = readBytes(folder, entry)
-  if (typeof bytes === 'string') return { problem: bytes }
-  try {
-    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) }
-  } catch {
-    return { problem: 'the file is not valid UTF-8; save it as UTF-8' }
+    const { code, message } = error as NodeJS.ErrnoException
+    const problem = error instanceof UnreadableText ? message : `cannot be read (${code})`
+    return { problem: `the file ${problem}` }
   }
 }
 

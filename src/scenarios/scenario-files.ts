@@ -2,16 +2,19 @@ import { type BigIntStats, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { FIXTURE_FILES } from '../model/fixtures.ts'
 
-const EXTENSION = /\.(?:yaml|yml|json)$/
+const EXTENSION = /\.(?:yaml|yml|json)$/i
 const MAX_DEPTH = 8
 const MAX_FOLDERS = 200
 
-/** Returns the name of the scenario in a file: the file name without folder and extension. */
+/** Returns the name of the scenario in a file: the file name in small letters, without folder and extension. */
 export const nameOfFile = (file: string): string =>
-  file.replace(/^.*[\\/]/, '').replace(EXTENSION, '')
+  file
+    .replace(/^.*[\\/]/, '')
+    .replace(EXTENSION, '')
+    .toLowerCase()
 
 /** JSON files that are no scenarios: JSON Schemas, and the result of a sweep, which has its scenarios beside it. */
-const OTHER_FILE = /\.schema\.json$|^sweep\.json$/
+const OTHER_FILE = /\.schema\.json$|^sweep\.json$/i
 
 /** Whether an entry of a folder is a scenario file, judged by its name. */
 const isScenarioFile = (entry: string): boolean =>
@@ -19,7 +22,7 @@ const isScenarioFile = (entry: string): boolean =>
 
 /** Whether a folder contains fixtures. If so, none of its JSON files is a scenario. */
 export const containsFixtures = (entries: readonly string[]): boolean =>
-  entries.some((entry) => FIXTURE_FILES.includes(entry))
+  entries.some((entry) => FIXTURE_FILES.includes(entry.toLowerCase()))
 
 /** What a path leads to; `undefined` if it leads nowhere, such as a symbolic link to itself. */
 export function statOf(path: string): BigIntStats | undefined {
@@ -71,7 +74,7 @@ export function scenarioTree(folder: string, flat = false): ScenarioTree {
     const isFixtures = containsFixtures(entries.map(({ name }) => name))
     if (isFixtures) tree.fixtureFolders.push(path)
     for (const { name } of entries)
-      if (isScenarioFile(name) && !(isFixtures && name.endsWith('.json')))
+      if (isScenarioFile(name) && !(isFixtures && /\.json$/i.test(name)))
         tree.files.push(join(path, name))
     if (flat) return
     for (const entry of entries)

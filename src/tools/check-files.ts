@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { PACKAGE_ROOT } from '../config/package.ts'
-import { readFixtures } from '../content/fixture-files.ts'
+import { readText } from '../config/text-file.ts'
+import { fixtureFilesIn, readFixtures } from '../content/fixture-files.ts'
 import { BadFixtures } from '../content/fixture-problems.ts'
 import type { Problem } from '../model/errors.ts'
 import { FIXTURE_FILES } from '../model/fixtures.ts'
@@ -18,6 +19,7 @@ const SHIPPED_SCENARIOS = join(PACKAGE_ROOT, 'scenarios')
 const SHIPPED_FIXTURES = join(PACKAGE_ROOT, 'fixtures')
 const FIXTURE_TABLES = FIXTURE_FILES.map((file) => file.replace('.json', '').replaceAll('-', '_'))
 
+const isJson = (file: string) => /\.json$/i.test(file)
 const isFolder = (path: string) => statSync(path).isDirectory()
 const fileProblem = (file: string, message: string): Problem => ({
   file,
@@ -65,7 +67,7 @@ function checkScenario(file: string, folders: Folders): CheckResult {
   const isOwn = (problem: Problem) => problem.file === file
   const problems = read.ok ? [] : read.problems.filter(isOwn)
   if (!read.files.includes(file)) {
-    const isBesideFixtures = file.endsWith('.json') && containsFixtures(readdirSync(folder))
+    const isBesideFixtures = isJson(file) && containsFixtures(readdirSync(folder))
     const message = isBesideFixtures
       ? 'in a folder with fixtures, start reads each JSON file as fixtures; move the scenario to another folder'
       : 'files whose name starts with a dot or ends with .schema.json are not read as scenarios; rename the file'
@@ -80,7 +82,7 @@ function checkFixtures(path: string, onlyFile?: string): CheckResult {
   const files = onlyFile
     ? [onlyFile]
     : inFolder
-      ? FIXTURE_FILES.map((file) => join(path, file)).filter(existsSync)
+      ? fixtureFilesIn(path).map(({ name }) => join(path, name))
       : [path]
   try {
     readFixtures(path)
@@ -100,7 +102,7 @@ function checkFixtures(path: string, onlyFile?: string): CheckResult {
 
 const keysOf = (file: string): string[] => {
   try {
-    return Object.keys(JSON.parse(readFileSync(file, 'utf8').replace(/^\ufeff/, '')))
+    return Object.keys(JSON.parse(readText(file)))
   } catch {
     return []
   }
@@ -114,7 +116,7 @@ const mergeResults = (all: readonly CheckResult[]): CheckResult => ({
 
 /** Whether a file contains a whole fixture set. */
 const isFixtureSet = (file: string) =>
-  file.endsWith('.json') && keysOf(file).some((key) => FIXTURE_TABLES.includes(key))
+  isJson(file) && keysOf(file).some((key) => FIXTURE_TABLES.includes(key))
 
 /** Checks all files of a folder and its subfolders: as fixtures if `start` would read them as such, otherwise as scenarios. */
 function checkFolder(folder: string, folders: Folders): CheckResult {
@@ -134,31 +136,25 @@ function checkOne(path: string, folders: Folders): CheckResult {
     problems: [fileProblem(file, message)],
     warnings: [],
   })
-  if (!existsSync(file)) return failed('no such file or folder')
   if (isFolder(file)) return checkFolder(file, folders)
-  if (!/\.(?:yaml|yml|json)$/.test(file))
+  if (!/\.(?:yaml|yml|json)$/i.test(file))
     return failed('neither a scenario file (.yaml, .yml, .json) nor a fixture file (.json)')
-  if (file.endsWith('.json')) {
+  if (isJson(file)) {
     if (isFixtureSet(file)) return checkFixtures(file)
-    if (FIXTURE_FILES.includes(basename(file))) return checkFixtures(dirname(file), file)
+    if (FIXTURE_FILES.includes(basename(file).toLowerCase()))
+      return checkFixtures(dirname(file), file)
   }
   return checkScenario(file, folders)
 }
 
-/** Checks these files, and all files in these folders. */
+/** Checks these files, and all files in these folders, which exist. */
 export const checkFiles = (paths: readonly string[], folders: Folders): CheckResult =>
   mergeResults([...new Set(paths)].map((path) => checkOne(path, folders)))
 
-/** Checks the scenarios of a folder that may be missing. */
-function checkScenarioFolder(folder: string, folders: Folders): CheckResult {
-  if (existsSync(folder) && isFolder(folder)) return checkScenarios(folder, folders)
-  return { files: [folder], problems: [fileProblem(folder, 'no such folder')], warnings: [] }
-}
-
-/** Checks all files of the user's folders. */
+/** Checks all files of the user's folders, which exist. */
 export const checkFolders = (folders: Folders): CheckResult =>
   mergeResults([
-    ...(folders.scenarios === undefined ? [] : [checkScenarioFolder(folders.scenarios, folders)]),
+    ...(folders.scenarios === undefined ? [] : [checkScenarios(folders.scenarios, folders)]),
     ...(folders.fixtures === undefined ? [] : [checkFixtures(folders.fixtures)]),
   ])
 

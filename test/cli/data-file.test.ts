@@ -302,7 +302,7 @@ t.test('a file that is not UTF-8 is refused', async (t) => {
   writeFileSync(data, latin1, 'latin1')
   const { code, stderr } = await run(['--port', '0', '--data', data])
   t.equal(code, 4)
-  t.match(stderr, /isn't UTF-8 text; save it as UTF-8/)
+  t.match(stderr, /isn't UTF-8 text, .+; save it as UTF-8/)
   t.equal(readFileSync(data, 'latin1'), latin1)
 })
 

@@ -48,15 +48,32 @@ t.test('a server goes on without the readers of its output, and stops cleanly', 
 })
 
 const skip = existsSync('/dev/full') ? false : 'no /dev/full here'
-t.test('output that cannot be written for another reason is an error', { skip }, async (t) => {
-  const full = openSync('/dev/full', 'w')
+t.test('output that a full disk does not take is one sentence, and exit 1', { skip }, async (t) => {
+  const { url, stop } = await serve(t, ['--memory'])
   const [command, ...first] = PROGRAM
-  const { status, stderr } = spawnSync(command, [...first, 'openapi'], {
-    stdio: ['ignore', full, 'pipe'],
-    encoding: 'utf8',
-  })
-  closeSync(full)
-  t.match({ status, stderr }, { status: 1, stderr: /ENOSPC/ })
+  for (const words of [
+    ['help'],
+    ['openapi'],
+    ['validate'],
+    ['generate', '--users', '200'],
+    ['state', 'export', '--url', url],
+    ['requests', '--json', '--url', url],
+    ['start', '--memory', '--port', '0'],
+    ['openapi', '--out', '/dev/full'],
+  ]) {
+    const full = openSync('/dev/full', 'w')
+    const { status, stderr } = spawnSync(command, [...first, ...words], {
+      stdio: ['ignore', full, 'pipe'],
+      encoding: 'utf8',
+    })
+    closeSync(full)
+    const lines = stderr.split('\n').filter((line) => line.startsWith('payout-sandbox: '))
+    t.equal(status, 1, words.join(' '))
+    t.equal(lines.length, 1, words.join(' '))
+    t.match(lines[0], /cannot be written \(ENOSPC\)\. /)
+    t.notMatch(stderr, /^ +at /m)
+  }
+  await stop()
 })
 
 const EVIL = '\u202egnp.exe\u2066\u200f'

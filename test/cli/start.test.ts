@@ -131,6 +131,7 @@ t.test('the banner tells a person where to call, and what time it is there', asy
         's',
       ),
     )
+  t.notMatch(await bannerOf(['--memory', '--admin-token', 'g1ven']), /g1ven|Admin token/)
   const data = join(t.testdir(), 'db.json')
   const first = await serve(t, ['--data', data])
   await call(`${first.adminUrl}/clock/advance`, { by: '2d' })

@@ -65,9 +65,8 @@ t.test('files are checked: a line a problem, and exit 1', async (t) => {
     /^set\.json:3:13: people: is unknown; must be one of clients, /,
   ])
   t.match(await lines('torn.json'), [1, /^torn\.json:\d:\d+: /])
-  t.strictSame(await lines('gone.yaml', 'scenarios/notes.txt', 'scenarios/.hidden.yaml'), [
+  t.strictSame(await lines('scenarios/notes.txt', 'scenarios/.hidden.yaml'), [
     1,
-    'gone.yaml:1:1: no such file or folder',
     'scenarios/notes.txt:1:1: neither a scenario file (.yaml, .yml, .json) nor a fixture file (.json)',
     'scenarios/.hidden.yaml:1:1: files whose name starts with a dot or ends with .schema.json are not read as scenarios; rename the file',
   ])
@@ -173,10 +172,19 @@ t.test(
       code: 2,
       stderr: /no fixture or scenario file in empty/,
     })
-    t.match(await run(['validate', '--scenarios', 'gone'], { cwd }), {
-      code: 1,
-      stdout: 'gone:1:1: no such folder\n',
-    })
+    for (const words of [
+      ['gone.yaml'],
+      ['good', 'gone'],
+      ['--json', 'gone'],
+      ['--scenarios', 'gone'],
+      ['--scenarios', 'set.json'],
+      ['--fixtures', 'gone'],
+    ])
+      t.match(await run(['validate', ...words], { cwd }), {
+        code: 2,
+        stdout: '',
+        stderr: /^payout-sandbox: There is no file or folder (gone|set\.json)[.a-z/]+ Give one/,
+      })
   },
 )
 

@@ -53,9 +53,15 @@ t.test('the named parts are reset, and no other with them', async (t) => {
     t.strictSame(answer.body, { reset: ['default'], parts: parts ?? all })
     t.strictSame(await look(box), expected, `${parts}`)
   }
-  const { post } = await start(t)
-  for (const bad of [{ parts: [] }, { parts: ['users'] }, { all: 'yes' }, { parts: 'data' }])
+  const { post, put } = await start(t)
+  t.equal((await post('/__admin/reset', { parts: all })).status, 200)
+  const tooMany = { parts: [...all, 'clock'] }
+  const wrong = [{ parts: [] }, { parts: ['users'] }, { all: 'yes' }, { parts: 'data' }, tooMany]
+  for (const bad of wrong)
     t.equal((await post('/__admin/reset', bad)).status, 400, JSON.stringify(bad))
+  const names = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`none_${i}`, 'x']))
+  const { body } = await put('/__admin/assumptions', names)
+  t.equal(body.errors.length, 20, 'of many wrong readings, the first')
 })
 
 t.test('a reset of the data forgets keys, webhook and what was to happen', async (t) => {

@@ -224,7 +224,7 @@ t.test('what is no text file of fair size inside the folder is refused', async (
     'folder.yaml:1:1: this is not a regular file; remove it from the folder',
     'loop.yaml:1:1: this is not a regular file; remove it from the folder',
     'big.yaml:1:1: the file has 70000 bytes; the maximum is 65536 (64 KiB). Split the file with extends',
-    'binary.yaml:1:1: the file is not valid UTF-8; save it as UTF-8',
+    "binary.yaml:1:1: the file isn't UTF-8 text, but perhaps Windows-1252; save it as UTF-8",
     'link.yaml:1:1: a symbolic link that points outside the folder; copy the file into the folder instead',
   ])
 })

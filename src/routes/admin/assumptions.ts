@@ -5,13 +5,19 @@ import { Basis } from '../../model/basis.ts'
 import type { World } from '../../world/world.ts'
 import { READING_SOURCES } from '../../world/world-assumptions.ts'
 
-/** Adds an error for each invalid reading; with `canUndo`, `null` is valid. */
+// To find what was meant by a name takes time.
+const MAX_PROBLEMS = 20
+
+/** Adds an error for each invalid reading, up to a limit; with `canUndo`, `null` is valid. */
 const checkReadings =
   ({ canUndo }: { canUndo: boolean }) =>
   (readings: object, context: z.RefinementCtx) => {
+    let left = MAX_PROBLEMS
     for (const [name, reading] of Object.entries(readings)) {
+      if (left === 0) return
       const message = readingProblem(name, reading, canUndo)
       if (message === undefined) continue
+      left--
       context.addIssue({ code: 'custom', path: [name], message, params: { code: 'invalid_value' } })
     }
   }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
+import { textOf } from '../../config/text-file.ts'
 import { adminCall, outlineOf } from '../../http/admin-call.ts'
 import { SandboxError } from '../../model/errors.ts'
 import { AllClients } from '../../model/logged-request.ts'
@@ -55,7 +56,9 @@ const RulePath = z.object({ id: z.string().min(1).max(64) })
 
 /** Returns the text of a scenario's file; `undefined` if it cannot be read. */
 const readFileText = (file: string): Promise<string | undefined> =>
-  readFile(scenarioPath(file), 'utf8').catch(() => undefined)
+  readFile(scenarioPath(file))
+    .then(textOf)
+    .catch(() => undefined)
 
 const warningsField = ({ warnings }: { warnings: string[] }) =>
   warnings.length > 0 ? { warnings } : {}

@@ -121,7 +121,7 @@ export const resetCalls = [
     summary: 'Reset the client, or parts of it',
     body: z
       .strictObject({
-        parts: z.array(z.enum(RESET_PARTS)).min(1).optional(),
+        parts: z.array(z.enum(RESET_PARTS)).min(1).max(RESET_PARTS.length).optional(),
         all: z.boolean().optional(),
       })
       .default({}),

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import * as z from 'zod'
 import { BadOption } from '../../config/options.ts'
+import { readText, UnreadableText } from '../../config/text-file.ts'
 import { groupBy } from '../group-by.ts'
 import { LEVELS, type Plan, type Run, VERDICT_WORDS, type Verdict } from './faults-and-findings.ts'
 import { UUID } from './judge.ts'
@@ -98,15 +98,14 @@ const KnownFindings = z.looseObject({
 /** The keys of the findings in the `sweep.json` of an earlier sweep. Throws `BadOption`. */
 export function knownFindings(file: string): ReadonlySet<string> {
   try {
-    const { findings } = KnownFindings.parse(JSON.parse(readFileSync(file, 'utf8')))
+    const { findings } = KnownFindings.parse(JSON.parse(readText(file)))
     const keys = findings.map((one) =>
       [one.plan, ...one.same].map((plan) => findingKey(plan, one.verdict)),
     )
     return new Set(keys.flat())
   } catch (error) {
-    const { code = 'not JSON' } = error as NodeJS.ErrnoException
-    const problem =
-      error instanceof z.ZodError ? 'has no list of findings' : `cannot be read (${code})`
+    const read = error instanceof UnreadableText ? error.message : 'is not JSON'
+    const problem = error instanceof z.ZodError ? 'has no list of findings' : read
     throw new BadOption(`--baseline ${file} ${problem}; use the sweep.json of an earlier report`)
   }
 }
