@@ -1,15 +1,15 @@
 // npm run bench:sweep [-- --set strangers] [-- --only careful,last_event_wins] [-- --rounds 1]: sweeps careful clients and copies
-// of them with a planted bug, and prints which bugs were found. Set ours: the client of test/sweep/clients, a copy with the faults that
-// concern the part with the bug (--whole: with all). Set strangers: those of test/sweep/strangers, at default settings.
+// of them with a planted bug, and prints which bugs were found. Set ours: the client of test/slow/sweep/clients, a copy with the faults that
+// concern the part with the bug (--whole: with all). Set strangers: those of test/slow/sweep/strangers, at default settings.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { root, temporaryFolder } from '../scripts/run.mjs'
-import { BUGS } from '../test/sweep/clients/bugs.mjs'
+import { BUGS } from '../test/slow/sweep/clients/bugs.mjs'
 
 const program = join(root, 'dist/bin.cjs')
-const strangers = join(root, 'test/sweep/strangers')
+const strangers = join(root, 'test/slow/sweep/strangers')
 const CAREFUL = 'careful'
 const MAX_RUNS_OF_PAIRS = 30
 const MAX_OUTPUT = 1 << 28
@@ -29,7 +29,7 @@ const empty = temporaryFolder('sweeps')
 
 /** The variants of our client: what to run, with which options, and which verdicts show the bug. */
 function ours() {
-  const client = join(root, 'test/sweep/clients/run.mjs')
+  const client = join(root, 'test/slow/sweep/clients/run.mjs')
   return [{ name: CAREFUL }, ...BUGS].map(
     ({ name, points = 'first', depth = 1, faults, expectedVerdicts }) => ({
       name,

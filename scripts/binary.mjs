@@ -92,7 +92,7 @@ function make(target, given) {
   fs.cpSync(node, made)
   fs.chmodSync(made, 0o755)
   const where = ['--sentinel-fuse', FUSE, '--macho-segment-name', 'NODE_SEA']
-  const postject = 'node_modules/postject/dist/cli.js'
+  const postject = 'test/slow/node_modules/postject/dist/cli.js'
   run(process.execPath, [postject, made, 'NODE_SEA_BLOB', blob, ...where])
   // macOS does not run what is not signed, and only macOS has the program that signs.
   if (process.platform === 'darwin') run('codesign', ['--force', '--sign', '-', made])

@@ -98,7 +98,7 @@ sh(
 )
 sh('an ES module imports it', 'node run.mjs')
 sh('a CommonJS module requires it', 'node run.cjs')
-const tsc = 'node "$root/node_modules/typescript-native/bin/tsc" --noEmit --strict --target es2022'
+const tsc = 'node "$root/node_modules/typescript/bin/tsc" --noEmit --strict --target es2022'
 sh('types for an ES module, module nodenext', `${tsc} --module nodenext typed.mts`)
 sh('types for a bundler', `${tsc} --module esnext --moduleResolution bundler typed.ts`)
 sh('types for CommonJS, module nodenext', `${tsc} --module nodenext typed.cts`)

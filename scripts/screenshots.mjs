@@ -1,9 +1,11 @@
 // Writes docs/img: screenshots of the console with example data. Needs Chromium and a build.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { chromium } from 'playwright-core'
 import { startSandbox } from '../dist/index.js'
-import { findChromium } from './test-browser.mjs'
+
+// Installs the driver of the browser.
+await import('./slow.mjs')
+const { chromium, findChromium } = await import('../test/slow/chromium.mjs')
 
 const images = join(import.meta.dirname, '../docs/img')
 mkdirSync(images, { recursive: true })

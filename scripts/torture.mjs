@@ -1,8 +1,8 @@
 // npm run torture [-- --only kill,journal] [-- --seed 7] [-- --short] [-- --write]
 // Runs the parts one after the other and prints one JSON line for each; --write updates scripts/torture.md.
 //
-// Each test file test/torture/NAME.test.ts is a part. `npm test` runs its short form, and this runner its long form, unless
-// --short is given. A part imports LONG and SEED from test/torture/part.ts, passes its counts to `figures({...})` there
+// Each test file test/slow/torture/NAME.test.ts is a part. `npm test` runs its short form, and this runner its long form, unless
+// --short is given. A part imports LONG and SEED from test/slow/torture/part.ts, passes its counts to `figures({...})` there
 // (several calls are merged), and succeeds if its tests pass.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { tableOf, writeBetween } from '../bench/table.mjs'
 import { root, temporaryFolder } from './run.mjs'
 
 const ENDING = '.test.ts'
-const PARTS = readdirSync(join(root, 'test/torture'))
+const PARTS = readdirSync(join(root, 'test/slow/torture'))
   .filter((name) => name.endsWith(ENDING))
   .map((name) => name.slice(0, -ENDING.length))
 const { values: options } = parseArgs({
@@ -39,7 +39,7 @@ function run(part) {
   const began = performance.now()
   const { status } = spawnSync(
     process.execPath,
-    ['--expose-gc', '--import=tsx', join(root, `test/torture/${part}${ENDING}`)],
+    ['--expose-gc', '--import=tsx', join(root, `test/slow/torture/${part}${ENDING}`)],
     {
       // The output of the tests goes to stderr, so that stdout contains only the results.
       stdio: ['ignore', 2, 2],

@@ -11,7 +11,7 @@ const PUBLISHED = [
 ]
 
 // Each of its threads checks the library's types anew: one takes a third of the processor time of four.
-const TSC = [join(root, 'node_modules/typescript-native/bin/tsc'), '--singleThreaded']
+const TSC = [join(root, 'node_modules/typescript/bin/tsc'), '--singleThreaded']
 const out = resolve(process.argv[2])
 
 /** All published files are in one folder, and a module specifier names the .js file. */

@@ -160,6 +160,11 @@ export function checkAnswer(method: string, url: string, status: number, text: s
     throw new Error(`${method} ${url} answers ${body.error}, which is not in its list of errors`)
 }
 
+/** Waits until something is so. */
+export async function until(holds: () => boolean | Promise<boolean>) {
+  while (!(await holds())) await new Promise(setImmediate)
+}
+
 /** A sandbox of its own for one test, in memory, frozen, closed when the test ends; calls go in without a socket. */
 export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {}) {
   const opening: Promise<Sandbox> = openSandbox({

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { closeSync, existsSync, openSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { NO_NAMESPACES, type Place, placed } from '../torture/owner-process.ts'
+import { NO_NAMESPACES, type Place, placed } from './owner-process.ts'
 import { call, PROGRAM, run, serve } from './program.ts'
 
 const user = (n: number) => ({ email: `u${n}@example.com`, mobile: `98765000${10 + n}` })

@@ -16,8 +16,8 @@ import {
   type StartOptions,
   start as startOff,
   TOKEN,
+  until,
 } from '../helper.ts'
-import { until } from '../mcp/agent.ts'
 import { receiver, SECRET } from '../receiver.ts'
 
 type Box = Awaited<ReturnType<typeof startOff>>

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
-import { ASHA, createLog, GUARDED, pluck, start } from '../helper.ts'
+import { ASHA, createLog, GUARDED, pluck, start, until } from '../helper.ts'
 import { manualTime } from '../manual-time.ts'
 
 /** A sandbox behind a port, and a connection that sends bytes and reads what comes back. */
@@ -30,10 +30,6 @@ const POST = (path: string, value: object) => {
 }
 const user = (i: number, more: object = {}) =>
   POST('/v1/user', { email: `u${i}@example.com`, mobile: String(9_876_500_000 + i), ...more })
-
-async function until(holds: () => boolean | Promise<boolean>) {
-  while (!(await holds())) await new Promise(setImmediate)
-}
 
 t.test('pipelined calls are answered in their order, with bodies of any size', async (t) => {
   const { socket, read, statuses, get } = await connected(t)

@@ -7,8 +7,8 @@ import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import type { SandboxEvent, SandboxOptions } from '../../src/index.ts'
 import type { FeedKind } from '../../src/model/feed-kinds.ts'
 
-// TypeScript 7, whose threads each check the library's types anew: one takes a third of the processor time of four.
-const TSC = [join(PACKAGE_ROOT, 'node_modules/typescript-native/bin/tsc'), '--singleThreaded']
+// Each of its threads checks the library's types anew: one takes a third of the processor time of four.
+const TSC = [join(PACKAGE_ROOT, 'node_modules/typescript/bin/tsc'), '--singleThreaded']
 
 type Camel<T extends string> = T extends `${infer A}-${infer B}` ? `${A}${Capitalize<Camel<B>>}` : T
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { ASHA, createLog, GUARDED, pluck, start, TOKEN, watchChanges } from '../helper.ts'
 import { manualTimers } from '../manual-timers.ts'
-import { faultyDisk } from '../torture/faulty-disk.ts'
+import { faultyDisk } from '../store/faulty-disk.ts'
 
 t.test('the clock is moved, and what is due runs in order', async (t) => {
   const { get, post, call, pay } = await start(t)

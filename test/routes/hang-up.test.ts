@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
-import { HONOURED, PAYMENT, type StartOptions, start } from '../helper.ts'
+import { HONOURED, PAYMENT, type StartOptions, start, until } from '../helper.ts'
 import { manualTime } from '../manual-time.ts'
 import { receiver, SECRET } from '../receiver.ts'
 
@@ -27,11 +27,6 @@ async function served(
     return { hangUp: () => socket.destroy() }
   }
   return { ...box, url, calling }
-}
-
-/** Waits until something is so. */
-async function until(holds: () => boolean | Promise<boolean>) {
-  while (!(await holds())) await new Promise(setImmediate)
 }
 
 t.test('a wait ends when its caller hangs up, and frees its watcher at once', async (t) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type StartOptions, start } from '../helper.ts'
 import { receiver, SECRET, status } from '../receiver.ts'
-import { faultyDisk } from '../torture/faulty-disk.ts'
+import { faultyDisk } from '../store/faulty-disk.ts'
 
 const DEADLINE_MS = 400
 const quick = (more: object = {}): StartOptions => ({

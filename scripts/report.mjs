@@ -1,0 +1,33 @@
+// Reports a run of tap: each check that failed, with its place and what was expected, and at the end how many passed.
+import { Writable } from 'node:stream'
+import { stringify } from 'yaml'
+
+const indent = (text) => text.trimEnd().replaceAll(/^/gm, '    ')
+
+function showFailure({ fullname, diag }) {
+  const { at, stack, source, diff, compare: _, tapCaught: __, ...more } = diag ?? {}
+  const place = at && `${at.fileName}:${at.lineNumber}:${at.columnNumber}`
+  console.log(`\n✖ ${fullname.replace(/^TAP > /, '')}${place ? `\n  ${place}` : ''}`)
+  if (!place && source) console.log(indent(source))
+  if (diff) console.log(indent(diff.replaceAll(/^@@.*\n/gm, '')))
+  if (Object.keys(more).length > 0) console.log(indent(stringify(more)))
+  // The bundle's own place stands before that of the source.
+  const frames = stack?.trim().replaceAll(/\(test\/\S*\.bundle\/\S+\) (?=\()/g, '') ?? ''
+  if (frames.includes('\n') || !place) console.log(indent(frames))
+}
+
+/** Reports the tests of `t`, tap's object of this process. Sets the exit code. */
+export function report(t) {
+  const start = performance.now()
+  t.pipe(new Writable({ write: (_chunk, _encoding, done) => done() }))
+  t.parser.on('result', (result) => {
+    if (result.skip) console.log(`skipped: ${result.fullname}: ${result.skip}`)
+    else if (!result.ok && !result.todo) showFailure(result)
+  })
+  t.parser.on('complete', ({ ok }) => {
+    const { pass, fail, skip } = t.counts
+    if (!ok) process.exitCode = 1
+    const seconds = ((performance.now() - start) / 1000).toFixed(1)
+    console.log(`\n${pass} passed, ${fail} failed, ${skip} skipped in ${seconds} s`)
+  })
+}

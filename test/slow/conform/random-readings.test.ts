@@ -1,0 +1,164 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import type { Assumption } from '../../../src/assumptions/assumption.ts'
+import { ASSUMPTIONS, DEFAULT_READINGS, type Readings } from '../../../src/assumptions/readings.ts'
+import { startSandbox } from '../../../src/index.ts'
+import { conform } from '../../../src/tools/conform/conform.ts'
+import type { Finding } from '../../../src/tools/conform/findings.ts'
+import { assumeOptions, NOT_MEASURABLE } from '../../../src/tools/conform/measure.ts'
+import { ASHA, ROHAN, ROHANS_ACCOUNT } from '../../helper.ts'
+
+const SETS = 50
+const MEASURABLE = ASSUMPTIONS.filter(({ name }) => !Object.hasOwn(NOT_MEASURABLE, name))
+
+/** The same numbers in each run: 0 up to, not including, `below` (mulberry32). */
+function seeded(seed: number) {
+  let state = seed
+  return (below: number) => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below)
+  }
+}
+
+/** Two users and an account, so that every list fits on one page. */
+const created_at = (day: number) => `2025-12-0${day}T00:00:00.000Z`
+const FIXTURES = {
+  users: [
+    {
+      user_id: ASHA,
+      email: 'asha@example.com',
+      mobile: '+919000000001',
+      created_at: created_at(1),
+    },
+    { user_id: ROHAN, email: 'r@example.com', mobile: '+919000000003', created_at: created_at(2) },
+  ],
+  bank_accounts: [
+    {
+      bank_id: ROHANS_ACCOUNT,
+      user_id: ROHAN,
+      account_number: '123456789012',
+      ifsc_code: 'HDFC0000001',
+      bank_status: 'success',
+      account_holder_name: 'ROHAN',
+      created_at: created_at(3),
+    },
+  ],
+}
+
+/** Every row is on the first page of its list, if a page has room for them. */
+const ALL_ROWS = 10
+
+/** A small page hides what only other rows show. */
+const OF_ROWS = [
+  'limit_parameter',
+  'list_order',
+  'processing_status',
+  'history_metadata',
+  'missing_remark',
+  'utr_form',
+  'history_utr',
+  'utr_of_success',
+]
+
+/** What only a payment that conform makes itself shows. */
+const OF_OWN_PAYMENTS = ['idempotency_key', 'reference_id', 'amount_as_text', 'user_history']
+
+/** Whether another reading of the set can hide this one; then it may be not measured, and never wrong. */
+function canBeHidden(name: string, readings: Readings): boolean {
+  if (Number(readings['largest_page']) < ALL_ROWS && OF_ROWS.includes(name)) return true
+  // conform pays one rupee.
+  if (readings['smallest_amount'] === '100.00' && OF_OWN_PAYMENTS.includes(name)) return true
+  if (name === 'entry_status' || name === 'pid_and_tid')
+    return readings['kyc_bad_document'] === 'call_fails'
+  // One payment in four that is PROCESSING then shows a word that the contract does not list.
+  return readings['new_words'] === 'some' && name === 'processing_status'
+}
+
+const place = ({ endpoint, field }: Finding) => `${endpoint} ${field}`
+
+/**
+ * Whether these readings explain a finding. The contract lists the fields and words of each object, shows pages of 10 and
+ * 50 rows, and requires a token for the history and the profile.
+ */
+function isExplained(place: string, readings: Readings): boolean {
+  if (readings['new_words'] === 'some' && /new_field$|_status$/.test(place)) return true
+  if (readings['smallest_amount'] === '100.00' && place === 'POST /transaction HTTP status')
+    return true
+  if (readings['token'] === 'off' && /(?:history|profile).* HTTP status$/.test(place)) return true
+  return Number(readings['largest_page']) < 50 && / data\.limit$/.test(place)
+}
+
+/** No response shows it: a UTR that was seen could also have come after the status. */
+const isUnseen = (name: string, reading: string) =>
+  name === 'utr_of_success' && reading === 'with_status'
+
+function draw({ readings, form }: Assumption, random: ReturnType<typeof seeded>): string {
+  const names = Object.keys(readings)
+  // `largest_page` is the only form here; half of its pages are too small for all rows.
+  if (form) return String(1 + random(random(2) === 0 ? ALL_ROWS : 10_000))
+  return names[random(names.length)]!
+}
+
+/** A service with these readings, and payments of each status. */
+async function service(fixtures: string, assume: Readings) {
+  const sandbox = await startSandbox({ clock: 'frozen', fixtures, assume })
+  const pay = async (amount: number) => {
+    const parties = { from_user_id: ASHA, to_user_id: ROHAN, benif_bank_id: ROHANS_ACCOUNT }
+    const { status } = await fetch(`${sandbox.url}/transaction`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${sandbox.token}` },
+      body: JSON.stringify({ ...parties, amount }),
+    })
+    t.equal(status, 200)
+  }
+  // One that fails, one that stays PROCESSING (docs/scenarios.md: Magic values), and one that gets a long UTR.
+  for (const amount of [100.93, 100.94, 600_000]) await pay(amount)
+  await sandbox.admin.clock.advance('10s')
+  await pay(200)
+  await sandbox.admin.clock.advance('3s')
+  return sandbox
+}
+
+t.test(`${SETS} sets of random readings are measured as they are`, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'readings-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const fixtures = join(folder, 'fixtures.json')
+  writeFileSync(fixtures, JSON.stringify(FIXTURES))
+  const random = seeded(16)
+  const seen = new Set<string>()
+  for (let set = 0; set < SETS; set++) {
+    const assume = Object.fromEntries(MEASURABLE.map((one) => [one.name, draw(one, random)]))
+    const { url, token, close } = await service(fixtures, assume)
+    const report = await conform({ base: url, token, write: true })
+    await close()
+    const found = Object.fromEntries(report.assumptions.map((one) => [one.name, one.reading]))
+    for (const { name } of report.assumptions) seen.add(`${name}=${found[name]}`)
+    const expected = MEASURABLE.map(({ name }) => [name, assume[name]!] as const).filter(
+      ([name, reading]) =>
+        found[name] !== undefined || !(isUnseen(name, reading) || canBeHidden(name, assume)),
+    )
+    const label = `set ${set}: ${JSON.stringify(assume)}`
+    t.strictSame(found, Object.fromEntries(expected), label)
+    t.strictSame(
+      assumeOptions(report.assumptions),
+      Object.entries(found)
+        .filter(([name, reading]) => reading !== DEFAULT_READINGS[name])
+        .map(([name, reading]) => `--assume ${name}=${reading}`),
+      label,
+    )
+    const places = [...report.differs, ...report.notes].map(place)
+    t.strictSame(
+      places.filter((one) => !isExplained(one, assume)),
+      [],
+      label,
+    )
+  }
+  const missing = MEASURABLE.flatMap(({ name, readings, form }) =>
+    form ? [] : Object.keys(readings).map((reading) => [name, reading] as const),
+  ).filter(([name, reading]) => !isUnseen(name, reading) && !seen.has(`${name}=${reading}`))
+  t.strictSame(missing, [], 'every reading was measured at least once')
+})

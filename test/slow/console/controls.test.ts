@@ -1,0 +1,420 @@
+import t from 'tap'
+import { ASHA, KABIR, PAN } from '../../helper.ts'
+import { noBrowser, type Opened, openBrowser, openConsole } from './browser.ts'
+
+/** The first button with this name. */
+const control = ({ page }: Opened, name: string | RegExp) =>
+  page.getByRole('button', { name, exact: typeof name === 'string' }).first()
+
+/**
+ * Presses a button, and returns the line that shows its call when the response has arrived. All in the page, because some 50
+ * buttons are pressed; other tests press some of them with the mouse and by keyboard.
+ */
+const press = ({ page }: Opened, name: string | RegExp) =>
+  page.evaluate<string>(`(async () => {
+    const name = ${name instanceof RegExp ? name : JSON.stringify(name)}
+    const nameOf = (one) => one.getAttribute('aria-label') ?? one.textContent.trim()
+    const isMeant = (one) => (typeof name === 'string' ? nameOf(one) === name : name.test(nameOf(one)))
+    async function until(find, what) {
+      const end = performance.now() + 10_000
+      for (;;) {
+        const found = find()
+        if (found) return found
+        if (performance.now() > end) throw new Error(what + ': ' + name)
+        await new Promise(requestAnimationFrame)
+      }
+    }
+    const button = await until(
+      () => {
+        const first = [...document.querySelectorAll('button')].find(isMeant)
+        return first?.checkVisibility() && first.ariaDisabled !== 'true' && first
+      },
+      'No such button is visible and enabled',
+    )
+    const call = document.getElementById(button.getAttribute('aria-describedby')).textContent
+    button.click()
+    await new Promise(requestAnimationFrame)
+    await until(() => document.querySelector('footer code')?.textContent.includes(call), 'The call is not shown')
+    const line = '[role=status]:not([aria-busy=true])'
+    return (await until(() => document.querySelector('footer ' + line), 'The call did not end')).textContent
+  })()`)
+
+/** Returns the line of the last call when its response has arrived. */
+async function lastCall({ page }: Opened): Promise<string> {
+  const line = page.locator('footer [role=status]')
+  await line.and(page.locator(':not([aria-busy=true])')).waitFor()
+  return (await line.textContent())!
+}
+
+/** Presses a button that asks first, and confirms. */
+async function pressAndConfirm(opened: Opened, name: string | RegExp): Promise<string> {
+  const { page } = opened
+  await control(opened, name).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.waitFor()
+  const call = await dialog.locator('code.call').textContent()
+  await dialog.locator('button.danger').click()
+  await page.locator('footer code').filter({ hasText: call! }).waitFor()
+  return lastCall(opened)
+}
+
+t.test('every control with its effect', { skip: noBrowser }, async (t) => {
+  const browser = await openBrowser(t)
+  const opened = await openConsole(t, browser, { view: 'control' })
+  const { page, go, get, post, put, pay, see, origin, assertNoErrors } = opened
+  const clock = async () => (await get('/__admin/clock')).body
+
+  await t.test('play, pause, speeds, jumps, next; each shows its call', async (t) => {
+    t.equal(await press(opened, 'Play'), 'POST /__admin/clock/resume The clock runs.')
+    t.equal((await clock()).mode, 'real')
+    await see('real time')
+    t.match(await press(opened, '×3600'), '/clock/speed {"factor":3600} A second is 1h for this')
+    t.equal((await clock()).speed, 3600)
+    await see('× 3600')
+    await page.getByRole('button', { name: '×3600', pressed: true }).waitFor()
+    t.equal(await press(opened, 'Pause'), 'POST /__admin/clock/freeze The clock stands still.')
+    await see('frozen')
+    const before = await clock()
+    t.equal(before.mode, 'frozen')
+    const coming = page.locator('.coming > summary')
+    await coming.click()
+    await page.getByLabel('Duration or instant').fill('2d')
+    await page.getByRole('button', { name: 'Advance' }).click()
+    await page
+      .locator('footer')
+      .getByText(/clock\/advance {"by":"7200000ms"} The clock/)
+      .waitFor()
+    await page.locator('.jump').getByText('2d:').waitFor()
+    const after = await clock()
+    t.equal(Date.parse(after.now) - Date.parse(before.now), 2 * 86_400_000)
+    await page
+      .locator('.now time')
+      .filter({ hasText: after.now.slice(11, 19) })
+      .waitFor()
+    const next = new Date(Date.parse(after.now) + 3_600_000).toISOString()
+    await page.getByLabel('Duration or instant').fill(next)
+    await page.keyboard.press('Enter')
+    await page.locator('.jump').getByText('1h:').waitFor()
+    t.equal((await clock()).now, next, 'Enter in the field is enough')
+    await pay()
+    const { next_timer_at: nextTimerAt } = await clock()
+    t.ok(nextTimerAt)
+    await page.getByRole('link', { name: '₹100.00 to ROHAN MEHTA: PROCESSING' }).waitFor()
+    await page.getByRole('button', { name: 'Next event' }).click()
+    await page.locator('footer').getByText('POST /__admin/clock/next The clock').waitFor()
+    t.equal((await clock()).now, nextTimerAt)
+  })
+
+  await t.test('a rejected call shows the reason and changes nothing', async (t) => {
+    await page.getByLabel('Duration or instant').fill('a while')
+    const before = await clock()
+    await page.getByRole('button', { name: 'Advance' }).click()
+    await page
+      .getByRole('alert')
+      .getByText(/^A jump must be a duration such as "3m"/)
+      .waitFor()
+    await page.getByLabel('Duration or instant').fill('2020-01-01')
+    await page.keyboard.press('Enter')
+    await page
+      .getByRole('alert')
+      .getByText(/^The clock is at .*, later than 2020-01-01T/)
+      .waitFor()
+    t.same(await clock(), before)
+    await page.getByRole('alert').getByRole('button', { name: 'Close' }).click()
+  })
+
+  await t.test('after a jump, what it did; each part is a link', async (t) => {
+    const start = await clock()
+    await pay({ amount: 250 })
+    await pay({ amount: 100.93 })
+    await page.getByRole('button', { name: '+1 h', exact: true }).dblclick()
+    const card = page.locator('.jump')
+    await card.getByText('1h:').waitFor()
+    const later = await clock()
+    t.equal(Date.parse(later.now) - Date.parse(start.now), 3_600_000)
+    t.match(await card.textContent(), /^1h:\d settled \(₹[\d,.]+\)1 failed \(₹100\.93\)/)
+    await card.getByRole('link', { name: /failed/ }).click()
+    await page.waitForURL(/#\/payments\?outcome=failed&since=/)
+    await see('1 payment')
+    await page.getByRole('button', { name: / to .* ✕/ }).click()
+    await page.waitForURL(/#\/payments\?outcome=failed$/)
+    await go('payments?outcome=failed&since=2026-13-45')
+    await page.getByRole('table', { name: 'Payments' }).getByRole('link').first().waitFor()
+    await card.getByRole('button', { name: 'Close' }).click()
+    await card.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: '+1 day', exact: true }).click()
+    await card.getByText('nothing settled or failed, and there were no events.').waitFor()
+    t.equal(Date.parse((await clock()).now) - Date.parse(later.now), 86_400_000)
+  })
+
+  await t.test('a long jump shows its progress, and can be stopped', async (t) => {
+    const start = Date.parse((await clock()).now)
+    let parts = 0
+    await page.route('**/__admin/clock/advance', async (route) => {
+      // The third part waits until the jump is stopped.
+      if (++parts === 3) await page.getByRole('button', { name: 'Stop here' }).click()
+      await route.continue()
+    })
+    await page.getByRole('button', { name: '+1 day', exact: true }).click()
+    await page.locator('.jump').getByText('3h:').waitFor()
+    await page.unroute('**/__admin/clock/advance')
+    t.equal(Date.parse((await clock()).now) - start, 3 * 3_600_000)
+  })
+
+  await t.test(
+    'the thumb of the scrubber says where it is, and the clock goes there',
+    async (t) => {
+      await pay()
+      const [, { at }] = (await get('/__admin/timers')).body.timers
+      const scrubber = page.getByLabel('Go to a coming event')
+      await opened.until(`document.querySelector('.scrubber input').max >= 2`)
+      // In one go: a redraw in between would move the thumb back.
+      await page.evaluate(`(() => {
+        const input = document.querySelector('.scrubber input')
+        Object.assign(input, { value: 2 }).dispatchEvent(new Event('input', { bubbles: true }))
+      })()`)
+      await page.locator('.scrubber output').getByText('₹100.00 to ROHAN MEHTA').waitFor()
+      t.match(await scrubber.getAttribute('aria-valuetext'), /^in \d.*₹100\.00/)
+      // At the end of a jump, the page asks what it did.
+      const isOver = () => page.waitForResponse(/summary\?since=/)
+      await scrubber.dispatchEvent('pointerdown')
+      await Promise.all([isOver(), scrubber.dispatchEvent('change')])
+      await page.locator('.scrubber output').waitFor({ state: 'detached' })
+      t.equal((await clock()).now, at)
+      await opened.until(`document.querySelector('.scrubber input').max >= 1`)
+      await scrubber.focus()
+      await page.keyboard.press('ArrowRight')
+      await page.locator('.scrubber output').waitFor()
+      await page.keyboard.press('Escape')
+      await page.locator('.scrubber output').waitFor({ state: 'detached' })
+      await page.keyboard.press('ArrowRight')
+      t.equal((await clock()).now, at, 'an arrow key chooses')
+      await Promise.all([isOver(), page.keyboard.press('Enter')])
+      t.ok((await clock()).now > at, 'Enter goes there')
+      await post('/__admin/clock/advance', { by: '1h' })
+    },
+  )
+
+  await t.test('run a timer now, go to one, and cancel one', async (t) => {
+    const timers = async () => (await get('/__admin/timers')).body.timers
+    await page.locator('.coming > summary').click()
+    await pay()
+    await pay()
+    const before: { timer_id: string; at: string }[] = await timers()
+    t.ok(before.length >= 3)
+    const [first, second, third] = before as [
+      { timer_id: string },
+      { timer_id: string },
+      { timer_id: string; at: string },
+    ]
+    t.match(await press(opened, `Run now: ${first.timer_id}`), '/fire 200')
+    t.notOk((await timers()).some(({ timer_id }: never) => timer_id === first.timer_id))
+    await page.getByRole('button', { name: `Cancel the event: ${second.timer_id}` }).click()
+    // It can be undone, here and in the line at the bottom, and is carried out before any other call.
+    for (const place of [page.locator('footer'), page.locator('table')]) {
+      await page
+        .locator('footer')
+        .getByText(/Cancelled: ₹100\.00 to ROHAN MEHTA: \S+\./)
+        .waitFor()
+      await place.getByRole('button', { name: 'Undo' }).click()
+      await page.locator('footer').getByText('It will happen.').waitFor()
+      await page.getByRole('button', { name: `Cancel the event: ${second.timer_id}` }).click()
+    }
+    t.ok((await timers()).some(({ timer_id }: never) => timer_id === second.timer_id))
+    await page.getByRole('button', { name: `Go there: ${third.timer_id}` }).click()
+    await page
+      .locator('footer')
+      .getByText(`The clock went to ${third.at.slice(0, 19).replace('T', ' ')} UTC.`)
+      .waitFor()
+    t.equal((await clock()).now, third.at)
+    t.notOk((await timers()).some(({ timer_id }: never) => timer_id === second.timer_id))
+    await page.getByLabel('Duration or instant').focus()
+    await page.keyboard.press('Escape')
+    await page.getByLabel('Duration or instant').waitFor({ state: 'detached' })
+  })
+
+  await t.test('push a rule from the form, and delete it', async (t) => {
+    await go('trouble')
+    const form = page.getByRole('region', { name: 'Write a rule' })
+    const pick = (label: string, value: string) =>
+      form.getByLabel(label, { exact: true }).selectOption(value)
+    const fill = (label: string, value: string) =>
+      form.getByLabel(label, { exact: true }).fill(value)
+    const pushes = async (definition: object) =>
+      t.equal(
+        await press(opened, 'Push the rule'),
+        `POST /__admin/rules ${JSON.stringify(definition)} The rule is active.`,
+      )
+    const when = { operation: 'getUser' }
+    await pick('When', 'getUser')
+    await fill('Status', '502')
+    await pushes({ when, times: 1, then: { respond: { status: 502 } } })
+    t.equal((await get(`/v1/user/${ASHA}`)).status, 502)
+    await form.getByText('hits: 1', { exact: true }).waitFor()
+    await pick('Then', 'delay')
+    await fill('Delay', '5s')
+    await pushes({ when, times: 1, then: { delay: '5s' } })
+    await pick('Then', 'fault')
+    await pick('Fault', 'empty')
+    await pick('The operation', 'after')
+    await form.getByLabel('once', { exact: true }).uncheck()
+    await pushes({ when, then: { fault: 'empty', at: 'after' } })
+    const [{ rule_id }] = (await get('/__admin/rules')).body.rules
+    t.equal(await press(opened, `Delete: ${rule_id}`), `DELETE /__admin/rules/${rule_id} 200`)
+    await pick('When', 'createTransaction')
+    await pick('Then', 'steps')
+    await pick('Status', 'FAILED')
+    await form.getByLabel('After (5s, 1d)').fill('1d')
+    t.match(await press(opened, 'Push the rule'), '{"status":"FAILED","after":"1d"}')
+  })
+
+  await t.test('change the status of a payment, trigger an event for it', async (t) => {
+    await put('/__admin/scenario', { name: 'stuck-transactions' })
+    const webhook = {
+      url: `${origin}/__admin/webhooks/inbox`,
+      webhook_secret: 'a-secret-of-the-test',
+    }
+    await post('/v1/clientWebhook', webhook)
+    const id = (await pay()).body.data[0].transaction_id
+    await go(`payments/${id}`)
+    await page.locator('summary', { hasText: 'Change its status' }).click()
+    await page.getByLabel('Failure reason').fill('bank_account_closed')
+    t.match(await press(opened, 'FAILED'), '"reason":"bank_account_closed"} 200')
+    await page.getByText('The beneficiary account is closed.', { exact: true }).waitFor()
+    t.equal((await get(`/__admin/transactions/${id}`)).body.transaction.history.status, 'FAILED')
+    t.equal(await control(opened, 'SUCCESS').isDisabled(), true, 'not possible from FAILED')
+    await page.getByLabel('Event', { exact: true }).selectOption('transaction.processing')
+    t.match(
+      await press(opened, 'Trigger'),
+      `"event":"transaction.processing","resource_id":"${id}"} delivered (200)`,
+    )
+    await page.locator('.axis .lane', { hasText: 'Webhook: processing' }).waitFor()
+    await put('/__admin/scenario', { name: 'default' })
+  })
+
+  await t.test('set the status of a KYC record and of an account', async (t) => {
+    for (const [operation, noun] of [
+      ['submitKyc', 'kyc'],
+      ['addBankAccount', 'bank'],
+    ])
+      await post('/__admin/rules', {
+        when: { operation },
+        times: 1,
+        then: { [noun!]: [{ status: 'pending' }] },
+      })
+    await post('/v1/kyc', { user_id: KABIR, kyc: [PAN] })
+    const account = { user_id: KABIR, account_number: '123456789012', ifsc_code: 'HDFC0000001' }
+    const { bank_id } = (await post('/v1/bank', account)).body.data.data
+    await go(`users/${KABIR}`)
+    t.match(await press(opened, 'Fail: pan'), /simulate\/kyc\/\S+ \{"status":"failed"\} 200$/)
+    t.equal(
+      await press(opened, /Succeed: X+9012/),
+      `POST /__admin/simulate/bank-accounts/${bank_id} {"status":"success"} 200`,
+    )
+    await page.getByRole('region', { name: 'Accounts' }).getByText('success').waitFor()
+  })
+
+  await t.test('what loses data asks first, and Back changes nothing', async (t) => {
+    await go('requests')
+    await control(opened, 'Clear the log').click()
+    await page.getByRole('button', { name: 'Back' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    t.ok((await get('/__admin/requests')).body.total > 0)
+    t.equal(await pressAndConfirm(opened, 'Clear the log'), 'DELETE /__admin/requests 200')
+    await see('The service has not received any calls yet.')
+    await go('control')
+    const save = page.locator('section', { hasText: 'Snapshots' })
+    await save.getByLabel('Name', { exact: true }).fill('one')
+    t.equal(
+      await press(opened, 'Save a snapshot'),
+      'POST /__admin/snapshots {"name":"one"} Snapshot one is saved.',
+    )
+    const restored = 'POST /__admin/snapshots/one/restore 200'
+    t.equal(await pressAndConfirm(opened, 'Restore: one'), restored)
+    t.equal(await pressAndConfirm(opened, 'Delete: one'), 'DELETE /__admin/snapshots/one 200')
+    await page.getByLabel('data', { exact: true }).uncheck()
+    await page.getByLabel('clock', { exact: true }).uncheck()
+    t.equal(
+      await pressAndConfirm(opened, 'Reset'),
+      'POST /__admin/reset {"parts":["scenario","assumptions","deliveries","requests"]} Reset: scenario, assumptions, deliveries, requests.',
+    )
+    await page.getByLabel('data', { exact: true }).check()
+    await page.getByLabel('clock', { exact: true }).check()
+    t.equal(await pressAndConfirm(opened, 'Reset'), 'POST /__admin/reset Reset: everything.')
+  })
+
+  await t.test('the last call as curl', async (t) => {
+    const footer = page.locator('footer')
+    const title = await footer.getByRole('button').getAttribute('title')
+    t.equal(title, `curl -X POST '${origin}/__admin/reset'`)
+    await opened.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await footer.getByRole('button').click()
+    await footer.getByText('Copied').waitFor()
+    t.equal(await page.evaluate('navigator.clipboard.readText()'), title)
+  })
+
+  await t.test(
+    'copy in a page without the clipboard API; the page reports if that fails too',
+    async (t) => {
+      const other = await opened.context.newPage()
+      await other.goto(`${origin.replace('127.0.0.1', 'sandbox')}/__admin/#/control`)
+      t.equal(await other.evaluate('navigator.clipboard'), undefined)
+      await other.getByRole('button', { name: 'Play' }).click()
+      const copy = other.getByRole('button', { name: 'Copy as curl' })
+      const line = await copy.getAttribute('title')
+      await copy.click()
+      await other.locator('footer').getByText('Copied').waitFor()
+      await other.getByLabel('Resource id').fill('')
+      await other.keyboard.press('Control+V')
+      t.equal(await other.getByLabel('Resource id').inputValue(), line)
+      await other.evaluate('document.execCommand = () => false')
+      await other.getByRole('button', { name: 'Copied' }).click()
+      t.equal(await other.getByLabel('Copy it from here').inputValue(), line)
+      await other.close()
+      await post('/__admin/clock/freeze')
+    },
+  )
+
+  await t.test('a new client, as a fork; switch between clients; delete', async (t) => {
+    await pay()
+    const clients = page.locator('section', { hasText: 'Each client has its own world' })
+    await clients.getByLabel('Name', { exact: true }).fill('worker-7')
+    await clients.getByLabel('as a fork of default').check()
+    await clients.getByRole('button', { name: 'New client' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Client worker-7 was created' })
+    const token = (await dialog.locator('.row code').textContent())!
+    const { body } = await get('/__admin/client', { authorization: `Bearer ${token}` })
+    t.equal(body.name, 'worker-7')
+    await dialog.getByRole('button', { name: 'Copy the token' }).click()
+    await dialog.getByText('Copied').waitFor()
+    t.equal(await page.evaluate('navigator.clipboard.readText()'), token)
+    await dialog.getByRole('link', { name: 'Go to worker-7' }).click()
+    await page.waitForURL(`${origin}/@worker-7/__admin/#/control`)
+    const counts = async (base: string) => (await get(`${base}/__admin/client`)).body.counts
+    t.equal((await counts('/@worker-7')).transactions, (await counts('')).transactions)
+    t.equal(await press(opened, 'Play'), 'POST /@worker-7/__admin/clock/resume The clock runs.')
+    t.equal((await clock()).mode, 'frozen', 'the default client does not change')
+    const menu = page.locator('header .menu summary')
+    await menu.focus()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    const others = page.locator('header .menu').getByRole('link')
+    await others.filter({ hasText: 'worker-7' }).waitFor()
+    await page.keyboard.press('Escape')
+    await others.first().waitFor({ state: 'hidden' })
+    t.match(page.url(), '/@worker-7/', 'the open menu does not leave the page')
+    await menu.click()
+    await others.filter({ hasText: /^default$/ }).click()
+    await page.waitForURL(`${origin}/__admin/#/control`)
+    await see('frozen')
+    await go('control')
+    await pressAndConfirm(opened, 'Delete: worker-7')
+    const names = (await get('/__admin/clients')).body.clients.map(
+      ({ name }: { name: string }) => name,
+    )
+    t.ok(names.includes('default'))
+    t.notOk(names.includes('worker-7'))
+  })
+
+  await t.test('the page reports no errors', async (t) => assertNoErrors(t))
+})

@@ -1,0 +1,91 @@
+import t from 'tap'
+import { ASHA } from '../../helper.ts'
+import { SECRET } from '../../receiver.ts'
+import { noBrowser, openBrowser, openConsole } from './browser.ts'
+
+t.test('lists beside their details', { skip: noBrowser }, async (t) => {
+  const opened = await openConsole(t, await openBrowser(t))
+  const { page, go, get, post, pay, advance, origin, assertNoErrors } = opened
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await pay({ amount: 41, reference_id: 'first' })
+  await pay({ amount: 42 })
+  await post('/v1/transaction', { from_user_id: ASHA })
+  const rowsOf = (name: string) => page.getByRole('table', { name }).getByRole('link')
+
+  await t.test('arrow keys go through the rows, and open them beside the list', async (t) => {
+    await go('payments?search=4')
+    const rows = rowsOf('Payments')
+    await rows.filter({ hasText: '₹42.00' }).click()
+    await page.getByRole('heading', { name: /^₹42\.00 to/ }).waitFor()
+    t.match(page.url(), /\/payments\/[\w-]+\?search=4$/)
+    await rows.filter({ hasText: '₹42.00' }).focus()
+    await page.keyboard.press('ArrowDown')
+    await page.getByRole('heading', { name: /^₹41\.00 to/ }).waitFor()
+    t.equal(await page.getByLabel('Search').inputValue(), '4', 'the list keeps its search')
+    await page.keyboard.press('ArrowUp')
+    await page.getByRole('heading', { name: /^₹42\.00 to/ }).waitFor()
+    await page.setViewportSize({ width: 1000, height: 900 })
+    await page.getByRole('table', { name: 'Payments' }).waitFor({ state: 'detached' })
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await page.getByRole('table', { name: 'Payments' }).waitFor()
+  })
+
+  await t.test(
+    'the reason of a rejected call stands in the list, and first on its page',
+    async () => {
+      const [{ reason }] = (await get('/__admin/requests')).body.requests
+      t.match(reason, /^to_user_id is required/)
+      await go('requests')
+      const row = page.getByRole('table', { name: 'Requests' }).getByRole('row').nth(1)
+      await row.getByText(reason).waitFor()
+      // Anywhere in the row.
+      const { x, y } = (await row.boundingBox())!
+      await page.mouse.click(x + 500, y + 20)
+      await page.locator('.detail').getByText(reason, { exact: true }).first().waitFor()
+    },
+  )
+
+  await t.test('the inbox has what the built-in receiver got', async (t) => {
+    const url = `${origin}/__admin/webhooks/inbox`
+    await post('/v1/clientWebhook', { url, webhook_secret: SECRET })
+    await pay({ amount: 43 })
+    await advance('1s')
+    await go('inbox')
+    const { total } = (await get('/__admin/webhooks/inbox')).body
+    await page.getByText(`${total} messages`).waitFor()
+    await page.locator('summary', { hasText: 'transaction.pending' }).click()
+    await page.getByRole('group', { name: 'Body' }).getByText('"amount": "43.00"').waitFor()
+    await page.getByLabel('Search').fill('processing')
+    await page.locator('summary', { hasText: 'transaction.pending' }).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Clear the inbox' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Clear the inbox' }).click()
+    await page.getByText('No messages yet.').waitFor()
+    t.equal((await get('/__admin/webhooks/inbox')).body.total, 0)
+  })
+
+  await t.test('/ searches everything', async (t) => {
+    await page.locator('h2').first().focus()
+    await page.keyboard.press('/')
+    await page.getByRole('heading', { name: 'Search everything' }).waitFor()
+    await page.keyboard.type('first')
+    const payments = page.getByRole('region', { name: 'Payments' })
+    await payments.getByText(/^₹41\.00 to/).waitFor()
+    await page.getByRole('region', { name: 'Deliveries' }).getByRole('link').first().waitFor()
+    await page.getByRole('region', { name: 'Requests' }).getByText('POST /v1/transaction').waitFor()
+    await page.getByLabel('Search').fill('asha')
+    await page.getByRole('region', { name: 'Users' }).getByRole('link').first().waitFor()
+    await page.getByLabel('Search').fill('xyzzy 1')
+    await page.getByText('Nothing matches “xyzzy 1”.').waitFor()
+    await page.getByLabel('Search').fill('no-webhooks')
+    await page.getByRole('region', { name: 'Scenarios' }).getByText('no-webhooks').waitFor()
+    await page.getByLabel('Search').fill('transaction')
+    await page
+      .getByRole('region', { name: 'Deliveries' })
+      .getByText(/^All \d+$/)
+      .click()
+    await page.getByRole('table', { name: 'Deliveries' }).waitFor()
+    t.match(page.url(), /#\/deliveries\?search=transaction$/)
+  })
+
+  await t.test('the page reports no errors', async (t) => assertNoErrors(t))
+})

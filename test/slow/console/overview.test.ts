@@ -1,0 +1,150 @@
+import t from 'tap'
+import { AADHAAR, ASHA, KABIR, PAN } from '../../helper.ts'
+import { noBrowser, openBrowser, openConsole } from './browser.ts'
+
+/** A rule that gives the payments of an amount these steps. */
+const stepsOf = (amount: number, steps: readonly object[]) => ({
+  when: { operation: 'createTransaction', body: { amount } },
+  then: { transaction: [{ status: 'PENDING' }, ...steps] },
+})
+const DEFINITION = {
+  webhooks: [{ when: { event: 'transaction.failed' }, then: { lost_attempts: 1 } }],
+  rules: [
+    { name: 'down', when: { operation: 'getUser' }, then: { respond: { status: 503 } } },
+    stepsOf(8200, [{ status: 'FAILED', after: '4m', reason: 'bank_account_closed' }]),
+    stepsOf(78400, [
+      { status: 'SUCCESS', after: '1m' },
+      { status: 'FAILED', after: '1h', reason: 'beneficiary_bank_rejected' },
+    ]),
+    stepsOf(9520, []),
+  ],
+}
+
+t.test('a new sandbox says how to begin', { skip: noBrowser }, async (t) => {
+  const opened = await openConsole(t, await openBrowser(t))
+  const { page, post, see, go, origin, context, assertNoErrors } = opened
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  await see('It moves no money')
+  const copied = async (name: string) => {
+    await page.getByRole('button', { name: `Copy: ${name}` }).click()
+    await see('Copied')
+    return page.evaluate<string>('navigator.clipboard.readText()')
+  }
+  t.equal(await copied('Base URL'), `${origin}/v1`)
+  t.equal(await copied('Access token'), 'sbx_test_token')
+  const curl = await copied('Your first call')
+  await page.getByRole('button', { name: 'Make a first payment' }).click()
+  await page.getByRole('heading', { name: /^₹1,500\.50 to/ }).waitFor()
+  t.match(page.url(), /#\/payments\/[\w-]{36}$/)
+  await go('overview')
+  await see('What happened')
+  t.equal(await page.getByText('It moves no money').count(), 0)
+
+  const [, body] = /^curl -X POST '.*\/v1\/transaction' .* --data-raw '(.*)'$/.exec(curl)!
+  const token = { authorization: /'authorization: (.*?)'/.exec(curl)![1]! }
+  const answer = await post('/v1/transaction', JSON.parse(body!), token)
+  t.equal(answer.status, 200, 'the curl works')
+  await see('2 payments')
+  assertNoErrors(t)
+})
+
+t.test('a new sandbox with a token, or without users', { skip: noBrowser }, async (t) => {
+  const assume = { token: 'strict' }
+  const { page, post, see, origin } = await openConsole(t, await openBrowser(t), { assume })
+  await see(/-H 'authorization: Bearer sbx_test_token'/)
+  await post('/__admin/clients', { name: 'new', fixtures: 'empty' })
+  await page.goto(`${origin}/@new/__admin/`)
+  await page.getByText('A payment needs two users').waitFor()
+})
+
+t.test('what happened', { skip: noBrowser }, async (t) => {
+  const opened = await openConsole(t, await openBrowser(t))
+  const { page, get, put, post, pay, go, see, advance, until, assertNoErrors } = opened
+  await page.getByRole('button', { name: 'Use the inbox' }).click()
+  await page.getByText('None is set').waitFor({ state: 'detached' })
+  await put('/__admin/scenario', { definition: DEFINITION })
+  for (const amount of [250, 8200, 78400, 9520]) await pay({ amount })
+  await pay({ amount: 60, to_user_id: ASHA })
+  await get(`/v1/user/${ASHA}`)
+  const kyc = await post('/v1/kyc', { user_id: KABIR, kyc: [PAN, AADHAAR] })
+  const id = kyc.body.data[1].data.kyc_id
+  await post(`/__admin/simulate/kyc/${id}`, { status: 'failed', reason: 'name_mismatch' })
+  await advance('2h')
+  const feed = page.locator('section', { hasText: 'What happened' })
+  const rows = feed.getByRole('listitem')
+  const show = (name: string) => feed.getByRole('button', { name, exact: true }).click()
+
+  await t.test('sentences, newest first, each a link', async (t) => {
+    await rows.nth(5).waitFor()
+    await see('Your webhook got it at the second try.')
+    t.same(await feed.getByRole('link').allTextContents(), [
+      '₹78,400.00 to ROHAN MEHTA came back: beneficiary bank rejected. Your webhook got it at the second try.',
+      '₹8,200.00 to ROHAN MEHTA failed: bank account closed. Your webhook got it at the second try.',
+      '₹250.00 to ROHAN MEHTA settled. Your webhook got it.',
+      '₹9,520.00 to ROHAN MEHTA is on its way. Your webhook got it.',
+      'KYC of Kabir Singh failed. Your webhook got it.',
+      'Kabir Singh passed KYC. Your webhook got it.',
+      `Your GET /v1/user/${ASHA} got an error (503), by the rule “inline: down”.`,
+      'Your POST /v1/transaction of ₹60.00 was refused (422).',
+    ])
+    await feed.getByRole('link', { name: '₹8,200.00' }).click()
+    await page.getByRole('heading', { name: /^₹8,200\.00 to/ }).waitFor()
+    await go('overview')
+  })
+
+  await t.test('its filters', async () => {
+    for (const [name, count, text] of [
+      ['Failed', 1, 'bank account closed'],
+      ['Came back', 1, 'beneficiary bank rejected'],
+      ['My calls', 8, 'was answered (200)'],
+      ['All', 8, 'settled'],
+    ] as const) {
+      await show(name)
+      await feed.getByText(text).first().waitFor()
+      await until(`document.querySelectorAll('.happened')[0].children.length === ${count}`)
+    }
+  })
+
+  await t.test('the tiles lead to their payments; the numbers', async (t) => {
+    for (const [title, amount] of [
+      ['Settled', '₹250.00'],
+      ['In flight', '₹9,520.00'],
+      ['Failed', '₹8,200.00'],
+      ['Came back', '₹78,400.00'],
+    ]) {
+      await page.getByRole('link', { name: `${title} ${amount} 1 payment` }).click()
+      const table = page.getByRole('table', { name: 'Payments' })
+      await table.getByRole('link', { name: amount! }).waitFor()
+      t.equal(await table.getByRole('row').count(), 2)
+      t.equal(await page.getByLabel('Outcome').locator('option:checked').textContent(), title)
+      await go('overview')
+    }
+    await see('bank account closed 1')
+    await see('33.3 %')
+    await page.getByRole('img', { name: /^Payments settled in 1 of \d+ spans of 5m/ }).waitFor()
+    const stuck = page.getByRole('region', { name: 'Stuck now' })
+    await stuck.getByText('pending for 2h, no step is planned').waitFor()
+    await stuck.getByRole('link', { name: '₹9,520.00 to ROHAN MEHTA' }).click()
+    await page.getByRole('heading', { name: /^₹9,520\.00 to/ }).waitFor()
+    await go('overview')
+  })
+
+  await t.test('nothing moves under the pointer or the focus', async (t) => {
+    const first = rows.first().getByRole('link')
+    for (const [amount, hold] of [
+      [11, () => first.hover()],
+      [12, () => first.focus()],
+    ] as const) {
+      const before = await first.textContent()
+      await hold()
+      await pay({ amount })
+      await feed.getByText('1 new').waitFor()
+      t.equal(await first.textContent(), before)
+      await page.mouse.move(0, 0)
+      await page.evaluate('document.activeElement.blur()')
+      await rows.first().getByText(`₹${amount}.00`).waitFor()
+      t.equal(await feed.getByText('1 new').isVisible(), false)
+    }
+  })
+  assertNoErrors(t)
+})

@@ -1,0 +1,96 @@
+import t from 'tap'
+import { nextAttempt, sentStatus } from '../../../src/model/feed-kinds.ts'
+import { receiver, SECRET, status } from '../../receiver.ts'
+import { noBrowser, type Opened, openBrowser, openConsole } from './browser.ts'
+
+const DEADLINE_MS = 300
+
+/** Presses a button, and returns the line at the bottom when the call has ended. */
+async function press({ page }: Opened, name: string) {
+  await page.getByRole('button', { name, exact: true }).click()
+  // The line shows a call immediately, as busy until its response arrives.
+  const line = page.locator('footer [role=status]:not([aria-busy=true])')
+  const text = (await line.textContent())!
+  return { text, isRed: (await page.locator('footer').getAttribute('class')) === 'failed' }
+}
+
+t.test('the result of a webhook that is sent by hand', { skip: noBrowser }, async (t) => {
+  const browser = await openBrowser(t)
+  const hook = await receiver(t)
+  const webhooks = { allow: [], time: 'wall', retries: 'fast', deadlineMs: DEADLINE_MS } as const
+  const opened = await openConsole(t, browser, { view: 'control', sandbox: { webhooks } })
+  const { page, go, post, put, pay, get, assertNoErrors } = opened
+  const newest = async () => (await get('/__admin/webhooks/deliveries')).body.deliveries[0]
+  const pick = (event: string) => page.getByLabel('Event', { exact: true }).selectOption(event)
+
+  await t.test('no webhook is set', async (t) => {
+    await pick('user.created')
+    const { text, isRed } = await press(opened, 'Trigger')
+    t.match(text, /rejected \(404\)$/)
+    await page.getByRole('alert').getByText('This client has no webhook yet').waitFor()
+    t.equal(isRed, true)
+    await pay()
+    const { delivery_id } = await newest()
+    await go(`deliveries/${delivery_id}`)
+    const again = await press(opened, 'Redeliver')
+    t.match(again.text, /redeliver 404 This client has no webhook yet/)
+    t.equal(again.isRed, true)
+    await go('control')
+  })
+
+  await t.test('accepted', async (t) => {
+    await post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+    await pick('user.created')
+    const { text, isRed } = await press(opened, 'Trigger')
+    t.match(text, /"user.created"} delivered \(204\)$/)
+    t.equal(isRed, false)
+  })
+
+  await t.test('rejected with a status, connection refused, and no response', async (t) => {
+    hook.respondWith(status(503))
+    const rejected = await press(opened, 'Trigger')
+    t.match(
+      rejected.text,
+      / pending \(responded with 503 Service Unavailable; only a 2xx response counts as delivered\); the next attempt is at 2026-\S+ \S+ UTC$/,
+    )
+    t.equal(rejected.isRed, true)
+
+    hook.respondWith(() => {})
+    const late = await press(opened, 'Trigger')
+    t.match(late.text, / pending \(.* did not respond within 300 ms\); the next attempt is at /)
+    t.equal(late.isRed, true)
+
+    await put('/v1/clientWebhook', { url: 'http://127.0.0.1:1/nobody', webhook_secret: SECRET })
+    const dead = await press(opened, 'Trigger')
+    t.match(
+      dead.text,
+      / pending \(nothing listens on 127\.0\.0\.1:1: the connection was refused\);/,
+    )
+    t.equal(dead.isRed, true)
+    const last = await newest()
+    const timeText = (at: string) => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`
+    t.ok(
+      dead.text.endsWith(` ${sentStatus(last)}; ${nextAttempt(last, timeText)}`),
+      'in the words of the command line, with the time as the page shows it',
+    )
+  })
+
+  await t.test('each copy of an event', async (t) => {
+    await put('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+    await put('/__admin/scenario', {
+      definition: { webhooks: [{ when: { event: 'user.created' }, then: { copies: 2 } }] },
+    })
+    hook.respondWith((message, response, count) =>
+      status(count % 2 === 0 ? 204 : 500)(message, response, count),
+    )
+    await go('control')
+    await pick('user.created')
+    const { text, isRed } = await press(opened, 'Trigger')
+    t.match(text, / 1: .*\. 2: /)
+    t.match(text, 'delivered (204)')
+    t.match(text, 'pending (responded with 500')
+    t.equal(isRed, true)
+  })
+
+  await t.test('the page reports no errors', async (t) => assertNoErrors(t))
+})

@@ -1,0 +1,140 @@
+import t from 'tap'
+import { ASHA, ROHAN } from '../../helper.ts'
+import { receiver, SECRET, status } from '../../receiver.ts'
+import { noBrowser, openBrowser, openConsole } from './browser.ts'
+
+const USER = { email: 'gateway@example.com', mobile: '9812312399', user_type: 'individual' }
+
+t.test('make trouble', { skip: noBrowser }, async (t) => {
+  const opened = await openConsole(t, await openBrowser(t), { view: 'trouble' })
+  const { page, go, get, post, pay, advance, app, assertNoErrors } = opened
+  const card = (title: string) => page.getByRole('region', { name: title, exact: true })
+  const arm = async (title: string, option?: string) => {
+    if (option !== undefined) await card(title).getByRole('combobox').selectOption(option)
+    await card(title).getByRole('button', { name: 'Arm' }).click()
+  }
+  const banner = (text: RegExp) => page.locator('.banner', { hasText: text })
+  const statusOf = async (id: string) =>
+    (await get(`/__admin/transactions/${id}`)).body.transaction.history.status
+  const rules = async () => (await get('/__admin/rules')).body.rules.length
+
+  await t.test('armed, counted in every view, and undone', async (t) => {
+    await arm('Lose the next response')
+    const armed = banner(/Armed: Lose the next response\. Waits for your next POST \/transaction\./)
+    await armed.waitFor()
+    await go('users')
+    await page.getByRole('link', { name: /^Trouble 1 armed$/ }).click()
+    await armed.getByRole('button', { name: 'Undo' }).click()
+    await armed.waitFor({ state: 'detached' })
+    t.equal(await rules(), 0)
+    await page.getByRole('link', { name: 'Trouble', exact: true }).waitFor()
+  })
+
+  await t.test('a response that the page itself loses: made once', async (t) => {
+    const { total } = (await get('/__admin/transactions')).body
+    await arm('Lose the next response')
+    await banner(/^Armed/).waitFor()
+    await go('payments?make=yes')
+    const from = page.getByLabel('From', { exact: true })
+    await page.getByRole('button', { name: 'Make the payment' }).waitFor()
+    const payer = await from.inputValue()
+    const read = page.waitForResponse(/__admin\/users/)
+    await post('/v1/user', { ...USER, email: 'newest@example.com' })
+    await read
+    await opened.settle()
+    t.equal(await from.inputValue(), payer, 'a new user does not change who pays')
+    const to = page.getByLabel('To account')
+    const receiver = await to.locator('option:checked').textContent()
+    await from.selectOption({ label: receiver!.split(',')[0]! })
+    t.not(await to.locator('option:checked').textContent(), receiver, 'nobody pays themselves')
+    await page.getByRole('button', { name: 'Make the payment' }).click()
+    await page.locator('footer').getByText('The connection ended without a response.').waitFor()
+    t.equal((await get('/__admin/transactions')).body.total, total + 1)
+    await go('trouble')
+    await banner(/^Hit/).getByRole('button', { name: 'Close' }).click()
+    await banner(/^Hit/).waitFor({ state: 'detached' })
+  })
+
+  await t.test('what becomes of a payment', async (t) => {
+    for (const [title, option, by, expected] of [
+      ['Payment stuck', '1', '30d', 'PROCESSING'],
+      ['Bank outage', '30m', '5s', 'FAILED'],
+      ['Payment comes back', '50m', '30m', 'SUCCESS'],
+    ] as const) {
+      await arm(title, option)
+      await banner(new RegExp(`Armed: ${title}`)).waitFor()
+      const { transaction_id } = (await pay()).body.data[0]
+      await advance(by)
+      t.equal(await statusOf(transaction_id), expected, title)
+      if (title === 'Payment comes back') {
+        await advance('1h')
+        t.equal(await statusOf(transaction_id), 'FAILED')
+        t.equal(await statusOf((await pay()).body.data[0].transaction_id), 'PENDING')
+      }
+      if (title === 'Bank outage') {
+        await advance('30m')
+        const later = (await pay()).body.data[0].transaction_id
+        await advance('5s')
+        t.equal(await statusOf(later), 'SUCCESS', 'the outage has ended')
+        await banner(/Hit: /).getByRole('button', { name: 'Close' }).first().waitFor()
+        await arm(title, option)
+        await banner(/Armed: Bank outage/).waitFor()
+        await advance('31m')
+        await banner(/Over: Bank outage\. No call met it\./).waitFor()
+      }
+    }
+  })
+
+  await t.test('KYC fails for a person, and nobody else', async (t) => {
+    const kyc = (user_id: string, document_number: string) =>
+      post('/v1/kyc', {
+        user_id,
+        kyc: [
+          {
+            document_type: 'tid',
+            document_name: 'pan',
+            document_number,
+            dateOfBirth: '01-02-1990',
+            Nationality: 'Indian',
+            nameOnCard: 'Rohan',
+          },
+        ],
+      })
+    await arm('KYC fails for this person', ROHAN)
+    await banner(/Armed: KYC fails.* \(rohan\S*@/).waitFor()
+    const statusOfKyc = async (answer: ReturnType<typeof kyc>) =>
+      (await answer).body.data[0].data.kyc_status
+    t.not(await statusOfKyc(kyc(ASHA, 'ABCPE1234F')), 'failed')
+    t.equal(await statusOfKyc(kyc(ROHAN, 'ABCPE1234G')), 'failed')
+    await banner(/Hit: POST \/v1\/kyc/).waitFor()
+  })
+
+  await t.test('events twice or out of order, until it is undone', async (t) => {
+    await app.inject({ method: 'POST', url: '/__admin/reset', payload: { parts: ['scenario'] } })
+    await arm('Events twice or out of order', 'twice')
+    await banner(/No webhook is set, so no event is sent: use the inbox\./).waitFor()
+    await banner(/Armed: Events/)
+      .getByRole('button', { name: 'Undo' })
+      .click()
+    await banner(/Events/).waitFor({ state: 'detached' })
+    const hook = await receiver(t)
+    hook.respondWith(status(204))
+    await post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+    await arm('Events twice or out of order', 'twice')
+    await banner(/Armed: Events twice/).waitFor()
+    await pay()
+    await advance('0s')
+    await banner(/Hit: 1 event\./).waitFor()
+    t.equal(hook.received.length, 2)
+    await arm('Events twice or out of order', 'order')
+    await banner(/Armed: Events twice/).waitFor()
+    await pay()
+    await advance('5s')
+    t.equal(hook.types().at(-1), 'transaction.processing', 'without the rule it is the success')
+    await banner(/^Hit/).getByRole('button', { name: 'Undo' }).click()
+    await banner(/Events/).waitFor({ state: 'detached' })
+    t.equal((await get('/__admin/scenario')).body.name, 'default')
+  })
+
+  await t.test('the page reports no errors', async (t) => assertNoErrors(t))
+})

@@ -1,0 +1,149 @@
+import { spawnSync } from 'node:child_process'
+import t from 'tap'
+import { ASHA } from '../../helper.ts'
+import { noBrowser, openBrowser, openConsole } from './browser.ts'
+
+const SECRET = 'whsec_dGhlLWNvbnNvbGUtaXMtdGVzdGVkLWhlcmU='
+
+t.test('every view with data', { skip: noBrowser }, async (t) => {
+  const browser = await openBrowser(t)
+  const opened = await openConsole(t, browser)
+  const { page, go, see, post, put, get, pay, advance, origin, assertNoErrors } = opened
+  const webhook = { url: `${origin}/__admin/webhooks/inbox`, webhook_secret: SECRET }
+  t.equal((await post('/v1/clientWebhook', webhook)).status, 200)
+  await pay({ remark: 'for the view', reference_id: 'view-1', amount: 123.5 })
+  await advance('1s')
+
+  await t.test('deliveries, and one with request, response and signature', async (t) => {
+    await go('deliveries')
+    const rows = page.getByRole('table', { name: 'Deliveries' })
+    const first = rows.getByRole('row').nth(1)
+    await first.getByText('transaction.processing').waitFor()
+    await first.getByText('delivered').waitFor()
+    await first.getByRole('link').click()
+    await page.getByText('v1,XXXX').first().waitFor()
+    const signature = page.getByRole('definition').filter({ hasText: 'v1,XXXX' })
+    const shownText = (await signature.textContent())!
+    t.match(
+      shownText,
+      /There are two, because the secret can be read as plain characters and as base64/,
+    )
+    t.match(shownText, /The signed text is evt_\w+\.\d{10}\. followed by the raw body\./)
+    t.notMatch(shownText, 'Forged')
+    await page.getByText('Request headers').click()
+    await page.getByText('x-webhook-attempt').waitFor()
+    const body = JSON.parse((await page.getByRole('group', { name: 'Body' }).textContent())!)
+    t.equal(body.type, 'transaction.processing')
+    await page.locator('summary', { hasText: /^Response$/ }).click()
+    await page.getByRole('group', { name: 'Response' }).getByText('"verified": true').waitFor()
+    await go('deliveries')
+    await page.getByLabel('Status', { exact: true }).selectOption('failed')
+    await see('No delivery matches.')
+  })
+
+  await t.test('a signature that a rule forged', async (t) => {
+    for (const [then, text] of [
+      [{ signature: 'wrong' }, 'Forged by rule inline: trick: signed with another secret'],
+      [{ signature: 'missing' }, 'Forged by rule inline: trick: no signature was sent'],
+      [{ timestamp: 'stale' }, 'Forged by rule inline: trick: the timestamp is one hour before'],
+      [{ body: 'truncated' }, 'Truncated by rule inline: trick'],
+    ] as const) {
+      const webhooks = [{ name: 'trick', when: { event: 'user.created' }, then }]
+      await put('/__admin/scenario', { definition: { webhooks } })
+      const made = await post('/__admin/webhooks/trigger', { event: 'user.created' })
+      await go(`deliveries/${made.body.deliveries[0].delivery_id}`)
+      await see(text)
+    }
+    t.equal((await put('/__admin/scenario', { name: 'default' })).status, 200)
+  })
+
+  await t.test('requests with filter and matched rule, one as curl', async (t) => {
+    await post('/__admin/rules', {
+      name: 'closed for the view',
+      when: { operation: 'getUser' },
+      times: 1,
+      then: { respond: { status: 503 } },
+    })
+    t.equal((await get(`/v1/user/${ASHA}?a=it's`)).status, 503)
+    await go('requests')
+    const rows = page.getByRole('table', { name: 'Requests' })
+    await rows.getByText('closed for the view').waitFor()
+    const all = await rows.getByRole('row').count()
+    await page.getByLabel('Search').fill('get 503')
+    await page.getByText(`1 of ${all - 1} calls`).waitFor()
+    t.equal(await rows.getByRole('row').count(), 2)
+    await rows.getByRole('link').click()
+    await page.getByRole('heading', { name: /GET \/v1\/user/ }).waitFor()
+    await see('closed for the view')
+    const curl = await page
+      .getByRole('button', { name: 'Copy as curl' })
+      .first()
+      .getAttribute('title')
+    t.equal(
+      curl,
+      `curl -X GET '${origin}/v1/user/${ASHA}?a=it%27s' -H 'user-agent: lightMyRequest'`,
+    )
+  })
+
+  await t.test('a call with a body as curl, for any shell', async (t) => {
+    const remark = `it's "quoted" $(true) \\ \`x\``
+    await pay({ amount: 7, remark }, { 'x-note': `a 'b' "c"` })
+    const [call] = (await get('/__admin/requests')).body.requests
+    await go(`requests/${call.request_id}`)
+    await page.getByRole('heading', { name: 'POST /v1/transaction' }).waitFor()
+    const button = page.locator('main').getByRole('button', { name: 'Copy as curl' })
+    const line = (await button.getAttribute('title'))!
+    const words = spawnSync('sh', ['-c', `set -- ${line}; printf '%s\\n' "$@"`])
+      .stdout.toString()
+      .split('\n')
+    t.same(words.slice(0, 4), ['curl', '-X', 'POST', `${origin}/v1/transaction`])
+    t.ok(words.includes(`x-note: a 'b' "c"`))
+    t.equal(JSON.parse(words[words.indexOf('--data-raw') + 1]!).remark, remark)
+  })
+
+  await t.test('scenarios: list, source with line numbers and rule hits', async (t) => {
+    await go('scenarios')
+    await page.getByRole('link', { name: 'late-reversals' }).waitFor()
+    await pay({ amount: 100.91 })
+    await go('scenarios/default')
+    const { body } = await get('/__admin/scenarios/default')
+    const source = page.getByRole('region', { name: 'Source' })
+    await source.getByText('rules:').first().waitFor()
+    const lines: string[] = body.source.split('\n')
+    t.equal(await source.getByRole('row').count(), lines.length + 1)
+    const acted = body.rules.filter(({ hits }: { hits: number }) => hits > 0)
+    t.ok(acted.length > 0, 'a rule matched the payment')
+    for (const { line, hits } of acted) {
+      const cells = await source.getByRole('row').nth(line).getByRole('cell').allTextContents()
+      t.equal(cells[0], String(line))
+      t.equal(cells[1], `${hits} ×`)
+    }
+  })
+
+  await t.test('the values that decide about a payment, in its form', async (t) => {
+    const { magic_values: all } = (await get('/__admin/magic-values')).body
+    const ofPayments = all.filter(
+      (one: { operation: string }) => one.operation === 'createTransaction',
+    )
+    await go('payments?make=100')
+    await page.getByText('Values that decide what happens').click()
+    const table = page.getByRole('region', { name: 'Magic values' })
+    await table.getByText(ofPayments[0].outcome).first().waitFor()
+    t.equal(await table.getByRole('row').count(), ofPayments.length + 1)
+  })
+
+  await t.test('a view that does not exist', async () => {
+    await go('nowhere')
+    await see('There is no such view')
+  })
+
+  await t.test('an address that cannot be read', async () => {
+    await page.goto(`${origin}/__admin/#/payments/%`)
+    await page.reload()
+    await page.getByRole('alert').getByText('id').waitFor()
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await see('What happened')
+  })
+
+  await t.test('the page reports no errors', async (t) => assertNoErrors(t))
+})

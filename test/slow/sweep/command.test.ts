@@ -1,0 +1,300 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import type { SweepDocument } from '../../../src/tools/sweep/report/sweep-json.ts'
+import { PROGRAM, run, spawned } from '../../cli/program.ts'
+import { smallClient } from './small-client.ts'
+
+/** A client, and the sweep of it on the command line. */
+function client(t: Test, code: string) {
+  const { cwd, program, read } = smallClient(t, code)
+  return sweepOf(program, cwd, read)
+}
+
+/** The same for a client that runs often. */
+async function lightClient(t: Test, code: string) {
+  const { cwd, command, read } = smallClient(t, code)
+  return sweepOf(await command(), cwd, read)
+}
+
+function sweepOf(program: readonly string[], cwd: string, read: (name: string) => string) {
+  const argumentsOf = (options: readonly string[]) => [
+    'sweep',
+    '--clock',
+    'frozen',
+    ...options,
+    '--',
+    ...program,
+  ]
+  return {
+    cwd,
+    program,
+    read,
+    start: (...options: string[]) => spawned(argumentsOf(options), { cwd }),
+    text: (...options: string[]) => run(argumentsOf(options), { cwd }),
+    async sweep(...options: string[]) {
+      const { code: exit, stdout, stderr } = await run(argumentsOf(['--json', ...options]), { cwd })
+      return { exit, stderr, result: (stdout ? JSON.parse(stdout) : undefined) as SweepDocument }
+    },
+  }
+}
+
+const LOOKS = "await call('GET', '/users')\n"
+const LOOKS_THREE_TIMES = LOOKS.repeat(3)
+
+t.test('a finding on the command line: table, report, baseline, and the run again', async (t) => {
+  const { sweep, text, cwd, read, program } = await lightClient(t, 'await patiently(pay)\n')
+  const only = ['--only', 'reset_after,truncate_after,reset']
+  const shown = await text(...only, '--report', 'report')
+  t.equal(shown.code, 1, shown.stderr)
+  t.match(shown.stdout, /^3 runs: 1 passed, 2 paid_twice$/m)
+  t.match(shown.stdout, /^finding-1 +error +paid_twice +the 1st POST .* its response is lost/m)
+  t.match(shown.stdout, /its response is lost, and 1 more fault/)
+  t.match(shown.stdout, /^What this does not prove:\n {2}/m)
+  const document: SweepDocument = JSON.parse(read('report/sweep.json'))
+  t.equal(document.findings.length, 1)
+  const line = `exec --clock frozen --scenarios report --scenario finding-1 -- ${program.join(' ')}`
+  t.equal(document.findings[0]!.reproduce, `payout-sandbox ${line}`)
+  t.equal((await run([...line.split(' ')], { cwd })).code, 0)
+
+  const known = await sweep(...only, '--baseline', 'report/sweep.json')
+  t.equal(known.exit, 0, 'its findings are known')
+  t.equal(known.result.findings.length, 1)
+  const [{ plan }] = document.findings as [SweepDocument['findings'][number]]
+  writeFileSync(join(cwd, 'other.json'), JSON.stringify({ findings: [{ verdict: 'hung', plan }] }))
+  t.equal((await sweep('--only', 'reset_after', '--baseline', 'other.json')).exit, 1)
+})
+
+t.test(
+  '--points, --only, --except, --max-runs, --depth and --max-time choose the runs',
+  async (t) => {
+    const { sweep, text } = await lightClient(t, LOOKS_THREE_TIMES + LOOKS)
+    const runs = async (...options: string[]) =>
+      (await sweep('--jobs', '4', ...options)).result.runs.length
+    t.equal(await runs('--only', 'reset'), 3)
+    t.equal(await runs('--only', 'reset', '--points', 'first'), 1)
+    t.equal(await runs('--only', 'reset', '--points', 'all'), 4)
+    t.equal(await runs('--only', 'reset,respond_500', '--points', 'first'), 2)
+    t.equal(await runs('--only', 'call', '--max-runs', '2'), 2)
+    const some = await text('--only', 'reset, respond_500', '--max-runs', '2')
+    t.match(some.stdout, /^2 runs: 2 failed_safely \(not all: 2 of 6 plans were run\)$/m)
+    const { result } = await sweep('--only', 'reset', '--max-runs', '1', '--depth', '2')
+    t.equal(result.runs.length, 1)
+    t.equal(result.untried.length, 2)
+    t.equal(await runs('--only', 'reset & GET /users, respond_500', '--except', 'respond_500'), 3)
+    t.match((await text('--only', 'money')).stderr, /--only money selects no fault/)
+    // The four runs that failed_safely make pairs, of which none is at the same point.
+    t.equal(await runs('--only', 'reset', '--depth', '2'), 3 + 3)
+    const short = await text('--max-time', '1ms')
+    t.match(short.stdout + short.stderr, /\(not all: \d+ of|no run with a fault was started/)
+    const unknown = await text('--only', 'rest')
+    t.equal(unknown.code, 2)
+    t.match(unknown.stderr, /--only: no kind, .* is called "rest"; did you mean "reset"\?/)
+    const absent = await text('--only', 'webhook,createUser')
+    t.equal(absent.code, 2)
+    t.match(absent.stderr, /--only webhook,createUser selects no fault .* of .*\bcall, listUsers/)
+  },
+)
+
+t.test('a report that cannot be written is an error before any run', async (t) => {
+  const { text, cwd } = client(t, "appendFileSync(here + '/ran', 'x')\n")
+  writeFileSync(join(cwd, 'file'), '')
+  for (const [folder, code] of [
+    ['file', 'ENOTDIR'],
+    ['file/below', 'ENOTDIR'],
+  ] as const) {
+    const { code: exit, stderr } = await text('--report', folder)
+    t.equal(exit, 2)
+    t.match(stderr, `--report ${folder} cannot be written (${code}); name a folder, or a new one`)
+  }
+  mkdirSync(join(cwd, 'report/finding-7'), { recursive: true })
+  writeFileSync(join(cwd, 'report/finding-7/mine.txt'), 'mine')
+  const refused = await text('--report', 'report')
+  t.equal(refused.code, 2)
+  t.match(refused.stderr, 'no sweep wrote report/finding-7/mine.txt. Move it away, or name another')
+  t.equal(readFileSync(join(cwd, 'report/finding-7/mine.txt'), 'utf8'), 'mine')
+  t.notOk(existsSync(join(cwd, 'ran')))
+})
+
+const hasBash = spawnSync('bash', ['-c', 'true']).status === 0
+
+t.test(
+  'the line that shows a finding again keeps each word of the program',
+  { skip: !hasBash && 'no bash on the PATH' },
+  async (t) => {
+    const { cwd, program } = smallClient(t, 'await patiently(pay)\n')
+    const script = `true\nif [ "$2" = "it's" ]; then exec "$3" "$4"; else exit 9; fi`
+    const words = ['sh', '-c', script, 'x', '--token', "it's", ...program]
+    const sweep = ['sweep', '--clock', 'frozen', '--only', 'reset_after', '--report', 'report']
+    const { code, stderr } = await run([...sweep, '--', ...words], { cwd })
+    t.equal(code, 1, stderr)
+    const document: SweepDocument = JSON.parse(readFileSync(join(cwd, 'report/sweep.json'), 'utf8'))
+    const { reproduce } = document.findings[0]!
+    const line = reproduce.replace('payout-sandbox', PROGRAM.map((word) => `'${word}'`).join(' '))
+    const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env
+    const again = spawnSync('bash', ['-c', line], { cwd, env, encoding: 'utf8' })
+    t.equal(again.status, 0, `${line}\n${again.stderr}`)
+  },
+)
+
+t.test(
+  'a reading is shown again by its scenario if the start scenario chooses readings',
+  async (t) => {
+    const { cwd, program } = smallClient(
+      t,
+      "const [{ user_id }] = (await call('GET', '/users')).users\nif (user_id.endsWith('16')) process.exit(1)\n",
+    )
+    writeFileSync(join(cwd, 'mine.yaml'), 'title: Mine\nassume: { list_order: newest_first }\n')
+    const sweep = ['sweep', '--only', 'list_order', '--clock', 'frozen', '--report', 'report']
+    const own = ['--scenarios', '.', '--scenario', 'mine']
+    const shown = await run([...sweep, ...own, '--', ...program], { cwd })
+    t.equal(shown.code, 1, shown.stderr)
+    const line = /payout-sandbox (exec .*)/.exec(shown.stdout)![1]!
+    t.notMatch(line, '--assume')
+    t.equal((await run(line.split(' '), { cwd })).code, 1, line)
+  },
+)
+
+t.test('--jobs runs side by side', async (t) => {
+  // With a fault it waits until another run is there too.
+  const { sweep } = client(
+    t,
+    `appendFileSync(here + '/ran', 'x')
+const count = () => readFileSync(here + '/ran', 'utf8').length
+await call('GET', '/users').catch(() => {})
+if (count() > 2) for (let n = 0; n < 40 && count() < 4; n++) await new Promise((resolve) => setTimeout(resolve, 50))
+if (count() === 3) process.exit(1)
+`,
+  )
+  const { result } = await sweep('--jobs', '2', '--only', 'reset,respond_500')
+  t.strictSame(result.verdicts, { passed: 2 })
+})
+
+t.test('--timeout, --max-retries, --probe and --unstable', async (t) => {
+  const slow = client(t, 'await pay(0)\n')
+  const hung = await slow.sweep('--only', 'hang_after', '--timeout', '2s')
+  t.strictSame(hung.result.verdicts, { hung: 1 })
+  const storm = await lightClient(t, 'await patiently(pay)\n')
+  const probe = 'echo success {transaction_id} | cut -c 1-7'
+  const wrong = await storm.sweep('--only', 'payment_failed', '--probe', probe)
+  t.equal(wrong.exit, 1, wrong.stderr)
+  t.strictSame(wrong.result.verdicts, { wrong_state: 1 })
+
+  const hammer = await lightClient(
+    t,
+    'for (let made; !made; ) made = await pay().catch(() => undefined)\n',
+  )
+  // 401 asks for no pause, so only the number of calls counts: one that passes after eight that fail.
+  const retries = ['--only', 'token_expired', '--max-retries']
+  t.strictSame((await hammer.sweep(...retries, '7')).result.verdicts, { retry_storm: 1 })
+  t.strictSame((await hammer.sweep(...retries, '8')).result.verdicts, { passed: 1 })
+
+  const unstable = client(
+    t,
+    `const isSecond = existsSync(here + '/ran')
+writeFileSync(here + '/ran', '')
+if (isSecond) await pay()
+await call('GET', '/users')
+`,
+  )
+  const went = await unstable.sweep(
+    ...['--unstable', '--jobs', '1'],
+    ...['--only', 'listUsers', '--max-runs', '1'],
+  )
+  t.equal(went.exit, 0, went.stderr)
+  t.equal(went.result.runs.length, 1)
+})
+
+t.test('--restart kills the command, and --port gives each run the same address', async (t) => {
+  const { port } = await new Promise<AddressInfo>((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address() as AddressInfo
+      server.close(() => resolve(address))
+    })
+  })
+  const { sweep } = client(
+    t,
+    `if (new URL(url).port !== '${port}') throw new Error('another port: ' + url)
+await pay()
+`,
+  )
+  const { exit, stderr, result } = await sweep('--port', `${port}`, '--only', 'kill', '--restart')
+  t.equal(exit, 1, stderr)
+  t.strictSame(result.verdicts, { paid_twice: 1 })
+  const again = `sweep --clock frozen --port ${port} --restart --only 'kill & createTransaction' -- `
+  t.match(result.findings[0]!.reproduce, again, 'only a sweep starts it again')
+})
+
+t.test('two runs without faults that differ stop the sweep', async (t) => {
+  const { sweep } = client(
+    t,
+    `if (existsSync(here + '/ran')) await pay()
+writeFileSync(here + '/ran', '')
+await call('GET', '/users')
+`,
+  )
+  // One after the other, so that the second run is the one that pays.
+  const { exit, stderr } = await sweep('--jobs', '1')
+  t.equal(exit, 2)
+  t.match(
+    stderr,
+    /createTransaction with 20\d: 0 in the first run, 1 in the second[\s\S]*--unstable/,
+  )
+})
+
+t.test('Ctrl-C reports what is known, and ends the program', async (t) => {
+  const { cwd, start, read } = client(
+    t,
+    `appendFileSync(here + '/pids', process.pid + '\\n')
+if (readFileSync(here + '/pids', 'utf8').split('\\n').length === 5) await new Promise((resolve) => setTimeout(resolve, 60_000))
+await pay().catch(pay)
+`,
+  )
+  const running = start('--json', '--jobs', '1', '--only', 'reset_after,respond_504_after')
+  const pids = () => (existsSync(join(cwd, 'pids')) ? read('pids').trim().split('\n') : [])
+  for (let n = 0; n < 600 && pids().length < 4; n++) await wait(50)
+  running.child.kill('SIGINT')
+  const { code, stdout } = await running.ended
+  t.equal(code, 130)
+  const { runs, findings, flaky, not_proven } = JSON.parse(stdout) as SweepDocument
+  t.equal(runs.length, 1)
+  t.match(findings, [{ verdict: 'paid_twice', happened: / made once \(not rerun\)$/ }])
+  t.strictSame(flaky, [])
+  t.match(not_proven.join(), 'The sweep was stopped early')
+  t.throws(() => process.kill(Number(pids()[3]), 0), 'the program that ran is gone')
+})
+
+t.test('a sweep says what is wrong, and what to do', async (t) => {
+  const failing = await client(t, "throw new Error('no luck')\n").sweep()
+  t.equal(failing.exit, 2)
+  t.match(failing.stderr, /fails without any fault \(exit code 1\)[\s\S]*no luck/)
+  const silent = await client(t, '').sweep()
+  t.equal(silent.exit, 2)
+  t.match(
+    silent.stderr,
+    /made no call; let it use the address in the variable PAYOUT_SANDBOX_URL, as startSandbox/,
+  )
+  for (const [args, message] of [
+    [[], /sweep needs a program after --/],
+    [['--points', 'some', '--', 'true'], /--points takes first-last or first or all, not "some"/],
+    [['--depth', '3', '--', 'true'], /--depth takes 1 or 2, not "3"/],
+    [['--max-time', 'soon', '--', 'true'], /--max-time takes a duration/],
+    [['--port', '4391', '--jobs', '2', '--', 'true'], /--port permits one run at a time/],
+    [['--jobs', '0', '--', 'true'], /--jobs takes a whole number from 1 to 64/],
+    [['--probe', 'http://localhost', '--', 'true'], /--probe takes a URL or a command with/],
+    [
+      ['--baseline', 'missing.json', '--', 'true'],
+      /--baseline missing.json cannot be read \(ENOENT\)/,
+    ],
+    [['--data', 'x.json', '--', 'true'], /sweep does not take --data/],
+    [['--scenario', 'nothing', '--', 'true'], /there is no scenario "nothing"/],
+    [['--', 'no-such-program'], /program "no-such-program" not found/],
+  ] as const) {
+    const { code, stderr } = await run(['sweep', ...args])
+    t.equal(code, 2, args.join(' '))
+    t.match(stderr, message)
+  }
+})

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import type { Fault, Plan, Run } from '../../../src/tools/sweep/faults-and-findings.ts'
+import { groupsOf } from '../../../src/tools/sweep/findings.ts'
+import { byRisk } from '../../../src/tools/sweep/plans.ts'
+import { deadlineOf } from '../../../src/tools/sweep/sweep.ts'
+import { short, smallClient } from './small-client.ts'
+
+const call = (name: string, operation = 'createTransaction', nth = 1): Fault => ({
+  kind: /^(payment|kyc|bank)_/.test(name) ? 'lifecycle' : 'call',
+  name,
+  operation,
+  nth,
+  what: name,
+  scenario: {},
+})
+const reading = (name: string, word: string): Fault => ({
+  kind: 'assumption',
+  name: `${name}=${word}`,
+  what: name,
+  scenario: { assume: { [name]: word } },
+})
+const named = (plans: readonly Plan[]) =>
+  plans.map((plan) => plan.map(({ name, nth = '' }) => `${name}${nth}`).join('+'))
+
+t.test('what puts the most money at risk comes first, and each kind of fault early', async (t) => {
+  const plans = [
+    call('respond_202_after', 'listUsers'),
+    call('reset_after', 'createTransaction', 2),
+    call('hang_after', 'listUsers'),
+    reading('list_order', 'oldest_first'),
+    call('kyc_failed', 'submitKyc'),
+    call('kyc_failed', 'submitKyc', 2),
+    call('reset_after'),
+    call('payment_failed'),
+  ].map((one) => [one])
+  t.strictSame(named(byRisk(plans)), [
+    ...['reset_after1', 'kyc_failed1', 'payment_failed1', 'kyc_failed2'],
+    ...['list_order=oldest_first', 'reset_after2', 'respond_202_after1', 'hang_after1'],
+  ])
+})
+
+t.test('a client may wait 30 s for a response, and try again', async (t) => {
+  const rules = [{ when: {}, then: { fault: 'hang' as const } }]
+  const hanging = { ...call('hang_after'), scenario: { rules } }
+  t.equal(deadlineOf([hanging], 100, false), 75_000)
+  t.equal(deadlineOf([hanging], 100, true), 30_000)
+  t.equal(deadlineOf([call('reset')], 100, false), 30_000)
+})
+
+t.test('a lost payment is tried at each payment, and other faults at three', async (t) => {
+  const pays = (n: number) =>
+    `await call('POST', '/transaction', { ...ORDER, amount: ${n} }).catch(() => {})\n`
+  const { sweep } = smallClient(t, [1, 2, 3, 4, 5].map(pays).join(''))
+  const points = async (name: string, choice: 'first' | 'first-last' = 'first-last') => {
+    const { runs } = await sweep({ only: [name], points: choice })
+    return runs.map(({ plan }) => plan[0]!.nth).sort()
+  }
+  t.strictSame(await points('reset_after'), [1, 2, 3, 4, 5])
+  t.strictSame(await points('respond_500'), [1, 2, 5])
+  t.strictSame(await points('reset_after', 'first'), [1])
+})
+
+t.test(
+  'one bug is one finding: in a pair, at other calls and events, and in other tests',
+  async (t) => {
+    let id = 0
+    const run = (verdict: Run['verdict'], happened: string, ...plan: Fault[]) =>
+      ({ id: ++id, plan, verdict, level: 'error', happened }) as unknown as Run
+    const lost = call('reset_after')
+    const twice = 'a payment of 5.00 was made twice'
+    const runs = [
+      run(
+        'paid_twice',
+        twice,
+        reading('idempotency_key', 'honoured'),
+        call('reset_after', 'createTransaction', 3),
+      ),
+      run('paid_twice', twice, lost),
+      run('retry_storm', 'POST /v1/kyc was repeated too early', call('respond_503', 'submitKyc')),
+      run(
+        'retry_storm',
+        'POST /v1/bank was repeated too early',
+        call('respond_503', 'addBankAccount'),
+      ),
+      run('retry_storm', 'POST /v1/kyc was repeated too early', call('kyc_pending', 'submitKyc')),
+      run('relies_on', 'not ok 1 - pays', reading('list_order', 'oldest_first')),
+      run('relies_on', 'not ok 2 - finds', reading('new_words', 'some')),
+      run('accepted_forged', 'answered 204 to this kyc.failed', call('signature_wrong')),
+      run('accepted_forged', 'answered 204 to this kyc.success', call('timestamp_stale')),
+      run('wrong_state', `payment ${randomUUID()} is SUCCESS`, call('copies')),
+      run('wrong_state', `payment ${randomUUID()} is SUCCESS`, call('drop')),
+    ]
+    t.strictSame(
+      groupsOf(runs).map((group) => group.map((one) => one.id)),
+      [[2, 1], [10, 11], [8, 9], [3, 4, 5], [6], [7]],
+    )
+    const { sweep } = smallClient(t, 'await patiently(pay)\n')
+    const result = await sweep({ only: ['reset_after', 'idempotency_key', 'reference_id'] })
+    t.strictSame(short(result), ['error paid_twice: reset_after createTransaction 1'])
+  },
+)

@@ -1,0 +1,283 @@
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+import axe from 'axe-core'
+import t, { type Test } from 'tap'
+import { sweepTable } from '../../../src/cli/sweep-output.ts'
+import { PACKAGE_ROOT } from '../../../src/config/package.ts'
+import { readLibrary } from '../../../src/scenarios/read-library.ts'
+import type { Run } from '../../../src/tools/sweep/faults-and-findings.ts'
+import { groupsOf } from '../../../src/tools/sweep/findings.ts'
+import { notProven, SweepDocument, sweepJson } from '../../../src/tools/sweep/report/sweep-json.ts'
+import {
+  prepareSweepReport,
+  writeSweepReport,
+} from '../../../src/tools/sweep/report/write-report.ts'
+import { elementsOf } from '../../report/tags.ts'
+import { noBrowser, openBrowser } from '../console/browser.ts'
+import { HOSTILE, sweepResult } from './result.ts'
+
+const SHIPPED = join(PACKAGE_ROOT, 'scenarios')
+const DEEP = { recursive: true } as const
+
+function written(t: Test) {
+  const dir = join(t.testdir({}), 'out')
+  writeSweepReport(sweepResult(), dir)
+  return { dir, read: (name: string) => readFileSync(join(dir, name), 'utf8') }
+}
+
+t.test('a result fits the schema of sweep.json', async (t) => {
+  const document = sweepJson(sweepResult())
+  t.strictSame(SweepDocument.parse(document), document)
+  t.strictSame(document.verdicts, {
+    passed: 1,
+    not_reached: 1,
+    relies_on: 1,
+    paid_twice: 1,
+    hung: 1,
+    flaky: 1,
+  })
+  t.strictSame(
+    document.runs.map(({ verdict, finding }) => [verdict, finding]),
+    [
+      ['paid_twice', 'finding-1'],
+      ['relies_on', 'finding-2'],
+      ['passed', 'finding-1'],
+      ['not_paid', 'finding-3'],
+      ['hung', 'finding-4'],
+      ['not_reached', null],
+    ],
+  )
+  t.equal(document.untried.length, 1)
+  t.match(document.flaky, [{ verdict: 'not_paid' }])
+  t.equal(document.baseline_failures, 1)
+  t.match(
+    document.not_proven.join(),
+    /1 plan not tried: stuck createTransaction \+ idempotency_key=honoured.*The command fails by chance: 1 run/,
+  )
+  t.match(document.findings, [
+    {
+      id: 'finding-1',
+      plan: [{ kind: 'call', name: 'reset_after', nth: 1 }],
+      same: [[{ kind: 'assumption' }]],
+      steps: [{ baseline: { what: String, times: 1 } }],
+    },
+    { id: 'finding-2' },
+    { id: 'finding-3', verdict: 'not_paid', level: 'warning' },
+    {
+      id: 'finding-4',
+      what: /^the 1st payment .*; and the 2nd event transaction.status.update arrives twice$/,
+      plan: [{ kind: 'lifecycle' }, { kind: 'webhook' }],
+    },
+  ])
+})
+
+t.test('the page has the result as data, whose hostile texts are no markup', async (t) => {
+  const { read } = written(t)
+  const html = read('report.html')
+  const [, data = ''] = /<script type="application\/json" id="sweep">(.*?)<\/script>/s.exec(html)!
+  t.notMatch(data, /[<\u0000-\u0008\u000b-\u001f\u202e\uffff]/)
+  t.match(JSON.parse(data).findings, { length: 4 })
+  t.equal(html.match(/<script/g)?.length, 2, 'the data and the script of the page')
+  const own = html.replace(/<(script|style)\b.*?<\/\1>/gs, '')
+  t.notMatch(own, /\ssrc=|<link/)
+})
+
+t.test('the page needs no network, and fits a phone', { skip: noBrowser }, async (t) => {
+  const { read } = written(t)
+  const browser = await openBrowser(t)
+  const looks = [
+    ['light', 360],
+    ['dark', 1200],
+  ] as const
+  for (const [colorScheme, width] of looks) {
+    const context = await browser.newContext({ colorScheme, viewport: { width, height: 700 } })
+    t.teardown(() => context.close())
+    const page = await context.newPage()
+    const asked: string[] = []
+    const said: string[] = []
+    page.on('console', (message) => said.push(message.text()))
+    page.on('pageerror', (error) => said.push(String(error)))
+    await page.route('**', (route) => {
+      asked.push(route.request().url())
+      const isPage = asked.length === 1
+      return isPage
+        ? route.fulfill({ contentType: 'text/html', body: read('report.html') })
+        : route.abort()
+    })
+    await page.goto('http://report.test/')
+    const storm = page.getByRole('cell', { name: 'POST /transaction → 503 × 500' })
+    await storm.first().waitFor()
+    await page.getByText(HOSTILE).first().waitFor()
+    t.equal(await page.locator('img').count(), 0, 'hostile texts are shown as texts')
+    t.ok((await page.locator('tr.differs').count()) > 0, 'the first difference is marked')
+    await page.getByText('changed: rule').first().waitFor()
+    const cell = page.locator('.grid').getByRole('button', { name: 'paid twice' }).first()
+    await cell.click()
+    t.match(await page.evaluate('document.activeElement.id'), /^finding-/)
+    t.strictSame(asked, ['http://report.test/'], 'it loads nothing')
+    t.strictSame(said, [], 'the policy permits its own style and script')
+    const wide = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+    t.equal(await page.evaluate(wide), 0, `no scrolling to the side at ${width}`)
+    const background = await page.evaluate('getComputedStyle(document.body).backgroundColor')
+    t.equal(background, colorScheme === 'dark' ? 'rgb(20, 23, 28)' : 'rgb(246, 247, 249)')
+    await page.evaluate(axe.source)
+    const violations = await page.evaluate(
+      'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))',
+    )
+    t.strictSame(violations, [], `accessible, ${colorScheme} at ${width}`)
+    const shots = process.env['SHOTS']
+    if (shots)
+      await page.screenshot({ path: `${shots}/${colorScheme}-${width}.png`, fullPage: true })
+  }
+})
+
+t.test('junit.xml has a test for each run', async (t) => {
+  const { read } = written(t)
+  const elements = elementsOf(read('junit.xml'))
+  const [, suite] = elements
+  t.match(suite!.attributes, / tests="6" failures="2" errors="0" skipped="3" /)
+  t.match(elements.find(({ name }) => name === 'failure')!.attributes, / type="paid_twice" /)
+  t.match(elements.map(({ attributes }) => attributes).join(), 'message="not_reached: it happened')
+})
+
+t.test('summary.md contains no markup but its own', async (t) => {
+  const { read } = written(t)
+  const summary = read('summary.md')
+  const [text = '', ...blocks] = summary.split(/^```sh\n/m)
+  t.notMatch(text, /<(?!\/?b>)|(?<!\\)\[|:\/\//)
+  t.equal(blocks.length, 4)
+  t.equal(text.match(/^\| finding-\d .*\|$/gm)?.length, 4, 'one row for each finding')
+  t.match(text, /^\| finding-1 \| paid\\_twice \(error\) \| the response of the 1st POST/m)
+})
+
+t.test('each finding is a scenario that shows it again', async (t) => {
+  const { dir, read } = written(t)
+  const result = readLibrary([dir, SHIPPED])
+  if (!result.ok) throw new Error(JSON.stringify(result.problems))
+  const { library } = result
+  t.strictSame(result.warnings, [])
+  const names = library.names.filter((name) => name.startsWith('finding-'))
+  t.strictSame(names, ['finding-1', 'finding-2', 'finding-3', 'finding-4'])
+  const both = library.layersOf(library.get('finding-4')!)
+  t.strictSame(
+    both.map(({ name }) => name),
+    ['finding-4', 'mine', 'slow', 'default'],
+  )
+  t.match(both[0], { rules: { length: 1 }, webhooks: { length: 1 } }, 'all faults of its plan')
+  const [comments = ''] = read('finding-1/finding-1.yaml').split('\n\n')
+  for (const line of comments.split('\n')) t.match(line, /^# /)
+  t.match(comments, /# What happened \(paid_twice\): it happened/)
+})
+
+t.test('a second report replaces the first one, and no other file', async (t) => {
+  const { dir } = written(t)
+  mkdirSync(join(dir, 'finding-notes'))
+  writeFileSync(join(dir, 'finding-notes/mine.txt'), 'mine')
+  const clean = sweepResult()
+  writeSweepReport({ ...clean, findings: [] }, dir)
+  t.notOk(existsSync(join(dir, 'finding-1')))
+  t.ok(existsSync(join(dir, 'finding-notes/mine.txt')))
+  t.match(readFileSync(join(dir, 'summary.md'), 'utf8'), /\nNo findings\.\n/)
+})
+
+t.test('a second report writes through no link, and removes no file of the user', async (t) => {
+  const { dir } = written(t)
+  writeFileSync(join(dir, '../victim'), 'precious')
+  const files = ['report.html', 'sweep.json', 'junit.xml', 'summary.md']
+  for (const name of files) {
+    rmSync(join(dir, name))
+    symlinkSync('../victim', join(dir, name))
+  }
+  writeSweepReport(sweepResult(), dir)
+  for (const name of files) t.ok(lstatSync(join(dir, name)).isFile(), name)
+  t.equal(readFileSync(join(dir, '../victim'), 'utf8'), 'precious')
+
+  const others: [string, () => void][] = [
+    ['finding-1/mine.txt', () => writeFileSync(join(dir, 'finding-1/mine.txt'), 'mine')],
+    [
+      'finding-7/finding-8.yaml',
+      () => t.ok(mkdirSync(join(dir, 'finding-7/finding-8.yaml'), DEEP)),
+    ],
+    ['finding-7', () => symlinkSync('..', join(dir, 'finding-7'))],
+    ['finding-7', () => writeFileSync(join(dir, 'finding-7'), 'mine')],
+    [
+      'finding-scenarios/mine.yaml',
+      () => writeFileSync(join(dir, 'finding-scenarios/mine.yaml'), 'title: mine\n'),
+    ],
+  ]
+  for (const [name, make] of others) {
+    make()
+    t.throws(() => prepareSweepReport(dir), {
+      message: `--report ${dir}: no sweep wrote ${join(dir, name)}. Move it away, or name another folder.`,
+    })
+    t.ok(existsSync(join(dir, 'summary.md')), 'nothing is removed then')
+    rmSync(join(dir, name), { recursive: true })
+    rmSync(join(dir, 'finding-7'), { recursive: true, force: true })
+  }
+  rmSync(join(dir, 'report.html'))
+  mkdirSync(join(dir, 'report.html'))
+  t.throws(() => prepareSweepReport(dir), { message: /report\.html is a folder\. Move it away/ })
+  t.ok(existsSync(join(dir, 'summary.md')))
+  rmSync(join(dir, 'report.html'), { recursive: true })
+  prepareSweepReport(dir)
+  t.notOk(existsSync(join(dir, 'summary.md')))
+})
+
+t.test('an event that came only after the command had ended is named', async (t) => {
+  const { baseline, ...result } = sweepResult()
+  const late = { ...baseline.deliveries[0]!, event: 'transaction.failed', isAfterEnd: true }
+  const deliveries = [...baseline.deliveries, late]
+  t.match(
+    notProven({ ...result, baseline: { ...baseline, deliveries } }).join(),
+    'transaction.failed came after the command had ended',
+  )
+})
+
+t.test('the table on the terminal has a row and a command for each finding', async (t) => {
+  const { findings } = sweepResult()
+  const text = sweepTable(findings)
+  const lines = stripVTControlCharacters(text).trimEnd().split('\n')
+  t.match(lines[0], /^finding +level +verdict +what was done +what happened$/)
+  t.match(
+    lines[1],
+    /^finding-1 +error +paid_twice +the response of the 1st POST \/transaction is lost/,
+  )
+  t.match(
+    lines.at(-1),
+    /^ {2}finding-4 {2}payout-sandbox exec --scenarios report --scenario finding-4/,
+  )
+  t.notMatch(text, /[\u0000\u202e]/)
+  t.equal(lines.length, 1 + 4 + 2 + 4)
+  t.equal(sweepTable([]), 'No findings.\n')
+})
+
+t.test('the same bug under another fault is one finding', async (t) => {
+  const [first, second] = sweepResult().runs as [Run, Run]
+  const like = { ...first, id: 9, happened: first.happened.replace('it happened', 'it happened') }
+  const storm = { ...second, id: 7, happened: 'GET /x was sent 47 times within a second' }
+  const other = { ...storm, id: 8, happened: 'GET /x was sent 42 times within a second' }
+  const ids = groupsOf([second, storm, like, first, other]).map((group) =>
+    group.map(({ id }) => id),
+  )
+  const ask = { ...first, id: 3, level: 'ask' } as const
+  t.match(groupsOf([ask, second]), [[{ id: 2 }], [{ id: 3 }]])
+  t.strictSame(
+    ids,
+    [
+      [1, 9],
+      [2, 7, 8],
+    ],
+    'what happened elsewhere does not matter, and the worst comes first',
+  )
+  const text = stripVTControlCharacters(sweepTable(sweepResult().findings))
+  t.match(text, /^finding-1 .*, and 1 more fault/m)
+})

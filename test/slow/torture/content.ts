@@ -1,0 +1,45 @@
+import { STORED_STATE } from '../../../src/content/state-rows.ts'
+import type { Disk } from '../../../src/store/disk.ts'
+import { openStore } from '../../../src/store/store.ts'
+import { rowsOf as rowsIn } from '../../../src/store/table.ts'
+import type { Snapshot } from '../../../src/store/worlds.ts'
+import type { Rows } from '../../../src/tables/rows.ts'
+import { type SandboxStore, TABLES } from '../../../src/tables/tables.ts'
+
+const byName = (a: object, b: object) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)
+const rowsOf = ({ base, images, counter }: Snapshot<Rows>) => [
+  base,
+  counter,
+  Object.keys(TABLES).map((name) => {
+    const rows = [...rowsIn<object>(images[name as 'users'])]
+    // The settings have no order.
+    return name === 'settings' ? rows.sort(byName) : rows
+  }),
+]
+
+/** All that a store holds, as text: every world's rows in order, its draws, its snapshots. */
+export const contentOf = (store: Pick<SandboxStore, 'worlds'>): string =>
+  JSON.stringify(
+    [...store.worlds.values()]
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .map((world) => [
+        world.name,
+        world.about,
+        rowsOf(world.now()),
+        [...world.snapshots].sort().map(([name, snapshot]) => [name, rowsOf(snapshot)]),
+      ]),
+  )
+
+/** Opens data files as a sandbox has them; `warn` receives what is logged. */
+export const openFiles = (file: string, disk: Disk, warn: (line: string) => void = () => {}) =>
+  openStore({
+    specs: TABLES,
+    dataFile: {
+      file,
+      disk,
+      shape: STORED_STATE,
+      readEdited: async (_, bytes) => JSON.parse(bytes.toString()),
+      wall: () => 0,
+      log: { info() {}, warn, error() {} },
+    },
+  })
