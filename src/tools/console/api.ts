@@ -51,13 +51,12 @@ export type Effect = { text: string; isBad: boolean }
 /** Returns the effect of a call from its response. */
 export type EffectOf<T> = (response: T) => Effect | Promise<Effect | undefined>
 
-/** A call of a button: its status (missing: pending; 0: none), its effect, the error message if it failed, and whether it waits and can be undone. */
+/** A call of a button: its status (missing: pending; 0: none), its effect, and the error message if it failed. */
 export type SentCall = Call & {
   label: string
   status?: number
   effect?: Effect
   problem?: string
-  canUndo?: true
 }
 
 const CLIENT = /^\/@([^/]+)\//.exec(location.pathname)?.[1]
@@ -202,39 +201,6 @@ function notify(sent: SentCall) {
   for (const watcher of [...watchers]) watcher(sent)
 }
 
-/** A call that is sent soon. */
-let waiting: { call: Call; timer: number; run: () => Promise<unknown> } | undefined
-
-/** Whether a call is sent soon. */
-export const waits = ({ path }: Call): boolean => waiting?.call.path === path
-
-/** Sends the call that waits, if there is one. */
-async function flush() {
-  const { timer, run } = waiting ?? {}
-  waiting = undefined
-  clearTimeout(timer)
-  await run?.().catch(() => {})
-}
-addEventListener('pagehide', () => void flush())
-
-/** Sends a call after `ms`, and before any other call: until then it can be undone. */
-export function sendLater(call: Call, label: string, text: string, ms: number) {
-  void flush()
-  const effect = { text, isBad: false }
-  const timer = window.setTimeout(() => void flush(), ms)
-  waiting = { call, timer, run: () => send(call, label, () => effect) }
-  notify({ ...call, label, status: 0, effect, canUndo: true })
-}
-
-/** Forgets the call that waits. */
-export function undo() {
-  if (!waiting) return
-  const { call, timer } = waiting
-  clearTimeout(timer)
-  waiting = undefined
-  notify({ ...call, label: 'Undo', status: 0, effect: { text: 'It will happen.', isBad: false } })
-}
-
 /** Sends a call and notifies all watchers. Throws `CallError`; with `isShown`, its caller shows the message. */
 export async function send<Id extends CallId>(
   call: Call<Id>,
@@ -247,7 +213,6 @@ export async function send<Id extends CallId>(
     body: JSON.stringify(body),
     headers: { 'content-type': 'application/json' },
   }
-  if (waiting) await flush()
   notify({ ...call, label })
   try {
     // A call without a body ends even if the page is closed.

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { CallsProvider, useShownCalls } from './act.tsx'
-import { BASE, callOf, curlOfCall, type SentCall, textOf, undo, watchCalls } from './api.ts'
+import { BASE, callOf, curlOfCall, type SentCall, textOf, watchCalls } from './api.ts'
 import { ClientProvider, useClient } from './client.ts'
 import { Copy } from './copy.tsx'
 import { Check } from './fields.tsx'
@@ -157,11 +157,6 @@ function LastCall() {
           </>
         )}
       </div>
-      {sent?.canUndo && (
-        <button type="button" onClick={undo}>
-          Undo
-        </button>
-      )}
       {sent && areCallsShown && <Copy text={curlOfCall(sent)} label="Copy as curl" />}
     </footer>
   )

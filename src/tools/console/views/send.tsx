@@ -8,7 +8,7 @@ import {
 } from '../../../model/feed-kinds.ts'
 import { EVENTS } from '../../../scenarios/operations-and-events.ts'
 import { Act } from '../act.tsx'
-import { callOf, type Effect, read, type Timer } from '../api.ts'
+import { callOf, type Effect } from '../api.ts'
 import { Choice, Form, Input, useFields } from '../fields.tsx'
 import { useTimeText } from '../settings.tsx'
 
@@ -54,29 +54,6 @@ export function Redeliver({ id, label = 'Redeliver' }: { id: string; label?: str
       label={label}
       call={callOf('redeliver', { params: { id } })}
       effectOf={(delivery) => effectOf([delivery], timeText)}
-    />
-  )
-}
-
-/** Describes how the attempt of a timer ended; undefined if the delivery was deleted. */
-const attemptEffect = (delivery_id: string, timeText: TimeText) =>
-  read(callOf('getDelivery', { params: { id: delivery_id } })).then(
-    (delivery) => effectOf([delivery], timeText),
-    () => undefined,
-  )
-
-/** Runs a timer now. */
-export function RunTimer({ timer: { timer_id, kind, resource_id } }: { timer: Timer }) {
-  const timeText = useTimeText()
-  return (
-    <Act
-      quiet
-      label="Run now"
-      name={timer_id}
-      call={callOf('fireTimer', { params: { id: timer_id } })}
-      effectOf={
-        kind === 'webhook.attempt' ? () => attemptEffect(resource_id!, timeText) : undefined
-      }
     />
   )
 }
