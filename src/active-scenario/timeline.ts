@@ -2,10 +2,10 @@ import { formatDuration } from '../model/duration.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { CompiledTimelineEntry, StoredTimelineEntry } from '../scenarios/compiled.ts'
 import type { TimerRow } from '../time/scheduler.ts'
+import { type Scenarios, TIMELINE_ENTRY } from './scenarios.ts'
 import type { CallAction, ServiceCall } from './timeline-actions.ts'
 import { type TimelineActionDeps, TimelineActions } from './timeline-actions.ts'
 import { actionName, countRuns, isRecurring, limitReached, nextTurn } from './timeline-limits.ts'
-import { type Scenarios, TIMELINE_ENTRY } from './world-scenarios.ts'
 
 export type TimelineDeps = TimelineActionDeps & {
   scenarios: Scenarios

@@ -1,4 +1,4 @@
-import type { Scenarios } from '../active-scenario/world-scenarios.ts'
+import type { Scenarios } from '../active-scenario/scenarios.ts'
 import type { Readings } from '../assumptions/readings.ts'
 import { isObject } from '../model/formats.ts'
 import { fieldOf, MAX_ERRORS, validationFailed } from '../model/validation-errors.ts'

@@ -1,9 +1,9 @@
 import type { LoggedRequest, RequestInShort } from '../model/logged-request.ts'
 import { HIDDEN, isSecretName, maskLogText, maskResponse, maskValue } from '../model/mask.ts'
-import type { PaymentRow } from '../model/payment.ts'
 import { countOf } from '../model/words.ts'
 import { type Budget, Ring } from '../runtime/ring-buffer.ts'
 import type { Runtime } from '../runtime/runtime.ts'
+import { isSliceOver, ownTurn } from '../runtime/slices.ts'
 
 /** A request with its response. Texts and objects are stored unchanged, and masked when they are shown. */
 export type CompletedRequest = {
@@ -77,6 +77,18 @@ type RequestLogDeps = {
   runtime: Pick<Runtime, 'elapsed' | 'wall'>
 }
 
+type Holds = (call: RequestLogEntry) => boolean
+
+/** The entries of which a test holds. Patterns can take long, so other calls can run in between. */
+async function entriesOf(all: readonly RequestLogEntry[], holds: Holds) {
+  const found: RequestLogEntry[] = []
+  for (const entry of all) {
+    if (isSliceOver()) await ownTurn()
+    if (holds(entry)) found.push(entry)
+  }
+  return found
+}
+
 /** The last requests of one client, in memory: at most 1,000, and at most 4 MiB. */
 export class RequestLog {
   readonly #deps: RequestLogDeps
@@ -121,6 +133,11 @@ export class RequestLog {
 
   newestFirst(): RequestLogEntry[] {
     return this.#ring.newestFirst()
+  }
+
+  /** The entries of which a test holds, newest first. */
+  find(holds: Holds): Promise<RequestLogEntry[]> {
+    return entriesOf(this.newestFirst(), holds)
   }
 
   get count(): number {
@@ -173,6 +190,10 @@ export class AllRequests {
     return this.#ring
       .newestFirst()
       .flatMap(({ client, seq, call, era }) => (era.isOver ? [] : [{ ...call, client, seq }]))
+  }
+
+  find(holds: Holds): Promise<RequestLogEntry[]> {
+    return entriesOf(this.newestFirst(), holds)
   }
 
   get count(): number {
@@ -287,43 +308,6 @@ export const requestDetails = (call: RequestLogEntry): LoggedRequest => ({
   response_size: call.responseSize,
   ...(call.made !== undefined && { made: maskedResponse(call.made) }),
 })
-
-// ---- finding entries
-
-/** The calls of the log that concern a payment, and the one that created it. */
-export type PaymentRequests = {
-  created: RequestLogEntry | undefined
-  all: RequestLogEntry[]
-}
-
-/**
- * Finds the calls that concern a payment in a log, newest first: those that created it, that named its reference again, or
- * that read it alone.
- */
-export function requestsOfPayment(
-  newestFirst: Iterable<RequestLogEntry>,
-  { transaction_id: id, reference_id: reference }: PaymentRow,
-): PaymentRequests {
-  const referenceText = reference === null ? undefined : JSON.stringify(reference)
-  const all: RequestLogEntry[] = []
-  let created: RequestLogEntry | undefined
-  let lost: RequestLogEntry | undefined
-  for (const call of newestFirst) {
-    const isCreation = call.operation === 'createTransaction'
-    const hasId = call.url.includes(id) || (isCreation && (call.made ?? call.response).includes(id))
-    // The response may have been lost; a retry sends the same reference.
-    const hasReference =
-      isCreation && referenceText !== undefined && call.body.includes(referenceText)
-    if (!hasId && !hasReference) continue
-    all.push(call)
-    // A call that was not valid created nothing.
-    if (!isCreation || !call.isDecided || call.replayed) continue
-    if (hasId) created = call
-    else if (call.status === undefined || call.status >= 300) lost ??= call
-  }
-  // Of the calls without a response of their own, earlier ones did not arrive: after the one that created it, the reference is in use.
-  return { created: created ?? lost, all }
-}
 
 const MAX_NAMED = 3
 

@@ -40,7 +40,9 @@ export class WorldTables<Rows> {
   constructor(worlds: Worlds<Rows>, name: string, about: WorldAbout, state: Snapshot<Rows>) {
     this.name = name
     this.about = about
-    ;({ afterCommit: this.afterCommit, batch: this.batch, onDurable: this.onDurable } = worlds.unit)
+    this.afterCommit = worlds.unit.afterCommit
+    this.batch = worlds.unit.batch
+    this.onDurable = worlds.unit.onDurable
     this.#worlds = worlds
     this.#base = state.base
     this.random = { counter: state.counter }

@@ -1,4 +1,4 @@
-import type { Scenarios } from '../active-scenario/world-scenarios.ts'
+import type { Scenarios } from '../active-scenario/scenarios.ts'
 import { webhookDelivery } from '../assumptions/webhooks.ts'
 import type { DeliveryRow } from '../model/delivery.ts'
 import { SandboxError } from '../model/errors.ts'

@@ -9,7 +9,6 @@ import type { Between } from '../model/paging.ts'
 import type { Summary } from '../model/summary.ts'
 import type { Library } from '../scenarios/library.ts'
 import type { SandboxTables } from '../tables/tables.ts'
-import { imposedOf } from './behaviour.ts'
 import { ClientRows, DEFAULT_CLIENT, type NewClient } from './client-rows.ts'
 import { Clients } from './clients.ts'
 import { openSharedResources, type SharedConfig, type SharedResources } from './shared-resources.ts'
@@ -23,6 +22,7 @@ import {
   stopWorld,
 } from './world-content.ts'
 import type { WorldStart } from './world-deps.ts'
+import { imposedOf } from './world-scenarios.ts'
 
 /** The log of the server. */
 export type Log = {

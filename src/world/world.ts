@@ -1,61 +1,14 @@
 import { createPayouts } from '../payouts/payouts.ts'
-import type { Views } from '../payouts/views.ts'
 import { createRandom } from '../runtime/random.ts'
 import { createResourceEvents } from '../tables/resources.ts'
 import type { WorldContext } from '../tables/world-context.ts'
-import { createAttemptSender, RETRY_PLANS } from '../webhooks/attempt.ts'
-import { createDeliveries } from '../webhooks/deliveries.ts'
-import { createWebhookEvents } from '../webhooks/events.ts'
-import { createInbox } from '../webhooks/inbox.ts'
-import { createWebhooks } from '../webhooks/webhooks.ts'
-import { WorldScenarios } from './behaviour.ts'
 import { Feed } from './feed.ts'
 import { WorldAssumptions } from './world-assumptions.ts'
 import { WorldClock } from './world-clock.ts'
 import type { WorldDeps } from './world-deps.ts'
 import { WorldRequests } from './world-requests.ts'
-
-/** The webhook of a client: what is sent, by itself or on request, and what its inbox receives. */
-function createWorldWebhooks(
-  context: WorldContext,
-  { shared: { runtime, webhookSettings, webhookWarning }, log }: WorldDeps,
-  { scenarios, views, feed }: { scenarios: WorldScenarios; views: Views; feed: Feed },
-) {
-  const { name } = context.store
-  const webhooks = createWebhooks(context, (url) => {
-    const warning = webhookWarning(url)
-    if (warning !== undefined) log.warn(`The webhook of client "${name}": ${warning}.`)
-  })
-  const sender = createAttemptSender({
-    clock: context.clock,
-    assumed: context.assumed,
-    runtime,
-    settings: webhookSettings,
-    sendToInbox: (request) => inbox.send(request),
-  })
-  const { trigger, redeliver, ...deliveries } = createDeliveries({
-    ...context,
-    webhooks,
-    scenarios,
-    webhookEvents: createWebhookEvents({ ...context, views }),
-    sender,
-    retryPlan: RETRY_PLANS[webhookSettings.retries],
-    later: runtime.later,
-    onError: (error) =>
-      log.error(`The result of a webhook attempt of client "${name}" was lost`, error),
-    onChanged: (row) => feed.publishAfterCommit('delivery', row),
-  })
-  const inbox = createInbox({ ...context, webhooks, unixNow: sender.unixNow })
-  return {
-    ...webhooks,
-    trigger,
-    redeliver,
-    deliveries,
-    inbox,
-    /** The secrets of webhooks in exported states, by id: an import into the same client needs none. */
-    exportedSecrets: new Map<string, string>(),
-  }
-}
+import { WorldScenarios } from './world-scenarios.ts'
+import { createWorldWebhooks } from './world-webhooks.ts'
 
 /** Creates one client's world: its parts, on its own tables, clock and random series. */
 export function createWorld(deps: WorldDeps) {
@@ -84,13 +37,29 @@ export function createWorld(deps: WorldDeps) {
   const payouts = createPayouts(context)
   const useInbox = () => webhooks.useInbox()
   const scenarios = new WorldScenarios(context, deps, { payouts, assumptions, feed, useInbox })
-  const webhooks = createWorldWebhooks(context, deps, { scenarios, views: payouts.views, feed })
+  const webhooks = createWorldWebhooks(context, deps, { scenarios, payouts, feed })
   events.on(({ type, resourceId }) => {
     if (feed.isWanted)
       feed.publishAfterCommit('change', { type, resource_id: resourceId, at: clock.iso() })
   })
   const requests = new WorldRequests(context, deps, feed)
-  return { name: tables.name, tables, clock, payouts, scenarios, webhooks, requests, feed }
+  return {
+    name: tables.name,
+    /** Its rows, how they are changed, and its snapshots. */
+    tables,
+    /** Its time, and the timers. */
+    clock,
+    /** Its profile, and what its users do: KYC, bank accounts and payments. */
+    payouts,
+    /** The active scenario with its timeline, the pushed rules, and the readings in force. */
+    scenarios,
+    /** Its webhook, the deliveries, and the inbox. */
+    webhooks,
+    /** Which calls it may make, those that wait, and the log of the others. */
+    requests,
+    /** What happens, when it happens. */
+    feed,
+  }
 }
 
 /** One client's world. */

@@ -22,12 +22,8 @@ import { Summary } from '../../model/summary.ts'
 import { Transaction } from '../../model/transaction.ts'
 import { User } from '../../model/user.ts'
 import type { Payouts } from '../../payouts/payouts.ts'
-import {
-  type PaymentRequests,
-  requestId,
-  requestSummary,
-  requestsOfPayment,
-} from '../../requests/request-log.ts'
+import { type PaymentRequests, requestsOfPayment } from '../../requests/payment-requests.ts'
+import { requestId, requestSummary } from '../../requests/request-log.ts'
 import type { Entry, Table } from '../../store/table.ts'
 import { listPage, WHOLE_LIST } from '../../tables/list-page.ts'
 import type { World } from '../../world/world.ts'

@@ -33,7 +33,6 @@ import {
   type TablesOf,
   verifySequence,
 } from '../../requests/request-match.ts'
-import { isSliceOver, ownTurn } from '../../runtime/slices.ts'
 import { loadReader } from '../../scenarios/library.ts'
 import { operationNamed } from '../../scenarios/operations-and-events.ts'
 import type { CallMatch } from '../../scenarios/when-schema.ts'
@@ -129,16 +128,6 @@ function listResponse(
     requests: page,
     next: page.length < older.length ? page.at(-1)!.request_id : null,
   }
-}
-
-/** The matching calls, newest first. Patterns can take long, so other calls can run in between. */
-async function matching({ requests }: Log, match: RequestMatch): Promise<RequestLogEntry[]> {
-  const found: RequestLogEntry[] = []
-  for (const call of requests.newestFirst()) {
-    if (isSliceOver()) await ownTurn()
-    if (match.holds(call)) found.push(call)
-  }
-  return found
 }
 
 type ExpectedCount = {
@@ -249,8 +238,8 @@ export const requestCalls = [
     response: Requests,
     async handle(world, { body: { client, match, ...page } }, sandbox) {
       const log = logOf(world, client, sandbox)
-      const found = await matching(log, await readRequestMatch(log.tablesOf, match))
-      return listResponse(log, found, page)
+      const { holds } = await readRequestMatch(log.tablesOf, match)
+      return listResponse(log, await log.requests.find(holds), page)
     },
   }),
   adminCall({
@@ -260,8 +249,8 @@ export const requestCalls = [
     response: z.strictObject({ count: z.int() }).meta({ id: 'RequestCountResponse' }),
     async handle(world, { body: { client, match } }, sandbox) {
       const log = logOf(world, client, sandbox)
-      const found = await matching(log, await readRequestMatch(log.tablesOf, match))
-      return { count: found.length }
+      const { holds } = await readRequestMatch(log.tablesOf, match)
+      return { count: (await log.requests.find(holds)).length }
     },
   }),
   adminCall({
@@ -323,7 +312,7 @@ export const requestCalls = [
       const hasNoCount = [exactly, atLeast, atMost].every((count) => count === undefined)
       const expected: ExpectedCount = hasNoCount ? { at_least: 1 } : counts
       const match = await readRequestMatch(log.tablesOf, value)
-      const found = await matching(log, match)
+      const found = await log.requests.find(match.holds)
       const min = expected.exactly ?? expected.at_least ?? 0
       const max = expected.exactly ?? expected.at_most ?? Number.POSITIVE_INFINITY
       if (found.length < min || found.length > max)

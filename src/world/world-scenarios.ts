@@ -1,6 +1,6 @@
 import { canCompile } from '../active-scenario/current-scenario.ts'
+import { Scenarios } from '../active-scenario/scenarios.ts'
 import { Timeline, type TimelineDeps } from '../active-scenario/timeline.ts'
-import { Scenarios } from '../active-scenario/world-scenarios.ts'
 import type { Library } from '../scenarios/library.ts'
 import { DEFAULT_SCENARIO } from '../scenarios/references.ts'
 import type { WorldContext } from '../tables/world-context.ts'
