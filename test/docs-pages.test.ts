@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import t from 'tap'
 import { PACKAGE_ROOT } from '../src/config/package.ts'
 
@@ -89,6 +89,22 @@ t.test('each link leads to a file, and to a heading of it', async (t) => {
     }
   }
   t.ok(links > 30)
+})
+
+t.test('the first file of a folder says in two lines what the folder is for', (t) => {
+  const src = join(PACKAGE_ROOT, 'src')
+  const sources = readdirSync(src, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name) && name.includes(sep))
+    .sort()
+  const firsts = new Map<string, string>()
+  for (const name of sources) if (!firsts.has(dirname(name))) firsts.set(dirname(name), name)
+  t.ok(firsts.size > 25)
+  for (const [folder, name] of firsts)
+    t.match(
+      readFileSync(join(src, name), 'utf8'),
+      new RegExp(`^// ${folder.replaceAll(sep, '/')}/: .+\n// .+\n\n`),
+    )
+  t.end()
 })
 
 t.test('CONTRIBUTING has each entry of src, and names functions where they are', async (t) => {

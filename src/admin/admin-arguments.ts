@@ -1,3 +1,6 @@
+// admin/: the admin API as programs call it: one typed client, which the library, the command line and the tools use. What
+// answers the calls is in routes/admin/; the list of them is model/admin-routes.ts.
+
 import type * as z from 'zod'
 import type { AdminCall } from '../http/admin-call.ts'
 import type { AdminCallId } from '../model/admin-routes.ts'

@@ -1,3 +1,6 @@
+// assumptions/: the points that the contract leaves open. Each is a constant with its readings and what speaks for its
+// default; the readings in force decide what the rest of the service does. readings.ts lists them.
+
 import { DigitsOnly, IfscCode } from '../model/bank-account.ts'
 import { assumption, changeFields, type SchemaChange, unchanged } from './assumption.ts'
 

@@ -1,3 +1,6 @@
+// cli/: the command line, one file for each group of commands. main.ts finds the command; one that calls the admin API
+// loads no server.
+
 import type { ResponseBody } from '../admin/contract.ts'
 import { BadOption, OPTIONS } from '../config/options.ts'
 import { table } from './output.ts'

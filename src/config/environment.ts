@@ -1,3 +1,6 @@
+// config/: what a start can be told: the options and where they come from (command line, environment, file), and what the
+// package knows about itself.
+
 /** The address of a running sandbox. Without `adminToken` its admin API needs no token. */
 export type Address = {
   url: string

@@ -1,3 +1,6 @@
+// content/: what a client can contain, from outside and back: fixtures become a state, a state is read, checked and
+// written, and snapshots are listed and compared.
+
 import { DOCUMENT_OF } from '../model/kyc.ts'
 import { quoteInput } from '../model/mask.ts'
 import { UTR_TIMER } from '../model/payment.ts'

@@ -1,3 +1,6 @@
+// http/: how a call is handled, whichever it is: Fastify with its guards, the client of a call, bodies, errors, OpenAPI,
+// and the one form that all endpoints have (endpoint.ts). The endpoints themselves are in routes/.
+
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type * as z from 'zod'
 import { type AdminCallId, adminRoute } from '../model/admin-routes.ts'

@@ -1,3 +1,6 @@
+// model/: the shapes of the wire in zod, and the words of the contract: error codes, statuses and their transitions,
+// formats, masks. It knows nothing of how they are stored or served.
+
 // The contract of the admin API, as far as its clients need it at run time. The CLI and the console load this file, so it
 // imports nothing.
 

@@ -1,3 +1,6 @@
+// payouts/: what the users of a client do: they get KYC and bank accounts, and make payments. Rows and their rules are
+// here, and how the API shows them (views.ts); its URLs are in routes/v1/.
+
 import { refusedBankAccount, sameBankAccount } from '../assumptions/accounts.ts'
 import { listOrder } from '../assumptions/lists.ts'
 import { entryStatus } from '../assumptions/responses.ts'

@@ -1,3 +1,6 @@
+// requests/: the calls that a client has made: the log, those whose response still waits, and how a rule, a wait or a
+// verification finds them.
+
 import { callerGone, SandboxError } from '../model/errors.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 

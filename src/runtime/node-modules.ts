@@ -1,3 +1,6 @@
+// runtime/: the one door to what is different in each run: real time, chance, the network. A test replaces what is behind
+// it (runtime.ts).
+
 /** Returns a function that makes its value when it is first called. */
 export function onDemand<T>(make: () => T): () => T {
   let made: { value: T } | undefined

@@ -1,3 +1,6 @@
+// store/: the database: tables in memory, changes that commit or roll back as one, the journal, and db.json. It knows
+// nothing of payouts; tables/ says which tables there are.
+
 import { dirname } from 'node:path'
 import { Low } from 'lowdb'
 import { SandboxError } from '../model/errors.ts'

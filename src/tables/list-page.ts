@@ -1,3 +1,6 @@
+// tables/: the tables of a client: their rows and indexes, lists and events of resources, and what every part of a world
+// is made with (world-context.ts).
+
 import { LAST_INSTANT } from '../model/formats.ts'
 import type { ListQuery } from '../model/paging.ts'
 import { type Entry, isBefore } from '../store/table.ts'

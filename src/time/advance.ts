@@ -1,3 +1,6 @@
+// time/: a client's clock, its timers, and the calls that move it. Whatever happens later is a timer, stored as a row.
+// scheduler.ts is where to begin.
+
 import { SandboxError } from '../model/errors.ts'
 import { LAST_INSTANT } from '../model/formats.ts'
 import type { Later } from '../runtime/real-time.ts'

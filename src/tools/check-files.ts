@@ -1,3 +1,6 @@
+// tools/: what stands on the service and is not part of it: checks, reports, the sweep, the server for agents, the
+// console. No start loads them. Here are the files of validate and generate, and what several tools share.
+
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { PACKAGE_ROOT } from '../config/package.ts'

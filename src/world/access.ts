@@ -1,3 +1,6 @@
+// world/: one client with all its parts, and all clients of a sandbox. world.ts puts the parts together, each in a file of
+// its name; sandbox.ts has the clients.
+
 import { rateLimit, tokenLifetime } from '../assumptions/requests.ts'
 import { formatDuration } from '../model/duration.ts'
 import { SandboxError } from '../model/errors.ts'

@@ -1,3 +1,6 @@
+// routes/admin/: the endpoints of the admin API, one list for each topic. They read and change a world, which has the
+// logic; admin-calls.ts puts the lists together.
+
 import type { AdminCall } from '../../http/admin-call.ts'
 import { assumptionCalls } from './assumptions.ts'
 import { dataCalls } from './client-data.ts'

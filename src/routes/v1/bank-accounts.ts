@@ -1,3 +1,6 @@
+// routes/v1/: the endpoints of the service, as the contract has them. They check and change a world, which has the logic;
+// operations.ts puts the lists together.
+
 import { unknownId } from '../../assumptions/responses.ts'
 import { operation } from '../../http/operation.ts'
 import {

@@ -1,3 +1,6 @@
+// tools/conform/: checks whether a live service keeps the contract, and measures which readings of the assumptions it has.
+// conform.ts runs the checks.
+
 import { ASSUMPTIONS } from '../../assumptions/readings.ts'
 import { valueAt } from '../../model/validation-errors.ts'
 import { OPERATIONS } from '../../routes/v1/operations.ts'

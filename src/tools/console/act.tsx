@@ -1,3 +1,6 @@
+// tools/console/: the page of the console, which runs in a browser. It knows the sandbox only by the admin API, and
+// imports only types and words of the server.
+
 // Buttons that do something, and the dialog that asks first.
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'

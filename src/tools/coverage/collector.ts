@@ -1,3 +1,6 @@
+// tools/coverage/: what the callers of a sandbox have met, of all that the contract permits: the collector watches the
+// feed of each client, and report.ts compares.
+
 import { PAGED_LISTS } from '../../assumptions/assumption.ts'
 import { statusWords } from '../../assumptions/responses.ts'
 import { CODE_OF_STATUS } from '../../http/scenario-response.ts'

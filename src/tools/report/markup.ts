@@ -1,3 +1,6 @@
+// tools/report/: the parts of reports that several tools write: escaped HTML and XML, Markdown tables, JUnit. What a
+// report says is in the folder of its tool.
+
 import { stripVTControlCharacters } from 'node:util'
 import { printable } from '../../model/words.ts'
 

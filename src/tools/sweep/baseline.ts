@@ -1,3 +1,6 @@
+// tools/sweep/: runs a command again and again, each time with another fault that the contract permits, and judges what
+// became of the money. plans.ts plans the runs, judge.ts judges them.
+
 import { NO_CALL } from '../../config/environment.ts'
 import { rupeesOf } from '../../model/payment.ts'
 import { type Observation, SweepError } from './faults-and-findings.ts'

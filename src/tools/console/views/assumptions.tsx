@@ -1,3 +1,6 @@
+// tools/console/views/: what the console shows: one file for each view and its forms. What several views share is in the
+// folder above. A view reads the admin API and the live events.
+
 import { useState } from 'preact/hooks'
 import type { ResponseBody } from '../../../admin/contract.ts'
 import { Act } from '../act.tsx'

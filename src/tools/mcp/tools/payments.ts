@@ -1,3 +1,6 @@
+// tools/mcp/tools/: the tools that an agent can call, one file for each group. A tool has a schema, a text for the agent,
+// and the calls that it makes.
+
 // The tools that make things fail, and that explain why something failed.
 import * as z from 'zod'
 import type { ResponseBody } from '../../../admin/contract.ts'

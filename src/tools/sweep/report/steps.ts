@@ -1,3 +1,6 @@
+// tools/sweep/report/: what a sweep leaves behind: its result as JSON, for people and for CI, and the steps to see a finding
+// again. write-report.ts writes the folder.
+
 import * as z from 'zod'
 import type { Observation, SeenCall, SeenDelivery } from '../faults-and-findings.ts'
 
