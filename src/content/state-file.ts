@@ -28,8 +28,6 @@ function placed(problems: readonly StateProblem[], file: string, text?: string):
 export async function readDataFile(file: string, bytes: Buffer): Promise<DataDocument> {
   if (!isUtf8(bytes)) throw new DamagedFile(`${file} isn't UTF-8 text; save it as UTF-8`)
   const text = bytes.toString('utf8').replace(/^\ufeff/, '')
-  const older = /^\{"payoutSandbox":(\d+)/.exec(text)?.[1]
-  if (older !== undefined) throw new OtherFormat(file, older)
   const parsed = parseJson(text)
   if ('fault' in parsed) throw new DamagedFile(problemText({ file, path: '', ...parsed.fault }))
   const { value } = parsed

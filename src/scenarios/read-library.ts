@@ -1,5 +1,6 @@
-import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
-import { basename, join, sep } from 'node:path'
+import { isUtf8 } from 'node:buffer'
+import { readFileSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { createLibrary, type Library, type LibraryEntry } from './library.ts'
 import { type Problem, readScenario } from './read.ts'
 import { checkReferences } from './references.ts'
@@ -26,29 +27,16 @@ const problemIn = (file: string, message: string): Problem => ({
   message,
 })
 
-/** Returns the bytes of a file of the folder, or what is wrong with the file. A symbolic link must not point outside the folder. */
-function readBytes(folder: string, entry: string): Buffer | string {
-  const path = join(folder, entry)
+function readText(file: string): { text: string } | { problem: string } {
   try {
-    const inside = `${realpathSync(folder)}${sep}`
-    if (lstatSync(path).isSymbolicLink() && !realpathSync(path).startsWith(inside))
-      return 'a symbolic link that points outside the folder; copy the file into the folder instead'
-    const { size } = statSync(path)
-    if (size > MAX_BYTES) return tooLargeMessage(size)
-    return readFileSync(path)
+    const { size } = statSync(file)
+    if (size > MAX_BYTES) return { problem: tooLargeMessage(size) }
+    const bytes = readFileSync(file)
+    if (!isUtf8(bytes)) return { problem: 'the file is not valid UTF-8; save it as UTF-8' }
+    return { text: bytes.toString('utf8') }
   } catch (error) {
-    return `the file cannot be read (${(error as NodeJS.ErrnoException).code})`
-  }
-}
-
-/** Returns the text of a file of the folder, or what is wrong with the file. */
-function readText(folder: string, entry: string): { text: string } | { problem: string } {
-  const bytes = readBytes(folder, entry)
-  if (typeof bytes === 'string') return { problem: bytes }
-  try {
-    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) }
-  } catch {
-    return { problem: 'the file is not valid UTF-8; save it as UTF-8' }
+    const { code } = error as NodeJS.ErrnoException
+    return { problem: `the file cannot be read (${code})` }
   }
 }
 
@@ -60,8 +48,8 @@ function scenarioEntries(
   problems: Problem[],
 ) {
   const entries = new Map<string, string>()
-  const { files, problems: treeProblems } = scenarioTree(folder, flat)
-  problems.push(...treeProblems.map((message) => problemIn(folder, message)))
+  const { files, problem } = scenarioTree(folder, flat)
+  if (problem !== undefined) problems.push(problemIn(folder, problem))
   if (files.length > MAX_FILES) {
     problems.push(
       problemIn(
@@ -107,7 +95,7 @@ function load(
       if (names.has(name)) continue
       names.add(name)
       const file = join(folder, entry)
-      const read = readText(folder, entry)
+      const read = readText(file)
       if ('problem' in read) {
         problems.push(problemIn(file, read.problem))
         continue
@@ -123,11 +111,8 @@ function load(
 }
 
 /**
- * Reads the scenario files of these folders and their subfolders; the subfolders of the folder `flat` are ignored.
- * If two folders have the same scenario name, the first folder wins. Returns a library if every file is valid and
- * every name that a file refers to exists; otherwise returns all problems.
- *
- * Throws the error of `readdir` if a folder cannot be read.
+ * Reads the scenario files of these folders and their subfolders, except for those of the folder `flat`. If two folders have the same
+ * scenario name, the first folder wins. Throws the error of `readdir` if a folder cannot be read.
  */
 export function readLibrary(folders: readonly string[], flat?: string): LibraryResult {
   const problems: Problem[] = []
