@@ -24,7 +24,6 @@ export function Act<Id extends CallId>({
   effect,
   effectOf = effect === undefined ? undefined : () => ({ text: effect, isBad: false }),
   disabled = false,
-  quiet = false,
   isPressed,
   submit = false,
   name,
@@ -37,8 +36,6 @@ export function Act<Id extends CallId>({
   effect?: string | undefined
   effectOf?: EffectOf<Response<Id>> | undefined
   disabled?: boolean
-  /** With the calls shown, the call is only a tooltip: for places with many buttons. */
-  quiet?: boolean
   /** Of a choice: whether it is the one in force. */
   isPressed?: boolean
   /** The submit button of its form. */
@@ -87,7 +84,7 @@ export function Act<Id extends CallId>({
       >
         {label}
       </button>
-      <code id={id} class={quiet || !areCallsShown ? 'call visually-hidden' : 'call'}>
+      <code id={id} class="visually-hidden">
         {textOf(call)}
       </code>
       {isConfirming && (

@@ -191,12 +191,6 @@ export function watchCalls(watcher: (sent: SentCall) => void): () => void {
   return () => void watchers.delete(watcher)
 }
 
-/** Calls `listener` for every such call when its response arrives. */
-export const onResponse = (listener: (sent: SentCall) => void): (() => void) =>
-  watchCalls((sent) => {
-    if (sent.status !== undefined) listener(sent)
-  })
-
 function notify(sent: SentCall) {
   for (const watcher of [...watchers]) watcher(sent)
 }

@@ -4,23 +4,15 @@ import { CallsProvider, useShownCalls } from './act.tsx'
 import { BASE, callOf, curlOfCall, type SentCall, textOf, watchCalls } from './api.ts'
 import { ClientProvider, useClient } from './client.ts'
 import { Copy } from './copy.tsx'
-import { Check } from './fields.tsx'
+import { Check, Choice } from './fields.tsx'
 import { keepFocus, useHeadHeight, useVisibleTab } from './focus.ts'
 import { useConnection } from './live.ts'
 import { onRoute, type Route, useRoute, useScrollToTop, useWide } from './route.ts'
 import { GONE_TEXT, isServiceCall, setAccessToken } from './service.ts'
-import {
-  AdminToken,
-  Theme,
-  Times,
-  useCallsSetting,
-  useZoneSetting,
-  ZoneProvider,
-} from './settings.tsx'
+import { AdminToken, Theme, useCallsSetting, useZoneSetting, ZoneProvider } from './settings.tsx'
 import { Chip, Problem } from './ui.tsx'
 import { FRAME_MS, useLoaded } from './use-data.ts'
 import { Assumptions } from './views/assumptions.tsx'
-import { ClientMenu } from './views/clients.tsx'
 import { ClockBar } from './views/clock-bar.tsx'
 import { Control } from './views/control.tsx'
 import { Deliveries, OneDelivery } from './views/deliveries.tsx'
@@ -35,6 +27,10 @@ import { Sweep } from './views/sweep.tsx'
 import { type Armed, MakeTrouble, useArmed } from './views/trouble.tsx'
 import { OneUser, Users } from './views/users.tsx'
 
+const ZONES = [
+  ['utc', 'UTC'],
+  ['local', 'Local'],
+] as const
 /** The views in their groups: the first part of the route, and the text of the link. */
 const GROUPS = {
   Money: { overview: 'Overview', payments: 'Payments', users: 'Users' },
@@ -203,7 +199,10 @@ export function App() {
           <header class="bar">
             <h1>payout-sandbox</h1>
             {client && <ClockBar />}
-            <ClientMenu name={client?.name} />
+            <a class="client" href="#/control">
+              <span class="word">Client </span>
+              <b>{BASE.slice(2) || 'default'}</b>
+            </a>
             <span role="status" aria-live="polite">
               <Chip state={state} />
             </span>
@@ -237,7 +236,7 @@ export function App() {
               <a href="/docs">Service API</a>
               <a href="/docs?api=admin">Admin API</a>
               <Check label="Show calls" checked={areCallsShown} onChange={showCalls} />
-              <Times zone={zone} onChange={setZone} />
+              <Choice label="Times" value={zone} values={ZONES} onInput={setZone} />
               <Theme />
             </section>
           </div>

@@ -1,7 +1,7 @@
 // Reads the event stream of the admin API: everything that happens in the client's world.
 import { useEffect, useState } from 'preact/hooks'
 import type { StreamKind } from '../../model/feed-kinds.ts'
-import { BASE, callOf, checkClientFirst, GONE, onResponse, request } from './api.ts'
+import { BASE, callOf, checkClientFirst, GONE, request, watchCalls } from './api.ts'
 import { CallError } from './service.ts'
 
 /**
@@ -109,7 +109,8 @@ function watchFocusAndTabs() {
   addEventListener('focus', recheck)
   const tabs = new BroadcastChannel('payout-sandbox')
   tabs.onmessage = recheck
-  onResponse(() => {
+  watchCalls(({ status }) => {
+    if (status === undefined) return
     publish('sent', null)
     tabs.postMessage(null)
   })

@@ -56,19 +56,6 @@ export function useCallsSetting(): [boolean, (areShown: boolean) => void] {
   return [calls === 'shown', (areShown) => setCalls(areShown ? 'shown' : 'hidden')]
 }
 
-/** The choice between UTC and the local time. */
-export const Times = ({ zone, onChange }: { zone: Zone; onChange: (zone: string) => void }) => (
-  <Choice
-    label="Times"
-    value={zone}
-    values={[
-      ['utc', 'UTC'],
-      ['local', 'Local'],
-    ]}
-    onInput={onChange}
-  />
-)
-
 /** Functions that format an instant in the chosen zone. */
 export function useTimes() {
   const zone = useContext(ZoneContext)

@@ -168,17 +168,6 @@ export const Prose = ({ text }: { text: string }) => (
 export const noneText = (noun: string, search: string): string =>
   `No ${noun} matches${search === '' ? '' : ` “${search}”`}.`
 
-/** Says that a search finds none of a list. */
-export const Found = ({
-  found,
-  noun,
-  search,
-}: {
-  found: readonly unknown[] | undefined
-  noun: string
-  search: string
-}) => (found?.length === 0 && search !== '' ? <p class="empty">{noneText(noun, search)}</p> : null)
-
 /** Rows to come. They appear only after a moment, so that a fast response shows nothing else before. */
 export const Loading = () => (
   <div class="skeleton" role="status" aria-label="Loading">

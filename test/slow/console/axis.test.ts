@@ -184,16 +184,6 @@ t.test('a payment on one axis', { skip: noBrowser }, async (t) => {
     t.equal((await textsOf('Status')).at(-1), 'Status FAILED: came back')
   })
 
-  await t.test('the next payment times out', async (t) => {
-    await page.getByRole('button', { name: 'Make the next payment time out' }).click()
-    await page.locator('.banner', { hasText: 'Armed: Let the next payment time out.' }).waitFor()
-    const { rules } = (await get('/__admin/rules')).body
-    const { definition } = rules.find(({ used_up }: { used_up: boolean }) => !used_up)
-    t.match(definition.then, { fault: 'hang', at: 'after' })
-    await page.goBack()
-    await marks.first().waitFor()
-  })
-
   await t.test('the text can be copied; on a phone time runs downwards', async (t) => {
     const title = await page.getByRole('button', { name: 'Copy as text' }).getAttribute('title')
     t.match(title, /^\S+ Your calls: POST \/transaction\n/)

@@ -177,11 +177,6 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await pushes({ when, then: { fault: 'empty', at: 'after' } })
     const [{ rule_id }] = (await get('/__admin/rules')).body.rules
     t.equal(await press(opened, `Delete: ${rule_id}`), `DELETE /__admin/rules/${rule_id} 200`)
-    await pick('When', 'createTransaction')
-    await pick('Then', 'steps')
-    await pick('Status', 'FAILED')
-    await form.getByLabel('After (5s, 1d)').fill('1d')
-    t.match(await press(opened, 'Push the rule'), '{"status":"FAILED","after":"1d"}')
   })
 
   await t.test('change the status of a payment, trigger an event for it', async (t) => {
@@ -248,15 +243,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     const restored = 'POST /__admin/snapshots/one/restore 200'
     t.equal(await pressAndConfirm(opened, 'Restore: one'), restored)
     t.equal(await pressAndConfirm(opened, 'Delete: one'), 'DELETE /__admin/snapshots/one 200')
-    await page.getByLabel('data', { exact: true }).uncheck()
-    await page.getByLabel('clock', { exact: true }).uncheck()
-    t.equal(
-      await pressAndConfirm(opened, 'Reset'),
-      'POST /__admin/reset {"parts":["scenario","assumptions","deliveries","requests"]} Reset: scenario, assumptions, deliveries, requests.',
-    )
-    await page.getByLabel('data', { exact: true }).check()
-    await page.getByLabel('clock', { exact: true }).check()
-    t.equal(await pressAndConfirm(opened, 'Reset'), 'POST /__admin/reset Reset: everything.')
+    t.equal(await pressAndConfirm(opened, 'Reset'), 'POST /__admin/reset Everything is reset.')
   })
 
   await t.test('the last call as curl', async (t) => {
@@ -269,27 +256,18 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     t.equal(await page.evaluate('navigator.clipboard.readText()'), title)
   })
 
-  await t.test(
-    'copy in a page without the clipboard API; the page reports if that fails too',
-    async (t) => {
-      const other = await opened.context.newPage()
-      await other.goto(`${origin.replace('127.0.0.1', 'sandbox')}/__admin/#/control`)
-      t.equal(await other.evaluate('navigator.clipboard'), undefined)
-      await other.getByRole('button', { name: 'Play' }).click()
-      const copy = other.getByRole('button', { name: 'Copy as curl' })
-      const line = await copy.getAttribute('title')
-      await copy.click()
-      await other.locator('footer').getByText('Copied').waitFor()
-      await other.getByLabel('Resource id').fill('')
-      await other.keyboard.press('Control+V')
-      t.equal(await other.getByLabel('Resource id').inputValue(), line)
-      await other.evaluate('document.execCommand = () => false')
-      await other.getByRole('button', { name: 'Copied' }).click()
-      t.equal(await other.getByLabel('Copy it from here').inputValue(), line)
-      await other.close()
-      await post('/__admin/clock/freeze')
-    },
-  )
+  await t.test('a page without the clipboard API shows the text to copy by hand', async (t) => {
+    const other = await opened.context.newPage()
+    await other.goto(`${origin.replace('127.0.0.1', 'sandbox')}/__admin/#/control`)
+    t.equal(await other.evaluate('navigator.clipboard'), undefined)
+    await other.getByRole('button', { name: 'Play' }).click()
+    const copy = other.getByRole('button', { name: 'Copy as curl' })
+    const line = await copy.getAttribute('title')
+    await copy.click()
+    t.equal(await other.getByLabel('Copy it from here').inputValue(), line)
+    await other.close()
+    await post('/__admin/clock/freeze')
+  })
 
   await t.test('a new client, as a fork; switch between clients; delete', async (t) => {
     await pay()
@@ -310,17 +288,9 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     t.equal((await counts('/@worker-7')).transactions, (await counts('')).transactions)
     t.equal(await press(opened, 'Play'), 'POST /@worker-7/__admin/clock/resume The clock runs.')
     t.equal((await clock()).mode, 'frozen', 'the default client does not change')
-    const menu = page.locator('header .menu summary')
-    await menu.focus()
-    await page.keyboard.press('ArrowDown')
-    await page.keyboard.press('Enter')
-    const others = page.locator('header .menu').getByRole('link')
-    await others.filter({ hasText: 'worker-7' }).waitFor()
-    await page.keyboard.press('Escape')
-    await others.first().waitFor({ state: 'hidden' })
-    t.match(page.url(), '/@worker-7/', 'the open menu does not leave the page')
-    await menu.click()
-    await others.filter({ hasText: /^default$/ }).click()
+    await go('overview')
+    await page.getByRole('link', { name: 'Client worker-7' }).click()
+    await clients.getByRole('link', { name: 'default', exact: true }).click()
     await page.waitForURL(`${origin}/__admin/#/control`)
     await see('frozen')
     await go('control')

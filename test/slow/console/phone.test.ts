@@ -56,32 +56,16 @@ t.test('on a phone', { skip: noBrowser }, async (t) => {
     )
   })
 
-  await t.test('a long name of a client fits, and the menu shows each full name', async (t) => {
+  await t.test('a long name of a client fits', async (t) => {
     await page.setViewportSize({ width: 360, height: 640 })
     const name = `worker-${'w'.repeat(56)}`
     t.equal((await opened.post('/__admin/clients', { name })).status, 201)
     await page.goto(`${origin}/@${name}/__admin/`)
     await page.locator('main h2').first().waitFor()
-    const menu = page.locator('header .menu')
-    await menu.getByText(name).first().waitFor()
+    await page.getByRole('link', { name: `Client ${name}` }).waitFor()
     t.ok((await page.evaluate<number>('document.documentElement.scrollWidth')) <= 360)
     const chip = (await page.locator('header .chip').boundingBox())!
     t.ok(chip.x + chip.width <= 360, 'the state of the connection is visible')
-    for (const [width, height] of [
-      [360, 640],
-      [1280, 800],
-    ] as const) {
-      await page.setViewportSize({ width, height })
-      await menu.locator('summary').click()
-      for (const one of ['default', name]) {
-        const place = (await menu.getByRole('link', { name: one, exact: true }).boundingBox())!
-        t.ok(
-          place.x >= 0 && place.x + place.width <= width,
-          `${one} at ${width}: from ${place.x}, ${place.width} wide`,
-        )
-      }
-      await page.keyboard.press('Escape')
-    }
   })
 
   await t.test('the page reports no errors', async (t) => assertNoErrors(t))

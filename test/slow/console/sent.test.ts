@@ -18,31 +18,35 @@ t.test('the result of a webhook that is sent by hand', { skip: noBrowser }, asyn
   const browser = await openBrowser(t)
   const hook = await receiver(t)
   const webhooks = { allow: [], time: 'wall', retries: 'fast', deadlineMs: DEADLINE_MS } as const
-  const opened = await openConsole(t, browser, { view: 'control', sandbox: { webhooks } })
+  const opened = await openConsole(t, browser, { sandbox: { webhooks } })
   const { page, go, post, put, pay, get, assertNoErrors } = opened
   const newest = async () => (await get('/__admin/webhooks/deliveries')).body.deliveries[0]
-  const pick = (event: string) => page.getByLabel('Event', { exact: true }).selectOption(event)
+  let id: string
+
+  async function goToTrigger() {
+    await go(`payments/${id}`)
+    await page.locator('summary', { hasText: 'Change its status' }).click()
+  }
 
   await t.test('no webhook is set', async (t) => {
-    await pick('user.created')
+    id = (await pay()).body.data[0].transaction_id
+    await goToTrigger()
     const { text, isRed } = await press(opened, 'Trigger')
     t.match(text, /rejected \(404\)$/)
     await page.getByRole('alert').getByText('This client has no webhook yet').waitFor()
     t.equal(isRed, true)
-    await pay()
     const { delivery_id } = await newest()
     await go(`deliveries/${delivery_id}`)
     const again = await press(opened, 'Redeliver')
     t.match(again.text, /redeliver 404 This client has no webhook yet/)
     t.equal(again.isRed, true)
-    await go('control')
+    await goToTrigger()
   })
 
   await t.test('accepted', async (t) => {
     await post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
-    await pick('user.created')
     const { text, isRed } = await press(opened, 'Trigger')
-    t.match(text, /"user.created"} delivered \(204\)$/)
+    t.match(text, /"transaction.success",.*} delivered \(204\)$/)
     t.equal(isRed, false)
   })
 
@@ -78,13 +82,11 @@ t.test('the result of a webhook that is sent by hand', { skip: noBrowser }, asyn
   await t.test('each copy of an event', async (t) => {
     await put('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
     await put('/__admin/scenario', {
-      definition: { webhooks: [{ when: { event: 'user.created' }, then: { copies: 2 } }] },
+      definition: { webhooks: [{ when: { event: 'transaction.success' }, then: { copies: 2 } }] },
     })
     hook.respondWith((message, response, count) =>
       status(count % 2 === 0 ? 204 : 500)(message, response, count),
     )
-    await go('control')
-    await pick('user.created')
     const { text, isRed } = await press(opened, 'Trigger')
     t.match(text, / 1: .*\. 2: /)
     t.match(text, 'delivered (204)')

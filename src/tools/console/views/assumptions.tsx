@@ -76,7 +76,6 @@ function OneReading({
           <Input short label={reading} value={text} placeholder={example} onInput={setText} />
         )}
         <Act
-          quiet
           submit
           label="Choose"
           name={`${name}=${reading}`}
@@ -115,7 +114,7 @@ function AssumptionItem({ assumption }: { assumption: Assumption }) {
             <OneReading key={one.reading} one={one} assumption={assumption} />
           ))}
         </ul>
-        {source === 'call' && <Act quiet label="Undo" name={name} call={setOf(name, null)} />}
+        {source === 'call' && <Act label="Undo" name={name} call={setOf(name, null)} />}
         <p class="hint">
           Section {section} of the contract; the default is <b>{basis}</b>. <Prose text={why} />
         </p>

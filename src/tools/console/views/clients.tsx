@@ -1,52 +1,14 @@
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { ResponseBody } from '../../../admin/contract.ts'
 import { Act, Dialog } from '../act.tsx'
-import { BASE, callOf } from '../api.ts'
+import { callOf } from '../api.ts'
 import { useClient } from '../client.ts'
 import { Copy } from '../copy.tsx'
-import { Check, Form, Input, type Search } from '../fields.tsx'
-import { Card, Found, Problem } from '../ui.tsx'
+import { Check, Form, Input } from '../fields.tsx'
+import { Card, Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 
 const consoleUrlOf = (name: string) => (name === 'default' ? '/__admin/' : `/@${name}/__admin/`)
-
-/** The current client and the links to the others. Each client has its own page, at its base path. */
-export function ClientMenu({ name = BASE.slice(2) || 'default' }: { name: string | undefined }) {
-  const { data } = useLoaded(callOf('listClients'))
-  const menu = useRef<HTMLDetailsElement>(null)
-  const close = () => menu.current?.removeAttribute('open')
-  return (
-    <details
-      class="menu"
-      ref={menu}
-      onKeyDown={({ key }) => {
-        if (key !== 'Escape') return
-        close()
-        menu.current?.querySelector('summary')?.focus()
-      }}
-      onFocusOut={({ relatedTarget }) => {
-        if (!menu.current?.contains(relatedTarget as Node | null)) close()
-      }}
-    >
-      <summary>
-        <span class="word">Client </span>
-        <b>{name}</b>
-      </summary>
-      <ul class="card panel">
-        {data?.clients.map((one) => (
-          <li key={one.name}>
-            <a
-              href={consoleUrlOf(one.name) + location.hash}
-              aria-current={one.name === name ? 'page' : undefined}
-            >
-              {one.name}
-            </a>
-          </li>
-        ))}
-      </ul>
-    </details>
-  )
-}
 
 type Created = ResponseBody<'createClient'>
 
@@ -73,10 +35,9 @@ const Token = ({ created, onClose }: { created: Created; onClose: () => void }) 
 )
 
 /** The list of the clients, and a form that creates one. */
-export function Clients({ search }: { search: Search }) {
+export function Clients() {
   const client = useClient()
   const { data, problem } = useLoaded(callOf('listClients'))
-  const found = data?.clients.filter((one) => search.finds(`${one.name} ${one.scenario}`))
   const [name, setName] = useState('')
   const [isFork, setFork] = useState(false)
   const [created, setCreated] = useState<Created>()
@@ -86,13 +47,12 @@ export function Clients({ search }: { search: Search }) {
       <p class="hint">Each client has its own world. To see another client, open its base path.</p>
       <Problem text={problem} />
       <ul class="list">
-        {found?.map((one) => (
+        {data?.clients.map((one) => (
           <li key={one.name}>
             <a href={`${consoleUrlOf(one.name)}${location.hash}`}>{one.name}</a>
             <span class="hint">{one.scenario}</span>
             {one.name !== 'default' && one.name !== client.name && (
               <Act
-                quiet
                 label="Delete"
                 name={one.name}
                 confirm={`Deletes client ${one.name} and all its data.`}
@@ -102,7 +62,6 @@ export function Clients({ search }: { search: Search }) {
           </li>
         ))}
       </ul>
-      <Found found={found} noun="client" search={search.text} />
       <Form>
         <Input label="Name" name="name" value={name} placeholder="worker-3" onInput={setName} />
         <Check label={`as a fork of ${client.name}`} checked={isFork} onChange={setFork} />

@@ -1,14 +1,13 @@
 // The clock in the header of every view: its speed, its jumps, and what is to come.
 import { useEffect, useState } from 'preact/hooks'
 import { Act } from '../act.tsx'
-import { callOf, read, send } from '../api.ts'
+import { callOf, type Response, read, send } from '../api.ts'
 import { useClient, useNow } from '../client.ts'
-import { isoOf, spanText, untilText } from '../format.ts'
+import { countText, isoOf, numberText, rupeesText, spanText, untilText } from '../format.ts'
 import { useConnection } from '../live.ts'
 import { At, useTimeText } from '../settings.tsx'
 import { Button } from '../ui.tsx'
 import { FRAME_MS, problemOf, useLoaded } from '../use-data.ts'
-import { type Effect, EffectOfJump } from './jump-effect.tsx'
 import { textOfTimer } from './timer-words.ts'
 
 const SPEEDS = [1, 60, 3_600]
@@ -17,6 +16,14 @@ const HOUR = 3_600_000
 const PARTS = 24
 // A shorter jump shows no progress, real ms.
 const SLOW_MS = 1_000
+
+/** By how much the clock jumped (ms), from when until when, and what happened then. */
+type Effect = {
+  byMs: number
+  since: string
+  until: string
+  summary: Response<'readSummary'>
+}
 
 /** A jump of the clock: how far it is, and how to stop it; when it has ended, its effect. */
 type Jump = { isOver: false; share: number; stop: () => void } | ({ isOver: true } & Effect)
@@ -80,6 +87,40 @@ function Coming() {
   )
 }
 
+const WORDS = { settled: 'settled', failed: 'failed', came_back: 'came back' } as const
+
+/** The parts of the effect that are not nothing, each with a link. */
+function partsOf({ since, until, summary }: Effect) {
+  const between = new URLSearchParams({ since, until })
+  const money = (Object.keys(WORDS) as (keyof typeof WORDS)[]).flatMap((outcome) => {
+    const { count, rupees } = summary[outcome]
+    const text = `${numberText(count)} ${WORDS[outcome]} (${rupeesText(rupees)})`
+    return count > 0 ? [{ href: `#/payments?outcome=${outcome}&${between}`, text }] : []
+  })
+  const made = Object.values(summary.deliveries).reduce((sum, count) => sum + count)
+  const events = { href: `#/deliveries?${between}`, text: countText(made, 'event') }
+  return made > 0 ? [...money, events] : money
+}
+
+/** What a jump of the clock did, until it is closed. */
+function EffectOfJump({ onClose, ...effect }: Effect & { onClose: () => void }) {
+  const parts = partsOf(effect)
+  return (
+    <div class="jump bar" role="status">
+      <b>{spanText(effect.byMs)}:</b>
+      {parts.length === 0 && ' nothing settled or failed, and there were no events.'}
+      {parts.map(({ href, text }) => (
+        <a key={href} href={href}>
+          {text}
+        </a>
+      ))}
+      <button type="button" onClick={onClose}>
+        Close
+      </button>
+    </div>
+  )
+}
+
 export function ClockBar() {
   const { mode, speed, next_timer_at } = useClient().clock
   const now = useNow()
@@ -115,7 +156,6 @@ export function ClockBar() {
       </div>
       <section class="clock bar" aria-label="Clock">
         <Act
-          quiet
           label={isFrozen ? 'Play' : 'Pause'}
           call={callOf(isFrozen ? 'resumeClock' : 'freezeClock')}
           effect={isFrozen ? 'The clock runs.' : 'The clock stands still.'}
@@ -124,7 +164,6 @@ export function ClockBar() {
           {SPEEDS.map((factor) => (
             <Act
               key={factor}
-              quiet
               label={`×${factor}`}
               isPressed={!isFrozen && speed === factor}
               call={callOf('setClockSpeed', { body: { factor } })}

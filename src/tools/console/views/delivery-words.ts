@@ -1,11 +1,10 @@
 // How a delivery ended, in words.
 import type { Delivery } from '../api.ts'
+import { countText } from '../format.ts'
 
 /** Returns the number of a copy: `dlv_…_2` is the second. An event that was only recorded, such as `rec_2`, has no copies. */
 export const copyOf = (delivery_id: string): string | undefined =>
   /^dlv_[^_]+_(\d+)$/.exec(delivery_id)?.[1]
-
-const attemptsText = (count: number) => (count === 1 ? '1 attempt' : `${count} attempts`)
 
 /** Describes how a delivery ended, or what it waits for. */
 export function deliveryText({
@@ -15,7 +14,7 @@ export function deliveryText({
   hold_until,
   next_attempt_at,
 }: Omit<Delivery, 'delivery_id'>): string {
-  const tried = attemptsText(attempts.length)
+  const tried = countText(attempts.length, 'attempt')
   switch (status) {
     case 'delivered':
       return attempts.length === 1 ? 'delivered' : `delivered after ${tried}`

@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks'
-import { CALL_FAULTS } from '../../faults.ts'
 import { Act } from '../act.tsx'
 import { callOf, type Payment, type PaymentWithAll } from '../api.ts'
 import { useClient, useNow } from '../client.ts'
@@ -42,7 +41,7 @@ function ChangeStatus({ payment }: { payment: Payment }) {
           />
         ))}
       </div>
-      <Trigger resource={transaction_id} />
+      <Trigger payment={transaction_id} />
     </Fold>
   )
 }
@@ -76,25 +75,7 @@ function Actions({ all }: { all: PaymentWithAll }) {
   const sent = deliveries.find(({ event_id }) => event_id !== null)
   return (
     <Card title="From here" wide>
-      <div class="row">
-        <Act
-          quiet
-          label="Make the next payment time out"
-          call={callOf('pushRule', {
-            body: {
-              name: 'trouble: Let the next payment time out',
-              when: { operation: 'createTransaction' },
-              times: 1,
-              then: CALL_FAULTS.hang_after.then(),
-            },
-          })}
-          effect="Armed: the next payment is made, and its call gets no response."
-          onDone={() => {
-            location.hash = '#/trouble'
-          }}
-        />
-        {sent && <Redeliver id={sent.delivery_id} label="Send its last event again" />}
-      </div>
+      {sent && <Redeliver id={sent.delivery_id} label="Send its last event again" />}
       <Fold title="Pay again with a change">
         <PaymentForm like={transaction} />
       </Fold>
@@ -139,7 +120,6 @@ export function OnePayment({ id }: { id: string }) {
                 <p>
                   The clock is frozen: nothing happens until you advance it.{' '}
                   <Act
-                    quiet
                     label="To its next event"
                     call={callOf('advanceClock', { body: { to: next } })}
                   />

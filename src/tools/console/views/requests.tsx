@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { Act } from '../act.tsx'
 import { BASE, callOf, curlOf, type LoggedRequest, read, type ShortRequest } from '../api.ts'
 import { useClient } from '../client.ts'
@@ -22,7 +22,6 @@ import {
 } from '../ui.tsx'
 import { problemOf, useEvents, useLoaded } from '../use-data.ts'
 import { ruleText } from './payment-words.ts'
-import { Made, RuleOfRequest } from './request-links.tsx'
 
 const COLUMNS: readonly Column<ShortRequest>[] = [
   {
@@ -69,10 +68,12 @@ function addOnTop(fresh: readonly ShortRequest[], before: readonly ShortRequest[
 function useRequests() {
   const [calls, setCalls] = useState<readonly ShortRequest[]>()
   const [problem, setProblem] = useState<string>()
-  // The response may not contain calls that arrive while the log is read.
-  const duringLoad = useRef<ShortRequest[]>([])
   const load = async () => {
-    duringLoad.current = []
+    // The response may not contain calls that arrive while the log is read.
+    const arrived: ShortRequest[] = []
+    const stop = listen((kind, data) => {
+      if (kind === 'request') arrived.unshift(data as ShortRequest)
+    })
     try {
       const requests: ShortRequest[] = []
       for (let cursor: string | null | undefined; cursor !== null; ) {
@@ -81,32 +82,20 @@ function useRequests() {
         requests.push(...page.requests)
         cursor = page.next
       }
-      setCalls(addOnTop(duringLoad.current, requests))
+      setCalls(addOnTop(arrived, requests))
       setProblem(undefined)
     } catch (error) {
       setProblem(problemOf(error))
+    } finally {
+      stop()
     }
   }
   useEffect(() => {
     void load()
-    let arrived: ShortRequest[] = []
-    let frame = 0
-    const stop = listen((kind, data) => {
-      if (kind !== 'request') return
-      arrived.unshift(data as ShortRequest)
-      duringLoad.current = [data as ShortRequest, ...duringLoad.current].slice(0, MAX_CALLS)
-      // Renders at most once per frame.
-      frame ||= requestAnimationFrame(() => {
-        const fresh = arrived
-        arrived = []
-        frame = 0
-        setCalls((before) => before && addOnTop(fresh, before))
-      })
+    return listen((kind, data) => {
+      if (kind === 'request')
+        setCalls((before) => before && addOnTop([data as ShortRequest], before))
     })
-    return () => {
-      stop()
-      cancelAnimationFrame(frame)
-    }
   }, [])
   useEvents([], load)
   // There is no event for a cleared log.
@@ -218,6 +207,41 @@ function curlOfRequest({ method, path, query, headers, body }: LoggedRequest): s
   })
 }
 
+type Json = { readonly [name: string]: Json } | readonly Json[] | string | number | null | undefined
+
+/** Returns the value at a path of a response, which a rule may have replaced by anything. */
+const valueAt = (value: unknown, ...path: (string | number)[]): unknown =>
+  path.reduce((at: Json, name) => (at as Record<string, Json> | undefined)?.[name], value as Json)
+
+/** What each operation makes: the view, its name, and the place of the id in the response. */
+const MADE: Readonly<
+  Record<string, readonly [view: string, noun: string, ...(string | number)[]]>
+> = {
+  createTransaction: ['payments', 'a payment', 'data', 0, 'transaction_id'],
+  createUser: ['users', 'a user', 'data', 'user_id'],
+  addBankAccount: ['users', 'a bank account of a user', 'data', 'data', 'user_id'],
+  submitKyc: ['users', 'a KYC record of a user', 'data', 0, 'data', 'user_id'],
+}
+
+/** Says what a request made, with a link. */
+function Made({ call }: { call: LoggedRequest }) {
+  const { operation, response, made, reference_id: reference } = call
+  const [view, noun, ...path] = MADE[operation ?? ''] ?? []
+  if (view === undefined) return <>nothing: it reads or changes</>
+  const id = valueAt(made ?? response, ...path)
+  if (typeof id === 'string') return <a href={`#/${view}/${id}`}>{noun}</a>
+  if (call.status !== null && call.status >= 400) return <>nothing: the call was rejected</>
+  if (reference === null) return <>the response has no id</>
+  return (
+    <>
+      the response has no id:{' '}
+      <a href={`#/payments?${new URLSearchParams({ search: reference })}`}>
+        payments with the reference {reference}
+      </a>
+    </>
+  )
+}
+
 export function OneRequest({ id }: { id: string }) {
   const { data: call, problem } = useLoaded(callOf('getRequest', { params: { id } }))
   return (
@@ -260,7 +284,6 @@ export function OneRequest({ id }: { id: string }) {
             <Card title="Headers">
               <Facts facts={Object.entries(call.headers).map(([name, value]) => [name, value])} />
             </Card>
-            <RuleOfRequest call={call} />
           </div>
         </>
       )}

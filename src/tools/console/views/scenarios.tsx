@@ -23,18 +23,40 @@ export function RejectedFiles() {
   )
 }
 
-/** Asks before another scenario replaces one that is in no file. */
-const asksFor = (active: ResponseBody<'getScenario'> | undefined, isActive: boolean) =>
-  active?.definition && !isActive
-    ? { confirm: 'The active scenario is in no file, and is lost. Its page has its text, to copy.' }
-    : {}
+type Active = ResponseBody<'getScenario'> | undefined
+
+/** Activates or restarts a scenario; asks before it replaces one that is in no file. */
+const Activate = ({
+  name,
+  active,
+  definition,
+}: {
+  name: string
+  active: Active
+  definition?: object | undefined
+}) => {
+  const isActive = active?.name === name
+  return (
+    <Act
+      label={isActive ? 'Restart' : 'Activate'}
+      name={name}
+      {...(active?.definition &&
+        !isActive && {
+          confirm:
+            'The active scenario is in no file, and is lost. Its page has its text, to copy.',
+        })}
+      call={callOf('setScenario', { body: definition ? { definition } : { name } })}
+      effect={`The scenario ${name} is active.`}
+    />
+  )
+}
 
 function ScenarioItem({
   scenario: { name, title, description, definition },
   active,
 }: {
   scenario: Listed['scenarios'][number] & { definition?: object | undefined }
-  active: ResponseBody<'getScenario'> | undefined
+  active: Active
 }) {
   const isActive = active?.name === name
   return (
@@ -47,13 +69,7 @@ function ScenarioItem({
         <p>{title}</p>
         <p class="hint">{description}</p>
       </div>
-      <Act
-        quiet
-        label={isActive ? 'Restart' : 'Activate'}
-        name={name}
-        {...asksFor(active, isActive)}
-        call={callOf('setScenario', { body: definition ? { definition } : { name } })}
-      />
+      <Activate name={name} active={active} definition={definition} />
     </li>
   )
 }
@@ -139,7 +155,6 @@ function EditCopy({ name, source }: { name: string; source: string }) {
         }}
       />
       <Act
-        quiet
         submit
         label="Activate this copy"
         call={callOf('setScenario', { body: { definition } })}
@@ -165,18 +180,7 @@ export function OneScenario({ name }: { name: string }) {
       {data && (
         <>
           <p class="hint">{data.file ?? 'defined by an API call'}</p>
-          {data.file !== null && (
-            <div class="row">
-              <Act
-                quiet
-                label={isActive ? 'Restart' : 'Activate'}
-                name={name}
-                {...asksFor(active, isActive)}
-                call={callOf('setScenario', { body: { name } })}
-                effect={`The scenario ${name} is active.`}
-              />
-            </div>
-          )}
+          {data.file !== null && <Activate name={name} active={active} />}
           <Fold title="Copy and edit it">
             <EditCopy name={name} source={data.source} />
           </Fold>

@@ -1,5 +1,6 @@
 // Buttons that send webhooks now. The line at the bottom shows how the attempts ended: the status of the admin call does
 // not show it.
+import { useState } from 'preact/hooks'
 import {
   isRejected,
   nextAttempt,
@@ -9,7 +10,7 @@ import {
 import { EVENTS } from '../../../scenarios/operations-and-events.ts'
 import { Act } from '../act.tsx'
 import { callOf, type Effect } from '../api.ts'
-import { Choice, Form, Input, useFields } from '../fields.tsx'
+import { Choice, Form } from '../fields.tsx'
 import { useTimeText } from '../settings.tsx'
 
 type TimeText = (at: string) => string
@@ -26,21 +27,19 @@ function effectOf(deliveries: readonly SentDelivery[], timeText: TimeText): Effe
   }
 }
 
-/** Triggers an event for a resource; without one, for that whose id the user types, or the newest. */
-export function Trigger({ resource }: { resource?: string }) {
+const EVENTS_OF_PAYMENTS = EVENTS.filter((one) => one.startsWith('transaction.'))
+
+/** Triggers an event of a payment. */
+export function Trigger({ payment }: { payment: string }) {
   const timeText = useTimeText()
-  const { fields, field } = useFields({ event: 'transaction.success', id: '' })
-  const events = EVENTS.filter((one) => !resource || one.startsWith('transaction.'))
-  const id = resource ?? fields.id
-  const body = { event: fields.event, ...(id !== '' && { resource_id: id }) }
+  const [event, setEvent] = useState('transaction.success')
   return (
     <Form>
-      <Choice label="Event" {...field('event')} values={events} />
-      {!resource && <Input label="Resource id (default: the newest)" {...field('id')} />}
+      <Choice label="Event" value={event} values={EVENTS_OF_PAYMENTS} onInput={setEvent} />
       <Act
         submit
         label="Trigger"
-        call={callOf('triggerWebhook', { body })}
+        call={callOf('triggerWebhook', { body: { event, resource_id: payment } })}
         effectOf={({ deliveries }) => effectOf(deliveries, timeText)}
       />
     </Form>

@@ -246,6 +246,19 @@ export const Coverage = ({
   </Card>
 )
 
+const RunList = ({ title, runs }: { title: string; runs: readonly Omit<Run, 'finding'>[] }) =>
+  runs.length === 0 ? null : (
+    <Card title={title} wide>
+      <ul>
+        {runs.map((run, i) => (
+          <li key={i}>
+            {planText(run.plan)}: <Verdict {...run} /> {run.happened}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+
 /** The whole result: counts, grids, findings, what came only once, what was not shown, and coverage. */
 export function SweepResult({ sweep, isLinked }: { sweep: SweepDocument; isLinked?: boolean }) {
   const { command, seed, baseline, runs, untried, verdicts, findings, flaky } = sweep
@@ -275,32 +288,12 @@ export function SweepResult({ sweep, isLinked }: { sweep: SweepDocument; isLinke
         const own = runs.filter(({ plan }) => plan.length === 1 && plan[0]!.kind === kind)
         return own.length > 0 && <Grid key={kind} kind={kind} runs={own} />
       })}
-      {pairs.length > 0 && (
-        <Card title="Several faults together" wide>
-          <ul>
-            {pairs.map((run, i) => (
-              <li key={i}>
-                {planText(run.plan)}: <Verdict {...run} />
-              </li>
-            ))}
-          </ul>
-        </Card>
-      )}
+      <RunList title="Several faults together" runs={pairs} />
       {findings.length === 0 && <p>No findings.</p>}
       {findings.map((finding) => (
         <OneFinding key={finding.id} {...finding} />
       ))}
-      {flaky.length > 0 && (
-        <Card title="Flaky: it came once, and not again" wide>
-          <ul>
-            {flaky.map((run, i) => (
-              <li key={i}>
-                {planText(run.plan)}: <Verdict {...run} /> {run.happened}
-              </li>
-            ))}
-          </ul>
-        </Card>
-      )}
+      <RunList title="Flaky: it came once, and not again" runs={flaky} />
       <Card title="What this does not prove" wide>
         <List texts={sweep.not_proven} />
       </Card>

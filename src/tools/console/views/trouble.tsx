@@ -117,7 +117,6 @@ function TroubleCard({ trouble, active }: { trouble: Trouble; active: string | u
       <div class="row">
         <Choice label={trouble.label} value={chosen} values={trouble.options} onInput={setPicked} />
         <Act
-          quiet
           label="Arm"
           name={trouble.title}
           disabled={active === undefined || chosen === ''}
@@ -162,7 +161,6 @@ function ArmedRule({
   const [last] = log?.requests ?? []
   const remove = (label: string) => (
     <Act
-      quiet
       label={label}
       name={title}
       call={callOf('deleteRule', { params: { id: rule_id } })}
@@ -206,7 +204,6 @@ function ArmedRule({
       {last && <a href={`#/requests/${last.request_id}`}>See the call</a>}
       {used_up && trouble && (
         <Act
-          quiet
           label="Arm again"
           name={title}
           call={callOf('pushRule', { body: definition })}
@@ -247,7 +244,6 @@ export function MakeTrouble({ armed: { rules, scenario, active } }: { armed: Arm
             )}
           </p>
           <Act
-            quiet
             label="Undo"
             name={titleOf(scenario.title)!}
             call={callOf('setScenario', { body: { name: former } })}

@@ -102,7 +102,6 @@ const Records = ({
                     (['success', 'failed'] as const).map((status) => (
                       <Act
                         key={status}
-                        quiet
                         label={status === 'success' ? 'Succeed' : 'Fail'}
                         name={name}
                         call={callOf(simulate, { params: { id }, body: { status } })}

@@ -41,7 +41,6 @@ export function UseInbox() {
   const [secret] = useState(newSecret)
   return (
     <Act
-      quiet
       label="Use the inbox"
       effect="The inbox receives your events."
       disabled={isInbox(client.webhook_url)}
@@ -65,7 +64,6 @@ function WebhookForm() {
       />
       <Input label="Secret" name="webhook_secret" {...field('secret')} />
       <Act
-        quiet
         submit
         label="Set the webhook"
         effect={`Events are sent to ${fields.url}.`}
