@@ -472,4 +472,3 @@ t.test('the cast is what the first page of users begins with', async (t) => {
   const { users: last } = (await get('/v1/users?page=3')).body.data
   t.ok(created_at < last.at(-1).created_at, 'nobody signed up before the client was there')
 })
-

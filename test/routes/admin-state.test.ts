@@ -1,5 +1,4 @@
 import t from 'tap'
-import { replaceState } from '../../src/content/import-state.ts'
 import { MAX_SNAPSHOTS } from '../../src/content/snapshots.ts'
 import { exportState } from '../../src/content/write-state.ts'
 import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'

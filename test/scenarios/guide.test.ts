@@ -3,7 +3,15 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { readScenario } from '../../src/scenarios/read.ts'
-import { type Answer, KABIR, ROHAN, type StartOptions, start, TOKEN, watchChanges } from '../helper.ts'
+import {
+  type Answer,
+  KABIR,
+  ROHAN,
+  type StartOptions,
+  start,
+  TOKEN,
+  watchChanges,
+} from '../helper.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
 
