@@ -74,22 +74,6 @@ t.test('same_bank_account=new: each call adds an account, and both can be paid',
   t.equal((await accountsOf(sandbox))[0]!.bank_status, 'success')
 })
 
-t.test('same_bank_account: accounts of another reading stay, also in a state', async (t) => {
-  const sandbox = await start(t, { assume: { same_bank_account: 'new' } })
-  const { post, put, get } = sandbox
-  await post('/v1/bank', ACCOUNT)
-  const second = (await post('/v1/bank', ACCOUNT)).body.data.data.bank_id
-  const before = await accountsOf(sandbox)
-  const { body: state } = await get('/__admin/state')
-  await put('/__admin/assumptions', { same_bank_account: 'conflict' })
-  t.strictSame(await accountsOf(sandbox), before)
-  t.match((await post('/v1/bank', ACCOUNT)).body.message, second)
-  t.equal((await put('/__admin/state', state)).status, 200)
-  t.strictSame(await accountsOf(sandbox), before)
-  const third = (await post('/v1/bank', ACCOUNT)).body.data.data.bank_id
-  t.equal((await accountsOf(sandbox))[0]!.bank_id, third)
-})
-
 t.test('unverified_account: a payment to an account that failed or is pending', async (t) => {
   // The two accounts fail, and stay pending.
   for (const account_number of ['999900000002', '999900000006']) {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ASHA, GUARDED, pluck, ROHAN, ROHANS_ACCOUNT, start } from '../helper.ts'
+import { pluck, start } from '../helper.ts'
 
 const NAME = 'reference_id'
 
@@ -44,63 +44,4 @@ t.test('unique again: the first of several payments with a reference counts', as
   const { status, body } = await pay({ reference_id: 'r' })
   t.equal(status, 409)
   t.match(body.message, first)
-})
-
-t.test('state documents and snapshots contain payments with the same reference', async (t) => {
-  const { pay, get, put, post } = await start(t, { assume: { [NAME]: 'unique' } })
-  await put('/__admin/assumptions', { [NAME]: 'stored' })
-  const first = (await pay({ reference_id: 'r' })).body.data[0].transaction_id
-  await post('/__admin/snapshots', { name: 's' })
-  await pay({ reference_id: 'r' })
-  const { body: state } = await get('/__admin/state')
-  t.equal(state.assumptions[NAME], undefined, 'the default')
-  const other = await start(t)
-  t.equal((await other.put('/__admin/state', state)).status, 200)
-  t.equal((await other.pay({ reference_id: 'r' })).status, 200)
-  await other.put('/__admin/assumptions', { [NAME]: 'unique' })
-  t.match((await other.pay({ reference_id: 'r' })).body.message, first)
-  t.equal((await put('/__admin/state', { ...state, assumptions: {} })).status, 200)
-  await post('/__admin/snapshots/s/restore')
-  await put('/__admin/assumptions', { [NAME]: 'unique' })
-  t.match((await pay({ reference_id: 'r' })).body.message, first)
-})
-
-t.test('fixtures can have payments with the same reference', async (t) => {
-  const { get } = await start(t)
-  const { body } = await get('/__admin/state')
-  const at = '2025-06-01T00:00:00.000Z'
-  const payment = (i: number) => ({
-    transaction_id: `a1000000-0000-4000-8000-00000000000${i}`,
-    id: `a2000000-0000-4000-8000-00000000000${i}`,
-    reference_id: 'r',
-    partner_transaction_id: `P${i}`,
-    from_user_id: ASHA,
-    to_user_id: ROHAN,
-    benif_bank_id: ROHANS_ACCOUNT,
-    amount: '10.00',
-    status: 'PENDING',
-    created_at: at,
-  })
-  const users = body.tables.users
-    .filter(({ user_id }: { user_id: string }) => [ASHA, ROHAN].includes(user_id))
-    .map(({ user_id, email, mobile }: Record<string, string>) => ({
-      user_id,
-      email,
-      mobile,
-      created_at: at,
-    }))
-  const bank_accounts = [
-    {
-      bank_id: ROHANS_ACCOUNT,
-      user_id: ROHAN,
-      account_number: '000011112222',
-      ifsc_code: 'HDFC0000001',
-      bank_status: 'success',
-      account_holder_name: 'ROHAN',
-      created_at: at,
-    },
-  ]
-  const fixtures = { users, bank_accounts, transactions: [payment(1), payment(2)] }
-  const { pay } = await start(t, { ...GUARDED, fixtures })
-  t.match((await pay({ reference_id: 'r' })).body.message, payment(1).transaction_id)
 })

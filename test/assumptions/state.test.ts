@@ -109,18 +109,6 @@ t.test('a snapshot and an exported state keep the readings', async (t) => {
   t.equal(bad.body.errors[0].field, `assumptions.${NAME}`)
 })
 
-t.test('an imported state has its readings, whatever the options of the start', async (t) => {
-  const source = await start(t)
-  await source.put('/__admin/scenario', SCENARIO)
-  const { body: state } = await source.get('/__admin/state')
-  t.strictSame(state.assumptions, CHOSEN)
-  const other = await start(t, { assume: { list_order: 'oldest_first' } })
-  t.equal((await other.put('/__admin/state', state)).status, 200)
-  t.equal(await inForce(other), 'processing from scenario')
-  const { body } = await other.get('/__admin/state')
-  t.strictSame(body.assumptions, CHOSEN)
-})
-
 t.test('a restart keeps the readings that calls have chosen', async (t) => {
   const file = join(t.testdir({}), 'db.json')
   const first = await start(t, { sandbox: { file } })

@@ -42,34 +42,6 @@ t.test('utr_form: each form has the day in India', async (t) => {
   t.match(await utrOf(sandbox, 2_000_000), /^HDFCR520260302/)
 })
 
-t.test('utr_form: an imported state never repeats a UTR of any form', async (t) => {
-  for (const amount of [100, 600_000, 2_000_000]) {
-    const sandbox = await start(t, GUARDED)
-    const utr = await utrOf(sandbox, amount)
-    const { body: state } = await sandbox.get('/__admin/state')
-    for (const table of ['events', 'deliveries', 'timers']) state.tables[table] = []
-    state.tables.payments = state.tables.payments.slice(-1)
-    t.equal(state.tables.payments[0].utr, utr)
-    // The UTR is the last draw of its payment: the same draws lead to it again.
-    const { draws } = state
-    for (let back = 1; back <= draws; back++) {
-      t.equal((await sandbox.put('/__admin/state', { ...state, draws: draws - back })).status, 200)
-      t.not(await utrOf(sandbox, amount), utr, `${back} draws back`)
-    }
-  }
-})
-
-t.test('utr_form: the digits are exact at a very high position of the series', async (t) => {
-  const sandbox = await start(t, GUARDED)
-  const { body: state } = await sandbox.get('/__admin/state')
-  t.equal((await sandbox.put('/__admin/state', { ...state, draws: 2 ** 48 - 100 })).status, 200)
-  const utr = await utrOf(sandbox, 100)
-  const { draws } = (await sandbox.get('/__admin/state')).body
-  // The UTR is the last draw. Its digits as `number` arithmetic would round them are others.
-  t.equal(utr.slice(-8), String((BigInt(draws) * 48_271n) % 100_000_000n).padStart(8, '0'))
-  t.not(utr.slice(-8), String((draws * 48_271) % 100_000_000).padStart(8, '0'))
-})
-
 const LATER = { utr_of_success: 'later' }
 const at = (ms: number) => new Date(Date.parse('2026-01-01T00:00:00.000Z') + ms).toISOString()
 

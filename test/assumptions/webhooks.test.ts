@@ -134,33 +134,6 @@ t.test('webhook_order independent: a first attempt waits for the one before', as
   t.strictSame(types(), ['transaction.pending', 'transaction.success'])
 })
 
-t.test('webhook_order independent: what a scenario holds waits for the late one', async (t) => {
-  const { url, types, respondWith } = await receiver(t)
-  const sandbox = await startWithWebhook(t, url, { assume: {} })
-  await sandbox.put('/__admin/scenario', {
-    definition: {
-      webhooks: [
-        {
-          when: { event: 'transaction.pending' },
-          then: { hold_until: 'transaction.processing' },
-        },
-      ],
-    },
-  })
-  respondWith(({ type, attempt }, response) =>
-    response.writeHead(type === 'transaction.processing' && attempt < 3 ? 500 : 200).end(),
-  )
-  await sandbox.pay()
-  await sandbox.advance('20s')
-  t.strictSame(types(), [
-    'transaction.processing',
-    'transaction.processing',
-    'transaction.success',
-    'transaction.processing',
-    'transaction.pending',
-  ])
-})
-
 /** Sends an event to a receiver and to the inbox; returns the headers of webhooks, and the verdict of the inbox. */
 async function signedBy(t: Test, webhook_signature: string, fault?: object) {
   const { url, received } = await receiver(t)

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import {
   existsSync,
   lstatSync,
@@ -55,34 +53,6 @@ t.test('a data file that a live process holds is refused with its number', async
   await holder.stop()
   t.notOk(existsSync(`${data}.lock`), 'a clean stop gives the lock back')
   await (await serve(t, ['--data', data])).stop()
-})
-
-t.test('the lock of a dead process is taken over at once', async (t) => {
-  const { data } = await withUsers(t, 'SIGKILL')
-  t.ok(existsSync(`${data}.lock`), 'it left its lock behind')
-  const next = await serve(t, ['--data', data])
-  t.ok((await emailsOf(next.url)).includes('u2@example.com'))
-  const { stderr } = await run(['--port', '0', '--data', data])
-  t.match(stderr, `in use by process ${next.child.pid} on`)
-  await next.stop()
-})
-
-t.test('a lock names a process by its start too, not by its number alone', async (t) => {
-  const data = join(t.testdir({}), 'db.json')
-  const other = spawn(process.execPath, ['-e', 'process.stdin.resume()'], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-  })
-  t.teardown(() => other.kill('SIGKILL'))
-  await once(other, 'spawn')
-  const lock = (startedAt: string) =>
-    writeFileSync(`${data}.lock`, JSON.stringify({ pid: other.pid, host: hostname(), startedAt }))
-  lock('')
-  t.match(await run(['--port', '0', '--data', data]), {
-    code: 3,
-    stderr: new RegExp(`in use by process ${other.pid}`),
-  })
-  lock('1')
-  if (process.platform === 'linux') await (await serve(t, ['--data', data])).stop()
 })
 
 /** Replaces a text of a file. */
@@ -367,12 +337,3 @@ t.test('two names of one file are one file', async (t) => {
   t.ok((await emailsOf(again.url)).includes(user(0).email))
   await again.stop()
 })
-
-t.test(
-  'a folder that cannot be created is an error at once',
-  { skip: !existsSync('/proc/self') && 'there is no /proc here' },
-  async (t) => {
-    const { code, stderr } = await run(['start', '--port', '0', '--data', '/proc/x/db.json'])
-    t.equal(code, 5, stderr)
-  },
-)

@@ -137,32 +137,6 @@ t.test('what the scenario expects is checked at the end', async (t) => {
   t.match(await ended(3, 9), { code: 9, stderr: /listUsers/ })
 })
 
-t.test('a scenario that makes way for another is held against what it expected', async (t) => {
-  const scenarios = t.testdir({
-    'mine.yaml':
-      'timeline: [{ after: 2m, do: { use: failed-payouts } }]\nexpect: { requests: { listUsers: { at_least: 1 } } }\n',
-  })
-  const advance = ({ admin }: At) => call(`${admin}/clock/advance`, { by: '3m' })
-  const again = ({ admin }: At) => call(`${admin}/scenario`, { name: 'mine' }, {}, 'PUT')
-  const reset = ({ admin }: At) => call(`${admin}/reset`, {})
-  const ended = (...steps: ((at: At) => Promise<{ status: number }>)[]) =>
-    during(['--clock', 'frozen', '--scenarios', scenarios, '--scenario', 'mine'], async (at) => {
-      for (const step of steps) t.equal((await step(at)).status, 200)
-      return 0
-    })
-  t.strictSame(await ended(advance), {
-    code: 1,
-    stderr:
-      'payout-sandbox: the requests of all clients do not match the expectations of scenario mine:\nexpected   requests    found  met\nlistUsers  at least 1  0      no\n',
-  })
-  t.match(await ended(list, advance), { code: 0, stderr: '' })
-  t.match(await ended(advance, list), { code: 1 }, 'what comes later is not for it')
-  t.match(await ended(advance, again, list), { code: 0 }, 'activated again it counts on')
-  t.match(await ended(list, advance, again), { code: 0 })
-  t.match(await ended(advance, reset, list), { code: 0 })
-  t.match(await ended(list, reset), { code: 0 }, 'a reset forgets nothing')
-})
-
 t.test('what the scenario expects is counted over all clients, deleted ones too', async (t) => {
   const scenarios = t.testdir({
     'mine.yaml': 'expect: { requests: { listUsers: 3 } }\n',

@@ -43,20 +43,6 @@ async function startIn(t: Test, place: Place, host: string, data: string) {
   }
 }
 
-t.test(
-  'two containers with one host name and one volume: the second is refused',
-  { skip },
-  async (t) => {
-    const data = join(t.testdir({}), 'db.json')
-    const first = await startIn(t, 'container', 'one', data)
-    t.equal((await call(`${first.url}/user`, user(0))).status, 201)
-    const second = await startIn(t, 'container', 'one', data)
-    t.equal(second.code, 3)
-    t.match(second.stderr(), /db\.json is in use by process 1 on one/)
-    t.equal((await call(`${first.url}/user`, user(1))).status, 201)
-  },
-)
-
 t.test('a paused owner keeps its data file, for every other process', { skip }, async (t) => {
   const data = join(t.testdir({}), 'db.json')
   const first = await startIn(t, 'own host', 'one', data)
@@ -66,23 +52,6 @@ t.test('a paused owner keeps its data file, for every other process', { skip }, 
   first.signal('SIGCONT')
   t.equal((await call(`${first.url}/user`, user(0))).status, 201)
 })
-
-t.test(
-  'a container that was killed starts at once under another host name',
-  { skip },
-  async (t) => {
-    const data = join(t.testdir({}), 'db.json')
-    const first = await startIn(t, 'container', 'one', data)
-    t.equal((await call(`${first.url}/user`, user(0))).status, 201)
-    const closed = first.closed()
-    first.signal('SIGKILL')
-    await closed
-    const second = await startIn(t, 'container', 'two', data)
-    t.match(second.url, 'http', second.stderr())
-    t.notMatch(second.stderr(), /Waiting/)
-    t.equal((await call(`${second.url}/users`)).body.data.users[0].email, 'u0@example.com')
-  },
-)
 
 t.test(
   'a folder removed under a running sandbox: changes are refused, health says why',

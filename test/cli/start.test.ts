@@ -394,39 +394,6 @@ t.test('log lines have the asked level and form', async (t) => {
   t.equal(await logged(['--log-level', 'error']), '')
 })
 
-t.test('state is kept in the data file and found again', async (t) => {
-  const data = join(t.testdir(), 'deep/er/db.json')
-  const first = await serve(t, ['--data', data, '--fsync'])
-  const user = (
-    await call(`${first.url}/user`, { email: 'kept@example.com', mobile: '9876500000' })
-  ).body.data
-  t.match(await run(['--port', '0', '--data', data]), {
-    code: 3,
-    stderr: new RegExp(`db\\.json is in use by process ${first.child.pid}`),
-  })
-  t.equal((await first.stop()).code, 0)
-  t.doesNotThrow(
-    () => JSON.parse(readFileSync(data, 'utf8')),
-    'a clean stop leaves one tidy document',
-  )
-  const second = await serve(t, ['--data', data])
-  t.same((await call(`${second.url}/user/${user.user_id}`)).body.data, user)
-  await second.stop()
-
-  writeFileSync(data, readFileSync(data, 'utf8').replace('kept@', 'bent'))
-  const damaged = readFileSync(data)
-  const refused = await run(['--port', '0', '--data', data])
-  t.match(refused, {
-    code: 4,
-    stderr: /db\.json:\d+:\d+: .*email: must be an e-mail address; found "bentexample/,
-  })
-  t.ok(readFileSync(data).equals(damaged), 'left as it is')
-  const anew = await serve(t, ['--data', data, '--reset'])
-  t.equal((await call(`${anew.url}/user/${user.user_id}`)).status, 404)
-  t.match(anew.stderr(), /db\.json\.damaged-/)
-  await anew.stop()
-})
-
 t.test('a data file that cannot be written ends with 5', async (t) => {
   const dir = t.testdir({ file: 'not a folder' })
   t.match(await run(['--port', '0', '--data', join(dir, 'file/db.json')]), {

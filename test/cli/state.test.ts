@@ -96,18 +96,6 @@ t.test('--state starts from a state, and a reset returns to it', async (t) => {
   t.match(JSON.parse(second.stdout).profile.name, 'Second Sandbox Traders', 'of the fixtures')
 })
 
-t.test('a reset of the data alone keeps rules and timeline, and returns to the rows', async (t) => {
-  const { file, text } = await demo(t)
-  const { url } = await serve(t, ['--memory', '--state', file])
-  await call(`${url}/user`, { email: 'later@example.com', mobile: '9876500002' })
-  await run(['scenario', 'use', 'default', '--url', url])
-  t.equal((await run(['reset', 'data', '--url', url])).code, 0)
-  t.equal(await newest(url), USER.email)
-  const { scenario, tables } = JSON.parse((await run(['state', 'export', '--url', url])).stdout)
-  t.equal(scenario.name, 'default')
-  t.strictSame(tables.users, JSON.parse(text).tables.users)
-})
-
 t.test('options of the start replace the clock and the scenario of the state', async (t) => {
   const { file } = await demo(t)
   const more = ['--clock', 'frozen', '--scenario', 'slow']
@@ -206,45 +194,4 @@ t.test('exec --state runs a program in a sandbox with this state', async (t) => 
     'fetch(process.env.PAYOUT_SANDBOX_URL + "/users?limit=1").then(async (r) => console.log(await r.text()))'
   const ended = await run(['exec', '--state', file, '--', process.execPath, '-e', program])
   t.match(ended, { code: 0, stdout: USER.email })
-})
-
-t.test('snapshot keeps a state, tells what changed since, and brings it back', async (t) => {
-  const { url } = await serve(t, ['--memory', '--clock', 'frozen'])
-  const at = (...words: string[]) => run(['snapshot', ...words, '--url', url])
-  const stdout = async (...words: string[]) => (await at(...words)).stdout
-  t.equal(await stdout('list'), 'no snapshots\n')
-  t.equal(await stdout('save', 'before'), 'before saved, taken at 2026-01-01T00:00:00.000Z\n')
-  t.equal(await stdout('diff', 'before'), 'no differences\n')
-  const user = { email: 'new@example.com', mobile: '9000009999' }
-  const id = (await call(`${url}/user`, user)).body.data.user_id
-  await run(['scenario', 'use', 'slow', '--url', url])
-  const diff = await stdout('diff', 'before')
-  t.match(diff, /^table +change +id +fields\n/)
-  t.match(diff, new RegExp(`\\nusers +added +${id}\\n`))
-  t.match(diff, /\nsettings +/)
-  t.match(JSON.parse(await stdout('diff', 'before', '--json')).tables, { users: { added: [id] } })
-  t.match(await stdout('save', 'after'), /^after saved, taken at /)
-  t.match(
-    await stdout('save', 'after'),
-    /^after saved \(replaces the previous snapshot\), taken at /,
-  )
-  t.match(await stdout('list'), /^name +taken at\nafter +2026-.+\nbefore +2026-/)
-  t.equal(await stdout('restore', 'before'), 'before restored, now 2026-01-01T00:00:00.000Z\n')
-  t.equal((await call(`${url}/users`)).body.data.total_users, 110)
-  const since = await stdout('diff', 'after')
-  t.match(since, new RegExp(`\\nusers +removed +${id}\\n`))
-  t.equal(await stdout('delete', 'after'), 'after deleted\n')
-  t.strictSame(JSON.parse(await stdout('list', '--json')).snapshots.length, 1)
-  t.match(await at('restore', 'after'), { code: 1, stdout: '', stderr: /no snapshot after/ })
-  t.match(await at('save', '../x'), { code: 2, stderr: /name/ })
-  t.match(await at('restore', '../clock'), { code: 2, stdout: '' })
-  t.match(await at('save'), { code: 2, stderr: /snapshot save needs NAME/ })
-})
-
-t.test('a changed row is shown field by field', async (t) => {
-  const { url } = await serve(t, ['--memory', '--clock', 'frozen'])
-  const at = (...words: string[]) => run([...words, '--url', url])
-  await at('snapshot', 'save', 'one')
-  await at('clock', 'advance', '1h')
-  t.match((await at('snapshot', 'diff', 'one')).stdout, /\nsettings +changed +clock +.+ → /)
 })

@@ -1,16 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import type * as z from 'zod'
 import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { readFixtures } from '../../src/content/fixture-files.ts'
-import { BadFixtures } from '../../src/content/fixture-problems.ts'
+import type { BadFixtures } from '../../src/content/fixture-problems.ts'
 import { fixturesOf } from '../../src/content/fixtures.ts'
 import { FIXTURE_ROWS } from '../../src/model/fixtures.ts'
 import type { Rows } from '../../src/tables/rows.ts'
-import { GUARDED, PAN, pluck, start, TOKEN } from '../helper.ts'
-
-type Box = Awaited<ReturnType<typeof start>>
+import { GUARDED, pluck, start, TOKEN } from '../helper.ts'
 
 const at = '2025-01-01T00:00:00.000Z'
 const user = (n: number, more: object = {}) => ({
@@ -282,39 +280,6 @@ t.test('each broken relation of a set is reported with its path', async (t) => {
 const paymentsOf = (transactions: object[], more: object = {}) =>
   fixturesOf({ ...SET, ...more, transactions }).get('default')!.rows.payments as Rows['payments'][]
 
-t.test('a time without milliseconds is stored with them', async (t) => {
-  const created_at = '2025-01-01T00:00:00Z'
-  const client = {
-    ...{
-      client: 'default',
-      client_id: idOf('c', 1),
-      access_token: 'x',
-      name: 'A',
-      email: 'a@x.in',
-    },
-    created_at,
-  }
-  const { get } = await start(t, {
-    fixtures: {
-      clients: [client],
-      users: [user(1, { created_at, updated_at: '2025-01-02T00:00:00.5Z' }), user(2)],
-      kyc: [kyc(1, { created_at })],
-      bank_accounts: [account(1, { created_at })],
-      transactions: [payment(1, { created_at })],
-    },
-  })
-  const auth = { authorization: 'Bearer x' }
-  t.match((await get('/v1/client/profile', auth)).body.data, { created_at: at, updated_at: at })
-  t.match((await get(`/v1/user/${user(1).user_id}`)).body.data, {
-    created_at: at,
-    updated_at: '2025-01-02T00:00:00.500Z',
-  })
-  const { kycData } = (await get(`/v1/kyc/${user(1).user_id}`)).body.data.response.data
-  const [bank] = (await get(`/v1/bank/${user(2).user_id}`)).body.data
-  const [sent] = (await get('/v1/transaction')).body.data.transactions
-  for (const row of [kycData[0], bank, sent]) t.match(row, { created_at: at, updated_at: at })
-})
-
 t.test('an amount is a number or a text', async (t) => {
   const amounts = [250, 250.5, '250', '250.5', '250.50', 1.1, 9999999999.99]
   const rows = paymentsOf(amounts.map((amount, i) => payment(i + 1, { amount })))
@@ -431,22 +396,6 @@ t.test('a PAN without a result has the five fields of the contract', async (t) =
   })
 })
 
-t.test('a folder and a file with the same rows make the same worlds', async (t) => {
-  const folder = join(PACKAGE_ROOT, 'fixtures')
-  const all = Object.fromEntries(
-    (['clients', 'users', 'kyc', 'bank_accounts', 'transactions'] as const).map((noun) => [
-      noun,
-      JSON.parse(readFileSync(join(folder, `${noun.replace('_', '-')}.json`), 'utf8')),
-    ]),
-  )
-  const dir = t.testdir({ 'mine.json': JSON.stringify(all) })
-  const [ofFolder, ofFile] = [readFixtures(folder), readFixtures(join(dir, 'mine.json'))]
-  t.strictSame([...ofFile.keys()], ['default', 'second', 'kyc-checked', 'inactive'])
-  t.strictSame(ofFile, ofFolder, 'the key that names their content too')
-  all['users'].at(-1).email = 'other@example.com'
-  t.not(fixturesOf(all).get('second')!.key, ofFile.get('second')!.key, 'other rows, another key')
-})
-
 t.test(
   'a user’s folder is served, with the default client and the ids that rows imply',
   async (t) => {
@@ -494,62 +443,6 @@ t.test(
   },
 )
 
-t.test('all problems of a folder are reported, each with its file and path', async (t) => {
-  const dir = t.testdir({
-    good: { 'users.json': '[]' },
-    cut: { 'users.json': '[{"user_id": ' },
-    empty: {},
-    several: {
-      'users.json': JSON.stringify([user(1, { email: 'x' }), user(2, { mobile: '12' })]),
-      'bank-accounts.json': JSON.stringify([account(1, { account_number: '1234-5678' })]),
-      'kyc.json': '{}',
-    },
-    many: {
-      'users.json': JSON.stringify(Array.from({ length: 50 }, () => ({}))),
-    },
-    related: {
-      'users.json': JSON.stringify([user(1), user(2)]),
-      'kyc.json': JSON.stringify([kyc(1, { user_id: user(7).user_id })]),
-    },
-    'list.json': '[]',
-    'file.json': JSON.stringify({ users: [user(1, { email: 'x' })] }),
-  })
-  const problemsOf = (name: string): readonly string[] => {
-    try {
-      readFixtures(join(dir, name))
-      return []
-    } catch (error) {
-      // The position in the file is checked by the test above.
-      if (error instanceof BadFixtures)
-        return error.message.split('\n').map((line) => line.replace(/:\d+:\d+: /, ': '))
-      throw error
-    }
-  }
-  t.strictSame(problemsOf('good'), [])
-  const [cut, ...more] = problemsOf('cut')
-  t.ok(cut!.startsWith(`${join(dir, 'cut/users.json')}: `), cut!)
-  t.equal(more.length, 0)
-  t.match(problemsOf('empty'), [/empty: contains none of clients\.json, users\.json/])
-  t.match(problemsOf('nowhere'), [/nowhere: there is no such file or folder/])
-  const several = problemsOf('several')
-  for (const start of [
-    'users.json: [0].email: ',
-    'users.json: [1].mobile: ',
-    'kyc.json: must be an array of rows',
-    'bank-accounts.json: [0].account_number: ',
-  ])
-    t.ok(
-      several.some((problem) => problem.startsWith(join(dir, 'several', start))),
-      `${start}\n${several.join('\n')}`,
-    )
-  t.equal(several.length, 4)
-  t.match(several.join(), /found "1234-5678"/, 'one looks for it in one’s own file')
-  t.equal(problemsOf('many').length, 20, 'no more than a person reads')
-  t.match(problemsOf('related'), [/related\/kyc\.json: \[0\]\.user_id: there is no user/])
-  t.match(problemsOf('list.json'), [/list\.json: must be an object/])
-  t.match(problemsOf('file.json'), [/file\.json: users\[0\]\.email: /])
-})
-
 t.test('the README documents every field of every file, and its set works', async (t) => {
   const readme = readFileSync(join(PACKAGE_ROOT, 'fixtures/README.md'), 'utf8')
   for (const [noun, { shape }] of Object.entries(FIXTURE_ROWS)) {
@@ -576,101 +469,4 @@ t.test('the cast is what the first page of users begins with', async (t) => {
   const { created_at } = (await get('/v1/client/profile', TOKEN)).body.data
   const { users: last } = (await get('/v1/users?page=3')).body.data
   t.ok(created_at < last.at(-1).created_at, 'nobody signed up before the client was there')
-})
-
-const IFSC = 'HDFC0000001'
-const contact = (n: number) => ({ email: `new${n}@example.com`, mobile: `987651000${n}` })
-const TABLES = ['users', 'kyc', 'bank_accounts', 'payments'] as const
-
-/** Creates a user with a document and an account, and five payments of the set, and completes them. */
-async function createRows({ post }: Box, n: number, path = '') {
-  const created = await post(`${path}/v1/user`, contact(n))
-  const user_id = created.body.data?.user_id
-  const kycItem = { ...PAN, document_number: `XXXPX100${n}A` }
-  const { from_user_id, to_user_id, benif_bank_id } = payment(1)
-  const sent = { from_user_id, to_user_id, benif_bank_id, amount: 5 }
-  const answers = [
-    created,
-    await post(`${path}/v1/kyc`, { user_id, kyc: [kycItem] }),
-    await post(`${path}/v1/bank`, { user_id, account_number: `88881234567${n}`, ifsc_code: IFSC }),
-  ]
-  for (let i = 0; i < 5; i++) answers.push(await post(`${path}/v1/transaction`, sent))
-  await post(`${path}/__admin/clock/advance`, { by: '1h' })
-  return answers.map(({ status }) => status < 300)
-}
-
-/** The rows of a client that `createRows` adds to. */
-function rowsOf({ sandbox }: Box, client: string) {
-  const { tables } = sandbox.clients.get(client)!.tables
-  return Object.fromEntries(TABLES.map((name) => [name, [...tables[name].rows()]])) as {
-    [K in (typeof TABLES)[number]]: Rows[K][]
-  }
-}
-
-/** The set with the rows that a sandbox has created. */
-async function createdSet(t: Test) {
-  const box = await start(t, { fixtures: SET })
-  t.notOk((await createRows(box, 1)).includes(false))
-  const { users, kyc: records, bank_accounts, payments } = rowsOf(box, 'default')
-  return {
-    users: users.map(({ user_id, email, mobile, created_at }) => ({
-      ...{ user_id, email, mobile, created_at },
-    })),
-    kyc: records.map(({ kyc_id, user_id, document_number }) =>
-      kyc(1, { kyc_id, user_id, document_number }),
-    ),
-    bank_accounts: bank_accounts.map(({ bank_id, user_id, account_number }) =>
-      account(1, { bank_id, user_id, account_number }),
-    ),
-    transactions: payments.map(({ transaction_id, id, partner_transaction_id, status, utr }) =>
-      payment(1, { transaction_id, id, partner_transaction_id, status, utr: utr ?? undefined }),
-    ),
-  }
-}
-
-/** Fails if rows that are created now have an id or a UTR of a row of the created set. */
-async function checkNewRows(t: Test, box: Box, client: string, what: string) {
-  const ids = () => Object.values(rowsOf(box, client)).map((rows) => rows.length)
-  // The first call creates a client of a path.
-  await box.get(`/@${client}/v1/users`)
-  t.strictSame(ids(), [3, 2, 2, 6], what)
-  t.notOk((await createRows(box, 2, `/@${client}`)).includes(false), what)
-  t.strictSame(ids(), [4, 3, 3, 11], `${what}: no row was replaced`)
-  const utrs = rowsOf(box, client).payments.map(({ utr }) => utr)
-  t.equal(new Set(utrs).size, 11, `${what}: each UTR is new, and one payment has none`)
-}
-
-t.test(
-  'a set with rows that a sandbox has created: no id and no UTR is created again',
-  async (t) => {
-    const fixtures = await createdSet(t)
-    const box = await start(t, { fixtures })
-    await box.post('/__admin/clients', { name: 'inline', fixtures })
-    await box.post('/__admin/clients', { name: 'fork', from: { client: 'default' } })
-    await checkNewRows(t, box, 'inline', 'a client with fixtures of its own')
-    await checkNewRows(t, box, 'fork', 'a fork')
-    await checkNewRows(t, box, 'other', 'a client of a path')
-    await checkNewRows(t, box, 'default', 'a start')
-    const before = await box.get('/__admin/state')
-    await box.post('/__admin/reset', {})
-    await checkNewRows(t, box, 'default', 'a reset')
-    t.same((await box.get('/__admin/state')).body, before.body, 'the same ids as before the reset')
-  },
-)
-
-t.test('the same with a seed that comes later than the fixtures', async (t) => {
-  const fixtures = await createdSet(t)
-  const file = join(t.testdir({}), 'db.json')
-  const startWith = (randomSeed: number) =>
-    start(t, {
-      fixtures,
-      sandbox: { file, start: { randomSeed, clock: 'frozen', clockSpeed: 1, scenario: 'default' } },
-    })
-  const before = await startWith(7)
-  const fork = { name: 'fork', from: { client: 'default' }, random_seed: 1 }
-  t.equal((await before.post('/__admin/clients', fork)).status, 201)
-  await checkNewRows(t, before, 'fork', 'a fork with the seed of the rows')
-  await checkNewRows(t, before, 'other', 'another seed')
-  await before.close()
-  await checkNewRows(t, await startWith(1), 'default', 'a restart with the seed of the rows')
 })

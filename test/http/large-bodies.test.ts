@@ -7,25 +7,6 @@ type Box = Awaited<ReturnType<typeof start>>
 // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a state.
 type State = any
 
-const hex = (n: number) => n.toString(16).padStart(12, '0')
-
-/** A state with `count` additional payments. */
-function withPayments(state: State, count: number): State {
-  const [payment] = state.tables.payments
-  const more = Array.from({ length: count }, (_, i) => ({
-    ...payment,
-    transaction_id: `11111111-1111-4111-8111-${hex(i)}`,
-    id: `22222222-2222-4222-8222-${hex(i)}`,
-    reference_id: `many-${i}`,
-    client_transaction_id: `many-${i}`,
-    status: 'PENDING',
-    utr: null,
-    failure: null,
-  }))
-  const payments = [...state.tables.payments, ...more]
-  return { ...state, tables: { ...state.tables, payments } }
-}
-
 async function listening(t: Test, options: Parameters<typeof start>[1] = {}) {
   const box = await start(t, options)
   const { port } = await box.listen()
@@ -130,26 +111,4 @@ t.test('no large body breaks the server, and a rejected one changes nothing', as
     t.equal(await text(box), before, what)
   }
   t.match(await announceTooLarge(port), { error: 'payload_too_large' })
-})
-
-t.test('other requests are served while a large state is imported and exported', async (t) => {
-  const { box, url } = await listening(t)
-  const body = JSON.stringify(withPayments((await box.get('/__admin/state')).body, 10_000))
-  let isDone = false
-  let served = 0
-  const watch = (async () => {
-    while (!isDone) {
-      const { status } = await fetch(`${url}/__admin/health`)
-      served++
-      if (status !== 200) throw new Error(`health answers ${status}`)
-    }
-  })()
-  const taken = await putState(url, body)
-  t.equal(taken.status, 200)
-  const answered = served
-  const sent = await fetch(`${url}/__admin/state`)
-  t.equal(JSON.stringify(await sent.json()).length, body.length)
-  isDone = true
-  await watch
-  t.ok(answered >= 10, `${answered} answers while it was taken`)
 })

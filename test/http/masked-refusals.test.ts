@@ -1,5 +1,5 @@
 import t from 'tap'
-import { AADHAAR, ASHA, start, TOKEN } from '../helper.ts'
+import { AADHAAR, ASHA, start } from '../helper.ts'
 
 const SECRET = 'sbx_Live_q7k2m9x4'
 const HOOK_SECRET = 'whsec_c2VjcmV0LW9mLWEtdGVzdA=='
@@ -122,33 +122,6 @@ t.test('an error masks a well-formed number as responses do', async (t) => {
   t.match(message, 'The email new@example.com belongs')
   const other = (await guarded.post('/v1/user', { ...user, email: 'other@example.com' })).body
   t.match(other.message, 'The mobile 9876543299 belongs')
-})
-
-t.test('the request log masks what a refusal shows, and short numbers too', async (t) => {
-  const { call, get } = await start(t)
-  const short = { account_number: SHORT, ifsc_code: 'HD12345' }
-  const refused = await call('POST', '/v1/bank', { user_id: ASHA, ...short })
-  t.match(refused.body, { message: /87654321/, errors: [{}, { message: /HD12345/ }] })
-  const document = { document_type: 'pid', document_number: 1234567 }
-  t.match((await call('POST', '/v1/kyc', { user_id: ASHA, kyc: [document] })).text, '1234567')
-  await call('POST', '/v1/bank', {
-    user_id: ASHA,
-    account_number: `x-${NUMBER}`,
-    ifsc_code: IFSC,
-  })
-  await get(`/v1/user/${PAN}`, TOKEN)
-  const { requests } = (await get('/__admin/requests')).body
-  t.equal(requests.length, 4)
-  t.match(requests[3].response, {
-    message: /^account_number .*; found XXXX \(and 1 more error: see errors\)\.$/,
-    errors: [
-      { field: 'account_number', message: /; found XXXX$/ },
-      { field: 'ifsc_code', message: /; found XXXX$/ },
-    ],
-  })
-  const logged = JSON.stringify(requests)
-  for (const value of [String(SHORT), 'HD12345', '1234567', NUMBER, IFSC, PAN])
-    t.notOk(logged.includes(value), value)
 })
 
 t.test('a truncated text contains no part of a longer number', async (t) => {

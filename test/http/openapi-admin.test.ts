@@ -95,39 +95,3 @@ t.test('the docs page has a choice of documents', async (t) => {
   t.strictSame(valuesOf(await page(true)), ['service', 'strict', 'admin'])
   t.strictSame(valuesOf(await page(false)), ['service', 'strict'])
 })
-
-t.test('the docs page shows the chosen document', async (t) => {
-  const { app } = await start(t)
-  const { body: script } = await app.inject({
-    url: '/docs/page.js',
-    headers: { host: '127.0.0.1' },
-  })
-  const shown = (search: string, values = ['service', 'strict', 'admin']) => {
-    const urls: string[] = []
-    const select = {
-      value: 'service',
-      options: values.map((value) => ({ value })),
-      change: () => {},
-      addEventListener: (_: string, f: never) => {
-        select.change = f
-      },
-    }
-    const run = new Function('document', 'location', 'history', 'SwaggerUIBundle', script)
-    run(
-      { getElementById: () => select },
-      { search },
-      { replaceState: () => {} },
-      ({ url }: { url: string }) => urls.push(url),
-    )
-    return { urls, select }
-  }
-  t.strictSame(shown('').urls, ['openapi.json'])
-  t.strictSame(shown('?api=admin').urls, ['__admin/openapi.json'])
-  t.strictSame(shown('?api=admin', ['service', 'strict']).urls, ['openapi.json'])
-  t.strictSame(shown('?api=strict').urls, ['openapi.json?strict'])
-  t.strictSame(shown('?api=toString').urls, ['openapi.json'])
-  const { urls, select } = shown('')
-  select.value = 'admin'
-  select.change()
-  t.strictSame(urls, ['openapi.json', '__admin/openapi.json'])
-})

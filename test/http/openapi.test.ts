@@ -317,31 +317,3 @@ t.test('both documents describe the same requests', async (t) => {
     )
   t.strictSame(requestsOf(document), requestsOf(strict))
 })
-
-t.test('types that a generator of clients needs', async (t) => {
-  const { schemas } = document.components
-  const { CreateUser, CreateTransaction, CreateWebhook, KycRecord, HistoryRecord } = schemas
-  for (const [at, node] of nodes(schemas)) {
-    if (at.includes('/examples')) continue
-    t.notOk('default' in node && typeof node.default !== 'object', `${at} has no default`)
-    const { minimum = 0, maximum = 0 } = node
-    t.ok(minimum > -(2 ** 52) && maximum < 2 ** 52, `${at} has no bound of JavaScript`)
-  }
-  t.match(CreateUser, {
-    required: ['email', 'mobile'],
-    properties: { user_type: { description: 'Default: "individual".' } },
-  })
-  t.match(CreateTransaction.properties.currency_code, { description: 'Default: "INR".' })
-  t.equal(CreateWebhook.properties.webhook_secret.writeOnly, true)
-  for (const form of [document, strict]) {
-    const { code } = form.components.schemas.GetUserResponse.properties
-    t.equal(code.type, 'integer')
-  }
-  for (const { anyOf } of [
-    schemas.AddBankAccountResponse.properties.data.properties.data.properties.metadata,
-    KycRecord.properties.metadata,
-  ])
-    t.match(anyOf, [{ $ref: String }, { type: 'null' }])
-  t.equal(KycRecord.properties.vp.type, undefined)
-  t.equal(HistoryRecord.properties.metadata.type, undefined)
-})

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import t from 'tap'
-import { AADHAAR, ASHA, GUARDED, HONOURED, PAN, PAYMENT, start, TOKEN } from '../helper.ts'
+import { AADHAAR, ASHA, GUARDED, HONOURED, PAN, PAYMENT, start } from '../helper.ts'
 import { manualTime } from '../manual-time.ts'
 
 // Some of these tests wait for real time, each with its own sandbox.
@@ -65,23 +65,6 @@ t.test('delays in a range are drawn from the seed', async (t) => {
   t.ok(new Set(spans).size > 4)
   t.strictSame(await run(1), spans)
   t.notSame(await run(2), spans)
-})
-
-t.test('two delayed calls get their responses in the order of their times', async (t) => {
-  const time = manualTime()
-  const box = await start(t, { sandbox: { runtime: time.runtime } })
-  await box.post('/__admin/rules', {
-    when: { operation: 'createTransaction' },
-    sequence: [{ delay: '3s' }, { delay: '1s' }],
-  })
-  const order: string[] = []
-  const one = box.pay({ amount: 1 }).then(() => order.push('one'))
-  await time.waiting(1)
-  const two = box.pay({ amount: 2 }).then(() => order.push('two'))
-  await time.waiting(2)
-  time.pass('3s')
-  await Promise.all([one, two])
-  t.strictSame(order, ['two', 'one'])
 })
 
 t.test('a call that became invalid during its delay is rejected', async (t) => {
@@ -296,23 +279,6 @@ t.test('a document whose rule answers the call spends no rules of the others', a
   t.match(down.headers['x-sandbox-rule'], /^rule:rul_\d+: down$/)
   const { body } = await send()
   t.match(body.data, [{ status: false }, { status: true }], 'the other rule was still there')
-})
-
-t.test('a step accepts the reason field of every kind', async (t) => {
-  const box = await start(t, GUARDED)
-  await push(box, {
-    transaction: [{ status: 'PENDING' }, { status: 'FAILED', message: 'The till was empty.' }],
-  })
-  await box.pay()
-  await box.advance('1s')
-  const history = await box.get('/v1/transaction/history?limit=1', TOKEN)
-  t.match(history.body.data.transactions[0].metadata, { description: 'The till was empty.' })
-  const when = { operation: 'addBankAccount' }
-  const then = { bank: [{ status: 'failed', reason: 'account_blocked' }] }
-  await box.post('/__admin/rules', { when, then })
-  const account = { user_id: ASHA, account_number: '123456789', ifsc_code: 'HDFC0000001' }
-  const { body } = await box.post('/v1/bank', account)
-  t.match(body.data, { status: false, message: 'account_blocked' })
 })
 
 t.test('a response with more bytes than characters is truncated, too', async (t) => {

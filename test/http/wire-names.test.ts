@@ -90,27 +90,3 @@ t.test('a state document has snake_case names', async (t) => {
     [],
   )
 })
-
-t.test('an old spelling is rejected with the name that was meant', async (t) => {
-  const box = await start(t)
-  const cases: [string, unknown, string][] = [
-    ['/__admin/requests/verify', { match: {}, atLeast: 1 }, 'at_least'],
-    ['/__admin/requests/verify', { match: {}, 'at-most': 1 }, 'at_most'],
-    ['/__admin/wait', { for: 'request', match: {}, timeoutMs: 1 }, 'timeout_ms'],
-    ['/__admin/clients', { name: 'a', randomSeed: 1 }, 'random_seed'],
-    ['/__admin/clients', { name: 'a', checkKyc: true }, 'check_kyc'],
-    [
-      '/__admin/rules',
-      { when: { user: { email: { startsWith: 'a' } } }, then: { respond: 503 } },
-      'starts_with',
-    ],
-  ]
-  for (const [url, sent, meant] of cases) {
-    const { status, body } = await box.post(url, sent)
-    t.equal(status, 400, url)
-    t.match(JSON.stringify(body.errors), `did you mean \\"${meant}\\"`, url)
-  }
-  const query = await box.get('/__admin/webhooks/deliveries?resourceId=x')
-  t.equal(query.status, 400)
-  t.match(query.body.message, 'did you mean "resource_id"')
-})

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import {
+  type AdminClient,
   AdminError,
   createAdminClient,
   type SandboxOptions,
@@ -52,74 +53,139 @@ async function refused(call: Promise<unknown>): Promise<AdminError> {
   return error
 }
 
-type Leaf = (...args: unknown[]) => Promise<unknown>
+/** Each method of the client, and what it sends. */
+const SENT: readonly [call: (a: AdminClient) => Promise<unknown>, sent: string][] = [
+  [(a) => a.health(), 'GET /health'],
+  [(a) => a.ready(), 'GET /ready'],
+  [(a) => a.reset(), 'POST /reset'],
+  [(a) => a.reset({ parts: ['data'] }), 'POST /reset {"parts":["data"]}'],
+  [(a) => a.client(), 'GET /client'],
+  [(a) => a.summary({ since: '2026-01-01' }), 'GET /summary?since=2026-01-01'],
+  [(a) => a.users.list({ limit: 2 }), 'GET /users?limit=2'],
+  [(a) => a.users.get('u'), 'GET /users/u'],
+  [(a) => a.transactions.list({ search: 'a b' }), 'GET /transactions?search=a+b'],
+  [(a) => a.transactions.get('t'), 'GET /transactions/t'],
+  [(a) => a.clients.list(), 'GET /clients'],
+  [(a) => a.clients.create({ name: 'w' }), 'POST /clients {"name":"w"}'],
+  [(a) => a.clients.delete('w'), 'DELETE /clients/w'],
+  [(a) => a.state.get(), 'GET /state'],
+  [(a) => a.state.put({ format: 1 } as never), 'PUT /state {"format":1}'],
+  [(a) => a.snapshots.list(), 'GET /snapshots'],
+  [(a) => a.snapshots.save('s'), 'POST /snapshots {"name":"s"}'],
+  [(a) => a.snapshots.get('s'), 'GET /snapshots/s'],
+  [(a) => a.snapshots.delete('s'), 'DELETE /snapshots/s'],
+  [(a) => a.snapshots.restore('s'), 'POST /snapshots/s/restore'],
+  [(a) => a.snapshots.diff('s'), 'GET /snapshots/s/diff'],
+  [(a) => a.clock.get(), 'GET /clock'],
+  [(a) => a.clock.freeze(), 'POST /clock/freeze {}'],
+  [(a) => a.clock.freeze('2026-01-01'), 'POST /clock/freeze {"at":"2026-01-01"}'],
+  [(a) => a.clock.resume(), 'POST /clock/resume'],
+  [(a) => a.clock.speed(60), 'POST /clock/speed {"factor":60}'],
+  [(a) => a.clock.advance('2d'), 'POST /clock/advance {"by":"2d"}'],
+  [
+    (a) => a.clock.advance({ to: '2027-01-01T00:00:00Z' }),
+    'POST /clock/advance {"to":"2027-01-01T00:00:00Z"}',
+  ],
+  [(a) => a.clock.next(), 'POST /clock/next'],
+  [(a) => a.timers.list({ limit: 1 }), 'GET /timers?limit=1'],
+  // A path parameter stays one part of the path, whatever is in it.
+  [(a) => a.timers.delete('../x?y'), 'DELETE /timers/..%2Fx%3Fy'],
+  [(a) => a.timers.fire('t'), 'POST /timers/t/fire'],
+  [
+    (a) => a.simulate.transaction('t', { status: 'FAILED' }),
+    'POST /simulate/transactions/t {"status":"FAILED"}',
+  ],
+  [(a) => a.simulate.kyc('k', { status: 'failed' }), 'POST /simulate/kyc/k {"status":"failed"}'],
+  [
+    (a) => a.simulate.bankAccount('b', { status: 'failed' }),
+    'POST /simulate/bank-accounts/b {"status":"failed"}',
+  ],
+  [(a) => a.scenario.list(), 'GET /scenarios'],
+  [(a) => a.scenario.get({ client: '*' }), 'GET /scenario?client=*'],
+  [(a) => a.scenario.source('slow'), 'GET /scenarios/slow'],
+  [(a) => a.scenario.use('slow'), 'PUT /scenario {"name":"slow"}'],
+  [(a) => a.scenario.define({ rules: [] }), 'PUT /scenario {"definition":{"rules":[]}}'],
+  [(a) => a.scenario.magicValues(), 'GET /magic-values'],
+  [(a) => a.assumptions.list(), 'GET /assumptions'],
+  [(a) => a.assumptions.set({ list_order: null }), 'PUT /assumptions {"list_order":null}'],
+  [(a) => a.rules.list(), 'GET /rules'],
+  [
+    (a) => a.rules.push({ when: { operation: '*' }, then: { delay: '1s' } }),
+    'POST /rules {"when":{"operation":"*"},"then":{"delay":"1s"}}',
+  ],
+  [(a) => a.rules.delete('r'), 'DELETE /rules/r'],
+  [(a) => a.webhooks.deliveries({ status: 'failed' }), 'GET /webhooks/deliveries?status=failed'],
+  [(a) => a.webhooks.delivery('d'), 'GET /webhooks/deliveries/d'],
+  [(a) => a.webhooks.redeliver('d'), 'POST /webhooks/deliveries/d/redeliver'],
+  [
+    (a) => a.webhooks.trigger({ event: 'user.created' }),
+    'POST /webhooks/trigger {"event":"user.created"}',
+  ],
+  [(a) => a.requests.list({ limit: 5, status: 200 }), 'GET /requests?limit=5&status=200'],
+  [(a) => a.requests.har({ method: 'GET' }), 'GET /requests?method=GET&format=har'],
+  [(a) => a.requests.get('req_1'), 'GET /requests/req_1'],
+  [(a) => a.requests.clear(), 'DELETE /requests'],
+  [
+    (a) => a.requests.find({ match: { method: 'PUT' } }),
+    'POST /requests/find {"match":{"method":"PUT"}}',
+  ],
+  [(a) => a.requests.count(), 'POST /requests/count'],
+  [
+    (a) => a.requests.verify({ sequence: [{ method: 'PUT' }] }),
+    'POST /requests/verify {"sequence":[{"method":"PUT"}]}',
+  ],
+  [(a) => a.inbox.list({ limit: 1 }), 'GET /webhooks/inbox?limit=1'],
+  [(a) => a.inbox.clear(), 'DELETE /webhooks/inbox'],
+  [(a) => a.inbox.receive('{"a": 1}', { 'webhook-id': 'e' }), 'POST /webhooks/inbox {"a": 1}'],
+  [(a) => a.coverage(), 'GET /coverage'],
+  [(a) => a.wait({ for: 'request', timeout_ms: 5 }), 'POST /wait {"for":"request","timeout_ms":5}'],
+  [(a) => a.events().next(), 'GET /events'],
+]
 
-/** Every method of a client, with its place in it. */
-function* methods(value: object, at = ''): Generator<[at: string, method: Leaf]> {
-  for (const [name, part] of Object.entries(value)) {
-    if (typeof part === 'function') yield [at + name, part]
-    else yield* methods(part, `${at}${name}.`)
-  }
-}
-
-/** Calls a method that takes an id or a text, a number, or an object. */
-async function called(method: Leaf): Promise<void> {
-  for (const args of [['x', {}], [1], [{}]]) {
-    const error = await method(...args).catch((thrown: unknown) => thrown)
-    if (!(error instanceof TypeError)) return
-  }
-}
-
-t.test('every admin call can be reached, each by a method of its own', async (t) => {
-  const seen: string[] = []
-  const server = createServer((request, response) => {
-    seen.push(`${request.method} ${request.url}`)
-    response.end('{}')
+t.test('every admin call can be reached, and what each method sends', async (t) => {
+  const seen: { sent: string; token: unknown }[] = []
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const sent = `${request.method} ${request.url} ${Buffer.concat(chunks)}`.trim()
+    seen.push({ sent, token: request.headers['x-admin-token'] })
+    response.end('{"requests":[]}')
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => server.close())
   const { port } = server.address() as AddressInfo
-  const { forClient: _, ...admin } = createAdminClient({ url: `http://127.0.0.1:${port}` })
-  const reached: Record<string, string> = {}
-  for (const [at, method] of methods(admin)) {
-    // The stream is asked for when it is read.
-    if (at === 'events')
-      for await (const _ of method({}) as unknown as AsyncIterable<unknown>)
-        t.fail('an event was received')
-    else await called(method)
-    const asked = seen.pop()
-    const call = ADMIN_CALLS.find(
-      ({ method, url }) =>
-        `${method} /__admin${url.replace(/:\w+/g, 'x')}` === asked?.split('?')[0],
-    )
-    t.ok(call, `${at} asks ${asked}`)
-    if (call) reached[call.id] = at
+  const url = `http://127.0.0.1:${port}`
+  const admin = createAdminClient({ url, token: 's3' })
+  for (const [call, sent] of SENT) {
+    await call(admin).catch((error: unknown) => t.ok(error instanceof AdminError, String(error)))
+    t.strictSame(seen.pop(), { sent: sent.replace(' ', ' /__admin'), token: 's3' })
   }
-  t.strictSame(Object.keys(reached).sort(), ADMIN_CALLS.map(({ id }) => id).sort())
+  const reached = ADMIN_CALLS.filter(({ method, url }) => {
+    const pattern = new RegExp(`^${method} ${url.replace(/:\w+/g, '[^/?]+')}(?:[? ]|$)`)
+    return SENT.some(([, sent]) => pattern.test(sent))
+  })
+  t.strictSame(reached, ADMIN_CALLS)
+  for (const one of [
+    admin.forClient('w'),
+    createAdminClient({ url, token: 's3', client: 'w' }),
+    createAdminClient({ url: `${url}/@w/v1/`, token: 's3' }),
+  ]) {
+    await one.clock.get()
+    t.strictSame(seen.pop(), { sent: 'GET /@w/__admin/clock', token: 's3' })
+  }
+  for (const client of ['NOT A NAME', '..', 'zz/..', ''])
+    t.throws(() => createAdminClient({ url, client }), { message: /invalid client/ })
+  t.throws(() => admin.forClient('zz/..'), { name: 'TypeError' })
 })
 
-t.test('a sandbox is used by its urls, its token and its admin client', async (t) => {
+t.test('a sandbox is used by its url, its token and its admin client', async (t) => {
   const { url, token, admin } = await started(t)
-  const profile = await fetch(`${url}/client/profile`, {
-    headers: { authorization: `Bearer ${token}` },
-  })
-  t.equal(profile.status, 200)
+  const authorization = `Bearer ${token}`
+  t.equal((await fetch(`${url}/client/profile`, { headers: { authorization } })).status, 200)
   const id = await pay(url)
   const { fired, now } = await admin.clock.advance('2d')
   t.equal(now, '2026-01-03T00:00:00.000Z')
   t.ok(fired.some(({ resource_id }) => resource_id === id))
-  const { deliveries, total } = await admin.webhooks.deliveries({ resource_id: id, limit: 1 })
-  t.equal(deliveries.length, 1)
-  t.ok(total > 1)
-  t.equal(
-    (await admin.clock.advance({ to: '2026-02-01T00:00:00Z' })).now,
-    '2026-02-01T00:00:00.000Z',
-  )
-  await admin.clock.freeze('2026-01-01T00:00:00Z')
-  t.match(await admin.clock.get(), { now: '2026-01-01T00:00:00.000Z', mode: 'frozen' })
-  t.match(await admin.clock.speed(60), { speed: 60 })
-  await admin.reset()
-  t.match(await admin.clock.get(), { speed: 1, pending_timers: 0 })
 })
 
 t.test('a changed reading is an event of its client, with its name', async (t) => {
@@ -137,82 +203,8 @@ t.test('a changed reading is an event of its client, with its name', async (t) =
   await events.return(undefined)
 })
 
-t.test('what a test does with scenario, rules and states', async (t) => {
+t.test('limit is the number of calls, however many pages they have', async (t) => {
   const { url, admin } = await started(t)
-  await admin.snapshots.save('before')
-  const { rule_id } = await admin.rules.push({
-    name: 'down',
-    when: { operation: 'listUsers' },
-    then: { respond: { status: 503 } },
-  })
-  t.equal((await fetch(`${url}/users`)).status, 503)
-  t.match(await admin.rules.list(), { rules: [{ rule_id, hits: 1 }] })
-  await admin.rules.delete(rule_id)
-  t.equal((await fetch(`${url}/users`)).status, 200)
-  t.equal((await admin.scenario.use('failed-payouts')).name, 'failed-payouts')
-  const order = ({ assumptions }: Awaited<ReturnType<typeof admin.assumptions.list>>) =>
-    assumptions.find(({ name }) => name === 'list_order')
-  t.match(order(await admin.assumptions.set({ list_order: 'oldest_first' })), {
-    reading: 'oldest_first',
-    source: 'call',
-  })
-  await admin.assumptions.set({ list_order: null })
-  t.match(order(await admin.assumptions.list()), { reading: 'newest_first', source: 'default' })
-  const id = await pay(url)
-  t.match(await admin.simulate.transaction(id, { status: 'FAILED' }), { status: 'FAILED' })
-  t.match((await admin.snapshots.diff('before')).tables, { payments: { added: [id] } })
-  const state = await admin.state.get()
-  await admin.snapshots.restore('before')
-  t.equal((await fetch(`${url}/transaction/${id}`)).status, 404)
-  await admin.state.put(state)
-  t.equal((await fetch(`${url}/transaction/${id}`)).status, 200)
-  t.match(await admin.inbox.receive('{"type":"x"}', { 'webhook-id': 'evt_1' }), { verified: false })
-  t.match(await admin.inbox.list({ limit: 1 }), { total: 1, messages: [{ webhook_id: 'evt_1' }] })
-})
-
-t.test('what a test holds its code to: requests, waiting, events', async (t) => {
-  const { url, admin } = await started(t)
-  const received: string[] = []
-  const read = (async () => {
-    for await (const { kind, data, id } of admin.events({ lastEventId: 'none-0' })) {
-      received.push(kind)
-      if (kind === 'request') return { data, id }
-    }
-    return undefined
-  })()
-  const paid = admin.wait({ for: 'request', match: { operation: 'createTransaction' } })
-  const transaction_id = await pay(url)
-  t.match(await paid, { request: { operation: 'createTransaction' } })
-  const first = await read
-  t.match(first?.data, { operation: 'createTransaction' })
-  t.match(await admin.requests.list({ limit: 5, status: 200 }), { total: 1 })
-  t.match(await admin.requests.find({ match: { method: 'POST' }, limit: 1 }), { total: 1 })
-  t.strictSame(await admin.requests.count(), { count: 1 })
-  t.match(await admin.requests.verify({ match: { path: '/v1/transaction' } }), { verified: true })
-  const pays = { operation: 'createTransaction' } as const
-  t.match(await admin.requests.verify({ sequence: [pays] }), { verified: true, count: 1 })
-  t.match(await refused(admin.requests.verify({ sequence: [pays, pays] })), {
-    code: 'verification_failed',
-    message: /^Step 2 of 2, .+, did not come after req_1 /,
-  })
-  t.match(await refused(admin.requests.verify({ match: { method: 'PUT' } })), {
-    status: 409,
-    code: 'verification_failed',
-  })
-  const wait = {
-    for: 'transaction',
-    match: { transaction_id, transaction_status: 'success' },
-  } as const
-  t.match(await refused(admin.wait({ ...wait, timeout_ms: 0 })), { code: 'wait_timeout' })
-  await admin.clock.advance('1m')
-  t.match(await admin.wait(wait), { transaction: { transaction_id } })
-  // What came after the first one that was read.
-  const kinds = new Set<string>()
-  for await (const { kind } of admin.events({ lastEventId: first!.id })) {
-    kinds.add(kind)
-    if (kinds.has('timer') && kinds.has('change')) break
-  }
-  t.strictSame(await admin.requests.clear(), { deleted: 1 })
   for (let i = 0; i < 120; i++) await fetch(`${url}/users?limit=1`)
   for (const read of [admin.requests.list, admin.requests.find]) {
     const all = await read({ limit: 1_000 })
@@ -223,29 +215,22 @@ t.test('what a test holds its code to: requests, waiting, events', async (t) => 
     t.strictSame((await read({ cursor: some.next! })).requests, all.requests.slice(110))
     t.equal((await read()).requests.length, 50)
   }
-  const missing = createAdminClient({ url: `${url.replace('/v1', '')}/v1/x`.slice(0, -2) })
-  t.match(await refused(missing.snapshots.restore('none')), { status: 404 })
-  for (const client of ['NOT A NAME', '..', 'zz/..', ''])
-    t.throws(() => createAdminClient({ url, client }), {
-      name: 'TypeError',
-      message: /invalid client/,
-    })
-  t.throws(() => admin.forClient('zz/..'), { name: 'TypeError' })
-  await t.rejects(admin.snapshots.get('..'), { name: 'TypeError', message: /name or an id/ })
 })
 
-t.test('each client has a world of its own', async (t) => {
-  const { url, adminUrl, admin } = await started(t)
-  const three = createAdminClient({ url, client: 'worker-3' })
-  await three.clock.advance('1h')
-  t.equal((await admin.forClient('worker-3').clock.get()).now, '2026-01-01T01:00:00.000Z')
-  t.equal((await admin.clock.get()).now, '2026-01-01T00:00:00.000Z')
-  const byPath = createAdminClient({ url: adminUrl.replace('/__admin', '/@worker-3/v1/') })
-  t.equal((await byPath.clock.get()).now, '2026-01-01T01:00:00.000Z')
-  await admin.clients.create({ name: 'fork', from: { client: 'worker-3' } })
-  t.equal((await admin.forClient('fork').clock.get()).now, '2026-01-01T01:00:00.000Z')
-  await admin.clients.delete('fork')
-  t.notOk((await admin.clients.list()).clients.some(({ name }) => name === 'fork'))
+t.test('the stream goes on after an event', async (t) => {
+  const { url, admin } = await started(t)
+  const ids: string[] = []
+  const read = async (lastEventId: string) => {
+    for await (const { kind, data, id } of admin.events({ lastEventId }))
+      if (kind === 'request') return { data, id }
+    return undefined
+  }
+  for (const page of [1, 2]) {
+    await fetch(`${url}/users?page=${page}`)
+    const event = await read(ids.at(-1) ?? 'none-0')
+    t.match(event?.data, { operation: 'listUsers', request_id: `req_${page}` })
+    ids.push(event!.id)
+  }
 })
 
 t.test('a refusal is an AdminError with status, word, message and fields', async (t) => {
@@ -254,8 +239,7 @@ t.test('a refusal is an AdminError with status, word, message and fields', async
   const error = await refused(admin.clock.advance('soon'))
   t.match(error, { status: 400, code: 'validation_failed', errors: [{ field: 'by' }] })
   t.match(error.message, /must be a duration/)
-  // A path parameter stays one part of the path, whatever is in it.
-  t.match(await refused(admin.timers.delete('../clock?x')), { status: 404, message: /timer/ })
+  await t.rejects(admin.snapshots.get('..'), { name: 'TypeError', message: /name or an id/ })
   const nobody = await refused(createAdminClient({ url: 'http://127.0.0.1:1' }).health())
   t.match(nobody, { status: 0, code: 'no_response', message: /127\.0\.0\.1:1.*ECONNREFUSED/ })
   const other = createServer((_request, response) => response.end('<html>'))
@@ -296,18 +280,6 @@ t.test('an argument of the wrong kind is refused before it is sent', async (t) =
   // What is wrong in another way is for the sandbox to say.
   t.match(await refused(real.clock.advance({} as never)), { status: 400 })
   t.match(await refused(real.clock.freeze('noon')), { status: 400 })
-})
-
-t.test('the admin token is sent where there is one', async (t) => {
-  const { admin, adminUrl, adminToken } = await started(t, { adminToken: 'secret' })
-  t.equal(adminToken, 'secret')
-  t.equal((await admin.clock.get()).mode, 'frozen')
-  t.match(await refused(createAdminClient({ url: adminUrl }).clock.get()), {
-    status: 401,
-    code: 'admin_token_required',
-  })
-  const received = createAdminClient({ url: adminUrl, token: 'secret' })
-  t.equal((await received.forClient('worker-1').clock.get()).mode, 'frozen')
 })
 
 t.test('many sandboxes live in one process, and leave nothing open', async (t) => {

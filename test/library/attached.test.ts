@@ -1,12 +1,9 @@
 import { once } from 'node:events'
-import { cpSync, mkdirSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { type SandboxOptions, startSandbox } from '../../src/index.ts'
-import { run } from '../cli/program.ts'
 import { PAYMENT } from '../helper.ts'
 
 const VARIABLES = ['PAYOUT_SANDBOX_URL', 'PAYOUT_SANDBOX_ADMIN_TOKEN'] as const
@@ -224,34 +221,4 @@ t.test('a sandbox that cannot be used is an error that names the variable', asyn
   const { url } = await around(t, { adminToken: 's3cret' })
   setVariables(t, url.replace(/v1$/, '@worker-1/v1'))
   t.match(await refusal(), /The admin API needs its token\..* Set PAYOUT_SANDBOX_ADMIN_TOKEN\.$/)
-})
-
-/** The tutorial's own project, with the package beside it. */
-function tutorial(t: Test): string {
-  const cwd = t.testdir()
-  cpSync(join(PACKAGE_ROOT, 'examples/first-payout'), cwd, {
-    recursive: true,
-    filter: (path) => !path.endsWith('node_modules'),
-  })
-  mkdirSync(join(cwd, 'node_modules'))
-  symlinkSync(PACKAGE_ROOT, join(cwd, 'node_modules/payout-sandbox'))
-  return cwd
-}
-
-t.test('exec and sweep run the tests of the tutorial in their own sandbox', async (t) => {
-  const cwd = tutorial(t)
-  const program = ['--', 'env', '-u', 'NODE_TEST_CONTEXT', '-u', 'TAP', process.execPath]
-  const tests = [...program, '--test', '--test-reporter=tap', 'node.test.mjs']
-  const passed = await run(['exec', ...tests], { cwd })
-  t.match(passed, { code: 0, stdout: /# pass 3\n# fail 0/, stderr: '' })
-  const down = await run(['exec', '--scenario', 'provider-outage', ...tests], { cwd })
-  t.match(down, { code: 1, stdout: /# pass 0\n# fail 3/ }, 'what exec imposes reaches each test')
-  const ready = await run(['exec', '--scenario', 'go-live', ...tests], { cwd })
-  t.match(ready, { code: 0, stdout: /# pass 3\n# fail 0/ }, 'and it is ready to go live')
-  const only = ['--points', 'first', '--only', 'respond_500']
-  const swept = await run(['sweep', ...only, ...tests], { cwd })
-  t.match(swept, {
-    code: 0,
-    stdout: /^Without faults: [1-9]\d* calls, 3 payments[\s\S]*No findings/,
-  })
 })

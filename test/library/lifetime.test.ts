@@ -169,21 +169,6 @@ t.test('unref takes true or false', async (t) => {
     })
 })
 
-t.test('many sandboxes in one process warn of nothing', async (t) => {
-  const warnings: Error[] = []
-  const hear = (warning: Error) => void warnings.push(warning)
-  process.on('warning', hear)
-  t.teardown(() => process.off('warning', hear))
-  // Node warns of more than ten listeners of one event.
-  const all = await Promise.all(
-    Array.from({ length: 12 }, () => startSandbox({ clock: 'frozen', logLevel: 'silent' })),
-  )
-  for (const { url } of all) t.equal((await fetch(`${url}/users`)).status, 200)
-  await Promise.all(all.map(({ close }) => close()))
-  await new Promise(setImmediate)
-  t.strictSame(warnings, [])
-})
-
 /** Asks for the users on a connection of its own, and answers when that is closed. */
 async function hangs(port: number, host: string) {
   const socket = connect(port, host)

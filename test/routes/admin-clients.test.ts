@@ -393,42 +393,6 @@ t.test('a fork goes on from the time of its source at the speed it is given', as
   t.match(await clockOf(fork), { now: '2026-01-01T01:00:00.000Z', mode: 'frozen', speed: 60 })
 })
 
-t.test('forks, their snapshots and deletions survive a restart', async (t) => {
-  const dir = t.testdir({})
-  let box = await onDisk(t, `${dir}/db.json`)
-  await box.pay()
-  await box.post('/__admin/snapshots', { name: 'paid' })
-  await box.advance('1h')
-  const { body } = await create(box, {
-    name: 'fork',
-    from: { client: 'default', snapshot: 'paid' },
-  })
-  await create(box, { name: 'gone', from: { client: 'fork' } })
-  await box.post('/@fork/__admin/snapshots', { name: 'own' })
-  await box.call('DELETE', `${CLIENTS}/gone`)
-  const seen = async () => {
-    const received: string[] = []
-    for (const base of ['', '/@fork'])
-      for (const path of ['clock', 'timers', 'scenario', 'snapshots', 'state'])
-        received.push((await box.get(`${base}/__admin/${path}`)).text)
-    return [...received, (await box.get(CLIENTS)).text]
-  }
-  const before = await seen()
-  t.equal(JSON.parse(before[5]!).now, '2026-01-01T00:00:00.000Z')
-  t.equal(JSON.parse(before[6]!).timers.length, 2)
-  for (const rewrite of [false, true]) {
-    if (rewrite) await box.sandbox.store.compact()
-    await box.close()
-    box = await onDisk(t, `${dir}/db.json`)
-    t.same(await seen(), before)
-    const authorization = `Bearer ${body.access_token}`
-    t.equal(
-      (await box.get('/v1/client/profile', { authorization })).body.data.client_id,
-      body.client_id,
-    )
-  }
-})
-
 t.test('a deleted client’s timers and waiting answers end, and it comes back as new', async (t) => {
   const box = await startWith(t)
   await create(box, { name: 'w', scenario: 'slow' })

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { ASHA, createLog, GUARDED, pluck, start, TOKEN, watchChanges } from '../helper.ts'
@@ -360,30 +359,4 @@ t.test('time that cannot be written does not go by; the error says how far it we
     now: '2026-01-01T01:00:01.000Z',
     fired: [{ status: 'SUCCESS' }],
   })
-})
-
-t.test('where time stood when the disk filled is stored once the disk takes it', async (t) => {
-  const reached = '2026-01-01T00:00:01.000Z'
-  for (const how of ['by itself', 'at a stop']) {
-    const { disk, state } = faultyDisk()
-    const file = join(t.testdir(), 'db.json')
-    const box = await start(t, { sandbox: { disk, file } })
-    await box.pay()
-    watchChanges(box.sandbox.default, ({ type }) => {
-      if (type !== 'transaction.processing') return
-      state.count = 0
-      state.fault = { from: 1, calls: Number.POSITIVE_INFINITY, errno: 'ENOSPC' }
-    })
-    t.equal((await box.post('/__admin/clock/advance', { by: '1h' })).status, 503)
-    state.fault = undefined
-    const { now } = (await box.get('/__admin/clock')).body
-    t.equal(now, reached)
-    const kept = () => readFileSync(join(t.testdirName, 'db.json.journal'), 'utf8')
-    if (how === 'by itself')
-      while (!kept().includes(`"anchor":${Date.parse(reached)}`)) await new Promise(setImmediate)
-    await box.close()
-    const again = await start(t, { sandbox: { file } })
-    t.equal((await again.get('/__admin/clock')).body.now, reached, how)
-    await again.close()
-  }
 })

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { optionsOf, startServer } from '../../src/server.ts'
-import { ASHA, createLog, PAYMENT, ROHAN } from '../helper.ts'
+import { ASHA, createLog, PAYMENT } from '../helper.ts'
 import { receiver, SECRET } from '../receiver.ts'
 
 async function serve(t: Test, options: Record<string, unknown> = {}) {
@@ -158,39 +158,6 @@ t.test('restores and imports are sent, and the stream of a deleted client ends',
   )
   t.equal((await send('DELETE', '/__admin/clients/gone')).status, 200)
   t.match(await stream.ended, 'restore', 'ended, not broken off')
-})
-
-t.test('no number and no secret is in a stream', async (t) => {
-  const { origin, send } = await serve(t, { 'admin-token': 'adm1n-secret' })
-  const token = { 'x-admin-token': 'adm1n-secret' }
-  const stream = await read(t, origin, '/__admin/events', token)
-  const planted = [
-    '987654321098765',
-    'ABCPX1234Z',
-    'hook-secret-1',
-    'sbx_test_token',
-    'qu3ry-secret',
-    'adm1n-secret',
-  ]
-  const [account, pan, hook, access, query] = planted as [string, ...string[]]
-  const headers = { ...token, authorization: `Bearer ${access}`, cookie: `a=${query}` }
-  await send(
-    'POST',
-    `/v1/bank?token=${query}`,
-    { user_id: ROHAN, account_number: account, ifsc_code: 'HDFC0001234' },
-    headers,
-  )
-  await send(
-    'POST',
-    '/v1/clientWebhook',
-    { url: 'http://127.0.0.1:1', webhook_secret: hook },
-    headers,
-  )
-  await send('GET', `/v1/user/${account}`, undefined, headers)
-  await send('GET', `/v1/${pan}`, undefined, headers)
-  const text = await stream.until('"path":"/v1/XXXXXX234Z"')
-  for (const secret of planted) t.notMatch(text, secret, secret)
-  t.equal(eventsOf(text).filter(({ kind }) => kind === 'request').length, 4)
 })
 
 t.test('a stop ends streams cleanly and waits for none of them', async (t) => {

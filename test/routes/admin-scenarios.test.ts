@@ -120,12 +120,6 @@ t.test('what is allowed but looks like a mistake returns a warning', async (t) =
   t.match((await box.post('/__admin/rules', matches)).body.warnings, [/body/])
 })
 
-t.test('a delay of nothing answers at once, on a frozen clock too', async (t) => {
-  const box = await start(t)
-  await define(box, { rules: [{ when: { operation: 'listUsers' }, then: { delay: '0s' } }] })
-  t.equal(await users(box), 200)
-})
-
 t.test('a scenario that is activated anew counts what it extends anew as well', async (t) => {
   const box = await start(t)
   const seen: number[][] = []
@@ -200,23 +194,6 @@ t.test('header, pushed rules, active scenario, default: the first one decides', 
   t.equal(await outcome({ 'x-sandbox-scenario': 'default' }), 'PENDING', 'its magic paise')
   // A header's scenario without a say leaves the call to what lies under it.
   t.equal(await outcome({ 'x-sandbox-scenario': 'kyc-review' }), 'insufficient_funds')
-})
-
-t.test('a header may name the default scenario, and so put it on top', async (t) => {
-  const box = await start(t)
-  await box.put('/__admin/scenario', { name: 'stuck-transactions' })
-  const header = { 'x-sandbox-scenario': 'default' }
-  const ids = [
-    idOf(await box.pay({ amount: '100.91' })),
-    idOf(await box.pay({ amount: '100.91' }, header)),
-    idOf(await box.pay({}, header)),
-  ]
-  await box.advance('1h')
-  t.strictSame(
-    ids.map((id) => box.sandbox.default.payouts.payments.get(id).row.status),
-    ['PROCESSING', 'FAILED', 'PROCESSING'],
-    'what it leaves open the active one decides',
-  )
 })
 
 t.test('a header that names no scenario is refused', async (t) => {
@@ -686,23 +663,6 @@ t.test('the active scenario, counters, rules and timeline survive a restart', as
   t.equal(await users(three), 503)
   await three.advance('2m')
   t.equal(await users(three), 200)
-})
-
-t.test('a scenario whose file is gone at a restart makes way for the start scenario', async (t) => {
-  const own = {
-    'mine.yaml':
-      'rules: [{ when: { operation: listUsers }, then: { respond: { status: 502 } } }]\n',
-  }
-  const folder = t.testdir({ own })
-  const file = join(folder, 'db.json')
-  const library = libraryWith(join(folder, 'own'))
-  const one = await start(t, { sandbox: { file, library } })
-  await one.put('/__admin/scenario', { name: 'mine' })
-  t.equal(await users(one), 502)
-  await one.close()
-  const two = await start(t, { sandbox: { file } })
-  t.equal((await two.get('/__admin/scenario')).body.name, 'default')
-  t.equal(await users(two), 200)
 })
 
 t.test('reset returns to the start scenario and its timeline', async (t) => {

@@ -9,8 +9,8 @@ import { receiver, SECRET } from '../receiver.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
 const bad = 'ffffffff-0000-4000-8000-000000000000'
-const SNAPSHOTS = '/__admin/snapshots'
 const JSON_BODY = { 'content-type': 'application/json' }
+const SNAPSHOTS = '/__admin/snapshots'
 const HOOK = { url: 'http://127.0.0.1:9/hook', webhook_secret: 'whsec_very-secret' }
 
 /** All that can be seen of a client, one line for each path. */
@@ -167,18 +167,6 @@ t.test('a difference tells what came, went and changed, by table and id, masked'
   const away = (await diff()).tables
   t.equal(away.users.removed.length, 1)
   t.equal(away.webhook.removed.length, 1)
-})
-
-t.test('a difference names what can be looked up by its id', async (t) => {
-  const box = await start(t, HONOURED)
-  await box.post('/v1/clientWebhook', HOOK)
-  await box.post(SNAPSHOTS, { name: 's' })
-  // Among so many ids are some with as many digits as an account number.
-  for (let i = 0; i < 60; i++) await box.pay({ amount: 3 })
-  const { added } = (await box.get(`${SNAPSHOTS}/s/diff`)).body.tables.deliveries
-  t.equal(added.length, 60)
-  for (const id of added)
-    t.equal((await box.get(`/__admin/webhooks/deliveries/${id}`)).status, 200, id)
 })
 
 t.test('a difference shows references whole, and masks other texts', async (t) => {
@@ -354,20 +342,6 @@ t.test('a state with anything wrong is refused, and nothing changes', async (t) 
   t.equal(await seen(box), wanted)
 })
 
-t.test('the error of a state that is wrong in every row has the first hundred', async (t) => {
-  const box = await start(t, HONOURED)
-  const { body } = await box.get('/__admin/state')
-  for (const row of body.tables.users) row.email = 5
-  for (const row of body.tables.payments) row.paise = 'x'
-  const wrong = body.tables.users.length + body.tables.payments.length
-  const answer = await box.put('/__admin/state', body)
-  t.equal(answer.body.errors.length, 100)
-  t.match(
-    answer.body.message,
-    new RegExp(`^tables\\..+ \\(and ${wrong - 1} more errors: see errors\\)\\.$`),
-  )
-})
-
 t.test('a response that is held back is no part of a snapshot or a fork', async (t) => {
   const time = manualTime()
   const box = await start(t, { ...HONOURED, sandbox: { runtime: time.runtime } })
@@ -520,16 +494,6 @@ t.test('pending webhooks go along with a state, a snapshot and a fork', async (t
   t.same(await receivedValues(), wanted, 'and after an import')
 })
 
-t.test('the state after a reset of the data, with its pushed rules, can be put back', async (t) => {
-  const box = await start(t, HONOURED)
-  await busy(box)
-  await box.post('/__admin/reset', { parts: ['data'] })
-  const state = (await box.get('/__admin/state')).body
-  t.equal(state.tables.rules.length, 1)
-  t.equal((await box.put('/__admin/state', state)).status, 200)
-  t.strictSame((await box.get('/__admin/state')).body, state)
-})
-
 /** The state of a client after many events. */
 async function played(box: Box) {
   await busy(box)
@@ -543,31 +507,6 @@ async function played(box: Box) {
   await box.advance('1h')
   await box.pay({ remark: 'still to come' })
 }
-
-t.test('a state that was imported is exported with the same bytes', async (t) => {
-  const dir = t.testdir({})
-  const file = { sandbox: { file: `${dir}/db.json` } }
-  let box = await start(t, { ...HONOURED, ...file })
-  const text = async (base = '') => (await box.get(`${base}/__admin/state`)).text
-  const json = { 'content-type': 'application/json' }
-  for (const play of [async () => {}, busy, played]) {
-    await play(box)
-    const receivedValues = await text()
-    t.equal((await box.call('PUT', '/__admin/state', receivedValues, json)).status, 200)
-    t.equal(await text(), receivedValues, 'at once')
-    await box.call('PUT', '/@other/__admin/state', await text('/@other'), json)
-    await box.close()
-    box = await start(t, { ...HONOURED, ...file })
-    t.equal(await text(), receivedValues, 'after a restart')
-    await box.sandbox.store.compact()
-    await box.close()
-    box = await start(t, { ...HONOURED, ...file })
-    t.equal(await text(), receivedValues, 'after a rewrite and a restart')
-  }
-  const { tables } = JSON.parse(await text())
-  for (const name of ['kyc', 'events', 'deliveries', 'inbox', 'timers', 'rules', 'idempotency'])
-    t.ok(tables[name].length > 0, `${name} was played`)
-})
 
 t.test('an exported state is one of a data file', async (t) => {
   const source = await start(t, HONOURED)

@@ -91,15 +91,6 @@ t.test('a failed attempt is made again after 1 s, 5 s, 30 s and 2 min', async (t
   t.match(delivery.attempts[0], { status: 500, ok: false, error: { code: 'status' } })
 })
 
-t.test('at the end of time the next attempt is at its last instant', async (t) => {
-  const { hook, box, list } = await linked(t)
-  hook.respondWith(status(500))
-  const at = '9999-12-31T23:59:59.999Z'
-  await box.post('/__admin/clock/freeze', { at })
-  await box.post('/__admin/webhooks/trigger', { event: 'webhook.test' })
-  t.match(await list(), [{ status: 'pending', next_attempt_at: at, attempts: [{ status: 500 }] }])
-})
-
 t.test('per_resource: later events of a resource wait for the earlier one', async (t) => {
   const { hook, box, list } = await linked(t, { assume: { webhook_order: 'per_resource' } })
   const [a, b] = [idOf(await box.pay()), idOf(await box.pay())]
@@ -320,24 +311,6 @@ t.test('the options: retries of the standard plan, timestamps of the client’s 
   )
 })
 
-t.test('reset drops deliveries and the inbox, alone or with all else', async (t) => {
-  const { hook, box, list } = await linked(t)
-  hook.respondWith(status(500))
-  await box.pay()
-  await box.advance('0s')
-  await box.post('/__admin/webhooks/inbox', { a: 1 })
-  await box.post('/__admin/reset', { parts: ['deliveries'] })
-  t.same(await list(), [])
-  t.equal((await box.get('/__admin/webhooks/inbox')).body.total, 0)
-  t.equal((await box.get('/v1/clientWebhook')).status, 200)
-  hook.received.length = 0
-  await box.advance('10s')
-  t.same(hook.types().slice(0, 1), LIFE.slice(1, 2), 'the dropped one is gone, later ones come')
-  await box.post('/__admin/reset')
-  t.same(await list(), [])
-  t.equal((await box.get('/__admin/clock')).body.pending_timers, 0)
-})
-
 t.test('an attempt that is cancelled as a timer lets the next event go', async (t) => {
   const { hook, box, list } = await linked(t)
   await box.pay()
@@ -394,18 +367,6 @@ t.test('KYC records and bank accounts send events too', async (t) => {
     hook.received.some(({ body }) => body.includes(number)),
     'masked',
   )
-})
-
-t.test('one client hears nothing of another', async (t) => {
-  const { hook, box } = await linked(t)
-  await box.call('POST', '/@other/v1/clientWebhook', {
-    url: 'http://127.0.0.1:9/x',
-    webhook_secret: 's',
-  })
-  await box.call('POST', '/@other/__admin/webhooks/trigger', { event: 'user.created' })
-  t.same(hook.types(), [])
-  t.equal((await box.get('/__admin/webhooks/deliveries')).body.total, 0)
-  t.equal((await box.get('/@other/__admin/webhooks/deliveries')).body.total, 1)
 })
 
 t.test('a trigger goes out at once, whatever of its resource is still to be sent', async (t) => {

@@ -290,18 +290,6 @@ t.test('delay with hold_until: without that event it starts after an hour', asyn
   t.same(hook.types(), [PROCESSING, FAILED, PENDING], 'a late release does not start it again')
 })
 
-t.test('timeline: trigger sends, with and without a webhook', async (t) => {
-  const timeline = [
-    { after: '1s', every: '2s', times: 3, do: { trigger: 'user.created', resource: ASHA } },
-    { after: '10s', do: { trigger: 'webhook.test' } },
-  ]
-  const { hook, box } = await play(t, { timeline })
-  await box.advance('1m')
-  t.same(hook.types(), ['user.created', 'user.created', 'user.created', 'webhook.test'])
-  t.ok(hook.received.every(({ verdict }) => verdict.ok))
-  t.equal(hook.received[0]!.resource, ASHA)
-})
-
 t.test('a receiver that fails meets the same scenario again by the retries', async (t) => {
   const { hook, box } = await play(t, [{ when: { event: PENDING }, then: { signature: 'wrong' } }])
   hook.respondWith(status(401))

@@ -1,9 +1,7 @@
-import { execFileSync } from 'node:child_process'
 import {
   cpSync,
   existsSync,
   lstatSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -199,29 +197,6 @@ t.test('files are made anew, for their owner alone and through no link', async (
   await open(t, join(dir, 'killed/db.json'))
   t.ok(lstatSync(join(dir, 'killed/db.json.journal')).isFile())
   t.equal(readFileSync(join(dir, 'victim'), 'utf8'), 'precious')
-})
-
-t.test('what is no regular file is refused before anything is made beside it', async (t) => {
-  const dir = t.testdir({ victim: '' })
-  const places: Record<string, (path: string) => void> = {
-    'a FIFO': (path) => void execFileSync('mkfifo', [path]),
-    'a folder': (path) => void mkdirSync(path),
-    'a link': (path) => symlinkSync(join(dir, 'victim'), path),
-  }
-  for (const [what, make] of Object.entries(places))
-    for (const name of ['db.json', 'db.json.journal', 'db.journal.jsonl', 'db.json.lock']) {
-      // The data file itself may be a link to where it is kept.
-      if (what === 'a link' && name === 'db.json') continue
-      if (what === 'a FIFO' && process.platform === 'win32') continue
-      const folder = join(dir, `${what} ${name}`)
-      mkdirSync(folder)
-      make(join(folder, name))
-      await t.rejects(open(t, join(folder, 'db.json')), {
-        name: 'UnusableFile',
-        message: new RegExp(`${name} is ${what}, but must be a regular file`),
-      })
-      t.same(readdirSync(folder), [name])
-    }
 })
 
 t.test('a lock file names a process; it is another machine that says nothing of it', async (t) => {

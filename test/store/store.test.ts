@@ -1,12 +1,4 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Disk } from '../../src/store/disk.ts'
@@ -159,44 +151,6 @@ t.test('another line that cannot be read is an error with its number', async (t)
     await t.rejects(open(t, `${dir}/${what}/db.json`), { name: 'DamagedFile', message }, what)
     t.same(filesIn(`${dir}/${what}`), before, 'nothing is changed')
   }
-})
-
-t.test('an edit while the store is open is kept beside, and the store goes on', async (t) => {
-  const dir = t.testdir({})
-  const file = `${dir}/db.json`
-  const { store, put, ids, lines } = await open(t, file)
-  put('a')
-  await store.compact()
-  const before = readFileSync(file, 'utf8')
-  const replace = (text: string) => {
-    writeFileSync(`${file}.new`, text)
-    cpSync(`${file}.new`, file)
-    rmSync(`${file}.new`)
-  }
-  const changes: ((n: number) => void)[] = [
-    (n) => writeFileSync(file, `edit ${n}`),
-    (n) => replace(`edit ${n}`),
-    () => rmSync(file),
-    () => replace(before),
-  ]
-  for (const [n, change] of changes.entries()) {
-    change(n)
-    put(`b${n}`)
-    t.equal(store.lostOwnership(), undefined)
-    await store.compact()
-    t.match(JSON.parse(readFileSync(file, 'utf8')).clients.w.tables.notes.length, n + 2)
-  }
-  t.same(
-    filesIn(dir).filter(([name]) => name.includes('.edited-')),
-    [
-      ['db.json.edited-1', 'edit 0'],
-      ['db.json.edited-2', 'edit 1'],
-      ['db.json.edited-3', before],
-    ],
-  )
-  t.equal(lines.filter((line) => line.includes('was edited while')).length, 3)
-  await store.close()
-  t.same((await open(t, file)).ids(), ids())
 })
 
 t.test('an edit stays in place at a stop if nothing was changed since the document', async (t) => {

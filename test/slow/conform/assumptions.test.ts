@@ -142,15 +142,3 @@ t.test('a service that has none of the readings, or several, is not measured', a
     t.equal(reasonsOf(report)[name], reason, name)
   }
 })
-
-t.test('several readings at a time are all measured', async (t) => {
-  const assume = {
-    idempotency_key: 'honoured',
-    reference_id: 'ignored',
-    duplicate_user: 'allowed',
-    same_bank_account: 'new',
-    list_order: 'oldest_first',
-    token: 'strict',
-  }
-  t.match(readingsOf(await check(t, assume)), assume)
-})

@@ -140,39 +140,6 @@ t.test(
   },
 )
 
-t.test(
-  'a reading is shown again by its scenario if the start scenario chooses readings',
-  async (t) => {
-    const { cwd, program } = smallClient(
-      t,
-      "const [{ user_id }] = (await call('GET', '/users')).users\nif (user_id.endsWith('16')) process.exit(1)\n",
-    )
-    writeFileSync(join(cwd, 'mine.yaml'), 'title: Mine\nassume: { list_order: newest_first }\n')
-    const sweep = ['sweep', '--only', 'list_order', '--clock', 'frozen', '--report', 'report']
-    const own = ['--scenarios', '.', '--scenario', 'mine']
-    const shown = await run([...sweep, ...own, '--', ...program], { cwd })
-    t.equal(shown.code, 1, shown.stderr)
-    const line = /payout-sandbox (exec .*)/.exec(shown.stdout)![1]!
-    t.notMatch(line, '--assume')
-    t.equal((await run(line.split(' '), { cwd })).code, 1, line)
-  },
-)
-
-t.test('--jobs runs side by side', async (t) => {
-  // With a fault it waits until another run is there too.
-  const { sweep } = client(
-    t,
-    `appendFileSync(here + '/ran', 'x')
-const count = () => readFileSync(here + '/ran', 'utf8').length
-await call('GET', '/users').catch(() => {})
-if (count() > 2) for (let n = 0; n < 40 && count() < 4; n++) await new Promise((resolve) => setTimeout(resolve, 50))
-if (count() === 3) process.exit(1)
-`,
-  )
-  const { result } = await sweep('--jobs', '2', '--only', 'reset,respond_500')
-  t.strictSame(result.verdicts, { passed: 2 })
-})
-
 t.test('--timeout, --max-retries, --probe and --unstable', async (t) => {
   const slow = client(t, 'await pay(0)\n')
   const hung = await slow.sweep('--only', 'hang_after', '--timeout', '2s')

@@ -123,21 +123,6 @@ token = 'sbx_own'
   }
 })
 
-t.test('what the run did not meet again is not_reached', async (t) => {
-  const { sweep } = smallClient(
-    t,
-    `appendFileSync(here + '/ran', 'x')
-await call('GET', '/users')
-if (readFileSync(here + '/ran', 'utf8').length < 3) await call('GET', '/transaction')
-`,
-  )
-  const result = await sweep({ only: ['reset'] })
-  t.strictSame(
-    result.runs.map(({ plan, verdict }) => `${plan[0]!.name} ${plan[0]!.operation} ${verdict}`),
-    ['reset listUsers failed_safely', 'reset listTransactions not_reached'],
-  )
-})
-
 t.test('a command that fails before its fault is run again, and then not_reached', async (t) => {
   const failsIn = (runs: string) => `appendFileSync(here + '/ran', 'x')
 if ('${runs}'.includes(readFileSync(here + '/ran', 'utf8').length)) throw new Error('bad luck')
@@ -148,33 +133,6 @@ await patiently(() => call('GET', '/users'))
   t.match(await swept('3'), [{ verdict: 'passed' }])
   t.match(await swept('34'), [{ verdict: 'not_reached', happened: /to this point: .* bad luck/ }])
 })
-
-t.test(
-  'a call that the service answers with 404 is a point, and counts for an outage',
-  async (t) => {
-    const { sweep } = smallClient(
-      t,
-      `await call('GET', '/clientWebhook').catch(({ status }) => {
-  if (status !== 404) throw new Error('no answer')
-})
-await call('GET', '/users')
-await call('GET', '/transaction')
-`,
-    )
-    const { runs } = await sweep({ only: ['outage'] })
-    t.strictSame(
-      runs.map(({ plan, observation: { calls } }) => [
-        plan[0]!.operation,
-        calls.map(({ status }) => status).join(' '),
-      ]),
-      [
-        ['listUsers', '404 503'],
-        ['listTransactions', '404 200 503'],
-        ['getWebhook', '503'],
-      ],
-    )
-  },
-)
 
 t.test('the probe finds a state that differs, with a URL and with a command', async (t) => {
   const answers = { status: 'SUCCESS' }

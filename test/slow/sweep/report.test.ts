@@ -14,9 +14,7 @@ import t, { type Test } from 'tap'
 import { sweepTable } from '../../../src/cli/sweep-output.ts'
 import { PACKAGE_ROOT } from '../../../src/config/package.ts'
 import { readLibrary } from '../../../src/scenarios/read-library.ts'
-import type { Run } from '../../../src/tools/sweep/faults-and-findings.ts'
-import { groupsOf } from '../../../src/tools/sweep/findings.ts'
-import { notProven, SweepDocument, sweepJson } from '../../../src/tools/sweep/report/sweep-json.ts'
+import { SweepDocument, sweepJson } from '../../../src/tools/sweep/report/sweep-json.ts'
 import {
   prepareSweepReport,
   writeSweepReport,
@@ -232,16 +230,6 @@ t.test('a second report writes through no link, and removes no file of the user'
   t.notOk(existsSync(join(dir, 'summary.md')))
 })
 
-t.test('an event that came only after the command had ended is named', async (t) => {
-  const { baseline, ...result } = sweepResult()
-  const late = { ...baseline.deliveries[0]!, event: 'transaction.failed', isAfterEnd: true }
-  const deliveries = [...baseline.deliveries, late]
-  t.match(
-    notProven({ ...result, baseline: { ...baseline, deliveries } }).join(),
-    'transaction.failed came after the command had ended',
-  )
-})
-
 t.test('the table on the terminal has a row and a command for each finding', async (t) => {
   const { findings } = sweepResult()
   const text = sweepTable(findings)
@@ -258,26 +246,4 @@ t.test('the table on the terminal has a row and a command for each finding', asy
   t.notMatch(text, /[\u0000\u202e]/)
   t.equal(lines.length, 1 + 4 + 2 + 4)
   t.equal(sweepTable([]), 'No findings.\n')
-})
-
-t.test('the same bug under another fault is one finding', async (t) => {
-  const [first, second] = sweepResult().runs as [Run, Run]
-  const like = { ...first, id: 9, happened: first.happened.replace('it happened', 'it happened') }
-  const storm = { ...second, id: 7, happened: 'GET /x was sent 47 times within a second' }
-  const other = { ...storm, id: 8, happened: 'GET /x was sent 42 times within a second' }
-  const ids = groupsOf([second, storm, like, first, other]).map((group) =>
-    group.map(({ id }) => id),
-  )
-  const ask = { ...first, id: 3, level: 'ask' } as const
-  t.match(groupsOf([ask, second]), [[{ id: 2 }], [{ id: 3 }]])
-  t.strictSame(
-    ids,
-    [
-      [1, 9],
-      [2, 7, 8],
-    ],
-    'what happened elsewhere does not matter, and the worst comes first',
-  )
-  const text = stripVTControlCharacters(sweepTable(sweepResult().findings))
-  t.match(text, /^finding-1 .*, and 1 more fault/m)
 })

@@ -76,32 +76,6 @@ if (readFileSync(here + '/ran', 'utf8').length === 4) throw new Error('bad luck'
   t.equal(result.flaky.length, 1)
 })
 
-t.test('a double payment needs one repeat, after a failure by chance or without it', async (t) => {
-  const ran = `appendFileSync(here + '/ran', 'x')
-const { length } = readFileSync(here + '/ran', 'utf8')
-`
-  // The third run shows it, and the fifth or the sixth one again.
-  const fails = "if (length === 4) throw new Error('bad luck')\nawait pay().catch(pay)\n"
-  const passes = 'await pay().catch(length % 3 === 0 ? pay : () => {})\n'
-  for (const code of [fails, passes]) {
-    const result = await smallClient(t, ran + code).sweep({ only: ['reset_after'], jobs: 1 })
-    t.strictSame(short(result), ['error paid_twice: reset_after createTransaction 1'])
-  }
-})
-
-t.test('a command that fails by chance without faults is named, not blamed', async (t) => {
-  const { sweep } = smallClient(
-    t,
-    `appendFileSync(here + '/ran', 'x')
-await call('GET', '/users')
-if (readFileSync(here + '/ran', 'utf8').length === 2) throw new Error('bad luck')
-`,
-  )
-  const result = await sweep({ only: ['reset'], jobs: 1 })
-  t.equal(result.failures, 1)
-  t.equal(result.runs.length, 1)
-})
-
 t.test('a fault counts once a run: over resets and new clients', async (t) => {
   const { sweep } = smallClient(
     t,
@@ -156,19 +130,6 @@ try {
   )
   const repeats = handler('return response.writeHead(500).end()')
   t.strictSame(short(await smallClient(t, repeats).sweep({ only, points: 'all' })), [])
-})
-
-t.test('--restart kills the command during a call, and starts it again', async (t) => {
-  // What it has sent is in its journal only when the response is there.
-  const { program, sweep } = smallClient(
-    t,
-    `const journal = here + '/paid-' + new URL(url).port
-if (!existsSync(journal)) { await pay(); writeFileSync(journal, '') }
-`,
-  )
-  const result = await sweep({ command: program, only: ['kill'], restart: true })
-  t.strictSame(short(result), ['error paid_twice: kill createTransaction 1'])
-  await t.rejects(sweep({ only: ['kill'] }), /--only kill selects no fault/)
 })
 
 t.test('a probe that does not answer stops the sweep', async (t) => {
@@ -268,11 +229,3 @@ t.test(
     t.strictSame(short(blind), ['warning not_paid: payment_failed createTransaction 1'])
   },
 )
-
-t.test('a service that recognises a payment makes it once', async (t) => {
-  const { sweep } = smallClient(
-    t,
-    "for (let n = 0; n < 2; n++) await call('POST', '/transaction', { ...ORDER, reference_id: 'same' }).catch(() => {})\n",
-  )
-  t.strictSame(faultsWith(await sweep({ only: ['reference_id'] }), 'not_paid'), [])
-})
