@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { idempotencyKey, type TokenUse, trailingSlash } from '../assumptions/requests.ts'
 import { errorBody, newWords } from '../assumptions/responses.ts'
 import { LATE_CALL } from '../content/timer-payloads.ts'
+import { exactValue } from '../model/exact-json.ts'
 import { runsOperation } from '../scenarios/decide.ts'
 import { depsOf } from './app-deps.ts'
 import { hangUpSignal } from './connection.ts'
@@ -106,7 +107,11 @@ export function serveOperation(
 
   async function handleWithKey(request: FastifyRequest, reply: FastifyReply, header: string) {
     const key = keyOf(header)
-    const scope = { key, route: `${op.method} ${op.url}`, body: request.sentBody }
+    const scope = {
+      key,
+      route: `${op.method} ${op.url}`,
+      body: exactValue(request.bodyText, request.sentBody),
+    }
     const done = await runOnce(request.world, scope, (store) => {
       const call = decide(op, request)
       setRuleHeader(reply, call)

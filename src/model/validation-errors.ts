@@ -37,6 +37,8 @@ function describeValue(value: unknown, path: readonly PropertyKey[]): string {
   }
   if (typeof value === 'number') {
     if (isSecret) return 'a number'
+    // Its last digits are not those that were sent.
+    if (Math.abs(value) > Number.MAX_SAFE_INTEGER) return 'a number above 2^53'
     return isNumberName(name) ? quoteField(String(value), name) : String(value)
   }
   if (typeof value === 'boolean') return String(value)

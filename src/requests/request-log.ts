@@ -1,3 +1,4 @@
+import { parseExact } from '../model/exact-json.ts'
 import type { LoggedRequest, RequestInShort } from '../model/logged-request.ts'
 import { HIDDEN, isSecretName, maskLogText, maskResponse, maskValue } from '../model/mask.ts'
 import { countOf } from '../model/words.ts'
@@ -234,11 +235,11 @@ export function queryOf({ url }: RequestLogEntry): Record<string, string | strin
   return query
 }
 
-/** Parses JSON; returns `undefined` if the text is not JSON. */
+/** Parses JSON as it was received; returns `undefined` if the text is not JSON. */
 export function parseJsonOrUndefined(text: string): unknown {
   if (!text) return undefined
   try {
-    return JSON.parse(text)
+    return parseExact(text)
   } catch {
     return undefined
   }

@@ -192,10 +192,12 @@ export class ConditionCheck {
     }
   }
 
-  /** Rejects a number in a field of text, such as an account number, an id or a code. */
+  /** Rejects a number that is not what was written, or in a field of text, such as an account number, an id or a code. */
   #checkIsQuoted(value: unknown, path: Path, { part, field }: Place) {
-    if (typeof value !== 'number' || field === undefined || part === 'query') return
-    if (!isTextField(field)) return
+    if (typeof value !== 'number') return
+    if (Math.abs(value) > Number.MAX_SAFE_INTEGER)
+      return this.#report(path, 'a number above 2^53, which JSON rounds: put its digits in quotes')
+    if (field === undefined || part === 'query' || !isTextField(field)) return
     this.#report(path, `\`${field}\` is text, not a number: put ${quoteValue(value)} in quotes`)
   }
 

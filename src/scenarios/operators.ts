@@ -184,7 +184,9 @@ export const asText = (value: unknown): unknown =>
 
 export const CONVERT: Readonly<Record<Conversion, (value: unknown) => unknown>> = {
   value: (value) => value,
-  number: numberOf,
+  // A number above 2^53 is text in the log.
+  number: (value) =>
+    numberOf(value) ?? (/^-?\d{16,}$/.test(String(value)) ? Number(value) : undefined),
   paise: paisePart,
   text: asText,
 }
