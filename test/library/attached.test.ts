@@ -180,7 +180,7 @@ t.test('state applies to the client, and its options replace what the state says
   t.equal((await own.admin.scenario.get()).name, 'slow')
   t.equal(await payments(own), id)
   t.match(await refusal({ state: { ...state, draws: -1 } }), /^state: draws: must be /)
-  t.match(await refusal({ state: 7 } as never), /^state takes a string or an object, not a number/)
+  t.match(await refusal({ state: 7 } as never), /^state takes FILE, not 7/)
   const { clients } = await source.admin.clients.list()
   const unknown = { ...state, scenario: { name: 'none' } }
   t.match(await refusal({ state: unknown }), /no scenario "?none/)
