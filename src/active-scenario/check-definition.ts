@@ -1,4 +1,5 @@
 import { SandboxError } from '../model/errors.ts'
+import type { CompiledScenario } from '../scenarios/compiled.ts'
 import { type Library, loadReader, type OwnScenarios, withOwn } from '../scenarios/library.ts'
 import type { Problem } from '../scenarios/read.ts'
 import type { RuleDefinition } from '../scenarios/rule-schema.ts'
@@ -29,18 +30,27 @@ const invalidDefinition = ([first, ...more]: readonly Problem[], root: string) =
 const warningTexts = (warnings: readonly Problem[]) =>
   warnings.map(({ path, message }) => (path ? `${path}: ${message}` : message))
 
+async function readValid(value: unknown, name: string, root: string) {
+  const { readDefinition } = await loadReader()
+  const read = readDefinition(value, { name, file: root })
+  if (!read.ok) throw invalidDefinition(read.problems, root)
+  return read
+}
+
+function checkNames(scenario: CompiledScenario, library: Library, what: string) {
+  const [unknown] = library.checkNames(scenario)
+  if (unknown)
+    throw new SandboxError('validation_failed', `${what} is invalid: ${unknown.message}.`)
+}
+
 /** Checks a scenario given as JSON; throws if it is invalid. */
 export async function checkScenario(
   value: unknown,
   library: Library,
 ): Promise<Checked<ScenarioDefinition>> {
-  const { readDefinition } = await loadReader()
-  const read = readDefinition(value, { name: INLINE, file: 'definition' })
-  if (!read.ok) throw invalidDefinition(read.problems, 'definition')
-  const [unknown] = library.checkNames(read.scenario)
-  if (unknown)
-    throw new SandboxError('validation_failed', `The scenario is invalid: ${unknown.message}.`)
-  return { definition: read.scenario.definition, warnings: warningTexts(read.warnings) }
+  const { scenario, warnings } = await readValid(value, INLINE, 'definition')
+  checkNames(scenario, library, 'The scenario')
+  return { definition: scenario.definition, warnings: warningTexts(warnings) }
 }
 
 /** Checks the scenarios that a client brings, by name; throws if one is invalid. */
@@ -48,32 +58,19 @@ export async function checkScenarios(
   values: Readonly<Record<string, unknown>>,
   library: Library,
 ): Promise<OwnScenarios> {
-  const { readDefinition } = await loadReader()
-  const scenarios = Object.entries(values).map(([name, value]) => {
-    const root = `scenarios.${name}`
-    const read = readDefinition(value, { name, file: root })
-    if (!read.ok) throw invalidDefinition(read.problems, root)
-    return read.scenario
-  })
+  const scenarios: CompiledScenario[] = []
+  for (const [name, value] of Object.entries(values))
+    scenarios.push((await readValid(value, name, `scenarios.${name}`)).scenario)
   const own = Object.fromEntries(scenarios.map(({ name, definition }) => [name, definition]))
   const all = withOwn(library, own)
-  for (const scenario of scenarios) {
-    const [unknown] = all.checkNames(scenario)
-    if (unknown)
-      throw new SandboxError(
-        'validation_failed',
-        `The scenario ${scenario.name} is invalid: ${unknown.message}.`,
-      )
-  }
+  for (const scenario of scenarios) checkNames(scenario, all, `The scenario ${scenario.name}`)
   return own
 }
 
-/** Loads the function that checks one rule given as JSON and throws if it is invalid. */
-export async function createRuleCheck() {
+/** Checks one rule given as JSON; throws if it is invalid. */
+export async function checkRule(value: unknown): Promise<Checked<RuleDefinition>> {
   const { readRule, ruleWarnings } = await loadReader()
-  return (value: unknown): Checked<RuleDefinition> => {
-    const read = readRule(value)
-    if (!read.ok) throw invalidDefinition(read.problems, '')
-    return { definition: read.data, warnings: warningTexts(ruleWarnings(read.data)) }
-  }
+  const read = readRule(value)
+  if (!read.ok) throw invalidDefinition(read.problems, '')
+  return { definition: read.data, warnings: warningTexts(ruleWarnings(read.data)) }
 }

@@ -1,7 +1,6 @@
 import type { CompiledScenario } from '../scenarios/compiled.ts'
 import type { OperationId } from '../scenarios/operations-and-events.ts'
 
-/** The expected and the counted calls of one operation. */
 export type Expectation = {
   operation: OperationId
   at_least?: number
@@ -26,7 +25,6 @@ export class Expectations {
     this.#calls.set(operation, (this.#calls.get(operation) ?? 0) + 1)
   }
 
-  /** Compares the expectations of the active scenario with the calls so far. */
   of({ expect }: CompiledScenario): Expectation[] {
     return [...expect].map(
       ([operation, { exactly, at_least: atLeast = exactly, at_most: atMost = exactly }]) => {
@@ -43,7 +41,6 @@ export class Expectations {
     )
   }
 
-  /** The previous scenarios with unmet expectations, the newest last. */
   get previous(): PreviousScenario[] {
     return [...this.#previous.values()]
   }

@@ -44,7 +44,6 @@ export class PushedRules {
     return this.#rows().map(({ definition }) => definition)
   }
 
-  /** Returns the rules with their hits. */
   describe() {
     return this.#rows().map((row) => {
       const [rule] = compiled(row).rules
@@ -55,7 +54,6 @@ export class PushedRules {
     })
   }
 
-  /** Adds a checked rule before all others. */
   push(definition: RuleDefinition): PushedRuleRow {
     return this.#deps.store.change(() => {
       // After a reset of only the data the series restarts, and the retained rules already have its first numbers.
@@ -71,7 +69,6 @@ export class PushedRules {
     return at === undefined ? undefined : Date.parse(at)
   }
 
-  /** Removes a rule and its counters. */
   remove(id: string) {
     if (!this.#deps.store.tables.rules.get(id))
       throw new SandboxError('not_found', `No rule ${quoteInput(id)} was pushed for this client.`)
@@ -81,13 +78,11 @@ export class PushedRules {
     })
   }
 
-  /** Removes all rules, but not their counters. */
   clear() {
     for (const { rule_id } of this.#rows()) this.#deps.store.remove('rules', rule_id)
   }
 }
 
-/** The maximum number of pushed rules of a client. */
 const MAX_PUSHED_RULES = 1_000
 
 const countPatterns = (rules: readonly { when?: unknown }[]) =>

@@ -17,7 +17,6 @@ export class Totals {
   /** The counters of imposed scenarios that count over the whole run. */
   readonly counters = new Map<string, Counter>()
 
-  /** Counts a hit of the rule with this counter. */
   countHit(counter: string) {
     const hits = this.#hits.get(counter)
     if (hits !== undefined || this.#hits.size < MAX_COUNTERS)
@@ -59,7 +58,6 @@ export class RuleCounters {
     else this.#store.put('counters', { name, matched, hits })
   }
 
-  /** Returns how often a rule acted, over all values of its `key`. */
   hitsOf = (rule: { scenario: string; id: string }): number => {
     const name = counterName(rule)
     if (this.#countsOverRun(name)) return this.#totals.hitsOf(rule)
@@ -69,7 +67,6 @@ export class RuleCounters {
     return hits
   }
 
-  /** Removes the counters of a scenario, or all. */
   remove(scenario?: string) {
     const prefix = scenario === undefined ? '' : `${scenario}#`
     for (const { name } of [...this.#rows.rows()])

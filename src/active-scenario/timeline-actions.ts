@@ -35,7 +35,6 @@ function findRow<T>(rows: Iterable<T>, matches: (row: T) => boolean): T | undefi
   return undefined
 }
 
-/** Runs the actions of timelines on resources. */
 export class TimelineActions {
   readonly #deps: TimelineActionDeps
 

@@ -13,7 +13,6 @@ export type TimelineDeps = TimelineActionDeps & {
   callService?: ((call: ServiceCall) => Promise<void>) | undefined
   /** Resets the client to the fixtures and the start scenario. */
   reset: () => void
-  /** Registers the built-in inbox, if there is no webhook. */
   useInbox: () => void
   warn: (message: string) => void
   info: (message: string) => void
@@ -192,7 +191,6 @@ export class Timeline {
     else if (!('call' in action)) this.#actions.run(action)
   }
 
-  /** Schedules the next run of a recurring entry. */
   #scheduleNextTurn(entry: StoredTimelineEntry, everyMs: number, dueAt: number) {
     const { clock } = this.#deps
     const { due_at, skipped } = nextTurn(everyMs, dueAt, clock.now())

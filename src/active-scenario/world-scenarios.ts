@@ -15,7 +15,7 @@ import { DEFAULT_SCENARIO } from '../scenarios/references.ts'
 import type { RuleDefinition } from '../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../scenarios/scenario-schema.ts'
 import type { WorldContext } from '../tables/world-context.ts'
-import { checkScenario, checkScenarios, createRuleCheck, INLINE } from './check-definition.ts'
+import { checkRule, checkScenario, checkScenarios, INLINE } from './check-definition.ts'
 import {
   type Choice,
   CurrentScenario,
@@ -27,7 +27,6 @@ import { Expectations } from './expectations.ts'
 import { checkRuleLimits, PushedRules } from './pushed-rules.ts'
 import { RuleCounters, type Totals } from './rule-counters.ts'
 
-/** The kind of the timers of timeline entries. */
 export const TIMELINE_ENTRY = 'timeline.entry'
 
 export type ScenariosDeps = WorldContext & {
@@ -70,7 +69,6 @@ export class Scenarios {
     return this.#deps.library()
   }
 
-  /** The name of the active scenario. */
   get name(): string {
     return this.#current.choice.name
   }
@@ -98,18 +96,15 @@ export class Scenarios {
       : {}
   }
 
-  /** Whether this client's sandbox imposes a scenario. */
   get imposes(): boolean {
     return this.#deps.imposed().length > 0
   }
 
-  /** Whether the active scenario is the imposed one. */
   get isImposedActive(): boolean {
     const { name, definition } = this.#current.choice
     return this.imposes && !definition && this.#library.get(name) === this.#deps.imposed()[0]
   }
 
-  /** The timeline of the imposed scenario. */
   imposedTimeline() {
     return this.#deps.imposed().flatMap(({ timeline }) => timeline)
   }
@@ -178,7 +173,6 @@ export class Scenarios {
     return minMs === maxMs ? minMs : pointOf({ minMs, maxMs }, store.change(random.fraction))
   }
 
-  /** Counts a call for `expect`. */
   countCall(operation: OperationId) {
     this.#expectations.count(operation)
     const { totals, start } = this.#deps
@@ -199,22 +193,18 @@ export class Scenarios {
     this.changed()
   }
 
-  /** Activates a scenario by its name and resets its counters and those of the scenarios that it extends. */
   use(name: string) {
     this.#activate(this.#current.find(name), { name })
   }
 
-  /** Activates a checked definition and resets its counters. */
   useDefinition(definition: ScenarioDefinition) {
     this.#activate(compileScenario(definition, INLINE), { name: INLINE, definition })
   }
 
-  /** Throws `not_found` if no scenario has this name. */
   checkName(name: string) {
     this.#current.find(name)
   }
 
-  /** Checks a scenario given as JSON. */
   check(value: unknown) {
     return checkScenario(value, this.#library)
   }
@@ -229,7 +219,6 @@ export class Scenarios {
     return checkScenarios(values, this.#library)
   }
 
-  /** Adds a checked rule before all others. */
   push(definition: RuleDefinition) {
     this.checkRuleLimits([definition, ...this.#pushed.definitions()])
     const row = this.#pushed.push(definition)
@@ -237,7 +226,6 @@ export class Scenarios {
     return row
   }
 
-  /** Removes a pushed rule. */
   removeRule(id: string) {
     this.#pushed.remove(id)
     this.changed()
@@ -292,7 +280,6 @@ export class Scenarios {
     return own.flatMap(({ timeline }) => timeline)
   }
 
-  /** All scenarios of the library. */
   list() {
     const library = this.#library
     return library.names.map((name) => {
@@ -302,7 +289,6 @@ export class Scenarios {
     })
   }
 
-  /** The magic values of the default scenario. */
   magicValues() {
     return magicValuesOf(this.#current.find(DEFAULT_SCENARIO))
   }
@@ -338,11 +324,5 @@ export class Scenarios {
     }
   }
 
-  /** Checks a rule given as JSON. */
-  async checkRule(value: unknown) {
-    return (await createRuleCheck())(value)
-  }
-
-  /** Loads the function that checks one rule given as JSON. */
-  createRuleCheck = createRuleCheck
+  checkRule = checkRule
 }

@@ -8,7 +8,6 @@ import {
   errnoOf,
   ignoreErrors,
   makeFolder,
-  olderJournals,
   rejectMountedFile,
   removeFile,
   requireRegular,
@@ -21,7 +20,6 @@ import {
   EditedBesideJournal,
   FORMAT,
   LostOwnership,
-  OtherFormat,
   START_WITHOUT,
   UnreadableFile,
 } from './errors.ts'
@@ -53,7 +51,6 @@ export type DataFileOptions<Rows> = {
   compactFrom?: number
   readEdited: ReadEdited
   disk: Disk
-  wall: () => number
   log: StoreLog
 }
 
@@ -97,8 +94,6 @@ export class DataFile<Rows> {
   async open() {
     const { disk, file, log, shape } = this.#options
     const { path } = this.#journal
-    const [older] = this.hasDocument ? [] : olderJournals(disk, file)
-    if (older !== undefined) throw new OtherFormat(older, '5 or older')
     const found = readJournal(disk, path)
     if (!found && this.#lock.replacedDead)
       log.warn(
@@ -205,7 +200,6 @@ export class DataFile<Rows> {
     return this.#failure
   }
 
-  /** Whether there is a document. */
   get hasDocument(): boolean {
     return this.#document.digest !== null
   }
@@ -257,13 +251,11 @@ export class DataFile<Rows> {
     }
   }
 
-  /** Gives the files up, after a failed start. */
   abandon() {
     ignoreErrors(() => this.#journal.close())
   }
 }
 
-/** Takes the data file and reads it into empty worlds. */
 export async function openDataFile<Rows>(
   given: DataFileOptions<Rows>,
   worlds: Worlds<Rows>,
@@ -272,8 +264,7 @@ export async function openDataFile<Rows>(
   const file = resolveLinks(disk, given.file)
   const options = { ...given, file }
   makeFolder(disk, dirname(file))
-  for (const path of [file, `${file}.journal`, ...olderJournals(disk, file)])
-    requireRegular(disk, path)
+  for (const path of [file, `${file}.journal`]) requireRegular(disk, path)
   requireRegular(disk, `${file}.lock`, (found) => found.isSocket())
   const lock = await takeLock(disk, file)
   let opened: DataFile<Rows> | undefined
@@ -289,7 +280,8 @@ export async function openDataFile<Rows>(
       return await open()
     } catch (error) {
       if (!(error instanceof UnreadableFile) || !given.reset) throw error
-      const copies = backUpAll(options, error instanceof DataFileExists ? 'replaced' : 'damaged')
+      const why = error instanceof DataFileExists ? 'replaced' : 'damaged'
+      const copies = backUpAll(disk, file, why)
       log.warn(`${error.message}. The sandbox starts with a new data file. Backup: ${copies}.`)
     }
     for (const path of dataFiles(disk, file)) removeFile(disk, path)

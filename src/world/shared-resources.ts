@@ -62,7 +62,6 @@ export async function openSharedResources({ log, ...config }: SharedDeps) {
           const { readDataFile } = await import('../content/state-file.ts')
           return readDataFile(file, bytes)
         },
-        wall: runtime.wall,
         log,
       },
     }),

@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Disk } from '../../src/store/disk.ts'
-import { EditedBesideJournal, OtherFormat } from '../../src/store/errors.ts'
+import { EditedBesideJournal } from '../../src/store/errors.ts'
 import type { Specs } from '../../src/store/worlds.ts'
 import { crashCopy, openPlain, type PlainOptions, UNSYNCED } from './plain-store.ts'
 
@@ -158,20 +158,6 @@ t.test('another line that cannot be read is an error with its number', async (t)
     const before = filesIn(`${dir}/${what}`)
     await t.rejects(open(t, `${dir}/${what}/db.json`), { name: 'DamagedFile', message }, what)
     t.same(filesIn(`${dir}/${what}`), before, 'nothing is changed')
-  }
-})
-
-t.test('journals of an earlier format are not taken for an empty data file', async (t) => {
-  for (const name of ['db.journal.jsonl', 'db.json.journal.0']) {
-    const dir = t.testdir({ [name]: 'something' })
-    await t.rejects(open(t, `${dir}/db.json`), OtherFormat)
-    t.same(filesIn(dir), [[name, 'something']])
-    await open(t, `${dir}/db.json`, { reset: true })
-    t.notOk(existsSync(join(dir, name)))
-    t.ok(
-      readdirSync(dir).some((one) => one.startsWith(`${name}.damaged-`)),
-      'a copy is kept',
-    )
   }
 })
 

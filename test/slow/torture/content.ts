@@ -39,7 +39,6 @@ export const openFiles = (file: string, disk: Disk, warn: (line: string) => void
       disk,
       shape: STORED_STATE,
       readEdited: async (_, bytes) => JSON.parse(bytes.toString()),
-      wall: () => 0,
       log: { info() {}, warn, error() {} },
     },
   })
