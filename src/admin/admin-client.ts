@@ -278,7 +278,6 @@ function createTrafficMethods(options: AdminClientOptions) {
       redeliver: (id: string) => call('redeliver', { params: { id } }),
       /** Sends an event about a resource (default: the newest one of its kind). */
       trigger: withBody('triggerWebhook'),
-      /** Sends a payment’s events in every order that can happen, and finds an order that ends in another state. */
     },
 
     requests: {

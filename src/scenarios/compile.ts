@@ -87,6 +87,7 @@ function testsIn(when: Readonly<Record<string, unknown>>, parts: readonly Test['
 
 type Names = Pick<RuleLimits, 'scenario' | 'id' | 'name'>
 
+/** Compiles what rules and webhook rules have in common. */
 const compileLimits = (
   definition: AnyRuleDefinition,
   parts: readonly Test['part'][],
@@ -105,6 +106,7 @@ const compileLimits = (
   }
 }
 
+/** Compiles one valid rule. Its counters are named after the scenario and the id. */
 function compileRule(definition: RuleDefinition, names: Names): CompiledRule {
   const { when } = definition
   const { list, thenOn } = turnsOf(definition)

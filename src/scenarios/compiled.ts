@@ -3,14 +3,16 @@ import type { Readings } from '../assumptions/readings.ts'
 import { BankStatus } from '../model/bank-account.ts'
 import type { DeliveryFault } from '../model/delivery.ts'
 import { type Delay, MAX_MS } from '../model/duration.ts'
-import { isObject } from '../model/formats.ts'
 import { KycStatus, type PanResult } from '../model/kyc.ts'
-import { PaymentFailure, PaymentStatus } from '../model/payment.ts'
+import { MIN_PAISE, PaymentFailure, PaymentStatus, paiseOf } from '../model/payment.ts'
 import type { RuleCall, RuleEvent, Test } from './match.ts'
 import {
+  EVENTS,
   type EventName,
+  MAX_CREATED_USERS,
   MAX_TIMES,
   MIN_REPEAT_MS,
+  OPERATIONS,
   type OperationId,
 } from './operations-and-events.ts'
 import type { OutcomeDefinition } from './outcome-schema.ts'
@@ -49,6 +51,7 @@ export const KycStep = z.strictObject({
 })
 export type KycStep = z.infer<typeof KycStep>
 
+/** A step of a bank account. */
 export const BankStep = z.strictObject({
   status: BankStatus,
   after_ms: afterMs,
@@ -59,6 +62,7 @@ export const BankStep = z.strictObject({
 })
 export type BankStep = z.infer<typeof BankStep>
 
+/** How a response is broken. */
 export type ResponseFault = NonNullable<OutcomeDefinition['fault']>
 
 /** How a call gets its response, and when a reader sees its effect. If `fault` is set, `at` is set too. */
@@ -80,11 +84,13 @@ export type LifecycleOutcome = {
   transaction?: readonly TransactionStep[]
 }
 
+/** What happens to a call. */
 export type Outcome = ResponseOutcome & LifecycleOutcome
 
 /** One turn of a rule: what it decides about the response and about the lifecycle. */
 export type Turn = { response?: ResponseOutcome; lifecycle?: LifecycleOutcome }
 
+/** How an event is sent. */
 export type WebhookOutcome = {
   /** The delay of each copy; without it there is one copy, in its place. */
   copies?: readonly Delay[]
@@ -109,6 +115,7 @@ export type RuleLimits = {
   appliesAt?: (now: number, sinceMs: number) => boolean
 }
 
+/** A compiled rule. */
 export type CompiledRule = RuleLimits & {
   operations: readonly OperationId[]
   /** Evaluated for each document of POST /kyc instead of once for the call: it tests `item` or has a `kyc` outcome. */
@@ -117,35 +124,58 @@ export type CompiledRule = RuleLimits & {
   thenOn: 'last' | 'loop' | 'pass'
 }
 
+/** A compiled webhook rule. */
 export type CompiledWebhookRule = RuleLimits & {
   events: readonly EventName[]
   outcome: WebhookOutcome
 }
 
-export type TimelinePayment = Omit<
-  NonNullable<ActionDefinition['credit']>,
-  'amount' | 'transaction'
-> & { amount: string; transaction?: readonly TransactionStep[] }
+/** A payment that a timeline creates. */
+const TimelinePayment = z.strictObject({
+  amount: z.string().refine((rupees) => (paiseOf(rupees) ?? 0) >= MIN_PAISE, {
+    error: 'must be rupees such as "2500.00", from 1.00 to 9999999999.99',
+  }),
+  to_user_id: optionalText,
+  from_user_id: optionalText,
+  benif_bank_id: optionalText,
+  reference_id: z.exactOptional(z.string().max(100)),
+  remark: z.exactOptional(z.string().max(50)),
+  transaction: z.exactOptional(z.array(TransactionStep)),
+})
+export type TimelinePayment = z.infer<typeof TimelinePayment>
 
-type Simulation =
-  | { kind: 'transaction'; status: PaymentStatus }
-  | { kind: 'kyc' | 'bank'; status: KycStatus }
+const simulation = <K extends string, S extends z.ZodType>(kinds: readonly K[], status: S) =>
+  z.strictObject({ kind: z.enum(kinds), resource: text, status, reason: optionalText })
 
-export type TimelineAction =
-  | { call: OperationId; params?: Record<string, string>; body?: Record<string, unknown> }
-  | { trigger: EventName; resource: string }
-  | { simulate: Simulation & { resource: string; reason?: string } }
-  | { credit: TimelinePayment }
-  | { payout: TimelinePayment }
-  | { create_users: number }
-  | { set_webhook: 'inbox' }
-  | { use: string }
-  | { rule: RuleDefinition }
-  | { reset: true }
+/** The actions of a timeline, by their word. */
+export const TIMELINE_ACTIONS = {
+  call: z.strictObject({
+    call: z.enum(OPERATIONS),
+    params: z.exactOptional(z.record(z.string(), z.string())),
+    body: z.exactOptional(z.looseObject({})),
+  }),
+  trigger: z.strictObject({ trigger: z.enum(EVENTS), resource: text }),
+  simulate: z.strictObject({
+    simulate: z.discriminatedUnion('kind', [
+      simulation(['transaction'], PaymentStatus),
+      simulation(['kyc', 'bank'], KycStatus),
+    ]),
+  }),
+  credit: z.strictObject({ credit: TimelinePayment }),
+  payout: z.strictObject({ payout: TimelinePayment }),
+  create_users: z.strictObject({ create_users: z.int().min(1).max(MAX_CREATED_USERS) }),
+  set_webhook: z.strictObject({ set_webhook: z.literal('inbox') }),
+  use: z.strictObject({ use: text }),
+  rule: z.strictObject({ rule: z.looseObject({}) as unknown as z.ZodType<RuleDefinition> }),
+  reset: z.strictObject({ reset: z.literal(true) }),
+} satisfies Record<Exclude<keyof ActionDefinition, 'resource' | 'params' | 'body'>, z.ZodType>
 
-/** An entry of a timeline as stored, with the number of runs left. */
+/** An action of a timeline. */
+export type TimelineAction = z.infer<(typeof TIMELINE_ACTIONS)[keyof typeof TIMELINE_ACTIONS]>
+
+/** An entry of a timeline as stored, with the number of runs left; `TIMELINE_ACTIONS` checks its action. */
 export const StoredTimelineEntry = z.strictObject({
-  do: z.custom<TimelineAction>(isObject),
+  do: z.custom<TimelineAction>(),
   every_ms: z.exactOptional(z.int().min(MIN_REPEAT_MS).max(MAX_MS)),
   remaining: z.exactOptional(z.int().min(1).max(MAX_TIMES)),
   /** It belongs to an imposed scenario, so it goes on when a call activates another one. */
@@ -161,8 +191,10 @@ export type CompiledTimelineEntry = {
   do: TimelineAction
 }
 
+/** How many requests an operation must have received. */
 export type Expectation = { exactly?: number; at_least?: number; at_most?: number }
 
+/** A compiled scenario. */
 export type CompiledScenario = {
   name: string
   /** Whether the default scenario is below it. */

@@ -39,12 +39,22 @@ const nonEmptyText = (max: number) =>
 
 // The worst pattern found of this size takes 10 ms on the 512 characters that are searched; one of 454 took 236 ms on 4 KiB.
 const MAX_PATTERN_SIZE = 100
+// A pattern is compiled to learn its size. That takes 7 ms with this sum of repeats, and without a limit up to 70 ms.
+const MAX_REPEATS = 3_000
+
+const tooLarge = (what: string) => `is too large: ${what}; use fewer or smaller repeats`
 
 function patternError(pattern: string): string | undefined {
+  const repeats = [...pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g)]
+  const sum = repeats.reduce((total, [, min, max]) => total + Number(max || min), 0)
+  if (sum > MAX_REPEATS)
+    return tooLarge(`its repeats have a sum of ${sum}, and the maximum is ${MAX_REPEATS}`)
   try {
     const size = RE2JS.compile(pattern).programSize()
     if (size <= MAX_PATTERN_SIZE) return undefined
-    return `is too large: RE2 expands it to ${size} instructions, and the maximum is ${MAX_PATTERN_SIZE}; use fewer or smaller repeats`
+    return tooLarge(
+      `RE2 expands it to ${size} instructions, and the maximum is ${MAX_PATTERN_SIZE}`,
+    )
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : ''
     return `is not a valid RE2 regular expression (${why.slice(0, 80)}); RE2 has no backreferences and no look-around`
@@ -55,6 +65,7 @@ const MAX_LIST = 1_000
 const decimal = { error: mustBe('a number or a decimal text') }
 const paise = { error: mustBe('a whole number from 0 to 99') }
 
+/** What each kind of argument accepts. */
 const ARGUMENTS = {
   any: AnyJson,
   scalar: Scalar,
@@ -88,11 +99,13 @@ const comparisonOf = <O extends Operator>(operators: readonly O[]) =>
     ) as Arguments<O>,
   )
 
+/** A comparison with any of the operators. */
 export const Comparison = comparisonOf(OPERATOR_NAMES).meta({
   id: 'Comparison',
   description: 'All operators must match.',
 })
 
+/** A comparison of a name, such as that of an operation. */
 export const NameComparison = comparisonOf([
   'eq',
   'ne',
@@ -108,6 +121,7 @@ const FieldName = z
   .regex(new RegExp(`^(?!(?:${OPERATOR_NAMES.join('|')})$)`))
   .min(1)
 
+/** A condition on a value. */
 export const Condition: z.ZodType<ConditionType, ConditionType> = checkedByParent(
   () =>
     z.union([
@@ -122,6 +136,7 @@ export const Condition: z.ZodType<ConditionType, ConditionType> = checkedByParen
   },
 )
 
+/** Fields with conditions. */
 export const fieldsSchema = (description?: string) =>
   checkedByParent<Record<string, ConditionType>>(
     () => z.record(FieldName, Condition),
@@ -133,6 +148,7 @@ const MAX_CONDITIONS = 100
 /** The conditions of one part of a `when`; `field` is the nearest field above a condition. */
 type Place = { part: CallPart | EventPart; field?: string }
 
+/** Checks the conditions of one `when`, and counts them. */
 export class ConditionCheck {
   readonly #report: Report
   readonly #operations: readonly OperationId[]
@@ -143,6 +159,7 @@ export class ConditionCheck {
     this.#operations = operations
   }
 
+  /** Checks the parts of a `when`. */
   checkParts(when: Mapping, parts: readonly (CallPart | EventPart)[]) {
     for (const part of parts) {
       const condition = when[part]
@@ -157,6 +174,7 @@ export class ConditionCheck {
     }
   }
 
+  /** Checks a condition and those below it. */
   check(condition: unknown, path: Path, place: Place) {
     if (++this.#conditions > MAX_CONDITIONS) {
       const message = `more than ${MAX_CONDITIONS} conditions in one \`when\`; split the rule`
@@ -178,6 +196,7 @@ export class ConditionCheck {
     else this.#checkFields(condition, path, place)
   }
 
+  /** Checks the arguments of a comparison. */
   checkComparison(condition: Mapping, path: Path, place: Place) {
     for (const { path: below, of, message } of errorsOf(Comparison, condition, path))
       this.#report(below, message, of)

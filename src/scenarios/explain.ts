@@ -4,6 +4,7 @@ import { countOf, didYouMean } from '../model/words.ts'
 import { oneOf, quoteValue } from './wording.ts'
 import type { Path } from './yaml.ts'
 
+/** An error in a definition: the path of the key or value, and a message. */
 export type SchemaError = { path: Path; of: 'key' | 'value'; message: string }
 
 type Issue = z.core.$ZodIssue
@@ -22,6 +23,7 @@ const KIND: Readonly<Record<string, string>> = {
   array: 'a list',
 }
 
+/** Describes a value of the wrong type. */
 export const describeInput = (input: unknown) => {
   if (input === null) return 'nothing'
   if (Array.isArray(input)) return 'a list'
@@ -127,6 +129,7 @@ export function parseWith<T>(
   return { ok: false, errors: schemaErrorsOf(result.error.issues, under) }
 }
 
+/** Returns what is wrong with a value at a path. */
 export function errorsOf(schema: z.ZodType, value: unknown, path: Path): readonly SchemaError[] {
   const result = parseWith(schema, value, path)
   return result.ok ? [] : result.errors

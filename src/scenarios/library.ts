@@ -1,7 +1,6 @@
 import { basename, join } from 'node:path'
 import type { Readings } from '../assumptions/readings.ts'
 import { builtFile, PACKAGE_ROOT } from '../config/package.ts'
-import { onDemand } from '../runtime/node-modules.ts'
 import { compileScenario } from './compile.ts'
 import type { CompiledScenario } from './compiled.ts'
 import {
@@ -20,6 +19,7 @@ export type LibraryEntry = {
   readonly scenario: CompiledScenario
 }
 
+/** Creates the library: the scenarios that can be activated, by name. */
 export function createLibrary(loaded: ReadonlyMap<string, LibraryEntry>): Library {
   return {
     ...readerOf(loaded),
@@ -32,10 +32,14 @@ function readerOf(loaded: ReadonlyMap<string, LibraryEntry>) {
   const get = (name: string) => loaded.get(name)?.scenario
 
   return {
+    /** All names, sorted. */
     names,
     get,
+    /** Returns the file that a scenario was read from. */
     fileOf: (name: string) => loaded.get(name)?.file,
+    /** Returns the text of a scenario, if the library has it. */
     sourceOf: (name: string) => loaded.get(name)?.source,
+    /** Returns the message for an unknown name; it suggests a similar one. */
     unknown: (name: string) => unknownScenarioMessage(name, names),
     /** Returns the layers of a scenario in order of priority: itself, those that it extends, and the default one unless one has `base: none`. */
     layersOf: (scenario: CompiledScenario) => layersIn(scenario, get),
@@ -67,9 +71,11 @@ export const inlineEntry = (name: string, definition: ScenarioDefinition): Libra
 
 /** The scenarios that can be activated, by name. */
 export type Library = ReturnType<typeof readerOf> & {
+  /** Returns a library that has one scenario more. */
   with: (name: string, entry: LibraryEntry) => Library
 }
 
+/** The scenarios that a client brings, by name. */
 export type OwnScenarios = Readonly<Record<string, ScenarioDefinition>>
 
 /** Returns the library of a client: its own scenarios take precedence. */
@@ -90,14 +96,17 @@ export type ShippedScenario = { name: string; file: string; definition: Scenario
 export const shippedLibrary = builtFile((text): Library => {
   const shipped: ShippedScenario[] = JSON.parse(text)
   const entries = shipped.map(({ name, file, definition }): [string, LibraryEntry] => {
-    const compiled = onDemand(() => compileScenario(definition, name))
-    const entry = {
-      file,
-      get scenario() {
-        return compiled()
+    let compiled: CompiledScenario | undefined
+    return [
+      name,
+      {
+        file,
+        get scenario() {
+          compiled ??= compileScenario(definition, name)
+          return compiled
+        },
       },
-    }
-    return [name, entry]
+    ]
   })
   return createLibrary(new Map(entries))
 })

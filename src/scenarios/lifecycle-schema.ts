@@ -14,6 +14,7 @@ const after = Duration.optional().describe(
   'The time since the previous step; the first step happens at creation.',
 )
 
+/** The states of a payment. */
 export const PaymentState = z.enum(['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'])
 /** The states of a KYC record and of a bank account. */
 export const CheckState = z.enum(['pending', 'success', 'failed'])
@@ -21,9 +22,6 @@ export const CheckState = z.enum(['pending', 'success', 'failed'])
 export const Reason = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, {
   error: mustBe('lowercase letters, digits and underscores, such as beneficiary_bank_offline'),
 })
-const reason = Reason.optional().describe(
-  'The failure reason; used as the message if the step has none.',
-)
 const Source = z.enum(['gateway', 'beneficiary_bank', 'business', 'internal'])
 
 const TransactionStep = z
@@ -62,7 +60,9 @@ const KycStep = z
       .describe(
         'The fields that differ from a clean PAN check, or from one that could not be made if statusCode is 503. null: no result.',
       ),
-    reason,
+    reason: Reason.optional().describe(
+      'The failure reason; used as the message if the step has none.',
+    ),
   })
   .meta({ id: 'KycStep' })
 
@@ -71,7 +71,9 @@ const BankStep = z
     status: CheckState,
     after,
     message: text(200).optional().describe('The inner message of the response.'),
-    reason,
+    reason: Reason.optional().describe(
+      'The failure reason; used as the message if the step has none.',
+    ),
     bankResponse: text(120)
       .optional()
       .describe('The response of the bank, such as Account is blocked.'),
@@ -102,6 +104,7 @@ function checkTransition(
     : `${status} cannot follow ${before}; ${oneOf(next)} can`
 }
 
+/** Checks what all lifecycles have in common. */
 function checkSteps(steps: readonly Step[], kind: LifecycleKind, report: Report) {
   for (const [i, step] of steps.entries()) {
     const wrong = checkTransition(steps, i, kind)
@@ -113,6 +116,7 @@ function checkSteps(steps: readonly Step[], kind: LifecycleKind, report: Report)
   }
 }
 
+/** Rejects these fields in steps that have another status. */
 function checkOnlyFor(
   status: string,
   fields: readonly string[],
@@ -164,6 +168,7 @@ function checkResult({ status, result }: z.infer<typeof KycStep>, i: number, rep
   }
 }
 
+/** A lifecycle: a list of steps, and a check of them together. */
 const lifecycle = <S extends z.ZodType>(
   step: S,
   check: (steps: z.output<S>[], report: Report) => void,
@@ -178,18 +183,21 @@ const lifecycle = <S extends z.ZodType>(
       }),
     )
 
+/** The lifecycle of a payment. */
 export const TransactionLifecycle = lifecycle(TransactionStep, (steps, report) => {
   checkSteps(steps, 'transaction', report)
   checkOnlyFor('FAILED', ['reason', 'description', 'message', 'source'], steps, report)
   for (const [i, step] of steps.entries()) checkReason(step, i, report)
 })
 
+/** The lifecycle of a KYC item. */
 export const KycLifecycle = lifecycle(KycStep, (steps, report) => {
   checkSteps(steps, 'kyc', report)
   checkOnlyFor('failed', ['reason'], steps, report)
   for (const [i, step] of steps.entries()) checkResult(step, i, report)
 })
 
+/** The lifecycle of a bank account. */
 export const BankLifecycle = lifecycle(BankStep, (steps, report) => {
   checkSteps(steps, 'bank', report)
   checkOnlyFor('success', ['accountName'], steps, report)

@@ -14,6 +14,7 @@ import { outcomesOf, type RuleDefinition } from './rule-schema.ts'
 import { oneOf, quoteValue } from './wording.ts'
 import type { Path } from './yaml.ts'
 
+/** A rule that no call reaches: its list, its index, and why. */
 export type UnreachableRule = { list: 'rules' | 'webhooks'; index: number; message: string }
 
 const sameField = (a: Test, b: Test) =>
@@ -24,6 +25,18 @@ const sameField = (a: Test, b: Test) =>
 const UP = new Set(['gt', 'gte'])
 const DOWN = new Set(['lt', 'lte'])
 
+/** Whether one bound implies another bound in the same direction. */
+function isNarrower(narrower: Test, wider: Test): boolean {
+  const [inner, outer] = [numberOf(narrower.argument), numberOf(wider.argument)]
+  if (inner === undefined || outer === undefined) return false
+  const open = wider.operator.length === 2 && narrower.operator.length === 3
+  if (UP.has(narrower.operator) && UP.has(wider.operator))
+    return open ? inner > outer : inner >= outer
+  if (DOWN.has(narrower.operator) && DOWN.has(wider.operator))
+    return open ? inner < outer : inner <= outer
+  return false
+}
+
 /** Whether every value that passes the narrower test also passes the wider one. */
 function implies(narrower: Test, wider: Test): boolean {
   if (!sameField(narrower, wider)) return false
@@ -32,11 +45,13 @@ function implies(narrower: Test, wider: Test): boolean {
   if (narrower.operator === 'eq') return passes(wider, narrower.argument)
   if (narrower.operator === 'in')
     return (narrower.argument as unknown[]).every((one) => passes(wider, one))
-  return (
-    wider.operator === 'absent' &&
-    wider.argument === false &&
-    !['ne', 'absent'].includes(narrower.operator)
-  )
+  if (wider.operator === 'absent' && wider.argument === false)
+    return !['ne', 'absent'].includes(narrower.operator)
+  if (narrower.operator === 'starts_with' && wider.operator === 'starts_with')
+    return passes(wider, narrower.argument)
+  if (narrower.operator === 'ends_with' && wider.operator === 'ends_with')
+    return passes(wider, narrower.argument)
+  return isNarrower(narrower, wider)
 }
 
 const isCovered = (narrower: readonly Test[], wider: readonly Test[]) =>
@@ -120,10 +135,12 @@ export function unreachableIn({ rules, webhooks }: CompiledScenario): Unreachabl
   ]
 }
 
+/** A warning about something that is allowed but looks like a mistake. */
 type Warning = SchemaError
 
 const at = (path: Path, of: 'key' | 'value', message: string): Warning => ({ path, of, message })
 
+/** Warns about a part that no call of the rule's operations has. */
 function missingParts({ when }: RuleDefinition, { operations }: CompiledRule): Warning[] {
   return (['body', 'user', 'account'] as const).flatMap((part) => {
     const has = OPERATIONS_WITH[part]
@@ -153,6 +170,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   currency_code: ['INR'],
 }
 
+/** Warns about a word that the contract does not have at this place. */
 function unknownWord({ part, path, operator, argument }: Test): Warning[] {
   const field = path.at(-1) ?? ''
   const known = WORDS[field]
@@ -162,6 +180,14 @@ function unknownWord({ part, path, operator, argument }: Test): Warning[] {
   return [at(['when', part, ...path], 'value', message)]
 }
 
+function paiseOfOther({ part, path, operator }: Test): Warning[] {
+  const field = path.at(-1)
+  if (operator !== 'paise' || field === undefined || field === 'amount') return []
+  const message = `\`paise\` tests an amount, and \`${field}\` is not an amount`
+  return [at(['when', part, ...path, operator], 'key', message)]
+}
+
+/** Warns about the reasons of payments that have no description. */
 function undescribedReasons(rule: RuleDefinition): Warning[] {
   return outcomesOf(rule).flatMap(([path, outcome]) => {
     const { transaction = [] } = outcome === 'pass' ? {} : (outcome as OutcomeDefinition)
@@ -184,6 +210,7 @@ function lintCompiled(rule: RuleDefinition, compiled: CompiledRule, path: Path):
     ...missingParts(rule, compiled),
     ...compiled.tests.flatMap((test) => unknownField(test, compiled)),
     ...compiled.tests.flatMap(unknownWord),
+    ...compiled.tests.flatMap(paiseOfOther),
     ...undescribedReasons(rule),
     ...uselessKey(rule),
   ]
@@ -192,6 +219,7 @@ function lintCompiled(rule: RuleDefinition, compiled: CompiledRule, path: Path):
   return [...unique.values()].map((one) => ({ ...one, path: [...path, ...one.path] }))
 }
 
+/** Returns the warnings about one valid rule at a path. */
 export function lintRule(rule: RuleDefinition, path: Path = []): Warning[] {
   const [compiled] = compileScenario({ rules: [rule] }, 'lint').rules
   return lintCompiled(rule, compiled!, path)

@@ -12,9 +12,8 @@ import {
   CONVERT,
   type Conversion,
   isComparison,
-  OPERATORS,
   type Operator,
-  type OperatorSpec,
+  operatorOf,
 } from './operators.ts'
 
 /**
@@ -39,8 +38,10 @@ export type Test = {
   path: readonly string[]
   operator: Operator
   argument: unknown
+  /** The conversion of the value that `accepts` takes. */
   conversion: Conversion
   accepts: (read: unknown) => boolean
+  /** Reads the value of a call. */
   read: (call: CallParts) => unknown
 }
 
@@ -49,16 +50,18 @@ const TEXT_PARTS = new Set(['params', 'query', 'headers'])
 const asTexts = (argument: unknown): unknown =>
   Array.isArray(argument) ? argument.map(asText) : asText(argument)
 
+/** Whether a value passes a test. */
 export const passes = ({ conversion, accepts }: Test, value: unknown): boolean =>
   accepts(CONVERT[conversion](value))
 
+/** Compiles one comparison. */
 function testOf(
   part: CallPart | EventPart,
   path: readonly string[],
   operator: Operator,
   argument: unknown,
 ): Test {
-  const { conversion: fixed, matcher } = OPERATORS[operator] as OperatorSpec
+  const { conversion: fixed, matcher } = operatorOf(operator)
   // Params, query and headers are always text, so `page: 2` in a file must match "2".
   const conversion = fixed ?? (TEXT_PARTS.has(part) ? 'text' : 'value')
   const converted = conversion === 'text' ? asTexts(argument) : argument
@@ -73,6 +76,7 @@ function testOf(
   }
 }
 
+/** Compiles a condition to a flat list of tests. */
 export function testsOf(
   part: CallPart | EventPart,
   condition: Condition,
@@ -114,6 +118,12 @@ export function readerOf(
 export const passesAll = (tests: readonly Test[], call: CallParts): boolean =>
   tests.every((test) => passes(test, test.read(call)))
 
+/** Returns a function that says whether a call passes all these tests. */
+export const predicateOf =
+  (tests: readonly Test[]) =>
+  (call: CallParts): boolean =>
+    passesAll(tests, call)
+
 /** Returns the operations that a `when.operation` matches; all of them if it is missing or `*`. */
 export function operationsOf(condition: unknown): readonly OperationId[] {
   if (condition === undefined || condition === '*') return OPERATIONS
@@ -121,6 +131,7 @@ export function operationsOf(condition: unknown): readonly OperationId[] {
   return OPERATIONS.filter((operation) => tests.every((test) => passes(test, operation)))
 }
 
+/** Returns a function that reads the value of a `key`, such as `body.user_id`. */
 export function keyReader(key: string): (call: RuleCall | RuleEvent) => unknown {
   const [part = '', ...path] = key.split('.')
   if (path.length === 0) return (call) => (call as Record<string, unknown>)[part]

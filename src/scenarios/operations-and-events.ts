@@ -62,6 +62,7 @@ export const operationCondition = (condition: unknown): unknown => {
   return Object.fromEntries(named)
 }
 
+/** All event types. */
 export const EVENTS = [
   'transaction.pending',
   'transaction.processing',
@@ -81,6 +82,7 @@ export type EventName = (typeof EVENTS)[number]
 /** How a response is broken: the words of `fault`. */
 export const FAULTS = ['reset', 'hang', 'empty', 'malformed', 'truncate'] as const
 
+/** The operations that create a row. */
 export const CREATING = ['createUser', 'submitKyc', 'addBankAccount', 'createTransaction'] as const
 
 /** Returns the events that a pattern matches: a name, `transaction.*`, or `*`. Returns none for an unknown name. */
@@ -99,5 +101,7 @@ export type EventPart = (typeof EVENT_PARTS)[number]
 
 /** The shortest `every` of a timeline, ms. Each repeat is a timer, so with a shorter one an advance of a month would never end. */
 export const MIN_REPEAT_MS = 100
+/** The most users that one action creates. */
 export const MAX_CREATED_USERS = 1_000
+/** The most runs of a repeated entry. */
 export const MAX_TIMES = 1_000_000

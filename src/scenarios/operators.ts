@@ -19,7 +19,7 @@ export type ArgumentKind =
 
 type Matcher = (read: unknown) => boolean
 
-export type OperatorSpec = {
+type OperatorSpec = {
   /** Its meaning, for editors. */
   description: string
   argument: ArgumentKind
@@ -164,14 +164,20 @@ export const OPERATORS = {
 } as const satisfies Record<string, OperatorSpec>
 export type Operator = keyof typeof OPERATORS
 
+/** The names of the operators. */
 export const OPERATOR_NAMES = Object.keys(OPERATORS) as readonly Operator[]
 
+/** Whether a key of a condition is an operator. */
 export const isOperator = (key: string): key is Operator => Object.hasOwn(OPERATORS, key)
 
+/** Whether an object is a comparison: all of its keys are operators. */
 export const isComparison = (value: object): boolean => {
   const keys = Object.keys(value)
   return keys.length > 0 && keys.every(isOperator)
 }
+
+/** Returns the row of an operator in the table. */
+export const operatorOf = (operator: Operator): OperatorSpec => OPERATORS[operator]
 
 function paisePart(value: unknown): number | undefined {
   if (typeof value !== 'number' && typeof value !== 'string') return undefined
@@ -179,9 +185,11 @@ function paisePart(value: unknown): number | undefined {
   return paise === undefined ? undefined : paise % 100
 }
 
+/** Returns a number or a boolean as text, and any other value unchanged. */
 export const asText = (value: unknown): unknown =>
   typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
 
+/** The function of each conversion. */
 export const CONVERT: Readonly<Record<Conversion, (value: unknown) => unknown>> = {
   value: (value) => value,
   // A number above 2^53 is text in the log.
@@ -194,6 +202,7 @@ export const CONVERT: Readonly<Record<Conversion, (value: unknown) => unknown>> 
 /** The maximum number of patterns that one call is tested with, and in one body. */
 export const MAX_PATTERNS = 20
 
+/** The paths of the patterns in a condition. */
 export function patternsIn(condition: unknown, path: Path = []): Path[] {
   if (typeof condition !== 'object' || condition === null || Array.isArray(condition)) return []
   return Object.entries(condition).flatMap(([key, inner]) => {

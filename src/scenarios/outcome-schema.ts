@@ -55,10 +55,12 @@ const fields = {
   ),
 }
 
+/** The fields of an outcome that describe a lifecycle. */
 export const LIFECYCLES = ['kyc', 'bank', 'transaction'] as const
 /** The fields about what the call creates. */
 const CREATED = [...LIFECYCLES, 'visible_after'] as const
 
+/** Checks that the parts of an outcome can happen together. */
 function checkOutcome(outcome: OutcomeDefinition, report: Check['report']) {
   const { respond, fault, at, effect, after } = outcome
   const reject = (key: string, message: string) => report([key], message, 'key')
@@ -88,6 +90,7 @@ const checkFields = (outcome: OutcomeDefinition, { report, isValid, isEmpty }: C
   checkOutcome(outcome, report)
 }
 
+/** What happens to a call. */
 export const Outcome = z
   .strictObject(fields)
   .check(crossCheck(checkFields))
@@ -110,9 +113,11 @@ export const sequenceFields = {
     ),
 }
 
+/** Reports a `then_on` without a `sequence`. */
 export const THEN_ON_ALONE =
   '`then_on` applies after a `sequence`, and this rule has none; remove it or add a `sequence`'
 
+/** The outcome of a rule, or a sequence of outcomes. */
 export const Then = z.strictObject({ ...fields, ...sequenceFields }).check(
   crossCheck((then, check) => {
     const { sequence, then_on: thenOn, ...outcome } = then
@@ -128,6 +133,7 @@ export const Then = z.strictObject({ ...fields, ...sequenceFields }).check(
   }),
 )
 
+/** How events are sent. */
 export const WebhookOutcome = z
   .strictObject(
     {

@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { lstatSync, realpathSync, statSync } from 'node:fs'
+import { basename, join, sep } from 'node:path'
 import { readText as textIn, UnreadableText } from '../config/text-file.ts'
 import { createLibrary, type Library, type LibraryEntry } from './library.ts'
 import { type Problem, readScenario } from './read.ts'
@@ -27,10 +27,18 @@ const problemIn = (file: string, message: string): Problem => ({
   message,
 })
 
-function readText(file: string): { text: string } | { problem: string } {
+/** Returns the text of a file of the folder, or what is wrong with the file. A symbolic link must not point outside the folder. */
+function readText(folder: string, entry: string): { text: string } | { problem: string } {
+  const path = join(folder, entry)
   try {
-    const { size } = statSync(file)
-    return size > MAX_BYTES ? { problem: tooLargeMessage(size) } : { text: textIn(file) }
+    const inside = `${realpathSync(folder)}${sep}`
+    if (lstatSync(path).isSymbolicLink() && !realpathSync(path).startsWith(inside))
+      return {
+        problem:
+          'a symbolic link that points outside the folder; copy the file into the folder instead',
+      }
+    const { size } = statSync(path)
+    return size > MAX_BYTES ? { problem: tooLargeMessage(size) } : { text: textIn(path) }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     const problem = error instanceof UnreadableText ? message : `cannot be read (${code})`
@@ -46,8 +54,8 @@ function scenarioEntries(
   problems: Problem[],
 ) {
   const entries = new Map<string, string>()
-  const { files, problem } = scenarioTree(folder, flat)
-  if (problem !== undefined) problems.push(problemIn(folder, problem))
+  const { files, problems: treeProblems } = scenarioTree(folder, flat)
+  problems.push(...treeProblems.map((message) => problemIn(folder, message)))
   if (files.length > MAX_FILES) {
     problems.push(
       problemIn(
@@ -93,7 +101,7 @@ function load(
       if (names.has(name)) continue
       names.add(name)
       const file = join(folder, entry)
-      const read = readText(file)
+      const read = readText(folder, entry)
       if ('problem' in read) {
         problems.push(problemIn(file, read.problem))
         continue
@@ -109,8 +117,11 @@ function load(
 }
 
 /**
- * Reads the scenario files of these folders and their subfolders, except for those of the folder `flat`. If two folders have the same
- * scenario name, the first folder wins. Throws the error of `readdir` if a folder cannot be read.
+ * Reads the scenario files of these folders and their subfolders; the subfolders of the folder `flat` are ignored.
+ * If two folders have the same scenario name, the first folder wins. Returns a library if every file is valid and
+ * every name that a file refers to exists; otherwise returns all problems.
+ *
+ * Throws the error of `readdir` if a folder cannot be read.
  */
 export function readLibrary(folders: readonly string[], flat?: string): LibraryResult {
   const problems: Problem[] = []

@@ -8,7 +8,7 @@ import { lint, lintRule } from './lint.ts'
 import { Rule, type RuleDefinition } from './rule-schema.ts'
 import { Scenario } from './scenario-schema.ts'
 import { CallMatch, Fields } from './when-schema.ts'
-import { MAX_BYTES, type Path, readYaml, type Source } from './yaml.ts'
+import { MAX_NESTING, type Path, readYaml, type Source } from './yaml.ts'
 
 export { type Problem, problemText }
 
@@ -23,6 +23,7 @@ export type ReadResult =
   | { ok: false; problems: Problem[]; warnings: [] }
 
 const MAX_PROBLEMS = 50
+const MAX_CHARACTERS = 64 * 1024
 
 const pathText = (path: Path) =>
   path
@@ -76,9 +77,27 @@ export function readScenario(
   return buildResult(source.value, name, problemAt, sourceProblems)
 }
 
-/** Why a JSON value is not checked. A file of this size is refused as well. */
-const TOO_LARGE = 'it is larger than 64 KiB; make it smaller'
-const isTooLarge = (value: unknown) => (JSON.stringify(value) ?? '').length > MAX_BYTES
+/** Returns why a JSON value is not safe to check: it is nested too deeply, too large, or has the key `__proto__`. */
+function findUnsafeValue(value: unknown): SchemaError | undefined {
+  const unsafe = (path: Path, message: string): SchemaError => ({ path, of: 'value', message })
+  const pending: [unknown, Path][] = [[value, []]]
+  let characters = 0
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    const [inner, path] = next
+    characters += typeof inner === 'string' ? inner.length : 4
+    if (characters > MAX_CHARACTERS) return unsafe([], 'it is larger than 64 KiB; make it smaller')
+    if (typeof inner !== 'object' || inner === null) continue
+    if (path.length >= MAX_NESTING)
+      return unsafe(path.slice(0, 4), `more than ${MAX_NESTING} levels of mappings and lists`)
+    for (const [key, below] of Object.entries(inner)) {
+      if (key === '__proto__')
+        return unsafe(path, 'the key __proto__ is not allowed; use another name')
+      characters += key.length
+      pending.push([below, [...path, Array.isArray(inner) ? Number(key) : key]])
+    }
+  }
+  return undefined
+}
 
 const jsonProblem = (file: string) => (path: Path, message: string) => ({
   file,
@@ -94,7 +113,8 @@ export function readDefinition(
   { name, file }: { name: string; file: string },
 ): ReadResult {
   const problemAt = jsonProblem(file)
-  if (isTooLarge(value)) return { ok: false, problems: [problemAt([], TOO_LARGE)], warnings: [] }
+  const unsafe = findUnsafeValue(value)
+  if (unsafe) return { ok: false, problems: [problemAt(unsafe.path, unsafe.message)], warnings: [] }
   return buildResult(value, name, problemAt, [])
 }
 
@@ -108,7 +128,8 @@ function readPart<T>(
   under: Path = [],
 ): ReadPart<T> {
   const problemAt = jsonProblem(file)
-  if (isTooLarge(value)) return { ok: false, problems: [problemAt([], TOO_LARGE)] }
+  const unsafe = findUnsafeValue(value)
+  if (unsafe) return { ok: false, problems: [problemAt(unsafe.path, unsafe.message)] }
   const result = parseWith(schema, value, under)
   if (result.ok) return result
   const problems = result.errors
@@ -120,12 +141,14 @@ function readPart<T>(
 /** Checks one rule. To compile it, make it a scenario of one rule whose name is the rule's id. */
 export const readRule = (value: unknown) => readPart(Rule, value, 'rule')
 
+/** Returns the warnings about a valid rule. */
 export const ruleWarnings = (rule: RuleDefinition): Problem[] =>
   lintRule(rule).map(({ path, message }) => jsonProblem('rule')(path, message))
 
 /** Checks a `match` on calls of the request log, with the messages for the `when` of a rule. */
 export const readMatch = (value: unknown) => readPart(CallMatch, value, 'match', ['when'])
 
+/** Checks a `match` on the fields of a resource. */
 export const readFields = (value: unknown) => readPart(Fields, value, 'match', ['when'])
 
 /** A `match`: the conditions that a call of the request log must meet. */

@@ -36,6 +36,7 @@ const limits = {
     .describe('The probability that the rule acts on a matching call: 0.05 is 5 %.'),
 }
 
+/** The operation that creates the resource of each lifecycle. */
 const CREATING_OPERATION: Readonly<Record<(typeof LIFECYCLES)[number], OperationId>> = {
   kyc: 'submitKyc',
   bank: 'addBankAccount',
@@ -51,6 +52,7 @@ export function outcomesOf({ then, sequence }: Mapping): [path: Path, outcome: u
   return [...single, ...listed(inner, ['then', 'sequence']), ...listed(sequence, ['sequence'])]
 }
 
+/** Checks that the operations of a rule create the resources of its outcomes. */
 function checkOperations(rule: Mapping, operations: readonly OperationId[], check: Check) {
   for (const [path, outcome] of outcomesOf(rule)) {
     if (!isObject(outcome) || !check.isValid(...path)) continue
@@ -73,6 +75,7 @@ function checkOperations(rule: Mapping, operations: readonly OperationId[], chec
     check.report(['key'], '`item` is a document of POST /kyc; add operation: submitKyc', 'key')
 }
 
+/** Rejects an empty rule; returns whether it is one. */
 function rejectEmpty({ isEmpty, clear, report }: Check, what: string): boolean {
   if (!isEmpty) return false
   clear()

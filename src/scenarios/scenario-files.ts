@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { FIXTURE_FILES } from '../model/fixtures.ts'
 
 const EXTENSION = /\.(?:yaml|yml|json)$/i
+const MAX_DEPTH = 8
 const MAX_FOLDERS = 200
 
 /** Returns the name of the scenario in a file: the file name in small letters, without folder and extension. */
@@ -37,8 +38,8 @@ export type ScenarioTree = {
   folders: string[]
   fixtureFolders: string[]
   files: string[]
-  /** Why folders were skipped. */
-  problem?: string
+  /** The folders that were skipped, and why. */
+  problems: string[]
 }
 
 /**
@@ -46,17 +47,30 @@ export type ScenarioTree = {
  * are symbolic links, whose name starts with a dot, or whose name is `node_modules`. Throws if the folder cannot be read.
  */
 export function scenarioTree(folder: string, flat = false): ScenarioTree {
-  const tree: ScenarioTree = { folders: [], fixtureFolders: [], files: [] }
+  const tree: ScenarioTree = { folders: [], fixtureFolders: [], files: [], problems: [] }
 
-  function walk(path: string) {
-    if (tree.folders.length >= MAX_FOLDERS) {
-      tree.problem = `the folder has more than ${MAX_FOLDERS} subfolders; choose a folder that contains only scenarios`
+  let isTooLarge = false
+
+  function entriesOf(path: string) {
+    try {
+      return readdirSync(join(folder, path), { withFileTypes: true })
+    } catch (error) {
+      if (path === '') throw error
+      const { code } = error as NodeJS.ErrnoException
+      tree.problems.push(`the subfolder ${path} cannot be read (${code})`)
+      return []
+    }
+  }
+
+  function walk(path: string, depth: number) {
+    if (depth > MAX_DEPTH) {
+      tree.problems.push(`the subfolder ${path} is more than ${MAX_DEPTH} levels deep`)
       return
     }
+    isTooLarge ||= tree.folders.length >= MAX_FOLDERS
+    if (isTooLarge) return
     tree.folders.push(path)
-    const entries = readdirSync(join(folder, path), { withFileTypes: true }).sort((a, b) =>
-      a.name < b.name ? -1 : 1,
-    )
+    const entries = entriesOf(path).sort((a, b) => (a.name < b.name ? -1 : 1))
     const isFixtures = containsFixtures(entries.map(({ name }) => name))
     if (isFixtures) tree.fixtureFolders.push(path)
     for (const { name } of entries)
@@ -69,13 +83,18 @@ export function scenarioTree(folder: string, flat = false): ScenarioTree {
         !/^\.|^node_modules$/.test(entry.name) &&
         !EXTENSION.test(entry.name)
       )
-        walk(join(path, entry.name))
+        walk(join(path, entry.name), depth + 1)
   }
 
-  walk('')
+  walk('', 0)
+  if (isTooLarge)
+    tree.problems.push(
+      `the folder has more than ${MAX_FOLDERS} subfolders; choose a folder that contains only scenarios`,
+    )
   return tree
 }
 
+/** A running watch; `close` ends it. */
 export type Watch = { close(): void }
 
 // Real ms. Short enough for a person who saves a file and tries it, and cheap.

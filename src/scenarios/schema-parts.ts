@@ -74,8 +74,10 @@ export function checkedByParent<T>(shape: () => z.ZodType<T>, meta: z.GlobalMeta
 /** Any JSON value; its TypeScript type does not refer to zod. The values of a file and of a body are JSON already. */
 export const AnyJson = z.unknown() as z.ZodType<Json, Json>
 
+/** A non-empty text of at most `max` characters. */
 export const text = (max: number) => z.string().min(1).max(max)
 
+/** The name of a scenario. */
 export const ScenarioName = z.string().regex(SCENARIO_NAME, {
   error: mustBe('a name of lowercase letters, digits and hyphens, at most 63 characters'),
 })

@@ -86,6 +86,7 @@ const Simulate = SimulateFields.check(
   }),
 )
 
+/** A payment that a timeline creates. */
 const TimelinePayment = z.strictObject({
   amount: Amount,
   to_user_id: Uuid.optional().describe(
@@ -100,40 +101,18 @@ const TimelinePayment = z.strictObject({
   ),
 })
 
-const actionFields = {
-  call: z
-    .enum(OPERATIONS)
-    .optional()
-    .describe('Calls the service as an app does; the sandbox fills in what is left out.'),
-  params: z.record(z.string(), z.string()).optional().describe('Path parameters of `call`.'),
-  body: z.record(z.string(), AnyJson).optional().describe('Fields of the body of `call`.'),
-  trigger: z.enum(EVENTS).optional().describe('Fires an event now.'),
-  resource: Resource.optional().describe('The resource of `trigger`: latest (default) or an id.'),
-  simulate: Simulate.optional().describe('Changes the status of one resource.'),
-  credit: TimelinePayment.optional().describe('Creates an incoming payment.'),
-  payout: TimelinePayment.optional().describe(
-    'Creates an outgoing payment. The rules for calls do not decide about it.',
-  ),
-  create_users: z
-    .int()
-    .min(1)
-    .max(MAX_CREATED_USERS)
-    .optional()
-    .describe('Creates this number of users.'),
-  set_webhook: z
-    .literal('inbox')
-    .optional()
-    .describe('Makes the built-in inbox the receiver of the events, if there is no webhook.'),
-  use: ScenarioName.optional().describe('Activates another scenario.'),
-  rule: Rule.optional().describe("Pushes a rule that takes precedence over the scenario's rules."),
-  reset: z
-    .literal(true)
-    .optional()
-    .describe('Resets the world to the fixtures and the start scenario.'),
-}
-/** Fields that belong to an action. */
-const DETAILS = { resource: 'trigger', params: 'call', body: 'call' }
-const ACTIONS = Object.keys(actionFields).filter((word) => !Object.hasOwn(DETAILS, word))
+const ACTIONS = [
+  'call',
+  'trigger',
+  'simulate',
+  'credit',
+  'payout',
+  'create_users',
+  'set_webhook',
+  'use',
+  'rule',
+  'reset',
+] as const
 
 function checkAction(action: Mapping, { report, isValid }: Check) {
   if (!isValid()) return
@@ -142,15 +121,50 @@ function checkAction(action: Mapping, { report, isValid }: Check) {
     const what = named.length === 0 ? 'no action' : `${named.length} actions (${named.join(', ')})`
     report([], `${what}; \`do\` takes exactly one of ${oneOf(ACTIONS)}`)
   }
-  for (const [field, word] of Object.entries(DETAILS))
+  for (const [field, word] of Object.entries({ resource: 'trigger', params: 'call', body: 'call' }))
     if (action[field] !== undefined && action[word] === undefined)
       report([field], `\`${field}\` has no effect without \`${word}\`; remove it`, 'key')
 }
 
 const Do = z
-  .strictObject(actionFields, {
-    error: isMissing('specify the action, such as do: { use: provider-outage }'),
-  })
+  .strictObject(
+    {
+      call: z
+        .enum(OPERATIONS)
+        .optional()
+        .describe('Calls the service as an app does; the sandbox fills in what is left out.'),
+      params: z.record(z.string(), z.string()).optional().describe('Path parameters of `call`.'),
+      body: z.record(z.string(), AnyJson).optional().describe('Fields of the body of `call`.'),
+      trigger: z.enum(EVENTS).optional().describe('Fires an event now.'),
+      resource: Resource.optional().describe(
+        'The resource of `trigger`: latest (default) or an id.',
+      ),
+      simulate: Simulate.optional().describe('Changes the status of one resource.'),
+      credit: TimelinePayment.optional().describe('Creates an incoming payment.'),
+      payout: TimelinePayment.optional().describe(
+        'Creates an outgoing payment. The rules for calls do not decide about it.',
+      ),
+      create_users: z
+        .int()
+        .min(1)
+        .max(MAX_CREATED_USERS)
+        .optional()
+        .describe('Creates this number of users.'),
+      set_webhook: z
+        .literal('inbox')
+        .optional()
+        .describe('Makes the built-in inbox the receiver of the events, if there is no webhook.'),
+      use: ScenarioName.optional().describe('Activates another scenario.'),
+      rule: Rule.optional().describe(
+        "Pushes a rule that takes precedence over the scenario's rules.",
+      ),
+      reset: z
+        .literal(true)
+        .optional()
+        .describe('Resets the world to the fixtures and the start scenario.'),
+    },
+    { error: isMissing('specify the action, such as do: { use: provider-outage }') },
+  )
   .check(crossCheck(checkAction))
   .meta({ id: 'Action' })
 

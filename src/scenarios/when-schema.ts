@@ -40,6 +40,7 @@ function unknownOperation(value: unknown): string {
   return `unknown operation ${quoteValue(value)}${near || `; known: ${OPERATIONS.join(', ')} or "*"`}`
 }
 
+/** Checks the `operation` of a `when`. */
 function checkOperation(condition: unknown, { report, isValid }: Check) {
   if (condition === undefined || condition === '*' || isOperation(condition)) return
   if (!isObject(condition)) {
@@ -71,6 +72,7 @@ function checkWhen(when: Mapping, check: Check) {
   else checkConditions(when, check)
 }
 
+/** Checks the conditions on a call. */
 function checkConditions(when: Mapping, check: Check) {
   const { report, isValid } = check
   checkOperation(when['operation'], check)
@@ -103,6 +105,7 @@ const times = {
   elapsed: ElapsedWindow.optional().describe('The time since the scenario was activated.'),
 }
 
+/** The calls that a rule matches. */
 export const When = z
   .strictObject(
     { ...callParts, ...times },
@@ -129,6 +132,7 @@ function checkEventWhen(when: Mapping, { report, isValid, isEmpty }: Check) {
   report(['event'], `unknown event ${quoteValue(event)}${hint}`)
 }
 
+/** The events that a webhook rule matches. */
 export const EventWhen = z
   .strictObject(
     {

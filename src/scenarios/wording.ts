@@ -3,8 +3,10 @@ import { excerptOf, maskSecrets } from '../model/mask.ts'
 const listOf = (words: readonly unknown[], last: string): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${last} ${words.at(-1)}`
 
+/** `a, b or c`. */
 export const oneOf = (words: readonly unknown[]): string => listOf(words, 'or')
 
+/** `a, b and c`. */
 export const allOf = (words: readonly unknown[]): string => listOf(words, 'and')
 
 const MAX_SHOWN = 48

@@ -1,4 +1,14 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument } from 'yaml'
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  type ParsedNode,
+  Parser,
+  parseDocument,
+} from 'yaml'
 import { quoteValue } from './wording.ts'
 
 /** A position in a file; line and column start at 1. */
@@ -15,10 +25,13 @@ export type Source = {
   errors: readonly (SourcePosition & { message: string })[]
 }
 
+/** The maximum size of a file. */
 export const MAX_BYTES = 64 * 1024
+/** The maximum nesting depth of mappings and lists. */
 export const MAX_NESTING = 32
 const MAX_ERRORS = 50
 
+/** The message for a file that is too large. */
 export const tooLargeMessage = (bytes: number) =>
   `the file has ${bytes} bytes; the maximum is ${MAX_BYTES} (64 KiB). Split the file with extends`
 
@@ -36,6 +49,8 @@ const SYNTAX: Readonly<Record<string, string>> = {
   BAD_DQ_ESCAPE: 'an unknown backslash sequence in double quotes; use single quotes',
   MULTIPLE_DOCS: 'a second document (---); one file holds one scenario',
 }
+
+const DIRECTIVE = /^(?:[ \t]*(?:#.*)?\r?\n)*%/
 
 // A JSON number that a double represents exactly; anything else that YAML reads as a number was probably meant as text.
 const PLAIN_NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,6})?$/
@@ -57,7 +72,7 @@ function refusedProperty(node: ParsedNode): string | undefined {
 }
 
 /** Returns the plain value of a node, and refuses what scenario files must not use. */
-function plainValueOf(node: MaybeNode, refuse: Refuse, level = 0): unknown {
+function plainValueOf(node: MaybeNode, refuse: Refuse): unknown {
   if (node === null) return null
   const refused = refusedProperty(node)
   if (refused) refuse(node, refused)
@@ -67,11 +82,7 @@ function plainValueOf(node: MaybeNode, refuse: Refuse, level = 0): unknown {
     refuse(node, `put ${quoteValue(source)} in quotes: as a number it would lose its original form`)
     return source
   }
-  if (level >= MAX_NESTING) {
-    refuse(node, TOO_DEEP)
-    return undefined
-  }
-  if (isSeq(node)) return node.items.map((item) => plainValueOf(item, refuse, level + 1))
+  if (isSeq(node)) return node.items.map((item) => plainValueOf(item, refuse))
   const mapping: Record<string, unknown> = {}
   if (!isMap(node)) return mapping
   for (const { key: keyNode, value } of node.items) {
@@ -83,7 +94,7 @@ function plainValueOf(node: MaybeNode, refuse: Refuse, level = 0): unknown {
       refuse(keyNode, 'the key __proto__ is not allowed; use another name')
     else if (Object.hasOwn(mapping, key))
       refuse(keyNode, `the key ${quoteValue(key)} occurs twice; remove one`)
-    else mapping[key] = plainValueOf(value, refuse, level + 1)
+    else mapping[key] = plainValueOf(value, refuse)
   }
   return mapping
 }
@@ -104,20 +115,20 @@ function nodeAt(root: MaybeNode, path: Path, of: 'key' | 'value'): MaybeNode {
   return (of === 'key' ? (key ?? value) : (value ?? key))!
 }
 
-/** Parses a text; `undefined` if it's nested so deeply that the stack is full. */
-function parsed(text: string, lineCounter: LineCounter) {
-  try {
-    return parseDocument(text, {
-      lineCounter,
-      prettyErrors: false,
-      schema: 'core',
-      // `plainValueOf` refuses a key that occurs twice: the library's check compares each key with all others.
-      uniqueKeys: false,
-    })
-  } catch (error) {
-    if (error instanceof RangeError) return undefined
-    throw error
+const NESTING = new Set(['block-map', 'block-seq', 'flow-collection'])
+
+/** Returns where a string is nested too deeply. `parseDocument` has no limit: some thousand levels end the process. */
+function findTooDeep(text: string, lines: LineCounter): number | undefined {
+  const parser = new Parser(lines.addNewLine)
+  lines.addNewLine(0)
+  for (const lexeme of new Lexer().lex(text)) {
+    const { offset } = parser
+    for (const _ of parser.next(lexeme));
+    const { stack } = parser
+    if (stack.length <= MAX_NESTING) continue
+    if (stack.filter(({ type }) => NESTING.has(type)).length > MAX_NESTING) return offset
   }
+  return undefined
 }
 
 /** Parses YAML (and therefore JSON) of at most 64 KiB and 32 levels. Refuses aliases, anchors, tags and directives. */
@@ -143,8 +154,16 @@ export function readYaml(text: string): Source {
   const bytes = Buffer.byteLength(text)
   if (bytes > MAX_BYTES) return refuseAt(0, tooLargeMessage(bytes))
   const withoutBom = text.replace(/^\ufeff/, '')
-  const document = parsed(withoutBom, lines)
-  if (!document) return refuseAt(0, TOO_DEEP)
+  const directive = DIRECTIVE.exec(withoutBom)
+  const tooDeep = findTooDeep(withoutBom, lines)
+  if (tooDeep !== undefined) return refuseAt(tooDeep, TOO_DEEP)
+  if (directive) return refuseAt(directive[0].length - 1, 'a directive (%); remove it')
+  const document = parseDocument(withoutBom, {
+    prettyErrors: false,
+    schema: 'core',
+    // `plainValueOf` refuses a key that occurs twice: the library's check compares each key with all others.
+    uniqueKeys: false,
+  })
   for (const { code, pos, message } of document.errors)
     found.push({ offset: pos[0], message: SYNTAX[code] ?? message })
   const root = document.contents

@@ -1,6 +1,3 @@
-// webhooks/: what a client's webhook gets: events, their deliveries and attempts, signatures, the sender; and the built-in
-// inbox, which receives them. deliveries.ts decides, send.ts sends.
-
 import dns from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
@@ -10,9 +7,17 @@ import { webhookUrlProblem } from '../model/webhook.ts'
 export const OWN_ORIGIN = 'http://inbox.localhost'
 
 /** The kind of an IP address, for the rules on where a webhook may be sent. */
-export type AddressKind = 'local' | 'link_local' | 'metadata' | 'public'
+export type AddressKind =
+  | 'loopback'
+  | 'private'
+  | 'unspecified'
+  | 'link_local'
+  | 'metadata'
+  | 'public'
 
-/** The parts of a checked URL that a connection needs. `host` has no brackets and no final dot. */
+/**
+ * The target of a webhook: the parts of a checked URL that a connection needs. `host` has no brackets and no final dot.
+ */
 export type Target = {
   protocol: string
   host: string
@@ -37,12 +42,10 @@ const RANGES: Readonly<Record<Exclude<AddressKind, 'public'>, readonly string[]>
     '169.254.170.23/32',
   ],
   link_local: ['169.254.0.0/16', 'fe80::/10'],
-  // Loopback and private; 100.64/10 is what carriers and overlay networks use inside; fec0::/10 is the old form of fc00::/7.
-  local: [
-    '127.0.0.0/8',
-    '::1/128',
-    '0.0.0.0/32',
-    '::/128',
+  loopback: ['127.0.0.0/8', '::1/128'],
+  unspecified: ['0.0.0.0/32', '::/128'],
+  // 100.64/10 is what carriers and overlay networks use inside; fec0::/10 is the old form of fc00::/7.
+  private: [
     '10.0.0.0/8',
     '172.16.0.0/12',
     '192.168.0.0/16',
@@ -61,11 +64,46 @@ const SUBNETS = Object.fromEntries(
 // Names of containers and of private networks; no public name ends like that.
 const LOCAL_NAME = /^[^.]+$|\.(?:localhost|local|internal|test|lan|home\.arpa)$/
 
-/** Says what kind of address an IP is, as the resolver or `URL` writes it; a mapped IPv4 address is what it maps. */
-export const classifyAddress = (address: string): AddressKind =>
-  ipaddr.subnetMatch(ipaddr.process(address.replace(/%.*$/, '')), SUBNETS, 'public') as AddressKind
+const METADATA_LABELS = new Set(['metadata', 'instance-data', 'rancher-metadata'])
 
-/** Reads a webhook URL; `problem` fits after "the URL". */
+/** The IPv4 address embedded in an IPv6 address, if a translator or tunnel would send it there. */
+function embeddedIpv4({ parts: w }: ipaddr.IPv6): string | undefined {
+  const dotted = (high: number, low: number) =>
+    `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`
+  const starts = (...prefix: number[]) => prefix.every((word, i) => w[i] === word)
+  const last = dotted(w[6]!, w[7]!)
+  // ::a.b.c.d (old "compatible" form; :: and ::1 are their own), ::ffff:a.b.c.d (mapped), ::ffff:0:a.b.c.d (SIIT)
+  if (starts(0, 0, 0, 0, 0, 0) && (w[6] !== 0 || w[7]! > 1)) return last
+  if (starts(0, 0, 0, 0, 0, 0xffff) || starts(0, 0, 0, 0, 0xffff, 0)) return last
+  // NAT64, well-known and local-use prefix
+  if (starts(0x64, 0xff9b, 0, 0, 0, 0) || starts(0x64, 0xff9b, 1)) return last
+  // 6to4
+  if (starts(0x2002)) return dotted(w[1]!, w[2]!)
+  // Teredo keeps the client's address inverted
+  if (starts(0x2001, 0)) return dotted(w[6]! ^ 0xffff, w[7]! ^ 0xffff)
+  // ISATAP, under any prefix
+  if ((w[4]! & 0xfdff) === 0 && w[5] === 0x5efe) return last
+  return undefined
+}
+
+/**
+ * Says what kind of address an IP is; an IPv4 address wrapped in an IPv6 one (mapped, NAT64, 6to4, Teredo, ISATAP)
+ * is what it wraps.
+ *
+ * @param address - an IP as the resolver or `URL` writes it, a zone (`%eth0`) allowed.
+ */
+export function classifyAddress(address: string): AddressKind {
+  const parsed = ipaddr.parse(address.replace(/%.*$/, ''))
+  const own = ipaddr.subnetMatch(parsed, SUBNETS, 'public') as AddressKind
+  const inner = own === 'public' && parsed instanceof ipaddr.IPv6 ? embeddedIpv4(parsed) : undefined
+  return inner === undefined ? own : classifyAddress(inner)
+}
+
+/**
+ * Reads a webhook URL: absolute http or https, no user info, at most 2,048 characters.
+ *
+ * @returns the target, or `problem`: a sentence's end that fits after "the URL".
+ */
 export function readTarget(text: string): { target: Target } | { problem: string } {
   const problem = webhookUrlProblem(text)
   if (problem !== undefined) return { problem }
@@ -99,12 +137,17 @@ export class AddressNotAllowed extends Error {
 export type AddressPolicyDeps = {
   /** Public hosts that may be reached, by name or IP (`--webhook-allow`). */
   allow: readonly string[]
+  /** The resolver; tests pass their own. */
   lookup?: typeof dns.lookup
 }
 
 /**
- * Decides where webhooks may go. A name is checked with the addresses of the same lookup that the connection uses, so that they cannot
- * change in between. Throws if an entry of `allow` is not a host.
+ * Decides where webhooks may go: loopback and private addresses always, public ones when their host was listed,
+ * link-local and cloud-metadata ones never.
+ *
+ * A name is checked with the addresses of the same lookup that the connection uses, so that they cannot change in
+ * between; forbidden addresses are filtered out. `0.0.0.0` and `::` count as loopback. Throws an `Error` if an entry
+ * of `allow` is not a host.
  */
 export function createAddressPolicy({ allow, lookup = dns.lookup }: AddressPolicyDeps) {
   const allowed = new Set(allow.map(readHost))
@@ -126,9 +169,13 @@ export function createAddressPolicy({ allow, lookup = dns.lookup }: AddressPolic
     }
   }
 
-  /** Why the host of a URL is forbidden before any lookup: only an address can be. */
-  const hostProblem = (host: string): string | undefined =>
-    isIP(host) === 0 ? undefined : addressProblem(host, host)
+  /** Why the host of a URL is forbidden before any lookup: a literal address, or the name of a metadata service. */
+  function hostProblem(host: string): string | undefined {
+    if (isIP(host) !== 0) return addressProblem(host, host)
+    if (METADATA_LABELS.has(host.toLowerCase().split('.', 1)[0]!))
+      return `${host} names a cloud metadata service; webhooks are never sent there`
+    return undefined
+  }
 
   /** A warning about a webhook URL to which nothing is sent, or only if its name leads to a local address. */
   function warningFor(url: string): string | undefined {

@@ -35,4 +35,5 @@ t.test('a file may not have many patterns, nor one that is slow to compile', asy
     'rules[20].when.body.email.matches: more than 20 patterns in one file; use starts_with, ends_with, contains or in, which are cheaper',
   ])
   t.match(problemsOf(['a{101}']), [/is too large: RE2 expands it to \d+ instructions/])
+  t.match(problemsOf(['a{1000}'.repeat(4)]), [/is too large: its repeats have a sum of 4000/])
 })

@@ -60,6 +60,10 @@ t.test('a folder whose folders cannot all be read is refused', async (t) => {
   t.strictSame(problemsOf(twice), [
     'a/one.yaml:1:1: "one.yaml" also has the name "one"; rename or remove one of them',
   ])
+  const deep = join(t.testdir(), 'top')
+  mkdirSync(join(deep, '1/2/3/4/5/6/7/8/9/10'), { recursive: true })
+  writeFileSync(join(deep, '1/2/3/4/5/6/7/8/in.yaml'), rule)
+  t.match(problemsOf(deep), [/the subfolder 1\/2\/3\/4\/5\/6\/7\/8\/9 is more than 8 levels deep/])
   const wide = join(t.testdir(), 'top')
   for (let i = 0; i < 200; i++) mkdirSync(join(wide, `f${i}`), { recursive: true })
   t.match(problemsOf(wide), [/the folder has more than 200 subfolders/])
@@ -207,10 +211,12 @@ t.test('scenarios may use each other if a change takes time, or if the changes e
   ])
 })
 
-t.test('what is no text file of fair size is refused', async (t) => {
+t.test('what is no text file of fair size inside the folder is refused', async (t) => {
   const folder = t.testdir({ 'good.yaml': rule, 'big.yaml': '#'.repeat(70_000) })
   writeFileSync(join(folder, 'binary.yaml'), Buffer.from([0x74, 0xff, 0xfe]))
   mkdirSync(join(folder, 'folder.yaml'))
+  symlinkSync(join(shipped, 'slow.yaml'), join(folder, 'link.yaml'))
+  symlinkSync(join(folder, 'good.yaml'), join(folder, 'inside.yaml'))
   symlinkSync(join(folder, 'gone'), join(folder, 'dangling.yaml'))
   symlinkSync('loop.yaml', join(folder, 'loop.yaml'))
   t.strictSame(problemsOf(folder), [
@@ -219,6 +225,7 @@ t.test('what is no text file of fair size is refused', async (t) => {
     'loop.yaml:1:1: this is not a regular file; remove it from the folder',
     'big.yaml:1:1: the file has 70000 bytes; the maximum is 65536 (64 KiB). Split the file with extends',
     "binary.yaml:1:1: the file isn't UTF-8 text, but perhaps Windows-1252; save it as UTF-8",
+    'link.yaml:1:1: a symbolic link that points outside the folder; copy the file into the folder instead',
   ])
 })
 

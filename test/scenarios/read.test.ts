@@ -172,6 +172,7 @@ const BROKEN: readonly (readonly [text: string, ...problems: string[]])[] = [
     'title: !!js/function x\nrules: []\n',
     '1:22: a tag (!); remove it, and quote the value if it is text',
   ],
+  ['%YAML 1.1\n---\nrules: []\n', '1:1: a directive (%); remove it'],
   ['rules: []\n---\nrules: []\n', '2:1: a second document (---); one file holds one scenario'],
   [
     'rules: [\ntitle: x\n',
@@ -211,18 +212,21 @@ const BROKEN: readonly (readonly [text: string, ...problems: string[]])[] = [
     '2:18: an alias (*); write the value out',
     '2:21: an alias (*); write the value out',
   ],
-  ['['.repeat(60_000), '1:1: more than 32 levels of mappings and lists; a scenario needs about 10'],
+  [
+    '['.repeat(60_000),
+    '1:33: more than 32 levels of mappings and lists; a scenario needs about 10',
+  ],
   [
     '- '.repeat(30_000),
-    '1:1: more than 32 levels of mappings and lists; a scenario needs about 10',
+    '1:65: more than 32 levels of mappings and lists; a scenario needs about 10',
   ],
   [
     '? '.repeat(30_000),
-    '1:1: more than 32 levels of mappings and lists; a scenario needs about 10',
+    '1:65: more than 32 levels of mappings and lists; a scenario needs about 10',
   ],
   [
     '{a: '.repeat(15_000),
-    '1:1: more than 32 levels of mappings and lists; a scenario needs about 10',
+    '1:129: more than 32 levels of mappings and lists; a scenario needs about 10',
   ],
   [
     `rules: ${'['.repeat(33)}${']'.repeat(33)}\n`,
@@ -573,7 +577,7 @@ const WARNED: readonly (readonly [what: string, text: string, warnings: readonly
       () =>
         '  - { name: wide, when: { operation: "*", body: { amount: { gte: 100 } } }, then: { respond: { status: 503 } } }\n',
     ) +
-      '  - { when: { operation: createTransaction, body: { amount: { gte: 100, paise: 91 } } }, then: { delay: 1s } }\n',
+      '  - { when: { operation: createTransaction, body: { amount: { gt: 500, paise: 91 } } }, then: { delay: 1s } }\n',
     [
       '3:5: this rule is never reached: wide (rules[0]) is above it and matches every call that it matches',
     ],
@@ -670,7 +674,13 @@ t.test('the problems of a JSON definition have a path', async (t) => {
   t.strictSame(problemsOf(null), [
     'definition: a scenario file must be a mapping (name: value), not nothing',
   ])
+  t.strictSame(problemsOf(JSON.parse('{"rules":[],"__proto__":{"title":"x"}}')), [
+    'definition: the key __proto__ is not allowed; use another name',
+  ])
   t.match(problemsOf({ title: 'x'.repeat(70_000) })[0], /larger than 64 KiB/)
+  let deep: unknown = 1
+  for (let i = 0; i < 10_000; i++) deep = [deep]
+  t.match(problemsOf({ rules: deep })[0], /more than 32 levels/)
   t.ok(readDefinition({ rules: [{ when: { operation: '*' }, then: { delay: '1s' } }] }, at).ok)
 })
 

@@ -282,6 +282,12 @@ t.test('a pending call is part of a state', async (t) => {
   await other.advance('2m')
   const [call] = (await callsOf(other)) as (Call & { request_id: string })[]
   t.match((await detailsOf(other, call!.request_id)).body, body)
+
+  const timer = state.tables.timers.find(({ kind }: { kind: string }) => kind === 'timeline.entry')
+  for (const wrong of [{ call: 'payAll' }, { call: 'getUser', body: 1 }, { body }]) {
+    timer.payload.do = wrong
+    t.equal((await other.put('/__admin/state', state)).status, 400, JSON.stringify(wrong))
+  }
 })
 
 for (const [action, message] of [

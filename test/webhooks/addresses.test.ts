@@ -8,29 +8,36 @@ import {
 
 /** Hosts as a user or an attacker may spell them in a URL, and what they are. */
 const SPELLINGS: Record<AddressKind, string> = {
-  local: `
+  loopback: `
     127.0.0.1 127.255.255.254 127.1 127.0.1 2130706433 0x7f000001 0X7F.0.0.1 0177.0.0.1
     017700000001 0x7f.1 127.0.0.1. %31%32%37.0.0.1 １２７.０.０.１ ①②⑦.0.0.1 127。0。0。1 [::1]
-    [0:0:0:0:0:0:0:1] [0000::0001] [::ffff:127.0.0.1] [::ffff:7f00:1]
-    0.0.0.0 0 0x0 [::] [::ffff:0.0.0.0]
+    [0:0:0:0:0:0:0:1] [0000::0001] [::ffff:127.0.0.1] [::ffff:7f00:1] [::127.0.0.1]
+    [64:ff9b::127.0.0.1]`,
+  unspecified: '0.0.0.0 0 0x0 [::] [::ffff:0.0.0.0]',
+  private: `
     10.0.0.1 012.1 172.16.0.1 172.31.255.255 192.168.1.1 3232235777 0xc0a80101 100.64.0.1
-    [fd12:3456::1] [fc00::1] [fec0::1] [::ffff:10.0.0.1]`,
+    [fd12:3456::1] [fc00::1] [fec0::1] [::ffff:10.0.0.1] [2002:0a00:0001::]`,
   link_local: `
-    169.254.0.1 169.254.1.1. 2851995649 [fe80::1] [febf::1] [::ffff:169.254.1.1]`,
+    169.254.0.1 169.254.1.1. 2851995649 [fe80::1] [febf::1] [::ffff:169.254.1.1]
+    [64:ff9b::169.254.1.1]`,
   metadata: `
     169.254.169.254 169.254.169.254. 169.254.43518 169.16689662 2852039166 0xa9fea9fe
     0xA9.0xFE.0xA9.0xFE 0251.0376.0251.0376 025177524776 １６９.２５４.１６９.２５４ 169。254。169。254
     [::ffff:169.254.169.254] [::ffff:a9fe:a9fe] [0:0:0:0:0:ffff:a9fe:a9fe]
+    [::ffff:0:169.254.169.254] [::169.254.169.254] [64:ff9b::a9fe:a9fe] [64:ff9b:1::a9fe:a9fe]
+    [2002:a9fe:a9fe::1] [2001:0:4136:e378:8000:63bf:5601:5601] [2001:db8::5efe:169.254.169.254]
     169.254.170.2 [fd00:ec2::254] [FD00:0EC2:0:0:0:0:0:0254] [fd20:ce::254] 100.100.100.200
     1684301000 192.0.0.192 168.63.129.16`,
   public: `
     8.8.8.8 134744072 172.32.0.1 11.0.0.1 100.128.0.1 192.169.0.1 169.253.255.255 169.255.0.0
     0.0.0.1 224.0.0.1 255.255.255.255 [2606:4700::1111] [ff02::1] [::ffff:8.8.8.8]
-    [64:ff9b::a9fe:a9fe] [2002:808:808::1]`,
+    [64:ff9b::8.8.8.8] [2002:808:808::1]`,
 }
 
 const VERDICTS: Record<AddressKind, RegExp | undefined> = {
-  local: undefined,
+  loopback: undefined,
+  private: undefined,
+  unspecified: undefined,
   link_local: /is a link-local address/,
   metadata: /is a cloud metadata address/,
   public: /is a public address; start with --webhook-allow/,
@@ -57,7 +64,20 @@ t.test('every spelling of an address is seen for what it is', async (t) => {
 
 t.test('an address with a zone is classified without it', async (t) => {
   t.equal(classifyAddress('fe80::1%eth0'), 'link_local')
-  t.equal(classifyAddress('::1%lo'), 'local')
+  t.equal(classifyAddress('::1%lo'), 'loopback')
+})
+
+t.test('names of metadata services are refused before they are looked up', async (t) => {
+  const policy = createAddressPolicy({ allow: ['metadata.google.internal'] })
+  for (const name of [
+    'metadata.google.internal',
+    'METADATA.google.internal.',
+    'metadata',
+    'instance-data.ec2.internal',
+  ])
+    t.match(policy.hostProblem(hostOf(`http://${name}/`)), /names a cloud metadata service/, name)
+  for (const name of ['localhost', 'receiver', 'my-metadata.example', 'host.docker.internal'])
+    t.equal(policy.hostProblem(hostOf(`http://${name}/`)), undefined, name)
 })
 
 t.test('the allow list names public hosts in any spelling, and opens nothing else', async (t) => {

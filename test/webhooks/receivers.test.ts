@@ -241,6 +241,7 @@ t.test('a name is resolved with the address rules, and failures are reported', a
     ['169.254.169.254', 'address_not_allowed'],
     ['2852039166', 'address_not_allowed'],
     ['[::ffff:169.254.169.254]', 'address_not_allowed'],
+    ['metadata.google.internal', 'address_not_allowed'],
     ['8.8.8.8', 'address_not_allowed'],
   ]
   const request = { headers: {}, body: '{}', deadlineMs: DEADLINE_MS }
