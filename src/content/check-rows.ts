@@ -17,6 +17,7 @@ export type CheckedRows = {
 
 export type NoteProblem = (table: Table, row: number, field: string, message: string) => void
 
+/** The client of a user; `undefined` if there is no such user. */
 type ClientOf = (user: string) => string | undefined
 
 /**

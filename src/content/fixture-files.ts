@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { readText as textIn } from '../config/text-file.ts'
 import type { Problem } from '../model/errors.ts'
 import { FIXTURE_FILES, type FixtureNoun } from '../model/fixtures.ts'
-import { didYouMean } from '../model/words.ts'
+import { editDistance } from '../model/words.ts'
 import { BadFixtures, type FixtureProblem, problemAt } from './fixture-problems.ts'
 import { type FixtureWorlds, NOUNS, type RawTable, rawOf, worldsOf } from './fixtures.ts'
 import { parseJson, problemsIn } from './json-text.ts'
@@ -56,13 +56,24 @@ function readRaw(path: string): RawTable[] {
 /** A problem for each JSON file of a fixture folder that is not read, with the probably intended name. */
 function misnamedFiles(path: string): Problem[] {
   if (!existsSync(path) || !statSync(path).isDirectory()) return []
+  const normalized = (name: string) =>
+    name
+      .toLowerCase()
+      .replace(/s?\.json$/, '')
+      .replaceAll('_', '-')
   const read = fixtureFilesIn(path).map(({ name }) => name)
   return readdirSync(path)
     .filter((name) => /\.json$/i.test(name) && !read.includes(name))
     .map((name) => {
-      const known = `; a fixture folder can contain ${FIXTURE_FILES.join(', ')}`
-      const hint = didYouMean(name, FIXTURE_FILES) || known
-      return problemAt(join(path, name), `is not a fixture file${hint}`)
+      const meant = FIXTURE_FILES.find(
+        (known) =>
+          editDistance(normalized(known), normalized(name), 3) < 3 ||
+          normalized(known).startsWith(normalized(name)),
+      )
+      const message = meant
+        ? `is not a fixture file; did you mean ${meant}?`
+        : `is not a fixture file; a fixture folder can contain ${FIXTURE_FILES.join(', ')}`
+      return problemAt(join(path, name), message)
     })
 }
 

@@ -60,6 +60,7 @@ function linksOf(set: Fixtures) {
   return links
 }
 
+/** The client of a set that has no clients. */
 const DEFAULT_CLIENT = {
   client_id: 'c0000000-0000-4000-8000-000000000001',
   access_token: 'sbx_test_token',
@@ -193,6 +194,7 @@ export function rowsOf(set: Fixtures): FixtureRows {
   }
 }
 
+/** The rows of one client, oldest first. */
 export function rowsOfClient(set: Fixtures, rows: FixtureRows, name: string): FixtureRows {
   const isOfClient = (row: { client: string }) => row.client === name
   const users = new Set(set.users.filter(isOfClient).map((row) => row.user_id))

@@ -26,6 +26,7 @@ export type StartRows = {
   state?: { draws: number; start: object }
 }
 
+/** The clients of a fixture set, by name. */
 export type FixtureWorlds = Map<string, StartRows>
 
 const MAX_PROBLEMS = 20
@@ -130,6 +131,7 @@ export function worldsOf(rawTables: RawTable[], content: string): FixtureWorlds 
   )
 }
 
+/** The tables of one parsed file. */
 export function rawOf(file: string, content: unknown): RawTable[] {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
     throw new BadFixtures([problemAt(file, `must be an object with ${NOUNS.join(', ')}`, [])])

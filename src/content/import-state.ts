@@ -10,6 +10,7 @@ import { isDataFile, type State } from './state.ts'
 import { rowsOfState } from './state-rows.ts'
 import type { ExportedWorld } from './write-state.ts'
 
+/** A world whose state is replaced. */
 type ReplacedWorld = ExportedWorld & {
   scenarios: Scenarios & {
     assumptions: { replace: (scenario: ActiveScenario, readings: Readings) => void }
@@ -71,6 +72,7 @@ async function checkScenarios(scenarios: Scenarios, { scenario, tables }: State)
   scenarios.checkRuleLimits(rules, checked ? { name, definition: checked.definition } : { name })
 }
 
+/** Reads and checks a document, or this client's state in a whole data file (else that of the default client). */
 export async function readSentState(world: ReplacedWorld, sent: unknown): Promise<State> {
   const state = await checkState(world, sent)
   await checkScenarios(world.scenarios, state)

@@ -9,6 +9,7 @@ type Place = { line: number; column: number }
 
 // To find a place, yaml needs fifty times the memory of the text: in a larger one, a problem has only its path.
 const MAX_LOCATED = 8 * 1024 * 1024
+const MAX_LEVELS = 100
 const STRING = /"(?:[^"\\]|\\.)*"(\s*:)?/g
 
 const placeAt = (text: string, offset: number): Place => {
@@ -72,17 +73,24 @@ export function problemsIn(file: string, text?: string) {
   }
 }
 
-function countKeys(value: unknown): number {
+/** The number of keys of a value; throws `RangeError` if it is nested too deeply. */
+function countKeys(value: unknown, level = 0): number {
   if (typeof value !== 'object' || value === null) return 0
-  const own = Array.isArray(value) ? 0 : Object.keys(value).length
-  return Object.values(value).reduce<number>((count, one) => count + countKeys(one), own)
+  if (level > MAX_LEVELS) throw new RangeError(`has more than ${MAX_LEVELS} levels`)
+  let count = Array.isArray(value) ? 0 : Object.keys(value).length
+  for (const one of Object.values(value)) count += countKeys(one, level + 1)
+  return count
 }
 
-/** What is wrong with a text that `JSON.parse` takes: a key that is there twice. */
+/** What is wrong with a text that `JSON.parse` takes: too many levels, or a key that is there twice. */
 function faultOf(text: string, value: unknown): (Place & { message: string }) | undefined {
   let keys = 0
   for (const [, colon] of text.matchAll(STRING)) if (colon) keys++
-  if (keys === countKeys(value)) return undefined
+  try {
+    if (keys === countKeys(value)) return undefined
+  } catch (error) {
+    return { line: 1, column: 1, message: (error as Error).message }
+  }
   const message = 'has a key that is there twice; keep one'
   if (text.length > MAX_LOCATED) return { line: 0, column: 0, message }
   const { document, at } = parsed(text)

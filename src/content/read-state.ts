@@ -11,16 +11,16 @@ import { checkRows, type NoteProblem } from './check-rows.ts'
 import type { JsonPath } from './json-text.ts'
 import { STATE_ROWS, State } from './state.ts'
 import { type Known, TABLE_NAMES, type TableName, withSecrets } from './state-rows.ts'
-import { StateTimer } from './timer-payloads.ts'
 
+/** Checking stops after this many problems. */
 export const MAX_COUNTED = 1_000
 
+/** What is wrong with a value in a state or a document. */
 export type StateProblem = { path: JsonPath; message: string; code: string }
 
 type Tables = Record<TableName, readonly unknown[]>
 type Head = Omit<State, 'tables'>
 const HEAD = State.omit({ tables: true })
-const CHECKED_ROWS = { ...STATE_ROWS, timers: StateTimer }
 
 const SECTIONS = z.strictObject({
   format: z.literal(FORMAT),
@@ -160,7 +160,7 @@ class StateReader {
       if (this.problems.length >= MAX_COUNTED) break
       const rest = this.#rest()
       if (rest) await rest
-      const parsed = this.#parsed<unknown>(CHECKED_ROWS[table], row, [...path, i])
+      const parsed = this.#parsed<unknown>(STATE_ROWS[table], row, [...path, i])
       // As it is, if it is right: the next version of the file differs only where it was edited.
       if (parsed !== undefined) read.push(isDeepStrictEqual(parsed, row) ? row : parsed)
       // So that other rows still refer to something.
@@ -169,6 +169,7 @@ class StateReader {
     return read
   }
 
+  /** Checks what no row has alone. */
   async #related(tables: Tables, { draws }: Head, path: JsonPath) {
     const note: NoteProblem = (table, i, field, message) => {
       const place = this.#shared.get(tables[table])?.path ?? [...path, 'tables', table]
@@ -214,6 +215,7 @@ class StateReader {
   }
 }
 
+/** Reads the state of a client; or returns all its problems. */
 export async function readState(
   value: unknown,
   client: string,
@@ -224,6 +226,7 @@ export async function readState(
   return state && reader.problems.length === 0 ? { state } : { problems: reader.problems }
 }
 
+/** Reads a whole data file; or returns all its problems. */
 export async function readDocument(
   value: unknown,
   options?: Options,

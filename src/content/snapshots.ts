@@ -39,6 +39,7 @@ function redacted(value: unknown, key = ''): unknown {
   )
 }
 
+/** The changed fields of one row, each with its value before and after. */
 function changedFields(before: object, after: object) {
   const [a, b] = [before, after] as Record<string, unknown>[]
   const comparable = (value: unknown) =>
@@ -53,6 +54,7 @@ function changedFields(before: object, after: object) {
   )
 }
 
+/** The changes of one table, by id. */
 export type TableDiff = {
   added: string[]
   removed: string[]

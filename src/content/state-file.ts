@@ -32,6 +32,8 @@ export async function readDataFile(file: string, bytes: Buffer): Promise<DataDoc
   } catch (error) {
     throw new DamagedFile(`${file} ${(error as Error).message}`)
   }
+  const older = /^\{"payoutSandbox":(\d+)/.exec(text)?.[1]
+  if (older !== undefined) throw new OtherFormat(file, older)
   const parsed = parseJson(text)
   if ('fault' in parsed) throw new DamagedFile(problemText({ file, path: '', ...parsed.fault }))
   const { value } = parsed

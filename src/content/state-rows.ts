@@ -19,6 +19,7 @@ export const TABLE_NAMES = Object.keys(TABLES).filter(
 
 const isoOf = (ms: number) => new Date(ms).toISOString()
 
+/** The value of a setting. */
 export function settingOf<N extends SettingRow['name']>(settings: Content<SettingRow>, name: N) {
   const row = settings.rows.get(name)?.row
   return row?.value as Extract<SettingRow, { name: N }>['value'] | undefined
@@ -80,6 +81,7 @@ export function withSecrets(client: string, state: State, known: Known = {}): St
   return { ...complete, tables: { ...tables, webhook } }
 }
 
+/** The settings that the fields of a state say. */
 function settingsIn(state: State): SettingRow[] {
   const { clock, scenario, token_issued_at: issued = clock.now } = state
   const { now, mode, speed, as_of: asOf, started_as: clockStart = '' } = clock
@@ -99,6 +101,7 @@ function settingsIn(state: State): SettingRow[] {
   ]
 }
 
+/** The rows of all tables of a client with a state. */
 export const rowsOfState = (client: string, state: State): BaseRows<Rows> => ({
   ...(state.tables as BaseRows<Rows>),
   client: [{ client, ...state.profile } as Rows['client']],

@@ -8,6 +8,7 @@ import { AnyMobile } from '../model/user.ts'
 import { CreateWebhook } from '../model/webhook.ts'
 import { FORMAT } from '../store/errors.ts'
 import { ROWS } from '../tables/rows.ts'
+import { checkTimer } from './timer-payloads.ts'
 
 const { url, webhook_secret } = CreateWebhook.shape
 
@@ -18,6 +19,7 @@ export const STATE_ROWS = {
   bank_accounts: ROWS.bank_accounts.extend({ account_number: AccountNumber, ifsc_code: IfscCode }),
   payments: ROWS.payments.extend({ paise: z.int().min(0).max(MAX_PAISE) }),
   webhook: ROWS.webhook.extend({ url, webhook_secret: webhook_secret.optional() }),
+  timers: ROWS.timers.superRefine(checkTimer),
 }
 
 const tables = Object.fromEntries(

@@ -14,6 +14,7 @@ const orderFields = Object.fromEntries(
 ) as Record<TableName, (row: object) => object>
 const orderProfileFields = inOrderOf(Profile)
 
+/** A world whose state is exported. */
 export type ExportedWorld = {
   name: string
   tables: SandboxTables
@@ -42,8 +43,10 @@ function exported(state: Snapshot<Rows>, clock: ClockState, world: ExportedWorld
   return [...stateText({ ...head, profile: orderProfileFields(head.profile), tables })].join('')
 }
 
+/** The present state of a client. */
 export const exportState = (world: ExportedWorld): string =>
   exported(world.tables.now(), world.clock.present(), world)
 
+/** The state of a snapshot. */
 export const exportSnapshot = (world: ExportedWorld, state: Snapshot<Rows>): string =>
   exported(state, settingOf(state.images.settings, 'clock')!, world)

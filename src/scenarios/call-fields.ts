@@ -1,3 +1,6 @@
+// scenarios/: the language of scenarios: its schemas and messages, its operators, how a rule matches a call or an event,
+// and what is decided about it. It knows no client; that is active-scenario/.
+
 import * as z from 'zod'
 import { AddBankAccount, BankAccountRow } from '../model/bank-account.ts'
 import { HistoryQuery, UserHistoryQuery } from '../model/history.ts'

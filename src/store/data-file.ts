@@ -11,6 +11,7 @@ import {
   errnoOf,
   ignoreErrors,
   makeFolder,
+  olderJournals,
   rejectMountedFile,
   removeFile,
   requireRegular,
@@ -23,6 +24,7 @@ import {
   EditedBesideJournal,
   FORMAT,
   LostOwnership,
+  OtherFormat,
   START_WITHOUT,
   UnreadableFile,
 } from './errors.ts'
@@ -54,6 +56,7 @@ export type DataFileOptions<Rows> = {
   compactFrom?: number
   readEdited: ReadEdited
   disk: Disk
+  wall: () => number
   log: StoreLog
 }
 
@@ -97,6 +100,8 @@ export class DataFile<Rows> {
   async open() {
     const { disk, file, log, shape } = this.#options
     const { path } = this.#journal
+    const [older] = this.hasDocument ? [] : olderJournals(disk, file)
+    if (older !== undefined) throw new OtherFormat(older, '5 or older')
     const found = readJournal(disk, path)
     if (!found && this.#lock.replacedDead)
       log.warn(
@@ -203,6 +208,7 @@ export class DataFile<Rows> {
     return this.#failure
   }
 
+  /** Whether there is a document. */
   get hasDocument(): boolean {
     return this.#document.digest !== null
   }
@@ -254,11 +260,13 @@ export class DataFile<Rows> {
     }
   }
 
+  /** Gives the files up, after a failed start. */
   abandon() {
     ignoreErrors(() => this.#journal.close())
   }
 }
 
+/** Takes the data file and reads it into empty worlds. */
 export async function openDataFile<Rows>(
   given: DataFileOptions<Rows>,
   worlds: Worlds<Rows>,
@@ -267,7 +275,8 @@ export async function openDataFile<Rows>(
   const file = resolveLinks(disk, given.file)
   const options = { ...given, file }
   makeFolder(disk, dirname(file))
-  for (const path of [file, `${file}.journal`]) requireRegular(disk, path)
+  for (const path of [file, `${file}.journal`, ...olderJournals(disk, file)])
+    requireRegular(disk, path)
   requireRegular(disk, `${file}.lock`, (found) => found.isSocket())
   const lock = await takeLock(disk, file)
   let opened: DataFile<Rows> | undefined
@@ -283,8 +292,7 @@ export async function openDataFile<Rows>(
       return await open()
     } catch (error) {
       if (!(error instanceof UnreadableFile) || !given.reset) throw error
-      const why = error instanceof DataFileExists ? 'replaced' : 'damaged'
-      const copies = backUpAll(disk, file, why)
+      const copies = backUpAll(options, error instanceof DataFileExists ? 'replaced' : 'damaged')
       log.warn(`${error.message}. The sandbox starts with a new data file. Backup: ${copies}.`)
     }
     for (const path of dataFiles(disk, file)) removeFile(disk, path)

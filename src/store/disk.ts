@@ -1,5 +1,5 @@
 import fs, { constants, type Stats } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import { UnusableFile } from './errors.ts'
 
 /** The file system calls of the store. All go through this interface, so that a test can inject faults. */
@@ -27,12 +27,16 @@ export type Disk = Pick<
   | 'writeFileSync'
 >
 
+/** The real file system. */
 export const nodeDisk: Disk = fs
 
 /** An errno such as `ENOSPC`, or the error's name. */
 export const errnoOf = (error: unknown): string =>
   (error as NodeJS.ErrnoException)?.code ?? (error as Error)?.name ?? 'unknown error'
 
+/**
+ * Runs a cleanup and ignores its errors: to close a file that is already written, to remove a file that nobody reads.
+ */
 export function ignoreErrors(run: () => void): void {
   try {
     run()
@@ -41,6 +45,7 @@ export function ignoreErrors(run: () => void): void {
   }
 }
 
+/** The result of a call; `undefined` if there is no such file. */
 function ifExists<T>(call: () => T): T | undefined {
   try {
     return call()
@@ -58,9 +63,11 @@ export const statOf = (disk: Disk, path: string): Stats | undefined =>
 export const fileExists = (disk: Disk, file: string): boolean =>
   disk.statSync(file, { throwIfNoEntry: false }) !== undefined
 
+/** Reads a file; `undefined` if it does not exist. */
 export const readIfExists = (disk: Disk, file: string): Buffer | undefined =>
   ifExists(() => disk.readFileSync(file))
 
+/** Removes a file if it exists. */
 export const removeFile = (disk: Disk, file: string): void => ifExists(() => disk.unlinkSync(file))
 
 export const isSameFile = (a: Stats | undefined, b: Stats | undefined): boolean =>
@@ -159,12 +166,33 @@ export function copyToFree(disk: Disk, file: string, name: string): string {
 
 // ---- the files of a data file
 
+/** The journals of formats 1 to 3, and of 4 and 5, which have a number. */
+export function olderJournals(disk: Disk, file: string): string[] {
+  const name = basename(file)
+  const stem = name.replace(/\.json$/, '')
+  const isOlder = (one: string) =>
+    [`${stem}.journal.jsonl`, `${stem}.journal.previous.jsonl`].includes(one) ||
+    (one.startsWith(`${name}.journal.`) && /^\d+$/.test(one.slice(name.length + 9)))
+  const folder = dirname(file)
+  return disk.readdirSync(folder).flatMap((one) => (isOlder(one) ? [`${folder}/${one}`] : []))
+}
+
 /** The files of a data file that exist. */
 export const dataFiles = (disk: Disk, file: string): string[] =>
-  [file, `${file}.journal`, `${file}.tmp`].filter((path) => fileExists(disk, path))
+  [file, `${file}.journal`, `${file}.tmp`, ...olderJournals(disk, file)].filter((path) =>
+    fileExists(disk, path),
+  )
 
-/** Copies the data files aside; returns the paths of the copies, to print. */
-export const backUpAll = (disk: Disk, file: string, why: string): string =>
-  dataFiles(disk, file)
-    .map((path) => copyToFree(disk, path, `${path}.${why}`))
+type Place = { disk: Disk; file: string; wall: () => number }
+
+function backUp({ disk, wall }: Place, file: string, why: string): string {
+  const copy = `${file}.${why}-${new Date(wall()).toISOString().replaceAll(':', '-')}`
+  if (!fileExists(disk, copy)) disk.copyFileSync(file, copy, constants.COPYFILE_EXCL)
+  return copy
+}
+
+/** Copies the data files; returns the paths of the copies, to print. */
+export const backUpAll = (place: Place, why = 'damaged'): string =>
+  dataFiles(place.disk, place.file)
+    .map((file) => backUp(place, file, why))
     .join(', ')

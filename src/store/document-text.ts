@@ -8,6 +8,7 @@ const WHOLE = 'default'
 
 type Pieces = Iterable<string>
 
+/** The JSON text of rows, one a line. */
 function* rowsText(rows: Iterable<unknown>): Generator<string> {
   let between = '[\n'
   for (const row of rows) {
@@ -55,8 +56,9 @@ function sharedIn({ clients, snapshots = {}, fixtures = {} }: DataDocument) {
   return names
 }
 
+/** The text of a document in pieces. */
 export function* documentText(document: DataDocument): Generator<string> {
-  const { clients, snapshots = {}, fixtures = {} } = document
+  const { clients, snapshots = {} } = document
   const names = sharedIn(document)
   const tableText = (rows: readonly unknown[]) => {
     const name = names.get(rows)
@@ -66,20 +68,20 @@ export function* documentText(document: DataDocument): Generator<string> {
   const clientText = (state: StoredState) =>
     state === clients[WHOLE] ? stateText(state) : textOf(state)
   const statesText = (states: Readonly<Record<string, StoredState>>) => objectText(states, textOf)
-  const ifAny = <T>(name: string, members: Readonly<Record<string, T>>, one: (of: T) => Pieces) =>
-    Object.keys(members).length > 0 ? { [name]: objectText(members, one) } : {}
-  const sections: Record<string, Pieces> = {
-    format: [`${document.format}`],
-    clients: objectText(clients, clientText),
-    ...ifAny('snapshots', snapshots, statesText),
-    ...ifAny('fixtures', fixtures, (tables: StoredTables) => objectText(tables, tableText)),
-    ...ifAny(
-      'shared',
-      Object.fromEntries(Array.from(names, ([rows, name]) => [name, rows])),
-      rowsText,
-    ),
+  const sections: Record<string, () => Pieces> = {
+    format: () => [`${document.format}`],
+    clients: () => objectText(clients, clientText),
+    snapshots: () => objectText(snapshots, statesText),
+    fixtures: () =>
+      objectText(document.fixtures ?? {}, (of: StoredTables) => objectText(of, tableText)),
+    shared: () =>
+      objectText(Object.fromEntries(Array.from(names, ([rows, name]) => [name, rows])), rowsText),
   }
-  yield* objectText(sections, (text) => text)
+  const isWritten = (name: string) => name in document || (name === 'shared' && names.size > 0)
+  yield* objectText(
+    Object.fromEntries(Object.entries(sections).filter(([name]) => isWritten(name))),
+    (text) => text(),
+  )
   yield '\n'
 }
 

@@ -23,6 +23,7 @@ type DocumentOptions = {
   disk: Disk
   file: string
   readEdited: ReadEdited
+  /** Throws if this process does not own the data file. */
   confirm: () => void
   /** Has the journal name the new document, which is then put in its place. */
   onWritten: (digest: string) => void
@@ -58,6 +59,7 @@ export class DocumentFile implements Adapter<DataDocument> {
     this.digest = this.#digestNow()
   }
 
+  /** The size of the file. */
   get bytes(): number {
     return Number.parseInt(this.digest ?? '0', 10)
   }
@@ -79,6 +81,7 @@ export class DocumentFile implements Adapter<DataDocument> {
       : await readEdited(file, bytes)
   }
 
+  /** Writes a new document, row by row. */
   async write(document: DataDocument): Promise<void> {
     const { disk, file, confirm, onWritten } = this.#options
     confirm()

@@ -9,6 +9,7 @@ export class UnreadableFile extends Error {
 /** How to go on without a journal that cannot be applied. */
 export const START_WITHOUT = "To start without the journal's changes, move it away"
 
+/** A file is damaged, or was edited to something that is not valid. */
 export class DamagedFile extends UnreadableFile {}
 
 /** A file in the format of another version: it is not damaged, but this version cannot read it. */
@@ -41,6 +42,7 @@ export class UnusableFile extends Error {
   override name = 'UnusableFile'
 }
 
+/** The data file is in use by another process. */
 export class FileInUse extends Error {
   override name = 'FileInUse'
 

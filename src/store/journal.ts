@@ -43,6 +43,7 @@ type ReadJournal = {
   torn: number
 }
 
+/** Reads a journal; `undefined` if there is none. Throws `DamagedFile` at the first line that is not as it was written. */
 export function readJournal(disk: Disk, path: string): ReadJournal | undefined {
   const bytes = readIfExists(disk, path)
   if (!bytes) return undefined
@@ -77,6 +78,7 @@ export class Journal {
   readonly path: string
   readonly #disk: Disk
   readonly #fsync: boolean
+  /** Throws if this process does not own the data file. */
   readonly #confirm: () => void
   #fd: number | undefined
   #size = 0

@@ -19,8 +19,10 @@ import { FileInUse } from './errors.ts'
 // a paused owner lives, and a killed one is replaced at once, in any container of this machine. Where there are no such
 // sockets, it is a file with the number of the process. Either is kept open, so no other file can get its inode.
 
+/** The owner of a lock, as it says itself. */
 type Owner = { pid: number; host: string; startedAt: string }
 
+/** A lock that this process has taken. */
 export type Lock = {
   /** Whether it replaced the lock of an owner that did not stop cleanly. */
   replacedDead: boolean
@@ -29,6 +31,7 @@ export type Lock = {
   release: () => void
 }
 
+/** The file of a lock before it is put in its place. */
 type Draft = { stats: Stats; close: () => void }
 
 const MAX_ATTEMPTS = 20

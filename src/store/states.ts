@@ -25,8 +25,11 @@ export type StateHead<Rows> = {
   rows: BaseRows<Rows>
 }
 
+/** How a world is written as a state. */
 export type StateShape<Rows> = {
+  /** The tables that a state lists. */
   tables: readonly (keyof Rows & string)[]
+  /** The other fields of a state. */
   headOf(state: Snapshot<Rows>, about: WorldAbout): object
   /** The opposite of `headOf`, for the client with this name. */
   read(state: StoredState, client: string): StateHead<Rows>
@@ -58,15 +61,19 @@ export function documentOf<Rows>(
     clients: Object.fromEntries(
       all.map((world) => [world.name, stateOf(world.now(), world.about)]),
     ),
-    snapshots: Object.fromEntries(
-      saved.map(({ name, snapshots }) => [
-        name,
-        Object.fromEntries(Array.from(snapshots, ([label, one]) => [label, stateOf(one, {})])),
-      ]),
-    ),
-    fixtures: Object.fromEntries(
-      bases.map(({ key, images }) => [key, tablesOf(images, worlds.names)]),
-    ),
+    ...(saved.length > 0 && {
+      snapshots: Object.fromEntries(
+        saved.map(({ name, snapshots }) => [
+          name,
+          Object.fromEntries(Array.from(snapshots, ([label, one]) => [label, stateOf(one, {})])),
+        ]),
+      ),
+    }),
+    ...(bases.length > 0 && {
+      fixtures: Object.fromEntries(
+        bases.map(({ key, images }) => [key, tablesOf(images, worlds.names)]),
+      ),
+    }),
   }
 }
 

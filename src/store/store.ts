@@ -27,6 +27,7 @@ export async function openStore<Rows>({ specs, dataFile }: StoreOptions<Rows>) {
     afterCommit: unit.afterCommit,
     batch: unit.batch,
     onDurable: unit.onDurable,
+    /** Rewrites the document now. */
     compact: async () => files?.compact(),
     /** Whether the document is missing, although there is a data file. */
     get lacksDocument() {
@@ -42,4 +43,5 @@ export async function openStore<Rows>({ specs, dataFile }: StoreOptions<Rows>) {
   }
 }
 
+/** The open store. */
 export type Store<Rows> = Awaited<ReturnType<typeof openStore<Rows>>>

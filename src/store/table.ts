@@ -27,10 +27,12 @@ type KeyList = { owner: object; ids: string[] }
 export type Content<R> = {
   rows: Map<string, Entry<R>>
   indexes: Record<string, Map<string, KeyList>>
+  /** The highest number of an entry so far. */
   seq: number
   isShared: boolean
 }
 
+/** Whether an entry is older than another one of the same table. */
 export const isBefore = (a: Omit<Entry<unknown>, 'row'>, b: Omit<Entry<unknown>, 'row'>) =>
   a.at === b.at ? a.seq < b.seq : a.at < b.at
 
@@ -50,9 +52,11 @@ const copyOf = <R>(content: Content<R>): Content<R> => ({
   isShared: false,
 })
 
+/** Every row in insertion order. */
 export const rowsOf = <R>({ rows }: Content<R>): R[] =>
   [...rows.values()].sort((a, b) => a.seq - b.seq).map(({ row }) => row)
 
+/** Builds a content from rows, oldest first. */
 export function contentOf<R>(spec: TableSpec<R>, rows: Iterable<R>): Content<R> {
   const table = new Table(spec)
   for (const row of rows) table.put(row)
@@ -100,6 +104,7 @@ export class Table<R> {
     return page.map((id) => this.entry(id)!)
   }
 
+  /** The newest row of one key. */
   newest(index: string, key: string): Entry<R> | undefined {
     return this.page(index, key, 0, 1)[0]
   }
@@ -110,10 +115,12 @@ export class Table<R> {
     return entries.sort((a, b) => a.seq - b.seq)[0]
   }
 
+  /** The number of rows of one key. */
   count(index: string, key: string): number {
     return this.#ids(index, key).length
   }
 
+  /** Every row in insertion order. */
   rows(): R[] {
     return rowsOf(this.#content)
   }
@@ -129,6 +136,7 @@ export class Table<R> {
     return () => this.#set(id, old)
   }
 
+  /** Removes a row; returns the rollback, or `undefined` if there is no such row. */
   delete(id: string): (() => void) | undefined {
     const old = this.entry(id)
     if (!old) return undefined
@@ -161,6 +169,7 @@ export class Table<R> {
     return this.#content
   }
 
+  /** Restores a content; returns the rollback. */
   restore(content: Content<R>): () => void {
     const before = this.#content
     this.#content = content
@@ -208,6 +217,7 @@ function placeOf<R>({ rows }: Content<R>, ids: readonly string[], entry: Entry<R
 /** A row that differs between two contents; `undefined` if it does not exist in one of them. */
 export type RowDifference<R> = { id: string; before: R | undefined; after: R | undefined }
 
+/** Returns the rows that differ between two contents, in insertion order. */
 export function differences<R>(before: Content<R>, after: Content<R>): RowDifference<R>[] {
   if (before === after) return []
   const found: (RowDifference<R> & { seq: number })[] = []

@@ -1,12 +1,14 @@
 /** Properties of a world that never change: the base that a reset restores, if the world has its own. */
 export type WorldAbout = { readonly base?: string }
 
+/** One step of a change, as the journal has it. */
 export type Op =
   | ['base', key: string, rows: Readonly<Record<string, readonly unknown[]>>]
   | ['world', name: string, baseKey: string, about: WorldAbout]
   | ['fork', name: string, source: string, snapshot: string | null, about: WorldAbout]
   | WorldOp
 
+/** A step that changes a world which is there. */
 export type WorldOp =
   | ['save', snapshot: string, counter: number]
   | ['restore', snapshot: string]
@@ -19,6 +21,7 @@ export type WorldOp =
 /** What one atomic change did, one part for each world. */
 export type AtomicChange = readonly [world: string, counter: number, ops: Op[]][]
 
+/** The position in a random series. */
 export type Draws = { counter: number }
 
 /** The world that an op changes, as the journal names it. The counter is read when the change commits. */
@@ -37,6 +40,7 @@ type Written = Change & { line: AtomicChange }
 /** Changes in memory that are written together at the end of this turn of the event loop. */
 type Group = { changes: Written[]; onDurable: ((error?: unknown) => void)[]; due: NodeJS.Immediate }
 
+/** Writes changes to the disk, or throws. */
 export type WriteChanges = (changes: readonly AtomicChange[]) => void
 
 function rollback(undo: readonly (() => void)[], from = 0) {
@@ -123,6 +127,7 @@ export class UnitOfWork {
     else callback()
   }
 
+  /** Writes the pending changes now. */
   flush() {
     this.#commit()
   }

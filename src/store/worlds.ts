@@ -9,8 +9,11 @@ import {
   type WorldOp,
 } from './unit-of-work.ts'
 
+/** The tables' specs, by table name. */
 export type Specs<Rows> = { readonly [K in keyof Rows]: TableSpec<Rows[K]> }
+/** A world's content at one moment, by table. */
 export type Images<Rows> = { [K in keyof Rows]: Content<Rows[K]> }
+/** The rows of a base, oldest first, by table. */
 export type BaseRows<Rows> = { [K in keyof Rows]?: readonly Rows[K][] }
 /** The content that worlds start with and that a reset restores. */
 export type Base<Rows> = { key: string; images: Images<Rows> }
@@ -48,6 +51,7 @@ export class WorldTables<Rows> {
     ) as WorldTables<Rows>['tables']
   }
 
+  /** The key of the base that it started from. */
   get base(): string {
     return this.#base
   }
@@ -57,6 +61,7 @@ export class WorldTables<Rows> {
     return this.#worlds.bases.get(this.#base)?.images[table].rows.has(id) ?? false
   }
 
+  /** An empty base. */
   get empty(): Base<Rows> {
     return this.#worlds.makeBase('', {})
   }
@@ -79,6 +84,7 @@ export class WorldTables<Rows> {
     return this.#worlds.unit.change(run, this.random)
   }
 
+  /** Adds a row, or replaces the one with its id. */
   put<K extends keyof Rows & string>(table: K, row: Rows[K]): Entry<Rows[K]> {
     this.do(['put', table, row])
     return this.tables[table].entry(this.#worlds.specs[table].id(row))!
@@ -88,6 +94,7 @@ export class WorldTables<Rows> {
     this.do(['remove', table, id])
   }
 
+  /** Resets the world to a base. */
   reset(base: Base<Rows>): void {
     this.change(() => {
       this.#worlds.useBase(base)
@@ -95,22 +102,27 @@ export class WorldTables<Rows> {
     })
   }
 
+  /** Stores a snapshot of the current state under a name; replaces an existing one. */
   save(snapshot: string): void {
     this.do(['save', snapshot, this.random.counter])
   }
 
+  /** Restores a snapshot; the snapshot is not deleted. */
   restore(snapshot: string): void {
     this.do(['restore', snapshot])
   }
 
+  /** Deletes a snapshot. */
   forget(snapshot: string): void {
     this.do(['forget', snapshot])
   }
 
+  /** Deletes the world; later changes of it throw `not_found`. */
   drop(): void {
     this.do(['drop'])
   }
 
+  /** Makes one step of a change. Throws if it does not fit. */
   do(op: WorldOp): void {
     const { unit } = this.#worlds
     if (!unit.isOpen) {
@@ -225,6 +237,7 @@ export class Worlds<Rows> {
     })
   }
 
+  /** The state of a world that starts from a base. */
   stateOf(key: string): Snapshot<Rows> {
     const base = this.bases.get(key)
     if (base) return { base: key, images: base.images, counter: 0 }
@@ -278,6 +291,7 @@ export class Worlds<Rows> {
     return [about, snapshot === null ? source.now() : source.snapshot(snapshot)]
   }
 
+  /** Puts a world with a state in its place. */
   restore(name: string, about: WorldAbout, state: Snapshot<Rows>): WorldTables<Rows> {
     const world = new WorldTables(this, name, about, state)
     this.byName.set(name, world)

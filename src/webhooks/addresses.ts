@@ -1,3 +1,6 @@
+// webhooks/: what a client's webhook gets: events, their deliveries and attempts, signatures, the sender; and the built-in
+// inbox, which receives them. deliveries.ts decides, send.ts sends.
+
 import dns from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'

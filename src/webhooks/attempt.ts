@@ -13,6 +13,7 @@ import { SIGNATURE_SCHEMES } from './verify.ts'
 
 /** How webhooks are sent, the same for every client. */
 export type WebhookSettings = {
+  /** The clock of `webhook-timestamp`. */
   time: 'wall' | 'client'
   retries: keyof typeof RETRY_PLANS
   /** Real ms for a whole attempt (default: 10 s of the sender). */
@@ -62,6 +63,7 @@ function withoutSecrets(
 
 const USER_AGENT = `payout-sandbox/${VERSION}`
 
+/** The headers of an attempt, with those of its signature. */
 function headersOf(
   signature: Readonly<Record<string, string>>,
   number: number,
@@ -74,6 +76,7 @@ function headersOf(
   }
 }
 
+/** An attempt with its headers, masked. */
 export function attemptDetails(
   event_id: string,
   { timestamp, signatures, scheme, ...attempt }: StoredAttempt,
@@ -106,6 +109,7 @@ const signatureCount = ({
 /** The first half of a body, as a broken sender or proxy sends it. */
 const firstHalf = (body: Buffer) => body.subarray(0, Math.ceil(body.length / 2))
 
+/** The result of an attempt that a scenario loses. */
 const LOST: SendResult = {
   ok: false,
   duration_ms: 0,
@@ -120,6 +124,7 @@ const LOST: SendResult = {
 /** The result of an attempt as it is stored; `gone`: the receiver wants no more of them. */
 export type AttemptResult = { attempt: StoredAttempt; retryAfterMs: number; gone: boolean }
 
+/** Signs and sends single attempts, and returns their results as they are stored. */
 export function createAttemptSender({
   clock,
   assumed,
@@ -131,6 +136,7 @@ export function createAttemptSender({
   assumed: Assumed
   runtime: Pick<Runtime, 'wall' | 'send'>
   settings: WebhookSettings
+  /** Sends to the client's own inbox. */
   sendToInbox: Runtime['send']
 }) {
   const { time, deadlineMs } = settings

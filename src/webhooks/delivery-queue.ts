@@ -6,6 +6,7 @@ import type { WebhookOutcome } from '../scenarios/compiled.ts'
 import { notFound, type WorldContext } from '../tables/world-context.ts'
 import { isReachable } from './events.ts'
 
+/** The kind of the timers of attempts. */
 export const WEBHOOK_ATTEMPT = 'webhook.attempt'
 
 // An unlimited log would fill the memory; pending deliveries are never dropped.
@@ -115,6 +116,7 @@ export class DeliveryQueue {
     this.#scheduleNext(row.resource_id)
   }
 
+  /** The pending timer of a delivery's next attempt. */
   timerOf({ timer_id }: DeliveryRow) {
     return timer_id === null ? undefined : this.#tables.timers.get(timer_id)
   }
@@ -127,6 +129,7 @@ export class DeliveryQueue {
     this.schedule(next, this.#deps.clock.now())
   }
 
+  /** Ends a delivery, and schedules what it blocked. */
   finish(row: DeliveryRow, status: DeliveryRow['status'], attempts = row.attempts) {
     const { once: _, hold_until: __, delay_ms: ___, ...rest } = row
     const done: DeliveryRow = { ...rest, status, attempts, next_attempt_at: null, timer_id: null }
@@ -159,6 +162,7 @@ export class DeliveryQueue {
     if (next && next.next_attempt_at === null) this.schedule(next, this.#deps.clock.now())
   }
 
+  /** Whether a delivery of this event of a resource is pending. */
   #isPending(type: string, resource_id: string): boolean {
     const { events } = this.#tables
     for (const { row } of events.page('resource', resource_id, 0, Number.POSITIVE_INFINITY)) {
@@ -169,6 +173,7 @@ export class DeliveryQueue {
     return false
   }
 
+  /** The first pending ordered delivery of a resource. */
   #firstInOrder(resource_id: string): DeliveryRow | undefined {
     const { deliveries } = this.#tables
     const count = deliveries.count('ordered', resource_id)

@@ -11,6 +11,7 @@ import { kindOf, newIdIn } from '../tables/resources.ts'
 import type { SandboxTables } from '../tables/tables.ts'
 import { notFound, type WorldContext } from '../tables/world-context.ts'
 
+/** Values that replace those of a resource: the `override` of a trigger. */
 export type Override = Readonly<Record<string, unknown>>
 
 /** `data` with the values of `override`; objects are merged recursively. */

@@ -21,6 +21,7 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>
 const storedHeader = (name: string, value: string): string =>
   (name.includes('webhook-') ? value : maskLogText(value)).slice(0, MAX_HEADER)
 
+/** The event's type, from its header or from a body that has one. */
 function typeOf({ 'x-webhook-event': named }: Headers, body: string): string | null {
   if (typeof named === 'string') return named.slice(0, 64)
   try {
@@ -58,6 +59,7 @@ export function createInbox({ store, clock, random, assumed, webhooks, unixNow }
     })
   }
 
+  /** Stores a message, whatever its content is. */
   function receive(headers: Headers, bytes: Uint8Array): Received {
     const given = headers['webhook-id']
     const id = typeof given === 'string' ? given.slice(0, 128) : null
@@ -103,10 +105,12 @@ export function createInbox({ store, clock, random, assumed, webhooks, unixNow }
         }
         store.onDurable((error) => (error === undefined ? resolve(result) : reject(error)))
       }),
+    /** The messages, newest first. */
     list: ({ page, limit }: ListQuery) => ({
       total: inbox.count('all', 'all'),
       messages: inbox.page('all', 'all', (page - 1) * limit, limit).map(({ row }) => row),
     }),
+    /** Removes all messages and returns their number. */
     clear(): number {
       const ids = [...inbox.rows()].map(({ message_id }) => message_id)
       store.change(() => {

@@ -54,6 +54,7 @@ export function createRunningAttempts({
     return isStopped || mine !== epoch || row?.status !== 'pending' ? undefined : row
   }
 
+  /** What an attempt sends; `undefined` if none is needed any more. */
   function prepare({ timer_id, resource_id }: TimerRow, mine: number) {
     // After a rollback of the change that removed the timer it exists again, and nothing is sent.
     const row = store.tables.timers.get(timer_id) ? undefined : pending(resource_id!, mine)
@@ -134,6 +135,7 @@ export function createRunningAttempts({
   }
 
   return {
+    /** The running attempt of a delivery; resolves when its result is written. */
     of: (delivery_id: string) => running.get(delivery_id),
     /** Starts the attempt of a timer that ran; `false` if its delivery is finished. */
     start(timer: TimerRow, order: CommitOrder | undefined): Promise<void> | false {

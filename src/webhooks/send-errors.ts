@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { SendError, SendErrorCode } from '../model/delivery.ts'
 import type { Target } from './addresses.ts'
 
+/** The status and the used headers of a response. */
 export type ReceiverResponse = {
   status: number
   'retry-after'?: string
@@ -13,7 +14,11 @@ export type ReceiverResponse = {
 // A receiver may send any number; the limit is one year, so that sums stay exact.
 const MAX_RETRY_MS = 365 * 86_400_000
 
-/** Reads a `Retry-After` header (RFC 9110, 10.2.3) as ms from `wallNow`; undefined if it is invalid. */
+/**
+ * Reads a `Retry-After` header: seconds or an HTTP date (RFC 9110, 10.2.3).
+ *
+ * @returns ms from `wallNow` (ms): 0 for a past date, at most one year; undefined if the value is invalid.
+ */
 export function readRetryAfter(value: string, wallNow: number): number | undefined {
   const text = value.trim()
   if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, MAX_RETRY_MS)
@@ -25,6 +30,7 @@ export function readRetryAfter(value: string, wallNow: number): number | undefin
 const TLS_CODES =
   /^(ERR_(TLS|SSL)_|EPROTO$|CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH$)/
 
+/** Converts an error of a connection to an error code and a sentence. */
 export function explainFailure(error: NodeJS.ErrnoException, target: Target): SendError {
   const at = target.authority
   const code = error.code ?? ''
@@ -68,6 +74,7 @@ export const unrequested = ({ authority }: Target): SendError => ({
   message: `${authority} sent an unrequested 1xx response, such as 100 Continue, and no final response`,
 })
 
+/** The error of a connection that ended in the middle of the response. */
 export const connectionBroke = ({ authority }: Target, received: number): SendError => ({
   code: 'reset_body',
   message: `${authority} started to respond, but the connection broke after ${received} bytes`,
@@ -95,7 +102,10 @@ export function explainTimeout(
   }
 }
 
-/** The error of a response, which for a 2xx is only a remark. */
+/**
+ * Returns the error of a response by its status: undefined for a plain 2xx, a remark for a 2xx that was not read
+ * completely or not decompressed.
+ */
 export function judgeResponse(
   { status, location, 'content-encoding': encoding }: ReceiverResponse,
   isCompressed: boolean,

@@ -47,6 +47,7 @@ const STOPPED: SendError = {
   message: 'the sandbox stopped before the response arrived',
 }
 
+/** The status and the used headers of a response. */
 function headOf({ statusCode, headers }: IncomingMessage): ReceiverResponse {
   const head: ReceiverResponse = { status: statusCode! }
   for (const name of ['retry-after', 'location', 'content-encoding'] as const)
@@ -106,6 +107,7 @@ function resultOf(
   }
 }
 
+/** What has arrived of a response. */
 type Exchange = {
   head: ReceiverResponse | undefined
   body: Buffer
@@ -200,8 +202,12 @@ function exchange(
 }
 
 /**
- * Creates the sender of webhooks. `send` never rejects. A 2xx whose body is too large or compressed counts as delivered, since the
- * receiver accepted the event; one whose body ends early or exceeds the deadline does not.
+ * Creates the sender of webhooks: one deadline for each attempt, no redirects, a limit on the response body, and only
+ * addresses that `allow` and the address rules permit. Attempts in quick succession share connections.
+ *
+ * `send` never rejects. A 2xx whose body is too large or compressed counts as delivered (the receiver accepted the
+ * event) with a remark in `error`; a 2xx whose body ends early or exceeds the deadline does not. Throws if an entry of
+ * `allow` is not a host.
  */
 export function createSender({ wall, later = realLater, unref = false, ...rules }: SenderDeps) {
   const policy = createAddressPolicy(rules)
@@ -219,6 +225,7 @@ export function createSender({ wall, later = realLater, unref = false, ...rules 
     return { request: client.request, agent, later, unref, running }
   }
 
+  /** The target of a URL, or why nothing is sent there. */
   function resolveTarget(url: string): Target | SendError {
     const read = readTarget(url)
     if ('problem' in read) return { code: 'bad_request', message: `the URL ${read.problem}` }
@@ -244,6 +251,7 @@ export function createSender({ wall, later = realLater, unref = false, ...rules 
       const target = resolveTarget(request.url)
       return 'code' in target ? unsent(target) : limited(() => attempt(request, target))
     },
+    /** Ends running attempts (`closed`) and rejects later ones. */
     close() {
       isClosed = true
       for (const end of running) end(STOPPED)

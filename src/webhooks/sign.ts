@@ -10,8 +10,11 @@ export type SignFault = { signature?: 'wrong' | 'missing' | 'rotated'; timestamp
 const STALE_SECONDS = 3_600
 
 /**
- * A base64 secret without its prefix; undefined if it is not base64. As in the public `standardwebhooks` package, padding
- * may be missing, and a single last character is ignored.
+ * Decodes a base64 secret without its `whsec_` prefix; returns undefined if it is not base64.
+ *
+ * Accepts the same input as the public `standardwebhooks` package in its default mode, so that both decode a secret
+ * to the same bytes. That is slightly more than strict base64: padding may be missing, and a single last character is
+ * ignored.
  */
 function decodedSecret(secret: string): Buffer | undefined {
   const text = secret.replace(/^whsec_/, '')
@@ -41,8 +44,15 @@ export const bodySignatureOf = (key: Buffer, body: string | Uint8Array) =>
   hmac(key).update(body).digest('hex')
 
 /**
- * The signing headers in the format of Standard Webhooks, with one signature for each key of the secret: a receiver accepts any,
- * so both modes of the public `standardwebhooks` package verify. `x-webhook-signature` is that of the body alone.
+ * Returns the signing headers of one attempt, in the format of Standard Webhooks.
+ *
+ * `webhook-signature` contains one `v1,` + base64 HMAC-SHA256 of `id.timestamp.body` for each key of the secret: its
+ * UTF-8 bytes and, if it is base64 (with or without `whsec_`), its decoded bytes. A receiver accepts any matching
+ * signature, so both modes of the public `standardwebhooks` package verify. `x-webhook-signature` is the hex
+ * HMAC-SHA256 of the body alone, keyed with the UTF-8 bytes.
+ *
+ * Faults: `wrong` signs with other keys, `missing` omits both signatures, `rotated` puts those of a new secret before the right
+ * ones, and `stale` signs correctly with a time one hour before `timestamp`.
  */
 export function signWebhook(input: SignInput, fault: SignFault = {}): Record<string, string> {
   const { id, body, secret } = input

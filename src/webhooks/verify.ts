@@ -9,9 +9,12 @@ import {
   signWebhook,
 } from './sign.ts'
 
-/** As in the public libraries. */
+/**
+ * The maximum difference between a timestamp and the receiver's clock, in seconds; the value of the public libraries.
+ */
 export const TOLERANCE_SECONDS = 300
 
+/** Why a received webhook does not verify, as a stable code. */
 export type VerifyErrorCode =
   | 'header_missing'
   | 'header_malformed'
@@ -31,6 +34,7 @@ export type VerifyInput = {
   /** The body's bytes as received, before any parsing. */
   body: string | Uint8Array
   secret: string
+  /** The receiver's current time, unix seconds; the timestamp is compared with it. */
   now: number
   /** Maximum difference of the timestamp in seconds, in both directions (default: 300). */
   tolerance?: number
@@ -52,6 +56,7 @@ function firstDifference(a: Buffer, b: Buffer): number {
   return i
 }
 
+/** Finds the most likely reason why no signature matches. */
 function explainMismatch(
   input: VerifyInput,
   id: string,
@@ -99,7 +104,12 @@ function explainMismatch(
   )
 }
 
-/** Checks a webhook; its signature before its time, so that a stale one is known to be genuine. */
+/**
+ * Checks whether a received webhook is genuine: all headers exist, a `v1` signature matches one key of the secret,
+ * `x-webhook-signature` matches if it was sent, and the timestamp is within the tolerance.
+ *
+ * The signature is checked before the timestamp, so a webhook with a stale timestamp is known to be genuine.
+ */
 export function verifySignature(input: VerifyInput): Verdict {
   const found: string[] = []
   for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature']) {
@@ -162,11 +172,13 @@ function verifyBodySignature({ headers, body, secret }: VerifyInput): Verdict {
 type Scheme = {
   sign: (input: SignInput, fault: SignFault) => Readonly<Record<string, string>>
   verify: (input: VerifyInput) => Verdict
+  /** The names of its headers. */
   headers: readonly string[]
 }
 
 const BODY_HEADER = 'x-webhook-signature'
 
+/** Every scheme of signatures. */
 export const SIGNATURE_SCHEMES: Readonly<Record<SignatureScheme, Scheme>> = {
   message: {
     sign: signWebhook,

@@ -27,6 +27,7 @@ export function createWebhooks(
 
   return {
     get,
+    /** The registration, or `undefined`. */
     current,
     create: ({ url, webhook_secret }: CreateWebhook) =>
       store.change(() => {

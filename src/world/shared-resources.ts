@@ -62,6 +62,7 @@ export async function openSharedResources({ log, ...config }: SharedDeps) {
           const { readDataFile } = await import('../content/state-file.ts')
           return readDataFile(file, bytes)
         },
+        wall: runtime.wall,
         log,
       },
     }),

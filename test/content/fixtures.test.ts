@@ -53,6 +53,7 @@ t.test('a misnamed file in a folder is rejected, with the intended name', async 
   const folder = t.testdir({
     'README.md': '# Who is who',
     'users.json': '[]',
+    'banks.json': '[]',
     'bank_accounts.json': '[]',
     'user.json': '[]',
     'payments.json': '[]',
@@ -60,11 +61,12 @@ t.test('a misnamed file in a folder is rejected, with the intended name', async 
     good: { 'README.md': '', 'users.json': '[]', 'data.csv': '' },
   })
   t.strictSame(refusal(folder), [
-    `${folder}/bank_accounts.json: is not a fixture file; did you mean "bank-accounts.json"?`,
+    `${folder}/bank_accounts.json: is not a fixture file; did you mean bank-accounts.json?`,
+    `${folder}/banks.json: is not a fixture file; did you mean bank-accounts.json?`,
     `${folder}/payments.json: is not a fixture file; a fixture folder can contain clients.json, users.json, kyc.json, bank-accounts.json, transactions.json, webhooks.json`,
-    `${folder}/user.json: is not a fixture file; did you mean "users.json"?`,
+    `${folder}/user.json: is not a fixture file; did you mean users.json?`,
   ])
-  t.match(refusal(join(folder, 'alone')), [/contains none of/, /did you mean "transactions\.json"/])
+  t.match(refusal(join(folder, 'alone')), [/contains none of/, /did you mean transactions\.json/])
   t.strictSame(refusal(join(folder, 'good')), [])
 })
 

@@ -35,6 +35,7 @@ t.test('the first fault of a text is reported with its place', async (t) => {
     ['["C:\\data"]', '1:6 is not JSON: Bad escaped character'],
     ['{} {}', '1:4 is not JSON: Unexpected non-whitespace'],
     ['{"a":1,"b":{"c":"\\"d\\":",\n"c":2}}', '2:1 has a key that is there twice'],
+    [`${'['.repeat(200)}${']'.repeat(200)}`, '1:1 has more than 100 levels'],
   ]
   for (const [text, wanted] of table) {
     const read = parseJson(text)

@@ -633,7 +633,18 @@ t.test('a timer of a state is checked by its kind', async (t) => {
     ['payload.every_ms', entry({ every_ms: 0 })],
     ['payload.every_ms', entry({ every_ms: -1_000 })],
     ['payload.remaining', entry({ remaining: 0 })],
-    ['payload.do', { kind: 'timeline.entry', payload: { do: 'reset' } }],
+    ['payload.do.create_users', entry({}, { create_users: 1e9 })],
+    ['payload.do', entry({}, { creat_users: 1 })],
+    ['payload.do', entry({}, { constructor: 1 })],
+    ['payload.do.credit.amount', entry({}, { credit: { amount: 'x' } })],
+    [
+      'payload.do.payout.transaction[0].after_ms',
+      entry({}, { payout: { amount: '5.00', transaction: [{ status: 'PENDING' }] } }),
+    ],
+    [
+      'payload.do.simulate.status',
+      entry({}, { simulate: { kind: 'kyc', resource: 'latest', status: 'SUCCESS' } }),
+    ],
     [
       'payload.status',
       { kind: 'transaction.step', resource_id: 'x', payload: { status: 'success' } },

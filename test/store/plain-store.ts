@@ -56,6 +56,7 @@ export async function openPlain<Rows>(
         shape: plainShape(Object.keys(specs) as (keyof Rows & string)[]),
         readEdited: readPlain,
         disk: UNSYNCED,
+        wall: () => 1_767_225_600_000,
         log: { info: tell('info'), warn: tell('warn'), error: tell('error') },
         ...options,
       },

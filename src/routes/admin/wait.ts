@@ -10,7 +10,7 @@ import { callsElsewhere, requestDetails } from '../../requests/request-log.ts'
 import { invalidMatch, nearestRequests, nearestRequestText } from '../../requests/request-match.ts'
 import type { Condition } from '../../scenarios/condition.ts'
 import { loadReader } from '../../scenarios/library.ts'
-import { passesAll, type Test, testsOf } from '../../scenarios/match.ts'
+import { predicateOf, type Test, testsOf } from '../../scenarios/match.ts'
 import type { CallMatch } from '../../scenarios/when-schema.ts'
 import { quoteValue } from '../../scenarios/wording.ts'
 import type { Sandbox } from '../../world/sandbox.ts'
@@ -98,13 +98,14 @@ const DELIVERY_FIELDS = [...Object.keys(Delivery.shape), 'body']
 async function forDelivery(world: World, value: object, timeoutMs: number) {
   const { deliveries } = world.webhooks
   const tests = await testsFor(value, DELIVERY_FIELDS)
+  const matches = predicateOf(tests)
   const wantsBody = tests.some(({ path }) => path[0] === 'body')
   const take = (row: DeliveryRow) => {
     const data = deliveryResponse(world, row)
     // The event of an old delivery may have been deleted.
     const event: EventRow | undefined = wantsBody ? deliveries.eventOf(row) : undefined
     const body = event && { body: event.body }
-    return passesAll(tests, { data: { ...data, ...body } }) ? data : undefined
+    return matches({ data: { ...data, ...body } }) ? data : undefined
   }
   const wait: Wait<Delivery> = {
     findExisting: () => firstOf([...deliveries.all()].reverse(), take),
@@ -144,8 +145,8 @@ async function forResource(
 ) {
   const { payments, kyc } = world.tables.tables
   const tests = await testsFor(value, RESOURCE_FIELDS[what])
-  const ifMatching = (data: Resource | undefined) =>
-    data && passesAll(tests, { data }) ? data : undefined
+  const matches = predicateOf(tests)
+  const ifMatching = (data: Resource | undefined) => (data && matches({ data }) ? data : undefined)
   const viewOf = {
     transaction(id: string) {
       const entry = payments.entry(id)

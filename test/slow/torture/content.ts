@@ -39,6 +39,7 @@ export const openFiles = (file: string, disk: Disk, warn: (line: string) => void
       disk,
       shape: STORED_STATE,
       readEdited: async (_, bytes) => JSON.parse(bytes.toString()),
+      wall: () => 0,
       log: { info() {}, warn, error() {} },
     },
   })

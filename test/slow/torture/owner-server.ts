@@ -14,6 +14,7 @@ const { store } = await openPlain<{ notes: { id: string; text: string } }>(
   file,
   {
     disk: nodeDisk,
+    wall: Date.now,
     compactFrom: 2_048,
     log: { info: tell, warn: tell, error: tell },
   },
