@@ -4,11 +4,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const BUDGETS = [
-  { part: 'core', unit: 'lines', goal: 23_500, limit: 33_330 },
-  { part: 'tools', unit: 'lines', goal: 10_500, limit: 15_490 },
-  { part: 'scripts and bench', unit: 'lines', goal: 2_500, limit: 2_500 },
-  { part: 'test', unit: 'lines', goal: 32_000, limit: 46_565 },
-  { part: 'src', unit: 'files', goal: 320, limit: 351 },
+  { part: 'core', unit: 'lines', goal: 30_000, limit: 31_416 },
+  { part: 'tools', unit: 'lines', goal: 14_200, limit: 14_185 },
+  { part: 'scripts and bench', unit: 'lines', goal: 2_500, limit: 2_381 },
+  { part: 'test', unit: 'lines', goal: 38_000, limit: 40_880 },
+  { part: 'src', unit: 'files', goal: 330, limit: 344 },
 ]
 
 const filesIn = (folder) =>
