@@ -2,6 +2,13 @@
 import { Writable } from 'node:stream'
 import { stringify } from 'yaml'
 
+// A screen shows no more of a difference.
+const MAX_LINES = 40
+const shorten = (text) => {
+  const lines = text.trimEnd().split('\n')
+  const more = lines.length - MAX_LINES
+  return more > 0 ? [...lines.slice(0, MAX_LINES), `(${more} more lines)`].join('\n') : text
+}
 const indent = (text) => text.trimEnd().replaceAll(/^/gm, '    ')
 
 function showFailure({ fullname, diag }) {
@@ -9,7 +16,7 @@ function showFailure({ fullname, diag }) {
   const place = at && `${at.fileName}:${at.lineNumber}:${at.columnNumber}`
   console.log(`\n✖ ${fullname.replace(/^TAP > /, '')}${place ? `\n  ${place}` : ''}`)
   if (!place && source) console.log(indent(source))
-  if (diff) console.log(indent(diff.replaceAll(/^@@.*\n/gm, '')))
+  if (diff) console.log(indent(shorten(diff.replaceAll(/^@@.*\n/gm, ''))))
   if (Object.keys(more).length > 0) console.log(indent(stringify(more)))
   // The bundle's own place stands before that of the source.
   const frames = stack?.trim().replaceAll(/\(test\/\S*\.bundle\/\S+\) (?=\()/g, '') ?? ''
