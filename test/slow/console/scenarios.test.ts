@@ -86,7 +86,7 @@ t.test('scenarios that change', { skip: noBrowser }, async (t) => {
     const hits = async () => (await get('/__admin/scenario')).body.rules[0].hits
     t.equal(await hits(), 1)
     await page.getByRole('button', { name: 'Restart: inline' }).click()
-    await page.locator('footer').getByText('200').waitFor()
+    await page.locator('footer').getByText('The scenario inline is active.').waitFor()
     t.equal(await hits(), 0, 'its hits start again at 0')
     await page.getByRole('button', { name: 'Activate: rate-limited' }).click()
     await page.getByRole('dialog').getByText('is in no file, and is lost').waitFor()
