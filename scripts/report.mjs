@@ -14,7 +14,9 @@ const indent = (text) => text.trimEnd().replaceAll(/^/gm, '    ')
 function showFailure({ fullname, diag }) {
   const { at, stack, source, diff, compare: _, tapCaught: __, ...more } = diag ?? {}
   const place = at && `${at.fileName}:${at.lineNumber}:${at.columnNumber}`
-  console.log(`\n✖ ${fullname.replace(/^TAP > /, '')}${place ? `\n  ${place}` : ''}`)
+  // The files that share a process are of interest only if no place says which of them it is.
+  const name = fullname.replace(place ? /^TAP > (?:[^>]+\.test\.ts > )?/ : /^TAP > /, '')
+  console.log(`\n✖ ${name}${place ? `\n  ${place}` : ''}`)
   if (!place && source) console.log(indent(source))
   if (diff) console.log(indent(shorten(diff.replaceAll(/^@@.*\n/gm, ''))))
   if (Object.keys(more).length > 0) console.log(indent(stringify(more)))

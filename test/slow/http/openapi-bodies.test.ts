@@ -2,9 +2,9 @@
 import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import t from 'tap'
-import { serviceDocument } from '../../src/http/openapi-service.ts'
-import { OPERATIONS } from '../../src/routes/v1/operations.ts'
-import { GUARDED, start } from '../helper.ts'
+import { serviceDocument } from '../../../src/http/openapi-service.ts'
+import { OPERATIONS } from '../../../src/routes/v1/operations.ts'
+import { GUARDED, start } from '../../helper.ts'
 
 const ofFastify = createRequire(createRequire(import.meta.url).resolve('@fastify/ajv-compiler'))
 const { default: Ajv } = ofFastify('ajv/dist/2020')

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import type { OptionName } from '../../src/config/options.ts'
-import { PACKAGE_ROOT } from '../../src/config/package.ts'
-import type { SandboxEvent, SandboxOptions } from '../../src/index.ts'
-import type { FeedKind } from '../../src/model/feed-kinds.ts'
+import type { OptionName } from '../../../src/config/options.ts'
+import { PACKAGE_ROOT } from '../../../src/config/package.ts'
+import type { SandboxEvent, SandboxOptions } from '../../../src/index.ts'
+import type { FeedKind } from '../../../src/model/feed-kinds.ts'
 
 // Each of its threads checks the library's types anew: one takes a third of the processor time of four.
 const TSC = [join(PACKAGE_ROOT, 'node_modules/typescript/bin/tsc'), '--singleThreaded']

@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import t, { type Test } from 'tap'
-import { start } from '../helper.ts'
+import { start } from '../../helper.ts'
 
 const HOST = '127.0.0.1'
 type Box = Awaited<ReturnType<typeof start>>
