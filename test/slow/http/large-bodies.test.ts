@@ -1,5 +1,7 @@
 import { request } from 'node:http'
 import t, { type Test } from 'tap'
+import { exportState } from '../../../src/content/write-state.ts'
+import { adoptState } from '../../../src/world/world-content.ts'
 import { start } from '../../helper.ts'
 
 const HOST = '127.0.0.1'
@@ -111,4 +113,30 @@ t.test('no large body breaks the server, and a rejected one changes nothing', as
     t.equal(await text(box), before, what)
   }
   t.match(await announceTooLarge(port), { error: 'payload_too_large' })
+})
+
+t.test('what an export writes can be imported, up to 100,000 rows', async (t) => {
+  const json = { 'content-type': 'application/json' }
+  const source = await start(t)
+  const { body } = await source.get('/__admin/state')
+  const [user] = body.tables.users
+  const ROWS = 100_000
+  for (let i = body.tables.users.length; i < ROWS; i++)
+    body.tables.users.push({
+      ...user,
+      user_id: `10000000-0000-4000-8000-${String(i).padStart(12, '0')}`,
+      email: `many.${i}@example.com`,
+      mobile: `+9170${String(i).padStart(8, '0')}`,
+    })
+  // Without the helper's own check of each response, which takes longer than the sandbox.
+  const textOf = ({ sandbox }: Box) => exportState(sandbox.default)
+  await adoptState(source.sandbox.default, body)
+  const text = textOf(source)
+  const other = await start(t)
+  t.equal((await other.put('/__admin/state', text, json)).body.rows?.users, ROWS)
+  t.ok(textOf(other) === text, 'the same bytes')
+  t.match(await other.put('/__admin/state', text.padEnd(64 * 1024 * 1024 + 1), json), {
+    status: 413,
+    body: { error: 'payload_too_large', message: /32 MiB for a whole state/ },
+  })
 })

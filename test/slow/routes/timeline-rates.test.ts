@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createLog, start } from '../helper.ts'
+import { createLog, start } from '../../helper.ts'
 
 const SCENARIO = '/__admin/scenario'
 const ticking = (clockSpeed: number) => ({ clock: 'real', clockSpeed })
