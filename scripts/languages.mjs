@@ -1,8 +1,9 @@
 // npm run languages: runs the example of each client in clients/ with a sandbox of its own, then with that of `payout-sandbox
 // exec`, under the scenario go-live, and in a sweep of what concerns money. Fails if an example fails or a client has too many lines. Leaves out a language without tools.
-import { spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { delimiter, join, relative } from 'node:path'
+import { promisify } from 'node:util'
 import { root, temporaryFolder } from './run.mjs'
 
 const MAX_LINES = 300
@@ -102,23 +103,20 @@ function environment(more) {
 }
 
 /** Returns the output of the first command that fails, or undefined. */
-function firstFailure({ cwd, env, prepare, test, onlyInExec }) {
+async function firstFailure({ cwd, env, prepare, test, onlyInExec }) {
   const exec = (...more) => [NODE, bin, 'exec', '--clock=frozen', ...more, '--', ...test]
   const sweep = [NODE, bin, 'sweep', ...SWEEP, '--', ...test]
   const runs = [...(onlyInExec ? [] : [test]), exec(), exec('--scenario=go-live'), sweep]
-  for (const [command, ...args] of [...prepare, ...runs]) {
-    const options = { cwd: join(clients, cwd), env: environment(env), timeout: MAX_MS }
-    const { status, signal, error, stdout, stderr } = spawnSync(command, args, {
-      ...options,
-      encoding: 'utf8',
-    })
-    if (status !== 0)
-      return `${command} ended with ${error?.message ?? signal ?? `exit code ${status}`}\n${stdout}${stderr}`
+  const options = { cwd: join(clients, cwd), env: environment(env), timeout: MAX_MS }
+  try {
+    for (const [command, ...args] of [...prepare, ...runs])
+      await promisify(execFile)(command, args, { ...options, maxBuffer: 64 << 20 })
+  } catch ({ message, stdout, stderr }) {
+    return `${message}\n${stdout}${stderr}`
   }
-  return undefined
 }
 
-for (const [name, language] of Object.entries(LANGUAGES)) {
+async function check([name, language]) {
   for (const file of language.files) {
     const path = join(clients, file)
     const lines = readFileSync(path, 'utf8').split('\n').length - 1
@@ -126,15 +124,15 @@ for (const [name, language] of Object.entries(LANGUAGES)) {
     process.exitCode = 1
     console.error(`${relative(root, path)}: ${lines} lines; a client has at most ${MAX_LINES}`)
   }
-  if (language.missing) {
-    console.log(`skipped ${name}: it needs ${language.missing}`)
-    continue
-  }
+  if (language.missing) return console.log(`skipped ${name}: it needs ${language.missing}`)
   const start = performance.now()
-  const failure = firstFailure(language)
+  const failure = await firstFailure(language)
   const time = `${((performance.now() - start) / 1000).toFixed(1)} s`
   console.log(`${failure === undefined ? 'ok     ' : 'FAILED '} ${name} ${time}`)
-  if (failure === undefined) continue
+  if (failure === undefined) return
   process.exitCode = 1
   console.error(failure)
 }
+
+// At once, because a sweep waits more than it works.
+await Promise.all(Object.entries(LANGUAGES).map(check))

@@ -4,11 +4,7 @@ import { stringify } from 'yaml'
 
 // A screen shows no more of a difference.
 const MAX_LINES = 40
-const shorten = (text) => {
-  const lines = text.trimEnd().split('\n')
-  const more = lines.length - MAX_LINES
-  return more > 0 ? [...lines.slice(0, MAX_LINES), `(${more} more lines)`].join('\n') : text
-}
+const shorten = (text) => text.split('\n').slice(0, MAX_LINES).join('\n')
 const indent = (text) => text.trimEnd().replaceAll(/^/gm, '    ')
 
 function showFailure({ fullname, diag }) {
