@@ -121,9 +121,13 @@ export class Timeline {
     const startsImposed = isStart || scenarios.isImposedActive
     this.#cancel((entry) => startsImposed || !this.#isImposed(entry))
     const starting = startsImposed ? scenarios.imposedTimeline() : []
-    for (const entry of starting) this.#schedule(storedEntry(entry, true), from + entry.after_ms)
-    for (const entry of scenarios.timelineEntries())
-      this.#schedule(storedEntry(entry, false), from + entry.after_ms)
+    const schedule = (entry: CompiledTimelineEntry, isImposed: boolean) =>
+      this.#schedule(
+        storedEntry(entry, isImposed),
+        Math.max(from, entry.at_ms ?? from + entry.after_ms),
+      )
+    for (const entry of starting) schedule(entry, true)
+    for (const entry of scenarios.timelineEntries()) schedule(entry, false)
     this.#startedAt = from
   }
 

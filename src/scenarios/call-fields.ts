@@ -7,6 +7,7 @@ import { HistoryQuery, UserHistoryQuery } from '../model/history.ts'
 import { KycItem, SubmitKyc } from '../model/kyc.ts'
 import { CreateTransaction, TransactionQuery } from '../model/transaction.ts'
 import { CreateUser, UserQuery, UserRow } from '../model/user.ts'
+import { fieldErrors, safeParse } from '../model/validation-errors.ts'
 import { CreateWebhook, UpdateWebhook } from '../model/webhook.ts'
 import {
   type CallPart,
@@ -86,6 +87,21 @@ export function fieldsOf(
     default:
       return undefined
   }
+}
+
+/** What is wrong with a value of a field of a body or a document, if no call of these operations can have it. */
+export function problemOfValue(
+  part: CallPart | EventPart,
+  operations: readonly OperationId[],
+  field: string,
+  value: unknown,
+): string | undefined {
+  const bodies = part === 'body' ? operations.flatMap((one) => BODY[one] ?? []) : []
+  const parts: readonly Fields[] = part === 'item' ? [KycItem] : bodies
+  const schemas = parts.flatMap(({ shape }) => (shape[field] as z.ZodType | undefined) ?? [])
+  const problems = schemas.map((schema) => safeParse(schema, value).error)
+  const [first] = problems
+  return first && problems.every(Boolean) ? fieldErrors(first, value)[0]!.message : undefined
 }
 
 /** Whether a field of this part has a plain value in every call, so that a condition on it has no fields. Only `kyc` is a list. */

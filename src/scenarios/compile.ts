@@ -172,8 +172,9 @@ function compileAction(definition: ActionDefinition): TimelineAction {
   return definition as TimelineAction
 }
 
-const compileEntry = ({ after, every, times, do: action }: TimelineDefinition) =>
+const compileEntry = ({ at, after, every, times, do: action }: TimelineDefinition) =>
   omitUndefined({
+    at_ms: at && Date.parse(at),
     after_ms: ms(after),
     every_ms: every && ms(every),
     times,

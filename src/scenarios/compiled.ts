@@ -185,6 +185,8 @@ export type StoredTimelineEntry = z.infer<typeof StoredTimelineEntry>
 
 /** An entry of a timeline; times count from the activation of the scenario. Without `times` it repeats forever if `everyMs` is set, and acts once if not. */
 export type CompiledTimelineEntry = {
+  /** The instant of an entry that has one, instead of `after_ms`. */
+  at_ms?: number
   after_ms: number
   every_ms?: number
   times?: number

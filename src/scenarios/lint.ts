@@ -1,6 +1,7 @@
+import { parseDuration } from '../model/duration.ts'
 import { DOCUMENT_OF } from '../model/kyc.ts'
 import { didYouMean } from '../model/words.ts'
-import { fieldsOf, OPERATIONS_WITH } from './call-fields.ts'
+import { fieldsOf, OPERATIONS_WITH, problemOfValue } from './call-fields.ts'
 import { compileScenario } from './compile.ts'
 import type { CompiledRule, CompiledScenario, RuleLimits } from './compiled.ts'
 import { runsOperation } from './decide.ts'
@@ -11,6 +12,7 @@ import { EVENTS } from './operations-and-events.ts'
 import { isEqual, numberOf } from './operators.ts'
 import type { OutcomeDefinition } from './outcome-schema.ts'
 import { outcomesOf, type RuleDefinition } from './rule-schema.ts'
+import type { TimelineDefinition } from './timeline-schema.ts'
 import { oneOf, quoteValue } from './wording.ts'
 import type { Path } from './yaml.ts'
 
@@ -166,18 +168,21 @@ function unknownField({ part, path: [field] }: Test, { operations }: CompiledRul
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   document_type: Object.keys(DOCUMENT_OF),
   document_name: Object.values(DOCUMENT_OF),
-  user_type: ['individual', 'business'],
-  currency_code: ['INR'],
 }
 
-/** Warns about a word that the contract does not have at this place. */
-function unknownWord({ part, path, operator, argument }: Test): Warning[] {
-  const field = path.at(-1) ?? ''
-  const known = WORDS[field]
-  if (!known || !['body', 'item'].includes(part) || operator !== 'eq') return []
-  if (known.includes(String(argument))) return []
-  const message = `\`${field}\` is ${oneOf(known)} in the contract, so this matches only a call with a mistake`
-  return [at(['when', part, ...path], 'value', message)]
+/** Warns about a value that the contract does not permit at this place. */
+function impossibleValue(test: Test, { operations }: CompiledRule): Warning[] {
+  const { part, path, operator, argument } = test
+  const [field = '', ...below] = path
+  if (operator !== 'eq' || argument === null || below.length > 0) return []
+  const warn = (what: string) => [
+    at(['when', part, field], 'value', `${what}, so this matches only a call with a mistake`),
+  ]
+  const words = part === 'item' ? WORDS[field] : undefined
+  if (words && !words.includes(String(argument)))
+    return warn(`\`${field}\` is ${oneOf(words)} in the contract`)
+  const problem = problemOfValue(part, operations, field, argument)
+  return problem === undefined ? [] : warn(`\`${field}\` ${problem}`)
 }
 
 function paiseOfOther({ part, path, operator }: Test): Warning[] {
@@ -209,7 +214,7 @@ function lintCompiled(rule: RuleDefinition, compiled: CompiledRule, path: Path):
   const found = [
     ...missingParts(rule, compiled),
     ...compiled.tests.flatMap((test) => unknownField(test, compiled)),
-    ...compiled.tests.flatMap(unknownWord),
+    ...compiled.tests.flatMap((test) => impossibleValue(test, compiled)),
     ...compiled.tests.flatMap(paiseOfOther),
     ...undescribedReasons(rule),
     ...uselessKey(rule),
@@ -243,6 +248,17 @@ function endlessHolds({ webhooks }: CompiledScenario): Warning[] {
   })
 }
 
+/** Warns about an entry that each advance runs over and over. */
+const endless = (timeline: readonly TimelineDefinition[]): Warning[] =>
+  timeline.flatMap(({ every, times }, i) => {
+    if (every === undefined || times !== undefined) return []
+    const perDay = (parseDuration('1d')! / parseDuration(every)!).toLocaleString('en', {
+      maximumFractionDigits: 1,
+    })
+    const message = `without \`times\` it repeats forever: ${perDay} times for each day that the clock moves`
+    return [at(['timeline', i, 'every'], 'key', message)]
+  })
+
 /** Returns the warnings about a valid scenario: what never happens, and what is probably misspelt. */
 export function lint(scenario: CompiledScenario): Warning[] {
   const { rules = [], timeline = [] } = scenario.definition
@@ -251,6 +267,7 @@ export function lint(scenario: CompiledScenario): Warning[] {
     ...timeline.flatMap(({ do: { rule } }, i) =>
       rule ? lintRule(rule, ['timeline', i, 'do', 'rule']) : [],
     ),
+    ...endless(timeline),
     ...endlessHolds(scenario),
     ...unreachableIn(scenario).map(({ list, index, message }) =>
       at([list, index], 'value', message),

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { DURATION_FORM, parseDelay, parseDuration } from '../model/duration.ts'
+import { isClockTime } from '../model/formats.ts'
 import type { Json } from './condition.ts'
 import { quoteValue } from './wording.ts'
 import type { Path } from './yaml.ts'
@@ -98,6 +99,15 @@ export const Duration = z
     description: `A duration on the client's clock: ${DURATION_FORM}.`,
     examples: ['5s'],
   })
+
+const wrongInstant = {
+  error: mustBe('an instant such as "2026-01-01T10:00:00Z", from 1970 to 9999'),
+}
+
+/** An instant of a client's clock. */
+export const Instant = z.iso
+  .datetime({ offset: true, ...wrongInstant })
+  .refine((value) => isClockTime(Date.parse(value)), wrongInstant)
 
 const DELAY_FORM = `${DURATION_FORM}, or a range such as 200ms..2s`
 

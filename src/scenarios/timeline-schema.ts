@@ -15,6 +15,7 @@ import {
   type Check,
   crossCheck,
   Duration,
+  Instant,
   isMissing,
   type Mapping,
   mustBe,
@@ -169,6 +170,9 @@ const Do = z
   .meta({ id: 'Action' })
 
 const EntryFields = z.strictObject({
+  at: Instant.optional().describe(
+    'The instant on the clock of the client, instead of `after`; immediately if it has passed.',
+  ),
   after: Duration.optional().describe(
     'The time since the activation of the scenario; immediately if it is missing.',
   ),
@@ -188,7 +192,9 @@ const msOf = (duration: string | undefined) =>
   duration === undefined ? 0 : parseDuration(duration)!
 
 function checkEntry(entry: Partial<TimelineDefinition>, { report, isValid }: Check) {
-  const { after, every, times, do: action } = entry
+  const { at, after, every, times, do: action } = entry
+  if (at !== undefined && after !== undefined)
+    report(['after'], '`at` and `after` both say when; remove one', 'key')
   if (every !== undefined && isValid('every') && msOf(every) < MIN_REPEAT_MS) {
     const message = `\`every\` must be at least ${MIN_REPEAT_MS}ms, not ${quoteValue(every)}`
     report(['every'], message)
@@ -201,7 +207,13 @@ function checkEntry(entry: Partial<TimelineDefinition>, { report, isValid }: Che
     const message = `\`${last}\` ends this timeline, so \`every\` has no effect; remove it`
     report(['every'], message, 'key')
   }
-  if (last === 'reset' && isValid('after') && msOf(after) < MIN_REPEAT_MS) {
+  if (last === 'reset' && at !== undefined)
+    report(
+      ['at'],
+      'after a reset, an instant that has passed would come again and again; write `after`',
+      'key',
+    )
+  else if (last === 'reset' && isValid('after') && msOf(after) < MIN_REPEAT_MS) {
     const message = `an immediate reset would undo the activation, and would repeat forever in the start scenario; give the entry an \`after\` of at least ${MIN_REPEAT_MS}ms`
     report(['do', 'reset'], message, 'key')
   }

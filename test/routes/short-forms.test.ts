@@ -1,0 +1,130 @@
+import t from 'tap'
+import { KABIR, PAN, PAYMENT, start } from '../helper.ts'
+
+const SCENARIO = '/__admin/scenario'
+const KYC = { user_id: KABIR, kyc: [PAN] }
+const BANK = { user_id: KABIR, account_number: '123456789012', ifsc_code: 'HDFC0000001' }
+const TIMELINE_AT = '2026-01-01T10:00:00Z'
+
+t.test('a status alone is a lifecycle of one step, in a scenario, a rule and a file', async (t) => {
+  const calls = {
+    submitKyc: ['/v1/kyc', KYC, `/v1/kyc/${KABIR}`],
+    addBankAccount: ['/v1/bank', BANK, `/v1/bank/${KABIR}`],
+    createTransaction: ['/v1/transaction', PAYMENT, '/v1/transaction'],
+  } as const
+  const forms = [
+    ['submitKyc', { kyc: 'failed' }, /"kyc_status":"failed"/],
+    ['submitKyc', { kyc: 'PENDING' }, /"kyc_status":"pending"/],
+    ['addBankAccount', { bank: 'pending' }, /"bank_status":"pending"/],
+    ['createTransaction', { transaction: 'pending' }, /"transaction_status":"pending"/],
+  ] as const
+  for (const [operation, then, wanted] of forms) {
+    const rule = { when: { operation }, then }
+    const text = `rules: [{ when: { operation: ${operation} }, then: ${JSON.stringify(then)} }]`
+    for (const [path, given] of [
+      [SCENARIO, { definition: { rules: [rule] } }],
+      [SCENARIO, { definition: text }],
+      ['/__admin/rules', rule],
+    ] as const) {
+      const box = await start(t)
+      const { status } = await (path === SCENARIO ? box.put : box.post)(path, given)
+      t.equal(status, 200)
+      const [url, body, list] = calls[operation]
+      await box.post(url, body)
+      await box.advance('1d')
+      t.match((await box.get(list)).text, wanted, `${JSON.stringify(then)} ${path}`)
+      const state = (await box.get('/__admin/state')).body
+      t.equal((await box.put('/__admin/state', state)).status, 200)
+    }
+  }
+})
+
+t.test('a state may have the short form too', async (t) => {
+  const box = await start(t)
+  const rule = { when: { operation: 'submitKyc' }, then: { kyc: 'failed' } }
+  await box.put(SCENARIO, {
+    definition: { rules: [rule], timeline: [{ after: '1h', do: { rule } }] },
+  })
+  await box.post('/__admin/rules', rule)
+  const { text } = await box.get('/__admin/state')
+  const short = text.replaceAll('[{"status":"failed"}]', '"failed"')
+  t.equal(text.split('[{"status":"failed"}]').length, 5)
+  t.equal((await box.put('/__admin/state', JSON.parse(short))).status, 200)
+  t.equal((await box.get('/__admin/state')).text, text)
+})
+
+t.test('a word that is no status, and a first status that cannot be, say so', async (t) => {
+  const box = await start(t)
+  for (const [then, message] of [
+    [{ kyc: 'faild' }, /must be pending, success or failed, not "faild"; did you mean "failed"\?/],
+    [{ kyc: true }, /`kyc` must be a list, not the boolean true/],
+    [{ transaction: 'failed' }, /a transaction starts as .*not FAILED/],
+  ] as const)
+    t.match(await box.post('/__admin/rules', { when: { operation: '*' }, then }), {
+      status: 400,
+      body: { message },
+    })
+})
+
+t.test('an entry of a timeline comes at an instant', async (t) => {
+  const at = (entry: object) => ({ definition: { title: 'x', timeline: [entry] } })
+  const firesAt = async (entry: object) => {
+    const box = await start(t)
+    await box.put(SCENARIO, at(entry))
+    return (await box.advance('1d')).body.fired.map((one: { at: string }) => one.at)
+  }
+  const rule = { rule: { when: { operation: 'getUser' }, then: { delay: '1s' } } }
+  t.strictSame(await firesAt({ at: TIMELINE_AT, do: rule }), ['2026-01-01T10:00:00.000Z'])
+  t.strictSame(await firesAt({ at: '2026-01-01T10:00:00+05:30', do: rule }), [
+    '2026-01-01T04:30:00.000Z',
+  ])
+  t.strictSame(await firesAt({ at: '2026-01-01T23:00:00Z', every: '30m', times: 3, do: rule }), [
+    ...['2026-01-01T23:00:00.000Z', '2026-01-01T23:30:00.000Z', '2026-01-02T00:00:00.000Z'],
+  ])
+  const box = await start(t)
+  await box.put(SCENARIO, at({ at: '2020-01-01T00:00:00Z', do: rule }))
+  t.equal((await box.get('/__admin/rules')).body.rules.length, 1, 'one that has passed is at once')
+  for (const [entry, message] of [
+    [{ at: TIMELINE_AT, after: '1s', do: rule }, /`at` and `after` both say when; remove one/],
+    [{ at: TIMELINE_AT, do: { reset: true } }, /after a reset, an instant that has passed would/],
+    [{ at: '10:00', do: rule }, /must be an instant such as "2026-01-01T10:00:00Z"/],
+    [{ at: '1950-01-01T00:00:00Z', do: rule }, /from 1970 to 9999, not "1950/],
+    [{ at: TIMELINE_AT, do: { use: 'inline' } }, /./],
+  ] as const)
+    t.match(await box.put(SCENARIO, at(entry)), { status: 400, body: { message } })
+})
+
+t.test('what looks like a mistake is warned of', async (t) => {
+  const box = await start(t)
+  const rule = (operation: string, when: object) => ({
+    rules: [{ when: { operation, ...when }, then: { respond: { status: 500 } } }],
+  })
+  const mistake = ', so this matches only a call with a mistake'
+  for (const [definition, warning] of [
+    [
+      rule('submitKyc', { item: { dateOfBirth: '2001-01-01' } }),
+      `must be a real date as DD-MM-YYYY; found "2001-01-01"${mistake}`,
+    ],
+    [rule('submitKyc', { item: { dateOfBirth: { eq: '31-02-2001' } } }), mistake],
+    [rule('submitKyc', { item: { document_type: 'passport' } }), mistake],
+    [rule('createUser', { body: { email: 'a' } }), `\`email\` must be`],
+    [rule('createUser', { body: { mobile: '12' } }), mistake],
+    [
+      rule('createTransaction', { body: { from_user_id: 'x' } }),
+      `must be a UUID; found "x"${mistake}`,
+    ],
+    [
+      { timeline: [{ every: '5s', do: { create_users: 1 } }] },
+      'without `times` it repeats forever: 17,280 times for each day',
+    ],
+    [rule('submitKyc', { item: { dateOfBirth: '01-01-2001' } }), undefined],
+    [rule('createUser', { body: { email: 'a@example.com', mobile: '9876500001' } }), undefined],
+    [rule('createTransaction', { body: { amount: 100, reference_id: null } }), undefined],
+    [{ timeline: [{ every: '5s', times: 2, do: { create_users: 1 } }] }, undefined],
+  ] as const) {
+    const { status, body } = await box.put(SCENARIO, { definition })
+    t.equal(status, 200)
+    if (warning === undefined) t.notOk(body.warnings, JSON.stringify(definition))
+    else t.ok(body.warnings?.join().includes(warning), `${warning}: ${body.warnings}`)
+  }
+})
