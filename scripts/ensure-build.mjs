@@ -1,5 +1,4 @@
-// Builds dist, unless it is newer than all that goes into it. With --types, it has the types too. npm also runs it, as
-// `prepare`, in an installed package that something links to; there is nothing to build there.
+// Builds dist, unless it is newer than all that goes into it. With --types, it has the types too.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -12,23 +12,44 @@ import type { ResponseBody } from './contract.ts'
 const CONNECT_TIMEOUT_MS = 5_000
 // An advance responds after all due timers have run, which can take minutes.
 const RESPONSE_TIMEOUT_MS = 600_000
+const ALIVE_TIMEOUT_MS = 10_000
+
+/** What to do while a response is late. */
+type WhenLate = {
+  /** How long nothing comes before `isAlive` is asked, and again and again, ms. */
+  lateMs?: number | undefined
+  /** Whether the server is at work on the call. While it is, the timeout begins anew. */
+  isAlive?: (() => Promise<boolean>) | undefined
+}
 
 /** Sends one request on a new connection. Resolves with the response before its body; rejects with connection errors. */
 export async function open(
   url: URL,
-  options: RequestOptions,
+  {
+    timeout = RESPONSE_TIMEOUT_MS,
+    isAlive,
+    lateMs = timeout,
+    ...options
+  }: RequestOptions & WhenLate,
   body?: string,
 ): Promise<IncomingMessage> {
   const request = url.protocol === 'https:' ? (await import('node:https')).request : httpRequest
   return new Promise((resolve, reject) => {
-    const sent = request(url, { timeout: RESPONSE_TIMEOUT_MS, ...options, agent: false }, resolve)
-    const connectMs = Math.min(CONNECT_TIMEOUT_MS, options.timeout ?? CONNECT_TIMEOUT_MS)
+    const sent = request(url, { timeout: lateMs, ...options, agent: false }, resolve)
+    const connectMs = Math.min(CONNECT_TIMEOUT_MS, timeout)
+    let lastSeen = performance.now()
     const connectTimer = setTimeout(
       () => sent.destroy(new Error(`no connection within ${connectMs / 1_000} s`)),
       connectMs,
     )
-    sent.on('socket', (socket) => socket.once('connect', () => clearTimeout(connectTimer)))
-    sent.on('timeout', () => sent.destroy(new Error('no response')))
+    sent.on('socket', (socket) => {
+      socket.once('connect', () => clearTimeout(connectTimer))
+      socket.on('timeout', async () => {
+        if (await isAlive?.()) lastSeen = performance.now()
+        if (isAlive && performance.now() - lastSeen < timeout) socket.setTimeout(lateMs)
+        else sent.destroy(new Error('no response'))
+      })
+    })
     sent.on('error', reject)
     sent.on('close', () => {
       clearTimeout(connectTimer)
@@ -39,9 +60,8 @@ export async function open(
   })
 }
 
-export type ExchangeOptions = Pick<RequestOptions, 'method' | 'signal' | 'timeout'> & {
-  headers?: OutgoingHttpHeaders
-}
+export type ExchangeOptions = Pick<RequestOptions, 'method' | 'signal' | 'timeout'> &
+  WhenLate & { headers?: OutgoingHttpHeaders }
 
 /** Sends one request. Resolves with the whole response; rejects with connection errors. */
 export async function exchange(url: URL, options: ExchangeOptions, body?: string) {
@@ -58,8 +78,11 @@ export type Target = {
   base: URL
   /** The admin token, if the sandbox requires one. */
   token?: string | undefined
-  /** How long the sandbox may send nothing before a call fails, ms. */
+  /** How long the sandbox may send nothing before a call fails, ms. Without it, a call goes on while others get responses. */
   timeoutMs?: number | undefined
+  /** After how long, and then how often, a call without a response says where the clock stands, ms. */
+  lateMs?: number | undefined
+  onLate?: (now: string) => void
   /** Ends the calls when it is aborted. */
   signal?: AbortSignal | undefined
 }
@@ -130,10 +153,19 @@ export function createCaller(target: Target, errorOf: (failed: FailedCall) => Er
       ...args.headers,
     }
     const call = { method, url: url.href }
-    const { timeoutMs: timeout, signal } = target
+    const { timeoutMs: timeout, lateMs, onLate, signal } = target
+    const isAlive = async () => {
+      const clock = new URL(`${adminBase(target)}/clock`)
+      const alive = Math.min(ALIVE_TIMEOUT_MS, timeout ?? ALIVE_TIMEOUT_MS)
+      const asked = { headers: tokenHeader(target), timeout: alive }
+      const { status, text } = await exchange(clock, asked).catch(() => ({ status: 0, text: '' }))
+      if (status === 200) onLate?.((parseBody(text).body as { now: string }).now)
+      return status === 200
+    }
+    const patience = timeout === undefined || onLate ? { lateMs, isAlive } : {}
     const response = await exchange(
       url,
-      { method, headers, ...(timeout && { timeout }), ...(signal && { signal }) },
+      { method, headers, ...patience, ...(timeout && { timeout }), ...(signal && { signal }) },
       text,
     ).catch((cause: unknown) => {
       throw errorOf({ ...call, status: 0, cause })

@@ -1,4 +1,4 @@
-import { AnyMobile } from '../model/user.ts'
+import { AnyEmail, AnyMobile } from '../model/user.ts'
 import { assumption, changeFields, type SchemaChange, unchanged } from './assumption.ts'
 
 export const duplicateUser = assumption<{ isRefused: boolean }>({
@@ -14,6 +14,26 @@ export const duplicateUser = assumption<{ isRefused: boolean }>({
     conflict: {
       does: 'no, 409 `user_exists`, ignoring case and +91',
       value: { isRefused: true },
+    },
+  },
+})
+
+export const emailFormat = assumption<SchemaChange>({
+  name: 'email_format',
+  section: '4.1',
+  concerns: ['createUser'],
+  question: 'Which strings are an `email`?',
+  basis: 'convention',
+  why: 'Nothing: the strict form is right in both.',
+  default: 'strict',
+  readings: {
+    strict: {
+      does: 'ASCII, with one `@` and a domain with a dot, whose last part has two letters or more',
+      value: unchanged,
+    },
+    lenient: {
+      does: 'one `@` and a domain with a dot, in letters of any script',
+      value: changeFields(['email'], () => AnyEmail),
     },
   },
 })

@@ -25,6 +25,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   lists.pagePastTheEnd,
   responses.malformedId,
   responses.unknownId,
+  identity.emailFormat,
   identity.mobileFormat,
   accounts.accountNumberFormat,
   accounts.ifscCase,

@@ -42,6 +42,7 @@ const advancedText =
 
 export const clock = remoteCommand({
   name: 'clock',
+  moves_clock: true,
   summary: 'show and move the clock of a running sandbox',
   subcommands: {
     show: {

@@ -52,6 +52,24 @@ export const oneLine = (value: unknown): string =>
 export const note = (text: string) =>
   process.stderr.write(`${printableLine(`payout-sandbox: ${text}`)}\n`)
 
+/** Goes to the start of a line of a terminal, and clears it. */
+export const CLEAR = '\r\u001b[K'
+
+/** Shows where the clock stands while a call has no response yet: in a terminal always, elsewhere a line a minute. */
+export function clockProgress() {
+  const { stderr } = process
+  return {
+    lateMs: stderr.isTTY ? 1_000 : 60_000,
+    onLate(now: string) {
+      if (stderr.isTTY) stderr.write(`${CLEAR}The clock is at ${printableLine(now)}`)
+      else note(`the call goes on; the clock is at ${now}`)
+    },
+    end() {
+      if (stderr.isTTY) stderr.write(CLEAR)
+    },
+  }
+}
+
 /** Lines with aligned columns. */
 export function aligned(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]!.map((_, i) => rows.reduce((max, row) => Math.max(max, row[i]!.length), 0))

@@ -14,6 +14,7 @@ import { ClientName } from '../model/client.ts'
 import { jsonLine } from '../model/words.ts'
 import { type Command, CommandFailed, checkArguments, type Input } from './command.ts'
 import { gatherSomeOptions, optionFlag } from './options.ts'
+import { clockProgress } from './output.ts'
 
 /** The host to connect to for a server that listens on `host`. */
 const connectHost = (host: string): string =>
@@ -112,8 +113,11 @@ export const namesClient = (input: Input): boolean =>
   input.flags['client'] !== undefined || clientInUrl(sandboxUrl(input)) !== undefined
 
 /** Connects to the sandbox of the command line. A failed call throws `CommandFailed`. */
-export function connect(input: Input, timeoutMs?: number): AdminApi {
-  const target = { ...targetOf(input), timeoutMs }
+export function connect(
+  input: Input,
+  more: Pick<Target, 'timeoutMs' | 'lateMs' | 'onLate'> = {},
+): AdminApi {
+  const target = { ...targetOf(input), ...more }
   return createCaller(target, (failed) => commandFailure(target, failed))
 }
 
@@ -176,6 +180,8 @@ export function remoteCommand(definition: {
   examples: readonly string[]
   /** How long the sandbox may send nothing before a call fails, ms. */
   timeout_ms?: number
+  /** Its calls can take minutes, in which the clock moves. */
+  moves_clock?: true
 }): Command {
   const { name, summary, subcommands, examples, timeout_ms: timeoutMs } = definition
   const callOf = (subcommand: string) => (subcommand === '' ? name : `${name} ${subcommand}`)
@@ -209,13 +215,15 @@ export function remoteCommand(definition: {
       if ('print' in own) return own.print(args, input.flags, input.env)
       const { json } = input.flags
       const client = namesClient(input) ? undefined : '*'
+      const progress = definition.moves_clock && clockProgress()
       const { response, text, failed } = await own
-        .run(connect(input, timeoutMs), args, input.flags, client)
+        .run(connect(input, { timeoutMs, ...progress }), args, input.flags, client)
         .catch((error) => {
           if (json && error instanceof CommandFailed && error.response !== undefined)
             process.stdout.write(jsonLine(error.response))
           throw error
         })
+        .finally(() => progress?.end())
       const output = json ? jsonLine(response) : text
       if (!failed) return output
       process.stdout.write(output)

@@ -3,7 +3,7 @@ import { formatDuration } from '../model/duration.ts'
 import { countOf, printableLine } from '../model/words.ts'
 import type { Finding, SweepResult } from '../tools/sweep/faults-and-findings.ts'
 import type { Progress } from '../tools/sweep/sweep.ts'
-import { aligned, table } from './output.ts'
+import { aligned, CLEAR, table } from './output.ts'
 
 export const DEFAULT_REPORT = 'sweep-report'
 const HEAD = ['finding', 'level', 'verdict', 'what was done', 'what happened']
@@ -50,7 +50,6 @@ export function sweepText(
 
 // Between two lines of progress where there is no terminal, real ms.
 const LINE_MS = 15_000
-const CLEAR = '\r\u001b[K'
 
 /**
  * The progress of a sweep, with its findings and the time left, at most that of `maxTimeMs`: a line that changes in a

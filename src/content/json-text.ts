@@ -82,10 +82,15 @@ function countKeys(value: unknown, level = 0): number {
   return count
 }
 
-/** What is wrong with a text that `JSON.parse` takes: too many levels, or a key that is there twice. */
+/** What is wrong with a text that `JSON.parse` takes: too many levels, or a key that no object can have or is there twice. */
 function faultOf(text: string, value: unknown): (Place & { message: string }) | undefined {
   let keys = 0
-  for (const [, colon] of text.matchAll(STRING)) if (colon) keys++
+  for (const { 0: found, 1: colon, index } of text.matchAll(STRING)) {
+    if (!colon) continue
+    keys++
+    if (found.startsWith('"__proto__"'))
+      return { ...placeAt(text, index), message: 'has the key __proto__; use another name' }
+  }
   try {
     if (keys === countKeys(value)) return undefined
   } catch (error) {

@@ -4,7 +4,7 @@ import { AccountNumber, IfscCode } from '../model/bank-account.ts'
 import { ClientRow } from '../model/client.ts'
 import { isClockTime, isObject, Timestamp } from '../model/formats.ts'
 import { MAX_PAISE } from '../model/payment.ts'
-import { AnyMobile } from '../model/user.ts'
+import { AnyEmail, AnyMobile } from '../model/user.ts'
 import { CreateWebhook } from '../model/webhook.ts'
 import { FORMAT } from '../store/errors.ts'
 import { ROWS } from '../tables/rows.ts'
@@ -15,7 +15,7 @@ const { url, webhook_secret } = CreateWebhook.shape
 /** The rows of a state: as they are stored, but a person may have written them, so some fields are checked more. */
 export const STATE_ROWS = {
   ...ROWS,
-  users: ROWS.users.extend({ email: z.email().max(254), mobile: AnyMobile }),
+  users: ROWS.users.extend({ email: AnyEmail, mobile: AnyMobile }),
   bank_accounts: ROWS.bank_accounts.extend({ account_number: AccountNumber, ifsc_code: IfscCode }),
   payments: ROWS.payments.extend({ paise: z.int().min(0).max(MAX_PAISE) }),
   webhook: ROWS.webhook.extend({ url, webhook_secret: webhook_secret.optional() }),

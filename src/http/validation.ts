@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import { accountNumberFormat, ifscCase } from '../assumptions/accounts.ts'
 import { type SchemaChange, unchanged } from '../assumptions/assumption.ts'
-import { mobileFormat } from '../assumptions/identity.ts'
+import { emailFormat, mobileFormat } from '../assumptions/identity.ts'
 import { largestPage, limitParameter } from '../assumptions/lists.ts'
 import { amountAsText, referenceId, smallestAmount } from '../assumptions/payments.ts'
 import type { Assumed } from '../assumptions/readings.ts'
@@ -68,6 +68,7 @@ const changesOf = (assumptions: Assumed): readonly SchemaChange[] => [
   // After the type of an amount, which it keeps.
   assumptions.get(smallestAmount),
   assumptions.get(malformedId),
+  assumptions.get(emailFormat),
   assumptions.get(mobileFormat),
   assumptions.get(accountNumberFormat),
   assumptions.get(ifscCase),

@@ -54,6 +54,11 @@ export const ListUsersResponse = envelope(
 
 const SEPARATORS = /[ ().-]/g
 
+/** An e-mail address as a lenient service accepts it, and as rows contain it. */
+export const AnyEmail = text(254).regex(/^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/, {
+  error: 'must be an e-mail address: one @, and a domain with a dot',
+})
+
 /** A mobile as a lenient service accepts it, and as rows contain it. */
 export const AnyMobile = z
   .string()

@@ -111,8 +111,9 @@ export class Journal {
   whyLost(): string | undefined {
     if (this.#fd === undefined) return undefined
     const there = this.#disk.statSync(this.path, { throwIfNoEntry: false })
-    if (isSameFile(there, this.#disk.fstatSync(this.#fd))) return undefined
-    return `its journal ${this.path} was removed or replaced`
+    if (!isSameFile(there, this.#disk.fstatSync(this.#fd)))
+      return `its journal ${this.path} was removed or replaced`
+    return there!.size < this.#size ? `its journal ${this.path} was cut` : undefined
   }
 
   /** Keeps the changes from now on: a document is begun that does not have them. */
@@ -173,20 +174,28 @@ export class Journal {
   #write(texts: readonly string[], syncs: boolean) {
     const fd = this.#fd
     if (fd === undefined) throw new Error('The journal is closed')
-    if (this.#isTorn) this.#disk.ftruncateSync(fd, this.#size)
+    if (this.#isTorn) {
+      // A file that was cut would grow.
+      this.#confirm()
+      this.#disk.ftruncateSync(fd, this.#size)
+    }
     this.#isTorn = true
     const bytes = Buffer.from(texts.map((text, i) => lineOf(text, this.#lines + 1 + i)).join(''))
+    const before = this.#size
     try {
       this.#disk.writeFileSync(fd, bytes)
       if (syncs) this.#disk.fdatasyncSync(fd)
+      this.#size += bytes.length
       this.#confirm()
     } catch (error) {
-      // A rejected change must not reappear at the next start.
-      this.#disk.ftruncateSync(fd, this.#size)
+      const isWhole = this.#size > before
+      this.#size = before
+      // A rejected change must not reappear at the next start, also in a file that was cut before it.
+      const end = isWhole ? this.#disk.fstatSync(fd).size - bytes.length : before
+      this.#disk.ftruncateSync(fd, Math.min(before, end))
       throw error
     }
     this.#isTorn = false
-    this.#size += bytes.length
     this.#lines += texts.length
   }
 

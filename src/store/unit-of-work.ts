@@ -70,6 +70,11 @@ export class UnitOfWork {
     return this.#open !== undefined
   }
 
+  /** How many ops the open change has. */
+  get size(): number {
+    return this.#open?.undo.length ?? 0
+  }
+
   /**
    * Runs a function as one transaction: all its changes are written in one journal line, or none. If it throws, they
    * are rolled back, with the counter of `random`. A nested change is part of the outer one, which may continue if the

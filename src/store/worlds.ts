@@ -84,6 +84,9 @@ export class WorldTables<Rows> {
     return this.#worlds.unit.change(run, this.random)
   }
 
+  /** How many ops the open change has. */
+  readonly changeSize = () => this.#worlds.unit.size
+
   /** Adds a row, or replaces the one with its id. */
   put<K extends keyof Rows & string>(table: K, row: Rows[K]): Entry<Rows[K]> {
     this.do(['put', table, row])

@@ -117,7 +117,7 @@ async function advance(
       ran += batch.ran
       reached = at
       await runner.ready(at)
-      if (++batches % BATCHES_IN_A_ROW === 0)
+      if (++batches % BATCHES_IN_A_ROW === 0 || batch.isLarge)
         await new Promise<void>((resolve) => void later(0, resolve))
     }
     return hasEnded() ? 'ended' : 'through'

@@ -59,9 +59,9 @@ function createTicker({ clock, rows, runner, later, onError }: TickerDeps) {
     for (let batches = 0; ; batches++) {
       const due = rows.soonest()
       if (!due || due.due_at > clock.now()) return arm()
-      if (batches === BATCHES_IN_A_ROW) return sleep(0)
+      if (batches >= BATCHES_IN_A_ROW) return sleep(0)
       try {
-        runner.runDue(clock.now())
+        if (runner.runDue(clock.now()).isLarge) batches = BATCHES_IN_A_ROW
       } catch (error) {
         onError(error, due)
         return sleep(RETRY_MS)

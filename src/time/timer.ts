@@ -46,5 +46,7 @@ export type TimerRows = {
   insert: (row: TimerRow) => void
   remove: (id: string) => void
   change: <T>(run: () => T) => T
+  /** How many ops the open change has. */
+  changeSize: () => number
   nextSeq: () => number
 }

@@ -88,6 +88,7 @@ function createTimers(clock: WorldClock, { tables, later, random, feed, log }: W
       insert: (row: TimerRow) => void tables.put('timers', row),
       remove: (id) => tables.remove('timers', id),
       change: tables.change,
+      changeSize: tables.changeSize,
       nextSeq: random.next,
     },
     onError(error, { timer_id, kind }) {

@@ -94,6 +94,8 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     await post('/v1/clientWebhook', webhook)
     return (await post('/v1/clientWebhook', webhook)).status
   },
+  email_format: async ({ post }) =>
+    (await post('/v1/user', { email: 'a@münchen.de', mobile: '9876500001' })).status,
   mobile_format: async ({ post }) =>
     (await post('/v1/user', { email: 'new@example.com', mobile: '+910000000000' })).status,
   account_number_format: async ({ post }) =>

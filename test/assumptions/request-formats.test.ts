@@ -30,6 +30,33 @@ t.test('mobile_format lenient: any digits, one number in every spelling', async 
   t.equal((await other.put('/__admin/state', state)).status, 200, 'a state has them too')
 })
 
+t.test('email_format: strict is ASCII, lenient any script', async (t) => {
+  const [strict, lenient] = [
+    await start(t),
+    await start(t, { assume: { email_format: 'lenient' } }),
+  ]
+  const table: [email: string, inStrict: number, inLenient: number][] = [
+    ['a@example.com', 201, 201],
+    ["o'neil+x@mail.example.co", 201, 201],
+    ['a@münchen.de', 400, 201],
+    ['अ@उदाहरण.भारत', 400, 201],
+    ['a@b.c', 400, 201],
+    ['a@localhost', 400, 400],
+    ['a@b@example.com', 400, 400],
+    ['a b@example.com', 400, 400],
+    ['a@example..com', 400, 400],
+    ['@example.com', 400, 400],
+    ['a@example.com.', 400, 400],
+  ]
+  for (const [email, inStrict, inLenient] of table) {
+    const user = { email, mobile: '9876500001' }
+    t.equal((await strict.post('/v1/user', user)).status, inStrict, email)
+    t.equal((await lenient.post('/v1/user', user)).status, inLenient, email)
+  }
+  const { body: state } = await lenient.get('/__admin/state')
+  t.equal((await strict.put('/__admin/state', state)).status, 200, 'a state has them too')
+})
+
 const account = (more: object) => ({
   user_id: KABIR,
   account_number: '123456789012',

@@ -147,7 +147,7 @@ t.test('an edit that is not valid is refused with all problems and their places'
   }
   t.match(
     refused.stderr,
-    `${place('"no address"')}clients.default.tables.users[110].email: must be an e-mail address; found "no address"`,
+    `${place('"no address"')}clients.default.tables.users[110].email: must be an e-mail address: one @, and a domain with a dot; found "no address"`,
   )
   t.match(refused.stderr, `${place('"nine"')}clients.default.tables.users[111].mobile: `)
   t.match(

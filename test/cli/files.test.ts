@@ -60,6 +60,27 @@ t.test('each file that people open is read as editors save it, or says what it i
   await stop()
 })
 
+t.test('a key that no object can have is named with its place', async (t) => {
+  const cwd = t.testdir({})
+  t.equal((await run(['exec', '--data', 'made.json', '--', 'true'], { cwd })).code, 0)
+  const document = readFileSync(join(cwd, 'made.json'), 'utf8')
+  const exec = (...words: string[]) => ['exec', ...words, '--', 'true']
+  const inClients = document.replace('"clients":{\n', '"clients":{\n"__proto__":{},\n')
+  const inSnapshots = document.replace('"clients":{', '"snapshots":{"__proto__":{}},\n"clients":{')
+  for (const [text, words, code] of [
+    [inClients, exec('--data', 'f.json'), 4],
+    [inSnapshots, exec('--data', 'f.json'), 4],
+    [inClients, exec('--state', 'f.json'), 2],
+    ['{ "users": [],\n "__proto__": [] }', exec('--fixtures', 'f.json'), 2],
+  ] as const) {
+    t.not(text, document)
+    writeFileSync(join(cwd, 'f.json'), text)
+    const stderr = /f\.json:[2-4]:\d+: .*has the key __proto__; use another name/
+    t.match(await run(words, { cwd }), { code, stderr })
+    t.equal(readFileSync(join(cwd, 'f.json'), 'utf8'), text, 'nothing was changed')
+  }
+})
+
 t.test('the case of an ending makes no difference', async (t) => {
   const cwd = t.testdir({
     own: { 'UP.YAML': SCENARIO, deep: { 'More.Yml': SCENARIO, 'j.JSON': '{"extends":"up"}' } },

@@ -27,7 +27,7 @@ t.test('an invalid set is rejected with file, path and reason', async (t) => {
     [{ users: {} }, /^set\.json: users: must be an array/],
     [
       { users: [user(1, { email: 'x' })] },
-      /^set\.json: users\[0\]\.email: must be an e-mail address; found "x"/,
+      /^set\.json: users\[0\]\.email: must be an e-mail address: one @, and a domain with a dot; found "x"/,
     ],
     [{ users: [user(1, { mobile: 7 })] }, /users\[0\]\.mobile: must be a string; found 7/],
     [{ users: [user(1, { mobile: undefined })] }, /users\[0\]\.mobile: is required/],

@@ -7,6 +7,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { createServer, type Server } from 'node:net'
@@ -52,6 +53,8 @@ const removals: Record<string, (file: string) => void> = {
     cpSync(`${file}.journal`, `${file}.copy`)
     renameSync(`${file}.copy`, `${file}.journal`)
   },
+  'a journal that was emptied': (file) => truncateSync(`${file}.journal`),
+  'a journal that was cut': (file) => truncateSync(`${file}.journal`, 20),
   'no folder': (file) => rmSync(join(file, '..'), { recursive: true }),
   'a folder that was moved': (file) => renameSync(join(file, '..'), join(file, '../../moved')),
 }

@@ -40,6 +40,7 @@ function build(t: Pick<Test, 'teardown'>, mode: 'real' | 'frozen' = 'frozen', la
       insert: (row) => set(row.timer_id, row),
       remove: (id) => set(id, undefined),
       change: (run) => unit.change(run),
+      changeSize: () => unit.size,
       nextSeq: () => ++seq,
     },
     onError: (error) => errors.push(error),
@@ -159,4 +160,23 @@ t.test('timers that schedule others end an advance at its limit, and it says whe
   })
   t.strictSame([clock.now(), kept], [1_000, [1_000]])
   t.equal((await scheduler.advanceTo(2_000, { max: 100 })).fired.length, 100, 'and it goes on')
+})
+
+t.test('a timer with many changes ends its batch, so that others have their turn', async (t) => {
+  for (const [size, writes] of [
+    [1, 1],
+    [600, 2],
+    [1_001, 4],
+  ] as const) {
+    const { scheduler, add, rows, disk } = build(t)
+    scheduler.handle('large', () => {
+      for (let i = 0; i < size; i++) add(`${i}`, 9_000)
+      return undefined
+    })
+    for (let i = 0; i < 4; i++) add(`${i}`, 1_000, 'large')
+    const before = disk.writes
+    await scheduler.advanceTo(2_000)
+    t.equal(rows.size, 4 * size)
+    t.equal(disk.writes - before, writes, `${size}`)
+  }
 })

@@ -111,6 +111,18 @@ export const WRITE_MEASURES: Measures = {
     return { reading: shownBy.status === large.status ? '1.00' : '100.00', shownBy }
   },
 
+  email_format(session) {
+    const { email, mobile } = newUser()
+    const fields = { email: email.replace('@', '@bücher.'), mobile }
+    return sendAgain(
+      session,
+      'createUser',
+      { fields, call: 'an e-mail address with an umlaut in its domain' },
+      (shownBy) => ({ reading: 'lenient', shownBy }),
+      'strict',
+    )
+  },
+
   mobile_format(session) {
     const { email, mobile } = newUser()
     const spaced = mobile.replace(/^(\+91)(\d{5})/, '$1 $2-')
