@@ -192,31 +192,25 @@ class StateReader {
         )
   }
 
-  /** Reads the scenario and the rules, which are programs in JSON. */
+  /** Checks the scenario and the rules, which are programs in JSON. */
   async #rules({ rules, timers }: Tables, { scenario }: Head, path: JsonPath) {
-    const pushed = (rules as Record<string, unknown>[]).map((of, i) => ({
-      of,
-      key: 'definition',
+    const pushed = (rules as { definition: unknown }[]).map(({ definition: rule }, i) => ({
+      rule,
       at: [...path, 'tables', 'rules', i, 'definition'],
     }))
-    const timed = (timers as { payload: { do?: Record<string, unknown> } }[]).map(
-      ({ payload }, i) => ({
-        of: payload?.do ?? {},
-        key: 'rule',
-        at: [...path, 'tables', 'timers', i, 'payload', 'do', 'rule'],
-      }),
-    )
-    const all = [...pushed, ...timed.filter(({ of, key }) => of[key] !== undefined)]
+    const timed = (timers as { payload: { do?: { rule?: unknown } } }[]).map(({ payload }, i) => ({
+      rule: payload?.do?.rule,
+      at: [...path, 'tables', 'timers', i, 'payload', 'do', 'rule'],
+    }))
+    const all = [...pushed, ...timed.filter(({ rule }) => rule !== undefined)]
     const { name, definition } = scenario
     if (!definition && all.length === 0) return
     const { readDefinition, readRule } = await loadReader()
     const read = definition && readDefinition(definition, { name, file: 'definition' })
-    if (read?.ok) scenario.definition = read.scenario.definition
-    else if (read) this.#note([...path, 'scenario', 'definition'], read.problems[0]!.message)
-    for (const { of, key, at } of all) {
-      const read = readRule(of[key])
-      if (read.ok) of[key] = read.data
-      else this.#note(at, `${read.problems[0]!.path}: ${read.problems[0]!.message}`)
+    if (read && !read.ok) this.#note([...path, 'scenario', 'definition'], read.problems[0]!.message)
+    for (const { rule, at } of all) {
+      const read = readRule(rule)
+      if (!read.ok) this.#note(at, `${read.problems[0]!.path}: ${read.problems[0]!.message}`)
     }
   }
 }

@@ -168,14 +168,19 @@ function checkResult({ status, result }: z.infer<typeof KycStep>, i: number, rep
   }
 }
 
-/** A lifecycle: a list of steps, and a check of them together. A status alone, in any case, is one step. */
-function lifecycle<S extends z.ZodType>(
+/** A lifecycle: a list of steps, such as one with an `example` status, and a check of them together. */
+const lifecycle = <S extends z.ZodType>(
   step: S,
-  states: z.ZodEnum,
+  example: string,
   check: (steps: z.output<S>[], report: Report) => void,
-) {
-  const steps = z
-    .array(step)
+) =>
+  z
+    .array(step, {
+      error: (issue) =>
+        Array.isArray(issue.input)
+          ? undefined
+          : mustBe(`a list of steps, such as [{ status: ${example} }]`)(issue),
+    })
     .min(1)
     .max(20)
     .check(
@@ -183,35 +188,23 @@ function lifecycle<S extends z.ZodType>(
         if (isValid()) check(steps, report)
       }),
     )
-  const stepOf = (word: string) => ({
-    status: states.options.find((one) => String(one).toLowerCase() === word.toLowerCase()) ?? word,
-  })
-  const schema = z.preprocess(
-    (given) => (typeof given === 'string' ? [stepOf(given)] : given),
-    steps,
-  )
-  const words = states.options.flatMap((one) => [String(one), String(one).toLowerCase()])
-  const forms = z.union([steps, z.enum([...new Set(words)])])
-  schema._zod.processJSONSchema = (...given) => forms._zod.processJSONSchema!(...given)
-  return schema as z.ZodType<z.output<S>[], z.output<S>[]>
-}
 
 /** The lifecycle of a payment. */
-export const TransactionLifecycle = lifecycle(TransactionStep, PaymentState, (steps, report) => {
+export const TransactionLifecycle = lifecycle(TransactionStep, 'PENDING', (steps, report) => {
   checkSteps(steps, 'transaction', report)
   checkOnlyFor('FAILED', ['reason', 'description', 'message', 'source'], steps, report)
   for (const [i, step] of steps.entries()) checkReason(step, i, report)
 })
 
 /** The lifecycle of a KYC item. */
-export const KycLifecycle = lifecycle(KycStep, CheckState, (steps, report) => {
+export const KycLifecycle = lifecycle(KycStep, 'failed', (steps, report) => {
   checkSteps(steps, 'kyc', report)
   checkOnlyFor('failed', ['reason'], steps, report)
   for (const [i, step] of steps.entries()) checkResult(step, i, report)
 })
 
 /** The lifecycle of a bank account. */
-export const BankLifecycle = lifecycle(BankStep, CheckState, (steps, report) => {
+export const BankLifecycle = lifecycle(BankStep, 'failed', (steps, report) => {
   checkSteps(steps, 'bank', report)
   checkOnlyFor('success', ['accountName'], steps, report)
   checkOnlyFor('failed', ['reason'], steps, report)

@@ -248,14 +248,15 @@ function endlessHolds({ webhooks }: CompiledScenario): Warning[] {
   })
 }
 
-/** Warns about an entry that each advance runs over and over. */
+const MANY_PER_DAY = 500
+
+/** Warns about an entry that makes an advance of a month take minutes. */
 const endless = (timeline: readonly TimelineDefinition[]): Warning[] =>
   timeline.flatMap(({ every, times }, i) => {
     if (every === undefined || times !== undefined) return []
-    const perDay = (parseDuration('1d')! / parseDuration(every)!).toLocaleString('en', {
-      maximumFractionDigits: 1,
-    })
-    const message = `without \`times\` it repeats forever: ${perDay} times for each day that the clock moves`
+    const perDay = Math.floor(parseDuration('1d')! / parseDuration(every)!)
+    if (perDay <= MANY_PER_DAY) return []
+    const message = `without \`times\` it repeats forever: ${perDay.toLocaleString('en')} times for each day that the clock moves`
     return [at(['timeline', i, 'every'], 'key', message)]
   })
 

@@ -33,14 +33,10 @@ const Respond = z
   })
 
 const fields = {
-  kyc: KycLifecycle.optional().describe(
-    'The lifecycle of the KYC item: a list of steps, or one status.',
-  ),
-  bank: BankLifecycle.optional().describe(
-    'The lifecycle of the bank account: a list of steps, or one status.',
-  ),
+  kyc: KycLifecycle.optional().describe('The lifecycle of the KYC item, as a list of steps.'),
+  bank: BankLifecycle.optional().describe('The lifecycle of the bank account, as a list of steps.'),
   transaction: TransactionLifecycle.optional().describe(
-    'The lifecycle of the payment: a list of steps, or one status.',
+    'The lifecycle of the payment, as a list of steps.',
   ),
   respond: Respond.optional(),
   delay: Delay.optional(),
