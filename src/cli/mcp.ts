@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { resolve } from 'node:path'
+import { Readable } from 'node:stream'
 import { createCaller, type Target } from '../admin/caller.ts'
 import type { Access, ToolResult } from '../tools/mcp/tool.ts'
 import type { SweepArguments } from '../tools/mcp/tools/sweep.ts'
@@ -60,8 +61,18 @@ async function connectOrStart(input: Input): Promise<Sandbox> {
   return { access: { target: own, url: urlOf(own), token }, close: server.close }
 }
 
+/** What an agent sends. Some shells put a byte-order mark before the first message, and no line end after the last one. */
+async function* messagesIn(stdin: NodeJS.ReadStream) {
+  let mark = /^\ufeff/
+  for await (const text of stdin.setEncoding('utf8')) {
+    yield Buffer.from(text.replace(mark, ''))
+    mark = /^$/
+  }
+  yield Buffer.from('\n')
+}
+
 /** Resolves when the agent ends the input, or a signal ends this program. */
-const agentGone = (stdin: NodeJS.ReadStream): Promise<unknown> =>
+const agentGone = (stdin: Readable): Promise<unknown> =>
   Promise.race([
     once(stdin, 'end'),
     ...['SIGINT', 'SIGTERM', 'SIGHUP'].map((name) => once(process, name)),
@@ -84,10 +95,10 @@ export const mcp: Command = {
         import('../tools/mcp/tools/sweep.ts'),
       ])
     const sweep = createSweepTool((args, signal) => sweepForAgent(input.env, args, signal))
-    const { stdin, stdout } = process
+    const stdin = Readable.from(messagesIn(process.stdin))
     const ended = agentGone(stdin)
     const server = serveStdio(() => createMcpServer(access, [sweep]), {
-      transport: new StdioServerTransport(stdin, stdout),
+      transport: new StdioServerTransport(stdin, process.stdout),
       maxSubscriptions: 0,
     })
     await ended

@@ -180,3 +180,25 @@ t.test('a timer with many changes ends its batch, so that others have their turn
     t.equal(disk.writes - before, writes, `${size}`)
   }
 })
+
+t.test('after a timer with many changes, the real clock lets others have their turn', (t) => {
+  for (const [size, order] of [
+    [1, 'large large other other'],
+    [1_001, 'large other large other'],
+  ] as const) {
+    const timers = manualTimers()
+    const { scheduler, add, wall } = build(t, 'real', timers.later)
+    const seen: string[] = []
+    scheduler.handle('large', () => {
+      seen.push('large')
+      timers.later(0, () => seen.push('other'))
+      for (let i = 0; i < size; i++) add(`${i}`, 9_000)
+      return undefined
+    })
+    for (const name of ['a', 'b']) add(name, 1_000, 'large')
+    wall.now = 1_000
+    timers.pass(1_000)
+    t.equal(seen.join(' '), order, `${size}`)
+  }
+  t.end()
+})

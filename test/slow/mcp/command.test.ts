@@ -144,6 +144,26 @@ t.test('mcp ends with its agent, whatever is in flight', async (t) => {
   t.equal(code, 0)
 })
 
+t.test(
+  'messages may have a byte-order mark, line ends of Windows and none at the end',
+  async (t) => {
+    const { url } = await serve(t, ['--memory'])
+    const child = spawn(process.execPath, [join(PACKAGE_ROOT, 'dist/bin.cjs'), 'mcp', '--url', url])
+    t.teardown(() => child.kill('SIGKILL'))
+    const ping = (id: number) => JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' })
+    child.stdin.end(`\ufeff${[1, 2, 3].map(ping).join('\r\n')}`)
+    let stdout = ''
+    for await (const chunk of child.stdout) stdout += chunk
+    t.strictSame(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).id),
+      [1, 2, 3],
+    )
+  },
+)
+
 t.test('mcp says which sandbox does not respond, and what it does not take', async (t) => {
   const { tool } = await stdioAgent(t, ['--url', 'http://127.0.0.1:9'])
   t.match(await tool('look'), {
