@@ -85,9 +85,14 @@ require('./loader.cjs').main(process.argv.slice(2), process.env).then((code) => 
 `,
 )
 chmodSync(join(dist, 'bin.cjs'), 0o755)
+const NAMES = '{ AdminError, createAdminClient, startSandbox }'
 writeFileSync(
   join(dist, 'index.js'),
-  `import bundle from './loader.cjs'\nexport const { AdminError, createAdminClient, startSandbox } = bundle\n`,
+  `import bundle from './loader.cjs'\nexport const ${NAMES} = bundle\n`,
+)
+writeFileSync(
+  join(dist, 'index.cjs'),
+  `const ${NAMES} = require('./loader.cjs')\nmodule.exports = ${NAMES}\n`,
 )
 
 /** Prints how much of the bundle of the service each package and each folder of src is. */

@@ -105,7 +105,8 @@ sh('a CommonJS module requires it', 'node run.cjs')
 const tsc = 'node "$root/node_modules/typescript/bin/tsc" --noEmit --strict --target es2022'
 sh('types for an ES module, module nodenext', `${tsc} --module nodenext typed.mts`)
 sh('types for a bundler', `${tsc} --module esnext --moduleResolution bundler typed.ts`)
-sh('types for CommonJS, module nodenext', `${tsc} --module nodenext typed.cts`)
+for (const module of ['node16', 'nodenext'])
+  sh(`types for CommonJS, module ${module}`, `${tsc} --module ${module} typed.cts`)
 const first = 'cd node_modules/payout-sandbox/examples'
 sh(
   'its example first-payout runs where it lies',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { startSandbox } from 'payout-sandbox'
-import { pay, statusOf } from './payouts.mjs'
+import { pay, statusOf } from './payouts.cjs'
 
 // Asha pays Rohan. Both users are in the sandbox's example data, see fixtures/README.md.
 const payout = {

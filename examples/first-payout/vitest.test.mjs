@@ -1,6 +1,6 @@
 import { startSandbox } from 'payout-sandbox'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { pay, statusOf } from './payouts.mjs'
+import { pay, statusOf } from './payouts.cjs'
 
 // Asha pays Rohan. Both users are in the sandbox's example data, see fixtures/README.md.
 const payout = {

@@ -73,7 +73,7 @@ t.test('the first payout is tested by each script, and a bug is found', async (t
   const installed = await npm(dir, 'install', ...OFFLINE)
   t.equal(installed.code, 0, installed.text)
   t.notOk(existsSync(join(dir, 'package-lock.json')), 'nothing is left to commit')
-  const payouts = join(dir, 'payouts.mjs')
+  const payouts = join(dir, 'payouts.cjs')
   const code = readFileSync(payouts, 'utf8')
   for (const [name, [passed, failed]] of Object.entries(TALLY))
     await t.test(`npm run ${name}`, async (t) => {

@@ -100,49 +100,69 @@ for await (const { kind } of admin.events()) if (kind === 'requests') break
 await admin.clock.rewind()
 `
 
-t.test('the published types are whole by themselves for an ES module in TypeScript', async (t) => {
-  const dir = t.testdir({
-    'package.json': '{"type":"module"}',
-    'use.ts': USE,
-    'tsconfig.json': JSON.stringify({
-      compilerOptions: {
-        module: 'nodenext',
-        target: 'es2023',
-        lib: ['es2023', 'dom'],
-        types: [],
-        strict: true,
-        skipDefaultLibCheck: true,
-        noEmit: true,
-      },
-    }),
-  })
-  const installed = join(dir, 'node_modules/payout-sandbox')
-  mkdirSync(installed, { recursive: true })
-  writeFileSync(
-    join(installed, 'package.json'),
-    readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8'),
-  )
-  const run = (args: readonly string[]) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, args, {
-      encoding: 'utf8',
-      timeout: 120_000,
-      cwd: dir,
+const USE_OF_COMMONJS = `
+import { AdminError, startSandbox, type RunningSandbox } from 'payout-sandbox'
+
+export async function use(): Promise<string> {
+  const sandbox: RunningSandbox = await startSandbox({ clock: 'frozen' })
+  // @ts-expect-error no such option
+  await startSandbox({ clocks: 'frozen' })
+  for await (const { kind } of sandbox.admin.events()) if (kind === 'request') break
+  try {
+    return (await sandbox.admin.clock.advance('2d')).now
+  } catch (error) {
+    return error instanceof AdminError ? error.code : ''
+  }
+}
+`
+
+t.test(
+  'the published types are whole by themselves for ES modules and CommonJS in TypeScript',
+  async (t) => {
+    const dir = t.testdir({
+      'package.json': '{"type":"module"}',
+      'use.ts': USE,
+      'use.cts': USE_OF_COMMONJS,
+      'tsconfig.json': JSON.stringify({
+        compilerOptions: {
+          module: 'node16',
+          target: 'es2023',
+          lib: ['es2023', 'dom'],
+          types: [],
+          strict: true,
+          skipDefaultLibCheck: true,
+          noEmit: true,
+        },
+      }),
     })
-    return { status, text: stdout + stderr }
-  }
-  const made = run([join(PACKAGE_ROOT, 'scripts/types.mjs'), join(installed, 'dist/types')])
-  t.equal(made.status, 0, made.text)
-  for (const name of ['index.d.ts', 'admin-client.d.ts']) {
-    const text = readFileSync(join(installed, 'dist/types', name), 'utf8')
-    const imported = [...text.matchAll(/from '([^']+)'|import\("([^"]+)"\)/g)].map(
-      ([, a, b]) => a ?? b,
+    const installed = join(dir, 'node_modules/payout-sandbox')
+    mkdirSync(installed, { recursive: true })
+    writeFileSync(
+      join(installed, 'package.json'),
+      readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8'),
     )
-    const wanted =
-      name === 'index.d.ts' ? ['./admin-client.js'] : ['./feed-kinds.js', './condition.js']
-    t.strictSame([...new Set(imported)], wanted, name)
-  }
-  for (const name of ['condition.d.ts', 'feed-kinds.d.ts'])
-    t.notMatch(readFileSync(join(installed, 'dist/types', name), 'utf8'), 'import', name)
-  const checked = run([...TSC, '-p', dir])
-  t.equal(checked.status, 0, checked.text)
-})
+    const run = (args: readonly string[]) => {
+      const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+        encoding: 'utf8',
+        timeout: 120_000,
+        cwd: dir,
+      })
+      return { status, text: stdout + stderr }
+    }
+    const made = run([join(PACKAGE_ROOT, 'scripts/types.mjs'), join(installed, 'dist/types')])
+    t.equal(made.status, 0, made.text)
+    for (const name of ['index.d.ts', 'admin-client.d.ts']) {
+      const text = readFileSync(join(installed, 'dist/types', name), 'utf8')
+      const imported = [...text.matchAll(/from '([^']+)'|import\("([^"]+)"\)/g)].map(
+        ([, a, b]) => a ?? b,
+      )
+      const wanted =
+        name === 'index.d.ts' ? ['./admin-client.js'] : ['./feed-kinds.js', './condition.js']
+      t.strictSame([...new Set(imported)], wanted, name)
+    }
+    for (const name of ['condition.d.ts', 'feed-kinds.d.ts'])
+      t.notMatch(readFileSync(join(installed, 'dist/types', name), 'utf8'), 'import', name)
+    const checked = run([...TSC, '-p', dir])
+    t.equal(checked.status, 0, checked.text)
+  },
+)

@@ -1,5 +1,5 @@
-import { startSandbox } from 'payout-sandbox'
-import { pay, statusOf } from './payouts.mjs'
+const { startSandbox } = require('payout-sandbox')
+const { pay, statusOf } = require('./payouts.cjs')
 
 // Asha pays Rohan. Both users are in the sandbox's example data, see fixtures/README.md.
 const payout = {

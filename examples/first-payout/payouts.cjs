@@ -1,5 +1,5 @@
 // The code to test: it makes a payment and reads its status.
-import { setTimeout as sleep } from 'node:timers/promises'
+const { setTimeout: sleep } = require('node:timers/promises')
 
 const TRIES = 3
 const TIMEOUT_MS = 5_000
@@ -35,7 +35,7 @@ async function find(service, { from, reference }) {
  * Pays once, also if a response is lost or the program is restarted: before each try it looks for the payment in the history.
  * If it throws after the last try, call it again later.
  */
-export async function pay(service, payout) {
+async function pay(service, payout) {
   const { from, to, account, amount, reference } = payout
   const body = { from_user_id: from, to_user_id: to, benif_bank_id: account, amount }
   let failure
@@ -55,7 +55,9 @@ export async function pay(service, payout) {
 }
 
 /** Returns `PENDING`, `PROCESSING`, `SUCCESS` or `FAILED`. */
-export async function statusOf(service, payout) {
+async function statusOf(service, payout) {
   const { status } = await find(service, payout)
   return status
 }
+
+module.exports = { pay, statusOf }
