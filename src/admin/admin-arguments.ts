@@ -5,7 +5,7 @@ import type * as z from 'zod'
 import type { AdminCall } from '../http/admin-call.ts'
 import type { AdminCallId } from '../model/admin-routes.ts'
 import type { FieldError } from '../model/errors.ts'
-import { fieldErrors, valueAt } from '../model/validation-errors.ts'
+import { fieldErrors, parseSent, valueAt } from '../model/validation-errors.ts'
 import { ADMIN_CALLS } from '../routes/admin/admin-calls.ts'
 
 /** Whether an issue is a programming error: a value is defined, but has the wrong type. */
@@ -39,7 +39,7 @@ export function checkArguments(
   checkParams(url, params)
   // A state document is large, so only the sandbox validates it.
   if (body === undefined || !schema || large) return
-  const result = schema.safeParse(body)
+  const result = parseSent(schema, body)
   const wrongTypes = result.error?.issues.filter((issue) => isWrongType(issue, body)) ?? []
   if (wrongTypes.length === 0) return
   const [{ field, message }] = fieldErrors({ issues: wrongTypes } as z.core.$ZodError, body) as [

@@ -5,7 +5,7 @@ import {
   type FixtureSet,
   type Fixtures,
 } from '../model/fixtures.ts'
-import { issuesAt, LIST_KNOWN_KEYS } from '../model/validation-errors.ts'
+import { issuesAt, LIST_KNOWN_KEYS, parseSent } from '../model/validation-errors.ts'
 import { didYouMean } from '../model/words.ts'
 import type { BaseRows } from '../store/worlds.ts'
 import type { Rows } from '../tables/rows.ts'
@@ -51,7 +51,7 @@ function createCheck() {
       }
       return rows.flatMap((raw, i) => {
         if (problems.length >= MAX_PROBLEMS) return []
-        const result = FIXTURE_ROWS[noun].safeParse(raw, LIST_KNOWN_KEYS)
+        const result = parseSent<object>(FIXTURE_ROWS[noun], raw, LIST_KNOWN_KEYS)
         if (result.success) {
           places.set(result.data, { file, path: [...path, i] })
           return [result.data]

@@ -29,15 +29,20 @@ function isStart(text: string): boolean {
   }
 }
 
-/** The offset of the first character that JSON does not allow. `JSON.parse` does not always say it. */
-function faultIn(text: string): number {
+/**
+ * The first character of a text that JSON does not allow, and the message of `JSON.parse`, which does not always say where
+ * it is.
+ */
+export function faultIn(text: string, message: string): Place & { why: string } {
   let [low, high] = [0, text.length]
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
     if (isStart(text.slice(0, middle))) low = middle
     else high = middle - 1
   }
-  return low
+  // Not the part of the text that Node quotes: it can have a token.
+  const said = message.replace(/(?<='), .*$| (in JSON )?at position .*$/s, '')
+  return { ...placeAt(text, low), why: low === text.length ? 'the text ends too early' : said }
 }
 
 function parsed(text: string) {
@@ -111,10 +116,7 @@ export function parseJson(
     const fault = faultOf(text, value)
     return fault ? { fault } : { value }
   } catch (error) {
-    const offset = faultIn(text)
-    // Not the part of the text that Node quotes: it can have a token.
-    const said = (error as Error).message.replace(/(?<='), .*$| (in JSON )?at position .*$/s, '')
-    const why = offset === text.length ? 'the text ends too early' : said
-    return { fault: { ...placeAt(text, offset), message: `is not JSON: ${why}` } }
+    const { why, ...place } = faultIn(text, (error as Error).message)
+    return { fault: { ...place, message: `is not JSON: ${why}` } }
   }
 }

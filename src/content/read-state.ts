@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
 import { ClientName } from '../model/client.ts'
 import { isObject } from '../model/formats.ts'
-import { fieldOf, issuesAt, LIST_KNOWN_KEYS, safeParse } from '../model/validation-errors.ts'
+import { fieldOf, issuesAt, LIST_KNOWN_KEYS, parseSent } from '../model/validation-errors.ts'
 import { loadReader } from '../scenarios/library.ts'
 import { withShared } from '../store/document-text.ts'
 import { FORMAT } from '../store/errors.ts'
@@ -62,7 +62,7 @@ class StateReader {
 
   /** The value as its schema reads it; `undefined` if it is wrong. */
   #parsed<T>(schema: z.ZodType<T>, value: unknown, path: JsonPath): T | undefined {
-    const result = safeParse(schema, value, LIST_KNOWN_KEYS)
+    const result = parseSent(schema, value, LIST_KNOWN_KEYS)
     if (result.success) return result.data
     for (const issue of issuesAt(result.error, value, path))
       this.#note(issue.path, issue.message, issue.code)

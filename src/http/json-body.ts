@@ -28,6 +28,9 @@ export const LENGTH_MISMATCH = 'The length of the body does not match its Conten
 /** The message for a body that is too large. */
 export const TOO_LARGE = `The body is too large. The maximum is ${BODY_LIMIT / MIB} MiB, or ${STATE_LIMIT / MIB} MiB for a whole state. Send less.`
 
+/** The message for a body of another type. */
+export const NOT_JSON = 'The body must be JSON: send it with Content-Type: application/json.'
+
 /** The error codes of a body that cannot be read. */
 export const BODY_ERRORS: readonly ErrorCode[] = [
   'malformed_json',
@@ -86,22 +89,30 @@ function rejectTooComplex(text: string, most: typeof LIMITS) {
     )
 }
 
-function parseBody(request: FastifyRequest, bytes: Buffer): unknown {
+/** The error of a text that is not JSON, or has a key that would change a prototype. */
+async function malformed(text: string, { message }: Error): Promise<SandboxError> {
+  const error = (what: string) => new SandboxError('malformed_json', `${what}. Send a JSON object.`)
+  if (message.includes('forbidden')) return error('The body has a forbidden key, such as __proto__')
+  // To find the place, a text is parsed twenty times.
+  if (text.length > BODY_LIMIT) return error('The body is not JSON')
+  const { faultIn } = await import('../content/json-text.ts')
+  const { line, column, why } = faultIn(text, message)
+  return error(`The body is not JSON at line ${line}, column ${column}: ${why}`)
+}
+
+async function parseBody(request: FastifyRequest, bytes: Buffer): Promise<unknown> {
+  // A request without a body may still have the content type of JSON.
+  if (bytes.length === 0) return undefined
   rejectOtherForms(request)
   if (!isUtf8(bytes))
     throw new SandboxError('malformed_json', 'The request body is not valid UTF-8.')
   const text = bytes.toString('utf8')
   request.bodyText = text
-  // A request without a body may still have the content type of JSON.
-  if (text === '') return undefined
   rejectTooComplex(text, request.routeOptions.bodyLimit > BODY_LIMIT ? LIMITS_OF_STATE : LIMITS)
   try {
     request.sentBody = parse(text, undefined, { protoAction: 'error', constructorAction: 'error' })
-  } catch {
-    throw new SandboxError(
-      'malformed_json',
-      'The body is not valid JSON, or it contains a forbidden key such as __proto__. Send a JSON object.',
-    )
+  } catch (error) {
+    throw await malformed(text, error as Error)
   }
   return request.sentBody
 }
@@ -109,9 +120,13 @@ function parseBody(request: FastifyRequest, bytes: Buffer): unknown {
 /** Accepts only JSON bodies: any web page could send a form or plain text. */
 export function acceptJsonOnly(app: FastifyInstance) {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser<Buffer>(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (request: FastifyRequest, body: Buffer) => parseBody(request, body),
-  )
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, parseBody)
+  // HTTP libraries give an empty POST the type of a form.
+  app.addContentTypeParser('*', (_request, payload, done) => {
+    const end = () => done(null)
+    payload.once('end', end).once('data', () => {
+      payload.off('end', end)
+      done(new SandboxError('unsupported_media_type', NOT_JSON))
+    })
+  })
 }

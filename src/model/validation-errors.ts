@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { type FieldError, SandboxError } from './errors.ts'
+import { isObject } from './formats.ts'
 import { isNumberName, isSecretName, quoteField, quoteInput } from './mask.ts'
 import { countOf, didYouMean } from './words.ts'
 
@@ -194,4 +195,34 @@ export function safeParse<T>(
     const issue = { code: 'custom' as const, path: [], input: undefined, message: OWN_LENGTH }
     return { success: false, error: new z.ZodError([issue]) as z.ZodError<T> }
   }
+}
+
+/** The places of a value that are null and that these issues are about, also as an alternative of a union. */
+function nullsOf(
+  issues: readonly Issue[],
+  value: unknown,
+  at: readonly PropertyKey[] = [],
+): PropertyKey[][] {
+  return issues.flatMap((issue) => {
+    const path = [...at, ...issue.path]
+    const inner =
+      issue.code === 'invalid_union' ? issue.errors.flatMap((one) => nullsOf(one, value, path)) : []
+    return valueAt(value, path) === null ? [path, ...inner] : inner
+  })
+}
+
+/** The same for what was sent as JSON: null for an optional field is as if the field were left out, as typed clients mean it. */
+export function parseSent<T>(
+  ...[schema, value, options]: Parameters<typeof safeParse<T>>
+): z.ZodSafeParseResult<T> {
+  const result = safeParse(schema, value, options)
+  if (result.success) return result
+  const nulls = nullsOf(result.error.issues, value)
+  if (nulls.length === 0) return result
+  const rest = structuredClone(value)
+  for (const path of nulls) {
+    const holder = valueAt(rest, path.slice(0, -1))
+    if (isObject(holder)) delete holder[String(path.at(-1))]
+  }
+  return safeParse(schema, rest, options)
 }

@@ -118,13 +118,14 @@ function schemaErrorsOf(issues: readonly Issue[], under: Path = []): SchemaError
   })
 }
 
-/** Parses a value; `under` is the path of the value in the errors. */
+/** Parses a value; `under` is the path of the value in the errors, `parse` says what null is. */
 export function parseWith<T>(
   schema: z.ZodType<T>,
   value: unknown,
   under: Path = [],
+  parse: typeof safeParse<T> = safeParse,
 ): { ok: true; data: T } | { ok: false; errors: SchemaError[] } {
-  const result = safeParse(schema, value, { error: explain, reportInput: true })
+  const result = parse(schema, value, { error: explain, reportInput: true })
   if (result.success) return { ok: true, data: result.data }
   return { ok: false, errors: schemaErrorsOf(result.error.issues, under) }
 }

@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 import { type Problem, problemText } from '../model/errors.ts'
 import { quoteInput } from '../model/mask.ts'
+import { parseSent } from '../model/validation-errors.ts'
 import { compileScenario } from './compile.ts'
 import type { CompiledScenario } from './compiled.ts'
 import { parseWith, type SchemaError } from './explain.ts'
@@ -38,8 +39,9 @@ function buildResult(
   name: string,
   problemAt: (path: Path, message: string, of?: 'key' | 'value') => Problem,
   sourceProblems: Problem[],
+  parse?: typeof parseSent<z.output<typeof Scenario>>,
 ): ReadResult {
-  const result = parseWith(Scenario, value)
+  const result = parseWith(Scenario, value, [], parse)
   const asProblem = ({ path, of, message }: SchemaError) => problemAt(path, message, of)
   const errors = result.ok ? [] : result.errors
   // A value that the YAML reader has rejected (such as a number that loses digits) is reported only once.
@@ -115,7 +117,7 @@ export function readDefinition(
   const problemAt = jsonProblem(file)
   const unsafe = findUnsafeValue(value)
   if (unsafe) return { ok: false, problems: [problemAt(unsafe.path, unsafe.message)], warnings: [] }
-  return buildResult(value, name, problemAt, [])
+  return buildResult(value, name, problemAt, [], parseSent)
 }
 
 type ReadPart<T> = { ok: true; data: T } | { ok: false; problems: Problem[] }
@@ -130,7 +132,7 @@ function readPart<T>(
   const problemAt = jsonProblem(file)
   const unsafe = findUnsafeValue(value)
   if (unsafe) return { ok: false, problems: [problemAt(unsafe.path, unsafe.message)] }
-  const result = parseWith(schema, value, under)
+  const result = parseWith(schema, value, under, parseSent)
   if (result.ok) return result
   const problems = result.errors
     .slice(0, MAX_PROBLEMS)

@@ -136,6 +136,6 @@ t.test('largest_page: a scenario can have a number; an error names the range', a
   t.equal((await use(7)).status, 200)
   t.equal((await get('/v1/users?limit=50')).body.data.limit, 7)
   for (const wrong of [0, 1.5, 10_001]) t.match((await use(wrong)).body.message, 'N is 1 to 10000')
-  const quoted = { definition: { title: 'x', assume: { history_metadata: null } } }
+  const quoted = { definition: 'title: x\nassume: { history_metadata: null }\n' }
   t.match((await put('/__admin/scenario', quoted)).body.message, 'write "null" with quotes')
 })

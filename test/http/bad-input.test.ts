@@ -35,6 +35,27 @@ t.test('bad bodies get the documented error and change nothing', async (t) => {
   t.equal((await get('/v1/users?limit=100')).text, before)
 })
 
+t.test('malformed JSON is refused with its line and column, and without its text', async (t) => {
+  const { post, put } = await start(t)
+  const table: [body: string, at: string | RegExp][] = [
+    ['{"email": "a@example.com",\n "mobile": }', /at line 2, column 12: Unexpected token/],
+    ['{"email": "a@example.com"', /at line 1, column 26: the text ends too early/],
+    ['{\n\n  email: 1}', /at line 3, column 3: /],
+    ["{'a': 1}", /at line 1, column 2: /],
+    ['{"a": 1,}', /at line 1, column 9: /],
+    ['{"secret": "hunter2", "b": tru}', /at line 1, column 31: /],
+    ['{"a": {"__proto__": 1}}', /^The body has a forbidden key, such as __proto__\. Send/],
+  ]
+  for (const [body, at] of table)
+    for (const answer of [
+      await post('/v1/user', body, JSON_BODY),
+      await put('/__admin/state', body, JSON_BODY),
+    ]) {
+      t.match(answer, { status: 400, body: { error: 'malformed_json', message: at } }, body)
+      t.notMatch(answer.text, 'hunter2')
+    }
+})
+
 t.test('an object with a length that cannot be compared is invalid, wherever it is', async (t) => {
   const evil = { length: { toString: 1 } }
   const box = await start(t)
@@ -146,7 +167,7 @@ t.test('a browser app of the allowed origin can send a preflight and the request
     'access-control-request-headers': 'authorization,content-type,idempotency-key',
   }
   const { app, post } = await start(t, {
-    app: { cors: origin },
+    app: { cors: [origin] },
     assume: { token: 'strict' },
   })
   const asked = (url: string) =>
@@ -171,7 +192,7 @@ t.test('a browser app of the allowed origin can send a preflight and the request
 
 t.test('with an allowed origin, the error of what no route takes can be read', async (t) => {
   const origin = 'http://localhost:3000'
-  const { call } = await start(t, { app: { cors: origin } })
+  const { call } = await start(t, { app: { cors: [origin] } })
   const refused: ['GET' | 'OPTIONS' | 'DELETE', string, number, string | undefined][] = [
     ['OPTIONS', '/v1/users', 405, 'GET, HEAD'],
     ['OPTIONS', '/@w/v1/user', 405, 'POST'],
@@ -192,7 +213,7 @@ t.test('with an allowed origin, the error of what no route takes can be read', a
   for (const url of ['/__admin/nope', '/nope', '/v1nope'])
     t.notOk('access-control-allow-origin' in (await call('GET', url)).headers, url)
 
-  const explained = await start(t, { app: { cors: origin, explain: true } })
+  const explained = await start(t, { app: { cors: [origin], explain: true } })
   for (const url of ['/v1/users', '/v1/nope'])
     t.equal(
       (await explained.get(url, { origin })).headers['access-control-expose-headers'],

@@ -265,7 +265,7 @@ t.test('an argument of the wrong kind is refused before it is sent', async (t) =
     ],
     [() => admin.clock.advance({ by: 5 } as never), /by must be a duration such as "3m"/],
     [() => admin.clock.speed('60' as never), /factor must be a number; found "60"/],
-    [() => admin.scenario.use(null as never), /name must be a string; found null/],
+    [() => admin.scenario.use(7 as never), /name must be a string; found 7/],
     [() => admin.snapshots.save({} as never), /name must be a string; found an object/],
     [() => admin.rules.push('x' as never), /the body must be an object; found "x"/],
     [() => admin.reset('data' as never), /the body must be an object; found "data"/],
@@ -279,6 +279,7 @@ t.test('an argument of the wrong kind is refused before it is sent', async (t) =
   const { admin: real } = await started(t)
   // What is wrong in another way is for the sandbox to say.
   t.match(await refused(real.clock.advance({} as never)), { status: 400 })
+  t.match(await refused(real.scenario.use(null as never)), { status: 400 })
   t.match(await refused(real.clock.freeze('noon')), { status: 400 })
 })
 

@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { VERSION } from '../../config/package.ts'
-import { fieldErrors, LIST_KNOWN_KEYS } from '../../model/validation-errors.ts'
+import { fieldErrors, LIST_KNOWN_KEYS, parseSent } from '../../model/validation-errors.ts'
 import { didYouMean } from '../../model/words.ts'
 import { PROMPTS } from './prompts.ts'
 import { listResources } from './resources.ts'
@@ -34,7 +34,7 @@ const INSTRUCTIONS =
 
 /** Checks the arguments of a tool; throws if they are invalid. */
 function readArguments({ name, input }: Tool, given: object): object {
-  const result = input.safeParse(given, LIST_KNOWN_KEYS)
+  const result = parseSent(input, given, LIST_KNOWN_KEYS)
   if (result.success) return result.data
   const errors = fieldErrors(result.error, given)
   const lines = errors.map(({ field, message }) => `- ${field} ${message}`)

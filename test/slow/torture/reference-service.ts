@@ -239,7 +239,7 @@ const PAIRS = ['pid/aadhar', 'tid/pan']
 /** The fields of a body that are not as they must be. */
 const blamed = (checks: { [field: string]: boolean }) =>
   Object.keys(checks).filter((field) => !checks[field])
-const optional = (value: unknown, fits: boolean) => value === undefined || fits
+const optional = (value: unknown, fits: boolean) => value == null || fits
 
 // ---- KYC and bank accounts
 
@@ -473,7 +473,8 @@ const OPERATIONS: { [route: string]: Operation } = {
         mobile: isMobile(mobile),
         user_type: optional(user_type, ['individual', 'business'].includes(user_type)),
       }),
-    carryOut(world, { body: { email, mobile, user_type = 'individual' } }) {
+    carryOut(world, { body: { email, mobile, user_type: given } }) {
+      const user_type = given ?? 'individual'
       const { now, users } = world.at
       const taken = users.some(
         (user) =>
@@ -732,7 +733,7 @@ const OPERATIONS: { [route: string]: Operation } = {
   },
   'PUT /clientWebhook': {
     validate: ({ url, webhook_secret }) =>
-      url === undefined && webhook_secret === undefined
+      url == null && webhook_secret == null
         ? ['url']
         : blamed({
             url: optional(url, isUrl(url)),
