@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
-import { BadOption } from '../config/options.ts'
+import { BadOption, OPTIONS } from '../config/options.ts'
 import { replaceFile } from '../config/output-file.ts'
 import { PACKAGE_ROOT } from '../config/package.ts'
 import { printableLine } from '../model/words.ts'
@@ -38,7 +38,10 @@ export const openapi: Command = {
     const document = await (form === 'admin'
       ? adminDocument(ADMIN_CALLS)
       : serviceDocument(OPERATIONS, form))
-    return `${JSON.stringify(document, null, 2)}\n`
+    // A tool that imports the file knows no address but this one.
+    const origin = `http://${OPTIONS.host.default}:${OPTIONS.port.default}`
+    const servers = document.servers.map((one) => ({ ...one, url: origin + one.url }))
+    return `${JSON.stringify({ ...document, servers }, null, 2)}\n`
   },
 }
 

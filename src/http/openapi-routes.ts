@@ -56,7 +56,7 @@ export function serveAdminDocument(app: FastifyInstance, calls: readonly AdminCa
   serveDocument(app, documentFor, { sameSiteOnly: true })
 }
 
-/** Serves `openapi.json`. Its servers are absolute first: a client that is generated from its URL calls this sandbox. */
+/** Serves `openapi.json`. Its servers are absolute: a client that is generated from its URL calls this sandbox. */
 function serveDocument(
   app: FastifyInstance,
   documentFor: (request: FastifyRequest) => Promise<OpenApiDocument>,
@@ -66,10 +66,9 @@ function serveDocument(
     const document = await documentFor(request)
     // A call that is tried from this document must reach the client of the path.
     const base = basePathOf(request)
-    const origin = `${request.protocol}://${request.host}`
-    const absolute = document.servers.map((one) => ({ ...one, url: origin + base + one.url }))
-    // The second choice is for a page behind a proxy with TLS.
-    const servers = [...absolute, { url: base + document.servers[0]!.url }]
+    const scheme = request.headers['x-forwarded-proto'] === 'https' ? 'https' : request.protocol
+    const origin = `${scheme}://${request.host}`
+    const servers = document.servers.map((one) => ({ ...one, url: origin + base + one.url }))
     reply.header('content-type', JSON_TYPE)
     return reply.send(JSON.stringify({ ...document, servers }))
   })

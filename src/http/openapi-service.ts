@@ -1,6 +1,5 @@
 import type { TokenUse } from '../assumptions/requests.ts'
-import { ErrorResponse } from '../model/errors.ts'
-import { documentOf, type OpenApiDocument, type RouteSchema } from './openapi.ts'
+import { documentOf, errorContent, type OpenApiDocument, type RouteSchema } from './openapi.ts'
 import { contractOnly, markOwn } from './openapi-contract.ts'
 import { type Examples, exampleResponses } from './openapi-examples.ts'
 import { SERVICE_REQUESTS } from './openapi-requests.ts'
@@ -48,14 +47,14 @@ const TAGS: Readonly<Record<string, string>> = {
 function amend(
   schema: RouteSchema,
   { method, status }: Operation,
-  { json }: Components,
+  components: Components,
   example: unknown,
 ) {
   const success = schema.response[status]!
   success.content['application/json']!['example'] = example
   schema.response['default'] = {
     description: 'A scenario can respond with any status.',
-    content: json(ErrorResponse, 'response'),
+    content: errorContent(components, 'injected_error'),
   }
   if (method !== 'POST') return
   schema.headers = { type: 'object', properties: { 'Idempotency-Key': IDEMPOTENCY_KEY } }
@@ -64,7 +63,7 @@ function amend(
 }
 
 const DESCRIPTION =
-  'A local sandbox of a payout and user-account service. Every number in it is made up; it moves no money. A path responds to a method that it does not support with 405 and `Allow`. A call with a new client name in its base path (`/@name/v1`) gets 409 `client_limit_reached` if the maximum number of clients exists already.'
+  'A local sandbox of a payout and user-account service. Every number in it is made up; it moves no money. A path responds to a method that it does not support with 405 and `Allow`. In a body, null for an optional field is as if the field were left out. A call with a new client name in its base path (`/@name/v1`) gets 409 `client_limit_reached` if the maximum number of clients exists already.'
 
 /** Which document of the service: what this sandbox accepts and the contract allows, its own responses exactly, or the contract alone. */
 export type DocumentForm = 'default' | 'strict' | 'contract'
@@ -94,10 +93,14 @@ export async function serviceDocument(
   const document = await documentOf(operations, {
     title: 'Payout and user-account service (sandbox)',
     description: `${DESCRIPTION} ${DESCRIPTION_OF[form]}`,
-    servers: [{ url: '/v1' }],
+    servers: [{ url: '/v1', description: 'This sandbox.' }],
     tags: TAGS,
     securitySchemes: {
-      accessToken: { type: 'http', scheme: 'bearer', description: 'A token of the fixtures.' },
+      accessToken: {
+        type: 'http',
+        scheme: 'bearer',
+        description: 'A token of the fixtures, such as `sbx_test_token`.',
+      },
     },
     securityOf: (op) => securityOf(op, (byContract) => byContract),
     requests: SERVICE_REQUESTS,

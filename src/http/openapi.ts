@@ -1,6 +1,7 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import Fastify, { type RouteOptions } from 'fastify'
 import type * as z from 'zod'
+import { ENVELOPE } from '../assumptions/responses.ts'
 import { VERSION } from '../config/package.ts'
 import { ERRORS, type ErrorCode, ErrorResponse } from '../model/errors.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -85,9 +86,17 @@ function headersOf(codes: readonly ErrorCode[]): Json {
   return Object.keys(headers).length > 0 ? { headers } : {}
 }
 
+/** The content of an error response, with an example. */
+export function errorContent({ json }: Components, code: ErrorCode) {
+  const [status, message] = ERRORS[code]
+  const example = JSON.parse(ENVELOPE.text({ status, code, message }))
+  const { schema } = json(ErrorResponse, 'response')['application/json']
+  return { 'application/json': { schema, example } }
+}
+
 /** The error responses by status; each description lists its error codes. */
 function errorResponses(
-  { json }: Components,
+  components: Components,
   codes: readonly ErrorCode[],
 ): RouteSchema['response'] {
   const byStatus = new Map<number, ErrorCode[]>()
@@ -101,7 +110,7 @@ function errorResponses(
       {
         description: list.map((code) => `\`${code}\`: ${ERRORS[code][1]}`).join(' '),
         ...headersOf(list),
-        content: json(ErrorResponse, 'response'),
+        content: errorContent(components, list[0]!),
       },
     ]),
   )

@@ -34,7 +34,7 @@ export const HistoryRecord = z
   .meta({ id: 'HistoryRecord' })
 
 export const UserHistoryQuery = listQuery(10)
-export const HistoryQuery = UserHistoryQuery.extend({ type: z.literal('debit').optional() })
+export const HistoryQuery = UserHistoryQuery.extend({ type: z.enum(['debit']).optional() })
 export const HistoryResponse = envelope(
   200,
   z.strictObject({

@@ -171,7 +171,7 @@ t.test('the documents are served, also for a base path', async (t) => {
       ['?strict=', strict],
       ['?strict=true', strict],
     ]) {
-      const servers = [{ url: `${origin}${base}/v1` }, { url: `${base}/v1` }]
+      const servers = [{ url: `${origin}${base}/v1`, description: 'This sandbox.' }]
       t.strictSame((await get(`${base}/openapi.json${query}`)).body, { ...form, servers }, query)
     }
   const { body } = await get('/v1/users', { authorization: 'Bearer nobody' })
