@@ -7,6 +7,7 @@ import { COMMANDS } from '../src/cli/main.ts'
 import { OPTIONS, type OptionName } from '../src/config/options.ts'
 import { Coverage } from '../src/model/coverage.ts'
 import { ERRORS, type ErrorCode } from '../src/model/errors.ts'
+import { isObject } from '../src/model/formats.ts'
 import { ADMIN_CALLS } from '../src/routes/admin/admin-calls.ts'
 import { OPERATIONS } from '../src/routes/v1/operations.ts'
 import { scenarioJsonSchema } from '../src/scenarios/scenario-schema.ts'
@@ -15,6 +16,7 @@ import { WRITE_MEASURES } from '../src/tools/conform/write-measures.ts'
 import { SweepDocument } from '../src/tools/sweep/report/sweep-json.ts'
 import { run, serve } from './cli/program.ts'
 import { hold, pathOf, read, updating } from './held-page.ts'
+import { start } from './helper.ts'
 
 /** The words of a curl command: quotes hold a word together. */
 const wordsOf = (command: string) =>
@@ -57,9 +59,23 @@ function shapeOf(value: unknown): string {
   return `{${Object.entries(value).map(([key, one]) => key + shapeOf(one))}}`
 }
 
+const DOTS = '{ … }'
+
+/** A response whose objects are left out if an earlier one has their fields; its envelope stays. */
+function shortened(response: Record<string, unknown>, shapes: Set<string>) {
+  const seen = new Set(shapes)
+  const text = JSON.stringify(response, (key, value) => {
+    if (key === '' || !isObject(value)) return value
+    const shape = shapeOf(value)
+    shapes.add(shape)
+    return seen.has(shape) ? DOTS : value
+  })
+  return JSON.parse(text) as Record<string, unknown>
+}
+
 /**
- * Runs the curl commands of a page, in their order, against a sandbox of its own. A page with options shows each status, the
- * first response in full, and of further successes the data within the envelope, or nothing if an earlier one has its fields.
+ * Runs the curl commands of a page, in their order, against a sandbox of its own. A page with options shows each status, and
+ * each response in its whole envelope, shortened inside.
  */
 async function holdCurls(t: Test, name: string, atLeast: number, ...options: string[]) {
   const { port } = await serve(t, ['--memory', '--clock', 'frozen', ...options])
@@ -91,25 +107,30 @@ async function holdCurls(t: Test, name: string, atLeast: number, ...options: str
       rest = block.index + block[0].length
       continue
     }
-    const { status: succeeded, code, message, data, ...others } = received
-    const isEnvelope =
-      succeeded === true &&
-      code === answer.status &&
-      typeof message === 'string' &&
-      data !== undefined
-    const isShort = withStatus && block !== blocks[0] && isEnvelope && !Object.keys(others).length
-    const shown = isShort ? data : received
-    const isLeftOut = withStatus && block[3] === undefined
-    if (isLeftOut) t.ok(shapes.has(shapeOf(shown)), `${url} has the fields of an earlier response`)
-    for (const one of [shown, data]) shapes.add(shapeOf(one))
-    const text = isLeftOut ? undefined : JSON.stringify(shown, null, 2)
+    const shown = withStatus ? shortened(received, shapes) : received
+    const text = JSON.stringify(shown, null, shown['data'] === DOTS ? 0 : 2).replaceAll(
+      `"${DOTS}"`,
+      DOTS,
+    )
     const status = withStatus ? `${answer.status} ${answer.statusText}` : undefined
     if (!updating) t.strictSame(block.slice(2), [status, text], `${method} ${url}`)
-    updated += `${page.slice(rest, block.index)}\`\`\`sh\n${block[1]}\n\`\`\`\n${status ? `\n\`${status}\`\n` : ''}${text === undefined ? '' : `\n\`\`\`json\n${text}\n\`\`\`\n`}`
+    updated += `${page.slice(rest, block.index)}\`\`\`sh\n${block[1]}\n\`\`\`\n${status ? `\n\`${status}\`\n` : ''}\n\`\`\`json\n${text}\n\`\`\`\n`
     rest = block.index + block[0].length
   }
   if (updating) writeFileSync(pathOf(name), updated + page.slice(rest))
 }
+
+t.test('the page of scenarios lists the magic values', async (t) => {
+  const { get } = await start(t)
+  const { magic_values } = (await get('/__admin/magic-values')).body
+  let text = ''
+  for (const { operation, field, value, outcome } of magic_values) {
+    const head = `# ${field} of ${operation}\n`
+    if (!text.includes(head)) text += head
+    text += `${value.padEnd(13)} ${outcome}\n`
+  }
+  hold(t, 'docs/scenarios.md', 'magic values', `\`\`\`text\n${text}\`\`\`\n`)
+})
 
 t.test('the pages list the options there are', async (t) => {
   function rowOf(name: OptionName) {
@@ -213,7 +234,7 @@ t.test('docs/conform.md shows what conform prints, and what it measures', async 
 })
 
 t.test('docs/first-payout.md shows the example that is run', async (t) => {
-  const [, pay] = /^( \* Pays once[\s\S]*?\n}\n)/m.exec(read('examples/first-payout/payouts.mjs'))!
+  const [, pay] = /^( \* Pays once[\s\S]*?\n}\n)/m.exec(read('examples/first-payout/payouts.cjs'))!
   hold(t, 'docs/first-payout.md', 'pay', `\`\`\`js\n/**\n${pay}\`\`\`\n`)
   const file = 'examples/first-payout/node.test.mjs'
   hold(t, 'docs/first-payout.md', file, `\`\`\`js\n${read(file)}\`\`\`\n`)

@@ -55,6 +55,8 @@ function defaultSteps({ document_type, document_number }: KycItem): readonly Kyc
 
 /** The failed step of a PAN that cannot exist; else `undefined`. */
 function panError(number: string): KycStep | undefined {
+  if (PAN.test(number.toUpperCase()) && !PAN.test(number))
+    return { ...INVALID_PAN, message: 'The PAN has small letters; send it in capitals' }
   if (!PAN.test(number)) return INVALID_PAN
   const letter = number[3]!
   if (HOLDER_TYPES.includes(letter)) return undefined

@@ -235,4 +235,6 @@ t.test('a PAN whose fourth letter is no kind of holder fails', async (t) => {
   )
   t.equal(data.metadata.response.message, message)
   t.equal((await submit('ABCP1234F')).message, 'The PAN is empty or malformed')
+  for (const pan of ['abcpd1234e', 'ABCPd1234E'])
+    t.equal((await submit(pan)).message, 'The PAN has small letters; send it in capitals')
 })
