@@ -21,7 +21,8 @@ import type { Sandbox } from './world/sandbox.ts'
 /** The options that decide which routes and hooks an app has. */
 export type AppShape = {
   admin: boolean
-  cors: string | undefined
+  /** The origins whose pages may call the service. */
+  cors: readonly string[]
   explain: boolean
 }
 
@@ -61,12 +62,13 @@ export async function createApp(
   // Fields that requests get later are not decorated: Fastify would set each of them on every request.
   app.addHook('onRequest', guardHost)
   app.addHook('onRequest', createSiteGuard(shape.cors))
-  const noRouteError = collectMethods(app)
+  const noRouteError = collectMethods(app, OPERATIONS)
   const cors = corsOf(shape)
   // Not in a handler of requests without a route: Fastify would first read their body, and reject a malformed one.
   app.addHook('onRequest', (request, reply, done) => {
     const hasRoute = !request.is404 && (!cors || !isPlainOptions(request))
-    if (!hasRoute && cors && isOfService(request)) reply.headers(cors.headers)
+    if (!hasRoute && cors && isOfService(request))
+      reply.headers(cors.headersFor(request.headers.origin))
     reply.headers(COMMON_HEADERS)
     request.startedAt = depsOf(request).sandbox.runtime.elapsed()
     done(hasRoute ? undefined : noRouteError(request))
@@ -148,7 +150,11 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions) {
     if (isClosing) response.setHeader('Connection', 'close')
     route(request, response)
   }
-  const servers = createServers(handle, options, log)
+  const servers = createServers(
+    handle,
+    { ...options, headersFor: corsOf(options)?.headersFor },
+    log,
+  )
   return {
     ...servers,
     /** Handles a request, of the server or of a test. */

@@ -54,8 +54,8 @@ export type SandboxOptions = {
   adminToken?: string
   /** Disable the admin API, except health and ready: then the other calls of `admin` fail. */
   noAdmin?: boolean
-  /** Origin whose browser apps may call `/v1`. */
-  cors?: string
+  /** Origins whose browser apps may call `/v1`. */
+  cors?: string | readonly string[]
   /** Additional Host header values to accept. */
   allowHost?: readonly string[]
   /** Public hosts to which webhooks may be sent. */

@@ -3,7 +3,7 @@ import { serveDocs } from './http/docs-page.ts'
 import { serveAdminDocument, serveServiceDocument } from './http/openapi-routes.ts'
 import { serveAdmin } from './http/serve-admin.ts'
 import { ADMIN_CALLS } from './routes/admin/admin-calls.ts'
-import { redirectToConsole, serveConsole } from './routes/admin/console-page.ts'
+import { serveConsole, serveRoot } from './routes/admin/console-page.ts'
 import { healthCalls } from './routes/admin/health.ts'
 import { OPERATIONS } from './routes/v1/operations.ts'
 
@@ -12,7 +12,7 @@ export async function addSandboxRoutes(
   app: FastifyInstance,
   shape: { admin: boolean; explain: boolean },
 ) {
-  if (shape.admin) redirectToConsole(app)
+  serveRoot(app, shape)
   await app.register(
     async (admin) => {
       for (const call of shape.admin ? ADMIN_CALLS : healthCalls) serveAdmin(admin, call, shape)

@@ -43,6 +43,13 @@ export type RunningServer = {
 // How long requests in flight may take before the remaining connections are closed, real ms.
 const GRACE_MS = 3_000
 
+// https://fetch.spec.whatwg.org/#bad-port
+const BROWSERS_REFUSE = (
+  '1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 123 135 137 ' +
+  '139 143 161 179 389 427 465 512 513 514 515 526 530 531 532 540 548 554 556 563 587 601 636 989 990 993 995 1719 1720 ' +
+  '1723 2049 3659 4045 4190 5060 5061 6000 6566 6665 6666 6667 6668 6669 6679 6697 10080'
+).split(' ')
+
 const isLoopback = (host: string) =>
   host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
 
@@ -237,6 +244,11 @@ export async function startServer(
     await sandbox.close()
     throw error
   }
+  const { port } = new URL(origin)
+  if (BROWSERS_REFUSE.includes(port))
+    log.warn(
+      `Browsers and fetch refuse port ${port} as a bad port. Choose another one with --port.`,
+    )
   if (unref) app.unref()
   const watch = options.watch ? await watchLibrary(options, sandbox, log) : undefined
   let closing: Promise<void> | undefined

@@ -45,6 +45,32 @@ t.test('the pages avoid words that a second-language reader has to read twice', 
   for (const page of ALL) t.notMatch(proseOf(page), idioms, page)
 })
 
+/** What people search for, and the page that has the answer. */
+const SEARCHED: Readonly<Record<string, string>> = {
+  'require` load': 'docs/install.md',
+  CommonJS: 'docs/first-payout.md',
+  jest: 'docs/first-payout.md',
+  vitest: 'docs/install.md',
+  Postman: 'docs/languages.md',
+  Bruno: 'docs/languages.md',
+  Insomnia: 'docs/languages.md',
+  'wait-on': 'docs/container.md',
+  'Health checks': 'docs/container.md',
+  Kubernetes: 'docs/container.md',
+  Podman: 'docs/container.md',
+  'host.docker.internal': 'docs/container.md',
+  CORS: 'docs/errors.md',
+  'wrong version number': 'docs/errors.md',
+  'HTTP/2': 'docs/errors.md',
+  'bad port': 'docs/errors.md',
+  '100.92': 'docs/scenarios.md',
+  'null for an optional field': 'docs/endpoints.md',
+}
+
+t.test('each fact is found by the word that people type', async (t) => {
+  for (const [word, page] of Object.entries(SEARCHED)) t.match(read(page), word, `${page}: ${word}`)
+})
+
 t.test('the README is short, and has its sections in this order', async (t) => {
   const readme = read('README.md')
   t.ok(readme.trimEnd().split('\n').length <= 180, 'at most 180 lines')

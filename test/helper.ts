@@ -191,7 +191,7 @@ export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {
     allowHost: [],
     adminToken: undefined,
     admin: true,
-    cors: undefined,
+    cors: [],
     explain: false,
     log: options.sandbox?.log ?? silent,
     ...options.app,

@@ -173,17 +173,28 @@ export function parseArguments(args: readonly string[], commands: readonly Comma
   return { positionals, afterDashes, flags }
 }
 
+/**
+ * Whether Kubernetes or Docker made a variable for a service of this name, such as PAYOUT_SANDBOX_PORT=tcp://10.96.0.12:4310.
+ */
+const isServiceLink = (name: string, value = '') =>
+  /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/.test(
+    name,
+  ) ||
+  (name.endsWith('_PORT') && /^(?:tcp|udp|sctp):\/\//.test(value))
+
 function fromEnvironment(env: NodeJS.ProcessEnv): OptionSource {
   const values: Record<string, unknown> = {}
   for (const [variable, value] of Object.entries(env)) {
     if (!variable.startsWith(PREFIX) || OTHER_VARIABLES.includes(variable)) continue
+    if (isServiceLink(variable, value)) continue
     // Compose files pass an unset variable as an empty one.
     values[variable.slice(PREFIX.length).toLowerCase().replaceAll('_', '-')] = value || undefined
   }
-  values['port'] ??= env['PORT'] || undefined
+  const isPort = values['port'] === undefined
+  if (isPort) values['port'] = env['PORT'] || undefined
   return {
     values,
-    label: (name) => (name === 'port' && !env['PAYOUT_SANDBOX_PORT'] ? 'PORT' : variableOf(name)),
+    label: (name) => (name === 'port' && isPort ? 'PORT' : variableOf(name)),
     nameOf: variableOf,
   }
 }

@@ -61,6 +61,13 @@ const hosts = () =>
     error: 'takes a host name or an IP address, without scheme, port and path',
   })
 
+const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text
+
+const origins = () =>
+  list().refine((all) => all.every(isOrigin), {
+    error: 'takes an origin such as http://localhost:3000',
+  })
+
 const READING_ERROR = 'takes NAME=READING, such as idempotency_key=honoured'
 
 /** `name=reading` texts as an object; a text without `=` has no reading. */
@@ -191,12 +198,10 @@ const DEFINED = {
   'no-admin': toggle('disable the admin API, except health and ready'),
   fsync: toggle('fsync every write before responding'),
   cors: {
-    type: () =>
-      z.string().refine((value) => URL.canParse(value) && new URL(value).origin === value, {
-        error: 'takes an origin such as http://localhost:3000',
-      }),
+    type: origins,
+    default: [],
     valueName: 'ORIGIN',
-    description: 'let pages of this origin call /v1',
+    description: 'let pages of this origin call /v1 (repeatable)',
   },
   'allow-host': {
     type: hosts,

@@ -33,10 +33,14 @@ function withPlainRoot(path: string): string {
 
 /** The path of a request without its base path, whose name is stored on the request. */
 function pathOf(request: IncomingMessage, url: string): string {
-  if (!url.startsWith('/@')) {
-    // A URL in absolute form could have another host than the Host header: rewrite it to a path without a route.
-    return url.startsWith('/') ? withPlainRoot(url) : '/absolute-form-is-not-answered'
+  if (!url.startsWith('/')) {
+    // A proxy gets a URL in absolute form. Of another host than the Host header it's rewritten to a path without a route.
+    const [, host, path = ''] = /^http:\/\/([^/?]+)(.*)$/i.exec(url) ?? []
+    return host !== undefined && host.toLowerCase() === request.headers.host?.toLowerCase()
+      ? pathOf(request, path.startsWith('/') ? path : `/${path}`)
+      : '/absolute-form-is-not-answered'
   }
+  if (!url.startsWith('/@')) return withPlainRoot(url)
   const end = url.indexOf('/', 2)
   const name = end === -1 ? url.slice(2).split('?')[0]! : url.slice(2, end)
   ;(request as WithClient)[CLIENT] = name

@@ -5,7 +5,8 @@ import { excerptOf } from '../model/mask.ts'
 import type { Log } from '../world/sandbox.ts'
 import { depsOf } from './app-deps.ts'
 import { dropBody } from './connection.ts'
-import { LENGTH_MISMATCH, TOO_LARGE } from './json-body.ts'
+import type { Endpoint } from './endpoint.ts'
+import { LENGTH_MISMATCH, NOT_JSON, TOO_LARGE } from './json-body.ts'
 import { logError } from './log-request.ts'
 
 /** The content type of every JSON response. */
@@ -21,14 +22,8 @@ export const COMMON_HEADERS = {
 export const ERROR_OF: Readonly<Record<string, [ErrorCode, string]>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['malformed_json', LENGTH_MISMATCH],
   FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', TOO_LARGE],
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
-    'unsupported_media_type',
-    'The body must be JSON: send it with Content-Type: application/json.',
-  ],
-  FST_ERR_CTP_INVALID_TYPE: [
-    'unsupported_media_type',
-    'The body must be JSON: send it with Content-Type: application/json.',
-  ],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', NOT_JSON],
+  FST_ERR_CTP_INVALID_TYPE: ['unsupported_media_type', NOT_JSON],
   FST_ERR_BAD_URL: [
     'validation_failed',
     'The path is not valid: its percent-encoding does not decode to UTF-8 text.',
@@ -85,20 +80,27 @@ const hasUnreadBody = ({ raw, headers }: FastifyRequest): boolean =>
   !raw.readableEnded &&
   (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0)
 
-/** The error of a path without a route. */
-export const noRoute = (method: string, url: string): SandboxError =>
+/** The error of a path without a route; `meant` is the path that was probably meant. */
+export const noRoute = (method: string, url: string, meant?: string): SandboxError =>
   new SandboxError(
     'not_found',
-    `There is no route ${method} ${excerptOf(url.split('?')[0]!, 100)}. See /docs for all routes.`,
+    `There is no route ${method} ${excerptOf(url.split('?')[0]!, 100)}. ${meant ? `Did you mean ${meant}?` : 'See /docs for all routes.'}`,
   )
 
+const patternOf = (url: string) => url.replaceAll(/:\w+/g, '[^/]+')
+
+/** The path of the service with which a path ends: its /v1 is missing, doubled, or below something else. */
+const servicePathIn = (path: string, operations: readonly Pick<Endpoint, 'url'>[]) =>
+  operations
+    .filter(({ url }) => new RegExp(`${patternOf(url)}/?$`).test(path))
+    .map(({ url }) => `/v1${url}`)
+    .sort((a, b) => b.length - a.length)[0]
+
 /** Collects the methods of each path from the routes; returns the function that makes the error of a request without a route. */
-export function collectMethods(app: FastifyInstance) {
+export function collectMethods(app: FastifyInstance, operations: readonly Pick<Endpoint, 'url'>[]) {
   const routes = new Map<string, { path: RegExp; methods: Set<string> }>()
   app.addHook('onRoute', ({ url, method }) => {
-    // It has no methods: it only leads browsers to the console.
-    if (url === '/') return
-    const path = new RegExp(`^${url.replaceAll(/:\w+/g, '[^/]+')}$`)
+    const path = new RegExp(`^${patternOf(url)}$`)
     const route = routes.get(url) ?? { path, methods: new Set() }
     if (!url.includes('*')) routes.set(url, route)
     for (const one of [method].flat()) route.methods.add(one)
@@ -107,7 +109,8 @@ export function collectMethods(app: FastifyInstance) {
   return (request: FastifyRequest): SandboxError => {
     const [path = ''] = request.url.split('?')
     const known = [...routes.values()].filter((route) => route.path.test(path))
-    if (known.length === 0) return noRoute(request.method, request.originalUrl)
+    if (known.length === 0)
+      return noRoute(request.method, request.originalUrl, servicePathIn(path, operations))
     const allow = [...new Set(known.flatMap(({ methods }) => [...methods]))].sort().join(', ')
     return new SandboxError(
       'method_not_allowed',

@@ -8,30 +8,41 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Rejects requests of pages of other sites, as all of `/v1` does. */
     sameSiteOnly?: true
+    /** Answers health checks of load balancers, which speak HTTP/1.0 without Host. */
+    needsNoHost?: true
   }
 }
 
-/** `Host` without its port, in lower case; IPv6 without its brackets. */
+/** `Host` without its port and a dot at its end, in lower case; IPv6 without its brackets. */
 export function hostNameOf(header: string): string {
   const lower = header.toLowerCase()
   const bracketed = /^\[([^\]]*)\](?::\d*)?$/.exec(lower)
   if (bracketed) return bracketed[1]!
-  return lower.replace(/:\d*$/, '')
+  return lower.replace(/\.?(?::\d*)?$/, '')
 }
+
+// The names by which containers and virtual machines reach their host.
+export const ALIASES = [
+  'host.docker.internal',
+  'gateway.docker.internal',
+  'host.containers.internal',
+  'host.testcontainers.internal',
+  'host.minikube.internal',
+  'host.lima.internal',
+]
 
 /**
  * Accepts these Host names: loopback names, IP addresses, names without a dot (of a compose file or a CI job; no public
  * DNS name is without a dot) and allowed ones. Other names can come from a page with a DNS rebinding attack.
  */
 export function createHostCheck(allowed: readonly string[]): (header: string) => boolean {
-  const names = new Set(allowed.map((name) => name.toLowerCase()))
+  const names = new Set([...ALIASES, ...allowed.map((name) => name.toLowerCase())])
   function isAllowed(name: string): boolean {
     if (!/^[a-z0-9._:-]+$/.test(name)) return false
     return (
       isIP(name) !== 0 ||
       /^[a-z0-9_-]+$/.test(name) ||
       name.endsWith('.localhost') ||
-      name === 'host.docker.internal' ||
       names.has(name)
     )
   }
@@ -46,22 +57,36 @@ export function createHostCheck(allowed: readonly string[]): (header: string) =>
 
 const MAX_PORT = 65_535
 
-/** The number of Host headers; `headers` of Node has the first one only. */
-function hostsSent(rawHeaders: readonly string[]): number {
-  let count = 0
-  for (let i = 0; i < rawHeaders.length; i += 2)
-    if (rawHeaders[i]!.length === 4 && rawHeaders[i]!.toLowerCase() === 'host') count++
-  return count
+// Headers that have one value; of some Node has only the first one, of the others a list.
+const SINGLE = [
+  ...['host', 'authorization', 'content-type', 'idempotency-key', 'last-event-id', 'origin'],
+  ...['sec-fetch-site', 'x-admin-token', 'x-sandbox-scenario'],
+]
+
+/** Rejects a request with two values of such a header, as different programs would take different ones; equal ones are one. */
+function rejectRepeated({ raw: { rawHeaders }, headers }: FastifyRequest) {
+  for (const name of SINGLE) {
+    const values = rawHeaders.filter((_, i) => i % 2 && rawHeaders[i - 1]!.toLowerCase() === name)
+    if (values.length < 2) continue
+    if (name === 'host' || new Set(values).size > 1)
+      throw new SandboxError(
+        'malformed_request',
+        `The request has the header ${name} ${values.length} times. Send it once.`,
+      )
+    headers[name] = values[0]
+  }
 }
 
 /** A Fastify `onRequest` hook: rejects a request without exactly one Host header with a possible port and an allowed name. */
 export function guardHost(request: FastifyRequest, _reply: unknown, done: () => void) {
-  const hosts = hostsSent(request.raw.rawHeaders)
-  if (hosts !== 1) {
-    const message = `The request has ${hosts === 0 ? 'no' : hosts} Host header${hosts === 0 ? '' : 's'}. Send exactly one.`
-    throw new SandboxError('malformed_request', message)
+  const { raw, headers, routeOptions } = request
+  // Node drops or joins what comes twice.
+  if (Object.keys(headers).length * 2 !== raw.rawHeaders.length) rejectRepeated(request)
+  const header = headers.host
+  if (header === undefined) {
+    if (raw.httpVersion === '1.0' && routeOptions.config.needsNoHost) return done()
+    throw new SandboxError('malformed_request', 'The request has no Host header. Send exactly one.')
   }
-  const header = request.headers.host ?? ''
   if (!depsOf(request).isHostAllowed(header)) {
     request.isForeign = true
     const shown = hostNameOf(header)
@@ -92,15 +117,15 @@ function isCrossSite({ headers }: FastifyRequest): boolean {
 
 /**
  * Rejects requests that a browser sent for a page of another site, before they have any effect: to the service, unless
- * `allowed` is the origin of the page, and to the admin API.
+ * `allowed` has the origin of the page, and to the admin API.
  */
-export function createSiteGuard(allowed: string | undefined) {
+export function createSiteGuard(allowed: readonly string[]) {
   /** A Fastify `onRequest` hook. */
   return (request: FastifyRequest, _reply: unknown, done: () => void) => {
     if (!isCrossSite(request)) return done()
     const isService = isOfService(request)
     if (!isService && !request.routeOptions.config.sameSiteOnly) return done()
-    if (isService && allowed !== undefined && request.headers.origin === allowed) return done()
+    if (isService && allowed.includes(request.headers.origin ?? '')) return done()
     request.isForeign = true
     throw new SandboxError(
       'cross_site_rejected',
@@ -111,18 +136,25 @@ export function createSiteGuard(allowed: string | undefined) {
   }
 }
 
-/** Lets a browser app of `cors` read the responses of the service, including errors of unknown paths. */
-export function corsOf({ cors: origin, explain }: { cors: string | undefined; explain: boolean }) {
-  if (origin === undefined) return undefined
+/** Lets browser apps of the origins `cors` read the responses of the service, including errors of unknown paths. */
+export function corsOf({ cors, explain }: { cors: readonly string[]; explain: boolean }) {
+  const [first, ...others] = cors
+  if (first === undefined) return undefined
   const exposedHeaders = ['Idempotency-Replayed', 'Retry-After']
   if (explain) exposedHeaders.push('X-Sandbox-Client', 'X-Sandbox-Rule')
   return {
-    headers: {
-      'access-control-allow-origin': origin,
+    /** The headers of a response to a page of this origin. */
+    headersFor: (origin = first) => ({
+      'access-control-allow-origin': cors.includes(origin) ? origin : first,
       'access-control-expose-headers': exposedHeaders.join(', '),
-    },
+      ...(others.length > 0 && { vary: 'Origin' }),
+    }),
     /** The options of @fastify/cors. */
-    options: { origin, methods: ['GET', 'POST', 'PUT'], exposedHeaders },
+    options: {
+      origin: others.length > 0 ? [...cors] : first,
+      methods: ['GET', 'POST', 'PUT'],
+      exposedHeaders,
+    },
   }
 }
 

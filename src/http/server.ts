@@ -23,6 +23,11 @@ export type ServerLimits = {
   requestMs?: number | undefined
 }
 
+type ServerOptions = ServerLimits & {
+  /** The headers of an error to a page of this origin. */
+  headersFor?: ((origin: string | undefined) => object) | undefined
+}
+
 // Long enough for a slow laptop, short enough that a stuck client frees its socket, real ms.
 const REQUEST_MS = 10_000
 
@@ -74,8 +79,21 @@ const jsonHeaders = (body: string) => ({
 // Responses after which the connection is closed, because malformed bytes followed the request.
 const lastResponses = new WeakSet<ServerResponse>()
 
+type ClientError = NodeJS.ErrnoException & { rawPacket?: Buffer }
+
+// How another protocol starts, and what its client has to change: it shows neither a response nor its reason.
+const OTHER_PROTOCOLS = [
+  ['\x16', 'A client spoke TLS to this port. Use http:// and not https://.'],
+  ['PRI * HTTP/2.0', 'A client spoke HTTP/2 to this port. Use HTTP/1.1.'],
+] as const
+
 /** Responds to malformed HTTP with the error envelope, and closes the connection. */
-function sendClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+function sendClientError(
+  error: ClientError,
+  socket: Socket,
+  headersFor: ServerOptions['headersFor'],
+  warnOnce: (message: string) => unknown,
+): void {
   if (isClosing(socket)) return
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
@@ -92,13 +110,18 @@ function sendClientError(error: NodeJS.ErrnoException, socket: Socket): void {
     lastResponses.add(pending)
     return
   }
+  const received = error.rawPacket?.toString('latin1') ?? ''
+  const [, other] = OTHER_PROTOCOLS.find(([start]) => received.startsWith(start)) ?? []
+  if (other !== undefined) warnOnce(other)
   const [word, message] = ERROR_OF[error.code ?? ''] ?? [
     'malformed_request' as const,
-    'The request is not well-formed HTTP.',
+    other ?? 'The request is not well-formed HTTP.',
   ]
   const [status] = ERRORS[word]
   const body = ENVELOPE.text({ status, code: word, message })
-  const headers = { ...jsonHeaders(body), connection: 'close' }
+  // The headers were not read.
+  const [, origin] = /\norigin: *(\S+)/i.exec(received) ?? []
+  const headers = { ...headersFor?.(origin), ...jsonHeaders(body), connection: 'close' }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   closeWith(socket, `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
 }
@@ -113,7 +136,7 @@ function rejectExpectation(request: IncomingMessage, response: ServerResponse): 
 
 function createHttpServer(
   handle: RequestListener,
-  { requestMs = REQUEST_MS, maxConnections = 4_096 }: ServerLimits,
+  { requestMs = REQUEST_MS, maxConnections = 4_096, headersFor }: ServerOptions,
   log: Log,
 ): Server {
   const server = createServer(
@@ -136,7 +159,11 @@ function createHttpServer(
       ),
     ),
   )
-  server.on('clientError', sendClientError)
+  const said = new Set<string>()
+  const warnOnce = (message: string) => said.size < said.add(message).size && log.warn(message)
+  server.on('clientError', (error, socket) =>
+    sendClientError(error, socket as Socket, headersFor, warnOnce),
+  )
   server.on('checkExpectation', rejectExpectation)
   return server
 }
@@ -154,7 +181,7 @@ function originOf(server: Server): string {
 }
 
 /** The HTTP server of an app; for `localhost` a second one on the other address of that name. */
-export function createServers(handle: RequestListener, limits: ServerLimits, log: Log) {
+export function createServers(handle: RequestListener, limits: ServerOptions, log: Log) {
   const server = createHttpServer(handle, limits, log)
   const servers = [server]
 

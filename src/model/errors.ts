@@ -13,7 +13,7 @@ export const ERRORS = {
   json_too_deep: [400, "The body's JSON is nested too deeply."],
   malformed_request: [
     400,
-    "The request isn't valid HTTP, or doesn't have exactly one valid Host header.",
+    "The request isn't valid HTTP, has no valid Host header, or has a header twice that has one value.",
   ],
   validation_failed: [
     400,

@@ -283,6 +283,37 @@ t.test('a variable or a config file that is wrong is named', async (t) => {
   }
 })
 
+t.test('what Kubernetes and Docker set for a service of this name is ignored', async (t) => {
+  const links: Record<string, string> = {
+    PAYOUT_SANDBOX_SERVICE_HOST: '10.96.0.12',
+    PAYOUT_SANDBOX_SERVICE_PORT: '4310',
+    PAYOUT_SANDBOX_SERVICE_PORT_HTTP: '4310',
+    PAYOUT_SANDBOX_PORT: 'tcp://10.96.0.12:4310',
+    PAYOUT_SANDBOX_PORT_4310_TCP: 'tcp://10.96.0.12:4310',
+    PAYOUT_SANDBOX_PORT_4310_TCP_PROTO: 'tcp',
+    PAYOUT_SANDBOX_PORT_4310_TCP_PORT: '4310',
+    PAYOUT_SANDBOX_PORT_4310_TCP_ADDR: '10.96.0.12',
+    PAYOUT_SANDBOX_ADMIN_SERVICE_HOST: '10.96.0.13',
+    PAYOUT_SANDBOX_ADMIN_PORT: 'udp://10.96.0.13:53',
+    PAYOUT_SANDBOX_ADMIN_PORT_53_UDP_ADDR: '10.96.0.13',
+  }
+  const { port } = await serve(t, ['--memory'], { env: links })
+  for (const args of [
+    ['health'],
+    ['clock', 'show'],
+    ['scenario', 'list'],
+    ['requests'],
+    ['openapi'],
+  ])
+    t.match(await run(args, { env: { ...links, PORT: String(port) } }), { code: 0, stderr: '' })
+  for (const [name, value] of [
+    ['PAYOUT_SANDBOX_PORT', 'tcp:4310'],
+    ['PAYOUT_SANDBOX_SERVICE', '10.96.0.12'],
+    ['PAYOUT_SANDBOX_PORT_TCP', 'tcp://10.96.0.12:4310'],
+  ] as const)
+    t.match(await run(['health'], { env: { [name]: value } }), { code: 2, stderr: name })
+})
+
 t.test('each option does what it says', async (t) => {
   const seeded = async (seed: string) => {
     const { url, stop } = await serve(t, ['--memory', '--clock', 'frozen', '--random-seed', seed])
@@ -306,6 +337,8 @@ t.test('each option does what it says', async (t) => {
     '60',
     '--cors',
     'http://localhost:3000',
+    '--cors',
+    'http://localhost:5173',
     '--allow-host',
     'pay.example.com',
     '--max-clients',

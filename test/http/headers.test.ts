@@ -2,7 +2,7 @@ import t from 'tap'
 import { GUARDED, PAYMENT, start, TOKEN } from '../helper.ts'
 
 t.test('no response allows type sniffing, and none is cached by default', async (t) => {
-  const { app } = await start(t, { ...GUARDED, app: { cors: 'http://localhost:3000' } })
+  const { app } = await start(t, { ...GUARDED, app: { cors: ['http://localhost:3000'] } })
   const host = '127.0.0.1:4310'
   const table: [method: string, url: string, status: number, more?: Record<string, string>][] = [
     ['GET', '/v1/users?limit=1', 200],

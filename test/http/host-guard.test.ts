@@ -12,7 +12,7 @@ t.test('accepts loopback names, addresses, names without a dot and allowed names
   const foreign = [
     ...['example.com', 'evil.sandbox.example.com', 'sandbox.example.com.evil.com', '[::1'],
     ...['127.0.0.1.evil.com', '127.0.0.1.nip.io', 'localhost.evil.com', 'evillocalhost.com'],
-    ...['localhost.', 'localhost@evil.com', 'user@127.0.0.1', '127.0.0.1 evil', 'local host'],
+    ...['localhost..', 'localhost@evil.com', 'user@127.0.0.1', '127.0.0.1 evil', 'local host'],
     ...['localhost:4310:1', 'localhost/', '[::1].evil.com', '%31%32%37.0.0.1', '<script>'],
     ...[
       '0x7f.1.evil.com',

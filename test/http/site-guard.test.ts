@@ -96,7 +96,7 @@ t.test('a request of a page of another site has no effect', async (t) => {
 })
 
 t.test('--cors opens the service to the pages of that origin, and to no others', async (t) => {
-  const { app, get, post } = await start(t, { app: { cors: PAGE } })
+  const { app, get, post } = await start(t, { app: { cors: [PAGE] } })
   const browsers: Headers[] = [
     { origin: PAGE },
     { origin: PAGE, 'sec-fetch-site': 'same-site' },

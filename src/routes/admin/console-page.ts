@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { PACKAGE_ROOT } from '../../config/package.ts'
 import { basePathOf } from '../../http/clients.ts'
-import { noRoute } from '../../http/errors.ts'
+import { JSON_TYPE } from '../../http/errors.ts'
 
 /** The files of the console that `scripts/build-console.mjs` builds, by the path that serves them. */
 const FILES = {
@@ -45,11 +45,19 @@ export function serveConsole(admin: FastifyInstance) {
   )
 }
 
-/** Leads people who open the address of the sandbox in a browser to the console; a program gets the 404 of no route. */
-export function redirectToConsole(app: FastifyInstance) {
+/** Leads a browser that opens the address of the sandbox to the console; a program learns the other addresses. */
+export function serveRoot(app: FastifyInstance, { admin }: { admin: boolean }) {
   app.get('/', (request, reply) => {
-    if (!request.headers.accept?.includes('text/html'))
-      throw noRoute(request.method, request.originalUrl)
-    return reply.redirect(`${basePathOf(request)}/__admin/`, 302)
+    const base = basePathOf(request)
+    if (admin && request.headers.accept?.includes('text/html'))
+      return reply.redirect(`${base}/__admin/`, 302)
+    const address = `${request.protocol}://${request.host}${base}`
+    const addresses = {
+      service: `${address}/v1`,
+      docs: `${address}/docs`,
+      ...(admin && { console: `${address}/__admin/` }),
+      ready: `${address}/__admin/ready`,
+    }
+    return reply.header('content-type', JSON_TYPE).send(JSON.stringify(addresses))
   })
 }

@@ -28,7 +28,7 @@ const app = await buildApp(sandbox, {
   allowHost: [],
   adminToken: undefined,
   admin: true,
-  cors: undefined,
+  cors: [],
   explain: false,
   log,
 })
