@@ -1,3 +1,6 @@
+// assumptions/: the points that the contract leaves open. Each is a constant with its readings and what speaks for its
+// default; the readings in force decide what the rest of the service does. readings.ts lists them.
+
 import * as z from 'zod'
 import type { Basis } from '../model/basis.ts'
 
@@ -45,8 +48,25 @@ export type Assumption<V = unknown> = {
   form?: ReadingForm<V>
 }
 
-/** Defines an assumption; the type of its values is that of its readings. */
-export const assumption = <V>(definition: Assumption<V>): Assumption<V> => definition
+type Definition<V> = Omit<Assumption<V>, 'default'>
+
+/** Defines an assumption; the type of its values is that of its readings. The first reading is the default. */
+export const assumption = <V>(definition: Definition<V>): Assumption<V> => ({
+  ...definition,
+  default: Object.keys(definition.readings)[0]!,
+})
+
+/** Defines an assumption whose values are the names of its readings; each reading is what the sandbox then does. */
+export const choice = <R extends string>({
+  readings,
+  ...more
+}: Omit<Definition<R>, 'readings' | 'form'> & { readings: Readonly<Record<R, string>> }) =>
+  assumption<R>({
+    ...more,
+    readings: Object.fromEntries(
+      (Object.keys(readings) as R[]).map((value) => [value, { does: readings[value], value }]),
+    ),
+  })
 
 /** The operations whose response is one page of a list. */
 export const PAGED_LISTS: readonly string[] = [

@@ -2,6 +2,7 @@ import { pageSize } from '../model/paging.ts'
 import {
   assumption,
   changeFields,
+  choice,
   ignored,
   PAGED_LISTS,
   type SchemaChange,
@@ -15,7 +16,6 @@ export const listOrder = assumption<'newest' | 'oldest'>({
   question: 'Which row of a list comes first?',
   basis: 'guess',
   why: "Your latest payment isn't on page 1.",
-  default: 'newest_first',
   readings: {
     newest_first: { does: 'the newest', value: 'newest' },
     oldest_first: { does: 'the oldest', value: 'oldest' },
@@ -31,7 +31,6 @@ export const limitParameter = assumption<SchemaChange>({
   question: 'Does `limit` set the page size of GET /users and GET /transaction?',
   basis: 'observed',
   why: 'A loop that stops at a page shorter than its `limit` loses rows.',
-  default: 'ignored',
   readings: {
     ignored: {
       does: 'no, 50 and 10 rows, as observed',
@@ -50,7 +49,6 @@ export const largestPage = assumption<SchemaChange>({
   question: 'How large can a page be?',
   basis: 'convention',
   why: 'A loop that expects more rows loses some.',
-  default: '100',
   readings: { 100: { does: '100 rows, even for a larger `limit`', value: unchanged } },
   form: {
     syntax: 'N',
@@ -66,16 +64,15 @@ export const largestPage = assumption<SchemaChange>({
   },
 })
 
-export const pagePastTheEnd = assumption<boolean>({
+export const pagePastTheEnd = choice({
   name: 'page_past_the_end',
   section: '4.1 to 4.3',
   concerns: PAGED_LISTS,
   question: 'What does a page past the end return?',
   basis: 'guess',
   why: 'A loop that ignores `total_pages` fails.',
-  default: 'empty',
   readings: {
-    empty: { does: '200 with an empty list', value: true },
-    not_found: { does: '404, except for page 1', value: false },
+    empty: '200 with an empty list',
+    not_found: '404, except for page 1',
   },
 })

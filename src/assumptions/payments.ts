@@ -2,6 +2,7 @@ import { AmountNumber, amountFrom } from '../model/payment.ts'
 import {
   assumption,
   changeFields,
+  choice,
   ignored,
   type SchemaChange,
   UTR_SHOWN,
@@ -15,7 +16,6 @@ export const referenceId = assumption<{ isUnique: boolean; request: SchemaChange
   question: 'What does the `reference_id` of a payment do?',
   basis: 'guess',
   why: 'A retry that relies on the 409 pays twice.',
-  default: 'stored',
   readings: {
     stored: {
       does: 'it is stored, and may repeat',
@@ -39,7 +39,6 @@ export const amountAsText = assumption<SchemaChange>({
   question: 'Can `amount` be a string, such as `"1500.50"`?',
   basis: 'guess',
   why: 'The first payment fails.',
-  default: 'accepted',
   readings: {
     accepted: {
       does: 'yes; a number counts as parsed (`1e2` is 100)',
@@ -62,7 +61,6 @@ export const smallestAmount = assumption<SchemaChange>({
   question: "What's the smallest payment?",
   basis: 'convention',
   why: 'Smaller payments fail.',
-  default: '1.00',
   readings: {
     '1.00': { does: 'one rupee', value: unchanged },
     '0.01': { does: 'one paisa', value: amountOfAtLeast(1) },
@@ -74,52 +72,42 @@ export const smallestAmount = assumption<SchemaChange>({
   },
 })
 
-/** Whether a payment or a KYC record that failed can still succeed. */
-export const lateSuccess = assumption<boolean>({
+export const lateSuccess = choice({
   name: 'late_success',
   section: '2.2, 2.4',
   concerns: ['createTransaction', 'submitKyc', 'webhooks'],
   question: 'Can a FAILED payment or failed KYC record still succeed?',
   basis: 'guess',
   why: 'Code that pays again after a failure pays twice.',
-  default: 'possible',
   readings: {
-    possible: {
-      does: 'yes, if a scenario, timeline or admin call says so',
-      value: true,
-    },
-    never: {
-      does: 'no, 422 `invalid_transition`; a scenario skips the step',
-      value: false,
-    },
+    possible: 'yes, if a scenario, timeline or admin call says so',
+    never: 'no, 422 `invalid_transition`; a scenario skips the step',
   },
 })
 
-export const unverifiedAccount = assumption<boolean>({
+export const unverifiedAccount = choice({
   name: 'unverified_account',
   section: '4.2, 7',
   concerns: ['createTransaction'],
   question: 'Can you pay to an account that is pending or failed?',
   basis: 'guess',
   why: 'Code that never reads `bank_status` pays to unverified accounts.',
-  default: 'accepted',
   readings: {
-    accepted: { does: 'yes', value: true },
-    refused: { does: 'no, 422 `bank_not_verified`', value: false },
+    accepted: 'yes',
+    refused: 'no, 422 `bank_not_verified`',
   },
 })
 
-export const processingStatus = assumption<'pending' | 'processing'>({
+export const processingStatus = choice({
   name: 'processing_status',
   section: '2.4',
   concerns: ['createTransaction', 'getTransaction', 'listTransactions', 'webhooks'],
   question: "What's the `transaction_status` of a PROCESSING payment?",
   basis: 'observed',
   why: "Code that doesn't know the word breaks.",
-  default: 'pending',
   readings: {
-    pending: { does: 'pending', value: 'pending' },
-    processing: { does: 'processing', value: 'processing' },
+    pending: 'pending',
+    processing: 'processing',
   },
 })
 
@@ -139,7 +127,6 @@ export const utrForm = assumption<(paise: number) => UtrSystem>({
   question: 'What does a UTR look like?',
   basis: 'convention',
   why: 'A numeric or 12-character column loses the UTR of a large payment.',
-  default: 'by_amount',
   readings: {
     by_amount: {
       does: '12 digits up to 5 lakh rupees (IMPS), 16 characters up to 10 lakh (NEFT), 22 above (RTGS)',
@@ -153,20 +140,19 @@ export const utrForm = assumption<(paise: number) => UtrSystem>({
 })
 
 /** The time from SUCCESS to the UTR, ms on the client's clock. */
-export const utrOfSuccess = assumption<{ after_ms: number }>({
+export const utrOfSuccess = assumption<number>({
   name: 'utr_of_success',
   section: '2.5',
   concerns: UTR_SHOWN,
   question: 'When does a payment get its UTR?',
   basis: 'contract',
   why: 'Code that stores the UTR of the success event stores null.',
-  default: 'later',
   readings: {
     later: {
       does: '5 s after SUCCESS, without an event',
-      value: { after_ms: 5_000 },
+      value: 5_000,
     },
-    with_status: { does: 'with SUCCESS', value: { after_ms: 0 } },
+    with_status: { does: 'with SUCCESS', value: 0 },
   },
 })
 
@@ -177,9 +163,47 @@ export const missingRemark = assumption<'' | null>({
   question: "What's the `remark` of a history record without one?",
   basis: 'contract',
   why: 'Code that expects a string breaks on null.',
-  default: 'empty_text',
   readings: {
     empty_text: { does: '`""`', value: '' },
     null: { does: 'null, also for `""`', value: null },
+  },
+})
+
+export const userHistory = choice({
+  name: 'user_history',
+  section: '4.3',
+  concerns: ['listUserTransactionHistory'],
+  question: "Which payments are in a user's history?",
+  basis: 'guess',
+  why: 'Payments from others are missing.',
+  readings: {
+    payer: 'debits paid and credits received',
+    both_sides: 'all, paid or received, with this `user_id`',
+  },
+})
+
+export const historyMetadata = choice({
+  name: 'history_metadata',
+  section: '2.5',
+  concerns: ['listTransactionHistory', 'listUserTransactionHistory', 'webhooks'],
+  question: "What's the `metadata` of a FAILED history record?",
+  basis: 'observed',
+  why: 'Code that decides by the reason finds none.',
+  readings: {
+    null: 'null',
+    reason: '`{reason, description, source}`',
+  },
+})
+
+export const historyUtr = choice({
+  name: 'history_utr',
+  section: '2.5',
+  concerns: ['listTransactionHistory', 'listUserTransactionHistory', 'webhooks'],
+  question: 'Is the `utr` of a history record masked?',
+  basis: 'guess',
+  why: 'Code that finds a payment by its UTR finds none.',
+  readings: {
+    whole: 'no',
+    masked: 'yes, except for the last four characters',
   },
 })

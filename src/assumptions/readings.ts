@@ -1,13 +1,11 @@
 import { isObject } from '../model/formats.ts'
 import { closestWord } from '../model/words.ts'
-import * as accounts from './accounts.ts'
 import type { Assumption } from './assumption.ts'
-import * as history from './history.ts'
-import * as identity from './identity.ts'
 import * as lists from './lists.ts'
 import * as payments from './payments.ts'
 import * as requests from './requests.ts'
 import * as responses from './responses.ts'
+import * as users from './users.ts'
 import * as webhooks from './webhooks.ts'
 
 /** Every assumption, in the order of docs/assumptions.md. */
@@ -25,27 +23,27 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   lists.pagePastTheEnd,
   responses.malformedId,
   responses.unknownId,
-  identity.emailFormat,
-  identity.mobileFormat,
-  accounts.accountNumberFormat,
-  accounts.ifscCase,
+  users.emailFormat,
+  users.mobileFormat,
+  users.accountNumberFormat,
+  users.ifscCase,
   payments.processingStatus,
   responses.statusWords,
   lists.listOrder,
-  accounts.refusedBankAccount,
-  accounts.sameBankAccount,
+  users.refusedBankAccount,
+  users.sameBankAccount,
   payments.unverifiedAccount,
-  identity.duplicateUser,
-  history.historyMetadata,
+  users.duplicateUser,
+  payments.historyMetadata,
   payments.missingRemark,
-  history.historyUtr,
-  history.userHistory,
+  payments.historyUtr,
+  payments.userHistory,
   payments.utrForm,
   payments.utrOfSuccess,
   payments.lateSuccess,
-  identity.kycBadDocument,
+  users.kycBadDocument,
   responses.entryStatus,
-  accounts.pidAndTid,
+  users.pidAndTid,
   requests.token,
   requests.tokenLifetime,
   requests.rateLimit,

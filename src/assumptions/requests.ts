@@ -3,6 +3,7 @@ import { DURATION_FORM, parseDuration } from '../model/duration.ts'
 import {
   assumption,
   changeFields,
+  choice,
   ignored,
   PAGED_LISTS,
   type SchemaChange,
@@ -29,7 +30,6 @@ export const unknownRequestFields = assumption<SchemaChange>({
   question: 'What do unknown body fields and query parameters do?',
   basis: 'convention',
   why: 'The first call fails.',
-  default: 'ignored',
   readings: {
     ignored: { does: 'nothing', value: unchanged },
     refused: {
@@ -46,7 +46,6 @@ export const ownRequestFields = assumption<SchemaChange>({
   question: 'Do `user_type`, `remark` and `currency_code` in requests have an effect?',
   basis: 'contract',
   why: 'Code that relies on them loses them.',
-  default: 'ignored',
   readings: {
     ignored: {
       does: 'no, every user is individual, every `remark` empty',
@@ -77,41 +76,35 @@ export const emptyQueryValue = assumption<(query: Query) => Query>({
   question: 'What does an empty query parameter mean, such as `?page=`?',
   basis: 'convention',
   why: 'The first call fails.',
-  default: 'missing',
   readings: {
     missing: { does: 'it counts as missing', value: withoutEmpty },
     refused: { does: '400', value: (query) => query },
   },
 })
 
-export const trailingSlash = assumption<boolean>({
+export const trailingSlash = choice({
   name: 'trailing_slash',
   section: '4',
   concerns: ['all calls'],
   question: 'Is GET /users/ the same as GET /users?',
   basis: 'convention',
   why: 'The first call fails.',
-  default: 'accepted',
   readings: {
-    accepted: { does: 'yes', value: true },
-    refused: { does: 'no, 404', value: false },
+    accepted: 'yes',
+    refused: 'no, 404',
   },
 })
 
-export const idempotencyKey = assumption<boolean>({
+export const idempotencyKey = choice({
   name: 'idempotency_key',
   section: '4',
   concerns: ['createUser', 'createTransaction', 'submitKyc', 'addBankAccount', 'createWebhook'],
   question: 'Does a POST repeated with the same `Idempotency-Key` run only once?',
   basis: 'guess',
   why: 'Code that relies on a key pays twice.',
-  default: 'ignored',
   readings: {
-    ignored: { does: 'no, the header has no effect', value: false },
-    honoured: {
-      does: 'yes, a repeat within 24 h returns the first response',
-      value: true,
-    },
+    ignored: 'no, the header has no effect',
+    honoured: 'yes, a repeat within 24 h returns the first response',
   },
 })
 
@@ -122,7 +115,6 @@ export const rateLimit = assumption<number>({
   question: 'How many calls may a client make?',
   basis: 'guess',
   why: 'Calls fail with 429.',
-  default: 'none',
   readings: { none: { does: 'any number', value: Number.POSITIVE_INFINITY } },
   form: {
     notAbsorbable: 'on a frozen clock the limit never ends',
@@ -150,7 +142,6 @@ export const token = assumption<TokenUse>({
   question: 'Which calls need an access token? (Same as `--auth MODE`.)',
   basis: 'contract',
   why: 'The first call fails.',
-  default: 'spec',
   readings: {
     spec: {
       does: 'history and profile; elsewhere only a wrong token is 401',
@@ -173,7 +164,6 @@ export const tokenLifetime = assumption<number>({
   question: 'How long is an access token valid?',
   basis: 'guess',
   why: 'Calls fail with 401.',
-  default: 'endless',
   readings: { endless: { does: 'forever', value: Number.POSITIVE_INFINITY } },
   form: {
     notAbsorbable: 'the contract has no call for a new token',

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { BankAccount, BankStatus } from '../model/bank-account.ts'
 import type { FieldError } from '../model/errors.ts'
 import type { KycRecord, KycStatus } from '../model/kyc.ts'
-import { assumption, changeFields, type SchemaChange, unchanged } from './assumption.ts'
+import { assumption, changeFields, choice, type SchemaChange, unchanged } from './assumption.ts'
 
 /** An error as its body shows it. */
 type ShownError = {
@@ -32,7 +32,6 @@ export const errorBody = assumption<ErrorForm>({
   question: "What's the body of an error?",
   basis: 'guess',
   why: 'Code that reads a missing field breaks.',
-  default: 'envelope',
   readings: {
     envelope: {
       does: 'the envelope with `error`, `message` and `errors`',
@@ -80,7 +79,6 @@ export const malformedId = assumption<SchemaChange>({
   question: 'What error does a malformed id return?',
   basis: 'guess',
   why: 'A branch on the status goes wrong.',
-  default: 'bad_request',
   readings: {
     bad_request: { does: '400 `validation_failed`', value: unchanged },
     not_found: {
@@ -108,7 +106,6 @@ export const statusWords = assumption<StatusWords>({
   question: 'Which unobserved words do `kyc_status` and `bank_status` have?',
   basis: 'guess',
   why: 'Code that checks for another word hangs.',
-  default: 'plain',
   readings: {
     plain: { does: 'KYC: `success`; bank: `pending`, `failed`', value: PLAIN },
     other: {
@@ -148,7 +145,6 @@ export const newWords = assumption<(body: object) => unknown>({
   question: "Do responses and webhooks have fields and statuses the contract doesn't list?",
   basis: 'guess',
   why: 'Code that rejects an unknown word breaks with the first new one.',
-  default: 'none',
   readings: {
     none: { does: 'no', value: (body) => body },
     some: {
@@ -165,14 +161,13 @@ export const entryStatus = assumption<(ok: boolean) => boolean>({
   question: "What's the `status` beside a failed KYC record or refused account?",
   basis: 'guess',
   why: 'Code that reads only `status` takes a failed document for a verified one.',
-  default: 'true',
   readings: {
     true: { does: 'true; only `kyc_status` or `bank_status` shows the failure', value: () => true },
     false: { does: 'false', value: (ok) => ok },
   },
 })
 
-export const unknownId = assumption<{ isEmpty: boolean }>({
+export const unknownId = choice({
   name: 'unknown_id',
   section: '4.2, 4.5',
   concerns: ['getTransaction', 'listBankAccounts'],
@@ -180,9 +175,8 @@ export const unknownId = assumption<{ isEmpty: boolean }>({
     'What do GET /transaction/:transaction_id and GET /bank/:userId return for an unknown id?',
   basis: 'guess',
   why: 'Reading `data[0]` breaks under `empty`.',
-  default: 'not_found',
   readings: {
-    not_found: { does: '404 `not_found`', value: { isEmpty: false } },
-    empty: { does: '200 with an empty array', value: { isEmpty: true } },
+    not_found: '404 `not_found`',
+    empty: '200 with an empty array',
   },
 })

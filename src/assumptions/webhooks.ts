@@ -1,80 +1,55 @@
-import { assumption } from './assumption.ts'
+import { assumption, choice } from './assumption.ts'
 
-export const secondWebhook = assumption<boolean>({
+export const secondWebhook = choice({
   name: 'second_webhook',
   section: '4.7',
   concerns: ['createWebhook'],
   question: 'What does a second POST /clientWebhook do?',
   basis: 'guess',
   why: 'The call fails.',
-  default: 'conflict',
   readings: {
-    conflict: { does: '409 `webhook_exists`', value: false },
-    replaced: {
-      does: 'it replaces URL and secret, and keeps the `webhook_id`',
-      value: true,
-    },
+    conflict: '409 `webhook_exists`',
+    replaced: 'it replaces URL and secret, and keeps the `webhook_id`',
   },
 })
 
-export const missingWebhook = assumption<{ isNull: boolean }>({
+export const missingWebhook = choice({
   name: 'missing_webhook',
   section: '4.7',
   concerns: ['getWebhook'],
   question: 'What does GET /clientWebhook return without a webhook?',
   basis: 'guess',
   why: 'Reading `data.url` breaks under `null`.',
-  default: 'not_found',
   readings: {
-    not_found: { does: '404 `not_found`', value: { isNull: false } },
-    null: { does: '200 with `data` null', value: { isNull: true } },
+    not_found: '404 `not_found`',
+    null: '200 with `data` null',
   },
 })
 
-/** Whether events are sent without a request, and whether a failed attempt is repeated. */
-export type WebhookDelivery = { sendsByItself: boolean; retries: boolean }
-
-export const webhookDelivery = assumption<WebhookDelivery>({
+export const webhookDelivery = choice({
   name: 'webhook_delivery',
   section: '6',
   concerns: ['webhooks'],
   question: 'How often is an event sent?',
   basis: 'convention',
   why: "Code that doesn't poll misses statuses.",
-  default: 'at_least_once',
   readings: {
-    at_least_once: {
-      does: 'until it is accepted or `--webhook-retries` ends',
-      value: { sendsByItself: true, retries: true },
-    },
-    at_most_once: {
-      does: 'once, even if the attempt fails',
-      value: { sendsByItself: true, retries: false },
-    },
-    never: {
-      does: 'never; poll instead. `trigger`, `redeliver` and scheduled attempts still send',
-      value: { sendsByItself: false, retries: false },
-    },
+    at_least_once: 'until it is accepted or `--webhook-retries` ends',
+    at_most_once: 'once, even if the attempt fails',
+    never: 'never; poll instead. `trigger`, `redeliver` and scheduled attempts still send',
   },
 })
 
-export const webhookOrder = assumption<boolean>({
+export const webhookOrder = choice({
   name: 'webhook_order',
   section: '6',
   concerns: ['webhooks'],
   question: 'Does a failed event hold back later ones of its resource?',
   basis: 'convention',
   why: 'A handler that lets the last event win silently loses a status.',
-  default: 'independent',
   readings: {
-    independent: {
-      does: 'no, its retry arrives after them',
-      value: false,
-    },
-    per_resource: {
-      does: 'yes, until it is delivered or has no attempt left',
-      value: true,
-    },
+    independent: 'no, its retry arrives after them',
+    per_resource: 'yes, until it is delivered or has no attempt left',
   },
 })
 
@@ -88,7 +63,6 @@ export const webhookSignature = assumption<SignatureScheme>({
   question: 'How is a webhook signed?',
   basis: 'guess',
   why: 'The first live event fails verification.',
-  default: 'standard',
   readings: {
     standard: {
       does: 'Standard Webhooks headers and `x-webhook-signature`',
@@ -102,22 +76,15 @@ export const webhookSignature = assumption<SignatureScheme>({
   },
 })
 
-export const webhookBody = assumption<{ isResource: boolean }>({
+export const webhookBody = choice({
   name: 'webhook_body',
   section: '6',
   concerns: ['webhooks'],
   question: "What's in the body of a webhook?",
   basis: 'guess',
   why: "The first live event can't be parsed.",
-  default: 'envelope',
   readings: {
-    envelope: {
-      does: '`id`, `type`, `timestamp`, `client_id`, and the resource in `data`',
-      value: { isResource: false },
-    },
-    resource: {
-      does: 'the resource; its type is in the header `x-webhook-event`',
-      value: { isResource: true },
-    },
+    envelope: '`id`, `type`, `timestamp`, `client_id`, and the resource in `data`',
+    resource: 'the resource; its type is in the header `x-webhook-event`',
   },
 })

@@ -139,7 +139,10 @@ export function serveOperation(
 
   function handler(request: FastifyRequest, reply: FastifyReply) {
     const header = op.method === 'POST' ? request.headers['idempotency-key'] : undefined
-    if (header !== undefined && request.world.scenarios.assumptions.get(idempotencyKey))
+    if (
+      header !== undefined &&
+      request.world.scenarios.assumptions.get(idempotencyKey) === 'honoured'
+    )
       return handleWithKey(request, reply, String(header))
     return handleWithoutKey(request, reply)
   }
@@ -164,6 +167,6 @@ export function serveOperation(
 /** The readings of the client say whether a path with a slash at its end exists. */
 function checkTrailingSlash({ world, method, url, originalUrl }: FastifyRequest) {
   const [path] = url.split(/[?#]/, 1)
-  if (path!.endsWith('/') && !world.scenarios.assumptions.get(trailingSlash))
+  if (path!.endsWith('/') && world.scenarios.assumptions.get(trailingSlash) === 'refused')
     throw noRoute(method, originalUrl)
 }

@@ -1,13 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import * as z from 'zod'
-import { accountNumberFormat, ifscCase } from '../assumptions/accounts.ts'
 import { type SchemaChange, unchanged } from '../assumptions/assumption.ts'
-import { emailFormat, mobileFormat } from '../assumptions/identity.ts'
 import { largestPage, limitParameter } from '../assumptions/lists.ts'
 import { amountAsText, referenceId, smallestAmount } from '../assumptions/payments.ts'
 import type { Assumed } from '../assumptions/readings.ts'
 import { emptyQueryValue, ownRequestFields, unknownRequestFields } from '../assumptions/requests.ts'
 import { malformedId } from '../assumptions/responses.ts'
+import { accountNumberFormat, emailFormat, ifscCase, mobileFormat } from '../assumptions/users.ts'
 import { SandboxError } from '../model/errors.ts'
 import {
   fieldErrors,

@@ -1,9 +1,9 @@
 // payouts/: what the users of a client do: they get KYC and bank accounts, and make payments. Rows and their rules are
 // here, and how the API shows them (views.ts); its URLs are in routes/v1/.
 
-import { refusedBankAccount, sameBankAccount } from '../assumptions/accounts.ts'
 import { listOrder } from '../assumptions/lists.ts'
 import { entryStatus } from '../assumptions/responses.ts'
+import { refusedBankAccount, sameBankAccount } from '../assumptions/users.ts'
 import {
   type AddBankAccount,
   type BankAccountRow,
@@ -73,7 +73,7 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
 
   /** The account that the user has with this number, if it is verified and the user cannot have a further one. */
   const repeatedAccount = (account: AddBankAccount) =>
-    assumed.get(sameBankAccount).isAddedAgain
+    assumed.get(sameBankAccount) === 'new'
       ? undefined
       : bank_accounts.newest('verified', accountKey(account))
 
@@ -103,7 +103,7 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
   function check(input: AddBankAccount) {
     users.get(input.user_id, 'user_id')
     const duplicate = repeatedAccount(input)
-    if (!duplicate || assumed.get(sameBankAccount).isReturned) return duplicate
+    if (!duplicate || assumed.get(sameBankAccount) === 'existing') return duplicate
     const message = `The account ${maskNumber(input.account_number)} of this user is already verified, as bank account ${duplicate.id}.`
     throw new SandboxError(
       'bank_account_exists',

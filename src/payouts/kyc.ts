@@ -1,8 +1,7 @@
-import { pidAndTid } from '../assumptions/accounts.ts'
-import { kycBadDocument } from '../assumptions/identity.ts'
 import { listOrder } from '../assumptions/lists.ts'
 import { lateSuccess } from '../assumptions/payments.ts'
 import { entryStatus } from '../assumptions/responses.ts'
+import { kycBadDocument, pidAndTid } from '../assumptions/users.ts'
 import { yearFirst } from '../model/formats.ts'
 import {
   badDocument,
@@ -162,7 +161,7 @@ export function createKyc(context: WorldContext & { users: Users }) {
           : row.created_at === row.updated_at && assumed.get(pidAndTid) === 'on_submission'
       if (isShown && document_type in DOCUMENT_OF) users.link(user_id, { [document_type]: kyc_id })
     },
-    hintFor: (from) => hintFor(from, assumed.get(lateSuccess)),
+    hintFor: (from) => hintFor(from, assumed.get(lateSuccess) === 'possible'),
   })
 
   function submitItem(userId: string, item: KycItem, steps: readonly KycStep[], lag?: number) {
@@ -198,7 +197,7 @@ export function createKyc(context: WorldContext & { users: Users }) {
     get: lifecycle.get,
     /** Throws the errors of POST /kyc without changing anything. */
     check({ user_id, kyc: items }: SubmitKyc) {
-      if (assumed.get(kycBadDocument).failsCall) rejectBadDocuments(items, today())
+      if (assumed.get(kycBadDocument) === 'call_fails') rejectBadDocuments(items, today())
       users.get(user_id, 'user_id')
     },
     /** Stores each item as a record. `stepsOfItems` has the steps of a scenario for each item, if there are any. */

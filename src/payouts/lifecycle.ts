@@ -39,7 +39,7 @@ export function createLifecycle<K extends LifecycleKind, Step extends StepOf<K>>
   const rows = store.tables[table]
   const timerKind = `${kind}.step`
   const canBecome = (from: string, to: string) =>
-    canTransition(kind, from, to, assumed.get(lateSuccess))
+    canTransition(kind, from, to, assumed.get(lateSuccess) === 'possible')
 
   /** Announces the status of a row that was just stored. */
   function announce(entry: Entry<RowOf<K>>) {

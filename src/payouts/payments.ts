@@ -1,4 +1,3 @@
-import { userHistory } from '../assumptions/history.ts'
 import { listOrder } from '../assumptions/lists.ts'
 import {
   lateSuccess,
@@ -6,6 +5,7 @@ import {
   referenceId,
   type UtrSystem,
   unverifiedAccount,
+  userHistory,
   utrForm,
   utrOfSuccess,
 } from '../assumptions/payments.ts'
@@ -93,7 +93,7 @@ export function createPaymentCheck({ store, assumed, users, checkKyc }: PaymentC
         `The bank account ${benif_bank_id} does not belong to user ${to_user_id}.`,
         'Use an account of the receiver.',
       )
-    if (account.bank_status !== 'success' && !assumed.get(unverifiedAccount))
+    if (account.bank_status !== 'success' && assumed.get(unverifiedAccount) === 'refused')
       reject(
         'bank_not_verified',
         'benif_bank_id',
@@ -177,12 +177,12 @@ export function createUtrs(context: WorldContext) {
   return {
     /** The UTR that a payment has from its SUCCESS on. */
     atSuccess: ({ paise }: PaymentRow): string | null =>
-      assumed.get(utrOfSuccess).after_ms === 0 ? newUtr(paise) : null,
+      assumed.get(utrOfSuccess) === 0 ? newUtr(paise) : null,
     /** Schedules the UTR of a payment that has just succeeded without one. */
     schedule({ transaction_id, status, utr }: PaymentRow) {
       if (status !== 'SUCCESS' || utr !== null) return
       scheduler.schedule({
-        due_at: clock.now() + assumed.get(utrOfSuccess).after_ms,
+        due_at: clock.now() + assumed.get(utrOfSuccess),
         kind: UTR_TIMER,
         resource_id: transaction_id,
         payload: {},
@@ -231,7 +231,7 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
     apply: applyTransition,
     onEntered: utrs.schedule,
     payloadOf,
-    hintFor: (from) => hintFor(from, assumed.get(lateSuccess)),
+    hintFor: (from) => hintFor(from, assumed.get(lateSuccess) === 'possible'),
   })
 
   /** A drawn id that no payment has in an index. */
@@ -299,7 +299,7 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
     ofId(id: string) {
       const entry = payments.entry(id)
       if (entry && isVisible(entry.row, clock)) return [entry]
-      if (assumed.get(unknownId).isEmpty) return []
+      if (assumed.get(unknownId) === 'empty') return []
       throw notFound('transaction', quoteInput(id))
     },
     /** Throws the errors of POST /transaction without changing anything. */
@@ -324,7 +324,7 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
       listPage(visible(), type ? 'type' : 'all', type ?? 'all', query, assumed.get(listOrder)),
     historyOfUser(userId: string, query: ListQuery) {
       users.read(userId)
-      const hasBoth = assumed.get(userHistory).hasOtherSide
+      const hasBoth = assumed.get(userHistory) === 'both_sides'
       const rows = hasBoth ? joinedIndexes(visible(), 'user', 'other_user') : visible()
       return listPage(rows, 'user', userId, query, assumed.get(listOrder))
     },

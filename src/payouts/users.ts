@@ -1,5 +1,5 @@
-import { duplicateUser } from '../assumptions/identity.ts'
 import { listOrder } from '../assumptions/lists.ts'
+import { duplicateUser } from '../assumptions/users.ts'
 import { SandboxError } from '../model/errors.ts'
 import { quoteField, quoteInput } from '../model/mask.ts'
 import type { ListQuery } from '../model/paging.ts'
@@ -20,7 +20,7 @@ export function createUsers({ store, clock, random, events, assumed }: WorldCont
   }
 
   function rejectDuplicates({ email, mobile }: CreateUser) {
-    if (!assumed.get(duplicateUser).isRefused) return
+    if (assumed.get(duplicateUser) === 'allowed') return
     const unique = [
       ['email', email, email.toLowerCase()],
       ['mobile', mobile, mobileKey(mobile)],

@@ -1,9 +1,13 @@
 import type * as z from 'zod'
-import { pidAndTid } from '../assumptions/accounts.ts'
-import { historyMetadata, historyUtr } from '../assumptions/history.ts'
-import { missingRemark, processingStatus } from '../assumptions/payments.ts'
+import {
+  historyMetadata,
+  historyUtr,
+  missingRemark,
+  processingStatus,
+} from '../assumptions/payments.ts'
 import type { Assumed } from '../assumptions/readings.ts'
 import { statusWords } from '../assumptions/responses.ts'
+import { pidAndTid } from '../assumptions/users.ts'
 import {
   type BankAccount,
   type BankAccountRow,
@@ -145,9 +149,9 @@ export function createViews(clientId: () => string, assumed: Assumed) {
     amount: rupeesOf(row.paise),
     status: row.status,
     currency: row.currency_code,
-    utr: assumed.get(historyUtr)(row.utr),
+    utr: row.utr && assumed.get(historyUtr) === 'masked' ? maskNumber(row.utr) : row.utr,
     remark: row.remark || assumed.get(missingRemark),
-    metadata: assumed.get(historyMetadata) ? row.failure : null,
+    metadata: assumed.get(historyMetadata) === 'reason' ? row.failure : null,
     created_at: row.created_at,
     updated_at: row.updated_at,
   })

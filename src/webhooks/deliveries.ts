@@ -54,7 +54,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
   events.on(({ type, resourceId: resource_id, asked }) => {
     if (!asked && ON_REQUEST.has(type)) return
-    if (webhooks.current() && assumed.get(webhookDelivery).sendsByItself) {
+    if (webhooks.current() && assumed.get(webhookDelivery) !== 'never') {
       publish(type, resource_id)
       return
     }

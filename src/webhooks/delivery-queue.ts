@@ -111,7 +111,7 @@ export class DeliveryQueue {
 
   /** Schedules the attempt after a failed one; unless the delivery keeps its place, it no longer blocks later events. */
   retry(row: DeliveryRow, due_at: number) {
-    const keepsPlace = this.#deps.assumed.get(webhookOrder)
+    const keepsPlace = this.#deps.assumed.get(webhookOrder) === 'per_resource'
     this.schedule(keepsPlace ? row : { ...row, ordered: false }, due_at)
     this.#scheduleNext(row.resource_id)
   }
@@ -217,7 +217,7 @@ export class DeliveryQueue {
    */
   recover() {
     const { store, clock, assumed } = this.#deps
-    const { retries } = assumed.get(webhookDelivery)
+    const retries = assumed.get(webhookDelivery) === 'at_least_once'
     store.change(() => {
       for (const { delivery_id } of [...this.#tables.deliveries.rows()]) {
         // As it is now: the end of an earlier one may have changed it.

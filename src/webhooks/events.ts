@@ -79,7 +79,7 @@ export function createWebhookEvents({
         created_at,
         data: JSON.stringify(data),
         body: JSON.stringify(
-          assumed.get(webhookBody).isResource ? shown : { ...envelope, data: shown },
+          assumed.get(webhookBody) === 'resource' ? shown : { ...envelope, data: shown },
         ),
       }
     },

@@ -80,8 +80,9 @@ export function createRunningAttempts({
     const tried = [...row.attempts, attempt]
     const n = tried.length
     const gap = plan[n] === undefined ? undefined : plan[n] - plan[n - 1]!
+    const isLast = gone || row.once || assumed.get(webhookDelivery) !== 'at_least_once'
     if (attempt.ok) queue.finish(row, 'delivered', tried)
-    else if (gone || gap === undefined || row.once || !assumed.get(webhookDelivery).retries)
+    else if (isLast || gap === undefined)
       queue.finish(row, tried.some(({ ok }) => ok) ? 'delivered' : 'failed', tried)
     else
       queue.retry({ ...row, attempts: tried }, Math.max(due_at + gap, clock.now() + retryAfterMs))

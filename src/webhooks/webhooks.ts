@@ -32,7 +32,7 @@ export function createWebhooks(
     create: ({ url, webhook_secret }: CreateWebhook) =>
       store.change(() => {
         const earlier = current()
-        if (!isFree(earlier) && !assumed.get(secondWebhook)) {
+        if (!isFree(earlier) && assumed.get(secondWebhook) === 'conflict') {
           throw new SandboxError(
             'webhook_exists',
             'This client already has a webhook. Change it with PUT /clientWebhook.',

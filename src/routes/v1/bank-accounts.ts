@@ -43,7 +43,7 @@ export const bankAccountOperations = [
     response: ListBankAccountsResponse,
     handle({ scenarios, payouts }, { params }) {
       const { bankAccounts, users, views } = payouts
-      if (!scenarios.assumptions.get(unknownId).isEmpty) users.read(params.userId)
+      if (scenarios.assumptions.get(unknownId) !== 'empty') users.read(params.userId)
       const found = bankAccounts.ofUser(params.userId).map(views.bankAccount)
       return success(200, 'Bank accounts fetched successfully', found)
     },

@@ -1,4 +1,4 @@
-import { refusedBankAccount } from '../../assumptions/accounts.ts'
+import { refusedBankAccount } from '../../assumptions/users.ts'
 import { valueAt } from '../../model/validation-errors.ts'
 import type { Row } from './lists.ts'
 import {

@@ -1,8 +1,70 @@
-// assumptions/: the points that the contract leaves open. Each is a constant with its readings and what speaks for its
-// default; the readings in force decide what the rest of the service does. readings.ts lists them.
-
 import { DigitsOnly, IfscCode } from '../model/bank-account.ts'
-import { assumption, changeFields, type SchemaChange, unchanged } from './assumption.ts'
+import { AnyEmail, AnyMobile } from '../model/user.ts'
+import { assumption, changeFields, choice, type SchemaChange, unchanged } from './assumption.ts'
+
+export const duplicateUser = choice({
+  name: 'duplicate_user',
+  section: '4.1',
+  concerns: ['createUser'],
+  question: 'Can two users have the same e-mail or mobile?',
+  basis: 'guess',
+  why: 'Code that relies on the 409 makes duplicates.',
+  readings: {
+    allowed: 'yes',
+    conflict: 'no, 409 `user_exists`, ignoring case and +91',
+  },
+})
+
+export const emailFormat = assumption<SchemaChange>({
+  name: 'email_format',
+  section: '4.1',
+  concerns: ['createUser'],
+  question: 'Which strings are an `email`?',
+  basis: 'convention',
+  why: 'Nothing: the strict form is right in both.',
+  readings: {
+    strict: {
+      does: 'ASCII, with one `@` and a domain with a dot, whose last part has two letters or more',
+      value: unchanged,
+    },
+    lenient: {
+      does: 'one `@` and a domain with a dot, in letters of any script',
+      value: changeFields(['email'], () => AnyEmail),
+    },
+  },
+})
+
+export const mobileFormat = assumption<SchemaChange>({
+  name: 'mobile_format',
+  section: '4.1',
+  concerns: ['createUser'],
+  question: 'Which strings are a `mobile`?',
+  basis: 'convention',
+  why: 'Nothing: the strict form is right in both.',
+  readings: {
+    strict: {
+      does: 'ten digits starting with 6 to 9, with or without +91, or E.164 of another country',
+      value: unchanged,
+    },
+    lenient: {
+      does: "7 to 15 digits with +, spaces, hyphens, dots or brackets. A +91, 91 or 0 prefix doesn't make it a different number",
+      value: changeFields(['mobile'], () => AnyMobile),
+    },
+  },
+})
+
+export const kycBadDocument = choice({
+  name: 'kyc_bad_document',
+  section: '4.4',
+  concerns: ['submitKyc'],
+  question: 'What does POST /kyc do with a bad document?',
+  basis: 'contract',
+  why: 'Code that reads only the HTTP status misses the failure.',
+  readings: {
+    entry_fails: '201; its entry fails, the others are processed',
+    call_fails: '400; nothing is stored',
+  },
+})
 
 export const accountNumberFormat = assumption<SchemaChange>({
   name: 'account_number_format',
@@ -11,7 +73,6 @@ export const accountNumberFormat = assumption<SchemaChange>({
   question: 'Which strings are an `account_number`?',
   basis: 'convention',
   why: 'Adding the account fails.',
-  default: 'letters_and_digits',
   readings: {
     letters_and_digits: { does: '5 to 35 letters and digits', value: unchanged },
     digits: {
@@ -28,7 +89,6 @@ export const ifscCase = assumption<SchemaChange>({
   question: 'Can `ifsc_code` be lower case?',
   basis: 'convention',
   why: 'Adding the account fails.',
-  default: 'accepted',
   readings: {
     accepted: { does: 'yes; it is stored in upper case', value: unchanged },
     refused: {
@@ -38,57 +98,31 @@ export const ifscCase = assumption<SchemaChange>({
   },
 })
 
-/** When `pid` and `tid` of a user have the id of a KYC record. */
-export const pidAndTid = assumption<'never' | 'on_submission' | 'on_success'>({
+export const pidAndTid = choice({
   name: 'pid_and_tid',
   section: '2.1',
   concerns: ['createUser', 'listUsers', 'getUser', 'submitKyc', 'webhooks'],
   question: "What are a user's `pid` and `tid`?",
   basis: 'observed',
   why: 'Code that waits for a `pid` hangs.',
-  default: 'never',
   readings: {
-    never: { does: 'null', value: 'never' },
-    on_submission: {
-      does: 'the `kyc_id` of the latest Aadhaar and PAN record',
-      value: 'on_submission',
-    },
-    on_success: {
-      does: 'the `kyc_id` of the latest successful one',
-      value: 'on_success',
-    },
+    never: 'null',
+    on_submission: 'the `kyc_id` of the latest Aadhaar and PAN record',
+    on_success: 'the `kyc_id` of the latest successful one',
   },
 })
 
-/** What POST /bank does with an account that the user has, and that is verified. */
-type SameAccount = {
-  /** Whether the response has that account. */
-  isReturned: boolean
-  /** Whether the user gets a further account with the same number. */
-  isAddedAgain: boolean
-}
-
-export const sameBankAccount = assumption<SameAccount>({
+export const sameBankAccount = choice({
   name: 'same_bank_account',
   section: '4.5',
   concerns: ['addBankAccount'],
   question: 'What happens when a user adds a verified account again?',
   basis: 'guess',
   why: 'The second call fails, or makes a duplicate.',
-  default: 'conflict',
   readings: {
-    conflict: {
-      does: '409 `bank_account_exists`',
-      value: { isReturned: false, isAddedAgain: false },
-    },
-    existing: {
-      does: '201 with the existing account; no event',
-      value: { isReturned: true, isAddedAgain: false },
-    },
-    new: {
-      does: 'another account with its own `bank_id`',
-      value: { isReturned: false, isAddedAgain: true },
-    },
+    conflict: '409 `bank_account_exists`',
+    existing: '201 with the existing account; no event',
+    new: 'another account with its own `bank_id`',
   },
 })
 
@@ -109,7 +143,6 @@ export const refusedBankAccount = assumption<RefusedAccount>({
   question: 'How does the metadata of POST /bank show a refused account?',
   basis: 'convention',
   why: 'Code that reads only the inner `status` pays blocked accounts.',
-  default: 'bank_txn_status_false',
   readings: {
     bank_txn_status_false: {
       does: '`bankTxnStatus` false, inner `status` success, with `accountName`',
