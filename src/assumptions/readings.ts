@@ -118,14 +118,10 @@ export type Measurement = { against: string; measured_at: string; readings: Read
 export const readingsDocument = ({ against, measured_at, readings }: Measurement): string =>
   `${JSON.stringify({ format: FORMAT, against, measured_at, readings }, null, 2)}\n`
 
-/** Parses a readings file; returns its readings, or what is wrong with it. */
-export function readingsOfDocument(text: string): { readings: Readings } | { problem: string } {
-  let document: unknown
-  try {
-    document = JSON.parse(text)
-  } catch (error) {
-    return { problem: `is not JSON: ${(error as Error).message}` }
-  }
+/** Returns the readings of a readings file, or what is wrong with it. */
+export function readingsOfDocument(
+  document: unknown,
+): { readings: Readings } | { problem: string } {
   if (!isObject(document) || !isObject(document['readings']))
     return { problem: 'has no object "readings"' }
   const { format, readings } = document

@@ -14,7 +14,7 @@ import {
   readSomeOptions,
   unknownOption,
 } from '../config/read-options.ts'
-import { homePath, readText } from '../config/text-file.ts'
+import { homePath, readJson } from '../config/text-file.ts'
 import {
   type Command,
   findCommand,
@@ -205,9 +205,9 @@ function fromFile(): OptionSource {
   if (!existsSync(CONFIG_FILE)) return { values: {}, label: String }
   let values: unknown
   try {
-    values = JSON.parse(readText(CONFIG_FILE))
+    values = readJson(CONFIG_FILE)
   } catch (error) {
-    throw new BadOption(`${CONFIG_FILE}: ${(error as Error).message}`)
+    throw new BadOption(`${CONFIG_FILE} ${(error as Error).message}`)
   }
   if (typeof values !== 'object' || values === null || Array.isArray(values)) {
     throw new BadOption(`${CONFIG_FILE}: must be an object of options such as {"port": 4310}`)

@@ -2,7 +2,7 @@ import { type Readings, readingsOfDocument } from '../assumptions/readings.ts'
 import { closestWord } from '../model/words.ts'
 import { BadOption, OPTION_NAMES, OPTIONS, type OptionName, type Options } from './options.ts'
 import { REMOVED_OPTIONS } from './removed.ts'
-import { readText } from './text-file.ts'
+import { readJson } from './text-file.ts'
 
 /** One source of options, such as the command line or the environment. */
 export type OptionSource = {
@@ -57,13 +57,13 @@ function readAssumeFile(file: string, label: string): Readings {
   const fail = (problem: string): never => {
     throw new BadOption(`${label}: ${file} ${problem}; conform --save FILE writes such a file`)
   }
-  let text: string
+  let document: unknown
   try {
-    text = readText(file)
+    document = readJson(file)
   } catch (error) {
     return fail((error as Error).message)
   }
-  const read = readingsOfDocument(text)
+  const read = readingsOfDocument(document)
   return 'problem' in read ? fail(read.problem) : read.readings
 }
 

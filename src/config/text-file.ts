@@ -33,3 +33,51 @@ export function readText(file: string): string {
   }
   return textOf(bytes)
 }
+
+/** A position in a text, from 1; 0 if it is not known. */
+export type Place = { line: number; column: number }
+
+/** The place of an offset. */
+export const placeAt = (text: string, offset: number): Place => {
+  const before = text.slice(0, offset)
+  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }
+}
+
+/** Whether a text is JSON, or the start of some. */
+function isStart(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch (error) {
+    const { message } = error as Error
+    const position = /at position (\d+)/.exec(message)?.[1]
+    return position === undefined ? message.includes('end of JSON') : +position === text.length
+  }
+}
+
+/**
+ * The first character of a text that JSON does not allow, and the message of `JSON.parse`, which does not always say where
+ * it is.
+ */
+export function faultIn(text: string, message: string): Place & { why: string } {
+  let [low, high] = [0, text.length]
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (isStart(text.slice(0, middle))) low = middle
+    else high = middle - 1
+  }
+  // Not the part of the text that Node quotes: it can have a token.
+  const said = message.replace(/(?<='), .*$| (in JSON )?at position .*$/s, '')
+  return { ...placeAt(text, low), why: low === text.length ? 'the text ends too early' : said }
+}
+
+/** Reads a JSON file that a person may have written. Throws `UnreadableText`. */
+export function readJson(file: string): unknown {
+  const text = readText(file)
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    const { line, column, why } = faultIn(text, (error as Error).message)
+    throw new UnreadableText(`is not JSON at line ${line}, column ${column}: ${why}`)
+  }
+}

@@ -1,49 +1,15 @@
 import { LineCounter, parseDocument } from 'yaml'
+import { faultIn, type Place, placeAt } from '../config/text-file.ts'
 import type { Problem } from '../model/errors.ts'
 import { fieldOf } from '../model/validation-errors.ts'
 
 /** The keys and list positions from the root to a value. */
 export type JsonPath = readonly (string | number)[]
-/** A position in a text, from 1; 0 if it is not known. */
-type Place = { line: number; column: number }
 
 // To find a place, yaml needs fifty times the memory of the text: in a larger one, a problem has only its path.
 const MAX_LOCATED = 8 * 1024 * 1024
 const MAX_LEVELS = 100
 const STRING = /"(?:[^"\\]|\\.)*"(\s*:)?/g
-
-const placeAt = (text: string, offset: number): Place => {
-  const before = text.slice(0, offset)
-  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }
-}
-
-/** Whether a text is JSON, or the start of some. */
-function isStart(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch (error) {
-    const { message } = error as Error
-    const position = /at position (\d+)/.exec(message)?.[1]
-    return position === undefined ? message.includes('end of JSON') : +position === text.length
-  }
-}
-
-/**
- * The first character of a text that JSON does not allow, and the message of `JSON.parse`, which does not always say where
- * it is.
- */
-export function faultIn(text: string, message: string): Place & { why: string } {
-  let [low, high] = [0, text.length]
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2)
-    if (isStart(text.slice(0, middle))) low = middle
-    else high = middle - 1
-  }
-  // Not the part of the text that Node quotes: it can have a token.
-  const said = message.replace(/(?<='), .*$| (in JSON )?at position .*$/s, '')
-  return { ...placeAt(text, low), why: low === text.length ? 'the text ends too early' : said }
-}
 
 function parsed(text: string) {
   const lines = new LineCounter()

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { parse } from 'secure-json-parse'
+import { faultIn } from '../config/text-file.ts'
 import { type ErrorCode, SandboxError } from '../model/errors.ts'
 
 declare module 'fastify' {
@@ -90,12 +91,12 @@ function rejectTooComplex(text: string, most: typeof LIMITS) {
 }
 
 /** The error of a text that is not JSON, or has a key that would change a prototype. */
-async function malformed(text: string, { message }: Error): Promise<SandboxError> {
+function malformed(text: string, { message }: Error): SandboxError {
   const error = (what: string) => new SandboxError('malformed_json', `${what}. Send a JSON object.`)
-  if (message.includes('forbidden')) return error('The body has a forbidden key, such as __proto__')
+  if (message.startsWith('Object contains forbidden'))
+    return error('The body has a forbidden key, such as __proto__')
   // To find the place, a text is parsed twenty times.
   if (text.length > BODY_LIMIT) return error('The body is not JSON')
-  const { faultIn } = await import('../content/json-text.ts')
   const { line, column, why } = faultIn(text, message)
   return error(`The body is not JSON at line ${line}, column ${column}: ${why}`)
 }
@@ -112,7 +113,7 @@ async function parseBody(request: FastifyRequest, bytes: Buffer): Promise<unknow
   try {
     request.sentBody = parse(text, undefined, { protoAction: 'error', constructorAction: 'error' })
   } catch (error) {
-    throw await malformed(text, error as Error)
+    throw malformed(text, error as Error)
   }
   return request.sentBody
 }

@@ -4,7 +4,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { PACKAGE_ROOT } from '../config/package.ts'
-import { readText } from '../config/text-file.ts'
+import { readJson } from '../config/text-file.ts'
 import { fixtureFilesIn, readFixtures } from '../content/fixture-files.ts'
 import { BadFixtures } from '../content/fixture-problems.ts'
 import type { Problem } from '../model/errors.ts'
@@ -105,7 +105,7 @@ function checkFixtures(path: string, onlyFile?: string): CheckResult {
 
 const keysOf = (file: string): string[] => {
   try {
-    return Object.keys(JSON.parse(readText(file)))
+    return Object.keys(readJson(file) as object)
   } catch {
     return []
   }

@@ -55,6 +55,13 @@ t.test('each file that people open is read as editors save it, or says what it i
     const { code: failed, stdout, stderr } = await run(words, { cwd })
     t.ok(failed === 1 || failed === 2 || failed === 4, file)
     t.match(stdout + stderr, message, file)
+    if (file.endsWith('.json')) {
+      writeFileSync(join(cwd, file), '{\n "hush": x }')
+      const wrong = await run(words, { cwd })
+      const said = wrong.stdout + wrong.stderr
+      t.match(said, /:2:10: is not JSON: |is not JSON at line 2, column 10: /, file)
+      t.notMatch(said, 'hush', 'a message has no secret of the file')
+    }
     writeFileSync(join(cwd, file), text)
   }
   await stop()

@@ -275,7 +275,7 @@ t.test('a variable or a config file that is wrong is named', async (t) => {
     ['{"json": true}', `unknown option json of ${CONFIG}`],
     ['{"prot": 1}', unknown(`prot of ${CONFIG}`, 'port')],
     ['{"clockSpeed": 60}', unknown(`clockSpeed of ${CONFIG}`, 'clock_speed')],
-    ['{"port": ', `${CONFIG}: `],
+    ['{"port": ', `${CONFIG} is not JSON at line 1, column 10: the text ends too early`],
   ]
   for (const [text, message] of files) {
     writeFileSync(join(dir, CONFIG), text)

@@ -115,7 +115,10 @@ t.test('a file of readings that cannot be used is refused', async (t) => {
       /^assumeFile: .*none\.json cannot be read \(ENOENT\); conform --save FILE writes/,
     ],
     ['', /^assumeFile: .* cannot be read \(EISDIR\); conform --save FILE writes/],
-    ['text.json', /text\.json is not JSON: .*; conform --save FILE writes such a file$/],
+    [
+      'text.json',
+      /text\.json is not JSON at line 1, column .*; conform --save FILE writes such a file$/,
+    ],
     ['list.json', /list\.json has no object "readings"/],
     ['new.json', /has the format "payout-sandbox-readings\/2"; this version reads ".*\/1"/],
     [

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { BadOption } from '../../config/options.ts'
-import { readText, UnreadableText } from '../../config/text-file.ts'
+import { readJson, UnreadableText } from '../../config/text-file.ts'
 import { groupBy } from '../group-by.ts'
 import { LEVELS, type Plan, type Run, VERDICT_WORDS, type Verdict } from './faults-and-findings.ts'
 import { UUID } from './judge.ts'
@@ -98,14 +98,13 @@ const KnownFindings = z.looseObject({
 /** The keys of the findings in the `sweep.json` of an earlier sweep. Throws `BadOption`. */
 export function knownFindings(file: string): ReadonlySet<string> {
   try {
-    const { findings } = KnownFindings.parse(JSON.parse(readText(file)))
+    const { findings } = KnownFindings.parse(readJson(file))
     const keys = findings.map((one) =>
       [one.plan, ...one.same].map((plan) => findingKey(plan, one.verdict)),
     )
     return new Set(keys.flat())
   } catch (error) {
-    const read = error instanceof UnreadableText ? error.message : 'is not JSON'
-    const problem = error instanceof z.ZodError ? 'has no list of findings' : read
+    const problem = error instanceof UnreadableText ? error.message : 'has no list of findings'
     throw new BadOption(`--baseline ${file} ${problem}; use the sweep.json of an earlier report`)
   }
 }
