@@ -250,12 +250,12 @@ function endlessHolds({ webhooks }: CompiledScenario): Warning[] {
 
 const MANY_PER_DAY = 500
 
-/** Warns about an entry that makes an advance of a month take minutes. */
+/** Warns about an entry without an end. In a demo, calls and credits never end: only many are warned about. */
 const endless = (timeline: readonly TimelineDefinition[]): Warning[] =>
-  timeline.flatMap(({ every, times }, i) => {
+  timeline.flatMap(({ every, times, do: { call, credit } }, i) => {
     if (every === undefined || times !== undefined) return []
     const perDay = Math.floor(parseDuration('1d')! / parseDuration(every)!)
-    if (perDay <= MANY_PER_DAY) return []
+    if ((call ?? credit) !== undefined && perDay <= MANY_PER_DAY) return []
     const message = `without \`times\` it repeats forever: ${perDay.toLocaleString('en')} times for each day that the clock moves`
     return [at(['timeline', i, 'every'], 'key', message)]
   })

@@ -72,7 +72,9 @@ t.test('what looks like a mistake is warned of', async (t) => {
     [rule('submitKyc', { item: { dateOfBirth: '01-01-2001' } }), undefined],
     [rule('createUser', { body: { email: 'a@example.com', mobile: '9876500001' } }), undefined],
     [rule('createTransaction', { body: { amount: 100, reference_id: null } }), undefined],
-    [{ timeline: [{ every: '3m', do: { create_users: 1 } }] }, undefined],
+    [{ timeline: [{ every: '3m', do: { create_users: 1 } }] }, 'repeats forever: 480 times'],
+    [{ timeline: [{ every: '3m', do: { call: 'createUser' } }] }, undefined],
+    [{ timeline: [{ every: '2m', do: { call: 'createUser' } }] }, 'repeats forever: 720 times'],
     [{ timeline: [{ every: '5s', times: 2, do: { create_users: 1 } }] }, undefined],
   ] as const) {
     const { status, body } = await box.put(SCENARIO, { definition })
