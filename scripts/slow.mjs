@@ -10,7 +10,7 @@ const timeOf = (name) => statSync(join(folder, name), { throwIfNoEntry: false })
 
 // npm writes the second one at the end.
 if (timeOf('package-lock.json') > timeOf('node_modules/.package-lock.json')) {
-  console.log('installing the packages of test/slow: 330 MB, once')
+  console.log('installing the packages of test/slow: 360 MB, once')
   run('npm', ['ci', '--ignore-scripts', '--no-audit', '--loglevel=error'], { cwd: folder })
 }
 const [program, ...args] = process.argv.slice(2)
