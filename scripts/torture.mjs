@@ -1,8 +1,8 @@
-// npm run torture [-- --only kill,journal] [-- --seed 7] [-- --short] [-- --write]
+// npm run torture [-- --only kill,journal] [-- --seed 7] [-- --write]
 // Runs the parts one after the other and prints one JSON line for each; --write updates scripts/torture.md.
 //
-// Each test file test/slow/torture/NAME.test.ts is a part. `npm test` runs its short form, and this runner its long form, unless
-// --short is given. A part imports LONG and SEED from test/slow/torture/part.ts, passes its counts to `figures({...})` there
+// Each test file test/slow/torture/NAME.test.ts is a part. `npm run test:slow` runs its short form, and this runner its
+// long form. A part imports LONG and SEED from test/slow/torture/part.ts, passes its counts to `figures({...})` there
 // (several calls are merged), and succeeds if its tests pass.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -19,7 +19,6 @@ const { values: options } = parseArgs({
   options: {
     only: { type: 'string', default: PARTS.join(',') },
     seed: { type: 'string', default: '1' },
-    short: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
   },
 })
@@ -28,8 +27,6 @@ const unknown = only.find((part) => !PARTS.includes(part))
 if (unknown !== undefined) throw new Error(`--only takes ${PARTS.join(', ')}, not ${unknown}`)
 if (!/^\d{1,9}$/.test(options.seed))
   throw new Error(`--seed takes a whole number of up to 9 digits, not ${options.seed}`)
-if (options.write && options.short)
-  throw new Error('--write excludes --short: the page shows the long form')
 
 const folder = temporaryFolder('torture')
 
@@ -47,7 +44,7 @@ function run(part) {
       env: {
         ...env,
         TAP_TIMEOUT: '0',
-        TORTURE: options.short ? 'short' : 'long',
+        TORTURE: 'long',
         TORTURE_SEED: options.seed,
         TORTURE_FIGURES: file,
       },
@@ -82,7 +79,7 @@ function write(result) {
 }
 
 for (const part of only) {
-  console.error(`# ${part}, seed ${options.seed}, ${options.short ? 'short' : 'long'} form`)
+  console.error(`# ${part}, seed ${options.seed}`)
   const result = run(part)
   console.log(JSON.stringify(result))
   // Written after each part: some parts take long, and a run may be stopped.
