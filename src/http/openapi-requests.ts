@@ -12,8 +12,7 @@ const PAID = 'a0000000-0000-4000-8000-000000000001'
 const PENDING_PAYMENT = 'a0000000-0000-4000-8000-000000000045'
 const PENDING_KYC = 'd0000000-0000-4000-8000-000000000006'
 const PENDING_ACCOUNT = 'b0000000-0000-4000-8000-000000000010'
-// Ids of rows that are created after the start; replace them by your own. The payment is the first one after the webhook.
-const _NEW_PAYMENT = '99401fac-1212-435e-9fc6-7b9ad791230e'
+// Of a row that is created after the start; replace it by your own.
 const DELIVERY = 'dlv_7ce1050a7d924357ab9f500ed785b2c1'
 
 /** Examples for the operations of the service, by operationId. */

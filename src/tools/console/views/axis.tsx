@@ -7,8 +7,7 @@ import { focusNext } from '../focus.ts'
 import { isoOf, spanText, untilText } from '../format.ts'
 import { useTimes } from '../settings.tsx'
 import { Scroll, stateClass } from '../ui.tsx'
-import { copyOf, deliveryText } from './delivery-words.ts'
-import { ruleText } from './payment-words.ts'
+import { copyOf, deliveryText, ruleText } from './payment-words.ts'
 
 /** Something at an instant; `until`: it lasts. */
 type Mark = { lane: string; at: number; text: string; look: string; href?: string; until?: number }

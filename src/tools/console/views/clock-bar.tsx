@@ -1,14 +1,14 @@
 // The clock in the header of every view: its speed, its jumps, and what is to come.
 import { useEffect, useState } from 'preact/hooks'
 import { Act } from '../act.tsx'
-import { callOf, type Response, read, send } from '../api.ts'
+import { callOf, type Response, read, send, type Timer } from '../api.ts'
 import { useClient, useNow } from '../client.ts'
 import { countText, isoOf, numberText, rupeesText, spanText, untilText } from '../format.ts'
 import { useConnection } from '../live.ts'
 import { At, useTimeText } from '../settings.tsx'
 import { Button } from '../ui.tsx'
 import { FRAME_MS, problemOf, useLoaded } from '../use-data.ts'
-import { textOfTimer } from './timer-words.ts'
+import { wordsOf } from './feed.tsx'
 
 const SPEEDS = [1, 60, 3_600]
 const HOUR = 3_600_000
@@ -16,6 +16,31 @@ const HOUR = 3_600_000
 const PARTS = 24
 // A shorter jump shows no progress, real ms.
 const SLOW_MS = 1_000
+
+type Fields = { amount?: unknown }
+
+/** What each kind is about, if that is not known, and its event. */
+const KINDS: Readonly<Record<string, readonly [about: string, event: string]>> = {
+  'transaction.step': ['a payment', ''],
+  'transaction.utr': ['a payment', 'UTR'],
+  'webhook.attempt': ['your webhook', 'webhook '],
+  'kyc.step': ['a person', 'KYC '],
+  'bank.step': ['a person', 'account '],
+  'timeline.entry': ['scenario', ''],
+}
+
+/** What a timer does: with the amount and the person, if they are known. */
+function textOfTimer({ kind, payload, amount, name }: Timer): string {
+  // The action of a timeline is a word with its fields; a call names its operation.
+  const { call, body, ...actions } = (payload['do'] ?? {}) as Record<string, Fields>
+  const [[action = '', fields] = []] = Object.entries(actions)
+  const word = payload['status'] ?? payload['event'] ?? call ?? wordsOf(action)
+  const rupees = (body ?? fields)?.amount
+  const of = typeof rupees === 'string' ? ` of ${rupeesText(rupees)}` : ''
+  const [noun, event] = KINDS[kind] ?? [wordsOf(kind), '']
+  const about = amount === undefined ? (name ?? noun) : `${rupeesText(amount)} to ${name}`
+  return `${about}: ${event}${word}${of}`
+}
 
 /** By how much the clock jumped (ms), from when until when, and what happened then. */
 type Effect = {

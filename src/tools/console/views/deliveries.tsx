@@ -7,7 +7,7 @@ import { AT_WIDTH, type Column, PagedRows, useBetween } from '../rows.tsx'
 import { Ago, At } from '../settings.tsx'
 import { Card, Chip, Crumbs, Facts, HttpStatus, paymentText, Text } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
-import { deliveryText } from './delivery-words.ts'
+import { deliveryText } from './payment-words.ts'
 import { Redeliver } from './send.tsx'
 import { Webhook } from './webhook.tsx'
 

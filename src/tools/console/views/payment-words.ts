@@ -1,4 +1,4 @@
-// What happened to a payment, in sentences. No part of the page: a test needs no browser.
+// What happened to a payment and its events, in sentences. No part of the page: a test needs no browser.
 import type { ResponseBody } from '../../../admin/contract.ts'
 import { countText, ordinalWord, rupeesText, spanText } from '../format.ts'
 
@@ -70,4 +70,30 @@ export function webhookText(deliveries: readonly Delivery[], now: number): strin
   if (taken.length === 0) return undefined
   const events = taken.length === 1 ? '1 event' : `${taken.length} events`
   return `Your webhook accepted ${events}${most > 1 ? `, one of them at the ${ordinalWord(most)} try` : ''}.`
+}
+
+/** Returns the number of a copy: `dlv_…_2` is the second. An event that was only recorded, such as `rec_2`, has no copies. */
+export const copyOf = (delivery_id: string): string | undefined =>
+  /^dlv_[^_]+_(\d+)$/.exec(delivery_id)?.[1]
+
+/** Describes how a delivery ended, or what it waits for. */
+export function deliveryText(delivery: Omit<Delivery, 'delivery_id'>): string {
+  const { status, attempts, rule, hold_until, next_attempt_at } = delivery
+  const tried = countText(attempts.length, 'attempt')
+  switch (status) {
+    case 'delivered':
+      return attempts.length === 1 ? 'delivered' : `delivered after ${tried}`
+    case 'failed':
+      return `delivery failed after ${tried}`
+    case 'dropped':
+      return `not sent: dropped by ${rule ?? 'a rule'}`
+    case 'cancelled':
+      return attempts.length === 0 ? 'cancelled before it was sent' : `cancelled after ${tried}`
+    case 'recorded':
+      return 'not sent: no webhook was set'
+    default:
+      if (attempts.length > 0) return `not delivered after ${tried}, will be retried`
+      if (hold_until !== null) return `waits for ${hold_until}`
+      return next_attempt_at === null ? 'waits for the previous event' : 'not sent yet'
+  }
 }
