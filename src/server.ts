@@ -126,9 +126,14 @@ async function openStart(options: Options, library: Library): Promise<FixtureWor
 }
 
 /** Reloads the scenario files when they change; after an invalid edit the last valid library stays active. */
-async function watchLibrary(options: Options, sandbox: Sandbox, log: Log): Promise<Watch> {
+async function watchLibrary(
+  options: Options,
+  known: string,
+  sandbox: Sandbox,
+  log: Log,
+): Promise<Watch> {
   const { watchFolders } = await import('./scenarios/scenario-files.ts')
-  return watchFolders(foldersOf(options), async () => {
+  const reload = async () => {
     try {
       const read = await readFolders(options, log)
       sandbox.changeLibrary(read)
@@ -142,7 +147,8 @@ async function watchLibrary(options: Options, sandbox: Sandbox, log: Log): Promi
     } catch (error) {
       log.error('The changed scenario files could not be reloaded', error)
     }
-  })
+  }
+  return watchFolders(foldersOf(options), reload, known)
 }
 
 /** Reads what a sandbox of these options starts with, for servers that share it. */
@@ -230,6 +236,10 @@ export async function startServer(
   { unref = false, imposes = false, worldOpened, ...content }: Given = {},
 ): Promise<RunningServer> {
   const file = options.memory ? undefined : options.data
+  // Before they are read: an edit during the start is a change.
+  const known = options.watch
+    ? (await import('./scenarios/scenario-files.ts')).stateOfAll(foldersOf(options))
+    : undefined
   const library = content.library ?? (await openLibrary(options, log))
   const fixtures = content.fixtures ?? (await openStart(options, library))
   const { sandbox, app, adminToken } = await assemble(
@@ -250,7 +260,7 @@ export async function startServer(
       `Browsers and fetch refuse port ${port} as a bad port. Choose another one with --port.`,
     )
   if (unref) app.unref()
-  const watch = options.watch ? await watchLibrary(options, sandbox, log) : undefined
+  const watch = known === undefined ? undefined : await watchLibrary(options, known, sandbox, log)
   let closing: Promise<void> | undefined
   return {
     url: `${origin}/v1`,

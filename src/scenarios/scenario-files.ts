@@ -121,22 +121,24 @@ function stateOf(folder: string): string {
   }
 }
 
+/** The same of several folders. */
+export const stateOfAll = (folders: readonly string[]) => folders.map(stateOf).join('\n\n')
+
 /**
- * Calls `onChange` when the files of these folders have changed and then stayed the same for one poll. It polls instead of
+ * Calls `onChange` when the files of these folders are no longer `known` and then stayed the same for one poll. It polls instead of
  * using `fs.watch`, whose events differ between platforms and do not pass through container mounts.
  */
 export function watchFolders(
   folders: readonly string[],
   onChange: () => Promise<void>,
+  known = stateOfAll(folders),
   everyMs = POLL_MS,
 ): Watch {
-  const readState = () => folders.map(stateOf).join('\n\n')
-  let known = readState()
   let last = known
   let busy = false
   const timer = setInterval(() => {
     if (busy) return
-    const now = readState()
+    const now = stateOfAll(folders)
     const isStable = now === last
     last = now
     // Wait until the change is complete: an editor may write and then rename, and a checkout changes many files.

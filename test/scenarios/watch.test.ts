@@ -13,7 +13,12 @@ const MAX_MS = 20_000
 const down = (status: number) =>
   `title: ${status}!\nrules: [{ name: down, when: { operation: listUsers }, then: { respond: { status: ${status} } } }]\n`
 
-async function watched(t: Test, files: Record<string, string>, more: object = {}) {
+async function watched(
+  t: Test,
+  files: Record<string, string>,
+  more: object = {},
+  whileItStarts = (_folder: string) => {},
+) {
   const folder = join(t.testdir({ scenarios: files }), 'scenarios')
   const log = createLog()
   const options = {
@@ -24,7 +29,9 @@ async function watched(t: Test, files: Record<string, string>, more: object = {}
     clock: 'frozen',
     ...more,
   }
-  const { url, adminUrl, close } = await startServer(optionsOf(options), log)
+  const { url, adminUrl, close } = await startServer(optionsOf(options), log, {
+    worldOpened: () => whileItStarts(folder),
+  })
   t.teardown(close)
   // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body.
   const admin = async (method: string, path: string, body?: object): Promise<any> => {
@@ -87,6 +94,16 @@ t.test('an edit of the active scenario is in force without a restart', async (t)
   t.match(log.lines.join('\n'), /\d+ scenarios reloaded/)
   t.ok((await admin('GET', '/scenario')).rules[0].hits > 1, 'a rule of the same name counts on')
   t.equal((await admin('GET', '/scenario')).title, '503!')
+})
+
+t.test('an edit during the start is in force, too', async (t) => {
+  const { users, until } = await watched(
+    t,
+    { 'mine.yaml': down(500) },
+    { scenario: 'mine' },
+    (folder) => writeFileSync(join(folder, 'mine.yaml'), down(503)),
+  )
+  await until(users, (status) => status === 503)
 })
 
 t.test(
@@ -207,7 +224,7 @@ t.test('a file that moves away and leaves a symbolic link is seen', async (t) =>
 t.test('a watch that is closed looks no more, and keeps no process alive', async (t) => {
   const folder = t.testdir({})
   let calls = 0
-  const closed = watchFolders([folder], async () => void calls++, 1)
+  const closed = watchFolders([folder], async () => void calls++, undefined, 1)
   closed.close()
   const seen = new Promise<void>((resolve) => {
     const watch = watchFolders(
@@ -216,6 +233,7 @@ t.test('a watch that is closed looks no more, and keeps no process alive', async
         watch.close()
         resolve()
       },
+      undefined,
       1,
     )
   })
