@@ -1,10 +1,9 @@
 /** The document of the service as Postman imports it: each request works as it is, with nothing but the token set. */
-import { createRequire } from 'node:module'
 import { promisify } from 'node:util'
+// @ts-expect-error: it has no types.
+import { convert } from 'openapi-to-postmanv2'
 import t from 'tap'
 import { start } from '../../helper.ts'
-
-const { convert } = createRequire(import.meta.url)('openapi-to-postmanv2')
 
 type Field = { key: string; value: string }
 type Request = {
