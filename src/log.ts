@@ -1,6 +1,6 @@
 import { maskLogText } from './model/mask.ts'
 import { jsonLine, printable } from './model/words.ts'
-import type { Log } from './world/sandbox.ts'
+import type { Log } from './runtime/runtime.ts'
 
 const LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const
 export type LogLevel = (typeof LEVELS)[number]
@@ -33,5 +33,5 @@ export function createLog(options: {
         )
     }
   }
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+  return { info: at('info'), warn: at('warn'), error: at('error') }
 }

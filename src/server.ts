@@ -12,11 +12,11 @@ import { problemText } from './model/errors.ts'
 import { runLate } from './routes/v1/operations.ts'
 import { nodeCrypto } from './runtime/node-modules.ts'
 import { wallNow } from './runtime/real-time.ts'
+import type { Log } from './runtime/runtime.ts'
 import { type Library, shippedLibrary } from './scenarios/library.ts'
 import type { Watch } from './scenarios/scenario-files.ts'
 import {
   type CoverageSource,
-  type Log,
   openSandbox,
   type Sandbox,
   type SandboxConfig,

@@ -3,7 +3,7 @@ import { compileScenario } from '../scenarios/compile.ts'
 import type { CompiledScenario } from '../scenarios/compiled.ts'
 import type { Library } from '../scenarios/library.ts'
 import type { ActiveScenario } from '../tables/rows.ts'
-import type { SandboxTables } from '../tables/tables.ts'
+import { type SandboxTables, settingOf } from '../tables/tables.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Expectation } from './expectations.ts'
 
@@ -39,11 +39,10 @@ export class CurrentScenario {
   }
 
   get #setting(): ActiveScenario | undefined {
-    const setting = this.#store.tables.settings.get('scenario')
-    if (setting?.name !== 'scenario') return undefined
-    const { startedAs } = setting.value
+    const setting = settingOf(this.#store.tables.settings, 'scenario')
+    const { startedAs } = setting ?? {}
     const isOfStart = startedAs === this.#start.scenario || startedAs === this.startChoice.name
-    return isOfStart ? setting.value : undefined
+    return isOfStart ? setting : undefined
   }
 
   /** The scenario that a start or a reset activates. */

@@ -1,7 +1,7 @@
+import type { TimerRow } from '../model/delivery.ts'
 import { formatDuration } from '../model/duration.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { CompiledTimelineEntry, StoredTimelineEntry } from '../scenarios/compiled.ts'
-import type { TimerRow } from '../time/scheduler.ts'
 import { type Scenarios, TIMELINE_ENTRY } from './scenarios.ts'
 import type { CallAction, ServiceCall } from './timeline-actions.ts'
 import { type TimelineActionDeps, TimelineActions } from './timeline-actions.ts'

@@ -1,5 +1,5 @@
 import type { Options } from '../config/options.ts'
-import { BadFixtures } from '../content/fixture-problems.ts'
+import { BadFixtures } from '../content/fixtures.ts'
 import { jsonLine, printableLine } from '../model/words.ts'
 import { wallNow } from '../runtime/real-time.ts'
 import { BadScenarios, type RunningServer, startServer, stderrLog } from '../server.ts'

@@ -5,7 +5,7 @@ import { DOCUMENT_OF } from '../model/kyc.ts'
 import { quoteInput } from '../model/mask.ts'
 import { UTR_TIMER } from '../model/payment.ts'
 import type { Rows } from '../tables/rows.ts'
-import type { TableName as Table } from './state-rows.ts'
+import type { TableName as Table } from './state.ts'
 
 /** Rows to check: of one client, or of all clients of a fixture set. Their shapes are already checked. */
 export type CheckedRows = {

@@ -4,8 +4,16 @@ import { readText as textIn } from '../config/text-file.ts'
 import type { Problem } from '../model/errors.ts'
 import { FIXTURE_FILES, type FixtureNoun } from '../model/fixtures.ts'
 import { editDistance } from '../model/words.ts'
-import { BadFixtures, type FixtureProblem, problemAt } from './fixture-problems.ts'
-import { type FixtureWorlds, NOUNS, type RawTable, rawOf, worldsOf } from './fixtures.ts'
+import {
+  BadFixtures,
+  type FixtureProblem,
+  type FixtureWorlds,
+  NOUNS,
+  problemAt,
+  type RawTable,
+  rawOf,
+  worldsOf,
+} from './fixtures.ts'
 import { parseJson, problemsIn } from './json-text.ts'
 
 const fileOf = (noun: FixtureNoun) => `${noun.replaceAll('_', '-')}.json`

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
+import { type Problem, problemText } from '../model/errors.ts'
 import {
   FIXTURE_ROWS,
   type FixtureNoun,
   type FixtureSet,
   type Fixtures,
 } from '../model/fixtures.ts'
-import { issuesAt, LIST_KNOWN_KEYS, parseSent } from '../model/validation-errors.ts'
+import { fieldOf, issuesAt, LIST_KNOWN_KEYS, parseSent } from '../model/validation-errors.ts'
 import { didYouMean } from '../model/words.ts'
 import type { BaseRows } from '../store/worlds.ts'
 import type { Rows } from '../tables/rows.ts'
 import { checkRows, type NoteProblem } from './check-rows.ts'
-import { BadFixtures, type FixtureProblem, problemAt } from './fixture-problems.ts'
 import { complete, type FixtureRows, rowsOf, rowsOfClient } from './fixture-rows.ts'
 import type { JsonPath } from './json-text.ts'
 
@@ -30,6 +30,29 @@ export type StartRows = {
 export type FixtureWorlds = Map<string, StartRows>
 
 const MAX_PROBLEMS = 20
+
+/** A problem of a set: `at` is its path in the file, until its place is known. */
+export type FixtureProblem = Problem & { at?: JsonPath }
+
+/** An invalid fixture set or state. The message has one line per problem, with file, position and path. */
+export class BadFixtures extends Error {
+  readonly problems: readonly FixtureProblem[]
+  constructor(problems: readonly FixtureProblem[]) {
+    super(problems.map(problemText).join('\n'))
+    this.name = 'BadFixtures'
+    this.problems = problems
+  }
+}
+
+/** A problem at a path whose place is not known yet; without a path, it is one of the file itself. */
+export const problemAt = (file: string, message: string, at?: JsonPath): FixtureProblem => ({
+  file,
+  line: 0,
+  column: 0,
+  path: fieldOf(at ?? []),
+  message,
+  ...(at && { at }),
+})
 
 /** Checks rows against their schemas and collects the problems. */
 function createCheck() {

@@ -9,8 +9,7 @@ import { FORMAT } from '../store/errors.ts'
 import type { DataDocument, StoredState } from '../store/states.ts'
 import { checkRows, type NoteProblem } from './check-rows.ts'
 import type { JsonPath } from './json-text.ts'
-import { STATE_ROWS, State } from './state.ts'
-import { type Known, TABLE_NAMES, type TableName, withSecrets } from './state-rows.ts'
+import { type Known, STATE_ROWS, State, TABLE_NAMES, type TableName, withSecrets } from './state.ts'
 
 /** Checking stops after this many problems. */
 export const MAX_COUNTED = 1_000

@@ -3,8 +3,7 @@ import { isReference, maskIfsc, maskNumber, maskText, quoteInput } from '../mode
 import { differences } from '../store/table.ts'
 import type { Images, Snapshot } from '../store/worlds.ts'
 import type { Rows } from '../tables/rows.ts'
-import { type SandboxTables, TABLES } from '../tables/tables.ts'
-import { settingOf } from './state-rows.ts'
+import { type SandboxTables, settingOf, TABLES } from '../tables/tables.ts'
 
 /** The maximum number of snapshots of one client; each retains its rows in memory. */
 export const MAX_SNAPSHOTS = 100

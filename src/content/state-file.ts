@@ -8,12 +8,10 @@ import type { ScenarioDefinition } from '../scenarios/scenario-schema.ts'
 import { DamagedFile, FORMAT, OtherFormat } from '../store/errors.ts'
 import type { DataDocument } from '../store/states.ts'
 import { parseFile } from './fixture-files.ts'
-import { BadFixtures } from './fixture-problems.ts'
-import type { FixtureWorlds } from './fixtures.ts'
+import { BadFixtures, type FixtureWorlds } from './fixtures.ts'
 import { type JsonPath, parseJson, problemsIn } from './json-text.ts'
 import { readDocument, readState, type StateProblem } from './read-state.ts'
-import { isDataFile, type State } from './state.ts'
-import { type Known, rowsOfState } from './state-rows.ts'
+import { isDataFile, type Known, rowsOfState, type State } from './state.ts'
 
 const MAX_PROBLEMS = 20
 
@@ -32,8 +30,6 @@ export async function readDataFile(file: string, bytes: Buffer): Promise<DataDoc
   } catch (error) {
     throw new DamagedFile(`${file} ${(error as Error).message}`)
   }
-  const older = /^\{"payoutSandbox":(\d+)/.exec(text)?.[1]
-  if (older !== undefined) throw new OtherFormat(file, older)
   const parsed = parseJson(text)
   if ('fault' in parsed) throw new DamagedFile(problemText({ file, path: '', ...parsed.fault }))
   const { value } = parsed

@@ -26,66 +26,47 @@ const LateCall = z.strictObject({
 })
 export type LateCall = z.infer<typeof LateCall>
 
-/** The payloads of timers by kind, to check a state document that a person may have written. */
+/** Checks a value by the one schema of a table that is for it; without one, the value at `path` is wrong. */
+const checkBy =
+  <T>(schemas: object, namesIn: (value: T) => string[], says: string, path: string[] = []) =>
+  (value: T, context: z.RefinementCtx<T>) => {
+    const [name, ...more] = namesIn(value).filter((one) => Object.hasOwn(schemas, one))
+    if (name === undefined || more.length > 0) {
+      const message = `${says} ${Object.keys(schemas).join(', ')}`
+      context.addIssue({ code: 'custom', message, path, params: { code: 'invalid_value' } })
+      return
+    }
+    const schema = (schemas as Record<string, z.ZodType>)[name]!
+    for (const issue of safeParse(schema, value).error?.issues ?? [])
+      context.issues.push(issue as never)
+  }
 
-const isAction = (word: string): word is keyof typeof TIMELINE_ACTIONS =>
-  Object.hasOwn(TIMELINE_ACTIONS, word)
+const action = z
+  .record(z.string(), z.unknown())
+  .superRefine(checkBy(TIMELINE_ACTIONS, Object.keys, 'must have one of'))
 
-type Issues = { issues: z.core.$ZodRawIssue[] }
-
-/** Validates a value and adds its issues at a path. */
-function validate(schema: z.ZodType, value: unknown, at: PropertyKey[], context: Issues) {
-  const result = safeParse(schema, value, { reportInput: true })
-  for (const issue of result.error?.issues ?? [])
-    context.issues.push({ ...issue, path: [...at, ...issue.path] } as z.core.$ZodRawIssue)
-}
-
-function addIssue(message: string, at: PropertyKey[], input: unknown, context: Issues) {
-  context.issues.push({
-    code: 'custom',
-    message,
-    path: at,
-    input,
-    params: { code: 'invalid_value' },
-  })
-}
-
-const action = z.record(z.string(), z.unknown()).superRefine((value, context) => {
-  const [word, ...more] = Object.keys(value).filter(isAction)
-  if (word && more.length === 0) validate(TIMELINE_ACTIONS[word], value, [], context)
-  else addIssue(`must have one of ${Object.keys(TIMELINE_ACTIONS).join(', ')}`, [], value, context)
-})
-
-const needsResource = true
-const PAYLOADS: Readonly<Record<string, { payload: z.ZodType; needsResource?: boolean }>> = {
-  'transaction.step': { payload: TransactionStep.omit({ after_ms: true }), needsResource },
-  [UTR_TIMER]: { payload: z.strictObject({}), needsResource },
-  'kyc.step': { payload: KycStep, needsResource },
-  'bank.step': { payload: BankStep, needsResource },
-  'webhook.attempt': {
-    payload: z.strictObject({
+const ofResource = (payload: z.ZodType) => z.object({ resource_id: z.string(), payload })
+/** What a timer of each kind has. */
+const TIMERS = {
+  'transaction.step': ofResource(TransactionStep.omit({ after_ms: true })),
+  [UTR_TIMER]: ofResource(z.strictObject({})),
+  'kyc.step': ofResource(KycStep),
+  'bank.step': ofResource(BankStep),
+  'webhook.attempt': ofResource(
+    z.strictObject({
       event: z.string().max(1_000),
       event_id: z.string().max(1_000),
       attempt: z.int().min(1),
     }),
-    needsResource,
-  },
-  [LATE_CALL]: { payload: LateCall },
-  'timeline.entry': { payload: StoredTimelineEntry.extend({ do: action }) },
+  ),
+  [LATE_CALL]: z.object({ payload: LateCall }),
+  'timeline.entry': z.object({ payload: StoredTimelineEntry.extend({ do: action }) }),
 }
 
-/** Checks the payload of a stored timer, by its kind. */
-export function checkTimer(
-  timer: { kind: string; resource_id?: string | undefined; payload: Record<string, unknown> },
-  context: Issues,
-) {
-  const { kind, resource_id, payload } = timer
-  const known = Object.hasOwn(PAYLOADS, kind) ? PAYLOADS[kind] : undefined
-  if (!known) {
-    addIssue(`must be one of ${Object.keys(PAYLOADS).join(', ')}`, ['kind'], kind, context)
-    return
-  }
-  if (known.needsResource && resource_id === undefined)
-    addIssue(`is required for ${kind}`, ['resource_id'], resource_id, context)
-  validate(known.payload, payload, ['payload'], context)
-}
+/** Checks a stored timer by its kind, which a person may have written. */
+export const checkTimer = checkBy<{ kind: string }>(
+  TIMERS,
+  ({ kind }) => [kind],
+  'must be one of',
+  ['kind'],
+)

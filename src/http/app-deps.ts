@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Log, Sandbox } from '../world/sandbox.ts'
+import type { Log } from '../runtime/runtime.ts'
+import type { Sandbox } from '../world/sandbox.ts'
 import type { ClientResolver } from './clients.ts'
 
 /** What the routes need of the sandbox that a request is for. All sandboxes of a process share the routes. */

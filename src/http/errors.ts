@@ -2,7 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { ENVELOPE } from '../assumptions/responses.ts'
 import { type ErrorCode, SandboxError } from '../model/errors.ts'
 import { excerptOf } from '../model/mask.ts'
-import type { Log } from '../world/sandbox.ts'
+import type { Log } from '../runtime/runtime.ts'
 import { depsOf } from './app-deps.ts'
 import { dropBody } from './connection.ts'
 import type { Endpoint } from './endpoint.ts'

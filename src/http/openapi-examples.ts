@@ -30,7 +30,7 @@ export type Examples = Record<(typeof CALLS)[number], any>
 
 /** Makes the example responses: those of the example requests, one after the other, on the shipped fixtures. */
 export async function exampleResponses(operations: readonly Operation[]): Promise<Examples> {
-  const log = { debug() {}, info() {}, warn() {}, error() {} }
+  const log = { info() {}, warn() {}, error() {} }
   const sandbox = await openSandbox({
     fixtures: await shippedFixtures(),
     // The operations are called directly, so no scenario decides.

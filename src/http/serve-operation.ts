@@ -124,14 +124,14 @@ export function serveOperation(
   function handleWithoutKey(request: FastifyRequest, reply: FastifyReply) {
     const { world } = request
     let call!: Call
-    const done = world.tables.batch(() => {
+    const done = world.tables.unit.batch(() => {
       call = decide(op, request)
       return isUnchanged(call) ? respond(call) : undefined
     })
     depsOf(request).onHandled?.()
     setRuleHeader(reply, call)
     if (!done) return respondLater(call, reply).then((later) => send(op, reply, later))
-    world.tables.onDurable((error) => {
+    world.tables.unit.onDurable((error) => {
       if (error) reply.send(error)
       else send(op, reply, done)
     })

@@ -12,7 +12,7 @@ import { ENVELOPE } from '../assumptions/responses.ts'
 import { ERRORS } from '../model/errors.ts'
 import { excerptOf } from '../model/mask.ts'
 import { oncePerBurst } from '../runtime/real-time.ts'
-import type { Log } from '../world/sandbox.ts'
+import type { Log } from '../runtime/runtime.ts'
 import { closeWith, isClosing } from './connection.ts'
 import { COMMON_HEADERS, ERROR_OF, JSON_TYPE } from './errors.ts'
 

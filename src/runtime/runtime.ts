@@ -29,6 +29,13 @@ export type SendResult = {
   error?: SendError
 }
 
+/** The log of the program. */
+export type Log = {
+  info(message: string): void
+  warn(message: string): void
+  error(message: string, error?: unknown): void
+}
+
 /**
  * Every input of a sandbox besides its calls goes through this interface, so that a test can replace it.
  */

@@ -4,6 +4,7 @@
 import { dirname } from 'node:path'
 import { Low } from 'lowdb'
 import { SandboxError } from '../model/errors.ts'
+import type { Log } from '../runtime/runtime.ts'
 import {
   backUpAll,
   type Disk,
@@ -11,7 +12,6 @@ import {
   errnoOf,
   ignoreErrors,
   makeFolder,
-  olderJournals,
   rejectMountedFile,
   removeFile,
   requireRegular,
@@ -24,7 +24,6 @@ import {
   EditedBesideJournal,
   FORMAT,
   LostOwnership,
-  OtherFormat,
   START_WITHOUT,
   UnreadableFile,
 } from './errors.ts'
@@ -36,12 +35,6 @@ import type { Worlds } from './worlds.ts'
 
 // The document is rewritten when the journal is as large as it, and not smaller than this.
 const REWRITE_FROM_BYTES = 1024 * 1024
-
-export type StoreLog = {
-  info(message: string): void
-  warn(message: string): void
-  error(message: string): void
-}
 
 export type DataFileOptions<Rows> = {
   file: string
@@ -57,7 +50,7 @@ export type DataFileOptions<Rows> = {
   readEdited: ReadEdited
   disk: Disk
   wall: () => number
-  log: StoreLog
+  log: Log
 }
 
 /** The document and the journal of a store, which this process owns. */
@@ -77,19 +70,16 @@ export class DataFile<Rows> {
   #isClosed = false
 
   constructor(options: DataFileOptions<Rows>, worlds: Worlds<Rows>, lock: Lock) {
-    const { disk, file, fsync = false, log, readEdited } = options
+    const { disk, file, fsync = false } = options
     this.#options = options
     this.#worlds = worlds
     this.#lock = lock
     this.#rewriteFrom = options.compactFrom ?? REWRITE_FROM_BYTES
     this.#journal = new Journal(disk, `${file}.journal`, fsync, this.#confirm)
     this.#document = new DocumentFile({
-      disk,
-      file,
-      log,
+      ...options,
       confirm: this.#confirm,
       onWritten: (digest) => this.#journal.mark(digest),
-      readEdited,
     })
     this.#db = new Low(this.#document, { format: FORMAT, clients: {} })
   }
@@ -100,8 +90,6 @@ export class DataFile<Rows> {
   async open() {
     const { disk, file, log, shape } = this.#options
     const { path } = this.#journal
-    const [older] = this.hasDocument ? [] : olderJournals(disk, file)
-    if (older !== undefined) throw new OtherFormat(older, '5 or older')
     const found = readJournal(disk, path)
     if (!found && this.#lock.replacedDead)
       log.warn(
@@ -275,8 +263,7 @@ export async function openDataFile<Rows>(
   const file = resolveLinks(disk, given.file)
   const options = { ...given, file }
   makeFolder(disk, dirname(file))
-  for (const path of [file, `${file}.journal`, ...olderJournals(disk, file)])
-    requireRegular(disk, path)
+  for (const path of [file, `${file}.journal`]) requireRegular(disk, path)
   requireRegular(disk, `${file}.lock`, (found) => found.isSocket())
   const lock = await takeLock(disk, file)
   let opened: DataFile<Rows> | undefined

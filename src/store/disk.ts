@@ -1,5 +1,5 @@
 import fs, { constants, type Stats } from 'node:fs'
-import { basename, dirname, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { UnusableFile } from './errors.ts'
 
 /** The file system calls of the store. All go through this interface, so that a test can inject faults. */
@@ -17,7 +17,6 @@ export type Disk = Pick<
   | 'lstatSync'
   | 'mkdirSync'
   | 'openSync'
-  | 'readdirSync'
   | 'readFileSync'
   | 'readlinkSync'
   | 'renameSync'
@@ -166,22 +165,9 @@ export function copyToFree(disk: Disk, file: string, name: string): string {
 
 // ---- the files of a data file
 
-/** The journals of formats 1 to 3, and of 4 and 5, which have a number. */
-export function olderJournals(disk: Disk, file: string): string[] {
-  const name = basename(file)
-  const stem = name.replace(/\.json$/, '')
-  const isOlder = (one: string) =>
-    [`${stem}.journal.jsonl`, `${stem}.journal.previous.jsonl`].includes(one) ||
-    (one.startsWith(`${name}.journal.`) && /^\d+$/.test(one.slice(name.length + 9)))
-  const folder = dirname(file)
-  return disk.readdirSync(folder).flatMap((one) => (isOlder(one) ? [`${folder}/${one}`] : []))
-}
-
 /** The files of a data file that exist. */
 export const dataFiles = (disk: Disk, file: string): string[] =>
-  [file, `${file}.journal`, `${file}.tmp`, ...olderJournals(disk, file)].filter((path) =>
-    fileExists(disk, path),
-  )
+  [file, `${file}.journal`, `${file}.tmp`].filter((path) => fileExists(disk, path))
 
 type Place = { disk: Disk; file: string; wall: () => number }
 

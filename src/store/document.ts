@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs'
 import { promisify } from 'node:util'
 import type { Adapter } from 'lowdb'
 import { nodeZlib } from '../runtime/node-modules.ts'
+import type { Log } from '../runtime/runtime.ts'
 import {
   copyToFree,
   createPrivate,
@@ -27,7 +28,7 @@ type DocumentOptions = {
   confirm: () => void
   /** Has the journal name the new document, which is then put in its place. */
   onWritten: (digest: string) => void
-  log: { warn(message: string): void }
+  log: Log
 }
 
 const isUntouched = (now: Stats | undefined, then: Stats | undefined) =>

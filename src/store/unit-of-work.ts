@@ -132,11 +132,6 @@ export class UnitOfWork {
     else callback()
   }
 
-  /** Writes the pending changes now. */
-  flush() {
-    this.#commit()
-  }
-
   /** Writes a change now, or at the end of the turn. */
   #close(change: Change) {
     const line: AtomicChange = change.parts.map(({ world, ops }) => [
@@ -145,13 +140,13 @@ export class UnitOfWork {
       ops,
     ])
     const written = { ...change, line }
-    if (!this.#isBatching) return this.#commit(written)
+    if (!this.#isBatching) return this.flush(written)
     this.#group ??= { changes: [], onDurable: [], due: setImmediate(() => this.flush()) }
     this.#group.changes.push(written)
   }
 
   /** Writes the changes that wait, and `own` after them; if the write fails, all are rolled back. */
-  #commit(own?: Written) {
+  flush(own?: Written) {
     const { changes = [], onDurable = [], due } = this.#group ?? {}
     this.#group = undefined
     clearImmediate(due)

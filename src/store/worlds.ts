@@ -29,9 +29,7 @@ export class WorldTables<Rows> {
   readonly tables: { readonly [K in keyof Rows]: Table<Rows[K]> }
   /** The position in the world's random series; stored with every change. */
   readonly random: Draws
-  readonly afterCommit: UnitOfWork['afterCommit']
-  readonly batch: UnitOfWork['batch']
-  readonly onDurable: UnitOfWork['onDurable']
+  readonly unit: UnitOfWork
   readonly #worlds: Worlds<Rows>
   readonly #snapshots = new Map<string, Snapshot<Rows>>()
   #base: string
@@ -40,9 +38,7 @@ export class WorldTables<Rows> {
   constructor(worlds: Worlds<Rows>, name: string, about: WorldAbout, state: Snapshot<Rows>) {
     this.name = name
     this.about = about
-    this.afterCommit = worlds.unit.afterCommit
-    this.batch = worlds.unit.batch
-    this.onDurable = worlds.unit.onDurable
+    this.unit = worlds.unit
     this.#worlds = worlds
     this.#base = state.base
     this.random = { counter: state.counter }
@@ -81,11 +77,8 @@ export class WorldTables<Rows> {
   /** `change` of the store, which also restores this world's random counter if it fails. */
   readonly change = <T>(run: () => T): T => {
     if (this.#isDropped) throw new SandboxError('not_found', `The client ${this.name} was deleted.`)
-    return this.#worlds.unit.change(run, this.random)
+    return this.unit.change(run, this.random)
   }
-
-  /** How many ops the open change has. */
-  readonly changeSize = () => this.#worlds.unit.size
 
   /** Adds a row, or replaces the one with its id. */
   put<K extends keyof Rows & string>(table: K, row: Rows[K]): Entry<Rows[K]> {
@@ -127,13 +120,12 @@ export class WorldTables<Rows> {
 
   /** Makes one step of a change. Throws if it does not fit. */
   do(op: WorldOp): void {
-    const { unit } = this.#worlds
-    if (!unit.isOpen) {
+    if (!this.unit.isOpen) {
       this.change(() => this.do(op))
       return
     }
     const undo = this.#apply(op)
-    if (undo) unit.record(this, op, undo)
+    if (undo) this.unit.record(this, op, undo)
   }
 
   /** Makes a step; returns its rollback, or `undefined` if there was nothing to do. */
@@ -154,7 +146,7 @@ export class WorldTables<Rows> {
       case 'drop':
         this.#isDropped = true
         this.#worlds.byName.delete(this.name)
-        this.#worlds.unit.afterCommit(() => this.#worlds.dropUnusedBases())
+        this.unit.afterCommit(() => this.#worlds.dropUnusedBases())
         return () => {
           this.#isDropped = false
           this.#worlds.byName.set(this.name, this)

@@ -1,8 +1,9 @@
 import { historyOtherUserOf, historyUserOf } from '../model/history.ts'
 import { mobileKey } from '../model/user.ts'
 import type { Store } from '../store/store.ts'
+import { type Content, Table } from '../store/table.ts'
 import type { Specs, WorldTables } from '../store/worlds.ts'
-import type { Rows } from './rows.ts'
+import type { Rows, SettingRow } from './rows.ts'
 
 // As text: ISO 8601 sorts like the instants, and a number would need more memory.
 const createdAt = ({ created_at }: { created_at: string }) => created_at
@@ -92,3 +93,12 @@ export const TABLES: Specs<Rows> = {
 
 export type SandboxStore = Store<Rows>
 export type SandboxTables = WorldTables<Rows>
+
+/** The value of a setting: the present one, or that of a snapshot. */
+export function settingOf<N extends SettingRow['name']>(
+  settings: Table<SettingRow> | Content<SettingRow>,
+  name: N,
+) {
+  const row = settings instanceof Table ? settings.get(name) : settings.rows.get(name)?.row
+  return row?.value as Extract<SettingRow, { name: N }>['value'] | undefined
+}

@@ -3,10 +3,7 @@
 
 import { SandboxError } from '../model/errors.ts'
 import { LAST_INSTANT } from '../model/formats.ts'
-import type { Later } from '../runtime/real-time.ts'
-import type { Clock } from './clock.ts'
-import { isTemporary, type Runner } from './runner.ts'
-import { createCommitOrder, type Fired, type TimerRows } from './timer.ts'
+import { createCommitOrder, type Fired, isTemporary, type Runner, type TimeDeps } from './runner.ts'
 
 /** The maximum number of timers of one call; with more, its caller would wait for minutes. */
 const MAX_TIMERS = 1_000_000
@@ -30,14 +27,7 @@ export type AdvanceOptions = {
 /** The time of the clock at the end, the first timers that ran, and the number of further timers that ran. */
 export type AdvanceResult = { now: string; fired: Fired[]; omitted: number }
 
-type AdvanceDeps = {
-  clock: Clock
-  rows: TimerRows
-  runner: Runner
-  later: Later
-  /** Called when time moved only part of the way and the new time could not be stored. */
-  onHalfway?: (() => void) | undefined
-}
+type AdvanceDeps = TimeDeps & { runner: Runner }
 
 const counted = (n: number) => n.toLocaleString('en-US')
 const iso = (ms: number) => new Date(ms).toISOString()

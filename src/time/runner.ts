@@ -1,5 +1,56 @@
+import type { TimerRow } from '../model/delivery.ts'
 import { SandboxError } from '../model/errors.ts'
-import type { CommitOrder, Fired, KindOptions, TimerHandler, TimerRow, TimerRows } from './timer.ts'
+import type { Later } from '../runtime/real-time.ts'
+import type { Clock } from './clock.ts'
+
+/** A timer that ran, as `clock/advance` returns it. */
+export type Fired = { at: string; kind: string; timer_id: string; resource_id?: string } & Record<
+  string,
+  unknown
+>
+
+/** The order in which the results of parallel timers are stored, so that a run is repeatable. */
+export type CommitOrder = {
+  /** Resolves when the result of the previous timer is stored. */
+  last: Promise<void>
+}
+
+/** Creates the order for the timers of one call. */
+export const createCommitOrder = (): CommitOrder => ({ last: Promise.resolve() })
+
+/**
+ * Runs a timer. An advance waits for a returned promise, a ticking clock does not. Returned fields override the
+ * payload in the report; `false`: the timer could no longer take effect.
+ */
+export type TimerHandler = (
+  timer: TimerRow,
+  /** Undefined on a ticking clock: then no call waits for a slow receiver. */
+  order: CommitOrder | undefined,
+) => Promise<void> | Readonly<Record<string, unknown>> | false | undefined
+
+/** How timers of one kind are run. */
+export type KindOptions = {
+  /** They are sent to a receiver; an advance starts those of one instant in parallel and waits for all of them. */
+  parallel?: boolean
+  /** How often a repeating timer runs up to and including an instant. */
+  countRuns?: (timer: TimerRow, at: number) => number
+}
+
+/** How timers are stored; `change` makes a timer's end and its effects one write. */
+export type TimerRows = {
+  /** All timers, soonest first; of those that are due together, the one that was inserted first. */
+  all: () => TimerRow[]
+  soonest: () => TimerRow | undefined
+  count: () => number
+  get: (id: string) => TimerRow | undefined
+  /** Adds a timer whose id is new. */
+  insert: (row: TimerRow) => void
+  remove: (id: string) => void
+  change: <T>(run: () => T) => T
+  /** How many ops the open change has. */
+  changeSize: () => number
+  nextSeq: () => number
+}
 
 /**
  * The result of running a timer: whether it took effect, the work that it started, and the fields to report besides its
@@ -7,13 +58,15 @@ import type { CommitOrder, Fired, KindOptions, TimerHandler, TimerRow, TimerRows
  */
 type RunResult = { happened: boolean; begun?: Promise<void>; result?: object }
 
-export type RunnerDeps = {
+export type TimeDeps = {
+  clock: Clock
   rows: TimerRows
+  later: Later
   onError: (error: unknown, timer: TimerRow) => void
   /** Called inside the change that removes a timer. */
   onRun?: ((timer: TimerRow) => void) | undefined
-  /** Called for a timer whose kind has no handler yet. */
-  onUnknownKind?: (() => void) | undefined
+  /** Called when the clock moved only part of the way and its new time could not be stored. */
+  onHalfway?: (() => void) | undefined
 }
 
 // The most timers that run as one change.
@@ -37,7 +90,7 @@ export const firedTimer = (timer: TimerRow, result?: object): Fired => ({
 })
 
 /** Runs timers with the handlers of their kinds, and knows the work that they have started. */
-export function createRunner({ rows, onError, onRun, onUnknownKind }: RunnerDeps) {
+export function createRunner({ rows, onError, onRun }: TimeDeps) {
   const kinds = new Map<string, KindOptions & { handler: TimerHandler }>()
   const running = new Set<Promise<void>>()
   // Those that wait for a receiver.
@@ -45,12 +98,7 @@ export function createRunner({ rows, onError, onRun, onUnknownKind }: RunnerDeps
   let isInBatch = false
   let epoch = 0
 
-  function kindOf({ kind }: TimerRow) {
-    if (!kinds.has(kind)) onUnknownKind?.()
-    return kinds.get(kind)
-  }
-
-  const runsInParallel = (timer: TimerRow) => kindOf(timer)?.parallel === true
+  const runsInParallel = ({ kind }: TimerRow) => kinds.get(kind)?.parallel === true
 
   /** Tracks work until it ends. The returned promise does not reject. */
   function track(begun: Promise<void>, timer: TimerRow): Promise<void> {
@@ -71,7 +119,7 @@ export function createRunner({ rows, onError, onRun, onUnknownKind }: RunnerDeps
       result = rows.change(() => {
         rows.remove(timer.timer_id)
         onRun?.(timer)
-        return kindOf(timer)?.handler(timer, order)
+        return kinds.get(timer.kind)?.handler(timer, order)
       })
     } catch (error) {
       if (isTemporary(error)) throw error
@@ -142,7 +190,7 @@ export function createRunner({ rows, onError, onRun, onUnknownKind }: RunnerDeps
       let count = 0
       for (const timer of rows.all()) {
         if (timer.due_at > end) break
-        count += kindOf(timer)?.countRuns?.(timer, end) ?? 1
+        count += kinds.get(timer.kind)?.countRuns?.(timer, end) ?? 1
       }
       return count
     },

@@ -1,24 +1,14 @@
+import type { TimerRow } from '../model/delivery.ts'
 import { LAST_INSTANT } from '../model/formats.ts'
-import { type Later, realLater } from '../runtime/real-time.ts'
-import type { Runtime } from '../runtime/runtime.ts'
 import { type AdvanceOptions, BATCHES_IN_A_ROW, createMoves } from './advance.ts'
-import type { Clock } from './clock.ts'
-import { createRunner, firedTimer, type Runner, type RunnerDeps } from './runner.ts'
-import type { CommitOrder, Fired, TimerRow, TimerRows } from './timer.ts'
-
-export {
+import {
   type CommitOrder,
-  createCommitOrder,
+  createRunner,
   type Fired,
-  type TimerRow,
-} from './timer.ts'
-
-export type SchedulerDeps = RunnerDeps & {
-  clock: Clock
-  /** Called when the clock moved only part of the way and its new time could not be stored. */
-  onHalfway?: () => void
-  runtime?: Pick<Runtime, 'later'>
-}
+  firedTimer,
+  type Runner,
+  type TimeDeps,
+} from './runner.ts'
 
 // setTimeout fires immediately if the delay exceeds 2^31-1 ms; one day ahead is enough.
 const MAX_SLEEP = 86_400_000
@@ -27,16 +17,8 @@ const RETRY_MS = 1_000
 
 const timerId = (seq: number) => `tmr_${seq}`
 
-type TickerDeps = {
-  clock: Clock
-  rows: TimerRows
-  runner: Runner
-  later: Later
-  onError: (error: unknown, timer: TimerRow) => void
-}
-
 /** Runs timers when they are due on a ticking clock, with one real timer for the next of them. */
-function createTicker({ clock, rows, runner, later, onError }: TickerDeps) {
+function createTicker({ clock, rows, later, onError }: TimeDeps, runner: Runner) {
   let endSleep = () => {}
   let isStopped = true
   let isPaused = false
@@ -95,18 +77,11 @@ function createTicker({ clock, rows, runner, later, onError }: TickerDeps) {
  * Runs stored timers when they are due on a client's clock. On a ticking clock a real timer runs them. An advance runs
  * each timer at its own instant, in order of time and then of insertion, and waits for the deliveries that it causes.
  */
-export function createScheduler({
-  clock,
-  rows,
-  onError,
-  onRun,
-  onUnknownKind,
-  onHalfway,
-  runtime: { later } = { later: realLater },
-}: SchedulerDeps) {
-  const runner = createRunner({ rows, onError, onRun, onUnknownKind })
-  const ticker = createTicker({ clock, rows, runner, later, onError })
-  const { move, whenIdle } = createMoves({ clock, rows, runner, ticker, later, onHalfway })
+export function createScheduler(deps: TimeDeps) {
+  const { clock, rows } = deps
+  const runner = createRunner(deps)
+  const ticker = createTicker(deps, runner)
+  const { move, whenIdle } = createMoves({ ...deps, runner, ticker })
 
   // A search, because an index makes each payment slower, and few calls need one.
   const ofResource = (id: string) => rows.all().filter(({ resource_id }) => resource_id === id)

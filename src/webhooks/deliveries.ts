@@ -1,10 +1,10 @@
 import type { Scenarios } from '../active-scenario/scenarios.ts'
 import { webhookDelivery } from '../assumptions/webhooks.ts'
-import type { DeliveryRow } from '../model/delivery.ts'
+import type { DeliveryRow, TimerRow } from '../model/delivery.ts'
 import { SandboxError } from '../model/errors.ts'
 import { kindOf, resourceIdOf } from '../tables/resources.ts'
 import type { WorldContext } from '../tables/world-context.ts'
-import { createCommitOrder, type TimerRow } from '../time/scheduler.ts'
+import { createCommitOrder } from '../time/runner.ts'
 import { DeliveryQueue, type DeliveryQueueDeps, WEBHOOK_ATTEMPT } from './delivery-queue.ts'
 import type { Override, WebhookEvents } from './events.ts'
 import { createRunningAttempts, type RunningAttemptsDeps } from './running-attempts.ts'
@@ -59,7 +59,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
       return
     }
     const at = clock.now()
-    store.afterCommit(() => {
+    store.unit.afterCommit(() => {
       recorded.push({ delivery_id: `rec_${++recordedCount}`, event: type, resource_id, at })
       if (recorded.length > MAX_RECORDED) recorded.shift()
     })

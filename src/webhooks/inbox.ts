@@ -96,14 +96,14 @@ export function createInbox({ store, clock, random, assumed, webhooks, unixNow }
     send: ({ headers, body }: Pick<SendRequest, 'headers' | 'body'>): Promise<SendResult> =>
       new Promise((resolve, reject) => {
         const bytes = Buffer.from(body)
-        const received = store.batch(() =>
+        const received = store.unit.batch(() =>
           receive({ ...headers, 'content-length': String(bytes.length) }, bytes),
         )
         const result = {
           ...{ ok: true, status: 200, duration_ms: 0, truncated: false },
           response: JSON.stringify(received),
         }
-        store.onDurable((error) => (error === undefined ? resolve(result) : reject(error)))
+        store.unit.onDurable((error) => (error === undefined ? resolve(result) : reject(error)))
       }),
     /** The messages, newest first. */
     list: ({ page, limit }: ListQuery) => ({

@@ -1,11 +1,11 @@
 import type { Assumed } from '../assumptions/readings.ts'
 import { webhookDelivery } from '../assumptions/webhooks.ts'
-import type { DeliveryRow } from '../model/delivery.ts'
+import type { DeliveryRow, TimerRow } from '../model/delivery.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { Later } from '../runtime/real-time.ts'
 import type { SandboxTables } from '../tables/tables.ts'
 import type { Clock } from '../time/clock.ts'
-import type { CommitOrder, TimerRow } from '../time/scheduler.ts'
+import type { CommitOrder } from '../time/runner.ts'
 import type { AttemptResult, AttemptSender } from './attempt.ts'
 import type { DeliveryQueue } from './delivery-queue.ts'
 import type { Webhooks } from './webhooks.ts'
@@ -105,8 +105,8 @@ export function createRunningAttempts({
         resolve()
       }
       try {
-        store.batch(() => store.change(() => handle(row, timer.due_at, result)))
-        store.onDurable(ended)
+        store.unit.batch(() => store.change(() => handle(row, timer.due_at, result)))
+        store.unit.onDurable(ended)
       } catch (error) {
         ended(error)
       }

@@ -4,7 +4,7 @@
 import { rateLimit, tokenLifetime } from '../assumptions/requests.ts'
 import { formatDuration } from '../model/duration.ts'
 import { SandboxError } from '../model/errors.ts'
-import type { SandboxTables } from '../tables/tables.ts'
+import { type SandboxTables, settingOf } from '../tables/tables.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 
 const MINUTE_MS = 60_000
@@ -13,10 +13,7 @@ const MINUTE_MS = 60_000
 export const storeTokenIssue = (tables: SandboxTables, issued_at: number): void =>
   void tables.put('settings', { name: 'token', value: { issued_at } })
 
-function issuedAt({ tables: { settings } }: SandboxTables) {
-  const setting = settings.get('token')
-  return setting?.name === 'token' ? setting.value.issued_at : undefined
-}
+const issuedAt = ({ tables }: SandboxTables) => settingOf(tables.settings, 'token')?.issued_at
 
 /** Whether a client may make a call: the age of its token, and the rate of its calls. */
 export function createAccess({ store: tables, clock, assumed }: WorldContext) {

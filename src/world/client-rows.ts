@@ -6,9 +6,9 @@ import { DEFAULT_SCENARIO } from '../scenarios/references.ts'
 import type { WorldAbout } from '../store/unit-of-work.ts'
 import type { Base } from '../store/worlds.ts'
 import type { Rows } from '../tables/rows.ts'
-import type { SandboxStore, SandboxTables } from '../tables/tables.ts'
+import { type SandboxStore, type SandboxTables, settingOf } from '../tables/tables.ts'
 import type { ClockState } from '../time/clock.ts'
-import { adoptSettings, startedAsOf, storeClock, storedClock } from './world-clock.ts'
+import { adoptSettings, startedAsOf, storeClock } from './world-clock.ts'
 import type { ClientStart, WorldStart } from './world-deps.ts'
 
 /** The client that calls without a client name use. */
@@ -74,9 +74,9 @@ const mergedStart = <S extends Partial<WorldStart>>(
 
 /** Removes the readings that calls have chosen for these assumptions. */
 function removeChanges(tables: SandboxTables, assume: Readings) {
-  const setting = tables.tables.settings.get('assumptions')
-  if (setting?.name !== 'assumptions') return
-  const kept = Object.entries(setting.value).filter(([name]) => !Object.hasOwn(assume, name))
+  const called = settingOf(tables.tables.settings, 'assumptions')
+  if (!called) return
+  const kept = Object.entries(called).filter(([name]) => !Object.hasOwn(assume, name))
   tables.put('settings', { name: 'assumptions', value: Object.fromEntries(kept) })
 }
 
@@ -171,7 +171,11 @@ export class ClientRows {
       const { clock, clockSpeed: speed } = chosen
       if (clock !== 'real') tables.remove('settings', 'clock')
       else if (speed !== 1)
-        storeClock(tables, { ...storedClock(tables)!, speed }, startedAsOf(start))
+        storeClock(
+          tables,
+          { ...settingOf(tables.tables.settings, 'clock')!, speed },
+          startedAsOf(start),
+        )
       if (chosen.scenario !== DEFAULT_SCENARIO) tables.remove('settings', 'scenario')
       removeChanges(tables, chosen.assume ?? {})
     })
@@ -179,7 +183,7 @@ export class ClientRows {
 
   /** Continues an exported state that a person has put into the data file: it does not say how it was started. */
   continueExported(tables: SandboxTables) {
-    if (storedClock(tables)?.startedAs === '')
+    if (settingOf(tables.tables.settings, 'clock')?.startedAs === '')
       adoptSettings(tables, this.startOf(tables), this.#wall)
   }
 
@@ -247,7 +251,11 @@ export class ClientRows {
     const { clock, clockSpeed: speed } = client
     if (clock !== undefined) tables.remove('settings', 'clock')
     else if (speed !== undefined)
-      storeClock(tables, { ...storedClock(tables)!, speed }, startedAsOf(start))
+      storeClock(
+        tables,
+        { ...settingOf(tables.tables.settings, 'clock')!, speed },
+        startedAsOf(start),
+      )
     if (client.scenario !== undefined) tables.remove('settings', 'scenario')
     if (client.assume !== undefined) removeChanges(tables, client.assume)
     return tables

@@ -1,9 +1,8 @@
-import type { DeliveryRow } from '../model/delivery.ts'
+import type { DeliveryRow, TimerRow } from '../model/delivery.ts'
 import type { FeedKind } from '../model/feed-kinds.ts'
 import { type RequestLogEntry, requestSummary } from '../requests/request-log.ts'
 import { Ring } from '../runtime/ring-buffer.ts'
-import type { SandboxTables } from '../tables/tables.ts'
-import type { TimerRow } from '../time/scheduler.ts'
+import type { UnitOfWork } from '../store/unit-of-work.ts'
 
 /** The subjects of a client's feed, by kind of event. */
 export type FeedEvents = {
@@ -71,7 +70,7 @@ function summaryOf({ kind, subject }: AnyFeedEvent): object {
  */
 export class Feed {
   readonly #name: string
-  readonly #afterCommit: SandboxTables['afterCommit']
+  readonly #afterCommit: UnitOfWork['afterCommit']
   /** Made for the first reader. */
   #buffer: Ring<FeedEvent> | undefined
   #watchers: readonly Watcher[] = []
@@ -80,7 +79,7 @@ export class Feed {
   #seq = 0
 
   /** The name is the prefix of the ids. */
-  constructor(name: string, afterCommit: SandboxTables['afterCommit']) {
+  constructor(name: string, afterCommit: UnitOfWork['afterCommit']) {
     this.#name = name
     this.#afterCommit = afterCommit
   }

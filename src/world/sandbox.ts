@@ -7,6 +7,7 @@ import type { Coverage } from '../model/coverage.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { Between } from '../model/paging.ts'
 import type { Summary } from '../model/summary.ts'
+import type { Log } from '../runtime/runtime.ts'
 import type { Library } from '../scenarios/library.ts'
 import type { SandboxTables } from '../tables/tables.ts'
 import { ClientRows, DEFAULT_CLIENT, type NewClient } from './client-rows.ts'
@@ -23,14 +24,6 @@ import {
 } from './world-content.ts'
 import type { WorldStart } from './world-deps.ts'
 import { imposedOf } from './world-scenarios.ts'
-
-/** The log of the server. */
-export type Log = {
-  debug(message: string): void
-  info(message: string): void
-  warn(message: string): void
-  error(message: string, error?: unknown): void
-}
 
 /** Collects what the callers of all clients have met since the start. */
 export type CoverageSource = {
@@ -99,7 +92,7 @@ function createWorldMaker(config: SandboxConfig, deps: MakerDeps) {
   /** Resets a world; its token can be another one afterwards. */
   function reset(world: World, parts: readonly ResetPart[]): boolean {
     const startsTimeline = resetWorld(world, parts, rows.reload)
-    world.tables.afterCommit(() => clients.updateToken(world.name))
+    world.tables.unit.afterCommit(() => clients.updateToken(world.name))
     return startsTimeline
   }
 

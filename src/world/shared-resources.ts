@@ -1,15 +1,16 @@
 import { Totals } from '../active-scenario/rule-counters.ts'
-import { STORED_STATE } from '../content/state-rows.ts'
+import { STORED_STATE } from '../content/state.ts'
 import { formatDuration } from '../model/duration.ts'
 import { AllRequests, createLogBudget } from '../requests/request-log.ts'
-import { createSteadyWall } from '../runtime/real-time.ts'
-import type { Runtime } from '../runtime/runtime.ts'
+import { nodeCrypto } from '../runtime/node-modules.ts'
+import { createSteadyWall, realLater, unrefLater, wallNow } from '../runtime/real-time.ts'
+import type { Log, Runtime } from '../runtime/runtime.ts'
 import { type Disk, nodeDisk } from '../store/disk.ts'
 import { openStore } from '../store/store.ts'
 import { TABLES } from '../tables/tables.ts'
 import { createAddressPolicy } from '../webhooks/addresses.ts'
 import type { WebhookSettings } from '../webhooks/attempt.ts'
-import { createRuntime } from './real-runtime.ts'
+import { createSender } from '../webhooks/send.ts'
 
 /** The configuration of what all worlds of a sandbox share. */
 export type SharedConfig = {
@@ -32,15 +33,26 @@ export type SharedConfig = {
   runtime?: (real: Runtime) => Runtime
 }
 
-type SharedDeps = SharedConfig & {
-  log: { info(message: string): void; warn(message: string): void; error(message: string): void }
+/** The real runtime; `unref`: its timers and connections do not keep the process alive. */
+function createRuntime({
+  webhooks: { allow },
+  wall = wallNow,
+  unref = false,
+}: SharedConfig): Runtime {
+  const later = unref ? unrefLater : realLater
+  return {
+    wall,
+    elapsed: () => performance.now(),
+    later,
+    ...createSender({ allow, wall, unref, later }),
+    secret: () => nodeCrypto().randomBytes(16).toString('hex'),
+  }
 }
 
 /** Opens what all worlds of a sandbox share: the runtime, the clock of this machine, and the store. */
-export async function openSharedResources({ log, ...config }: SharedDeps) {
+export async function openSharedResources({ log, ...config }: SharedConfig & { log: Log }) {
   const { allow, ...webhookSettings } = config.webhooks
-  const { wall, unref } = config
-  const real = createRuntime({ allow, wall, unref })
+  const real = createRuntime(config)
   const runtime = config.runtime?.(real) ?? real
   const steadyWall = createSteadyWall({
     ...runtime,

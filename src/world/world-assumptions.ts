@@ -1,6 +1,6 @@
 import { ASSUMPTIONS, Assumed, DEFAULT_READINGS, type Readings } from '../assumptions/readings.ts'
 import type { ActiveScenario } from '../tables/rows.ts'
-import type { SandboxTables } from '../tables/tables.ts'
+import { type SandboxTables, settingOf } from '../tables/tables.ts'
 import type { Feed } from './feed.ts'
 
 export type WorldAssumptionsDeps = {
@@ -35,8 +35,7 @@ export class WorldAssumptions extends Assumed {
   }
 
   get #called(): Readings {
-    const setting = this.#deps.tables.tables.settings.get('assumptions')
-    return setting?.name === 'assumptions' ? setting.value : {}
+    return settingOf(this.#deps.tables.tables.settings, 'assumptions') ?? {}
   }
 
   #store(value: Readings) {

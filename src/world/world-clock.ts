@@ -1,16 +1,18 @@
+import type { TimerRow } from '../model/delivery.ts'
 import type { Random } from '../runtime/random.ts'
 import type { Later } from '../runtime/real-time.ts'
-import type { SandboxTables } from '../tables/tables.ts'
+import type { Log } from '../runtime/runtime.ts'
+import { type SandboxTables, settingOf } from '../tables/tables.ts'
 import { Clock, type ClockState } from '../time/clock.ts'
-import { createScheduler, type Scheduler, type TimerRow } from '../time/scheduler.ts'
+import { createScheduler, type Scheduler } from '../time/scheduler.ts'
 import type { Feed } from './feed.ts'
-import type { WorldLog, WorldStart } from './world-deps.ts'
+import type { WorldStart } from './world-deps.ts'
 
 /** The start time of `--clock frozen`: fixed, so that two runs give the same bytes. */
 const FROZEN_AT = Date.parse('2026-01-01T00:00:00.000Z')
 
 /** The clock of the start options. */
-export function startingClock({ clock, clockSpeed }: WorldStart, wall: () => number): ClockState {
+function startingClock({ clock, clockSpeed }: WorldStart, wall: () => number): ClockState {
   const wallAnchor = wall()
   if (clock === 'real') return { mode: 'real', speed: clockSpeed, anchor: wallAnchor, wallAnchor }
   const anchor = clock === 'frozen' ? FROZEN_AT : Date.parse(clock)
@@ -20,29 +22,9 @@ export function startingClock({ clock, clockSpeed }: WorldStart, wall: () => num
 /** The clock options as they are stored with a clock, to find out at a start whether they have changed. */
 export const startedAsOf = ({ clock, clockSpeed }: WorldStart) => `${clock} ${clockSpeed}`
 
-/** The stored state of a world's clock. */
-export function storedClock({ tables }: SandboxTables) {
-  const setting = tables.settings.get('clock')
-  return setting?.name === 'clock' ? setting.value : undefined
-}
-
-/** The clock of a client at its start: the stored one continues, unless the clock options have changed. */
-export function clockAtStart(tables: SandboxTables, start: WorldStart, wall: () => number) {
-  const stored = storedClock(tables)
-  return stored?.startedAs === startedAsOf(start)
-    ? { isContinued: true, state: stored }
-    : { isContinued: false, state: startingClock(start, wall) }
-}
-
 /** Stores the state of a world's clock. */
 export function storeClock(tables: SandboxTables, state: ClockState, startedAs: string) {
   tables.put('settings', { name: 'clock', value: { ...state, startedAs } })
-}
-
-/** The stored choice of the active scenario. */
-export function storedScenario({ tables }: SandboxTables) {
-  const setting = tables.settings.get('scenario')
-  return setting?.name === 'scenario' ? setting.value : undefined
 }
 
 /**
@@ -50,12 +32,12 @@ export function storedScenario({ tables }: SandboxTables) {
  * from the stored time, and the scenario stays.
  */
 export function adoptSettings(tables: SandboxTables, start: WorldStart, wall: () => number) {
-  const scenario = storedScenario(tables)
+  const scenario = settingOf(tables.tables.settings, 'scenario')
   if (scenario) {
     const value = { ...scenario, startedAs: start.scenario }
     tables.put('settings', { name: 'scenario', value })
   }
-  const clock = storedClock(tables)
+  const clock = settingOf(tables.tables.settings, 'clock')
   if (clock) storeClock(tables, { ...clock, wallAnchor: wall() }, startedAsOf(start))
 }
 
@@ -70,7 +52,7 @@ export type WorldClockDeps = {
   later: Later
   random: Random
   feed: Feed
-  log: Pick<WorldLog, 'error'>
+  log: Log
 }
 
 const rowOf = ({ row }: { row: TimerRow }) => row
@@ -88,7 +70,7 @@ function createTimers(clock: WorldClock, { tables, later, random, feed, log }: W
       insert: (row: TimerRow) => void tables.put('timers', row),
       remove: (id) => tables.remove('timers', id),
       change: tables.change,
-      changeSize: tables.changeSize,
+      changeSize: () => tables.unit.size,
       nextSeq: random.next,
     },
     onError(error, { timer_id, kind }) {
@@ -96,7 +78,7 @@ function createTimers(clock: WorldClock, { tables, later, random, feed, log }: W
     },
     onHalfway: () => clock.persistSoon(),
     onRun: (timer) => feed.publishAfterCommit('timer', timer),
-    runtime: { later },
+    later,
   })
 }
 
@@ -111,8 +93,10 @@ export class WorldClock extends Clock {
 
   constructor(deps: WorldClockDeps) {
     const { tables, start, wall } = deps
-    const { isContinued, state } = clockAtStart(tables, start, wall)
-    super(state, wall)
+    const stored = settingOf(tables.tables.settings, 'clock')
+    // The stored one continues, unless the clock options have changed.
+    const isContinued = stored?.startedAs === startedAsOf(start)
+    super(isContinued ? stored : startingClock(start, wall), wall)
     this.#deps = deps
     this.#isContinued = isContinued
     this.timers = createTimers(this, deps)
@@ -180,7 +164,7 @@ export class WorldClock extends Clock {
 
   /** Continues from the stored state after it was replaced. */
   reload() {
-    const state = storedClock(this.#deps.tables)
+    const state = settingOf(this.#deps.tables.tables.settings, 'clock')
     if (state) this.load(state)
   }
 

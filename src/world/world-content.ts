@@ -1,11 +1,10 @@
-import { loadState, readSentState } from '../content/import-state.ts'
 import { snapshotOf } from '../content/snapshots.ts'
-import type { SandboxTables } from '../tables/tables.ts'
+import { type SandboxTables, settingOf } from '../tables/tables.ts'
 import { storeTokenIssue } from './access.ts'
 import { startsFromState } from './client-rows.ts'
 import type { FeedEvents } from './feed.ts'
 import type { World } from './world.ts'
-import { storedClock, storedScenario } from './world-clock.ts'
+import { loadState, readSentState } from './world-state.ts'
 
 /** The parts of a world that a reset can select. */
 export const RESET_PARTS = [
@@ -49,7 +48,7 @@ function replaceContent<K extends 'reset' | 'restore'>(
 ) {
   world.tables.change(() => {
     load()
-    world.tables.afterCommit(() => {
+    world.tables.unit.afterCommit(() => {
       reload(world, replaced)
       world.feed.publish(kind, event)
     })
@@ -93,8 +92,8 @@ function loadStartState(
   loadStartRows: LoadStartRows,
 ): boolean {
   loadStartRows(tables)
-  const now = storedClock(tables)?.anchor ?? clock.restart()
-  if (storedScenario(tables)) return false
+  const now = settingOf(tables.tables.settings, 'clock')?.anchor ?? clock.restart()
+  if (settingOf(tables.tables.settings, 'scenario')) return false
   scenarios.timeline.restart(now)
   return true
 }

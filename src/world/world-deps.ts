@@ -1,5 +1,6 @@
 import type { TimelineDeps } from '../active-scenario/timeline.ts'
 import type { Readings } from '../assumptions/readings.ts'
+import type { Log } from '../runtime/runtime.ts'
 import type { CompiledScenario } from '../scenarios/compiled.ts'
 import type { Library } from '../scenarios/library.ts'
 import type { SandboxTables } from '../tables/tables.ts'
@@ -27,13 +28,6 @@ export type Imposed = {
   readings: () => Readings
 }
 
-/** The log of the program, as worlds use it. */
-export type WorldLog = {
-  info(message: string): void
-  warn(message: string): void
-  error(message: string, error?: unknown): void
-}
-
 /** What a world is made with. */
 export type WorldDeps = {
   tables: SandboxTables
@@ -49,5 +43,5 @@ export type WorldDeps = {
   callService?: TimelineDeps['callService']
   /** Resets this world, for its timeline. */
   reset: () => void
-  log: WorldLog
+  log: Log
 }

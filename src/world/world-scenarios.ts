@@ -3,10 +3,10 @@ import { Scenarios } from '../active-scenario/scenarios.ts'
 import { Timeline, type TimelineDeps } from '../active-scenario/timeline.ts'
 import type { Library } from '../scenarios/library.ts'
 import { DEFAULT_SCENARIO } from '../scenarios/references.ts'
+import { settingOf } from '../tables/tables.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import type { Feed } from './feed.ts'
 import type { WorldAssumptions } from './world-assumptions.ts'
-import { storedScenario } from './world-clock.ts'
 import type { Imposed, WorldDeps } from './world-deps.ts'
 
 /** The scenario of this name as the one that is imposed; the default one is below all others anyway. */
@@ -69,7 +69,7 @@ export class WorldScenarios extends Scenarios {
     const { library, start, tables } = this.#deps
     const isThere = canCompile(library(), { name: start.scenario })
     const starting = isThere ? start.scenario : start.fallbackScenario
-    const active = storedScenario(tables)
+    const active = settingOf(tables.tables.settings, 'scenario')
     if (!isThere)
       this.#warn(
         `its start scenario ${start.scenario} no longer exists, so it falls back to ${starting}. To get it back, pass its folder with --scenarios.`,
@@ -88,7 +88,7 @@ export class WorldScenarios extends Scenarios {
   /** Activates the start scenario if the active one was deleted, or if the file of the start scenario is there again. */
   replaceStale() {
     if (!this.isStale) return
-    const before = storedScenario(this.#deps.tables)!
+    const before = settingOf(this.#deps.tables.tables.settings, 'scenario')!
     const why = canCompile(this.#deps.library(), before)
       ? 'its start scenario exists again'
       : `the active scenario ${before.name} no longer exists`

@@ -1,20 +1,86 @@
-import { createPayouts } from '../payouts/payouts.ts'
+import { createPayouts, type Payouts } from '../payouts/payouts.ts'
+import { DelayedResponses } from '../requests/delayed-responses.ts'
+import { RequestLog } from '../requests/request-log.ts'
 import { createRandom } from '../runtime/random.ts'
 import { createResourceEvents } from '../tables/resources.ts'
 import type { WorldContext } from '../tables/world-context.ts'
+import { createAttemptSender, RETRY_PLANS } from '../webhooks/attempt.ts'
+import { createDeliveries } from '../webhooks/deliveries.ts'
+import { createWebhookEvents } from '../webhooks/events.ts'
+import { createInbox } from '../webhooks/inbox.ts'
+import { createWebhooks } from '../webhooks/webhooks.ts'
+import { type Access, createAccess } from './access.ts'
 import { Feed } from './feed.ts'
 import { WorldAssumptions } from './world-assumptions.ts'
 import { WorldClock } from './world-clock.ts'
 import type { WorldDeps } from './world-deps.ts'
-import { WorldRequests } from './world-requests.ts'
 import { WorldScenarios } from './world-scenarios.ts'
-import { createWorldWebhooks } from './world-webhooks.ts'
+
+/** The calls of one client: which it may make, those that wait for a delayed response, and the log of the others. */
+class WorldRequests extends RequestLog {
+  readonly access: Access
+  readonly delayed: DelayedResponses
+
+  constructor(context: WorldContext, { tables, shared }: WorldDeps, feed: Feed) {
+    const { logBudget, allRequests, runtime } = shared
+    super({
+      budget: logBudget,
+      addToAll: (call, era) => allRequests.add(tables.name, call, era),
+      runtime,
+      onLogged: (entry) => feed.publish('request', entry),
+    })
+    this.access = createAccess(context)
+    this.delayed = new DelayedResponses(runtime, (count) => feed.publish('waiting', { count }))
+  }
+}
+
+/** The webhook of a client: what is sent, by itself or on request, and what its inbox receives. */
+function createWorldWebhooks(
+  context: WorldContext,
+  { shared: { runtime, webhookSettings, webhookWarning }, log }: WorldDeps,
+  { scenarios, payouts, feed }: { scenarios: WorldScenarios; payouts: Payouts; feed: Feed },
+) {
+  const { name } = context.store
+  const webhooks = createWebhooks(context, (url) => {
+    const warning = webhookWarning(url)
+    if (warning !== undefined) log.warn(`The webhook of client "${name}": ${warning}.`)
+  })
+  const sender = createAttemptSender({
+    clock: context.clock,
+    assumed: context.assumed,
+    runtime,
+    settings: webhookSettings,
+    sendToInbox: (request) => inbox.send(request),
+  })
+  const { trigger, redeliver, ...deliveries } = createDeliveries({
+    ...context,
+    webhooks,
+    scenarios,
+    webhookEvents: createWebhookEvents({ ...context, views: payouts.views }),
+    sender,
+    retryPlan: RETRY_PLANS[webhookSettings.retries],
+    later: runtime.later,
+    onError: (error) =>
+      log.error(`The result of a webhook attempt of client "${name}" was lost`, error),
+    onChanged: (row) => feed.publishAfterCommit('delivery', row),
+  })
+  const inbox = createInbox({ ...context, webhooks, unixNow: sender.unixNow })
+  return {
+    ...webhooks,
+    trigger,
+    redeliver,
+    deliveries,
+    inbox,
+    /** The secrets of webhooks in exported states, by id: an import into the same client needs none. */
+    exportedSecrets: new Map<string, string>(),
+  }
+}
 
 /** Creates one client's world: its parts, on its own tables, clock and random series. */
 export function createWorld(deps: WorldDeps) {
   const { tables, start, shared, log } = deps
   const { steadyWall: wall, runtime } = shared
-  const feed = new Feed(deps.feedName, tables.afterCommit)
+  const feed = new Feed(deps.feedName, tables.unit.afterCommit)
   // The store persists the position in the random series with every change.
   const random = createRandom(start.randomSeed, tables.random)
   const clock = new WorldClock({ tables, start, wall, later: runtime.later, random, feed, log })

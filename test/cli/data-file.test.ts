@@ -207,18 +207,13 @@ t.test('a document that is no data file at all is refused, and left as it is', a
 })
 
 t.test('a data file of another version is refused, and the message says what to do', async (t) => {
-  for (const [name, text] of [
-    ['db.json', '{"payoutSandbox":5,"generation":0,"ops":[\n'],
-    ['db.json', '{"format":7}'],
-    ['db.json.journal.0', 'a journal of format 5'],
-  ] as const) {
-    const dir = t.testdir({ [name]: text })
-    const refused = await run(['--port', '0', '--data', join(dir, 'db.json')])
-    t.equal(refused.code, 4, refused.stderr)
-    t.match(refused.stderr, /format .*only reads format 6.*Nothing was changed.*--reset/)
-    t.same(readdirSync(dir), [name])
-    t.equal(readFileSync(join(dir, name), 'utf8'), text)
-  }
+  const text = '{"format":7}'
+  const dir = t.testdir({ 'db.json': text })
+  const refused = await run(['--port', '0', '--data', join(dir, 'db.json')])
+  t.equal(refused.code, 4, refused.stderr)
+  t.match(refused.stderr, /format .*only reads format 6.*Nothing was changed.*--reset/)
+  t.same(readdirSync(dir), ['db.json'])
+  t.equal(readFileSync(join(dir, 'db.json'), 'utf8'), text)
 })
 
 t.test('a journal that cannot be applied is refused; without it the start goes on', async (t) => {

@@ -63,7 +63,6 @@ const NAMES: { [K in keyof Disk]: true } = {
   lstatSync: true,
   mkdirSync: true,
   openSync: true,
-  readdirSync: true,
   readFileSync: true,
   readlinkSync: true,
   renameSync: true,

@@ -1,9 +1,10 @@
 import t, { type Test } from 'tap'
+import type { TimerRow } from '../../src/model/delivery.ts'
 import { SandboxError } from '../../src/model/errors.ts'
 import { realLater } from '../../src/runtime/real-time.ts'
 import { UnitOfWork } from '../../src/store/unit-of-work.ts'
 import { Clock } from '../../src/time/clock.ts'
-import { createScheduler, type TimerRow } from '../../src/time/scheduler.ts'
+import { createScheduler } from '../../src/time/scheduler.ts'
 import { manualTimers } from '../manual-timers.ts'
 
 function build(t: Pick<Test, 'teardown'>, mode: 'real' | 'frozen' = 'frozen', later = realLater) {
@@ -44,7 +45,7 @@ function build(t: Pick<Test, 'teardown'>, mode: 'real' | 'frozen' = 'frozen', la
       nextSeq: () => ++seq,
     },
     onError: (error) => errors.push(error),
-    runtime: { later },
+    later,
   })
   scheduler.handle('note', (timer) => {
     unit.change(() => {

@@ -1,15 +1,19 @@
 import * as z from 'zod'
-import { BadFixtures } from '../../content/fixture-problems.ts'
-import { type FixtureWorlds, fixturesOf, type StartRows } from '../../content/fixtures.ts'
+import {
+  BadFixtures,
+  type FixtureWorlds,
+  fixturesOf,
+  type StartRows,
+} from '../../content/fixtures.ts'
 import { adminCall, outlineOf } from '../../http/admin-call.ts'
 import { AccessToken, ClientName, SnapshotName } from '../../model/client.ts'
 import { isClockTime, Timestamp, Uuid } from '../../model/formats.ts'
 import { validationFailed } from '../../model/validation-errors.ts'
 import type { Scenario } from '../../scenarios/scenario-schema.ts'
 import { ScenarioName } from '../../scenarios/schema-parts.ts'
+import { settingOf } from '../../tables/tables.ts'
 import { DEFAULT_CLIENT } from '../../world/client-rows.ts'
 import type { World } from '../../world/world.ts'
-import { storedScenario } from '../../world/world-clock.ts'
 import { ReadingsField } from './assumptions.ts'
 import { Speed } from './clock.ts'
 
@@ -46,7 +50,7 @@ const Client = z
 
 function clientResponse({ name, tables, clock, payouts }: World): z.input<typeof Client> {
   const { client_id, status, check_kyc } = payouts.profile()
-  const scenario = storedScenario(tables)!.name
+  const scenario = settingOf(tables.tables.settings, 'scenario')!.name
   const snapshots = tables.snapshots.size
   return { name, client_id, status, check_kyc, scenario, now: clock.iso(), snapshots }
 }

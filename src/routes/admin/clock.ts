@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { LATE_CALL } from '../../content/timer-payloads.ts'
 import { adminCall } from '../../http/admin-call.ts'
+import type { TimerRow } from '../../model/delivery.ts'
 import { parseDuration } from '../../model/duration.ts'
 import { callerGone, type ErrorCode, SandboxError } from '../../model/errors.ts'
 import { isClockTime, Timestamp } from '../../model/formats.ts'
@@ -9,7 +10,6 @@ import { SearchText } from '../../model/paging.ts'
 import { Amount, rupeesOf } from '../../model/payment.ts'
 import { searchTest } from '../../model/search.ts'
 import type { AdvanceOptions, AdvanceResult } from '../../time/advance.ts'
-import type { TimerRow } from '../../time/scheduler.ts'
 import type { World } from '../../world/world.ts'
 
 const Instant = z.iso.datetime({ offset: true })

@@ -7,11 +7,11 @@ import {
   snapshotOf,
 } from '../../content/snapshots.ts'
 import { DataFile, State } from '../../content/state.ts'
-import { exportSnapshot, exportState } from '../../content/write-state.ts'
 import { adminCall } from '../../http/admin-call.ts'
 import { SnapshotName } from '../../model/client.ts'
 import { Timestamp } from '../../model/formats.ts'
 import { adoptState, RESET_PARTS } from '../../world/world-content.ts'
+import { exportSnapshot, exportState } from '../../world/world-state.ts'
 
 const snapshot = { name: SnapshotName, taken_at: Timestamp }
 const SnapshotPath = z.object({ name: SnapshotName })

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { adminCall, outlineOf } from '../../http/admin-call.ts'
 import { Delivery, type DeliveryRow, type EventRow } from '../../model/delivery.ts'
+import { callerGone, SandboxError } from '../../model/errors.ts'
 import { KycRecord } from '../../model/kyc.ts'
 import { LoggedRequest } from '../../model/logged-request.ts'
 import { Transaction } from '../../model/transaction.ts'
@@ -8,13 +9,14 @@ import { didYouMean } from '../../model/words.ts'
 import { missText } from '../../requests/near-miss.ts'
 import { callsElsewhere, requestDetails } from '../../requests/request-log.ts'
 import { invalidMatch, nearestRequests, nearestRequestText } from '../../requests/request-match.ts'
+import type { Later } from '../../runtime/real-time.ts'
 import type { Condition } from '../../scenarios/condition.ts'
 import { loadReader } from '../../scenarios/library.ts'
 import { predicateOf, type Test, testsOf } from '../../scenarios/match.ts'
 import type { CallMatch } from '../../scenarios/when-schema.ts'
 import { quoteValue } from '../../scenarios/wording.ts'
+import type { AnyFeedEvent, Feed } from '../../world/feed.ts'
 import type { Sandbox } from '../../world/sandbox.ts'
-import { type WaitTarget, waitFor } from '../../world/waiting.ts'
 import type { World } from '../../world/world.ts'
 import { readRequestMatch } from './requests.ts'
 import {
@@ -28,6 +30,68 @@ import { deliveryResponse } from './webhooks.ts'
 
 const MAX_MS = 60_000
 
+/** Something to wait for: `findExisting` searches the present state, `onEvent` checks each later event of the feed. */
+type WaitTarget<T> = {
+  findExisting: () => Promise<T | undefined> | T | undefined
+  onEvent: (event: AnyFeedEvent) => T | undefined
+  /** Makes the error that is thrown after the timeout. */
+  timeoutError: () => SandboxError | Promise<SandboxError>
+}
+
+const feedEnded = () =>
+  new SandboxError('not_ready', 'The client was deleted or the sandbox is shutting down.')
+
+/**
+ * Resolves with the match as soon as it exists; rejects with `timeoutError()` after this real time, or with `not_ready` if
+ * the feed closes. `signal` is aborted when the caller stops waiting.
+ */
+function waitFor<T>(
+  { findExisting, onEvent, timeoutError }: WaitTarget<T>,
+  feed: Feed,
+  later: Later,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let stop: (() => void) | undefined
+    let searching: Promise<unknown> = Promise.resolve()
+    // Before the feed is watched: one that has ended says so immediately.
+    const onAbort = () => fail(callerGone())
+    // A search that is still running may find it.
+    const cancelTimeout = later(timeoutMs, () => searching.then(timeoutError).then(fail, fail))
+    stop = feed.watch({
+      onEvent(event) {
+        // The whole state was replaced: the match may be in the new one.
+        if (event.kind === 'reset' || event.kind === 'restore') search()
+        else resolveIfFound(onEvent(event))
+      },
+      onEnd: () => fail(feedEnded()),
+    })
+
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort)
+
+    function cleanUp() {
+      signal.removeEventListener('abort', onAbort)
+      cancelTimeout()
+      stop?.()
+    }
+    function fail(error: unknown) {
+      cleanUp()
+      reject(error)
+    }
+    function resolveIfFound(item: T | undefined) {
+      if (item === undefined) return
+      cleanUp()
+      resolve(item)
+    }
+    function search() {
+      searching = Promise.resolve().then(findExisting).then(resolveIfFound, fail)
+    }
+    search()
+  })
+}
+
 /** The first defined result of `take`. */
 function firstOf<R, T>(rows: Iterable<R>, take: (row: R) => T | undefined): T | undefined {
   for (const row of rows) {
@@ -37,8 +101,6 @@ function firstOf<R, T>(rows: Iterable<R>, take: (row: R) => T | undefined): T | 
   return undefined
 }
 
-type Wait<T> = Omit<WaitTarget<T>, 'timeout_ms' | 'signal'>
-
 async function forRequest(
   world: World,
   value: unknown,
@@ -47,7 +109,7 @@ async function forRequest(
 ) {
   const { requests } = world
   const match = await readRequestMatch(() => world.tables, value)
-  const wait: Wait<LoggedRequest> = {
+  const wait: WaitTarget<LoggedRequest> = {
     findExisting() {
       const call = requests.newestFirst().find(match.holds)
       return call && requestDetails(call)
@@ -107,7 +169,7 @@ async function forDelivery(world: World, value: object, timeoutMs: number) {
     const body = event && { body: event.body }
     return matches({ data: { ...data, ...body } }) ? data : undefined
   }
-  const wait: Wait<Delivery> = {
+  const wait: WaitTarget<Delivery> = {
     findExisting: () => firstOf([...deliveries.all()].reverse(), take),
     onEvent: ({ kind, subject }) => (kind === 'delivery' ? take(subject) : undefined),
     timeoutError() {
@@ -169,7 +231,7 @@ async function forResource(
       if (data) yield data
     }
   }
-  const wait: Wait<Resource> = {
+  const wait: WaitTarget<Resource> = {
     findExisting: () => firstOf(records(), ifMatching),
     onEvent: ({ kind, subject }) =>
       kind === 'change' && subject.type.startsWith(`${what}.`)
@@ -222,21 +284,16 @@ export const waitCalls = [
     errors: ['wait_timeout', 'not_ready', 'caller_gone'],
     async handle(world, { body, hangUpSignal }, sandbox) {
       const { for: what, match, timeout_ms: timeoutMs } = body
-      const waiter = { feed: world.feed, runtime: sandbox.runtime }
-      const limits = { timeout_ms: timeoutMs, signal: hangUpSignal() }
+      const signal = hangUpSignal()
+      const found = async <T>(target: Promise<WaitTarget<T>>) =>
+        waitFor(await target, world.feed, sandbox.runtime.later, timeoutMs, signal)
       switch (what) {
-        case 'request': {
-          const wait = await forRequest(world, match, timeoutMs, sandbox)
-          return { for: what, request: await waitFor(waiter, { ...wait, ...limits }) }
-        }
-        case 'delivery': {
-          const wait = await forDelivery(world, match, timeoutMs)
-          return { for: what, delivery: await waitFor(waiter, { ...wait, ...limits }) }
-        }
-        default: {
-          const wait = await forResource(world, what, match, timeoutMs)
-          return { for: what, [what]: await waitFor(waiter, { ...wait, ...limits }) }
-        }
+        case 'request':
+          return { for: what, request: await found(forRequest(world, match, timeoutMs, sandbox)) }
+        case 'delivery':
+          return { for: what, delivery: await found(forDelivery(world, match, timeoutMs)) }
+        default:
+          return { for: what, [what]: await found(forResource(world, what, match, timeoutMs)) }
       }
     },
   }),

@@ -2,7 +2,8 @@ import { INLINE } from '../../active-scenario/check-definition.ts'
 import { allPages } from '../../admin/admin-client.ts'
 import type { AdminApi, ResponseBody } from '../../admin/contract.ts'
 import type { PaymentRow } from '../../model/payment.ts'
-import { createRuntime } from '../../world/real-runtime.ts'
+import { wallNow } from '../../runtime/real-time.ts'
+import { createSender } from '../../webhooks/send.ts'
 import { factOf } from '../coverage/collector.ts'
 import type { Observer, Payee } from './observe.ts'
 import { PLAN_NAME, planDefinition } from './plans.ts'
@@ -73,7 +74,7 @@ async function openStage(
     }
     return tables
   }
-  const { send, close } = createRuntime({ allow: [] })
+  const { send, close } = createSender({ allow: [], wall: wallNow })
   const failures: string[] = []
   return {
     env,

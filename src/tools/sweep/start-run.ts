@@ -61,7 +61,7 @@ export const AFTER_MS = 25 * 3_600_000
 // Receivers have ended with the command; another one may hang.
 const SETTLE_MS = 5_000
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} }
+const silent = { info() {}, warn() {}, error() {} }
 
 export const startStateOf = ({ running, options, library }: RunSetup): StartState =>
   running ?? {

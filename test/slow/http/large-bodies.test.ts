@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import t, { type Test } from 'tap'
-import { exportState } from '../../../src/content/write-state.ts'
 import { adoptState } from '../../../src/world/world-content.ts'
+import { exportState } from '../../../src/world/world-state.ts'
 import { start } from '../../helper.ts'
 
 const HOST = '127.0.0.1'

@@ -1,4 +1,4 @@
-import { STORED_STATE } from '../../../src/content/state-rows.ts'
+import { STORED_STATE } from '../../../src/content/state.ts'
 import type { Disk } from '../../../src/store/disk.ts'
 import { openStore } from '../../../src/store/store.ts'
 import { rowsOf as rowsIn } from '../../../src/store/table.ts'

@@ -1,24 +1,64 @@
 import type { Scenarios } from '../active-scenario/scenarios.ts'
-import type { Readings } from '../assumptions/readings.ts'
+import { MAX_COUNTED, readState } from '../content/read-state.ts'
+import {
+  headOf,
+  isDataFile,
+  Profile,
+  rowsOfState,
+  STATE_ROWS,
+  type State,
+  TABLE_NAMES,
+  type TableName,
+} from '../content/state.ts'
 import { isObject } from '../model/formats.ts'
+import { inOrderOf } from '../model/paging.ts'
 import { fieldOf, MAX_ERRORS, validationFailed } from '../model/validation-errors.ts'
 import { isSliceOver, ownTurn } from '../runtime/slices.ts'
-import { withShared } from '../store/document-text.ts'
-import type { ActiveScenario } from '../tables/rows.ts'
-import { MAX_COUNTED, readState } from './read-state.ts'
-import { isDataFile, type State } from './state.ts'
-import { rowsOfState } from './state-rows.ts'
-import type { ExportedWorld } from './write-state.ts'
+import { stateText, withShared } from '../store/document-text.ts'
+import { rowsOf } from '../store/table.ts'
+import type { Snapshot } from '../store/worlds.ts'
+import type { ActiveScenario, Rows } from '../tables/rows.ts'
+import { settingOf } from '../tables/tables.ts'
+import type { ClockState } from '../time/clock.ts'
+import type { World } from './world.ts'
 
-/** A world whose state is replaced. */
-type ReplacedWorld = ExportedWorld & {
-  scenarios: Scenarios & {
-    assumptions: { replace: (scenario: ActiveScenario, readings: Readings) => void }
-  }
+// ---- export
+
+const orderFields = Object.fromEntries(
+  TABLE_NAMES.map((name) => [name, inOrderOf(STATE_ROWS[name])]),
+) as Record<TableName, (row: object) => object>
+const orderProfileFields = inOrderOf(Profile)
+
+/** The JSON text of a state, without what belongs to this sandbox. */
+function exported(state: Snapshot<Rows>, clock: ClockState, world: World): string {
+  const { settings, webhook } = state.images
+  const scenario = settingOf(settings, 'scenario')!
+  const called = settingOf(settings, 'assumptions') ?? {}
+  const assumptions = world.scenarios.assumptions.notDefault(scenario, called)
+  const head = headOf(state, { clock, assumptions })
+  for (const { webhook_id, webhook_secret } of rowsOf(webhook))
+    world.webhooks.exportedSecrets.set(webhook_id, webhook_secret)
+  const tables = Object.fromEntries(
+    TABLE_NAMES.map((name) => [name, rowsOf<object>(state.images[name]).map(orderFields[name])]),
+  )
+  tables['webhook'] = rowsOf(webhook).map(({ webhook_secret: _, ...row }) =>
+    orderFields.webhook(row),
+  )
+  return [...stateText({ ...head, profile: orderProfileFields(head.profile), tables })].join('')
 }
 
+/** The present state of a client. */
+export const exportState = (world: World): string =>
+  exported(world.tables.now(), world.clock.present(), world)
+
+/** The state of a snapshot. */
+export const exportSnapshot = (world: World, state: Snapshot<Rows>): string =>
+  exported(state, settingOf(state.images.settings, 'clock')!, world)
+
+// ---- import
+
 /** Replaces the client's rows, inside the open change. Its id and its token stay. */
-export function loadState({ name, tables, scenarios }: ReplacedWorld, state: State) {
+export function loadState({ name, tables, scenarios }: World, state: State) {
   const { client, ...rows } = rowsOfState(name, state)
   const { client_id, access_token } = tables.tables.client.newest('all', 'all')!.row
   tables.reset(tables.empty)
@@ -41,7 +81,7 @@ function stateIn(sent: Record<string, unknown>, names: readonly string[]): unkno
 }
 
 /** Throws the errors of a document. Other calls can run in between. */
-async function checkState({ name, tables, webhooks }: ExportedWorld, sent: unknown) {
+async function checkState({ name, tables, webhooks }: World, sent: unknown) {
   const given = isDataFile(sent) ? stateIn(sent, [name, 'default']) : sent
   const present = tables.tables.webhook.newest('all', 'all')?.row.webhook_secret
   const read = await readState(given, name, {
@@ -73,7 +113,7 @@ async function checkScenarios(scenarios: Scenarios, { scenario, tables }: State)
 }
 
 /** Reads and checks a document, or this client's state in a whole data file (else that of the default client). */
-export async function readSentState(world: ReplacedWorld, sent: unknown): Promise<State> {
+export async function readSentState(world: World, sent: unknown): Promise<State> {
   const state = await checkState(world, sent)
   await checkScenarios(world.scenarios, state)
   return state
