@@ -1,19 +1,17 @@
+import type * as z from 'zod'
+import { ClientRow } from '../model/client.ts'
 import type { FixtureSet, Fixtures } from '../model/fixtures.ts'
 import { type KycMetadata, panResult } from '../model/kyc.ts'
+import { inOrderOf } from '../model/paging.ts'
 import { failureOf, paiseOf } from '../model/payment.ts'
 import { headsOf, indiasDay } from '../payouts/payments.ts'
 import { uuidOf } from '../runtime/random.ts'
-import type { Rows } from '../tables/rows.ts'
+import { ROWS, type Rows } from '../tables/rows.ts'
 
 /** The rows of a set in the order of its files; clients have none yet. */
 export type FixtureRows = {
   [T in 'client' | 'users' | 'kyc' | 'bank_accounts' | 'payments' | 'webhook']: Rows[T][]
 }
-
-const updated = <R extends { created_at: string; updated_at?: string | undefined }>(row: R) => ({
-  created_at: row.created_at,
-  updated_at: row.updated_at ?? row.created_at,
-})
 
 function kycMetadata(row: Fixtures['kyc'][number]): KycMetadata | null {
   if (row.document_type === 'pid') return null
@@ -118,74 +116,46 @@ export function complete(set: FixtureSet): Fixtures {
   return set as Fixtures
 }
 
-function paymentRow(
-  row: Fixtures['transactions'][number],
-  account: Fixtures['bank_accounts'][number] | undefined,
-): Rows['payments'] {
-  return {
-    transaction_id: row.transaction_id,
-    id: row.id,
-    partner_transaction_id: row.partner_transaction_id,
-    utr: row.utr ?? null,
-    reference_id: row.reference_id ?? null,
-    client_transaction_id: row.client_transaction_id ?? row.reference_id ?? row.id,
-    from_user_id: row.from_user_id,
-    to_user_id: row.to_user_id,
-    benif_bank_id: row.benif_bank_id,
-    // A missing account is an error that the check of the rows finds.
-    account_number: account?.account_number ?? '',
-    ifsc_code: account?.ifsc_code ?? '',
-    account_name: account?.account_holder_name ?? '',
-    bank_status: account?.bank_status ?? 'failed',
-    currency_code: 'INR',
-    transaction_type: row.transaction_type,
-    paise: paiseOf(row.amount)!,
-    status: row.status,
-    remark: row.remark,
-    failure: row.status === 'FAILED' && row.reason ? failureOf(row.reason) : null,
-    ...updated(row),
-  }
+/** Returns the function that makes rows of a table: their fields have the order of its schema, and it has no others. */
+function rowsBy<R extends { updated_at: string; created_at: string }>(schema: z.ZodType<R>) {
+  const inOrder = inOrderOf(schema)
+  return (row: Omit<R, 'updated_at'> & { updated_at?: string | undefined }) =>
+    inOrder({ ...row, updated_at: row.updated_at ?? row.created_at }) as R
 }
+const clientRow = rowsBy(ClientRow)
+const userRow = rowsBy(ROWS.users)
+const kycRow = rowsBy(ROWS.kyc)
+const accountRow = rowsBy(ROWS.bank_accounts)
+const paymentRow = rowsBy(ROWS.payments)
 
 /** Turns a set into stored rows: row n of a table is made from row n of its noun. */
 export function rowsOf(set: Fixtures): FixtureRows {
   const links = linksOf(set)
   const accounts = new Map(set.bank_accounts.map((row) => [row.bank_id, row]))
   return {
-    client: set.clients.map(({ created_at, updated_at, ...row }) => ({
-      ...row,
-      ...updated({ created_at, updated_at }),
-    })),
-    users: set.users.map((row) => ({
-      user_id: row.user_id,
-      user_type: row.user_type,
-      email: row.email,
-      mobile: row.mobile,
-      ...links.get(row.user_id)!,
-      ...updated(row),
-    })),
-    kyc: set.kyc.map((row) => ({
-      kyc_id: row.kyc_id,
-      user_id: row.user_id,
-      country: row.country,
-      document_type: row.document_type,
-      document_name: row.document_name,
-      document_number: row.document_number,
-      full_name: row.full_name,
-      dob: row.dob,
-      kyc_status: row.kyc_status,
-      verified_by: row.verified_by,
-      metadata: kycMetadata(row),
-      ...updated(row),
-    })),
-    bank_accounts: set.bank_accounts.map(
-      ({ account_holder_name, created_at, updated_at, ...row }) => ({
-        ...row,
-        account_name: account_holder_name,
-        ...updated({ created_at, updated_at }),
-      }),
+    client: set.clients.map(clientRow),
+    users: set.users.map((row) => userRow({ ...row, ...links.get(row.user_id)! })),
+    kyc: set.kyc.map((row) => kycRow({ ...row, metadata: kycMetadata(row) })),
+    bank_accounts: set.bank_accounts.map((row) =>
+      accountRow({ ...row, account_name: row.account_holder_name }),
     ),
-    payments: set.transactions.map((row) => paymentRow(row, accounts.get(row.benif_bank_id))),
+    payments: set.transactions.map((row) => {
+      const account = accounts.get(row.benif_bank_id)
+      return paymentRow({
+        ...row,
+        utr: row.utr ?? null,
+        reference_id: row.reference_id ?? null,
+        client_transaction_id: row.client_transaction_id ?? row.reference_id ?? row.id,
+        // A missing account is an error that the check of the rows finds.
+        account_number: account?.account_number ?? '',
+        ifsc_code: account?.ifsc_code ?? '',
+        account_name: account?.account_holder_name ?? '',
+        bank_status: account?.bank_status ?? 'failed',
+        currency_code: 'INR',
+        paise: paiseOf(row.amount)!,
+        failure: row.status === 'FAILED' && row.reason ? failureOf(row.reason) : null,
+      })
+    }),
     webhook: set.webhooks.map(({ webhook_id, url, webhook_secret }) => ({
       webhook_id,
       url,

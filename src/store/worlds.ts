@@ -31,8 +31,9 @@ export class WorldTables<Rows> {
   readonly random: Draws
   readonly unit: UnitOfWork
   readonly #worlds: Worlds<Rows>
-  readonly #snapshots = new Map<string, Snapshot<Rows>>()
-  #base: string
+  readonly snapshots = new Map<string, Snapshot<Rows>>()
+  /** The key of the base that it started from. */
+  base: string
   #isDropped = false
 
   constructor(worlds: Worlds<Rows>, name: string, about: WorldAbout, state: Snapshot<Rows>) {
@@ -40,21 +41,16 @@ export class WorldTables<Rows> {
     this.about = about
     this.unit = worlds.unit
     this.#worlds = worlds
-    this.#base = state.base
+    this.base = state.base
     this.random = { counter: state.counter }
     this.tables = worlds.perTable(
       (table) => new Table(worlds.specs[table], state.images[table]),
     ) as WorldTables<Rows>['tables']
   }
 
-  /** The key of the base that it started from. */
-  get base(): string {
-    return this.#base
-  }
-
   /** Whether a row was there when the world started. */
   isOfBase(table: keyof Rows & string, id: string): boolean {
-    return this.#worlds.bases.get(this.#base)?.images[table].rows.has(id) ?? false
+    return this.#worlds.bases.get(this.base)?.images[table].rows.has(id) ?? false
   }
 
   /** An empty base. */
@@ -62,14 +58,10 @@ export class WorldTables<Rows> {
     return this.#worlds.makeBase('', {})
   }
 
-  get snapshots(): ReadonlyMap<string, Snapshot<Rows>> {
-    return this.#snapshots
-  }
-
   /** The present state, which never changes. The next change of a table copies that table. */
   now(): Snapshot<Rows> {
     const images = this.#worlds.perTable((table) => this.tables[table].snapshot()) as Images<Rows>
-    return { base: this.#base, images, counter: this.random.counter }
+    return { base: this.base, images, counter: this.random.counter }
   }
 
   // ---- changing
@@ -155,7 +147,7 @@ export class WorldTables<Rows> {
   }
 
   snapshot(name: string): Snapshot<Rows> {
-    const found = this.#snapshots.get(name)
+    const found = this.snapshots.get(name)
     if (found) return found
     throw new Error(`client ${this.name} has no snapshot ${name}`)
   }
@@ -163,21 +155,21 @@ export class WorldTables<Rows> {
   #load({ base, images, counter }: Snapshot<Rows>): Undo {
     const tables = Object.entries(this.tables) as [keyof Rows, Table<unknown>][]
     const undo = tables.map(([name, table]) => table.restore(images[name] as Content<unknown>))
-    const [oldBase, oldCounter] = [this.#base, this.random.counter]
-    this.#base = base
+    const [oldBase, oldCounter] = [this.base, this.random.counter]
+    this.base = base
     this.random.counter = counter
     return () => {
       for (const rollback of undo) rollback()
-      this.#base = oldBase
+      this.base = oldBase
       this.random.counter = oldCounter
     }
   }
 
   setSnapshot(name: string, state: Snapshot<Rows> | undefined): Undo {
-    const before = this.#snapshots.get(name)
+    const before = this.snapshots.get(name)
     const set = (to: Snapshot<Rows> | undefined) => {
-      if (to) this.#snapshots.set(name, to)
-      else this.#snapshots.delete(name)
+      if (to) this.snapshots.set(name, to)
+      else this.snapshots.delete(name)
     }
     set(state)
     return () => set(before)

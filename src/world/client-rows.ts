@@ -7,7 +7,7 @@ import type { WorldAbout } from '../store/unit-of-work.ts'
 import type { Base } from '../store/worlds.ts'
 import type { Rows } from '../tables/rows.ts'
 import { type SandboxStore, type SandboxTables, settingOf } from '../tables/tables.ts'
-import type { ClockState } from '../time/clock.ts'
+import type { World } from './world.ts'
 import { adoptSettings, startedAsOf, storeClock } from './world-clock.ts'
 import type { ClientStart, WorldStart } from './world-deps.ts'
 
@@ -34,10 +34,7 @@ export type NewClient = {
 }
 
 /** The world that a client is forked from, and the name of its snapshot or undefined for its present state. */
-export type ForkSource = {
-  world: { name: string; tables: SandboxTables; clock: { present: () => ClockState } }
-  snapshot: string | undefined
-}
+type ForkSource = { world: World; snapshot: string | undefined }
 
 /** The stored options of a client that was created by a call. */
 type ClientAbout = WorldAbout & {

@@ -28,8 +28,8 @@ export type AnyFeedEvent = { [K in FeedKind]: { kind: K; subject: FeedEvents[K] 
 /** One event of a feed as it is sent; `data` is masked JSON text. */
 export type FeedEvent = { id: string; seq: number; kind: FeedKind; data: string }
 
-export type Watcher = { onEvent: (event: AnyFeedEvent) => void; onEnd: () => void }
-export type Reader = { onEvent: (event: FeedEvent) => void; onEnd: () => void }
+/** `onEnd` is called when the feed closes. */
+type Listener<E> = { onEvent: (event: E) => void; onEnd: () => void }
 
 const BUFFER = { max: 1_000, maxSize: 1024 * 1024, sizeOf: ({ data }: FeedEvent) => data.length }
 
@@ -73,8 +73,8 @@ export class Feed {
   readonly #afterCommit: UnitOfWork['afterCommit']
   /** Made for the first reader. */
   #buffer: Ring<FeedEvent> | undefined
-  #watchers: readonly Watcher[] = []
-  #readers: readonly Reader[] = []
+  readonly #watchers = new Set<Listener<AnyFeedEvent>>()
+  readonly #readers = new Set<Listener<FeedEvent>>()
   #closed = false
   #seq = 0
 
@@ -86,18 +86,18 @@ export class Feed {
 
   /** Whether an event has a listener now or must be buffered for a later one. */
   get isWanted(): boolean {
-    return this.#buffer !== undefined || this.#watchers.length > 0
+    return this.#buffer !== undefined || this.#watchers.size > 0
   }
 
   publish<K extends FeedKind>(kind: K, subject: FeedEvents[K]) {
     if (!this.isWanted) return
     const published = { kind, subject } as AnyFeedEvent
-    for (const { onEvent } of this.#watchers) onEvent(published)
+    for (const { onEvent } of [...this.#watchers]) onEvent(published)
     if (!this.#buffer) return
     const seq = ++this.#seq
     const event = { id: this.lastId, seq, kind, data: JSON.stringify(summaryOf(published)) }
     this.#buffer.push(event)
-    for (const { onEvent } of this.#readers) onEvent(event)
+    for (const { onEvent } of [...this.#readers]) onEvent(event)
   }
 
   /** Publishes an event after the commit of the present change. */
@@ -122,31 +122,29 @@ export class Feed {
     }
   }
 
-  /** Subscribes to events as objects. Returns the function that unsubscribes; `onEnd` is called when the feed closes. */
-  watch(watcher: Watcher): () => void {
-    if (this.#closed) watcher.onEnd()
-    else this.#watchers = [...this.#watchers, watcher]
-    return () => {
-      this.#watchers = this.#watchers.filter((one) => one !== watcher)
-    }
+  /** Subscribes to events as objects. Returns the function that unsubscribes. */
+  watch(watcher: Listener<AnyFeedEvent>): () => void {
+    return this.#listen(this.#watchers, watcher)
   }
 
   /** Subscribes to events as masked text with ids; starts the buffering. Returns the function that unsubscribes. */
-  read(reader: Reader): () => void {
+  read(reader: Listener<FeedEvent>): () => void {
     this.#buffer ??= new Ring(BUFFER)
-    if (this.#closed) reader.onEnd()
-    else this.#readers = [...this.#readers, reader]
-    return () => {
-      this.#readers = this.#readers.filter((one) => one !== reader)
-    }
+    return this.#listen(this.#readers, reader)
+  }
+
+  #listen<E>(listeners: Set<Listener<E>>, one: Listener<E>) {
+    if (this.#closed) one.onEnd()
+    else listeners.add(one)
+    return () => void listeners.delete(one)
   }
 
   /** Closes the feed and calls `onEnd` of every listener. */
   close() {
     this.#closed = true
     const listeners = [...this.#watchers, ...this.#readers]
-    this.#watchers = []
-    this.#readers = []
+    this.#watchers.clear()
+    this.#readers.clear()
     for (const { onEnd } of listeners) onEnd()
   }
 }

@@ -17,15 +17,9 @@ export const RESET_PARTS = [
 ] as const
 export type ResetPart = (typeof RESET_PARTS)[number]
 
-/** The parts of a world that keep state of their own beside the rows. */
-type StatefulPart = 'clock' | 'data' | 'scenario' | 'deliveries' | 'requests'
-
 /** Updates the parts of a world to rows that were replaced; `replaced` are the parts with other content. */
-function reload(
-  { clock, scenarios, webhooks, requests }: World,
-  replaced: readonly StatefulPart[],
-) {
-  const isReplaced = (part: StatefulPart) => replaced.includes(part)
+function reload({ clock, scenarios, webhooks, requests }: World, replaced: readonly ResetPart[]) {
+  const isReplaced = (part: ResetPart) => replaced.includes(part)
   if (isReplaced('clock')) clock.reload()
   if (isReplaced('clock') || isReplaced('data')) requests.access.forget()
   if (isReplaced('data')) requests.delayed.rejectAll()
@@ -42,7 +36,7 @@ function reload(
 function replaceContent<K extends 'reset' | 'restore'>(
   world: World,
   load: () => void,
-  replaced: readonly StatefulPart[],
+  replaced: readonly ResetPart[],
   kind: K,
   event: FeedEvents[K],
 ) {
@@ -111,11 +105,9 @@ export function resetWorld(
   const has = (part: ResetPart) => parts.includes(part)
   const toState = startsFromState(tables) && RESET_PARTS.every(has)
   let startsTimeline = true
-  const replaced: StatefulPart[] = []
-  if (has('clock')) replaced.push('clock')
-  if (has('data')) replaced.push('data')
-  if (has('data') || has('deliveries')) replaced.push('deliveries')
-  if (has('requests')) replaced.push('requests')
+  // The restart of the timeline also updates what the scenarios keep beside the rows.
+  const replaced = parts.filter((part) => part !== 'scenario')
+  if (has('data')) replaced.push('deliveries')
   function load() {
     if (toState) {
       startsTimeline = loadStartState(world, loadStartRows)
@@ -129,7 +121,6 @@ export function resetWorld(
     const now = has('clock') ? clock.restart() : clock.now()
     if (has('data') || has('clock')) storeTokenIssue(tables, now)
     if (has('assumptions')) scenarios.assumptions.reset()
-    // This also updates the state that the scenarios keep beside the rows.
     if (has('scenario')) scenarios.timeline.restart(now)
   }
   replaceContent(world, load, replaced, 'reset', { parts })
