@@ -30,8 +30,8 @@ import {
 import { Journal, readJournal } from './journal.ts'
 import { type Lock, takeLock } from './lock.ts'
 import { type DataDocument, documentOf, readStates, type StateShape } from './states.ts'
-import type { WriteChanges } from './unit-of-work.ts'
-import type { Worlds } from './worlds.ts'
+import type { WorldAbout, WriteChanges } from './unit-of-work.ts'
+import { type Base, type BaseRows, type Specs, Worlds, type WorldTables } from './worlds.ts'
 
 // The document is rewritten when the journal is as large as it, and not smaller than this.
 const REWRITE_FROM_BYTES = 1024 * 1024
@@ -54,7 +54,7 @@ export type DataFileOptions<Rows> = {
 }
 
 /** The document and the journal of a store, which this process owns. */
-export class DataFile<Rows> {
+class DataFile<Rows> {
   readonly #options: DataFileOptions<Rows>
   readonly #worlds: Worlds<Rows>
   readonly #lock: Lock
@@ -255,7 +255,7 @@ export class DataFile<Rows> {
 }
 
 /** Takes the data file and reads it into empty worlds. */
-export async function openDataFile<Rows>(
+async function openDataFile<Rows>(
   given: DataFileOptions<Rows>,
   worlds: Worlds<Rows>,
 ): Promise<DataFile<Rows>> {
@@ -291,3 +291,46 @@ export async function openDataFile<Rows>(
     throw error
   }
 }
+
+/**
+ * Opens the store: worlds of tables in memory, without a data file only there. Each change is written to the journal before it commits; lowdb rewrites
+ * the document from time to time. A change that cannot be written is rolled back and throws `storage_unavailable`.
+ */
+export async function openStore<Rows>({
+  specs,
+  dataFile,
+}: {
+  specs: Specs<Rows>
+  dataFile?: DataFileOptions<Rows>
+}) {
+  const worlds = new Worlds(specs)
+  const { unit, byName, bases } = worlds
+  const files = dataFile && (await openDataFile(dataFile, worlds))
+  unit.write = files?.write
+  return {
+    worlds: byName as ReadonlyMap<string, WorldTables<Rows>>,
+    bases: bases as ReadonlyMap<string, Base<Rows>>,
+    makeBase: (key: string, rows: BaseRows<Rows>) => worlds.makeBase(key, rows),
+    addWorld: (name: string, base: Base<Rows>, about?: WorldAbout) => worlds.add(name, base, about),
+    forkWorld: (...args: Parameters<Worlds<Rows>['fork']>) => worlds.fork(...args),
+    change: unit.change,
+    batch: unit.batch,
+    onDurable: unit.onDurable,
+    /** Rewrites the document now. */
+    compact: async () => files?.compact(),
+    /** Whether the document is missing, although there is a data file. */
+    get lacksDocument() {
+      return files !== undefined && !files.hasDocument
+    },
+    /** The errno of the last failed write, if writes still fail. */
+    get failure() {
+      return files?.failure()
+    },
+    /** Checks the ownership again; returns why it is lost, which is final. */
+    lostOwnership: () => files?.lostOwnership(),
+    close: async () => files?.close(),
+  }
+}
+
+/** The open store. */
+export type Store<Rows> = Awaited<ReturnType<typeof openStore<Rows>>>

@@ -1,6 +1,6 @@
 import { historyOtherUserOf, historyUserOf } from '../model/history.ts'
 import { mobileKey } from '../model/user.ts'
-import type { Store } from '../store/store.ts'
+import type { Store } from '../store/data-file.ts'
 import { type Content, Table } from '../store/table.ts'
 import type { Specs, WorldTables } from '../store/worlds.ts'
 import type { Rows, SettingRow } from './rows.ts'

@@ -1,10 +1,10 @@
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DataFileOptions } from '../../src/store/data-file.ts'
+import { openStore } from '../../src/store/data-file.ts'
 import { type Disk, nodeDisk } from '../../src/store/disk.ts'
 import { DamagedFile, FORMAT, OtherFormat } from '../../src/store/errors.ts'
 import type { DataDocument, StateShape } from '../../src/store/states.ts'
-import { openStore } from '../../src/store/store.ts'
 import type { Specs } from '../../src/store/worlds.ts'
 
 /** States that list every table as it is. */

@@ -1,6 +1,6 @@
 import { STORED_STATE } from '../../../src/content/state.ts'
+import { openStore } from '../../../src/store/data-file.ts'
 import type { Disk } from '../../../src/store/disk.ts'
-import { openStore } from '../../../src/store/store.ts'
 import { rowsOf as rowsIn } from '../../../src/store/table.ts'
 import type { Snapshot } from '../../../src/store/worlds.ts'
 import type { Rows } from '../../../src/tables/rows.ts'
