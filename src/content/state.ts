@@ -14,7 +14,6 @@ import type { WorldAbout } from '../store/unit-of-work.ts'
 import type { BaseRows, Snapshot } from '../store/worlds.ts'
 import { ROWS, type Rows, type SettingRow } from '../tables/rows.ts'
 import { settingOf } from '../tables/tables.ts'
-import type { ClockState } from '../time/clock.ts'
 import { checkTimer } from './timer-payloads.ts'
 
 const { url, webhook_secret } = CreateWebhook.shape
@@ -106,35 +105,24 @@ export const isDataFile = (value: unknown): value is { clients: Record<string, u
 
 const isoOf = (ms: number) => new Date(ms).toISOString()
 
-/** The fields of a state besides its tables: as the data file has them (`about`), or as they are exported. */
+/** The fields of a state besides its tables, as the data file has them. */
 export function headOf(
   { base, counter, images: { settings, client } }: Snapshot<Rows>,
-  as: { about: WorldAbout } | { clock: ClockState; assumptions: Readings },
+  about: WorldAbout = {},
 ) {
-  const stored = settingOf(settings, 'clock')!
+  const { anchor, mode, speed, wallAnchor, startedAs: clockStart } = settingOf(settings, 'clock')!
   const { name, definition, activated_at, startedAs } = settingOf(settings, 'scenario')!
   const { client: _, ...profile } = rowsOf(client)[0]!
-  const isOurs = 'about' in as
-  const { mode, speed, anchor, wallAnchor } = isOurs ? stored : as.clock
   return {
     format: 1,
-    clock: {
-      now: isoOf(anchor),
-      mode,
-      speed,
-      ...(isOurs && { as_of: isoOf(wallAnchor), started_as: stored.startedAs }),
-    },
+    clock: { now: isoOf(anchor), mode, speed, as_of: isoOf(wallAnchor), started_as: clockStart },
     token_issued_at: isoOf(settingOf(settings, 'token')?.issued_at ?? anchor),
-    ...(isOurs
-      ? { assumptions_by_call: settingOf(settings, 'assumptions') }
-      : { assumptions: as.assumptions }),
-    scenario: { name, definition, activated_at, ...(isOurs && { started_as: startedAs }) },
+    assumptions_by_call: settingOf(settings, 'assumptions'),
+    scenario: { name, definition, activated_at, started_as: startedAs },
     draws: counter,
     profile,
-    ...(isOurs && {
-      start: Object.keys(as.about).length > 0 ? as.about : undefined,
-      fixtures: base === '' ? undefined : base,
-    }),
+    start: Object.keys(about).length > 0 ? about : undefined,
+    fixtures: base === '' ? undefined : base,
   }
 }
 
@@ -192,7 +180,7 @@ export const rowsOfState = (client: string, state: State): BaseRows<Rows> => ({
 /** How the data file has a client's world. */
 export const STORED_STATE: StateShape<Rows> = {
   tables: TABLE_NAMES,
-  headOf: (state, about) => headOf(state, { about }),
+  headOf,
   read(stored: StoredState, client) {
     const state = stored as unknown as State
     const { client: profile, settings } = rowsOfState(client, state)

@@ -51,3 +51,12 @@ export const yearFirst = (dayFirst: string): string => dayFirst.split('-').rever
 /** Whether a value is a JSON object. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Removes the keys whose value is undefined, as exact optional types require. */
+export function omitUndefined<T extends object>(
+  value: T,
+): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(
+    Object.entries(value).filter(([, inner]) => inner !== undefined),
+  ) as never
+}

@@ -1,5 +1,6 @@
 import { givenReadings } from '../assumptions/readings.ts'
 import { parseDelay, parseDuration } from '../model/duration.ts'
+import { omitUndefined } from '../model/formats.ts'
 import { paiseOf, rupeesOf } from '../model/payment.ts'
 import { onDemand } from '../runtime/node-modules.ts'
 import type {
@@ -27,13 +28,6 @@ import type { ActionDefinition, TimelineDefinition } from './timeline-schema.ts'
 import { timesOf } from './times.ts'
 
 type AnyRuleDefinition = RuleDefinition | WebhookRuleDefinition
-
-/** Removes the keys whose value is undefined, as exact optional types require. */
-function omitUndefined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(
-    Object.entries(value).filter(([, inner]) => inner !== undefined),
-  ) as never
-}
 
 const ms = (duration: string | undefined) => (duration === undefined ? 0 : parseDuration(duration)!)
 const delayOf = (delay: string | undefined) =>

@@ -171,14 +171,13 @@ export const dataFiles = (disk: Disk, file: string): string[] =>
 
 type Place = { disk: Disk; file: string; wall: () => number }
 
-function backUp({ disk, wall }: Place, file: string, why: string): string {
-  const copy = `${file}.${why}-${new Date(wall()).toISOString().replaceAll(':', '-')}`
-  if (!fileExists(disk, copy)) disk.copyFileSync(file, copy, constants.COPYFILE_EXCL)
-  return copy
-}
-
 /** Copies the data files; returns the paths of the copies, to print. */
-export const backUpAll = (place: Place, why = 'damaged'): string =>
-  dataFiles(place.disk, place.file)
-    .map((file) => backUp(place, file, why))
-    .join(', ')
+export function backUpAll({ disk, file, wall }: Place, why: string): string {
+  const end = `${why}-${new Date(wall()).toISOString().replaceAll(':', '-')}`
+  const copies = dataFiles(disk, file).map((path) => {
+    const copy = `${path}.${end}`
+    if (!fileExists(disk, copy)) disk.copyFileSync(path, copy, constants.COPYFILE_EXCL)
+    return copy
+  })
+  return copies.join(', ')
+}

@@ -22,15 +22,6 @@ import { FileInUse } from './errors.ts'
 /** The owner of a lock, as it says itself. */
 type Owner = { pid: number; host: string; startedAt: string }
 
-/** A lock that this process has taken. */
-export type Lock = {
-  /** Whether it replaced the lock of an owner that did not stop cleanly. */
-  replacedDead: boolean
-  /** Why the lock is no longer ours; `undefined` while it is. */
-  whyLost: () => string | undefined
-  release: () => void
-}
-
 /** The file of a lock before it is put in its place. */
 type Draft = { stats: Stats; close: () => void }
 
@@ -208,7 +199,7 @@ function removeDead(disk: Disk, path: string, dead: Stats) {
 }
 
 /** Takes the lock of a data file, or throws `FileInUse`. Replaces the lock of a dead owner at once. */
-export async function takeLock(disk: Disk, file: string): Promise<Lock> {
+export async function takeLock(disk: Disk, file: string) {
   const path = `${file}.lock`
   let replacedDead = false
   for (let attempt = 0; attempt <= MAX_ATTEMPTS; attempt++) {
@@ -225,10 +216,12 @@ export async function takeLock(disk: Disk, file: string): Promise<Lock> {
   throw new FileInUse(file, 'another process')
 }
 
-function lockOf(disk: Disk, path: string, mine: Draft, replacedDead: boolean): Lock {
+function lockOf(disk: Disk, path: string, mine: Draft, replacedDead: boolean) {
   ownLocks.add(path)
   return {
+    /** Whether it replaced the lock of an owner that did not stop cleanly. */
     replacedDead,
+    /** Why the lock is no longer ours; `undefined` while it is. */
     whyLost() {
       const now = statOf(disk, path)
       if (isSameFile(now, mine.stats)) return undefined
@@ -244,3 +237,6 @@ function lockOf(disk: Disk, path: string, mine: Draft, replacedDead: boolean): L
     },
   }
 }
+
+/** A lock that this process has taken. */
+export type Lock = ReturnType<typeof lockOf>

@@ -1,5 +1,6 @@
 import type { Readings } from '../assumptions/readings.ts'
 import type { FixtureWorlds, StartRows } from '../content/fixtures.ts'
+import { omitUndefined } from '../model/formats.ts'
 import { uuidOf } from '../runtime/random.ts'
 import { type Library, type OwnScenarios, withOwn } from '../scenarios/library.ts'
 import { DEFAULT_SCENARIO } from '../scenarios/references.ts'
@@ -52,12 +53,6 @@ const aboutOf = ({ about }: SandboxTables) => about as ClientAbout
 /** Whether the start rows of a client are those of a state, so that a reset returns to it. */
 export const startsFromState = (tables: SandboxTables): boolean =>
   aboutOf(tables).draws !== undefined
-
-/** Removes the keys whose value is undefined. */
-const withoutUndefined = <T extends object>(values: T) =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>
-  }
 
 /** Start options with those of a client; its readings replace the others one by one. */
 const mergedStart = <S extends Partial<WorldStart>>(
@@ -211,8 +206,8 @@ export class ClientRows {
   add(client: NewClient, source: ForkSource | undefined, newToken: () => string): SandboxTables {
     const { scenario, scenarios, randomSeed, clock, clockSpeed, checkKyc, assume } = client
     const about: ClientAbout = {
-      start: withoutUndefined({ scenario, randomSeed, clock, clockSpeed, assume }),
-      ...withoutUndefined({ checkKyc, scenarios }),
+      start: omitUndefined({ scenario, randomSeed, clock, clockSpeed, assume }),
+      ...omitUndefined({ checkKyc, scenarios }),
     }
     const tables = source ? this.#fork(source, client, about) : this.#fresh(client, about)
     writeOwnProfile(tables, client.access_token ?? newToken())

@@ -5,25 +5,19 @@ import { AllRequests, createLogBudget } from '../requests/request-log.ts'
 import { nodeCrypto } from '../runtime/node-modules.ts'
 import { createSteadyWall, realLater, unrefLater, wallNow } from '../runtime/real-time.ts'
 import type { Log, Runtime } from '../runtime/runtime.ts'
-import { openStore } from '../store/data-file.ts'
-import { type Disk, nodeDisk } from '../store/disk.ts'
+import { type DataFileOptions, openStore } from '../store/data-file.ts'
+import { nodeDisk } from '../store/disk.ts'
+import type { Rows } from '../tables/rows.ts'
 import { TABLES } from '../tables/tables.ts'
 import { createAddressPolicy } from '../webhooks/addresses.ts'
 import type { WebhookSettings } from '../webhooks/attempt.ts'
 import { createSender } from '../webhooks/send.ts'
 
 /** The configuration of what all worlds of a sandbox share. */
-export type SharedConfig = {
-  /** The data file; without it nothing is persisted. */
-  file?: string
-  fsync?: boolean
-  /** Whether a data file that cannot be read is copied aside and replaced. */
-  reset?: boolean
-  /** There must be no data file yet, unless `reset`. */
-  mustBeNew?: boolean
-  /** The size of the journal from which the data file is compacted, in bytes. */
-  compactFrom?: number
-  disk?: Disk
+export type SharedConfig = Omit<
+  Partial<DataFileOptions<Rows>>,
+  'shape' | 'readEdited' | 'wall' | 'log'
+> & {
   /** How webhooks are sent, and to which public hosts they may go. */
   webhooks: WebhookSettings & { allow: readonly string[] }
   wall?: () => number

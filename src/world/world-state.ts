@@ -32,10 +32,10 @@ const orderProfileFields = inOrderOf(Profile)
 /** The JSON text of a state, without what belongs to this sandbox. */
 function exported(state: Snapshot<Rows>, clock: ClockState, world: World): string {
   const { settings, webhook } = state.images
-  const scenario = settingOf(settings, 'scenario')!
-  const called = settingOf(settings, 'assumptions') ?? {}
-  const assumptions = world.scenarios.assumptions.notDefault(scenario, called)
-  const head = headOf(state, { clock, assumptions })
+  const { format, token_issued_at, assumptions_by_call, scenario, draws, profile } = headOf(state)
+  const { started_as: _, ...choice } = scenario
+  const { anchor, mode, speed } = clock
+  const chosen = settingOf(settings, 'scenario')!
   for (const { webhook_id, webhook_secret } of rowsOf(webhook))
     world.webhooks.exportedSecrets.set(webhook_id, webhook_secret)
   const tables = Object.fromEntries(
@@ -44,7 +44,18 @@ function exported(state: Snapshot<Rows>, clock: ClockState, world: World): strin
   tables['webhook'] = rowsOf(webhook).map(({ webhook_secret: _, ...row }) =>
     orderFields.webhook(row),
   )
-  return [...stateText({ ...head, profile: orderProfileFields(head.profile), tables })].join('')
+  return [
+    ...stateText({
+      format,
+      clock: { now: new Date(anchor).toISOString(), mode, speed },
+      token_issued_at,
+      assumptions: world.scenarios.assumptions.notDefault(chosen, assumptions_by_call ?? {}),
+      scenario: choice,
+      draws,
+      profile: orderProfileFields(profile),
+      tables,
+    }),
+  ].join('')
 }
 
 /** The present state of a client. */
