@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 import { ClientRow } from '../model/client.ts'
 import type { FixtureSet, Fixtures } from '../model/fixtures.ts'
+import { omitUndefined } from '../model/formats.ts'
 import { type KycMetadata, panResult } from '../model/kyc.ts'
 import { inOrderOf } from '../model/paging.ts'
 import { failureOf, paiseOf } from '../model/payment.ts'
@@ -120,7 +121,7 @@ export function complete(set: FixtureSet): Fixtures {
 function rowsBy<R extends { updated_at: string; created_at: string }>(schema: z.ZodType<R>) {
   const inOrder = inOrderOf(schema)
   return (row: Omit<R, 'updated_at'> & { updated_at?: string | undefined }) =>
-    inOrder({ ...row, updated_at: row.updated_at ?? row.created_at }) as R
+    omitUndefined(inOrder({ ...row, updated_at: row.updated_at ?? row.created_at })) as R
 }
 const clientRow = rowsBy(ClientRow)
 const userRow = rowsBy(ROWS.users)
