@@ -4,9 +4,9 @@ export type Budget = { used: number; readonly max: number }
 export type RingOptions<T> = {
   /** The maximum number of items. */
   max: number
-  /** The maximum total size of the items, in the unit of `sizeOf`; without it only their number is limited. */
-  maxSize?: number
-  sizeOf?: (item: T) => number
+  /** The maximum total size of the items, in the unit of `sizeOf`. */
+  maxSize: number
+  sizeOf: (item: T) => number
 }
 
 /** Stores the newest items and drops the oldest when there are too many or they are too large in total. */
@@ -27,10 +27,10 @@ export class Ring<T> {
 
   push(item: T) {
     this.#items.push(item)
-    this.#grow(this.#sizeOf(item))
+    this.#grow(this.#options.sizeOf(item))
     // The newest item always stays, whatever its size.
     while (this.#items.length > 1 && this.#isFull()) {
-      this.#grow(-this.#sizeOf(this.#items.shift()!))
+      this.#grow(-this.#options.sizeOf(this.#items.shift()!))
       this.#dropped++
     }
   }
@@ -58,17 +58,13 @@ export class Ring<T> {
     this.#dropped = 0
   }
 
-  #sizeOf(item: T): number {
-    return this.#options.sizeOf?.(item) ?? 0
-  }
-
   #grow(by: number) {
     this.#size += by
     this.#budget.used += by
   }
 
   #isFull(): boolean {
-    const { max, maxSize = Number.POSITIVE_INFINITY } = this.#options
+    const { max, maxSize } = this.#options
     const { used, max: budget } = this.#budget
     return this.#items.length > max || this.#size > maxSize || used > budget
   }

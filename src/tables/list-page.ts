@@ -3,14 +3,11 @@
 
 import { LAST_INSTANT } from '../model/formats.ts'
 import type { ListQuery } from '../model/paging.ts'
-import { type Entry, isBefore } from '../store/table.ts'
+import { type Entry, isBefore, type Table } from '../store/table.ts'
 import type { Clock } from '../time/clock.ts'
 
 /** What a list reads: a table of one client. */
-type Listed<R> = {
-  count(index: string, key: string): number
-  page(index: string, key: string, offset: number, limit: number): Entry<R>[]
-}
+type Listed<R> = Pick<Table<R>, 'count' | 'page'>
 
 /** The query of a list without pages. */
 export const WHOLE_LIST: ListQuery = { page: 1, limit: Number.MAX_SAFE_INTEGER }

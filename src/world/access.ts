@@ -69,5 +69,3 @@ export function createAccess({ store: tables, clock, assumed }: WorldContext) {
     },
   }
 }
-
-export type Access = ReturnType<typeof createAccess>

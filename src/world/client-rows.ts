@@ -155,22 +155,29 @@ export class ClientRows {
   #continueState(tables: SandboxTables) {
     const { draws } = aboutOf(tables)
     if (draws === undefined) return
-    const start = this.startOf(tables)
-    const chosen = this.#hasOwnProfile(tables) ? this.#start : start
+    const chosen = this.#hasOwnProfile(tables) ? this.#start : this.startOf(tables)
+    const { clock, clockSpeed, scenario, assume } = chosen
     tables.change(() => {
       tables.random.counter = draws
-      adoptSettings(tables, start, this.#wall)
-      const { clock, clockSpeed: speed } = chosen
-      if (clock !== 'real') tables.remove('settings', 'clock')
-      else if (speed !== 1)
-        storeClock(
-          tables,
-          { ...settingOf(tables.tables.settings, 'clock')!, speed },
-          startedAsOf(start),
-        )
-      if (chosen.scenario !== DEFAULT_SCENARIO) tables.remove('settings', 'scenario')
-      removeChanges(tables, chosen.assume ?? {})
+      this.#adopt(tables, {
+        clock: clock === 'real' ? undefined : clock,
+        clockSpeed: clockSpeed === 1 ? undefined : clockSpeed,
+        scenario: scenario === DEFAULT_SCENARIO ? undefined : scenario,
+        assume,
+      })
     })
+  }
+
+  /** Adapts loaded settings to the start options of a client; those that were chosen replace what the settings say. */
+  #adopt(tables: SandboxTables, chosen: Pick<NewClient, keyof WorldStart>) {
+    const start = this.startOf(tables)
+    adoptSettings(tables, start, this.#wall)
+    const { clock, clockSpeed: speed, scenario, assume } = chosen
+    const stored = settingOf(tables.tables.settings, 'clock')
+    if (clock !== undefined) tables.remove('settings', 'clock')
+    else if (speed !== undefined) storeClock(tables, { ...stored!, speed }, startedAsOf(start))
+    if (scenario !== undefined) tables.remove('settings', 'scenario')
+    if (assume) removeChanges(tables, assume)
   }
 
   /** Continues an exported state that a person has put into the data file: it does not say how it was started. */
@@ -195,9 +202,7 @@ export class ClientRows {
 
   /** Creates the tables of a client of the fixtures, or of a new name in a base path. */
   addOfFixtures(name: string, token: string): SandboxTables {
-    const about = this.#states.get(name) ?? this.#stateOf(name)
-    const tables = this.#store.addWorld(name, this.#baseOf(name, {}), about)
-    this.#continueState(tables)
+    const tables = this.#begin(name, this.#states.get(name) ?? this.#stateOf(name))
     if (!this.#hasOwnProfile(tables)) writeOwnProfile(tables, token)
     return tables
   }
@@ -215,16 +220,17 @@ export class ClientRows {
   }
 
   #fresh({ name, fixtures }: NewClient, about: ClientAbout): SandboxTables {
-    const store = this.#store
-    if (!fixtures) {
-      const own = { ...about, ...this.#stateOf(name) }
-      const tables = store.addWorld(name, this.#baseOf(name, {}), own)
-      this.#continueState(tables)
-      return tables
-    }
+    if (!fixtures) return this.#begin(name, { ...about, ...this.#stateOf(name) })
     const { key, rows } = fixtures()
-    const base = store.bases.get(`inline ${key}`) ?? store.makeBase(`inline ${key}`, rows)
-    return store.addWorld(name, base, { ...about, base: base.key })
+    const base = this.#store.makeBase(`inline ${key}`, rows)
+    return this.#store.addWorld(name, base, { ...about, base: base.key })
+  }
+
+  /** Creates tables with the rows of the fixtures or of a state. */
+  #begin(name: string, about: ClientAbout): SandboxTables {
+    const tables = this.#store.addWorld(name, this.#baseOf(name, {}), about)
+    this.#continueState(tables)
+    return tables
   }
 
   #fork({ world, snapshot }: ForkSource, client: NewClient, own: ClientAbout): SandboxTables {
@@ -237,19 +243,7 @@ export class ClientRows {
     }
     const tables = this.#store.forkWorld(client.name, world.tables, snapshot, about)
     if (snapshot === undefined) storeClock(tables, world.clock.present(), '')
-    const start = this.startOf(tables)
-    adoptSettings(tables, start, this.#wall)
-    // Options of the request replace the settings of the source.
-    const { clock, clockSpeed: speed } = client
-    if (clock !== undefined) tables.remove('settings', 'clock')
-    else if (speed !== undefined)
-      storeClock(
-        tables,
-        { ...settingOf(tables.tables.settings, 'clock')!, speed },
-        startedAsOf(start),
-      )
-    if (client.scenario !== undefined) tables.remove('settings', 'scenario')
-    if (client.assume !== undefined) removeChanges(tables, client.assume)
+    this.#adopt(tables, client)
     return tables
   }
 }

@@ -9,7 +9,7 @@ import { createDeliveries } from '../webhooks/deliveries.ts'
 import { createWebhookEvents } from '../webhooks/events.ts'
 import { createInbox } from '../webhooks/inbox.ts'
 import { createWebhooks } from '../webhooks/webhooks.ts'
-import { type Access, createAccess } from './access.ts'
+import { createAccess } from './access.ts'
 import { Feed } from './feed.ts'
 import { WorldAssumptions } from './world-assumptions.ts'
 import { WorldClock } from './world-clock.ts'
@@ -18,7 +18,7 @@ import { WorldScenarios } from './world-scenarios.ts'
 
 /** The calls of one client: which it may make, those that wait for a delayed response, and the log of the others. */
 class WorldRequests extends RequestLog {
-  readonly access: Access
+  readonly access: ReturnType<typeof createAccess>
   readonly delayed: DelayedResponses
 
   constructor(context: WorldContext, { tables, shared }: WorldDeps, feed: Feed) {
