@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { readText as textIn } from '../config/text-file.ts'
 import type { Problem } from '../model/errors.ts'
-import { FIXTURE_FILES, type FixtureNoun } from '../model/fixtures.ts'
+import { FIXTURE_FILES } from '../model/fixtures.ts'
 import { editDistance } from '../model/words.ts'
 import {
   BadFixtures,
@@ -16,13 +16,11 @@ import {
 } from './fixtures.ts'
 import { parseJson, problemsIn } from './json-text.ts'
 
-const fileOf = (noun: FixtureNoun) => `${noun.replaceAll('_', '-')}.json`
-
 /** The files of a folder that are read, by what they contain; the case of a name makes no difference. */
 export const fixtureFilesIn = (folder: string) => {
   const entries = readdirSync(folder)
-  return NOUNS.flatMap((noun) => {
-    const name = entries.find((entry) => entry.toLowerCase() === fileOf(noun))
+  return NOUNS.flatMap((noun, i) => {
+    const name = entries.find((entry) => entry.toLowerCase() === FIXTURE_FILES[i])
     return name === undefined ? [] : [{ noun, name }]
   })
 }

@@ -1,16 +1,14 @@
 import { SandboxError } from '../model/errors.ts'
 import { isReference, maskIfsc, maskNumber, maskText, quoteInput } from '../model/mask.ts'
 import { differences } from '../store/table.ts'
-import type { Images, Snapshot } from '../store/worlds.ts'
+import type { Snapshot } from '../store/worlds.ts'
 import type { Rows } from '../tables/rows.ts'
 import { type SandboxTables, settingOf, TABLES } from '../tables/tables.ts'
 
 /** The maximum number of snapshots of one client; each retains its rows in memory. */
 export const MAX_SNAPSHOTS = 100
 
-type TableName = keyof Rows
-type SandboxImages = Images<Rows>
-const NAMES = Object.keys(TABLES) as TableName[]
+const NAMES = Object.keys(TABLES) as (keyof Rows)[]
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 /** Wall clock times, durations of attempts and start options are not part of a comparison. */
 const IGNORED_FIELDS = new Set(['wallAnchor', 'startedAs', 'activated_at', 'duration_ms'])
@@ -54,13 +52,11 @@ function changedFields(before: object, after: object) {
 }
 
 /** The changes of one table, by id. */
-export type TableDiff = {
+type TableDiff = {
   added: string[]
   removed: string[]
-  changed: { id: string; fields: Record<string, { before: unknown; after: unknown }> }[]
+  changed: { id: string; fields: ReturnType<typeof changedFields> }[]
 }
-
-export type StateDiff = Partial<Record<TableName, TableDiff>>
 
 type World = { tables: SandboxTables }
 
@@ -106,11 +102,9 @@ export function forgetSnapshot(world: World, name: string) {
 }
 
 /** The changes of the client since a snapshot, by table; unchanged tables are omitted. */
-export const diffSnapshot = (world: World, name: string): StateDiff =>
-  compare(snapshotOf(world, name).images, world.tables.now().images)
-
-function compare(before: SandboxImages, after: SandboxImages): StateDiff {
-  const diff: StateDiff = {}
+export function diffSnapshot(world: World, name: string) {
+  const [before, after] = [snapshotOf(world, name).images, world.tables.now().images]
+  const diff: Partial<Record<keyof Rows, TableDiff>> = {}
   for (const table of NAMES) {
     const found: TableDiff = { added: [], removed: [], changed: [] }
     for (const one of differences<object>(before[table], after[table])) {

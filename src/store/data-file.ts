@@ -279,7 +279,12 @@ async function openDataFile<Rows>(
       return await open()
     } catch (error) {
       if (!(error instanceof UnreadableFile) || !given.reset) throw error
-      const copies = backUpAll(options, error instanceof DataFileExists ? 'replaced' : 'damaged')
+      const copies = backUpAll(
+        disk,
+        file,
+        error instanceof DataFileExists ? 'replaced' : 'damaged',
+        given.wall(),
+      )
       log.warn(`${error.message}. The sandbox starts with a new data file. Backup: ${copies}.`)
     }
     for (const path of dataFiles(disk, file)) removeFile(disk, path)

@@ -169,11 +169,9 @@ export function copyToFree(disk: Disk, file: string, name: string): string {
 export const dataFiles = (disk: Disk, file: string): string[] =>
   [file, `${file}.journal`, `${file}.tmp`].filter((path) => fileExists(disk, path))
 
-type Place = { disk: Disk; file: string; wall: () => number }
-
 /** Copies the data files; returns the paths of the copies, to print. */
-export function backUpAll({ disk, file, wall }: Place, why: string): string {
-  const end = `${why}-${new Date(wall()).toISOString().replaceAll(':', '-')}`
+export function backUpAll(disk: Disk, file: string, why: string, now: number): string {
+  const end = `${why}-${new Date(now).toISOString().replaceAll(':', '-')}`
   const copies = dataFiles(disk, file).map((path) => {
     const copy = `${path}.${end}`
     if (!fileExists(disk, copy)) disk.copyFileSync(path, copy, constants.COPYFILE_EXCL)

@@ -16,23 +16,17 @@ export type DataDocument = {
   fixtures?: Readonly<Record<string, StoredTables>>
 }
 
-/** What a state says besides the tables that it lists. */
-export type StateHead<Rows> = {
-  about: WorldAbout
-  base: string
-  counter: number
-  /** The rows of the tables that a state does not list. */
-  rows: BaseRows<Rows>
-}
-
 /** How a world is written as a state. */
 export type StateShape<Rows> = {
   /** The tables that a state lists. */
   tables: readonly (keyof Rows & string)[]
   /** The other fields of a state. */
   headOf(state: Snapshot<Rows>, about: WorldAbout): object
-  /** The opposite of `headOf`, for the client with this name. */
-  read(state: StoredState, client: string): StateHead<Rows>
+  /** The opposite of `headOf`, for the client with this name; `rows`: of the tables that a state does not list. */
+  read(
+    state: StoredState,
+    client: string,
+  ): { about: WorldAbout; base: string; counter: number; rows: BaseRows<Rows> }
 }
 
 /** The document with the present states. The rows never change, so it can be written while the worlds do. */
