@@ -2,7 +2,7 @@
  * One client of the reference: its rows, its time and what happens in it. Written from the service's documentation and
  * docs/assumptions.md, as plainly as they say it: a list is sorted when it is asked for, and a copy of the rows is a snapshot.
  */
-import { anything, aText, Slot, uuid } from './template.ts'
+import { aText, Slot, unchanged } from './template.ts'
 
 export type User = {
   id: Slot
@@ -197,42 +197,9 @@ export const sameAccount = (
       other.status === 'success',
   )
 
-type Verdict = { status: string; statusCode?: number; result?: object | undefined }
-const VERIFICATION_ID = /^\d+-[0-9a-f-]{36}$/
-
-/** The result of a PAN's check; of one that failed only what the defaults say of it is held against the answer. */
-export function panMetadata(number: string, { status, statusCode = 200, result }: Verdict) {
-  const ok = status === 'success'
-  return {
-    statusCode,
-    response: {
-      status: ok,
-      code: statusCode,
-      message: aText,
-      data: {
-        status: ok ? 'success' : aText,
-        statusCode,
-        result: result
-          ? {
-              pan: mask(number),
-              panStatus: 'EXISTING AND VALID',
-              name: 'MATCHING',
-              dateOfBirth: 'MATCHING',
-              aadhaarSeedingStatus: (actual: unknown) => ['Y', 'N', 'NA'].includes(String(actual)),
-              ...result,
-            }
-          : anything,
-        metaData: { requestId: new Slot(VERIFICATION_ID), transactionId: uuid() },
-      },
-    },
-  }
-}
-
 export function decideRecord(moment: Moment, record: Record, status: string) {
-  const verdict = { status, statusCode: 200, result: status === 'success' ? {} : undefined }
-  const metadata = record.type === 'tid' ? panMetadata(record.number, verdict) : null
   const later: Later = []
-  putRecord(moment, { ...record, status, metadata, updated: moment.now }, later)
+  putRecord(moment, { ...record, status, metadata: unchanged(), updated: moment.now }, later)
   for (const run of later) run()
 }
 
@@ -256,26 +223,10 @@ const LEADS_TO: { [status: string]: string[] } = {
 }
 export const canMove = (from: string, to: string) => LEADS_TO[from]!.includes(to)
 
-/** The form of the amount, with the day in India. */
-function newUtr(now: number, paise: number) {
-  const india = now + 330 * MINUTE
-  const date = new Date(india).toISOString().slice(0, 10)
-  const year = Number(date.slice(0, 4))
-  const day = String(Math.floor((india - Date.UTC(year, 0, 1)) / DAY) + 1).padStart(3, '0')
-  const heads = [
-    `${year % 10}${day}`,
-    `N${day}${date.slice(2, 4)}00`,
-    `HDFCR5${date.replaceAll('-', '')}`,
-  ]
-  const head = heads[paise <= 5e7 ? 0 : paise <= 1e8 ? 1 : 2]
-  return new Slot(new RegExp(`^${head}\\d{8}$`))
-}
-
-const SOURCES = ['gateway', 'beneficiary_bank', 'business', 'internal']
 const failureOf = (reason?: string) => ({
   reason: reason ?? aText,
   description: aText,
-  source: (actual: unknown) => SOURCES.includes(String(actual)),
+  source: aText,
 })
 
 export function putPayment(moment: Moment, payment: Payment, later: Later = []) {
@@ -290,10 +241,7 @@ export function movePayment(moment: Moment, payment: Payment, status: string, re
     {
       ...payment,
       status,
-      utr:
-        status === 'SUCCESS'
-          ? newUtr(moment.now, Math.round(Number(payment.amount) * 100))
-          : payment.utr,
+      utr: status === 'SUCCESS' ? new Slot(/^[A-Z\d]{12,22}$/) : payment.utr,
       failure: status === 'FAILED' ? failureOf(reason) : null,
       updated: moment.now,
     },

@@ -30,6 +30,15 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 /** An id: new, or one that is known. */
 export const uuid = (value?: string) => new Slot(UUID, value)
 
+/** Something whose form is not looked at: the first answer with it tells, every later one must repeat it. */
+export function unchanged() {
+  let first: string | undefined
+  return function asBefore(actual: unknown) {
+    const text = JSON.stringify(actual)
+    first ??= text
+    return text === first
+  }
+}
 export const anything = () => true
 export const aText = (actual: unknown) => typeof actual === 'string' && actual.length > 0
 export const aBoolean = (actual: unknown) => typeof actual === 'boolean'
