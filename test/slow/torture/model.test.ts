@@ -108,13 +108,11 @@ function rowsOf({ users, accounts, pan, credit }: ReturnType<typeof people>): Pa
     number: account.account_number,
     ifsc: account.ifsc_code,
     status: 'success',
-    name: account.account_holder_name,
     ...made,
   }))
   return {
     users: users.map(({ user_id, ...user }, i) => ({
       id: uuid(user_id),
-      user_type: 'individual',
       ...user,
       pid: null,
       tid: i === 0 ? pan.kyc_id : null,
@@ -126,12 +124,7 @@ function rowsOf({ users, accounts, pan, credit }: ReturnType<typeof people>): Pa
       {
         id: uuid(pan.kyc_id),
         user: pan.user_id,
-        country: 'IN',
         type: 'tid',
-        document: 'pan',
-        number: pan.document_number,
-        name: pan.full_name,
-        dob: pan.dob,
         status: 'success',
         metadata: unchanged(),
         ...made,
@@ -151,7 +144,6 @@ function rowsOf({ users, accounts, pan, credit }: ReturnType<typeof people>): Pa
         amount: credit.amount,
         status: 'PENDING',
         utr: null,
-        remark: credit.remark,
         failure: null,
         ...made,
       },

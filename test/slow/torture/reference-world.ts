@@ -6,7 +6,6 @@ import { aText, Slot, unchanged } from './template.ts'
 
 export type User = {
   id: Slot
-  user_type: string
   email: string
   mobile: string
   pid: string | null
@@ -18,12 +17,7 @@ export type User = {
 export type Record = {
   id: Slot
   user: string
-  country: string
   type: string
-  document: string
-  number: string
-  name: string
-  dob: string
   status: string
   metadata: unknown
   created: number
@@ -35,7 +29,6 @@ export type Account = {
   number: string
   ifsc: string
   status: string
-  name: string | Slot
   created: number
   updated: number
 }
@@ -52,7 +45,6 @@ export type Payment = {
   amount: string
   status: string
   utr: Slot | null
-  remark: string
   failure: unknown
   created: number
   updated: number
@@ -129,10 +121,6 @@ export const newestFirst = <R extends { created: number }>(rows: readonly R[]): 
 
 export const soonestFirst = (timers: readonly Timer[]): Timer[] =>
   [...timers].sort((a, b) => a.due - b.due || a.order - b.order)
-
-/** The last four stay; of four or fewer none does. */
-export const mask = (text: string) =>
-  text.length > 4 ? text.slice(-4).padStart(text.length, 'X') : 'X'.repeat(text.length)
 
 function put<R extends { id: Slot }>(rows: R[], row: R) {
   const place = rows.findIndex(({ id }) => id === row.id)
