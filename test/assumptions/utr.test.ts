@@ -40,6 +40,12 @@ t.test('utr_form: each form has the day in India', async (t) => {
   t.match(await utrOf(sandbox, 1), /^6061/)
   t.match(await utrOf(sandbox, 600_000), /^N06126/)
   t.match(await utrOf(sandbox, 2_000_000), /^HDFCR520260302/)
+  await sandbox.call('POST', '/__admin/clock/advance', { to: '2028-12-31T18:29:56.999Z' })
+  t.match(await utrOf(sandbox, 1), /^8366/)
+  const utrs = []
+  for (let i = 0; i < 20; i++) utrs.push(await utrOf(sandbox, 1))
+  t.equal(utrs.filter((utr) => utr.startsWith('9001')).length, 20)
+  t.equal(new Set(utrs).size, 20, 'none comes twice')
 })
 
 const LATER = { utr_of_success: 'later' }

@@ -9,7 +9,6 @@ import {
 } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { JSONFilePreset } from 'lowdb/node'
 import t, { type Test } from 'tap'
 import { call, run, serve } from './program.ts'
 
@@ -110,29 +109,6 @@ t.test('what a merge can leave twice is refused with its place', async (t) => {
   t.match(stderr, /client_id: is the same as in an earlier client/)
 })
 
-t.test("a user's own lowdb can change the stopped file", async (t) => {
-  const { data } = await withUsers(t, 'SIGTERM')
-  const db = await JSONFilePreset<{ clients: { default: { tables: { users: object[] } } } }>(
-    data,
-    {} as never,
-  )
-  const { users } = db.data.clients.default.tables
-  users.push({
-    ...users.at(-1),
-    user_id: 'f0000000-0000-4000-8000-00000000000f',
-    email: 'own@example.com',
-  })
-  await db.write()
-  const next = await serve(t, ['--data', data])
-  t.ok((await emailsOf(next.url)).includes('own@example.com'))
-  await next.stop()
-  t.match(
-    readFileSync(data, 'utf8'),
-    /\n\{[^\n]*own@example\.com[^\n]*\}\n/,
-    'one row a line again',
-  )
-})
-
 t.test('an edit that is not valid is refused with all problems and their places', async (t) => {
   const { dir, data } = await withUsers(t, 'SIGTERM')
   edit(data, 'u0@example.com', 'no address')
@@ -183,19 +159,6 @@ t.test('the fixtures of a client, to which a reset returns, are checked too', as
   await next.stop()
 })
 
-t.test('a document with a syntax error is refused with its place', async (t) => {
-  const { data } = await withUsers(t, 'SIGTERM')
-  const bent = edit(data, '"email":"u1@example.com"', '"email":"u1@example.com')
-  const at = bent
-    .toString()
-    .split('\n')
-    .findIndex((one) => one.includes('u1@example.com'))
-  const refused = await run(['--port', '0', '--data', data])
-  t.equal(refused.code, 4)
-  t.match(refused.stderr, new RegExp(`db\\.json:${at + 1}:\\d+: is not JSON: `))
-  t.ok(readFileSync(data).equals(bent))
-})
-
 t.test('a document that is no data file at all is refused, and left as it is', async (t) => {
   for (const text of ['', 'null', '[]', '{}', '\0\0', '{"format":6,"clients":[]}']) {
     const dir = t.testdir({ 'db.json': text })
@@ -218,17 +181,12 @@ t.test('a data file of another version is refused, and the message says what to 
 
 t.test('a journal that cannot be applied is refused; without it the start goes on', async (t) => {
   const bent = (journal: string) => bend(journal, 'u1@example.com')
-  const cut = (journal: string) => {
-    const lines = readFileSync(journal, 'utf8').split('\n')
-    writeFileSync(journal, lines.toSpliced(1, 1).join('\n'))
-  }
   const cases: [what: string, change: (data: string, journal: string) => void, says: RegExp][] = [
     [
       'damaged',
       (_, journal) => bent(journal),
       /db\.json\.journal: line 3 is not as it was written/,
     ],
-    ['cut', (_, journal) => cut(journal), /db\.json\.journal: line 2 is not as it was written/],
     [
       'of an edited document',
       (data) => edit(data, '"speed":1', '"speed":2'),
@@ -261,16 +219,6 @@ t.test('a journal that cannot be applied is refused; without it the start goes o
   }
 })
 
-t.test('a file that is not UTF-8 is refused', async (t) => {
-  const { data } = await withUsers(t, 'SIGTERM')
-  const latin1 = readFileSync(data, 'latin1').replace('u0@example.com', '\xe9@example.com')
-  writeFileSync(data, latin1, 'latin1')
-  const { code, stderr } = await run(['--port', '0', '--data', data])
-  t.equal(code, 4)
-  t.match(stderr, /isn't UTF-8 text, .+; save it as UTF-8/)
-  t.equal(readFileSync(data, 'latin1'), latin1)
-})
-
 t.test('an edit of a running sandbox is kept beside, and its own data stays', async (t) => {
   const data = join(t.testdir({}), 'db.json')
   const program = await serve(t, ['--data', data])
@@ -291,7 +239,9 @@ t.test('--reset starts anew from a damaged journal or document and keeps copies'
     const at = await withUsers(t, end)
     const damaged =
       file === 'data' ? edit(at.data, '"users":[', '"users":') : bend(at.journal, 'u1')
-    t.equal((await run(['--port', '0', '--data', at.data])).code, 4)
+    const stderr = file === 'data' ? /db\.json:\d+:\d+: is not JSON: / : /line \d is not as it was/
+    t.match(await run(['--port', '0', '--data', at.data]), { code: 4, stderr })
+    t.ok(readFileSync(at[file]).equals(damaged), 'it is left as it is')
     const anew = await serve(t, ['--data', at.data, '--reset'])
     t.notOk(
       (await emailsOf(anew.url)).some((email) => /^[Xu]\d@/.test(email)),

@@ -1,57 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { spawnSync } from 'node:child_process'
 import { closeSync, existsSync, openSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
-import { NO_NAMESPACES, type Place, placed } from './owner-process.ts'
+import t from 'tap'
+import { NO_NAMESPACES } from './owner-process.ts'
 import { call, PROGRAM, run, serve } from './program.ts'
 
 const user = (n: number) => ({ email: `u${n}@example.com`, mobile: `98765000${10 + n}` })
-const skip = NO_NAMESPACES
-
-/** Starts the program in a place of its own, and answers with the code that it ends with, or its ready line. */
-async function startIn(t: Test, place: Place, host: string, data: string) {
-  const [command, ...args] = placed(
-    place,
-    [...PROGRAM, 'start', '--json', '--port', '0', '--data', data],
-    host,
-  )
-  const { NODE_OPTIONS: _, NODE_EXTRA_CA_CERTS: __, ...env } = process.env
-  const child = spawn(command!, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
-  t.teardown(() => {
-    try {
-      process.kill(-child.pid!, 'SIGKILL')
-    } catch {
-      // It ended.
-    }
-  })
-  let stderr = ''
-  child.stderr.setEncoding('utf8').on('data', (text) => {
-    stderr += text
-  })
-  const ready = await Promise.race([
-    once(child.stdout, 'data').then(([text]) => JSON.parse(String(text)) as { url: string }),
-    once(child, 'close').then(() => undefined),
-  ])
-  return {
-    url: ready?.url ?? '',
-    code: child.exitCode,
-    stderr: () => stderr,
-    /** To all that was started for it. */
-    signal: (name: NodeJS.Signals) => process.kill(-child.pid!, name),
-    closed: () => once(child, 'close'),
-  }
-}
-
-t.test('a paused owner keeps its data file, for every other process', { skip }, async (t) => {
-  const data = join(t.testdir({}), 'db.json')
-  const first = await startIn(t, 'own host', 'one', data)
-  first.signal('SIGSTOP')
-  for (const place of ['own host', 'container', 'beside'] as const)
-    t.equal((await startIn(t, place, 'two', data)).code, 3, place)
-  first.signal('SIGCONT')
-  t.equal((await call(`${first.url}/user`, user(0))).status, 201)
-})
 
 t.test(
   'a folder removed under a running sandbox: changes are refused, health says why',
@@ -106,7 +60,7 @@ t.test('a data file that is no file ends with 5, and nothing hangs', async (t) =
 
 t.test(
   'a data file that is mounted by itself is refused, and the message says what to mount',
-  { skip },
+  { skip: NO_NAMESPACES },
   async (t) => {
     const dir = t.testdir({ host: {}, data: {} })
     const [source, data] = [join(dir, 'host/db.json'), join(dir, 'data/db.json')]

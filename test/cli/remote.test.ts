@@ -97,7 +97,6 @@ const ROWS: readonly (readonly [
     /^2027-01-01T/,
   ],
   ['clock advance soon', `${CLOCK}advance {"by":"soon"}`, /by must be a duration/, 2],
-  ['clock freeze noon', `${CLOCK}freeze {"at":"noon"}`, /at must be/, 2],
   [
     'requests --operation createTransaction --method POST --path /v1/transaction --status 200 --limit 1',
     'GET /requests?operation=createTransaction&method=POST&path=%2Fv1%2Ftransaction&status=200&limit=1',
@@ -131,7 +130,6 @@ const ROWS: readonly (readonly [
     /Step 2 of 2/,
     1,
   ],
-  ['requests --status nope', 'GET /requests?status=nope', /status/, 2],
   ['requests find {"statuss":200}', 'POST /requests/find {"match":{"statuss":200}}', /statuss/, 2],
   ['requests clear', 'DELETE /requests', /^32 deleted\n$/],
   ['requests', 'GET /requests', /^no matching requests\n$/],
@@ -161,8 +159,6 @@ const ROWS: readonly (readonly [
     /^before restored, now 2027-01-01T01:00:00\.000Z\n$/,
   ],
   ['snapshot delete before', 'DELETE /snapshots/before', /^before deleted\n$/],
-  ['snapshot restore before', 'POST /snapshots/before/restore', /no snapshot before/, 1],
-  ['snapshot save ../x', 'POST /snapshots {"name":"../x"}', /name must be/, 2],
   ['snapshot restore ../clock', 'POST /snapshots/..%2Fclock/restore', /name/, 2],
   [
     'assumptions list',
@@ -178,12 +174,6 @@ const ROWS: readonly (readonly [
     'assumptions set rate_limit= idempotency_key=',
     'PUT /assumptions {"rate_limit":null,"idempotency_key":null}',
     /\nrate_limit +none +default +N\/minute\n/,
-  ],
-  [
-    'assumptions set list_order=random',
-    'PUT /assumptions {"list_order":"random"}',
-    /found "random"/,
-    2,
   ],
   [
     'trigger user.created',
@@ -204,7 +194,6 @@ const ROWS: readonly (readonly [
     `POST /webhooks/trigger {"event":"user.created","resource_id":"${ASHA}","override":{"email":"other@example.com"}}`,
     new RegExp(`^user\\.created for ${ASHA}: delivered \\(200\\)\n$`),
   ],
-  ['trigger user.gone', 'POST /webhooks/trigger {"event":"user.gone"}', /event must be/, 2],
   [
     'deliveries --status delivered --event user.created --resource x --limit 1',
     'GET /webhooks/deliveries?status=delivered&event=user.created&resource_id=x&limit=1',
@@ -225,12 +214,6 @@ const ROWS: readonly (readonly [
     'POST /webhooks/deliveries/DELIVERY/redeliver',
     /: delivered \(200\)\n$/,
   ],
-  [
-    'deliveries --redeliver dlv_nope',
-    'POST /webhooks/deliveries/dlv_nope/redeliver',
-    /dlv_nope/,
-    1,
-  ],
   ['>receive no webhooks'],
   [
     'deliveries --redeliver DELIVERY',
@@ -250,7 +233,6 @@ const ROWS: readonly (readonly [
   ['reset clock data', 'POST /reset {"parts":["clock","data"]}', /^reset clock, data of w1\n$/],
   ['reset', 'POST /reset {}', /^reset data, clock, scenario, .+ of w1\n$/],
   ['reset --all', 'POST /reset {"all":true}', /^reset data, clock, .+ of default, .+, w1\n$/],
-  ['reset everything', 'POST /reset {"parts":["everything"]}', /parts/, 2],
 ]
 
 /** Commands that call no running sandbox. */
@@ -297,7 +279,7 @@ t.test('what is typed, what is sent, and what is printed', async (t) => {
     )
     if (printed) t.match(text, printed, typed)
     t.equal(code === 0 ? ended.stderr : code === 2 ? ended.stdout : '', '', typed)
-    delivery = /dlv_(?!nope)\w+/.exec(ended.stdout)?.[0] ?? delivery
+    delivery = /dlv_\w+/.exec(ended.stdout)?.[0] ?? delivery
   }
 
   // Each command once more with the options that all of them have.

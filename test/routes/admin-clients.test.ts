@@ -10,6 +10,7 @@ import {
   type StartOptions,
   start as startWith,
 } from '../helper.ts'
+import { heldTimers } from '../manual-timers.ts'
 
 type Box = Awaited<ReturnType<typeof startWith>>
 const CLIENTS = '/__admin/clients'
@@ -407,24 +408,11 @@ t.test('a deleted client’s timers and waiting answers end, and it comes back a
 t.test('a client that is deleted while its time is moved is gone all the same', async (t) => {
   const box = await startWith(t)
   await create(box, { name: 'w' })
-  const { clock, tables } = box.sandbox.clients.get('w')!
-  const { timers } = clock
-  let settle = () => {}
-  timers.handle(
-    'of the test',
-    () =>
-      new Promise<void>((resolve) => {
-        settle = resolve
-      }),
-  )
-  tables.change(() => {
-    for (const ms of [1_000, 2_000])
-      timers.schedule({ due_at: clock.now() + ms, kind: 'of the test', payload: {} })
-  })
+  const timers = heldTimers(box.sandbox.clients.get('w')!)
   const moving = box.post('/@w/__admin/clock/advance', { by: '1h' })
-  while (timers.pending().length > 1) await new Promise(setImmediate)
+  await timers.running()
   await box.call('DELETE', `${CLIENTS}/w`)
-  settle()
+  timers.settle()
   const answer = await moving
   t.match(answer.body, { error: 'not_found', message: 'The client w was deleted.' })
   t.notOk((await names(box)).includes('w'))

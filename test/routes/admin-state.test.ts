@@ -3,6 +3,7 @@ import { MAX_SNAPSHOTS } from '../../src/content/snapshots.ts'
 import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'
 import { AADHAAR, ASHA, HONOURED, KABIR, pluck, ROHAN, start, TOKEN } from '../helper.ts'
 import { manualTime } from '../manual-time.ts'
+import { heldTimers } from '../manual-timers.ts'
 import { receiver, SECRET } from '../receiver.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
@@ -407,33 +408,21 @@ t.test('a restore and an import wait for a call that moves time', async (t) => {
   const box = await start(t, HONOURED)
   await box.post(SNAPSHOTS, { name: 's' })
   const state = (await box.get('/__admin/state')).body
-  const { clock, tables } = box.sandbox.default
-  const { timers } = clock
   for (const come of [
     () => box.post(`${SNAPSHOTS}/s/restore`),
     () => box.put('/__admin/state', state),
   ]) {
-    let settle = () => {}
-    timers.handle(
-      'of the test',
-      () =>
-        new Promise<void>((resolve) => {
-          settle = resolve
-        }),
-    )
-    tables.change(() =>
-      timers.schedule({ due_at: clock.now() + 1_000, kind: 'of the test', payload: {} }),
-    )
-    const moving = box.advance('1h')
-    while (timers.pending().length > 0) await new Promise(setImmediate)
+    const timers = heldTimers(box.sandbox.default)
+    const moving = box.advance('1500ms')
+    await timers.running()
     let back = false
     const coming = come().finally(() => {
       back = true
     })
     for (let i = 0; i < 20; i++) await new Promise(setImmediate)
     t.notOk(back, 'time is on its way')
-    settle()
-    t.equal((await moving).body.now, '2026-01-01T01:00:00.000Z')
+    timers.settle()
+    t.equal((await moving).body.now, '2026-01-01T00:00:01.500Z')
     t.equal((await coming).body.now, '2026-01-01T00:00:00.000Z')
     t.equal((await box.get('/__admin/clock')).body.now, '2026-01-01T00:00:00.000Z')
   }

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { HONOURED, PAYMENT, type StartOptions, start, until } from '../helper.ts'
 import { manualTime } from '../manual-time.ts'
+import { heldTimers } from '../manual-timers.ts'
 import { receiver, SECRET } from '../receiver.ts'
 
 // Some of these tests wait for real time, each with its own sandbox.
@@ -82,24 +83,14 @@ t.test('a delayed call frees its Idempotency-Key when its caller hangs up', asyn
 
 t.test('an advance ends when its caller hangs up: time stands where it was', async (t) => {
   const { calling, get, advance, sandbox } = await served(t)
-  const { clock, tables } = sandbox.default
-  const { timers } = clock
-  let settle = () => {}
-  const work = () =>
-    new Promise<void>((resolve) => {
-      settle = resolve
-    })
-  timers.handle('of the test', work)
-  for (const ms of [1_000, 2_000])
-    tables.change(() =>
-      timers.schedule({ due_at: clock.now() + ms, kind: 'of the test', payload: {} }),
-    )
+  const { clock } = sandbox.default
+  const timers = heldTimers(sandbox.default)
   const caller = await calling('POST', '/__admin/clock/advance', { by: '1h' })
-  await until(() => timers.pending().length === 1)
+  await timers.running()
   caller.hangUp()
   // What is under way is not broken off; nothing new begins.
   for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setTimeout(resolve, 1))
-  settle()
+  timers.settle()
   await until(() => !clock.isStopped)
   t.match((await get('/__admin/clock')).body, {
     now: '2026-01-01T00:00:01.000Z',

@@ -7,7 +7,6 @@ import {
   GUARDED,
   KABIR,
   PAYMENT,
-  pluck,
   ROHAN,
   ROHANS_ACCOUNT,
   start,
@@ -106,30 +105,6 @@ t.test('steps by the client’s clock, and stays where it ends', async (t) => {
     }
     t.match(record.utr, /^6001\d{8}$/, 'the last digit of the year, the day of the year')
     t.equal(shown.utr, `XXXXXXXX${record.utr.slice(-4)}`)
-  }
-})
-
-t.test('a UTR has the day in India of its payment, and does not repeat', async (t) => {
-  const { sandbox, pay, call, advance, get } = await start(t, GUARDED)
-  t.equal(sandbox.default.clock.iso(), T0)
-  const days = [
-    ['2028-12-31T18:29:56.999Z', '8366'],
-    ['2028-12-31T18:29:57.000Z', '9001'],
-    ['2029-02-03T00:00:00.000Z', '9034'],
-  ]
-  for (const [to, prefix] of days) {
-    await call('POST', '/__admin/clock/advance', { to })
-    for (let i = 0; i < 20; i++) await pay()
-    await call('POST', '/__admin/clock/next')
-    await call('POST', '/__admin/clock/next')
-    const { transactions } = (await get('/v1/transaction/history?limit=20', TOKEN)).body.data
-    const utrs = pluck(transactions, 'utr')
-    t.ok(
-      utrs.every((utr: string) => utr.startsWith(prefix!)),
-      `${to} ${prefix}`,
-    )
-    t.equal(new Set(utrs).size, 20)
-    await advance('1s')
   }
 })
 

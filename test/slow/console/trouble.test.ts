@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ASHA, ROHAN } from '../../helper.ts'
+import { PAN, ROHAN } from '../../helper.ts'
 import { receiver, SECRET, status } from '../../receiver.ts'
 import { noBrowser, openBrowser, openConsole } from './browser.ts'
 
@@ -14,8 +14,6 @@ t.test('make trouble', { skip: noBrowser }, async (t) => {
     await card(title).getByRole('button', { name: 'Arm' }).click()
   }
   const banner = (text: RegExp) => page.locator('.banner', { hasText: text })
-  const statusOf = async (id: string) =>
-    (await get(`/__admin/transactions/${id}`)).body.transaction.history.status
   const rules = async () => (await get('/__admin/rules')).body.rules.length
 
   await t.test('armed, counted in every view, and undone', async (t) => {
@@ -55,57 +53,41 @@ t.test('make trouble', { skip: noBrowser }, async (t) => {
     await banner(/^Hit/).waitFor({ state: 'detached' })
   })
 
-  await t.test('what becomes of a payment', async (t) => {
-    for (const [title, option, by, expected] of [
-      ['Payment stuck', '1', '30d', 'PROCESSING'],
-      ['Bank outage', '30m', '5s', 'FAILED'],
-      ['Payment comes back', '50m', '30m', 'SUCCESS'],
+  await t.test('each pushes its rule', async (t) => {
+    const when = { operation: 'createTransaction' }
+    const pending = { status: 'PENDING' }
+    const processing = { status: 'PROCESSING', after: '1s' }
+    const rejected = { status: 'FAILED', after: '50m', reason: 'beneficiary_bank_rejected' }
+    const offline = { status: 'FAILED', after: '2s', reason: 'beneficiary_bank_offline' }
+    for (const [title, option, rule] of [
+      ['504 although paid', 'createUser', { then: { respond: { status: 504 }, at: 'after' } }],
+      ['Payment stuck', '100', { when, times: 100, then: { transaction: [pending, processing] } }],
+      ['Bank outage', '2h', { when, for: '2h', then: { transaction: [pending, offline] } }],
+      [
+        'Payment comes back',
+        '50m',
+        {
+          when,
+          times: 1,
+          then: {
+            transaction: [pending, processing, { status: 'SUCCESS', after: '2s' }, rejected],
+          },
+        },
+      ],
+      [
+        'KYC fails for this person',
+        ROHAN,
+        { when: { operation: 'submitKyc', body: { user_id: ROHAN } }, times: 1 },
+      ],
     ] as const) {
       await arm(title, option)
       await banner(new RegExp(`Armed: ${title}`)).waitFor()
-      const { transaction_id } = (await pay()).body.data[0]
-      await advance(by)
-      t.equal(await statusOf(transaction_id), expected, title)
-      if (title === 'Payment comes back') {
-        await advance('1h')
-        t.equal(await statusOf(transaction_id), 'FAILED')
-        t.equal(await statusOf((await pay()).body.data[0].transaction_id), 'PENDING')
-      }
-      if (title === 'Bank outage') {
-        await advance('30m')
-        const later = (await pay()).body.data[0].transaction_id
-        await advance('5s')
-        t.equal(await statusOf(later), 'SUCCESS', 'the outage has ended')
-        await banner(/Hit: /).getByRole('button', { name: 'Close' }).first().waitFor()
-        await arm(title, option)
-        await banner(/Armed: Bank outage/).waitFor()
-        await advance('31m')
-        await banner(/Over: Bank outage\. No call met it\./).waitFor()
-      }
+      const [{ definition }] = (await get('/__admin/rules')).body.rules
+      t.match(definition, { name: `trouble: ${title}`, ...rule })
     }
-  })
-
-  await t.test('KYC fails for a person, and nobody else', async (t) => {
-    const kyc = (user_id: string, document_number: string) =>
-      post('/v1/kyc', {
-        user_id,
-        kyc: [
-          {
-            document_type: 'tid',
-            document_name: 'pan',
-            document_number,
-            dateOfBirth: '01-02-1990',
-            Nationality: 'Indian',
-            nameOnCard: 'Rohan',
-          },
-        ],
-      })
-    await arm('KYC fails for this person', ROHAN)
-    await banner(/Armed: KYC fails.* \(rohan\S*@/).waitFor()
-    const statusOfKyc = async (answer: ReturnType<typeof kyc>) =>
-      (await answer).body.data[0].data.kyc_status
-    t.not(await statusOfKyc(kyc(ASHA, 'ABCPE1234F')), 'failed')
-    t.equal(await statusOfKyc(kyc(ROHAN, 'ABCPE1234G')), 'failed')
+    await advance('2h')
+    await banner(/Over: Bank outage\. No call met it\./).waitFor()
+    await post('/v1/kyc', { user_id: ROHAN, kyc: [PAN] })
     await banner(/Hit: POST \/v1\/kyc/).waitFor()
   })
 

@@ -4,8 +4,7 @@ import { Client, InMemoryTransport, type Transport } from '@modelcontextprotocol
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Test } from 'tap'
 import { createMcpServer } from '../../../src/tools/mcp/server.ts'
-import type { World } from '../../../src/world/world.ts'
-import { type StartOptions, start, until } from '../../helper.ts'
+import { type StartOptions, start } from '../../helper.ts'
 
 /** The answer of a tool: its text, and whether the call was rejected. */
 export type ToolAnswer = { text: string; isError: boolean }
@@ -42,31 +41,6 @@ export function connectionsOf(server: Server): ReadonlySet<Socket> {
     socket.once('close', () => open.delete(socket))
   })
   return open
-}
-
-/** Schedules a timer in 1 s and one in 2 s whose work goes on until the test ends it. */
-export function slowTimers({ clock, tables }: World) {
-  const { timers } = clock
-  let settle = () => {}
-  const work = () =>
-    new Promise<void>((resolve) => {
-      settle = resolve
-    })
-  timers.handle('of the test', work)
-  for (const ms of [1_000, 2_000])
-    tables.change(() =>
-      timers.schedule({ due_at: clock.now() + ms, kind: 'of the test', payload: {} }),
-    )
-  return {
-    /** Waits until an advance runs the first one. */
-    running: () => until(() => timers.pending().length === 1),
-    /** Ends its work; returns where the advance stopped. */
-    async end() {
-      settle()
-      await until(() => !clock.isStopped)
-      return clock.iso()
-    },
-  }
 }
 
 type Options = StartOptions & {

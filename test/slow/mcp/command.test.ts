@@ -7,7 +7,8 @@ import t, { type Test } from 'tap'
 import { PACKAGE_ROOT } from '../../../src/config/package.ts'
 import { run, serve } from '../../cli/program.ts'
 import { start, until } from '../../helper.ts'
-import { connectAgent, connectionsOf, MODERN, type Mode, slowTimers } from './agent.ts'
+import { heldTimers } from '../../manual-timers.ts'
+import { connectAgent, connectionsOf, MODERN, type Mode } from './agent.ts'
 import { integratePayment } from './script.ts'
 
 type StdioOptions = { env?: Record<string, string>; cwd?: string; mode?: Mode }
@@ -89,20 +90,22 @@ t.test('a call that the agent cancels ends in the sandbox too', async (t) => {
     const called = client.callTool({ name, arguments: args }, { signal: cancelled.signal })
     return { called, cancel: () => cancelled.abort() }
   }
-  const { feed } = sandbox.default
+  const { clock, feed } = sandbox.default
   const wait = call('wait_for', { for: 'request', timeout_ms: 50_000 })
   await until(() => feed.isWanted)
   wait.cancel()
   await t.rejects(wait.called)
   await until(() => !feed.isWanted)
 
-  const timers = slowTimers(sandbox.default)
+  const timers = heldTimers(sandbox.default)
   const advance = call('advance_clock', { by: '9d' })
   await timers.running()
   advance.cancel()
   await t.rejects(advance.called)
   await until(() => connections.size === 0)
-  t.equal(await timers.end(), '2026-01-01T00:00:01.000Z')
+  timers.settle()
+  await until(() => !clock.isStopped)
+  t.equal(clock.iso(), '2026-01-01T00:00:01.000Z')
 })
 
 t.test('mcp ends with its agent, whatever is in flight', async (t) => {

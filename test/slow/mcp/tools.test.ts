@@ -256,65 +256,54 @@ t.test('wait_for resolves with what matches, or says that the clock stands still
   })
 })
 
-t.test('make_call_fail has each way of failing, and can be undone', async (t) => {
-  const { tool, origin, post } = await agentOf(t)
-  const pay = () =>
-    fetch(`${origin}/v1/transaction`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(PAYMENT),
-      signal: AbortSignal.timeout(1_000),
-    }).then(
-      async (response) => ({ status: response.status, text: await response.text() }),
-      (error: Error) => ({ status: 0, text: error.name }),
-    )
-  const made = async () => Number(/\btransactions (\d+)/.exec((await tool('look')).text)![1])
-  const fail = (how: string, more: object = {}) => tool('make_call_fail', { how, ...more })
-  await fail('respond_500', { status: 503 })
-  t.equal((await pay()).status, 503)
-  await fail('respond_429')
-  t.equal((await pay()).status, 429)
-  await fail('reset')
-  t.equal((await pay()).status, 0)
-  t.equal(await made(), 48, 'none of them made a payment')
-  await fail('reset_after')
-  t.equal((await pay()).status, 0)
-  await fail('respond_504_after')
-  t.equal((await pay()).status, 504)
-  t.equal(await made(), 50, 'a lost response does')
-  await fail('effect_after_timeout', { delay: '1m' })
-  t.match(await pay(), { status: 0, text: 'TimeoutError' })
-  await tool('advance_clock', { by: '59s' })
-  t.equal(await made(), 50)
-  await tool('advance_clock', { by: '1s' })
-  t.equal(await made(), 51, 'a late effect comes')
-  await fail('hang')
-  t.match(await pay(), { status: 0, text: 'TimeoutError' })
-  await fail('malformed')
-  const malformed = await pay()
-  t.throws(() => JSON.parse(malformed.text))
-  await fail('delay', { delay: '10m' })
-  t.match(await pay(), { status: 0, text: 'TimeoutError' }, 'the clock is frozen')
-  await tool('reset')
+const PENDING = [{ status: 'PENDING' }]
+const TIMES_5 = { times: 5, when: { operation: 'createTransaction', body: { amount: 7 } } }
+/** What an agent chooses, and the outcome of the rule that is pushed. */
+const FAILING: readonly [args: { how: string }, then: object, more?: object][] = [
+  [{ how: 'reset' }, { fault: 'reset' }],
+  [{ how: 'reset_after' }, { fault: 'reset', at: 'after' }],
+  [{ how: 'hang' }, { fault: 'hang' }],
+  [{ how: 'malformed' }, { fault: 'malformed' }],
+  [
+    { how: 'effect_after_timeout', delay: '1m' },
+    { fault: 'hang', effect: 'after_timeout', after: '1m' },
+  ],
+  [{ how: 'delay', delay: '10m' }, { delay: '10m' }],
+  [{ how: 'visible_after' }, { visible_after: '5s' }],
+  [{ how: 'respond_500', status: 503 }, { respond: { status: 503 } }],
+  [{ how: 'respond_429' }, { respond: { status: 429, headers: { 'retry-after': '1' } } }],
+  [{ how: 'respond_504_after' }, { respond: { status: 504 }, at: 'after' }],
+  [
+    { how: 'payment_failed', reason: 'gateway_down' },
+    { transaction: [...PENDING, { status: 'FAILED', after: '2s', reason: 'gateway_down' }] },
+  ],
+  [{ how: 'payment_pending' }, { transaction: PENDING }],
+  [
+    { how: 'respond_500', times: 5, when: { body: { amount: 7 } } },
+    { respond: { status: 500 } },
+    TIMES_5,
+  ],
+]
 
-  await fail('payment_failed', { reason: 'bank_account_closed' })
-  t.equal((await pay()).status, 200)
-  await tool('advance_clock', { by: '1h' })
-  t.match((await tool('explain_payment')).text, /FAILED[\s\S]*Failed because: bank_account_closed/)
-  await fail('payment_pending')
+t.test('make_call_fail pushes the rule of each way of failing, and removes it', async (t) => {
+  const { tool, get, pay } = await agentOf(t)
+  const rules = async () => (await get('/__admin/rules')).body.rules
+  for (const [args, then, more] of FAILING) {
+    const { text } = await tool('make_call_fail', args)
+    const usual = { when: { operation: 'createTransaction' }, times: 1 }
+    const [{ rule_id, definition }] = await rules()
+    t.strictSame(definition, { ...usual, then, ...more }, args.how)
+    t.match(text, `Pushed ${rule_id}: `)
+    await tool('make_call_fail', { remove: rule_id })
+    t.strictSame(await rules(), [])
+  }
+  t.match(await tool('make_call_fail'), { isError: true, text: /needs how/ })
+  await tool('make_call_fail', { how: 'payment_pending' })
   await pay()
-  await tool('advance_clock', { by: '1h' })
   t.match(
     (await tool('explain_payment')).text,
     /: PENDING,[\s\S]*Will happen: none[\s\S]*until set_status decides it/,
   )
-
-  const pushed = await fail('respond_500', { times: 5, when: { body: { amount: 7 } } })
-  t.equal((await pay()).status, 200, 'its conditions do not hold')
-  t.equal((await post('/v1/transaction', { ...PAYMENT, amount: 7 })).status, 500)
-  await tool('make_call_fail', { remove: /^Pushed (\S+):/.exec(pushed.text)![1] })
-  t.equal((await post('/v1/transaction', { ...PAYMENT, amount: 7 })).status, 200)
-  t.match(await tool('make_call_fail'), { isError: true, text: /needs how/ })
 })
 
 t.test('set_status decides payments, KYC records and bank accounts', async (t) => {
