@@ -6,8 +6,8 @@ const FLOORS = [
   '^src/(scenarios|tables)',
   '^src/(payouts|active-scenario|webhooks)',
   '^src/(requests|content|world)',
-  '^src/(http|routes|(log|app|sandbox-app)\\.ts)',
-  '^src/(admin|tools/(mcp|coverage|conform|report|(faults|summary)\\.ts)|(server|index|attached-sandbox)\\.ts)',
+  '^src/(http|routes|(app|sandbox-app)\\.ts)',
+  '^src/(admin|tools/(mcp|coverage|conform|report|(faults|summary)\\.ts)|(server|index)\\.ts)',
   '^src/tools/(sweep|check-files|generated-rows)',
   '^src/(cli|(bundle|tools)\\.ts)',
 ]

@@ -176,6 +176,3 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions) {
     },
   }
 }
-
-/** The HTTP interface of a sandbox, which listens if asked to. */
-export type App = Awaited<ReturnType<typeof buildApp>>

@@ -1,14 +1,15 @@
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type App, buildApp } from './app.ts'
+import { buildApp } from './app.ts'
 import type { Options } from './config/options.ts'
 import { PACKAGE_ROOT } from './config/package.ts'
 import { readOptions } from './config/read-options.ts'
 import type { FixtureWorlds } from './content/fixtures.ts'
 import { shippedFixtures } from './content/shipped-fixtures.ts'
 import { hostNameOf } from './http/guards.ts'
-import { createLog } from './log.ts'
 import { problemText } from './model/errors.ts'
+import { maskLogText } from './model/mask.ts'
+import { jsonLine, printable } from './model/words.ts'
 import { runLate } from './routes/v1/operations.ts'
 import { nodeCrypto } from './runtime/node-modules.ts'
 import { wallNow } from './runtime/real-time.ts'
@@ -21,24 +22,6 @@ import {
   type Sandbox,
   type SandboxConfig,
 } from './world/sandbox.ts'
-
-/** A sandbox that listens. */
-export type RunningServer = {
-  url: string
-  adminUrl: string
-  docsUrl: string
-  consoleUrl: string
-  token: string
-  adminToken: string | undefined
-  scenario: string
-  data: string | null
-  /** Whether the data file has clients that were created from other fixtures. */
-  hasOtherFixtures: boolean
-  app: App
-  sandbox: Sandbox
-  /** Stops: finishes requests in flight, closes idle connections, and compacts the data file. */
-  close(): Promise<void>
-}
 
 // How long requests in flight may take before the remaining connections are closed, real ms.
 const GRACE_MS = 3_000
@@ -165,13 +148,9 @@ type Content = Pick<SandboxConfig, 'fixtures' | 'library' | 'imposes' | 'worldOp
 /** Collects what callers meet; it is loaded only for a sandbox that does so, and the report when it is wanted. */
 export async function createCoverage(): Promise<CoverageSource> {
   const { Collector } = await import('./tools/coverage/collector.ts')
-  const { seen, watch, hasReadFailure } = new Collector()
-  return {
-    seen,
-    watch,
-    hasReadFailure,
-    report: async () => (await import('./tools/coverage/report.ts')).coverageOf(seen),
-  }
+  const collector = new Collector()
+  const report = async () => (await import('./tools/coverage/report.ts')).coverageOf(collector.seen)
+  return Object.assign(collector, { report })
 }
 
 /** Sums up a client; loaded when it is wanted. */
@@ -234,7 +213,7 @@ export async function startServer(
   options: Options,
   log: Log,
   { unref = false, imposes = false, worldOpened, ...content }: Given = {},
-): Promise<RunningServer> {
+) {
   const file = options.memory ? undefined : options.data
   // Before they are read: an edit during the start is a change.
   const known = options.watch
@@ -271,10 +250,12 @@ export async function startServer(
     adminToken,
     scenario: sandbox.default.scenarios.name,
     data: file ?? null,
+    /** Whether the data file has clients that were created from other fixtures. */
     hasOtherFixtures: sandbox.hasOtherFixtures,
     app,
     sandbox,
-    close() {
+    /** Stops: finishes requests in flight, closes idle connections, and compacts the data file. */
+    close(): Promise<void> {
       closing ??= (async () => {
         watch?.close()
         // Otherwise delayed responses would wait, and an advance for a silent receiver.
@@ -289,9 +270,40 @@ export async function startServer(
   }
 }
 
+/** A sandbox that listens. */
+export type RunningServer = Awaited<ReturnType<typeof startServer>>
+
 /** The options of a program, with defaults for missing ones. */
 export const optionsOf = (values: Readonly<Record<string, unknown>> = {}): Options =>
   readOptions([{ values, label: String }])
+
+const LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const
+
+/**
+ * Creates a log. It writes lines such as `12:30:05 warn  message`, or one JSON object per line. Numbers in messages are
+ * masked and control characters are removed. Levels that are off cost nothing.
+ */
+export function createLog(options: {
+  level: (typeof LEVELS)[number]
+  format: 'pretty' | 'json'
+  wall: () => number
+  write: (line: string) => void
+}): Log {
+  const maxLevel = LEVELS.indexOf(options.level)
+  function at(level: keyof Log) {
+    if (LEVELS.indexOf(level) > maxLevel) return () => {}
+    return (message: string, error?: unknown) => {
+      const time = new Date(options.wall()).toISOString()
+      const text = maskLogText(message)
+      const cause =
+        error === undefined ? undefined : maskLogText((error as Error)?.stack ?? String(error))
+      const line = `${time.slice(11, 19)} ${level.padEnd(5)} ${text}${cause ? `\n${cause}` : ''}\n`
+      const json = { time, level, message: text, error: cause }
+      options.write(options.format === 'json' ? jsonLine(json) : printable(line))
+    }
+  }
+  return { info: at('info'), warn: at('warn'), error: at('error') }
+}
 
 /** A log on standard error. */
 export const stderrLog = (options: Pick<Options, 'log-level' | 'log-format'>): Log =>

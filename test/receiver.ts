@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { PACKAGE_ROOT } from '../src/config/package.ts'
-import { verifySignature } from '../src/webhooks/verify.ts'
+import { verifySignature } from '../src/webhooks/signatures.ts'
 
 export const SECRET = 'whsec_c2FuZGJveC1leGFtcGxlLXNlY3JldA=='
 

@@ -1,3 +1,6 @@
+// cli/: the command line, one file for each group of commands. main.ts finds the command; one that calls the admin API
+// loads no server.
+
 import { BadOption } from '../config/options.ts'
 import { REMOVED_COMMANDS } from '../config/removed.ts'
 import { isObject } from '../model/formats.ts'
@@ -29,7 +32,7 @@ export type Command = {
   usage: readonly (readonly [syntax: string, description: string])[]
   flags: Readonly<Record<string, Flag>>
   examples: readonly string[]
-  /** The positional arguments: `''`, `NAME`, `[AT]`, `[PART...]`. Without it, the command checks them itself. */
+  /** The positional arguments: `NAME`, `[AT]`, `[PART...]` (default: none). */
   syntax?: string
   /** The arguments after `--` are a program with its arguments. Otherwise they are positional arguments. */
   takesProgram?: true
@@ -115,7 +118,7 @@ export const formatHelp = ({ name, summary, usage, flags, examples }: Command): 
  * Checks the number of positional arguments against a syntax such as `NAME`, `[AT]` or `[PART...]`. Throws `BadOption`,
  * which shows the correct usage.
  */
-export function checkArguments(call: string, syntax: string, args: readonly string[]): void {
+export function checkArguments(call: string, syntax = '', args: readonly string[]): void {
   const names = syntax === '' ? [] : syntax.split(' ')
   const required = names.filter((name) => !name.startsWith('['))
   const isVariadic = names.some((name) => name.includes('...'))

@@ -97,7 +97,6 @@ export const conform: Command = {
     'conform --against https://api.example.com/v1 --token "$TOKEN" --json',
     'conform --against https://test.example.com/v1 --token "$TOKEN" --write --save service.json',
   ],
-  syntax: '',
   async run(input) {
     const { flags } = input
     const [base, token] = [parseBaseUrl(flags['against']), tokenOf(input)]

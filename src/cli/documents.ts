@@ -22,7 +22,6 @@ export const openapi: Command = {
     ...OUT_FLAG,
   },
   examples: ['openapi --out openapi.json', 'openapi --admin --out openapi-admin.json'],
-  syntax: '',
   async run({ flags }) {
     const chosen = (['contract', 'strict', 'admin'] as const).filter((name) => flags[name])
     const [form] = chosen

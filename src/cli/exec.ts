@@ -8,8 +8,8 @@ import type { Report, TestCase } from '../tools/report/report.ts'
 import type { Command, Input } from './command.ts'
 import { gatherOptions, optionFlag, START_FLAGS } from './options.ts'
 import { openReport, REPORT_FLAG } from './output.ts'
-import { MIN_COVERAGE_FLAG } from './requests.ts'
 import { expectedCount, expectTable } from './scenario.ts'
+import { MIN_COVERAGE_FLAG } from './traffic.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const
 // The exit codes of a shell for a program that does not exist or cannot be run.

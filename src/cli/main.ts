@@ -1,7 +1,6 @@
 import { BadOption } from '../config/options.ts'
 import { VERSION } from '../config/package.ts'
 import { printable } from '../model/words.ts'
-import { clock } from './clock.ts'
 import {
   type Command,
   checkArguments,
@@ -14,17 +13,15 @@ import {
 import { conform } from './conform.ts'
 import { client, openapi, schema } from './documents.ts'
 import { exec } from './exec.ts'
-import { generate } from './generate.ts'
+import { generate, validate } from './files.ts'
 import { mcp } from './mcp.ts'
 import { parseArguments } from './options.ts'
 import { ignoreGoneReaders, prepareFile, print } from './output.ts'
-import { coverage, requests } from './requests.ts'
 import { assumptions, scenario } from './scenario.ts'
 import { health, start } from './start.ts'
-import { reset, snapshot, state } from './state.ts'
 import { sweep } from './sweep.ts'
-import { validate } from './validate.ts'
-import { deliveries, trigger } from './webhooks.ts'
+import { coverage, deliveries, requests, trigger } from './traffic.ts'
+import { clock, reset, snapshot, state } from './world.ts'
 
 const help: Command = {
   name: 'help',
@@ -109,9 +106,9 @@ export async function main(
       throw new BadOption(`${command.name} does not take --${flag}${hint}`)
     }
     if (command.isTool && loadTools) return await (await loadTools())(args, env)
-    const { takesProgram, syntax } = command
+    const { takesProgram } = command
     const words = takesProgram ? rest : [...rest, ...afterDashes]
-    if (syntax !== undefined) checkArguments(command.name, syntax, words)
+    checkArguments(command.name, command.syntax, words)
     const program = takesProgram ? afterDashes : []
     const { out } = flags
     const file = out === undefined ? undefined : prepareFile('--out', String(out))

@@ -85,7 +85,6 @@ export const mcp: Command = {
   usage: [['mcp', 'connect an agent to a running sandbox, or start one in memory']],
   flags: ADDRESS_FLAGS,
   examples: ['mcp', 'mcp --url http://127.0.0.1:4310/@agent'],
-  syntax: '',
   async run(input) {
     const { access, close } = await connectOrStart(input)
     const [{ StdioServerTransport, serveStdio }, { createMcpServer }, { createSweepTool }] =

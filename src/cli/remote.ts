@@ -153,8 +153,8 @@ export async function shown<T>(
 }
 
 type Subcommand = {
-  /** The positional arguments: `NAME`, `[AT]`, `[PART...]`. */
-  syntax: string
+  /** As that of a command. */
+  syntax?: string
   description: string
   /** The flags of this subcommand, in addition to `REMOTE_FLAGS`. Other subcommands reject them. */
   flags?: Command['flags']
@@ -188,12 +188,13 @@ export function remoteCommand(definition: {
   return {
     name,
     summary,
-    usage: Object.entries(subcommands).map(([one, { syntax, description }]) => [
+    usage: Object.entries(subcommands).map(([one, { syntax = '', description }]) => [
       `${callOf(one)}${syntax && ` ${syntax}`}`,
       description,
     ]),
     flags: Object.assign({}, ...Object.values(subcommands).map(({ flags }) => flags), REMOTE_FLAGS),
     examples,
+    syntax: '[WORD...]',
     async run(input) {
       const [first = '', ...rest] = input.args
       const subcommand = Object.hasOwn(subcommands, first) ? first : ''

@@ -77,7 +77,6 @@ export const scenario = remoteCommand({
   summary: 'list, show and activate scenarios of a running sandbox, or print the source of one',
   subcommands: {
     list: {
-      syntax: '',
       description: 'list all scenarios; * marks the active one',
       run: (api) =>
         shown(api('listScenarios'), ({ scenarios, problems }) => {
@@ -90,7 +89,6 @@ export const scenario = remoteCommand({
         }),
     },
     show: {
-      syntax: '',
       description:
         "show the active scenario, its rules' hits and expectations; with --all the start scenario, over all clients",
       flags: { all: ['', 'the start scenario, with the hits and calls of all clients'] },
@@ -157,7 +155,6 @@ export const assumptions = remoteCommand({
   summary: 'show or choose how a running sandbox reads the open points of the contract',
   subcommands: {
     list: {
-      syntax: '',
       description: 'list the assumptions, the reading in force, and where it comes from',
       run: (api) => shown(api('listAssumptions'), (all) => readingsTable(all.assumptions)),
     },

@@ -21,7 +21,6 @@ export const start: Command = {
     '--clock 2026-01-01T00:00:00Z --random-seed 7',
     '--scenarios ./scenarios --scenario my-first --watch',
   ],
-  syntax: '',
   async run({ flags: { json, 'stop-with-stdin': stopWithStdin, ...flags }, env }) {
     const options = gatherOptions(flags, env)
     const { serve } = await import('./serve.ts')
@@ -50,7 +49,6 @@ export const health = remoteCommand({
   summary: 'check the health of a running sandbox; exit 0 if healthy, otherwise 1',
   subcommands: {
     '': {
-      syntax: '',
       description: 'print healthy or the reason; exit 1 if not healthy',
       run: (api) =>
         shown(

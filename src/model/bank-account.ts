@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { MaskedIfsc, MaskedNumber, sandboxDefault } from './client.ts'
-import { Timestamp, Uuid, VisibleAt } from './formats.ts'
-import { envelope } from './paging.ts'
+import { rowTimes, Uuid, VisibleAt } from './formats.ts'
+import { checkMetadata, envelope } from './paging.ts'
 
 export const AccountNumber = z
   .string()
@@ -32,34 +32,26 @@ export const BankAccountRow = z.strictObject({
   ifsc_code: z.string(),
   bank_status: BankStatus,
   account_name: z.string(),
-  created_at: Timestamp,
-  updated_at: Timestamp,
+  ...rowTimes,
   visible_at: VisibleAt,
 })
 export type BankAccountRow = z.infer<typeof BankAccountRow>
 
 /** The penny drop's result, only in the creation response; its inner statusCode is a string. */
-export const BankMetadata = z
-  .strictObject({
-    statusCode: z.int(),
-    response: z.strictObject({
-      status: z.boolean(),
-      code: z.int(),
-      message: z.string(),
-      data: z.strictObject({
-        status: z.string(),
-        statusCode: z.string(),
-        result: z.strictObject({
-          bankResponse: z.string(),
-          ifsc: MaskedIfsc,
-          accountNumber: MaskedNumber,
-          accountName: z.string(),
-          bankTxnStatus: z.boolean(),
-        }),
-      }),
+export const BankMetadata = checkMetadata(
+  'BankMetadata',
+  z.strictObject({
+    status: z.string(),
+    statusCode: z.string(),
+    result: z.strictObject({
+      bankResponse: z.string(),
+      ifsc: MaskedIfsc,
+      accountNumber: MaskedNumber,
+      accountName: z.string(),
+      bankTxnStatus: z.boolean(),
     }),
-  })
-  .meta({ id: 'BankMetadata' })
+  }),
+)
 export type BankMetadata = z.infer<typeof BankMetadata>
 
 /** The words of `bank_status` in responses, of every reading of `status_words`. */
@@ -76,7 +68,7 @@ const publicFields = {
 
 /** Interface 2.3, without metadata. */
 export const BankAccount = z
-  .strictObject({ ...publicFields, created_at: Timestamp, updated_at: Timestamp })
+  .strictObject({ ...publicFields, ...rowTimes })
   .meta({ id: 'BankAccount' })
 
 /** The receiving account inside a transaction. */
@@ -89,6 +81,7 @@ export const AddBankAccount = z
 export type AddBankAccount = z.infer<typeof AddBankAccount>
 
 export const AddBankAccountResponse = envelope(
+  'AddBankAccountResponse',
   201,
   z.strictObject({
     status: z.boolean(),
@@ -97,15 +90,16 @@ export const AddBankAccountResponse = envelope(
       ...publicFields,
       // An object or null, says the contract.
       metadata: sandboxDefault(BankMetadata.clone(), BankMetadata.nullable()),
-      created_at: Timestamp,
-      updated_at: Timestamp,
+      ...rowTimes,
     }),
   }),
-).meta({ id: 'AddBankAccountResponse' })
+)
 
-export const ListBankAccountsResponse = envelope(200, z.array(BankAccount)).meta({
-  id: 'ListBankAccountsResponse',
-})
+export const ListBankAccountsResponse = envelope(
+  'ListBankAccountsResponse',
+  200,
+  z.array(BankAccount),
+)
 
 const NAMES: Readonly<Record<string, string>> = {
   AIRP: 'Airtel Payments Bank',

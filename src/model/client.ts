@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Timestamp, Uuid } from './formats.ts'
+import { rowTimes, Uuid } from './formats.ts'
 import { isPartlyMasked } from './mask.ts'
 import { envelope } from './paging.ts'
 
@@ -65,8 +65,7 @@ export const ClientRow = z.strictObject({
   email_verified: z.boolean(),
   status: z.enum(['active', 'inactive']),
   check_kyc: z.boolean(),
-  created_at: Timestamp,
-  updated_at: Timestamp,
+  ...rowTimes,
 })
 export type ClientRow = z.infer<typeof ClientRow>
 
@@ -79,12 +78,9 @@ export const ClientProfile = z
     name: z.string(),
     status: sandboxDefault(z.enum(['active', 'inactive'])),
     check_kyc: z.boolean(),
-    created_at: Timestamp,
-    updated_at: Timestamp,
+    ...rowTimes,
     ClientConfigurations: sandboxDefault(z.array(z.looseObject({})), z.array(z.unknown())),
   })
   .meta({ id: 'ClientProfile' })
 
-export const GetClientProfileResponse = envelope(200, ClientProfile).meta({
-  id: 'GetClientProfileResponse',
-})
+export const GetClientProfileResponse = envelope('GetClientProfileResponse', 200, ClientProfile)

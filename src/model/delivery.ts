@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { MAX_MS } from './duration.ts'
 import { LAST_INSTANT, Timestamp } from './formats.ts'
-import { Between, listFields, searchQuery } from './paging.ts'
+import { Between, pageFields, searchQuery } from './paging.ts'
 
 /** An event as stored: its body's bytes are fixed when it is made. */
 export const EventRow = z.strictObject({
@@ -128,9 +128,7 @@ export type DeliveryQuery = z.infer<typeof DeliveryQuery>
 
 export const ListDeliveriesResponse = z
   .strictObject({
-    total: z.int(),
-    ...listFields,
-    total_pages: z.int(),
+    ...pageFields,
     deliveries: z.array(Delivery),
   })
   .meta({ id: 'DeliveriesResponse' })

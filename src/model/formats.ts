@@ -25,6 +25,9 @@ export const Timestamp = z.iso
   .datetime({ precision: 3 })
   .meta({ examples: ['2026-01-01T09:30:00.000Z'] })
 
+/** When a row was made and last changed. */
+export const rowTimes = { created_at: Timestamp, updated_at: Timestamp }
+
 /** Until when reads do not find a row, if a scenario has said so. */
 export const VisibleAt = z.exactOptional(Timestamp)
 

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { ANY_VALUE, MaskedNumber, SUCCESS, sandboxDefault } from './client.ts'
-import { DAY_FIRST, IsoDate, Timestamp, text, Uuid, VisibleAt, yearFirst } from './formats.ts'
+import { DAY_FIRST, IsoDate, rowTimes, text, Uuid, VisibleAt, yearFirst } from './formats.ts'
 import { maskNumber } from './mask.ts'
-import { envelope } from './paging.ts'
+import { checkMetadata, envelope } from './paging.ts'
 import { User } from './user.ts'
 
 export const KycStatus = sandboxDefault(z.enum(['pending', 'success', 'failed']))
@@ -26,26 +26,19 @@ export const PanResult = z.strictObject({
 export type PanResult = z.infer<typeof PanResult>
 
 /** The verification result of a record that the system verified. */
-export const KycMetadata = z
-  .strictObject({
+export const KycMetadata = checkMetadata(
+  'KycMetadata',
+  z.strictObject({
+    status: z.string(),
     statusCode: z.int(),
-    response: z.strictObject({
-      status: z.boolean(),
-      code: z.int(),
-      message: z.string(),
-      data: z.strictObject({
-        status: z.string(),
-        statusCode: z.int(),
-        // Shown for tid/pan alone.
-        result: sandboxDefault(PanResult.nullable(), z.looseObject({}).nullable()),
-        metaData: z.strictObject({
-          requestId: z.string(),
-          transactionId: sandboxDefault(Uuid.clone()),
-        }),
-      }),
+    // Shown for tid/pan alone.
+    result: sandboxDefault(PanResult.nullable(), z.looseObject({}).nullable()),
+    metaData: z.strictObject({
+      requestId: z.string(),
+      transactionId: sandboxDefault(Uuid.clone()),
     }),
-  })
-  .meta({ id: 'KycMetadata' })
+  }),
+)
 export type KycMetadata = z.infer<typeof KycMetadata>
 
 /** A KYC record as stored: the full number. */
@@ -61,8 +54,7 @@ export const KycRow = z.strictObject({
   kyc_status: KycStatus,
   verified_by: sandboxDefault(z.enum(['client', 'system'])),
   metadata: KycMetadata.nullable(),
-  created_at: Timestamp,
-  updated_at: Timestamp,
+  ...rowTimes,
   visible_at: VisibleAt,
 })
 export type KycRow = z.infer<typeof KycRow>
@@ -76,8 +68,7 @@ export const KycRecord = z
     kyc_status: sandboxDefault(z.enum([...KycStatus.options, 'verified'])),
     vp: sandboxDefault(z.null(), ANY_VALUE.describe('Null in all known examples of the contract.')),
     metadata: KycMetadata.nullable(),
-    created_at: Timestamp,
-    updated_at: Timestamp,
+    ...rowTimes,
   })
   .meta({ id: 'KycRecord' })
 
@@ -110,9 +101,10 @@ export const SubmitKyc = z
 export type SubmitKyc = z.infer<typeof SubmitKyc>
 
 export const SubmitKycResponse = envelope(
+  'SubmitKycResponse',
   201,
   z.array(z.strictObject({ status: z.boolean(), message: z.string(), data: KycRecord })),
-).meta({ id: 'SubmitKycResponse' })
+)
 
 /** GET /kyc/:userId has an envelope of its own. */
 export const GetKycResponse = z

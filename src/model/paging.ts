@@ -53,9 +53,20 @@ export const pageOf = ({ page, limit }: ListQuery, total: number) => ({
 
 export const pagesOf = (total: number, limit: number): number => Math.ceil(total / limit)
 
-/** The envelope of most responses. */
-export const envelope = <C extends number, T extends z.ZodType>(code: C, data: T) =>
-  z.strictObject({ status: z.literal(true), code: z.literal(code), message: z.string(), data })
+/** The envelope of most responses; `id` names the schema. */
+export const envelope = <C extends number, T extends z.ZodType>(id: string, code: C, data: T) =>
+  z
+    .strictObject({ status: z.literal(true), code: z.literal(code), message: z.string(), data })
+    .meta({ id })
+
+/** What a provider said to a check, as metadata; `id` names the schema. */
+export const checkMetadata = <T extends z.ZodType>(id: string, data: T) =>
+  z
+    .strictObject({
+      statusCode: z.int(),
+      response: z.strictObject({ status: z.boolean(), code: z.int(), message: z.string(), data }),
+    })
+    .meta({ id })
 
 /** A success in this envelope. */
 export const success = <C extends number, T>(code: C, message: string, data: T) => ({

@@ -67,73 +67,46 @@ export const PaymentStep = z
   .strictObject({ status: PaymentStatus, at: Timestamp })
   .meta({ id: 'PaymentStep' })
 
-/** The description and the source of each failure reason; the source of any other reason is `gateway`. */
-const FAILURES: Readonly<Record<string, Omit<PaymentFailure, 'reason'>>> = {
-  beneficiary_bank_offline: {
-    description: 'The beneficiary bank is offline.',
-    source: 'beneficiary_bank',
+type FailureSource = PaymentFailure['source']
+
+/** The descriptions of failure reasons, by their source; the source of any other reason is `gateway`. */
+const FAILURES: Readonly<Record<FailureSource, Readonly<Record<string, string>>>> = {
+  beneficiary_bank: {
+    beneficiary_bank_offline: 'The beneficiary bank is offline.',
+    beneficiary_bank_failure: 'The beneficiary bank reported a failure.',
+    beneficiary_bank_rejected: 'The beneficiary bank rejected the payment.',
+    beneficiary_account_dormant: 'The beneficiary account is dormant.',
+    bank_account_closed: 'The beneficiary account is closed.',
+    bank_account_frozen: 'The beneficiary account is frozen.',
+    bank_account_invalid: 'The beneficiary account is invalid.',
+    imps_not_allowed: 'IMPS is not allowed on the beneficiary account.',
   },
-  beneficiary_bank_failure: {
-    description: 'The beneficiary bank reported a failure.',
-    source: 'beneficiary_bank',
+  business: {
+    invalid_ifsc_code: 'The IFSC is invalid.',
+    insufficient_funds: 'The balance is too low for the payment.',
+    transaction_limit_exceeded: 'The payment exceeds a limit.',
   },
-  beneficiary_bank_rejected: {
-    description: 'The beneficiary bank rejected the payment.',
-    source: 'beneficiary_bank',
+  gateway: {
+    npci_beneficiary_timeout: 'The beneficiary bank did not answer in time.',
+    gateway_down: 'The payment gateway is down.',
+    gateway_timeout: 'The payment gateway did not answer in time.',
   },
-  beneficiary_account_dormant: {
-    description: 'The beneficiary account is dormant.',
-    source: 'beneficiary_bank',
-  },
-  bank_account_closed: {
-    description: 'The beneficiary account is closed.',
-    source: 'beneficiary_bank',
-  },
-  bank_account_frozen: {
-    description: 'The beneficiary account is frozen.',
-    source: 'beneficiary_bank',
-  },
-  bank_account_invalid: {
-    description: 'The beneficiary account is invalid.',
-    source: 'beneficiary_bank',
-  },
-  imps_not_allowed: {
-    description: 'IMPS is not allowed on the beneficiary account.',
-    source: 'beneficiary_bank',
-  },
-  invalid_ifsc_code: { description: 'The IFSC is invalid.', source: 'business' },
-  insufficient_funds: {
-    description: 'The balance is too low for the payment.',
-    source: 'business',
-  },
-  transaction_limit_exceeded: { description: 'The payment exceeds a limit.', source: 'business' },
-  npci_beneficiary_timeout: {
-    description: 'The beneficiary bank did not answer in time.',
-    source: 'gateway',
-  },
-  gateway_down: { description: 'The payment gateway is down.', source: 'gateway' },
-  gateway_timeout: {
-    description: 'The payment gateway did not answer in time.',
-    source: 'gateway',
-  },
-  server_error: { description: 'An internal error stopped the payment.', source: 'internal' },
+  internal: { server_error: 'An internal error stopped the payment.' },
 }
 
 /** The reasons with a description of their own; other reasons are accepted too. */
-export const FAILURE_REASONS: readonly string[] = Object.keys(FAILURES)
+export const FAILURE_REASONS: readonly string[] = Object.values(FAILURES).flatMap(Object.keys)
 
 /** A full failure from its reason. */
 export function failureOf(reason: string, more: Partial<PaymentFailure> = {}): PaymentFailure {
+  const sources = Object.keys(FAILURES) as FailureSource[]
   // An inherited property such as `constructor` is not a known reason.
-  const known = (Object.hasOwn(FAILURES, reason) && FAILURES[reason]) || {
-    description: `The payment failed: ${reason.replaceAll('_', ' ')}.`,
-    source: 'gateway' as const,
-  }
-  return {
-    reason,
-    description: more.description ?? known.description,
-    source: more.source ?? known.source,
-  }
+  const known = sources.find((one) => Object.hasOwn(FAILURES[one], reason))
+  const { source = known ?? 'gateway', description } = more
+  const words = known
+    ? FAILURES[known][reason]!
+    : `The payment failed: ${reason.replaceAll('_', ' ')}.`
+  return { reason, description: description ?? words, source }
 }
 
 /** The kind of the timer that sets the UTR of a payment after its SUCCESS. */

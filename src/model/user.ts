@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { sandboxDefault } from './client.ts'
-import { Timestamp, text, Uuid, VisibleAt } from './formats.ts'
+import { rowTimes, text, Uuid, VisibleAt } from './formats.ts'
 import { envelope, listFields, listQuery } from './paging.ts'
 
 const UserType = sandboxDefault(z.enum(['individual', 'business']))
@@ -14,8 +14,7 @@ export const UserRow = z.strictObject({
   pid: Uuid.nullable(),
   tid: Uuid.nullable(),
   bank_id: Uuid.nullable(),
-  created_at: Timestamp,
-  updated_at: Timestamp,
+  ...rowTimes,
   visible_at: VisibleAt,
 })
 export type UserRow = z.infer<typeof UserRow>
@@ -45,12 +44,13 @@ export const CreateUser = z
 export type CreateUser = z.infer<typeof CreateUser>
 
 export const UserQuery = listQuery(50)
-export const CreateUserResponse = envelope(201, User).meta({ id: 'CreateUserResponse' })
-export const GetUserResponse = envelope(200, User).meta({ id: 'GetUserResponse' })
+export const CreateUserResponse = envelope('CreateUserResponse', 201, User)
+export const GetUserResponse = envelope('GetUserResponse', 200, User)
 export const ListUsersResponse = envelope(
+  'ListUsersResponse',
   200,
   z.strictObject({ total_users: z.int(), ...listFields, users: z.array(User) }),
-).meta({ id: 'ListUsersResponse' })
+)
 
 const SEPARATORS = /[ ().-]/g
 

@@ -2,9 +2,9 @@ import * as z from 'zod'
 import { BankAccount } from './bank-account.ts'
 import { SUCCESS } from './client.ts'
 import { Timestamp, text, Uuid } from './formats.ts'
-import { HistoryRecord } from './history.ts'
 import { KycRecord } from './kyc.ts'
-import { Transaction } from './transaction.ts'
+import { listQuery, pageFields } from './paging.ts'
+import { HistoryRecord, Transaction } from './transaction.ts'
 import { User } from './user.ts'
 
 /** The longest webhook URL in characters. */
@@ -115,3 +115,38 @@ export const WEBHOOK_EVENT_BODIES = {
   user: event('UserEvent', User),
   webhook: event('WebhookTestEvent', Webhook),
 } as const
+
+/** A request to the built-in receiver, as stored and shown; signatures masked. */
+export const InboxRow = z
+  .strictObject({
+    message_id: z.string(),
+    received_at: Timestamp,
+    webhook_id: z.string().nullable(),
+    /** The type of the event, if the body has one. */
+    type: z.string().nullable(),
+    attempt: z.int().nullable(),
+    /** The webhook-id was received before. */
+    repeated: z.boolean(),
+    verified: z.boolean(),
+    /** Why it does not verify: a code and a sentence. */
+    code: z.string().nullable(),
+    reason: z.string().nullable(),
+    headers: z.record(z.string(), z.string()),
+    body: z.string(),
+    /** The body was longer than the stored part. */
+    truncated: z.boolean(),
+  })
+  .meta({ id: 'InboxMessage' })
+export type InboxRow = z.infer<typeof InboxRow>
+
+export const InboxQuery = listQuery(50)
+export const InboxResponse = z
+  .strictObject({
+    ...pageFields,
+    messages: z.array(InboxRow),
+  })
+  .meta({ id: 'InboxResponse' })
+export const ReceivedResponse = z
+  .strictObject({ received: z.literal(true), message_id: z.string(), verified: z.boolean() })
+  .meta({ id: 'InboxReceivedResponse' })
+export type Received = z.infer<typeof ReceivedResponse>

@@ -16,11 +16,10 @@ import {
   bankNameOf,
 } from '../model/bank-account.ts'
 import type { ClientProfile, ClientRow } from '../model/client.ts'
-import { type HistoryRecord, historyUserOf } from '../model/history.ts'
 import type { KycRecord, KycRow } from '../model/kyc.ts'
 import { maskIfsc, maskNumber } from '../model/mask.ts'
 import { type PaymentRow, type PaymentStatus, rupeesOf } from '../model/payment.ts'
-import type { Transaction } from '../model/transaction.ts'
+import { type HistoryRecord, historyUserOf, type Transaction } from '../model/transaction.ts'
 import type { User, UserRow } from '../model/user.ts'
 
 /** The status of a payment as the API shows it in `transaction_status`; `processing` is the word for PROCESSING. */

@@ -3,9 +3,13 @@
 
 import * as z from 'zod'
 import { AddBankAccount, BankAccountRow } from '../model/bank-account.ts'
-import { HistoryQuery, UserHistoryQuery } from '../model/history.ts'
 import { KycItem, SubmitKyc } from '../model/kyc.ts'
-import { CreateTransaction, TransactionQuery } from '../model/transaction.ts'
+import {
+  CreateTransaction,
+  HistoryQuery,
+  TransactionQuery,
+  UserHistoryQuery,
+} from '../model/transaction.ts'
 import { CreateUser, UserQuery, UserRow } from '../model/user.ts'
 import { fieldErrors, safeParse } from '../model/validation-errors.ts'
 import { CreateWebhook, UpdateWebhook } from '../model/webhook.ts'

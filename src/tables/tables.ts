@@ -1,4 +1,4 @@
-import { historyOtherUserOf, historyUserOf } from '../model/history.ts'
+import { historyOtherUserOf, historyUserOf } from '../model/transaction.ts'
 import { mobileKey } from '../model/user.ts'
 import type { Store } from '../store/data-file.ts'
 import { type Content, Table } from '../store/table.ts'

@@ -2,14 +2,14 @@ import type { Assumed } from '../assumptions/readings.ts'
 import { webhookSignature } from '../assumptions/webhooks.ts'
 import { VERSION } from '../config/package.ts'
 import type { DeliveryAttempt, DeliveryFault, StoredAttempt } from '../model/delivery.ts'
-import { maskLogText, maskText } from '../model/mask.ts'
+import { HIDDEN, maskLogText, maskText } from '../model/mask.ts'
 import type { WebhookRow } from '../model/webhook.ts'
 import type { Runtime, SendResult } from '../runtime/runtime.ts'
 import type { Clock } from '../time/clock.ts'
 import { OWN_ORIGIN } from './addresses.ts'
 import { isBare } from './events.ts'
 import { createLimit } from './send.ts'
-import { SIGNATURE_SCHEMES } from './verify.ts'
+import { SIGNATURE_SCHEMES } from './signatures.ts'
 
 /** How webhooks are sent, the same for every client. */
 export type WebhookSettings = {
@@ -30,17 +30,15 @@ export const RETRY_PLANS = {
 // Of the 64 attempts of all clients: a receiver that hangs delays only its own client.
 const MAX_OF_CLIENT = 8
 
-const MASKED = 'XXXX'
-
 /** Masks the signatures in headers: they are as sensitive as the secret for that body. */
 export const maskSignatures = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name,
       name === 'webhook-signature'
-        ? value.replaceAll(/v1,\S+/g, `v1,${MASKED}`)
+        ? value.replaceAll(/v1,\S+/g, `v1,${HIDDEN}`)
         : name === 'x-webhook-signature'
-          ? MASKED
+          ? HIDDEN
           : value,
     ]),
   )
@@ -54,11 +52,11 @@ function withoutSecrets(
   let text = answer
   // A shorter secret would mask parts of any text.
   for (const known of [secret, secret.replace(/^whsec_/, ''), headers['x-webhook-signature']])
-    if (known && known.length > 3) text = text.replaceAll(known, MASKED)
+    if (known && known.length > 3) text = text.replaceAll(known, HIDDEN)
   return text
-    .replace(/v1,[A-Za-z0-9+/]{43}=/g, `v1,${MASKED}`)
-    .replace(/Bearer [^\s"',]+/gi, `Bearer ${MASKED}`)
-    .replace(/\bsbx_[A-Za-z0-9_-]+/g, MASKED)
+    .replace(/v1,[A-Za-z0-9+/]{43}=/g, `v1,${HIDDEN}`)
+    .replace(/Bearer [^\s"',]+/gi, `Bearer ${HIDDEN}`)
+    .replace(/\bsbx_[A-Za-z0-9_-]+/g, HIDDEN)
 }
 
 const USER_AGENT = `payout-sandbox/${VERSION}`
@@ -85,8 +83,8 @@ export function attemptDetails(
     'webhook-id': event_id,
     'webhook-timestamp': String(timestamp),
     ...(signatures > 0 && {
-      'webhook-signature': Array(signatures).fill(`v1,${MASKED}`).join(' '),
-      'x-webhook-signature': MASKED,
+      'webhook-signature': Array(signatures).fill(`v1,${HIDDEN}`).join(' '),
+      'x-webhook-signature': HIDDEN,
     }),
   }
   const sent = SIGNATURE_SCHEMES[scheme ?? 'message'].headers.filter((name) => name in signed)

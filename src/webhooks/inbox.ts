@@ -1,12 +1,12 @@
 import { webhookSignature } from '../assumptions/webhooks.ts'
-import type { Received } from '../model/inbox.ts'
 import { maskLogText } from '../model/mask.ts'
 import type { ListQuery } from '../model/paging.ts'
+import type { Received } from '../model/webhook.ts'
 import type { SendRequest, SendResult } from '../runtime/runtime.ts'
 import { newIdIn } from '../tables/resources.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import { maskSignatures } from './attempt.ts'
-import { SIGNATURE_SCHEMES } from './verify.ts'
+import { SIGNATURE_SCHEMES } from './signatures.ts'
 import type { Webhooks } from './webhooks.ts'
 
 // Enough for a test; the oldest message is removed first. Nobody needs a token to fill an inbox.

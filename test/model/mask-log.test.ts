@@ -1,6 +1,6 @@
 import t from 'tap'
-import { createLog } from '../../src/log.ts'
 import { isSecretName, maskLogText, maskValue } from '../../src/model/mask.ts'
+import { createLog } from '../../src/server.ts'
 
 const ID = '00000000-0000-4000-8000-000000000001'
 

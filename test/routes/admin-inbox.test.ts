@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { signWebhook } from '../../src/webhooks/sign.ts'
+import { signWebhook } from '../../src/webhooks/signatures.ts'
 import { type StartOptions, start } from '../helper.ts'
 import { SECRET } from '../receiver.ts'
 

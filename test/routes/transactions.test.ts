@@ -1,6 +1,5 @@
 import t from 'tap'
-import { HistoryRecord } from '../../src/model/history.ts'
-import { Transaction } from '../../src/model/transaction.ts'
+import { HistoryRecord, Transaction } from '../../src/model/transaction.ts'
 import {
   type Answer,
   ASHA,

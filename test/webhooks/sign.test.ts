@@ -1,8 +1,12 @@
 import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
-import { type SignFault, signWebhook } from '../../src/webhooks/sign.ts'
-import { type VerifyInput, verifySignature } from '../../src/webhooks/verify.ts'
+import {
+  type SignFault,
+  signWebhook,
+  type VerifyInput,
+  verifySignature,
+} from '../../src/webhooks/signatures.ts'
 
 const ID = 'evt_0123456789abcdef0123456789abcdef'
 const NOW = Math.floor(Date.now() / 1000)

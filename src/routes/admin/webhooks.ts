@@ -7,10 +7,10 @@ import {
   type DeliveryRow,
   ListDeliveriesResponse,
 } from '../../model/delivery.ts'
-import { InboxQuery, InboxResponse, ReceivedResponse } from '../../model/inbox.ts'
 import { pageOf } from '../../model/paging.ts'
 import { rupeesOf } from '../../model/payment.ts'
 import { betweenTest, searchTest } from '../../model/search.ts'
+import { InboxQuery, InboxResponse, ReceivedResponse } from '../../model/webhook.ts'
 import { EVENTS } from '../../scenarios/operations-and-events.ts'
 import { attemptDetails } from '../../webhooks/attempt.ts'
 import type { RecordedEvent } from '../../webhooks/deliveries.ts'

@@ -1,7 +1,7 @@
 import { operation } from '../../http/operation.ts'
-import { HistoryQuery, HistoryResponse, UserHistoryQuery } from '../../model/history.ts'
 import { type ListQuery, pagesOf, success } from '../../model/paging.ts'
 import type { PaymentRow } from '../../model/payment.ts'
+import { HistoryQuery, HistoryResponse, UserHistoryQuery } from '../../model/transaction.ts'
 import type { Entry } from '../../store/table.ts'
 import type { World } from '../../world/world.ts'
 import { checkPage } from './check-page.ts'

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { BadOption } from '../config/options.ts'
 import type { Problem } from '../model/errors.ts'
 import { countOf, jsonLine } from '../model/words.ts'
-import type { Command } from './command.ts'
+import { type Command, numberFlag, OUT_FLAG } from './command.ts'
 import { gatherSomeOptions, START_FLAGS } from './options.ts'
 
 const withoutPath = ({ file, line, column, message }: Problem) => ({ file, line, column, message })
@@ -24,6 +24,7 @@ export const validate: Command = {
     'validate scenarios/my-first.yaml',
     'validate --scenarios ./scenarios --json',
   ],
+  syntax: '[FILE...]',
   async run({ args, flags: { json, ...flags }, env }) {
     const { scenarios, fixtures } = gatherSomeOptions(['scenarios', 'fixtures'], flags, env)
     const [{ checkFiles, checkFolders, checkShipped }, { problemText }] = await Promise.all([
@@ -70,5 +71,37 @@ export const validate: Command = {
     )
     if (ok) process.stdout.write(`${found} in ${checked}.\n`)
     return ok ? 0 : 1
+  },
+}
+
+// Account and mobile numbers contain the index of the user in nine digits, and larger files serve no purpose.
+const MAX_USERS = 10_000_000
+
+export const generate: Command = {
+  name: 'generate',
+  isTool: true,
+  summary: 'print generated fixtures for --fixtures',
+  usage: [
+    [
+      'generate --users N',
+      'print a fixture file with N users, their KYC records, bank accounts and payments',
+    ],
+  ],
+  flags: {
+    users: ['N', 'number of users (required)'],
+    'random-seed': START_FLAGS['random-seed']!,
+    ...OUT_FLAG,
+  },
+  examples: [
+    'generate --users 1000 --random-seed 7 --out fixtures.json',
+    'start --memory --fixtures fixtures.json',
+  ],
+  async run({ flags, env }) {
+    const { users: _, out: __, ...options } = flags
+    const count = numberFlag(flags, 'users', 1, MAX_USERS)
+    if (count === undefined) throw new BadOption('generate needs --users N, such as --users 1000')
+    const { 'random-seed': seed } = gatherSomeOptions(['random-seed'], options, env)
+    const { fixtureText } = await import('../tools/generated-rows.ts')
+    return fixtureText(count, seed)
   },
 }
