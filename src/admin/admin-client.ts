@@ -5,15 +5,18 @@ import { DEFAULT_LIMIT } from '../model/logged-request.ts'
 import type { harOf } from '../requests/har.ts'
 import {
   adminBase,
+  type CallArguments,
+  type CallBody,
+  type CallQuery,
   createCaller,
   type FailedCall,
   noResponseText,
   notJsonText,
   parseSandboxUrl,
+  type ResponseBody,
   readEvents,
   type Target,
 } from './caller.ts'
-import type { CallArguments, CallBody, CallQuery, ResponseBody } from './contract.ts'
 
 type Page = { requests: readonly unknown[]; next: string | null }
 type Asked = { limit?: number | undefined; cursor?: string | undefined }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
+import { replaceFile } from '../config/files.ts'
 import { BadOption, OPTIONS } from '../config/options.ts'
-import { replaceFile } from '../config/output-file.ts'
 import { PACKAGE_ROOT } from '../config/package.ts'
 import { printableLine } from '../model/words.ts'
 import { type Command, CommandFailed, OUT_FLAG } from './command.ts'

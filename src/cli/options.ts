@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { homePath, readJson } from '../config/files.ts'
 import {
   BadOption,
   OPTION_NAMES,
@@ -14,7 +15,6 @@ import {
   readSomeOptions,
   unknownOption,
 } from '../config/read-options.ts'
-import { homePath, readJson } from '../config/text-file.ts'
 import {
   type Command,
   findCommand,

@@ -1,5 +1,5 @@
 import { closeSync, openSync, renameSync, writeFileSync } from 'node:fs'
-import { isStream, openInPlace, removeFile } from '../config/output-file.ts'
+import { isStream, openInPlace, removeFile } from '../config/files.ts'
 import { printableLine } from '../model/words.ts'
 import { prepareReport, type Report, writeReport } from '../tools/report/report.ts'
 import { type Command, CommandFailed, type Input, type Output } from './command.ts'

@@ -1,4 +1,5 @@
 import {
+  type AdminApi,
   clientInUrl,
   createCaller,
   type FailedCall,
@@ -8,7 +9,6 @@ import {
   type Target,
   urlOfClient,
 } from '../admin/caller.ts'
-import type { AdminApi } from '../admin/contract.ts'
 import { BadOption } from '../config/options.ts'
 import { ClientName } from '../model/client.ts'
 import { jsonLine } from '../model/words.ts'

@@ -1,4 +1,4 @@
-import type { AdminApi } from '../admin/contract.ts'
+import type { AdminApi } from '../admin/caller.ts'
 import { printableLine } from '../model/words.ts'
 import { type Command, CommandFailed } from './command.ts'
 import { gatherOptions, START_FLAGS } from './options.ts'

@@ -1,5 +1,5 @@
 import { allPages } from '../admin/admin-client.ts'
-import type { ResponseBody } from '../admin/contract.ts'
+import type { ResponseBody } from '../admin/caller.ts'
 import { BadOption } from '../config/options.ts'
 import { isRejected, lastResult, nextAttempt, sentStatus } from '../model/feed-kinds.ts'
 import { countOf } from '../model/words.ts'

@@ -1,4 +1,4 @@
-import type { ResponseBody } from '../admin/contract.ts'
+import type { ResponseBody } from '../admin/caller.ts'
 import { BadOption, OPTIONS } from '../config/options.ts'
 import { CommandFailed, OUT_FLAG } from './command.ts'
 import { table } from './output.ts'

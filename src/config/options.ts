@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { givenReadings, type Readings, readingProblem } from '../assumptions/readings.ts'
 import { isClockTime } from '../model/formats.ts'
-import { homePath } from './text-file.ts'
+import { homePath } from './files.ts'
 
 /** Accepts a JSON number, or decimal digits from a flag or a variable. `Number` alone would accept '', 5e3 and 0x10. */
 const decimal = (format: RegExp, error: string) =>

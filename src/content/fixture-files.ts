@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { readText as textIn } from '../config/text-file.ts'
+import { readText as textIn } from '../config/files.ts'
 import type { Problem } from '../model/errors.ts'
 import { FIXTURE_FILES } from '../model/fixtures.ts'
 import { editDistance } from '../model/words.ts'

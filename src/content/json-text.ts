@@ -1,5 +1,5 @@
 import { LineCounter, parseDocument } from 'yaml'
-import { faultIn, type Place, placeAt } from '../config/text-file.ts'
+import { faultIn, type Place, placeAt } from '../config/files.ts'
 import type { Problem } from '../model/errors.ts'
 import { fieldOf } from '../model/validation-errors.ts'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { canCompile } from '../active-scenario/current-scenario.ts'
-import { textOf } from '../config/text-file.ts'
+import { textOf } from '../config/files.ts'
 import { type Problem, problemText } from '../model/errors.ts'
 import { isObject } from '../model/formats.ts'
 import type { Library } from '../scenarios/library.ts'

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { parse } from 'secure-json-parse'
-import { faultIn } from '../config/text-file.ts'
+import { faultIn } from '../config/files.ts'
 import { type ErrorCode, SandboxError } from '../model/errors.ts'
 
 declare module 'fastify' {

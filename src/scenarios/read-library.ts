@@ -1,6 +1,6 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { basename, join, sep } from 'node:path'
-import { readText as textIn, UnreadableText } from '../config/text-file.ts'
+import { readText as textIn, UnreadableText } from '../config/files.ts'
 import { createLibrary, type Library, type LibraryEntry } from './library.ts'
 import { type Problem, readScenario } from './read.ts'
 import { checkReferences } from './references.ts'

@@ -3,8 +3,8 @@
 
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path'
+import { readJson } from '../config/files.ts'
 import { PACKAGE_ROOT } from '../config/package.ts'
-import { readJson } from '../config/text-file.ts'
 import { fixtureFilesIn, readFixtures } from '../content/fixture-files.ts'
 import { BadFixtures } from '../content/fixtures.ts'
 import type { Problem } from '../model/errors.ts'

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, lstatSync, readFileSync, symlinkSync } from 'nod
 import { join } from 'node:path'
 import t from 'tap'
 import { prepareFile } from '../../src/cli/output.ts'
-import { isStream, replaceFile } from '../../src/config/output-file.ts'
+import { isStream, replaceFile } from '../../src/config/files.ts'
 
 t.test('a private file is written for its owner alone, and through no link', async (t) => {
   const dir = t.testdir({

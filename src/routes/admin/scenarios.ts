@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
-import { textOf } from '../../config/text-file.ts'
+import { textOf } from '../../config/files.ts'
 import { adminCall, outlineOf } from '../../http/admin-call.ts'
 import { SandboxError } from '../../model/errors.ts'
 import { AllClients } from '../../model/logged-request.ts'

@@ -1,4 +1,4 @@
-import type { ResponseBody, UncheckedArguments } from '../../admin/contract.ts'
+import type { ResponseBody, UncheckedArguments } from '../../admin/caller.ts'
 import { type AdminCallId, adminTarget } from '../../model/admin-routes.ts'
 import {
   CallError,

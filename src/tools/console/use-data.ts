@@ -1,6 +1,6 @@
 // Hooks that update the data of a view when the server's data changes.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import type { ResponseBody } from '../../admin/contract.ts'
+import type { ResponseBody } from '../../admin/caller.ts'
 import type { AdminCallId } from '../../model/admin-routes.ts'
 import { type Call, read } from './api.ts'
 import { type Kind, listen } from './live.ts'

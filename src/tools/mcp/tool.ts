@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import {
+  type AdminApi,
   createCaller,
   type ExchangeOptions,
   exchange,
@@ -8,7 +9,6 @@ import {
   notJsonText,
   type Target,
 } from '../../admin/caller.ts'
-import type { AdminApi } from '../../admin/contract.ts'
 import type { RequestInShort } from '../../model/logged-request.ts'
 
 /** The sandbox that the tools of a server use. */

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { removeFile, replaceFile } from '../../config/files.ts'
 import { BadOption } from '../../config/options.ts'
-import { removeFile, replaceFile } from '../../config/output-file.ts'
 import { codeBlock, inline, type Markup, markdownTable, markup } from './markup.ts'
 
 /** One test of a JUnit report. */

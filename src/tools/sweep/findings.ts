@@ -1,6 +1,6 @@
 import * as z from 'zod'
+import { readJson, UnreadableText } from '../../config/files.ts'
 import { BadOption } from '../../config/options.ts'
-import { readJson, UnreadableText } from '../../config/text-file.ts'
 import { groupBy } from '../group-by.ts'
 import { LEVELS, type Plan, type Run, VERDICT_WORDS, type Verdict } from './faults-and-findings.ts'
 import { UUID } from './judge.ts'

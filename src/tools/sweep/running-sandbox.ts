@@ -1,6 +1,6 @@
 import { INLINE } from '../../active-scenario/check-definition.ts'
 import { allPages } from '../../admin/admin-client.ts'
-import type { AdminApi, ResponseBody } from '../../admin/contract.ts'
+import type { AdminApi, ResponseBody } from '../../admin/caller.ts'
 import type { PaymentRow } from '../../model/payment.ts'
 import { wallNow } from '../../runtime/real-time.ts'
 import { createSender } from '../../webhooks/send.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { ResponseBody } from '../../../src/admin/contract.ts'
+import type { ResponseBody } from '../../../src/admin/caller.ts'
 import {
   outcomeText,
   toldText,

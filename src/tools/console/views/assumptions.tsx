@@ -2,7 +2,7 @@
 // folder above. A view reads the admin API and the live events.
 
 import { useState } from 'preact/hooks'
-import type { ResponseBody } from '../../../admin/contract.ts'
+import type { ResponseBody } from '../../../admin/caller.ts'
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
 import { Check, Form, Input, SearchField, useSearch } from '../fields.tsx'

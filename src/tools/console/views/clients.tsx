@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ResponseBody } from '../../../admin/contract.ts'
+import type { ResponseBody } from '../../../admin/caller.ts'
 import { Act, Dialog } from '../act.tsx'
 import { callOf } from '../api.ts'
 import { useClient } from '../client.ts'

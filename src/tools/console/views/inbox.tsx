@@ -1,4 +1,4 @@
-import type { ResponseBody } from '../../../admin/contract.ts'
+import type { ResponseBody } from '../../../admin/caller.ts'
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
 import { SearchField, useSearch } from '../fields.tsx'

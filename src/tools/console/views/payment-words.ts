@@ -1,5 +1,5 @@
 // What happened to a payment and its events, in sentences. No part of the page: a test needs no browser.
-import type { ResponseBody } from '../../../admin/contract.ts'
+import type { ResponseBody } from '../../../admin/caller.ts'
 import { countText, ordinalWord, rupeesText, spanText } from '../format.ts'
 
 // As in api.ts, which needs a browser.

@@ -1,5 +1,5 @@
 import { useId, useState } from 'preact/hooks'
-import type { ResponseBody } from '../../../admin/contract.ts'
+import type { ResponseBody } from '../../../admin/caller.ts'
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
 import { Fold, Form, SearchField, useSearch } from '../fields.tsx'

@@ -3,7 +3,7 @@
 
 // The tools that make things fail, and that explain why something failed.
 import * as z from 'zod'
-import type { ResponseBody } from '../../../admin/contract.ts'
+import type { ResponseBody } from '../../../admin/caller.ts'
 import { OPERATIONS, operationNamed } from '../../../scenarios/operations-and-events.ts'
 import { CALL_FAULTS, type FaultOptions, LIFECYCLE_FAULTS } from '../../faults.ts'
 import {

@@ -1,6 +1,6 @@
 // The tools that look at the world, and move it as a whole.
 import * as z from 'zod'
-import type { ResponseBody } from '../../../admin/contract.ts'
+import type { ResponseBody } from '../../../admin/caller.ts'
 import { lastResult } from '../../../model/feed-kinds.ts'
 import { DEFAULT_CLIENT } from '../../../world/client-rows.ts'
 import { RESET_PARTS } from '../../../world/world-content.ts'
