@@ -129,7 +129,6 @@ function routesOf({ admin, cors, explain }: AppShape): Promise<RequestListener> 
 // How long calls in flight may take to end when the sandbox closes, real ms: SIGTERM is obeyed within two seconds.
 const GRACE_MS = 1_500
 
-/** The HTTP interface of one sandbox. */
 export async function buildApp(sandbox: Sandbox, options: AppOptions) {
   const { log, adminToken, allowHost } = options
   const route = await routesOf(options)

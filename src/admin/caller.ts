@@ -29,14 +29,12 @@ export type CallArguments<Id extends AdminCallId> = {
 /** Fields whose values only the sandbox validates, such as those of a command line or a form. */
 type Unchecked<T> = { [Field in keyof T]?: unknown }
 
-/** The arguments of a call, with unchecked values. */
 export type UncheckedArguments<Id extends AdminCallId> = {
   params?: CallParams<Id>
   query?: Unchecked<CallQuery<Id>>
   body?: Unchecked<CallBody<Id>> | undefined
 }
 
-/** Makes a call of the admin API. */
 export type AdminApi = <Id extends AdminCallId>(
   id: Id,
   args?: UncheckedArguments<Id>,
@@ -116,7 +114,6 @@ export type Target = {
   /** After how long, and then how often, a call without a response says where the clock stands, ms. */
   lateMs?: number | undefined
   onLate?: (now: string) => void
-  /** Ends the calls when it is aborted. */
   signal?: AbortSignal | undefined
 }
 

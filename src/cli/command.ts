@@ -28,7 +28,6 @@ export type Command = {
   name: string
   /** One short line for the list of commands. */
   summary: string
-  /** Each form of the command, with a description. */
   usage: readonly (readonly [syntax: string, description: string])[]
   flags: Readonly<Record<string, Flag>>
   examples: readonly string[]
@@ -42,7 +41,6 @@ export type Command = {
   run(input: Input): Promise<number | Output>
 }
 
-/** The flag of commands whose output is a file. */
 export const OUT_FLAG = {
   out: ['FILE', 'write to a file instead of standard output; an existing one is replaced'],
 } as const satisfies Command['flags']
@@ -77,7 +75,6 @@ export function findCommand(name: string, commands: readonly Command[]): Command
 
 const PROGRAM = 'payout-sandbox'
 
-/** Formats rows as two aligned columns. */
 export function formatColumns(rows: readonly (readonly [string, string])[]): string {
   const width = Math.max(...rows.map(([left]) => left.length))
   return rows.map(([left, right]) => `  ${left.padEnd(width)}   ${right}\n`).join('')
@@ -101,11 +98,9 @@ export function formatFlags(flags: Command['flags']): string {
   return `Options:\n${formatColumns(rows)}`
 }
 
-/** Formats the `Examples` section of a help text. */
 export const formatExamples = (examples: readonly string[]): string =>
   `Examples:\n${examples.map((line) => `  ${PROGRAM} ${line}\n`).join('')}`
 
-/** The help text of one command. */
 export const formatHelp = ({ name, summary, usage, flags, examples }: Command): string =>
   [
     `${PROGRAM} ${name}: ${summary}\n`,

@@ -28,7 +28,6 @@ export function readGates(value: unknown): Gates {
   )
 }
 
-/** One sentence for each group that has less than its gate asks for. */
 export const missedGates = ({ groups }: Coverage, gates: Gates): string[] =>
   groups
     .filter(({ group, percent }) => percent < (gates.get(group) ?? 0))

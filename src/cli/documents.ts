@@ -89,7 +89,6 @@ export const schema: Command = {
   },
 }
 
-/** The file of each client. */
 const CLIENTS = {
   python: 'python/payout_sandbox.py',
   java: 'java/PayoutSandbox.java',

@@ -90,7 +90,6 @@ async function checkExpectations({ sandbox }: RunningServer) {
   return [...(start ? [start] : []), ...others]
 }
 
-/** The program and each expectation of a scenario as tests. */
 function execReport(
   program: readonly string[],
   ms: number,

@@ -37,7 +37,6 @@ const help: Command = {
     name === undefined ? overview() : formatHelp(findCommand(name, COMMANDS)),
 }
 
-/** Every command of the program. */
 export const COMMANDS: readonly Command[] = [
   start,
   exec,

@@ -12,7 +12,6 @@ import { runSweep } from './sweep.ts'
 
 const PROBE_MS = 1_000
 
-/** Whether the command line or the environment names a sandbox. */
 const hasAddress = ({ flags, env }: Input) =>
   ['url', 'port', 'host'].some((name) => flags[name] !== undefined) ||
   Boolean(env['PAYOUT_SANDBOX_URL'])
@@ -34,14 +33,12 @@ type Sandbox = { access: Access; close?: () => Promise<void> }
 
 const urlOf = ({ base }: Target) => base.href.replace(/\/$/, '')
 
-/** Says which options of an own sandbox have no effect on the running one. */
 function unusedNote(env: NodeJS.ProcessEnv): string | undefined {
   const unused = givenVariables(env, ['host', 'port', 'admin-token'])
   if (unused.length === 0) return undefined
   return `attached to a running sandbox; ${unused.join(', ')} ${unused.length === 1 ? 'was' : 'were'} not used`
 }
 
-/** The access to a running sandbox. */
 function attach(target: Target, env: NodeJS.ProcessEnv): Access {
   const unused = unusedNote(env)
   if (unused !== undefined) note(unused)
@@ -107,7 +104,6 @@ export const mcp: Command = {
   },
 }
 
-/** Makes a sweep for an agent. */
 async function sweepForAgent(
   env: NodeJS.ProcessEnv,
   { command, only, points, clock, max_runs: maxRuns, max_time: maxTime, report }: SweepArguments,

@@ -51,12 +51,10 @@ export function optionFlag(
   return [OPTIONS[name].valueName ?? '', `${description}${shownDefault} (env: ${variable})`]
 }
 
-/** The options of `start` as flags. */
 export const START_FLAGS: Command['flags'] = Object.fromEntries(
   OPTION_NAMES.map((name) => [name, optionFlag(name)]),
 )
 
-// The values that are paths.
 const PATHS = ['FILE', 'DIR', 'PATH']
 
 const flagOf = (name: string) => `--${name}`

@@ -7,7 +7,6 @@ import { type Command, CommandFailed, type Input, type Output } from './command.
 // The errors of a write whose reader is gone: the first two for pipes and sockets, the last one for a terminal.
 const READER_GONE_CODES = ['EPIPE', 'ECONNRESET', 'EIO']
 
-/** Whether a write failed because nobody reads the output any more. */
 const isReaderGone = (error: unknown): boolean =>
   READER_GONE_CODES.includes((error as NodeJS.ErrnoException).code ?? '')
 
@@ -70,7 +69,6 @@ export function clockProgress() {
   }
 }
 
-/** Lines with aligned columns. */
 export function aligned(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]!.map((_, i) => rows.reduce((max, row) => Math.max(max, row[i]!.length), 0))
   const lines = rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i]!)).join('  '))

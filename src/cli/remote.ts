@@ -102,13 +102,11 @@ function commandFailure({ base }: Target, { url, status, body, cause }: FailedCa
   )
 }
 
-/** The sandbox and the client of the command line. */
 export const targetOf = (input: Input): Target => ({
   base: clientUrl(input),
   token: adminTokenOf(input),
 })
 
-/** Whether the command line names a client. */
 export const namesClient = (input: Input): boolean =>
   input.flags['client'] !== undefined || clientInUrl(sandboxUrl(input)) !== undefined
 
@@ -121,7 +119,6 @@ export function connect(
   return createCaller(target, (failed) => commandFailure(target, failed))
 }
 
-/** The flags that name a running sandbox and a client. */
 export const ADDRESS_FLAGS: Command['flags'] = {
   url: [
     'URL',
@@ -133,7 +130,6 @@ export const ADDRESS_FLAGS: Command['flags'] = {
   'admin-token': optionFlag('admin-token', 'admin token of the sandbox, if it requires one'),
 }
 
-/** The flags of every command that calls a running sandbox. */
 const REMOTE_FLAGS: Command['flags'] = {
   ...ADDRESS_FLAGS,
   json: ['', 'print the response or the error as one line of JSON'],

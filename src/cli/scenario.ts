@@ -21,7 +21,6 @@ export function expectedCount({ at_least: atLeast, at_most: atMost }: Expectatio
   return atLeast === undefined ? `at most ${atMost}` : `${atLeast} to ${atMost}`
 }
 
-/** The expectations of a scenario as a table with one row per operation. */
 export const expectTable = (expect: readonly Expectation[]): string =>
   table(
     ['expected', 'requests', 'found', 'met'],
@@ -125,7 +124,6 @@ export const scenario = remoteCommand({
 
 type Assumption = ResponseBody<'listAssumptions'>['assumptions'][number]
 
-/** The readings as a table. */
 const readingsTable = (assumptions: readonly Assumption[]): string =>
   table(
     ['assumption', 'reading', 'from', 'other readings'],

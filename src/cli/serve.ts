@@ -12,18 +12,14 @@ import {
   OtherFormat,
   UnusableFile,
 } from '../store/errors.ts'
+import { CommandFailed } from './command.ts'
 
 // A clock that differs less than this from the wall clock is shown as real time.
 const REAL_TIME_TOLERANCE_MS = 1_000
 
 /** The sandbox cannot start: the message to print, and the exit code (docs/cli.md: Exit codes). */
-class CannotStart extends Error {
-  readonly exitCode: number
-  constructor(message: string, exitCode: number) {
-    super(message)
-    this.exitCode = exitCode
-  }
-}
+const cannotStart = (message: string, exitCode: number) =>
+  new CommandFailed(message, undefined, exitCode)
 
 type ErrorClass = abstract new (...args: never[]) => Error
 
@@ -59,23 +55,23 @@ const EXPECTED: readonly (readonly [ErrorClass[], number, (message: string) => s
 const WRITE_ERRORS =
   'EACCES EPERM EROFS ENOTDIR EISDIR ENOSPC EEXIST ENOENT EIO EDQUOT ENAMETOOLONG EFBIG'.split(' ')
 
-/** Turns an expected start error into a `CannotStart`. Returns any other error unchanged: it is a bug. */
+/** Turns an expected start error into a `CommandFailed`. Returns any other error unchanged: it is a bug. */
 export function explainStartError(error: unknown, options: Options): Error & { exitCode?: number } {
   const { code, message, syscall } = error as NodeJS.ErrnoException
   const expected = EXPECTED.find(([classes]) => classes.some((one) => error instanceof one))
-  if (expected) return new CannotStart(expected[2](message), expected[1])
+  if (expected) return cannotStart(expected[2](message), expected[1])
   const { port, host, data } = options
   if (code === 'EADDRINUSE')
-    return new CannotStart(
+    return cannotStart(
       `Port ${port} of ${host} is in use. Choose another one with --port, or --port 0 for a free one.`,
       6,
     )
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return new CannotStart(`--host ${host} is not an address of this machine (${code}).`, 2)
+    return cannotStart(`--host ${host} is not an address of this machine (${code}).`, 2)
   if (code === 'EACCES' && syscall === 'listen')
-    return new CannotStart(`This user may not listen on port ${port}. Choose a port above 1023.`, 6)
+    return cannotStart(`This user may not listen on port ${port}. Choose a port above 1023.`, 6)
   if (code !== undefined && WRITE_ERRORS.includes(code))
-    return new CannotStart(
+    return cannotStart(
       `The data file ${data} cannot be written (${code}). Use --data FILE in a writable folder, or --memory.`,
       5,
     )

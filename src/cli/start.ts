@@ -31,7 +31,6 @@ export const start: Command = {
 // Shorter than the timeout of the image's HEALTHCHECK.
 const TIMEOUT_MS = 3_000
 
-/** Reads the health of the sandbox; `unreachable` if it does not respond. */
 async function readHealth(
   api: AdminApi,
 ): Promise<{ status: string; message?: string | undefined }> {

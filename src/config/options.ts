@@ -249,7 +249,6 @@ const DEFINED = {
 /** The name of an option, as on the command line. */
 export type OptionName = keyof typeof DEFINED
 
-/** All options. */
 export const OPTIONS: Readonly<Record<OptionName, Option>> = DEFINED
 
 export const OPTION_NAMES = Object.keys(OPTIONS) as OptionName[]
@@ -264,6 +263,5 @@ export type Options = Readonly<{
 /** An invalid option or argument. The message names it, its source, the value found and what is valid. */
 export class BadOption extends Error {}
 
-/** The environment variable of an option. */
 export const variableOf = (name: string): string =>
   `PAYOUT_SANDBOX_${name.toUpperCase().replaceAll('-', '_')}`

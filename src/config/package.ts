@@ -10,7 +10,6 @@ export const PACKAGE_ROOT: string = (() => {
   return folder
 })()
 
-/** The package's version. */
 export const VERSION: string = JSON.parse(
   readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8'),
 ).version

@@ -8,10 +8,8 @@ const name = () =>
     error: 'must be 1 to 63 of a-z, 0-9 and -, and must not start with -',
   })
 
-/** The name of a client in base paths and admin calls. */
 export const ClientName = name()
 
-/** The name of a snapshot. */
 export const SnapshotName = name()
 
 /** The access token of a client: any text that an Authorization header may contain. */

@@ -32,7 +32,6 @@ export const Coverage = z
   .meta({ id: 'CoverageResponse' })
 export type Coverage = z.infer<typeof Coverage>
 
-/** The groups as rows of a table. */
 export const coverageCounts = ({ groups }: Coverage): string[][] =>
   groups.map(({ group, met, total, percent }) => [group, `${met} of ${total}`, `${percent} %`])
 

@@ -47,7 +47,6 @@ export type DeliveryAttempt = z.infer<typeof DeliveryAttempt>
 const StoredAttempt = DeliveryAttempt.omit({ headers: true }).extend({
   /** Unix seconds. */
   timestamp: z.int(),
-  /** How many signatures were sent. */
   signatures: z.int(),
   /** What was signed; absent: the whole message. */
   scheme: z.exactOptional(z.enum(['body', 'none'])),
@@ -87,7 +86,6 @@ export const DeliveryRow = z.strictObject({
   /** One further attempt, requested by a call. */
   once: z.exactOptional(z.literal(true)),
   fault: z.exactOptional(DeliveryFault),
-  /** The webhook rule that matched the event. */
   rule: z.exactOptional(z.string()),
 })
 export type DeliveryRow = z.infer<typeof DeliveryRow>

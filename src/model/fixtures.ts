@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { AccountNumber, BankStatus, IfscCode } from './bank-account.ts'
 import { ClientName, ClientRow } from './client.ts'
 import { IsoDate, text, Uuid } from './formats.ts'
-import { DocumentName, DocumentType, KycStatus } from './kyc.ts'
+import { DocumentName, DocumentType, KycStatus, PanResult } from './kyc.ts'
 import { PaymentStatus, paiseOf } from './payment.ts'
 import { AnyEmail, AnyMobile, CreateUser } from './user.ts'
 import { CreateWebhook } from './webhook.ts'
@@ -58,14 +58,7 @@ export const FIXTURE_ROWS = {
     verified_by: z.enum(['client', 'system']),
     message: z.string().optional(),
     statusCode: z.int().optional(),
-    result: z
-      .strictObject({
-        panStatus: z.string(),
-        name: z.string(),
-        dateOfBirth: z.string(),
-        aadhaarSeedingStatus: z.string(),
-      })
-      .optional(),
+    result: PanResult.omit({ pan: true }).optional(),
     ...times,
   }),
   bank_accounts: z.strictObject({

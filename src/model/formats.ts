@@ -51,7 +51,6 @@ export const DAY_FIRST = new RegExp(
 /** Converts DD-MM-YYYY to YYYY-MM-DD. */
 export const yearFirst = (dayFirst: string): string => dayFirst.split('-').reverse().join('-')
 
-/** Whether a value is a JSON object. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

@@ -84,7 +84,6 @@ const REFERENCES: ReadonlySet<string> = new Set(['reference_id', 'client_transac
 // Responses show these in full too; their digits alone can look like an account number.
 const SHOWN_IN_FULL: ReadonlySet<string> = new Set([...REFERENCES, 'amount', 'mobile'])
 
-/** Whether a field of this name is a client's own reference of a payment. */
 export const isReference = (name: string): boolean => REFERENCES.has(name)
 
 // A PAN, an Aadhaar or an account number that is no part of a UUID, an e-mail address, an amount or a mobile.

@@ -22,7 +22,6 @@ export const listQuery = (defaultLimit: number) =>
 /** The words that a row must contain, in any order. */
 export const SearchText = z.string().max(200).default('')
 
-/** `listQuery` with a search. */
 export const searchQuery = (defaultLimit: number) =>
   listQuery(defaultLimit).extend({ search: SearchText })
 

@@ -97,7 +97,6 @@ const FAILURES: Readonly<Record<FailureSource, Readonly<Record<string, string>>>
 /** The reasons with a description of their own; other reasons are accepted too. */
 export const FAILURE_REASONS: readonly string[] = Object.values(FAILURES).flatMap(Object.keys)
 
-/** A full failure from its reason. */
 export function failureOf(reason: string, more: Partial<PaymentFailure> = {}): PaymentFailure {
   const sources = Object.keys(FAILURES) as FailureSource[]
   // An inherited property such as `constructor` is not a known reason.
@@ -157,7 +156,6 @@ export const FIRST_STATUSES: { readonly [K in LifecycleKind]: readonly StatusOf[
 /** How a payment ended: `came_back` has failed after its success. */
 export const PaymentOutcome = z.enum(['settled', 'in_flight', 'failed', 'came_back'])
 
-/** The outcome of a payment so far. */
 export function outcomeOf({ status, earlier }: PaymentRow): z.infer<typeof PaymentOutcome> {
   if (status === 'SUCCESS') return 'settled'
   if (status !== 'FAILED') return 'in_flight'
@@ -174,7 +172,6 @@ export const nextStatuses = (
     ? []
     : ((TRANSITIONS[kind] as Transitions<string>)[from] ?? [])
 
-/** Whether a resource may change from one status to another. */
 export const canTransition = (
   kind: LifecycleKind,
   from: string,

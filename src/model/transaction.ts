@@ -100,6 +100,5 @@ export const HistoryResponse = envelope(
 export const historyUserOf = (row: PaymentRow): string =>
   row.transaction_type === 'debit' ? row.from_user_id : row.to_user_id
 
-/** The other user of a payment. */
 export const historyOtherUserOf = (row: PaymentRow): string =>
   row.transaction_type === 'debit' ? row.to_user_id : row.from_user_id

@@ -7,7 +7,6 @@ import { listQuery, pageFields } from './paging.ts'
 import { HistoryRecord, Transaction } from './transaction.ts'
 import { User } from './user.ts'
 
-/** The longest webhook URL in characters. */
 export const MAX_URL_LENGTH = 2048
 
 // Generators of clients write \u0000 as the character itself, so it is \x00 here.

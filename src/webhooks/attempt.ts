@@ -74,7 +74,6 @@ function headersOf(
   }
 }
 
-/** An attempt with its headers, masked. */
 export function attemptDetails(
   event_id: string,
   { timestamp, signatures, scheme, ...attempt }: StoredAttempt,

@@ -255,7 +255,6 @@ export function createDeliveries(deps: DeliveriesDeps) {
       if (row?.status === 'pending') store.change(() => queue.finish(row, 'cancelled'))
     },
     get: (id: string) => queue.get(id),
-    /** The stored event of a delivery. */
     eventOf: (row: DeliveryRow) => queue.eventOf(row),
     /** All deliveries in order of creation. */
     all: () => store.tables.deliveries.rows(),

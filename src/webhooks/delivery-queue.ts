@@ -6,7 +6,6 @@ import type { WebhookOutcome } from '../scenarios/compiled.ts'
 import { notFound, type WorldContext } from '../tables/world-context.ts'
 import { isReachable } from './events.ts'
 
-/** The kind of the timers of attempts. */
 export const WEBHOOK_ATTEMPT = 'webhook.attempt'
 
 // An unlimited log would fill the memory; pending deliveries are never dropped.
@@ -116,7 +115,6 @@ export class DeliveryQueue {
     this.#scheduleNext(row.resource_id)
   }
 
-  /** The pending timer of a delivery's next attempt. */
   timerOf({ timer_id }: DeliveryRow) {
     return timer_id === null ? undefined : this.#tables.timers.get(timer_id)
   }
@@ -173,7 +171,6 @@ export class DeliveryQueue {
     return false
   }
 
-  /** The first pending ordered delivery of a resource. */
   #firstInOrder(resource_id: string): DeliveryRow | undefined {
     const { deliveries } = this.#tables
     const count = deliveries.count('ordered', resource_id)

@@ -105,12 +105,10 @@ export function createInbox({ store, clock, random, assumed, webhooks, unixNow }
         }
         store.unit.onDurable((error) => (error === undefined ? resolve(result) : reject(error)))
       }),
-    /** The messages, newest first. */
     list: ({ page, limit }: ListQuery) => ({
       total: inbox.count('all', 'all'),
       messages: inbox.page('all', 'all', (page - 1) * limit, limit).map(({ row }) => row),
     }),
-    /** Removes all messages and returns their number. */
     clear(): number {
       const ids = [...inbox.rows()].map(({ message_id }) => message_id)
       store.change(() => {

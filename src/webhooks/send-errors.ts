@@ -30,11 +30,12 @@ export function readRetryAfter(value: string, wallNow: number): number | undefin
 const TLS_CODES =
   /^(ERR_(TLS|SSL)_|EPROTO$|CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH$)/
 
+export const sendError = (code: SendErrorCode, message: string): SendError => ({ code, message })
+
 /** Converts an error of a connection to an error code and a sentence. */
 export function explainFailure(error: NodeJS.ErrnoException, target: Target): SendError {
   const at = target.authority
   const code = error.code ?? ''
-  const sendError = (word: SendErrorCode, message: string): SendError => ({ code: word, message })
   if (code === 'ADDRESS_NOT_ALLOWED') return sendError('address_not_allowed', error.message)
   if (code === 'HPE_HEADER_OVERFLOW')
     return sendError('headers_too_large', `${at} sent response headers of more than 16 KiB`)
@@ -69,16 +70,18 @@ export function explainFailure(error: NodeJS.ErrnoException, target: Target): Se
 }
 
 /** The error of a response that only a request with `Expect` asks for. */
-export const unrequested = ({ authority }: Target): SendError => ({
-  code: 'not_http',
-  message: `${authority} sent an unrequested 1xx response, such as 100 Continue, and no final response`,
-})
+export const unrequested = ({ authority }: Target): SendError =>
+  sendError(
+    'not_http',
+    `${authority} sent an unrequested 1xx response, such as 100 Continue, and no final response`,
+  )
 
 /** The error of a connection that ended in the middle of the response. */
-export const connectionBroke = ({ authority }: Target, received: number): SendError => ({
-  code: 'reset_body',
-  message: `${authority} started to respond, but the connection broke after ${received} bytes`,
-})
+export const connectionBroke = ({ authority }: Target, received: number): SendError =>
+  sendError(
+    'reset_body',
+    `${authority} started to respond, but the connection broke after ${received} bytes`,
+  )
 
 /** Returns the error for a deadline of `ms`, by the stage of the attempt. */
 export function explainTimeout(
@@ -88,18 +91,15 @@ export function explainTimeout(
   ms: number,
 ): SendError {
   if (head)
-    return {
-      code: 'timeout_body',
-      message: `${at} started to respond, but did not finish within ${ms} ms`,
-    }
+    return sendError('timeout_body', `${at} started to respond, but did not finish within ${ms} ms`)
   if (!socket || socket.connecting)
-    return { code: 'timeout_connect', message: `no connection to ${at} within ${ms} ms` }
+    return sendError('timeout_connect', `no connection to ${at} within ${ms} ms`)
   if (socket.secureConnecting)
-    return { code: 'timeout_connect', message: `no secure connection to ${at} within ${ms} ms` }
-  return {
-    code: 'timeout_response',
-    message: `${at} accepted the request, but did not respond within ${ms} ms`,
-  }
+    return sendError('timeout_connect', `no secure connection to ${at} within ${ms} ms`)
+  return sendError(
+    'timeout_response',
+    `${at} accepted the request, but did not respond within ${ms} ms`,
+  )
 }
 
 /**
@@ -112,26 +112,19 @@ export function judgeResponse(
   isTooLarge: boolean,
 ): SendError | undefined {
   const words = `responded with ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd()
-  if (status === 410)
-    return { code: 'gone', message: `${words}: the receiver wants no more events` }
+  if (status === 410) return sendError('gone', `${words}: the receiver wants no more events`)
   if (status >= 300 && status < 400) {
     const to = location?.slice(0, 200)
-    return {
-      code: 'redirect',
-      message: `${words}${to ? ` to ${to}` : ''}; redirects are not followed`,
-    }
+    return sendError('redirect', `${words}${to ? ` to ${to}` : ''}; redirects are not followed`)
   }
   if (status < 200 || status > 299)
-    return { code: 'status', message: `${words}; only a 2xx response counts as delivered` }
+    return sendError('status', `${words}; only a 2xx response counts as delivered`)
   if (isCompressed)
-    return {
-      code: 'response_compressed',
-      message: `${words}, compressed with ${encoding} although the request did not allow compression; it was not decompressed`,
-    }
+    return sendError(
+      'response_compressed',
+      `${words}, compressed with ${encoding} although the request did not allow compression; it was not decompressed`,
+    )
   if (isTooLarge)
-    return {
-      code: 'response_too_large',
-      message: `${words} with more than 64 KiB; the rest was not read`,
-    }
+    return sendError('response_too_large', `${words} with more than 64 KiB; the rest was not read`)
   return undefined
 }

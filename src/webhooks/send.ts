@@ -17,6 +17,7 @@ import {
   judgeResponse,
   type ReceiverResponse,
   readRetryAfter,
+  sendError,
   unrequested,
 } from './send-errors.ts'
 
@@ -41,11 +42,8 @@ const IDLE_MS = 200
 
 const HANG_UP = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
 
-const STOPPING: SendError = { code: 'closed', message: 'the sandbox is stopping' }
-const STOPPED: SendError = {
-  code: 'closed',
-  message: 'the sandbox stopped before the response arrived',
-}
+const STOPPING = sendError('closed', 'the sandbox is stopping')
+const STOPPED = sendError('closed', 'the sandbox stopped before the response arrived')
 
 /** The status and the used headers of a response. */
 function headOf({ statusCode, headers }: IncomingMessage): ReceiverResponse {
@@ -87,13 +85,7 @@ const unsent = (error: SendError): SendResult => ({
   error,
 })
 
-function resultOf(
-  wall: () => number,
-  head: ReceiverResponse | undefined,
-  body: Buffer,
-  error: SendError | undefined,
-  isWhole: boolean,
-): Omit<SendResult, 'duration_ms'> {
+function resultOf(wall: () => number, { head, body, error, isWhole }: Exchange) {
   const unread = head && isCompressed(head) ? 0 : MAX_STORED_BYTES
   const after = head?.['retry-after']
   const wait = after === undefined ? undefined : readRetryAfter(after, wall())
@@ -109,10 +101,10 @@ function resultOf(
 
 /** What has arrived of a response. */
 type Exchange = {
-  head: ReceiverResponse | undefined
+  head?: ReceiverResponse
   body: Buffer
   isWhole: boolean
-  error: SendError | undefined
+  error?: SendError | undefined
 }
 
 type ExchangeDeps = Required<Pick<SenderDeps, 'later' | 'unref'>> & {
@@ -129,12 +121,7 @@ function exchange(
   target: Target,
 ): Promise<Exchange> {
   const { host, port, path, authority } = target
-  const seen: Exchange = {
-    head: undefined,
-    body: Buffer.alloc(0),
-    isWhole: false,
-    error: undefined,
-  }
+  const seen: Exchange = { body: Buffer.alloc(0), isWhole: false }
   return new Promise((resolve) => {
     let outgoing: ClientRequest | undefined
     let socket: Socket | undefined
@@ -193,10 +180,7 @@ function exchange(
       })
       outgoing.end(method === 'GET' ? undefined : body)
     } catch (cause) {
-      end({
-        code: 'bad_request',
-        message: `the request can't be sent: ${(cause as Error).message}`,
-      })
+      end(sendError('bad_request', `the request can't be sent: ${(cause as Error).message}`))
     }
   })
 }
@@ -228,18 +212,17 @@ export function createSender({ wall, later = realLater, unref = false, ...rules 
   /** The target of a URL, or why nothing is sent there. */
   function resolveTarget(url: string): Target | SendError {
     const read = readTarget(url)
-    if ('problem' in read) return { code: 'bad_request', message: `the URL ${read.problem}` }
+    if ('problem' in read) return sendError('bad_request', `the URL ${read.problem}`)
     const refusal = policy.hostProblem(read.target.host)
-    if (refusal !== undefined) return { code: 'address_not_allowed', message: refusal }
-    return read.target
+    return refusal === undefined ? read.target : sendError('address_not_allowed', refusal)
   }
 
   async function attempt(request: SendRequest, target: Target): Promise<SendResult> {
     if (isClosed) return unsent(STOPPING)
     const startedAt = performance.now()
-    const { head, body, error, isWhole } = await exchange(await depsFor(target), request, target)
+    const seen = await exchange(await depsFor(target), request, target)
     return {
-      ...resultOf(wall, head, body, error, isWhole),
+      ...resultOf(wall, seen),
       duration_ms: Math.round(performance.now() - startedAt),
     }
   }

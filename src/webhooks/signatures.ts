@@ -234,13 +234,11 @@ function verifyBodySignature({ headers, body, secret }: VerifyInput): Verdict {
 type Scheme = {
   sign: (input: SignInput, fault: SignFault) => Readonly<Record<string, string>>
   verify: (input: VerifyInput) => Verdict
-  /** The names of its headers. */
   headers: readonly string[]
 }
 
 const BODY_HEADER = 'x-webhook-signature'
 
-/** Every scheme of signatures. */
 export const SIGNATURE_SCHEMES: Readonly<Record<SignatureScheme, Scheme>> = {
   message: {
     sign: signWebhook,

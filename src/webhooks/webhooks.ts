@@ -27,7 +27,6 @@ export function createWebhooks(
 
   return {
     get,
-    /** The registration, or `undefined`. */
     current,
     create: ({ url, webhook_secret }: CreateWebhook) =>
       store.change(() => {
