@@ -140,10 +140,10 @@ export async function openContent(options: Options, log: Log) {
   return { library, fixtures: await openStart(options, library) }
 }
 
-/** The parts of a sandbox besides its options. */
-type Content = Pick<SandboxConfig, 'fixtures' | 'library' | 'imposes' | 'worldOpened' | 'unref'> & {
-  file?: string | undefined
-}
+/** What a sandbox can be given besides its options. `unref`: it does not keep the process alive. */
+type Given = Partial<
+  Pick<SandboxConfig, 'fixtures' | 'library' | 'imposes' | 'worldOpened' | 'unref'>
+>
 
 /** Collects what callers meet; it is loaded only for a sandbox that does so, and the report when it is wanted. */
 export async function createCoverage(): Promise<CoverageSource> {
@@ -158,14 +158,17 @@ export const summaryOf: SandboxConfig['summaryOf'] = async (world, between) =>
   (await import('./tools/summary.ts')).summaryOf(world, between)
 
 /** Opens the sandbox of these options, and its app, which does not listen yet. */
-export async function assemble(options: Options, content: Content, log: Log) {
-  const { file, ...parts } = content
+async function assemble(options: Options, given: Given, log: Log) {
+  const library = given.library ?? (await openLibrary(options, log))
+  const fixtures = given.fixtures ?? (await openStart(options, library))
   const coverage = options.coverage ? await createCoverage() : undefined
   const opening = openSandbox({
-    ...parts,
+    ...given,
+    library,
+    fixtures,
     coverage,
     summaryOf,
-    ...(file !== undefined && { file }),
+    ...(!options.memory && { file: options.data }),
     fsync: options.fsync,
     mustBeNew: options.state !== undefined,
     reset: options.reset,
@@ -201,31 +204,15 @@ export async function assemble(options: Options, content: Content, log: Log) {
   return { sandbox, app, adminToken }
 }
 
-/** What the start of a server can be given besides its options. `unref`: it does not keep the process alive. */
-type Given = Partial<Pick<SandboxConfig, 'fixtures' | 'library' | 'imposes' | 'worldOpened'>> & {
-  unref?: boolean
-}
-
 /**
  * Opens the sandbox of these options and listens. Throws the errors of the store, the scenarios, the fixtures and the port.
  */
-export async function startServer(
-  options: Options,
-  log: Log,
-  { unref = false, imposes = false, worldOpened, ...content }: Given = {},
-) {
-  const file = options.memory ? undefined : options.data
+export async function startServer(options: Options, log: Log, given: Given = {}) {
   // Before they are read: an edit during the start is a change.
   const known = options.watch
     ? (await import('./scenarios/scenario-files.ts')).stateOfAll(foldersOf(options))
     : undefined
-  const library = content.library ?? (await openLibrary(options, log))
-  const fixtures = content.fixtures ?? (await openStart(options, library))
-  const { sandbox, app, adminToken } = await assemble(
-    options,
-    { fixtures, library, imposes, file, worldOpened, unref },
-    log,
-  )
+  const { sandbox, app, adminToken } = await assemble(options, given, log)
   let origin: string
   try {
     origin = await app.listen({ port: options.port, host: options.host })
@@ -238,7 +225,7 @@ export async function startServer(
     log.warn(
       `Browsers and fetch refuse port ${port} as a bad port. Choose another one with --port.`,
     )
-  if (unref) app.unref()
+  if (given.unref) app.unref()
   const watch = known === undefined ? undefined : await watchLibrary(options, known, sandbox, log)
   let closing: Promise<void> | undefined
   return {
@@ -249,7 +236,7 @@ export async function startServer(
     token: sandbox.default.payouts.profile().access_token,
     adminToken,
     scenario: sandbox.default.scenarios.name,
-    data: file ?? null,
+    data: options.memory ? null : options.data,
     /** Whether the data file has clients that were created from other fixtures. */
     hasOtherFixtures: sandbox.hasOtherFixtures,
     app,

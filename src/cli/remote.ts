@@ -168,18 +168,20 @@ type Subcommand = {
   | { print(args: readonly string[], flags: Input['flags'], env: Input['env']): Promise<string> }
 )
 
-/** Creates a command that calls the admin API of a running sandbox. The subcommand `''` has no name of its own. */
-export function remoteCommand(definition: {
+type RemoteCommand = {
   name: string
   summary: string
-  subcommands: Readonly<Record<string, Subcommand>>
   examples: readonly string[]
   /** How long the sandbox may send nothing before a call fails, ms. */
-  timeout_ms?: number
+  timeoutMs?: number
   /** Its calls can take minutes, in which the clock moves. */
-  moves_clock?: true
-}): Command {
-  const { name, summary, subcommands, examples, timeout_ms: timeoutMs } = definition
+  movesClock?: true
+} & (Subcommand | { subcommands: Readonly<Record<string, Subcommand>> })
+
+/** Creates a command that calls the admin API of a running sandbox. The subcommand `''` has no name of its own. */
+export function remoteCommand(definition: RemoteCommand): Command {
+  const { name, summary, examples, timeoutMs } = definition
+  const subcommands = 'subcommands' in definition ? definition.subcommands : { '': definition }
   const callOf = (subcommand: string) => (subcommand === '' ? name : `${name} ${subcommand}`)
   return {
     name,
@@ -212,7 +214,7 @@ export function remoteCommand(definition: {
       if ('print' in own) return own.print(args, input.flags, input.env)
       const { json } = input.flags
       const client = namesClient(input) ? undefined : '*'
-      const progress = definition.moves_clock && clockProgress()
+      const progress = definition.movesClock && clockProgress()
       const { response, text, failed } = await own
         .run(connect(input, { timeoutMs, ...progress }), args, input.flags, client)
         .catch((error) => {

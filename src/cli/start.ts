@@ -46,18 +46,14 @@ async function readHealth(
 export const health = remoteCommand({
   name: 'health',
   summary: 'check the health of a running sandbox; exit 0 if healthy, otherwise 1',
-  subcommands: {
-    '': {
-      description: 'print healthy or the reason; exit 1 if not healthy',
-      run: (api) =>
-        shown(
-          readHealth(api),
-          ({ status, message = status }) =>
-            status === 'healthy' ? 'healthy\n' : `not healthy: ${printableLine(message)}\n`,
-          ({ status }) => status !== 'healthy',
-        ),
-    },
-  },
+  description: 'print healthy or the reason; exit 1 if not healthy',
+  run: (api) =>
+    shown(
+      readHealth(api),
+      ({ status, message = status }) =>
+        status === 'healthy' ? 'healthy\n' : `not healthy: ${printableLine(message)}\n`,
+      ({ status }) => status !== 'healthy',
+    ),
   examples: ['health', 'health --port 8080', 'health --url http://127.0.0.1:4310 --json'],
-  timeout_ms: TIMEOUT_MS,
+  timeoutMs: TIMEOUT_MS,
 })

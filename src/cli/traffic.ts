@@ -225,36 +225,32 @@ function sentText(delivery: Delivery): string {
 export const deliveries = remoteCommand({
   name: 'deliveries',
   summary: 'list the webhook deliveries of a running sandbox, or resend one',
-  subcommands: {
-    '': {
-      description: 'list deliveries, newest first; --redeliver resends one',
-      flags: {
-        redeliver: ['ID', 'resend this delivery now'],
-        status: [
-          'STATUS',
-          'filter by status: pending, delivered, failed, dropped, cancelled or recorded',
-        ],
-        event: ['EVENT', 'filter by event'],
-        resource: ['ID', 'filter by resource'],
-        limit: ['N', 'maximum number of results (default: 50)'],
-      },
-      async run(api, _args, { redeliver, status, event, resource, limit }) {
-        const filter = { status, event, resource_id: resource, limit }
-        if (redeliver !== undefined) {
-          if (Object.values(filter).some((value) => value !== undefined))
-            throw new BadOption(
-              'deliveries --redeliver excludes --status, --event, --resource and --limit: its ID selects the delivery',
-            )
-          const params = { id: String(redeliver) }
-          return shown(api('redeliver', { params }), sentText, isRejected)
-        }
-        return shown(api('listDeliveries', { query: filter }), ({ total, deliveries }) => {
-          const hidden = total - deliveries.length
-          const more = hidden > 0 ? `… and ${hidden} more; --limit shows more\n` : ''
-          return deliveryTable(deliveries) + more
-        })
-      },
-    },
+  description: 'list deliveries, newest first; --redeliver resends one',
+  flags: {
+    redeliver: ['ID', 'resend this delivery now'],
+    status: [
+      'STATUS',
+      'filter by status: pending, delivered, failed, dropped, cancelled or recorded',
+    ],
+    event: ['EVENT', 'filter by event'],
+    resource: ['ID', 'filter by resource'],
+    limit: ['N', 'maximum number of results (default: 50)'],
+  },
+  async run(api, _args, { redeliver, status, event, resource, limit }) {
+    const filter = { status, event, resource_id: resource, limit }
+    if (redeliver !== undefined) {
+      if (Object.values(filter).some((value) => value !== undefined))
+        throw new BadOption(
+          'deliveries --redeliver excludes --status, --event, --resource and --limit: its ID selects the delivery',
+        )
+      const params = { id: String(redeliver) }
+      return shown(api('redeliver', { params }), sentText, isRejected)
+    }
+    return shown(api('listDeliveries', { query: filter }), ({ total, deliveries }) => {
+      const hidden = total - deliveries.length
+      const more = hidden > 0 ? `… and ${hidden} more; --limit shows more\n` : ''
+      return deliveryTable(deliveries) + more
+    })
   },
   examples: [
     'deliveries',
@@ -266,29 +262,25 @@ export const deliveries = remoteCommand({
 export const trigger = remoteCommand({
   name: 'trigger',
   summary: 'send a webhook event now, signed and logged like any other',
-  subcommands: {
-    '': {
-      syntax: 'EVENT',
-      description: 'send an event such as transaction.success; exit 1 if the receiver rejects it',
-      flags: {
-        resource: ['ID', 'resource of the event (default: the newest one of its kind)'],
-        override: ['JSON', 'object of fields that replace fields of the event’s data'],
-      },
-      async run(api, [event], { resource, override }) {
-        const body = {
-          event,
-          resource_id: resource,
-          ...(override !== undefined && {
-            override: parseJsonObject('--override', String(override)),
-          }),
-        }
-        return shown(
-          api('triggerWebhook', { body }),
-          ({ deliveries }) => deliveries.map(sentText).join(''),
-          ({ deliveries }) => deliveries.some(isRejected),
-        )
-      },
-    },
+  syntax: 'EVENT',
+  description: 'send an event such as transaction.success; exit 1 if the receiver rejects it',
+  flags: {
+    resource: ['ID', 'resource of the event (default: the newest one of its kind)'],
+    override: ['JSON', 'object of fields that replace fields of the event’s data'],
+  },
+  async run(api, [event], { resource, override }) {
+    const body = {
+      event,
+      resource_id: resource,
+      ...(override !== undefined && {
+        override: parseJsonObject('--override', String(override)),
+      }),
+    }
+    return shown(
+      api('triggerWebhook', { body }),
+      ({ deliveries }) => deliveries.map(sentText).join(''),
+      ({ deliveries }) => deliveries.some(isRejected),
+    )
   },
   examples: [
     'trigger webhook.test',
@@ -307,20 +299,16 @@ export const MIN_COVERAGE_FLAG = {
 export const coverage = remoteCommand({
   name: 'coverage',
   summary: 'show what the callers of a running sandbox have met',
-  subcommands: {
-    '': {
-      description: 'show what all callers have met, of all that the contract permits',
-      flags: MIN_COVERAGE_FLAG,
-      async run(api, _args, flags) {
-        const { coverageText, missedGates, readGates } = await import('./coverage-output.ts')
-        const gates = readGates(flags['min-coverage'])
-        return shown(
-          api('getCoverage'),
-          (found) => coverageText(found, gates),
-          (found) => missedGates(found, gates).length > 0,
-        )
-      },
-    },
+  description: 'show what all callers have met, of all that the contract permits',
+  flags: MIN_COVERAGE_FLAG,
+  async run(api, _args, flags) {
+    const { coverageText, missedGates, readGates } = await import('./coverage-output.ts')
+    const gates = readGates(flags['min-coverage'])
+    return shown(
+      api('getCoverage'),
+      (found) => coverageText(found, gates),
+      (found) => missedGates(found, gates).length > 0,
+    )
   },
   examples: ['coverage', 'coverage --min-coverage money=80,webhooks=60'],
 })

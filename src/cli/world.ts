@@ -40,7 +40,7 @@ const advancedText =
 
 export const clock = remoteCommand({
   name: 'clock',
-  moves_clock: true,
+  movesClock: true,
   summary: 'show and move the clock of a running sandbox',
   subcommands: {
     show: {
@@ -207,19 +207,15 @@ export const snapshot = remoteCommand({
 export const reset = remoteCommand({
   name: 'reset',
   summary: 'reset a running sandbox to its fixtures, start clock and start scenario',
-  subcommands: {
-    '': {
-      syntax: '[PART...]',
-      flags: { all: ['', 'reset every client'] },
-      description: 'reset a client, or only parts such as clock',
-      async run(api, args, flags) {
-        const body = { ...(args.length > 0 && { parts: args }), ...(flags['all'] && { all: true }) }
-        return shown(
-          api('reset', { body }),
-          (done) => `reset ${done.parts.join(', ')} of ${done.reset.join(', ')}\n`,
-        )
-      },
-    },
+  syntax: '[PART...]',
+  flags: { all: ['', 'reset every client'] },
+  description: 'reset a client, or only parts such as clock',
+  async run(api, args, flags) {
+    const body = { ...(args.length > 0 && { parts: args }), ...(flags['all'] && { all: true }) }
+    return shown(
+      api('reset', { body }),
+      (done) => `reset ${done.parts.join(', ')} of ${done.reset.join(', ')}\n`,
+    )
   },
   examples: [
     'reset',
