@@ -1,10 +1,9 @@
 // active-scenario/: the scenario of one client while it runs: which one is active, the rules that were pushed on top of
 // it, how often each has acted, what it expects, and its timeline. What a scenario means is in scenarios/.
 
-import { SandboxError } from '../model/errors.ts'
+import { type Problem, SandboxError } from '../model/errors.ts'
 import type { CompiledScenario } from '../scenarios/compiled.ts'
 import { type Library, loadReader, type OwnScenarios, withOwn } from '../scenarios/library.ts'
-import type { Problem } from '../scenarios/read.ts'
 import type { RuleDefinition } from '../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../scenarios/scenario-schema.ts'
 

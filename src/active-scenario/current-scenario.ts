@@ -20,90 +20,79 @@ export const canCompile = ({ names }: Library, { name, definition }: Choice): bo
 }
 
 /** The stored choice of the active scenario, and the scenarios of the library that it refers to. */
-export class CurrentScenario {
-  readonly #store: SandboxTables
-  readonly #library: () => Library
-  readonly #start: StartScenario
-  readonly #clock: Pick<Clock, 'now'>
-
-  constructor(
-    store: SandboxTables,
-    library: () => Library,
-    start: StartScenario,
-    clock: Pick<Clock, 'now'>,
-  ) {
-    this.#clock = clock
-    this.#store = store
-    this.#library = library
-    this.#start = start
-  }
-
-  get #setting(): ActiveScenario | undefined {
-    const setting = settingOf(this.#store.tables.settings, 'scenario')
+export function createCurrentScenario(
+  store: SandboxTables,
+  library: () => Library,
+  start: StartScenario,
+  clock: Pick<Clock, 'now'>,
+) {
+  function stored(): ActiveScenario | undefined {
+    const setting = settingOf(store.tables.settings, 'scenario')
     const { startedAs } = setting ?? {}
-    const isOfStart = startedAs === this.#start.scenario || startedAs === this.startChoice.name
+    const isOfStart = startedAs === start.scenario || startedAs === startChoice().name
     return isOfStart ? setting : undefined
   }
 
   /** The scenario that a start or a reset activates. */
-  get startChoice(): Choice {
-    const { scenario, fallbackScenario } = this.#start
-    const choice = { name: scenario }
-    return canCompile(this.#library(), choice) ? choice : { name: fallbackScenario }
+  function startChoice(): Choice {
+    const choice = { name: start.scenario }
+    return canCompile(library(), choice) ? choice : { name: start.fallbackScenario }
   }
 
-  /** The active scenario; the start scenario if none was chosen since `--scenario` changed. */
-  get choice(): Choice {
-    return this.#setting ?? this.startChoice
-  }
+  const current = {
+    /** The active scenario; the start scenario if none was chosen since `--scenario` changed. */
+    get choice(): Choice {
+      return stored() ?? startChoice()
+    },
 
-  /** Whether the start scenario must be activated: none was chosen, or the library does not have the chosen one any more. */
-  get isStale(): boolean {
-    return this.#setting === undefined || !this.exists
-  }
+    /** Whether the start scenario must be activated: none was chosen, or the library does not have the chosen one any more. */
+    get isStale(): boolean {
+      return stored() === undefined || !current.exists
+    },
 
-  /** Whether the active scenario can be compiled: its file may be deleted. */
-  get exists(): boolean {
-    return canCompile(this.#library(), this.choice)
-  }
+    /** Whether the active scenario can be compiled: its file may be deleted. */
+    get exists(): boolean {
+      return canCompile(library(), current.choice)
+    },
 
-  set(choice: Choice, startedAs: string = this.#start.scenario, now = this.#clock.now()) {
-    const activated_at = new Date(now).toISOString()
-    this.#store.put('settings', { name: 'scenario', value: { ...choice, activated_at, startedAs } })
-  }
+    set(choice: Choice, startedAs: string = start.scenario, now = clock.now()) {
+      const activated_at = new Date(now).toISOString()
+      store.put('settings', { name: 'scenario', value: { ...choice, activated_at, startedAs } })
+    },
 
-  /** When the active scenario was activated, client's time in ms. */
-  get activatedAt(): number {
-    const at = this.#setting?.activated_at
-    return at === undefined ? this.#clock.now() : Date.parse(at)
-  }
+    /** When the active scenario was activated, client's time in ms. */
+    get activatedAt(): number {
+      const at = stored()?.activated_at
+      return at === undefined ? clock.now() : Date.parse(at)
+    },
 
-  /** Chooses the start scenario. What takes its place is chosen only until it exists again. */
-  reset(now?: number) {
-    const { startChoice } = this
-    this.set(startChoice, startChoice.name, now)
-  }
+    /** Chooses the start scenario. What takes its place is chosen only until it exists again. */
+    reset(now?: number) {
+      const choice = startChoice()
+      current.set(choice, choice.name, now)
+    },
 
-  /** Returns a scenario of the library. Throws `not_found` if no scenario has this name. */
-  find(name: string): CompiledScenario {
-    const found = this.#library().get(name)
-    if (found) return found
-    const message = this.#library().unknown(name)
-    throw new SandboxError(
-      'not_found',
-      `${message[0]!.toUpperCase()}${message.slice(1)}${message.endsWith('?') ? '' : '.'}`,
-    )
-  }
+    /** Returns a scenario of the library. Throws `not_found` if no scenario has this name. */
+    find(name: string): CompiledScenario {
+      const found = library().get(name)
+      if (found) return found
+      const message = library().unknown(name)
+      throw new SandboxError(
+        'not_found',
+        `${message[0]!.toUpperCase()}${message.slice(1)}${message.endsWith('?') ? '' : '.'}`,
+      )
+    },
 
-  /** Returns the scenario of a choice (default: the active one). */
-  compile({ name, definition }: Choice = this.choice): CompiledScenario {
-    return definition ? compileScenario(definition, name) : this.find(name)
-  }
+    /** Returns the scenario of a choice (default: the active one). */
+    compile(choice?: Choice): CompiledScenario {
+      const { name, definition } = choice ?? current.choice
+      return definition ? compileScenario(definition, name) : current.find(name)
+    },
 
-  /** Returns the scenario of a choice (default: the active one), those that it extends, and the default one. */
-  layers(choice: Choice = this.choice): readonly CompiledScenario[] {
-    return this.#library().layersOf(this.compile(choice))
+    /** Returns the active scenario, those that it extends, and the default one. */
+    layers: (): readonly CompiledScenario[] => library().layersOf(current.compile()),
   }
+  return current
 }
 
 type CountedRule = { scenario: string; id: string; name: string }

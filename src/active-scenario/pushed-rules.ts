@@ -22,64 +22,51 @@ const isUsedUp = ({ keyOf, times, thenOn, turns }: CompiledRule, hits: number): 
 const hasEnded = ({ definition: { for: lasts }, pushed_at = '' }: PushedRuleRow, now: string) =>
   lasts !== undefined && Date.parse(now) - Date.parse(pushed_at) >= parseDuration(lasts)!
 
-type PushedRulesDeps = Pick<WorldContext, 'store' | 'random' | 'clock'> & { counters: RuleCounters }
-
 /** The stored rules that were pushed one by one. Each is a scenario of its own; the newest comes first. */
-export class PushedRules {
-  readonly #deps: PushedRulesDeps
+export function createPushedRules({ store, random, clock }: WorldContext, counters: RuleCounters) {
+  const { rules } = store.tables
+  const newestFirst = (): PushedRuleRow[] => [...rules.rows()].sort((a, b) => b.seq - a.seq)
 
-  constructor(deps: PushedRulesDeps) {
-    this.#deps = deps
-  }
+  return {
+    layers: (): CompiledScenario[] => newestFirst().map(compiled),
 
-  #rows(): PushedRuleRow[] {
-    return [...this.#deps.store.tables.rules.rows()].sort((a, b) => b.seq - a.seq)
-  }
+    definitions: (): RuleDefinition[] => newestFirst().map(({ definition }) => definition),
 
-  layers(): CompiledScenario[] {
-    return this.#rows().map(compiled)
-  }
+    describe: () =>
+      newestFirst().map((row) => {
+        const [rule] = compiled(row).rules
+        const hits = counters.hitsOf(rule!)
+        const { rule_id, definition } = row
+        const used_up = isUsedUp(rule!, hits) || hasEnded(row, clock.iso())
+        return { rule_id, hits, used_up, definition }
+      }),
 
-  definitions(): RuleDefinition[] {
-    return this.#rows().map(({ definition }) => definition)
-  }
+    push: (definition: RuleDefinition): PushedRuleRow =>
+      store.change(() => {
+        // After a reset of only the data the series restarts, and the retained rules already have its first numbers.
+        const seq = Math.max(random.next(), (newestFirst()[0]?.seq ?? 0) + 1)
+        const row = { rule_id: `rul_${seq}`, seq, definition, pushed_at: clock.iso() }
+        return store.put('rules', row).row
+      }),
 
-  describe() {
-    return this.#rows().map((row) => {
-      const [rule] = compiled(row).rules
-      const hits = this.#deps.counters.hitsOf(rule!)
-      const { rule_id, definition } = row
-      const used_up = isUsedUp(rule!, hits) || hasEnded(row, this.#deps.clock.iso())
-      return { rule_id, hits, used_up, definition }
-    })
-  }
+    /** When a rule was pushed, client's time in ms; `undefined` for the scenario of no pushed rule. */
+    pushedAt(scenario: string): number | undefined {
+      const at = rules.get(scenario.replace(/^rule:/, ''))?.pushed_at
+      return at === undefined ? undefined : Date.parse(at)
+    },
 
-  push(definition: RuleDefinition): PushedRuleRow {
-    return this.#deps.store.change(() => {
-      // After a reset of only the data the series restarts, and the retained rules already have its first numbers.
-      const seq = Math.max(this.#deps.random.next(), (this.#rows()[0]?.seq ?? 0) + 1)
-      const row = { rule_id: `rul_${seq}`, seq, definition, pushed_at: this.#deps.clock.iso() }
-      return this.#deps.store.put('rules', row).row
-    })
-  }
+    remove(id: string) {
+      if (!rules.get(id))
+        throw new SandboxError('not_found', `No rule ${quoteInput(id)} was pushed for this client.`)
+      store.change(() => {
+        store.remove('rules', id)
+        counters.remove(scenarioOf(id))
+      })
+    },
 
-  /** When a rule was pushed, client's time in ms; `undefined` for the scenario of no pushed rule. */
-  pushedAt(scenario: string): number | undefined {
-    const at = this.#deps.store.tables.rules.get(scenario.replace(/^rule:/, ''))?.pushed_at
-    return at === undefined ? undefined : Date.parse(at)
-  }
-
-  remove(id: string) {
-    if (!this.#deps.store.tables.rules.get(id))
-      throw new SandboxError('not_found', `No rule ${quoteInput(id)} was pushed for this client.`)
-    this.#deps.store.change(() => {
-      this.#deps.store.remove('rules', id)
-      this.#deps.counters.remove(scenarioOf(id))
-    })
-  }
-
-  clear() {
-    for (const { rule_id } of this.#rows()) this.#deps.store.remove('rules', rule_id)
+    clear() {
+      for (const { rule_id } of newestFirst()) store.remove('rules', rule_id)
+    },
   }
 }
 

@@ -34,42 +34,40 @@ export class Totals {
 }
 
 /** The stored counters of the rules of one world: how often each rule matched and acted. */
-export class RuleCounters {
-  readonly #store: SandboxTables
-  readonly #rows: SandboxTables['tables']['counters']
-  readonly #totals: Totals
-  readonly #countsOverRun: (counter: string) => boolean
+export function createRuleCounters(
+  store: SandboxTables,
+  totals: Totals,
+  countsOverRun: (counter: string) => boolean,
+) {
+  const { counters } = store.tables
+  const get = (name: string): Counter | undefined =>
+    countsOverRun(name) ? totals.counters.get(name) : counters.get(name)
 
-  constructor(store: SandboxTables, totals: Totals, countsOverRun: (counter: string) => boolean) {
-    this.#store = store
-    this.#totals = totals
-    this.#countsOverRun = countsOverRun
-    this.#rows = store.tables.counters
-  }
+  return {
+    get,
 
-  get(name: string): Counter | undefined {
-    return this.#countsOverRun(name) ? this.#totals.counters.get(name) : this.#rows.get(name)
-  }
+    set(name: string, { matched, hits }: Counter) {
+      // The counter of a rule with a `key` has the value of the key in a second line.
+      if (hits > (get(name)?.hits ?? 0)) totals.countHit(name.split('\n', 1)[0]!)
+      if (countsOverRun(name)) totals.counters.set(name, { matched, hits })
+      else store.put('counters', { name, matched, hits })
+    },
 
-  set(name: string, { matched, hits }: Counter) {
-    // The counter of a rule with a `key` has the value of the key in a second line.
-    if (hits > (this.get(name)?.hits ?? 0)) this.#totals.countHit(name.split('\n', 1)[0]!)
-    if (this.#countsOverRun(name)) this.#totals.counters.set(name, { matched, hits })
-    else this.#store.put('counters', { name, matched, hits })
-  }
+    hitsOf(rule: { scenario: string; id: string }): number {
+      const name = counterName(rule)
+      if (countsOverRun(name)) return totals.hitsOf(rule)
+      let hits = 0
+      for (const row of counters.rows())
+        if (row.name === name || row.name.startsWith(`${name}\n`)) hits += row.hits
+      return hits
+    },
 
-  hitsOf = (rule: { scenario: string; id: string }): number => {
-    const name = counterName(rule)
-    if (this.#countsOverRun(name)) return this.#totals.hitsOf(rule)
-    let hits = 0
-    for (const row of this.#rows.rows())
-      if (row.name === name || row.name.startsWith(`${name}\n`)) hits += row.hits
-    return hits
-  }
-
-  remove(scenario?: string) {
-    const prefix = scenario === undefined ? '' : `${scenario}#`
-    for (const { name } of [...this.#rows.rows()])
-      if (name.startsWith(prefix)) this.#store.remove('counters', name)
+    remove(scenario?: string) {
+      const prefix = scenario === undefined ? '' : `${scenario}#`
+      for (const { name } of [...counters.rows()])
+        if (name.startsWith(prefix)) store.remove('counters', name)
+    },
   }
 }
+
+export type RuleCounters = ReturnType<typeof createRuleCounters>

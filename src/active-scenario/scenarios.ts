@@ -15,17 +15,17 @@ import { DEFAULT_SCENARIO } from '../scenarios/references.ts'
 import type { RuleDefinition } from '../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../scenarios/scenario-schema.ts'
 import type { WorldContext } from '../tables/world-context.ts'
-import { checkRule, checkScenario, checkScenarios, INLINE } from './check-definition.ts'
+import { checkScenario, checkScenarios, INLINE } from './check-definition.ts'
 import {
   type Choice,
-  CurrentScenario,
   canCompile,
+  createCurrentScenario,
   describeScenario,
   type StartScenario,
 } from './current-scenario.ts'
 import { Expectations } from './expectations.ts'
-import { checkRuleLimits, PushedRules } from './pushed-rules.ts'
-import { RuleCounters, type Totals } from './rule-counters.ts'
+import { checkRuleLimits, createPushedRules } from './pushed-rules.ts'
+import { createRuleCounters, type RuleCounters, type Totals } from './rule-counters.ts'
 
 export const TIMELINE_ENTRY = 'timeline.entry'
 
@@ -46,23 +46,23 @@ const keyOf = ({ name, definition }: Choice) => (definition ? JSON.stringify(def
 export class Scenarios {
   readonly #deps: ScenariosDeps
   readonly #counters: RuleCounters
-  readonly #pushed: PushedRules
-  readonly #current: CurrentScenario
+  readonly #pushed: ReturnType<typeof createPushedRules>
+  readonly #current: ReturnType<typeof createCurrentScenario>
   readonly #expectations = new Expectations()
   // Compiled once for each state of the pushed rules and the active scenario.
   #decider: Decider | undefined
   #isImposedEnded = false
 
   constructor(deps: ScenariosDeps) {
-    const { store, random, library, start, clock } = deps
+    const { store, library, start, clock } = deps
     this.#deps = deps
-    this.#counters = new RuleCounters(store, deps.totals, (counter) =>
+    this.#counters = createRuleCounters(store, deps.totals, (counter) =>
       deps
         .imposed()
         .some(({ name, definition }) => definition.counts && counter.startsWith(`${name}#`)),
     )
-    this.#pushed = new PushedRules({ store, random, counters: this.#counters, clock })
-    this.#current = new CurrentScenario(store, library, start, clock)
+    this.#pushed = createPushedRules(deps, this.#counters)
+    this.#current = createCurrentScenario(store, library, start, clock)
   }
 
   get #library() {
@@ -315,14 +315,11 @@ export class Scenarios {
     const imposed = this.#imposedLayers()
     // With the scenarios that it extends, but without the default one, whose magic values are listed elsewhere.
     const layers = [...new Set([...imposed, ...this.#library.ownLayersOf(scenario)])]
-    const { hitsOf } = this.#counters
     return {
-      ...describeScenario(scenario, layers, hitsOf, this.#expectations.of(scenario)),
+      ...describeScenario(scenario, layers, this.#counters.hitsOf, this.#expectations.of(scenario)),
       ...(imposed.length > 0 && imposed[0] !== scenario && { imposed: imposed[0]!.name }),
       ...(definition && { definition }),
       ...(previous.length > 0 && { previous }),
     }
   }
-
-  checkRule = checkRule
 }

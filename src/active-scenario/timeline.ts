@@ -1,11 +1,20 @@
 import type { TimerRow } from '../model/delivery.ts'
 import { formatDuration } from '../model/duration.ts'
 import { SandboxError } from '../model/errors.ts'
-import type { CompiledTimelineEntry, StoredTimelineEntry } from '../scenarios/compiled.ts'
+import type {
+  CompiledTimelineEntry,
+  StoredTimelineEntry,
+  TimelineAction,
+} from '../scenarios/compiled.ts'
+import { CREATING } from '../scenarios/operations-and-events.ts'
+import type { SandboxTables } from '../tables/tables.ts'
 import { type Scenarios, TIMELINE_ENTRY } from './scenarios.ts'
-import type { CallAction, ServiceCall } from './timeline-actions.ts'
-import { type TimelineActionDeps, TimelineActions } from './timeline-actions.ts'
-import { actionName, countRuns, isRecurring, limitReached, nextTurn } from './timeline-limits.ts'
+import {
+  type CallAction,
+  type ServiceCall,
+  type TimelineActionDeps,
+  TimelineActions,
+} from './timeline-actions.ts'
 
 export type TimelineDeps = TimelineActionDeps & {
   scenarios: Scenarios
@@ -29,6 +38,52 @@ const storedEntry = (
   ...(everyMs !== undefined && { every_ms: everyMs }),
   ...(everyMs !== undefined && times !== undefined && { remaining: times }),
 })
+
+// An entry that is late catches up at most this many runs; earlier ones are skipped.
+const MAX_BEHIND = 1_000
+// A scenario that runs for days must not fill the memory: once a table has this number of rows, a timeline adds no more to any.
+const MANY = 250_000
+const MAX_ROWS = { users: MANY, kyc: MANY, bank_accounts: MANY, payments: MANY, deliveries: 50_000 }
+
+const actionName = (action: TimelineAction): string =>
+  'call' in action ? action.call : Object.keys(action)[0]!
+
+const endsTimeline = (action: TimelineAction) => 'use' in action || 'reset' in action
+
+const isRecurring = ({ every_ms: everyMs, remaining, do: action }: StoredTimelineEntry): boolean =>
+  everyMs !== undefined && (remaining === undefined || remaining > 1) && !endsTimeline(action)
+
+/** The number of times that an entry runs between `now` and `at`; skipped runs are not counted. */
+function countRuns(entry: StoredTimelineEntry, due_at: number, at: number, now = due_at): number {
+  if (!isRecurring(entry)) return 1
+  const everyMs = entry.every_ms!
+  const { skipped } = nextTurn(everyMs, due_at, now)
+  return Math.min(
+    entry.remaining ?? Number.POSITIVE_INFINITY,
+    1 + Math.floor((at - due_at) / everyMs) - skipped,
+  )
+}
+
+/** The time of the next run of an entry, and the number of runs that are skipped because it is too late. */
+function nextTurn(everyMs: number, due_at: number, now: number) {
+  const behind = Math.floor((now - due_at) / everyMs)
+  const skipped = Math.max(0, behind - MAX_BEHIND)
+  return { due_at: due_at + (skipped + 1) * everyMs, skipped }
+}
+
+const GROWING = new Set<string>(['create_users', 'credit', 'payout', 'trigger', ...CREATING])
+
+/** The reason why an action is skipped: a table has the maximum number of rows; else `undefined`. */
+export function limitReached(
+  action: TimelineAction,
+  { tables }: SandboxTables,
+): string | undefined {
+  if (!GROWING.has(actionName(action))) return undefined
+  for (const [table, max] of Object.entries(MAX_ROWS))
+    if (tables[table as keyof typeof MAX_ROWS].size >= max)
+      return `skipped: the client has ${max.toLocaleString('en-US')} ${table}, the maximum that a timeline creates`
+  return undefined
+}
 
 /** Runs the timeline of the active scenario, from the moment of its activation (scenarios: Timeline). */
 export class Timeline {
@@ -60,17 +115,13 @@ export class Timeline {
     })
   }
 
-  /** Activates a scenario and starts its timeline in one change. */
-  activate(setScenario: () => void) {
-    this.#activate(setScenario, false)
-  }
-
   /** Activates the start scenario, and starts all timelines; `from` is the time to which the clock is about to be set. */
   restart(from?: number) {
-    this.#activate(() => this.#deps.scenarios.reset(from), true, from)
+    this.activate(() => this.#deps.scenarios.reset(from), true, from)
   }
 
-  #activate(setScenario: () => void, isStart: boolean, from?: number) {
+  /** Activates a scenario and starts its timeline in one change. */
+  activate(setScenario: () => void, isStart = false, from?: number) {
     const { store, clock } = this.#deps
     const startsAt = from ?? (this.#isRunningDueEntries ? this.#startedAt : clock.now())
     store.change(() => {

@@ -1,5 +1,5 @@
 import { isObject } from '../model/formats.ts'
-import { closestWord } from '../model/words.ts'
+import { closestWord, oneOf } from '../model/words.ts'
 import type { Assumption } from './assumption.ts'
 import * as lists from './lists.ts'
 import * as payments from './payments.ts'
@@ -69,8 +69,7 @@ export const DEFAULT_READINGS: Readings = Object.fromEntries(
 
 /** The readings that an assumption takes, as in `ignored, honoured or N/minute`. */
 export function readingChoices({ readings, form }: Assumption): string {
-  const words = [...Object.keys(readings), ...(form ? [form.syntax] : [])]
-  return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+  return oneOf([...Object.keys(readings), ...(form ? [form.syntax] : [])])
 }
 
 /** The value of a reading; `undefined` if the assumption has no such reading. */

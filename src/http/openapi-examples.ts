@@ -1,5 +1,5 @@
 import { shippedFixtures } from '../content/shipped-fixtures.ts'
-import { createLibrary, inlineEntry } from '../scenarios/library.ts'
+import { createLibrary, withInline } from '../scenarios/library.ts'
 import { openSandbox } from '../world/sandbox.ts'
 import type { Input } from './endpoint.ts'
 import { SERVICE_REQUESTS } from './openapi-requests.ts'
@@ -34,7 +34,7 @@ export async function exampleResponses(operations: readonly Operation[]): Promis
   const sandbox = await openSandbox({
     fixtures: await shippedFixtures(),
     // The operations are called directly, so no scenario decides.
-    library: createLibrary(new Map([['default', inlineEntry('default', { rules: [] })]])),
+    library: withInline(createLibrary(new Map()), 'default', { rules: [] }),
     start: { randomSeed: 1, clock: 'frozen', clockSpeed: 1, scenario: 'default', assume: {} },
     runLate: () => false,
     maxClients: 100,

@@ -1,3 +1,5 @@
+import { excerptOf, maskSecrets } from './mask.ts'
+
 /**
  * Returns the edit distance of two words, in which a swap of neighbours counts as one edit; `max` if it is `max` or more.
  * Stops early, because a broken file needs it thousands of times.
@@ -73,3 +75,26 @@ export const jsonLine = (value: unknown): string =>
 /** A count with its noun: `1 call`, `2 calls`, `3 entries` with `many` given. */
 export const countOf = (count: number | bigint, one: string, many = `${one}s`): string =>
   `${count} ${Number(count) === 1 ? one : many}`
+
+const listOf = (words: readonly unknown[], last: string): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${last} ${words.at(-1)}`
+
+/** `a, b or c`. */
+export const oneOf = (words: readonly unknown[]): string => listOf(words, 'or')
+
+/** `a, b and c`. */
+export const allOf = (words: readonly unknown[]): string => listOf(words, 'and')
+
+const MAX_SHOWN = 48
+
+/**
+ * Returns a value as messages quote it: text in quotes, without secrets, and truncated if it is long. Numbers stay whole,
+ * since a message may say how to write one.
+ */
+export function quoteValue(value: unknown): string {
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object' && value !== null) return 'a mapping'
+  if (typeof value !== 'string') return value === undefined ? 'nothing' : String(value)
+  const start = excerptOf(value, MAX_SHOWN, maskSecrets)
+  return JSON.stringify(value.length > MAX_SHOWN ? `${start}…` : start)
+}

@@ -77,7 +77,7 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
       ? undefined
       : bank_accounts.newest('verified', accountKey(account))
 
-  const lifecycle = createLifecycle<'bank', BankStep>(context, {
+  const { begin, ...lifecycle } = createLifecycle<'bank', BankStep>(context, {
     kind: 'bank',
     noun: 'bank account',
     statusOf: (row) => row.bank_status,
@@ -120,7 +120,7 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
   })
 
   return {
-    get: lifecycle.get,
+    ...lifecycle,
     check,
     /** Adds an account and schedules its steps. Returns the row and the message and metadata of the bank. */
     add: (input: AddBankAccount, steps = DEFAULT_STEPS, lag?: number) =>
@@ -140,10 +140,8 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
           created_at: now,
           updated_at: now,
         }
-        return resultOf(lifecycle.begin(row, steps, lag).row, first)
+        return resultOf(begin(row, steps, lag).row, first)
       }),
-    /** Changes the status of a pending account on request. */
-    simulate: lifecycle.simulate,
     /** The accounts of a user that reads find, or all of them. */
     ofUser: (userId: string, rows = visibleRows(bank_accounts, clock)) =>
       listPage(rows, 'user', userId, WHOLE_LIST, assumed.get(listOrder)).entries,

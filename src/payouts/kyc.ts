@@ -1,5 +1,4 @@
 import { listOrder } from '../assumptions/lists.ts'
-import { lateSuccess } from '../assumptions/payments.ts'
 import { entryStatus } from '../assumptions/responses.ts'
 import { kycBadDocument, pidAndTid } from '../assumptions/users.ts'
 import { yearFirst } from '../model/formats.ts'
@@ -108,16 +107,20 @@ export function createKyc(context: WorldContext & { users: Users }) {
   const { kyc } = store.tables
   const today = () => clock.iso().slice(0, 10)
 
-  function panMetadata(number: string, step: Transition<KycStep>, message: string): KycMetadata {
+  function metadataOf(
+    { document_type, document_number }: Pick<KycRow, 'document_type' | 'document_number'>,
+    step: Transition<KycStep>,
+  ): KycMetadata | null {
+    if (document_type !== 'tid') return null
     const ok = step.status === 'success'
     const statusCode = step.statusCode ?? (step.status === 'pending' ? 503 : 200)
-    const result = step.result === null ? null : panResult(number, statusCode, step.result)
+    const result = step.result === null ? null : panResult(document_number, statusCode, step.result)
     return {
       statusCode,
       response: {
         status: ok,
         code: statusCode,
-        message,
+        message: messageOf(document_type, step),
         data: {
           status: ok ? 'success' : 'failure',
           statusCode,
@@ -128,21 +131,13 @@ export function createKyc(context: WorldContext & { users: Users }) {
     }
   }
 
-  function metadataOf(
-    row: Pick<KycRow, 'document_type' | 'document_number'>,
-    step: Transition<KycStep>,
-  ) {
-    if (row.document_type !== 'tid') return null
-    return panMetadata(row.document_number, step, messageOf(row.document_type, step))
-  }
-
   /** The newest successful record of a row's user and document type; an older record that succeeds late does not replace it. */
   const latestSuccess = ({ user_id, document_type }: KycRow): string | undefined =>
     kyc
       .page('user', user_id, 0, Number.POSITIVE_INFINITY)
       .find(({ row }) => row.document_type === document_type && row.kyc_status === 'success')?.id
 
-  const lifecycle = createLifecycle<'kyc', KycStep>(context, {
+  const { begin, ...lifecycle } = createLifecycle<'kyc', KycStep>(context, {
     kind: 'kyc',
     noun: 'KYC record',
     statusOf: (row) => row.kyc_status,
@@ -161,7 +156,7 @@ export function createKyc(context: WorldContext & { users: Users }) {
           : row.created_at === row.updated_at && assumed.get(pidAndTid) === 'on_submission'
       if (isShown && document_type in DOCUMENT_OF) users.link(user_id, { [document_type]: kyc_id })
     },
-    hintFor: (from) => hintFor(from, assumed.get(lateSuccess) === 'possible'),
+    hintFor,
   })
 
   function submitItem(userId: string, item: KycItem, steps: readonly KycStep[], lag?: number) {
@@ -185,7 +180,7 @@ export function createKyc(context: WorldContext & { users: Users }) {
       created_at: now,
       updated_at: now,
     }
-    const entry = lifecycle.begin(row, steps, lag)
+    const entry = begin(row, steps, lag)
     return {
       status: assumed.get(entryStatus)(first.status !== 'failed'),
       message: messageOf(document_type, first),
@@ -194,7 +189,7 @@ export function createKyc(context: WorldContext & { users: Users }) {
   }
 
   return {
-    get: lifecycle.get,
+    ...lifecycle,
     /** Throws the errors of POST /kyc without changing anything. */
     check({ user_id, kyc: items }: SubmitKyc) {
       if (assumed.get(kycBadDocument) === 'call_fails') rejectBadDocuments(items, today())
@@ -214,8 +209,6 @@ export function createKyc(context: WorldContext & { users: Users }) {
           return submitItem(user_id, item, steps, lag)
         })
       }),
-    /** Changes the status of a pending record on request. */
-    simulate: lifecycle.simulate,
     /** The records of a user that reads find, or all of them. */
     ofUser: (userId: string, rows = visibleRows(kyc, clock)) =>
       listPage(rows, 'user', userId, WHOLE_LIST, assumed.get(listOrder)).entries,

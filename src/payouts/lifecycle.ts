@@ -26,7 +26,7 @@ export type LifecycleSpec<K extends LifecycleKind, Step extends StepOf<K>> = {
   /** The payload of a step's timer (default: the step). */
   payloadOf?: (step: Step) => object
   /** The end of the message about a transition that is not allowed. */
-  hintFor: (from: StatusOf[K]) => string
+  hintFor: (from: StatusOf[K], hasLateSuccess: boolean) => string
 }
 
 /** The lifecycle of one kind of resource: each status is stored, announced as an event, and followed by scheduled steps. */
@@ -38,8 +38,8 @@ export function createLifecycle<K extends LifecycleKind, Step extends StepOf<K>>
   const table: (typeof TABLE_OF)[K] = TABLE_OF[kind]
   const rows = store.tables[table]
   const timerKind = `${kind}.step`
-  const canBecome = (from: string, to: string) =>
-    canTransition(kind, from, to, assumed.get(lateSuccess) === 'possible')
+  const hasLateSuccess = () => assumed.get(lateSuccess) === 'possible'
+  const canBecome = (from: string, to: string) => canTransition(kind, from, to, hasLateSuccess())
 
   /** Announces the status of a row that was just stored. */
   function announce(entry: Entry<RowOf<K>>) {
@@ -99,7 +99,7 @@ export function createLifecycle<K extends LifecycleKind, Step extends StepOf<K>>
         if (!canBecome(from, to)) {
           throw new SandboxError(
             'invalid_transition',
-            `A ${from} ${noun} cannot become ${to}${hintFor(from)}`,
+            `A ${from} ${noun} cannot become ${to}${hintFor(from, hasLateSuccess())}`,
           )
         }
         scheduler.cancelAll(timerKind, id)

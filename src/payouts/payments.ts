@@ -1,6 +1,5 @@
 import { listOrder } from '../assumptions/lists.ts'
 import {
-  lateSuccess,
   processingStatus,
   referenceId,
   type UtrSystem,
@@ -25,6 +24,7 @@ import {
   UTR_TIMER,
 } from '../model/payment.ts'
 import type { CreateTransaction } from '../model/transaction.ts'
+import { oneOf } from '../model/words.ts'
 import type { TransactionStep } from '../scenarios/compiled.ts'
 import { isVisible, joinedIndexes, listPage, visibleRows } from '../tables/list-page.ts'
 import { drawUntil, newIdIn } from '../tables/resources.ts'
@@ -211,11 +211,7 @@ const failureBy = ({ status: _, reason = DEFAULT_REASON, ...more }: PaymentTrans
 /** The possible next statuses of a payment, as the end of an error message. */
 function hintFor(from: PaymentStatus, hasLateSuccess: boolean): string {
   const open = nextStatuses('transaction', from, hasLateSuccess)
-  if (open.length === 0) return '. This status is final.'
-  const last = open.at(-1)!
-  return open.length === 1
-    ? `. It may become ${last}.`
-    : `. It may become ${open.slice(0, -1).join(', ')} or ${last}.`
+  return open.length === 0 ? '. This status is final.' : `. It may become ${oneOf(open)}.`
 }
 
 /** Payments: stored once, shown as transactions and as history (defaults: Transactions and history). */
@@ -224,14 +220,14 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
   const { payments } = store.tables
   const checkInput = createPaymentCheck(context)
   const utrs = createUtrs(context)
-  const lifecycle = createLifecycle<'transaction', Step>(context, {
+  const { begin, ...lifecycle } = createLifecycle<'transaction', Step>(context, {
     kind: 'transaction',
     noun: 'transaction',
     statusOf: ({ status }) => status,
     apply: applyTransition,
     onEntered: utrs.schedule,
     payloadOf,
-    hintFor: (from) => hintFor(from, assumed.get(lateSuccess) === 'possible'),
+    hintFor,
   })
 
   /** A drawn id that no payment has in an index. */
@@ -288,13 +284,13 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
       earlier: undefined,
       set_by: setBy,
     }
-    return lifecycle.begin(row, steps, lag)
+    return begin(row, steps, lag)
   }
 
   const visible = () => visibleRows(payments, clock)
 
   return {
-    get: lifecycle.get,
+    ...lifecycle,
     /** The payment with this id as a list, as reads find it; throws `not_found` if the reading of `unknown_id` says so. */
     ofId(id: string) {
       const entry = payments.entry(id)
@@ -307,7 +303,7 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
     /** Creates a payment and schedules its steps. */
     create: (
       input: CreateTransaction,
-      steps: readonly TransactionStep[] = DEFAULT_STEPS,
+      steps = DEFAULT_STEPS,
       parties = checkInput(input),
       lag?: number,
     ) => store.change(() => make(input, 'debit', parties, steps, { lag })),
@@ -315,10 +311,8 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
     createByTimeline: (
       type: PaymentRow['transaction_type'],
       input: CreateTransaction,
-      steps: readonly TransactionStep[] = DEFAULT_STEPS,
+      steps = DEFAULT_STEPS,
     ) => store.change(() => make(input, type, checkInput(input), steps, { setBy: 'timeline' })),
-    /** Changes the status of a payment on request and cancels its scheduled steps. */
-    simulate: lifecycle.simulate,
     /** One page of all payments that reads find, or only of the debits. */
     history: (query: ListQuery, type?: 'debit') =>
       listPage(visible(), type ? 'type' : 'all', type ?? 'all', query, assumed.get(listOrder)),

@@ -11,7 +11,6 @@ import { pidAndTid } from '../assumptions/users.ts'
 import {
   type BankAccount,
   type BankAccountRow,
-  type BankMetadata,
   type BenifBank,
   bankNameOf,
 } from '../model/bank-account.ts'
@@ -23,10 +22,8 @@ import { type HistoryRecord, historyUserOf, type Transaction } from '../model/tr
 import type { User, UserRow } from '../model/user.ts'
 
 /** The status of a payment as the API shows it in `transaction_status`; `processing` is the word for PROCESSING. */
-export function apiStatus(status: PaymentStatus, processing: 'pending' | 'processing') {
-  if (status === 'PROCESSING') return processing
-  return status === 'PENDING' ? 'pending' : status === 'SUCCESS' ? 'success' : 'failed'
-}
+export const apiStatus = (status: PaymentStatus, processing: 'pending' | 'processing') =>
+  status === 'PROCESSING' ? processing : (status.toLowerCase() as Lowercase<typeof status>)
 
 /** A stored row, as tables return it. */
 type Shown<R> = { readonly row: R }
@@ -91,19 +88,16 @@ export function createViews(clientId: () => string, assumed: Assumed) {
     updated_at: row.updated_at,
   })
 
-  const bankAccount = ({ row }: Shown<BankAccountRow>): z.output<typeof BankAccount> => ({
+  /** A bank account with the result of its check, which only the response that adds it contains. */
+  const addedBankAccount = <Check extends object>(row: BankAccountRow, check: Check) => ({
     ...account(row, assumed.get(statusWords).bank[row.bank_status]),
+    ...check,
     created_at: row.created_at,
     updated_at: row.updated_at,
   })
 
-  /** A bank account with the result of its check, as only the response that adds it contains it. */
-  const addedBankAccount = (row: BankAccountRow, metadata: BankMetadata) => ({
-    ...account(row, assumed.get(statusWords).bank[row.bank_status]),
-    metadata,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
-  })
+  const bankAccount = ({ row }: Shown<BankAccountRow>): z.output<typeof BankAccount> =>
+    addedBankAccount(row, {})
 
   const transaction = ({ row }: Shown<PaymentRow>): z.output<typeof Transaction> => ({
     transaction_id: row.transaction_id,

@@ -1,10 +1,11 @@
+import type { Problem } from '../model/errors.ts'
 import { SandboxError } from '../model/errors.ts'
 import { hideSecrets, maskLogText, maskRequest } from '../model/mask.ts'
 import { countOf } from '../model/words.ts'
 import type { Condition } from '../scenarios/condition.ts'
 import { type CallParts, operationsOf, passes, testsOf } from '../scenarios/match.ts'
 import { CALL_PARTS } from '../scenarios/operations-and-events.ts'
-import type { MatchDefinition, Problem } from '../scenarios/read.ts'
+import type { MatchDefinition } from '../scenarios/read.ts'
 import type { SandboxTables } from '../tables/tables.ts'
 import {
   type Check,

@@ -13,12 +13,7 @@ import {
 import { CreateUser, UserQuery, UserRow } from '../model/user.ts'
 import { fieldErrors, safeParse } from '../model/validation-errors.ts'
 import { CreateWebhook, UpdateWebhook } from '../model/webhook.ts'
-import {
-  type CallPart,
-  type EventPart,
-  OPERATIONS,
-  type OperationId,
-} from './operations-and-events.ts'
+import { OPERATIONS, type OperationId, type Part } from './operations-and-events.ts'
 
 type Fields = { readonly shape: z.core.$ZodShape }
 type ByOperation = Readonly<Partial<Record<OperationId, Fields>>>
@@ -63,45 +58,35 @@ export const OPERATIONS_WITH: Readonly<
   account: ['createTransaction'],
 }
 
-/** The fields of one part of some calls. `closed`: the part has no other fields. */
-export type KnownFields = { fields: readonly string[]; closed: boolean }
-
-const fieldsIn = (table: ByOperation, operations: readonly OperationId[]) => [
-  ...new Set(operations.flatMap((operation) => Object.keys(table[operation]?.shape ?? {}))),
-]
+/** The schemas of each part: the same for every operation, or by operation. Another part may have any fields. */
+const SCHEMAS_OF: Readonly<Partial<Record<Part, (one: OperationId) => Fields | undefined>>> = {
+  user: () => UserRow,
+  account: () => BankAccountRow,
+  item: () => KycItem,
+  params: (one) => PARAMS[one],
+  query: (one) => QUERY[one],
+  body: (one) => BODY[one],
+}
+/** The parts that have no other fields than these. */
+const CLOSED = new Set<Part>(['user', 'account', 'params'])
 
 /** Returns the fields that the contract defines for one part of the calls of these operations; `undefined` for a part that may have any fields. */
-export function fieldsOf(
-  part: CallPart | EventPart,
-  operations: readonly OperationId[],
-): KnownFields | undefined {
-  switch (part) {
-    case 'user':
-      return { fields: Object.keys(UserRow.shape), closed: true }
-    case 'account':
-      return { fields: Object.keys(BankAccountRow.shape), closed: true }
-    case 'item':
-      return { fields: Object.keys(KycItem.shape), closed: false }
-    case 'params':
-      return { fields: fieldsIn(PARAMS, operations), closed: true }
-    case 'query':
-      return { fields: fieldsIn(QUERY, operations), closed: false }
-    case 'body':
-      return { fields: fieldsIn(BODY, operations), closed: false }
-    default:
-      return undefined
-  }
+export function fieldsOf(part: Part, operations: readonly OperationId[]) {
+  const schemaOf = SCHEMAS_OF[part]
+  if (!schemaOf) return undefined
+  const fields = operations.flatMap((one) => Object.keys(schemaOf(one)?.shape ?? {}))
+  return { fields: [...new Set(fields)], closed: CLOSED.has(part) }
 }
 
 /** What is wrong with a value of a field of a body or a document, if no call of these operations can have it. */
 export function problemOfValue(
-  part: CallPart | EventPart,
+  part: Part,
   operations: readonly OperationId[],
   field: string,
   value: unknown,
 ): string | undefined {
-  const bodies = part === 'body' ? operations.flatMap((one) => BODY[one] ?? []) : []
-  const parts: readonly Fields[] = part === 'item' ? [KycItem] : bodies
+  const schemaOf = part === 'body' || part === 'item' ? SCHEMAS_OF[part] : undefined
+  const parts = operations.flatMap((one) => schemaOf?.(one) ?? [])
   const schemas = parts.flatMap(({ shape }) => (shape[field] as z.ZodType | undefined) ?? [])
   const problems = schemas.map((schema) => safeParse(schema, value).error)
   const [first] = problems
@@ -109,7 +94,7 @@ export function problemOfValue(
 }
 
 /** Whether a field of this part has a plain value in every call, so that a condition on it has no fields. Only `kyc` is a list. */
-export const isPlainField = (part: CallPart | EventPart, field: string): boolean =>
+export const isPlainField = (part: Part, field: string): boolean =>
   field !== 'kyc' && fieldsOf(part, OPERATIONS)?.fields.includes(field) === true
 
 /** Whether a field contains text that can look like a number, such as an account number; such a value must be quoted in a file. */

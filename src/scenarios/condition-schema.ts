@@ -3,16 +3,11 @@ import * as z from 'zod'
 import { isObject } from '../model/formats.ts'
 import { DOCUMENT_OF, KycItem } from '../model/kyc.ts'
 import { paiseOf } from '../model/payment.ts'
-import { didYouMean } from '../model/words.ts'
+import { didYouMean, quoteValue } from '../model/words.ts'
 import { fieldsOf, isPlainField, isTextField } from './call-fields.ts'
 import type { Condition as ConditionType } from './condition.ts'
 import { errorsOf } from './explain.ts'
-import {
-  type CallPart,
-  type EventPart,
-  OPERATIONS,
-  type OperationId,
-} from './operations-and-events.ts'
+import { OPERATIONS, type OperationId, type Part } from './operations-and-events.ts'
 import {
   type ArgumentKind,
   isComparison,
@@ -22,7 +17,6 @@ import {
   type Operator,
 } from './operators.ts'
 import { AnyJson, checkedByParent, type Mapping, mustBe, type Report } from './schema-parts.ts'
-import { quoteValue } from './wording.ts'
 import type { Path } from './yaml.ts'
 
 const Scalar = z.union([z.string(), z.number(), z.boolean(), z.null()], {
@@ -148,7 +142,7 @@ export const fieldsSchema = (description?: string) =>
 const MAX_CONDITIONS = 100
 
 /** The conditions of one part of a `when`; `field` is the nearest field above a condition. */
-type Place = { part: CallPart | EventPart; field?: string }
+type Place = { part: Part; field?: string }
 
 /** Checks the conditions of one `when`, and counts them. */
 export class ConditionCheck {
@@ -162,7 +156,7 @@ export class ConditionCheck {
   }
 
   /** Checks the parts of a `when`. */
-  checkParts(when: Mapping, parts: readonly (CallPart | EventPart)[]) {
+  checkParts(when: Mapping, parts: readonly Part[]) {
     for (const part of parts) {
       const condition = when[part]
       if (condition === undefined) continue
@@ -192,9 +186,9 @@ export class ConditionCheck {
     if (keys.length === 0)
       this.#report(path, 'an empty condition; write a value, { empty: true } or { absent: true }')
     else if (isComparison(condition)) this.checkComparison(condition, path, place)
-    else if (keys.some(isOperator)) this.#checkMixedKeys(keys, path)
+    else if (keys.some(isOperator)) this.#rejectKeys(keys, path)
     else if (place.field !== undefined && isPlainField(place.part, place.field))
-      this.#rejectFields(keys, path, place.field)
+      this.#rejectKeys(keys, path, place.field)
     else this.#checkFields(condition, path, place)
   }
 
@@ -239,22 +233,17 @@ export class ConditionCheck {
       say('`document_type` is pid or tid', `document_type: ${type}, or document_name: ${value}`)
   }
 
-  #checkMixedKeys(keys: readonly string[], path: Path) {
+  /** Rejects keys that are no operators, beside operators or below a field whose value is plain: they are misspelled. */
+  #rejectKeys(keys: readonly string[], path: Path, field?: string) {
+    const known = `; known: ${OPERATOR_NAMES.join(', ')}`
     for (const key of keys) {
       if (isOperator(key)) continue
       const near = didYouMean(key, OPERATOR_NAMES)
-      const message = near
-        ? `unknown operator ${quoteValue(key)}${near}`
-        : `${quoteValue(key)} is not an operator, and a comparison can have only operators; known: ${OPERATOR_NAMES.join(', ')}`
-      this.#report([...path, key], message, 'key')
-    }
-  }
-
-  /** Rejects fields below a field whose value is plain: they are misspelled operators. */
-  #rejectFields(keys: readonly string[], path: Path, field: string) {
-    for (const key of keys) {
-      const hint = didYouMean(key, OPERATOR_NAMES) || `; known: ${OPERATOR_NAMES.join(', ')}`
-      const message = `unknown operator ${quoteValue(key)} for \`${field}\`${hint}`
+      const unknown = `unknown operator ${quoteValue(key)}${field === undefined ? '' : ` for \`${field}\``}`
+      const message =
+        near || field !== undefined
+          ? `${unknown}${near || known}`
+          : `${quoteValue(key)} is not an operator, and a comparison can have only operators${known}`
       this.#report([...path, key], message, 'key')
     }
   }

@@ -18,15 +18,6 @@ export const runsOperation = ({ respond, fault, at, late_ms }: ResponseOutcome):
 /** How often a rule's `when` matched (for one value of its `key`), and how often the rule acted. */
 export type Counter = { matched: number; hits: number }
 
-/** The store of the counters. The world persists them, so that they survive a restart. */
-type Counters = {
-  get(key: string): Counter | undefined
-  set(key: string, counter: Counter): void
-}
-
-/** Returns draw `n` of a rule, in [0, 1). It depends only on seed, label and n, so that rules do not affect each other's draws. */
-type DrawChance = (label: string, n: number) => number
-
 /** A rule that acted; `hit` is how often it has acted, including this time. */
 export type Hit = { scenario: string; rule: string; hit: number }
 
@@ -44,8 +35,10 @@ type CountedRules = Map<CompiledRule, RuleMatch | null>
 export type DeciderDeps = {
   /** In this order: the scenario of the header, the pushed rules, the active scenario and those that it extends, the default. */
   layers: readonly CompiledScenario[]
-  counters: Counters
-  chance: DrawChance
+  /** The world persists them, so that they survive a restart. */
+  counters: Pick<Map<string, Counter>, 'get'> & { set(key: string, counter: Counter): void }
+  /** Returns draw `n` of a rule, in [0, 1). It depends only on seed, label and n, so that rules do not affect each other's draws. */
+  chance: (label: string, n: number) => number
   /** The client's clock, ms. */
   now: () => number
   /** When a scenario was activated, or its only rule was pushed, ms. */
@@ -136,7 +129,7 @@ export function createDecider({ layers, counters, chance, now, since }: DeciderD
     return undefined
   }
 
-  const hitOf = ({ rule, hit }: RuleMatch): Hit => ({
+  const hitOf = ({ rule, hit }: { rule: RuleLimits; hit: number }): Hit => ({
     scenario: rule.scenario,
     rule: rule.name,
     hit,
@@ -164,7 +157,7 @@ export function createDecider({ layers, counters, chance, now, since }: DeciderD
       if (!rule.events.includes(event.event) || !matches(rule, event)) continue
       const hit = countMatch(rule, event)
       if (hit === undefined) continue
-      return { scenario: rule.scenario, rule: rule.name, hit, outcome: rule.outcome }
+      return { ...hitOf({ rule, hit }), outcome: rule.outcome }
     }
     return undefined
   }

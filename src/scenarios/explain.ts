@@ -1,7 +1,6 @@
 import type * as z from 'zod'
 import { knownKeysOf, safeParse } from '../model/validation-errors.ts'
-import { countOf, didYouMean } from '../model/words.ts'
-import { oneOf, quoteValue } from './wording.ts'
+import { countOf, didYouMean, oneOf, quoteValue } from '../model/words.ts'
 import type { Path } from './yaml.ts'
 
 /** An error in a definition: the path of the key or value, and a message. */

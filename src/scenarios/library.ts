@@ -1,6 +1,7 @@
 import { basename, join } from 'node:path'
 import type { Readings } from '../assumptions/readings.ts'
 import { builtFile, PACKAGE_ROOT } from '../config/package.ts'
+import { onDemand } from '../runtime/node-modules.ts'
 import { compileScenario } from './compile.ts'
 import type { CompiledScenario } from './compiled.ts'
 import {
@@ -20,25 +21,19 @@ export type LibraryEntry = {
 }
 
 /** Creates the library: the scenarios that can be activated, by name. */
-export function createLibrary(loaded: ReadonlyMap<string, LibraryEntry>): Library {
-  return {
-    ...readerOf(loaded),
-    with: (name, entry) => createLibrary(new Map(loaded).set(name, entry)),
-  }
-}
-
-function readerOf(loaded: ReadonlyMap<string, LibraryEntry>) {
-  const names = [...loaded.keys()].sort()
-  const get = (name: string) => loaded.get(name)?.scenario
+export function createLibrary(entries: ReadonlyMap<string, LibraryEntry>) {
+  const names = [...entries.keys()].sort()
+  const get = (name: string) => entries.get(name)?.scenario
 
   return {
+    entries,
     /** All names, sorted. */
     names,
     get,
     /** Returns the file that a scenario was read from. */
-    fileOf: (name: string) => loaded.get(name)?.file,
+    fileOf: (name: string) => entries.get(name)?.file,
     /** Returns the text of a scenario, if the library has it. */
-    sourceOf: (name: string) => loaded.get(name)?.source,
+    sourceOf: (name: string) => entries.get(name)?.source,
     /** Returns the message for an unknown name; it suggests a similar one. */
     unknown: (name: string) => unknownScenarioMessage(name, names),
     /** Returns the layers of a scenario in order of priority: itself, those that it extends, and the default one unless one has `base: none`. */
@@ -62,26 +57,25 @@ function readerOf(loaded: ReadonlyMap<string, LibraryEntry>) {
   }
 }
 
-/** The entry of a scenario that no file has. */
-export const inlineEntry = (name: string, definition: ScenarioDefinition): LibraryEntry => ({
-  file: `${name}.json`,
-  source: `${JSON.stringify(definition, null, 2)}\n`,
-  scenario: compileScenario(definition, name),
-})
-
-/** The scenarios that can be activated, by name. */
-export type Library = ReturnType<typeof readerOf> & {
-  /** Returns a library that has one scenario more. */
-  with: (name: string, entry: LibraryEntry) => Library
-}
+export type Library = ReturnType<typeof createLibrary>
 
 /** The scenarios that a client brings, by name. */
 export type OwnScenarios = Readonly<Record<string, ScenarioDefinition>>
 
+/** Returns a library with one more scenario, which no file has. */
+export const withInline = (library: Library, name: string, definition: ScenarioDefinition) =>
+  createLibrary(
+    new Map(library.entries).set(name, {
+      file: `${name}.json`,
+      source: `${JSON.stringify(definition, null, 2)}\n`,
+      scenario: compileScenario(definition, name),
+    }),
+  )
+
 /** Returns the library of a client: its own scenarios take precedence. */
 export const withOwn = (library: Library, own: OwnScenarios): Library =>
   Object.entries(own).reduce(
-    (all, [name, definition]) => all.with(name, inlineEntry(name, definition)),
+    (all, [name, definition]) => withInline(all, name, definition),
     library,
   )
 
@@ -96,14 +90,13 @@ export type ShippedScenario = { name: string; file: string; definition: Scenario
 export const shippedLibrary = builtFile((text): Library => {
   const shipped: ShippedScenario[] = JSON.parse(text)
   const entries = shipped.map(({ name, file, definition }): [string, LibraryEntry] => {
-    let compiled: CompiledScenario | undefined
+    const compiled = onDemand(() => compileScenario(definition, name))
     return [
       name,
       {
         file,
         get scenario() {
-          compiled ??= compileScenario(definition, name)
-          return compiled
+          return compiled()
         },
       },
     ]

@@ -1,45 +1,47 @@
 import * as z from 'zod'
+import { BankStatus } from '../model/bank-account.ts'
 import { parseDuration } from '../model/duration.ts'
+import { KycStatus } from '../model/kyc.ts'
 import {
   FAILURE_REASONS,
   FIRST_STATUSES,
   type LifecycleKind,
   nextStatuses,
+  PaymentFailure,
+  PaymentStatus,
 } from '../model/payment.ts'
-import { didYouMean } from '../model/words.ts'
+import { didYouMean, oneOf, quoteValue } from '../model/words.ts'
 import { crossCheck, Duration, mustBe, type Report, text } from './schema-parts.ts'
-import { oneOf, quoteValue } from './wording.ts'
 
 const after = Duration.optional().describe(
   'The time since the previous step; the first step happens at creation.',
 )
 
-/** The states of a payment. */
-export const PaymentState = z.enum(['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'])
-/** The states of a KYC record and of a bank account. */
-export const CheckState = z.enum(['pending', 'success', 'failed'])
 /** A failure reason, such as `beneficiary_bank_offline`. */
 export const Reason = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, {
   error: mustBe('lowercase letters, digits and underscores, such as beneficiary_bank_offline'),
 })
-const Source = z.enum(['gateway', 'beneficiary_bank', 'business', 'internal'])
 
 const TransactionStep = z
   .strictObject({
-    status: PaymentState,
+    status: PaymentStatus,
     after,
     reason: Reason.optional().describe(
       'The failure reason of a FAILED step, such as beneficiary_bank_offline.',
     ),
     description: text(200).optional().describe('The reason as a sentence.'),
     message: text(200).optional().describe('The same as `description`.'),
-    source: Source.optional().describe('The party that caused the failure.'),
+    source: PaymentFailure.shape.source.optional().describe('The party that caused the failure.'),
   })
   .meta({ id: 'TransactionStep' })
 
+const checkReason = Reason.optional().describe(
+  'The failure reason; used as the message if the step has none.',
+)
+
 const KycStep = z
   .strictObject({
-    status: CheckState,
+    status: KycStatus,
     after,
     message: text(200).optional().describe('The message of the KYC entry.'),
     statusCode: z
@@ -60,20 +62,16 @@ const KycStep = z
       .describe(
         'The fields that differ from a clean PAN check, or from one that could not be made if statusCode is 503. null: no result.',
       ),
-    reason: Reason.optional().describe(
-      'The failure reason; used as the message if the step has none.',
-    ),
+    reason: checkReason,
   })
   .meta({ id: 'KycStep' })
 
 const BankStep = z
   .strictObject({
-    status: CheckState,
+    status: BankStatus,
     after,
     message: text(200).optional().describe('The inner message of the response.'),
-    reason: Reason.optional().describe(
-      'The failure reason; used as the message if the step has none.',
-    ),
+    reason: checkReason,
     bankResponse: text(120)
       .optional()
       .describe('The response of the bank, such as Account is blocked.'),
@@ -143,7 +141,7 @@ export const isUndescribed = ({
   (description ?? message) === undefined &&
   !FAILURE_REASONS.includes(reason)
 
-function checkReason(step: z.infer<typeof TransactionStep>, i: number, report: Report) {
+function checkDescription(step: z.infer<typeof TransactionStep>, i: number, report: Report) {
   const { reason, description, message } = step
   if (description !== undefined && message !== undefined)
     report([i, 'message'], '`message` and `description` are the same field; remove one', 'key')
@@ -193,7 +191,7 @@ const lifecycle = <S extends z.ZodType>(
 export const TransactionLifecycle = lifecycle(TransactionStep, 'PENDING', (steps, report) => {
   checkSteps(steps, 'transaction', report)
   checkOnlyFor('FAILED', ['reason', 'description', 'message', 'source'], steps, report)
-  for (const [i, step] of steps.entries()) checkReason(step, i, report)
+  for (const [i, step] of steps.entries()) checkDescription(step, i, report)
 })
 
 /** The lifecycle of a KYC item. */

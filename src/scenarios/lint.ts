@@ -1,6 +1,6 @@
 import { parseDuration } from '../model/duration.ts'
 import { DOCUMENT_OF } from '../model/kyc.ts'
-import { didYouMean } from '../model/words.ts'
+import { didYouMean, oneOf, quoteValue } from '../model/words.ts'
 import { fieldsOf, OPERATIONS_WITH, problemOfValue } from './call-fields.ts'
 import { compileScenario } from './compile.ts'
 import type { CompiledRule, CompiledScenario, RuleLimits } from './compiled.ts'
@@ -13,11 +13,13 @@ import { isEqual, numberOf } from './operators.ts'
 import type { OutcomeDefinition } from './outcome-schema.ts'
 import { outcomesOf, type RuleDefinition } from './rule-schema.ts'
 import type { TimelineDefinition } from './timeline-schema.ts'
-import { oneOf, quoteValue } from './wording.ts'
 import type { Path } from './yaml.ts'
 
-/** A rule that no call reaches: its list, its index, and why. */
-export type UnreachableRule = { list: 'rules' | 'webhooks'; index: number; message: string }
+const at = (path: Path, of: 'key' | 'value', message: string): SchemaError => ({
+  path,
+  of,
+  message,
+})
 
 const sameField = (a: Test, b: Test) =>
   a.part === b.part &&
@@ -26,6 +28,7 @@ const sameField = (a: Test, b: Test) =>
 
 const UP = new Set(['gt', 'gte'])
 const DOWN = new Set(['lt', 'lte'])
+const AFFIXES = new Set(['starts_with', 'ends_with'])
 
 /** Whether one bound implies another bound in the same direction. */
 function isNarrower(narrower: Test, wider: Test): boolean {
@@ -49,9 +52,7 @@ function implies(narrower: Test, wider: Test): boolean {
     return (narrower.argument as unknown[]).every((one) => passes(wider, one))
   if (wider.operator === 'absent' && wider.argument === false)
     return !['ne', 'absent'].includes(narrower.operator)
-  if (narrower.operator === 'starts_with' && wider.operator === 'starts_with')
-    return passes(wider, narrower.argument)
-  if (narrower.operator === 'ends_with' && wider.operator === 'ends_with')
+  if (narrower.operator === wider.operator && AFFIXES.has(narrower.operator))
     return passes(wider, narrower.argument)
   return isNarrower(narrower, wider)
 }
@@ -96,30 +97,27 @@ function contradiction(tests: readonly Test[]): string | undefined {
 }
 
 function unreachableRules<R extends RuleLimits>(
-  list: UnreachableRule['list'],
+  list: 'rules' | 'webhooks',
   rules: readonly R[],
   covers: (upper: R, lower: R) => boolean,
-): UnreachableRule[] {
-  return rules.flatMap((rule, index): UnreachableRule[] => {
+): SchemaError[] {
+  return rules.flatMap((rule, index) => {
+    const warn = (message: string) => [at([list, index], 'value', message)]
     const contradictory = contradiction(rule.tests)
-    if (contradictory) return [{ list, index, message: contradictory }]
+    if (contradictory) return warn(contradictory)
     const above = rules.findIndex(
       (upper, i) => i < index && covers(upper, rule) && isCovered(rule.tests, upper.tests),
     )
     if (above < 0) return []
     const named = `${rules[above]!.name} (${list}[${above}])`
-    return [
-      {
-        list,
-        index,
-        message: `this rule is never reached: ${named} is above it and matches every call that it matches`,
-      },
-    ]
+    return warn(
+      `this rule is never reached: ${named} is above it and matches every call that it matches`,
+    )
   })
 }
 
 /** Returns the rules of a scenario that can never act: they contradict themselves, or an earlier rule always acts first. */
-export function unreachableIn({ rules, webhooks }: CompiledScenario): UnreachableRule[] {
+function unreachableIn({ rules, webhooks }: CompiledScenario): SchemaError[] {
   return [
     ...unreachableRules(
       'rules',
@@ -137,13 +135,8 @@ export function unreachableIn({ rules, webhooks }: CompiledScenario): Unreachabl
   ]
 }
 
-/** A warning about something that is allowed but looks like a mistake. */
-type Warning = SchemaError
-
-const at = (path: Path, of: 'key' | 'value', message: string): Warning => ({ path, of, message })
-
 /** Warns about a part that no call of the rule's operations has. */
-function missingParts({ when }: RuleDefinition, { operations }: CompiledRule): Warning[] {
+function missingParts({ when }: RuleDefinition, { operations }: CompiledRule): SchemaError[] {
   return (['body', 'user', 'account'] as const).flatMap((part) => {
     const has = OPERATIONS_WITH[part]
     if (when[part] === undefined || operations.some((one) => has.includes(one))) return []
@@ -153,7 +146,7 @@ function missingParts({ when }: RuleDefinition, { operations }: CompiledRule): W
 }
 
 /** Warns about a field that the contract does not have: if it has a similar one, or no field of the body is meant. */
-function unknownField({ part, path: [field] }: Test, { operations }: CompiledRule): Warning[] {
+function unknownField({ part, path: [field] }: Test, { operations }: CompiledRule): SchemaError[] {
   const known = fieldsOf(part, operations)
   if (field === undefined || !known || known.closed || known.fields.includes(field)) return []
   const warn = (message: string) => [at(['when', part, field], 'key', message)]
@@ -171,7 +164,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Warns about a value that the contract does not permit at this place. */
-function impossibleValue(test: Test, { operations }: CompiledRule): Warning[] {
+function impossibleValue(test: Test, { operations }: CompiledRule): SchemaError[] {
   const { part, path, operator, argument } = test
   const [field = '', ...below] = path
   if (operator !== 'eq' || argument === null || below.length > 0) return []
@@ -185,7 +178,7 @@ function impossibleValue(test: Test, { operations }: CompiledRule): Warning[] {
   return problem === undefined ? [] : warn(`\`${field}\` ${problem}`)
 }
 
-function paiseOfOther({ part, path, operator }: Test): Warning[] {
+function paiseOfOther({ part, path, operator }: Test): SchemaError[] {
   const field = path.at(-1)
   if (operator !== 'paise' || field === undefined || field === 'amount') return []
   const message = `\`paise\` tests an amount, and \`${field}\` is not an amount`
@@ -193,7 +186,7 @@ function paiseOfOther({ part, path, operator }: Test): Warning[] {
 }
 
 /** Warns about the reasons of payments that have no description. */
-function undescribedReasons(rule: RuleDefinition): Warning[] {
+function undescribedReasons(rule: RuleDefinition): SchemaError[] {
   return outcomesOf(rule).flatMap(([path, outcome]) => {
     const { transaction = [] } = outcome === 'pass' ? {} : (outcome as OutcomeDefinition)
     return transaction.flatMap((step, i) => {
@@ -204,13 +197,13 @@ function undescribedReasons(rule: RuleDefinition): Warning[] {
   })
 }
 
-function uselessKey({ key, then, ...rule }: RuleDefinition): Warning[] {
+function uselessKey({ key, then, ...rule }: RuleDefinition): SchemaError[] {
   const counts = [rule.skip, rule.times, rule.chance, rule.sequence, then?.sequence]
   if (key === undefined || counts.some((word) => word !== undefined)) return []
   return [at(['key'], 'key', '`key` has no effect without skip, times, chance or sequence')]
 }
 
-function lintCompiled(rule: RuleDefinition, compiled: CompiledRule, path: Path): Warning[] {
+function lintCompiled(rule: RuleDefinition, compiled: CompiledRule, path: Path): SchemaError[] {
   const found = [
     ...missingParts(rule, compiled),
     ...compiled.tests.flatMap((test) => unknownField(test, compiled)),
@@ -225,7 +218,7 @@ function lintCompiled(rule: RuleDefinition, compiled: CompiledRule, path: Path):
 }
 
 /** Returns the warnings about one valid rule at a path. */
-export function lintRule(rule: RuleDefinition, path: Path = []): Warning[] {
+export function lintRule(rule: RuleDefinition, path: Path = []): SchemaError[] {
   const [compiled] = compileScenario({ rules: [rule] }, 'lint').rules
   return lintCompiled(rule, compiled!, path)
 }
@@ -233,7 +226,7 @@ export function lintRule(rule: RuleDefinition, path: Path = []): Warning[] {
 const kindIn = (event: string) => event.slice(0, event.indexOf('.'))
 
 /** Warns about an event that waits for one that comes before it, or that is not about its resource. */
-function endlessHolds({ webhooks }: CompiledScenario): Warning[] {
+function endlessHolds({ webhooks }: CompiledScenario): SchemaError[] {
   return webhooks.flatMap(({ events, outcome: { holdUntil } }, i) => {
     if (holdUntil === undefined) return []
     const canFollow = events.some(
@@ -251,7 +244,7 @@ function endlessHolds({ webhooks }: CompiledScenario): Warning[] {
 const MANY_PER_DAY = 500
 
 /** Warns about an entry without an end. In a demo, calls and credits never end: only many are warned about. */
-const endless = (timeline: readonly TimelineDefinition[]): Warning[] =>
+const endless = (timeline: readonly TimelineDefinition[]): SchemaError[] =>
   timeline.flatMap(({ every, times, do: { call, credit } }, i) => {
     if (every === undefined || times !== undefined) return []
     const perDay = Math.floor(parseDuration('1d')! / parseDuration(every)!)
@@ -261,7 +254,7 @@ const endless = (timeline: readonly TimelineDefinition[]): Warning[] =>
   })
 
 /** Returns the warnings about a valid scenario: what never happens, and what is probably misspelt. */
-export function lint(scenario: CompiledScenario): Warning[] {
+export function lint(scenario: CompiledScenario): SchemaError[] {
   const { rules = [], timeline = [] } = scenario.definition
   return [
     ...rules.flatMap((rule, i) => lintCompiled(rule, scenario.rules[i]!, ['rules', i])),
@@ -270,8 +263,6 @@ export function lint(scenario: CompiledScenario): Warning[] {
     ),
     ...endless(timeline),
     ...endlessHolds(scenario),
-    ...unreachableIn(scenario).map(({ list, index, message }) =>
-      at([list, index], 'value', message),
-    ),
+    ...unreachableIn(scenario),
   ]
 }

@@ -16,10 +16,8 @@ export type MagicValue = {
   rule: string
 }
 
-type MagicField = { field: string; where: string; document?: string }
-
 /** The fields that can have magic values. PAN and Aadhaar are in the same field and differ by the document type. */
-const MAGIC_FIELDS: readonly MagicField[] = [
+const MAGIC_FIELDS: readonly { field: string; where: string; document?: string }[] = [
   { field: 'item.document_number', where: 'PAN', document: 'tid' },
   { field: 'item.document_number', where: 'Aadhaar', document: 'pid' },
   { field: 'item.document_number', where: 'KYC document' },

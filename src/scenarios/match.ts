@@ -6,14 +6,16 @@ import {
   OPERATIONS,
   type OperationId,
   operationCondition,
+  type Part,
 } from './operations-and-events.ts'
 import {
   asText,
   CONVERT,
   type Conversion,
   isComparison,
+  OPERATORS,
   type Operator,
-  operatorOf,
+  type OperatorSpec,
 } from './operators.ts'
 
 /**
@@ -30,11 +32,11 @@ export type RuleCall = { readonly operation: OperationId } & {
 export type RuleEvent = { readonly event: EventName } & { readonly [part in EventPart]?: unknown }
 
 /** The parts of a call or an event that tests can read. */
-export type CallParts = { readonly [part in CallPart | EventPart]?: unknown }
+export type CallParts = { readonly [part in Part]?: unknown }
 
 /** One comparison of a `when`: compares the value at `part` and `path` with `argument`. */
 export type Test = {
-  part: CallPart | EventPart
+  part: Part
   path: readonly string[]
   operator: Operator
   argument: unknown
@@ -55,13 +57,8 @@ export const passes = ({ conversion, accepts }: Test, value: unknown): boolean =
   accepts(CONVERT[conversion](value))
 
 /** Compiles one comparison. */
-function testOf(
-  part: CallPart | EventPart,
-  path: readonly string[],
-  operator: Operator,
-  argument: unknown,
-): Test {
-  const { conversion: fixed, matcher } = operatorOf(operator)
+function testOf(part: Part, path: readonly string[], operator: Operator, argument: unknown): Test {
+  const { conversion: fixed, matcher }: OperatorSpec = OPERATORS[operator]
   // Params, query and headers are always text, so `page: 2` in a file must match "2".
   const conversion = fixed ?? (TEXT_PARTS.has(part) ? 'text' : 'value')
   const converted = conversion === 'text' ? asTexts(argument) : argument
@@ -77,11 +74,7 @@ function testOf(
 }
 
 /** Compiles a condition to a flat list of tests. */
-export function testsOf(
-  part: CallPart | EventPart,
-  condition: Condition,
-  path: readonly string[] = [],
-): Test[] {
+export function testsOf(part: Part, condition: Condition, path: readonly string[] = []): Test[] {
   if (typeof condition !== 'object' || condition === null || Array.isArray(condition)) {
     return [testOf(part, path, 'eq', condition)]
   }
@@ -101,10 +94,7 @@ const ownProperty = (value: unknown, key: string): unknown =>
     : undefined
 
 /** Returns a function that reads the value at a path of a call. It ignores inherited properties, such as `constructor`. */
-export function readerOf(
-  part: CallPart | EventPart,
-  path: readonly string[],
-): (call: CallParts) => unknown {
+export function readerOf(part: Part, path: readonly string[]): (call: CallParts) => unknown {
   const [first = '', ...rest] = path
   if (rest.length === 0) return (call) => ownProperty(call[part], first)
   return (call) => {

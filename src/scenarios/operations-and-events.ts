@@ -1,24 +1,3 @@
-/** The operations that a rule can name: the operationIds of the OpenAPI document. */
-export const OPERATIONS = [
-  'createUser',
-  'getUser',
-  'listUsers',
-  'createTransaction',
-  'listTransactions',
-  'getTransaction',
-  'listTransactionHistory',
-  'listUserTransactionHistory',
-  'submitKyc',
-  'getKyc',
-  'addBankAccount',
-  'listBankAccounts',
-  'getClientProfile',
-  'createWebhook',
-  'getWebhook',
-  'updateWebhook',
-] as const
-export type OperationId = (typeof OPERATIONS)[number]
-
 /** The method and path of each operation, as the contract names it. */
 export const ENDPOINT_OF = {
   createUser: 'POST /user',
@@ -37,8 +16,12 @@ export const ENDPOINT_OF = {
   createWebhook: 'POST /clientWebhook',
   getWebhook: 'GET /clientWebhook',
   updateWebhook: 'PUT /clientWebhook',
-} as const satisfies Record<OperationId, string>
+} as const
+export type OperationId = keyof typeof ENDPOINT_OF
 type EndpointName = (typeof ENDPOINT_OF)[OperationId]
+
+/** The operations that a rule can name: the operationIds of the OpenAPI document. */
+export const OPERATIONS = Object.keys(ENDPOINT_OF) as [OperationId, ...OperationId[]]
 export const ENDPOINTS = Object.values(ENDPOINT_OF) as [EndpointName, ...EndpointName[]]
 
 /** The operationId of an endpoint such as `POST /kyc`; any other value as it is. */
@@ -98,6 +81,7 @@ export type CallPart = (typeof CALL_PARTS)[number]
 /** The parts of an event that the `when` of a webhook rule can test, besides `event`. */
 export const EVENT_PARTS = ['data', 'user', 'account'] as const
 export type EventPart = (typeof EVENT_PARTS)[number]
+export type Part = CallPart | EventPart
 
 /** The shortest `every` of a timeline, ms. Each repeat is a timer, so with a shorter one an advance of a month would never end. */
 export const MIN_REPEAT_MS = 100

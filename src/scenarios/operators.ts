@@ -19,7 +19,7 @@ export type ArgumentKind =
 
 type Matcher = (read: unknown) => boolean
 
-type OperatorSpec = {
+export type OperatorSpec = {
   /** Its meaning, for editors. */
   description: string
   argument: ArgumentKind
@@ -68,13 +68,28 @@ function matchesAny(wanted: readonly unknown[]): Matcher {
   }
 }
 
-/** A value that is not a number converts to undefined, and every comparison with undefined is false. */
-const compares =
-  (passes: (value: number, limit: number) => boolean) =>
-  (argument: unknown): Matcher => {
-    const limit = numberOf(argument)!
-    return (read) => passes(read as number, limit)
-  }
+/** An operator on numbers. Another value converts to undefined, and every comparison with undefined is false. */
+const bound = (description: string, passes: (value: number, limit: number) => boolean) =>
+  ({
+    description,
+    argument: 'threshold',
+    conversion: 'number',
+    matcher(argument: unknown): Matcher {
+      const limit = numberOf(argument)!
+      return (read) => passes(read as number, limit)
+    },
+  }) as const
+
+/** An operator on the start or the end of a text. */
+const affix = (description: string, passes: (value: string, part: string) => boolean) =>
+  ({
+    description,
+    argument: 'affix',
+    matcher:
+      (part: string): Matcher =>
+      (value) =>
+        typeof value === 'string' && passes(value, part),
+  }) as const
 
 function matchesPattern(argument: string): Matcher {
   const pattern = RE2JS.compile(argument)
@@ -95,40 +110,12 @@ export const OPERATORS = {
     matcher: (wanted) => (value) => value === undefined || !isEqual(value, wanted),
   },
   in: { description: 'Equal to one of these.', argument: 'list', matcher: matchesAny },
-  gt: {
-    description: 'Greater than this; for numbers and decimal text.',
-    argument: 'threshold',
-    conversion: 'number',
-    matcher: compares((value, limit) => value > limit),
-  },
-  gte: {
-    description: 'Greater than or equal to this.',
-    argument: 'threshold',
-    conversion: 'number',
-    matcher: compares((value, limit) => value >= limit),
-  },
-  lt: {
-    description: 'Less than this.',
-    argument: 'threshold',
-    conversion: 'number',
-    matcher: compares((value, limit) => value < limit),
-  },
-  lte: {
-    description: 'Less than or equal to this.',
-    argument: 'threshold',
-    conversion: 'number',
-    matcher: compares((value, limit) => value <= limit),
-  },
-  starts_with: {
-    description: 'Text that starts with this.',
-    argument: 'affix',
-    matcher: (start: string) => (value) => typeof value === 'string' && value.startsWith(start),
-  },
-  ends_with: {
-    description: 'Text that ends with this.',
-    argument: 'affix',
-    matcher: (end: string) => (value) => typeof value === 'string' && value.endsWith(end),
-  },
+  gt: bound('Greater than this; for numbers and decimal text.', (value, limit) => value > limit),
+  gte: bound('Greater than or equal to this.', (value, limit) => value >= limit),
+  lt: bound('Less than this.', (value, limit) => value < limit),
+  lte: bound('Less than or equal to this.', (value, limit) => value <= limit),
+  starts_with: affix('Text that starts with this.', (value, part) => value.startsWith(part)),
+  ends_with: affix('Text that ends with this.', (value, part) => value.endsWith(part)),
   contains: {
     description: 'Text that contains this, or a list with this entry.',
     argument: 'scalar',
@@ -175,9 +162,6 @@ export const isComparison = (value: object): boolean => {
   const keys = Object.keys(value)
   return keys.length > 0 && keys.every(isOperator)
 }
-
-/** Returns the row of an operator in the table. */
-export const operatorOf = (operator: Operator): OperatorSpec => OPERATORS[operator]
 
 function paisePart(value: unknown): number | undefined {
   if (typeof value !== 'number' && typeof value !== 'string') return undefined

@@ -1,8 +1,8 @@
 import * as z from 'zod'
+import { oneOf, quoteValue } from '../model/words.ts'
 import { BankLifecycle, KycLifecycle, TransactionLifecycle } from './lifecycle-schema.ts'
 import { EVENTS, FAULTS } from './operations-and-events.ts'
 import { AnyJson, type Check, crossCheck, Delay, Duration, isMissing } from './schema-parts.ts'
-import { oneOf, quoteValue } from './wording.ts'
 
 /** All header names except those that frame the response: the server sets those itself. */
 const ALLOWED_HEADER =

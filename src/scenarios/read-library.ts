@@ -1,12 +1,13 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { basename, join, sep } from 'node:path'
 import { readText as textIn, UnreadableText } from '../config/files.ts'
+import type { Problem } from '../model/errors.ts'
+import { quoteValue } from '../model/words.ts'
 import { createLibrary, type Library, type LibraryEntry } from './library.ts'
-import { type Problem, readScenario } from './read.ts'
+import { readScenario } from './read.ts'
 import { checkReferences } from './references.ts'
 import { nameOfFile, scenarioTree, statOf } from './scenario-files.ts'
 import { SCENARIO_NAME } from './schema-parts.ts'
-import { quoteValue } from './wording.ts'
 import { MAX_BYTES, type Path, tooLargeMessage } from './yaml.ts'
 
 const MAX_FILES = 500
@@ -55,14 +56,11 @@ function scenarioEntries(
 ) {
   const entries = new Map<string, string>()
   const { files, problems: treeProblems } = scenarioTree(folder, flat)
-  problems.push(...treeProblems.map((message) => problemIn(folder, message)))
+  const reject = (file: string, message: string) => problems.push(problemIn(file, message))
+  for (const message of treeProblems) reject(folder, message)
   if (files.length > MAX_FILES) {
-    problems.push(
-      problemIn(
-        folder,
-        `${files.length} scenario files; the maximum is ${MAX_FILES} for one folder and its subfolders`,
-      ),
-    )
+    const message = `${files.length} scenario files; the maximum is ${MAX_FILES} for one folder and its subfolders`
+    reject(folder, message)
   }
   for (const entry of files.slice(0, MAX_FILES)) {
     const file = join(folder, entry)
@@ -70,31 +68,32 @@ function scenarioEntries(
     const name = nameOfFile(entry)
     const other = entries.get(name)
     if (!statOf(file)?.isFile())
-      problems.push(problemIn(file, 'this is not a regular file; remove it from the folder'))
+      reject(file, 'this is not a regular file; remove it from the folder')
     else if (!SCENARIO_NAME.test(name)) {
       const message = `${quoteValue(basename(entry))} is not a valid scenario name (lowercase letters, digits and hyphens, at most 63 characters); rename the file`
-      problems.push(problemIn(file, message))
+      reject(file, message)
     } else if (other !== undefined) {
-      problems.push(
-        problemIn(
-          file,
-          `${quoteValue(other)} also has the name ${quoteValue(name)}; rename or remove one of them`,
-        ),
-      )
+      const both = `${quoteValue(other)} also has the name ${quoteValue(name)}`
+      reject(file, `${both}; rename or remove one of them`)
     } else entries.set(name, entry)
   }
   return entries
 }
 
-function load(
-  folders: readonly string[],
-  flat: string | undefined,
-  problems: Problem[],
-  warnings: Problem[],
-) {
-  const loaded = new Map<string, Loaded>()
-  const names = new Set<string>()
+/**
+ * Reads the scenario files of these folders and their subfolders; the subfolders of the folder `flat` are ignored.
+ * If two folders have the same scenario name, the first folder wins. Returns a library if every file is valid and
+ * every name that a file refers to exists; otherwise returns all problems.
+ *
+ * Throws the error of `readdir` if a folder cannot be read.
+ */
+export function readLibrary(folders: readonly string[], flat?: string): LibraryResult {
+  const problems: Problem[] = []
+  const warnings: Problem[] = []
   const files: string[] = []
+  const loaded = new Map<string, Loaded>()
+  // The name of a broken file counts as existing, so that references to it are not reported as well.
+  const names = new Set<string>()
   for (const folder of folders) {
     for (const [name, entry] of scenarioEntries(folder, folder === flat, files, problems)) {
       // The first folder that has a name wins, even if its file is broken.
@@ -113,24 +112,10 @@ function load(
       } else problems.push(...result.problems)
     }
   }
-  return { loaded, files, names: [...names].sort() }
-}
-
-/**
- * Reads the scenario files of these folders and their subfolders; the subfolders of the folder `flat` are ignored.
- * If two folders have the same scenario name, the first folder wins. Returns a library if every file is valid and
- * every name that a file refers to exists; otherwise returns all problems.
- *
- * Throws the error of `readdir` if a folder cannot be read.
- */
-export function readLibrary(folders: readonly string[], flat?: string): LibraryResult {
-  const problems: Problem[] = []
-  const warnings: Problem[] = []
-  // The name of a broken file counts as existing, so that references to it are not reported as well.
-  const { loaded, files, names } = load(folders, flat, problems, warnings)
+  const known = [...names].sort()
   const find = (name: string) => loaded.get(name)?.scenario
   for (const { scenario, problemAt } of loaded.values()) {
-    for (const { path, message } of checkReferences(scenario, names, find))
+    for (const { path, message } of checkReferences(scenario, known, find))
       problems.push(problemAt(path, message))
   }
   if (problems.length > 0) return { ok: false, files, problems, warnings }

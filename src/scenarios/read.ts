@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { type Problem, problemText } from '../model/errors.ts'
+import type { Problem } from '../model/errors.ts'
 import { quoteInput } from '../model/mask.ts'
 import { parseSent } from '../model/validation-errors.ts'
 import { compileScenario } from './compile.ts'
@@ -10,8 +10,6 @@ import { Rule, type RuleDefinition } from './rule-schema.ts'
 import { Scenario } from './scenario-schema.ts'
 import { CallMatch, Fields } from './when-schema.ts'
 import { MAX_NESTING, type Path, readYaml, type Source } from './yaml.ts'
-
-export { type Problem, problemText }
 
 /** A valid scenario with its warnings, or all problems in the order of the file. */
 export type ReadResult =

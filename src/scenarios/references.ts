@@ -1,8 +1,7 @@
-import { didYouMean } from '../model/words.ts'
+import { didYouMean, quoteValue } from '../model/words.ts'
 import type { CompiledScenario, RuleLimits } from './compiled.ts'
 import type { RuleCall, RuleEvent } from './match.ts'
 import { MIN_REPEAT_MS } from './operations-and-events.ts'
-import { quoteValue } from './wording.ts'
 import type { Path } from './yaml.ts'
 
 /** The scenario below every other one. */

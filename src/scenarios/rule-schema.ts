@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { isObject } from '../model/formats.ts'
+import { oneOf, quoteValue } from '../model/words.ts'
 import { operationsOf } from './match.ts'
 import { CREATING, eventsOf, type OperationId } from './operations-and-events.ts'
 import {
@@ -11,7 +12,6 @@ import {
 } from './outcome-schema.ts'
 import { type Check, crossCheck, Duration, type Mapping, mustBe, text } from './schema-parts.ts'
 import { EventWhen, When } from './when-schema.ts'
-import { oneOf, quoteValue } from './wording.ts'
 import type { Path } from './yaml.ts'
 
 const limits = {

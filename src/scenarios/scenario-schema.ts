@@ -37,11 +37,11 @@ const Count = z.union([z.int().min(0), Bounds], {
 
 /** The readings of an assumption; `does` explains them in an editor. */
 function readingSchema(one: Assumption) {
-  const words = z.enum(Object.keys(one.readings))
   const { form } = one
   const quotes = Object.hasOwn(one.readings, 'null') ? '; write "null" with quotes' : ''
   const range = form ? ` (${form.range})` : ''
   const error = mustBe(`${readingChoices(one)}${range}${quotes}`)
+  const words = z.enum(Object.keys(one.readings), { error })
   const schema = form
     ? z.union(
         // YAML reads a page size as a number.
@@ -52,7 +52,7 @@ function readingSchema(one: Assumption) {
         ],
         { error },
       )
-    : z.enum(Object.keys(one.readings), { error })
+    : words
   return schema.optional().describe(one.question)
 }
 

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { DURATION_FORM, parseDelay, parseDuration } from '../model/duration.ts'
 import { isClockTime } from '../model/formats.ts'
+import { quoteValue } from '../model/words.ts'
 import type { Json } from './condition.ts'
-import { quoteValue } from './wording.ts'
 import type { Path } from './yaml.ts'
 
 /** The form of a scenario's name, which is its file name without the extension. */
@@ -83,22 +83,25 @@ export const ScenarioName = z.string().regex(SCENARIO_NAME, {
   error: mustBe('a name of lowercase letters, digits and hyphens, at most 63 characters'),
 })
 
-const wrongDuration = (form: string) => (issue: { input?: unknown }) => {
-  if (issue.input === undefined) return undefined
-  const unit =
-    typeof issue.input === 'number' ? `; a number has no unit, write ${issue.input}s` : ''
-  return `must be a duration (${form}), not ${quoteValue(issue.input)}${unit}`
+/** A text that `parse` reads; `form` says how to write it. */
+function timeText(form: string, parse: (text: string) => unknown, meta: z.GlobalMeta) {
+  const error = ({ input }: { input?: unknown }) => {
+    const unit = typeof input === 'number' ? `; a number has no unit, write ${input}s` : ''
+    const wrong = mustBe(`a duration (${form})`)({ input })
+    return wrong && wrong + unit
+  }
+  return z
+    .string({ error })
+    .refine((value) => parse(value) !== undefined, { error })
+    .meta(meta)
 }
 
 /** A duration on the client's clock, as text. */
-export const Duration = z
-  .string({ error: wrongDuration(DURATION_FORM) })
-  .refine((value) => parseDuration(value) !== undefined, { error: wrongDuration(DURATION_FORM) })
-  .meta({
-    id: 'Duration',
-    description: `A duration on the client's clock: ${DURATION_FORM}.`,
-    examples: ['5s'],
-  })
+export const Duration = timeText(DURATION_FORM, parseDuration, {
+  id: 'Duration',
+  description: `A duration on the client's clock: ${DURATION_FORM}.`,
+  examples: ['5s'],
+})
 
 const wrongInstant = {
   error: mustBe('an instant such as "2026-01-01T10:00:00Z", from 1970 to 9999'),
@@ -112,11 +115,8 @@ export const Instant = z.iso
 const DELAY_FORM = `${DURATION_FORM}, or a range such as 200ms..2s`
 
 /** The delay of a response or an event: one duration, or a range of durations. */
-export const Delay = z
-  .string({ error: wrongDuration(DELAY_FORM) })
-  .refine((value) => parseDelay(value) !== undefined, { error: wrongDuration(DELAY_FORM) })
-  .meta({
-    id: 'Delay',
-    description: `The delay of the response: ${DELAY_FORM}.`,
-    examples: ['200ms..2s'],
-  })
+export const Delay = timeText(DELAY_FORM, parseDelay, {
+  id: 'Delay',
+  description: `The delay of the response: ${DELAY_FORM}.`,
+  examples: ['200ms..2s'],
+})

@@ -1,7 +1,9 @@
 import * as z from 'zod'
 import { parseDuration } from '../model/duration.ts'
-import { laterStatuses, MIN_PAISE, paiseOf } from '../model/payment.ts'
-import { CheckState, PaymentState, Reason, TransactionLifecycle } from './lifecycle-schema.ts'
+import { KycStatus } from '../model/kyc.ts'
+import { laterStatuses, MIN_PAISE, PaymentStatus, paiseOf } from '../model/payment.ts'
+import { oneOf, quoteValue } from '../model/words.ts'
+import { Reason, TransactionLifecycle } from './lifecycle-schema.ts'
 import {
   EVENTS,
   MAX_CREATED_USERS,
@@ -22,7 +24,6 @@ import {
   ScenarioName,
   text,
 } from './schema-parts.ts'
-import { oneOf, quoteValue } from './wording.ts'
 
 const Uuid = z
   .string()
@@ -52,7 +53,7 @@ const SimulateFields = z.strictObject({
   transaction: Resource.optional(),
   kyc: Resource.optional(),
   bank: Resource.optional(),
-  status: z.union([PaymentState, CheckState], {
+  status: z.union([PaymentStatus, KycStatus], {
     error: mustBe('a status such as SUCCESS or failed'),
   }),
   reason: Reason.optional(),
@@ -102,27 +103,22 @@ const TimelinePayment = z.strictObject({
   ),
 })
 
-const ACTIONS = [
-  'call',
-  'trigger',
-  'simulate',
-  'credit',
-  'payout',
-  'create_users',
-  'set_webhook',
-  'use',
-  'rule',
-  'reset',
-] as const
+/** The fields that are no actions, but belong to one. */
+const ACTION_OF: Readonly<Record<string, string>> = {
+  resource: 'trigger',
+  params: 'call',
+  body: 'call',
+}
 
 function checkAction(action: Mapping, { report, isValid }: Check) {
   if (!isValid()) return
-  const named = ACTIONS.filter((word) => action[word] !== undefined)
+  const actions = Object.keys(Do.shape).filter((word) => !Object.hasOwn(ACTION_OF, word))
+  const named = actions.filter((word) => action[word] !== undefined)
   if (named.length !== 1) {
     const what = named.length === 0 ? 'no action' : `${named.length} actions (${named.join(', ')})`
-    report([], `${what}; \`do\` takes exactly one of ${oneOf(ACTIONS)}`)
+    report([], `${what}; \`do\` takes exactly one of ${oneOf(actions)}`)
   }
-  for (const [field, word] of Object.entries({ resource: 'trigger', params: 'call', body: 'call' }))
+  for (const [field, word] of Object.entries(ACTION_OF))
     if (action[field] !== undefined && action[word] === undefined)
       report([field], `\`${field}\` has no effect without \`${word}\`; remove it`, 'key')
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { isObject } from '../model/formats.ts'
-import { didYouMean } from '../model/words.ts'
+import { didYouMean, oneOf, quoteValue } from '../model/words.ts'
 import {
   type Comparison,
   Condition,
@@ -29,7 +29,6 @@ import {
   mustBe,
 } from './schema-parts.ts'
 import { ElapsedWindow, TimeWindow } from './times.ts'
-import { oneOf, quoteValue } from './wording.ts'
 
 const isOperation = (value: unknown): boolean =>
   (OPERATIONS as readonly unknown[]).includes(operationNamed(value))

@@ -9,7 +9,7 @@ import {
   Parser,
   parseDocument,
 } from 'yaml'
-import { quoteValue } from './wording.ts'
+import { quoteValue } from '../model/words.ts'
 
 /** A position in a file; line and column start at 1. */
 type SourcePosition = { line: number; column: number }

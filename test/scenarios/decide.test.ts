@@ -1,10 +1,11 @@
 import t from 'tap'
+import { problemText } from '../../src/model/errors.ts'
 import { createRandom } from '../../src/runtime/random.ts'
 import type { CompiledScenario } from '../../src/scenarios/compiled.ts'
 import { type Counter, createDecider } from '../../src/scenarios/decide.ts'
 import { magicValuesOf } from '../../src/scenarios/magic-values.ts'
 import type { RuleCall } from '../../src/scenarios/match.ts'
-import { problemText, readDefinition } from '../../src/scenarios/read.ts'
+import { readDefinition } from '../../src/scenarios/read.ts'
 
 function compiled(definition: unknown, name = 'test'): CompiledScenario {
   const result = readDefinition(definition, { name, file: name })

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package.ts'
+import { problemText } from '../../src/model/errors.ts'
 import { FAILURE_REASONS, failureOf } from '../../src/model/payment.ts'
 import { EVENTS, OPERATIONS } from '../../src/scenarios/operations-and-events.ts'
-import { problemText, readScenario } from '../../src/scenarios/read.ts'
+import { readScenario } from '../../src/scenarios/read.ts'
 import { scenarioJsonSchema } from '../../src/scenarios/scenario-schema.ts'
 
 const guide = readFileSync(join(PACKAGE_ROOT, 'docs/scenarios.md'), 'utf8')

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package.ts'
+import { problemText } from '../../src/model/errors.ts'
 import type { Library } from '../../src/scenarios/library.ts'
-import { problemText, readDefinition } from '../../src/scenarios/read.ts'
+import { readDefinition } from '../../src/scenarios/read.ts'
 import { readLibrary } from '../../src/scenarios/read-library.ts'
 
 const shipped = join(PACKAGE_ROOT, 'scenarios')

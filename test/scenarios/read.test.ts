@@ -1,5 +1,6 @@
 import t from 'tap'
-import { problemText, readDefinition, readRule, readScenario } from '../../src/scenarios/read.ts'
+import { problemText } from '../../src/model/errors.ts'
+import { readDefinition, readRule, readScenario } from '../../src/scenarios/read.ts'
 
 const rule = (when: string, then = '{ delay: 1s }') =>
   `rules:\n  - when: ${when}\n    then: ${then}\n`

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package.ts'
+import { problemText } from '../../src/model/errors.ts'
 import { failureOf } from '../../src/model/payment.ts'
 import { createRandom } from '../../src/runtime/random.ts'
 import { type Counter, createDecider } from '../../src/scenarios/decide.ts'
 import { magicValuesOf } from '../../src/scenarios/magic-values.ts'
 import type { RuleCall } from '../../src/scenarios/match.ts'
-import { problemText } from '../../src/scenarios/read.ts'
 import { readLibrary } from '../../src/scenarios/read-library.ts'
 
 const folder = `${join(PACKAGE_ROOT, 'scenarios')}/`

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { limitReached } from '../../src/active-scenario/timeline-limits.ts'
+import { limitReached } from '../../src/active-scenario/timeline.ts'
 import type { TimelineAction } from '../../src/scenarios/compiled.ts'
 import { createCoverage } from '../../src/server.ts'
 import { ASHA, createLog, start } from '../helper.ts'

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
+import { checkRule } from '../../active-scenario/check-definition.ts'
 import { textOf } from '../../config/files.ts'
 import { adminCall, outlineOf } from '../../http/admin-call.ts'
 import { SandboxError } from '../../model/errors.ts'
@@ -198,7 +199,7 @@ export const scenarioCalls = [
     response: PushedRule,
     errors: ['too_many_rules'],
     async handle({ scenarios }, { body }) {
-      const checked = await scenarios.checkRule(body)
+      const checked = await checkRule(body)
       const { rule_id, definition } = scenarios.push(checked.definition)
       return { rule_id, hits: 0, used_up: false, definition, ...warningsField(checked) }
     },

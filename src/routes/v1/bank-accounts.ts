@@ -28,7 +28,7 @@ export const bankAccountOperations = [
     check: ({ payouts: { bankAccounts } }, { body }) => bankAccounts.check(body),
     handle({ payouts: { bankAccounts, views } }, { body }, { bank, visible_after_ms: lag }) {
       const { status, message, row, metadata } = bankAccounts.add(body, bank, lag)
-      const data = views.addedBankAccount(row, metadata)
+      const data = views.addedBankAccount(row, { metadata })
       return success(201, 'Bank account processed successfully', { status, message, data })
     },
   }),

@@ -4,7 +4,7 @@ import { programEnvironment } from '../../config/environment.ts'
 import type { Options } from '../../config/options.ts'
 import type { FixtureWorlds } from '../../content/fixtures.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
-import { inlineEntry, type Library } from '../../scenarios/library.ts'
+import { type Library, withInline } from '../../scenarios/library.ts'
 import { type RunningServer, startServer } from '../../server.ts'
 import type { Observation, Plan } from './faults-and-findings.ts'
 import { Observer } from './observe.ts'
@@ -109,7 +109,7 @@ async function openOwn(
     { ...options, memory: true, watch: false, coverage: true, scenario },
     silent,
     {
-      library: isPlanned ? library.with(PLAN_NAME, inlineEntry(PLAN_NAME, definition)) : library,
+      library: isPlanned ? withInline(library, PLAN_NAME, definition) : library,
       imposes: true,
       fixtures,
       worldOpened: observer.watch,
