@@ -1,8 +1,8 @@
-import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
+import { portOf } from '../listening.ts'
 import { call, run, runAlone, saying, shared, spawned } from './program.ts'
 
 /** A line of JavaScript as the program that exec runs. */
@@ -96,12 +96,9 @@ t.test('--data keeps the state, --port is taken, --log-level tells more', async 
   t.ok(JSON.parse(readFileSync(join(cwd, 'a.json'), 'utf8')), 'one tidy document is left')
   t.equal(await count('--data', 'a.json'), 111)
   t.equal(await count(), 110)
-  const other = createServer().listen(0, '127.0.0.1')
-  await once(other, 'listening')
-  const { port } = other.address() as AddressInfo
+  const port = await portOf(t, createServer())
   const busy = await run(['exec', '--port', String(port), '--', 'true'], { cwd })
   t.match(busy, { code: 6, stderr: `Port ${port} of 127.0.0.1 is in use` })
-  other.close()
   const reset = async ({ admin }: At) => {
     await call(`${admin}/reset`, {})
     return 0

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { createCaller, noResponseText } from '../../src/admin/caller.ts'
+import { portOf } from '../listening.ts'
 
 /** A sandbox that is at work on an advance, and says where its clock stands, or says nothing. */
 async function slow(t: Test, isAlive: boolean) {
@@ -11,9 +11,7 @@ async function slow(t: Test, isAlive: boolean) {
     if (request.method === 'POST') finish = () => send({ now: 'the end', fired: [] })
     else if (isAlive) send({ now: '2026-01-09T00:00:00.000Z' })
   })
-  t.teardown(() => server.close().closeAllConnections())
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const base = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const base = new URL(`http://127.0.0.1:${await portOf(t, server)}`)
   return { base, finish: () => finish() }
 }
 

@@ -1,11 +1,10 @@
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { COMMANDS } from '../../src/cli/main.ts'
 import { ASHA, PAYMENT } from '../helper.ts'
+import { portOf } from '../listening.ts'
 import { call, type Program, run, serve } from './program.ts'
 
 /** Forwards calls to a sandbox, and keeps each with its admin token. */
@@ -26,13 +25,8 @@ async function recorder(t: Test, { port }: Program) {
       ...(body && { body }),
     })
     response.writeHead(answer.status).end(await answer.text())
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
   })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen }
+  return { url: `http://127.0.0.1:${await portOf(t, server)}`, seen }
 }
 
 const CLOCK = 'POST /clock/'
@@ -454,12 +448,8 @@ t.test('health says how a running sandbox is', async (t) => {
   t.match(await run(ask), { code: 1, stdout: /^not healthy: .+ECONNREFUSED/, stderr: '' })
   const none = await run([...ask, '--json'])
   t.match([none.code, JSON.parse(none.stdout)], [1, { status: 'unreachable' }])
-  const silent = createServer(() => {}).listen(0, '127.0.0.1')
-  await once(silent, 'listening')
-  const { port } = silent.address() as AddressInfo
+  const port = await portOf(t, createServer())
   t.match(await run(['health', '--port', String(port)]), { code: 1, stdout: /not healthy: / })
-  silent.close()
-  silent.closeAllConnections()
 })
 
 t.test('a refusal or a missing response is an error with exit code 1', async (t) => {
@@ -479,15 +469,13 @@ t.test('a refusal or a missing response is an error with exit code 1', async (t)
     stderr:
       /^payout-sandbox: No sandbox responds at http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)\. Start one/,
   })
-  const other = createServer((_request, answer) => answer.end('<html>')).listen(0, '127.0.0.1')
-  await once(other, 'listening')
-  const { port } = other.address() as AddressInfo
+  const other = createServer((_request, answer) => answer.end('<html>'))
+  const port = await portOf(t, other)
   t.match(await run(['clock', 'show', '--url', `http://127.0.0.1:${port}`]), {
     code: 1,
     stderr:
       /__admin\/clock responds with 200 and a body that is not JSON\. Check that it is a payout-sandbox\./,
   })
-  other.close()
 })
 
 t.test('a wrong command line ends with 2 and says how to call it', async (t) => {

@@ -159,17 +159,14 @@ t.test('an unknown path or method is reported before the body is read', async (t
   }
 })
 
-t.test('a browser app of the allowed origin can send a preflight and the request', async (t) => {
+t.test('a browser app of the allowed origin can send a preflight', async (t) => {
   const origin = 'http://localhost:3000'
   const ask = {
     origin,
     'access-control-request-method': 'POST',
     'access-control-request-headers': 'authorization,content-type,idempotency-key',
   }
-  const { app, post } = await start(t, {
-    app: { cors: [origin] },
-    assume: { token: 'strict' },
-  })
+  const { app } = await start(t, { app: { cors: [origin] }, assume: { token: 'strict' } })
   const asked = (url: string) =>
     app.inject({ method: 'OPTIONS', url, headers: { host: '127.0.0.1:4310', ...ask } })
   for (const url of ['/v1/user', '/v1/transaction', '/@w/v1/clientWebhook']) {
@@ -182,9 +179,6 @@ t.test('a browser app of the allowed origin can send a preflight and the request
   const admin = await asked('/__admin/clock')
   t.equal(admin.statusCode, 405)
   t.notOk('access-control-allow-origin' in admin.headers, 'never of the admin API')
-  const refused = await post('/v1/user', {}, { ...TOKEN, origin })
-  t.equal(refused.status, 400)
-  t.equal(refused.headers['access-control-allow-origin'], origin)
   const without = await start(t)
   t.equal((await without.call('OPTIONS', '/v1/user')).status, 405)
   t.notOk('access-control-allow-origin' in (await without.get('/v1/nope')).headers)

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { type StreamOptions, streamEvents } from '../../src/http/event-stream.ts'
 import { Feed } from '../../src/world/feed.ts'
+import { portOf } from '../listening.ts'
 
 /** A server that streams one feed, and a reader of it. */
 async function serve(t: Test, options: StreamOptions = {}) {
@@ -13,13 +13,8 @@ async function serve(t: Test, options: StreamOptions = {}) {
     sockets.push({ closed: once(response, 'close') })
     const lastEventId = incoming.headers['last-event-id'] as string | undefined
     streamEvents(feed, response, { lastEventId, ...options })
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
   })
-  const { port } = server.address() as AddressInfo
+  const port = await portOf(t, server)
   async function open(headers: Record<string, string> = {}) {
     const sent = request({ host: '127.0.0.1', port, headers, agent: false }).end()
     const [answer] = (await once(sent, 'response')) as [IncomingMessage]

@@ -39,26 +39,9 @@ function findings(pointer: string, value: unknown, name = 'document'): string {
   return validate(value) ? '' : ajv.errorsText(validate.errors)
 }
 
-t.test('the sixteen operations have their ids, each once', async (t) => {
+t.test('the operations have their ids, each once', async (t) => {
   const ids = operations.map(({ operation }) => operation.operationId)
-  t.strictSame(ids.sort(), [
-    'addBankAccount',
-    'createTransaction',
-    'createUser',
-    'createWebhook',
-    'getClientProfile',
-    'getKyc',
-    'getTransaction',
-    'getUser',
-    'getWebhook',
-    'listBankAccounts',
-    'listTransactionHistory',
-    'listTransactions',
-    'listUserTransactionHistory',
-    'listUsers',
-    'submitKyc',
-    'updateWebhook',
-  ])
+  t.strictSame(ids.sort(), OPERATIONS.map(({ id }) => id).sort())
   t.equal(document.openapi, '3.1.0')
 })
 

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package.ts'
@@ -13,6 +12,7 @@ import {
 } from '../../src/index.ts'
 import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'
 import { ASHA, ROHAN, ROHANS_ACCOUNT } from '../helper.ts'
+import { portOf } from '../listening.ts'
 
 async function started(t: Test, options: SandboxOptions = {}) {
   const sandbox = await startSandbox({ clock: 'frozen', logLevel: 'silent', ...options })
@@ -152,10 +152,7 @@ t.test('every admin call can be reached, and what each method sends', async (t) 
     // A stream that ends would be read on by a new call.
     response.writeHead(request.url!.endsWith('/events') ? 404 : 200).end('{"requests":[]}')
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => server.close())
-  const { port } = server.address() as AddressInfo
-  const url = `http://127.0.0.1:${port}`
+  const url = `http://127.0.0.1:${await portOf(t, server)}`
   const admin = createAdminClient({ url, token: 's3' })
   for (const [call, sent] of SENT) {
     await call(admin).catch((error: unknown) => t.ok(error instanceof AdminError, String(error)))
@@ -243,9 +240,7 @@ t.test('a refusal is an AdminError with status, word, message and fields', async
   const nobody = await refused(createAdminClient({ url: 'http://127.0.0.1:1' }).health())
   t.match(nobody, { status: 0, code: 'no_response', message: /127\.0\.0\.1:1.*ECONNREFUSED/ })
   const other = createServer((_request, response) => response.end('<html>'))
-  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => other.close())
-  const { port } = other.address() as AddressInfo
+  const port = await portOf(t, other)
   t.match(await refused(createAdminClient({ url: `http://127.0.0.1:${port}` }).health()), {
     status: 200,
     code: 'no_response',

@@ -3,12 +3,13 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { isUnderTestRunner } from '../../src/config/environment.ts'
 import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { startSandbox } from '../../src/index.ts'
+import { portOf } from '../listening.ts'
 
 // A process that a sandbox keeps alive is killed after this long, real ms.
 const MAX_MS = 30_000
@@ -81,12 +82,7 @@ const post = (url, body) =>
 t.test('a test that fails before close() does not keep node --test alive', async (t) => {
   // A receiver of another process, which never answers.
   const silent = createServer(() => {})
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    silent.closeAllConnections()
-    silent.close()
-  })
-  const receiver = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`
+  const receiver = `http://127.0.0.1:${await portOf(t, silent)}/`
   const reached = once(silent, 'request')
   const { code, text } = await run(
     t,

@@ -3,15 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { readScenario } from '../../src/scenarios/read.ts'
-import {
-  type Answer,
-  KABIR,
-  ROHAN,
-  type StartOptions,
-  start,
-  TOKEN,
-  watchChanges,
-} from '../helper.ts'
+import { type Answer, KABIR, ROHAN, type StartOptions, start } from '../helper.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
 
@@ -36,8 +28,6 @@ async function play(t: Test, words: string, options: StartOptions = {}) {
 
 const idOf = ({ body }: Answer): string => body.data[0].transaction_id
 const statusOf = (box: Box, id: string) => box.sandbox.default.payouts.payments.get(id).row.status
-const usersOf = async (box: Box, headers?: Record<string, string>) =>
-  (await box.get('/v1/users', headers)).status
 
 t.test('a large payment hangs for 25 minutes and fails, a small one succeeds', async (t) => {
   const box = await play(t, 'Large payments are slow')
@@ -78,32 +68,4 @@ t.test('the first PAN check of each user fails, the second succeeds', async (t) 
   t.strictSame(await check(ROHAN), ['failed', 'PAN not found'])
   t.equal((await check(KABIR))[0], 'success')
   t.equal((await check(ROHAN))[0], 'success')
-})
-
-t.test('the timeline of the reference does all it says', async (t) => {
-  const box = await play(t, 'create_users: 2')
-  const seen: string[] = []
-  watchChanges(box.sandbox.default, ({ type }) => void seen.push(type))
-  const total = async () => (await box.get('/v1/users')).body.data.total_users
-  const fresh = await total()
-  const id = idOf(await box.pay())
-  await box.post('/v1/user', { email: 'z@example.com', mobile: '9876543210' })
-  await box.post('/v1/user', { email: 'y@example.com', mobile: '9876543211' })
-  t.ok((await box.get('/__admin/scenario')).body.expect.every(({ met }: { met: boolean }) => met))
-  await box.advance('10s')
-  t.equal(
-    seen.filter((type) => type === 'transaction.success').length,
-    2,
-    'its own, and the trigger',
-  )
-  await box.advance('50s')
-  const { body } = await box.get('/v1/transaction/history', TOKEN)
-  t.match(body.data.transactions[0], { amount: '2500.00' })
-  await box.advance('30s')
-  t.equal(statusOf(box, id), 'SUCCESS', 'not the latest any more')
-  t.ok(seen.includes('transaction.failed'), 'the latest one failed')
-  await box.advance('30s')
-  t.strictSame([await usersOf(box), await usersOf(box)], [500, 200])
-  await box.advance('1h')
-  t.equal(await total(), fresh - 2, 'a reset to the start scenario')
 })

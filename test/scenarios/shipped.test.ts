@@ -47,13 +47,6 @@ const aadhaar: RuleCall = {
 }
 const bank: RuleCall = { operation: 'addBankAccount', body: { account_number: '123456789012' } }
 const read: RuleCall = { operation: 'getTransaction' }
-/** A life as text: `PENDING, PROCESSING 1000, FAILED 2000 reason`. */
-const life = (
-  steps: readonly { status: string; after_ms: number; reason?: string }[] | undefined,
-) =>
-  steps?.map(({ status, after_ms: afterMs, reason = '' }) =>
-    `${status} ${afterMs} ${reason}`.trim(),
-  )
 
 t.test('the shipped set is the promised one, without a warning', async (t) => {
   t.strictSame(library.names, [
@@ -158,13 +151,6 @@ t.test('default: every magic value has its row, and any other value none', async
   const { decide } = play('default')
   for (const call of [pay, pan, aadhaar, bank, read])
     t.equal(decide(call), undefined, call.operation)
-})
-
-t.test('magic values hold under a scenario that says nothing of them', async (t) => {
-  const { decide } = play('slow')
-  const { outcome } = decide({ ...pay, account: { account_number: '999900000104' } })!
-  t.strictSame(outcome.delay, { minMs: 2_000, maxMs: 4_000 })
-  t.strictSame(life(outcome.transaction), ['PENDING 0'])
 })
 
 t.test('the schema explains the words whose meaning is easy to miss', async (t) => {

@@ -244,22 +244,14 @@ const CASES: Case[] = [
       if (passing.status === 400) passing.text = '{"message":"x"}'
     },
   },
-  {
+  ...['no such user', ''].map((text) => ({
     at: 'GET /user/:userId',
-    what: 'an error that is no JSON and no page',
+    what: `an error that is no JSON and no page: "${text}"`,
     notes: ['body'],
     alter: onStatus(404, (passing) => {
-      passing.text = 'no such user'
+      passing.text = text
     }),
-  },
-  {
-    at: 'GET /user/:userId',
-    what: 'an error without a body',
-    notes: ['body'],
-    alter: onStatus(404, (passing) => {
-      passing.text = ''
-    }),
-  },
+  })),
   {
     at: 'GET /user/:userId',
     what: 'a server that fails',

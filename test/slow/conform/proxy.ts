@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 import { type SandboxOptions, startSandbox } from '../../../src/index.ts'
 import { type ConformReport, conform } from '../../../src/tools/conform/conform.ts'
 import type { Finding } from '../../../src/tools/conform/findings.ts'
+import { portOf } from '../../listening.ts'
 
 /** An answer on its way through the proxy, to be altered. */
 export type Passing = {
@@ -36,13 +36,7 @@ export async function listen(
   t: Test,
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<string> {
-  const server = createServer(answer)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  return `http://127.0.0.1:${await portOf(t, createServer(answer))}/v1`
 }
 
 type Answered = { status: number; headers: Record<string, string>; text: string }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { findingKey } from '../../../src/tools/sweep/findings.ts'
+import { portOf } from '../../listening.ts'
 import { faultsWith, short, smallClient } from './small-client.ts'
 
 const CAREFUL = `
@@ -140,11 +140,8 @@ t.test('the probe finds a state that differs, with a URL and with a command', as
   const server = createServer(({ url }, response) => {
     asked.push(url!)
     response.end(JSON.stringify(answers))
-  }).listen(0, '127.0.0.1')
-  t.teardown(() => server.close())
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as AddressInfo
-  const probe = `http://127.0.0.1:${port}/payments/{transaction_id}`
+  })
+  const probe = `http://127.0.0.1:${await portOf(t, server)}/payments/{transaction_id}`
   const { sweep } = smallClient(t, PAYS_ONCE)
   const only = ['lifecycle']
   // The program believes each payment.

@@ -1,7 +1,7 @@
 // What a sweep concludes: each verdict with the smallest client that earns it.
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t from 'tap'
+import { portOf } from '../../listening.ts'
 import { faultsWith, short, smallClient } from './small-client.ts'
 
 const CREATES_A_PAYEE = `
@@ -138,10 +138,8 @@ t.test('a probe that does not answer stops the sweep', async (t) => {
     sweep({ probe: 'exit 3 # {transaction_id}' }),
     /the probe gave no answer for payment .* exited with 3\. /,
   )
-  const server = createServer((_, response) => response.writeHead(500).end()).listen(0, '127.0.0.1')
-  t.teardown(() => server.close())
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as AddressInfo
+  const server = createServer((_, response) => response.writeHead(500).end())
+  const port = await portOf(t, server)
   await t.rejects(
     sweep({ probe: `http://127.0.0.1:${port}/{transaction_id}` }),
     /responded with 500 .*\. Let a URL respond with 2xx or 404/,
