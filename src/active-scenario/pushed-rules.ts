@@ -18,7 +18,6 @@ const compiled = ({ rule_id, definition }: PushedRuleRow): CompiledScenario =>
 const isUsedUp = ({ keyOf, times, thenOn, turns }: CompiledRule, hits: number): boolean =>
   !keyOf && hits >= (thenOn === 'pass' ? Math.min(times, turns.length) : times)
 
-/** Whether the time of a rule with `for` is over. */
 const hasEnded = ({ definition: { for: lasts }, pushed_at = '' }: PushedRuleRow, now: string) =>
   lasts !== undefined && Date.parse(now) - Date.parse(pushed_at) >= parseDuration(lasts)!
 

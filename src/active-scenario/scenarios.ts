@@ -73,7 +73,7 @@ export class Scenarios {
     return this.#current.choice.name
   }
 
-  /** Whether the start scenario must be activated: see `CurrentScenario`. */
+  /** Whether the start scenario must be activated: see `createCurrentScenario`. */
   get isStale(): boolean {
     return this.#current.isStale
   }

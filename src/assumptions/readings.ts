@@ -62,7 +62,6 @@ export type Readings = Readonly<Record<string, string>>
 
 const BY_NAME: ReadonlyMap<string, Assumption> = new Map(ASSUMPTIONS.map((one) => [one.name, one]))
 
-/** The default reading of every assumption. */
 export const DEFAULT_READINGS: Readings = Object.fromEntries(
   ASSUMPTIONS.map((one) => [one.name, one.default]),
 )
@@ -113,7 +112,6 @@ const FORMAT = 'payout-sandbox-readings/1'
 /** What is known about a service: readings, and where and when they were measured. */
 export type Measurement = { against: string; measured_at: string; readings: Readings }
 
-/** Formats a readings file. */
 export const readingsDocument = ({ against, measured_at, readings }: Measurement): string =>
   `${JSON.stringify({ format: FORMAT, against, measured_at, readings }, null, 2)}\n`
 

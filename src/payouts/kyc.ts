@@ -78,7 +78,6 @@ const RESULT: Readonly<Record<KycStatus, string>> = {
   failed: 'verification failed',
 }
 
-/** Throws the error of a call with bad documents. */
 function rejectBadDocuments(items: readonly KycItem[], today: string) {
   const errors = items.flatMap((item, i) => {
     const bad = badDocument(item, today)

@@ -202,7 +202,6 @@ const DEFAULT_REASON = 'beneficiary_bank_failure'
 type Step = TransactionStep & { set_by?: SetBy }
 type PaymentTransition = Transition<Step>
 
-/** The payload of a step's timer. */
 const payloadOf = ({ after_ms: _, ...payload }: Step): PaymentTransition => payload
 
 const failureBy = ({ status: _, reason = DEFAULT_REASON, ...more }: PaymentTransition) =>

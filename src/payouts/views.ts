@@ -28,7 +28,6 @@ export const apiStatus = (status: PaymentStatus, processing: 'pending' | 'proces
 /** A stored row, as tables return it. */
 type Shown<R> = { readonly row: R }
 
-/** Shows the profile of a client. */
 export const clientProfile = (row: ClientRow): z.output<typeof ClientProfile> => ({
   client_id: row.client_id,
   name: row.name,

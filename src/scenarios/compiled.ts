@@ -51,7 +51,6 @@ export const KycStep = z.strictObject({
 })
 export type KycStep = z.infer<typeof KycStep>
 
-/** A step of a bank account. */
 export const BankStep = z.strictObject({
   status: BankStatus,
   after_ms: afterMs,
@@ -62,7 +61,6 @@ export const BankStep = z.strictObject({
 })
 export type BankStep = z.infer<typeof BankStep>
 
-/** How a response is broken. */
 export type ResponseFault = NonNullable<OutcomeDefinition['fault']>
 
 /** How a call gets its response, and when a reader sees its effect. If `fault` is set, `at` is set too. */
@@ -84,13 +82,11 @@ export type LifecycleOutcome = {
   transaction?: readonly TransactionStep[]
 }
 
-/** What happens to a call. */
 export type Outcome = ResponseOutcome & LifecycleOutcome
 
 /** One turn of a rule: what it decides about the response and about the lifecycle. */
 export type Turn = { response?: ResponseOutcome; lifecycle?: LifecycleOutcome }
 
-/** How an event is sent. */
 export type WebhookOutcome = {
   /** The delay of each copy; without it there is one copy, in its place. */
   copies?: readonly Delay[]
@@ -115,7 +111,6 @@ export type RuleLimits = {
   appliesAt?: (now: number, sinceMs: number) => boolean
 }
 
-/** A compiled rule. */
 export type CompiledRule = RuleLimits & {
   operations: readonly OperationId[]
   /** Evaluated for each document of POST /kyc instead of once for the call: it tests `item` or has a `kyc` outcome. */
@@ -124,13 +119,11 @@ export type CompiledRule = RuleLimits & {
   thenOn: 'last' | 'loop' | 'pass'
 }
 
-/** A compiled webhook rule. */
 export type CompiledWebhookRule = RuleLimits & {
   events: readonly EventName[]
   outcome: WebhookOutcome
 }
 
-/** A payment that a timeline creates. */
 const TimelinePayment = z.strictObject({
   amount: z.string().refine((rupees) => (paiseOf(rupees) ?? 0) >= MIN_PAISE, {
     error: 'must be rupees such as "2500.00", from 1.00 to 9999999999.99',
@@ -170,7 +163,6 @@ export const TIMELINE_ACTIONS = {
   reset: z.strictObject({ reset: z.literal(true) }),
 } satisfies Record<Exclude<keyof ActionDefinition, 'resource' | 'params' | 'body'>, z.ZodType>
 
-/** An action of a timeline. */
 export type TimelineAction = z.infer<(typeof TIMELINE_ACTIONS)[keyof typeof TIMELINE_ACTIONS]>
 
 /** An entry of a timeline as stored, with the number of runs left; `TIMELINE_ACTIONS` checks its action. */
@@ -196,7 +188,6 @@ export type CompiledTimelineEntry = {
 /** How many requests an operation must have received. */
 export type Expectation = { exactly?: number; at_least?: number; at_most?: number }
 
-/** A compiled scenario. */
 export type CompiledScenario = {
   name: string
   /** Whether the default scenario is below it. */

@@ -95,7 +95,6 @@ const comparisonOf = <O extends Operator>(operators: readonly O[]) =>
     ) as Arguments<O>,
   )
 
-/** A comparison with any of the operators. */
 export const Comparison = comparisonOf(OPERATOR_NAMES).meta({
   id: 'Comparison',
   description: 'All operators must match.',
@@ -117,7 +116,6 @@ const FieldName = z
   .regex(new RegExp(`^(?!(?:${OPERATOR_NAMES.join('|')})$)`))
   .min(1)
 
-/** A condition on a value. */
 export const Condition: z.ZodType<ConditionType, ConditionType> = checkedByParent(
   () =>
     z.union([
@@ -132,7 +130,6 @@ export const Condition: z.ZodType<ConditionType, ConditionType> = checkedByParen
   },
 )
 
-/** Fields with conditions. */
 export const fieldsSchema = (description?: string) =>
   checkedByParent<Record<string, ConditionType>>(
     () => z.record(FieldName, Condition),
@@ -155,7 +152,6 @@ export class ConditionCheck {
     this.#operations = operations
   }
 
-  /** Checks the parts of a `when`. */
   checkParts(when: Mapping, parts: readonly Part[]) {
     for (const part of parts) {
       const condition = when[part]
@@ -192,7 +188,6 @@ export class ConditionCheck {
     else this.#checkFields(condition, path, place)
   }
 
-  /** Checks the arguments of a comparison. */
   checkComparison(condition: Mapping, path: Path, place: Place) {
     for (const { path: below, of, message } of errorsOf(Comparison, condition, path))
       this.#report(below, message, of)

@@ -1,6 +1,5 @@
 // The published types of the library contain this file unchanged, so it must import nothing.
 
-/** A JSON value. */
 export type Json =
   | string
   | number

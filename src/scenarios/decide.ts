@@ -24,7 +24,6 @@ export type Hit = { scenario: string; rule: string; hit: number }
 /** What happens to a call. If two rules decided, `also` is the one that decided the response. */
 export type Decision = Hit & { outcome: Outcome; also?: Hit }
 
-/** How an event is sent. */
 export type WebhookDecision = Hit & { outcome: WebhookOutcome }
 
 type RuleMatch = { rule: CompiledRule; turn: Turn; hit: number }
@@ -170,5 +169,4 @@ export function createDecider({ layers, counters, chance, now, since }: DeciderD
   return { decide, decideWebhook, concerns }
 }
 
-/** Decides for one list of layers. */
 export type Decider = ReturnType<typeof createDecider>

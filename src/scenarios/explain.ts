@@ -129,7 +129,6 @@ export function parseWith<T>(
   return { ok: false, errors: schemaErrorsOf(result.error.issues, under) }
 }
 
-/** Returns what is wrong with a value at a path. */
 export function errorsOf(schema: z.ZodType, value: unknown, path: Path): readonly SchemaError[] {
   const result = parseWith(schema, value, path)
   return result.ok ? [] : result.errors

@@ -27,10 +27,8 @@ export function createLibrary(entries: ReadonlyMap<string, LibraryEntry>) {
 
   return {
     entries,
-    /** All names, sorted. */
     names,
     get,
-    /** Returns the file that a scenario was read from. */
     fileOf: (name: string) => entries.get(name)?.file,
     /** Returns the text of a scenario, if the library has it. */
     sourceOf: (name: string) => entries.get(name)?.source,

@@ -17,7 +17,6 @@ const after = Duration.optional().describe(
   'The time since the previous step; the first step happens at creation.',
 )
 
-/** A failure reason, such as `beneficiary_bank_offline`. */
 export const Reason = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, {
   error: mustBe('lowercase letters, digits and underscores, such as beneficiary_bank_offline'),
 })
@@ -187,21 +186,18 @@ const lifecycle = <S extends z.ZodType>(
       }),
     )
 
-/** The lifecycle of a payment. */
 export const TransactionLifecycle = lifecycle(TransactionStep, 'PENDING', (steps, report) => {
   checkSteps(steps, 'transaction', report)
   checkOnlyFor('FAILED', ['reason', 'description', 'message', 'source'], steps, report)
   for (const [i, step] of steps.entries()) checkDescription(step, i, report)
 })
 
-/** The lifecycle of a KYC item. */
 export const KycLifecycle = lifecycle(KycStep, 'failed', (steps, report) => {
   checkSteps(steps, 'kyc', report)
   checkOnlyFor('failed', ['reason'], steps, report)
   for (const [i, step] of steps.entries()) checkResult(step, i, report)
 })
 
-/** The lifecycle of a bank account. */
 export const BankLifecycle = lifecycle(BankStep, 'failed', (steps, report) => {
   checkSteps(steps, 'bank', report)
   checkOnlyFor('success', ['accountName'], steps, report)

@@ -43,7 +43,6 @@ export type Test = {
   /** The conversion of the value that `accepts` takes. */
   conversion: Conversion
   accepts: (read: unknown) => boolean
-  /** Reads the value of a call. */
   read: (call: CallParts) => unknown
 }
 
@@ -52,11 +51,9 @@ const TEXT_PARTS = new Set(['params', 'query', 'headers'])
 const asTexts = (argument: unknown): unknown =>
   Array.isArray(argument) ? argument.map(asText) : asText(argument)
 
-/** Whether a value passes a test. */
 export const passes = ({ conversion, accepts }: Test, value: unknown): boolean =>
   accepts(CONVERT[conversion](value))
 
-/** Compiles one comparison. */
 function testOf(part: Part, path: readonly string[], operator: Operator, argument: unknown): Test {
   const { conversion: fixed, matcher }: OperatorSpec = OPERATORS[operator]
   // Params, query and headers are always text, so `page: 2` in a file must match "2".
@@ -108,7 +105,6 @@ export function readerOf(part: Part, path: readonly string[]): (call: CallParts)
 export const passesAll = (tests: readonly Test[], call: CallParts): boolean =>
   tests.every((test) => passes(test, test.read(call)))
 
-/** Returns a function that says whether a call passes all these tests. */
 export const predicateOf =
   (tests: readonly Test[]) =>
   (call: CallParts): boolean =>

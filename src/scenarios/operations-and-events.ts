@@ -45,7 +45,6 @@ export const operationCondition = (condition: unknown): unknown => {
   return Object.fromEntries(named)
 }
 
-/** All event types. */
 export const EVENTS = [
   'transaction.pending',
   'transaction.processing',

@@ -151,7 +151,6 @@ export const OPERATORS = {
 } as const satisfies Record<string, OperatorSpec>
 export type Operator = keyof typeof OPERATORS
 
-/** The names of the operators. */
 export const OPERATOR_NAMES = Object.keys(OPERATORS) as readonly Operator[]
 
 /** Whether a key of a condition is an operator. */

@@ -90,7 +90,6 @@ const checkFields = (outcome: OutcomeDefinition, { report, isValid, isEmpty }: C
   checkOutcome(outcome, report)
 }
 
-/** What happens to a call. */
 export const Outcome = z
   .strictObject(fields)
   .check(crossCheck(checkFields))
@@ -117,7 +116,6 @@ export const sequenceFields = {
 export const THEN_ON_ALONE =
   '`then_on` applies after a `sequence`, and this rule has none; remove it or add a `sequence`'
 
-/** The outcome of a rule, or a sequence of outcomes. */
 export const Then = z.strictObject({ ...fields, ...sequenceFields }).check(
   crossCheck((then, check) => {
     const { sequence, then_on: thenOn, ...outcome } = then
@@ -133,7 +131,6 @@ export const Then = z.strictObject({ ...fields, ...sequenceFields }).check(
   }),
 )
 
-/** How events are sent. */
 export const WebhookOutcome = z
   .strictObject(
     {

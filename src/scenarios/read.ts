@@ -141,14 +141,12 @@ function readPart<T>(
 /** Checks one rule. To compile it, make it a scenario of one rule whose name is the rule's id. */
 export const readRule = (value: unknown) => readPart(Rule, value, 'rule')
 
-/** Returns the warnings about a valid rule. */
 export const ruleWarnings = (rule: RuleDefinition): Problem[] =>
   lintRule(rule).map(({ path, message }) => jsonProblem('rule')(path, message))
 
 /** Checks a `match` on calls of the request log, with the messages for the `when` of a rule. */
 export const readMatch = (value: unknown) => readPart(CallMatch, value, 'match', ['when'])
 
-/** Checks a `match` on the fields of a resource. */
 export const readFields = (value: unknown) => readPart(Fields, value, 'match', ['when'])
 
 /** A `match`: the conditions that a call of the request log must meet. */

@@ -11,7 +11,6 @@ export const DEFAULT_SCENARIO = 'default'
 export const unknownScenarioMessage = (name: string, known: readonly string[]) =>
   `there is no scenario ${quoteValue(name)}${didYouMean(name, known) || `; known scenarios: ${known.join(', ')}`}`
 
-/** Returns a scenario by its name. */
 export type Find = (name: string) => CompiledScenario | undefined
 
 /** Returns a scenario and all that it extends, in order; and the names of the cycle if there is one. */

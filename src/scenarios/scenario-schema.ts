@@ -140,7 +140,6 @@ const ScenarioFields = z.strictObject({
     .describe('What must have happened by the end of a test.'),
 })
 
-/** A scenario file. */
 export const Scenario = ScenarioFields.check(crossCheck<ScenarioDefinition>(checkScenario)).meta({
   title: 'Scenario file of payout-sandbox',
 })

@@ -78,7 +78,6 @@ export const AnyJson = z.unknown() as z.ZodType<Json, Json>
 /** A non-empty text of at most `max` characters. */
 export const text = (max: number) => z.string().min(1).max(max)
 
-/** The name of a scenario. */
 export const ScenarioName = z.string().regex(SCENARIO_NAME, {
   error: mustBe('a name of lowercase letters, digits and hyphens, at most 63 characters'),
 })
@@ -96,7 +95,6 @@ function timeText(form: string, parse: (text: string) => unknown, meta: z.Global
     .meta(meta)
 }
 
-/** A duration on the client's clock, as text. */
 export const Duration = timeText(DURATION_FORM, parseDuration, {
   id: 'Duration',
   description: `A duration on the client's clock: ${DURATION_FORM}.`,
@@ -107,7 +105,6 @@ const wrongInstant = {
   error: mustBe('an instant such as "2026-01-01T10:00:00Z", from 1970 to 9999'),
 }
 
-/** An instant of a client's clock. */
 export const Instant = z.iso
   .datetime({ offset: true, ...wrongInstant })
   .refine((value) => isClockTime(Date.parse(value)), wrongInstant)

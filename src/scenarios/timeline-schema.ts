@@ -88,7 +88,6 @@ const Simulate = SimulateFields.check(
   }),
 )
 
-/** A payment that a timeline creates. */
 const TimelinePayment = z.strictObject({
   amount: Amount,
   to_user_id: Uuid.optional().describe(

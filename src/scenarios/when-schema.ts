@@ -39,7 +39,6 @@ function unknownOperation(value: unknown): string {
   return `unknown operation ${quoteValue(value)}${near || `; known: ${OPERATIONS.join(', ')} or "*"`}`
 }
 
-/** Checks the `operation` of a `when`. */
 function checkOperation(condition: unknown, { report, isValid }: Check) {
   if (condition === undefined || condition === '*' || isOperation(condition)) return
   if (!isObject(condition)) {
@@ -71,7 +70,6 @@ function checkWhen(when: Mapping, check: Check) {
   else checkConditions(when, check)
 }
 
-/** Checks the conditions on a call. */
 function checkConditions(when: Mapping, check: Check) {
   const { report, isValid } = check
   checkOperation(when['operation'], check)
@@ -104,7 +102,6 @@ const times = {
   elapsed: ElapsedWindow.optional().describe('The time since the scenario was activated.'),
 }
 
-/** The calls that a rule matches. */
 export const When = z
   .strictObject(
     { ...callParts, ...times },
@@ -131,7 +128,6 @@ function checkEventWhen(when: Mapping, { report, isValid, isEmpty }: Check) {
   report(['event'], `unknown event ${quoteValue(event)}${hint}`)
 }
 
-/** The events that a webhook rule matches. */
 export const EventWhen = z
   .strictObject(
     {
@@ -180,7 +176,6 @@ export const CallMatch = z
   })
   .check(crossCheck(checkCallMatch))
 
-/** A match on the fields of a resource. */
 export const Fields = z.record(z.string(), Condition).check(
   crossCheck((fields, { report }) =>
     // The messages name the part `data`, which is not in the value.

@@ -25,13 +25,10 @@ export type Source = {
   errors: readonly (SourcePosition & { message: string })[]
 }
 
-/** The maximum size of a file. */
 export const MAX_BYTES = 64 * 1024
-/** The maximum nesting depth of mappings and lists. */
 export const MAX_NESTING = 32
 const MAX_ERRORS = 50
 
-/** The message for a file that is too large. */
 export const tooLargeMessage = (bytes: number) =>
   `the file has ${bytes} bytes; the maximum is ${MAX_BYTES} (64 KiB). Split the file with extends`
 
