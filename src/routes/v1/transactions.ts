@@ -1,14 +1,43 @@
 import * as z from 'zod'
 import { operation } from '../../http/operation.ts'
 import { Uuid } from '../../model/formats.ts'
-import { pagesOf, success } from '../../model/paging.ts'
+import { type ListQuery, pagesOf, success } from '../../model/paging.ts'
+import type { PaymentRow } from '../../model/payment.ts'
 import {
   CreateTransaction,
+  HistoryQuery,
+  HistoryResponse,
   ListTransactionsResponse,
   TransactionQuery,
   TransactionsResponse,
+  UserHistoryQuery,
 } from '../../model/transaction.ts'
+import type { Entry } from '../../store/table.ts'
+import type { World } from '../../world/world.ts'
 import { checkPage } from './check-page.ts'
+import { UserPath } from './users.ts'
+
+type Found = { total: number; entries: Entry<PaymentRow>[] }
+
+/** One page of payments, in one of their views. */
+function pageOfPayments<T>(
+  world: World,
+  query: ListQuery,
+  { total, entries }: Found,
+  view: (entry: Entry<PaymentRow>) => T,
+) {
+  checkPage(world, query, total)
+  const { page, limit } = query
+  return { page, limit, total_pages: pagesOf(total, limit), transactions: entries.map(view) }
+}
+
+function historyPage(world: World, query: ListQuery, found: Found, userId?: string) {
+  const view = (entry: Entry<PaymentRow>) => world.payouts.views.history(entry, userId)
+  return success(200, 'Transaction history fetched successfully', {
+    total_transactions: found.total,
+    ...pageOfPayments(world, query, found, view),
+  })
+}
 
 /** The endpoints that create a payment and read payments as transactions. */
 export const transactionOperations = [
@@ -45,15 +74,10 @@ export const transactionOperations = [
     response: ListTransactionsResponse,
     handle(world, { query }) {
       const { payments, views } = world.payouts
-      const { total, entries } = payments.history(query)
-      checkPage(world, query, total)
-      const { page, limit } = query
+      const found = payments.history(query)
       return success(200, 'Transactions fetched successfully', {
-        total_transation: total,
-        page,
-        limit,
-        total_pages: pagesOf(total, limit),
-        transactions: entries.map(views.transaction),
+        total_transation: found.total,
+        ...pageOfPayments(world, query, found, views.transaction),
       })
     },
   }),
@@ -69,6 +93,39 @@ export const transactionOperations = [
     handle({ payouts: { payments, views } }, { params }) {
       const found = payments.ofId(params.transaction_id).map(views.transaction)
       return success(200, 'Transaction fetched successfully', found)
+    },
+  }),
+]
+
+/** The endpoints that list payments as transaction history, of the client or of one user. */
+export const historyOperations = [
+  operation({
+    id: 'listTransactionHistory',
+    method: 'GET',
+    url: '/transaction/history',
+    tokenNeeded: true,
+    tag: 'Transaction history',
+    summary: 'List the client’s payout records, newest first',
+    query: HistoryQuery,
+    status: 200,
+    response: HistoryResponse,
+    handle: (world, { query }) =>
+      historyPage(world, query, world.payouts.payments.history(query, query.type)),
+  }),
+  operation({
+    id: 'listUserTransactionHistory',
+    method: 'GET',
+    url: '/transaction/history/user/:userId',
+    tokenNeeded: true,
+    tag: 'Transaction history',
+    summary: 'List one user’s payout records, newest first',
+    params: UserPath,
+    query: UserHistoryQuery,
+    status: 200,
+    response: HistoryResponse,
+    handle(world, { params: { userId }, query }) {
+      const found = world.payouts.payments.historyOfUser(userId, query)
+      return historyPage(world, query, found, userId)
     },
   }),
 ]
