@@ -108,7 +108,7 @@ export function readFixtures(path: string): FixtureWorlds {
       const message = `contains none of ${FIXTURE_FILES.join(', ')}`
       throw new BadFixtures([problemAt(path, message), ...misnamed])
     }
-    const worlds = worldsOf(raws, JSON.stringify(raws.map(({ noun, rows }) => [noun, rows])))
+    const worlds = worldsOf(raws)
     if (misnamed.length > 0) throw new BadFixtures(misnamed)
     return worlds
   } catch (error) {

@@ -130,7 +130,7 @@ function checkRelations(set: Fixtures, { client: _, ...rows }: FixtureRows, chec
   }
 }
 
-export function worldsOf(rawTables: RawTable[], content: string): FixtureWorlds {
+export function worldsOf(rawTables: RawTable[]): FixtureWorlds {
   const check = createCheck()
   const read = Object.fromEntries(NOUNS.map((noun) => [noun, []])) as unknown as FixtureSet
   for (const raw of rawTables) read[raw.noun] = check.rows(raw) as never
@@ -145,6 +145,7 @@ export function worldsOf(rawTables: RawTable[], content: string): FixtureWorlds 
     check.note(set.clients[0]!, 'client', 'one client must have the name default')
   }
   if (check.problems.length > 0) throw new BadFixtures(check.problems)
+  const content = JSON.stringify(rawTables.map(({ noun, rows }) => [noun, rows]))
   const digest = createHash('sha256').update(content).digest('hex').slice(0, 16)
   return new Map(
     set.clients.map(({ client }) => [
@@ -171,4 +172,4 @@ export function rawOf(file: string, content: unknown): RawTable[] {
 
 /** A set from a request or a test, checked as `readFixtures` checks a file with that name. */
 export const fixturesOf = (content: unknown, file = 'fixtures'): FixtureWorlds =>
-  worldsOf(rawOf(file, content), JSON.stringify(content))
+  worldsOf(rawOf(file, content))

@@ -31,12 +31,7 @@ export function createRandom(seed: number, state: { counter: number } = { counte
     /** A UUID in version 4 form. */
     uuid(): string {
       const n = ++state.counter
-      const [a, b, c, d] = [0, 1, 2, 3].map((lane) => word(n, lane)) as [
-        number,
-        number,
-        number,
-        number,
-      ]
+      const [a, b, c, d] = [word(n, 0), word(n, 1), word(n, 2), word(n, 3)]
       const variant = (0x8000 | ((c >>> 16) & 0x3fff)).toString(16)
       const middle = `${hex(b).slice(0, 4)}-4${hex(b).slice(5)}-${variant}`
       return `${hex(a)}-${middle}-${hex(c).slice(4)}${hex(d)}`

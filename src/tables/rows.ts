@@ -28,7 +28,7 @@ const PushedRuleRow = z.strictObject({
   rule_id: z.string(),
   seq: z.int(),
   definition: z.looseObject({}) as unknown as z.ZodType<RuleDefinition>,
-  /** When it was pushed; absent in data of earlier versions. */
+  /** When it was pushed; absent if a person wrote the state. */
   pushed_at: z.exactOptional(Timestamp),
 })
 export type PushedRuleRow = z.infer<typeof PushedRuleRow>
@@ -57,7 +57,7 @@ export type ActiveScenario = {
   name: string
   definition?: ScenarioDefinition
   startedAs: string
-  /** When it was activated, client's time; absent in data of earlier versions. */
+  /** When it was activated, client's time; absent if a person wrote the state. */
   activated_at?: string
 }
 

@@ -96,14 +96,8 @@ export class Clock {
     return this.#latest
   }
 
-  #set({ mode, speed }: Partial<ClockState>, at: number) {
+  #set(change: Partial<ClockState>, at: number) {
     this.#latest = at
-    const old = this.#state
-    this.#state = {
-      mode: mode ?? old.mode,
-      speed: speed ?? old.speed,
-      anchor: at,
-      wallAnchor: this.#wall(),
-    }
+    this.#state = { ...this.#state, ...change, anchor: at, wallAnchor: this.#wall() }
   }
 }

@@ -54,7 +54,7 @@ export function createAccess({ store: tables, clock, assumed }: WorldContext) {
   }
 
   return {
-    /** Issues the token of a new client, or of a data file of an earlier version. */
+    /** Issues the token of a new client. */
     start() {
       if (issuedAt(tables) === undefined) storeTokenIssue(tables, clock.now())
     },

@@ -191,9 +191,7 @@ export async function openSandbox(config: SandboxConfig) {
     /** Whether the data file has clients that were created from other fixtures. */
     hasOtherFixtures: outdated.length > 0,
     startedAt,
-    get default() {
-      return clients.default
-    },
+    default: clients.default,
     /** The worlds of the clients, by name. */
     clients: clients.all,
     /** The readings with which a client of a base path starts. */
