@@ -38,8 +38,8 @@ type Options = {
   rest?: (() => Promise<void> | undefined) | undefined
 }
 
-/** Reads states that a person may have written, row by row, and collects the problems. */
-class StateReader {
+/** Reads states that a person may have written, row by row, and collects the problems. What it returns is valid if there are none. */
+export class StateReader {
   readonly problems: StateProblem[] = []
   readonly #rest: () => Promise<void> | undefined
   readonly #seen = new Set<string>()
@@ -68,6 +68,7 @@ class StateReader {
     return undefined
   }
 
+  /** Reads a whole data file. */
   async document(value: unknown): Promise<DataDocument> {
     const sections = this.#parsed(SECTIONS, value, [])
     if (!sections) return { format: FORMAT, clients: {} }
@@ -212,25 +213,4 @@ class StateReader {
       if (!read.ok) this.#note(at, `${read.problems[0]!.path}: ${read.problems[0]!.message}`)
     }
   }
-}
-
-/** Reads the state of a client; or returns all its problems. */
-export async function readState(
-  value: unknown,
-  client: string,
-  options?: Options,
-): Promise<{ state: State } | { problems: StateProblem[] }> {
-  const reader = new StateReader(options)
-  const state = await reader.state(value, [], client)
-  return state && reader.problems.length === 0 ? { state } : { problems: reader.problems }
-}
-
-/** Reads a whole data file; or returns all its problems. */
-export async function readDocument(
-  value: unknown,
-  options?: Options,
-): Promise<{ document: DataDocument } | { problems: StateProblem[] }> {
-  const reader = new StateReader(options)
-  const document = await reader.document(value)
-  return reader.problems.length === 0 ? { document } : { problems: reader.problems }
 }

@@ -10,7 +10,7 @@ import type { DataDocument } from '../store/states.ts'
 import { parseFile } from './fixture-files.ts'
 import { BadFixtures, type FixtureWorlds } from './fixtures.ts'
 import { type JsonPath, parseJson, problemsIn } from './json-text.ts'
-import { readDocument, readState, type StateProblem } from './read-state.ts'
+import { type StateProblem, StateReader } from './read-state.ts'
 import { isDataFile, type Known, rowsOfState, type State } from './state.ts'
 
 const MAX_PROBLEMS = 20
@@ -35,9 +35,10 @@ export async function readDataFile(file: string, bytes: Buffer): Promise<DataDoc
   const { value } = parsed
   const format = isObject(value) ? value['format'] : undefined
   if (typeof format === 'number' && format !== FORMAT) throw new OtherFormat(file, format)
-  const read = await readDocument(value)
-  if ('document' in read) return read.document
-  const { problems } = read
+  const reader = new StateReader()
+  const document = await reader.document(value)
+  const { problems } = reader
+  if (problems.length === 0) return document
   const shown = placed(problems, file, text).map(problemText)
   const more = problems.length - shown.length
   throw new DamagedFile([...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'))
@@ -70,18 +71,17 @@ async function statesIn(
   library?: Library,
 ): Promise<[client: string, state: State][]> {
   const isWhole = isDataFile(content)
-  const read = isWhole
-    ? await readDocument(content, { known })
-    : await readState(content, 'default', { known })
-  const fail = (problems: readonly StateProblem[]) => new BadFixtures(placed(problems, file, text))
-  if ('problems' in read) throw fail(read.problems)
-  const states =
-    'state' in read ? { default: read.state } : (read.document.clients as Record<string, unknown>)
-  const found = Object.entries(states) as [string, State][]
-  const problems = found.flatMap(([client, state]) =>
-    library ? scenarioProblem(state, library, isWhole ? ['clients', client] : []) : [],
-  )
-  if (problems.length > 0) throw fail(problems)
+  const reader = new StateReader({ known })
+  const states = isWhole
+    ? (await reader.document(content)).clients
+    : { default: await reader.state(content, [], 'default') }
+  const found = Object.entries(states) as [string, unknown][] as [string, State][]
+  let { problems } = reader
+  if (library && problems.length === 0)
+    problems = found.flatMap(([client, state]) =>
+      scenarioProblem(state, library, isWhole ? ['clients', client] : []),
+    )
+  if (problems.length > 0) throw new BadFixtures(placed(problems, file, text))
   return found
 }
 

@@ -4,7 +4,6 @@ import { storeTokenIssue } from './access.ts'
 import { startsFromState } from './client-rows.ts'
 import type { FeedEvents } from './feed.ts'
 import type { World } from './world.ts'
-import { loadState, readSentState } from './world-state.ts'
 
 /** The parts of a world that a reset can select. */
 export const RESET_PARTS = [
@@ -128,7 +127,7 @@ export function resetWorld(
 }
 
 /** Replaces the whole state of a world by `load`. */
-function restore(world: World, from: 'snapshot' | 'state', load: () => void) {
+export function restore(world: World, from: 'snapshot' | 'state', load: () => void) {
   function adopt() {
     load()
     world.clock.adoptSettings()
@@ -141,16 +140,4 @@ export function restoreSnapshot(world: World, name: string) {
   snapshotOf(world, name)
   restore(world, 'snapshot', () => world.tables.restore(name))
   world.scenarios.replaceStale()
-}
-
-/**
- * Replaces the state of a world by that of a document. Other calls can run while it is checked, but the replacement itself is
- * one change. Returns the number of rows of each table.
- */
-export async function adoptState(world: World, sent: unknown): Promise<Record<string, number>> {
-  const state = await readSentState(world, sent)
-  await world.clock.timers.whenIdle(() => restore(world, 'state', () => loadState(world, state)))
-  return Object.fromEntries(
-    Object.entries(state.tables).map(([table, { length }]) => [table, length]),
-  )
 }

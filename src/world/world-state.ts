@@ -1,5 +1,5 @@
 import type { Scenarios } from '../active-scenario/scenarios.ts'
-import { MAX_COUNTED, readState } from '../content/read-state.ts'
+import { MAX_COUNTED, StateReader } from '../content/read-state.ts'
 import {
   headOf,
   isDataFile,
@@ -21,6 +21,7 @@ import type { ActiveScenario, Rows } from '../tables/rows.ts'
 import { settingOf } from '../tables/tables.ts'
 import type { ClockState } from '../time/clock.ts'
 import type { World } from './world.ts'
+import { restore } from './world-content.ts'
 
 // ---- export
 
@@ -69,7 +70,7 @@ export const exportSnapshot = (world: World, state: Snapshot<Rows>): string =>
 // ---- import
 
 /** Replaces the client's rows, inside the open change. Its id and its token stay. */
-export function loadState({ name, tables, scenarios }: World, state: State) {
+function loadState({ name, tables, scenarios }: World, state: State) {
   const { client, ...rows } = rowsOfState(name, state)
   const { client_id, access_token } = tables.tables.client.newest('all', 'all')!.row
   tables.reset(tables.empty)
@@ -95,12 +96,13 @@ function stateIn(sent: Record<string, unknown>, names: readonly string[]): unkno
 async function checkState({ name, tables, webhooks }: World, sent: unknown) {
   const given = isDataFile(sent) ? stateIn(sent, [name, 'default']) : sent
   const present = tables.tables.webhook.newest('all', 'all')?.row.webhook_secret
-  const read = await readState(given, name, {
+  const reader = new StateReader({
     known: () => ({ secretOf: (id) => present ?? webhooks.exportedSecrets.get(id) }),
     rest: () => (isSliceOver() ? ownTurn() : undefined),
   })
-  if ('state' in read) return read.state
-  const errors = read.problems.map(({ path, ...problem }) => ({
+  const state = await reader.state(given, [], name)
+  if (state && reader.problems.length === 0) return state
+  const errors = reader.problems.map(({ path, ...problem }) => ({
     field: fieldOf(path) || 'body',
     ...problem,
   }))
@@ -123,9 +125,16 @@ async function checkScenarios(scenarios: Scenarios, { scenario, tables }: State)
   scenarios.checkRuleLimits(rules, checked ? { name, definition: checked.definition } : { name })
 }
 
-/** Reads and checks a document, or this client's state in a whole data file (else that of the default client). */
-export async function readSentState(world: World, sent: unknown): Promise<State> {
+/**
+ * Replaces the state of a world by that of a document, or by this client's state in a whole data file (else that of the default
+ * client). Other calls can run while it is checked, but the replacement itself is one change. Returns the number of rows of
+ * each table.
+ */
+export async function adoptState(world: World, sent: unknown): Promise<Record<string, number>> {
   const state = await checkState(world, sent)
   await checkScenarios(world.scenarios, state)
-  return state
+  await world.clock.timers.whenIdle(() => restore(world, 'state', () => loadState(world, state)))
+  return Object.fromEntries(
+    Object.entries(state.tables).map(([table, { length }]) => [table, length]),
+  )
 }

@@ -10,8 +10,8 @@ import { DataFile, State } from '../../content/state.ts'
 import { adminCall } from '../../http/admin-call.ts'
 import { SnapshotName } from '../../model/client.ts'
 import { Timestamp } from '../../model/formats.ts'
-import { adoptState, RESET_PARTS } from '../../world/world-content.ts'
-import { exportSnapshot, exportState } from '../../world/world-state.ts'
+import { RESET_PARTS } from '../../world/world-content.ts'
+import { adoptState, exportSnapshot, exportState } from '../../world/world-state.ts'
 
 const snapshot = { name: SnapshotName, taken_at: Timestamp }
 const SnapshotPath = z.object({ name: SnapshotName })
