@@ -78,27 +78,23 @@ export function readStates<Rows>(
   shape: StateShape<Rows>,
 ) {
   const contents = new Map<unknown, Content<unknown>>()
-  const contentIn = (table: keyof Rows & string, rows: readonly unknown[] = []) => {
-    const content = contents.get(rows) ?? contentOf(worlds.specs[table] as never, rows)
-    contents.set(rows, content)
-    return content
-  }
   const imagesOf = (tables: StoredTables) =>
-    worlds.perTable((table) =>
-      contentIn(table as keyof Rows & string, tables[table]),
-    ) as Images<Rows>
+    worlds.perTable((table) => {
+      const rows = tables[table] ?? []
+      const content = contents.get(rows) ?? contentOf(worlds.specs[table] as never, rows)
+      contents.set(rows, content)
+      return content
+    }) as Images<Rows>
   const stateOf = (state: StoredState, client: string) => {
     const { about, base, counter, rows } = shape.read(state, client)
     const images = imagesOf({ ...state.tables, ...(rows as StoredTables) })
-    return { about, state: { base, images, counter } }
+    return [about, { base, images, counter }] as const
   }
   for (const [key, tables] of Object.entries(fixtures))
     worlds.bases.set(key, { key, images: imagesOf(tables) })
-  for (const [name, stored] of Object.entries(clients)) {
-    const { about, state } = stateOf(stored, name)
-    worlds.restore(name, about, state)
-  }
+  for (const [name, stored] of Object.entries(clients))
+    worlds.restore(name, ...stateOf(stored, name))
   for (const [client, states] of Object.entries(snapshots))
     for (const [name, stored] of Object.entries(states))
-      worlds.byName.get(client)?.setSnapshot(name, stateOf(stored, client).state)
+      worlds.byName.get(client)?.setSnapshot(name, stateOf(stored, client)[1])
 }
