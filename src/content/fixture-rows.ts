@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import { ClientRow } from '../model/client.ts'
 import type { FixtureSet, Fixtures } from '../model/fixtures.ts'
 import { omitUndefined } from '../model/formats.ts'
-import { type KycMetadata, panResult } from '../model/kyc.ts'
+import { type KycMetadata, panMetadata, panResult } from '../model/kyc.ts'
 import { inOrderOf } from '../model/paging.ts'
 import { failureOf, paiseOf } from '../model/payment.ts'
 import { headsOf, indiasDay } from '../payouts/payments.ts'
@@ -18,23 +18,12 @@ function kycMetadata(row: Fixtures['kyc'][number]): KycMetadata | null {
   if (row.document_type === 'pid') return null
   const ok = row.kyc_status === 'success'
   const statusCode = row.statusCode ?? 200
-  return {
-    statusCode,
-    response: {
-      status: ok,
-      code: statusCode,
-      message: row.message ?? (ok ? 'PAN verified successfully' : 'PAN verification failed'),
-      data: {
-        status: ok ? 'success' : 'failure',
-        statusCode,
-        result: panResult(row.document_number, statusCode, row.result),
-        metaData: {
-          requestId: `${Date.parse(row.created_at)}-${uuidOf(`request ${row.kyc_id}`)}`,
-          transactionId: uuidOf(`transaction ${row.kyc_id}`),
-        },
-      },
-    },
-  }
+  const message = row.message ?? (ok ? 'PAN verified successfully' : 'PAN verification failed')
+  const result = panResult(row.document_number, statusCode, row.result)
+  return panMetadata(ok, message, statusCode, result, {
+    requestId: `${Date.parse(row.created_at)}-${uuidOf(`request ${row.kyc_id}`)}`,
+    transactionId: uuidOf(`transaction ${row.kyc_id}`),
+  })
 }
 
 const inOrder = <R extends { created_at: string }>(rows: readonly R[]) =>

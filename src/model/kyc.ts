@@ -147,6 +147,23 @@ export const panResult = (
   ...more,
 })
 
+/** What the source of a PAN check has responded. */
+export const panMetadata = (
+  ok: boolean,
+  message: string,
+  statusCode: number,
+  result: PanResult | null,
+  metaData: { requestId: string; transactionId: string },
+): KycMetadata => ({
+  statusCode,
+  response: {
+    status: ok,
+    code: statusCode,
+    message,
+    data: { status: ok ? 'success' : 'failure', statusCode, result, metaData },
+  },
+})
+
 /** Which document goes with which type. */
 export const DOCUMENT_OF: Readonly<Record<string, string>> = { pid: 'aadhar', tid: 'pan' }
 

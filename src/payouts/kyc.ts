@@ -7,9 +7,9 @@ import {
   countryOf,
   DOCUMENT_OF,
   type KycItem,
-  type KycMetadata,
   type KycRow,
   type KycStatus,
+  panMetadata,
   panResult,
   type SubmitKyc,
 } from '../model/kyc.ts'
@@ -109,25 +109,15 @@ export function createKyc(context: WorldContext & { users: Users }) {
   function metadataOf(
     { document_type, document_number }: Pick<KycRow, 'document_type' | 'document_number'>,
     step: Transition<KycStep>,
-  ): KycMetadata | null {
+  ) {
     if (document_type !== 'tid') return null
     const ok = step.status === 'success'
     const statusCode = step.statusCode ?? (step.status === 'pending' ? 503 : 200)
     const result = step.result === null ? null : panResult(document_number, statusCode, step.result)
-    return {
-      statusCode,
-      response: {
-        status: ok,
-        code: statusCode,
-        message: messageOf(document_type, step),
-        data: {
-          status: ok ? 'success' : 'failure',
-          statusCode,
-          result,
-          metaData: { requestId: `${clock.now()}-${random.uuid()}`, transactionId: random.uuid() },
-        },
-      },
-    }
+    return panMetadata(ok, messageOf(document_type, step), statusCode, result, {
+      requestId: `${clock.now()}-${random.uuid()}`,
+      transactionId: random.uuid(),
+    })
   }
 
   /** The newest successful record of a row's user and document type; an older record that succeeds late does not replace it. */
