@@ -15,19 +15,13 @@ import type { ClientStart, WorldStart } from './world-deps.ts'
 /** The client that calls without a client name use. */
 export const DEFAULT_CLIENT = 'default'
 
-/** The options of a new client, which a reset restores. */
-export type NewClient = {
+/** The options of a new client, instead of those of the sandbox. A reset restores them. */
+export type NewClient = { [Option in keyof WorldStart]?: WorldStart[Option] | undefined } & {
   name: string
   access_token?: string | undefined
-  scenario?: string | undefined
-  randomSeed?: number | undefined
   /** Scenarios of its own, beside those of the sandbox. */
   scenarios?: OwnScenarios | undefined
-  clock?: string | undefined
-  clockSpeed?: number | undefined
   checkKyc?: boolean | undefined
-  /** Readings of open points of the contract, instead of those of the sandbox. */
-  assume?: Readings | undefined
   /** Makes the rows of its own fixtures; without them it starts with those of the sandbox. */
   fixtures?: (() => StartRows) | undefined
   /** The client to fork, in its present state or in that of a snapshot. */
@@ -169,7 +163,7 @@ export class ClientRows {
   }
 
   /** Adapts loaded settings to the start options of a client; those that were chosen replace what the settings say. */
-  #adopt(tables: SandboxTables, chosen: Pick<NewClient, keyof WorldStart>) {
+  #adopt(tables: SandboxTables, chosen: Omit<NewClient, 'name'>) {
     const start = this.startOf(tables)
     adoptSettings(tables, start, this.#wall)
     const { clock, clockSpeed: speed, scenario, assume } = chosen
