@@ -1,7 +1,6 @@
 import { request } from 'node:http'
 import t, { type Test } from 'tap'
-import { adoptState } from '../../../src/world/world-content.ts'
-import { exportState } from '../../../src/world/world-state.ts'
+import { adoptState, exportState } from '../../../src/world/world-state.ts'
 import { start } from '../../helper.ts'
 
 const HOST = '127.0.0.1'
