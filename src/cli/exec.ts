@@ -97,23 +97,18 @@ function execReport(
   scenarios: readonly PreviousScenario[],
 ): Report {
   const command = printableLine(program.join(' '))
-  const ran: TestCase = {
-    name: command,
-    group: 'exec',
-    ms,
-    ...(code !== 0 && {
-      outcome: { kind: 'failure', type: 'exit_code', message: `exit code ${code}` },
-    }),
-  }
+  const failure = (type: string, message: string) => ({
+    outcome: { kind: 'failure' as const, type, message },
+  })
+  const failed = code !== 0 && failure('exit_code', `exit code ${code}`)
+  const ran: TestCase = { name: command, group: 'exec', ms, ...failed }
   const expected = scenarios.flatMap(({ name, expect }) =>
     expect.map(
       (one): TestCase => ({
         name: `scenario ${name} expects ${one.operation}: ${expectedCount(one)}`,
         group: 'exec.expectations',
         ms: 0,
-        ...(!one.met && {
-          outcome: { kind: 'failure', type: 'expectation', message: `found ${one.found}` },
-        }),
+        ...(!one.met && failure('expectation', `found ${one.found}`)),
       }),
     ),
   )

@@ -151,15 +151,9 @@ export function parseArguments(args: readonly string[], commands: readonly Comma
   })
   rejectUnknown(args, tokens, known, commands)
   const flags: Record<string, string | boolean | string[]> = {}
-  const positionals: string[] = []
-  const afterDashes: string[] = []
-  let isAfterDashes = false
-  for (const token of tokens) {
-    if (token.kind === 'option-terminator') isAfterDashes = true
-    if (token.kind === 'positional')
-      if (isAfterDashes) afterDashes.push(token.value)
-      else positionals.push(homePath(token.value))
-    if (token.kind !== 'option') continue
+  const end = tokens.find(({ kind }) => kind === 'option-terminator')?.index ?? args.length
+  const words = tokens.filter((token) => token.kind === 'positional')
+  for (const token of tokens.filter((one) => one.kind === 'option')) {
     const { name } = token
     const value = flagValue(token, known[name]![0])
     if (REPEATABLE.includes(name))
@@ -168,7 +162,11 @@ export function parseArguments(args: readonly string[], commands: readonly Comma
       throw new BadOption(`--${name} must not be given twice`)
     else flags[name] = value
   }
-  return { positionals, afterDashes, flags }
+  return {
+    positionals: words.filter(({ index }) => index < end).map(({ value }) => homePath(value)),
+    afterDashes: words.filter(({ index }) => index > end).map(({ value }) => value),
+    flags,
+  }
 }
 
 /**

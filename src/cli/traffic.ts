@@ -23,35 +23,21 @@ const filterOf = ({ operation, method, path, status }: Input['flags']) =>
   ({ operation, method, path, status }) as object
 const limitOf = (flags: Input['flags']) => numberFlag(flags, 'limit', 1, MAX_LIMIT)
 
+const moreText = (hidden: number) =>
+  hidden > 0 ? `… and ${hidden} more; --limit shows more\n` : ''
+
 function listText({ total, dropped, requests }: ResponseBody<'listRequests'>): string {
   const hasOthers = requests.some(({ client = 'default' }) => client !== 'default')
+  const ofClient = hasOthers ? ['client'] : []
   const rows = requests.map((one) => [
     one.at,
     ...(hasOthers ? [one.client] : []),
-    one.method,
-    one.path,
-    one.operation,
-    one.status ?? 'broken',
-    one.duration_ms,
-    one.rule,
+    ...[one.method, one.path, one.operation, one.status ?? 'broken', one.duration_ms, one.rule],
   ])
-  const hidden = total - requests.length
+  const head = ['at', ...ofClient, 'method', 'path', 'operation', 'status', 'ms', 'rule']
   return (
-    table(
-      [
-        'at',
-        ...(hasOthers ? ['client'] : []),
-        'method',
-        'path',
-        'operation',
-        'status',
-        'ms',
-        'rule',
-      ],
-      rows,
-      'no matching requests',
-    ) +
-    (hidden > 0 ? `… and ${hidden} more; --limit shows more\n` : '') +
+    table(head, rows, 'no matching requests') +
+    moreText(total - requests.length) +
     (dropped > 0 ? `${dropped} older requests are no longer in the log\n` : '')
   )
 }
@@ -246,11 +232,10 @@ export const deliveries = remoteCommand({
       const params = { id: String(redeliver) }
       return shown(api('redeliver', { params }), sentText, isRejected)
     }
-    return shown(api('listDeliveries', { query: filter }), ({ total, deliveries }) => {
-      const hidden = total - deliveries.length
-      const more = hidden > 0 ? `… and ${hidden} more; --limit shows more\n` : ''
-      return deliveryTable(deliveries) + more
-    })
+    return shown(
+      api('listDeliveries', { query: filter }),
+      ({ total, deliveries }) => deliveryTable(deliveries) + moreText(total - deliveries.length),
+    )
   },
   examples: [
     'deliveries',

@@ -1,5 +1,6 @@
 import type { ResponseBody } from '../admin/caller.ts'
 import { BadOption, OPTIONS } from '../config/options.ts'
+import { countOf } from '../model/words.ts'
 import { CommandFailed, OUT_FLAG } from './command.ts'
 import { table } from './output.ts'
 import { remoteCommand, shown } from './remote.ts'
@@ -7,17 +8,11 @@ import { remoteCommand, shown } from './remote.ts'
 const MAX_ROWS = 50
 const MAX_DETAIL_LENGTH = 60
 
-const clockText = ({
-  now,
-  mode,
-  speed,
-  next_timer_at: nextTimerAt,
-  pending_timers: pendingTimers,
-}: ResponseBody<'getClock'>) =>
+const clockText = ({ now, mode, speed, next_timer_at, pending_timers }: ResponseBody<'getClock'>) =>
   `${now}, ${mode}${speed === 1 ? '' : `, speed ${speed}`}\n` +
-  (nextTimerAt === null
+  (next_timer_at === null
     ? 'no pending timers\n'
-    : `${pendingTimers} pending ${pendingTimers === 1 ? 'timer' : 'timers'}, the next one at ${nextTimerAt}\n`)
+    : `${countOf(pending_timers, 'pending timer')}, the next one at ${next_timer_at}\n`)
 
 const advancedText =
   (emptyText: string) =>

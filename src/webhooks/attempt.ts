@@ -4,11 +4,11 @@ import { VERSION } from '../config/package.ts'
 import type { DeliveryAttempt, DeliveryFault, StoredAttempt } from '../model/delivery.ts'
 import { HIDDEN, maskLogText, maskText } from '../model/mask.ts'
 import type { WebhookRow } from '../model/webhook.ts'
-import type { Runtime, SendResult } from '../runtime/runtime.ts'
+import type { Runtime } from '../runtime/runtime.ts'
 import type { Clock } from '../time/clock.ts'
 import { OWN_ORIGIN } from './addresses.ts'
 import { isBare } from './events.ts'
-import { createLimit } from './send.ts'
+import { createLimit, unsent } from './send.ts'
 import { SIGNATURE_SCHEMES } from './signatures.ts'
 
 /** How webhooks are sent, the same for every client. */
@@ -107,16 +107,10 @@ const signatureCount = ({
 const firstHalf = (body: Buffer) => body.subarray(0, Math.ceil(body.length / 2))
 
 /** The result of an attempt that a scenario loses. */
-const LOST: SendResult = {
-  ok: false,
-  duration_ms: 0,
-  response: '',
-  truncated: false,
-  error: {
-    code: 'lost',
-    message: 'a webhook rule lost this attempt on the way: the receiver never saw it',
-  },
-}
+const LOST = unsent({
+  code: 'lost',
+  message: 'a webhook rule lost this attempt on the way: the receiver never saw it',
+})
 
 /** The result of an attempt as it is stored; `gone`: the receiver wants no more of them. */
 export type AttemptResult = { attempt: StoredAttempt; retryAfterMs: number; gone: boolean }

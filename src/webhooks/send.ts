@@ -77,7 +77,8 @@ export function createLimit(max: number) {
   }
 }
 
-const unsent = (error: SendError): SendResult => ({
+/** The result of an attempt of which nothing was sent. */
+export const unsent = (error: SendError): SendResult => ({
   ok: false,
   response: '',
   truncated: false,
