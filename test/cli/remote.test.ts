@@ -491,7 +491,6 @@ t.test('a wrong command line ends with 2 and says how to call it', async (t) => 
       ['scenario', 'list', '--memory'],
       /scenario does not take --memory; it takes (--[a-z-]+, ){5,}--[a-z-]+\n$/,
     ],
-    [['clock', 'show', '--port', 'x'], /--port takes a whole number/],
     [['clock', 'show', '--url', 'http://127.0.0.1:1', '--port', '2'], /--url excludes --port/],
     [['clock', 'show', '--client', 'A'], /--client takes the name of a client, .+ not "A"/],
     [
@@ -504,7 +503,6 @@ t.test('a wrong command line ends with 2 and says how to call it', async (t) => 
       ['clock', 'speed', 'fast'],
       /clock speed takes a number above 0, .+ such as 60 or 0\.5, not "fast"/,
     ],
-    [['clock', 'speed', ''], /clock speed takes a number above 0, .+, not ""/],
     [['clock', 'speed', '0'], /clock speed takes a number above 0, .+, not "0"/],
     [['clock', 'show', '--url', 'localhost:4310'], /--url takes the URL of a sandbox/],
     [['clock', 'show', '--url'], /--url takes URL, but the value is missing/],
@@ -515,11 +513,8 @@ t.test('a wrong command line ends with 2 and says how to call it', async (t) => 
     [['requests', 'verify', '{}', '--exactly', '-1'], /--exactly/],
     [['requests', '--limit', '0'], /--limit takes a whole number from 1 to 1000/],
     [['requests', 'clear', '--limit', '1'], /requests clear does not take --limit/],
-    [['requests', 'list'], /unexpected argument "list" for requests/],
-    [['trigger'], /trigger needs EVENT/],
     [['trigger', 'user.created', '--override', '[1]'], /--override takes a JSON object in quotes/],
     [['deliveries', '--redeliver', 'x', '--status', 'failed'], /--redeliver excludes --status/],
-    [['snapshot', 'save'], /snapshot save needs NAME/],
     [['assumptions', 'set'], /assumptions set needs NAME=READING\.\.\.; usage: /],
     [
       ['assumptions', 'set', 'a'],

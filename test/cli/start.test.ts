@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
@@ -348,43 +348,22 @@ t.test('each option does what it says', async (t) => {
   t.equal(users.headers.get('access-control-allow-origin'), 'http://localhost:3000')
   t.equal(users.headers.get('x-sandbox-client'), 'default')
   t.match((await call(`${adminUrl}/clock`)).body, { error: 'admin_token_required' })
-  t.match((await call(`${adminUrl}/clock`, undefined, { 'x-admin-token': 's3cret' })).body, {
-    speed: 60,
-    mode: 'frozen',
-  })
+  const secret = { 'x-admin-token': 's3cret' }
+  const clock = await call(`${adminUrl}/clock`, undefined, secret)
+  t.match(clock.body, { speed: 60, mode: 'frozen' })
   t.equal((await call(`${adminUrl}/health`)).status, 200)
-  const byHost = (host: string) =>
-    new Promise<string>((resolve) => {
-      const socket = connect(port, '127.0.0.1', () =>
-        socket.write(
-          `GET /v1/users HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer sbx_test_token\r\nConnection: close\r\n\r\n`,
-        ),
-      )
-      let text = ''
-      socket
-        .on('data', (chunk) => {
-          text += chunk
-        })
-        .on('close', () => resolve(text.slice(9, 12)))
-    })
-  t.equal(await byHost('pay.example.com'), '200')
-  t.equal(await byHost('evil.example.com'), '403')
-  t.equal(
-    (
-      await call(`http://127.0.0.1:${port}/@w1/__admin/clock`, undefined, {
-        'x-admin-token': 's3cret',
-      })
-    ).status,
-    200,
-  )
-  t.match(
-    (
-      await call(`http://127.0.0.1:${port}/@w2/__admin/clock`, undefined, {
-        'x-admin-token': 's3cret',
-      })
-    ).body,
-    { error: 'client_limit_reached' },
-  )
+  const byHost = async (host: string) => {
+    const headers = { ...bearer, host }
+    const asked = request({ host: '127.0.0.1', port, path: '/v1/users', headers, agent: false })
+    const [answer] = (await once(asked.end(), 'response')) as [IncomingMessage]
+    return answer.resume().statusCode
+  }
+  t.equal(await byHost('pay.example.com'), 200)
+  t.equal(await byHost('evil.example.com'), 403)
+  const clockOf = (client: string) =>
+    call(`http://127.0.0.1:${port}/@${client}/__admin/clock`, undefined, secret)
+  t.equal((await clockOf('w1')).status, 200)
+  t.match((await clockOf('w2')).body, { error: 'client_limit_reached' })
   await stop()
 
   const bare = await serve(t, ['--memory', '--no-admin', '--no-auto-clients', '--auth', 'off'])

@@ -54,19 +54,11 @@ const PARTS: [z.ZodType, object, (part: object) => Sent][] = [
   ],
   [CallMatch, MATCH, (match) => POST('/__admin/requests/count', { match })],
 ]
-const NESTED: [Sent, Sent][] = [
-  [
-    { name: 'x', from: { client: 'default' } },
-    { name: 'x', from: { client: 'default', snapshot: null } },
-  ],
-  [
-    { name: 'x', fixtures: { users: [{ email: 'a@example.com', mobile: '9876500001' }] } },
-    {
-      name: 'x',
-      fixtures: { users: [{ email: 'a@example.com', mobile: '9876500001', created_at: null }] },
-    },
-  ],
-].map(([a, b]) => [POST('/__admin/clients', a!), POST('/__admin/clients', b!)])
+const USER = { email: 'a@example.com', mobile: '9876500001' }
+const NESTED: [object, object][] = [
+  [{ from: { client: 'default' } }, { from: { client: 'default', snapshot: null } }],
+  [{ fixtures: { users: [USER] } }, { fixtures: { users: [{ ...USER, created_at: null }] } }],
+]
 
 t.test('null for an optional field is as if the field were left out', async (t) => {
   const pairs = [
@@ -77,7 +69,7 @@ t.test('null for an optional field is as if the field were left out', async (t) 
         return [at(rest), at({ ...rest, [field]: null })]
       }),
     ),
-    ...NESTED,
+    ...NESTED.map((pair) => pair.map((more) => POST('/__admin/clients', { name: 'x', ...more }))),
   ] as [Sent, Sent][]
   t.ok(pairs.length > 50, `${pairs.length} optional fields`)
   for (const [left, withNull] of pairs) {
