@@ -71,7 +71,7 @@ export type SandboxOptions = {
   /** Do not create clients on first use. */
   noAutoClients?: boolean
   /** Log level (default: `warn`); the log goes to standard error. */
-  logLevel?: 'silent' | 'error' | 'warn' | 'info' | 'debug'
+  logLevel?: 'silent' | 'error' | 'warn' | 'info'
   /** Log format (default: `pretty` on a terminal, otherwise `json`). */
   logFormat?: 'pretty' | 'json'
   /** Watch what the callers meet, for `admin.coverage()`. */

@@ -264,7 +264,7 @@ export type RunningServer = Awaited<ReturnType<typeof startServer>>
 export const optionsOf = (values: Readonly<Record<string, unknown>> = {}): Options =>
   readOptions([{ values, label: String }])
 
-const LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const
+const LEVELS = ['silent', 'error', 'warn', 'info'] as const
 
 /**
  * Creates a log. It writes lines such as `12:30:05 warn  message`, or one JSON object per line. Numbers in messages are

@@ -112,13 +112,13 @@ const FIXTURES =
     ? readFixtures(join(PACKAGE_ROOT, 'fixtures'))
     : shippedWorlds(join(checked, 'fixtures.json'))!
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} }
+const silent = { info() {}, warn() {}, error() {} }
 
 /** What was logged, for tests that read it. */
 export function createLog() {
   const lines: string[] = []
   const log = (message: string) => void lines.push(message)
-  return { lines, debug: log, info: log, warn: log, error: log }
+  return { lines, info: log, warn: log, error: log }
 }
 
 /** An endpoint for `checkAnswer`; only the admin API says which errors each of its calls has. */

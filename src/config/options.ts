@@ -233,7 +233,7 @@ const DEFINED = {
   },
   'no-auto-clients': toggle('do not create clients on first use'),
   'log-level': {
-    ...oneOf('silent', 'error', 'warn', 'info', 'debug'),
+    ...oneOf('silent', 'error', 'warn', 'info'),
     default: 'info',
     description: 'log level; the log goes to standard error',
   },

@@ -37,7 +37,7 @@ t.test('the log is fit for a terminal in both forms', async (t) => {
   for (const format of ['pretty', 'json'] as const) {
     let written = ''
     const log = createLog({
-      level: 'debug',
+      level: 'info',
       format,
       wall: () => 0,
       write: (text) => {

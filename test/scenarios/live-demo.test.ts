@@ -15,7 +15,7 @@ type Call = { operation: string; status: number; reason: string | null; rule: st
 type Delivery = { event: string; status: string; attempts: { error: { code: string } | null }[] }
 
 t.test('live-demo warns of nothing in any client of the fixtures', async (t) => {
-  const log = { ...createLog(), info() {}, debug() {} }
+  const log = { ...createLog(), info() {} }
   const options = { randomSeed: 1, clock: 'frozen', clockSpeed: 1, scenario: 'live-demo' }
   const box = await start(t, { sandbox: { log, start: options } })
   const { clients } = (await box.get('/__admin/clients')).body

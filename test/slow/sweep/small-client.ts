@@ -105,7 +105,7 @@ exit "$code"`
   return ['bash', join(cwd, 'client.sh')]
 }
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} }
+const silent = { info() {}, warn() {}, error() {} }
 const frozen = gatherOptions({ port: '0', memory: true, clock: 'frozen' }, {})
 const content = openContent(frozen, silent)
 

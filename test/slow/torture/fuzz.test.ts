@@ -91,7 +91,6 @@ const shown = (request: FuzzRequest, answer?: Seen) =>
 function createLog() {
   const errors: string[] = []
   const log = {
-    debug() {},
     info() {},
     warn() {},
     error: (message: string, error?: unknown) =>

@@ -10,7 +10,7 @@ import { openSandbox } from '../../../src/world/sandbox.ts'
 
 const [file, fixtures, compactFrom] = process.argv.slice(2) as [string, string, string]
 const tell = (message: string) => void process.stderr.write(`${message}\n`)
-const log = { debug() {}, info() {}, warn: tell, error: tell }
+const log = { info() {}, warn: tell, error: tell }
 
 const sandbox = await openSandbox({
   file,

@@ -163,7 +163,6 @@ type Real = Awaited<ReturnType<typeof openReal>>
 async function openReal(file: string) {
   const errors: string[] = []
   const log = {
-    debug() {},
     info() {},
     warn() {},
     error: (message: string, error?: unknown) => void errors.push(`${message} ${error}`),

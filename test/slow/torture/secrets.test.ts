@@ -92,7 +92,7 @@ async function sweep(t: Test) {
   const adminToken = plant('token', 'the option --admin-token').value
   const dir = t.testdir({})
   const data = join(dir, 'data/db.json')
-  const args = ['--data', data, '--log-level', 'debug', '--explain', '--clock', 'frozen']
+  const args = ['--data', data, '--explain', '--clock', 'frozen']
   const program = await serve(t, [...args, '--admin-token', adminToken])
   const origin = program.url.slice(0, -'/v1'.length)
   // The line that programs read names the tokens to call it with.
