@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { PACKAGE_ROOT } from '../src/config/package.ts'
 import { verifySignature } from '../src/webhooks/signatures.ts'
+import { portOf } from './listening.ts'
 
 export const SECRET = 'whsec_c2FuZGJveC1leGFtcGxlLXNlY3JldA=='
 
@@ -56,12 +56,7 @@ export async function receiver(
     received.push(message)
     state.reply(message, response, received.length)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
+  const port = await portOf(t, server)
   return {
     url: `http://127.0.0.1:${port}/webhook`,
     port,

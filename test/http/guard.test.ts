@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs'
-import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { ErrorResponse } from '../../src/model/errors.ts'
 import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'
 import { start } from '../helper.ts'
+import { exchange } from '../listening.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
 
@@ -77,24 +77,13 @@ t.test('every admin call rejects foreign hosts, foreign sites and missing tokens
 })
 
 /** Sends a raw request line and returns the response. */
-function raw(port: number, line: string): Promise<{ status: number; text: string }> {
-  return new Promise((resolve, reject) => {
-    let text = ''
-    const socket = connect(port, '127.0.0.1', () =>
-      socket.write(`${line} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`, 'latin1'),
-    )
-    socket.setTimeout(10_000, () => socket.destroy(new Error(`no answer to ${line}`)))
-    socket.on('data', (chunk) => {
-      text += chunk.toString('latin1')
-    })
-    socket.on('error', reject)
-    socket.on('close', () => {
-      const [head, body = ''] = text.split('\r\n\r\n')
-      // A response may repeat the input, but only as JSON, which no browser runs.
-      const isJson = /\r\nContent-Type: application\/json; charset=utf-8\r\n/i.test(`${head}\r\n`)
-      resolve({ status: Number(head!.split(' ')[1]), text: isJson ? body : '' })
-    })
-  })
+async function raw(port: number, line: string): Promise<{ status: number; text: string }> {
+  const request = `${line} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`
+  const response = await exchange(port, Buffer.from(request, 'latin1'), 'latin1')
+  const [head, body = ''] = response.split('\r\n\r\n')
+  // A response may repeat the input, but only as JSON, which no browser runs.
+  const isJson = /\r\nContent-Type: application\/json; charset=utf-8\r\n/i.test(`${head}\r\n`)
+  return { status: Number(head!.split(' ')[1]), text: isJson ? body : '' }
 }
 
 // What is no name, as it could stand in a path. Each goes to every place where a name is taken.

@@ -1,21 +1,9 @@
 /** What load balancers, proxies, clusters and wrong settings send, as bytes on a socket. */
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import t from 'tap'
 import { ALIASES } from '../../src/http/guards.ts'
 import { optionsOf, startServer } from '../../src/server.ts'
 import { createLog, HONOURED, PAYMENT, start } from '../helper.ts'
-
-/** The whole response to bytes on a new connection. */
-async function send(port: number, bytes: string | Buffer): Promise<string> {
-  const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
-  let text = ''
-  socket.setEncoding('latin1').on('data', (chunk) => {
-    text += chunk
-  })
-  await once(socket, 'close')
-  return text
-}
+import { exchange as send } from '../listening.ts'
 
 const statusOf = (response: string) => Number(response.slice(9, 12))
 

@@ -3,20 +3,12 @@ import { STATUS_CODES } from 'node:http'
 import { connect } from 'node:net'
 import t from 'tap'
 import { start } from '../helper.ts'
+import { exchange } from '../listening.ts'
 
-/** The response to bytes that no HTTP client would send. */
-function send(port: number, bytes: string | Buffer): Promise<{ line: string; body: string }> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
-    let text = ''
-    socket.setEncoding('utf8').on('data', (chunk) => {
-      text += chunk
-    })
-    socket.on('error', reject).on('close', () => {
-      const [head = '', body = ''] = text.split('\r\n\r\n')
-      resolve({ line: head.split('\r\n')[0]!, body })
-    })
-  })
+/** The first line and the body of the response to bytes that no HTTP client would send. */
+async function send(port: number, bytes: string | Buffer) {
+  const [head = '', body = ''] = (await exchange(port, bytes)).split('\r\n\r\n')
+  return { line: head.split('\r\n')[0]!, body }
 }
 
 const POST = (type: string, body: Buffer) =>

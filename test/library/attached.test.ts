@@ -1,10 +1,8 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type SandboxOptions, startSandbox } from '../../src/index.ts'
 import { PAYMENT } from '../helper.ts'
+import { freePort } from '../listening.ts'
 
 const VARIABLES = ['PAYOUT_SANDBOX_URL', 'PAYOUT_SANDBOX_ADMIN_TOKEN'] as const
 
@@ -200,12 +198,7 @@ t.test('an option that a client cannot have is an error that says so', async (t)
 })
 
 t.test('a sandbox that cannot be used is an error that names the variable', async (t) => {
-  const gone = createServer().listen(0, '127.0.0.1')
-  await once(gone, 'listening')
-  const { port } = gone.address() as AddressInfo
-  gone.close()
-  await once(gone, 'close')
-  setVariables(t, `http://127.0.0.1:${port}/v1`)
+  setVariables(t, `http://127.0.0.1:${await freePort()}/v1`)
   t.equal(
     await refusal(),
     `startSandbox cannot use the sandbox of PAYOUT_SANDBOX_URL: No sandbox responds at http://127.0.0.1:${port}/__admin (ECONNREFUSED). Start it, or unset the variable to start one here.`,

@@ -2,26 +2,17 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { request } from 'node:http'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { parseAllDocuments } from 'yaml'
 import { type Program, serve } from '../../cli/program.ts'
+import { freePort } from '../../listening.ts'
 import { optionNames, read } from './files.ts'
 
 const CONF = read('examples/scale-out/nginx.conf')
 const MANIFEST = read('examples/scale-out/kubernetes.yaml')
 const hasNginx = spawnSync('nginx', ['-v']).status === 0
 const skip = hasNginx ? false : 'there is no nginx here'
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** nginx with the example's configuration, its ports exchanged for those here; answers once it listens. */
 async function balance(t: Test, dir: string, ports: readonly number[]): Promise<number> {

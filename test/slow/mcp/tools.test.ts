@@ -259,7 +259,11 @@ t.test('wait_for resolves with what matches, or says that the clock stands still
 const PENDING = [{ status: 'PENDING' }]
 const TIMES_5 = { times: 5, when: { operation: 'createTransaction', body: { amount: 7 } } }
 /** What an agent chooses, and the outcome of the rule that is pushed. */
-const FAILING: readonly [args: { how: string }, then: object, more?: object][] = [
+const FAILING: readonly [
+  args: { how: string; [field: string]: unknown },
+  then: object,
+  more?: object,
+][] = [
   [{ how: 'reset' }, { fault: 'reset' }],
   [{ how: 'reset_after' }, { fault: 'reset', at: 'after' }],
   [{ how: 'hang' }, { fault: 'hang' }],

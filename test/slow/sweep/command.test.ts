@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { SweepDocument } from '../../../src/tools/sweep/report/sweep-json.ts'
 import { PROGRAM, run, spawned } from '../../cli/program.ts'
+import { freePort } from '../../listening.ts'
 import { smallClient } from './small-client.ts'
 
 /** A client, and the sweep of it on the command line. */
@@ -176,12 +176,7 @@ await call('GET', '/users')
 })
 
 t.test('--restart kills the command, and --port gives each run the same address', async (t) => {
-  const { port } = await new Promise<AddressInfo>((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address() as AddressInfo
-      server.close(() => resolve(address))
-    })
-  })
+  const port = await freePort()
   const { sweep } = client(
     t,
     `if (new URL(url).port !== '${port}') throw new Error('another port: ' + url)
