@@ -198,7 +198,8 @@ t.test('an option that a client cannot have is an error that says so', async (t)
 })
 
 t.test('a sandbox that cannot be used is an error that names the variable', async (t) => {
-  setVariables(t, `http://127.0.0.1:${await freePort()}/v1`)
+  const port = await freePort()
+  setVariables(t, `http://127.0.0.1:${port}/v1`)
   t.equal(
     await refusal(),
     `startSandbox cannot use the sandbox of PAYOUT_SANDBOX_URL: No sandbox responds at http://127.0.0.1:${port}/__admin (ECONNREFUSED). Start it, or unset the variable to start one here.`,
