@@ -148,5 +148,8 @@ t.test('CONTRIBUTING has each entry of src, and names functions where they are',
   const functions = [...page.matchAll(/`(\w+)`\s+\(`(src\/[^`]+)`\)/g)]
   t.ok(functions.length >= 15, `${functions.length} functions`)
   for (const [, name, file] of functions)
-    t.match(read(file!), new RegExp(`^export (?:async )?(?:function|class|const) ${name}\\b`, 'm'))
+    t.match(
+      read(file!),
+      new RegExp(`^(?:export )?(?:async )?(?:function|class|const) ${name}\\b`, 'm'),
+    )
 })
