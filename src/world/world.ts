@@ -17,7 +17,7 @@ import type { WorldDeps } from './world-deps.ts'
 import { WorldScenarios } from './world-scenarios.ts'
 
 /** The calls of one client: which it may make, those that wait for a delayed response, and the log of the others. */
-class WorldRequests extends RequestLog {
+export class WorldRequests extends RequestLog {
   readonly access: ReturnType<typeof createAccess>
   readonly delayed: DelayedResponses
 
