@@ -160,7 +160,6 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions) {
     handle,
     /** Makes a call of the timeline of a client. */
     callService: createOwnCaller(deps, route),
-    /** The number of requests so far. */
     received: () => received,
     /** Finishes requests in flight, and closes idle connections. */
     async close() {

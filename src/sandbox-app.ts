@@ -1,9 +1,8 @@
 import type { FastifyInstance } from 'fastify'
-import { serveDocs } from './http/docs-page.ts'
 import { serveAdminDocument, serveServiceDocument } from './http/openapi-routes.ts'
+import { serveConsole, serveDocs, serveRoot } from './http/pages.ts'
 import { serveAdmin } from './http/serve-admin.ts'
 import { ADMIN_CALLS } from './routes/admin/admin-calls.ts'
-import { serveConsole, serveRoot } from './routes/admin/console-page.ts'
 import { healthCalls } from './routes/admin/health.ts'
 import { OPERATIONS } from './routes/v1/operations.ts'
 

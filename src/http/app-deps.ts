@@ -27,5 +27,4 @@ export function setDeps(raw: IncomingMessage, deps: AppDeps): void {
   ;(raw as WithDeps)[DEPS] = deps
 }
 
-/** Returns what the routes need of the sandbox of a request. */
 export const depsOf = ({ raw }: { raw: IncomingMessage }): AppDeps => (raw as WithDeps)[DEPS]!

@@ -174,7 +174,6 @@ export function createClientResolver(sandbox: Sandbox) {
       request.receivedAt = world.clock.now()
       world.requests.access.enter(() => isTokenRead(request))
     },
-    /** What the client of a request's base path does with tokens. */
     tokenUse: (request: FastifyRequest) => tokenUse((request.raw as WithClient)[CLIENT]),
     ofRejected,
     /** The form of the errors of a request; without a known client that of the default one. */

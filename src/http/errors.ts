@@ -9,7 +9,6 @@ import type { Endpoint } from './endpoint.ts'
 import { LENGTH_MISMATCH, NOT_JSON, TOO_LARGE } from './json-body.ts'
 import { logError } from './log-request.ts'
 
-/** The content type of every JSON response. */
 export const JSON_TYPE: string = ENVELOPE.type
 
 /** Default headers of every response: no type sniffing, no caching. */

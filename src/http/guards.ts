@@ -120,7 +120,6 @@ function isCrossSite({ headers }: FastifyRequest): boolean {
  * `allowed` has the origin of the page, and to the admin API.
  */
 export function createSiteGuard(allowed: readonly string[]) {
-  /** A Fastify `onRequest` hook. */
   return (request: FastifyRequest, _reply: unknown, done: () => void) => {
     if (!isCrossSite(request)) return done()
     const isService = isOfService(request)
@@ -143,7 +142,6 @@ export function corsOf({ cors, explain }: { cors: readonly string[]; explain: bo
   const exposedHeaders = ['Idempotency-Replayed', 'Retry-After']
   if (explain) exposedHeaders.push('X-Sandbox-Client', 'X-Sandbox-Rule')
   return {
-    /** The headers of a response to a page of this origin. */
     headersFor: (origin = first) => ({
       'access-control-allow-origin': cors.includes(origin) ? origin : first,
       'access-control-expose-headers': exposedHeaders.join(', '),

@@ -24,15 +24,11 @@ const LIMITS = { depth: 32, values: 100_000 }
 // A state contains whole scenarios, rules and timers, each of which can be as deep as a body.
 const LIMITS_OF_STATE = { depth: LIMITS.depth + 8, values: 4_000_000 }
 
-/** The message for a body with a wrong Content-Length. */
 export const LENGTH_MISMATCH = 'The length of the body does not match its Content-Length.'
-/** The message for a body that is too large. */
 export const TOO_LARGE = `The body is too large. The maximum is ${BODY_LIMIT / MIB} MiB, or ${STATE_LIMIT / MIB} MiB for a whole state. Send less.`
 
-/** The message for a body of another type. */
 export const NOT_JSON = 'The body must be JSON: send it with Content-Type: application/json.'
 
-/** The error codes of a body that cannot be read. */
 export const BODY_ERRORS: readonly ErrorCode[] = [
   'malformed_json',
   'json_too_deep',

@@ -26,7 +26,6 @@ export const CLIENT_SERVER = {
   variables: { client: { default: 'default' } },
 }
 
-/** The OpenAPI document of the admin API. */
 export const adminDocument = (calls: readonly AdminCall[]): Promise<OpenApiDocument> =>
   documentOf(calls, {
     title: 'payout-sandbox admin API',

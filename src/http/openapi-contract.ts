@@ -101,7 +101,6 @@ export function markOwn(document: OpenApiDocument): OpenApiDocument {
   return withSchemas({ ...document, paths, webhooks }, schemas)
 }
 
-/** Removes every marked part. */
 function unmarked(value: unknown): unknown {
   const isOwn = (one: unknown) => typeof one === 'object' && one !== null && MARK in one
   if (Array.isArray(value)) return value.filter((one) => !isOwn(one)).map(unmarked)

@@ -1,3 +1,5 @@
+import { TABLE_NAMES } from '../content/state.ts'
+
 /** The example request of a call: its path parameters and its body. A test sends each one to a fresh sandbox. */
 export type ExampleRequest = {
   params?: Readonly<Record<string, string>>
@@ -76,20 +78,7 @@ const EMPTY_STATE = {
     created_at: '2026-01-01T00:00:00.000Z',
     updated_at: '2026-01-01T00:00:00.000Z',
   },
-  tables: {
-    users: [],
-    kyc: [],
-    bank_accounts: [],
-    payments: [],
-    webhook: [],
-    events: [],
-    deliveries: [],
-    inbox: [],
-    idempotency: [],
-    timers: [],
-    rules: [],
-    counters: [],
-  },
+  tables: Object.fromEntries(TABLE_NAMES.map((name) => [name, []])),
 }
 
 /** Examples for the calls of the admin API, by operationId. */

@@ -43,7 +43,6 @@ export function serveServiceDocument(app: FastifyInstance, operations: readonly 
   })
 }
 
-/** Serves the document of the admin API. */
 export function serveAdminDocument(app: FastifyInstance, calls: readonly AdminCall[]) {
   let made: Promise<OpenApiDocument> | undefined
   const documentFor = async (request: FastifyRequest) => {

@@ -1,7 +1,10 @@
 import type { TokenUse } from '../assumptions/requests.ts'
+import { shippedFixtures } from '../content/shipped-fixtures.ts'
+import { createLibrary, withInline } from '../scenarios/library.ts'
+import { openSandbox } from '../world/sandbox.ts'
+import type { Input } from './endpoint.ts'
 import { documentOf, errorContent, type OpenApiDocument, type RouteSchema } from './openapi.ts'
 import { contractOnly, markOwn } from './openapi-contract.ts'
-import { type Examples, exampleResponses } from './openapi-examples.ts'
 import { SERVICE_REQUESTS } from './openapi-requests.ts'
 import type { Components, Json, ResponseForm } from './openapi-schema.ts'
 import { webhooksOf } from './openapi-webhooks.ts'
@@ -22,7 +25,60 @@ const REPLAYED = {
   const: 'true',
 }
 
-/** The examples of the resources, taken from the example responses. */
+// In an order in which each call has the rows that it needs.
+const CALLS = [
+  'createUser',
+  'getUser',
+  'listUsers',
+  'submitKyc',
+  'getKyc',
+  'addBankAccount',
+  'listBankAccounts',
+  'createTransaction',
+  'listTransactions',
+  'getTransaction',
+  'listTransactionHistory',
+  'listUserTransactionHistory',
+  'getClientProfile',
+  'createWebhook',
+  'getWebhook',
+  'updateWebhook',
+] as const
+
+// biome-ignore lint/suspicious/noExplicitAny: each operation has a body of its own.
+type Examples = Record<(typeof CALLS)[number], any>
+
+/** Makes the example responses: those of the example requests, one after the other, on the shipped fixtures. */
+async function exampleResponses(operations: readonly Operation[]): Promise<Examples> {
+  const log = { info() {}, warn() {}, error() {} }
+  const sandbox = await openSandbox({
+    fixtures: await shippedFixtures(),
+    // The operations are called directly, so no scenario decides.
+    library: withInline(createLibrary(new Map()), 'default', { rules: [] }),
+    start: { randomSeed: 1, clock: 'frozen', clockSpeed: 1, scenario: 'default', assume: {} },
+    runLate: () => false,
+    maxClients: 100,
+    autoClients: false,
+    webhooks: { allow: [], time: 'wall', retries: 'fast' },
+    unref: true,
+    log,
+  })
+  const world = sandbox.default
+  const respond = (id: string) => {
+    const { query, body, check, handle } = operations.find((op) => op.id === id)!
+    const sent = SERVICE_REQUESTS[id] ?? {}
+    const input = {
+      params: sent.params,
+      query: query?.parse({ limit: '2' }),
+      body: body?.parse(sent.body),
+    } as unknown as Input
+    return world.tables.change(() => handle(world, input, {}, check?.(world, input)))
+  }
+  const examples = Object.fromEntries(CALLS.map((id) => [id, respond(id)]))
+  await sandbox.close()
+  return JSON.parse(JSON.stringify(examples))
+}
+
 const resourcesOf = (examples: Examples): Json => ({
   User: examples.getUser.data,
   KycRecord: examples.submitKyc.data[0].data,
@@ -68,7 +124,6 @@ const DESCRIPTION =
 /** Which document of the service: what this sandbox accepts and the contract allows, its own responses exactly, or the contract alone. */
 export type DocumentForm = 'default' | 'strict' | 'contract'
 
-/** What each form means to a reader. */
 const DESCRIPTION_OF: Readonly<Record<DocumentForm, string>> = {
   default:
     'This document describes what the sandbox accepts, and all responses that the contract of the service allows. What the contract does not show has `x-sandbox-assumption`; `/openapi.json?contract` leaves it out: make a client for the live service from that one.',

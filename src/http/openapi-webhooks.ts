@@ -22,7 +22,6 @@ const EXAMPLE_IDS = {
 }
 const AT = '2026-01-01T00:00:03.000Z'
 
-/** The resource in the example of an event. */
 function exampleData(type: string): Json {
   const [noun, status] = type.split('.') as [string, string]
   const ids = EXAMPLE_IDS

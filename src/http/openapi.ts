@@ -86,7 +86,6 @@ function headersOf(codes: readonly ErrorCode[]): Json {
   return Object.keys(headers).length > 0 ? { headers } : {}
 }
 
-/** The content of an error response, with an example. */
 export function errorContent({ json }: Components, code: ErrorCode) {
   const [status, message] = ERRORS[code]
   const example = JSON.parse(ENVELOPE.text({ status, code, message }))
@@ -116,7 +115,6 @@ function errorResponses(
   )
 }
 
-/** Describes one endpoint in the words of @fastify/swagger. */
 function routeSchemaOf<E extends Endpoint>(
   endpoint: E,
   components: Components,

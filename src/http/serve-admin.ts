@@ -43,7 +43,6 @@ async function checkPatterns({ body }: FastifyRequest) {
   throw validationFailed([{ field: 'body', code: 'too_big', message }], { subject: 'The body' })
 }
 
-/** Passes the body on as raw bytes. */
 const acceptRawBody = (app: FastifyInstance) => {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
@@ -117,7 +116,6 @@ async function respond(call: AdminCall, request: FastifyRequest, reply: FastifyR
   return reply.code(call.status).header('content-type', JSON_TYPE).send(text)
 }
 
-/** Adds the route of one admin call. */
 export function serveAdmin(
   app: FastifyInstance,
   call: AdminCall,

@@ -126,7 +126,6 @@ function sendClientError(
   closeWith(socket, `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
 }
 
-/** Responds to an unsupported `Expect` header. */
 function rejectExpectation(request: IncomingMessage, response: ServerResponse): void {
   const [status] = ERRORS.expectation_failed
   const message = `Expect: ${excerptOf(String(request.headers.expect), 40)} is not supported. Send the request without this header.`
@@ -173,7 +172,6 @@ async function listenOn(server: Server, address: { port: number; host: string })
   await once(server, 'listening')
 }
 
-/** The URL of a server that listens. */
 function originOf(server: Server): string {
   const { address, port, family } = server.address() as AddressInfo
   if (address === '::' || address === '0.0.0.0') return `http://127.0.0.1:${port}`

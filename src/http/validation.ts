@@ -50,7 +50,6 @@ export function parsePart(schema: z.ZodType, data: unknown, part: string): unkno
   throw errorOf(again.error, data, part)
 }
 
-/** Fastify's validator compiler. */
 export function validatorCompiler({ schema, httpPart }: { schema: unknown; httpPart?: string }) {
   return (data: unknown) => {
     try {

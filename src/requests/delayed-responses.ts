@@ -24,7 +24,6 @@ export class DelayedResponses {
     this.#onCount = onCount
   }
 
-  /** The number of responses that wait. */
   get count() {
     return this.#waiting.size
   }

@@ -83,5 +83,4 @@ export const harOf = (calls: readonly LoggedRequest[]) => ({
   },
 })
 
-/** An HTTP archive. */
 export type Har = ReturnType<typeof harOf>

@@ -59,7 +59,6 @@ export type NearestOptions<T> = {
   failuresOf: (item: T) => FailedCheck[]
   /** The distance that a failed check adds (default: 1). */
   weightOf?: (failure: FailedCheck) => number
-  /** Returns the item as text. */
   describe: (item: T) => string
   /** Masks a found value (default: only secrets). */
   redactFound?: Redact
@@ -86,7 +85,6 @@ export function nearestOf<T>(
   }))
 }
 
-/** Near misses as the `errors` of an error response. */
 export const missErrors = (misses: readonly NearMiss[]) =>
   misses.flatMap(({ what, differences }) =>
     differences.map(({ field, wanted, found }) => ({

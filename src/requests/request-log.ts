@@ -70,7 +70,6 @@ export type Era = { isOver: boolean }
 
 type RequestLogDeps = {
   budget: Budget
-  /** Adds an entry to the log of all clients. */
   addToAll: (call: RequestLogEntry, era: Era) => void
   /** Gets each entry while its body and its response are whole. */
   onLogged: (entry: RequestLogEntry) => void
@@ -145,12 +144,10 @@ export class RequestLog {
     return this.#ring.count
   }
 
-  /** The number of older requests that were dropped. */
   get dropped(): number {
     return this.#ring.dropped
   }
 
-  /** Removes all entries and returns their number. */
   clear(): number {
     const { count } = this.#ring
     this.#clearedAt = this.#deps.runtime.elapsed()
@@ -201,12 +198,10 @@ export class AllRequests {
     return this.newestFirst().length
   }
 
-  /** The number of older requests that were dropped. */
   get dropped(): number {
     return this.#ring.dropped
   }
 
-  /** Removes all entries and returns their number. */
   clear(): number {
     const { count } = this
     this.#ring.clear()
@@ -312,7 +307,6 @@ export const requestDetails = (call: RequestLogEntry): LoggedRequest => ({
 
 const MAX_NAMED = 3
 
-/** A client in a message. */
 export const clientText = (name: string): string =>
   name === 'default' ? 'the default client' : `@${name}`
 

@@ -86,7 +86,6 @@ function fewestFailures(found: readonly FailedCheck[][]): FailedCheck[] {
 /** Returns the tables of a call's client; `undefined` if it is deleted. */
 export type TablesOf = (call: RequestLogEntry) => SandboxTables | undefined
 
-/** Compiles a match definition. */
 export function compileMatch(definition: MatchDefinition, tablesOf: TablesOf): RequestMatch {
   const { operation, method, path, status } = definition
   const operations = operation === undefined ? undefined : new Set<string>(operationsOf(operation))
@@ -162,7 +161,6 @@ const IDENTIFYING_FIELDS = new Set(['operation', 'method', 'path'])
 export const describeRequest = (call: RequestLogEntry): string =>
   `${requestId(call)} ${call.method} ${maskLogText(pathOf(call))}`
 
-/** The requests that almost match. */
 export const nearestRequests = (
   match: RequestMatch,
   calls: readonly RequestLogEntry[],
@@ -174,11 +172,9 @@ export const nearestRequests = (
     redactFound: maskRequest,
   })
 
-/** A sentence about the nearest request, for the end of a message. */
 export const nearestRequestText = (misses: readonly NearMiss[], count: number): string =>
   missText(misses, count === 0 ? ' The log is empty.' : '')
 
-/** The error of an invalid `match`. */
 export function invalidMatch(
   [first, ...more]: readonly Pick<Problem, 'path' | 'message'>[],
   field = 'match',

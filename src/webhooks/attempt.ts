@@ -61,7 +61,6 @@ function withoutSecrets(
 
 const USER_AGENT = `payout-sandbox/${VERSION}`
 
-/** The headers of an attempt, with those of its signature. */
 function headersOf(
   signature: Readonly<Record<string, string>>,
   number: number,
@@ -106,7 +105,6 @@ const signatureCount = ({
 /** The first half of a body, as a broken sender or proxy sends it. */
 const firstHalf = (body: Buffer) => body.subarray(0, Math.ceil(body.length / 2))
 
-/** The result of an attempt that a scenario loses. */
 const LOST = unsent({
   code: 'lost',
   message: 'a webhook rule lost this attempt on the way: the receiver never saw it',

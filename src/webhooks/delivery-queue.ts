@@ -160,7 +160,6 @@ export class DeliveryQueue {
     if (next && next.next_attempt_at === null) this.schedule(next, this.#deps.clock.now())
   }
 
-  /** Whether a delivery of this event of a resource is pending. */
   #isPending(type: string, resource_id: string): boolean {
     const { events } = this.#tables
     for (const { row } of events.page('resource', resource_id, 0, Number.POSITIVE_INFINITY)) {

@@ -76,7 +76,6 @@ export const unrequested = ({ authority }: Target): SendError =>
     `${authority} sent an unrequested 1xx response, such as 100 Continue, and no final response`,
   )
 
-/** The error of a connection that ended in the middle of the response. */
 export const connectionBroke = ({ authority }: Target, received: number): SendError =>
   sendError(
     'reset_body',

@@ -45,7 +45,6 @@ const HANG_UP = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' 
 const STOPPING = sendError('closed', 'the sandbox is stopping')
 const STOPPED = sendError('closed', 'the sandbox stopped before the response arrived')
 
-/** The status and the used headers of a response. */
 function headOf({ statusCode, headers }: IncomingMessage): ReceiverResponse {
   const head: ReceiverResponse = { status: statusCode! }
   for (const name of ['retry-after', 'location', 'content-encoding'] as const)

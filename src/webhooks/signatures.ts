@@ -118,7 +118,6 @@ function firstDifference(a: Buffer, b: Buffer): number {
   return i
 }
 
-/** Finds the most likely reason why no signature matches. */
 function explainMismatch(
   input: VerifyInput,
   id: string,
@@ -230,7 +229,6 @@ function verifyBodySignature({ headers, body, secret }: VerifyInput): Verdict {
   )
 }
 
-/** How one scheme signs a webhook, and how its receiver verifies it. */
 type Scheme = {
   sign: (input: SignInput, fault: SignFault) => Readonly<Record<string, string>>
   verify: (input: VerifyInput) => Verdict

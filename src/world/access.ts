@@ -54,7 +54,6 @@ export function createAccess({ store: tables, clock, assumed }: WorldContext) {
   }
 
   return {
-    /** Issues the token of a new client. */
     start() {
       if (issuedAt(tables) === undefined) storeTokenIssue(tables, clock.now())
     },
@@ -63,7 +62,6 @@ export function createAccess({ store: tables, clock, assumed }: WorldContext) {
       checkAge(hasToken)
       countCall()
     },
-    /** Forgets the calls that were counted. */
     forget() {
       left = undefined
     },

@@ -201,7 +201,6 @@ export class ClientRows {
     return tables
   }
 
-  /** Creates the tables of a client that a call asks for. */
   add(client: NewClient, source: ForkSource | undefined, newToken: () => string): SandboxTables {
     const { scenario, scenarios, randomSeed, clock, clockSpeed, checkKyc, assume } = client
     const about: ClientAbout = {
@@ -220,7 +219,6 @@ export class ClientRows {
     return this.#store.addWorld(name, base, { ...about, base: base.key })
   }
 
-  /** Creates tables with the rows of the fixtures or of a state. */
   #begin(name: string, about: ClientAbout): SandboxTables {
     const tables = this.#store.addWorld(name, this.#baseOf(name, {}), about)
     this.#continueState(tables)

@@ -20,7 +20,6 @@ export class Clients {
     return this.#worlds
   }
 
-  /** The client that calls without a client name use. */
   get default(): World {
     return this.#worlds.get(DEFAULT_CLIENT)!
   }

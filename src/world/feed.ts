@@ -17,7 +17,6 @@ export type FeedEvents = {
   clock: { now: string; mode: string; speed: number }
   /** Another scenario became active, a rule was pushed or removed, or the files were reloaded. */
   scenario: { name: string }
-  /** A call has changed readings. */
   assumptions: { changed: readonly string[] }
   reset: { parts: readonly string[] }
   /** The client's whole state was replaced. */
@@ -139,7 +138,6 @@ export class Feed {
     return () => void listeners.delete(one)
   }
 
-  /** Closes the feed and calls `onEnd` of every listener. */
   close() {
     this.#closed = true
     const listeners = [...this.#watchers, ...this.#readers]

@@ -33,7 +33,6 @@ export type CoverageSource = {
   report(): Promise<Coverage>
 }
 
-/** The configuration of a sandbox. */
 export type SandboxConfig = SharedConfig & {
   fixtures: FixtureWorlds
   start: WorldStart
@@ -192,11 +191,8 @@ export async function openSandbox(config: SandboxConfig) {
     hasOtherFixtures: outdated.length > 0,
     startedAt,
     default: clients.default,
-    /** The worlds of the clients, by name. */
     clients: clients.all,
-    /** The readings with which a client of a base path starts. */
     startAssumed,
-    /** The world of a token. */
     byToken: (token: string): World | undefined => clients.byToken(token),
     /** Throws if no client can be created for a name in a base path. */
     checkNew: (name: string) => clients.checkName(name),
@@ -263,5 +259,4 @@ export async function openSandbox(config: SandboxConfig) {
   }
 }
 
-/** The open sandbox: every client's world. */
 export type Sandbox = Awaited<ReturnType<typeof openSandbox>>

@@ -13,7 +13,6 @@ import { createAddressPolicy } from '../webhooks/addresses.ts'
 import type { WebhookSettings } from '../webhooks/attempt.ts'
 import { createSender } from '../webhooks/send.ts'
 
-/** The configuration of what all worlds of a sandbox share. */
 export type SharedConfig = Omit<
   Partial<DataFileOptions<Rows>>,
   'shape' | 'readEdited' | 'wall' | 'log'

@@ -5,7 +5,6 @@ import type { Feed } from './feed.ts'
 
 export type WorldAssumptionsDeps = {
   tables: SandboxTables
-  /** The readings of the start options. */
   start: Readings
   /** The readings of a scenario (default: of the active one). */
   ofScenario: (scenario?: StoredScenario) => Readings
@@ -89,7 +88,6 @@ export class WorldAssumptions extends Assumed {
     this.#store({})
   }
 
-  /** Every assumption with its reading in force, and where that reading comes from. */
   describe() {
     const { start, ofScenario, imposed } = this.#deps
     const layers = { start, scenario: ofScenario(), call: this.#called, imposed: imposed() }

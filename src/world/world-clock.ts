@@ -11,7 +11,6 @@ import type { WorldStart } from './world-deps.ts'
 /** The start time of `--clock frozen`: fixed, so that two runs give the same bytes. */
 const FROZEN_AT = Date.parse('2026-01-01T00:00:00.000Z')
 
-/** The clock of the start options. */
 function startingClock({ clock, clockSpeed }: WorldStart, wall: () => number): ClockState {
   const wallAnchor = wall()
   if (clock === 'real') return { mode: 'real', speed: clockSpeed, anchor: wallAnchor, wallAnchor }
@@ -22,7 +21,6 @@ function startingClock({ clock, clockSpeed }: WorldStart, wall: () => number): C
 /** The clock options as they are stored with a clock, to find out at a start whether they have changed. */
 export const startedAsOf = ({ clock, clockSpeed }: WorldStart) => `${clock} ${clockSpeed}`
 
-/** Stores the state of a world's clock. */
 export function storeClock(tables: SandboxTables, state: ClockState, startedAs: string) {
   tables.put('settings', { name: 'clock', value: { ...state, startedAs } })
 }

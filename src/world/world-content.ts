@@ -5,7 +5,6 @@ import { startsFromState } from './client-rows.ts'
 import type { FeedEvents } from './feed.ts'
 import type { World } from './world.ts'
 
-/** The parts of a world that a reset can select. */
 export const RESET_PARTS = [
   'data',
   'clock',
@@ -135,7 +134,6 @@ export function restore(world: World, from: 'snapshot' | 'state', load: () => vo
   replaceContent(world, adopt, ['clock', 'data', 'scenario', 'deliveries'], 'restore', { from })
 }
 
-/** Restores a snapshot of a world. */
 export function restoreSnapshot(world: World, name: string) {
   snapshotOf(world, name)
   restore(world, 'snapshot', () => world.tables.restore(name))

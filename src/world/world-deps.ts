@@ -16,7 +16,6 @@ export type WorldStart = {
   assume?: Readings | undefined
 }
 
-/** The start options of one client. */
 export type ClientStart = WorldStart & {
   /** The start scenario of the sandbox, for a client whose own one was deleted. */
   fallbackScenario: string
@@ -28,7 +27,6 @@ export type Imposed = {
   readings: () => Readings
 }
 
-/** What a world is made with. */
 export type WorldDeps = {
   tables: SandboxTables
   start: ClientStart

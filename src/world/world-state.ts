@@ -59,11 +59,9 @@ function exported(state: Snapshot<Rows>, clock: ClockState, world: World): strin
   ].join('')
 }
 
-/** The present state of a client. */
 export const exportState = (world: World): string =>
   exported(world.tables.now(), world.clock.present(), world)
 
-/** The state of a snapshot. */
 export const exportSnapshot = (world: World, state: Snapshot<Rows>): string =>
   exported(state, settingOf(state.images.settings, 'clock')!, world)
 

@@ -128,5 +128,4 @@ export function createWorld(deps: WorldDeps) {
   }
 }
 
-/** One client's world. */
 export type World = ReturnType<typeof createWorld>

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request } from 'node:http'
 import t, { type Test } from 'tap'
-import { type StreamOptions, streamEvents } from '../../src/http/event-stream.ts'
+import { type StreamOptions, streamEvents } from '../../src/routes/admin/events.ts'
 import { Feed } from '../../src/world/feed.ts'
 import { portOf } from '../listening.ts'
 

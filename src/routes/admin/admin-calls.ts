@@ -15,7 +15,6 @@ import { resetCalls, stateCalls } from './state.ts'
 import { waitCalls } from './wait.ts'
 import { inboxCalls, webhookCalls } from './webhooks.ts'
 
-/** Every call of the admin API. */
 export const ADMIN_CALLS = [
   ...healthCalls,
   ...clockCalls,

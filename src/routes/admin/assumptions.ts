@@ -22,7 +22,6 @@ const checkReadings =
     }
   }
 
-/** Readings by assumption. */
 export const ReadingsField = z
   .record(z.string(), z.string())
   .superRefine(checkReadings({ canUndo: false })) as z.ZodType<Readings>
@@ -72,7 +71,6 @@ const listOf = ({ scenarios }: World) => ({
   }),
 })
 
-/** The calls for the readings of open points of the contract. */
 export const assumptionCalls = [
   adminCall({
     id: 'listAssumptions',

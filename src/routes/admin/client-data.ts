@@ -21,8 +21,7 @@ import { Summary } from '../../model/summary.ts'
 import { HistoryRecord, Transaction } from '../../model/transaction.ts'
 import { User } from '../../model/user.ts'
 import type { Payouts } from '../../payouts/payouts.ts'
-import { type PaymentRequests, requestsOfPayment } from '../../requests/payment-requests.ts'
-import { requestId, requestSummary } from '../../requests/request-log.ts'
+import { type RequestLogEntry, requestId, requestSummary } from '../../requests/request-log.ts'
 import type { Entry, Table } from '../../store/table.ts'
 import { listPage, WHOLE_LIST } from '../../tables/list-page.ts'
 import type { World } from '../../world/world.ts'
@@ -111,7 +110,6 @@ const ORDERS = {
   largest: (a: PaymentEntry, b: PaymentEntry) => b.row.paise - a.row.paise,
 }
 
-/** Who decided what happens to a payment. */
 const DecidedBy = z
   .strictObject({
     by: z.enum(['rule', 'magic_value', 'default', 'call', 'timeline', 'unknown']).meta({
@@ -129,10 +127,39 @@ const DecidedBy = z
   })
   .meta({ id: 'DecidedBy' })
 
+/**
+ * Finds the calls that concern a payment in a log, newest first: those that created it, that named its reference again, or
+ * that read it alone; and the one that created it.
+ */
+function requestsOfPayment(
+  newestFirst: Iterable<RequestLogEntry>,
+  { transaction_id: id, reference_id: reference }: PaymentEntry['row'],
+) {
+  const referenceText = reference === null ? undefined : JSON.stringify(reference)
+  const all: RequestLogEntry[] = []
+  let created: RequestLogEntry | undefined
+  let lost: RequestLogEntry | undefined
+  for (const call of newestFirst) {
+    const isCreation = call.operation === 'createTransaction'
+    const hasId = call.url.includes(id) || (isCreation && (call.made ?? call.response).includes(id))
+    // The response may have been lost; a retry sends the same reference.
+    const hasReference =
+      isCreation && referenceText !== undefined && call.body.includes(referenceText)
+    if (!hasId && !hasReference) continue
+    all.push(call)
+    // A call that was not valid created nothing.
+    if (!isCreation || !call.isDecided || call.replayed) continue
+    if (hasId) created = call
+    else if (call.status === undefined || call.status >= 300) lost ??= call
+  }
+  // Of the calls without a response of their own, earlier ones did not arrive: after the one that created it, the reference is in use.
+  return { created: created ?? lost, all }
+}
+
 function decidedBy(
   { scenarios }: World,
   { set_by: setBy }: PaymentEntry['row'],
-  { created }: PaymentRequests,
+  created: RequestLogEntry | undefined,
 ): z.infer<typeof DecidedBy> {
   const name = created?.stepsRule
   const which = {
@@ -307,7 +334,7 @@ export const dataCalls = [
       return {
         transaction: paymentResponse(world, entry),
         steps: stepsOf(entry.row),
-        decided_by: decidedBy(world, entry.row, requests),
+        decided_by: decidedBy(world, entry.row, requests.created),
         requests: requests.all.slice(0, MAX_EVENTS).map(requestSummary),
         deliveries: listDeliveries(world, query).deliveries,
         timers: world.clock.timers.ofResource(entry.id).map(timerResponse),

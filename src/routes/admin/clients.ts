@@ -17,7 +17,6 @@ import type { World } from '../../world/world.ts'
 import { ReadingsField } from './assumptions.ts'
 import { Speed } from './clock.ts'
 
-/** The rows of the fixtures in the body of a request. */
 export function rowsOfBody(content: object): StartRows {
   let sets: FixtureWorlds
   try {
@@ -117,7 +116,6 @@ const newClientOf = ({
   checkKyc: check_kyc,
 })
 
-/** The calls for clients; each client has its own world. */
 export const clientCalls = [
   adminCall({
     id: 'listClients',

@@ -22,7 +22,6 @@ const ADVANCE_FORM =
   'must be an object such as {"by": "3m"} or {"to": "2026-01-02T00:00:00Z"}; a duration such as "3m" includes its unit'
 const ADVANCE_ERRORS: readonly ErrorCode[] = ['receiver_busy', 'too_many_timers', 'caller_gone']
 
-/** A client's clock: its time, and when the next timer is due. */
 export const ClockResponse = z
   .strictObject({
     now: Timestamp,
@@ -51,7 +50,6 @@ const FiredResponse = z
     }),
   })
   .meta({ id: 'FiredResponse' })
-/** A pending timer. */
 export const Timer = z
   .strictObject({
     timer_id: z.string(),
@@ -71,7 +69,6 @@ const TimerCount = z
   })
   .transform(Number)
   .meta({ type: 'integer', minimum: 1, maximum: MAX_TIMERS })
-/** The speed of a clock. */
 export const Speed = z.number().gt(0).max(1_000_000)
 const TimerPath = z.object({ id: z.string().min(1).max(64) })
 
@@ -86,7 +83,6 @@ function requireClockTime(ms: number, field: string): number {
 
 const iso = (ms: number) => new Date(ms).toISOString()
 
-/** Returns the JSON of a client's clock. */
 export function clockResponse({ clock }: World): z.input<typeof ClockResponse> {
   const { mode, speed } = clock.state
   const next = clock.timers.next()
@@ -99,7 +95,6 @@ export function clockResponse({ clock }: World): z.input<typeof ClockResponse> {
   }
 }
 
-/** Returns the JSON of a timer. */
 export const timerResponse = ({
   timer_id,
   due_at,
@@ -149,7 +144,6 @@ function findTimer({ clock }: World, id: string) {
   return timer
 }
 
-/** The calls for a client's clock and its timers. */
 export const clockCalls = [
   adminCall({
     id: 'getClock',

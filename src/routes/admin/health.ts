@@ -19,7 +19,6 @@ const Ready = z
 const writeErrorMessage = (errno: string | undefined) =>
   errno && `The data file cannot be written (${errno}); changes are rejected.`
 
-/** The calls that report health and readiness. */
 export const healthCalls = [
   adminCall({
     id: 'getHealth',

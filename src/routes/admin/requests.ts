@@ -66,7 +66,6 @@ const OfAllClients = z.object({ client: AllClients })
 // Bytes of the calls in one page.
 const MAX_SIZE = 1_000_000
 
-/** The log that a call is about. */
 type Log = {
   requests: RequestLog | AllRequests
   tablesOf: TablesOf
@@ -174,7 +173,6 @@ function verificationError(
   return new SandboxError('verification_failed', message, { errors })
 }
 
-/** The calls for the request log: the calls that a client has sent to the service. */
 export const requestCalls = [
   adminCall({
     id: 'listRequests',

@@ -81,7 +81,6 @@ async function definitionIn(text: string) {
   )
 }
 
-/** The calls for scenarios and rules. */
 export const scenarioCalls = [
   adminCall({
     id: 'listScenarios',

@@ -28,7 +28,6 @@ const Difference = z
   })
   .meta({ id: 'TableDifference' })
 
-/** The calls for a client's whole state: as a document, and as named snapshots. */
 export const stateCalls = [
   adminCall({
     id: 'getState',
@@ -114,7 +113,6 @@ export const stateCalls = [
   }),
 ]
 
-/** The call that resets clients. */
 export const resetCalls = [
   adminCall({
     id: 'reset',

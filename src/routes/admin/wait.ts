@@ -1,52 +1,67 @@
 import * as z from 'zod'
 import { adminCall, outlineOf } from '../../http/admin-call.ts'
-import { Delivery, type DeliveryRow, type EventRow } from '../../model/delivery.ts'
+import { Delivery, type DeliveryRow, DeliveryStatus, type EventRow } from '../../model/delivery.ts'
+import { formatDuration } from '../../model/duration.ts'
 import { callerGone, SandboxError } from '../../model/errors.ts'
 import { KycRecord } from '../../model/kyc.ts'
 import { LoggedRequest } from '../../model/logged-request.ts'
+import { maskSecrets } from '../../model/mask.ts'
 import { Transaction } from '../../model/transaction.ts'
 import { didYouMean, quoteValue } from '../../model/words.ts'
-import { missText } from '../../requests/near-miss.ts'
+import {
+  checkOf,
+  failedChecks,
+  missErrors,
+  missText,
+  type NearMiss,
+  nearestOf,
+} from '../../requests/near-miss.ts'
 import { callsElsewhere, requestDetails } from '../../requests/request-log.ts'
 import { invalidMatch, nearestRequests, nearestRequestText } from '../../requests/request-match.ts'
 import type { Later } from '../../runtime/real-time.ts'
 import type { Condition } from '../../scenarios/condition.ts'
 import { loadReader } from '../../scenarios/library.ts'
 import { predicateOf, type Test, testsOf } from '../../scenarios/match.ts'
+import { EVENTS } from '../../scenarios/operations-and-events.ts'
 import type { CallMatch } from '../../scenarios/when-schema.ts'
-import type { AnyFeedEvent, Feed } from '../../world/feed.ts'
+import type { AnyFeedEvent } from '../../world/feed.ts'
 import type { Sandbox } from '../../world/sandbox.ts'
 import type { World } from '../../world/world.ts'
 import { readRequestMatch } from './requests.ts'
-import {
-  clockHint,
-  nearestRecords,
-  newestFirst,
-  timeoutError,
-  unknownValueHint,
-} from './wait-reasons.ts'
 import { deliveryResponse } from './webhooks.ts'
 
 const MAX_MS = 60_000
 
 /** Something to wait for: `findExisting` searches the present state, `onEvent` checks each later event of the feed. */
 type WaitTarget<T> = {
+  noun: string
   findExisting: () => Promise<T | undefined> | T | undefined
   onEvent: (event: AnyFeedEvent) => T | undefined
-  /** Makes the error that is thrown after the timeout. */
-  timeoutError: () => SandboxError | Promise<SandboxError>
+  /** What comes closest, and why nothing has matched: sentences that start with a space. */
+  explain: () => { misses: NearMiss[]; reason: string }
 }
 
 const feedEnded = () =>
   new SandboxError('not_ready', 'The client was deleted or the sandbox is shutting down.')
 
+/** When the next timer of the client is due, and how to advance a frozen clock. */
+function clockHint({ clock }: World): string {
+  const isFrozen = clock.state.mode === 'frozen'
+  const frozen = ` The client's clock is frozen at ${clock.iso()}`
+  const next = clock.timers.next()
+  if (!next) return isFrozen ? `${frozen}, and no timer is pending.` : ' No timer is pending.'
+  const left = formatDuration(Math.max(0, next.due_at - clock.now()))
+  if (!isFrozen) return ` The next timer is due in ${left} of the client's time.`
+  return `${frozen}; the next timer is due in ${left}: POST /__admin/clock/advance {"by":"${left}"}.`
+}
+
 /**
- * Resolves with the match as soon as it exists; rejects with `timeoutError()` after this real time, or with `not_ready` if
+ * Resolves with the match as soon as it exists; rejects with `wait_timeout` after this real time, or with `not_ready` if
  * the feed closes. `signal` is aborted when the caller stops waiting.
  */
 function waitFor<T>(
-  { findExisting, onEvent, timeoutError }: WaitTarget<T>,
-  feed: Feed,
+  { noun, findExisting, onEvent, explain }: WaitTarget<T>,
+  world: World,
   later: Later,
   timeoutMs: number,
   signal: AbortSignal,
@@ -56,9 +71,14 @@ function waitFor<T>(
     let searching: Promise<unknown> = Promise.resolve()
     // Before the feed is watched: one that has ended says so immediately.
     const onAbort = () => fail(callerGone())
+    function failInTime() {
+      const { misses, reason } = explain()
+      const message = `No ${noun} matched within ${timeoutMs} ms.${reason}${clockHint(world)}`
+      fail(new SandboxError('wait_timeout', message, { errors: missErrors(misses) }))
+    }
     // A search that is still running may find it.
-    const cancelTimeout = later(timeoutMs, () => searching.then(timeoutError).then(fail, fail))
-    stop = feed.watch({
+    const cancelTimeout = later(timeoutMs, () => searching.then(failInTime).catch(fail))
+    stop = world.feed.watch({
       onEvent(event) {
         // The whole state was replaced: the match may be in the new one.
         if (event.kind === 'reset' || event.kind === 'restore') search()
@@ -103,27 +123,24 @@ function firstOf<R, T>(rows: Iterable<R>, take: (row: R) => T | undefined): T | 
 async function forRequest(
   world: World,
   value: unknown,
-  timeoutMs: number,
   { allRequests }: Sandbox,
-) {
+): Promise<WaitTarget<LoggedRequest>> {
   const { requests } = world
   const match = await readRequestMatch(() => world.tables, value)
-  const wait: WaitTarget<LoggedRequest> = {
+  return {
+    noun: 'request',
     findExisting() {
       const call = requests.newestFirst().find(match.holds)
       return call && requestDetails(call)
     },
     onEvent: ({ kind, subject }) =>
       kind === 'request' && match.holds(subject) ? requestDetails(subject) : undefined,
-    timeoutError() {
+    explain() {
       const misses = nearestRequests(match, requests.newestFirst())
-      const found =
-        nearestRequestText(misses, requests.count) + callsElsewhere(allRequests, world.name)
-      const reasons = [found, clockHint(world)]
-      return timeoutError('request', timeoutMs, reasons, misses)
+      const nearest = nearestRequestText(misses, requests.count)
+      return { misses, reason: nearest + callsElsewhere(allRequests, world.name) }
     },
   }
-  return wait
 }
 
 /** Compiles a match on the fields `known`. Returns no tests for an empty match, which matches every record. */
@@ -143,6 +160,42 @@ async function testsFor(value: object, known: readonly string[]): Promise<Test[]
   return testsOf('data', read.data as Condition)
 }
 
+const STATUSES = ['pending', 'success', 'failed']
+/** The fields that have only a few known values, with these values. */
+const KNOWN_VALUES: Readonly<Record<string, readonly string[]>> = {
+  transaction_status: [...STATUSES, 'processing'],
+  kyc_status: [...STATUSES, 'verified'],
+  bank_status: [...STATUSES, 'in_progress', 'rejected'],
+  status: DeliveryStatus.options,
+  event: EVENTS,
+}
+
+/** A hint if a test requires a value that the field never has, such as SUCCESS. */
+function unknownValueHint(tests: readonly Test[]): string {
+  for (const { operator, path, argument } of tests) {
+    const [field = ''] = path
+    const known = path.length === 1 && operator === 'eq' ? KNOWN_VALUES[field] : undefined
+    if (!known || typeof argument !== 'string' || known.includes(argument)) continue
+    const suggestion = known.find((word) => word === argument.toLowerCase())
+    const advice = suggestion ? `write "${suggestion}"` : `use one of ${known.join(', ')}`
+    return ` ${field} is never ${JSON.stringify(maskSecrets(argument.slice(0, 100)))}: ${advice}.`
+  }
+  return ''
+}
+
+// Only the newest records are compared: a test has just created them.
+const MAX_COMPARED = 500
+
+/** The records that come closest to passing the tests. */
+function nearestRecords<T extends object>(
+  records: Iterable<T>,
+  tests: readonly Test[],
+  describe: (record: T) => string,
+): NearMiss[] {
+  const checks = tests.map((test) => checkOf(test, test.path.join('.')))
+  return nearestOf(records, { failuresOf: (data) => failedChecks(checks, { data }), describe })
+}
+
 /** Returns the text that a field must be equal to; `undefined` if the match does not require one text. */
 const exactText = (tests: readonly Test[], field: string): string | undefined => {
   const found = tests.find(
@@ -156,7 +209,7 @@ const NO_WEBHOOK =
   ' This client has no webhook, so nothing is sent: create one with POST /v1/clientWebhook.'
 const DELIVERY_FIELDS = [...Object.keys(Delivery.shape), 'body']
 
-async function forDelivery(world: World, value: object, timeoutMs: number) {
+async function forDelivery(world: World, value: object): Promise<WaitTarget<Delivery>> {
   const { deliveries } = world.webhooks
   const tests = await testsFor(value, DELIVERY_FIELDS)
   const matches = predicateOf(tests)
@@ -168,27 +221,22 @@ async function forDelivery(world: World, value: object, timeoutMs: number) {
     const body = event && { body: event.body }
     return matches({ data: { ...data, ...body } }) ? data : undefined
   }
-  const wait: WaitTarget<Delivery> = {
+  return {
+    noun: 'delivery',
     findExisting: () => firstOf([...deliveries.all()].reverse(), take),
     onEvent: ({ kind, subject }) => (kind === 'delivery' ? take(subject) : undefined),
-    timeoutError() {
-      const records = newestFirst([...deliveries.all()]).map((row) => deliveryResponse(world, row))
-      const recordTests = tests.filter(({ path }) => path[0] !== 'body')
+    explain() {
+      const newest = [...deliveries.all()].slice(-MAX_COMPARED).reverse()
       const misses = nearestRecords(
-        records,
-        recordTests,
+        newest.map((row) => deliveryResponse(world, row)),
+        tests.filter(({ path }) => path[0] !== 'body'),
         ({ delivery_id }) => `delivery ${delivery_id}`,
       )
-      const reasons = [
-        unknownValueHint(tests),
-        missText(misses, ' No delivery exists yet.'),
-        world.webhooks.current() ? '' : NO_WEBHOOK,
-        clockHint(world),
-      ]
-      return timeoutError('delivery', timeoutMs, reasons, misses)
+      const nearest = missText(misses, ' No delivery exists yet.')
+      const reason = unknownValueHint(tests) + nearest
+      return { misses, reason: world.webhooks.current() ? reason : reason + NO_WEBHOOK }
     },
   }
-  return wait
 }
 
 type Resource = Record<string, unknown>
@@ -202,8 +250,7 @@ async function forResource(
   world: World,
   what: keyof typeof RESOURCE_FIELDS,
   value: object,
-  timeoutMs: number,
-) {
+): Promise<WaitTarget<Resource>> {
   const { payments, kyc } = world.tables.tables
   const tests = await testsFor(value, RESOURCE_FIELDS[what])
   const matches = predicateOf(tests)
@@ -223,31 +270,27 @@ async function forResource(
   const [index, key] = user === undefined ? ['all', 'all'] : ['user', user]
   const table = what === 'kyc' ? kyc : payments
   /** The records to compare with the match, newest first. */
-  function* records(): Generator<Resource> {
-    const all = () => table.page(index, key, 0, table.count(index, key))
-    for (const entry of id === undefined ? all() : [{ id }]) {
+  function* records(max: number): Generator<Resource> {
+    for (const entry of id === undefined ? table.page(index, key, 0, max) : [{ id }]) {
       const data = viewOf(entry.id)
       if (data) yield data
     }
   }
-  const wait: WaitTarget<Resource> = {
-    findExisting: () => firstOf(records(), ifMatching),
+  const noun = what === 'kyc' ? 'KYC record' : 'transaction'
+  return {
+    noun,
+    findExisting: () => firstOf(records(Number.POSITIVE_INFINITY), ifMatching),
     onEvent: ({ kind, subject }) =>
       kind === 'change' && subject.type.startsWith(`${what}.`)
         ? ifMatching(viewOf(subject.resource_id))
         : undefined,
-    timeoutError() {
-      const noun = what === 'kyc' ? 'KYC record' : 'transaction'
-      const misses = nearestRecords(records(), tests, (data) => `${noun} ${data[`${what}_id`]}`)
-      const reasons = [
-        unknownValueHint(tests),
-        missText(misses, ` No such ${noun} exists yet.`),
-        clockHint(world),
-      ]
-      return timeoutError(noun, timeoutMs, reasons, misses)
+    explain() {
+      const nameOf = (data: Resource) => `${noun} ${data[`${what}_id`]}`
+      const misses = nearestRecords(records(MAX_COMPARED), tests, nameOf)
+      const nearest = missText(misses, ` No such ${noun} exists yet.`)
+      return { misses, reason: unknownValueHint(tests) + nearest }
     },
   }
-  return wait
 }
 
 type ResourceField =
@@ -285,14 +328,14 @@ export const waitCalls = [
       const { for: what, match, timeout_ms: timeoutMs } = body
       const signal = hangUpSignal()
       const found = async <T>(target: Promise<WaitTarget<T>>) =>
-        waitFor(await target, world.feed, sandbox.runtime.later, timeoutMs, signal)
+        waitFor(await target, world, sandbox.runtime.later, timeoutMs, signal)
       switch (what) {
         case 'request':
-          return { for: what, request: await found(forRequest(world, match, timeoutMs, sandbox)) }
+          return { for: what, request: await found(forRequest(world, match, sandbox)) }
         case 'delivery':
-          return { for: what, delivery: await found(forDelivery(world, match, timeoutMs)) }
+          return { for: what, delivery: await found(forDelivery(world, match)) }
         default:
-          return { for: what, [what]: await found(forResource(world, what, match, timeoutMs)) }
+          return { for: what, [what]: await found(forResource(world, what, match)) }
       }
     },
   }),

@@ -28,7 +28,6 @@ function paymentFields({ tables }: World, resource_id: string) {
   }
 }
 
-/** Returns the JSON of a delivery, without its body. */
 export const deliveryResponse = (world: World, row: DeliveryRow): Delivery => ({
   delivery_id: row.delivery_id,
   event_id: row.event_id,
@@ -100,7 +99,6 @@ export function listDeliveries(world: World, query: z.output<typeof DeliveryQuer
   }
 }
 
-/** The calls that list, repeat and trigger the deliveries to the client's webhook. */
 export const webhookCalls = [
   adminCall({
     id: 'listDeliveries',
@@ -152,7 +150,6 @@ export const webhookCalls = [
 const bytesOf = (body: unknown): Uint8Array =>
   body instanceof Uint8Array ? body : new Uint8Array(0)
 
-/** The calls of the inbox, the built-in webhook receiver. */
 export const inboxCalls = [
   adminCall({
     id: 'receiveWebhook',

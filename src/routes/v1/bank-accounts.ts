@@ -11,7 +11,6 @@ import {
 import { success } from '../../model/paging.ts'
 import { UserPath } from './users.ts'
 
-/** The endpoints that add a bank account and list those of a user. */
 export const bankAccountOperations = [
   operation({
     id: 'addBankAccount',

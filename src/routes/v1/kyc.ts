@@ -3,7 +3,6 @@ import { GetKycResponse, SubmitKyc, SubmitKycResponse } from '../../model/kyc.ts
 import { success } from '../../model/paging.ts'
 import { UserPath } from './users.ts'
 
-/** The endpoints that submit KYC documents and read those of a user. */
 export const kycOperations = [
   operation({
     id: 'submitKyc',

@@ -11,9 +11,7 @@ import { clientOperations } from './client.ts'
 import { kycOperations } from './kyc.ts'
 import { historyOperations, transactionOperations } from './transactions.ts'
 import { userOperations } from './users.ts'
-import { webhookOperations } from './webhook.ts'
 
-/** Every endpoint of the service. */
 export const OPERATIONS: readonly Operation[] = [
   ...userOperations,
   ...kycOperations,
@@ -21,7 +19,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...transactionOperations,
   ...historyOperations,
   ...clientOperations,
-  ...webhookOperations,
 ]
 
 /** Runs a call whose effect comes after its response: it is checked again, as the client may have changed. */

@@ -39,7 +39,6 @@ function historyPage(world: World, query: ListQuery, found: Found, userId?: stri
   })
 }
 
-/** The endpoints that create a payment and read payments as transactions. */
 export const transactionOperations = [
   operation({
     id: 'createTransaction',
@@ -97,7 +96,6 @@ export const transactionOperations = [
   }),
 ]
 
-/** The endpoints that list payments as transaction history, of the client or of one user. */
 export const historyOperations = [
   operation({
     id: 'listTransactionHistory',

@@ -11,10 +11,8 @@ import {
 } from '../../model/user.ts'
 import { checkPage } from './check-page.ts'
 
-/** The path parameters of endpoints for one user. */
 export const UserPath = z.object({ userId: Uuid })
 
-/** The endpoints that create, read and list users. */
 export const userOperations = [
   operation({
     id: 'createUser',

@@ -41,7 +41,6 @@ export function unchanged() {
 }
 export const anything = () => true
 export const aText = (actual: unknown) => typeof actual === 'string' && actual.length > 0
-export const aBoolean = (actual: unknown) => typeof actual === 'boolean'
 
 /** Where an answer is not as the template says, or `undefined`: the path, what was wanted, what was received. */
 export function difference(wanted: unknown, actual: unknown, at = 'body'): string | undefined {

@@ -1,0 +1,145 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { PACKAGE_ROOT } from '../config/package.ts'
+import { basePathOf } from './clients.ts'
+import { JSON_TYPE } from './errors.ts'
+
+/** Serves a file that is read or made on first use. */
+function serveFile(
+  app: FastifyInstance,
+  url: string,
+  read: () => Buffer | string,
+  headers: Readonly<Record<string, string>>,
+) {
+  let content: Buffer | string | undefined
+  app.get(url, { prefixTrailingSlash: 'slash' }, (_request, reply) => {
+    content ??= read()
+    return reply.headers(headers).send(content)
+  })
+}
+
+const DOCS_FILES = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+} as const
+
+/** The folder into which the build copies Swagger UI's files; a source checkout reads them from the package. */
+const FOLDERS = ['dist/swagger-ui', 'node_modules/@fastify/swagger-ui/static']
+
+function readAsset(name: string): Buffer {
+  const folder = FOLDERS.map((path) => join(PACKAGE_ROOT, path)).find((path) =>
+    existsSync(join(path, name)),
+  )
+  return readFileSync(join(folder!, name))
+}
+
+// Relative to the page, so that a client's page shows the calls of that client.
+const DOCUMENTS = {
+  service: 'openapi.json',
+  strict: 'openapi.json?strict',
+  admin: '__admin/openapi.json',
+}
+
+// Font, width and controls as in Swagger UI.
+const STYLE = `<style>
+.api { max-width: 1460px; margin: 0 auto; padding: 20px 20px 0; box-sizing: border-box; color: #3b4151; font: 14px sans-serif; }
+.api select { font: inherit; font-weight: 700; padding: 5px 10px; border: 2px solid #41444e; border-radius: 4px; background: #f7f7f7; }
+</style>
+`
+const ADMIN = '<option value="admin">the admin API</option>\n'
+const pageOf = (isAdmin: boolean) => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>payout-sandbox: API</title>
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+${STYLE}</head>
+<body>
+<p class="api"><label>API: <select id="api">
+<option value="service">the service</option>
+<option value="strict">the service, exactly as this sandbox responds</option>
+${isAdmin ? ADMIN : ''}</select></label></p>
+<div id="swagger-ui"></div>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/page.js"></script>
+</body>
+</html>
+`
+const SCRIPT = `const documents = ${JSON.stringify(DOCUMENTS)}
+const select = document.getElementById('api')
+const show = (url) => SwaggerUIBundle({ dom_id: '#swagger-ui', url, validatorUrl: null })
+const asked = new URLSearchParams(location.search).get('api')
+if ([...select.options].some(({ value }) => value === asked)) select.value = asked
+select.addEventListener('change', () => {
+  history.replaceState(null, '', '?api=' + select.value)
+  show(documents[select.value])
+})
+show(documents[select.value])
+`
+
+/** `/docs`: Swagger UI over the documents of the service and the admin API, from local files. */
+export function serveDocs(app: FastifyInstance, { admin }: { admin: boolean }) {
+  serveFile(app, '/docs', () => pageOf(admin), {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy':
+      "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
+  })
+  serveFile(app, '/docs/page.js', () => SCRIPT, {
+    'content-type': DOCS_FILES['swagger-ui-bundle.js'],
+  })
+  for (const [name, type] of Object.entries(DOCS_FILES))
+    serveFile(app, `/docs/${name}`, () => readAsset(name), { 'content-type': type })
+}
+
+/** The files of the console that `scripts/build-console.mjs` builds, by the path that serves them. */
+const CONSOLE_FILES = {
+  '/': ['index.html', 'text/html; charset=utf-8'],
+  '/app.js': ['app.js', 'text/javascript; charset=utf-8'],
+  '/app.css': ['app.css', 'text/css; charset=utf-8'],
+} as const
+
+// The page loads only its own files and calls only this server; inline scripts and frames are forbidden.
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "form-action 'none'",
+].join('; ')
+
+/** Serves the console, a page that uses the admin API, at `GET /__admin/`. Its files need no token. */
+export function serveConsole(admin: FastifyInstance) {
+  for (const [url, [name, type]] of Object.entries(CONSOLE_FILES))
+    serveFile(admin, url, () => readFileSync(join(PACKAGE_ROOT, 'dist/console', name)), {
+      'content-type': type,
+      'content-security-policy': POLICY,
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-cache',
+    })
+  // The page uses relative URLs, so its path must end with a slash.
+  admin.get('/', { prefixTrailingSlash: 'no-slash' }, (_request, reply) =>
+    reply.redirect('__admin/', 308),
+  )
+}
+
+/** Leads a browser that opens the address of the sandbox to the console; a program learns the other addresses. */
+export function serveRoot(app: FastifyInstance, { admin }: { admin: boolean }) {
+  app.get('/', (request, reply) => {
+    const base = basePathOf(request)
+    if (admin && request.headers.accept?.includes('text/html'))
+      return reply.redirect(`${base}/__admin/`, 302)
+    const address = `${request.protocol}://${request.host}${base}`
+    const addresses = {
+      service: `${address}/v1`,
+      docs: `${address}/docs`,
+      ...(admin && { console: `${address}/__admin/` }),
+      ready: `${address}/__admin/ready`,
+    }
+    return reply.header('content-type', JSON_TYPE).send(JSON.stringify(addresses))
+  })
+}
