@@ -94,11 +94,6 @@ async function addServiceRoutes(app: FastifyInstance, shape: AppShape) {
   for (const operation of OPERATIONS) serveOperation(app, operation, shape)
 }
 
-// The only boundary of the server: the admin API, the documents and the pages are loaded at the first
-// call of one of them, as most of a start would be theirs.
-const createSandboxApp = async (shape: AppShape): Promise<FastifyInstance> =>
-  createApp(shape, '', (await import('./sandbox-app.ts')).addSandboxRoutes)
-
 /** Creates the routes of the service; those of the sandbox itself are created when one of them is called. */
 async function createRoutes(shape: AppShape): Promise<RequestListener> {
   const service = await createApp(shape, '/v1', addServiceRoutes)
@@ -107,7 +102,9 @@ async function createRoutes(shape: AppShape): Promise<RequestListener> {
   return (request, response) => {
     if (isOfService({ url: rewriteClientPath(request) })) return service.routing(request, response)
     if (sandbox) return sandbox.routing(request, response)
-    loading ??= createSandboxApp(shape)
+    // The only boundary of the server: the admin API, the documents and the pages are loaded at the first
+    // call of one of them, as most of a start would be theirs.
+    loading ??= import('./sandbox-app.ts').then((app) => createApp(shape, '', app.addSandboxRoutes))
     void loading.then((loaded) => {
       sandbox = loaded
       // The call of a caller that is gone would never end.

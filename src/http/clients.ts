@@ -19,6 +19,7 @@ declare module 'fastify' {
 
 const CLIENT = Symbol('client named in the base path')
 type WithClient = IncomingMessage & { [CLIENT]?: string }
+const nameOf = ({ raw }: FastifyRequest) => (raw as WithClient)[CLIENT]
 
 /** Removes percent-encoding from `/v1` and `/__admin` in a path: the guards look for these words as they are. */
 function withPlainRoot(path: string): string {
@@ -52,8 +53,8 @@ export const rewriteClientPath = (request: IncomingMessage): string =>
   pathOf(request, request.url ?? '/')
 
 /** The base path of a request: `/@name` or empty. */
-export function basePathOf({ raw }: FastifyRequest): string {
-  const name = (raw as WithClient)[CLIENT]
+export function basePathOf(request: FastifyRequest): string {
+  const name = nameOf(request)
   return name === undefined ? '' : `/@${name}`
 }
 
@@ -117,16 +118,12 @@ export function createClientResolver(sandbox: Sandbox) {
     return (world?.scenarios.assumptions ?? sandbox.startAssumed).get(tokenAssumption)
   }
 
-  /** Whether a request has a token that its client reads. */
-  const isTokenRead = ({ raw, headers }: FastifyRequest): boolean =>
-    headers.authorization !== undefined && tokenUse((raw as WithClient)[CLIENT]).isRead
-
   /** The world of a request; `undefined` if it must be created for it. Throws if the request has no valid client. */
   function find(
     request: FastifyRequest,
     isRequired: (use: TokenUse) => boolean = () => false,
   ): World | undefined {
-    const name = (request.raw as WithClient)[CLIENT]
+    const name = nameOf(request)
     const { authorization } = request.headers
     const use = tokenUse(name)
     if (!use.isRead || authorization === undefined) {
@@ -156,7 +153,7 @@ export function createClientResolver(sandbox: Sandbox) {
   }
 
   /** Creates the world of the base path: only there can a name be new. */
-  const make = ({ raw }: FastifyRequest): World => sandbox.byName((raw as WithClient)[CLIENT]!)
+  const make = (request: FastifyRequest): World => sandbox.byName(nameOf(request)!)
 
   return {
     find,
@@ -172,9 +169,11 @@ export function createClientResolver(sandbox: Sandbox) {
       uncommitted.delete(world)
       request.world = world
       request.receivedAt = world.clock.now()
-      world.requests.access.enter(() => isTokenRead(request))
+      world.requests.access.enter(
+        () => request.headers.authorization !== undefined && tokenUse(nameOf(request)).isRead,
+      )
     },
-    tokenUse: (request: FastifyRequest) => tokenUse((request.raw as WithClient)[CLIENT]),
+    tokenUse: (request: FastifyRequest) => tokenUse(nameOf(request)),
     ofRejected,
     /** The form of the errors of a request; without a known client that of the default one. */
     errorForm(request: FastifyRequest): ErrorForm {

@@ -1,5 +1,6 @@
 import { SandboxError } from '../model/errors.ts'
 import { isObject } from '../model/formats.ts'
+import { validationFailed } from '../model/validation-errors.ts'
 import { nodeCrypto } from '../runtime/node-modules.ts'
 import type { ResponseFault } from '../scenarios/compiled.ts'
 import type { World } from '../world/world.ts'
@@ -27,8 +28,9 @@ export function keyOf(header: string): string {
   const key = /^".*"$/.test(header) ? header.slice(1, -1) : header
   if (key.length >= 1 && key.length <= 255) return key
   const message = `must have 1 to 255 characters; found ${key.length}`
-  throw new SandboxError('validation_failed', `The header Idempotency-Key ${message}.`, {
-    errors: [{ field: 'Idempotency-Key', code: 'invalid_format', message }],
+  const field = 'Idempotency-Key'
+  throw validationFailed([{ field, code: 'invalid_format', message }], {
+    subject: `The header ${field}`,
   })
 }
 

@@ -11,10 +11,8 @@ const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     currency_code: 'own_request_fields',
   },
 }
-const PARAMETERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  listUsers: { limit: 'limit_parameter' },
-  listTransactions: { limit: 'limit_parameter' },
-}
+const WITH_LIMIT = new Set(['listUsers', 'listTransactions'])
+const LIMIT = 'limit_parameter'
 const KEY = 'idempotency_key'
 const ERRORS = 'error_body'
 const MARK = 'x-sandbox-assumption'
@@ -52,14 +50,12 @@ type Response = Marked & { headers?: Record<string, Marked> }
 
 function markedOperation(operation: Operation): Operation {
   const { parameters = [], ...rest } = operation
-  const own = PARAMETERS[String(operation['operationId'])]
+  const hasLimit = WITH_LIMIT.has(String(operation['operationId']))
   const markedParameter = (one: Parameter): Parameter => {
-    const name = one.in === 'header' ? KEY : own?.[one.name]
-    if (name === undefined) return one
+    if (one.in === 'header') return mark(one, KEY)
+    if (one.name !== 'limit' || !hasLimit) return one
     // The description of a parameter of the query is in its schema.
-    return one.in === 'header'
-      ? mark(one, name)
-      : { ...one, [MARK]: name, schema: mark(one.schema, name) }
+    return { ...one, [MARK]: LIMIT, schema: mark(one.schema, LIMIT) }
   }
   const markedResponse = (response: Response, status: string): Response => {
     if (!status.startsWith('2')) return mark(response, ERRORS)

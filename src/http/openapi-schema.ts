@@ -12,10 +12,6 @@ export type ResponseForm = 'response' | 'contract'
 
 type Part = { zodSchema: z.core.$ZodTypes; jsonSchema: Json }
 
-const clear = (json: Json) => {
-  for (const key of Object.keys(json)) delete json[key]
-}
-
 const addDescription = (json: Json, sentence: string) => {
   json['description'] = [json['description'], sentence].filter(Boolean).join(' ')
 }
@@ -56,7 +52,7 @@ function open({ zodSchema, jsonSchema }: Part, defs: Json) {
   const contract = contractOf(zodSchema as z.core.$ZodType as z.ZodType)
   if (contract) {
     const { $defs, ...wider } = schemaOf(contract, 'contract')
-    clear(jsonSchema)
+    for (const key of Object.keys(jsonSchema)) delete jsonSchema[key]
     Object.assign(jsonSchema, wider)
     Object.assign(defs, $defs)
     if (zodSchema._zod.def.type === 'enum' && jsonSchema['type'] === 'string')

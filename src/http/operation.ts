@@ -19,17 +19,8 @@ export type Operation = Endpoint & {
   handle(world: World, input: Input, lifecycles: Lifecycles, checked: unknown): object
 }
 
-/** What a scenario can put in place of any response, and an error of the sandbox itself. */
-const SERVER_ERRORS = [
-  'internal_error',
-  'injected_error',
-  'bad_gateway',
-  'service_unavailable',
-  'gateway_timeout',
-] as const satisfies readonly ErrorCode[]
-
 /** The error codes of an endpoint of the service; `own` are those that only this endpoint has. */
-function errorsOf({ method, body }: Pick<Endpoint, 'method' | 'body'>, own: readonly ErrorCode[]) {
+function errorsOf(isPost: boolean, hasBody: boolean, own: readonly ErrorCode[]) {
   const codes: ErrorCode[] = [
     'malformed_request',
     'validation_failed',
@@ -43,10 +34,15 @@ function errorsOf({ method, body }: Pick<Endpoint, 'method' | 'body'>, own: read
     'host_not_allowed',
     'request_timeout',
     'headers_too_large',
-    ...SERVER_ERRORS,
+    'internal_error',
+    // What a scenario can put in place of any response.
+    'injected_error',
+    'bad_gateway',
+    'service_unavailable',
+    'gateway_timeout',
   ]
-  if (body) codes.push(...BODY_ERRORS)
-  if (method === 'POST') codes.push('idempotency_in_flight', 'idempotency_mismatch')
+  if (hasBody) codes.push(...BODY_ERRORS)
+  if (isPost) codes.push('idempotency_in_flight', 'idempotency_mismatch')
   return codes
 }
 
@@ -80,6 +76,6 @@ export function operation<
   },
 ): Operation {
   const { method, body, tokenNeeded = false, errors = [] } = definition
-  const allErrors = errorsOf({ method, ...(body && { body }) }, errors)
+  const allErrors = errorsOf(method === 'POST', body !== undefined, errors)
   return { ...definition, tokenNeeded, errors: allErrors } as unknown as Operation
 }

@@ -6,67 +6,58 @@ import type { Runtime } from '../runtime/runtime.ts'
 
 type Waiting = { run: () => Promise<void>; reject: (error: SandboxError) => void }
 
-const cancelled = () =>
-  new SandboxError('not_ready', 'The delayed response was cancelled. Send the request again.')
-
 /**
  * Responses that a scenario delays. They wait in real time on every clock, because a delay tests the real timeout of the
  * caller. They exist only in this process.
  */
-export class DelayedResponses {
-  readonly #waiting = new Set<Waiting>()
-  readonly #later: Runtime['later']
-
-  readonly #onCount: (count: number) => void
-
-  constructor({ later }: Pick<Runtime, 'later'>, onCount: (count: number) => void) {
-    this.#later = later
-    this.#onCount = onCount
-  }
-
-  get count() {
-    return this.#waiting.size
-  }
-
-  /** Runs a function after `ms` real ms. If `signal` is aborted before, it does not run and the promise rejects. */
-  after<T>(ms: number, run: () => T | Promise<T>, signal: AbortSignal): Promise<T> {
-    if (signal.aborted) return Promise.reject(callerGone())
-    return new Promise<T>((resolve, reject) => {
-      const end = () => {
-        cancelTimer()
-        signal.removeEventListener('abort', onAbort)
-        this.#waiting.delete(waiting)
-        this.#onCount(this.count)
-      }
-      const onAbort = () => waiting.reject(callerGone())
-      const waiting: Waiting = {
-        async run() {
-          end()
-          try {
-            resolve(await run())
-          } catch (error) {
+export function createDelayedResponses(
+  { later }: Pick<Runtime, 'later'>,
+  onCount: (count: number) => void,
+) {
+  const all = new Set<Waiting>()
+  return {
+    get count() {
+      return all.size
+    },
+    /** Runs a function after `ms` real ms. If `signal` is aborted before, it does not run and the promise rejects. */
+    after<T>(ms: number, run: () => T | Promise<T>, signal: AbortSignal): Promise<T> {
+      if (signal.aborted) return Promise.reject(callerGone())
+      return new Promise<T>((resolve, reject) => {
+        const end = () => {
+          cancelTimer()
+          signal.removeEventListener('abort', onAbort)
+          all.delete(waiting)
+          onCount(all.size)
+        }
+        const onAbort = () => waiting.reject(callerGone())
+        const waiting: Waiting = {
+          async run() {
+            end()
+            try {
+              resolve(await run())
+            } catch (error) {
+              reject(error)
+            }
+          },
+          reject(error) {
+            end()
             reject(error)
-          }
-        },
-        reject(error) {
-          end()
-          reject(error)
-        },
-      }
-      const cancelTimer = this.#later(ms, () => void waiting.run())
-      signal.addEventListener('abort', onAbort)
-      this.#waiting.add(waiting)
-      this.#onCount(this.count)
-    })
-  }
-
-  /** Rejects all delayed requests: the client was deleted, or its content replaced. */
-  rejectAll() {
-    for (const { reject } of [...this.#waiting]) reject(cancelled())
-  }
-
-  /** Runs all delayed requests before a stop. */
-  runAll() {
-    for (const { run } of [...this.#waiting]) void run()
+          },
+        }
+        const cancelTimer = later(ms, () => void waiting.run())
+        signal.addEventListener('abort', onAbort)
+        all.add(waiting)
+        onCount(all.size)
+      })
+    },
+    /** Rejects all delayed requests: the client was deleted, or its content replaced. */
+    rejectAll() {
+      const message = 'The delayed response was cancelled. Send the request again.'
+      for (const { reject } of [...all]) reject(new SandboxError('not_ready', message))
+    },
+    /** Runs all delayed requests before a stop. */
+    runAll() {
+      for (const { run } of [...all]) void run()
+    },
   }
 }

@@ -33,48 +33,38 @@ export type RequestMatch = {
 }
 
 /** A logged request as conditions read it: as it was sent; the user and the account in their present state. */
-class LoggedCall implements CallParts {
-  readonly #call: RequestLogEntry
-  readonly #tables: SandboxTables['tables'] | undefined
-  #body: unknown
-  #bodyIsRead = false
-
-  constructor(call: RequestLogEntry, tables: SandboxTables['tables'] | undefined) {
-    this.#call = call
-    this.#tables = tables
+function partsOf(call: RequestLogEntry, tables: SandboxTables['tables'] | undefined) {
+  const { operation, params, headers } = call
+  let parsed: { body: unknown } | undefined
+  function bodyOf(): unknown {
+    parsed ??= { body: parseJsonOrUndefined(call.body) }
+    return parsed.body
   }
-
-  get operation() {
-    return this.#call.operation
-  }
-  get params() {
-    return this.#call.params
-  }
-  get headers() {
-    return this.#call.headers
-  }
-  get query() {
-    return queryOf(this.#call)
-  }
-  get body() {
-    if (!this.#bodyIsRead) this.#body = parseJsonOrUndefined(this.#call.body)
-    this.#bodyIsRead = true
-    return this.#body
-  }
-  /** The documents of POST /kyc. */
-  get items(): readonly unknown[] {
-    const list = (this.body as { kyc?: unknown } | null | undefined)?.kyc
-    return Array.isArray(list) ? list : []
-  }
-  get user() {
-    const { body, params } = this as { body?: unknown; params?: unknown }
-    const sent = (body ?? {}) as Record<string, unknown>
-    const id = sent['user_id'] ?? sent['from_user_id'] ?? (params as { userId?: unknown })?.userId
-    return typeof id === 'string' ? this.#tables?.users.get(id) : undefined
-  }
-  get account() {
-    const id = ((this.body ?? {}) as Record<string, unknown>)['benif_bank_id']
-    return typeof id === 'string' ? this.#tables?.bank_accounts.get(id) : undefined
+  const fields = () => (bodyOf() ?? {}) as Record<string, unknown>
+  return {
+    operation,
+    params,
+    headers,
+    get query() {
+      return queryOf(call)
+    },
+    get body() {
+      return bodyOf()
+    },
+    /** The documents of POST /kyc. */
+    get items(): readonly unknown[] {
+      const list = fields()['kyc']
+      return Array.isArray(list) ? list : []
+    },
+    get user() {
+      const { user_id, from_user_id } = fields()
+      const id = user_id ?? from_user_id ?? (params as { userId?: unknown } | undefined)?.userId
+      return typeof id === 'string' ? tables?.users.get(id) : undefined
+    },
+    get account() {
+      const id = fields()['benif_bank_id']
+      return typeof id === 'string' ? tables?.bank_accounts.get(id) : undefined
+    },
   }
 }
 
@@ -115,7 +105,7 @@ export function compileMatch(definition: MatchDefinition, tablesOf: TablesOf): R
   /** The failed checks; those that identify the request come first. */
   function failures(call: RequestLogEntry): FailedCheck[] {
     const failed: FailedCheck[] = []
-    if (operations && !(call.operation !== undefined && operations.has(call.operation)))
+    if (operations && !operations.has(call.operation ?? ''))
       failed.push({
         field: 'operation',
         name: '',
@@ -127,7 +117,7 @@ export function compileMatch(definition: MatchDefinition, tablesOf: TablesOf): R
       for (const test of tests)
         if (!passes(test, value)) failed.push({ field, name: '', wanted: test, value })
     }
-    const parts = new LoggedCall(call, tablesOf(call)?.tables)
+    const parts = partsOf(call, tablesOf(call)?.tables)
     failed.push(...failedChecks(callChecks, parts))
     if (itemChecks.length > 0) {
       const items: readonly unknown[] = parts.items.length > 0 ? parts.items : [undefined]
@@ -138,11 +128,10 @@ export function compileMatch(definition: MatchDefinition, tablesOf: TablesOf): R
 
   return {
     holds(call) {
-      if (operations && !(call.operation !== undefined && operations.has(call.operation)))
-        return false
+      if (operations && !operations.has(call.operation ?? '')) return false
       if (!fieldChecks.every(({ tests, read }) => tests.every((test) => passes(test, read(call)))))
         return false
-      const parts = new LoggedCall(call, tablesOf(call)?.tables)
+      const parts = partsOf(call, tablesOf(call)?.tables)
       const allMatch = (wanted: readonly Check[], of: CallParts) =>
         wanted.every(({ test, read }) => passes(test, read(of)))
       return (

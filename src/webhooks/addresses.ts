@@ -132,11 +132,6 @@ function readHost(entry: string): string {
   return bareHost(new URL(whole))
 }
 
-/** The error of a connection to a forbidden address; `code` is `ADDRESS_NOT_ALLOWED`, the message gives the reason. */
-export class AddressNotAllowed extends Error {
-  readonly code = 'ADDRESS_NOT_ALLOWED'
-}
-
 export type AddressPolicyDeps = {
   /** Public hosts that may be reached, by name or IP (`--webhook-allow`). */
   allow: readonly string[]
@@ -198,7 +193,8 @@ export function createAddressPolicy({ allow, lookup = dns.lookup }: AddressPolic
       const first = usable[0]
       if (first === undefined) {
         const why = found[0] && addressProblem(name, found[0].address)
-        return callback(new AddressNotAllowed(why ?? `${name} resolves to no address`), [])
+        const error = new Error(why ?? `${name} resolves to no address`)
+        return callback(Object.assign(error, { code: 'ADDRESS_NOT_ALLOWED' }), [])
       }
       if (options.all) callback(null, usable)
       else callback(null, first.address, first.family)

@@ -1,11 +1,10 @@
-import type { Assumed } from '../assumptions/readings.ts'
 import { webhookSignature } from '../assumptions/webhooks.ts'
 import { VERSION } from '../config/package.ts'
 import type { DeliveryAttempt, DeliveryFault, StoredAttempt } from '../model/delivery.ts'
 import { HIDDEN, maskLogText, maskText } from '../model/mask.ts'
 import type { WebhookRow } from '../model/webhook.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import type { Clock } from '../time/clock.ts'
+import type { WorldContext } from '../tables/world-context.ts'
 import { OWN_ORIGIN } from './addresses.ts'
 import { isBare } from './events.ts'
 import { createLimit, unsent } from './send.ts'
@@ -59,15 +58,13 @@ function withoutSecrets(
     .replace(/\bsbx_[A-Za-z0-9_-]+/g, HIDDEN)
 }
 
-const USER_AGENT = `payout-sandbox/${VERSION}`
-
 function headersOf(
   signature: Readonly<Record<string, string>>,
   number: number,
 ): Record<string, string> {
   return {
     'content-type': 'application/json',
-    'user-agent': USER_AGENT,
+    'user-agent': `payout-sandbox/${VERSION}`,
     ...signature,
     'x-webhook-attempt': String(number),
   }
@@ -102,9 +99,6 @@ const signatureCount = ({
 }: Readonly<Record<string, string>>) =>
   signatures === undefined ? Number(ofBody !== undefined) : signatures.split(' ').length
 
-/** The first half of a body, as a broken sender or proxy sends it. */
-const firstHalf = (body: Buffer) => body.subarray(0, Math.ceil(body.length / 2))
-
 const LOST = unsent({
   code: 'lost',
   message: 'a webhook rule lost this attempt on the way: the receiver never saw it',
@@ -120,9 +114,7 @@ export function createAttemptSender({
   runtime,
   settings,
   sendToInbox,
-}: {
-  clock: Clock
-  assumed: Assumed
+}: WorldContext & {
   runtime: Pick<Runtime, 'wall' | 'send'>
   settings: WebhookSettings
   /** Sends to the client's own inbox. */
@@ -154,7 +146,8 @@ export function createAttemptSender({
         // Without its envelope the body does not say what happened.
         ...(isBare(event) && { 'x-webhook-event': event.type }),
       }
-      const body = fault.body === 'truncated' ? firstHalf(whole) : whole
+      const half = Math.ceil(whole.length / 2)
+      const body = fault.body === 'truncated' ? whole.subarray(0, half) : whole
       const isLost = number <= (fault.lost_attempts ?? 0)
       const send = url.startsWith(OWN_ORIGIN) ? sendToInbox : runtime.send
       const request = { url, headers, body, ...(deadlineMs && { deadlineMs }) }

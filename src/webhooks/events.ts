@@ -29,13 +29,7 @@ export const isBare = ({ event_id, body }: { event_id: string; body: string }): 
   !body.startsWith(`{"id":"${event_id}"`)
 
 /** Creates the bodies of events: the resource as its GET shows it, in bytes that never change (defaults: Webhook). */
-export function createWebhookEvents({
-  store,
-  clock,
-  random,
-  assumed,
-  views,
-}: WorldContext & { views: Views }) {
+export function createWebhookEvents({ store, clock, random, assumed }: WorldContext, views: Views) {
   const { payments, kyc, bank_accounts, users, webhook, events } = store.tables
 
   const assertFound = <E>(entry: E | undefined, noun: string, id: string): E => {

@@ -27,17 +27,13 @@ export type SharedConfig = Omit<
 }
 
 /** The real runtime; `unref`: its timers and connections do not keep the process alive. */
-function createRuntime({
-  webhooks: { allow },
-  wall = wallNow,
-  unref = false,
-}: SharedConfig): Runtime {
+function createRuntime({ webhooks, wall = wallNow, unref = false }: SharedConfig): Runtime {
   const later = unref ? unrefLater : realLater
   return {
     wall,
     elapsed: () => performance.now(),
     later,
-    ...createSender({ allow, wall, unref, later }),
+    ...createSender({ allow: webhooks.allow, wall, unref, later }),
     secret: () => nodeCrypto().randomBytes(16).toString('hex'),
   }
 }

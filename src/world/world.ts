@@ -1,5 +1,5 @@
 import { createPayouts, type Payouts } from '../payouts/payouts.ts'
-import { DelayedResponses } from '../requests/delayed-responses.ts'
+import { createDelayedResponses } from '../requests/delayed-responses.ts'
 import { RequestLog } from '../requests/request-log.ts'
 import { createRandom } from '../runtime/random.ts'
 import { createResourceEvents } from '../tables/resources.ts'
@@ -19,7 +19,7 @@ import { WorldScenarios } from './world-scenarios.ts'
 /** The calls of one client: which it may make, those that wait for a delayed response, and the log of the others. */
 export class WorldRequests extends RequestLog {
   readonly access: ReturnType<typeof createAccess>
-  readonly delayed: DelayedResponses
+  readonly delayed: ReturnType<typeof createDelayedResponses>
 
   constructor(context: WorldContext, { tables, shared }: WorldDeps, feed: Feed) {
     const { logBudget, allRequests, runtime } = shared
@@ -30,7 +30,7 @@ export class WorldRequests extends RequestLog {
       onLogged: (entry) => feed.publish('request', entry),
     })
     this.access = createAccess(context)
-    this.delayed = new DelayedResponses(runtime, (count) => feed.publish('waiting', { count }))
+    this.delayed = createDelayedResponses(runtime, (count) => feed.publish('waiting', { count }))
   }
 }
 
@@ -46,8 +46,7 @@ function createWorldWebhooks(
     if (warning !== undefined) log.warn(`The webhook of client "${name}": ${warning}.`)
   })
   const sender = createAttemptSender({
-    clock: context.clock,
-    assumed: context.assumed,
+    ...context,
     runtime,
     settings: webhookSettings,
     sendToInbox: (request) => inbox.send(request),
@@ -56,7 +55,7 @@ function createWorldWebhooks(
     ...context,
     webhooks,
     scenarios,
-    webhookEvents: createWebhookEvents({ ...context, views: payouts.views }),
+    webhookEvents: createWebhookEvents(context, payouts.views),
     sender,
     retryPlan: RETRY_PLANS[webhookSettings.retries],
     later: runtime.later,

@@ -9,6 +9,7 @@ import { maskValue, quoteInput } from '../../model/mask.ts'
 import { SearchText } from '../../model/paging.ts'
 import { Amount, rupeesOf } from '../../model/payment.ts'
 import { searchTest } from '../../model/search.ts'
+import { validationFailed } from '../../model/validation-errors.ts'
 import type { AdvanceOptions, AdvanceResult } from '../../time/advance.ts'
 import type { World } from '../../world/world.ts'
 
@@ -76,9 +77,7 @@ const TimerPath = z.object({ id: z.string().min(1).max(64) })
 function requireClockTime(ms: number, field: string): number {
   if (isClockTime(ms)) return ms
   const message = `must not lead to a time ${ms < 0 ? 'before the year 1970' : 'after the year 9999'}`
-  throw new SandboxError('validation_failed', `${field} ${message}.`, {
-    errors: [{ field, code: 'out_of_range', message }],
-  })
+  throw validationFailed([{ field, code: 'out_of_range', message }])
 }
 
 const iso = (ms: number) => new Date(ms).toISOString()
@@ -95,13 +94,7 @@ export function clockResponse({ clock }: World): z.input<typeof ClockResponse> {
   }
 }
 
-export const timerResponse = ({
-  timer_id,
-  due_at,
-  kind,
-  resource_id,
-  payload,
-}: TimerRow): z.input<typeof Timer> => ({
+export const timerResponse = ({ timer_id, due_at, kind, resource_id, payload }: TimerRow) => ({
   timer_id,
   at: iso(due_at),
   kind,

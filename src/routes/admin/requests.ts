@@ -14,8 +14,8 @@ import { quoteInput } from '../../model/mask.ts'
 import { countOf } from '../../model/words.ts'
 import { harOf } from '../../requests/har.ts'
 import { missErrors } from '../../requests/near-miss.ts'
-import type { AllRequests } from '../../requests/request-log.ts'
 import {
+  type AllRequests,
   callsElsewhere,
   clientText,
   pathOf,
