@@ -74,11 +74,17 @@ export const stop = ({ child }, signal = 'SIGTERM') =>
 export const residentMb = ({ child: { pid } }) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024
 
-/** The processor time of all threads of a server so far, ms. */
-export const processorMs = ({ child: { pid } }) =>
+const processorMs = ({ child: { pid } }) =>
   readdirSync(`/proc/${pid}/task`)
     .map((task) => readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ', 1)[0])
     .reduce((sum, ns) => sum + Number(ns) / 1e6, 0)
+
+/** The processor time of all threads of a server while `run` runs, ms. */
+export async function processorTimeOf(server, run) {
+  const before = processorMs(server)
+  await run()
+  return processorMs(server) - before
+}
 
 /** One keep-alive connection over a plain socket: node:http costs more than the servers that are measured. */
 const keepBusy = (port, next) =>
@@ -116,10 +122,10 @@ export async function load(server, { path, bodyOf }, count) {
     const text = JSON.stringify(bodyOf())
     return `POST ${head}content-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`
   }
-  const [began, before] = [performance.now(), processorMs(server)]
-  await Promise.all(Array.from({ length: 10 }, () => keepBusy(server.port, next)))
-  const seconds = (performance.now() - began) / 1e3
-  return { rate: count / seconds, us: ((processorMs(server) - before) * 1e3) / count }
+  const began = performance.now()
+  const send = () => Promise.all(Array.from({ length: 10 }, () => keepBusy(server.port, next)))
+  const took = await processorTimeOf(server, send)
+  return { rate: (count * 1e3) / (performance.now() - began), us: (took * 1e3) / count }
 }
 
 let made = 0

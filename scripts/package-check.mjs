@@ -84,10 +84,7 @@ function checkBill() {
 
 for (const [name, text] of Object.entries(FILES)) writeFileSync(join(home, name), text)
 sh('it packs', 'cd "$root" && npm pack --silent --pack-destination "$home"')
-sh(
-  'it installs into an empty folder, without a network',
-  'npm install --offline ./payout-sandbox-*.tgz',
-)
+sh('it installs without a network', 'npm install --offline ./payout-sandbox-*.tgz')
 sh('it has no script', 'tar -xzOf *.tgz package/package.json | (! grep \'"scripts"\')')
 sh('and installs no other package', '[ "$(ls node_modules)" = payout-sandbox ]')
 sh('npx payout-sandbox --help', 'npx --offline payout-sandbox --help | grep start')
