@@ -196,7 +196,8 @@ function addId<R>(content: Content<R>, index: string, key: string, entry: Entry<
 
 function removeId<R>(content: Content<R>, index: string, key: string, entry: Entry<R>) {
   const ids = ownList(content, index, key)
-  ids.splice(placeOf(content, ids, entry), 1)
+  // Timers end in their order.
+  ids.splice(ids[0] === entry.id ? 0 : placeOf(content, ids, entry), 1)
   if (ids.length === 0) content.indexes[index]!.delete(key)
 }
 
