@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import * as z from 'zod'
 import { callerGone, SandboxError } from '../model/errors.ts'
-import { quoteInput } from '../model/mask.ts'
+import { roundedIn } from '../model/exact-json.ts'
+import { excerptOf, quoteInput } from '../model/mask.ts'
 import { validationFailed } from '../model/validation-errors.ts'
 import { allOf, didYouMean } from '../model/words.ts'
 import { MAX_PATTERNS, patternCount } from '../scenarios/operators.ts'
@@ -35,8 +36,13 @@ export function refuseUnknownQuery(request: FastifyRequest, query: z.ZodObject |
 /** The body of a POST without fields: an unknown field is an error and not silently ignored. */
 const EmptyBody = z.strictObject({}).default({})
 
-/** Throws if a body has too many patterns, before they are compiled. */
-async function checkPatterns({ body }: FastifyRequest) {
+/** Throws if a number of a body is not what was sent, or if it has too many patterns, before they are compiled. */
+async function checkBody({ body, bodyText = '' }: FastifyRequest) {
+  const number = roundedIn(bodyText)
+  if (number !== undefined) {
+    const message = `has the number ${excerptOf(number, 40)}, which JSON rounds: put its digits in quotes`
+    throw validationFailed([{ field: 'body', code: 'too_big', message }], { subject: 'The body' })
+  }
   const count = patternCount(body)
   if (count <= MAX_PATTERNS) return
   const message = `has ${count} patterns (\`matches\`), and the maximum is ${MAX_PATTERNS}; use starts_with, ends_with, contains or in, or send several`
@@ -135,7 +141,7 @@ export function serveAdmin(
     ...(stream && { exposeHeadRoute: false }),
     ...(large && { bodyLimit: STATE_LIMIT }),
     onRequest: guardOf(call),
-    ...(body && !large && { preValidation: checkPatterns }),
+    ...(body && !large && { preValidation: checkBody }),
     async handler(request, reply) {
       const { choice } = depsOf(request)
       // Senders of webhooks have no token, so they create nothing.

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { idempotencyKey, type TokenUse, trailingSlash } from '../assumptions/requests.ts'
 import { errorBody, newWords } from '../assumptions/responses.ts'
 import { LATE_CALL } from '../content/timer-payloads.ts'
-import { exactValue } from '../model/exact-json.ts'
+import { parseExact } from '../model/exact-json.ts'
 import { runsOperation } from '../scenarios/decide.ts'
 import { depsOf } from './app-deps.ts'
 import { hangUpSignal } from './connection.ts'
@@ -110,7 +110,8 @@ export function serveOperation(
     const scope = {
       key,
       route: `${op.method} ${op.url}`,
-      body: exactValue(request.bodyText, request.sentBody),
+      // A number and a text of the same digits differ.
+      body: request.bodyText === undefined ? undefined : parseExact(request.bodyText, '\\u0000'),
     }
     const done = await runOnce(request.world, scope, (store) => {
       const call = decide(op, request)

@@ -8,6 +8,7 @@ import { emptyQueryValue, ownRequestFields, unknownRequestFields } from '../assu
 import { malformedId } from '../assumptions/responses.ts'
 import { accountNumberFormat, emailFormat, ifscCase, mobileFormat } from '../assumptions/users.ts'
 import { SandboxError } from '../model/errors.ts'
+import { parseExact } from '../model/exact-json.ts'
 import {
   fieldErrors,
   LIST_KNOWN_KEYS,
@@ -110,7 +111,15 @@ export function validate(op: Operation, request: FastifyRequest) {
   const { assumptions } = request.world.scenarios
   const { params, query, body } = assumptions.derive(createSchemas)(op)
   if (params) request.params = parsePart(params, request.params, 'params')
-  if (body) request.body = parsePart(body, request.body, 'body')
+  if (body) {
+    const text = request.bodyText ?? ''
+    // Amounts are never rounded.
+    if (/"amount"\s*:\s*[\d.]{17}/.test(text)) {
+      const { amount } = (parseExact(text) ?? {}) as { amount?: unknown }
+      if (typeof amount === 'string') request.body = { ...(request.body as object), amount }
+    }
+    request.body = parsePart(body, request.body, 'body')
+  }
   if (query) {
     const given = assumptions.get(emptyQueryValue)(request.query as Record<string, unknown>)
     request.query = parsePart(query, given, 'querystring')

@@ -1,23 +1,26 @@
 // Of a JSON text: a string, or a number.
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g
-const LONG = /\d{16}|\d[eE]/
+const LONG = /[\d.]{16}|\d[eE]/
+
+// The significant digits. A long run of zeros must not be searched from each of them.
+const digitsOf = (number: string) => number.replace(/e.*|[-.]/gi, '').replace(/^0+|(?<!0)0+$/g, '')
 
 const isRounded = (token: string) =>
   !token.startsWith('"') &&
-  Math.abs(Number(token)) > Number.MAX_SAFE_INTEGER &&
-  String(Number(token)) !== token
+  (Math.abs(Number(token)) > Number.MAX_SAFE_INTEGER ||
+    digitsOf(token) !== digitsOf(String(Number(token))))
+
+/** A number of a JSON text that JavaScript would round, or that is above 2^53. */
+export const roundedIn = (text: string): string | undefined =>
+  LONG.test(text) ? text.match(TOKEN)?.find(isRounded) : undefined
 
 /**
- * Parses JSON, but reads a number above 2^53 that JavaScript would round as a string of its digits, as they were received.
- * Throws as `JSON.parse` does.
+ * Parses JSON, but reads a number that JavaScript would round, or that is above 2^53, as a string of its digits, as they were
+ * received; `mark`: before them. Throws as `JSON.parse` does.
  */
-export const parseExact = (text: string): unknown =>
+export const parseExact = (text: string, mark = ''): unknown =>
   JSON.parse(
     LONG.test(text)
-      ? text.replace(TOKEN, (token) => (isRounded(token) ? `"${token}"` : token))
+      ? text.replace(TOKEN, (token) => (isRounded(token) ? `"${mark}${token}"` : token))
       : text,
   )
-
-/** What was received as `text`, if JavaScript has rounded it; else the value that was parsed already. */
-export const exactValue = (text: string | undefined, parsed: unknown): unknown =>
-  text !== undefined && LONG.test(text) ? parseExact(text) : parsed

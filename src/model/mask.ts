@@ -26,7 +26,7 @@ export const isPartlyMasked = (value: string): boolean =>
 
 // Numbers hide in free text too: account and Aadhaar numbers, but no amounts, PANs, secrets, tokens.
 const SENSITIVE_TEXT =
-  /(?<!\d)\d{9,}(?!\d|\.\d\d(?!\d))|(?<![A-Za-z0-9])[A-Za-z]{5}\d{4}[A-Za-z](?![A-Za-z0-9])|whsec_[A-Za-z0-9+/=]+|sbx_[\w-]+/g
+  /(?<!\d)(?!\d{9,15}\.\d\d(?!\d))\d{9,}|(?<![A-Za-z0-9])[A-Za-z]{5}\d{4}[A-Za-z](?![A-Za-z0-9])|whsec_[A-Za-z0-9+/=]+|sbx_[\w-]+/g
 const USER_INFO = /(?<=:\/\/)[^/?#\s]*(?=@)/g
 
 /** The replacement of a secret. */

@@ -175,9 +175,10 @@ export const asText = (value: unknown): unknown =>
 /** The function of each conversion. */
 export const CONVERT: Readonly<Record<Conversion, (value: unknown) => unknown>> = {
   value: (value) => value,
-  // A number above 2^53 is text in the log.
+  // A number that JavaScript would round is text in the log.
   number: (value) =>
-    numberOf(value) ?? (/^-?\d{16,}$/.test(String(value)) ? Number(value) : undefined),
+    numberOf(value) ??
+    (/^-?(?=[\d.]{16})\d+(?:\.\d+)?$/.test(String(value)) ? Number(value) : undefined),
   paise: paisePart,
   text: asText,
 }

@@ -33,11 +33,18 @@ t.test('a number above 2^53 is logged, found and verified as it was received', a
   t.match(await count(NEXT), { count: 0 })
   t.match(await count({ gt: 1000 }), { count: 1 })
   t.match(await count({ lt: 1000 }), { count: 0 })
-  for (const condition of [SENT, `{"in":[${SENT}]}`, `{"ne":${SENT}}`])
-    t.match(await send('/__admin/requests/verify', `{"match":{"body":{"x_order":${condition}}}}`), {
+  for (const [url, body] of [
+    ['requests/verify', `{"match":{"body":{"x_order":${SENT}}}}`],
+    ['requests/count', `{"match":{"body":{"x_order":{"gt":${SENT}}}}}`],
+    ['requests/count', '{"match":{"body":{"x_order":{"in":[0.12345678901234567891]}}}}'],
+    ['rules', `{"then":{"respond":{"status":200,"body":{"id":${SENT}}}}}`],
+    ['webhooks/trigger', `{"event":"user.created","override":{"x":${SENT}}}`],
+  ])
+    t.match(await send(`/__admin/${url}`, body!), {
       status: 400,
-      body: { message: /above 2\^53, which JSON rounds: put its digits in quotes/ },
+      body: { message: /number .*891?0?, which JSON rounds: put its digits in quotes/ },
     })
+  t.match(await count({ gte: SENT }), { message: /decimal text of at most 15 digits/ })
   const missed = await send('/__admin/requests/verify', `{"match":{"body":{"x_order":"${NEXT}"}}}`)
   t.match(missed, { status: 409, body: { message: new RegExp(`X${SENT.slice(-4)}`) } })
 })
@@ -50,6 +57,8 @@ t.test('two numbers that JavaScript takes for one are two bodies for one key', a
   t.match(again, { status: 200, headers: { 'idempotency-replayed': 'true' } })
   const other = await send('/v1/transaction', bodyOf(NEXT), key)
   t.match(other, { body: { error: 'idempotency_mismatch' } })
+  const text = await send('/v1/transaction', bodyOf(`"${SENT}"`), key)
+  t.match(text, { body: { error: 'idempotency_mismatch' } })
 })
 
 t.test('an error invents no digits, and a number that a double holds stays one', async (t) => {
@@ -64,11 +73,29 @@ t.test('an error invents no digits, and a number that a double holds stays one',
       '/v1/transaction',
       JSON.stringify({ ...PAYMENT, [field]: '@' }).replace('"@"', number),
     )
-    t.notMatch(JSON.stringify(body), /\d{16}/, field)
+    t.notMatch(JSON.stringify(body).replaceAll(SENT, ''), /\d{16}/, field)
   }
-  await send('/v1/user', '{"email":1.50,"mobile":9007199254740992,"a":[1e2,"1e2",-5,""]}')
+  for (const amount of ['250.0000000000000000001', '250.00000000000000000'])
+    t.match(
+      await send(
+        '/v1/transaction',
+        JSON.stringify(PAYMENT).replace(/(?<="amount":)[^,}]+/, amount),
+      ),
+      { status: amount.endsWith('1') ? 400 : 200 },
+    )
+  await send(
+    '/v1/user',
+    `{"email":1.50,"mobile":9007199254740992,"a":[1e2,"1e2",-5,""],
+    "b":[0.1234567890123456789,123456789012345678.00,12345678901234567.5,0.30000000000000004]}`,
+  )
   const { body: list } = await get('/__admin/requests')
   const { body } = await get(`/__admin/requests/${list.requests[0].request_id}`)
   t.strictSame(body.body.a, [100, '1e2', -5, ''])
+  t.strictSame(body.body.b, [
+    '0.XXXXXXXXXXXXXXX6789',
+    'XXXXXXXXXXXXXX5678.00',
+    'XXXXXXXXXXXXX4567.5',
+    '0.XXXXXXXXXXXXX0004',
+  ])
   t.equal(body.body.email, 1.5)
 })
