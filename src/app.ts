@@ -63,12 +63,9 @@ export async function createApp(
   app.addHook('onRequest', guardHost)
   app.addHook('onRequest', createSiteGuard(shape.cors))
   const noRouteError = collectMethods(app, OPERATIONS)
-  const cors = corsOf(shape)
   // Not in a handler of requests without a route: Fastify would first read their body, and reject a malformed one.
   app.addHook('onRequest', (request, reply, done) => {
-    const hasRoute = !request.is404 && (!cors || !isPlainOptions(request))
-    if (!hasRoute && cors && isOfService(request))
-      reply.headers(cors.headersFor(request.headers.origin))
+    const hasRoute = !request.is404 && (shape.cors.length === 0 || !isPlainOptions(request))
     reply.headers(COMMON_HEADERS)
     request.startedAt = depsOf(request).sandbox.runtime.elapsed()
     done(hasRoute ? undefined : noRouteError(request))
@@ -129,7 +126,9 @@ const GRACE_MS = 1_500
 export async function buildApp(sandbox: Sandbox, options: AppOptions) {
   const { log, adminToken, allowHost } = options
   const route = await routesOf(options)
+  const corsHeaders = corsOf(options)?.headersFor
   const deps: AppDeps = {
+    corsHeaders,
     sandbox,
     log,
     adminToken,
@@ -146,11 +145,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions) {
     if (isClosing) response.setHeader('Connection', 'close')
     route(request, response)
   }
-  const servers = createServers(
-    handle,
-    { ...options, headersFor: corsOf(options)?.headersFor },
-    log,
-  )
+  const servers = createServers(handle, { ...options, corsHeaders }, log)
   return {
     ...servers,
     /** Handles a request, of the server or of a test. */

@@ -11,6 +11,8 @@ export type AppDeps = {
   log: Log
   isHostAllowed: (header: string) => boolean
   adminToken: string | undefined
+  /** The headers of an error of the service to a page of this origin. */
+  corsHeaders: ((origin: string | undefined) => object) | undefined
   /** Connections that a scenario leaves without a response. */
   hangingSockets: Set<Socket>
   /** The responses with an export that are being made or read. */

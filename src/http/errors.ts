@@ -4,6 +4,7 @@ import { type ErrorCode, SandboxError } from '../model/errors.ts'
 import { excerptOf } from '../model/mask.ts'
 import type { Log } from '../runtime/runtime.ts'
 import { depsOf } from './app-deps.ts'
+import { basePathOf, isOfService } from './clients.ts'
 import { dropBody } from './connection.ts'
 import type { Endpoint } from './endpoint.ts'
 import { LENGTH_MISMATCH, NOT_JSON, TOO_LARGE } from './json-body.ts'
@@ -58,7 +59,7 @@ export function sandboxErrorOf(error: unknown, log: Log): SandboxError {
 
 /** Fastify's error handler: logs every error and sends it in the form of its request. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const { log, choice } = depsOf(request)
+  const { log, choice, corsHeaders } = depsOf(request)
   const sandboxError = sandboxErrorOf(error, log)
   const form = choice.errorForm(request)
   const body = form.text(sandboxError)
@@ -67,7 +68,10 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   if (sandboxError.status === 413) reply.header('connection', 'close')
   reply
     .code(sandboxError.status)
-    .headers(COMMON_HEADERS)
+    .headers({
+      ...COMMON_HEADERS,
+      ...(isOfService(request) && corsHeaders?.(request.headers.origin)),
+    })
     .headers(sandboxError.headers)
     .header('content-type', form.type)
   // A caller that is still sending its body reads the response only after the whole body.
@@ -88,12 +92,16 @@ export const noRoute = (method: string, url: string, meant?: string): SandboxErr
 
 const patternOf = (url: string) => url.replaceAll(/:\w+/g, '[^/]+')
 
+const fixedLength = ({ url }: Pick<Endpoint, 'url'>) => url.replaceAll(/:\w+/g, '').length
+
 /** The path of the service with which a path ends: its /v1 is missing, doubled, or below something else. */
-const servicePathIn = (path: string, operations: readonly Pick<Endpoint, 'url'>[]) =>
-  operations
+function servicePathIn(path: string, operations: readonly Pick<Endpoint, 'url'>[]) {
+  const [client = ''] = /\/@[\w-]{1,63}(?=\/)/.exec(path) ?? []
+  const [meant] = operations
     .filter(({ url }) => new RegExp(`${patternOf(url)}/?$`).test(path))
-    .map(({ url }) => `/v1${url}`)
-    .sort((a, b) => b.length - a.length)[0]
+    .sort((a, b) => fixedLength(b) - fixedLength(a))
+  return meant && `${client}/v1${meant.url}`
+}
 
 /** Collects the methods of each path from the routes; returns the function that makes the error of a request without a route. */
 export function collectMethods(app: FastifyInstance, operations: readonly Pick<Endpoint, 'url'>[]) {
@@ -109,7 +117,11 @@ export function collectMethods(app: FastifyInstance, operations: readonly Pick<E
     const [path = ''] = request.url.split('?')
     const known = [...routes.values()].filter((route) => route.path.test(path))
     if (known.length === 0)
-      return noRoute(request.method, request.originalUrl, servicePathIn(path, operations))
+      return noRoute(
+        request.method,
+        request.originalUrl,
+        servicePathIn(basePathOf(request) + path, operations),
+      )
     const allow = [...new Set(known.flatMap(({ methods }) => [...methods]))].sort().join(', ')
     return new SandboxError(
       'method_not_allowed',

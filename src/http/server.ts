@@ -25,7 +25,7 @@ export type ServerLimits = {
 
 type ServerOptions = ServerLimits & {
   /** The headers of an error to a page of this origin. */
-  headersFor?: ((origin: string | undefined) => object) | undefined
+  corsHeaders: ((origin: string | undefined) => object) | undefined
 }
 
 // Long enough for a slow laptop, short enough that a stuck client frees its socket, real ms.
@@ -91,7 +91,7 @@ const OTHER_PROTOCOLS = [
 function sendClientError(
   error: ClientError,
   socket: Socket,
-  headersFor: ServerOptions['headersFor'],
+  corsHeaders: ServerOptions['corsHeaders'],
   warnOnce: (message: string) => unknown,
 ): void {
   if (isClosing(socket)) return
@@ -121,21 +121,26 @@ function sendClientError(
   const body = ENVELOPE.text({ status, code: word, message })
   // The headers were not read.
   const [, origin] = /\norigin: *(\S+)/i.exec(received) ?? []
-  const headers = { ...headersFor?.(origin), ...jsonHeaders(body), connection: 'close' }
+  const headers = { ...corsHeaders?.(origin), ...jsonHeaders(body), connection: 'close' }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   closeWith(socket, `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
 }
 
-function rejectExpectation(request: IncomingMessage, response: ServerResponse): void {
+function rejectExpectation(
+  request: IncomingMessage,
+  response: ServerResponse,
+  corsHeaders: ServerOptions['corsHeaders'],
+): void {
   const [status] = ERRORS.expectation_failed
   const message = `Expect: ${excerptOf(String(request.headers.expect), 40)} is not supported. Send the request without this header.`
   const body = ENVELOPE.text({ status, code: 'expectation_failed', message })
-  response.writeHead(status, { ...jsonHeaders(body), connection: 'close' }).end(body)
+  const headers = { ...corsHeaders?.(request.headers.origin), ...jsonHeaders(body) }
+  response.writeHead(status, { ...headers, connection: 'close' }).end(body)
 }
 
 function createHttpServer(
   handle: RequestListener,
-  { requestMs = REQUEST_MS, maxConnections = 4_096, headersFor }: ServerOptions,
+  { requestMs = REQUEST_MS, maxConnections = 4_096, corsHeaders }: ServerOptions,
   log: Log,
 ): Server {
   const server = createServer(
@@ -161,9 +166,11 @@ function createHttpServer(
   const said = new Set<string>()
   const warnOnce = (message: string) => said.size < said.add(message).size && log.warn(message)
   server.on('clientError', (error, socket) =>
-    sendClientError(error, socket as Socket, headersFor, warnOnce),
+    sendClientError(error, socket as Socket, corsHeaders, warnOnce),
   )
-  server.on('checkExpectation', rejectExpectation)
+  server.on('checkExpectation', (request, response) =>
+    rejectExpectation(request, response, corsHeaders),
+  )
   return server
 }
 

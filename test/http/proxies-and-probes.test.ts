@@ -112,10 +112,18 @@ t.test('several origins may call, and each can read every error', async (t) => {
       t.equal(answer.status, status)
       t.match(answer.headers, { 'access-control-allow-origin': origin, vary: /Origin/ })
     }
-    const large = `GET /v1/users HTTP/1.1\r\nHost: localhost\r\nOrigin: ${origin}\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`
-    const response = await send(port, large)
-    t.equal(statusOf(response), 431)
-    t.match(response, `access-control-allow-origin: ${origin}\r\n`)
+    for (const [path, more, status] of [
+      ['users', `A: ${'a'.repeat(20_000)}`, 431],
+      ['users', 'Expect: foo', 417],
+      ['users', 'Content-Type: a/b\r\nContent-Type: c/d', 400],
+      ['users', 'Host: other', 400],
+      ['%ff', 'A: a', 400],
+    ] as const) {
+      const head = `GET /v1/${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close`
+      const response = await send(port, `${head}\r\nOrigin: ${origin}\r\n${more}\r\n\r\n`)
+      t.equal(statusOf(response), status, more)
+      t.match(response, `access-control-allow-origin: ${origin}\r\n`)
+    }
   }
   t.equal((await get('/v1/users', { origin: 'http://localhost:9999' })).status, 403)
 })
@@ -124,7 +132,9 @@ t.test('a path that is nearly one of the service names it', async (t) => {
   const { get, post } = await start(t)
   for (const [path, meant] of [
     ['/users', '/v1/users'],
-    ['/@w/users?page=1', '/v1/users'],
+    ['/@w/users?page=1', '/@w/v1/users'],
+    ['/v1/@w/users', '/@w/v1/users'],
+    ['/transaction/history', '/v1/transaction/history'],
     ['/v1/v1/users', '/v1/users'],
     ['/api/v1/users/', '/v1/users'],
     ['/v2/user/1', '/v1/user/:userId'],
