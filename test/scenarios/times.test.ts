@@ -62,19 +62,19 @@ t.test('for survives a restart and an import', async (t) => {
 })
 
 t.test('a webhook rule applies for a time', async (t) => {
-  const box = await start(t)
-  await define(box, {
-    webhooks: [{ when: { event: '*', elapsed: { to: '1m' } }, for: '30s', then: { drop: true } }],
-  })
-  await box.post('/v1/clientWebhook', { url: 'http://127.0.0.1:9/', webhook_secret: 's' })
-  await box.pay()
-  await box.advance('40s')
-  await box.pay()
-  const { body } = await box.get('/__admin/webhooks/deliveries?limit=100&event=transaction.pending')
-  t.strictSame(
-    body.deliveries.map(({ status }: { status: string }) => status === 'dropped'),
-    [false, true],
-  )
+  for (const [limits, dropped] of [
+    [{ for: '30s' }, [true, false, false]],
+    [{ when: { elapsed: { from: '20s', to: '1m' } } }, [false, true, false]],
+    [{ when: { time: { from: '00:01', to: '00:02', zone: 'UTC' } } }, [false, false, true]],
+  ] as const) {
+    const box = await start(t)
+    await define(box, { webhooks: [{ when: { event: '*' }, ...limits, then: { drop: true } }] })
+    await box.post('/v1/clientWebhook', { url: 'http://127.0.0.1:9/', webhook_secret: 's' })
+    for (const by of ['0s', '40s', '40s']) await box.advance(by).then(() => box.pay())
+    const { body } = await box.get('/__admin/webhooks/deliveries?event=transaction.pending')
+    const found = body.deliveries.map(({ status }: { status: string }) => status === 'dropped')
+    t.strictSame(found.reverse(), dropped, JSON.stringify(limits))
+  }
 })
 
 t.test('an endpoint is the operation that it names, everywhere', async (t) => {
