@@ -49,11 +49,12 @@ const REFERENCES: readonly [from: Table, field: string, to: Table, noun: string]
   ['deliveries', 'event_id', 'events', 'event'],
 ]
 
-/** The values of a field in the rows of a table, a row at a time. */
-function* valuesOf(rows: CheckedRows, table: Table, field: string) {
-  let i = 0
-  for (const row of rows[table] ?? [])
-    yield [i++, (row as object as Record<string, string | null>)[field]!] as const
+/** The texts of a field in the rows of a table, a row at a time; a row that its schema refuses may have none. */
+function* textsOf(rows: CheckedRows, table: Table, field: string) {
+  for (const [i, row] of (rows[table] ?? []).entries()) {
+    const text = (row as object as Record<string, unknown>)[field]
+    if (typeof text === 'string') yield [i, text] as const
+  }
 }
 
 function* checkKeys(rows: CheckedRows, note: NoteProblem) {
@@ -62,16 +63,15 @@ function* checkKeys(rows: CheckedRows, note: NoteProblem) {
     for (const field of fields) {
       const seen = new Set<string>()
       known.set(`${table} ${field}`, seen)
-      for (const [i, key] of valuesOf(rows, table, field)) {
+      for (const [i, key] of textsOf(rows, table, field)) {
         yield
-        if (key === null) continue
         if (seen.has(key)) note(table, i, field, 'is the same as in an earlier row')
         seen.add(key)
       }
     }
   for (const [from, field, to, noun] of REFERENCES) {
     const ids = known.get(`${to} ${UNIQUE[to][0]}`)!
-    for (const [i, id] of valuesOf(rows, from, field)) {
+    for (const [i, id] of textsOf(rows, from, field)) {
       yield
       if (!ids.has(id)) note(from, i, field, `there is no ${noun} ${quoteInput(id)}`)
     }

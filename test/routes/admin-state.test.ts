@@ -317,6 +317,7 @@ t.test('a state with anything wrong is refused, and nothing changes', async (t) 
     ['a payment to no account', ({ tables }) => set(tables.payments[0], 'benif_bank_id', bad)],
     ['an account of no user', ({ tables }) => set(tables.bank_accounts[0], 'user_id', bad)],
     ['a record of no user', ({ tables }) => set(tables.kyc[0], 'user_id', bad)],
+    ['a record without a user', ({ tables }) => set(tables.kyc[0], 'user_id', undefined)],
     ['a user twice', ({ tables }) => void tables.users.push(tables.users[0])],
     ['a timer twice', ({ tables }) => void tables.timers.push(tables.timers[0])],
     [

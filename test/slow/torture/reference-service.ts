@@ -309,14 +309,16 @@ const webhookAnswer = ({ clientId, at }: World) => {
 
 const OPERATIONS: { [route: string]: Operation } = {
   'POST /user': {
-    carryOut(world, { body: { email, mobile } }) {
-      const { now, users } = world.at
-      const taken = users.some(
+    refuse({ at }, { email, mobile }) {
+      const taken = at.users.some(
         (user) =>
           user.email.toLowerCase() === email.toLowerCase() ||
           mobileKey(user.mobile) === mobileKey(mobile),
       )
-      if (taken) return refuse(409, 'user_exists')
+      return taken ? refuse(409, 'user_exists') : undefined
+    },
+    carryOut(world, { body: { email, mobile } }) {
+      const { now, users } = world.at
       const links = { pid: null, tid: null, bank_id: null }
       const user = { id: uuid(), email, mobile, ...links, created: now, updated: now }
       users.push(user)
