@@ -178,7 +178,9 @@ export const CONVERT: Readonly<Record<Conversion, (value: unknown) => unknown>> 
   // A number that JavaScript would round is text in the log.
   number: (value) =>
     numberOf(value) ??
-    (/^-?(?=[\d.]{16})\d+(?:\.\d+)?$/.test(String(value)) ? Number(value) : undefined),
+    (typeof value === 'string' && /^-?(?=[\d.]{16})\d+(?:\.\d+)?$/.test(value)
+      ? Number(value)
+      : undefined),
   paise: paisePart,
   text: asText,
 }

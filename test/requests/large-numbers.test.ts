@@ -31,6 +31,7 @@ t.test('a number above 2^53 is logged, found and verified as it was received', a
     (await send('/__admin/requests/count', JSON.stringify({ match: { body: { x_order } } }))).body
   t.match(await count(SENT), { count: 1 })
   t.match(await count(NEXT), { count: 0 })
+  await send('/v1/transaction', bodyOf('{"toString":1}'))
   t.match(await count({ gt: 1000 }), { count: 1 })
   t.match(await count({ lt: 1000 }), { count: 0 })
   for (const [url, body] of [
