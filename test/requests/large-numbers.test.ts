@@ -31,8 +31,6 @@ t.test('a number above 2^53 is logged, found and verified as it was received', a
     (await send('/__admin/requests/count', JSON.stringify({ match: { body: { x_order } } }))).body
   t.match(await count(SENT), { count: 1 })
   t.match(await count(NEXT), { count: 0 })
-  await send('/v1/transaction', bodyOf('{"toString":1}'))
-  t.match(await count({ gt: 1000 }), { count: 1 })
   t.match(await count({ lt: 1000 }), { count: 0 })
   for (const [url, body] of [
     ['requests/verify', `{"match":{"body":{"x_order":${SENT}}}}`],
@@ -48,6 +46,8 @@ t.test('a number above 2^53 is logged, found and verified as it was received', a
   t.match(await count({ gte: SENT }), { message: /decimal text of at most 15 digits/ })
   const missed = await send('/__admin/requests/verify', `{"match":{"body":{"x_order":"${NEXT}"}}}`)
   t.match(missed, { status: 409, body: { message: new RegExp(`X${SENT.slice(-4)}`) } })
+  await send('/v1/transaction', bodyOf('{"toString":1}'))
+  t.match(await count({ gt: 1000 }), { count: 1 })
 })
 
 t.test('two numbers that JavaScript takes for one are two bodies for one key', async (t) => {
