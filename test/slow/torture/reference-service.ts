@@ -370,14 +370,17 @@ const OPERATIONS: { [route: string]: Operation } = {
         ? refuse(409, 'bank_account_exists')
         : undefined
     },
-    carryOut({ at }, { body: { user_id, account_number: number, ifsc_code } }, _id, later) {
-      const ifsc = ifsc_code.toUpperCase()
-      const life = spend(at, 'accounts take a minute')
-        ? [
-            { status: 'pending', after: 0 },
-            { status: 'success', after: MINUTE },
-          ]
-        : lifeOf(ACCOUNTS, number)
+    carryOut({ at }, { body, scenario }, _id, later) {
+      const { user_id, account_number: number } = body
+      const ifsc = body.ifsc_code.toUpperCase()
+      const isMagic = scenario === 'default' && ACCOUNTS[number]
+      const life =
+        !isMagic && spend(at, 'accounts take a minute')
+          ? [
+              { status: 'pending', after: 0 },
+              { status: 'success', after: MINUTE },
+            ]
+          : lifeOf(ACCOUNTS, number)
       const { status } = life[0]!
       const times = { created: at.now, updated: at.now }
       const account = { id: uuid(), user: user_id, number, ifsc, status, ...times }
