@@ -65,6 +65,10 @@ export async function createApp(
   const noRouteError = collectMethods(app, OPERATIONS)
   // Not in a handler of requests without a route: Fastify would first read their body, and reject a malformed one.
   app.addHook('onRequest', (request, reply, done) => {
+    const { headers } = request
+    // Fastify rejects a Content-Type that names no type, even of an empty body.
+    if (headers['content-type'] !== undefined && hasNoBody(headers) && !request.mediaType)
+      delete headers['content-type']
     const hasRoute = !request.is404 && (shape.cors.length === 0 || !isPlainOptions(request))
     reply.headers(COMMON_HEADERS)
     request.startedAt = depsOf(request).sandbox.runtime.elapsed()
@@ -75,6 +79,9 @@ export async function createApp(
   await app.ready()
   return app
 }
+
+const hasNoBody = (headers: IncomingMessage['headers']) =>
+  !Number(headers['content-length']) && headers['transfer-encoding'] === undefined
 
 /** Adds the client's name to every response of a client's request, including errors. */
 function addClientHeader(app: FastifyInstance) {

@@ -176,7 +176,9 @@ const isServiceLink = (name: string, value = '') =>
   /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/.test(
     name,
   ) ||
-  (name.endsWith('_PORT') && /^(?:tcp|udp|sctp):\/\//.test(value))
+  /^PAYOUT_SANDBOX_(?:\w+_)?ENV_/.test(name) ||
+  (name.endsWith('_NAME') && value.startsWith('/')) ||
+  (name.endsWith('PORT') && /^(?:tcp|udp|sctp):\/\//.test(value))
 
 function fromEnvironment(env: NodeJS.ProcessEnv): OptionSource {
   const values: Record<string, unknown> = {}
@@ -187,7 +189,7 @@ function fromEnvironment(env: NodeJS.ProcessEnv): OptionSource {
     values[variable.slice(PREFIX.length).toLowerCase().replaceAll('_', '-')] = value || undefined
   }
   const isPort = values['port'] === undefined
-  if (isPort) values['port'] = env['PORT'] || undefined
+  if (isPort && !isServiceLink('PORT', env['PORT'])) values['port'] = env['PORT'] || undefined
   return {
     values,
     label: (name) => (name === 'port' && isPort ? 'PORT' : variableOf(name)),

@@ -10,10 +10,13 @@ export class UnreadableText extends Error {}
 export const homePath = (path: string): string =>
   /^~[\\/]/.test(path) ? join(homedir(), path.slice(2)) : path
 
-const encodingOf = ([first, second]: Buffer) =>
-  (first! ^ second!) === 1 || first === 0 || second === 0
+function encodingOf(bytes: Buffer): string {
+  const [first, second] = bytes
+  if (/^fffe0000|^0000|^..000000/.test(bytes.toString('hex', 0, 4))) return 'but UTF-32'
+  return (first! ^ second!) === 1 || first === 0 || second === 0
     ? 'but UTF-16, as `>` of Windows PowerShell writes it'
     : 'but perhaps Windows-1252'
+}
 
 /** The text of a file that a person may have written, without a byte order mark. Throws `UnreadableText`. */
 export function textOf(bytes: Buffer): string {

@@ -174,6 +174,11 @@ export function createClientResolver(sandbox: Sandbox) {
       )
     },
     tokenUse: (request: FastifyRequest) => tokenUse(nameOf(request)),
+    /** Names the token of the client of a base path; `undefined` without one. */
+    tokenOf(request: FastifyRequest): string | undefined {
+      const name = nameOf(request)
+      return name && tokenOf(sandbox, name)
+    },
     ofRejected,
     /** The form of the errors of a request; without a known client that of the default one. */
     errorForm(request: FastifyRequest): ErrorForm {

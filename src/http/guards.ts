@@ -83,7 +83,7 @@ export function guardHost(request: FastifyRequest, _reply: unknown, done: () => 
   // Node drops or joins what comes twice.
   if (Object.keys(headers).length * 2 !== raw.rawHeaders.length) rejectRepeated(request)
   const header = headers.host
-  if (header === undefined) {
+  if (!header) {
     if (raw.httpVersion === '1.0' && routeOptions.config.needsNoHost) return done()
     throw new SandboxError('malformed_request', 'The request has no Host header. Send exactly one.')
   }

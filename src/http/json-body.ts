@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { parse } from 'secure-json-parse'
-import { faultIn } from '../config/files.ts'
+import { faultIn, placeAt } from '../config/files.ts'
 import { type ErrorCode, SandboxError } from '../model/errors.ts'
 
 declare module 'fastify' {
@@ -89,8 +89,12 @@ function rejectTooComplex(text: string, most: typeof LIMITS) {
 /** The error of a text that is not JSON, or has a key that would change a prototype. */
 function malformed(text: string, { message }: Error): SandboxError {
   const error = (what: string) => new SandboxError('malformed_json', `${what}. Send a JSON object.`)
-  if (message.startsWith('Object contains forbidden'))
-    return error('The body has a forbidden key, such as __proto__')
+  if (message.startsWith('Object contains forbidden')) {
+    const at = text.search(/"(?:__proto__|constructor)"\s*:/)
+    const { line, column } = placeAt(text, at)
+    const where = at < 0 ? '' : `, at line ${line}, column ${column}`
+    return error(`The body has a forbidden key, such as __proto__${where}`)
+  }
   // To find the place, a text is parsed twenty times.
   if (text.length > BODY_LIMIT) return error('The body is not JSON')
   const { line, column, why } = faultIn(text, message)

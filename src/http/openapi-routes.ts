@@ -36,10 +36,11 @@ export function serveServiceDocument(app: FastifyInstance, operations: readonly 
     refuseUnknownQuery(request, DocumentQuery)
     const query = parsePart(DocumentQuery, request.query, 'querystring')
     const form = formOf(query as z.output<typeof DocumentQuery>)
-    const { isRequired } = depsOf(request).choice.tokenUse(request)
+    const { choice } = depsOf(request)
+    const { isRequired } = choice.tokenUse(request)
     const document = forms.get(form) ?? serviceDocument(operations, form)
     forms.set(form, document)
-    return withTokens(await document, operations, isRequired)
+    return withTokens(await document, operations, isRequired, choice.tokenOf(request))
   })
 }
 

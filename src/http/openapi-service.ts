@@ -168,16 +168,19 @@ export async function serviceDocument(
   return form === 'contract' ? contractOnly(marked) : marked
 }
 
-/** A copy of the document for a client whose readings decide which calls require a token. */
+/** A copy of the document for a client: its readings decide which calls require a token, and it may have its own `token`. */
 export function withTokens(
   document: OpenApiDocument,
   operations: readonly Operation[],
   isRequired: IsRequired,
+  token: string | undefined,
 ): OpenApiDocument {
-  const paths = structuredClone(document.paths)
+  const { paths, ...rest } = structuredClone(document)
+  const { securitySchemes } = rest['components'] as Record<string, Record<string, Json>>
+  if (token !== undefined) securitySchemes!['accessToken']!['description'] = `Use ${token}.`
   for (const op of operations) {
     const path = paths[op.url.replace(/:(\w+)/g, '{$1}')]!
     path[op.method.toLowerCase()]!['security'] = securityOf(op, isRequired)
   }
-  return { ...document, paths }
+  return { ...rest, paths }
 }

@@ -74,8 +74,6 @@ export function checkAdminToken(request: FastifyRequest) {
 /** The guards of a call, before its body is read: admin token, client, query. */
 function guardOf(call: AdminCall) {
   return (request: FastifyRequest, _reply: unknown, done: () => void) => {
-    // Fastify rejects a Content-Type that names no type, even of an empty body.
-    if (request.headers['content-length'] === '0') delete request.headers['content-type']
     if (!call.open) {
       if (!call.raw) checkAdminToken(request)
       const world = depsOf(request).choice.find(request)

@@ -72,7 +72,7 @@ export const ERRORS = {
   invalid_transition: [422, "The status can't change to the requested one."],
   rate_limited: [
     429,
-    'A scenario or the reading of `rate_limit` rejects this call; see `Retry-After`.',
+    'A scenario or the rate limit (`rate_limit`) rejects this call; see `Retry-After`.',
   ],
   too_many_exports: [429, 'Two exports of a state are running; send it again when one has ended.'],
   internal_error: [500, 'A bug in the sandbox; its log has the details.'],

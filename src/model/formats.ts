@@ -3,9 +3,11 @@ import * as z from 'zod'
 // Every text is one line without control characters (C0, DEL, C1); lone surrogates cannot be sent as UTF-8.
 const WITHOUT_CONTROL_CHARACTERS = /^[^\x00-\x1f\x7f-\x9f]*$/
 
+const NOT_BLANK = /^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$/
+
 const isAllowed = (text: string) => text.isWellFormed() && WITHOUT_CONTROL_CHARACTERS.test(text)
 
-/** A string of bounded length without control characters or lone surrogates. */
+/** A string of bounded length without control characters or lone surrogates; not only spaces, if it must not be empty. */
 export const text = (max: number, min = 1) =>
   z
     .string()
@@ -15,7 +17,8 @@ export const text = (max: number, min = 1) =>
       error: 'must not contain control characters or lone surrogates',
       abort: true,
     })
-    .meta({ pattern: WITHOUT_CONTROL_CHARACTERS.source })
+    .refine((value) => min === 0 || /^$|\S/.test(value), { error: 'must not be only spaces' })
+    .meta({ pattern: (min === 0 ? WITHOUT_CONTROL_CHARACTERS : NOT_BLANK).source })
 
 /** An identifier: a UUID of any version, compared in lower case. */
 export const Uuid = z.guid().toLowerCase()

@@ -11,7 +11,7 @@ import {
   PaymentStatus,
 } from '../model/payment.ts'
 import { didYouMean, oneOf, quoteValue } from '../model/words.ts'
-import { crossCheck, Duration, mustBe, type Report, text } from './schema-parts.ts'
+import { crossCheck, Duration, mustBe, type Report, suchAs, text } from './schema-parts.ts'
 
 const after = Duration.optional().describe(
   'The time since the previous step; the first step happens at creation.',
@@ -22,16 +22,19 @@ export const Reason = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, {
 })
 
 const TransactionStep = z
-  .strictObject({
-    status: PaymentStatus,
-    after,
-    reason: Reason.optional().describe(
-      'The failure reason of a FAILED step, such as beneficiary_bank_offline.',
-    ),
-    description: text(200).optional().describe('The reason as a sentence.'),
-    message: text(200).optional().describe('The same as `description`.'),
-    source: PaymentFailure.shape.source.optional().describe('The party that caused the failure.'),
-  })
+  .strictObject(
+    {
+      status: PaymentStatus,
+      after,
+      reason: Reason.optional().describe(
+        'The failure reason of a FAILED step, such as beneficiary_bank_offline.',
+      ),
+      description: text(200).optional().describe('The reason as a sentence.'),
+      message: text(200).optional().describe('The same as `description`.'),
+      source: PaymentFailure.shape.source.optional().describe('The party that caused the failure.'),
+    },
+    { error: suchAs('{ status: PENDING }') },
+  )
   .meta({ id: 'TransactionStep' })
 
 const checkReason = Reason.optional().describe(
@@ -39,45 +42,51 @@ const checkReason = Reason.optional().describe(
 )
 
 const KycStep = z
-  .strictObject({
-    status: KycStatus,
-    after,
-    message: text(200).optional().describe('The message of the KYC entry.'),
-    statusCode: z
-      .int()
-      .min(100)
-      .max(599)
-      .optional()
-      .describe('The status code of the check, in the metadata.'),
-    result: z
-      .strictObject({
-        panStatus: text(120).optional(),
-        name: z.enum(['MATCHING', 'NOT MATCHING']).optional(),
-        dateOfBirth: z.enum(['MATCHING', 'NOT MATCHING']).optional(),
-        aadhaarSeedingStatus: z.enum(['Y', 'N', 'NA']).optional(),
-      })
-      .nullable()
-      .optional()
-      .describe(
-        'The fields that differ from a clean PAN check, or from one that could not be made if statusCode is 503. null: no result.',
-      ),
-    reason: checkReason,
-  })
+  .strictObject(
+    {
+      status: KycStatus,
+      after,
+      message: text(200).optional().describe('The message of the KYC entry.'),
+      statusCode: z
+        .int()
+        .min(100)
+        .max(599)
+        .optional()
+        .describe('The status code of the check, in the metadata.'),
+      result: z
+        .strictObject({
+          panStatus: text(120).optional(),
+          name: z.enum(['MATCHING', 'NOT MATCHING']).optional(),
+          dateOfBirth: z.enum(['MATCHING', 'NOT MATCHING']).optional(),
+          aadhaarSeedingStatus: z.enum(['Y', 'N', 'NA']).optional(),
+        })
+        .nullable()
+        .optional()
+        .describe(
+          'The fields that differ from a clean PAN check, or from one that could not be made if statusCode is 503. null: no result.',
+        ),
+      reason: checkReason,
+    },
+    { error: suchAs('{ status: failed }') },
+  )
   .meta({ id: 'KycStep' })
 
 const BankStep = z
-  .strictObject({
-    status: BankStatus,
-    after,
-    message: text(200).optional().describe('The inner message of the response.'),
-    reason: checkReason,
-    bankResponse: text(120)
-      .optional()
-      .describe('The response of the bank, such as Account is blocked.'),
-    accountName: text(120)
-      .optional()
-      .describe('The name of the account holder that the bank returned.'),
-  })
+  .strictObject(
+    {
+      status: BankStatus,
+      after,
+      message: text(200).optional().describe('The inner message of the response.'),
+      reason: checkReason,
+      bankResponse: text(120)
+        .optional()
+        .describe('The response of the bank, such as Account is blocked.'),
+      accountName: text(120)
+        .optional()
+        .describe('The name of the account holder that the bank returned.'),
+    },
+    { error: suchAs('{ status: failed }') },
+  )
   .meta({ id: 'BankStep' })
 
 type Step = { status: string; after?: string | undefined; reason?: string | undefined }

@@ -167,10 +167,15 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 function impossibleValue(test: Test, { operations }: CompiledRule): SchemaError[] {
   const { part, path, operator, argument } = test
   const [field = '', ...below] = path
-  if (operator !== 'eq' || argument === null || below.length > 0) return []
+  const isStart = operator === 'starts_with' || operator === 'matches'
+  if (!(isStart || operator === 'eq') || argument === null || below.length > 0) return []
   const warn = (what: string) => [
     at(['when', part, field], 'value', `${what}, so this matches only a call with a mistake`),
   ]
+  if (isStart)
+    return field === 'dateOfBirth' && /^\^?(?:19|20)\d\d/.test(String(argument))
+      ? warn('`dateOfBirth` is DD-MM-YYYY')
+      : []
   const words = part === 'item' ? WORDS[field] : undefined
   if (words && !words.includes(String(argument)))
     return warn(`\`${field}\` is ${oneOf(words)} in the contract`)

@@ -1,32 +1,35 @@
 import * as z from 'zod'
-import { oneOf, quoteValue } from '../model/words.ts'
+import { didYouMean, oneOf, quoteValue } from '../model/words.ts'
 import { BankLifecycle, KycLifecycle, TransactionLifecycle } from './lifecycle-schema.ts'
 import { EVENTS, FAULTS } from './operations-and-events.ts'
-import { AnyJson, type Check, crossCheck, Delay, Duration, isMissing } from './schema-parts.ts'
+import { AnyJson, type Check, crossCheck, Delay, Duration, mustBe, suchAs } from './schema-parts.ts'
 
 /** All header names except those that frame the response: the server sets those itself. */
 const ALLOWED_HEADER =
   /^(?!(?:content-length|transfer-encoding|connection|keep-alive|upgrade|trailer)$)[a-z0-9!#$%&'*+.^_`|~-]{1,64}$/i
 
 const Respond = z
-  .strictObject({
-    status: z.int().min(200).max(599),
-    body: AnyJson.optional().describe(
-      'Sent as JSON. If it is missing, the response is the error envelope of the status.',
-    ),
-    headers: z
-      .record(
-        z.string().regex(ALLOWED_HEADER, {
-          error: ({ input }) =>
-            `${quoteValue(input)} is not a header that a scenario can set; the server sets it itself`,
-        }),
-        z
-          .string()
-          .max(1_024)
-          .regex(/^[\t\x20-\x7e]*$/, { error: 'must be one line of printable ASCII' }),
-      )
-      .optional(),
-  })
+  .strictObject(
+    {
+      status: z.int().min(200).max(599),
+      body: AnyJson.optional().describe(
+        'Sent as JSON. If it is missing, the response is the error envelope of the status.',
+      ),
+      headers: z
+        .record(
+          z.string().regex(ALLOWED_HEADER, {
+            error: ({ input }) =>
+              `${quoteValue(input)} is not a header that a scenario can set; the server sets it itself`,
+          }),
+          z
+            .string()
+            .max(1_024)
+            .regex(/^[\t\x20-\x7e]*$/, { error: 'must be one line of printable ASCII' }),
+        )
+        .optional(),
+    },
+    { error: suchAs('respond: { status: 503 }') },
+  )
   .meta({
     id: 'Respond',
     description: 'Sends this response. The operation runs only with at: after or an effect.',
@@ -91,15 +94,22 @@ const checkFields = (outcome: OutcomeDefinition, { report, isValid, isEmpty }: C
 }
 
 export const Outcome = z
-  .strictObject(fields)
+  .strictObject(fields, { error: suchAs('{ fault: hang }') })
   .check(crossCheck(checkFields))
   .meta({ id: 'Outcome', description: 'What happens to a call.' })
 export type OutcomeDefinition = z.infer<z.ZodObject<typeof fields, z.core.$strict>>
 
+const Pass = z.literal('pass', {
+  error: ({ input }) =>
+    didYouMean(String(input), ['pass']) === ''
+      ? mustBe('pass or a mapping such as { fault: hang }')({ input })
+      : undefined,
+})
+
 /** The outcomes of a rule in order, instead of a single one. */
 export const sequenceFields = {
   sequence: z
-    .array(z.union([z.literal('pass'), Outcome]))
+    .array(z.union([Pass, Outcome]))
     .min(1)
     .max(100)
     .optional()
@@ -116,20 +126,22 @@ export const sequenceFields = {
 export const THEN_ON_ALONE =
   '`then_on` applies after a `sequence`, and this rule has none; remove it or add a `sequence`'
 
-export const Then = z.strictObject({ ...fields, ...sequenceFields }).check(
-  crossCheck((then, check) => {
-    const { sequence, then_on: thenOn, ...outcome } = then
-    if (sequence === undefined) {
-      checkFields(outcome, check)
-      if (thenOn !== undefined) check.report(['then_on'], THEN_ON_ALONE, 'key')
-    } else {
-      for (const key of Object.keys(outcome)) {
-        const message = `\`${key}\` cannot be beside a \`sequence\`; move it into the outcomes of the sequence`
-        check.report([key], message, 'key')
+export const Then = z
+  .strictObject({ ...fields, ...sequenceFields }, { error: suchAs('then: { fault: hang }') })
+  .check(
+    crossCheck((then, check) => {
+      const { sequence, then_on: thenOn, ...outcome } = then
+      if (sequence === undefined) {
+        checkFields(outcome, check)
+        if (thenOn !== undefined) check.report(['then_on'], THEN_ON_ALONE, 'key')
+      } else {
+        for (const key of Object.keys(outcome)) {
+          const message = `\`${key}\` cannot be beside a \`sequence\`; move it into the outcomes of the sequence`
+          check.report([key], message, 'key')
+        }
       }
-    }
-  }),
-)
+    }),
+  )
 
 export const WebhookOutcome = z
   .strictObject(
@@ -162,7 +174,7 @@ export const WebhookOutcome = z
         .optional()
         .describe('The first attempts, this number of them, are lost on the way; then it is sent.'),
     },
-    { error: isMissing('specify the outcome, such as then: { copies: 2 }') },
+    { error: suchAs('then: { copies: 2 }', 'specify the outcome') },
   )
   .check(
     crossCheck((then, { report, isValid, isEmpty }) => {

@@ -2,11 +2,10 @@ import * as z from 'zod'
 import type { Assumption } from '../assumptions/assumption.ts'
 import { ASSUMPTIONS, type Readings, readingChoices } from '../assumptions/readings.ts'
 import { isObject } from '../model/formats.ts'
-import { describeInput } from './explain.ts'
 import { OPERATIONS, operationNamed } from './operations-and-events.ts'
 import { MAX_PATTERNS, patternsIn } from './operators.ts'
 import { Rule, rulesSchema, WebhookRule } from './rule-schema.ts'
-import { type Check, crossCheck, mustBe, ScenarioName, text } from './schema-parts.ts'
+import { type Check, crossCheck, mustBe, ScenarioName, suchAs, text } from './schema-parts.ts'
 import { TimelineEntry } from './timeline-schema.ts'
 
 const Bounds = z
@@ -129,12 +128,7 @@ const ScenarioFields = z.strictObject({
           .preprocess(byOperationId, z.partialRecord(z.enum(OPERATIONS), Count))
           .optional(),
       },
-      {
-        error: ({ code, input }) =>
-          code === 'invalid_type'
-            ? `must be a mapping such as { requests: { createTransaction: 1 } }, not ${describeInput(input)}`
-            : undefined,
-      },
+      { error: suchAs('{ requests: { createTransaction: 1 } }') },
     )
     .optional()
     .describe('What must have happened by the end of a test.'),

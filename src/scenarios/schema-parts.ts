@@ -3,6 +3,7 @@ import { DURATION_FORM, parseDelay, parseDuration } from '../model/duration.ts'
 import { isClockTime } from '../model/formats.ts'
 import { quoteValue } from '../model/words.ts'
 import type { Json } from './condition.ts'
+import { describeInput } from './explain.ts'
 import type { Path } from './yaml.ts'
 
 /** The form of a scenario's name, which is its file name without the extension. */
@@ -17,11 +18,15 @@ export const mustBe =
   ({ input }: { input?: unknown }): string | undefined =>
     input === undefined ? undefined : `must be ${what}, not ${quoteValue(input)}`
 
-/** The error of a missing value that says what to write; all other errors are the usual ones. */
-export const isMissing =
-  (advice: string) =>
-  ({ input }: { input?: unknown }): string | undefined =>
-    input === undefined ? `is missing; ${advice}` : undefined
+/** The error of what is no mapping: says what to write. All other errors are the usual ones. */
+export const suchAs =
+  (form: string, advice?: string) =>
+  ({ code, input }: z.core.$ZodRawIssue): string | undefined => {
+    if (input === undefined) return advice && `is missing; ${advice}, such as ${form}`
+    return code === 'invalid_type'
+      ? `must be a mapping such as ${form}, not ${describeInput(input)}`
+      : undefined
+  }
 
 /** Reports an error at a path below the value of a check. */
 export type Report = (path: Path, message: string, of?: 'key' | 'value') => void
@@ -106,7 +111,7 @@ const wrongInstant = {
 }
 
 export const Instant = z.iso
-  .datetime({ offset: true, ...wrongInstant })
+  .datetime({ offset: true, abort: true, ...wrongInstant })
   .refine((value) => isClockTime(Date.parse(value)), wrongInstant)
 
 const DELAY_FORM = `${DURATION_FORM}, or a range such as 200ms..2s`

@@ -18,10 +18,10 @@ import {
   crossCheck,
   Duration,
   Instant,
-  isMissing,
   type Mapping,
   mustBe,
   ScenarioName,
+  suchAs,
   text,
 } from './schema-parts.ts'
 
@@ -159,7 +159,7 @@ const Do = z
         .optional()
         .describe('Resets the world to the fixtures and the start scenario.'),
     },
-    { error: isMissing('specify the action, such as do: { use: provider-outage }') },
+    { error: suchAs('do: { use: provider-outage }', 'specify the action') },
   )
   .check(crossCheck(checkAction))
   .meta({ id: 'Action' })

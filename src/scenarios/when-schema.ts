@@ -24,9 +24,9 @@ import {
   type Check,
   checkedByParent,
   crossCheck,
-  isMissing,
   type Mapping,
   mustBe,
+  suchAs,
 } from './schema-parts.ts'
 import { ElapsedWindow, TimeWindow } from './times.ts'
 
@@ -106,7 +106,7 @@ export const When = z
   .strictObject(
     { ...callParts, ...times },
     {
-      error: isMissing('specify the calls, such as when: { operation: createTransaction }'),
+      error: suchAs('when: { operation: createTransaction }', 'specify the calls'),
     },
   )
   .check(crossCheck(checkWhen))
@@ -137,7 +137,7 @@ export const EventWhen = z
       account: fieldsSchema().optional(),
       ...times,
     },
-    { error: isMissing('specify the events, such as when: { event: "transaction.*" }') },
+    { error: suchAs('when: { event: "transaction.*" }', 'specify the events') },
   )
   .check(crossCheck(checkEventWhen))
 

@@ -57,10 +57,11 @@ export function readJournal(disk: Disk, path: string): ReadJournal | undefined {
     if (text === undefined) {
       // A journal is put in its place with its first line. If only the line feed is wrong, the line was acknowledged.
       const isTorn = feed === -1 && number > 1 && textIn(line.subarray(0, -1), number) === undefined
-      if (!isTorn)
-        throw new DamagedFile(
-          `${path}: line ${number} is not as it was written: its checksum differs. ${START_WITHOUT}`,
-        )
+      const what =
+        bytes.length === 0
+          ? 'the file is empty, and a journal never is'
+          : `line ${number} is not as it was written: its checksum differs`
+      if (!isTorn) throw new DamagedFile(`${path}: ${what}. ${START_WITHOUT}`)
       read.torn = line.length
       break
     }

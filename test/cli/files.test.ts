@@ -20,6 +20,7 @@ const saved = (text: string) => Buffer.from(`\ufeff${text.replaceAll('\n', '\r\n
 const OTHER: readonly [bytesOf: (text: string) => Buffer, message: RegExp][] = [
   [(text) => wide(`\ufeff${text}`), /isn't UTF-8 text, but UTF-16.*; save it as UTF-8/],
   [(text) => wide(`\ufeff${text}`).swap16(), /isn't UTF-8 text, but UTF-16/],
+  [(text) => wide(['\ufeff', ...text, ''].join('\0')), /but UTF-32;/],
   [wide, /isn't UTF-8 text, but UTF-16/],
   [(text) => Buffer.from(`${text} é\n`, 'latin1'), /perhaps Windows-1252; save it as UTF-8/],
 ]

@@ -287,6 +287,9 @@ t.test('what Kubernetes and Docker set for a service of this name is ignored', a
     PAYOUT_SANDBOX_PORT_4310_TCP_PROTO: 'tcp',
     PAYOUT_SANDBOX_PORT_4310_TCP_PORT: '4310',
     PAYOUT_SANDBOX_PORT_4310_TCP_ADDR: '10.96.0.12',
+    PAYOUT_SANDBOX_NAME: '/app/payout-sandbox',
+    PAYOUT_SANDBOX_ENV_NODE_VERSION: '22',
+    PORT: 'tcp://10.96.0.12:80',
     PAYOUT_SANDBOX_ADMIN_SERVICE_HOST: '10.96.0.13',
     PAYOUT_SANDBOX_ADMIN_PORT: 'udp://10.96.0.13:53',
     PAYOUT_SANDBOX_ADMIN_PORT_53_UDP_ADDR: '10.96.0.13',
@@ -303,6 +306,8 @@ t.test('what Kubernetes and Docker set for a service of this name is ignored', a
   for (const [name, value] of [
     ['PAYOUT_SANDBOX_PORT', 'tcp:4310'],
     ['PAYOUT_SANDBOX_SERVICE', '10.96.0.12'],
+    ['PAYOUT_SANDBOX_NAME', 'app'],
+    ['PORT', 'tcp:4310'],
     ['PAYOUT_SANDBOX_PORT_TCP', 'tcp://10.96.0.12:4310'],
   ] as const)
     t.match(await run(['health'], { env: { [name]: value } }), { code: 2, stderr: name })

@@ -44,7 +44,10 @@ t.test('malformed JSON is refused with its line and column, and without its text
     ["{'a': 1}", /at line 1, column 2: /],
     ['{"a": 1,}', /at line 1, column 9: /],
     ['{"secret": "hunter2", "b": tru}', /at line 1, column 31: /],
-    ['{"a": {"__proto__": 1}}', /^The body has a forbidden key, such as __proto__\. Send/],
+    [
+      '{"a": {"__proto__": 1}}',
+      /^The body has a forbidden key, such as __proto__, at line 1, column 8\. Send/,
+    ],
   ]
   for (const [body, at] of table)
     for (const answer of [
@@ -71,26 +74,6 @@ t.test('an object with a length that cannot be compared is invalid, wherever it 
     t.equal((await box.call(method, url, body)).status, 400, `${method} ${url}`)
 })
 
-t.test('bad paths, queries and methods', async (t) => {
-  const { call } = await start(t)
-  const table: [method: 'GET' | 'PATCH' | 'DELETE', url: string, status: number[]][] = [
-    ['GET', '/v1/user/%00', [400]],
-    ['GET', '/v1/user/%zz', [400]],
-    ['GET', `/v1/user/${'a'.repeat(1_000)}`, [400]],
-    ['GET', `/v1/user/${'a'.repeat(5_000)}`, [400]],
-    ['GET', `/v1/user/${'a'.repeat(16_000)}`, [400]],
-    ['GET', '/v1/users?page=1&page=2', [400]],
-    ['GET', '/v1/nothing', [404]],
-    ['PATCH', '/v1/users', [405]],
-    ['DELETE', '/v1/user', [405]],
-  ]
-  for (const [method, url, statuses] of table) {
-    const { status, headers } = await call(method, url)
-    t.ok(statuses.includes(status), `${method} ${url.slice(0, 40)}: ${status}`)
-    if (status === 405) t.ok(headers['allow'])
-  }
-})
-
 t.test('an invalid id of any length gets a short error', async (t) => {
   const { get } = await start(t)
   for (const path of ['user', 'kyc', 'bank', 'transaction', 'transaction/history/user']) {
@@ -99,6 +82,8 @@ t.test('an invalid id of any length gets a short error', async (t) => {
     t.match(body.errors, [{ code: 'invalid_format', message: /^must be a UUID/ }])
     t.ok(text.length < 600, `${text.length} characters`)
   }
+  for (const path of ['user/%00', 'user/%zz', 'users?page=1&page=2'])
+    t.equal((await get(`/v1/${path}`)).status, 400, path)
 })
 
 t.test('a missing body is reported', async (t) => {
@@ -182,35 +167,4 @@ t.test('a browser app of the allowed origin can send a preflight', async (t) => 
   const without = await start(t)
   t.equal((await without.call('OPTIONS', '/v1/user')).status, 405)
   t.notOk('access-control-allow-origin' in (await without.get('/v1/nope')).headers)
-})
-
-t.test('with an allowed origin, the error of what no route takes can be read', async (t) => {
-  const origin = 'http://localhost:3000'
-  const { call } = await start(t, { app: { cors: [origin] } })
-  const refused: ['GET' | 'OPTIONS' | 'DELETE', string, number, string | undefined][] = [
-    ['OPTIONS', '/v1/users', 405, 'GET, HEAD'],
-    ['OPTIONS', '/@w/v1/user', 405, 'POST'],
-    ['OPTIONS', '/v1/nope', 404, undefined],
-    ['DELETE', '/v1/users', 405, 'GET, HEAD'],
-    ['GET', '/v1/nope', 404, undefined],
-    ['GET', '/v1', 404, undefined],
-  ]
-  for (const [method, url, status, allow] of refused) {
-    for (const sent of [{}, { origin }]) {
-      const answer = await call(method, url, undefined, sent)
-      t.match(answer, { status, body: { status: false, code: status } }, `${method} ${url}`)
-      t.equal(answer.headers['allow'], allow)
-      t.equal(answer.headers['access-control-allow-origin'], origin)
-      t.equal(answer.headers['access-control-expose-headers'], 'Idempotency-Replayed, Retry-After')
-    }
-  }
-  for (const url of ['/__admin/nope', '/nope', '/v1nope'])
-    t.notOk('access-control-allow-origin' in (await call('GET', url)).headers, url)
-
-  const explained = await start(t, { app: { cors: [origin], explain: true } })
-  for (const url of ['/v1/users', '/v1/nope'])
-    t.equal(
-      (await explained.get(url, { origin })).headers['access-control-expose-headers'],
-      'Idempotency-Replayed, Retry-After, X-Sandbox-Client, X-Sandbox-Rule',
-    )
 })

@@ -57,7 +57,8 @@ t.test('an error is not stored, so the key stays free for the corrected request'
   const { post, sandbox } = await start(t, {
     assume: { ...HONOURED.assume, duplicate_user: 'conflict' },
   })
-  const refused: [path: string, sent: object, status: number][] = [
+  const refused: [path: string, sent: object | string, status: number][] = [
+    ['/v1/user', '{"email":', 400],
     ['/v1/transaction', { ...PAYMENT, to_user_id: ASHA }, 422],
     ['/v1/transaction', { ...PAYMENT, amount: 0 }, 400],
     ['/v1/transaction', { ...PAYMENT, to_user_id: ROHANS_ACCOUNT }, 404],
@@ -65,7 +66,7 @@ t.test('an error is not stored, so the key stays free for the corrected request'
   ]
   const kept = sandbox.default.tables.tables.idempotency
   for (const [path, sent, status] of refused) {
-    const first = await post(path, sent, KEY)
+    const first = await post(path, sent, { ...KEY, 'content-type': 'application/json' })
     t.equal(first.status, status)
     t.notOk('idempotency-replayed' in (await post(path, sent, KEY)).headers)
     t.equal([...kept.rows()].length, 0)
@@ -165,16 +166,4 @@ t.test('new keys remove expired ones, so that they never accumulate', async (t) 
   await post('/__admin/reset')
   t.strictSame(kept(), [])
   t.equal((await get('/v1/users')).body.data.total_users, 110)
-})
-
-t.test('a body that is not JSON does not use its key', async (t) => {
-  const { post } = await start(t, HONOURED)
-  const json = { ...KEY, 'content-type': 'application/json' }
-  t.match(await post('/v1/user', '{"email":', json), {
-    status: 400,
-    body: { error: 'malformed_json' },
-  })
-  const made = await post('/v1/user', USER, KEY)
-  t.equal(made.status, 201)
-  t.notOk('idempotency-replayed' in made.headers)
 })

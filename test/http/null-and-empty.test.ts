@@ -121,6 +121,7 @@ t.test('a body of length 0 has no type', async (t) => {
     'multipart/form-data',
     'none',
     '',
+    'garbage;;',
   ]
   const empties = ENDPOINTS.filter(({ body }) => !body || body.safeParse(undefined).success)
   t.ok(empties.length > 8)
@@ -132,7 +133,7 @@ t.test('a body of length 0 has no type', async (t) => {
       t.not(status, 415, `${path} ${type}`)
     }
     const service = await box.post('/v1/user', '', { 'content-type': type })
-    if (i < 3) t.match(service, { status: 400, body: { error: 'validation_failed' } }, type)
+    if (i !== 3) t.match(service, { status: 400, body: { error: 'validation_failed' } }, type)
   }
   for (const chunks of [[], ['{}']]) {
     const response = await fetch(`http://127.0.0.1:${port}/__admin/reset`, {

@@ -15,6 +15,8 @@ t.test('the server is the address of the call, with TLS if a proxy has it', asyn
     t.strictSame(await urlsOf(path), [`${origin}/v1`])
   t.strictSame(await urlsOf('/@second/openapi.json'), [`${origin}/@second/v1`])
   t.strictSame(await urlsOf('/@second/__admin/openapi.json'), [`${origin}/@second/__admin`])
+  const { accessToken } = (await get('/@w1/openapi.json')).body.components.securitySchemes
+  t.equal(accessToken.description, 'Use the token sbx_w1.')
   const proxied = await get('/openapi.json', { host, 'x-forwarded-proto': 'https' })
   t.strictSame(pluck(proxied.body.servers, 'url'), [`https://${host}/v1`])
   const admin = await serversOf('/__admin/openapi.json')

@@ -11,14 +11,14 @@ t.test('HTTP/1.0 without Host asks for health and readiness, and for nothing els
   const { port } = await (await start(t)).listen()
   const statuses = async (path: string) =>
     Promise.all(
-      ['1.0', '1.1'].map(async (version) =>
+      ['1.0', '1.0\r\nHost:', '1.1', '1.1\r\nHost:'].map(async (version) =>
         statusOf(await send(port, `GET ${path} HTTP/${version}\r\nConnection: close\r\n\r\n`)),
       ),
     )
   for (const path of ['/__admin/health', '/__admin/ready'])
-    t.strictSame(await statuses(path), [200, 400], path)
+    t.strictSame(await statuses(path), [200, 200, 400, 400], path)
   for (const path of ['/v1/users', '/__admin/clock', '/', '/openapi.json'])
-    t.strictSame(await statuses(path), [400, 400], path)
+    t.strictSame(await statuses(path), [400, 400, 400, 400], path)
 })
 
 t.test('a request target in absolute form is answered, if its host is that of Host', async (t) => {
@@ -100,17 +100,24 @@ t.test('TLS and HTTP/2 are in the log, each once, and in the response', async (t
 
 t.test('several origins may call, and each can read every error', async (t) => {
   const [one, other] = ['http://localhost:3000', 'http://localhost:5173']
-  const { get, listen } = await start(t, { app: { cors: [one, other] } })
+  const { get, call, listen } = await start(t, { app: { cors: [one, other], explain: true } })
   const { port } = await listen()
   for (const origin of [one, other]) {
-    for (const [url, status] of [
-      ['/v1/users', 200],
-      ['/v1/user/x', 400],
-      ['/v1/nope', 404],
+    for (const [method, url, status, allow] of [
+      ['GET', '/v1/users', 200],
+      ['GET', '/v1/user/x', 400],
+      ['GET', '/v1/nope', 404],
+      ['GET', '/v1', 404],
+      ['OPTIONS', '/v1/nope', 404],
+      ['OPTIONS', '/@w/v1/user', 405, 'POST'],
+      ['DELETE', '/v1/users', 405, 'GET, HEAD'],
     ] as const) {
-      const answer = await get(url, { origin })
-      t.equal(answer.status, status)
+      const answer = await call(method, url, undefined, { origin })
+      t.match(answer, { status }, `${method} ${url}`)
       t.match(answer.headers, { 'access-control-allow-origin': origin, vary: /Origin/ })
+      const exposed = 'Idempotency-Replayed, Retry-After, X-Sandbox-Client, X-Sandbox-Rule'
+      t.equal(answer.headers['access-control-expose-headers'], exposed)
+      t.equal(answer.headers['allow'], allow)
     }
     for (const [path, more, status] of [
       ['users', `A: ${'a'.repeat(20_000)}`, 431],
@@ -126,6 +133,9 @@ t.test('several origins may call, and each can read every error', async (t) => {
     }
   }
   t.equal((await get('/v1/users', { origin: 'http://localhost:9999' })).status, 403)
+  for (const url of ['/__admin/nope', '/nope', '/v1nope'])
+    t.notOk('access-control-allow-origin' in (await get(url)).headers, url)
+  t.equal((await get('/v1/nope')).headers['access-control-allow-origin'], one)
 })
 
 t.test('a path that is nearly one of the service names it', async (t) => {

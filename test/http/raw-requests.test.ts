@@ -24,34 +24,16 @@ t.test('a malformed request gets the error envelope and a reason phrase', async 
   const { port } = await listen()
   const user = (email: string) =>
     Buffer.from(`{"email":"${email}","mobile":"9876500001"}`, 'latin1')
+  const head = (call: string, more = '') =>
+    `${call} HTTP/1.1\r\nHost: localhost\r\n${more}Connection: close\r\n\r\n`
   const table: [name: string, bytes: string | Buffer, status: number, word: string][] = [
     ['no HTTP', 'hello\r\n\r\n', 400, 'malformed_request'],
-    ['no Host', 'GET /v1/users HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'malformed_request'],
+    ['no Host', head('GET /v1/users').replace('Host: localhost\r\n', ''), 400, 'malformed_request'],
     ['HTTP/1.0', 'GET /v1/users HTTP/1.0\r\n\r\n', 400, 'malformed_request'],
-    [
-      'two Hosts',
-      'GET /v1/users HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\nConnection: close\r\n\r\n',
-      400,
-      'malformed_request',
-    ],
-    [
-      'Expect',
-      'GET /v1/users HTTP/1.1\r\nHost: localhost\r\nExpect: foo\r\nConnection: close\r\n\r\n',
-      417,
-      'expectation_failed',
-    ],
-    [
-      'a rare method',
-      'PROPFIND /v1/users HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
-      405,
-      'method_not_allowed',
-    ],
-    [
-      'a rare method of no path',
-      'PROPFIND /v1/nothing HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
-      404,
-      'not_found',
-    ],
+    ['two Hosts', head('GET /v1/users', 'Host: localhost\r\n'), 400, 'malformed_request'],
+    ['Expect', head('GET /v1/users', 'Expect: foo\r\n'), 417, 'expectation_failed'],
+    ['a rare method', head('PROPFIND /v1/users'), 405, 'method_not_allowed'],
+    ['a rare method of no path', head('PROPFIND /v1/nothing'), 404, 'not_found'],
     ['no UTF-8', POST('application/json', user('a\xff@example.com')), 400, 'malformed_json'],
     [
       'UTF-16',

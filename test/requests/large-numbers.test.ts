@@ -56,34 +56,27 @@ t.test('two numbers that JavaScript takes for one are two bodies for one key', a
   t.equal((await send('/v1/transaction', bodyOf(SENT), key)).status, 200)
   const again = await send('/v1/transaction', bodyOf(SENT), key)
   t.match(again, { status: 200, headers: { 'idempotency-replayed': 'true' } })
-  const other = await send('/v1/transaction', bodyOf(NEXT), key)
-  t.match(other, { body: { error: 'idempotency_mismatch' } })
-  const text = await send('/v1/transaction', bodyOf(`"${SENT}"`), key)
-  t.match(text, { body: { error: 'idempotency_mismatch' } })
+  for (const other of [NEXT, `"${SENT}"`])
+    t.match(await send('/v1/transaction', bodyOf(other), key), {
+      body: { error: 'idempotency_mismatch' },
+    })
 })
 
 t.test('an error invents no digits, and a number that a double holds stays one', async (t) => {
   const { send, get } = await box(t)
-  for (const [field, number] of [
-    ['remark', SENT],
-    ['reference_id', SENT],
-    ['amount', SENT],
-    ['benif_bank_id', SENT],
+  for (const [field, number, status] of [
+    ['remark', SENT, 400],
+    ['reference_id', SENT, 400],
+    ['amount', SENT, 400],
+    ['benif_bank_id', SENT, 400],
+    ['amount', '250.0000000000000000001', 400],
+    ['amount', '250.00000000000000000', 200],
   ] as const) {
-    const { body } = await send(
-      '/v1/transaction',
-      JSON.stringify({ ...PAYMENT, [field]: '@' }).replace('"@"', number),
-    )
-    t.notMatch(JSON.stringify(body).replaceAll(SENT, ''), /\d{16}/, field)
+    const payment = JSON.stringify({ ...PAYMENT, [field]: '@' }).replace('"@"', number)
+    const answer = await send('/v1/transaction', payment)
+    t.equal(answer.status, status, number)
+    t.notMatch(JSON.stringify(answer.body).replaceAll(number, ''), /\d{16}/, field)
   }
-  for (const amount of ['250.0000000000000000001', '250.00000000000000000'])
-    t.match(
-      await send(
-        '/v1/transaction',
-        JSON.stringify(PAYMENT).replace(/(?<="amount":)[^,}]+/, amount),
-      ),
-      { status: amount.endsWith('1') ? 400 : 200 },
-    )
   await send(
     '/v1/user',
     `{"email":1.50,"mobile":9007199254740992,"a":[1e2,"1e2",-5,""],

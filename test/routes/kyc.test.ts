@@ -108,6 +108,8 @@ t.test('a number that is none fails its entry inside the 201', async (t) => {
   const { status, body } = await post('/v1/kyc', submit(...items.map(([item]) => item)))
   t.equal(status, 201)
   t.equal(body.data.length, items.length)
+  for (const field of ['nameOnCard', 'Nationality'])
+    t.equal((await post('/v1/kyc', submit({ ...ITEM, [field]: '  ' }))).status, 400, field)
   for (const [i, [item, kyc_status, verified_by, statusCode]] of items.entries()) {
     const entry = body.data[i]
     t.equal(entry.status, kyc_status !== 'failed', JSON.stringify(item))
