@@ -115,14 +115,8 @@ t.test('a condition that is null stays one', async (t) => {
 t.test('a body of length 0 has no type', async (t) => {
   const box = await start(t)
   const { port } = await box.listen()
-  const types = [
-    'application/x-www-form-urlencoded',
-    'text/plain',
-    'multipart/form-data',
-    'none',
-    '',
-    'garbage;;',
-  ]
+  const forms = 'application/x-www-form-urlencoded,text/plain,multipart/form-data'
+  const types = [...forms.split(','), 'none', '', 'garbage;;']
   const empties = ENDPOINTS.filter(({ body }) => !body || body.safeParse(undefined).success)
   t.ok(empties.length > 8)
   for (const [i, type] of types.entries()) {
