@@ -68,6 +68,7 @@ function createCheck() {
       note(file, [...path, field], message)
     },
     rows({ noun, file, path, rows }: RawTable): object[] {
+      if (rows === null) return []
       if (!Array.isArray(rows)) {
         note(file, path, 'must be an array of rows')
         return []

@@ -53,13 +53,16 @@ function countKeys(value: unknown, level = 0): number {
   return count
 }
 
+const isProto = (key: string) =>
+  key === '"__proto__"' || (key.includes('\\') && JSON.parse(key) === '__proto__')
+
 /** What is wrong with a text that `JSON.parse` takes: too many levels, or a key that no object can have or is there twice. */
 function faultOf(text: string, value: unknown): (Place & { message: string }) | undefined {
   let keys = 0
   for (const { 0: found, 1: colon, index } of text.matchAll(STRING)) {
     if (!colon) continue
     keys++
-    if (found.startsWith('"__proto__"'))
+    if (isProto(found.slice(0, -colon.length)))
       return { ...placeAt(text, index), message: 'has the key __proto__; use another name' }
   }
   try {

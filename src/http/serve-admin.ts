@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import * as z from 'zod'
 import { callerGone, SandboxError } from '../model/errors.ts'
@@ -5,6 +6,7 @@ import { roundedIn } from '../model/exact-json.ts'
 import { excerptOf, quoteInput } from '../model/mask.ts'
 import { validationFailed } from '../model/validation-errors.ts'
 import { allOf, didYouMean } from '../model/words.ts'
+import type { Later } from '../runtime/real-time.ts'
 import { MAX_PATTERNS, patternCount } from '../scenarios/operators.ts'
 import type { AdminCall } from './admin-call.ts'
 import { depsOf } from './app-deps.ts'
@@ -89,8 +91,9 @@ const NO_INBOX =
   'There is no client of this name, so it has no inbox. Create it with POST /__admin/clients or by a call of its /v1.'
 
 const MAX_EXPORTS = 2
-// A larger response that nobody reads stays in memory, real ms.
-const MAX_UNREAD = 64 * 1024
+// A larger response that nobody reads stays in memory.
+const PIECE = 64 * 1024
+// How long a caller may take to read a piece, real ms.
 const UNREAD_MS = 30_000
 
 /** Takes one of the two places for exports until the response has ended; throws if the caller has left meanwhile. */
@@ -108,6 +111,17 @@ async function startExport(request: FastifyRequest, { raw: response }: FastifyRe
   if (request.raw.destroyed) throw callerGone()
 }
 
+/** A large response in pieces: whoever reads none for a while is disconnected. */
+function* piecesOf(bytes: Buffer, { raw }: FastifyReply, later: Later) {
+  let cancel = () => {}
+  for (const end of ['finish', 'close']) raw.once(end, () => cancel())
+  for (let at = 0; at < bytes.length; at += PIECE) {
+    cancel()
+    cancel = later(UNREAD_MS, () => raw.destroy())
+    yield bytes.subarray(at, at + PIECE)
+  }
+}
+
 async function respond(call: AdminCall, request: FastifyRequest, reply: FastifyReply) {
   if (call.isExport) await startExport(request, reply)
   const { sandbox } = depsOf(request)
@@ -116,8 +130,11 @@ async function respond(call: AdminCall, request: FastifyRequest, reply: FastifyR
   const input = { params, query, body, ...context } as Input & typeof context
   const result = await call.handle(world, input, sandbox)
   const text = typeof result === 'string' ? result : JSON.stringify(result)
-  if (text.length > MAX_UNREAD) reply.raw.setTimeout(UNREAD_MS, () => request.raw.destroy())
-  return reply.code(call.status).header('content-type', JSON_TYPE).send(text)
+  reply.code(call.status).header('content-type', JSON_TYPE)
+  if (text.length <= PIECE) return reply.send(text)
+  const bytes = Buffer.from(text)
+  const pieces = piecesOf(bytes, reply, sandbox.runtime.later)
+  return reply.header('content-length', bytes.length).send(Readable.from(pieces))
 }
 
 export function serveAdmin(

@@ -7,7 +7,7 @@ import type { Runtime } from '../runtime/runtime.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import { OWN_ORIGIN } from './addresses.ts'
 import { isBare } from './events.ts'
-import { createLimit, unsent } from './send.ts'
+import { unsent } from './send.ts'
 import { SIGNATURE_SCHEMES } from './signatures.ts'
 
 /** How webhooks are sent, the same for every client. */
@@ -26,8 +26,47 @@ export const RETRY_PLANS = {
   standard: [0, 5 * S, 5 * M, 30 * M, 2 * H, 5 * H, 10 * H, 14 * H, 20 * H, 24 * H],
 } as const
 
-// Of the 64 attempts of all clients: a receiver that hangs delays only its own client.
+// Hanging receivers leave file descriptors for the port.
+const MAX_ATTEMPTS = 64
 const MAX_OF_CLIENT = 8
+
+type Limit = <T>(run: () => Promise<T>) => Promise<T>
+
+/** A limit of the attempts of all clients: at most 64 run at the same time; the others wait in order. */
+export function createCommonLimit(): Limit {
+  let running = 0
+  const waiting: (() => void)[] = []
+  return async (run) => {
+    if (running < MAX_ATTEMPTS) running++
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    try {
+      return await run()
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else running--
+    }
+  }
+}
+
+/** A limit of the attempts of a client, which start in order. The first of them runs beside those that are limited in common. */
+function createClientLimit(common: Limit): Limit {
+  const waiting: (() => Promise<void>)[] = []
+  const own: Limit = (run) => run()
+  const free = [own, ...Array<Limit>(MAX_OF_CLIENT - 1).fill(common)]
+  async function work() {
+    const limit = free.shift()
+    if (!limit) return
+    while (waiting.length > 0) await limit(async () => waiting.shift()?.())
+    if (limit === own) free.unshift(own)
+    else free.push(limit)
+  }
+  return (run) =>
+    new Promise((resolve, reject) => {
+      waiting.push(() => run().then(resolve, reject))
+      void work()
+    })
+}
 
 /** Masks the signatures in headers: they are as sensitive as the secret for that body. */
 export const maskSignatures = (headers: Readonly<Record<string, string>>): Record<string, string> =>
@@ -113,15 +152,17 @@ export function createAttemptSender({
   assumed,
   runtime,
   settings,
+  common,
   sendToInbox,
 }: WorldContext & {
   runtime: Pick<Runtime, 'wall' | 'send'>
   settings: WebhookSettings
+  common: Limit
   /** Sends to the client's own inbox. */
   sendToInbox: Runtime['send']
 }) {
   const { time, deadlineMs } = settings
-  const limited = createLimit(MAX_OF_CLIENT)
+  const limited = createClientLimit(common)
 
   /** Unix seconds that receivers of this sandbox should compare timestamps with. */
   const unixNow = () => Math.floor((time === 'client' ? clock.now() : runtime.wall()) / 1_000)

@@ -29,8 +29,6 @@ export type SenderDeps = AddressPolicyDeps & {
   unref?: boolean
 }
 
-// The maximum of concurrent attempts of all clients: hanging receivers leave file descriptors for the port.
-const MAX_ATTEMPTS = 64
 const DEADLINE_MS = 10_000
 const MAX_READ_BYTES = 64 * 1024
 const MAX_STORED_BYTES = 4 * 1024
@@ -58,23 +56,6 @@ const isCompressed = ({ 'content-encoding': encoding = '' }: ReceiverResponse) =
 /** The start of a body as text; it may end in the middle of a character. */
 const textOf = (body: Buffer) =>
   new TextDecoder().decode(body.subarray(0, MAX_STORED_BYTES), { stream: true })
-
-/** Runs at most `max` functions at the same time; the others wait in order. */
-export function createLimit(max: number) {
-  let running = 0
-  const waiting: (() => void)[] = []
-  return async <T>(run: () => Promise<T>): Promise<T> => {
-    if (running < max) running++
-    else await new Promise<void>((resolve) => waiting.push(resolve))
-    try {
-      return await run()
-    } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else running--
-    }
-  }
-}
 
 /** The result of an attempt of which nothing was sent. */
 export const unsent = (error: SendError): SendResult => ({
@@ -195,7 +176,6 @@ function exchange(
  */
 export function createSender({ wall, later = realLater, unref = false, ...rules }: SenderDeps) {
   const policy = createAddressPolicy(rules)
-  const limited = createLimit(MAX_ATTEMPTS)
   const running = new Set<(error: SendError) => void>()
   const agents = new Map<string, http.Agent>()
   let isClosed = false
@@ -228,11 +208,11 @@ export function createSender({ wall, later = realLater, unref = false, ...rules 
   }
 
   return {
-    /** Makes one attempt and returns its result; never rejects. It may wait for others first, outside its deadline. */
+    /** Makes one attempt and returns its result; never rejects. */
     async send(request: SendRequest): Promise<SendResult> {
       if (isClosed) return unsent(STOPPING)
       const target = resolveTarget(request.url)
-      return 'code' in target ? unsent(target) : limited(() => attempt(request, target))
+      return 'code' in target ? unsent(target) : attempt(request, target)
     },
     /** Ends running attempts (`closed`) and rejects later ones. */
     close() {

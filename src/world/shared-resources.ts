@@ -10,7 +10,7 @@ import { nodeDisk } from '../store/disk.ts'
 import type { Rows } from '../tables/rows.ts'
 import { TABLES } from '../tables/tables.ts'
 import { createAddressPolicy } from '../webhooks/addresses.ts'
-import type { WebhookSettings } from '../webhooks/attempt.ts'
+import { createCommonLimit, type WebhookSettings } from '../webhooks/attempt.ts'
 import { createSender } from '../webhooks/send.ts'
 
 export type SharedConfig = Omit<
@@ -76,6 +76,7 @@ export async function openSharedResources({ log, ...config }: SharedConfig & { l
     allRequests: new AllRequests(),
     totals: new Totals(),
     webhookSettings,
+    webhookLimit: createCommonLimit(),
     webhookWarning: createAddressPolicy({ allow }).warningFor,
   }
 }

@@ -37,7 +37,7 @@ export class WorldRequests extends RequestLog {
 /** The webhook of a client: what is sent, by itself or on request, and what its inbox receives. */
 function createWorldWebhooks(
   context: WorldContext,
-  { shared: { runtime, webhookSettings, webhookWarning }, log }: WorldDeps,
+  { shared: { runtime, webhookSettings, webhookLimit, webhookWarning }, log }: WorldDeps,
   { scenarios, payouts, feed }: { scenarios: WorldScenarios; payouts: Payouts; feed: Feed },
 ) {
   const { name } = context.store
@@ -49,6 +49,7 @@ function createWorldWebhooks(
     ...context,
     runtime,
     settings: webhookSettings,
+    common: webhookLimit,
     sendToInbox: (request) => inbox.send(request),
   })
   const { trigger, redeliver, ...deliveries } = createDeliveries({

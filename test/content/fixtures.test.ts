@@ -58,7 +58,7 @@ t.test('a misnamed file in a folder is rejected, with the intended name', async 
     'user.json': '[]',
     'payments.json': '[]',
     alone: { 'transaction.json': '[]' },
-    good: { 'README.md': '', 'users.json': '[]', 'data.csv': '' },
+    good: { 'README.md': '', 'users.json': '[]', 'kyc.json': 'null', 'data.csv': '' },
   })
   t.strictSame(refusal(folder), [
     `${folder}/bank_accounts.json: is not a fixture file; did you mean bank-accounts.json?`,

@@ -35,6 +35,7 @@ t.test('the first fault of a text is reported with its place', async (t) => {
     ['["C:\\data"]', '1:6 is not JSON: Bad escaped character'],
     ['{} {}', '1:4 is not JSON: Unexpected non-whitespace'],
     ['{"a": {\n "__proto__" : 1}}', '2:2 has the key __proto__; use another name'],
+    ['{"\\u005f_proto_\\u005F":1}', '1:2 has the key __proto__; use another name'],
     ['{"a":1,"b":{"c":"\\"d\\":",\n"c":2}}', '2:1 has a key that is there twice'],
     [`${'['.repeat(200)}${']'.repeat(200)}`, '1:1 has more than 100 levels'],
   ]

@@ -58,6 +58,7 @@ const USER = { email: 'a@example.com', mobile: '9876500001' }
 const NESTED: [object, object][] = [
   [{ from: { client: 'default' } }, { from: { client: 'default', snapshot: null } }],
   [{ fixtures: { users: [USER] } }, { fixtures: { users: [{ ...USER, created_at: null }] } }],
+  [{ fixtures: { users: [USER] } }, { fixtures: { users: [USER], kyc: null } }],
 ]
 
 t.test('null for an optional field is as if the field were left out', async (t) => {

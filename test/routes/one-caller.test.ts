@@ -1,8 +1,10 @@
 // One caller, receiver or client never stops the others.
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
+import { Duplex } from 'node:stream'
 import t, { type Test } from 'tap'
-import { start } from '../helper.ts'
+import { PAYMENT, start, until } from '../helper.ts'
+import { manualTime } from '../manual-time.ts'
 import { receiver, SECRET } from '../receiver.ts'
 
 const FOR_OTHERS = '/@other'
@@ -20,24 +22,28 @@ async function hanging(t: Test) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, sockets }
 }
 
-t.test('a receiver that hangs delays only its own client', async (t) => {
+t.test('receivers that hang delay only their own clients', async (t) => {
   const { url, sockets } = await hanging(t)
   const good = await receiver(t)
   const webhooks = { allow: [], time: 'wall', retries: 'fast', deadlineMs: 60_000 } as const
   const box = await start(t, { sandbox: { webhooks } })
-  await box.post('/v1/clientWebhook', { url, webhook_secret: SECRET })
   await box.post(`${FOR_OTHERS}/v1/clientWebhook`, { url: good.url, webhook_secret: SECRET })
-  for (let i = 0; i < 70; i++) await box.pay()
-  const advancing = box.advance('1h')
-  const sent = await box.post(`${FOR_OTHERS}/__admin/webhooks/trigger`, { event: 'webhook.test' })
-  t.match(sent.body.deliveries, [{ status: 'delivered' }])
+  const hung: Promise<unknown>[] = []
+  for (let client = 0; client < 20; client++) {
+    await box.post(`/@${client}/v1/clientWebhook`, { url, webhook_secret: SECRET })
+    for (let i = 0; i < 10; i++)
+      hung.push(box.post(`/@${client}/__admin/webhooks/trigger`, { event: 'webhook.test' }))
+    hung.push(box.post(`/@${client}/__admin/clock/advance`, { by: '1h' }))
+  }
+  while (sockets.size < 64 + 20) await new Promise(setImmediate)
+  for (let i = 0; i < 10; i++) await box.post(`${FOR_OTHERS}/v1/transaction`, PAYMENT)
   const moved = await box.post(`${FOR_OTHERS}/__admin/clock/advance`, { by: '1h' })
   t.equal(moved.status, 200)
-  while (sockets.size < 8) await new Promise(setImmediate)
-  for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate)
-  t.equal(sockets.size, 8, 'of the 70 attempts, 8 run')
+  const sent = await box.post(`${FOR_OTHERS}/__admin/webhooks/trigger`, { event: 'webhook.test' })
+  t.match(sent.body.deliveries, [{ status: 'delivered' }])
+  t.equal(sockets.size, 64 + 20, 'of the 200 attempts')
   await box.close()
-  await advancing.catch(() => {})
+  await Promise.allSettled(hung)
 })
 
 const PATTERN = { path: { matches: 'x' } }
@@ -94,6 +100,53 @@ t.test('two exports run at a time, and nothing is made for a caller who has left
   }
 })
 
+/** Gives a client rules of 1 MB. */
+async function fill({ post }: Awaited<ReturnType<typeof start>>) {
+  const then = { respond: { status: 503, body: { x: 'x'.repeat(50_000) } } }
+  for (let i = 0; i < 20; i++) await post('/__admin/rules', { when: { operation: '*' }, then })
+}
+
+t.test('a response that nobody reads ends after 30 s; for a slow reader it goes on', async (t) => {
+  const { runtime, left, pass, waiting } = manualTime()
+  const box = await start(t, { sandbox: { runtime } })
+  await fill(box)
+  function connection() {
+    const peer = { read() {} }
+    const socket = new Duplex({
+      read() {},
+      write(_chunk, _encoding, done) {
+        peer.read = () => {
+          peer.read = () => {}
+          done()
+        }
+      },
+    })
+    box.app.server.emit('connection', socket)
+    socket.push('GET /__admin/state HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    return { socket, peer }
+  }
+  const { socket: unread } = connection()
+  await waiting(1)
+  const { socket: slow, peer } = connection()
+  await waiting(2)
+  for (const [time, hasLeft] of [
+    ['29s', false],
+    ['2s', true],
+    ['27s', true],
+  ] as const) {
+    pass(time)
+    t.strictSame([unread.destroyed, slow.destroyed], [hasLeft, false], time)
+    const status = hasLeft ? 200 : 429
+    await until(async () => (await box.get('/__admin/state')).status === status)
+    await until(() => {
+      peer.read()
+      return left().at(-1) === 30_000
+    })
+  }
+  pass('31s')
+  t.ok(slow.destroyed)
+})
+
 t.test('a message for a client that does not exist is 404, and makes none', async (t) => {
   const box = await start(t)
   const inbox = '/@nobody/__admin/webhooks/inbox'
@@ -110,12 +163,7 @@ t.test('a message for a client that does not exist is 404, and makes none', asyn
 t.test('a sandbox closes within two seconds, whatever hangs', async (t) => {
   const box = await start(t)
   const { port } = await box.listen()
-  const rules = Array.from({ length: 900 }, (_, i) => ({
-    ...rule,
-    name: 'x'.repeat(60) + i,
-    when: { operation: '*' },
-  }))
-  for (const one of rules) await box.post('/__admin/rules', { rule: one })
+  await fill(box)
   // It asks for much, and reads nothing.
   const socket = connect(port, '127.0.0.1').pause()
   t.teardown(() => socket.destroy())

@@ -75,19 +75,24 @@ t.test('JSON that is nested too deep is rejected before it is parsed, on every c
   }
   const quoted = await box.post('/v1/user', { email: '['.repeat(5_000), mobile: '{"\\"[[' })
   t.equal(quoted.body.error, 'validation_failed', 'brackets in a text are no depth')
-  const values = await box.call(
-    'POST',
-    '/__admin/clients',
-    `{"x":[${'{},'.repeat(60_000)}{}]}`,
-    json,
-  )
-  t.match(values, { status: 413, body: { error: 'payload_too_large', message: /120004 values/ } })
+  const names = Array.from({ length: 10_000 }, (_, i) => `"${i}":1`)
+  for (const [body, message] of [
+    [`{"x":[${'{},'.repeat(60_000)}{}]}`, /120004 values/],
+    [`{"x":1,${names}}`, /more than 10000 different names/],
+  ] as const)
+    t.match(await box.call('POST', '/__admin/clients', body, json), {
+      status: 413,
+      body: { error: 'payload_too_large', message },
+    })
+  const { status } = await box.call('POST', '/__admin/clients', `{${names},"0":1}`, json)
+  t.equal(status, 400)
 })
 
 t.test('no large body breaks the server, and a rejected one changes nothing', async (t) => {
   const { box, port, url } = await listening(t)
   const before = await text(box)
-  const fieldsRow = `{${Array.from({ length: 250_000 }, (_, i) => `"k${i}":1`)}}`
+  const fields = (count: number) => Array.from({ length: count }, (_, i) => `"k${i}":1`)
+  const fieldsRow = `{${fields(40_000)}}`
   const fill = (piece: string) => piece.repeat(Math.ceil(1_100_000 / piece.length))
   const bodies: [what: string, body: string | Uint8Array<ArrayBuffer>, word: string][] = [
     ['lists', `{"x":[${fill('[],')}[]]}`, 'validation_failed'],
@@ -99,6 +104,10 @@ t.test('no large body breaks the server, and a rejected one changes nothing', as
       `{"tables":{"users":[${fieldsRow},${fieldsRow}]}}`,
       'validation_failed',
     ],
+    ['fields', `{"format":1,${fields(50_000)}}`, 'payload_too_large'],
+    ['clients', `{"format":6,"clients":{${fields(50_000)}}}`, 'payload_too_large'],
+    ['objects of different fields', `[{${fields(50_001).join('},{')}}]`, 'payload_too_large'],
+    ['fields with the maximum of names', `{${fields(50_000)}}`, 'validation_failed'],
     ['depth', fill('['), 'json_too_deep'],
     ['numbers', `[${fill('1,')}1]`, 'validation_failed'],
     ['a text', `{"x":"${fill('a')}"}`, 'validation_failed'],
