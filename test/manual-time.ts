@@ -1,35 +1,22 @@
 import { parseDuration } from '../src/model/duration.ts'
 import type { Runtime } from '../src/runtime/runtime.ts'
+import { manualTimers } from './manual-timers.ts'
 
 /** Real time that passes only when a test says so; pass `runtime` to `start(t, { sandbox })`. */
 export function manualTime() {
-  const timers = new Set<{ due: number; run: () => void }>()
-  let now = 0
+  const { later, left, pass } = manualTimers()
   return {
     runtime: (real: Runtime): Runtime => ({
       ...real,
-      later(ms, run) {
-        // Work that only lets other work go first does not wait.
-        if (ms === 0) return real.later(0, run)
-        const timer = { due: now + ms, run }
-        timers.add(timer)
-        return () => timers.delete(timer)
-      },
+      // Work that only lets other work go first does not wait.
+      later: (ms, run) => (ms === 0 ? real : { later }).later(ms, run),
     }),
-    /** How long each waiting timer still has, ms. */
-    left: () => [...timers].map(({ due }) => due - now),
+    left,
     /** Waits until this many timers wait. */
     async waiting(count = 1) {
-      while (timers.size < count) await new Promise(setImmediate)
+      while (left().length < count) await new Promise(setImmediate)
     },
     /** Lets real time pass, and runs the timers that are due. */
-    pass(duration: string) {
-      now += parseDuration(duration)!
-      const due = [...timers].filter((timer) => timer.due <= now)
-      for (const timer of due.sort((a, b) => a.due - b.due)) {
-        timers.delete(timer)
-        timer.run()
-      }
-    },
+    pass: (duration: string) => pass(parseDuration(duration)!),
   }
 }

@@ -14,6 +14,8 @@ export function manualTimers() {
     [...waiting].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0]
   return {
     later,
+    /** How long each waiting timer still has, ms. */
+    left: () => [...waiting].map(({ at }) => at - now),
     pass(ms: number) {
       const end = now + ms
       for (let next = nextBy(end); next; next = nextBy(end)) {

@@ -1,14 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import t from 'tap'
-import { createLog, start } from '../helper.ts'
+import { createLog, start, until } from '../helper.ts'
 import { call } from './program.ts'
-
-const MAX_MS = 10_000
-
-async function until(fits: () => boolean) {
-  const end = performance.now() + MAX_MS
-  while (!fits() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 20))
-}
 
 t.test('connections beyond the maximum are closed, and logged once', async (t) => {
   const log = createLog()

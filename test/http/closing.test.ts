@@ -1,14 +1,13 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { start } from '../helper.ts'
+import { start, until } from '../helper.ts'
 
 // Some of these tests wait for real time, each with its own sandbox.
 t.jobs = 8
 
 const HEAD = 'POST /v1/user HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
 const BODY = '{"email":"late@example.com","mobile":"9876500001"}'
-const MAX_MS = 8_000
 
 async function listening(t: Test, requestMs?: number) {
   const box = await start(t, { app: { requestMs } })
@@ -19,9 +18,7 @@ async function listening(t: Test, requestMs?: number) {
     )
   /** Waits until the server has `wanted` connections. */
   async function held(wanted: number): Promise<number> {
-    const until = performance.now() + MAX_MS
-    while ((await open()) !== wanted && performance.now() < until)
-      await new Promise((resolve) => setTimeout(resolve, 20))
+    await until(async () => (await open()) === wanted)
     return open()
   }
   return { box, port, held }
