@@ -21,6 +21,8 @@ const kyc = (box: Box, ...items: object[]) => box.post('/v1/kyc', { user_id: KAB
 const bank = (box: Box, account_number: string) =>
   box.post('/v1/bank', { user_id: KABIR, account_number, ifsc_code: 'HDFC0001234' })
 
+const PENDING = { status: 'pending', reason: undefined }
+
 type Ask = (box: Box) => Promise<{ status: number }>
 
 /** Each part of a call: a condition on it, calls that it holds for, and calls that it does not. */
@@ -79,60 +81,37 @@ t.test('each part of a call can be looked at, and decides', async (t) => {
 
 t.test('every word of a step is seen in what it makes', async (t) => {
   const box = await start(t)
-  await define(box, {
-    rules: [
-      {
-        when: { operation: 'createTransaction' },
-        then: {
-          transaction: [
-            { status: 'PENDING' },
-            {
-              status: 'FAILED',
-              after: '1m',
-              reason: 'cat_on_keyboard',
-              description: 'The cat.',
-              source: 'internal',
-            },
-          ],
-        },
-      },
-      {
-        when: { operation: 'submitKyc', item: { document_type: 'tid' } },
-        then: {
-          kyc: [
-            { status: 'pending', message: 'Wait.' },
-            {
-              status: 'failed',
-              after: '1m',
-              message: 'No.',
-              statusCode: 422,
-              result: {
-                panStatus: 'Deleted',
-                name: 'NOT MATCHING',
-                dateOfBirth: 'NOT MATCHING',
-                aadhaarSeedingStatus: 'NA',
-              },
-            },
-          ],
-        },
-      },
-      {
-        when: { operation: 'addBankAccount' },
-        then: {
-          bank: [
-            { status: 'pending', message: 'Asking.', bankResponse: 'Slow' },
-            {
-              status: 'success',
-              after: '1m',
-              message: 'Good.',
-              bankResponse: 'Fine',
-              accountName: 'K SINGH',
-            },
-          ],
-        },
-      },
-    ],
-  })
+  const failing = (text: object) => [
+    { status: 'PENDING' },
+    { status: 'FAILED', after: '1m', reason: 'cat', source: 'internal', ...text },
+  ]
+  const transaction = failing({ message: 'The cat.' })
+  const result = {
+    panStatus: 'Deleted',
+    name: 'NOT MATCHING',
+    dateOfBirth: 'NOT MATCHING',
+    aadhaarSeedingStatus: 'NA',
+  }
+  const checks = [
+    { status: 'pending', message: 'Wait.' },
+    { status: 'failed', after: '1m', message: 'No.', statusCode: 422, result },
+  ]
+  const accountName = 'K SINGH'
+  const accounts = [
+    { status: 'pending', message: 'Asking.', bankResponse: 'Slow' },
+    { status: 'success', after: '1m', message: 'Good.', bankResponse: 'Fine', accountName },
+  ]
+  const tid = { operation: 'submitKyc', item: { document_type: 'tid' } }
+  const rules = [
+    { when: { operation: 'createTransaction' }, then: { transaction } },
+    { when: tid, then: { kyc: checks } },
+    { when: { operation: 'addBankAccount' }, then: { bank: accounts } },
+  ]
+  const parties = { from_user_id: KABIR, benif_bank_id: ROHANS_ACCOUNT }
+  const own = { transaction: failing({ description: 'The cat.' }) }
+  await define(box, { rules, timeline: [{ do: { payout: { amount: 7, ...parties, ...own } } }] })
+  const rows = box.sandbox.default.tables.tables
+  const { transaction_id } = [...rows.payments.rows()].at(-1)!
   const paid = (await box.pay()).body.data[0].transaction_id
   const checked = (await kyc(box, item('tid'))).body.data[0]
   t.match(checked, { message: 'Wait.', data: { kyc_status: 'pending' } })
@@ -141,12 +120,11 @@ t.test('every word of a step is seen in what it makes', async (t) => {
   t.match(JSON.stringify(added), /Asking\./)
   t.match(JSON.stringify(added), /"Slow"/)
   await box.advance('59s')
-  t.equal(box.sandbox.default.payouts.payments.get(paid).row.status, 'PENDING')
+  t.equal(rows.payments.get(paid)!.status, 'PENDING')
   await box.advance('1s')
-  t.match(box.sandbox.default.payouts.payments.get(paid).row, {
-    status: 'FAILED',
-    failure: { reason: 'cat_on_keyboard', description: 'The cat.', source: 'internal' },
-  })
+  const failure = { reason: 'cat', description: 'The cat.', source: 'internal' }
+  t.match(rows.payments.get(paid), { status: 'FAILED', failure })
+  t.match(rows.payments.get(transaction_id), { status: 'FAILED', failure, ...parties })
   const [record] = (await box.get(`/v1/kyc/${KABIR}`)).body.data.response.data.kycData
   t.equal(record.kyc_status, 'failed')
   const jsonValues = JSON.stringify(record)
@@ -154,10 +132,7 @@ t.test('every word of a step is seen in what it makes', async (t) => {
     t.ok(jsonValues.includes(word), `${word} in ${jsonValues}`)
   const [account] = (await box.get(`/v1/bank/${KABIR}`)).body.data
   t.match(account, { bank_status: 'success' })
-  t.match([...box.sandbox.default.tables.tables.bank_accounts.rows()].at(-1), {
-    bank_id: account.bank_id,
-    account_name: 'K SINGH',
-  })
+  t.match(rows.bank_accounts.get(account.bank_id), { account_name: accountName })
 })
 
 t.test('the reason of a failed check is its message, where it has none', async (t) => {
@@ -165,10 +140,15 @@ t.test('the reason of a failed check is its message, where it has none', async (
   const said = async (step: object) => {
     const steps = [{ status: 'failed', reason: 'pan_on_fire', ...step }]
     await define(box, { rules: [{ when: { operation: 'submitKyc' }, then: { kyc: steps } }] })
-    return (await kyc(box, item('tid'))).body.data[0].message
+    return (await kyc(box, item('tid'))).body.data[0]
   }
-  t.equal(await said({}), 'pan_on_fire')
-  t.equal(await said({ message: 'It burns.' }), 'It burns.')
+  t.equal((await said({})).message, 'pan_on_fire')
+  t.equal((await said({ message: 'It burns.' })).message, 'It burns.')
+  const [named] = [await said(PENDING), await said(PENDING)]
+  const simulate = { kyc: named.data.kyc_id, status: 'failed', reason: 'pan_on_ice' }
+  await define(box, { timeline: [{ do: { simulate } }] })
+  const row = box.sandbox.default.tables.tables.kyc.get(named.data.kyc_id)
+  t.match(row!.metadata, { response: { message: 'pan_on_ice' } })
 })
 
 t.test('base: none leaves the default out, extends puts another under', async (t) => {
