@@ -65,7 +65,7 @@ t.test('two numbers that JavaScript takes for one are two bodies for one key', a
 t.test('an error invents no digits, and a number that a double holds stays one', async (t) => {
   const { send, get } = await box(t)
   for (const [field, number, status] of [
-    ['remark', SENT, 400],
+    ['remark', SENT, 200],
     ['reference_id', SENT, 400],
     ['amount', SENT, 400],
     ['benif_bank_id', SENT, 400],
@@ -74,7 +74,7 @@ t.test('an error invents no digits, and a number that a double holds stays one',
   ] as const) {
     const payment = JSON.stringify({ ...PAYMENT, [field]: '@' }).replace('"@"', number)
     const answer = await send('/v1/transaction', payment)
-    t.equal(answer.status, status, number)
+    t.equal(answer.status, status, `${field} ${number}`)
     t.notMatch(JSON.stringify(answer.body).replaceAll(number, ''), /\d{16}/, field)
   }
   await send(
