@@ -24,7 +24,7 @@ export const STATE_LIMIT: number = 32 * MIB
 const LIMITS = { depth: 32, values: 100_000, names: 10_000 }
 // A state contains whole scenarios, rules and timers, each of which can be as deep as a body. 32 MiB of rows have fewer
 // values, and as many clients and snapshots as fit into them have fewer names.
-const LIMITS_OF_STATE = { depth: LIMITS.depth + 8, values: 4_000_000, names: 50_000 }
+const LIMITS_OF_STATE = { depth: LIMITS.depth + 8, values: 1_500_000, names: 50_000 }
 
 export const LENGTH_MISMATCH = 'The length of the body does not match its Content-Length.'
 export const TOO_LARGE = `The body is too large. The maximum is ${BODY_LIMIT / MIB} MiB, or ${STATE_LIMIT / MIB} MiB for a whole state. Send less.`
