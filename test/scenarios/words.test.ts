@@ -144,11 +144,19 @@ t.test('the reason of a failed check is its message, where it has none', async (
   }
   t.equal((await said({})).message, 'pan_on_fire')
   t.equal((await said({ message: 'It burns.' })).message, 'It burns.')
-  const [named] = [await said(PENDING), await said(PENDING)]
-  const simulate = { kyc: named.data.kyc_id, status: 'failed', reason: 'pan_on_ice' }
-  await define(box, { timeline: [{ do: { simulate } }] })
-  const row = box.sandbox.default.tables.tables.kyc.get(named.data.kyc_id)
-  t.match(row!.metadata, { response: { message: 'pan_on_ice' } })
+  t.match((await said({ result: null })).data.metadata, { response: { data: { result: null } } })
+  const [{ data }] = [await said(PENDING), await said(PENDING)]
+  const simulate = { kyc: data.kyc_id, status: 'failed', reason: 'pan_on_ice' }
+  const strike = [{ status: 'failed', reason: 'bank_on_strike' }]
+  await define(box, {
+    rules: [{ when: { operation: 'addBankAccount' }, then: { bank: strike } }],
+    timeline: [{ at: '2026-01-01T00:00:05Z', do: { simulate } }],
+  })
+  t.equal((await bank(box, '123456789012')).body.data.message, 'bank_on_strike')
+  const row = () => box.sandbox.default.tables.tables.kyc.get(data.kyc_id)!
+  t.equal(row().kyc_status, 'pending', 'it has a time')
+  await box.advance('5s')
+  t.match(row().metadata, { response: { message: 'pan_on_ice' } })
 })
 
 t.test('base: none leaves the default out, extends puts another under', async (t) => {
