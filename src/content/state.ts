@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { type Readings, readingProblem } from '../assumptions/readings.ts'
 import { AccountNumber, IfscCode } from '../model/bank-account.ts'
 import { ClientRow } from '../model/client.ts'
-import { isClockTime, isObject, Timestamp } from '../model/formats.ts'
+import { isClockTime, isObject, isoOf, Timestamp } from '../model/formats.ts'
 import { MAX_PAISE } from '../model/payment.ts'
 import { AnyEmail, AnyMobile } from '../model/user.ts'
 import { CreateWebhook } from '../model/webhook.ts'
@@ -102,8 +102,6 @@ export const isDataFile = (value: unknown): value is { clients: Record<string, u
   isObject(value) && isObject(value['clients'])
 
 // ---- a state and its rows
-
-const isoOf = (ms: number) => new Date(ms).toISOString()
 
 /** The fields of a state besides its tables, as the data file has them. */
 export function headOf(

@@ -28,6 +28,9 @@ export const Timestamp = z.iso
   .datetime({ precision: 3 })
   .meta({ examples: ['2026-01-01T09:30:00.000Z'] })
 
+/** An instant (ms) as a `Timestamp`. */
+export const isoOf = (ms: number): string => new Date(ms).toISOString()
+
 /** When a row was made and last changed. */
 export const rowTimes = { created_at: Timestamp, updated_at: Timestamp }
 

@@ -1,4 +1,5 @@
 import { parseExact } from '../model/exact-json.ts'
+import { isoOf } from '../model/formats.ts'
 import type { LoggedRequest, RequestInShort } from '../model/logged-request.ts'
 import { HIDDEN, isSecretName, maskLogText, maskResponse, maskValue } from '../model/mask.ts'
 import { countOf } from '../model/words.ts'
@@ -230,7 +231,7 @@ export function queryOf({ url }: RequestLogEntry): Record<string, string | strin
   return query
 }
 
-/** Parses JSON as it was received; returns `undefined` if the text is not JSON. */
+/** Parses JSON as it was received; returns `undefined` for anything that isn't JSON. */
 export function parseJsonOrUndefined(text: string): unknown {
   if (!text) return undefined
   try {
@@ -252,7 +253,6 @@ const maskedHeaders = (headers: RequestLogEntry['headers']) =>
 const maskedResponse = (answer: string): unknown =>
   answer ? maskResponse(parseJsonOrUndefined(answer) ?? answer) : null
 
-const iso = (ms: number) => new Date(ms).toISOString()
 const round = (ms: number) => Math.round(ms * 1_000) / 1_000
 
 type PaymentFields = Pick<RequestInShort, 'amount' | 'reference_id'>
@@ -279,8 +279,8 @@ function reasonOf({ status = 0, response }: RequestLogEntry): string | null {
 export const requestSummary = (call: RequestLogEntry): RequestInShort => ({
   request_id: requestId(call),
   ...(call.client !== undefined && { client: call.client }),
-  at: iso(call.at),
-  wall_at: iso(call.wallAt),
+  at: isoOf(call.at),
+  wall_at: isoOf(call.wallAt),
   duration_ms: round(call.duration_ms),
   method: call.method,
   path: maskLogText(pathOf(call)),

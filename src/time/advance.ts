@@ -2,7 +2,7 @@
 // scheduler.ts is where to begin.
 
 import { SandboxError } from '../model/errors.ts'
-import { LAST_INSTANT } from '../model/formats.ts'
+import { isoOf, LAST_INSTANT } from '../model/formats.ts'
 import { createCommitOrder, type Fired, isTemporary, type Runner, type TimeDeps } from './runner.ts'
 
 /** The maximum number of timers of one call; with more, its caller would wait for minutes. */
@@ -30,26 +30,25 @@ export type AdvanceResult = { now: string; fired: Fired[]; omitted: number }
 type AdvanceDeps = TimeDeps & { runner: Runner }
 
 const counted = (n: number) => n.toLocaleString('en-US')
-const iso = (ms: number) => new Date(ms).toISOString()
 
 /** The error of an advance that could move the clock only part of the way. */
 const notWritten = (at: number, { code, headers }: SandboxError) =>
   new SandboxError(
     code,
-    `The data file cannot be written, so the clock stopped at ${iso(at)}. The timers that ran before then are stored; the others are still pending. Free disk space or make the file writable, then try again.`,
+    `The data file cannot be written, so the clock stopped at ${isoOf(at)}. The timers that ran before then are stored; the others are still pending. Free disk space or make the file writable, then try again.`,
     { headers },
   )
 
 const tooManyForeseen = (count: number, max: number, end: number) =>
   new SandboxError(
     'too_many_timers',
-    `At least ${counted(count)} timers are due until ${iso(end)}; one call runs at most ${counted(max)}. Nothing was changed. Advance by less, or use a timeline with a longer \`every\`.`,
+    `At least ${counted(count)} timers are due until ${isoOf(end)}; one call runs at most ${counted(max)}. Nothing was changed. Advance by less, or use a timeline with a longer \`every\`.`,
   )
 
 const tooManyRan = (max: number, at: number) =>
   new SandboxError(
     'too_many_timers',
-    `This call ran ${counted(max)} timers, the maximum of one call, because timers scheduled further timers. The clock stopped at ${iso(at)}. The timers that ran are stored. Advance again to continue.`,
+    `This call ran ${counted(max)} timers, the maximum of one call, because timers scheduled further timers. The clock stopped at ${isoOf(at)}. The timers that ran are stored. Advance again to continue.`,
   )
 
 /** The error of an advance whose caller may be the receiver that it waits for. */

@@ -1,4 +1,5 @@
 import { en, en_IN, Faker } from '@faker-js/faker'
+import { isoOf } from '../model/formats.ts'
 import { isAadhaar } from '../model/kyc.ts'
 import { FAILURE_REASONS } from '../model/payment.ts'
 import { createRandom, type Random } from '../runtime/random.ts'
@@ -42,7 +43,6 @@ const PAN_FOUND = {
   aadhaarSeedingStatus: 'Y',
 }
 
-const iso = (ms: number) => new Date(ms).toISOString()
 const padded = (n: number, length: number) => String(n).padStart(length, '0')
 const statusOf = (chance: number) =>
   chance < 0.85 ? 'success' : chance < 0.95 ? 'failed' : 'pending'
@@ -103,7 +103,7 @@ export class GeneratedRows {
 
   #dobOf(user: number): string {
     const [from, to] = this.#isBusiness(user) ? [2000, 2020] : [1955, 2004]
-    return iso(Date.UTC(from, 0, 1) + this.#at('born', user) * (to - from) * 365 * DAY_MS).slice(
+    return isoOf(Date.UTC(from, 0, 1) + this.#at('born', user) * (to - from) * 365 * DAY_MS).slice(
       0,
       10,
     )
@@ -132,7 +132,7 @@ export class GeneratedRows {
       ...(kyc_status === 'success' && { statusCode: 200, result: PAN_FOUND }),
       ...(kyc_status === 'failed' && { message, statusCode, result }),
       ...(kyc_status === 'pending' && { message: 'PAN source is not available', statusCode: 503 }),
-      created_at: iso(this.#signedUp(user) + 240_000),
+      created_at: isoOf(this.#signedUp(user) + 240_000),
     }
   }
 
@@ -149,8 +149,8 @@ export class GeneratedRows {
       dob: this.#dobOf(user),
       kyc_status,
       verified_by: 'client',
-      created_at: iso(created),
-      ...(kyc_status !== 'pending' && { updated_at: iso(created + 5_000) }),
+      created_at: isoOf(created),
+      ...(kyc_status !== 'pending' && { updated_at: isoOf(created + 5_000) }),
     }
   }
 
@@ -163,7 +163,7 @@ export class GeneratedRows {
       ...(this.#isBusiness(user) && { user_type: 'business' }),
       email: `${name}.${user + 1}@example.${this.#at('mail', user) < 0.5 ? 'com' : 'org'}`,
       mobile: `+919${padded(user + 1, 9)}`,
-      created_at: iso(this.#signedUp(user)),
+      created_at: isoOf(this.#signedUp(user)),
     }
   }
 
@@ -179,7 +179,7 @@ export class GeneratedRows {
         ifsc_code: `${this.#pick(BANKS, 'bank', user)}0${branch}`,
         bank_status: account.bank_status,
         account_holder_name: this.#nameOf(user).toUpperCase(),
-        created_at: iso(this.#signedUp(user) + 600_000),
+        created_at: isoOf(this.#signedUp(user) + 600_000),
       },
     ]
   }
@@ -198,7 +198,7 @@ export class GeneratedRows {
             : 'PENDING'
     const rupees = Math.floor(10 ** (1 + 4 * this.#at('amount', serial)))
     const paise = this.#at('is odd', serial) < 0.7 ? 0 : Math.floor(this.#at('paise', serial) * 100)
-    const created_at = iso(at_ms)
+    const created_at = isoOf(at_ms)
     const day = Math.floor((at_ms - Date.UTC(2025, 0, 1)) / DAY_MS) + 1
     return {
       transaction_id: this.#id(receiver, 4 + 2 * (serial % 5)),
@@ -214,7 +214,7 @@ export class GeneratedRows {
       remark: this.#pick(REMARKS, 'remark', serial),
       ...(status === 'FAILED' && { reason: this.#pick(FAILURE_REASONS, 'reason', serial) }),
       created_at,
-      ...(chance < 0.97 && { updated_at: iso(at_ms + 3_000) }),
+      ...(chance < 0.97 && { updated_at: isoOf(at_ms + 3_000) }),
     }
   }
 

@@ -4,7 +4,7 @@ import { adminCall } from '../../http/admin-call.ts'
 import type { TimerRow } from '../../model/delivery.ts'
 import { parseDuration } from '../../model/duration.ts'
 import { callerGone, type ErrorCode, SandboxError } from '../../model/errors.ts'
-import { isClockTime, Timestamp } from '../../model/formats.ts'
+import { isClockTime, isoOf, Timestamp } from '../../model/formats.ts'
 import { maskValue, quoteInput } from '../../model/mask.ts'
 import { SearchText } from '../../model/paging.ts'
 import { Amount, rupeesOf } from '../../model/payment.ts'
@@ -80,8 +80,6 @@ function requireClockTime(ms: number, field: string): number {
   throw validationFailed([{ field, code: 'out_of_range', message }])
 }
 
-const iso = (ms: number) => new Date(ms).toISOString()
-
 export function clockResponse({ clock }: World): z.input<typeof ClockResponse> {
   const { mode, speed } = clock.state
   const next = clock.timers.next()
@@ -89,14 +87,14 @@ export function clockResponse({ clock }: World): z.input<typeof ClockResponse> {
     now: clock.iso(),
     mode,
     speed,
-    next_timer_at: next ? iso(next.due_at) : null,
+    next_timer_at: next ? isoOf(next.due_at) : null,
     pending_timers: clock.timers.countPending(),
   }
 }
 
 export const timerResponse = ({ timer_id, due_at, kind, resource_id, payload }: TimerRow) => ({
   timer_id,
-  at: iso(due_at),
+  at: isoOf(due_at),
   kind,
   ...(resource_id !== undefined && { resource_id }),
   // The body of a call that runs later has numbers of people.
@@ -206,7 +204,7 @@ export const clockCalls = [
       if (target < world.clock.now()) {
         throw new SandboxError(
           'clock_cannot_go_back',
-          `The clock is at ${world.clock.iso()}, later than ${iso(target)}. Set an earlier time with POST /__admin/clock/freeze {"at"}.`,
+          `The clock is at ${world.clock.iso()}, later than ${isoOf(target)}. Set an earlier time with POST /__admin/clock/freeze {"at"}.`,
         )
       }
       return advanceWith(world, hangUpSignal(), (options) => timers.advanceTo(target, options))

@@ -7,6 +7,7 @@ import {
   type DeliveryRow,
   ListDeliveriesResponse,
 } from '../../model/delivery.ts'
+import { isoOf } from '../../model/formats.ts'
 import { pageOf } from '../../model/paging.ts'
 import { rupeesOf } from '../../model/payment.ts'
 import { betweenTest, searchTest } from '../../model/search.ts'
@@ -17,7 +18,6 @@ import type { RecordedEvent } from '../../webhooks/deliveries.ts'
 import type { World } from '../../world/world.ts'
 
 const DeliveryPath = z.object({ id: z.string().min(1).max(64) })
-const iso = (ms: number) => new Date(ms).toISOString()
 
 /** The amount and the reference of the payment that an event is about. */
 function paymentFields({ tables }: World, resource_id: string) {
@@ -36,7 +36,7 @@ export const deliveryResponse = (world: World, row: DeliveryRow): Delivery => ({
   ...paymentFields(world, row.resource_id),
   status: row.status,
   created_at: row.created_at,
-  next_attempt_at: row.next_attempt_at === null ? null : iso(row.next_attempt_at),
+  next_attempt_at: row.next_attempt_at === null ? null : isoOf(row.next_attempt_at),
   hold_until: row.hold_until ?? null,
   rule: row.rule ?? null,
   fault: row.fault ?? null,
@@ -48,7 +48,7 @@ const recordedResponse = (world: World, { at, ...event }: RecordedEvent): Delive
   event_id: null,
   ...paymentFields(world, event.resource_id),
   status: 'recorded',
-  created_at: iso(at),
+  created_at: isoOf(at),
   next_attempt_at: null,
   hold_until: null,
   rule: null,
