@@ -140,7 +140,7 @@ export async function openContent(options: Options, log: Log) {
   return { library, fixtures: await openStart(options, library) }
 }
 
-/** What a sandbox can be given besides its options. `unref`: it does not keep the process alive. */
+/** What a sandbox takes besides its options. `unref`: it doesn't keep the process alive. */
 type Given = Partial<
   Pick<SandboxConfig, 'fixtures' | 'library' | 'imposes' | 'worldOpened' | 'unref'>
 >

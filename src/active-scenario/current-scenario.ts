@@ -45,7 +45,7 @@ export function createCurrentScenario(
       return stored() ?? startChoice()
     },
 
-    /** Whether the start scenario must be activated: none was chosen, or the library does not have the chosen one any more. */
+    /** Whether the start scenario must be activated: none was chosen, or the chosen one is no longer in the library. */
     get isStale(): boolean {
       return stored() === undefined || !current.exists
     },
@@ -66,7 +66,7 @@ export function createCurrentScenario(
       return at === undefined ? clock.now() : Date.parse(at)
     },
 
-    /** Chooses the start scenario. What takes its place is chosen only until it exists again. */
+    /** Activates the start scenario; if it doesn't exist, the fallback, until the start scenario exists again. */
     reset(now?: number) {
       const choice = startChoice()
       current.set(choice, choice.name, now)

@@ -39,7 +39,7 @@ const storedEntry = (
   ...(everyMs !== undefined && times !== undefined && { remaining: times }),
 })
 
-// An entry that is late catches up at most this many runs; earlier ones are skipped.
+// A late entry catches up on at most this many runs; earlier ones are skipped.
 const MAX_BEHIND = 1_000
 // A scenario that runs for days must not fill the memory: once a table has this number of rows, a timeline adds no more to any.
 const MANY = 250_000

@@ -47,7 +47,7 @@ const ALIVE_TIMEOUT_MS = 10_000
 
 /** What to do while a response is late. */
 type WhenLate = {
-  /** How long nothing comes before `isAlive` is asked, and again and again, ms. */
+  /** How long to wait without data before asking `isAlive`, each time, ms. */
   lateMs?: number | undefined
   /** Whether the server is at work on the call. While it is, the timeout begins anew. */
   isAlive?: (() => Promise<boolean>) | undefined

@@ -37,7 +37,7 @@ export function readText(file: string): string {
   return textOf(bytes)
 }
 
-/** A position in a text, from 1; 0 if it is not known. */
+/** A position in a string, counted from 1; 0 if it isn't known. */
 export type Place = { line: number; column: number }
 
 /** The place of an offset. */
@@ -46,7 +46,7 @@ export const placeAt = (text: string, offset: number): Place => {
   return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }
 }
 
-/** Whether a text is JSON, or the start of some. */
+/** Whether a string is JSON or could become JSON if more followed. */
 function isStart(text: string): boolean {
   try {
     JSON.parse(text)
@@ -59,8 +59,8 @@ function isStart(text: string): boolean {
 }
 
 /**
- * The first character of a text that JSON does not allow, and the message of `JSON.parse`, which does not always say where
- * it is.
+ * Finds the first character of a string that isn't valid JSON. The message of `JSON.parse` says why, but doesn't always say
+ * where.
  */
 export function faultIn(text: string, message: string): Place & { why: string } {
   let [low, high] = [0, text.length]
@@ -69,7 +69,7 @@ export function faultIn(text: string, message: string): Place & { why: string } 
     if (isStart(text.slice(0, middle))) low = middle
     else high = middle - 1
   }
-  // Not the part of the text that Node quotes: it can have a token.
+  // Leaves out the part that Node quotes: it can contain a token.
   const said = message.replace(/(?<='), .*$| (in JSON )?at position .*$/s, '')
   return { ...placeAt(text, low), why: low === text.length ? 'the text ends too early' : said }
 }
@@ -95,7 +95,7 @@ export function isStream(file: string): boolean {
   return found !== undefined && !found.isFile() && !found.isSymbolicLink()
 }
 
-/** Removes a file or a link, if it is there; not the file that the link leads to. */
+/** Removes a file or a link if it exists, but never a link's target. */
 export function removeFile(file: string): void {
   try {
     unlinkSync(file)

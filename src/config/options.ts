@@ -70,7 +70,7 @@ const origins = () =>
 
 const READING_ERROR = 'takes NAME=READING, such as idempotency_key=honoured'
 
-/** `name=reading` texts as an object; a text without `=` has no reading. */
+/** `name=reading` strings as an object; a string without `=` has an empty reading. */
 const entriesOf = (texts: readonly string[]) =>
   Object.fromEntries(
     texts.map((text) => {

@@ -49,7 +49,7 @@ const REFERENCES: readonly [from: Table, field: string, to: Table, noun: string]
   ['deliveries', 'event_id', 'events', 'event'],
 ]
 
-/** The texts of a field in the rows of a table, a row at a time; a row that its schema refuses may have none. */
+/** The strings of a field in the rows of a table, row by row; a row that its schema rejects may have none. */
 function* textsOf(rows: CheckedRows, table: Table, field: string) {
   for (const [i, row] of (rows[table] ?? []).entries()) {
     const text = (row as object as Record<string, unknown>)[field]

@@ -6,7 +6,7 @@ import { fieldOf } from '../model/validation-errors.ts'
 /** The keys and list positions from the root to a value. */
 export type JsonPath = readonly (string | number)[]
 
-// To find a place, yaml needs fifty times the memory of the text: in a larger one, a problem has only its path.
+// To find a position, yaml needs fifty times the memory of the file; in a larger file, a problem has only its path.
 const MAX_LOCATED = 8 * 1024 * 1024
 const MAX_LEVELS = 100
 const STRING = /"(?:[^"\\]|\\.)*"(\s*:)?/g
@@ -56,7 +56,7 @@ function countKeys(value: unknown, level = 0): number {
 const isProto = (key: string) =>
   key === '"__proto__"' || (key.includes('\\') && JSON.parse(key) === '__proto__')
 
-/** What is wrong with a text that `JSON.parse` takes: too many levels, or a key that no object can have or is there twice. */
+/** Finds what `JSON.parse` lets through: too many levels, the key `__proto__`, or a duplicate key. */
 function faultOf(text: string, value: unknown): (Place & { message: string }) | undefined {
   let keys = 0
   for (const { 0: found, 1: colon, index } of text.matchAll(STRING)) {
@@ -76,7 +76,7 @@ function faultOf(text: string, value: unknown): (Place & { message: string }) | 
   return { ...at(document.errors[0]!.pos[0]), message }
 }
 
-/** Parses JSON; or says where it is not JSON, or has a key twice. */
+/** Parses JSON, or says where it's invalid or has a duplicate key. */
 export function parseJson(
   text: string,
 ): { value: unknown } | { fault: Place & { message: string } } {

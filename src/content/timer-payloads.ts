@@ -26,7 +26,7 @@ const LateCall = z.strictObject({
 })
 export type LateCall = z.infer<typeof LateCall>
 
-/** Checks a value by the one schema of a table that is for it; without one, the value at `path` is wrong. */
+/** Checks a value by the schema that a table has for it; if there's none, the value at `path` is wrong. */
 const checkBy =
   <T>(schemas: object, namesIn: (value: T) => string[], says: string, path: string[] = []) =>
   (value: T, context: z.RefinementCtx<T>) => {

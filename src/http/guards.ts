@@ -57,7 +57,7 @@ export function createHostCheck(allowed: readonly string[]): (header: string) =>
 
 const MAX_PORT = 65_535
 
-// Headers that have one value; of some Node has only the first one, of the others a list.
+// Headers with a single value; if one is repeated, Node keeps the first or makes a list.
 const SINGLE = [
   ...['host', 'authorization', 'content-type', 'idempotency-key', 'last-event-id', 'origin'],
   ...['sec-fetch-site', 'x-admin-token', 'x-sandbox-scenario'],

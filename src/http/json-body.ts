@@ -69,7 +69,7 @@ function measureJson(text: string, most: number) {
       for (i++; i < text.length && text[i] !== '"'; i++) if (text[i] === '\\') i++
     } else if (mark === ':') {
       if (names.size <= most) names.add(text.slice(quote, i))
-      // What isn't JSON has colons without names: no part of it is taken twice.
+      // In a body that isn't JSON, a colon can have no name in front; no part is read twice.
       quote = i
     } else if (mark === ',') values++
     else if (mark === '[' || mark === '{') {
@@ -100,7 +100,7 @@ function rejectTooComplex(text: string, most: typeof LIMITS) {
     )
 }
 
-/** The error of a text that is not JSON, or has a key that would change a prototype. */
+/** The error for a body that isn't JSON or has a key that would change a prototype. */
 function malformed(text: string, { message }: Error): SandboxError {
   const error = (what: string) => new SandboxError('malformed_json', `${what}. Send a JSON object.`)
   if (message.startsWith('Object contains forbidden')) {
@@ -109,7 +109,7 @@ function malformed(text: string, { message }: Error): SandboxError {
     const where = at < 0 ? '' : `, at line ${line}, column ${column}`
     return error(`The body has a forbidden key, such as __proto__${where}`)
   }
-  // To find the place, a text is parsed twenty times.
+  // Finding the position means parsing the body about twenty times.
   if (text.length > BODY_LIMIT) return error('The body is not JSON')
   const { line, column, why } = faultIn(text, message)
   return error(`The body is not JSON at line ${line}, column ${column}: ${why}`)

@@ -14,7 +14,7 @@ const PAID = 'a0000000-0000-4000-8000-000000000001'
 const PENDING_PAYMENT = 'a0000000-0000-4000-8000-000000000045'
 const PENDING_KYC = 'd0000000-0000-4000-8000-000000000006'
 const PENDING_ACCOUNT = 'b0000000-0000-4000-8000-000000000010'
-// Of a row that is created after the start; replace it by your own.
+// The id of a row that is created after the start; replace it with your own.
 const DELIVERY = 'dlv_7ce1050a7d924357ab9f500ed785b2c1'
 
 /** Examples for the operations of the service, by operationId. */

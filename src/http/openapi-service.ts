@@ -48,7 +48,7 @@ const CALLS = [
 // biome-ignore lint/suspicious/noExplicitAny: each operation has a body of its own.
 type Examples = Record<(typeof CALLS)[number], any>
 
-/** Makes the example responses: those of the example requests, one after the other, on the shipped fixtures. */
+/** Runs the example requests in order on the shipped fixtures, and returns their responses. */
 async function exampleResponses(operations: readonly Operation[]): Promise<Examples> {
   const log = { info() {}, warn() {}, error() {} }
   const sandbox = await openSandbox({

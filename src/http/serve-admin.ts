@@ -111,7 +111,7 @@ async function startExport(request: FastifyRequest, { raw: response }: FastifyRe
   if (request.raw.destroyed) throw callerGone()
 }
 
-/** A large response in pieces: whoever reads none for a while is disconnected. */
+/** Yields a large response in pieces, and disconnects a client that stops reading for a while. */
 function* piecesOf(bytes: Buffer, { raw }: FastifyReply, later: Later) {
   let cancel = () => {}
   for (const end of ['finish', 'close']) raw.once(end, () => cancel())

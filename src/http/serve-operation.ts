@@ -110,7 +110,7 @@ export function serveOperation(
     const scope = {
       key,
       route: `${op.method} ${op.url}`,
-      // A number and a text of the same digits differ.
+      // A number isn't equal to a string of the same digits.
       body: request.bodyText === undefined ? undefined : parseExact(request.bodyText, '\\u0000'),
     }
     const done = await runOnce(request.world, scope, (store) => {

@@ -10,7 +10,7 @@ const isRounded = (token: string) =>
   (Math.abs(Number(token)) > Number.MAX_SAFE_INTEGER ||
     digitsOf(token) !== digitsOf(String(Number(token))))
 
-/** A number of a JSON text that JavaScript would round, or that is above 2^53. */
+/** Finds a number in JSON that JavaScript would round or that is above 2^53. */
 export const roundedIn = (text: string): string | undefined =>
   LONG.test(text) ? text.match(TOKEN)?.find(isRounded) : undefined
 

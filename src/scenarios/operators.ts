@@ -29,7 +29,7 @@ export type OperatorSpec = {
   matcher: (argument: never) => Matcher
 }
 
-// Patterns search the start of a text: longer ones would take too long.
+// Patterns search only the start of a string: a longer one would take too long.
 const MAX_SEARCHED = 512
 const DECIMAL = /^-?\d{1,15}(?:\.\d{1,6})?$/
 
@@ -80,7 +80,7 @@ const bound = (description: string, passes: (value: number, limit: number) => bo
     },
   }) as const
 
-/** An operator on the start or the end of a text. */
+/** An operator that tests how a string starts or ends. */
 const affix = (description: string, passes: (value: string, part: string) => boolean) =>
   ({
     description,

@@ -87,7 +87,7 @@ export const ScenarioName = z.string().regex(SCENARIO_NAME, {
   error: mustBe('a name of lowercase letters, digits and hyphens, at most 63 characters'),
 })
 
-/** A text that `parse` reads; `form` says how to write it. */
+/** A string that `parse` understands; `form` tells a user how to write it. */
 function timeText(form: string, parse: (text: string) => unknown, meta: z.GlobalMeta) {
   const error = ({ input }: { input?: unknown }) => {
     const unit = typeof input === 'number' ? `; a number has no unit, write ${input}s` : ''

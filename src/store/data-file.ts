@@ -138,7 +138,7 @@ class DataFile<Rows> {
     throw this.#lost
   }
 
-  /** Checks the ownership again; returns why it is lost, which is final. */
+  /** Checks the ownership again; returns why it's lost. It can't be regained. */
   lostOwnership(): string | undefined {
     try {
       if (!this.#isClosed) this.#confirm()
@@ -331,7 +331,7 @@ export async function openStore<Rows>({
     get failure() {
       return files?.failure()
     },
-    /** Checks the ownership again; returns why it is lost, which is final. */
+    /** Checks the ownership again; returns why it's lost. It can't be regained. */
     lostOwnership: () => files?.lostOwnership(),
     close: async () => files?.close(),
   }

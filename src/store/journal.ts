@@ -43,7 +43,7 @@ type ReadJournal = {
   torn: number
 }
 
-/** Reads a journal; `undefined` if there is none. Throws `DamagedFile` at the first line that is not as it was written. */
+/** Reads a journal; `undefined` if there's none. Throws `DamagedFile` at the first damaged line. */
 export function readJournal(disk: Disk, path: string): ReadJournal | undefined {
   const bytes = readIfExists(disk, path)
   if (!bytes) return undefined

@@ -8,7 +8,7 @@ export type Op =
   | ['fork', name: string, source: string, snapshot: string | null, about: WorldAbout]
   | WorldOp
 
-/** A step that changes a world which is there. */
+/** A step that changes an existing world. */
 export type WorldOp =
   | ['save', snapshot: string, counter: number]
   | ['restore', snapshot: string]

@@ -16,7 +16,7 @@ const ON_REQUEST: ReadonlySet<string> = new Set(['user.created', 'webhook.test']
 const MAX_RECORDED = 1_000
 const NO_DELAY = { minMs: 0, maxMs: 0 }
 
-// The delay before a result that could not be written is written again, real ms.
+// The delay before retrying to write a result, real ms.
 const REWRITE_MS = 1_000
 
 type DeliveriesDeps = WorldContext &
@@ -52,7 +52,7 @@ function createRunningAttempts(
     return isStopped || mine !== epoch || row?.status !== 'pending' ? undefined : row
   }
 
-  /** What an attempt sends; `undefined` if none is needed any more. */
+  /** What an attempt sends; `undefined` if it's no longer needed. */
   function prepare({ timer_id, resource_id }: TimerRow, mine: number) {
     // After a rollback of the change that removed the timer it exists again, and nothing is sent.
     const row = store.tables.timers.get(timer_id) ? undefined : pending(resource_id!, mine)

@@ -80,7 +80,7 @@ function resultOf(wall: () => number, { head, body, error, isWhole }: Exchange) 
   }
 }
 
-/** What has arrived of a response. */
+/** The part of a response that has arrived. */
 type Exchange = {
   head?: ReceiverResponse
   body: Buffer

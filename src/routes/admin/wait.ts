@@ -37,7 +37,7 @@ type WaitTarget<T> = {
   noun: string
   findExisting: () => Promise<T | undefined> | T | undefined
   onEvent: (event: AnyFeedEvent) => T | undefined
-  /** What comes closest, and why nothing has matched: sentences that start with a space. */
+  /** The closest requests, and why none matched: sentences that start with a space. */
   explain: () => { misses: NearMiss[]; reason: string }
 }
 

@@ -19,7 +19,7 @@ const SLOW_MS = 1_000
 
 type Fields = { amount?: unknown }
 
-/** What each kind is about, if that is not known, and its event. */
+/** What each kind is about if nothing more is known, and its event. */
 const KINDS: Readonly<Record<string, readonly [about: string, event: string]>> = {
   'transaction.step': ['a payment', ''],
   'transaction.utr': ['a payment', 'UTR'],
