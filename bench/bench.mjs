@@ -179,37 +179,37 @@ async function time(pay) {
 }
 
 async function webhooks({ bare, pay }) {
-  let got = 0
-  let last
+  const got = []
   const receiver = createServer((request, response) => {
     const chunks = []
     request.on('data', (chunk) => chunks.push(chunk))
     request.on('end', () => {
-      last = { headers: request.headers, body: Buffer.concat(chunks).toString() }
-      response.writeHead(204).end(() => got++)
+      got.push({ headers: request.headers, body: Buffer.concat(chunks).toString() })
+      response.writeHead(204).end()
     })
   })
   await new Promise((resolve) => receiver.listen(0, '127.0.0.1', resolve))
   const { port } = receiver.address()
+  const ours = await startOurs()
   const sent = await rounds(async () => {
-    const ours = await startOurs()
+    await post(ours, '/__admin/reset', {})
     const webhook = { url: `http://127.0.0.1:${port}/`, webhook_secret: 'whsec_YmVuY2g=' }
     await post(ours, '/v1/clientWebhook', webhook)
     await load(ours, pay, 1_000)
-    got = 0
+    got.length = 0
     const took = await processorTimeOf(ours, async () => {
       await advance(ours, '30d')
       // Each payment has an event for each later status; all that come are counted.
-      for (let before = -1; before !== got; await new Promise((resolve) => setTimeout(resolve, 50)))
-        before = got
+      for (let n = -1; n !== got.length; await new Promise((resolve) => setTimeout(resolve, 50)))
+        n = got.length
     })
-    await stop(ours)
-    const { host: _, connection: __, 'content-length': ___, ...headers } = last.headers
-    const sent = { count: got, port, headers, body: last.body }
+    const { host: _, connection: __, 'content-length': ___, ...headers } = got[0].headers
+    const sent = { count: got.length, port, headers, body: got[0].body }
     return (await processorTimeOf(bare, () => post(bare, '/send', sent))) / took
   })
   const means = 'How fast your receiver gets the events of many payments'
   report('Send a webhook ÷ bare sender', means, { least: 0.4 }, sent)
+  await stop(ours)
   receiver.close()
   receiver.closeAllConnections()
 }
