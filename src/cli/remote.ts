@@ -134,6 +134,13 @@ const REMOTE_FLAGS: Command['flags'] = {
   ...ADDRESS_FLAGS,
   json: ['', 'print the response or the error as one line of JSON'],
 }
+const { client: _, ...FLAGS_WITHOUT_CLIENT } = REMOTE_FLAGS
+
+/** Throws `BadOption` if `--client` is beside an `--all`, which is about every client. */
+export function refuseClientOfAll(command: string, { all, client }: Input['flags']) {
+  if (all && client !== undefined)
+    throw new BadOption(`${command} --all excludes --client: it is about all clients`)
+}
 
 /** The result of a subcommand: the response for `--json`, its text for people, and whether the exit code is 1. */
 type CommandResult = { response: unknown; text: string; failed?: boolean }
@@ -176,11 +183,14 @@ type RemoteCommand = {
   timeoutMs?: number
   /** Its calls can take minutes, in which the clock moves. */
   movesClock?: true
+  /** It is about the whole process, so it takes no `--client`. */
+  ofProcess?: true
 } & (Subcommand | { subcommands: Readonly<Record<string, Subcommand>> })
 
 /** Creates a command that calls the admin API of a running sandbox. The subcommand `''` has no name of its own. */
 export function remoteCommand(definition: RemoteCommand): Command {
-  const { name, summary, examples, timeoutMs } = definition
+  const { name, summary, examples, timeoutMs, ofProcess } = definition
+  const remoteFlags = ofProcess ? FLAGS_WITHOUT_CLIENT : REMOTE_FLAGS
   const subcommands = 'subcommands' in definition ? definition.subcommands : { '': definition }
   const callOf = (subcommand: string) => (subcommand === '' ? name : `${name} ${subcommand}`)
   return {
@@ -190,7 +200,7 @@ export function remoteCommand(definition: RemoteCommand): Command {
       `${callOf(one)}${syntax && ` ${syntax}`}`,
       description,
     ]),
-    flags: Object.assign({}, ...Object.values(subcommands).map(({ flags }) => flags), REMOTE_FLAGS),
+    flags: Object.assign({}, ...Object.values(subcommands).map(({ flags }) => flags), remoteFlags),
     examples,
     syntax: '[WORD...]',
     async run(input) {
@@ -205,7 +215,7 @@ export function remoteCommand(definition: RemoteCommand): Command {
       }
       const args = subcommand === '' ? input.args : rest
       checkArguments(callOf(subcommand), own.syntax, args)
-      const taken = { ...own.flags, ...('run' in own && REMOTE_FLAGS) }
+      const taken = { ...own.flags, ...('run' in own && remoteFlags) }
       for (const flag of Object.keys(input.flags))
         if (!Object.hasOwn(taken, flag))
           throw new BadOption(

@@ -6,7 +6,7 @@ import { PACKAGE_ROOT } from '../config/package.ts'
 import { OUT_FLAG } from './command.ts'
 import { gatherSomeOptions, START_FLAGS } from './options.ts'
 import { oneLine, table } from './output.ts'
-import { remoteCommand, shown } from './remote.ts'
+import { refuseClientOfAll, remoteCommand, shown } from './remote.ts'
 
 type ActiveScenario = ResponseBody<'getScenario'>
 type Expectation = ActiveScenario['expect'][number]
@@ -91,8 +91,11 @@ export const scenario = remoteCommand({
       description:
         "show the active scenario, its rules' hits and expectations; with --all the start scenario, over all clients",
       flags: { all: ['', 'the start scenario, with the hits and calls of all clients'] },
-      run: (api, _args, { all }) =>
-        shown(api('getScenario', { query: { client: all ? '*' : undefined } }), activeText),
+      async run(api, _args, flags) {
+        refuseClientOfAll('scenario show', flags)
+        const client = flags['all'] ? '*' : undefined
+        return shown(api('getScenario', { query: { client } }), activeText)
+      },
     },
     use: {
       syntax: 'NAME',

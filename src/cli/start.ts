@@ -45,6 +45,7 @@ async function readHealth(
 /** The image's HEALTHCHECK runs this command; it finds the port by the same options as `start`. */
 export const health = remoteCommand({
   name: 'health',
+  ofProcess: true,
   summary: 'check the health of a running sandbox; exit 0 if healthy, otherwise 1',
   description: 'print healthy or the reason; exit 1 if not healthy',
   run: (api) =>

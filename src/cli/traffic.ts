@@ -283,6 +283,7 @@ export const MIN_COVERAGE_FLAG = {
 
 export const coverage = remoteCommand({
   name: 'coverage',
+  ofProcess: true,
   summary: 'show what the callers of a running sandbox have met',
   description: 'show what all callers have met, of all that the contract permits',
   flags: MIN_COVERAGE_FLAG,

@@ -3,7 +3,7 @@ import { BadOption, OPTIONS } from '../config/options.ts'
 import { countOf } from '../model/words.ts'
 import { CommandFailed, OUT_FLAG } from './command.ts'
 import { table } from './output.ts'
-import { remoteCommand, shown } from './remote.ts'
+import { refuseClientOfAll, remoteCommand, shown } from './remote.ts'
 
 const MAX_ROWS = 50
 const MAX_DETAIL_LENGTH = 60
@@ -206,6 +206,7 @@ export const reset = remoteCommand({
   flags: { all: ['', 'reset every client'] },
   description: 'reset a client, or only parts such as clock',
   async run(api, args, flags) {
+    refuseClientOfAll('reset', flags)
     const body = { ...(args.length > 0 && { parts: args }), ...(flags['all'] && { all: true }) }
     return shown(
       api('reset', { body }),

@@ -283,25 +283,28 @@ t.test('what is typed, what is sent, and what is printed', async (t) => {
       code === undefined && sent ? [[typed.split(' ')[0]!, typed]] : [],
     ),
   )
-  const common = ['--url', url, '--client', 'w1', '--admin-token', 's3', '--json']
+  const common = ['--admin-token', 's3', '--json']
   for (const [name, typed] of [...commands].toReversed()) {
     seen.length = 0
-    const { code, stdout, stderr } = await run([...typed.split(' '), ...common])
+    const isOfProcess = ['coverage', 'health'].includes(name)
+    const where = isOfProcess ? ['--url', `${url}/@w1`] : ['--url', url, '--client', 'w1']
+    const { code, stdout, stderr } = await run([...typed.split(' '), ...where, ...common])
     t.strictSame([code, stderr], [0, ''], typed)
     t.equal(stdout.indexOf('\n'), stdout.length - 1, 'one line')
     t.equal(typeof JSON.parse(stdout), 'object')
     t.ok(seen.length > 0)
     for (const one of seen) t.match(one, { call: / \/@w1\/__admin\//, token: 's3' }, name)
     const help = (await run(['help', name])).stdout
-    for (const flag of ['url URL', 'port N', 'client NAME', 'admin-token T|none', 'json'])
+    for (const flag of ['url URL', 'port N', 'admin-token T|none', 'json'])
       t.ok(help.includes(`\n  --${flag} `), `${name} --${flag}`)
+    t.not(help.includes('--client NAME'), isOfProcess, `${name} --client`)
   }
   t.strictSame(
     COMMANDS.map(({ name }) => name).sort(),
     [...commands.keys(), ...LOCAL_COMMANDS.split(' ')].sort(),
     'every command is in ROWS or LOCAL_COMMANDS',
   )
-  const refused = await run(['clock', 'advance', '1x', ...common])
+  const refused = await run(['clock', 'advance', '1x', '--url', url, ...common])
   t.equal(refused.code, 2)
   t.match(JSON.parse(refused.stdout), { error: 'validation_failed', message: /by must be/ })
   t.match(refused.stderr, JSON.parse(refused.stdout).message)
@@ -513,6 +516,10 @@ t.test('a wrong command line ends with 2 and says how to call it', async (t) => 
     [['requests', 'verify', '{}', '--exactly', '-1'], /--exactly/],
     [['requests', '--limit', '0'], /--limit takes a whole number from 1 to 1000/],
     [['requests', 'clear', '--limit', '1'], /requests clear does not take --limit/],
+    [['coverage', '--client', 'w1'], /coverage does not take --client; it takes --min-coverage, /],
+    [['health', '--client', 'w1'], /health does not take --client; it takes --url, /],
+    [['reset', '--all', '--client', 'w1'], /reset --all excludes --client: .* all clients\n$/],
+    [['scenario', 'show', '--all', '--client', 'w1'], /scenario show --all excludes --client/],
     [['trigger', 'user.created', '--override', '[1]'], /--override takes a JSON object in quotes/],
     [['deliveries', '--redeliver', 'x', '--status', 'failed'], /--redeliver excludes --status/],
     [['assumptions', 'set'], /assumptions set needs NAME=READING\.\.\.; usage: /],
