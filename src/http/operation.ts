@@ -31,6 +31,7 @@ function errorsOf(isPost: boolean, hasBody: boolean, own: readonly ErrorCode[]) 
     'not_found',
     ...own,
     'storage_unavailable',
+    'not_ready',
     'host_not_allowed',
     'request_timeout',
     'headers_too_large',

@@ -178,7 +178,7 @@ t.test(
     const others = [...codes].filter((code) => !CODES_SHOWN[code]).sort()
     t.equal(
       others.join(' '),
-      'cross_site_rejected headers_too_large host_not_allowed internal_error json_too_deep malformed_json malformed_request payload_too_large request_timeout storage_unavailable unsupported_media_type',
+      'cross_site_rejected headers_too_large host_not_allowed internal_error json_too_deep malformed_json malformed_request not_ready payload_too_large request_timeout storage_unavailable unsupported_media_type',
     )
   },
 )
