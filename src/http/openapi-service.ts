@@ -1,6 +1,7 @@
 import type { TokenUse } from '../assumptions/requests.ts'
 import { shippedFixtures } from '../content/shipped-fixtures.ts'
 import { createLibrary, withInline } from '../scenarios/library.ts'
+import type { OperationId } from '../scenarios/operations-and-events.ts'
 import { openSandbox } from '../world/sandbox.ts'
 import type { Input } from './endpoint.ts'
 import { documentOf, errorContent, type OpenApiDocument, type RouteSchema } from './openapi.ts'
@@ -25,30 +26,10 @@ const REPLAYED = {
   const: 'true',
 }
 
-// In an order in which each call has the rows that it needs.
-const CALLS = [
-  'createUser',
-  'getUser',
-  'listUsers',
-  'submitKyc',
-  'getKyc',
-  'addBankAccount',
-  'listBankAccounts',
-  'createTransaction',
-  'listTransactions',
-  'getTransaction',
-  'listTransactionHistory',
-  'listUserTransactionHistory',
-  'getClientProfile',
-  'createWebhook',
-  'getWebhook',
-  'updateWebhook',
-] as const
-
 // biome-ignore lint/suspicious/noExplicitAny: each operation has a body of its own.
-type Examples = Record<(typeof CALLS)[number], any>
+type Examples = Record<OperationId, any>
 
-/** Runs the example requests in order on the shipped fixtures, and returns their responses. */
+/** Runs the example requests on the shipped fixtures, and returns their responses; each call finds the rows of those before. */
 async function exampleResponses(operations: readonly Operation[]): Promise<Examples> {
   const log = { info() {}, warn() {}, error() {} }
   const sandbox = await openSandbox({
@@ -64,8 +45,7 @@ async function exampleResponses(operations: readonly Operation[]): Promise<Examp
     log,
   })
   const world = sandbox.default
-  const respond = (id: string) => {
-    const { query, body, check, handle } = operations.find((op) => op.id === id)!
+  const respond = ({ id, query, body, check, handle }: Operation) => {
     const sent = SERVICE_REQUESTS[id] ?? {}
     const input = {
       params: sent.params,
@@ -74,7 +54,7 @@ async function exampleResponses(operations: readonly Operation[]): Promise<Examp
     } as unknown as Input
     return world.tables.change(() => handle(world, input, {}, check?.(world, input)))
   }
-  const examples = Object.fromEntries(CALLS.map((id) => [id, respond(id)]))
+  const examples = Object.fromEntries(operations.map((op) => [op.id, respond(op)]))
   await sandbox.close()
   return JSON.parse(JSON.stringify(examples))
 }

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import type { ErrorCode } from '../model/errors.ts'
-import type { OperationId } from '../scenarios/operations-and-events.ts'
+import { ENDPOINT_OF, type OperationId } from '../scenarios/operations-and-events.ts'
 import type { World } from '../world/world.ts'
 import type { Endpoint, Input, Valid } from './endpoint.ts'
 import { BODY_ERRORS } from './json-body.ts'
@@ -47,12 +47,9 @@ function errorsOf(isPost: boolean, hasBody: boolean, own: readonly ErrorCode[]) 
   return codes
 }
 
-type Definition = Omit<
-  Operation,
-  'tokenNeeded' | 'params' | 'query' | 'body' | 'response' | 'errors' | 'check' | 'handle'
->
+type Definition = Pick<Operation, 'id' | 'tag' | 'summary' | 'description'>
 
-/** Defines one endpoint of the service; `errors` are the error codes that not every endpoint has. */
+/** Defines one endpoint of the service; `errors` are the error codes that not every endpoint has, and `status` is 200 by default. */
 export function operation<
   R extends z.ZodObject,
   P extends z.ZodObject | undefined = undefined,
@@ -62,6 +59,7 @@ export function operation<
 >(
   definition: Definition & {
     tokenNeeded?: boolean
+    status?: 201
     params?: P
     query?: Q
     body?: B
@@ -76,7 +74,9 @@ export function operation<
     ): z.output<R>
   },
 ): Operation {
-  const { method, body, tokenNeeded = false, errors = [] } = definition
+  const { id, body, errors = [] } = definition
+  const [method, url] = ENDPOINT_OF[id].split(' ')
   const allErrors = errorsOf(method === 'POST', body !== undefined, errors)
-  return { ...definition, tokenNeeded, errors: allErrors } as unknown as Operation
+  const defaults = { method, url, status: 200, tokenNeeded: false }
+  return { ...defaults, ...definition, errors: allErrors } as unknown as Operation
 }

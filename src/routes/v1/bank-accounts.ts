@@ -14,8 +14,6 @@ import { UserPath } from './users.ts'
 export const bankAccountOperations = [
   operation({
     id: 'addBankAccount',
-    method: 'POST',
-    url: '/bank',
     tag: 'Bank accounts',
     summary: 'Add a bank account of a user, and verify it',
     description:
@@ -33,12 +31,9 @@ export const bankAccountOperations = [
   }),
   operation({
     id: 'listBankAccounts',
-    method: 'GET',
-    url: '/bank/:userId',
     tag: 'Bank accounts',
     summary: 'Read the bank accounts of a user, newest first',
     params: UserPath,
-    status: 200,
     response: ListBankAccountsResponse,
     handle({ scenarios, payouts }, { params }) {
       const { bankAccounts, users, views } = payouts

@@ -27,24 +27,18 @@ const updatedWebhook = (world: World, message: string, row: WebhookRow) => ({
 export const clientOperations = [
   operation({
     id: 'getClientProfile',
-    method: 'GET',
-    url: '/client/profile',
     tokenNeeded: true,
     tag: 'Client',
     summary: 'Read the profile of the authenticated client',
-    status: 200,
     response: GetClientProfileResponse,
     handle: (world) =>
       success(200, 'Client profile fetched successfully', clientProfile(world.payouts.profile())),
   }),
   operation({
     id: 'createWebhook',
-    method: 'POST',
-    url: '/clientWebhook',
     tag: 'Webhook',
     summary: 'Create the client’s webhook',
     body: CreateWebhook,
-    status: 200,
     response: UpdatedWebhookResponse,
     errors: ['webhook_exists'],
     handle: (world, { body }) =>
@@ -52,11 +46,8 @@ export const clientOperations = [
   }),
   operation({
     id: 'getWebhook',
-    method: 'GET',
-    url: '/clientWebhook',
     tag: 'Webhook',
     summary: 'Read the client’s webhook',
-    status: 200,
     response: GetWebhookResponse,
     handle(world) {
       const { webhooks, scenarios } = world
@@ -67,12 +58,9 @@ export const clientOperations = [
   }),
   operation({
     id: 'updateWebhook',
-    method: 'PUT',
-    url: '/clientWebhook',
     tag: 'Webhook',
     summary: 'Change the client’s webhook',
     body: UpdateWebhook,
-    status: 200,
     response: UpdatedWebhookResponse,
     handle: (world, { body }) =>
       updatedWebhook(world, 'Webhook updated successfully', world.webhooks.update(body)),

@@ -6,8 +6,6 @@ import { UserPath } from './users.ts'
 export const kycOperations = [
   operation({
     id: 'submitKyc',
-    method: 'POST',
-    url: '/kyc',
     tag: 'KYC',
     summary: 'Submit KYC documents of a user',
     description:
@@ -25,12 +23,9 @@ export const kycOperations = [
   }),
   operation({
     id: 'getKyc',
-    method: 'GET',
-    url: '/kyc/:userId',
     tag: 'KYC',
     summary: 'Read a user with their KYC records',
     params: UserPath,
-    status: 200,
     response: GetKycResponse,
     handle({ payouts: { users, kyc, views } }, { params }) {
       const user = [views.user(users.read(params.userId))]

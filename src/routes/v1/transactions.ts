@@ -42,12 +42,9 @@ function historyPage(world: World, query: ListQuery, found: Found, userId?: stri
 export const transactionOperations = [
   operation({
     id: 'createTransaction',
-    method: 'POST',
-    url: '/transaction',
     tag: 'Transactions',
     summary: 'Initiate a payment from one user to another user’s bank account',
     body: CreateTransaction,
-    status: 200,
     response: TransactionsResponse,
     errors: [
       'duplicate_reference',
@@ -64,12 +61,9 @@ export const transactionOperations = [
   }),
   operation({
     id: 'listTransactions',
-    method: 'GET',
-    url: '/transaction',
     tag: 'Transactions',
     summary: 'List transactions, newest first',
     query: TransactionQuery,
-    status: 200,
     response: ListTransactionsResponse,
     handle(world, { query }) {
       const { payments, views } = world.payouts
@@ -82,12 +76,9 @@ export const transactionOperations = [
   }),
   operation({
     id: 'getTransaction',
-    method: 'GET',
-    url: '/transaction/:transaction_id',
     tag: 'Transactions',
     summary: 'Read one transaction',
     params: z.object({ transaction_id: Uuid }),
-    status: 200,
     response: TransactionsResponse,
     handle({ payouts: { payments, views } }, { params }) {
       const found = payments.ofId(params.transaction_id).map(views.transaction)
@@ -99,27 +90,21 @@ export const transactionOperations = [
 export const historyOperations = [
   operation({
     id: 'listTransactionHistory',
-    method: 'GET',
-    url: '/transaction/history',
     tokenNeeded: true,
     tag: 'Transaction history',
     summary: 'List the client’s payout records, newest first',
     query: HistoryQuery,
-    status: 200,
     response: HistoryResponse,
     handle: (world, { query }) =>
       historyPage(world, query, world.payouts.payments.history(query, query.type)),
   }),
   operation({
     id: 'listUserTransactionHistory',
-    method: 'GET',
-    url: '/transaction/history/user/:userId',
     tokenNeeded: true,
     tag: 'Transaction history',
     summary: 'List one user’s payout records, newest first',
     params: UserPath,
     query: UserHistoryQuery,
-    status: 200,
     response: HistoryResponse,
     handle(world, { params: { userId }, query }) {
       const found = world.payouts.payments.historyOfUser(userId, query)

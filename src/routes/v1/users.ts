@@ -16,8 +16,6 @@ export const UserPath = z.object({ userId: Uuid })
 export const userOperations = [
   operation({
     id: 'createUser',
-    method: 'POST',
-    url: '/user',
     tag: 'Users',
     summary: 'Create a user',
     body: CreateUser,
@@ -32,24 +30,18 @@ export const userOperations = [
   }),
   operation({
     id: 'getUser',
-    method: 'GET',
-    url: '/user/:userId',
     tag: 'Users',
     summary: 'Read one user',
     params: UserPath,
-    status: 200,
     response: GetUserResponse,
     handle: ({ payouts: { users, views } }, { params }) =>
       success(200, 'User fetched successfully', views.user(users.read(params.userId))),
   }),
   operation({
     id: 'listUsers',
-    method: 'GET',
-    url: '/users',
     tag: 'Users',
     summary: 'List users, newest first',
     query: UserQuery,
-    status: 200,
     response: ListUsersResponse,
     handle(world, { query }) {
       const { total, entries } = world.payouts.users.list(query)
