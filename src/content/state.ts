@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { type Readings, readingProblem } from '../assumptions/readings.ts'
 import { AccountNumber, IfscCode } from '../model/bank-account.ts'
 import { ClientRow } from '../model/client.ts'
-import { isClockTime, isObject, isoOf, Timestamp } from '../model/formats.ts'
+import { isClockTime, isObject, isoOf, named, Timestamp } from '../model/formats.ts'
 import { MAX_PAISE } from '../model/payment.ts'
 import { AnyEmail, AnyMobile } from '../model/user.ts'
 import { CreateWebhook } from '../model/webhook.ts'
@@ -53,43 +53,41 @@ const IDS = { client_id: true, access_token: true } as const
 export const Profile = ClientRow.omit({ client: true, ...IDS })
 
 /** A whole world as JSON: in `clients` of db.json, and as it is exported, imported and started from. */
-export const State = z
-  .strictObject({
-    format: z.literal(1),
-    clock: z.strictObject({
-      now: Timestamp.refine((text) => isClockTime(Date.parse(text)), {
-        error: 'must not be before the year 1970',
-      }),
-      mode: z.enum(['real', 'frozen']),
-      speed: z.number().gt(0).max(1_000_000),
-      /** In the data file: when the client's time was `now`, on the clock of the machine. */
-      as_of: Timestamp.optional(),
-      /** In the data file: the clock options of the start; with others, a start applies them. */
-      started_as: z.string().optional(),
+export const State = named('State', {
+  format: z.literal(1),
+  clock: z.strictObject({
+    now: Timestamp.refine((text) => isClockTime(Date.parse(text)), {
+      error: 'must not be before the year 1970',
     }),
-    /** When the access token was issued (default: now). */
-    token_issued_at: Timestamp.optional(),
-    /** The readings that are not the default. */
-    assumptions: StoredReadings.optional(),
-    /** In the data file: the readings that calls have chosen. */
-    assumptions_by_call: StoredReadings.optional(),
-    scenario: z.strictObject({
-      name: z.string(),
-      definition: z.looseObject({}).optional(),
-      activated_at: Timestamp.optional(),
-      /** In the data file: the start scenario; with another one, a start applies it. */
-      started_as: z.string().optional(),
-    }),
-    /** The position in the random series. */
-    draws: z.int().min(0).max(MAX_DRAWS),
-    /** In the data file: the options of the call that created the client. */
-    start: z.looseObject({}).optional(),
-    /** In the data file: the key of the fixtures that the client started with. */
-    fixtures: z.string().optional(),
-    profile: Profile.extend(ClientRow.pick(IDS).partial().shape),
-    tables: z.strictObject(tables),
-  })
-  .meta({ id: 'State' })
+    mode: z.enum(['real', 'frozen']),
+    speed: z.number().gt(0).max(1_000_000),
+    /** In the data file: when the client's time was `now`, on the clock of the machine. */
+    as_of: Timestamp.optional(),
+    /** In the data file: the clock options of the start; with others, a start applies them. */
+    started_as: z.string().optional(),
+  }),
+  /** When the access token was issued (default: now). */
+  token_issued_at: Timestamp.optional(),
+  /** The readings that are not the default. */
+  assumptions: StoredReadings.optional(),
+  /** In the data file: the readings that calls have chosen. */
+  assumptions_by_call: StoredReadings.optional(),
+  scenario: z.strictObject({
+    name: z.string(),
+    definition: z.looseObject({}).optional(),
+    activated_at: Timestamp.optional(),
+    /** In the data file: the start scenario; with another one, a start applies it. */
+    started_as: z.string().optional(),
+  }),
+  /** The position in the random series. */
+  draws: z.int().min(0).max(MAX_DRAWS),
+  /** In the data file: the options of the call that created the client. */
+  start: z.looseObject({}).optional(),
+  /** In the data file: the key of the fixtures that the client started with. */
+  fixtures: z.string().optional(),
+  profile: Profile.extend(ClientRow.pick(IDS).partial().shape),
+  tables: z.strictObject(tables),
+})
 export type State = z.infer<typeof State>
 
 /** A whole `db.json`, of which a call or a client takes one state. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { MaskedIfsc, MaskedNumber, sandboxDefault } from './client.ts'
-import { rowTimes, Uuid, VisibleAt } from './formats.ts'
+import { named, rowTimes, Uuid, VisibleAt } from './formats.ts'
 import { checkMetadata, envelope } from './paging.ts'
 
 export const AccountNumber = z
@@ -67,12 +67,10 @@ const publicFields = {
 }
 
 /** Interface 2.3, without metadata. */
-export const BankAccount = z
-  .strictObject({ ...publicFields, ...rowTimes })
-  .meta({ id: 'BankAccount' })
+export const BankAccount = named('BankAccount', { ...publicFields, ...rowTimes })
 
 /** The receiving account inside a transaction. */
-export const BenifBank = z.strictObject(publicFields).meta({ id: 'BenifBank' })
+export const BenifBank = named('BenifBank', publicFields)
 
 /** Body of POST /bank. */
 export const AddBankAccount = z

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { rowTimes, Uuid } from './formats.ts'
+import { named, rowTimes, Uuid } from './formats.ts'
 import { isPartlyMasked } from './mask.ts'
 import { envelope } from './paging.ts'
 
@@ -68,17 +68,15 @@ export const ClientRow = z.strictObject({
 export type ClientRow = z.infer<typeof ClientRow>
 
 /** Interface 2.6. */
-export const ClientProfile = z
-  .strictObject({
-    client_id: Uuid,
-    email: z.string(),
-    email_verified: z.boolean(),
-    name: z.string(),
-    status: sandboxDefault(z.enum(['active', 'inactive'])),
-    check_kyc: z.boolean(),
-    ...rowTimes,
-    ClientConfigurations: sandboxDefault(z.array(z.looseObject({})), z.array(z.unknown())),
-  })
-  .meta({ id: 'ClientProfile' })
+export const ClientProfile = named('ClientProfile', {
+  client_id: Uuid,
+  email: z.string(),
+  email_verified: z.boolean(),
+  name: z.string(),
+  status: sandboxDefault(z.enum(['active', 'inactive'])),
+  check_kyc: z.boolean(),
+  ...rowTimes,
+  ClientConfigurations: sandboxDefault(z.array(z.looseObject({})), z.array(z.unknown())),
+})
 
 export const GetClientProfileResponse = envelope('GetClientProfileResponse', 200, ClientProfile)

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { Basis } from './basis.ts'
+import { named } from './formats.ts'
 
 /** What a behaviour is about; each has its own minimum. */
 const Group = z.enum(['calls', 'money', 'kyc', 'accounts', 'webhooks', 'lists', 'readings'])
@@ -17,19 +18,17 @@ const CoverageItem = z.strictObject({
 export type CoverageItem = z.infer<typeof CoverageItem>
 
 /** Which behaviours the callers of all clients have met since the process started. */
-export const Coverage = z
-  .strictObject({
-    groups: z.array(
-      z.strictObject({
-        group: Group,
-        met: z.int(),
-        total: z.int(),
-        percent: z.int().describe('Rounded down; 0 without items.'),
-        items: z.array(CoverageItem),
-      }),
-    ),
-  })
-  .meta({ id: 'CoverageResponse' })
+export const Coverage = named('CoverageResponse', {
+  groups: z.array(
+    z.strictObject({
+      group: Group,
+      met: z.int(),
+      total: z.int(),
+      percent: z.int().describe('Rounded down; 0 without items.'),
+      items: z.array(CoverageItem),
+    }),
+  ),
+})
 export type Coverage = z.infer<typeof Coverage>
 
 export const coverageCounts = ({ groups }: Coverage): string[][] =>

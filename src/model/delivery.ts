@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { MAX_MS } from './duration.ts'
-import { LAST_INSTANT, Timestamp } from './formats.ts'
+import { LAST_INSTANT, named, Timestamp } from './formats.ts'
 import { Between, pageFields, searchQuery } from './paging.ts'
 
 /** An event as stored: its body's bytes are fixed when it is made. */
@@ -27,20 +27,18 @@ export const DeliveryStatus = z.enum([
 export type DeliveryStatus = z.infer<typeof DeliveryStatus>
 
 /** One attempt as the API shows it: times on the client's clock, the duration in real ms, signatures masked. */
-const DeliveryAttempt = z
-  .strictObject({
-    number: z.int().min(1),
-    at: Timestamp,
-    ok: z.boolean(),
-    url: z.string(),
-    headers: z.record(z.string(), z.string()),
-    status: z.int().nullable(),
-    duration_ms: z.int(),
-    response: z.string(),
-    truncated: z.boolean(),
-    error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
-  })
-  .meta({ id: 'DeliveryAttempt' })
+const DeliveryAttempt = named('DeliveryAttempt', {
+  number: z.int().min(1),
+  at: Timestamp,
+  ok: z.boolean(),
+  url: z.string(),
+  headers: z.record(z.string(), z.string()),
+  status: z.int().nullable(),
+  duration_ms: z.int(),
+  response: z.string(),
+  truncated: z.boolean(),
+  error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+})
 export type DeliveryAttempt = z.infer<typeof DeliveryAttempt>
 
 /** One attempt as stored: of the headers only what cannot be derived from the other fields. */
@@ -54,14 +52,12 @@ const StoredAttempt = DeliveryAttempt.omit({ headers: true }).extend({
 export type StoredAttempt = z.infer<typeof StoredAttempt>
 
 /** The fault that a scenario injects into a delivery. */
-export const DeliveryFault = z
-  .strictObject({
-    signature: z.exactOptional(z.enum(['wrong', 'missing', 'rotated'])),
-    timestamp: z.exactOptional(z.literal('stale')),
-    body: z.exactOptional(z.literal('truncated')),
-    lost_attempts: z.exactOptional(z.int().min(1).max(10)),
-  })
-  .meta({ id: 'DeliveryFault' })
+export const DeliveryFault = named('DeliveryFault', {
+  signature: z.exactOptional(z.enum(['wrong', 'missing', 'rotated'])),
+  timestamp: z.exactOptional(z.literal('stale')),
+  body: z.exactOptional(z.literal('truncated')),
+  lost_attempts: z.exactOptional(z.int().min(1).max(10)),
+})
 export type DeliveryFault = z.infer<typeof DeliveryFault>
 
 /** One delivery of an event, as stored; a scenario may create several. */
@@ -91,23 +87,21 @@ export const DeliveryRow = z.strictObject({
 export type DeliveryRow = z.infer<typeof DeliveryRow>
 
 /** A delivery in a list. */
-export const Delivery = z
-  .strictObject({
-    delivery_id: z.string(),
-    event_id: z.string().nullable(),
-    event: z.string(),
-    resource_id: z.string(),
-    amount: z.string().nullable().describe('Of the payment; null: not a payment.'),
-    reference_id: z.string().nullable().describe('Of the payment.'),
-    status: DeliveryStatus,
-    created_at: Timestamp,
-    next_attempt_at: Timestamp.nullable(),
-    hold_until: z.string().nullable(),
-    rule: z.string().nullable(),
-    fault: DeliveryFault.nullable(),
-    attempts: z.array(DeliveryAttempt),
-  })
-  .meta({ id: 'Delivery' })
+export const Delivery = named('Delivery', {
+  delivery_id: z.string(),
+  event_id: z.string().nullable(),
+  event: z.string(),
+  resource_id: z.string(),
+  amount: z.string().nullable().describe('Of the payment; null: not a payment.'),
+  reference_id: z.string().nullable().describe('Of the payment.'),
+  status: DeliveryStatus,
+  created_at: Timestamp,
+  next_attempt_at: Timestamp.nullable(),
+  hold_until: z.string().nullable(),
+  rule: z.string().nullable(),
+  fault: DeliveryFault.nullable(),
+  attempts: z.array(DeliveryAttempt),
+})
 export type Delivery = z.infer<typeof Delivery>
 
 /** A delivery with its body; null for an event that was only recorded. */
@@ -124,12 +118,10 @@ export const DeliveryQuery = searchQuery(50).extend({
 })
 export type DeliveryQuery = z.infer<typeof DeliveryQuery>
 
-export const ListDeliveriesResponse = z
-  .strictObject({
-    ...pageFields,
-    deliveries: z.array(Delivery),
-  })
-  .meta({ id: 'DeliveriesResponse' })
+export const ListDeliveriesResponse = named('DeliveriesResponse', {
+  ...pageFields,
+  deliveries: z.array(Delivery),
+})
 
 /**
  * Every error code of an attempt and its meaning; a test compares docs/webhooks.md with it. `response_too_large` and

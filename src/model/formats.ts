@@ -7,6 +7,10 @@ const NOT_BLANK = /^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f
 
 const isAllowed = (text: string) => text.isWellFormed() && WITHOUT_CONTROL_CHARACTERS.test(text)
 
+/** An object with these fields and no others, by its name in the OpenAPI documents. */
+export const named = <S extends z.core.$ZodLooseShape>(id: string, fields: S) =>
+  z.strictObject(fields).meta({ id })
+
 /** A string of bounded length without control characters or lone surrogates; not only spaces, if it must not be empty. */
 export const text = (max: number, min = 1) =>
   z

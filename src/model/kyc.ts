@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { ANY_VALUE, MaskedNumber, SUCCESS, sandboxDefault } from './client.ts'
-import { DAY_FIRST, IsoDate, rowTimes, text, Uuid, VisibleAt, yearFirst } from './formats.ts'
+import { DAY_FIRST, IsoDate, named, rowTimes, text, Uuid, VisibleAt, yearFirst } from './formats.ts'
 import { maskNumber } from './mask.ts'
 import { checkMetadata, envelope } from './paging.ts'
 import { User } from './user.ts'
@@ -60,17 +60,15 @@ export const KycRow = z.strictObject({
 export type KycRow = z.infer<typeof KycRow>
 
 /** Interface 2.2. */
-export const KycRecord = z
-  .strictObject({
-    ...KycRow.omit({ metadata: true, created_at: true, updated_at: true, visible_at: true }).shape,
-    document_number: MaskedNumber,
-    // The words of every reading of `status_words`.
-    kyc_status: sandboxDefault(z.enum([...KycStatus.options, 'verified'])),
-    vp: sandboxDefault(z.null(), ANY_VALUE.describe('Null in all known examples of the contract.')),
-    metadata: KycMetadata.nullable(),
-    ...rowTimes,
-  })
-  .meta({ id: 'KycRecord' })
+export const KycRecord = named('KycRecord', {
+  ...KycRow.omit({ metadata: true, created_at: true, updated_at: true, visible_at: true }).shape,
+  document_number: MaskedNumber,
+  // The words of every reading of `status_words`.
+  kyc_status: sandboxDefault(z.enum([...KycStatus.options, 'verified'])),
+  vp: sandboxDefault(z.null(), ANY_VALUE.describe('Null in all known examples of the contract.')),
+  metadata: KycMetadata.nullable(),
+  ...rowTimes,
+})
 
 /** One document of POST /kyc, field names as the service has them. */
 export const KycItem = z
@@ -107,20 +105,18 @@ export const SubmitKycResponse = envelope(
 )
 
 /** GET /kyc/:userId has an envelope of its own. */
-export const GetKycResponse = z
-  .strictObject({
-    status: SUCCESS,
-    data: z.strictObject({
-      statusCode: z.literal(200),
-      response: z.strictObject({
-        status: SUCCESS,
-        code: z.literal(200),
-        message: z.string(),
-        data: z.strictObject({ user: z.array(User), kycData: z.array(KycRecord) }),
-      }),
+export const GetKycResponse = named('GetKycResponse', {
+  status: SUCCESS,
+  data: z.strictObject({
+    statusCode: z.literal(200),
+    response: z.strictObject({
+      status: SUCCESS,
+      code: z.literal(200),
+      message: z.string(),
+      data: z.strictObject({ user: z.array(User), kycData: z.array(KycRecord) }),
     }),
-  })
-  .meta({ id: 'GetKycResponse' })
+  }),
+})
 
 const CHECKED = {
   panStatus: 'EXISTING AND VALID',

@@ -1,35 +1,31 @@
 import * as z from 'zod'
-import { Timestamp } from './formats.ts'
+import { named, Timestamp } from './formats.ts'
 
 /** A call of the service as the request log shows it: numbers and secrets masked. */
-export const LoggedRequest = z
-  .strictObject({
-    request_id: z.string(),
-    client: z.string().optional().describe('Its client; only with `client=*`.'),
-    at: Timestamp.describe('Time of the request on the client’s clock.'),
-    wall_at: Timestamp.describe('Time of the response on the wall clock.'),
-    duration_ms: z.number(),
-    method: z.string(),
-    path: z.string(),
-    query: z.record(z.string(), z.unknown()),
-    operation: z.string().nullable().describe('null: no route has this path and method.'),
-    headers: z.record(z.string(), z.string()),
-    body: z
-      .unknown()
-      .describe('null: no body, not read, not JSON, or longer than 64 Ki characters.'),
-    body_size: z.int().describe('Number of characters of the body; 0 if no body was read.'),
-    amount: z.string().nullable().describe('Of a new payment, as it was sent.'),
-    reference_id: z.string().nullable().describe('Of a new payment.'),
-    status: z.int().nullable().describe('null: a scenario broke the connection.'),
-    reason: z.string().nullable().describe('The message of an error response.'),
-    response: z.unknown().describe('null: no body, or longer than 4 Ki characters.'),
-    response_size: z.int(),
-    made: z.unknown().optional().describe('The response that a rule replaced or dropped.'),
-    rule: z.string().nullable().describe('The rule of the scenario that matched the call.'),
-    fault: z.string().nullable().describe('How a scenario broke the response.'),
-    replayed: z.boolean().describe('The response is the stored one of an Idempotency-Key.'),
-  })
-  .meta({ id: 'LoggedRequest' })
+export const LoggedRequest = named('LoggedRequest', {
+  request_id: z.string(),
+  client: z.string().optional().describe('Its client; only with `client=*`.'),
+  at: Timestamp.describe('Time of the request on the client’s clock.'),
+  wall_at: Timestamp.describe('Time of the response on the wall clock.'),
+  duration_ms: z.number(),
+  method: z.string(),
+  path: z.string(),
+  query: z.record(z.string(), z.unknown()),
+  operation: z.string().nullable().describe('null: no route has this path and method.'),
+  headers: z.record(z.string(), z.string()),
+  body: z.unknown().describe('null: no body, not read, not JSON, or longer than 64 Ki characters.'),
+  body_size: z.int().describe('Number of characters of the body; 0 if no body was read.'),
+  amount: z.string().nullable().describe('Of a new payment, as it was sent.'),
+  reference_id: z.string().nullable().describe('Of a new payment.'),
+  status: z.int().nullable().describe('null: a scenario broke the connection.'),
+  reason: z.string().nullable().describe('The message of an error response.'),
+  response: z.unknown().describe('null: no body, or longer than 4 Ki characters.'),
+  response_size: z.int(),
+  made: z.unknown().optional().describe('The response that a rule replaced or dropped.'),
+  rule: z.string().nullable().describe('The rule of the scenario that matched the call.'),
+  fault: z.string().nullable().describe('How a scenario broke the response.'),
+  replayed: z.boolean().describe('The response is the stored one of an Idempotency-Key.'),
+})
 export type LoggedRequest = z.infer<typeof LoggedRequest>
 
 /** A call without its headers, query and bodies. */

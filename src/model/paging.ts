@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { named } from './formats.ts'
 
 const MAX_LIMIT = 100
 
@@ -54,18 +55,14 @@ export const pagesOf = (total: number, limit: number): number => Math.ceil(total
 
 /** The envelope of most responses; `id` names the schema. */
 export const envelope = <C extends number, T extends z.ZodType>(id: string, code: C, data: T) =>
-  z
-    .strictObject({ status: z.literal(true), code: z.literal(code), message: z.string(), data })
-    .meta({ id })
+  named(id, { status: z.literal(true), code: z.literal(code), message: z.string(), data })
 
 /** What a provider said to a check, as metadata; `id` names the schema. */
 export const checkMetadata = <T extends z.ZodType>(id: string, data: T) =>
-  z
-    .strictObject({
-      statusCode: z.int(),
-      response: z.strictObject({ status: z.boolean(), code: z.int(), message: z.string(), data }),
-    })
-    .meta({ id })
+  named(id, {
+    statusCode: z.int(),
+    response: z.strictObject({ status: z.boolean(), code: z.int(), message: z.string(), data }),
+  })
 
 /** A success in this envelope. */
 export const success = <C extends number, T>(code: C, message: string, data: T) => ({

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { BankStatus } from './bank-account.ts'
-import { Timestamp, Uuid, VisibleAt } from './formats.ts'
+import { named, Timestamp, Uuid, VisibleAt } from './formats.ts'
 import type { KycStatus } from './kyc.ts'
 
 /** The four states of a payment, as the history names them. */
@@ -8,13 +8,11 @@ export const PaymentStatus = z.enum(['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED
 export type PaymentStatus = z.infer<typeof PaymentStatus>
 
 /** Why a payment failed, as the metadata of the history returns it. */
-export const PaymentFailure = z
-  .strictObject({
-    reason: z.string(),
-    description: z.string(),
-    source: z.enum(['gateway', 'beneficiary_bank', 'business', 'internal']),
-  })
-  .meta({ id: 'PaymentFailure' })
+export const PaymentFailure = named('PaymentFailure', {
+  reason: z.string(),
+  description: z.string(),
+  source: z.enum(['gateway', 'beneficiary_bank', 'business', 'internal']),
+})
 export type PaymentFailure = z.infer<typeof PaymentFailure>
 
 /** Who can set the status of a payment outside its steps: an admin call, or the timeline of a scenario. */
@@ -63,9 +61,7 @@ export const PaymentRow = z.strictObject({
 export type PaymentRow = z.infer<typeof PaymentRow>
 
 /** A status of a payment, and when it was reached. */
-export const PaymentStep = z
-  .strictObject({ status: PaymentStatus, at: Timestamp })
-  .meta({ id: 'PaymentStep' })
+export const PaymentStep = named('PaymentStep', { status: PaymentStatus, at: Timestamp })
 
 type FailureSource = PaymentFailure['source']
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Timestamp, Uuid } from './formats.ts'
+import { named, Timestamp, Uuid } from './formats.ts'
 import { PaymentStatus } from './payment.ts'
 
 const Rupees = z.string().regex(/^\d+\.\d{2}$/)
@@ -21,33 +21,31 @@ const Series = z.strictObject({
 })
 
 /** What happened to a client's money, webhooks and calls. */
-export const Summary = z
-  .strictObject({
-    settled: Sum,
-    in_flight: Sum,
-    failed: SumByReason.describe('Without those that came back.'),
-    came_back: SumByReason.describe('Failed after a success.'),
-    success_rate: z.number().nullable().describe('Settled, of all that are not in flight; 0 to 1.'),
-    median_to_success_ms: z.int().nullable().describe('From the creation to the first success.'),
-    series: Series.nullable().describe(
-      'By when each payment reached its current status, from the first payment until now.',
-    ),
-    stuck: Sum.extend({ payments: z.array(StuckPayment).max(10) }).describe(
-      'In flight, and no timer will move them.',
-    ),
-    deliveries: z.strictObject({
-      first_attempt: z.int(),
-      with_retry: z.int(),
-      waiting: z.int(),
-      failed: z.int(),
-      not_sent: z.int().describe('No webhook was set, a rule dropped it, or it was cancelled.'),
-    }),
-    calls: z.strictObject({
-      all: z.int(),
-      refused: z.int().describe('With an error status that no rule chose.'),
-      by_rule: z.int().describe('A rule chose, delayed or broke the response.'),
-      dropped: z.int().describe('Older calls that the log has discarded; not in `all`.'),
-    }),
-  })
-  .meta({ id: 'SummaryResponse' })
+export const Summary = named('SummaryResponse', {
+  settled: Sum,
+  in_flight: Sum,
+  failed: SumByReason.describe('Without those that came back.'),
+  came_back: SumByReason.describe('Failed after a success.'),
+  success_rate: z.number().nullable().describe('Settled, of all that are not in flight; 0 to 1.'),
+  median_to_success_ms: z.int().nullable().describe('From the creation to the first success.'),
+  series: Series.nullable().describe(
+    'By when each payment reached its current status, from the first payment until now.',
+  ),
+  stuck: Sum.extend({ payments: z.array(StuckPayment).max(10) }).describe(
+    'In flight, and no timer will move them.',
+  ),
+  deliveries: z.strictObject({
+    first_attempt: z.int(),
+    with_retry: z.int(),
+    waiting: z.int(),
+    failed: z.int(),
+    not_sent: z.int().describe('No webhook was set, a rule dropped it, or it was cancelled.'),
+  }),
+  calls: z.strictObject({
+    all: z.int(),
+    refused: z.int().describe('With an error status that no rule chose.'),
+    by_rule: z.int().describe('A rule chose, delayed or broke the response.'),
+    dropped: z.int().describe('Older calls that the log has discarded; not in `all`.'),
+  }),
+})
 export type Summary = z.infer<typeof Summary>

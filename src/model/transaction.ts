@@ -1,31 +1,29 @@
 import * as z from 'zod'
 import { BenifBank } from './bank-account.ts'
 import { ANY_VALUE, MaskedIfsc, MaskedNumber, sandboxDefault } from './client.ts'
-import { rowTimes, text, Uuid } from './formats.ts'
+import { named, rowTimes, text, Uuid } from './formats.ts'
 import { envelope, listFields, listQuery } from './paging.ts'
 import { Amount, AmountInput, PaymentFailure, type PaymentRow, PaymentStatus } from './payment.ts'
 
 /** Interface 2.4: a payment from user to user. */
-export const Transaction = z
-  .strictObject({
-    transaction_id: Uuid,
-    client_id: Uuid,
-    reference_id: z.string().nullable(),
-    from_user_id: Uuid,
-    to_user_id: Uuid,
-    benif_bank_id: Uuid,
-    currency_code: sandboxDefault(z.string().length(3)),
-    transaction_type: sandboxDefault(z.enum(['debit', 'credit'])),
-    amount: Amount,
-    utr: MaskedNumber.nullable(),
-    transaction_status: sandboxDefault(
-      z.enum(['pending', 'processing', 'success', 'failed']),
-      z.string().regex(/^[^A-Z]*$/),
-    ),
-    ...rowTimes,
-    benif_bank: BenifBank,
-  })
-  .meta({ id: 'Transaction' })
+export const Transaction = named('Transaction', {
+  transaction_id: Uuid,
+  client_id: Uuid,
+  reference_id: z.string().nullable(),
+  from_user_id: Uuid,
+  to_user_id: Uuid,
+  benif_bank_id: Uuid,
+  currency_code: sandboxDefault(z.string().length(3)),
+  transaction_type: sandboxDefault(z.enum(['debit', 'credit'])),
+  amount: Amount,
+  utr: MaskedNumber.nullable(),
+  transaction_status: sandboxDefault(
+    z.enum(['pending', 'processing', 'success', 'failed']),
+    z.string().regex(/^[^A-Z]*$/),
+  ),
+  ...rowTimes,
+  benif_bank: BenifBank,
+})
 
 /** Body of POST /transaction. */
 export const CreateTransaction = z
@@ -56,32 +54,30 @@ export const ListTransactionsResponse = envelope(
 )
 
 /** Interface 2.5: a payment as a flat payout record. */
-export const HistoryRecord = z
-  .strictObject({
-    id: Uuid,
-    client_id: Uuid,
-    client_transaction_id: z.string().max(100),
-    partner_transaction_id: z.string().max(100),
-    user_id: Uuid,
-    account_holder_name: z.string(),
-    account_number: MaskedNumber,
-    ifsc_code: MaskedIfsc,
-    bank_name: z.string(),
-    amount: Amount,
-    status: PaymentStatus,
-    currency: z.string().length(3),
-    utr: z.string().max(100).nullable(),
-    // The contract: an optional note. In all known examples it is null.
-    remark: sandboxDefault(z.string().max(50).nullable(), z.string().max(50).nullish()),
-    metadata: sandboxDefault(
-      PaymentFailure.nullable(),
-      ANY_VALUE.describe(
-        'The contract does not show its content. In this sandbox: null, or why the payment failed (`reason`, `description`, `source`).',
-      ),
+export const HistoryRecord = named('HistoryRecord', {
+  id: Uuid,
+  client_id: Uuid,
+  client_transaction_id: z.string().max(100),
+  partner_transaction_id: z.string().max(100),
+  user_id: Uuid,
+  account_holder_name: z.string(),
+  account_number: MaskedNumber,
+  ifsc_code: MaskedIfsc,
+  bank_name: z.string(),
+  amount: Amount,
+  status: PaymentStatus,
+  currency: z.string().length(3),
+  utr: z.string().max(100).nullable(),
+  // The contract: an optional note. In all known examples it is null.
+  remark: sandboxDefault(z.string().max(50).nullable(), z.string().max(50).nullish()),
+  metadata: sandboxDefault(
+    PaymentFailure.nullable(),
+    ANY_VALUE.describe(
+      'The contract does not show its content. In this sandbox: null, or why the payment failed (`reason`, `description`, `source`).',
     ),
-    ...rowTimes,
-  })
-  .meta({ id: 'HistoryRecord' })
+  ),
+  ...rowTimes,
+})
 
 export const UserHistoryQuery = listQuery(10)
 export const HistoryQuery = UserHistoryQuery.extend({ type: z.enum(['debit']).optional() })

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { sandboxDefault } from './client.ts'
-import { rowTimes, text, Uuid, VisibleAt } from './formats.ts'
+import { named, rowTimes, text, Uuid, VisibleAt } from './formats.ts'
 import { envelope, listFields, listQuery } from './paging.ts'
 
 const UserType = sandboxDefault(z.enum(['individual', 'business']))
@@ -20,13 +20,11 @@ export const UserRow = z.strictObject({
 export type UserRow = z.infer<typeof UserRow>
 
 /** Interface 2.1. */
-export const User = z
-  .strictObject({
-    user_id: Uuid,
-    client_id: Uuid,
-    ...UserRow.omit({ user_id: true, visible_at: true }).shape,
-  })
-  .meta({ id: 'User' })
+export const User = named('User', {
+  user_id: Uuid,
+  client_id: Uuid,
+  ...UserRow.omit({ user_id: true, visible_at: true }).shape,
+})
 
 const MOBILE = /^(?:\+(?!91)[1-9]\d{6,14}|(?:\+91)?[6-9]\d{9})$/
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { BankAccount } from './bank-account.ts'
 import { SUCCESS } from './client.ts'
-import { Timestamp, text, Uuid } from './formats.ts'
+import { named, Timestamp, text, Uuid } from './formats.ts'
 import { KycRecord } from './kyc.ts'
 import { listQuery, pageFields } from './paging.ts'
 import { HistoryRecord, Transaction } from './transaction.ts'
@@ -74,34 +74,29 @@ export const UpdateWebhook = z
 export type UpdateWebhook = z.infer<typeof UpdateWebhook>
 
 /** Interface 2.7: the secret is never shown. */
-export const Webhook = z
-  .strictObject({ webhook_id: Uuid, client_id: Uuid, url: z.string() })
-  .meta({ id: 'Webhook' })
+export const Webhook = named('Webhook', { webhook_id: Uuid, client_id: Uuid, url: z.string() })
 
 /** POST and PUT answer with an envelope of their own. */
-export const UpdatedWebhookResponse = z
-  .strictObject({
-    message: z.string(),
-    updatedWebhook: z.strictObject({
-      response: z.strictObject({ status: SUCCESS, message: z.string(), data: Webhook }),
-    }),
-  })
-  .meta({ id: 'UpdatedWebhookResponse' })
-export const GetWebhookResponse = z
-  .strictObject({ message: z.string(), data: Webhook.nullable() })
-  .meta({ id: 'GetWebhookResponse' })
+export const UpdatedWebhookResponse = named('UpdatedWebhookResponse', {
+  message: z.string(),
+  updatedWebhook: z.strictObject({
+    response: z.strictObject({ status: SUCCESS, message: z.string(), data: Webhook }),
+  }),
+})
+export const GetWebhookResponse = named('GetWebhookResponse', {
+  message: z.string(),
+  data: Webhook.nullable(),
+})
 
 /** The fields of every event, around the resource as its GET returns it. */
 const event = <D extends z.ZodType>(id: string, data: D) =>
-  z
-    .strictObject({
-      id: z.string().regex(/^evt_[0-9a-f]{32}$/),
-      type: z.string(),
-      timestamp: Timestamp,
-      client_id: Uuid,
-      data,
-    })
-    .meta({ id })
+  named(id, {
+    id: z.string().regex(/^evt_[0-9a-f]{32}$/),
+    type: z.string(),
+    timestamp: Timestamp,
+    client_id: Uuid,
+    data,
+  })
 
 /** The body of each event, by the noun before the dot in its name. */
 export const WEBHOOK_EVENT_BODIES = {
@@ -116,36 +111,34 @@ export const WEBHOOK_EVENT_BODIES = {
 } as const
 
 /** A request to the built-in receiver, as stored and shown; signatures masked. */
-export const InboxRow = z
-  .strictObject({
-    message_id: z.string(),
-    received_at: Timestamp,
-    webhook_id: z.string().nullable(),
-    /** The type of the event, if the body has one. */
-    type: z.string().nullable(),
-    attempt: z.int().nullable(),
-    /** The webhook-id was received before. */
-    repeated: z.boolean(),
-    verified: z.boolean(),
-    /** Why it does not verify: a code and a sentence. */
-    code: z.string().nullable(),
-    reason: z.string().nullable(),
-    headers: z.record(z.string(), z.string()),
-    body: z.string(),
-    /** The body was longer than the stored part. */
-    truncated: z.boolean(),
-  })
-  .meta({ id: 'InboxMessage' })
+export const InboxRow = named('InboxMessage', {
+  message_id: z.string(),
+  received_at: Timestamp,
+  webhook_id: z.string().nullable(),
+  /** The type of the event, if the body has one. */
+  type: z.string().nullable(),
+  attempt: z.int().nullable(),
+  /** The webhook-id was received before. */
+  repeated: z.boolean(),
+  verified: z.boolean(),
+  /** Why it does not verify: a code and a sentence. */
+  code: z.string().nullable(),
+  reason: z.string().nullable(),
+  headers: z.record(z.string(), z.string()),
+  body: z.string(),
+  /** The body was longer than the stored part. */
+  truncated: z.boolean(),
+})
 export type InboxRow = z.infer<typeof InboxRow>
 
 export const InboxQuery = listQuery(50)
-export const InboxResponse = z
-  .strictObject({
-    ...pageFields,
-    messages: z.array(InboxRow),
-  })
-  .meta({ id: 'InboxResponse' })
-export const ReceivedResponse = z
-  .strictObject({ received: z.literal(true), message_id: z.string(), verified: z.boolean() })
-  .meta({ id: 'InboxReceivedResponse' })
+export const InboxResponse = named('InboxResponse', {
+  ...pageFields,
+  messages: z.array(InboxRow),
+})
+export const ReceivedResponse = named('InboxReceivedResponse', {
+  received: z.literal(true),
+  message_id: z.string(),
+  verified: z.boolean(),
+})
 export type Received = z.infer<typeof ReceivedResponse>

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { type Readings, readingProblem } from '../../assumptions/readings.ts'
 import { adminCall } from '../../http/admin-call.ts'
 import { Basis } from '../../model/basis.ts'
+import { named } from '../../model/formats.ts'
 import type { World } from '../../world/world.ts'
 import { READING_SOURCES } from '../../world/world-assumptions.ts'
 
@@ -26,30 +27,26 @@ export const ReadingsField = z
   .record(z.string(), z.string())
   .superRefine(checkReadings({ canUndo: false })) as z.ZodType<Readings>
 
-const Assumption = z
-  .strictObject({
-    name: z.string(),
-    section: z.string().meta({ description: 'The section of the contract.' }),
-    question: z.string(),
-    reading: z.string().meta({ description: 'The reading in force.' }),
-    source: z.enum(READING_SOURCES).meta({ description: 'Where the reading in force comes from.' }),
-    default: z.string(),
-    basis: Basis,
-    why: z.string(),
-    readings: z.array(
-      z.strictObject({
-        reading: z.string(),
-        does: z.string(),
-        example: z.string().optional().meta({
-          description: 'If `reading` is a form such as `N/minute`: a reading of this form.',
-        }),
+const Assumption = named('Assumption', {
+  name: z.string(),
+  section: z.string().meta({ description: 'The section of the contract.' }),
+  question: z.string(),
+  reading: z.string().meta({ description: 'The reading in force.' }),
+  source: z.enum(READING_SOURCES).meta({ description: 'Where the reading in force comes from.' }),
+  default: z.string(),
+  basis: Basis,
+  why: z.string(),
+  readings: z.array(
+    z.strictObject({
+      reading: z.string(),
+      does: z.string(),
+      example: z.string().optional().meta({
+        description: 'If `reading` is a form such as `N/minute`: a reading of this form.',
       }),
-    ),
-  })
-  .meta({ id: 'Assumption' })
-const Assumptions = z
-  .strictObject({ assumptions: z.array(Assumption) })
-  .meta({ id: 'AssumptionsResponse' })
+    }),
+  ),
+})
+const Assumptions = named('AssumptionsResponse', { assumptions: z.array(Assumption) })
 
 const listOf = ({ scenarios }: World) => ({
   assumptions: scenarios.assumptions.describe().map(({ assumption, reading, source }) => {

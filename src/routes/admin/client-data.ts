@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { adminCall } from '../../http/admin-call.ts'
 import { BankAccount, BankStatus } from '../../model/bank-account.ts'
 import { Delivery } from '../../model/delivery.ts'
-import { Uuid } from '../../model/formats.ts'
+import { named, Uuid } from '../../model/formats.ts'
 import { KycRecord, KycStatus } from '../../model/kyc.ts'
 import { RequestInShort } from '../../model/logged-request.ts'
 import { maskLogText } from '../../model/mask.ts'
@@ -110,22 +110,20 @@ const ORDERS = {
   largest: (a: PaymentEntry, b: PaymentEntry) => b.row.paise - a.row.paise,
 }
 
-const DecidedBy = z
-  .strictObject({
-    by: z.enum(['rule', 'magic_value', 'default', 'call', 'timeline', 'unknown']).meta({
-      description:
-        'unknown: the log does not have the call that created the payment, or the payment is not from a call.',
-    }),
-    rule: z.string().nullable().meta({
-      description:
-        'The rule that chose its steps; one that only delays or breaks the response does not.',
-    }),
-    request_id: z
-      .string()
-      .nullable()
-      .meta({ description: 'The call that created it, if the log has that call.' }),
-  })
-  .meta({ id: 'DecidedBy' })
+const DecidedBy = named('DecidedBy', {
+  by: z.enum(['rule', 'magic_value', 'default', 'call', 'timeline', 'unknown']).meta({
+    description:
+      'unknown: the log does not have the call that created the payment, or the payment is not from a call.',
+  }),
+  rule: z.string().nullable().meta({
+    description:
+      'The rule that chose its steps; one that only delays or breaks the response does not.',
+  }),
+  request_id: z
+    .string()
+    .nullable()
+    .meta({ description: 'The call that created it, if the log has that call.' }),
+})
 
 /**
  * Finds the calls that concern a payment in a log, newest first: those that created it, that named its reference again, or
@@ -182,30 +180,28 @@ export const dataCalls = [
   adminCall({
     id: 'readClient',
     summary: "Return this client's token, clock, scenario and number of records",
-    response: z
-      .strictObject({
-        name: z.string(),
-        client_id: Uuid,
-        access_token: z.string(),
-        status: z.string(),
-        check_kyc: z.boolean(),
-        webhook_url: z.string().nullable(),
-        scenario: z.string(),
-        clock: ClockResponse,
-        counts: z.strictObject({
-          users: z.int(),
-          kyc: z.int(),
-          bank_accounts: z.int(),
-          transactions: z.int(),
-          deliveries: z.int(),
-          requests: z.int(),
-          waiting: z.int().meta({
-            description: 'Calls whose response a rule delays; they are not in `requests` yet.',
-          }),
-          rules: z.int(),
+    response: named('ClientInShortResponse', {
+      name: z.string(),
+      client_id: Uuid,
+      access_token: z.string(),
+      status: z.string(),
+      check_kyc: z.boolean(),
+      webhook_url: z.string().nullable(),
+      scenario: z.string(),
+      clock: ClockResponse,
+      counts: z.strictObject({
+        users: z.int(),
+        kyc: z.int(),
+        bank_accounts: z.int(),
+        transactions: z.int(),
+        deliveries: z.int(),
+        requests: z.int(),
+        waiting: z.int().meta({
+          description: 'Calls whose response a rule delays; they are not in `requests` yet.',
         }),
-      })
-      .meta({ id: 'ClientInShortResponse' }),
+        rules: z.int(),
+      }),
+    }),
     handle(world) {
       const { name, payouts, webhooks, scenarios, requests } = world
       const { users, kyc, bank_accounts, payments } = world.tables.tables
@@ -246,12 +242,10 @@ export const dataCalls = [
     summary:
       'List users with KYC and accounts, newest first; search, or filter by kyc or bank: a status, none, or (bank) any',
     query: UserQuery,
-    response: z
-      .strictObject({
-        ...pageFields,
-        users: z.array(UserWithAll),
-      })
-      .meta({ id: 'UsersWithAllResponse' }),
+    response: named('UsersWithAllResponse', {
+      ...pageFields,
+      users: z.array(UserWithAll),
+    }),
     handle(world, { query }) {
       const { search, kyc, bank } = query
       const test = searchTest(search)
@@ -282,12 +276,10 @@ export const dataCalls = [
     id: 'readTransactions',
     summary: 'List payments in both views; search, sort, and filter by status, outcome or time',
     query: PaymentQuery,
-    response: z
-      .strictObject({
-        ...pageFields,
-        transactions: z.array(Payment),
-      })
-      .meta({ id: 'PaymentsResponse' }),
+    response: named('PaymentsResponse', {
+      ...pageFields,
+      transactions: z.array(Payment),
+    }),
     handle(world, { query }) {
       const { status, outcome, search } = query
       const test = searchTest(search)
@@ -314,18 +306,16 @@ export const dataCalls = [
     id: 'readTransaction',
     summary: "Return a payment's history, who decided it, its calls, events, attempts and timers",
     params: z.object({ id: Uuid }),
-    response: z
-      .strictObject({
-        transaction: Payment,
-        // The statuses that it has had and when each began, oldest first.
-        steps: z.array(PaymentStep),
-        decided_by: DecidedBy,
-        // The calls in the log that concern it, newest first.
-        requests: z.array(RequestInShort),
-        deliveries: z.array(Delivery),
-        timers: z.array(Timer),
-      })
-      .meta({ id: 'PaymentWithAllResponse' }),
+    response: named('PaymentWithAllResponse', {
+      transaction: Payment,
+      // The statuses that it has had and when each began, oldest first.
+      steps: z.array(PaymentStep),
+      decided_by: DecidedBy,
+      // The calls in the log that concern it, newest first.
+      requests: z.array(RequestInShort),
+      deliveries: z.array(Delivery),
+      timers: z.array(Timer),
+    }),
     errors: ['not_found'],
     handle(world, { params: { id } }) {
       const entry = world.payouts.payments.get(id)

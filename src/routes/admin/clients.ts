@@ -7,7 +7,7 @@ import {
 } from '../../content/fixtures.ts'
 import { adminCall, outlineOf } from '../../http/admin-call.ts'
 import { AccessToken, ClientName, SnapshotName } from '../../model/client.ts'
-import { isClockTime, Timestamp, Uuid } from '../../model/formats.ts'
+import { isClockTime, named, Timestamp, Uuid } from '../../model/formats.ts'
 import { validationFailed } from '../../model/validation-errors.ts'
 import type { Scenario } from '../../scenarios/scenario-schema.ts'
 import { ScenarioName } from '../../scenarios/schema-parts.ts'
@@ -35,17 +35,15 @@ export function rowsOfBody(content: object): StartRows {
   throw validationFailed([{ field: 'fixtures.clients', code: 'invalid_value', message }])
 }
 
-const Client = z
-  .strictObject({
-    name: ClientName,
-    client_id: Uuid,
-    status: z.enum(['active', 'inactive']),
-    check_kyc: z.boolean(),
-    scenario: z.string(),
-    now: Timestamp,
-    snapshots: z.int(),
-  })
-  .meta({ id: 'Client' })
+const Client = named('Client', {
+  name: ClientName,
+  client_id: Uuid,
+  status: z.enum(['active', 'inactive']),
+  check_kyc: z.boolean(),
+  scenario: z.string(),
+  now: Timestamp,
+  snapshots: z.int(),
+})
 
 function clientResponse({ name, tables, clock, payouts }: World): z.input<typeof Client> {
   const { client_id, status, check_kyc } = payouts.profile()
@@ -120,7 +118,7 @@ export const clientCalls = [
   adminCall({
     id: 'listClients',
     summary: 'List the clients',
-    response: z.strictObject({ clients: z.array(Client) }).meta({ id: 'ClientsResponse' }),
+    response: named('ClientsResponse', { clients: z.array(Client) }),
     handle: (_world, _input, { clients }) => ({
       clients: Array.from(clients.values(), clientResponse),
     }),
@@ -130,9 +128,11 @@ export const clientCalls = [
     summary: 'Create a client, from fixtures or as a fork',
     status: 201,
     body: CreateClient,
-    response: z
-      .strictObject({ client_id: Uuid, name: ClientName, access_token: AccessToken })
-      .meta({ id: 'CreatedClientResponse' }),
+    response: named('CreatedClientResponse', {
+      client_id: Uuid,
+      name: ClientName,
+      access_token: AccessToken,
+    }),
     errors: ['client_exists', 'token_in_use'],
     async handle(_world, { body }, sandbox) {
       const { scenarios: given } = body
@@ -146,7 +146,7 @@ export const clientCalls = [
     id: 'deleteClient',
     summary: 'Delete a client and all its state',
     params: z.object({ name: ClientName }),
-    response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedClientResponse' }),
+    response: named('DeletedClientResponse', { deleted: z.string() }),
     errors: ['default_client_required'],
     handle(_world, { params }, sandbox) {
       sandbox.delete(params.name)

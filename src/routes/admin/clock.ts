@@ -4,7 +4,7 @@ import { adminCall } from '../../http/admin-call.ts'
 import type { TimerRow } from '../../model/delivery.ts'
 import { parseDuration } from '../../model/duration.ts'
 import { callerGone, type ErrorCode, SandboxError } from '../../model/errors.ts'
-import { isClockTime, isoOf, Timestamp } from '../../model/formats.ts'
+import { isClockTime, isoOf, named, Timestamp } from '../../model/formats.ts'
 import { maskValue, quoteInput } from '../../model/mask.ts'
 import { SearchText } from '../../model/paging.ts'
 import { Amount, rupeesOf } from '../../model/payment.ts'
@@ -23,15 +23,13 @@ const ADVANCE_FORM =
   'must be an object such as {"by": "3m"} or {"to": "2026-01-02T00:00:00Z"}; a duration such as "3m" includes its unit'
 const ADVANCE_ERRORS: readonly ErrorCode[] = ['receiver_busy', 'too_many_timers', 'caller_gone']
 
-export const ClockResponse = z
-  .strictObject({
-    now: Timestamp,
-    mode: z.enum(['real', 'frozen']),
-    speed: z.number(),
-    next_timer_at: Timestamp.nullable(),
-    pending_timers: z.int(),
-  })
-  .meta({ id: 'Clock' })
+export const ClockResponse = named('Clock', {
+  now: Timestamp,
+  mode: z.enum(['real', 'frozen']),
+  speed: z.number(),
+  next_timer_at: Timestamp.nullable(),
+  pending_timers: z.int(),
+})
 
 const FiredTimer = z
   .looseObject({
@@ -41,27 +39,23 @@ const FiredTimer = z
     resource_id: z.string().optional(),
   })
   .meta({ id: 'FiredTimer' })
-const FiredResponse = z
-  .strictObject({
-    now: Timestamp,
-    fired: z.array(FiredTimer),
-    left_out: z.int().optional().meta({
-      description:
-        'The number of timers that ran but are not in `fired`, which has the first 10,000.',
-    }),
-  })
-  .meta({ id: 'FiredResponse' })
-export const Timer = z
-  .strictObject({
-    timer_id: z.string(),
-    at: Timestamp,
-    kind: z.string(),
-    resource_id: z.string().optional(),
-    payload: z.record(z.string(), z.unknown()),
-    amount: Amount.optional().describe('Of the payment that it is about.'),
-    name: z.string().optional().describe('The receiver of the payment, or whose record it is.'),
-  })
-  .meta({ id: 'Timer' })
+const FiredResponse = named('FiredResponse', {
+  now: Timestamp,
+  fired: z.array(FiredTimer),
+  left_out: z.int().optional().meta({
+    description:
+      'The number of timers that ran but are not in `fired`, which has the first 10,000.',
+  }),
+})
+export const Timer = named('Timer', {
+  timer_id: z.string(),
+  at: Timestamp,
+  kind: z.string(),
+  resource_id: z.string().optional(),
+  payload: z.record(z.string(), z.unknown()),
+  amount: Amount.optional().describe('Of the payment that it is about.'),
+  name: z.string().optional().describe('The receiver of the payment, or whose record it is.'),
+})
 const MAX_TIMERS = 10_000
 const TimerCount = z
   .string()
@@ -221,7 +215,7 @@ export const clockCalls = [
   adminCall({
     id: 'listTimers',
     summary: 'List the pending timers, soonest first; search',
-    response: z.strictObject({ timers: z.array(Timer) }).meta({ id: 'TimersResponse' }),
+    response: named('TimersResponse', { timers: z.array(Timer) }),
     query: z.object({ limit: TimerCount.optional(), search: SearchText }),
     handle(world, { query: { limit, search } }) {
       const test = searchTest(search)
@@ -234,7 +228,7 @@ export const clockCalls = [
     id: 'deleteTimer',
     summary: 'Cancel a timer',
     params: TimerPath,
-    response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedTimerResponse' }),
+    response: named('DeletedTimerResponse', { deleted: z.string() }),
     handle(world, { params }) {
       const timer = findTimer(world, params.id)
       world.tables.change(() => {

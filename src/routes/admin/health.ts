@@ -1,20 +1,16 @@
 import * as z from 'zod'
 import { VERSION } from '../../config/package.ts'
 import { adminCall } from '../../http/admin-call.ts'
-import { Timestamp } from '../../model/formats.ts'
+import { named, Timestamp } from '../../model/formats.ts'
 
-const Health = z
-  .strictObject({
-    status: z.enum(['healthy', 'degraded']),
-    version: z.string(),
-    uptime_in_seconds: z.int(),
-    timestamp: Timestamp,
-    message: z.string().optional(),
-  })
-  .meta({ id: 'HealthResponse' })
-const Ready = z
-  .strictObject({ ready: z.literal(true), clients: z.int() })
-  .meta({ id: 'ReadyResponse' })
+const Health = named('HealthResponse', {
+  status: z.enum(['healthy', 'degraded']),
+  version: z.string(),
+  uptime_in_seconds: z.int(),
+  timestamp: Timestamp,
+  message: z.string().optional(),
+})
+const Ready = named('ReadyResponse', { ready: z.literal(true), clients: z.int() })
 
 const writeErrorMessage = (errno: string | undefined) =>
   errno && `The data file cannot be written (${errno}); changes are rejected.`

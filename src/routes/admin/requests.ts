@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { adminCall, outlineOf } from '../../http/admin-call.ts'
 import { Coverage } from '../../model/coverage.ts'
 import { SandboxError } from '../../model/errors.ts'
+import { named } from '../../model/formats.ts'
 import {
   AllClients,
   DEFAULT_LIMIT,
@@ -45,16 +46,14 @@ const GivenMatch = outlineOf<typeof CallMatch>(z.looseObject({})).meta({
 })
 const Match = GivenMatch.default({})
 const Count = z.int().min(0).max(1_000_000).optional()
-const Requests = z
-  .strictObject({
-    total: z.int().meta({ description: 'The number of matching calls; the list may be shorter.' }),
-    dropped: z.int().meta({ description: 'The number of older calls that the log has discarded.' }),
-    requests: z.array(LoggedRequest),
-    next: z.string().nullable().meta({
-      description: 'The `cursor` of the next page; null on the last page.',
-    }),
-  })
-  .meta({ id: 'RequestsResponse' })
+const Requests = named('RequestsResponse', {
+  total: z.int().meta({ description: 'The number of matching calls; the list may be shorter.' }),
+  dropped: z.int().meta({ description: 'The number of older calls that the log has discarded.' }),
+  requests: z.array(LoggedRequest),
+  next: z.string().nullable().meta({
+    description: 'The `cursor` of the next page; null on the last page.',
+  }),
+})
 const Archive = z
   .looseObject({
     log: z.looseObject({ version: z.literal('1.2'), entries: z.array(z.looseObject({})) }),
@@ -220,7 +219,7 @@ export const requestCalls = [
   adminCall({
     id: 'deleteRequests',
     summary: 'Empty the request log',
-    response: z.strictObject({ deleted: z.int() }).meta({ id: 'DeletedRequestsResponse' }),
+    response: named('DeletedRequestsResponse', { deleted: z.int() }),
     query: OfAllClients,
     handle({ requests }, { query }, { allRequests, clients }) {
       if (query.client === undefined) return { deleted: requests.clear() }
@@ -244,7 +243,7 @@ export const requestCalls = [
     id: 'countRequests',
     summary: 'Count the calls that match',
     body: z.strictObject({ client: AllClients, match: Match }).default({ match: {} }),
-    response: z.strictObject({ count: z.int() }).meta({ id: 'RequestCountResponse' }),
+    response: named('RequestCountResponse', { count: z.int() }),
     async handle(world, { body: { client, match } }, sandbox) {
       const log = logOf(world, client, sandbox)
       const { holds } = await readRequestMatch(log.tablesOf, match)
@@ -287,12 +286,10 @@ export const requestCalls = [
           error: 'must not be more than at_most',
         },
       ),
-    response: z
-      .strictObject({
-        verified: z.literal(true),
-        count: z.int().meta({ description: 'The number of matching calls, or of steps.' }),
-      })
-      .meta({ id: 'VerifiedRequestsResponse' }),
+    response: named('VerifiedRequestsResponse', {
+      verified: z.literal(true),
+      count: z.int().meta({ description: 'The number of matching calls, or of steps.' }),
+    }),
     errors: ['verification_failed'],
     async handle(world, { body: { client, match: value = {}, sequence, ...counts } }, sandbox) {
       const log = logOf(world, client, sandbox)

@@ -4,6 +4,7 @@ import { checkRule } from '../../active-scenario/check-definition.ts'
 import { textOf } from '../../config/files.ts'
 import { adminCall, outlineOf } from '../../http/admin-call.ts'
 import { SandboxError } from '../../model/errors.ts'
+import { named } from '../../model/formats.ts'
 import { AllClients } from '../../model/logged-request.ts'
 import { loadReader, scenarioPath } from '../../scenarios/library.ts'
 import type { Rule } from '../../scenarios/rule-schema.ts'
@@ -22,37 +23,32 @@ const Expected = z.strictObject({
   found: z.int(),
   met: z.boolean(),
 })
-const ActiveScenario = z
-  .strictObject({
-    name: z.string(),
-    title: z.string().nullable(),
-    definition: z.looseObject({}).optional(),
-    imposed: z.string().optional().meta({
-      description:
-        'The scenario of `exec` or of a sweep, whose rules come before those of this one.',
-    }),
-    rules: z.array(RuleHits),
-    webhooks: z.array(RuleHits),
-    // Parts of the definition that are allowed but look like mistakes; returned when it is set.
-    warnings: z.array(z.string()).optional(),
-    expect: z.array(Expected),
-    // The scenarios active before, since the start or a reset, and the expectations that they had not met when they were replaced.
-    previous: z.array(z.strictObject({ name: z.string(), expect: z.array(Expected) })).optional(),
-  })
-  .meta({ id: 'ActiveScenarioResponse' })
-const PushedRule = z
-  .strictObject({
-    rule_id: z.string(),
-    hits: z.int(),
-    used_up: z.boolean().meta({
-      description:
-        'The rule has acted as often as its `times` allow, or its `for` is over: it does not act again. It stays in the list, so that its hits can be read.',
-    }),
-    definition: z.looseObject({}),
-    // Parts of the rule that are allowed but look like mistakes; returned when it is pushed.
-    warnings: z.array(z.string()).optional(),
-  })
-  .meta({ id: 'PushedRule' })
+const ActiveScenario = named('ActiveScenarioResponse', {
+  name: z.string(),
+  title: z.string().nullable(),
+  definition: z.looseObject({}).optional(),
+  imposed: z.string().optional().meta({
+    description: 'The scenario of `exec` or of a sweep, whose rules come before those of this one.',
+  }),
+  rules: z.array(RuleHits),
+  webhooks: z.array(RuleHits),
+  // Parts of the definition that are allowed but look like mistakes; returned when it is set.
+  warnings: z.array(z.string()).optional(),
+  expect: z.array(Expected),
+  // The scenarios active before, since the start or a reset, and the expectations that they had not met when they were replaced.
+  previous: z.array(z.strictObject({ name: z.string(), expect: z.array(Expected) })).optional(),
+})
+const PushedRule = named('PushedRule', {
+  rule_id: z.string(),
+  hits: z.int(),
+  used_up: z.boolean().meta({
+    description:
+      'The rule has acted as often as its `times` allow, or its `for` is over: it does not act again. It stays in the list, so that its hits can be read.',
+  }),
+  definition: z.looseObject({}),
+  // Parts of the rule that are allowed but look like mistakes; returned when it is pushed.
+  warnings: z.array(z.string()).optional(),
+})
 const RulePath = z.object({ id: z.string().min(1).max(64) })
 
 /** Returns the text of a scenario's file; `undefined` if it cannot be read. */
@@ -85,21 +81,19 @@ export const scenarioCalls = [
   adminCall({
     id: 'listScenarios',
     summary: 'List the scenarios, and the files that --watch rejected',
-    response: z
-      .strictObject({
-        scenarios: z.array(
-          z.strictObject({
-            name: z.string(),
-            title: z.string().nullable(),
-            description: z.string().nullable(),
-            file: z.string().nullable(),
-            active: z.boolean(),
-          }),
-        ),
-        // file:line:column: message
-        problems: z.array(z.string()),
-      })
-      .meta({ id: 'ScenariosResponse' }),
+    response: named('ScenariosResponse', {
+      scenarios: z.array(
+        z.strictObject({
+          name: z.string(),
+          title: z.string().nullable(),
+          description: z.string().nullable(),
+          file: z.string().nullable(),
+          active: z.boolean(),
+        }),
+      ),
+      // file:line:column: message
+      problems: z.array(z.string()),
+    }),
     handle: ({ scenarios }, _input, { libraryProblems }) => ({
       scenarios: scenarios.list(),
       problems: [...libraryProblems],
@@ -109,17 +103,15 @@ export const scenarioCalls = [
     id: 'readScenario',
     summary: "Return a scenario's source, with the line and hits of each rule",
     params: z.object({ name: z.string().min(1).max(64) }),
-    response: z
-      .strictObject({
-        name: z.string(),
-        file: z.string().nullable(),
-        // The file has changed since it was loaded: `source` is the text of the loaded scenario.
-        changed: z.boolean(),
-        source: z.string(),
-        rules: z.array(RuleInText),
-        webhooks: z.array(RuleInText),
-      })
-      .meta({ id: 'ScenarioTextResponse' }),
+    response: named('ScenarioTextResponse', {
+      name: z.string(),
+      file: z.string().nullable(),
+      // The file has changed since it was loaded: `source` is the text of the loaded scenario.
+      changed: z.boolean(),
+      source: z.string(),
+      rules: z.array(RuleInText),
+      webhooks: z.array(RuleInText),
+    }),
     errors: ['not_found'],
     async handle({ scenarios }, { params: { name } }) {
       const { definition, file, source: kept, rules, webhooks } = scenarios.textOf(name)
@@ -188,7 +180,7 @@ export const scenarioCalls = [
   adminCall({
     id: 'listRules',
     summary: 'List the pushed rules by precedence, with their hits',
-    response: z.strictObject({ rules: z.array(PushedRule) }).meta({ id: 'PushedRulesResponse' }),
+    response: named('PushedRulesResponse', { rules: z.array(PushedRule) }),
     handle: ({ scenarios }) => ({ rules: scenarios.pushed() }),
   }),
   adminCall({
@@ -207,7 +199,7 @@ export const scenarioCalls = [
     id: 'deleteRule',
     summary: 'Delete a pushed rule',
     params: RulePath,
-    response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedRuleResponse' }),
+    response: named('DeletedRuleResponse', { deleted: z.string() }),
     handle({ scenarios }, { params }) {
       scenarios.removeRule(params.id)
       return { deleted: params.id }
@@ -216,20 +208,18 @@ export const scenarioCalls = [
   adminCall({
     id: 'listMagicValues',
     summary: 'List the magic values of the default scenario',
-    response: z
-      .strictObject({
-        magic_values: z.array(
-          z.strictObject({
-            where: z.string(),
-            operation: z.string(),
-            field: z.string(),
-            value: z.string(),
-            outcome: z.string(),
-            rule: z.string(),
-          }),
-        ),
-      })
-      .meta({ id: 'MagicValuesResponse' }),
+    response: named('MagicValuesResponse', {
+      magic_values: z.array(
+        z.strictObject({
+          where: z.string(),
+          operation: z.string(),
+          field: z.string(),
+          value: z.string(),
+          outcome: z.string(),
+          rule: z.string(),
+        }),
+      ),
+    }),
     handle: ({ scenarios }) => ({ magic_values: scenarios.magicValues() }),
   }),
 ]

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { adminCall } from '../../http/admin-call.ts'
 import { BankStatus } from '../../model/bank-account.ts'
-import { text, Uuid } from '../../model/formats.ts'
+import { named, text, Uuid } from '../../model/formats.ts'
 import { KycStatus } from '../../model/kyc.ts'
 import { PaymentStatus } from '../../model/payment.ts'
 
@@ -15,9 +15,7 @@ export const simulateCalls = [
     summary: "Change a payment's status, and cancel its scheduled steps",
     params: ResourcePath,
     body: z.strictObject({ status: PaymentStatus, reason }),
-    response: z
-      .strictObject({ transaction_id: Uuid, status: PaymentStatus })
-      .meta({ id: 'MovedTransactionResponse' }),
+    response: named('MovedTransactionResponse', { transaction_id: Uuid, status: PaymentStatus }),
     errors: ['invalid_transition'],
     handle({ payouts }, { params, body: { status, reason: why } }) {
       const { row } = payouts.payments.simulate(params.id, {
@@ -33,9 +31,7 @@ export const simulateCalls = [
     summary: "Change a pending KYC record's status",
     params: ResourcePath,
     body: z.strictObject({ status: KycStatus, reason }),
-    response: z
-      .strictObject({ kyc_id: Uuid, kyc_status: KycStatus })
-      .meta({ id: 'MovedKycResponse' }),
+    response: named('MovedKycResponse', { kyc_id: Uuid, kyc_status: KycStatus }),
     errors: ['invalid_transition'],
     handle({ payouts }, { params, body: { status, reason: why } }) {
       const { row } = payouts.kyc.simulate(params.id, { status, ...(why && { message: why }) })
@@ -47,9 +43,7 @@ export const simulateCalls = [
     summary: "Change a pending bank account's status",
     params: ResourcePath,
     body: z.strictObject({ status: BankStatus, reason }),
-    response: z
-      .strictObject({ bank_id: Uuid, bank_status: BankStatus })
-      .meta({ id: 'MovedBankAccountResponse' }),
+    response: named('MovedBankAccountResponse', { bank_id: Uuid, bank_status: BankStatus }),
     errors: ['invalid_transition'],
     handle({ payouts }, { params, body: { status, reason: why } }) {
       const { row } = payouts.bankAccounts.simulate(params.id, {

@@ -9,24 +9,22 @@ import {
 import { DataFile, State } from '../../content/state.ts'
 import { adminCall } from '../../http/admin-call.ts'
 import { SnapshotName } from '../../model/client.ts'
-import { Timestamp } from '../../model/formats.ts'
+import { named, Timestamp } from '../../model/formats.ts'
 import { RESET_PARTS } from '../../world/world-content.ts'
 import { adoptState, exportSnapshot, exportState } from '../../world/world-state.ts'
 
 const snapshot = { name: SnapshotName, taken_at: Timestamp }
 const SnapshotPath = z.object({ name: SnapshotName })
-const Difference = z
-  .strictObject({
-    added: z.array(z.string()),
-    removed: z.array(z.string()),
-    changed: z.array(
-      z.strictObject({
-        id: z.string(),
-        fields: z.record(z.string(), z.strictObject({ before: z.unknown(), after: z.unknown() })),
-      }),
-    ),
-  })
-  .meta({ id: 'TableDifference' })
+const Difference = named('TableDifference', {
+  added: z.array(z.string()),
+  removed: z.array(z.string()),
+  changed: z.array(
+    z.strictObject({
+      id: z.string(),
+      fields: z.record(z.string(), z.strictObject({ before: z.unknown(), after: z.unknown() })),
+    }),
+  ),
+})
 
 export const stateCalls = [
   adminCall({
@@ -42,9 +40,7 @@ export const stateCalls = [
     large: true,
     body: z.union([State, DataFile]),
     errors: ['too_many_rules'],
-    response: z
-      .strictObject({ now: Timestamp, rows: z.record(z.string(), z.int()) })
-      .meta({ id: 'TakenStateResponse' }),
+    response: named('TakenStateResponse', { now: Timestamp, rows: z.record(z.string(), z.int()) }),
     async handle(world, { body }) {
       const rows = await adoptState(world, body)
       return { now: world.clock.iso(), rows }
@@ -53,9 +49,7 @@ export const stateCalls = [
   adminCall({
     id: 'listSnapshots',
     summary: 'List the snapshots of the client',
-    response: z
-      .strictObject({ snapshots: z.array(z.strictObject(snapshot)) })
-      .meta({ id: 'SnapshotsResponse' }),
+    response: named('SnapshotsResponse', { snapshots: z.array(z.strictObject(snapshot)) }),
     handle: (world) => ({ snapshots: listSnapshots(world) }),
   }),
   adminCall({
@@ -63,9 +57,7 @@ export const stateCalls = [
     summary: 'Save a snapshot, replacing one of the same name',
     status: 201,
     body: z.strictObject({ name: SnapshotName }),
-    response: z
-      .strictObject({ ...snapshot, replaced: z.boolean() })
-      .meta({ id: 'SavedSnapshotResponse' }),
+    response: named('SavedSnapshotResponse', { ...snapshot, replaced: z.boolean() }),
     errors: ['snapshot_limit_reached'],
     handle: (world, { body }) => saveSnapshot(world, body.name),
   }),
@@ -81,7 +73,7 @@ export const stateCalls = [
     id: 'deleteSnapshot',
     summary: 'Delete a snapshot',
     params: SnapshotPath,
-    response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedSnapshotResponse' }),
+    response: named('DeletedSnapshotResponse', { deleted: z.string() }),
     handle(world, { params }) {
       forgetSnapshot(world, params.name)
       return { deleted: params.name }
@@ -91,9 +83,7 @@ export const stateCalls = [
     id: 'restoreSnapshot',
     summary: 'Restore a snapshot and keep it',
     params: SnapshotPath,
-    response: z
-      .strictObject({ restored: z.string(), now: Timestamp })
-      .meta({ id: 'RestoredResponse' }),
+    response: named('RestoredResponse', { restored: z.string(), now: Timestamp }),
     async handle(world, { params }, sandbox) {
       await world.clock.timers.whenIdle(() => sandbox.restore(world, params.name))
       return { restored: params.name, now: world.clock.iso() }
@@ -103,9 +93,10 @@ export const stateCalls = [
     id: 'diffSnapshot',
     summary: 'List what was added, removed and changed since a snapshot, masked',
     params: SnapshotPath,
-    response: z
-      .strictObject({ snapshot: z.string(), tables: z.record(z.string(), Difference) })
-      .meta({ id: 'SnapshotDifferenceResponse' }),
+    response: named('SnapshotDifferenceResponse', {
+      snapshot: z.string(),
+      tables: z.record(z.string(), Difference),
+    }),
     handle: (world, { params: { name } }) => ({
       snapshot: name,
       tables: diffSnapshot(world, name),
@@ -123,9 +114,10 @@ export const resetCalls = [
         all: z.boolean().optional(),
       })
       .default({}),
-    response: z
-      .strictObject({ reset: z.array(z.string()), parts: z.array(z.enum(RESET_PARTS)) })
-      .meta({ id: 'ResetResponse' }),
+    response: named('ResetResponse', {
+      reset: z.array(z.string()),
+      parts: z.array(z.enum(RESET_PARTS)),
+    }),
     handle(world, { body }, sandbox) {
       const parts = body.parts ?? [...RESET_PARTS]
       const worlds = body.all ? [...sandbox.clients.values()] : [world]

@@ -3,6 +3,7 @@ import { adminCall, outlineOf } from '../../http/admin-call.ts'
 import { Delivery, type DeliveryRow, DeliveryStatus, type EventRow } from '../../model/delivery.ts'
 import { formatDuration } from '../../model/duration.ts'
 import { callerGone, SandboxError } from '../../model/errors.ts'
+import { named } from '../../model/formats.ts'
 import { KycRecord } from '../../model/kyc.ts'
 import { LoggedRequest } from '../../model/logged-request.ts'
 import { maskSecrets } from '../../model/mask.ts'
@@ -314,15 +315,13 @@ export const waitCalls = [
       match: outlineOf<Matches>(z.looseObject({})).default({}),
       timeout_ms: z.int().min(0).max(MAX_MS).default(10_000),
     }),
-    response: z
-      .strictObject({
-        for: z.string(),
-        request: LoggedRequest.optional(),
-        delivery: Delivery.optional(),
-        transaction: z.looseObject({}).optional(),
-        kyc: z.looseObject({}).optional(),
-      })
-      .meta({ id: 'WaitedResponse' }),
+    response: named('WaitedResponse', {
+      for: z.string(),
+      request: LoggedRequest.optional(),
+      delivery: Delivery.optional(),
+      transaction: z.looseObject({}).optional(),
+      kyc: z.looseObject({}).optional(),
+    }),
     errors: ['wait_timeout', 'not_ready', 'caller_gone'],
     async handle(world, { body, hangUpSignal }, sandbox) {
       const { for: what, match, timeout_ms: timeoutMs } = body

@@ -7,7 +7,7 @@ import {
   type DeliveryRow,
   ListDeliveriesResponse,
 } from '../../model/delivery.ts'
-import { isoOf } from '../../model/formats.ts'
+import { isoOf, named } from '../../model/formats.ts'
 import { pageOf } from '../../model/paging.ts'
 import { rupeesOf } from '../../model/payment.ts'
 import { betweenTest, searchTest } from '../../model/search.ts'
@@ -134,9 +134,7 @@ export const webhookCalls = [
       resource_id: z.guid().toLowerCase().optional(),
       override: z.record(z.string(), z.unknown()).optional(),
     }),
-    response: z
-      .strictObject({ event_id: z.string(), deliveries: z.array(Delivery) })
-      .meta({ id: 'TriggeredResponse' }),
+    response: named('TriggeredResponse', { event_id: z.string(), deliveries: z.array(Delivery) }),
     async handle(world, { body: { event, resource_id, override } }) {
       const rows = await world.webhooks.trigger(event, resource_id, override)
       return {
@@ -171,7 +169,7 @@ export const inboxCalls = [
   adminCall({
     id: 'clearInbox',
     summary: 'Empty the inbox',
-    response: z.strictObject({ deleted: z.int() }).meta({ id: 'ClearedInboxResponse' }),
+    response: named('ClearedInboxResponse', { deleted: z.int() }),
     handle: ({ webhooks }) => ({ deleted: webhooks.inbox.clear() }),
   }),
 ]
