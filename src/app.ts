@@ -32,10 +32,7 @@ export type AppOptions = AppShape &
     allowHost: readonly string[]
   }
 
-/**
- * Creates a Fastify instance whose routes a plugin adds. Before a route, every request passes these hooks in this order;
- * every response has these headers, and every error this form.
- */
+/** Creates a Fastify instance: before a route, each request passes these hooks in this order, and each error has this form. */
 export async function createApp(
   shape: AppShape,
   prefix: string,

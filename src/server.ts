@@ -204,9 +204,7 @@ async function assemble(options: Options, given: Given, log: Log) {
   return { sandbox, app, adminToken }
 }
 
-/**
- * Opens the sandbox of these options and listens. Throws the errors of the store, the scenarios, the fixtures and the port.
- */
+/** Opens the sandbox of these options and listens. Throws the errors of the store, the scenarios, the fixtures and the port. */
 export async function startServer(options: Options, log: Log, given: Given = {}) {
   // Before they are read: an edit during the start is a change.
   const known = options.watch
@@ -266,10 +264,7 @@ export const optionsOf = (values: Readonly<Record<string, unknown>> = {}): Optio
 
 const LEVELS = ['silent', 'error', 'warn', 'info'] as const
 
-/**
- * Creates a log. It writes lines such as `12:30:05 warn  message`, or one JSON object per line. Numbers in messages are
- * masked and control characters are removed. Levels that are off cost nothing.
- */
+/** Creates a log of lines such as `12:30:05 warn  message`, or of JSON objects; numbers in messages are masked. */
 export function createLog(options: {
   level: (typeof LEVELS)[number]
   format: 'pretty' | 'json'

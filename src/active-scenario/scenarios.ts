@@ -39,10 +39,7 @@ export type ScenariosDeps = WorldContext & {
 
 const keyOf = ({ name, definition }: Choice) => (definition ? JSON.stringify(definition) : name)
 
-/**
- * Decides about the calls of one client, by imposed scenario, header, pushed rules, active scenario and default (scenarios:
- * Promises). A client keeps what is imposed when it activates another scenario, is reset or restored.
- */
+/** Decides about a client's calls: the imposed scenario first, then header, pushed rules, active scenario and default. */
 export class Scenarios {
   readonly #deps: ScenariosDeps
   readonly #counters: RuleCounters

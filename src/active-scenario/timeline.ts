@@ -163,10 +163,7 @@ export class Timeline {
       if (isConcerned(entryOf(timer))) this.#deps.scheduler.cancel(timer.timer_id)
   }
 
-  /**
-   * Cancels the pending entries of the previous timeline and schedules those of the active one, relative to `from`. What an
-   * imposed scenario has pending goes on, unless that scenario starts too.
-   */
+  /** Replaces the pending entries by those of the active timeline, relative to `from`; what an imposed scenario has pending goes on. */
   #scheduleEntries(from: number, isStart: boolean) {
     const { scenarios } = this.#deps
     const startsImposed = isStart || scenarios.isImposedActive

@@ -21,10 +21,7 @@ function checkParams(url: string, params: object): void {
   }
 }
 
-/**
- * Throws a `TypeError` if an argument has the wrong type, such as a number instead of a duration, before the request is
- * sent. The sandbox itself validates everything else.
- */
+/** Throws a `TypeError`, before the request is sent, if an argument has the wrong type; the sandbox validates everything else. */
 export function checkArguments(
   id: AdminCallId,
   { params = {}, query, body }: { params?: object | undefined; query?: unknown; body?: unknown },

@@ -118,10 +118,7 @@ export const statusWords = assumption<StatusWords>({
   },
 })
 
-/**
- * A word that the contract does not list, for each word of a status that is not final. The contract lists all words of the
- * history's `status`.
- */
+/** A word that the contract does not list, for each word of a status that is not final; it lists all words of the history. */
 const NEW_WORD: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   transaction_status: { pending: 'queued', processing: 'queued' },
   kyc_status: { pending: 'in_review' },

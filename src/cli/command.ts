@@ -109,10 +109,7 @@ export const formatHelp = ({ name, summary, usage, flags, examples }: Command): 
     formatExamples(examples),
   ].join('\n')
 
-/**
- * Checks the number of positional arguments against a syntax such as `NAME`, `[AT]` or `[PART...]`. Throws `BadOption`,
- * which shows the correct usage.
- */
+/** Throws `BadOption` if the number of positional arguments does not fit a syntax such as `NAME`, `[AT]` or `[PART...]`. */
 export function checkArguments(call: string, syntax = '', args: readonly string[]): void {
   const names = syntax === '' ? [] : syntax.split(' ')
   const required = names.filter((name) => !name.startsWith('['))

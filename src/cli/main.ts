@@ -78,10 +78,7 @@ Command-line options override environment variables, and environment variables o
 
 ${formatExamples(start.examples)}`
 
-/**
- * Runs one command line and returns the exit code (docs/cli.md: Exit codes). `loadTools` returns this function of the
- * bundle that has the tools, if that's another one.
- */
+/** Runs one command line and returns the exit code; `loadTools` returns this function of the bundle that has the tools. */
 export async function main(
   args: readonly string[],
   env: NodeJS.ProcessEnv,

@@ -72,10 +72,7 @@ const missingDashes = (name: string, args: readonly string[], at: number) =>
     `${name} needs -- in front of the program; use payout-sandbox ${quoteShellArguments(args.slice(0, at))} -- ${quoteShellArguments(args.slice(at))}`,
   )
 
-/**
- * Throws `BadOption` on the first unknown command or option of a command line. Does not check the values of known
- * options.
- */
+/** Throws `BadOption` on the first unknown command or option of a command line. */
 function rejectUnknown(
   args: readonly string[],
   tokens: readonly Token[],
@@ -169,9 +166,7 @@ export function parseArguments(args: readonly string[], commands: readonly Comma
   }
 }
 
-/**
- * Whether Kubernetes or Docker made a variable for a service of this name, such as PAYOUT_SANDBOX_PORT=tcp://10.96.0.12:4310.
- */
+/** Whether Kubernetes or Docker made a variable for a service of this name: PAYOUT_SANDBOX_PORT=tcp://10.96.0.12:4310. */
 const isServiceLink = (name: string, value = '') =>
   /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/.test(
     name,

@@ -13,10 +13,7 @@ const isReaderGone = (error: unknown): boolean =>
 const isWhole = (output: Output): output is string | Buffer =>
   typeof output === 'string' || Buffer.isBuffer(output)
 
-/**
- * Ignores write errors after the reader of the output is gone: a server continues to serve, and a command exits with the
- * code of its result. Any other one, such as a full disk, ends the program with 1.
- */
+/** Ignores write errors after the reader of the output is gone; any other one, such as a full disk, ends the program with 1. */
 export function ignoreGoneReaders({ stdout, stderr }: Pick<NodeJS.Process, 'stdout' | 'stderr'>) {
   stdout.on('error', (error) => {
     if (isReaderGone(error)) return
@@ -83,10 +80,7 @@ export const table = (
 ): string =>
   rows.length === 0 ? `${emptyText}\n` : aligned([head, ...rows.map((row) => row.map(oneLine))])
 
-/**
- * Opens a file for saving, so that a path that can't be written fails before the work is done. `save` replaces an existing
- * file or link as a whole; until then, and after `discard`, it stays as it was. Throws `CommandFailed`.
- */
+/** Opens a file for saving, before the work is done; until `save`, an existing one stays as it was. Throws `CommandFailed`. */
 export function prepareFile(label: string, file: string, mode = 0o666) {
   const attempt = <T>(work: () => T): T => {
     try {
@@ -125,10 +119,7 @@ export const REPORT_FLAG = {
   report: ['DIR', 'folder for junit.xml and summary.md; those of an earlier report are replaced'],
 } as const satisfies Command['flags']
 
-/**
- * Makes the folder of `--report`, and returns what writes a report there; without the option it does nothing. Throws
- * `BadOption` if nothing can be written there. A report changes no exit code.
- */
+/** Makes the folder of `--report`, and returns what writes a report there, if anything. Throws `BadOption` if it can't be written. */
 export function openReport({ report }: Input['flags']): (report: Report) => void {
   if (report === undefined) return () => {}
   const dir = String(report)

@@ -51,10 +51,7 @@ export function sweepText(
 // Between two lines of progress where there is no terminal, real ms.
 const LINE_MS = 15_000
 
-/**
- * The progress of a sweep, with its findings and the time left, at most that of `maxTimeMs`: a line that changes in a
- * terminal, and a line now and then elsewhere.
- */
+/** The progress of a sweep with the time left: a line that changes in a terminal, and a line now and then elsewhere. */
 export function createSweepProgress(maxTimeMs = Number.POSITIVE_INFINITY) {
   const { stderr } = process
   const startedAt = performance.now()

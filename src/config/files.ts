@@ -58,10 +58,7 @@ function isStart(text: string): boolean {
   }
 }
 
-/**
- * Finds the first character of a string that isn't valid JSON. The message of `JSON.parse` says why, but doesn't always say
- * where.
- */
+/** Finds the first character that isn't valid JSON: the message of `JSON.parse` doesn't always say where it is. */
 export function faultIn(text: string, message: string): Place & { why: string } {
   let [low, high] = [0, text.length]
   while (low < high) {

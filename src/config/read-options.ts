@@ -34,10 +34,7 @@ function readOption(name: OptionName, sources: Sources): unknown {
   throw new BadOption(`${source.label(name)} ${expected}${suffix}`)
 }
 
-/**
- * Reads these options, each from the first source that sets it, validates them and fills in the defaults. Throws
- * `BadOption` on an invalid value, and on an unknown option in any source.
- */
+/** Reads these options, each from the first source that sets it, or its default. Throws `BadOption`, also on an unknown option. */
 export function readSomeOptions<T extends OptionName>(
   names: readonly T[],
   sources: Sources,

@@ -20,10 +20,7 @@ export type NoteProblem = (table: Table, row: number, field: string, message: st
 /** The client of a user; `undefined` if there is no such user. */
 type ClientOf = (user: string) => string | undefined
 
-/**
- * The fields that two rows cannot have in common; the first is the id. References, e-mails and mobiles can repeat, and a
- * payment can go to an account that is not verified: a reading permits it, and another reading can be in force later.
- */
+/** The fields that two rows cannot have in common; the first is the id. What a reading permits twice, such as a reference, is none. */
 const UNIQUE: Readonly<Record<Table, readonly [string, ...string[]]>> = {
   users: ['user_id'],
   kyc: ['kyc_id'],
@@ -110,11 +107,7 @@ function* checkPayments(
   }
 }
 
-/**
- * Notes the problems that no row has alone: duplicates, missing references, and a payment that the rest of its world
- * makes impossible. `clientOf` returns the client of a user if the rows have several. The caller can pause at each
- * `yield`.
- */
+/** Notes what no row has alone: duplicates, missing references, impossible payments. The caller can pause at each `yield`. */
 export function* checkRows(
   rows: CheckedRows,
   note: NoteProblem,

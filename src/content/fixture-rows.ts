@@ -59,10 +59,7 @@ const DEFAULT_CLIENT = {
 const digitsOf = (uuid: string, count: number) =>
   String(Number.parseInt(uuid.slice(-12), 16) % 10 ** count).padStart(count, '0')
 
-/**
- * Gives the rows of a set the ids and numbers that they have not: derived from their other fields, so that each start
- * derives the same, and none that another row has.
- */
+/** Gives rows the ids and numbers that they lack: derived from their other fields, so that each start derives the same. */
 export function complete(set: FixtureSet): Fixtures {
   const taken = new Set(
     set.transactions.flatMap((row) => [

@@ -92,10 +92,7 @@ export async function stateContent(source: string | object): Promise<unknown> {
   return opened.content
 }
 
-/**
- * The clients of a file with one state or a whole data file, or of such a value, with which a sandbox starts; the fixtures
- * of a client have what its state lacks. Throws `BadFixtures` with all problems.
- */
+/** The clients of a state or a whole data file, with which a sandbox starts. Throws `BadFixtures` with all problems. */
 export async function readStates(
   source: string | object,
   { fixtures, library }: { fixtures: FixtureWorlds; library: Library },

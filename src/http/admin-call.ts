@@ -92,10 +92,7 @@ type Typed<Id, P, Q, B, R> = {
   }
 }
 
-/**
- * A schema that checks only the outline, with the type of the full schema: the reader of scenarios does the full check.
- * It is loaded on demand and has better messages.
- */
+/** A schema of the outline, with the type of the full schema: the reader of scenarios checks the rest, with better messages. */
 export const outlineOf = <S extends z.ZodType>(outline: z.ZodType): S => outline as unknown as S
 
 type Definition = Pick<
@@ -103,10 +100,7 @@ type Definition = Pick<
   'summary' | 'description' | 'raw' | 'large' | 'isExport' | 'open' | 'stream'
 >
 
-/**
- * Defines one admin call; `ADMIN_ROUTES` has its method and path. `errors` are the error codes that not every call has;
- * `status` is 200 by default.
- */
+/** Defines one admin call; `errors` are the error codes that not every call has, and `status` is 200 by default. */
 export function adminCall<
   const Id extends AdminCallId,
   R extends z.ZodType,

@@ -91,10 +91,7 @@ function byToken(
   )
 }
 
-/**
- * Names the token of the client of a base path. No error shows a token that a caller or the fixtures chose, because it
- * can be a secret; `sbx_NAME` follows from the name.
- */
+/** Names the token of a client. No error shows a token that somebody chose, as it can be a secret; `sbx_NAME` isn't one. */
 function tokenOf(sandbox: Sandbox, name = DEFAULT_CLIENT): string {
   if (name === DEFAULT_CLIENT) return 'the token printed at start'
   const client = sandbox.clients.get(name)

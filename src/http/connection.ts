@@ -16,10 +16,7 @@ const closing = new WeakSet<Socket>()
 /** Whether a connection has its last response: further bytes are dropped. */
 export const isClosing = (socket: Socket): boolean => closing.has(socket)
 
-/**
- * Sends a last text, then closes the connection for good. The peer has a second to read the text and to close its own
- * side; a peer that keeps its side open does not keep the descriptor.
- */
+/** Sends a last text, then closes the connection for good, also if the peer keeps its side open. */
 export function closeWith(socket: Socket, text: string): void {
   closing.add(socket)
   let dropped = 0

@@ -1,10 +1,7 @@
 import type * as z from 'zod'
 import type { ErrorCode } from '../model/errors.ts'
 
-/**
- * The definition of one endpoint, of the service or of the admin API. The route, validation, the OpenAPI document, the
- * typed client and the tests are derived from it.
- */
+/** One endpoint of the service or of the admin API; route, validation, OpenAPI, typed client and tests follow from it. */
 export type Endpoint = {
   id: string
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'

@@ -105,20 +105,14 @@ export function guardHost(request: FastifyRequest, _reply: unknown, done: () => 
   done()
 }
 
-/**
- * Whether a browser sent a request for a page of another site. Browsers send `Sec-Fetch-Site`, older ones only
- * `Origin`; other callers send neither.
- */
+/** Whether a browser sent a request for a page of another site; other callers send neither of these headers. */
 function isCrossSite({ headers }: FastifyRequest): boolean {
   const { 'sec-fetch-site': site, origin, host } = headers
   if (site !== undefined && site !== 'none' && site !== 'same-origin') return true
   return origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`
 }
 
-/**
- * Rejects requests that a browser sent for a page of another site, before they have any effect: to the service, unless
- * `allowed` has the origin of the page, and to the admin API.
- */
+/** Rejects what a browser sent for a page of another site, to the service (unless its origin is `allowed`) or the admin API. */
 export function createSiteGuard(allowed: readonly string[]) {
   return (request: FastifyRequest, _reply: unknown, done: () => void) => {
     if (!isCrossSite(request)) return done()

@@ -74,10 +74,7 @@ function dropExpired({ tables, clock }: World) {
   }
 }
 
-/**
- * Runs a POST once for its key: the same request again gets the stored response. An error is not stored, so the key
- * stays free.
- */
+/** Runs a POST once for its key: the same request again gets the stored response. An error is not stored. */
 export async function runOnce(
   world: World,
   request: { key: string; route: string; body: unknown },

@@ -3,10 +3,7 @@ import { contractOf } from '../model/client.ts'
 
 export type Json = Record<string, unknown>
 
-/**
- * What a schema describes: a parameter, the body of a request, the responses of this sandbox exactly (`response`), or all
- * responses that the contract allows (`contract`).
- */
+/** What a schema describes; `response`: exactly those of this sandbox, `contract`: all that the contract allows. */
 export type SchemaForm = 'parameter' | 'request' | ResponseForm
 export type ResponseForm = 'response' | 'contract'
 
@@ -44,9 +41,8 @@ const canLack = (field: z.core.$ZodType | undefined) =>
   contractOf(field as z.ZodType)?.safeParse(undefined).success === true
 
 /**
- * Widens the schema of a response to the contract's. An enum remains only if the contract calls the field an enum and lists
- * its values, which it does for `status` of the history (interface 2.5); it says of the others that the values are not
- * complete, or names those that were observed.
+ * Widens the schema of a response to the contract's. An enum remains only if the contract lists all its values, which it
+ * does for `status` of the history (interface 2.5).
  */
 function open({ zodSchema, jsonSchema }: Part, defs: Json) {
   const contract = contractOf(zodSchema as z.core.$ZodType as z.ZodType)

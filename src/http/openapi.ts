@@ -166,10 +166,7 @@ function complete(operation: Operation, { body }: Endpoint, example: ExampleRequ
     if (example.body !== undefined) media['example'] = example.body
 }
 
-/**
- * The OpenAPI 3.1 document of an API. @fastify/swagger makes it from the routes of a Fastify instance that serves nothing;
- * it's loaded only here.
- */
+/** The OpenAPI 3.1 document of an API, which @fastify/swagger makes from the routes of an instance that serves nothing. */
 export async function documentOf<E extends Endpoint>(
   endpoints: readonly E[],
   api: ApiDescription<E>,

@@ -9,10 +9,7 @@ import { type AppDeps, setDeps } from './app-deps.ts'
 // While a client has this many delayed responses, its timeline makes no calls: each of them takes memory.
 const MAX_WAITING = 1_000
 
-/**
- * Returns the function that makes a call of a client's timeline as its app would, without a connection. All happens in this
- * turn of the event loop, so that a repeated run has the same order; Fastify's `inject` would read the body in a later one.
- */
+/** Makes a timeline's calls as its app would, in this turn of the event loop: Fastify's `inject` would read the body later. */
 export function createOwnCaller(deps: AppDeps, route: RequestListener) {
   const warn = oncePerBurst(() =>
     deps.log.warn(

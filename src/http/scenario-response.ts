@@ -24,10 +24,7 @@ const HEADERS_OF_STATUS: Readonly<Record<number, Record<string, string>>> = {
   503: { 'retry-after': '1' },
 }
 
-/**
- * The response of a scenario's `respond`: its body, or the error of its status in this form. A string is sent unchanged if
- * the content type is not JSON, such as the HTML page of a gateway.
- */
+/** The response of a scenario's `respond`: its body (a string as it is, unless its type is JSON), or the error of its status. */
 export function respondedWith(
   { status, headers = {}, body }: NonNullable<ResponseOutcome['respond']>,
   form: ErrorForm,

@@ -39,10 +39,7 @@ function decide(op: Operation, request: FastifyRequest): Call {
 
 const isUnchanged = ({ decision: { respond, delay, fault } }: Call) => !respond && !delay && !fault
 
-/**
- * The scenario's own response, or the response of the operation if it is executed. `store` stores the response of the
- * operation in the same change; if the operation is not executed, nothing is stored, so that a retry may execute it.
- */
+/** The scenario's own response, or that of the operation, which `store` stores in the same change, if it's executed. */
 function respond(call: Call, store?: StoreResponse): StoredResponse {
   const { op, request, decision, checked } = call
   const { world } = request

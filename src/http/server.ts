@@ -34,10 +34,7 @@ const REQUEST_MS = 10_000
 // Each waiting request takes memory, so a caller that sends without reading must be stopped.
 const MAX_WAITING = 1_000
 
-/**
- * Handles the requests of a connection one at a time: Node passes on all pipelined requests of a packet at once, whether or
- * not their responses are read. A request that waits when its connection closes is dropped.
- */
+/** Handles a connection's requests one at a time: Node passes on all pipelined ones, whether or not their responses are read. */
 function oneAtATime(handle: RequestListener, log: Log): RequestListener {
   const lines = new WeakMap<Socket, { last: ServerResponse; waiting: number }>()
   const warn = oncePerBurst(() =>

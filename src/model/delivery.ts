@@ -123,10 +123,7 @@ export const ListDeliveriesResponse = named('DeliveriesResponse', {
   deliveries: z.array(Delivery),
 })
 
-/**
- * Every error code of an attempt and its meaning; a test compares docs/webhooks.md with it. `response_too_large` and
- * `response_compressed` are remarks: the status of the response still decides, so `ok` may be true.
- */
+/** Every error code of an attempt and its meaning. `response_too_large` and `response_compressed` are remarks: it may be `ok`. */
 export const SEND_ERRORS = {
   timeout_connect: 'No connection within the deadline (DNS, TCP or TLS).',
   timeout_response: 'No response headers within the deadline.',

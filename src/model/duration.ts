@@ -29,11 +29,7 @@ function isoMs(text: string): number | undefined {
   )
 }
 
-/**
- * Whole milliseconds of `500ms`, `1.5s`, `2m`, `1h`, `2d`, or of ISO 8601 in weeks, days and times (`PT5S`, `P1DT2H`).
- *
- * `undefined` for anything else: no unit, months or years (they have no fixed length), over `MAX_MS`.
- */
+/** Whole ms of `500ms`, `1.5s`, `2m`, `1h`, `2d` or ISO 8601 (`P1DT2H`); `undefined` for months, no unit, or over `MAX_MS`. */
 export function parseDuration(text: string): number | undefined {
   const short = SHORT.exec(text)
   const ms = short ? Math.round(Number(short[1]) * UNIT_MS[short[2]!]!) : isoMs(text)

@@ -2,9 +2,7 @@ import * as z from 'zod'
 import { sandboxDefault } from './client.ts'
 import { printableLine } from './words.ts'
 
-/**
- * The registry of all error codes: the HTTP status and the meaning of each. A test compares `docs/errors.md` with it.
- */
+/** All error codes: the HTTP status and the meaning of each. A test compares `docs/errors.md` with it. */
 export const ERRORS = {
   malformed_json: [
     400,
@@ -93,10 +91,7 @@ export type ErrorCode = keyof typeof ERRORS
 /** One invalid field: its path (`kyc[0].dateOfBirth`), a code (`required`, `invalid_format`, …) and a sentence. */
 export type FieldError = { field: string; code: string; message: string }
 
-/**
- * An error with a code of the registry. It is thrown before any state is changed; only an advance may have moved the
- * clock part of the way.
- */
+/** An error with a code of the registry, thrown before any state is changed; only an advance may have moved the clock. */
 export class SandboxError extends Error {
   readonly code: ErrorCode
   readonly status: number
@@ -157,10 +152,7 @@ export const ErrorResponse = z
     ],
   })
 
-/**
- * An error or a warning about a file. `line` and `column` count from 1; both are 0 if there is no text (a definition
- * sent as JSON); then `path` (`rules[0].when`) is the position.
- */
+/** A problem of a file; `line` and `column` are 0 if there is no text, then `path` (`rules[0].when`) is the position. */
 export type Problem = { file: string; line: number; column: number; path: string; message: string }
 
 /** Formats a problem as `file:line:column: message`, without a line as `file: path: message`. Safe for a terminal. */

@@ -14,10 +14,7 @@ const isRounded = (token: string) =>
 export const roundedIn = (text: string): string | undefined =>
   LONG.test(text) ? text.match(TOKEN)?.find(isRounded) : undefined
 
-/**
- * Parses JSON, but reads a number that JavaScript would round, or that is above 2^53, as a string of its digits, as they were
- * received; `mark`: before them. Throws as `JSON.parse` does.
- */
+/** Parses JSON, but reads a number that JavaScript would round, or above 2^53, as a string: `mark` and its digits as received. */
 export const parseExact = (text: string, mark = ''): unknown =>
   JSON.parse(
     LONG.test(text)

@@ -92,10 +92,7 @@ const WELL_FORMED = /(?<![\w.@+-])(?:[A-Z]{5}\d{4}[A-Z]|\d{9,18})(?![\w@-]|\.\w)
 /** Masks well-formed numbers as responses do, and hides secrets. */
 const maskInput = (value: string): string => maskSecrets(value).replace(WELL_FORMED, maskNumber)
 
-/**
- * The beginning of a string, to show to its sender, masked and truncated to `maxLength`. The cut never leaves a few digits
- * of a longer number: a log that masks the message would not recognise them.
- */
+/** The masked beginning of a string, for its sender; the cut never leaves a few digits of a number, which a log wouldn't mask. */
 export function excerptOf(text: string, maxLength: number, mask = maskInput): string {
   const clean = mask(text.slice(0, 4 * maxLength))
   const start = clean.slice(0, maxLength)

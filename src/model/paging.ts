@@ -98,10 +98,7 @@ function orderOf(schema: z.ZodType): Order | undefined {
   }
 }
 
-/**
- * Sorts the fields of an object and its nested objects in the order of a strict schema, which has them all, so that
- * equal rows have equal JSON. The fields of a loose schema are not changed.
- */
+/** Sorts fields at any depth in the order of a strict schema, so that equal rows have equal JSON. */
 export function inOrderOf(schema: z.ZodType): (value: object) => object {
   return (orderOf(schema) ?? ((value) => value)) as (value: object) => object
 }

@@ -19,10 +19,7 @@ export type PaymentFailure = z.infer<typeof PaymentFailure>
 export const SetBy = z.enum(['call', 'timeline'])
 export type SetBy = z.infer<typeof SetBy>
 
-/**
- * The one stored row behind both views of a payment: `/transaction` and `/transaction/history`.
- * Paise as an integer, full account number; the views mask.
- */
+/** The one stored row behind both views of a payment: full account number, paise as an integer. */
 export const PaymentRow = z.strictObject({
   transaction_id: Uuid,
   id: Uuid,
@@ -127,10 +124,7 @@ export type LifecycleKind = keyof StatusOf
 
 type Transitions<S extends string> = Readonly<Record<S, readonly S[]>>
 
-/**
- * The statuses that may follow each status; none for a final one. A payment that succeeded may still be reversed, and what
- * failed may still succeed, unless `late_success` says otherwise.
- */
+/** The statuses that may follow each status. A success may be reversed, and what failed may succeed (see `late_success`). */
 const TRANSITIONS: { readonly [K in LifecycleKind]: Transitions<StatusOf[K]> } = {
   transaction: {
     PENDING: ['PROCESSING', 'SUCCESS', 'FAILED'],

@@ -179,10 +179,7 @@ export const fieldErrors = (...args: Parameters<typeof issuesAt>): FieldError[] 
 
 const OWN_LENGTH = 'has an object with a field "length" that cannot be compared; remove this field'
 
-/**
- * `schema.safeParse` for a value from outside. zod compares the `length` of any value with the limits of a string or list,
- * and throws if that is an object which no number can be made of.
- */
+/** `schema.safeParse`, but a value whose `length` is an object that has no number, at which zod throws, is an error. */
 export function safeParse<T>(
   schema: z.ZodType<T>,
   value: unknown,

@@ -17,10 +17,7 @@ const ABSOLUTE = new RegExp(SCHEME + REST)
 /** What a pattern can say of a webhook URL: no user info and no port 0. */
 export const URL_PATTERN: string = `${SCHEME}(?![^/?#]*@)(?![^/?#]*:0+(?:[/?#]|$))${REST}`
 
-/**
- * Why a string is not a webhook URL, or `undefined` if it is one: absolute http or https, no user info, at most 2,048
- * characters; local addresses are allowed. The result is the end of a sentence that starts with "the URL".
- */
+/** Why a string is not a webhook URL, as the end of a sentence that starts with "the URL"; `undefined` if it is one. */
 export function webhookUrlProblem(text: string): string | undefined {
   if (text.length > MAX_URL_LENGTH) return `is longer than ${MAX_URL_LENGTH} characters`
   // `URL` corrects spaces, backslashes and missing slashes; then the user would read another URL than the used one.

@@ -1,9 +1,6 @@
 import { excerptOf, maskSecrets } from './mask.ts'
 
-/**
- * Returns the edit distance of two words, in which a swap of neighbours counts as one edit; `max` if it is `max` or more.
- * Stops early, because a broken file needs it thousands of times.
- */
+/** The edit distance of two words; a swap of neighbours is one edit. Stops at `max`, as a broken file needs it thousands of times. */
 export function editDistance(a: string, b: string, max: number): number {
   if (Math.abs(a.length - b.length) >= max) return max
   let before: number[] = []
@@ -87,10 +84,7 @@ export const allOf = (words: readonly unknown[]): string => listOf(words, 'and')
 
 const MAX_SHOWN = 48
 
-/**
- * Returns a value as messages quote it: text in quotes, without secrets, and truncated if it is long. Numbers stay whole,
- * since a message may say how to write one.
- */
+/** A value as messages quote it: text in quotes, without secrets, truncated if it is long; numbers are whole. */
 export function quoteValue(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'a mapping'

@@ -6,10 +6,7 @@ import type { Runtime } from '../runtime/runtime.ts'
 
 type Waiting = { run: () => Promise<void>; reject: (error: SandboxError) => void }
 
-/**
- * Responses that a scenario delays. They wait in real time on every clock, because a delay tests the real timeout of the
- * caller. They exist only in this process.
- */
+/** Responses that a scenario delays: in real time on every clock, because a delay tests the real timeout of the caller. */
 export function createDelayedResponses(
   { later }: Pick<Runtime, 'later'>,
   onCount: (count: number) => void,

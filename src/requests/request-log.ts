@@ -170,10 +170,7 @@ export class RequestLog {
   }
 }
 
-/**
- * The newest calls of all clients, with numbers of their own: also those of deleted clients, but not what a client has
- * cleared, as its reset does.
- */
+/** The newest calls of all clients, also of deleted ones, but not what a client has cleared. */
 export class AllRequests {
   readonly #ring = new Ring<{ client: string; seq: number; call: RequestLogEntry; era: Era }>({
     ...LOG_LIMITS,

@@ -194,10 +194,7 @@ type Log = {
 
 const MAX_EARLY = 3
 
-/**
- * Checks that the calls match the steps in their order; other calls may come between. Throws if they do not: the error says
- * which step did not come, what came instead, and which call matches it but came too early.
- */
+/** Throws if the calls do not match the steps in their order, and says which step did not come; others may come between. */
 export function verifySequence(steps: readonly Step[], log: Log, elsewhere: string) {
   const calls = log.newestFirst().toReversed()
   const found: RequestLogEntry[] = []

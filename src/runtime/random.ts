@@ -15,10 +15,7 @@ function hashText(text: string): number {
 const GOLDEN = 0x9e3779b9
 const hex = (word: number) => word.toString(16).padStart(8, '0')
 
-/**
- * A seeded random generator whose whole state is one counter, which a journal line can store: number n of seed s
- * depends only on (s, n), and a restarted world repeats none.
- */
+/** A seeded random generator: number n depends only on the seed and n, and its state is one counter, which the journal stores. */
 export function createRandom(seed: number, state: { counter: number } = { counter: 0 }) {
   const lanes = [1, 2, 3, 4].map((lane) => mix(mix(seed) ^ mix(lane + Math.floor(seed / 2 ** 32))))
 

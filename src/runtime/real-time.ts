@@ -12,10 +12,7 @@ export type SteadyWallOptions = {
 // Smaller corrections of a wall clock are normal and not reported.
 const MIN_REPORTED_MS = 1_000
 
-/**
- * A wall clock that never goes back. When the real clock is set back, this one continues with the monotonic clock;
- * when the real clock is then corrected again, this one does not jump forward.
- */
+/** A wall clock that never goes back, and doesn't jump forward when a clock that was set back is corrected. */
 export function createSteadyWall({ wall, elapsed, onSetBack }: SteadyWallOptions): () => number {
   let lastWall = wall()
   let lastElapsed = elapsed()

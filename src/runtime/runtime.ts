@@ -2,9 +2,8 @@ import type { SendError } from '../model/delivery.ts'
 import type { Later } from './real-time.ts'
 
 /**
- * One HTTP request to send: POST `body` to `url`, or GET it. `deadlineMs` is the real time for the whole attempt
- * (default: 10,000). `host`, `content-length`, `connection` and `accept-encoding` are set by the sender and must not
- * be in `headers`.
+ * One HTTP request to send; `deadlineMs` is the real time for the whole attempt (default: 10,000). The sender sets `host`,
+ * `content-length`, `connection` and `accept-encoding`.
  */
 export type SendRequest = {
   method?: 'POST' | 'GET'
@@ -36,9 +35,7 @@ export type Log = {
   error(message: string, error?: unknown): void
 }
 
-/**
- * Every input of a sandbox besides its calls goes through this interface, so that a test can replace it.
- */
+/** Every input of a sandbox besides its calls goes through this interface, so that a test can replace it. */
 export type Runtime = {
   /** The wall clock, ms since 1970. */
   wall: () => number

@@ -1,7 +1,4 @@
-/**
- * Long work shares the event loop: it runs in slices, and between two slices the loop serves everybody else. There is
- * one event loop for all clients, so the slices are counted here for the whole process.
- */
+/** Long work shares the event loop with all clients: it runs in slices, which are counted here for the whole process. */
 
 // The maximum time of one slice, real ms.
 const SLICE_MS = 8

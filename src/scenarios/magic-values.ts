@@ -3,10 +3,7 @@ import type { CompiledRule, CompiledScenario, Turn } from './compiled.ts'
 import type { Test } from './match.ts'
 import type { OperationId } from './operations-and-events.ts'
 
-/**
- * A value that decides the outcome of a call: `where` describes the field (`PAN`, `payout to account`), `operation` and
- * `field` name it, `outcome` describes the outcome, and `rule` is the name of the rule.
- */
+/** A value that decides the outcome of a call; `where` describes the field (`PAN`, `payout to account`). */
 export type MagicValue = {
   where: string
   operation: OperationId

@@ -18,12 +18,7 @@ import {
   type OperatorSpec,
 } from './operators.ts'
 
-/**
- * One call of the service, as rules see it. Values are those that the client sent, without any defaults.
- *
- * A part is read only if a rule tests it, so `user` and `account` may be getters. Header names are lower case,
- * as in Node. `item` is set if the rules are evaluated for one document of POST /kyc.
- */
+/** A call as rules see it, as it was sent. Only a part that a rule tests is read; `item` is one document of POST /kyc. */
 export type RuleCall = { readonly operation: OperationId } & {
   readonly [part in CallPart]?: unknown
 }

@@ -80,13 +80,7 @@ function scenarioEntries(
   return entries
 }
 
-/**
- * Reads the scenario files of these folders and their subfolders; the subfolders of the folder `flat` are ignored.
- * If two folders have the same scenario name, the first folder wins. Returns a library if every file is valid and
- * every name that a file refers to exists; otherwise returns all problems.
- *
- * Throws the error of `readdir` if a folder cannot be read.
- */
+/** Reads the scenario files of folders; a name is that of the first that has it. Throws the error of `readdir` for a folder. */
 export function readLibrary(folders: readonly string[], flat?: string): LibraryResult {
   const problems: Problem[] = []
   const warnings: Problem[] = []

@@ -126,10 +126,7 @@ export function ruleIds(definitions: readonly { name?: string | undefined }[]): 
   })
 }
 
-/**
- * Returns the name of a rule's counter. A rule with a `key` has one counter for each value of the key, named
- * `<this name>\n<hash of the value>`. The value itself is not stored, because it may be an account number.
- */
+/** The name of a rule's counter; a `key` adds the hash of its value, which is not stored: it may be an account number. */
 export const counterName = ({ scenario, id }: Pick<RuleLimits, 'scenario' | 'id'>): string =>
   `${scenario}#${id}`
 

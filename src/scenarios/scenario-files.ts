@@ -42,10 +42,7 @@ export type ScenarioTree = {
   problems: string[]
 }
 
-/**
- * Finds the scenario files of a folder and its subfolders; with `flat`, only those of the folder itself. Skips folders that
- * are symbolic links, whose name starts with a dot, or whose name is `node_modules`. Throws if the folder cannot be read.
- */
+/** Finds the scenario files of a folder; with `flat`, not those of subfolders. Throws if the folder cannot be read. */
 export function scenarioTree(folder: string, flat = false): ScenarioTree {
   const tree: ScenarioTree = { folders: [], fixtureFolders: [], files: [], problems: [] }
 
@@ -124,10 +121,7 @@ function stateOf(folder: string): string {
 /** The same of several folders. */
 export const stateOfAll = (folders: readonly string[]) => folders.map(stateOf).join('\n\n')
 
-/**
- * Calls `onChange` when the files of these folders are no longer `known` and then stayed the same for one poll. It polls instead of
- * using `fs.watch`, whose events differ between platforms and do not pass through container mounts.
- */
+/** Calls `onChange` when files changed and then stayed the same for one poll: `fs.watch` does not pass through container mounts. */
 export function watchFolders(
   folders: readonly string[],
   onChange: () => Promise<void>,

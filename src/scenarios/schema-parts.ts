@@ -42,10 +42,7 @@ export type Check = {
   clear: () => void
 }
 
-/**
- * A check of several fields of a mapping or a list together. It also runs if some of them are invalid, because a file
- * should get all its errors at once; `isValid` says which. Schemas for editors do not contain it.
- */
+/** A check of several fields together. It runs even if some are invalid, so that a file gets all its errors at once. */
 export const crossCheck = <T extends object>(check: (value: T, found: Check) => void) =>
   z.superRefine<T>(
     (value, context) => {
@@ -67,10 +64,7 @@ export const crossCheck = <T extends object>(check: (value: T, found: Check) => 
     { when: () => true },
   )
 
-/**
- * A value of any shape, which the check of its parent reads. Editors get the shape of `shape`: a union of shapes finds
- * the same mistakes, but it cannot say which shape was meant.
- */
+/** A value that the check of its parent reads: a union cannot say which shape was meant. Editors get the shape of `shape`. */
 export function checkedByParent<T>(shape: () => z.ZodType<T>, meta: z.GlobalMeta): z.ZodType<T, T> {
   const schema = z.unknown().meta(meta)
   schema._zod.processJSONSchema = (...given) => shape()._zod.processJSONSchema!(...given)

@@ -297,10 +297,7 @@ async function openDataFile<Rows>(
   }
 }
 
-/**
- * Opens the store: worlds of tables in memory, without a data file only there. Each change is written to the journal before it commits; lowdb rewrites
- * the document from time to time. A change that cannot be written is rolled back and throws `storage_unavailable`.
- */
+/** Opens the store. A change is in the journal before it commits; if it cannot be written, it throws `storage_unavailable`. */
 export async function openStore<Rows>({
   specs,
   dataFile,

@@ -33,9 +33,7 @@ export const nodeDisk: Disk = fs
 export const errnoOf = (error: unknown): string =>
   (error as NodeJS.ErrnoException)?.code ?? (error as Error)?.name ?? 'unknown error'
 
-/**
- * Runs a cleanup and ignores its errors: to close a file that is already written, to remove a file that nobody reads.
- */
+/** Runs a cleanup and ignores its errors: the next process finds the same state as after a killed process. */
 export function ignoreErrors(run: () => void): void {
   try {
     run()
@@ -72,10 +70,7 @@ export const removeFile = (disk: Disk, file: string): void => ifExists(() => dis
 export const isSameFile = (a: Stats | undefined, b: Stats | undefined): boolean =>
   a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev
 
-/**
- * Resolves the symbolic links of a path, whether the file exists or not. Two names of one file must be seen as one
- * file.
- */
+/** Resolves the symbolic links of a path, whether the file exists or not: two names of one file are one file. */
 export function resolveLinks(disk: Disk, file: string): string {
   let target = resolve(file)
   // Linux follows the same number of consecutive links.
@@ -106,10 +101,7 @@ export function requireRegular(disk: Disk, file: string, isAllowed = (_: Stats) 
   )
 }
 
-/**
- * Throws `UnusableFile` if the data file is mounted as a single file, as containers allow: no file can be renamed to
- * its path, and the files beside it are lost with the container. The check: a hard link works only within one mount.
- */
+/** Throws `UnusableFile` if the data file is mounted as a single file: the files beside it are lost with the container. */
 export function rejectMountedFile(disk: Disk, file: string): void {
   const probe = `${file}.probe`
   try {
@@ -124,10 +116,7 @@ export function rejectMountedFile(disk: Disk, file: string): void {
   ignoreErrors(() => disk.unlinkSync(probe))
 }
 
-/**
- * Creates a new file that only its owner can access, and opens it to append. What stood there is removed first, be it
- * a link or a file of somebody else: nothing is written through it.
- */
+/** Creates a file that only its owner can access, and opens it to append. Nothing is written through a link that stood there. */
 export function createPrivate(disk: Disk, file: string): number {
   removeFile(disk, file)
   return disk.openSync(file, 'ax', 0o600)

@@ -39,11 +39,7 @@ const isUntouched = (now: Stats | undefined, then: Stats | undefined) =>
 
 const CHUNK_CHARS = 64 * 1024
 
-/**
- * The adapter of lowdb for db.json, the document of a data file. It writes a draft beside the old document without blocking the
- * event loop, syncs it and renames it. So a reader finds either the whole old document or the whole new one. An old document
- * that somebody has edited meanwhile is copied aside.
- */
+/** lowdb's adapter for db.json: writes and syncs a draft, then renames it, so a reader finds a whole document, old or new. */
 export class DocumentFile implements Adapter<DataDocument> {
   /** Identifies the content that was read or written here; null if there was none. */
   digest: string | null

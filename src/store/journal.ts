@@ -10,10 +10,7 @@ import {
 import { DamagedFile, FORMAT, START_WITHOUT } from './errors.ts'
 import type { AtomicChange } from './unit-of-work.ts'
 
-/**
- * A line that names a document by its digest (null: there is none), which has all changes up to a line. The first line is
- * one; another is written before a new document is put in place, so either document fits.
- */
+/** A line that names a document by its digest (null: none), which has all changes up to a line; the first line is one. */
 type Mark = { format: number; document: string | null; upTo: number }
 
 // A line is `["1a2b3c4d",JSON]`, with a change or a mark. The CRC-32 of the JSON begins with the number of the line, so a
@@ -123,10 +120,7 @@ export class Journal {
     this.#upTo = this.#lines
   }
 
-  /**
-   * Begins the journal of a document in a new file, with changes that the document does not have (default: those that
-   * were kept). A previous owner that is still alive has the old file open; its writes there do no harm.
-   */
+  /** Begins the journal of a document in a new file, with changes that the document does not have (default: the kept ones). */
   begin(document: string | null, changes: readonly string[] = this.#kept ?? []) {
     const mark: Mark = { format: FORMAT, document, upTo: 1 }
     const lines = [JSON.stringify(mark), ...changes].map((text, i) => lineOf(text, i + 1))
@@ -161,10 +155,7 @@ export class Journal {
     if (this.#fd !== undefined) this.#write([JSON.stringify(mark)], true)
   }
 
-  /**
-   * Writes all changes, one line each, or none. After it returns, a kill does not lose them; with fsync, a power
-   * failure does not either.
-   */
+  /** Writes all changes or none; after it returns, a kill does not lose them, nor, with fsync, a power failure. */
   append(changes: readonly AtomicChange[]) {
     const texts = changes.map((change) => JSON.stringify(change))
     this.#write(texts, this.#fsync)

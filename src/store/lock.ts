@@ -64,10 +64,7 @@ function ownerIn(text: string | undefined): Owner | undefined {
   }
 }
 
-/**
- * Calls a function with the address of a socket file. If the path is too long, Linux can address it by the descriptor
- * of its folder. Returns `undefined` if no address is short enough.
- */
+/** Calls a function with the address of a socket file, which Linux can shorten; `undefined` if it is too long. */
 function withAddress<T>(disk: Disk, path: string, use: (address: string) => T): T | undefined {
   if (Buffer.byteLength(path) <= MAX_ADDRESS) return use(path)
   if (process.platform !== 'linux') return undefined
@@ -136,10 +133,7 @@ function place(disk: Disk, path: string): Draft | undefined {
   return undefined
 }
 
-/**
- * Asks the owner of a socket who it is. `undefined`: the kernel says that nobody listens any more. The kernel accepts
- * the connection for a process that is paused, too.
- */
+/** Asks the owner of a socket who it is; `undefined`: nobody listens any more. The kernel also accepts for a paused process. */
 const ask = (disk: Disk, path: string): Promise<string | undefined> =>
   new Promise((resolve) => {
     const connection = withAddress(disk, path, connect)

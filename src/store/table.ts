@@ -10,10 +10,7 @@ export type Entry<R> = {
   readonly at: Moment
 }
 
-/**
- * How a table finds its rows: `at` is the sort key, which never changes for a row; each index maps a row to its key,
- * if it has one.
- */
+/** How a table finds its rows: `at` is the sort key, which never changes for a row; an index maps a row to a key, if it has one. */
 export type TableSpec<R> = {
   id: (row: R) => string
   at: (row: R) => Moment
@@ -63,10 +60,7 @@ export function contentOf<R>(spec: TableSpec<R>, rows: Iterable<R>): Content<R> 
   return table.snapshot()
 }
 
-/**
- * A table: rows by id, and indexes whose keys have sorted lists of ids. Forks, snapshots and resets share its content;
- * the first change after that copies it.
- */
+/** A table: rows by id, and sorted lists of ids by index and key. Its content can be shared; the next change copies it. */
 export class Table<R> {
   readonly #spec: TableSpec<R>
   readonly #indexes: readonly [name: string, keyOf: (row: R) => string | undefined][]

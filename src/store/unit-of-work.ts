@@ -76,9 +76,8 @@ export class UnitOfWork {
   }
 
   /**
-   * Runs a function as one transaction: all its changes are written in one journal line, or none. If it throws, they
-   * are rolled back, with the counter of `random`. A nested change is part of the outer one, which may continue if the
-   * inner one fails.
+   * Runs a function as one transaction: if it throws, its changes are rolled back, with the counter of `random`. A nested
+   * change is part of the outer one, which may continue if the inner one fails.
    */
   readonly change = <T>(run: () => T, random?: Draws): T => {
     if (this.#open) return changeWithin(this.#open, run, random)
@@ -113,10 +112,7 @@ export class UnitOfWork {
     else run()
   }
 
-  /**
-   * Runs a function whose changes may be written together at the end of this turn of the event loop (group commit).
-   * A caller that acknowledges them must wait with `onDurable`; if the write fails, they are rolled back.
-   */
+  /** Group commit: changes are written at the end of this turn of the event loop. Who acknowledges them waits with `onDurable`. */
   readonly batch = <T>(run: () => T): T => {
     this.#isBatching = true
     try {

@@ -48,10 +48,7 @@ export type ResourceEvent = {
   asked: boolean
 }
 
-/**
- * Emits events to listeners in order of registration. Listeners may add to the change; if one throws, the change is
- * rolled back.
- */
+/** Emits events to listeners, which may add to the change; if one throws, the change is rolled back. */
 export function createResourceEvents() {
   const listeners: ((event: ResourceEvent) => void)[] = []
   return {

@@ -58,10 +58,7 @@ const receiverBusy = () =>
     'A webhook attempt is still waiting for the response of your receiver. The clock was not moved. A webhook handler must respond before it advances the clock. Any other caller may try again; tests that run in parallel need one client each, such as the base path /@worker-1.',
   )
 
-/**
- * Runs every timer that is due until `target`, each at its own instant. Resolves when all deliveries that they caused
- * have ended. If a change cannot be written, the clock stops at the last instant whose changes were written.
- */
+/** Runs every timer until `target`, each at its own instant, and waits for its deliveries; it stops where a change can't be written. */
 async function advance(
   target: number,
   { persist = () => {}, signal, max = MAX_TIMERS }: AdvanceOptions,

@@ -13,11 +13,7 @@ export type ClockState = {
 const anchored = (state: ClockState, now: number): ClockState =>
   state.wallAnchor > now ? { ...state, wallAnchor: now } : state
 
-/**
- * A client's clock: real, sped up or frozen. Times are ms since 1970 in memory, ISO 8601 on the wire.
- *
- * `wall` must not go back: see `createSteadyWall`.
- */
+/** A client's clock: real, sped up or frozen. `wall` must not go back: see `createSteadyWall`. */
 export class Clock {
   readonly #wall: () => number
   #state: ClockState

@@ -18,10 +18,7 @@ export type CommitOrder = {
 /** Creates the order for the timers of one call. */
 export const createCommitOrder = (): CommitOrder => ({ last: Promise.resolve() })
 
-/**
- * Runs a timer. An advance waits for a returned promise, a ticking clock does not. Returned fields override the
- * payload in the report; `false`: the timer could no longer take effect.
- */
+/** Runs a timer; an advance waits for a promise. Returned fields override the payload in the report; `false`: no effect any more. */
 export type TimerHandler = (
   timer: TimerRow,
   /** Undefined on a ticking clock: then no call waits for a slow receiver. */
@@ -52,10 +49,7 @@ export type TimerRows = {
   nextSeq: () => number
 }
 
-/**
- * The result of running a timer: whether it took effect, the work that it started, and the fields to report besides its
- * payload.
- */
+/** What a timer did: whether it took effect, the work that it started, and the fields to report besides its payload. */
 type RunResult = { happened: boolean; begun?: Promise<void>; result?: object }
 
 export type TimeDeps = {
@@ -133,9 +127,8 @@ export function createRunner({ rows, onError, onRun }: TimeDeps) {
   }
 
   /**
-   * Runs the timers that are due at an instant, up to a maximum, as one change: one write for all of them. With
-   * an `order` it returns the fired timers, and the work of one timer ends before the next one runs, except for
-   * parallel kinds. After a large one, other work should have its turn.
+   * Runs the timers that are due at an instant, up to a maximum, as one change. With an `order` it returns the fired timers,
+   * and the work of one timer ends before the next one runs, except for parallel kinds.
    */
   function runDue(at: number, order?: CommitOrder) {
     const fired: Fired[] = []

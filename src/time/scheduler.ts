@@ -73,10 +73,7 @@ function createTicker({ clock, rows, later, onError }: TimeDeps, runner: Runner)
   }
 }
 
-/**
- * Runs stored timers when they are due on a client's clock. On a ticking clock a real timer runs them. An advance runs
- * each timer at its own instant, in order of time and then of insertion, and waits for the deliveries that it causes.
- */
+/** Runs stored timers: a real timer on a ticking clock, an advance each at its own instant, with the deliveries that it causes. */
 export function createScheduler(deps: TimeDeps) {
   const { clock, rows } = deps
   const runner = createRunner(deps)

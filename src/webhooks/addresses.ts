@@ -18,9 +18,7 @@ export type AddressKind =
   | 'metadata'
   | 'public'
 
-/**
- * The target of a webhook: the parts of a checked URL that a connection needs. `host` has no brackets and no final dot.
- */
+/** The parts of a checked URL that a connection needs; `host` has no brackets and no final dot. */
 export type Target = {
   protocol: string
   host: string
@@ -89,12 +87,7 @@ function embeddedIpv4({ parts: w }: ipaddr.IPv6): string | undefined {
   return undefined
 }
 
-/**
- * Says what kind of address an IP is; an IPv4 address wrapped in an IPv6 one (mapped, NAT64, 6to4, Teredo, ISATAP)
- * is what it wraps.
- *
- * @param address - an IP as the resolver or `URL` writes it, a zone (`%eth0`) allowed.
- */
+/** The kind of an IP, with or without a zone (`%eth0`); an IPv4 address wrapped in an IPv6 one is what it wraps. */
 export function classifyAddress(address: string): AddressKind {
   const parsed = ipaddr.parse(address.replace(/%.*$/, ''))
   const own = ipaddr.subnetMatch(parsed, SUBNETS, 'public') as AddressKind
@@ -102,11 +95,7 @@ export function classifyAddress(address: string): AddressKind {
   return inner === undefined ? own : classifyAddress(inner)
 }
 
-/**
- * Reads a webhook URL: absolute http or https, no user info, at most 2,048 characters.
- *
- * @returns the target, or `problem`: a sentence's end that fits after "the URL".
- */
+/** The target of a webhook URL, or why it's none: the end of a sentence that starts with "the URL". */
 export function readTarget(text: string): { target: Target } | { problem: string } {
   const problem = webhookUrlProblem(text)
   if (problem !== undefined) return { problem }
@@ -140,12 +129,8 @@ export type AddressPolicyDeps = {
 }
 
 /**
- * Decides where webhooks may go: loopback and private addresses always, public ones when their host was listed,
- * link-local and cloud-metadata ones never.
- *
- * A name is checked with the addresses of the same lookup that the connection uses, so that they cannot change in
- * between; forbidden addresses are filtered out. `0.0.0.0` and `::` count as loopback. Throws an `Error` if an entry
- * of `allow` is not a host.
+ * Decides where webhooks may go: loopback and private addresses always, public ones when their host was listed, link-local
+ * and cloud-metadata ones never. A connection uses the lookup that is checked. Throws if an entry of `allow` is not a host.
  */
 export function createAddressPolicy({ allow, lookup = dns.lookup }: AddressPolicyDeps) {
   const allowed = new Set(allow.map(readHost))

@@ -31,10 +31,7 @@ type DeliveriesDeps = WorldContext &
     onError: (error: unknown) => void
   }
 
-/**
- * Makes the attempts of deliveries: prepare, call, then handle success or failure. By default delivery is at least once:
- * an attempt whose result was not written is made again.
- */
+/** Makes the attempts of deliveries; by default one whose result was not written is made again (at least once). */
 function createRunningAttempts(
   { store, clock, assumed, webhooks, sender, retryPlan: plan, later, onError }: DeliveriesDeps,
   queue: DeliveryQueue,

@@ -22,11 +22,8 @@ export type DeliveryQueueDeps = Pick<
 }
 
 /**
- * The stored deliveries of a client, and when the next attempt of each is made.
- *
- * An event waits until the first attempts of the earlier events of its resource have ended, or, if a failed attempt keeps its
- * place, until these events are delivered or failed. Different resources are independent.
- * Events that a scenario delays, holds or copies are outside that order.
+ * The stored deliveries of a client, and when the next attempt of each is made. An event waits until the first attempts of
+ * the earlier events of its resource have ended, or, if a failed attempt keeps its place, until these are delivered or failed.
  */
 export class DeliveryQueue {
   readonly #deps: DeliveryQueueDeps
@@ -207,10 +204,7 @@ export class DeliveryQueue {
 
   // ---- the whole content
 
-  /**
-   * After a start or restore: collects finished deliveries. Those that were being sent when the process ended are sent
-   * again, or failed if nothing is sent twice.
-   */
+  /** Collects finished deliveries; those that were being sent are sent again, or failed if nothing is sent twice. */
   recover() {
     const { store, clock, assumed } = this.#deps
     const retries = assumed.get(webhookDelivery) === 'at_least_once'

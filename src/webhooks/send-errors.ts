@@ -14,11 +14,7 @@ export type ReceiverResponse = {
 // A receiver may send any number; the limit is one year, so that sums stay exact.
 const MAX_RETRY_MS = 365 * 86_400_000
 
-/**
- * Reads a `Retry-After` header: seconds or an HTTP date (RFC 9110, 10.2.3).
- *
- * @returns ms from `wallNow` (ms): 0 for a past date, at most one year; undefined if the value is invalid.
- */
+/** The ms of a `Retry-After` (seconds or an HTTP date), 0 to one year; `undefined` if it is invalid. */
 export function readRetryAfter(value: string, wallNow: number): number | undefined {
   const text = value.trim()
   if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, MAX_RETRY_MS)
@@ -101,10 +97,7 @@ export function explainTimeout(
   )
 }
 
-/**
- * Returns the error of a response by its status: undefined for a plain 2xx, a remark for a 2xx that was not read
- * completely or not decompressed.
- */
+/** The error of a response; for a 2xx only the remark that it was not read completely or not decompressed. */
 export function judgeResponse(
   { status, location, 'content-encoding': encoding }: ReceiverResponse,
   isCompressed: boolean,

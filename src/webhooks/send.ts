@@ -167,12 +167,8 @@ function exchange(
 }
 
 /**
- * Creates the sender of webhooks: one deadline for each attempt, no redirects, a limit on the response body, and only
- * addresses that `allow` and the address rules permit. Attempts in quick succession share connections.
- *
- * `send` never rejects. A 2xx whose body is too large or compressed counts as delivered (the receiver accepted the
- * event) with a remark in `error`; a 2xx whose body ends early or exceeds the deadline does not. Throws if an entry of
- * `allow` is not a host.
+ * Creates the sender of webhooks. A 2xx whose body is too large or compressed counts as delivered, with a remark in `error`;
+ * one whose body ends early or exceeds the deadline does not. Throws if an entry of `allow` is not a host.
  */
 export function createSender({ wall, later = realLater, unref = false, ...rules }: SenderDeps) {
   const policy = createAddressPolicy(rules)

@@ -11,11 +11,8 @@ export type SignFault = { signature?: 'wrong' | 'missing' | 'rotated'; timestamp
 const STALE_SECONDS = 3_600
 
 /**
- * Decodes a base64 secret without its `whsec_` prefix; returns undefined if it is not base64.
- *
- * Accepts the same input as the public `standardwebhooks` package in its default mode, so that both decode a secret
- * to the same bytes. That is slightly more than strict base64: padding may be missing, and a single last character is
- * ignored.
+ * Decodes a base64 secret without its `whsec_` prefix, as the public `standardwebhooks` package does: padding may be missing,
+ * and a single last character is ignored.
  */
 function decodedSecret(secret: string): Buffer | undefined {
   const text = secret.replace(/^whsec_/, '')
@@ -44,15 +41,8 @@ const bodySignatureOf = (key: Buffer, body: string | Uint8Array) =>
   hmac(key).update(body).digest('hex')
 
 /**
- * Returns the signing headers of one attempt, in the format of Standard Webhooks.
- *
- * `webhook-signature` contains one `v1,` + base64 HMAC-SHA256 of `id.timestamp.body` for each key of the secret: its
- * UTF-8 bytes and, if it is base64 (with or without `whsec_`), its decoded bytes. A receiver accepts any matching
- * signature, so both modes of the public `standardwebhooks` package verify. `x-webhook-signature` is the hex
- * HMAC-SHA256 of the body alone, keyed with the UTF-8 bytes.
- *
- * Faults: `wrong` signs with other keys, `missing` omits both signatures, `rotated` puts those of a new secret before the right
- * ones, and `stale` signs correctly with a time one hour before `timestamp`.
+ * The signing headers of one attempt, in the format of Standard Webhooks: a signature for each key of the secret, so that
+ * both modes of the public `standardwebhooks` package verify; `x-webhook-signature` is that of the body alone.
  */
 export function signWebhook(input: SignInput, fault: SignFault = {}): Record<string, string> {
   const { id, body, secret } = input
@@ -71,9 +61,7 @@ export function signWebhook(input: SignInput, fault: SignFault = {}): Record<str
   return headers
 }
 
-/**
- * The maximum difference between a timestamp and the receiver's clock, in seconds; the value of the public libraries.
- */
+/** The maximum difference between a timestamp and the receiver's clock in the public libraries, seconds. */
 export const TOLERANCE_SECONDS = 300
 
 /** Why a received webhook does not verify, as a stable code. */
@@ -165,12 +153,7 @@ function explainMismatch(
   )
 }
 
-/**
- * Checks whether a received webhook is genuine: all headers exist, a `v1` signature matches one key of the secret,
- * `x-webhook-signature` matches if it was sent, and the timestamp is within the tolerance.
- *
- * The signature is checked before the timestamp, so a webhook with a stale timestamp is known to be genuine.
- */
+/** Checks signature, then timestamp: so a webhook whose timestamp is stale is known to be genuine. */
 export function verifySignature(input: VerifyInput): Verdict {
   const found: string[] = []
   for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature']) {

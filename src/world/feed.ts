@@ -61,12 +61,7 @@ function summaryOf({ kind, subject }: AnyFeedEvent): object {
   }
 }
 
-/**
- * The live events of a client's world.
- *
- * The feed stores no events before its first reader, so an unused feed costs nothing. From then on it buffers the last
- * 1,000 events, at most 1 Mi characters, so that a reader can continue after an id.
- */
+/** A client's live events; from its first reader on, it buffers the last 1,000, so that a reader can continue after an id. */
 export class Feed {
   readonly #name: string
   readonly #afterCommit: UnitOfWork['afterCommit']

@@ -21,10 +21,7 @@ export type ReadingChanges = Readonly<Record<string, string | null>>
 /** Where a reading in force comes from, lowest priority first. */
 export const READING_SOURCES = ['default', 'start', 'scenario', 'call', 'imposed'] as const
 
-/**
- * The readings of one client. An imposed scenario has priority over a call, a call over the active scenario, the scenario over
- * the options of the start, and these over the defaults.
- */
+/** The readings of one client, by priority: imposed scenario, call, active scenario, options of the start, default. */
 export class WorldAssumptions extends Assumed {
   readonly #deps: WorldAssumptionsDeps
 

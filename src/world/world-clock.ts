@@ -25,10 +25,7 @@ export function storeClock(tables: SandboxTables, state: ClockState, startedAs: 
   tables.put('settings', { name: 'clock', value: { ...state, startedAs } })
 }
 
-/**
- * Adapts stored settings, of a snapshot or of another client, to the start options of this client: the clock continues
- * from the stored time, and the scenario stays.
- */
+/** Adapts stored settings to the start options of this client: the clock continues, and the scenario stays. */
 export function adoptSettings(tables: SandboxTables, start: WorldStart, wall: () => number) {
   const scenario = settingOf(tables.tables.settings, 'scenario')
   if (scenario) {

@@ -90,10 +90,7 @@ function loadStartState(
   return true
 }
 
-/**
- * Resets parts to fixtures, start clock and seed; all parts to the state with which the client starts, if there is one.
- * Returns whether the timeline starts: then the caller runs its due entries.
- */
+/** Resets parts to fixtures, start clock and seed, or all to a start state; returns whether the caller must run due timeline entries. */
 export function resetWorld(
   world: World,
   parts: readonly ResetPart[],

@@ -123,11 +123,7 @@ async function checkScenarios(scenarios: Scenarios, { scenario, tables }: State)
   scenarios.checkRuleLimits(rules, checked ? { name, definition: checked.definition } : { name })
 }
 
-/**
- * Replaces the state of a world by that of a document, or by this client's state in a whole data file (else that of the default
- * client). Other calls can run while it is checked, but the replacement itself is one change. Returns the number of rows of
- * each table.
- */
+/** Replaces the state of a world, in one change, by that of a document or data file; returns the number of rows of each table. */
 export async function adoptState(world: World, sent: unknown): Promise<Record<string, number>> {
   const state = await checkState(world, sent)
   await checkScenarios(world.scenarios, state)

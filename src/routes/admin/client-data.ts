@@ -125,10 +125,7 @@ const DecidedBy = named('DecidedBy', {
     .meta({ description: 'The call that created it, if the log has that call.' }),
 })
 
-/**
- * Finds the calls that concern a payment in a log, newest first: those that created it, that named its reference again, or
- * that read it alone; and the one that created it.
- */
+/** The calls of a log that created a payment, named its reference again or read it alone; and the one that created it. */
 function requestsOfPayment(
   newestFirst: Iterable<RequestLogEntry>,
   { transaction_id: id, reference_id: reference }: PaymentEntry['row'],

@@ -56,10 +56,7 @@ function clockHint({ clock }: World): string {
   return `${frozen}; the next timer is due in ${left}: POST /__admin/clock/advance {"by":"${left}"}.`
 }
 
-/**
- * Resolves with the match as soon as it exists; rejects with `wait_timeout` after this real time, or with `not_ready` if
- * the feed closes. `signal` is aborted when the caller stops waiting.
- */
+/** Resolves with the match as soon as it exists; rejects after this real time, or if the feed closes or the caller leaves. */
 function waitFor<T>(
   { noun, findExisting, onEvent, explain }: WaitTarget<T>,
   world: World,
