@@ -152,9 +152,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions) {
   const servers = createServers(handle, { ...options, corsHeaders }, log)
   return {
     ...servers,
-    /** Handles a request, of the server or of a test. */
     handle,
-    /** Makes a call of the timeline of a client. */
     callService: createOwnCaller(deps, route),
     received: () => received,
     /** Finishes requests in flight, and closes idle connections. */

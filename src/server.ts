@@ -255,7 +255,6 @@ export async function startServer(options: Options, log: Log, given: Given = {})
   }
 }
 
-/** A sandbox that listens. */
 export type RunningServer = Awaited<ReturnType<typeof startServer>>
 
 /** The options of a program, with defaults for missing ones. */
@@ -287,7 +286,6 @@ export function createLog(options: {
   return { info: at('info'), warn: at('warn'), error: at('error') }
 }
 
-/** A log on standard error. */
 export const stderrLog = (options: Pick<Options, 'log-level' | 'log-format'>): Log =>
   createLog({
     level: options['log-level'],

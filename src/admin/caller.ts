@@ -107,7 +107,6 @@ export async function exchange(url: URL, options: ExchangeOptions, body?: string
 export type Target = {
   /** The base URL of a client, without `/__admin`. */
   base: URL
-  /** The admin token, if the sandbox requires one. */
   token?: string | undefined
   /** How long the sandbox may send nothing before a call fails, ms. Without it, a call goes on while others get responses. */
   timeoutMs?: number | undefined
@@ -124,15 +123,12 @@ type ErrorBody = { error?: string; message?: string; errors?: readonly FieldErro
 export type FailedCall = {
   method: string
   url: string
-  /** The HTTP status; 0 if there was no response. */
   status: number
   /** The parsed response; missing if it is not a JSON object. */
   body?: ErrorBody
-  /** Why there was no response. */
   cause?: unknown
 }
 
-/** The message about a sandbox that did not respond. */
 export function noResponseText(url: string, cause: unknown): string {
   const { code, message } = cause as NodeJS.ErrnoException
   return `No sandbox responds at ${url} (${code ?? message}).`
@@ -223,7 +219,6 @@ const CLIENT_AT_END = /\/@([^/]+)$/
 export const clientInUrl = ({ pathname }: URL): string | undefined =>
   CLIENT_AT_END.exec(pathname)?.[1]
 
-/** The URL with the base path of a client. */
 export function urlOfClient(url: URL, name: string): URL {
   const result = new URL(url)
   result.pathname = `${url.pathname.replace(CLIENT_AT_END, '').replace(/\/$/, '')}/@${name}`

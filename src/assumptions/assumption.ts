@@ -33,14 +33,12 @@ export type ReadingForm<V> = {
 export type Assumption<V = unknown> = {
   /** The name in options, scenario files and the admin API. */
   name: string
-  /** The section of the contract. */
   section: string
   /** The operations whose calls it changes, or `all calls`; `webhooks` if it changes what is sent. */
   concerns: readonly string[]
   /** What the contract leaves open, as a question. */
   question: string
   basis: Basis
-  /** Why the default is the default. */
   why: string
   /** The name of the default reading. */
   default: string

@@ -137,12 +137,10 @@ export class Assumed {
   #values = new Map<object, unknown>()
   #readings: Readings = DEFAULT_READINGS
 
-  /** The reading of every assumption. */
   get readings(): Readings {
     return this.#readings
   }
 
-  /** The value of the reading in force. */
   get<V>(assumption: Assumption<V>): V {
     const known = this.#values.get(assumption)
     if (known !== undefined) return known as V

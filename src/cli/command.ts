@@ -9,7 +9,6 @@ import { closestWord } from '../model/words.ts'
 /** The name of the value that a flag takes (`''` for a switch), and its description in the help text. */
 type Flag = readonly [valueName: string, description: string]
 
-/** The parsed command line of a command. */
 export type Input = {
   /** The positional arguments after the name of the command. */
   args: readonly string[]
@@ -23,7 +22,6 @@ export type Input = {
 /** What a command prints: whole, or piece by piece. */
 export type Output = string | Buffer | Generator<string>
 
-/** One command of the program, with its help text. */
 export type Command = {
   name: string
   /** One short line for the list of commands. */

@@ -235,7 +235,6 @@ const sourcesOf = (
   { values: defaults, label: flagOf },
 ]
 
-/** Reads all options from all sources. Throws `BadOption`. */
 export const gatherOptions = (...given: Parameters<typeof sourcesOf>): Options =>
   readOptions(sourcesOf(...given))
 

@@ -95,7 +95,6 @@ function readyOf(server: RunningServer, options: Options) {
   }
 }
 
-/** The time and the speed of the default client's clock. */
 function clockText({ clock }: RunningServer['sandbox']['default']): string {
   const { mode, speed } = clock.state
   const at = clock.iso().replace('.000Z', 'Z')

@@ -40,7 +40,6 @@ export function readText(file: string): string {
 /** A position in a string, counted from 1; 0 if it isn't known. */
 export type Place = { line: number; column: number }
 
-/** The place of an offset. */
 export const placeAt = (text: string, offset: number): Place => {
   const before = text.slice(0, offset)
   return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }

@@ -246,14 +246,12 @@ const DEFINED = {
   reset: toggle('replace a damaged or incompatible data file, or with --state any; keeps a backup'),
 } as const satisfies Record<string, Option>
 
-/** The name of an option, as on the command line. */
 export type OptionName = keyof typeof DEFINED
 
 export const OPTIONS: Readonly<Record<OptionName, Option>> = DEFINED
 
 export const OPTION_NAMES = Object.keys(OPTIONS) as OptionName[]
 
-/** Every option with its value. */
 export type Options = Readonly<{
   [K in OptionName]:
     | z.output<ReturnType<(typeof DEFINED)[K]['type']>>

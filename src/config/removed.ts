@@ -12,7 +12,6 @@ export const REMOVED_OPTIONS: Readonly<Record<string, string>> = {
     'move the journal away, or use --reset, which starts with a new data file and keeps backups',
 }
 
-/** The commands by name. */
 export const REMOVED_COMMANDS: Readonly<Record<string, string>> = {
   explore:
     'payout-sandbox sweep --only webhook tries each event late, repeated, reordered, dropped and forged',

@@ -26,7 +26,6 @@ export type StartRows = {
   state?: { draws: number; start: object }
 }
 
-/** The clients of a fixture set, by name. */
 export type FixtureWorlds = Map<string, StartRows>
 
 const MAX_PROBLEMS = 20
@@ -54,7 +53,6 @@ export const problemAt = (file: string, message: string, at?: JsonPath): Fixture
   ...(at && { at }),
 })
 
-/** Checks rows against their schemas and collects the problems. */
 function createCheck() {
   const problems: FixtureProblem[] = []
   const places = new Map<object, { file: string; path: JsonPath }>()
@@ -156,7 +154,6 @@ export function worldsOf(rawTables: RawTable[]): FixtureWorlds {
   )
 }
 
-/** The tables of one parsed file. */
 export function rawOf(file: string, content: unknown): RawTable[] {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
     throw new BadFixtures([problemAt(file, `must be an object with ${NOUNS.join(', ')}`, [])])

@@ -68,7 +68,6 @@ export class StateReader {
     return undefined
   }
 
-  /** Reads a whole data file. */
   async document(value: unknown): Promise<DataDocument> {
     const sections = this.#parsed(SECTIONS, value, [])
     if (!sections) return { format: FORMAT, clients: {} }

@@ -51,7 +51,6 @@ function changedFields(before: object, after: object) {
   )
 }
 
-/** The changes of one table, by id. */
 type TableDiff = {
   added: string[]
   removed: string[]

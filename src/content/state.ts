@@ -79,7 +79,6 @@ export const State = named('State', {
     /** In the data file: the start scenario; with another one, a start applies it. */
     started_as: z.string().optional(),
   }),
-  /** The position in the random series. */
   draws: z.int().min(0).max(MAX_DRAWS),
   /** In the data file: the options of the call that created the client. */
   start: z.looseObject({}).optional(),

@@ -46,7 +46,6 @@ const action = z
   .superRefine(checkBy(TIMELINE_ACTIONS, Object.keys, 'must have one of'))
 
 const ofResource = (payload: z.ZodType) => z.object({ resource_id: z.string(), payload })
-/** What a timer of each kind has. */
 const TIMERS = {
   'transaction.step': ofResource(TransactionStep.omit({ after_ms: true })),
   [UTR_TIMER]: ofResource(z.strictObject({})),

@@ -211,7 +211,6 @@ export function createClientResolver(sandbox: Sandbox) {
 
 export type ClientResolver = ReturnType<typeof createClientResolver>
 
-/** Compares two secrets in constant time. */
 export function sameSecret(a: string, b: string): boolean {
   const { createHash, timingSafeEqual } = nodeCrypto()
   const digest = (text: string) => createHash('sha256').update(text).digest()

@@ -7,7 +7,6 @@ export type Endpoint = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** The path below `/v1` or `/__admin`. */
   url: string
-  /** The group of the endpoint in its OpenAPI document. */
   tag: string
   summary: string
   description?: string
@@ -16,9 +15,7 @@ export type Endpoint = {
   body?: z.ZodType
   status: 200 | 201
   response: z.ZodType
-  /** Every error code of the endpoint. */
   errors: readonly ErrorCode[]
-  /** Accepts any bytes as its body. */
   raw?: boolean
   /** Accepts the body of a whole state, which Fastify does not validate. */
   large?: boolean
@@ -33,5 +30,4 @@ declare module 'fastify' {
 /** The value of a schema after validation. */
 export type Valid<S> = S extends z.ZodType ? z.output<S> : undefined
 
-/** The validated parts of a request. */
 export type Input<P = never, Q = never, B = never> = { params: P; query: Q; body: B }

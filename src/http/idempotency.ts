@@ -7,7 +7,6 @@ import type { World } from '../world/world.ts'
 
 const RETENTION_MS = 24 * 3_600_000
 
-/** A response as it is sent, stored and replayed. */
 export type StoredResponse = {
   status: number
   body: string

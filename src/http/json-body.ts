@@ -14,7 +14,6 @@ declare module 'fastify' {
 }
 
 const MIB = 1024 * 1024
-/** The maximum size of a body, bytes. */
 export const BODY_LIMIT = MIB
 /** The same of a whole state. */
 export const STATE_LIMIT: number = 32 * MIB

@@ -17,7 +17,6 @@ const PENDING_ACCOUNT = 'b0000000-0000-4000-8000-000000000010'
 // The id of a row that is created after the start; replace it with your own.
 const DELIVERY = 'dlv_7ce1050a7d924357ab9f500ed785b2c1'
 
-/** Examples for the operations of the service, by operationId. */
 export const SERVICE_REQUESTS: Readonly<Record<string, ExampleRequest>> = {
   createUser: { body: { email: 'asha.new@example.com', mobile: '+919812345678' } },
   getUser: { params: { userId: ASHA } },
@@ -63,7 +62,6 @@ export const SERVICE_REQUESTS: Readonly<Record<string, ExampleRequest>> = {
 
 const NAME = { params: { name: 'before' } }
 
-/** A world without any rows. */
 const EMPTY_STATE = {
   format: 1,
   clock: { now: '2026-01-01T00:00:00.000Z', mode: 'frozen', speed: 1 },
@@ -81,7 +79,6 @@ const EMPTY_STATE = {
   tables: Object.fromEntries(TABLE_NAMES.map((name) => [name, []])),
 }
 
-/** Examples for the calls of the admin API, by operationId. */
 export const ADMIN_REQUESTS: Readonly<Record<string, ExampleRequest>> = {
   freezeClock: { body: { at: '2030-01-01T00:00:00Z' } },
   setClockSpeed: { body: { factor: 60 } },

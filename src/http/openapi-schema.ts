@@ -124,7 +124,6 @@ export function createComponents(responseForm: ResponseForm) {
     }),
     /** All components so far, sorted by name. */
     all: () => Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
-    /** Adds an example to a named schema. */
     show(name: string, example: unknown) {
       components[name] = { ...(components[name] as Json), examples: [example] }
     },

@@ -42,7 +42,6 @@ export type ApiDescription<E extends Endpoint> = {
   responseForm: ResponseForm
   /** Adds what only this API has. */
   amend(schema: RouteSchema, endpoint: E, components: Components): void
-  /** Examples of named schemas. */
   examples?: Json
   webhooks?(components: Components): Json
 }

@@ -6,7 +6,6 @@ import type { Endpoint, Input, Valid } from './endpoint.ts'
 import { BODY_ERRORS } from './json-body.ts'
 import type { Lifecycles } from './scenario-decision.ts'
 
-/** The definition of one endpoint of the service. */
 export type Operation = Endpoint & {
   id: OperationId
   method: 'GET' | 'POST' | 'PUT'
@@ -15,7 +14,6 @@ export type Operation = Endpoint & {
   body?: z.ZodObject
   /** Throws all errors that need no change, before a scenario decides. The result is passed to `handle`. */
   check?(world: World, input: Input): unknown
-  /** Returns the body of the response. */
   handle(world: World, input: Input, lifecycles: Lifecycles, checked: unknown): object
 }
 

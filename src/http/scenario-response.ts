@@ -5,7 +5,6 @@ import { ERRORS, type ErrorCode } from '../model/errors.ts'
 import type { ResponseFault, ResponseOutcome } from '../scenarios/compiled.ts'
 import { closeWith, leaveHanging } from './connection.ts'
 
-/** The error code of a status whose body names none. */
 export const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   401: 'unauthorized',
   404: 'not_found',

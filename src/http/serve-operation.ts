@@ -20,7 +20,6 @@ type Call = {
   op: Operation
   request: FastifyRequest
   decision: CallDecision
-  /** The result of the operation's `check`. */
   checked: unknown
 }
 

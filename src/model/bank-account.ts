@@ -72,7 +72,6 @@ export const BankAccount = named('BankAccount', { ...publicFields, ...rowTimes }
 /** The receiving account inside a transaction. */
 export const BenifBank = named('BenifBank', publicFields)
 
-/** Body of POST /bank. */
 export const AddBankAccount = z
   .object({ user_id: Uuid, account_number: AccountNumber, ifsc_code: IfscOfAnyCase })
   .meta({ id: 'AddBankAccount' })

@@ -32,7 +32,6 @@ export const contractOf = (schema: z.ZodType): z.ZodType | undefined => CONTRACT
 /** The `status` of a success whose value the contract does not state. */
 export const SUCCESS = sandboxDefault(z.literal(true), z.boolean())
 
-/** Any value except undefined. */
 export const ANY_VALUE = z.unknown().refine((value) => value !== undefined)
 
 const PARTLY_MASKED = z.string().refine(isPartlyMasked, { error: 'must be partly masked' })

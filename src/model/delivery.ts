@@ -51,7 +51,6 @@ const StoredAttempt = DeliveryAttempt.omit({ headers: true }).extend({
 })
 export type StoredAttempt = z.infer<typeof StoredAttempt>
 
-/** The fault that a scenario injects into a delivery. */
 export const DeliveryFault = named('DeliveryFault', {
   signature: z.exactOptional(z.enum(['wrong', 'missing', 'rotated'])),
   timestamp: z.exactOptional(z.literal('stale')),
@@ -86,7 +85,6 @@ export const DeliveryRow = z.strictObject({
 })
 export type DeliveryRow = z.infer<typeof DeliveryRow>
 
-/** A delivery in a list. */
 export const Delivery = named('Delivery', {
   delivery_id: z.string(),
   event_id: z.string().nullable(),

@@ -85,7 +85,6 @@ export const ERRORS = {
   not_ready: [503, 'The sandbox is starting or stopping.'],
 } as const satisfies Record<string, readonly [status: number, meaning: string]>
 
-/** A stable error code, a key of `ERRORS`. */
 export type ErrorCode = keyof typeof ERRORS
 
 /** One invalid field: its path (`kyc[0].dateOfBirth`), a code (`required`, `invalid_format`, …) and a sentence. */
@@ -127,7 +126,6 @@ const WORD = `A stable error code, such as ${errorCodes.slice(0, 3).join(', ')}.
 const fieldErrors = () =>
   z.array(z.strictObject({ field: z.string(), code: z.string(), message: z.string() }))
 
-/** The one error body of every endpoint. */
 export const ErrorResponse = z
   .strictObject({
     status: ours(z.literal(false), z.boolean()),

@@ -93,7 +93,6 @@ export const FIXTURE_ROWS = {
 /** The nouns of a fixture set: the keys of one file, or the file names of a folder. */
 export type FixtureNoun = keyof typeof FIXTURE_ROWS
 
-/** The file names of a fixture folder. */
 export const FIXTURE_FILES: readonly string[] = Object.keys(FIXTURE_ROWS).map(
   (noun) => `${noun.replaceAll('_', '-')}.json`,
 )
@@ -109,7 +108,6 @@ type Derived = {
   transactions: 'transaction_id' | 'id' | 'partner_transaction_id'
   webhooks: 'webhook_id'
 }
-/** A set with the ids that were derived. */
 export type Fixtures = {
   [N in FixtureNoun]: (FixtureSet[N][number] & Record<Derived[N], string>)[]
 }

@@ -27,15 +27,12 @@ export const text = (max: number, min = 1) =>
 /** An identifier: a UUID of any version, compared in lower case. */
 export const Uuid = z.guid().toLowerCase()
 
-/** ISO 8601 in UTC with milliseconds. */
 export const Timestamp = z.iso
   .datetime({ precision: 3 })
   .meta({ examples: ['2026-01-01T09:30:00.000Z'] })
 
-/** An instant (ms) as a `Timestamp`. */
 export const isoOf = (ms: number): string => new Date(ms).toISOString()
 
-/** When a row was made and last changed. */
 export const rowTimes = { created_at: Timestamp, updated_at: Timestamp }
 
 /** Until when reads do not find a row, if a scenario has said so. */
@@ -47,7 +44,6 @@ export const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z')
 /** Whether a clock may be set to an instant (ms): from 1970 to the year 9999. */
 export const isClockTime = (ms: number): boolean => ms >= 0 && ms <= LAST_INSTANT
 
-/** A calendar date, YYYY-MM-DD. */
 export const IsoDate = z.iso.date()
 
 const DAY_OF_ANY_YEAR = String.raw`(?:0[1-9]|1\d|2[0-8])-(?:0[1-9]|1[0-2])|(?:29|30)-(?:0[13-9]|1[0-2])|31-(?:0[13578]|1[02])`
@@ -58,7 +54,6 @@ export const DAY_FIRST = new RegExp(
   String.raw`^(?:(?:${DAY_OF_ANY_YEAR})-\d{4}|29-02-(?:${LEAP_YEAR}))$`,
 )
 
-/** Converts DD-MM-YYYY to YYYY-MM-DD. */
 export const yearFirst = (dayFirst: string): string => dayFirst.split('-').reverse().join('-')
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>

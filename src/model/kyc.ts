@@ -89,7 +89,6 @@ export const KycItem = z
   })
 export type KycItem = z.infer<typeof KycItem>
 
-/** Body of POST /kyc. */
 export const SubmitKyc = z
   .object({
     user_id: Uuid,
@@ -160,7 +159,6 @@ export const panMetadata = (
   },
 })
 
-/** Which document goes with which type. */
 export const DOCUMENT_OF: Readonly<Record<string, string>> = { pid: 'aadhar', tid: 'pan' }
 
 const WORDS = { document_type: ['pid', 'tid'], document_name: ['aadhar', 'pan'] } as const

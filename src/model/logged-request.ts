@@ -28,7 +28,6 @@ export const LoggedRequest = named('LoggedRequest', {
 })
 export type LoggedRequest = z.infer<typeof LoggedRequest>
 
-/** A call without its headers, query and bodies. */
 export const RequestInShort = LoggedRequest.omit({
   query: true,
   headers: true,

@@ -29,7 +29,6 @@ const SENSITIVE_TEXT =
   /(?<!\d)(?!\d{9,15}\.\d\d(?!\d))\d{9,}|(?<![A-Za-z0-9])[A-Za-z]{5}\d{4}[A-Za-z](?![A-Za-z0-9])|whsec_[A-Za-z0-9+/=]+|sbx_[\w-]+/g
 const USER_INFO = /(?<=:\/\/)[^/?#\s]*(?=@)/g
 
-/** The replacement of a secret. */
 export const HIDDEN = 'XXXX'
 
 /** Masks what looks like a number of a person, a secret, a token or a URL's user info inside a string. */

@@ -31,7 +31,6 @@ const Instant = z.iso.datetime({ offset: true }).optional()
 export const Between = z.object({ since: Instant, until: Instant })
 export type Between = z.infer<typeof Between>
 
-/** The requested part of a list. */
 export type ListQuery = { page: number; limit: number }
 
 /** The fields that every list response has. */
@@ -43,7 +42,6 @@ export const listFields = {
 /** The fields of a list response of the admin API, besides its rows. */
 export const pageFields = { total: z.int(), ...listFields, total_pages: z.int() }
 
-/** Returns the values of `pageFields`. */
 export const pageOf = ({ page, limit }: ListQuery, total: number) => ({
   total,
   page,
@@ -64,7 +62,6 @@ export const checkMetadata = <T extends z.ZodType>(id: string, data: T) =>
     response: z.strictObject({ status: z.boolean(), code: z.int(), message: z.string(), data }),
   })
 
-/** A success in this envelope. */
 export const success = <C extends number, T>(code: C, message: string, data: T) => ({
   status: true as const,
   code,

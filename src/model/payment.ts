@@ -57,7 +57,6 @@ export const PaymentRow = z.strictObject({
 })
 export type PaymentRow = z.infer<typeof PaymentRow>
 
-/** A status of a payment, and when it was reached. */
 export const PaymentStep = named('PaymentStep', { status: PaymentStatus, at: Timestamp })
 
 type FailureSource = PaymentFailure['source']
@@ -104,7 +103,6 @@ export function failureOf(reason: string, more: Partial<PaymentFailure> = {}): P
 /** The kind of the timer that sets the UTR of a payment after its SUCCESS. */
 export const UTR_TIMER = 'transaction.utr'
 
-/** The statuses of a payment so far, oldest first. */
 export function stepsOf(row: PaymentRow): z.infer<typeof PaymentStep>[] {
   const { created_at, earlier = {}, status, updated_at } = row
   const noted = (['PROCESSING', 'SUCCESS', 'FAILED'] as const)
@@ -179,7 +177,6 @@ export const DECIMAL = /^\d{1,10}(\.\d{1,2})?$/
 
 /** The minimum amount of a payment, in paise, unless `smallest_amount` says otherwise. */
 export const MIN_PAISE = 100
-/** The maximum amount, in paise. */
 export const MAX_PAISE = 999_999_999_999
 
 /** Whole paise of a number or decimal text; `undefined` for a third decimal, a sign, an exponent or too many digits. */

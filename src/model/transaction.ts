@@ -25,7 +25,6 @@ export const Transaction = named('Transaction', {
   benif_bank: BenifBank,
 })
 
-/** Body of POST /transaction. */
 export const CreateTransaction = z
   .object({
     from_user_id: Uuid,

@@ -28,7 +28,6 @@ export const User = named('User', {
 
 const MOBILE = /^(?:\+(?!91)[1-9]\d{6,14}|(?:\+91)?[6-9]\d{9})$/
 
-/** Body of POST /user. */
 export const CreateUser = z
   .object({
     email: text(254).pipe(z.email()).meta({ format: 'email', pattern: z.regexes.email.source }),

@@ -18,7 +18,6 @@ export const fieldOf = (path: readonly PropertyKey[]): string =>
     '',
   )
 
-/** The value at a path; `undefined` if there is none. */
 export const valueAt = (data: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>(
     (value, part) => (value as Record<PropertyKey, unknown> | null | undefined)?.[part],
@@ -123,7 +122,6 @@ export function expectedAt(issue: Issue, data: unknown): string {
   return expectationOf(issue, codeOf(issue, valueAt(data, issue.path)))
 }
 
-/** Converts a zod issue to our error code and message. */
 export function describeIssue(issue: Issue, data: unknown): Omit<FieldError, 'field'> {
   const value = valueAt(data, issue.path)
   const code = codeOf(issue, value)
@@ -169,7 +167,6 @@ export function issuesAt(error: z.core.$ZodError, data: unknown, at: readonly Pr
   })
 }
 
-/** Converts zod issues to the field errors of a response. */
 export const fieldErrors = (...args: Parameters<typeof issuesAt>): FieldError[] =>
   issuesAt(...args).map(({ path, code, message }) => ({
     field: fieldOf(path) || 'body',

@@ -27,7 +27,6 @@ export function webhookUrlProblem(text: string): string | undefined {
   return undefined
 }
 
-/** The client's one webhook as stored. */
 export const WebhookRow = z.strictObject({
   webhook_id: Uuid,
   url: z.string(),
@@ -46,7 +45,6 @@ const WebhookUrl = text(MAX_URL_LENGTH)
   })
 const WebhookSecret = text(256).meta({ writeOnly: true })
 
-/** Body of POST /clientWebhook. */
 export const CreateWebhook = z
   .object({ url: WebhookUrl, webhook_secret: WebhookSecret })
   .meta({ id: 'CreateWebhook' })

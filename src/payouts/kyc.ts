@@ -179,7 +179,6 @@ export function createKyc(context: WorldContext & { users: Users }) {
 
   return {
     ...lifecycle,
-    /** Throws the errors of POST /kyc without changing anything. */
     check({ user_id, kyc: items }: SubmitKyc) {
       if (assumed.get(kycBadDocument) === 'call_fails') rejectBadDocuments(items, today())
       users.get(user_id, 'user_id')

@@ -10,7 +10,6 @@ import { notFound, type WorldContext } from '../tables/world-context.ts'
 
 type RowOf<K extends LifecycleKind> = Rows[(typeof TABLE_OF)[K]]
 type StepOf<K extends LifecycleKind> = { status: StatusOf[K]; after_ms: number }
-/** A step without its delay. */
 export type Transition<Step> = Omit<Step, 'after_ms'>
 
 /** What differs between the resources that change over time. */
@@ -73,7 +72,6 @@ export function createLifecycle<K extends LifecycleKind, Step extends StepOf<K>>
   })
 
   return {
-    /** Returns the entry of a resource; throws `not_found`. */
     get,
     /** Stores a new resource with its first status, and schedules the steps after the first one. */
     begin(row: RowOf<K>, steps: readonly Step[], lag?: number) {

@@ -297,9 +297,7 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
       if (assumed.get(unknownId) === 'empty') return []
       throw notFound('transaction', quoteInput(id))
     },
-    /** Throws the errors of POST /transaction without changing anything. */
     check: checkInput,
-    /** Creates a payment and schedules its steps. */
     create: (
       input: CreateTransaction,
       steps = DEFAULT_STEPS,

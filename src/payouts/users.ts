@@ -43,7 +43,6 @@ export function createUsers({ store, clock, random, events, assumed }: WorldCont
       if (row && !isVisible(row, clock)) throw notFound('user', quoteInput(id))
       return get(id)
     },
-    /** Throws the errors of POST /user without changing anything. */
     check: rejectDuplicates,
     create: (input: CreateUser, lag?: number) =>
       store.change(() => {

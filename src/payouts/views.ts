@@ -40,7 +40,6 @@ export const clientProfile = (row: ClientRow): z.output<typeof ClientProfile> =>
   ClientConfigurations: [],
 })
 
-/** A bank account without its times. */
 const account = (
   row: Pick<BankAccountRow, 'bank_id' | 'user_id' | 'account_number' | 'ifsc_code'>,
   bank_status: z.output<typeof BenifBank>['bank_status'],

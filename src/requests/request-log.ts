@@ -246,7 +246,6 @@ const maskedHeaders = (headers: RequestLogEntry['headers']) =>
     ]),
   )
 
-/** The response as masked JSON or masked text. */
 const maskedResponse = (answer: string): unknown =>
   answer ? maskResponse(parseJsonOrUndefined(answer) ?? answer) : null
 

@@ -51,7 +51,6 @@ function partsOf(call: RequestLogEntry, tables: SandboxTables['tables'] | undefi
     get body() {
       return bodyOf()
     },
-    /** The documents of POST /kyc. */
     get items(): readonly unknown[] {
       const list = fields()['kyc']
       return Array.isArray(list) ? list : []
@@ -146,7 +145,6 @@ export function compileMatch(definition: MatchDefinition, tablesOf: TablesOf): R
 // ---- near misses
 
 const IDENTIFYING_FIELDS = new Set(['operation', 'method', 'path'])
-/** A request in a message: its id, method and path. */
 export const describeRequest = (call: RequestLogEntry): string =>
   `${requestId(call)} ${call.method} ${maskLogText(pathOf(call))}`
 

@@ -25,7 +25,6 @@ export function createRandom(seed: number, state: { counter: number } = { counte
   return {
     /** The next whole number of a series; unique in its world. */
     next: () => ++state.counter,
-    /** A UUID in version 4 form. */
     uuid(): string {
       const n = ++state.counter
       const [a, b, c, d] = [word(n, 0), word(n, 1), word(n, 2), word(n, 3)]
@@ -48,7 +47,6 @@ export function createRandom(seed: number, state: { counter: number } = { counte
   }
 }
 
-/** The random generator of a world. */
 export type Random = ReturnType<typeof createRandom>
 
 /** A UUID in version 4 form that depends only on the text: the id of a client, derived from its name. */

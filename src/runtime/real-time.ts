@@ -3,7 +3,6 @@ export const wallNow = (): number => Date.now()
 
 export type SteadyWallOptions = {
   wall: () => number
-  /** A monotonic clock, ms. */
   elapsed: () => number
   /** Called when the wall clock was set back, with the difference in ms. */
   onSetBack?: (ms: number) => void

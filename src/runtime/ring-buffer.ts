@@ -2,7 +2,6 @@
 export type Budget = { used: number; readonly max: number }
 
 export type RingOptions<T> = {
-  /** The maximum number of items. */
   max: number
   /** The maximum total size of the items, in the unit of `sizeOf`. */
   maxSize: number

@@ -28,7 +28,6 @@ export type SendResult = {
   error?: SendError
 }
 
-/** The log of the program. */
 export type Log = {
   info(message: string): void
   warn(message: string): void
@@ -39,13 +38,11 @@ export type Log = {
 export type Runtime = {
   /** The wall clock, ms since 1970. */
   wall: () => number
-  /** The monotonic clock for durations, ms. */
   elapsed: () => number
   later: Later
   /** Sends a webhook attempt or a request to a probe. */
   send: (request: SendRequest) => Promise<SendResult>
   /** 32 hex digits that nobody can guess. */
   secret: () => string
-  /** Ends running attempts. */
   close: () => void
 }

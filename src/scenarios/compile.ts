@@ -81,7 +81,6 @@ function testsIn(when: Readonly<Record<string, unknown>>, parts: readonly Test['
 
 type Names = Pick<RuleLimits, 'scenario' | 'id' | 'name'>
 
-/** Compiles what rules and webhook rules have in common. */
 const compileLimits = (
   definition: AnyRuleDefinition,
   parts: readonly Test['part'][],

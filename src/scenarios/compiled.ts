@@ -140,7 +140,6 @@ export type TimelinePayment = z.infer<typeof TimelinePayment>
 const simulation = <K extends string, S extends z.ZodType>(kinds: readonly K[], status: S) =>
   z.strictObject({ kind: z.enum(kinds), resource: text, status, reason: optionalText })
 
-/** The actions of a timeline, by their word. */
 export const TIMELINE_ACTIONS = {
   call: z.strictObject({
     call: z.enum(OPERATIONS),
@@ -192,7 +191,6 @@ export type CompiledScenario = {
   name: string
   /** Whether the default scenario is below it. */
   base: boolean
-  /** Its readings of open points of the contract. */
   assume: Readings
   rules: readonly CompiledRule[]
   webhooks: readonly CompiledWebhookRule[]

@@ -63,7 +63,6 @@ const decimal = {
 }
 const paise = { error: mustBe('a whole number from 0 to 99') }
 
-/** What each kind of argument accepts. */
 const ARGUMENTS = {
   any: AnyJson,
   scalar: Scalar,
@@ -168,7 +167,6 @@ export class ConditionCheck {
     }
   }
 
-  /** Checks a condition and those below it. */
   check(condition: unknown, path: Path, place: Place) {
     if (++this.#conditions > MAX_CONDITIONS) {
       const message = `more than ${MAX_CONDITIONS} conditions in one \`when\`; split the rule`

@@ -38,7 +38,6 @@ export type DeciderDeps = {
   counters: Pick<Map<string, Counter>, 'get'> & { set(key: string, counter: Counter): void }
   /** Returns draw `n` of a rule, in [0, 1). It depends only on seed, label and n, so that rules do not affect each other's draws. */
   chance: (label: string, n: number) => number
-  /** The client's clock, ms. */
   now: () => number
   /** When a scenario was activated, or its only rule was pushed, ms. */
   since: (scenario: string) => number

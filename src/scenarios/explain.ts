@@ -22,7 +22,6 @@ const KIND: Readonly<Record<string, string>> = {
   array: 'a list',
 }
 
-/** Describes a value of the wrong type. */
 export const describeInput = (input: unknown) => {
   if (input === null) return 'nothing'
   if (Array.isArray(input)) return 'a list'

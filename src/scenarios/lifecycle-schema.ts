@@ -110,7 +110,6 @@ function checkTransition(
     : `${status} cannot follow ${before}; ${oneOf(next)} can`
 }
 
-/** Checks what all lifecycles have in common. */
 function checkSteps(steps: readonly Step[], kind: LifecycleKind, report: Report) {
   for (const [i, step] of steps.entries()) {
     const wrong = checkTransition(steps, i, kind)

@@ -35,7 +35,6 @@ export type Test = {
   path: readonly string[]
   operator: Operator
   argument: unknown
-  /** The conversion of the value that `accepts` takes. */
   conversion: Conversion
   accepts: (read: unknown) => boolean
   read: (call: CallParts) => unknown

@@ -80,7 +80,6 @@ const bound = (description: string, passes: (value: number, limit: number) => bo
     },
   }) as const
 
-/** An operator that tests how a string starts or ends. */
 const affix = (description: string, passes: (value: string, part: string) => boolean) =>
   ({
     description,
@@ -153,7 +152,6 @@ export type Operator = keyof typeof OPERATORS
 
 export const OPERATOR_NAMES = Object.keys(OPERATORS) as readonly Operator[]
 
-/** Whether a key of a condition is an operator. */
 export const isOperator = (key: string): key is Operator => Object.hasOwn(OPERATORS, key)
 
 /** Whether an object is a comparison: all of its keys are operators. */
@@ -172,7 +170,6 @@ function paisePart(value: unknown): number | undefined {
 export const asText = (value: unknown): unknown =>
   typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
 
-/** The function of each conversion. */
 export const CONVERT: Readonly<Record<Conversion, (value: unknown) => unknown>> = {
   value: (value) => value,
   // A number that JavaScript would round is text in the log.
@@ -188,7 +185,6 @@ export const CONVERT: Readonly<Record<Conversion, (value: unknown) => unknown>> 
 /** The maximum number of patterns that one call is tested with, and in one body. */
 export const MAX_PATTERNS = 20
 
-/** The paths of the patterns in a condition. */
 export function patternsIn(condition: unknown, path: Path = []): Path[] {
   if (typeof condition !== 'object' || condition === null || Array.isArray(condition)) return []
   return Object.entries(condition).flatMap(([key, inner]) => {

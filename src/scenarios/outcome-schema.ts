@@ -63,7 +63,6 @@ export const LIFECYCLES = ['kyc', 'bank', 'transaction'] as const
 /** The fields about what the call creates. */
 const CREATED = [...LIFECYCLES, 'visible_after'] as const
 
-/** Checks that the parts of an outcome can happen together. */
 function checkOutcome(outcome: OutcomeDefinition, report: Check['report']) {
   const { respond, fault, at, effect, after } = outcome
   const reject = (key: string, message: string) => report([key], message, 'key')

@@ -130,7 +130,6 @@ export function ruleIds(definitions: readonly { name?: string | undefined }[]): 
 export const counterName = ({ scenario, id }: Pick<RuleLimits, 'scenario' | 'id'>): string =>
   `${scenario}#${id}`
 
-/** Returns the name of the counter that a call increments. */
 export function counterFor(rule: RuleLimits, call: RuleCall | RuleEvent): string {
   if (!rule.keyOf) return counterName(rule)
   // Calls without a value at the path share one counter.

@@ -36,7 +36,6 @@ const limits = {
     .describe('The probability that the rule acts on a matching call: 0.05 is 5 %.'),
 }
 
-/** The operation that creates the resource of each lifecycle. */
 const CREATING_OPERATION: Readonly<Record<(typeof LIFECYCLES)[number], OperationId>> = {
   kyc: 'submitKyc',
   bank: 'addBankAccount',

@@ -45,7 +45,6 @@ type Times = {
   for?: string | undefined
 }
 
-/** The time of day in a zone, as `01:00`. */
 function clockOf(zone: string) {
   const format = new Intl.DateTimeFormat('en-GB', {
     timeZone: zone,

@@ -168,7 +168,6 @@ class DataFile<Rows> {
     this.#failure = undefined
   }
 
-  /** Returns the error to respond with after a failed write. */
   #failed(error: unknown): SandboxError {
     if (error instanceof LostOwnership)
       return new SandboxError('storage_unavailable', `${error.message} Nothing was changed.`)
@@ -196,7 +195,6 @@ class DataFile<Rows> {
     return this.#failure
   }
 
-  /** Whether there is a document. */
   get hasDocument(): boolean {
     return this.#document.digest !== null
   }
@@ -318,7 +316,6 @@ export async function openStore<Rows>({
     change: unit.change,
     batch: unit.batch,
     onDurable: unit.onDurable,
-    /** Rewrites the document now. */
     compact: async () => files?.compact(),
     /** Whether the document is missing, although there is a data file. */
     get lacksDocument() {
@@ -334,5 +331,4 @@ export async function openStore<Rows>({
   }
 }
 
-/** The open store. */
 export type Store<Rows> = Awaited<ReturnType<typeof openStore<Rows>>>

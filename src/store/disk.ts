@@ -26,7 +26,6 @@ export type Disk = Pick<
   | 'writeFileSync'
 >
 
-/** The real file system. */
 export const nodeDisk: Disk = fs
 
 /** An errno such as `ENOSPC`, or the error's name. */
@@ -64,7 +63,6 @@ export const fileExists = (disk: Disk, file: string): boolean =>
 export const readIfExists = (disk: Disk, file: string): Buffer | undefined =>
   ifExists(() => disk.readFileSync(file))
 
-/** Removes a file if it exists. */
 export const removeFile = (disk: Disk, file: string): void => ifExists(() => disk.unlinkSync(file))
 
 export const isSameFile = (a: Stats | undefined, b: Stats | undefined): boolean =>
@@ -154,7 +152,6 @@ export function copyToFree(disk: Disk, file: string, name: string): string {
 
 // ---- the files of a data file
 
-/** The files of a data file that exist. */
 export const dataFiles = (disk: Disk, file: string): string[] =>
   [file, `${file}.journal`, `${file}.tmp`].filter((path) => fileExists(disk, path))
 

@@ -75,7 +75,6 @@ function mapLists(
   }
 }
 
-/** The text of a document in pieces. */
 export function* documentText(document: DataDocument): Generator<string> {
   const names = new Map<unknown, string>()
   const seen = new Set<unknown>()

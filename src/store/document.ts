@@ -56,7 +56,6 @@ export class DocumentFile implements Adapter<DataDocument> {
     this.digest = this.#digestNow()
   }
 
-  /** The size of the file. */
   get bytes(): number {
     return Number.parseInt(this.digest ?? '0', 10)
   }
@@ -78,7 +77,6 @@ export class DocumentFile implements Adapter<DataDocument> {
       : await readEdited(file, bytes)
   }
 
-  /** Writes a new document, row by row. */
   async write(document: DataDocument): Promise<void> {
     const { disk, file, confirm, onWritten } = this.#options
     confirm()

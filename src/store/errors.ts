@@ -42,7 +42,6 @@ export class UnusableFile extends Error {
   override name = 'UnusableFile'
 }
 
-/** The data file is in use by another process. */
 export class FileInUse extends Error {
   override name = 'FileInUse'
 

@@ -100,7 +100,6 @@ export class Journal {
     return this.#size
   }
 
-  /** Whether the document has all changes. */
   get isEmpty(): boolean {
     return this.#changes === 0
   }

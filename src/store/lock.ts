@@ -232,5 +232,4 @@ function lockOf(disk: Disk, path: string, mine: Draft, replacedDead: boolean) {
   }
 }
 
-/** A lock that this process has taken. */
 export type Lock = ReturnType<typeof lockOf>

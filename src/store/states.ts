@@ -16,7 +16,6 @@ export type DataDocument = {
   fixtures?: Readonly<Record<string, StoredTables>>
 }
 
-/** How a world is written as a state. */
 export type StateShape<Rows> = {
   /** The tables that a state lists. */
   tables: readonly (keyof Rows & string)[]
@@ -71,7 +70,6 @@ export function documentOf<Rows>(
   }
 }
 
-/** Restores the worlds of a document, which is valid. */
 export function readStates<Rows>(
   { clients, snapshots = {}, fixtures = {} }: DataDocument,
   worlds: Worlds<Rows>,

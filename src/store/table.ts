@@ -53,7 +53,6 @@ const copyOf = <R>(content: Content<R>): Content<R> => ({
 export const rowsOf = <R>({ rows }: Content<R>): R[] =>
   [...rows.values()].sort((a, b) => a.seq - b.seq).map(({ row }) => row)
 
-/** Builds a content from rows, oldest first. */
 export function contentOf<R>(spec: TableSpec<R>, rows: Iterable<R>): Content<R> {
   const table = new Table(spec)
   for (const row of rows) table.put(row)
@@ -98,7 +97,6 @@ export class Table<R> {
     return page.map((id) => this.entry(id)!)
   }
 
-  /** The newest row of one key. */
   newest(index: string, key: string): Entry<R> | undefined {
     return this.page(index, key, 0, 1)[0]
   }
@@ -109,7 +107,6 @@ export class Table<R> {
     return entries.sort((a, b) => a.seq - b.seq)[0]
   }
 
-  /** The number of rows of one key. */
   count(index: string, key: string): number {
     return this.#ids(index, key).length
   }
@@ -163,7 +160,6 @@ export class Table<R> {
     return this.#content
   }
 
-  /** Restores a content; returns the rollback. */
   restore(content: Content<R>): () => void {
     const before = this.#content
     this.#content = content

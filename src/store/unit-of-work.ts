@@ -70,7 +70,6 @@ export class UnitOfWork {
     return this.#open !== undefined
   }
 
-  /** How many ops the open change has. */
   get size(): number {
     return this.#open?.undo.length ?? 0
   }

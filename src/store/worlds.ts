@@ -9,7 +9,6 @@ import {
   type WorldOp,
 } from './unit-of-work.ts'
 
-/** The tables' specs, by table name. */
 export type Specs<Rows> = { readonly [K in keyof Rows]: TableSpec<Rows[K]> }
 /** A world's content at one moment, by table. */
 export type Images<Rows> = { [K in keyof Rows]: Content<Rows[K]> }
@@ -53,7 +52,6 @@ export class WorldTables<Rows> {
     return this.#worlds.bases.get(this.base)?.images[table].rows.has(id) ?? false
   }
 
-  /** An empty base. */
   get empty(): Base<Rows> {
     return this.#worlds.makeBase('', {})
   }
@@ -72,7 +70,6 @@ export class WorldTables<Rows> {
     return this.unit.change(run, this.random)
   }
 
-  /** Adds a row, or replaces the one with its id. */
   put<K extends keyof Rows & string>(table: K, row: Rows[K]): Entry<Rows[K]> {
     this.do(['put', table, row])
     return this.tables[table].entry(this.#worlds.specs[table].id(row))!
@@ -82,7 +79,6 @@ export class WorldTables<Rows> {
     this.do(['remove', table, id])
   }
 
-  /** Resets the world to a base. */
   reset(base: Base<Rows>): void {
     this.change(() => {
       this.#worlds.useBase(base)
@@ -100,7 +96,6 @@ export class WorldTables<Rows> {
     this.do(['restore', snapshot])
   }
 
-  /** Deletes a snapshot. */
   forget(snapshot: string): void {
     this.do(['forget', snapshot])
   }
@@ -224,7 +219,6 @@ export class Worlds<Rows> {
     })
   }
 
-  /** The state of a world that starts from a base. */
   stateOf(key: string): Snapshot<Rows> {
     const base = this.bases.get(key)
     if (base) return { base: key, images: base.images, counter: 0 }

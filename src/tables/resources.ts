@@ -6,7 +6,6 @@ export type ResourceKind = 'transaction' | 'kyc' | 'bank' | 'user' | 'webhook'
 
 export const kindOf = (event: string) => event.slice(0, event.indexOf('.')) as ResourceKind
 
-/** The table of each kind of resource. */
 export const TABLE_OF = {
   transaction: 'payments',
   kyc: 'kyc',
@@ -61,5 +60,4 @@ export function createResourceEvents() {
   }
 }
 
-/** The resource events of a world. */
 export type ResourceEvents = ReturnType<typeof createResourceEvents>

@@ -70,7 +70,6 @@ export type SettingRow =
   /** The readings that were chosen by a call. */
   | { name: 'assumptions'; value: Readings }
 
-/** The row of every table of a world. */
 export type Rows = { [T in keyof typeof ROWS]: z.infer<(typeof ROWS)[T]> } & {
   client: ClientRow
   settings: SettingRow

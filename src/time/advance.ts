@@ -20,7 +20,6 @@ export type AdvanceOptions = {
   persist?: (isThrough: boolean) => void
   /** Aborted when the caller has disconnected; the clock then stops where it is. */
   signal?: AbortSignal | undefined
-  /** The maximum number of timers to run. */
   max?: number
 }
 

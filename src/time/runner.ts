@@ -152,7 +152,6 @@ export function createRunner({ rows, onError, onRun }: TimeDeps) {
     return { ran, fired, isLarge }
   }
 
-  /** Resolves when all started work has ended. */
   const settled = async () => void (await Promise.all(running))
 
   return {

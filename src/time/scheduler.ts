@@ -84,7 +84,6 @@ export function createScheduler(deps: TimeDeps) {
   const ofResource = (id: string) => rows.all().filter(({ resource_id }) => resource_id === id)
 
   return {
-    /** Registers the handler of a kind of timer. */
     handle: runner.handle,
     /** Stores a timer; it runs when the client's clock reaches `due_at`. */
     schedule({ due_at, kind, resource_id, payload }: Omit<TimerRow, 'timer_id' | 'seq'>): TimerRow {
@@ -128,13 +127,9 @@ export function createScheduler(deps: TimeDeps) {
       runner.run(timer)
     },
     whenIdle,
-    /** The pending timer with an id. */
     get: rows.get,
-    /** All pending timers, soonest first. */
     pending: rows.all,
-    /** The pending timers of one resource, soonest first. */
     ofResource,
-    /** The number of pending timers. */
     countPending: rows.count,
     next: rows.soonest,
     advanceTo: (target: number, options?: AdvanceOptions) => move(() => target, options),
@@ -155,5 +150,4 @@ export function createScheduler(deps: TimeDeps) {
   }
 }
 
-/** A world's scheduler. */
 export type Scheduler = ReturnType<typeof createScheduler>

@@ -253,7 +253,6 @@ export function createDeliveries(deps: DeliveriesDeps) {
     },
     get: (id: string) => queue.get(id),
     eventOf: (row: DeliveryRow) => queue.eventOf(row),
-    /** All deliveries in order of creation. */
     all: () => store.tables.deliveries.rows(),
     /** Events that were not sent by themselves, oldest first. */
     recorded: () => recorded,

@@ -37,7 +37,6 @@ export function createWebhookEvents({ store, clock, random, assumed }: WorldCont
     return entry
   }
 
-  /** The resource of an event, as its GET shows it. */
   function dataOf(type: string, id: string): object {
     switch (kindOf(type)) {
       case 'transaction':

@@ -57,7 +57,6 @@ const isCompressed = ({ 'content-encoding': encoding = '' }: ReceiverResponse) =
 const textOf = (body: Buffer) =>
   new TextDecoder().decode(body.subarray(0, MAX_STORED_BYTES), { stream: true })
 
-/** The result of an attempt of which nothing was sent. */
 export const unsent = (error: SendError): SendResult => ({
   ok: false,
   response: '',

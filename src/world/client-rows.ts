@@ -19,7 +19,6 @@ export const DEFAULT_CLIENT = 'default'
 export type NewClient = { [Option in keyof WorldStart]?: WorldStart[Option] | undefined } & {
   name: string
   access_token?: string | undefined
-  /** Scenarios of its own, beside those of the sandbox. */
   scenarios?: OwnScenarios | undefined
   checkKyc?: boolean | undefined
   /** Makes the rows of its own fixtures; without them it starts with those of the sandbox. */

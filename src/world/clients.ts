@@ -24,7 +24,6 @@ export class Clients {
     return this.#worlds.get(DEFAULT_CLIENT)!
   }
 
-  /** Returns the world of a client; throws `not_found`. */
   get(name: string): World {
     const world = this.#worlds.get(name)
     if (world) return world
@@ -86,7 +85,6 @@ export class Clients {
     this.#checkLimit()
   }
 
-  /** Throws if a call cannot create this client. */
   checkNew({ name, access_token: token, scenario, scenarios = {} }: NewClient) {
     if (this.#worlds.has(name)) {
       throw new SandboxError(

@@ -4,7 +4,6 @@ import { type RequestLogEntry, requestSummary } from '../requests/request-log.ts
 import { Ring } from '../runtime/ring-buffer.ts'
 import type { UnitOfWork } from '../store/unit-of-work.ts'
 
-/** The subjects of a client's feed, by kind of event. */
 export type FeedEvents = {
   request: RequestLogEntry
   /** The number of calls whose response a rule delays has changed. */

@@ -216,7 +216,6 @@ export async function openSandbox(config: SandboxConfig) {
       log.info(`client "${name}" created${from ? ` from client "${from.client}"` : ''}`)
       return world
     },
-    /** Deletes a client with its whole state and its token. */
     delete(name: string) {
       const world = clients.get(name)
       if (name === DEFAULT_CLIENT) throw defaultClientRequired()

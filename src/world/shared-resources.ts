@@ -22,7 +22,6 @@ export type SharedConfig = Omit<
   wall?: () => number
   /** Timers and webhooks do not keep the process alive. */
   unref?: boolean | undefined
-  /** Replaces the real runtime, for a test. */
   runtime?: (real: Runtime) => Runtime
 }
 

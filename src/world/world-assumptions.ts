@@ -8,7 +8,6 @@ export type WorldAssumptionsDeps = {
   start: Readings
   /** The readings of a scenario (default: of the active one). */
   ofScenario: (scenario?: StoredScenario) => Readings
-  /** The readings of the imposed scenario. */
   imposed: () => Readings
   feed: Feed
 }

@@ -57,7 +57,6 @@ export function startWorld(world: World) {
   clock.start()
 }
 
-/** Stops the timers and webhook attempts of a world. */
 export function stopWorld({ clock, webhooks, requests, feed }: World) {
   clock.stop()
   webhooks.deliveries.stop()
@@ -122,7 +121,6 @@ export function resetWorld(
   return startsTimeline
 }
 
-/** Replaces the whole state of a world by `load`. */
 export function restore(world: World, from: 'snapshot' | 'state', load: () => void) {
   function adopt() {
     load()

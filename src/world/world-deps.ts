@@ -12,7 +12,6 @@ export type WorldStart = {
   clock: string
   clockSpeed: number
   scenario: string
-  /** Readings of open points of the contract. */
   assume?: Readings | undefined
 }
 
@@ -30,7 +29,6 @@ export type Imposed = {
 export type WorldDeps = {
   tables: SandboxTables
   start: ClientStart
-  /** What all worlds of the sandbox share. */
   shared: SharedResources
   /** The present library of scenarios; it changes when the files are reloaded. */
   library: () => Library
@@ -39,7 +37,6 @@ export type WorldDeps = {
   /** The prefix of the event ids of this world's feed. */
   feedName: string
   callService?: TimelineDeps['callService']
-  /** Resets this world, for its timeline. */
   reset: () => void
   log: Log
 }

@@ -9,7 +9,6 @@ export type StreamOptions = {
   lastEventId?: string | undefined
   /** Real ms between the comments that keep the connection alive and detect a broken one. */
   heartbeatMs?: number
-  /** A reader with more unread bytes than this is disconnected. */
   maxUnread?: number
 }
 

@@ -99,7 +99,6 @@ export async function readRequestMatch(
   return compileMatch(read.data, tablesOf)
 }
 
-/** The calls that are older than that of a cursor. */
 function olderThan(cursor: string | undefined, found: readonly RequestLogEntry[]) {
   const start = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor.slice(4))
   return found.filter(({ seq }) => seq < start)

@@ -19,7 +19,6 @@ import { UserPath } from './users.ts'
 
 type Found = { total: number; entries: Entry<PaymentRow>[] }
 
-/** One page of payments, in one of their views. */
 function pageOfPayments<T>(
   world: World,
   query: ListQuery,
