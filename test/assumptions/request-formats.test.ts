@@ -111,14 +111,6 @@ t.test('ifsc_case accepted: it is stored in upper case', async (t) => {
   t.match(state.tables.bank_accounts.at(-1), { ifsc_code: 'HDFC0ABC001' })
 })
 
-t.test('ifsc_case refused', async (t) => {
-  const { post } = await start(t, { assume: { ifsc_case: 'refused' } })
-  const { status, body } = await post('/v1/bank', account({ ifsc_code: 'hdfc0abc001' }))
-  t.equal(status, 400)
-  t.match(body.errors, [{ field: 'ifsc_code', message: /upper-case/ }])
-  t.equal((await post('/v1/bank', account({}))).status, 201)
-})
-
 t.test('malformed_id: 400, or 404 as for an id that nothing has', async (t) => {
   for (const [reading, expected] of [
     ['bad_request', [400, 'validation_failed']],

@@ -26,12 +26,6 @@ t.test('utr_form=by_amount: IMPS up to 5 lakh, NEFT up to 10 lakh, RTGS above it
   t.equal(body.data.transactions[0].utr, `${'X'.repeat(18)}${utr.slice(-4)}`)
 })
 
-t.test('utr_form=imps: 12 digits for every amount', async (t) => {
-  const sandbox = await start(t, { assume: { ...GUARDED.assume, utr_form: 'imps' } })
-  for (const amount of [1, 500_000.01, 9_999_999_999.99])
-    t.match(await utrOf(sandbox, amount), /^6001\d{8}$/)
-})
-
 t.test('utr_form: each form has the day in India', async (t) => {
   const sandbox = await start(t, GUARDED)
   // 18:30 UTC is midnight in India.
@@ -58,13 +52,6 @@ async function succeed(sandbox: Sandbox): Promise<string> {
   t.match(await newest(sandbox), { status: 'SUCCESS', utr: null, updated_at: at(3_000) })
   return transaction_id
 }
-
-t.test('utr_of_success=with_status: SUCCESS has a UTR', async (t) => {
-  const sandbox = await start(t, GUARDED)
-  t.match(await utrOf(sandbox, 10), /^\d{12}$/)
-  const { body } = await sandbox.advance('1h')
-  t.strictSame(body.fired, [], 'no later step')
-})
 
 t.test('utr_of_success=later: a step sets the UTR and sends no event', async (t) => {
   const sandbox = await start(t, { assume: LATER })

@@ -25,19 +25,6 @@ async function deliveriesOf({ get }: Started): Promise<string[]> {
     .reverse()
 }
 
-t.test('webhook_delivery at_most_once: a failed attempt is the only one', async (t) => {
-  const { url, types } = await receiver(t, status(500))
-  const sandbox = await startWithWebhook(t, url, { assume: { webhook_delivery: 'at_most_once' } })
-  await sandbox.pay()
-  await sandbox.advance('1d')
-  const events = ['transaction.pending', 'transaction.processing', 'transaction.success']
-  t.strictSame(types(), events)
-  t.strictSame(
-    await deliveriesOf(sandbox),
-    events.map((event) => `${event} failed 1`),
-  )
-})
-
 t.test('webhook_delivery at_most_once: a restart repeats no attempt', async (t) => {
   const { url, types } = await receiver(t)
   const file = join(t.testdir({}), 'db.json')
@@ -76,33 +63,6 @@ t.test('webhook_delivery never: events are sent only on request, and once', asyn
   await sandbox.post('/__admin/webhooks/trigger', { event: 'transaction.success' })
   await sandbox.advance('1d')
   t.strictSame(types(), ['transaction.success', 'transaction.success'])
-})
-
-/** Sends the events of a payment to a receiver that rejects the first attempt of the first one. */
-async function eventsAfterOneFailure(t: Test, webhook_order: string) {
-  const { url, types } = await receiver(t, (_, response, count) =>
-    response.writeHead(count === 1 ? 500 : 200).end(),
-  )
-  const sandbox = await startWithWebhook(t, url, { assume: { webhook_order } })
-  const path = `/__admin/simulate/transactions/${(await sandbox.pay()).body.data[0].transaction_id}`
-  for (const status of ['PROCESSING', 'SUCCESS']) await sandbox.post(path, { status })
-  await sandbox.advance('10s')
-  return types()
-}
-
-t.test('webhook_order: the retry of a failed event arrives late, or the others wait', async (t) => {
-  t.strictSame(await eventsAfterOneFailure(t, 'independent'), [
-    'transaction.pending',
-    'transaction.processing',
-    'transaction.success',
-    'transaction.pending',
-  ])
-  t.strictSame(await eventsAfterOneFailure(t, 'per_resource'), [
-    'transaction.pending',
-    'transaction.pending',
-    'transaction.processing',
-    'transaction.success',
-  ])
 })
 
 t.test('webhook_order independent: a first attempt waits for the one before', async (t) => {

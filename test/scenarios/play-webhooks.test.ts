@@ -157,9 +157,9 @@ t.test('drop: the event is recorded and never sent; the others come', async (t) 
   t.same(hook.types(), [PENDING, SUCCESS, PROCESSING], 'by hand it goes out')
 })
 
-t.test('delay: others overtake it; times and the first match hold', async (t) => {
+t.test('delay: others overtake it; times, key and the first match hold', async (t) => {
   const { hook, box } = await play(t, [
-    { when: { event: 'transaction.*' }, times: 1, then: { delay: '10s' } },
+    { when: { event: 'transaction.*' }, key: 'data.amount', times: 1, then: { delay: '10s' } },
     { when: { event: PENDING }, then: { copies: 2 } },
   ])
   await box.pay()
@@ -170,6 +170,9 @@ t.test('delay: others overtake it; times and the first match hold', async (t) =>
   await box.pay()
   await box.advance('0s')
   t.same(hook.types().slice(3), [PENDING, PENDING])
+  await box.pay({ amount: 7 })
+  await box.advance('0s')
+  t.equal(hook.received.length, 5, 'another amount is counted by itself')
 })
 
 t.test('rules look at data, user and account', async (t) => {
