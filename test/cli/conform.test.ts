@@ -4,13 +4,10 @@ import t from 'tap'
 import { run, serve } from './program.ts'
 
 t.test('conform ends with 0 where nothing differs, and with 1 where something does', async (t) => {
-  const { url, token } = await serve(t, [
-    '--memory',
-    '--clock',
-    'frozen',
-    '--assume',
-    'idempotency_key=honoured',
-  ])
+  const { url, token } = await serve(
+    t,
+    '--memory --clock frozen --assume idempotency_key=honoured'.split(' '),
+  )
   const clean = await run(['conform', '--against', url, '--token', token])
   t.equal(clean.code, 0, clean.stderr)
   t.match(

@@ -79,19 +79,6 @@ t.test('db.json is there from the start, and a hand edit is taken', async (t) =>
   await next.stop()
 })
 
-t.test('an edit changes no other line of the file', async (t) => {
-  const { data } = await withUsers(t, 'SIGTERM')
-  const before = edit(data, 'u1@example.com', 'edited@example.com').toString().split('\n')
-  const next = await serve(t, ['--data', data])
-  await next.stop()
-  const after = readFileSync(data, 'utf8').split('\n')
-  const clock = /^"clock":/
-  t.same(
-    after.filter((line, i) => line !== before[i] && !clock.test(line)),
-    [],
-  )
-})
-
 t.test('what a merge can leave twice is refused with its place', async (t) => {
   const { data } = await withUsers(t, 'SIGTERM')
   const whole = readFileSync(data, 'utf8')

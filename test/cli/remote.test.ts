@@ -233,14 +233,7 @@ const ROWS: readonly (readonly [
 const LOCAL_COMMANDS = 'start exec validate generate conform openapi schema client sweep help mcp'
 
 t.test('what is typed, what is sent, and what is printed', async (t) => {
-  const sandbox = await serve(t, [
-    '--memory',
-    '--clock',
-    'frozen',
-    '--coverage',
-    '--admin-token',
-    's3',
-  ])
+  const sandbox = await serve(t, '--memory --clock frozen --coverage --admin-token s3'.split(' '))
   const { url, seen } = await recorder(t, sandbox)
   const v1 = `http://127.0.0.1:${sandbox.port}/@w1/v1`
   const pay = () => call(`${v1}/transaction`, { ...PAYMENT, amount: 5 })

@@ -328,26 +328,6 @@ t.test('a lost response is replayed for its idempotency key', async (t) => {
   t.equal(payments(box), before + 1)
 })
 
-t.test('a key is in flight while its response is delayed', async (t) => {
-  const time = manualTime()
-  const box = await start(t, { ...HONOURED, sandbox: { runtime: time.runtime } })
-  await push(box, { delay: '2s' }, { times: 1 })
-  const key = { 'idempotency-key': 'k' }
-  const before = payments(box)
-  const asked = box.pay({}, key)
-  await time.waiting()
-  const meanwhile = await box.pay({}, key)
-  t.equal(meanwhile.status, 409)
-  t.equal(meanwhile.body.error, 'idempotency_in_flight')
-  time.pass('2s')
-  const first = await asked
-  t.equal(first.status, 200)
-  const again = await box.pay({}, key)
-  t.equal(again.text, first.text)
-  t.equal(again.headers['idempotency-replayed'], 'true')
-  t.equal(payments(box), before + 1)
-})
-
 t.test('injected responses are not stored for a key', async (t) => {
   const box = await start(t, HONOURED)
   for (const status of [400, 404, 409, 429, 503]) {

@@ -215,21 +215,6 @@ t.test('limit is the number of calls, however many pages they have', async (t) =
   }
 })
 
-t.test('the stream goes on after an event', async (t) => {
-  const { url, admin } = await started(t)
-  // The first event shows that the stream is open: nothing is kept before its first reader.
-  const opening = admin.events({ lastEventId: 'none' })
-  t.match((await opening.next()).value, { kind: 'gap' })
-  await fetch(`${url}/users?page=1`)
-  const { value: first } = await opening.next()
-  t.match(first, { kind: 'request', data: { operation: 'listUsers', request_id: 'req_1' } })
-  await opening.return(undefined)
-  await fetch(`${url}/users?page=2`)
-  const resumed = admin.events({ lastEventId: first!.id })
-  t.match((await resumed.next()).value, { kind: 'request', data: { request_id: 'req_2' } })
-  await resumed.return(undefined)
-})
-
 t.test('a refusal is an AdminError with status, word, message and fields', async (t) => {
   const { admin, adminUrl } = await started(t)
   t.match(await refused(admin.scenario.use('no-such')), { name: 'AdminError', status: 404 })
