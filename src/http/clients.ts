@@ -5,7 +5,6 @@ import { ENVELOPE, type ErrorForm, errorBody } from '../assumptions/responses.ts
 import { ClientName } from '../model/client.ts'
 import { SandboxError } from '../model/errors.ts'
 import { quoteInput } from '../model/mask.ts'
-import { nodeCrypto } from '../runtime/node-modules.ts'
 import { DEFAULT_CLIENT } from '../world/client-rows.ts'
 import type { Sandbox } from '../world/sandbox.ts'
 import type { World } from '../world/world.ts'
@@ -83,9 +82,8 @@ function byToken(
   const token = /^bearer +(\S+) *$/i.exec(authorization)?.[1]
   const world = token === undefined ? undefined : sandbox.byToken(token)
   if (world) return world
-  if (name !== undefined && token === `sbx_${name}` && !sandbox.clients.has(name)) {
+  if (name !== undefined && token === `sbx_${name}` && !sandbox.clients.has(name))
     return named(sandbox, name)
-  }
   throw unauthorized(
     `The access token is unknown. Send Authorization: Bearer <token> with ${tokenOf(sandbox, name)}.`,
   )
@@ -124,19 +122,17 @@ export function createClientResolver(sandbox: Sandbox) {
     const { authorization } = request.headers
     const use = tokenUse(name)
     if (!use.isRead || authorization === undefined) {
-      if (isRequired(use)) {
+      if (isRequired(use))
         throw unauthorized(
           `This call needs an access token. Send Authorization: Bearer <token> with ${tokenOf(sandbox, name)}.`,
         )
-      }
       return name === undefined ? sandbox.default : named(sandbox, name)
     }
     const world = byToken(sandbox, authorization, name)
-    if (world && name !== undefined && name !== world.name) {
+    if (world && name !== undefined && name !== world.name)
       throw unauthorized(
         `The access token belongs to the client ${world.name}, not to that of the base path. Send ${tokenOf(sandbox, name)}, or leave out the base path.`,
       )
-    }
     return world
   }
 
@@ -157,12 +153,11 @@ export function createClientResolver(sandbox: Sandbox) {
     /** Finds the client of a `/v1` request, which must be active, and sets its world. */
     enterService(request: FastifyRequest, isRequired: (use: TokenUse) => boolean): void {
       const world = find(request, isRequired) ?? make(request)
-      if (world.payouts.profile().status !== 'active') {
+      if (world.payouts.profile().status !== 'active')
         throw new SandboxError(
           'client_inactive',
           `The client ${world.name} is not active. Use another client's token or base path.`,
         )
-      }
       uncommitted.delete(world)
       request.world = world
       request.receivedAt = world.clock.now()
@@ -210,9 +205,3 @@ export function createClientResolver(sandbox: Sandbox) {
 }
 
 export type ClientResolver = ReturnType<typeof createClientResolver>
-
-export function sameSecret(a: string, b: string): boolean {
-  const { createHash, timingSafeEqual } = nodeCrypto()
-  const digest = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(a), digest(b))
-}

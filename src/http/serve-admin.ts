@@ -8,9 +8,9 @@ import { validationFailed } from '../model/validation-errors.ts'
 import { allOf, didYouMean } from '../model/words.ts'
 import type { Later } from '../runtime/real-time.ts'
 import { MAX_PATTERNS, patternCount } from '../scenarios/operators.ts'
+import { sameText } from '../webhooks/signatures.ts'
 import type { AdminCall } from './admin-call.ts'
 import { depsOf } from './app-deps.ts'
-import { sameSecret } from './clients.ts'
 import { hangUpSignal } from './connection.ts'
 import type { Input } from './endpoint.ts'
 import { JSON_TYPE } from './errors.ts'
@@ -66,7 +66,7 @@ export function checkAdminToken(request: FastifyRequest) {
   const { adminToken } = depsOf(request)
   if (adminToken === undefined) return
   const sent = request.headers['x-admin-token']
-  if (typeof sent === 'string' && sameSecret(sent, adminToken)) return
+  if (typeof sent === 'string' && sameText(sent, adminToken)) return
   throw new SandboxError(
     'admin_token_required',
     'The admin API needs its token. Send it in the header X-Admin-Token. It is the value of --admin-token, or the token that is printed at start.',

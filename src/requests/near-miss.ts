@@ -1,5 +1,5 @@
 import { hideSecrets, maskLogText } from '../model/mask.ts'
-import { type CallParts, passes, readerOf, type Test } from '../scenarios/match.ts'
+import { type CallParts, passes, type Test } from '../scenarios/match.ts'
 
 /** A field that does not match: the wanted value as the caller sent it, and the found value as the API shows it. */
 export type FieldMismatch = { field: string; wanted: string; found: string }
@@ -12,25 +12,22 @@ export type FailedCheck = {
   value: unknown
 }
 
-/** One test of a match, with the name of its field and a function that reads its value. */
-export type Check = { field: string; test: Test; read: (parts: CallParts) => unknown }
-
 /** A description of an item that does not match, and its mismatches. */
 export type NearMiss = { what: string; differences: FieldMismatch[] }
 
 const MAX_SHOWN = 200
 const MAX_MISSES = 3
 
-export const checkOf = (test: Test, field = [test.part, ...test.path].join('.')): Check => ({
-  field,
-  test,
-  read: readerOf(test.part, test.path),
-})
-
-export const failedChecks = (checks: readonly Check[], parts: CallParts): FailedCheck[] =>
-  checks.flatMap(({ field, test, read }) => {
-    const value = read(parts)
-    return passes(test, value) ? [] : [{ field, name: test.path.at(-1) ?? '', wanted: test, value }]
+/** The tests that fail, each with the name that messages have for its field. */
+export const failedTests = (
+  tests: readonly Test[],
+  parts: CallParts,
+  fieldOf = ({ part, path }: Test) => [part, ...path].join('.'),
+): FailedCheck[] =>
+  tests.flatMap((test) => {
+    const value = test.read(parts)
+    if (passes(test, value)) return []
+    return [{ field: fieldOf(test), name: test.path.at(-1) ?? '', wanted: test, value }]
   })
 
 type Redact = (value: unknown, name: string) => unknown

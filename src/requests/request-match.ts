@@ -3,15 +3,13 @@ import { SandboxError } from '../model/errors.ts'
 import { hideSecrets, maskLogText, maskRequest } from '../model/mask.ts'
 import { countOf } from '../model/words.ts'
 import type { Condition } from '../scenarios/condition.ts'
-import { type CallParts, operationsOf, passes, testsOf } from '../scenarios/match.ts'
+import { operationsOf, passes, passesAll, testsOf } from '../scenarios/match.ts'
 import { CALL_PARTS } from '../scenarios/operations-and-events.ts'
 import type { MatchDefinition } from '../scenarios/read.ts'
 import type { SandboxTables } from '../tables/tables.ts'
 import {
-  type Check,
-  checkOf,
   type FailedCheck,
-  failedChecks,
+  failedTests,
   missErrors,
   missText,
   type NearMiss,
@@ -78,13 +76,11 @@ export type TablesOf = (call: RequestLogEntry) => SandboxTables | undefined
 export function compileMatch(definition: MatchDefinition, tablesOf: TablesOf): RequestMatch {
   const { operation, method, path, status } = definition
   const operations = operation === undefined ? undefined : new Set<string>(operationsOf(operation))
-  const checks = CALL_PARTS.flatMap((part) =>
-    definition[part] === undefined
-      ? []
-      : testsOf(part, definition[part] as Condition).map((test) => checkOf(test)),
+  const partTests = CALL_PARTS.flatMap((part) =>
+    definition[part] === undefined ? [] : testsOf(part, definition[part] as Condition),
   )
-  const callChecks = checks.filter(({ test }) => test.part !== 'item')
-  const itemChecks = checks.filter(({ test }) => test.part === 'item')
+  const callTests = partTests.filter(({ part }) => part !== 'item')
+  const itemTests = partTests.filter(({ part }) => part === 'item')
   const conditionTests = (condition: unknown) =>
     condition === undefined ? [] : testsOf('body', condition as Condition)
   const fieldChecks = [
@@ -117,10 +113,10 @@ export function compileMatch(definition: MatchDefinition, tablesOf: TablesOf): R
         if (!passes(test, value)) failed.push({ field, name: '', wanted: test, value })
     }
     const parts = partsOf(call, tablesOf(call)?.tables)
-    failed.push(...failedChecks(callChecks, parts))
-    if (itemChecks.length > 0) {
+    failed.push(...failedTests(callTests, parts))
+    if (itemTests.length > 0) {
       const items: readonly unknown[] = parts.items.length > 0 ? parts.items : [undefined]
-      failed.push(...fewestFailures(items.map((item) => failedChecks(itemChecks, { item }))))
+      failed.push(...fewestFailures(items.map((item) => failedTests(itemTests, { item }))))
     }
     return failed
   }
@@ -131,11 +127,9 @@ export function compileMatch(definition: MatchDefinition, tablesOf: TablesOf): R
       if (!fieldChecks.every(({ tests, read }) => tests.every((test) => passes(test, read(call)))))
         return false
       const parts = partsOf(call, tablesOf(call)?.tables)
-      const allMatch = (wanted: readonly Check[], of: CallParts) =>
-        wanted.every(({ test, read }) => passes(test, read(of)))
       return (
-        allMatch(callChecks, parts) &&
-        (itemChecks.length === 0 || parts.items.some((item) => allMatch(itemChecks, { item })))
+        passesAll(callTests, parts) &&
+        (itemTests.length === 0 || parts.items.some((item) => passesAll(itemTests, { item })))
       )
     },
     failures,
@@ -166,18 +160,15 @@ export function invalidMatch(
   [first, ...more]: readonly Pick<Problem, 'path' | 'message'>[],
   field = 'match',
 ): SandboxError {
-  return new SandboxError(
-    'validation_failed',
-    `${field === 'match' ? 'The match' : field} is invalid: ${first!.path ? `${first!.path}: ` : ''}${first!.message}`,
-    {
-      errors: [first!, ...more].map(({ path, message }) => ({
-        // In the match itself, the fields of a resource have no prefix `data.`.
-        field: path ? `${field}.${path.replace(/^data\./, '')}` : field,
-        code: 'invalid_value',
-        message,
-      })),
-    },
-  )
+  const what = field === 'match' ? 'The match' : field
+  const why = `${first!.path ? `${first!.path}: ` : ''}${first!.message}`
+  const errors = [first!, ...more].map(({ path, message }) => ({
+    // In the match itself, the fields of a resource have no prefix `data.`.
+    field: path ? `${field}.${path.replace(/^data\./, '')}` : field,
+    code: 'invalid_value',
+    message,
+  }))
+  return new SandboxError('validation_failed', `${what} is invalid: ${why}`, { errors })
 }
 
 // ---- the order of calls

@@ -66,13 +66,11 @@ function testOf(part: Part, path: readonly string[], operator: Operator, argumen
 
 /** Compiles a condition to a flat list of tests. */
 export function testsOf(part: Part, condition: Condition, path: readonly string[] = []): Test[] {
-  if (typeof condition !== 'object' || condition === null || Array.isArray(condition)) {
+  if (typeof condition !== 'object' || condition === null || Array.isArray(condition))
     return [testOf(part, path, 'eq', condition)]
-  }
   const entries = Object.entries(condition)
-  if (isComparison(condition)) {
+  if (isComparison(condition))
     return entries.map(([operator, argument]) => testOf(part, path, operator as Operator, argument))
-  }
   return entries.flatMap(([field, inner]) => {
     const name = part === 'headers' && path.length === 0 ? field.toLowerCase() : field
     return testsOf(part, inner as Condition, [...path, name])
@@ -98,11 +96,6 @@ export function readerOf(part: Part, path: readonly string[]): (call: CallParts)
 /** Whether a call or an event passes all these tests. Reads no value after the first one that fails. */
 export const passesAll = (tests: readonly Test[], call: CallParts): boolean =>
   tests.every((test) => passes(test, test.read(call)))
-
-export const predicateOf =
-  (tests: readonly Test[]) =>
-  (call: CallParts): boolean =>
-    passesAll(tests, call)
 
 /** Returns the operations that a `when.operation` matches; all of them if it is missing or `*`. */
 export function operationsOf(condition: unknown): readonly OperationId[] {

@@ -95,7 +95,7 @@ export type VerifyInput = {
 const fails = (code: VerifyErrorCode, reason: string): Verdict => ({ ok: false, code, reason })
 
 /** Compares in a time that does not depend on where the texts differ; hashing makes their lengths equal. */
-function same(a: string, b: string): boolean {
+export function sameText(a: string, b: string): boolean {
   const hash = (text: string) => nodeCrypto().createHash('sha256').update(text).digest()
   return nodeCrypto().timingSafeEqual(hash(a), hash(b))
 }
@@ -115,10 +115,12 @@ function explainMismatch(
   const body = Buffer.from(input.body as Uint8Array)
   const keys = keysOf(input.secret)
   const fits = (candidate: string | Buffer) =>
-    keys.some((key) => given.some((one) => same(one, signatureOf(key, id, timestamp, candidate))))
+    keys.some((key) =>
+      given.some((one) => sameText(one, signatureOf(key, id, timestamp, candidate))),
+    )
 
   const plain = input.headers['x-webhook-signature']
-  if (typeof plain === 'string' && same(plain, bodySignatureOf(keys[0]!, body)))
+  if (typeof plain === 'string' && sameText(plain, bodySignatureOf(keys[0]!, body)))
     return fails(
       'no_match',
       'the body is unchanged, but webhook-id or webhook-timestamp was changed after signing',
@@ -179,10 +181,10 @@ export function verifySignature(input: VerifyInput): Verdict {
 
   const keys = keysOf(input.secret)
   const right = keys.map((key) => signatureOf(key, id, timestamp, input.body))
-  if (!right.some((one) => given.some((other) => same(one, other))))
+  if (!right.some((one) => given.some((other) => sameText(one, other))))
     return explainMismatch(input, id, timestamp, given)
   const plain = input.headers['x-webhook-signature']
-  if (plain !== undefined && !same(String(plain), bodySignatureOf(keys[0]!, input.body)))
+  if (plain !== undefined && !sameText(String(plain), bodySignatureOf(keys[0]!, input.body)))
     return fails('no_match', 'webhook-signature matches, but x-webhook-signature does not')
 
   const age = input.now - Number(timestamp)
@@ -205,7 +207,7 @@ function verifyBodySignature({ headers, body, secret }: VerifyInput): Verdict {
   const given = headers['x-webhook-signature']
   if (typeof given !== 'string')
     return fails('header_missing', 'the header x-webhook-signature is missing')
-  if (same(given, bodySignatureOf(keysOf(secret)[0]!, body))) return { ok: true }
+  if (sameText(given, bodySignatureOf(keysOf(secret)[0]!, body))) return { ok: true }
   return fails(
     'no_match',
     'x-webhook-signature does not match: the body was signed with another secret, or it was changed',

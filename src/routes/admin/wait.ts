@@ -10,8 +10,7 @@ import { maskSecrets } from '../../model/mask.ts'
 import { Transaction } from '../../model/transaction.ts'
 import { didYouMean, quoteValue } from '../../model/words.ts'
 import {
-  checkOf,
-  failedChecks,
+  failedTests,
   missErrors,
   missText,
   type NearMiss,
@@ -22,7 +21,7 @@ import { invalidMatch, nearestRequests, nearestRequestText } from '../../request
 import type { Later } from '../../runtime/real-time.ts'
 import type { Condition } from '../../scenarios/condition.ts'
 import { loadReader } from '../../scenarios/library.ts'
-import { predicateOf, type Test, testsOf } from '../../scenarios/match.ts'
+import { type CallParts, passesAll, type Test, testsOf } from '../../scenarios/match.ts'
 import { EVENTS } from '../../scenarios/operations-and-events.ts'
 import type { CallMatch } from '../../scenarios/when-schema.ts'
 import type { AnyFeedEvent } from '../../world/feed.ts'
@@ -190,8 +189,11 @@ function nearestRecords<T extends object>(
   tests: readonly Test[],
   describe: (record: T) => string,
 ): NearMiss[] {
-  const checks = tests.map((test) => checkOf(test, test.path.join('.')))
-  return nearestOf(records, { failuresOf: (data) => failedChecks(checks, { data }), describe })
+  const fieldOf = ({ path }: Test) => path.join('.')
+  return nearestOf(records, {
+    failuresOf: (data) => failedTests(tests, { data }, fieldOf),
+    describe,
+  })
 }
 
 /** Returns the text that a field must be equal to; `undefined` if the match does not require one text. */
@@ -210,7 +212,7 @@ const DELIVERY_FIELDS = [...Object.keys(Delivery.shape), 'body']
 async function forDelivery(world: World, value: object): Promise<WaitTarget<Delivery>> {
   const { deliveries } = world.webhooks
   const tests = await testsFor(value, DELIVERY_FIELDS)
-  const matches = predicateOf(tests)
+  const matches = (of: CallParts) => passesAll(tests, of)
   const wantsBody = tests.some(({ path }) => path[0] === 'body')
   const take = (row: DeliveryRow) => {
     const data = deliveryResponse(world, row)
@@ -251,7 +253,7 @@ async function forResource(
 ): Promise<WaitTarget<Resource>> {
   const { payments, kyc } = world.tables.tables
   const tests = await testsFor(value, RESOURCE_FIELDS[what])
-  const matches = predicateOf(tests)
+  const matches = (of: CallParts) => passesAll(tests, of)
   const ifMatching = (data: Resource | undefined) => (data && matches({ data }) ? data : undefined)
   const viewOf = {
     transaction(id: string) {
