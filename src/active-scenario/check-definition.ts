@@ -16,17 +16,13 @@ export type Checked<T> = { definition: T; warnings: string[] }
 /** The error of an invalid scenario at `root` of a body, or of a body that is an invalid rule. */
 const invalidDefinition = ([first, ...more]: readonly Problem[], root: string) => {
   const fieldOf = ({ path }: Problem) => [root, path].filter(Boolean).join('.') || 'body'
-  return new SandboxError(
-    'validation_failed',
-    `The ${root ? 'scenario' : 'rule'} is invalid: ${fieldOf(first!)}: ${first!.message}`,
-    {
-      errors: [first!, ...more].map((problem) => ({
-        field: fieldOf(problem),
-        code: 'invalid_value',
-        message: problem.message,
-      })),
-    },
-  )
+  const message = `The ${root ? 'scenario' : 'rule'} is invalid: ${fieldOf(first!)}: ${first!.message}`
+  const errors = [first!, ...more].map((problem) => ({
+    field: fieldOf(problem),
+    code: 'invalid_value',
+    message: problem.message,
+  }))
+  return new SandboxError('validation_failed', message, { errors })
 }
 
 const warningTexts = (warnings: readonly Problem[]) =>

@@ -121,11 +121,10 @@ export type AdminClientOptions = {
 function targetOf({ url: text, client, token }: AdminClientOptions): Target {
   const url = parseSandboxUrl(text)
   const path = url && /^\/(?:@([^/]+))?$/.exec(url.pathname)
-  if (!path) {
+  if (!path)
     throw new TypeError(
       `createAdminClient takes the url of a sandbox such as http://127.0.0.1:4310, not ${JSON.stringify(text)}`,
     )
-  }
   const name = client ?? (path[1] && decodeURIComponent(path[1]))
   const result = ClientName.optional().safeParse(name)
   if (!result.success)

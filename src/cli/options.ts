@@ -15,6 +15,7 @@ import {
   readSomeOptions,
   unknownOption,
 } from '../config/read-options.ts'
+import { isObject } from '../model/formats.ts'
 import {
   type Command,
   findCommand,
@@ -202,9 +203,8 @@ function fromFile(): OptionSource {
   } catch (error) {
     throw new BadOption(`${CONFIG_FILE} ${(error as Error).message}`)
   }
-  if (typeof values !== 'object' || values === null || Array.isArray(values)) {
+  if (!isObject(values))
     throw new BadOption(`${CONFIG_FILE}: must be an object of options such as {"port": 4310}`)
-  }
   return {
     values: Object.fromEntries(
       Object.entries(values).map(([name, value]) => [name.replaceAll('_', '-'), value]),

@@ -50,12 +50,11 @@ function readRaw(path: string): RawTable[] {
         'there is no such file or folder; --fixtures takes a JSON file or a folder of JSON files',
       ),
     ])
-  if (statSync(path).isDirectory()) {
+  if (statSync(path).isDirectory())
     return fixtureFilesIn(path).map(({ noun, name }) => {
       const file = join(path, name)
       return { noun, file, path: [], rows: parseFile(file).content }
     })
-  }
   return rawOf(path, parseFile(path).content)
 }
 

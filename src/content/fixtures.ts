@@ -6,6 +6,7 @@ import {
   type FixtureSet,
   type Fixtures,
 } from '../model/fixtures.ts'
+import { isObject } from '../model/formats.ts'
 import { fieldOf, issuesAt, LIST_KNOWN_KEYS, parseSent } from '../model/validation-errors.ts'
 import { didYouMean } from '../model/words.ts'
 import type { BaseRows } from '../store/worlds.ts'
@@ -140,9 +141,8 @@ export function worldsOf(rawTables: RawTable[]): FixtureWorlds {
   const rows = rowsOf(set)
   checkClients(set, check)
   checkRelations(set, rows, check)
-  if (check.problems.length === 0 && !set.clients.some((row) => row.client === 'default')) {
+  if (check.problems.length === 0 && !set.clients.some((row) => row.client === 'default'))
     check.note(set.clients[0]!, 'client', 'one client must have the name default')
-  }
   if (check.problems.length > 0) throw new BadFixtures(check.problems)
   const content = JSON.stringify(rawTables.map(({ noun, rows }) => [noun, rows]))
   const digest = createHash('sha256').update(content).digest('hex').slice(0, 16)
@@ -155,16 +155,15 @@ export function worldsOf(rawTables: RawTable[]): FixtureWorlds {
 }
 
 export function rawOf(file: string, content: unknown): RawTable[] {
-  if (typeof content !== 'object' || content === null || Array.isArray(content)) {
+  if (!isObject(content))
     throw new BadFixtures([problemAt(file, `must be an object with ${NOUNS.join(', ')}`, [])])
-  }
   const unknown = Object.keys(content).filter((key) => !NOUNS.includes(key as FixtureNoun))
   if (unknown.length > 0) {
     const hint = (key: string) => didYouMean(key, NOUNS) || `; must be one of ${NOUNS.join(', ')}`
     throw new BadFixtures(unknown.map((key) => problemAt(file, `is unknown${hint(key)}`, [key])))
   }
   return NOUNS.filter((noun) => noun in content).map((noun) => {
-    return { noun, file, path: [noun], rows: (content as Record<string, unknown>)[noun] }
+    return { noun, file, path: [noun], rows: content[noun] }
   })
 }
 

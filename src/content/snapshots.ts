@@ -82,12 +82,11 @@ export const listSnapshots = (world: World) =>
 export function saveSnapshot(world: World & { clock: { persistNow: () => void } }, name: string) {
   const { tables, clock } = world
   const replaced = tables.snapshots.has(name)
-  if (!replaced && tables.snapshots.size >= MAX_SNAPSHOTS) {
+  if (!replaced && tables.snapshots.size >= MAX_SNAPSHOTS)
     throw new SandboxError(
       'snapshot_limit_reached',
       `The client ${tables.name} already has ${MAX_SNAPSHOTS} snapshots, the maximum. Delete one, or replace one by using its name.`,
     )
-  }
   tables.change(() => {
     clock.persistNow()
     tables.save(name)

@@ -44,12 +44,11 @@ export function sandboxErrorOf(error: unknown, log: Log): SandboxError {
   const known = ERROR_OF[(error as FastifyError | undefined)?.code ?? '']
   if (known) return new SandboxError(...known)
   const status = (error as FastifyError | undefined)?.statusCode
-  if (status !== undefined && status >= 400 && status < 500) {
+  if (status !== undefined && status >= 400 && status < 500)
     return new SandboxError(
       'malformed_json',
       'The request is not well-formed HTTP with a JSON body.',
     )
-  }
   log.error('A request failed because of a bug in the sandbox', error)
   return new SandboxError(
     'internal_error',

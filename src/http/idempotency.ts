@@ -48,19 +48,17 @@ const canonicalText = (value: unknown): string =>
 function findStored(world: World, scoped: string, fingerprint: string): StoredResponse | undefined {
   const found = world.tables.tables.idempotency.get(scoped)
   const row = found && found.expires_at > world.clock.now() ? found : undefined
-  if (running.get(world)?.has(scoped) || row?.status === LATER) {
+  if (running.get(world)?.has(scoped) || row?.status === LATER)
     throw new SandboxError(
       'idempotency_in_flight',
       'A request with this Idempotency-Key is still running. Wait, then send the same request with the same key again.',
     )
-  }
   if (!row) return undefined
-  if (row.fingerprint !== fingerprint) {
+  if (row.fingerprint !== fingerprint)
     throw new SandboxError(
       'idempotency_mismatch',
       'This Idempotency-Key was used with another body. If you are retrying, send the same body as before; only a different request may have a different key.',
     )
-  }
   return { status: row.status, body: row.body, replayed: true }
 }
 

@@ -27,13 +27,12 @@ function subjectOf(part: string, field: string): string {
 
 /** The error of a request whose body, query or path does not match its schema. */
 function errorOf(error: z.core.$ZodError, data: unknown, part: string): SandboxError {
-  if (part === 'body' && data == null) {
+  if (part === 'body' && data == null)
     return new SandboxError(
       'validation_failed',
       'The body is missing or null. Send a JSON object with Content-Type: application/json.',
       { errors: [{ field: 'body', code: 'required', message: 'is required' }] },
     )
-  }
   const errors = fieldErrors(error, data)
   const subject = subjectOf(part, errors[0]!.field)
   return validationFailed(errors, { subject, count: Math.max(errors.length, error.issues.length) })

@@ -51,9 +51,8 @@ export function parseDelay(text: string): Delay | undefined {
   const [from = '', to = from, ...rest] = text.split('..')
   const minMs = parseDuration(from.trim())
   const maxMs = parseDuration(to.trim())
-  if (minMs === undefined || maxMs === undefined || rest.length > 0 || minMs > maxMs) {
+  if (minMs === undefined || maxMs === undefined || rest.length > 0 || minMs > maxMs)
     return undefined
-  }
   return { minMs, maxMs }
 }
 

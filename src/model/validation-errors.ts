@@ -139,13 +139,8 @@ export function validationFailed(
   const others = count - 1
   const number = isMinimum ? `at least ${others}` : others
   const more = others > 0 ? ` (and ${number} more error${others === 1 ? '' : 's'}: see errors)` : ''
-  return new SandboxError(
-    'validation_failed',
-    sentence(`${subject} ${errors[0]!.message}${more}`),
-    {
-      errors,
-    },
-  )
+  const message = sentence(`${subject} ${errors[0]!.message}${more}`)
+  return new SandboxError('validation_failed', message, { errors })
 }
 
 /** Adds a period, if the text does not end with a question mark. */

@@ -94,12 +94,11 @@ export function createLifecycle<K extends LifecycleKind, Step extends StepOf<K>>
       store.change(() => {
         const { row } = get(id)
         const [from, to] = [statusOf(row), transition.status]
-        if (!canBecome(from, to)) {
+        if (!canBecome(from, to))
           throw new SandboxError(
             'invalid_transition',
             `A ${from} ${noun} cannot become ${to}${hintFor(from, hasLateSuccess())}`,
           )
-        }
         scheduler.cancelAll(timerKind, id)
         return announce(store.put(table, apply(row, transition)))
       }),

@@ -100,12 +100,11 @@ export function createPaymentCheck({ store, assumed, users, checkKyc }: PaymentC
         `The bank account ${benif_bank_id} is ${assumed.get(statusWords).bank[account.bank_status]}.`,
         'Use one with bank_status success.',
       )
-    if (checkKyc() && !hasSuccessfulKyc(store.tables, from_user_id)) {
+    if (checkKyc() && !hasSuccessfulKyc(store.tables, from_user_id))
       throw new SandboxError(
         'kyc_required',
         `User ${from_user_id} has no successful KYC record. Submit one with POST /kyc first.`,
       )
-    }
     const earlier =
       reference_id === undefined || !assumed.get(referenceId).isUnique
         ? undefined

@@ -64,9 +64,7 @@ function explain(issue: RawIssue): string | undefined {
   if (issue.code === 'invalid_type') return typeMessage(issue as never)
   if (issue.code === 'too_big' || issue.code === 'too_small') return sizeMessage(issue as never)
   if (issue.code === 'invalid_value') return enumMessage(issue as never)
-  if (issue.code === 'unrecognized_keys') {
-    return knownKeysOf(issue.inst).join(' ')
-  }
+  if (issue.code === 'unrecognized_keys') return knownKeysOf(issue.inst).join(' ')
   if (issue.code === 'invalid_format') return `has an invalid format: ${quoteValue(issue.input)}`
   return undefined
 }
@@ -102,9 +100,8 @@ function schemaErrorsOf(issues: readonly Issue[], under: Path = []): SchemaError
   return issues.flatMap((issue): SchemaError[] => {
     const path = [...under, ...issue.path]
     if (issue.code === 'unrecognized_keys') return unknownKeys(issue, path)
-    if (issue.code === 'invalid_union' && issue.message === 'Invalid input') {
+    if (issue.code === 'invalid_union' && issue.message === 'Invalid input')
       return schemaErrorsOf(likeliestBranch(issue.errors), path)
-    }
     if (issue.code === 'invalid_key') {
       const inner = issue.issues[0]
       return [{ path, of: 'key', message: inner?.message ?? `${name(path)} is not allowed here` }]

@@ -13,12 +13,11 @@ export function createWebhooks(
 
   function get(): WebhookRow {
     const row = current()
-    if (!row) {
+    if (!row)
       throw new SandboxError(
         'not_found',
         'This client has no webhook yet. Create one with POST /clientWebhook.',
       )
-    }
     return row
   }
 
@@ -31,12 +30,11 @@ export function createWebhooks(
     create: ({ url, webhook_secret }: CreateWebhook) =>
       store.change(() => {
         const earlier = current()
-        if (!isFree(earlier) && assumed.get(secondWebhook) === 'conflict') {
+        if (!isFree(earlier) && assumed.get(secondWebhook) === 'conflict')
           throw new SandboxError(
             'webhook_exists',
             'This client already has a webhook. Change it with PUT /clientWebhook.',
           )
-        }
         const webhook_id = earlier?.webhook_id ?? random.uuid()
         onUrl(url)
         return store.put('webhook', { ...earlier, webhook_id, url, webhook_secret }).row

@@ -70,38 +70,34 @@ export class Clients {
 
   /** Throws if no client can be created for a name in a base path. */
   checkName(name: string) {
-    if (!ClientName.safeParse(name).success) {
+    if (!ClientName.safeParse(name).success)
       throw new SandboxError(
         'not_found',
         'There is no such client. A client name has 1 to 63 characters (a-z, 0-9 and -) and does not start with -.',
       )
-    }
-    if (!this.#limits.autoClients) {
+    if (!this.#limits.autoClients)
       throw new SandboxError(
         'not_found',
         `There is no client ${quoteInput(name)}, and --no-auto-clients prevents that a call creates it.`,
       )
-    }
     this.#checkLimit()
   }
 
   checkNew({ name, access_token: token, scenario, scenarios = {} }: NewClient) {
-    if (this.#worlds.has(name)) {
+    if (this.#worlds.has(name))
       throw new SandboxError(
         'client_exists',
         `The client ${name} already exists. Delete it first, or choose another name.`,
       )
-    }
     this.#checkLimit()
     if (scenario !== undefined && !Object.hasOwn(scenarios, scenario))
       this.default.scenarios.checkName(scenario)
     if (token === undefined) return
     const reserved = /^sbx_([a-z0-9][a-z0-9-]{0,62})$/.exec(token)?.[1]
-    if (this.#byToken.has(token) || (reserved !== undefined && reserved !== name)) {
+    if (this.#byToken.has(token) || (reserved !== undefined && reserved !== name))
       throw new SandboxError(
         'token_in_use',
         'The access_token belongs to another client or is reserved for one. Choose another token, or omit access_token.',
       )
-    }
   }
 }

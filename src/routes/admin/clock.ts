@@ -195,12 +195,11 @@ export const clockCalls = [
         return advanceWith(world, hangUpSignal(), (options) => timers.advanceBy(span, options))
       }
       const target = requireClockTime(Date.parse(to!), 'to')
-      if (target < world.clock.now()) {
+      if (target < world.clock.now())
         throw new SandboxError(
           'clock_cannot_go_back',
           `The clock is at ${world.clock.iso()}, later than ${isoOf(target)}. Set an earlier time with POST /__admin/clock/freeze {"at"}.`,
         )
-      }
       return advanceWith(world, hangUpSignal(), (options) => timers.advanceTo(target, options))
     },
   }),

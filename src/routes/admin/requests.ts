@@ -36,6 +36,7 @@ import {
 } from '../../requests/request-match.ts'
 import { loadReader } from '../../scenarios/library.ts'
 import { operationNamed } from '../../scenarios/operations-and-events.ts'
+import type { CountDefinition } from '../../scenarios/scenario-schema.ts'
 import type { CallMatch } from '../../scenarios/when-schema.ts'
 import type { Sandbox } from '../../world/sandbox.ts'
 import type { World } from '../../world/world.ts'
@@ -127,11 +128,7 @@ function listResponse(
   }
 }
 
-type ExpectedCount = {
-  exactly?: number | undefined
-  at_least?: number | undefined
-  at_most?: number | undefined
-}
+type ExpectedCount = Exclude<CountDefinition, number>
 
 function expectedText({ exactly, at_least: atLeast, at_most: atMost }: ExpectedCount): string {
   if (exactly !== undefined) return `exactly ${countOf(exactly, 'matching call')}`
@@ -155,13 +152,10 @@ function verificationError(
   const message = `Expected ${expectedText(expected)}, found ${found.length} (${countOf(requests.count, 'call')} in the log of ${whose}).${droppedText}`
   if (found.length < atLeast) {
     const misses = nearestRequests(match, requests.newestFirst())
-    return new SandboxError(
-      'verification_failed',
-      message + nearestRequestText(misses, requests.count) + elsewhere,
-      {
-        errors: missErrors(misses),
-      },
-    )
+    const nearest = nearestRequestText(misses, requests.count) + elsewhere
+    return new SandboxError('verification_failed', message + nearest, {
+      errors: missErrors(misses),
+    })
   }
   const errors = found.slice(0, 10).map((call) => ({
     field: requestId(call),
@@ -280,10 +274,7 @@ export const requestCalls = [
       .refine(
         ({ at_least: atLeast = 0, at_most: atMost = Number.POSITIVE_INFINITY }) =>
           atLeast <= atMost,
-        {
-          path: ['at_least'],
-          error: 'must not be more than at_most',
-        },
+        { path: ['at_least'], error: 'must not be more than at_most' },
       ),
     response: named('VerifiedRequestsResponse', {
       verified: z.literal(true),

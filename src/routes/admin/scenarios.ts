@@ -70,11 +70,8 @@ async function definitionIn(text: string) {
     code: 'invalid',
     message: `line ${line}, column ${column}: ${message}`,
   }))
-  throw new SandboxError(
-    'validation_failed',
-    `definition, ${errors[0]!.message}.`.replace('?.', '?'),
-    { errors },
-  )
+  const message = `definition, ${errors[0]!.message}.`.replace('?.', '?')
+  throw new SandboxError('validation_failed', message, { errors })
 }
 
 export const scenarioCalls = [
