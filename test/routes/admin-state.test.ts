@@ -1,7 +1,7 @@
 import t from 'tap'
 import { MAX_SNAPSHOTS } from '../../src/content/snapshots.ts'
 import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'
-import { AADHAAR, ASHA, HONOURED, KABIR, pluck, ROHAN, start, TOKEN } from '../helper.ts'
+import { AADHAAR, type Answer, ASHA, HONOURED, KABIR, pluck, ROHAN, start, TOKEN } from '../helper.ts'
 import { manualTime } from '../manual-time.ts'
 import { heldTimers } from '../manual-timers.ts'
 import { receiver, SECRET } from '../receiver.ts'
@@ -253,89 +253,68 @@ t.test('a state goes out and comes back in, here and elsewhere', async (t) => {
   t.equal((await other.get('/v1/client/profile', { authorization: 'Bearer sbx_w' })).status, 200)
 })
 
-const succeed = (row: object, utr: string | null) =>
-  Object.assign(row, { status: 'SUCCESS', utr, failure: null })
-
 t.test('a state with anything wrong is refused, and nothing changes', async (t) => {
   const box = await start(t, HONOURED)
   await busy(box)
   const good = (await box.get('/__admin/state')).body
   const wanted = await seen(box)
-  type State = typeof good
-  const set = (row: Record<string, unknown>, field: string, value: unknown) => {
-    row[field] = value
-  }
-  const wrong: [what: string, spoil: (state: State) => unknown][] = [
-    ['no object', () => 5],
-    ['a list', () => []],
-    ['nothing', () => ({})],
-    ['another format', (s) => ({ ...s, format: 2 })],
-    ['a word too many', (s) => ({ ...s, extra: 1 })],
-    ['a table too many', (s) => ({ ...s, tables: { ...s.tables, ghosts: [] } })],
-    ['a table too few', (s) => ({ ...s, tables: { ...s.tables, kyc: undefined } })],
-    ['no clock', (s) => ({ ...s, clock: undefined })],
-    ['no instant', (s) => ({ ...s, clock: { ...s.clock, now: 'noon' } })],
-    ['speed 0', (s) => ({ ...s, clock: { ...s.clock, speed: 0 } })],
-    ['an unknown mode', (s) => ({ ...s, clock: { ...s.clock, mode: 'slow' } })],
-    ['draws below 0', (s) => ({ ...s, draws: -1 })],
-    ['draws beyond what can be counted', (s) => ({ ...s, draws: Number.MAX_SAFE_INTEGER })],
-    ['draws below a timer', (s) => ({ ...s, draws: 1 })],
-    ['an unknown scenario', (s) => ({ ...s, scenario: { name: 'no-such' } })],
-    [
-      'a scenario that is none',
-      (s) => ({ ...s, scenario: { name: 'inline', definition: { rules: 5 } } }),
-    ],
-    ['an unknown status', (s) => ({ ...s, profile: { ...s.profile, status: 'gone' } })],
-    ['a user without id', ({ tables }) => set(tables.users[3], 'user_id', undefined)],
-    ['an amount that is no number', ({ tables }) => set(tables.payments[0], 'paise', '1')],
-    ['an amount below 0', ({ tables }) => set(tables.payments[0], 'paise', -5)],
-    ['an amount that is too large', ({ tables }) => set(tables.payments[0], 'paise', 10 ** 12)],
-    ['a SUCCESS without a UTR', ({ tables }) => void succeed(tables.payments[0], null)],
-    [
-      'a PENDING with a UTR',
-      ({ tables }) => void Object.assign(tables.payments[0], { status: 'PENDING', utr: 'U1' }),
-    ],
-    [
-      'a UTR twice',
-      ({ tables }) => void tables.payments.slice(0, 2).map((row: object) => succeed(row, 'U1')),
-    ],
-    [
-      'a payment to its payer',
-      ({ tables: { payments } }) =>
-        void set(payments[0], 'to_user_id', payments[0].from_user_id as never),
-    ],
-    ['an email that is none', ({ tables }) => set(tables.users[0], 'email', 'nope')],
-    ['a mobile that is none', ({ tables }) => set(tables.users[0], 'mobile', '12')],
-    [
-      'an account number that is none',
-      ({ tables }) => set(tables.bank_accounts[0], 'account_number', '12'),
-    ],
-    ['an IFSC that is none', ({ tables }) => set(tables.bank_accounts[0], 'ifsc_code', '12')],
-    ['a webhook to a file', ({ tables }) => set(tables.webhook[0], 'url', 'file:///etc/passwd')],
-    ['a payment of no user', ({ tables }) => set(tables.payments[0], 'from_user_id', bad)],
-    ['a payment to no user', ({ tables }) => set(tables.payments[0], 'to_user_id', bad)],
-    ['a payment to no account', ({ tables }) => set(tables.payments[0], 'benif_bank_id', bad)],
-    ['an account of no user', ({ tables }) => set(tables.bank_accounts[0], 'user_id', bad)],
-    ['a record of no user', ({ tables }) => set(tables.kyc[0], 'user_id', bad)],
-    ['a record without a user', ({ tables }) => set(tables.kyc[0], 'user_id', undefined)],
-    ['a user twice', ({ tables }) => void tables.users.push(tables.users[0])],
-    ['a timer twice', ({ tables }) => void tables.timers.push(tables.timers[0])],
-    [
-      'two webhooks',
-      ({ tables }) => void tables.webhook.push({ webhook_id: bad, url: 'http://x' }),
-    ],
-    ['a rule that is none', ({ tables }) => set(tables.rules[0], 'definition', { when: 5 })],
-    ['a counter that is none', ({ tables }) => set(tables.counters[0], 'hits', 'many')],
-    ['a kept answer that is none', ({ tables }) => set(tables.idempotency[0], 'status', '200')],
+  const { tables } = good
+  const success = { status: 'SUCCESS', utr: 'U1', failure: null }
+  const [payer] = tables.payments
+  const wrong: [path: string, value: unknown][] = [
+    ['format', 2],
+    ['extra', 1],
+    ['tables.ghosts', []],
+    ['tables.kyc', undefined],
+    ['clock', undefined],
+    ['clock.now', 'noon'],
+    ['clock.speed', 0],
+    ['clock.mode', 'slow'],
+    ['draws', -1],
+    ['draws', Number.MAX_SAFE_INTEGER],
+    ['scenario', { name: 'inline', definition: { rules: 5 } }],
+    ['profile.status', 'gone'],
+    ['tables.users[3].user_id', undefined],
+    ['tables.users[0].email', 'nope'],
+    ['tables.users[0].mobile', '12'],
+    ['tables.users[1]', tables.users[0]],
+    ['tables.payments[0].paise', '1'],
+    ['tables.payments[0].paise', -5],
+    ['tables.payments[0].paise', 10 ** 12],
+    ['tables.payments[0]', { ...payer, ...success, utr: null }],
+    ['tables.payments[0]', { ...payer, status: 'PENDING', utr: 'U1' }],
+    ['tables.payments', tables.payments.map((row: object) => ({ ...row, ...success }))],
+    ['tables.payments[0].to_user_id', payer.from_user_id],
+    ['tables.payments[0].from_user_id', bad],
+    ['tables.payments[0].to_user_id', bad],
+    ['tables.payments[0].benif_bank_id', bad],
+    ['tables.bank_accounts[0].account_number', '12'],
+    ['tables.bank_accounts[0].ifsc_code', '12'],
+    ['tables.bank_accounts[0].user_id', bad],
+    ['tables.kyc[0].user_id', bad],
+    ['tables.kyc[0].user_id', undefined],
+    ['tables.timers[1]', tables.timers[0]],
+    ['tables.webhook[0].url', 'file:///etc/passwd'],
+    ['tables.webhook[1]', { webhook_id: bad, url: 'http://x' }],
+    ['tables.rules[0].definition', { when: 5 }],
+    ['tables.counters[0].hits', 'many'],
+    ['tables.idempotency[0].status', '200'],
   ]
-  for (const [what, spoil] of wrong) {
-    const copy = structuredClone(good)
-    const spoilt = spoil(copy)
-    const body = typeof spoilt === 'object' || what === 'no object' ? spoilt : copy
-    const answer = await box.put('/__admin/state', body)
-    t.ok([400, 404].includes(answer.status), `${what}: ${answer.status}`)
-    t.ok(answer.body.errors?.length > 0 || answer.body.error === 'not_found', what)
+  const put = (path: string, value: unknown) => {
+    const state = structuredClone(good)
+    const names = path.match(/\w+/g)!
+    const last = names.pop()!
+    names.reduce((part: Answer['body'], name) => part[name], state)[last] = value
+    return box.put('/__admin/state', state)
   }
+  for (const [path, value] of wrong) {
+    const { status, body } = await put(path, value)
+    t.equal(status, 400, path)
+    t.ok(body.errors[0].field.startsWith(path), `${path}: ${body.message}`)
+  }
+  t.match((await put('draws', 1)).body.errors[0], { field: 'tables.timers[0].seq' })
+  t.equal((await put('scenario', { name: 'no-such' })).body.error, 'not_found')
+  for (const body of [5, [], {}]) t.equal((await box.put('/__admin/state', body)).status, 400)
   t.equal(await seen(box), wanted)
   t.equal((await box.put('/__admin/state', good)).status, 200)
   t.equal(await seen(box), wanted)
@@ -539,6 +518,8 @@ t.test('no id comes again where a state says too little of the series', async (t
 
 t.test('a timer of a state is checked by its kind', async (t) => {
   const box = await start(t, HONOURED)
+  const failed = { status: 'FAILED', after: '1m', reason: 'gateway_down' }
+  const transaction = [{ status: 'PENDING' }, failed]
   await box.put('/__admin/scenario', {
     definition: {
       title: 'all kinds',
@@ -548,23 +529,9 @@ t.test('a timer of a state is checked by its kind', async (t) => {
         { after: '1h', do: { simulate: { kyc: 'latest', status: 'failed', reason: 'x' } } },
         { after: '1h', do: { simulate: { transaction: 'latest', status: 'FAILED' } } },
         { after: '1h', do: { credit: { amount: 5, remark: 'r' } } },
-        {
-          after: '1h',
-          do: {
-            payout: {
-              amount: 5,
-              transaction: [
-                { status: 'PENDING' },
-                { status: 'FAILED', after: '1m', reason: 'gateway_down' },
-              ],
-            },
-          },
-        },
+        { after: '1h', do: { payout: { amount: 5, transaction } } },
         { after: '1h', do: { use: 'slow' } },
-        {
-          after: '1h',
-          do: { rule: { when: { operation: 'listUsers' }, then: { delay: '1s' } } },
-        },
+        { after: '1h', do: { rule: { when: { operation: 'listUsers' }, then: { delay: '1s' } } } },
         { after: '1h', do: { reset: true } },
       ],
     },
@@ -591,6 +558,10 @@ t.test('a timer of a state is checked by its kind', async (t) => {
     kind: 'timeline.entry',
     payload: { do: rest, ...more },
   })
+  const step = { resource_id: 'x', payload: { status: 'success' } }
+  const simulate = { kind: 'kyc', resource: 'latest', status: 'SUCCESS' }
+  const payout = { amount: '5.00', transaction: [{ status: 'PENDING' }] }
+  const attempt = { resource_id: 'x', payload: { event: 'a', event_id: 'b' } }
   const bad: [string, object][] = [
     ['payload.every_ms', entry({ every_ms: 0 })],
     ['payload.every_ms', entry({ every_ms: -1_000 })],
@@ -599,43 +570,23 @@ t.test('a timer of a state is checked by its kind', async (t) => {
     ['payload.do', entry({}, { creat_users: 1 })],
     ['payload.do', entry({}, { constructor: 1 })],
     ['payload.do.credit.amount', entry({}, { credit: { amount: 'x' } })],
-    [
-      'payload.do.payout.transaction[0].after_ms',
-      entry({}, { payout: { amount: '5.00', transaction: [{ status: 'PENDING' }] } }),
-    ],
-    [
-      'payload.do.simulate.status',
-      entry({}, { simulate: { kind: 'kyc', resource: 'latest', status: 'SUCCESS' } }),
-    ],
-    [
-      'payload.status',
-      { kind: 'transaction.step', resource_id: 'x', payload: { status: 'success' } },
-    ],
-    ['payload.after_ms', { kind: 'kyc.step', resource_id: 'x', payload: { status: 'success' } }],
-    [
-      'payload.attempt',
-      { kind: 'webhook.attempt', resource_id: 'x', payload: { event: 'a', event_id: 'b' } },
-    ],
+    ['payload.do.payout.transaction[0].after_ms', entry({}, { payout })],
+    ['payload.do.simulate.status', entry({}, { simulate })],
+    ['payload.status', { kind: 'transaction.step', ...step }],
+    ['payload.after_ms', { kind: 'kyc.step', ...step }],
+    ['payload.attempt', { kind: 'webhook.attempt', ...attempt }],
     ['resource_id', { kind: 'bank.step', payload: { status: 'success', after_ms: 0 } }],
     ['kind', { kind: 'bank.stop', payload: {} }],
   ]
-  for (const [place, timer] of bad) {
+  const put = (timer: object) => {
     const timers = [{ timer_id: 'tmr_1', due_at: 1e12, seq: 1, ...timer }]
-    const { status, body } = await box.put('/__admin/state', {
-      ...state,
-      tables: { ...state.tables, timers },
-    })
-    t.match(
-      [status, body.errors[0]?.field],
-      [400, `tables.timers[0].${place}`],
-      JSON.stringify(timer),
-    )
+    return box.put('/__admin/state', { ...state, tables: { ...state.tables, timers } })
   }
-  const named = [{ timer_id: 'tmr_1', due_at: 1e12, seq: 1, ...entry({}, { use: 'nothing' }) }]
-  t.equal(
-    (await box.put('/__admin/state', { ...state, tables: { ...state.tables, timers: named } }))
-      .status,
-    404,
-  )
+  for (const [place, timer] of bad) {
+    const { status, body } = await put(timer)
+    const field = `tables.timers[0].${place}`
+    t.match([status, body.errors[0]?.field], [400, field], JSON.stringify(timer))
+  }
+  t.equal((await put(entry({}, { use: 'nothing' }))).status, 404)
   t.equal((await box.get('/__admin/state')).text, before)
 })
