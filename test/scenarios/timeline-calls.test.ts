@@ -289,18 +289,3 @@ t.test('a pending call is part of a state', async (t) => {
     t.equal((await other.put('/__admin/state', state)).status, 400, JSON.stringify(wrong))
   }
 })
-
-for (const [action, message] of [
-  [{ call: 'payAll' }, /createUser/],
-  [{ call: 'createUser', create_users: 1 }, /2 actions \(call, create_users\)/],
-  [{ create_users: 1, body: {} }, /`body` has no effect without `call`/],
-  [{ create_users: 1, params: {} }, /`params` has no effect without `call`/],
-  [{ call: 'getUser', params: { userId: 5 } }, /string|text/],
-] as const)
-  t.test(`rejected: ${JSON.stringify(action)}`, async (t) => {
-    const box = await start(t)
-    const definition = { timeline: [{ do: action }] }
-    const { status, text } = await box.put('/__admin/scenario', { definition })
-    t.equal(status, 400)
-    t.match(text, message)
-  })

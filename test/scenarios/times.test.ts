@@ -1,15 +1,11 @@
-// When a rule applies, and what is said about one that never does.
+// When a rule applies.
 import t from 'tap'
-import { start } from '../helper.ts'
+import { pluck, start } from '../helper.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
 const DOWN = { respond: { status: 503 } }
 const users = async (box: Box) => (await box.get('/v1/users')).status
 const define = (box: Box, definition: object) => box.put('/__admin/scenario', { definition })
-const check = async (box: Box, rule: object) => {
-  const { body, status } = await box.post('/__admin/rules', rule)
-  return status === 200 || status === 201 ? (body.warnings ?? []) : (body.errors ?? [body])
-}
 
 t.test('a window of time over midnight, in a zone', async (t) => {
   const box = await start(t)
@@ -92,63 +88,20 @@ t.test('an endpoint is the operation that it names, everywhere', async (t) => {
   })
   t.equal(found.status, 200)
   t.equal((await box.get('/__admin/requests?operation=GET%20/users')).body.requests.length, 1)
-  const [near] = await check(box, { when: { operation: 'POST /kycs' }, then: DOWN })
-  t.match(near, { message: /unknown operation "POST \/kycs"; did you mean "POST \/kyc"\?/ })
 })
 
-t.test('a form that can never match is an error that says the right one', async (t) => {
-  const box = await start(t)
-  for (const [when, message] of [
-    [
-      { operation: 'submitKyc', body: { document_number: 'x' } },
-      /write item: \{ document_number: … \}/,
-    ],
-    [
-      { operation: 'submitKyc', item: { document_type: 'pan' } },
-      /write document_type: tid, or document_name: pan/,
-    ],
-    [
-      { operation: 'createTransaction', body: { amount: '> 50000' } },
-      /write amount: \{ gt: 50000 \}/,
-    ],
-    [{ operation: 'createTransaction', body: { amount: '50,000' } }, /write amount: 50000/],
-    [
-      { operation: 'createTransaction', body: { amount: { eq: '50,000.50' } } },
-      /write amount: 50000.50/,
-    ],
-    [{ operation: '*', time: { from: '25:00', to: '01:00' } }, /must be a time of day/],
-    [{ operation: '*', time: { from: '01:00', to: '01:00' } }, /is empty/],
-    [
-      { operation: '*', time: { from: '01:00', to: '02:00', zone: 'Mars' } },
-      /must be an IANA time zone/,
-    ],
-    [{ operation: '*', elapsed: { from: '2h', to: '1h' } }, /is empty/],
-  ] as const)
-    t.match((await check(box, { when, then: DOWN }))[0], { message }, JSON.stringify(when))
-})
-
-t.test('a condition that can never hold is a warning', async (t) => {
-  const box = await start(t)
-  const rule = (when: object) => ({ rules: [{ when, then: DOWN }] })
-  for (const [definition, message] of [
-    [
-      rule({ operation: 'createTransaction', body: { mode: 'IMPS' } }),
-      /the body of createTransaction has no "mode" in the contract/,
-    ],
-    [
-      rule({ operation: 'submitKyc', item: { document_name: 'passport' } }),
-      /`document_name` is aadhar or pan in the contract/,
-    ],
-    [
-      {
-        webhooks: [
-          { when: { event: 'transaction.success' }, then: { hold_until: 'transaction.pending' } },
-        ],
-      },
-      /transaction.pending never follows transaction.success, so nothing waits for it/,
-    ],
-  ] as const) {
-    const { body } = await box.put('/__admin/scenario', { definition })
-    t.match(body.warnings.join(), message)
+t.test('an entry of a timeline comes at an instant', async (t) => {
+  const use = async (entry: object) => {
+    const box = await start(t)
+    await define(box, { timeline: [{ ...entry, do: { create_users: 1 } }] })
+    return box
   }
+  const firesAt = async (entry: object) =>
+    pluck((await (await use(entry)).advance('1d')).body.fired, 'at')
+  t.strictSame(await firesAt({ at: '2026-01-01T10:00:00+05:30' }), ['2026-01-01T04:30:00.000Z'])
+  t.strictSame(await firesAt({ at: '2026-01-01T23:00:00Z', every: '30m', times: 3 }), [
+    ...['2026-01-01T23:00:00.000Z', '2026-01-01T23:30:00.000Z', '2026-01-02T00:00:00.000Z'],
+  ])
+  const { body } = await (await use({ at: '2020-01-01T00:00:00Z' })).get('/v1/users')
+  t.equal(body.data.total_users, 111, 'one that has passed is at once')
 })
