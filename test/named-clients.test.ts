@@ -57,24 +57,6 @@ t.test('the time of every client goes on after the wall clock was set back', asy
   t.match(await after.inList('idle'), { now: '2026-03-01T12:01:00.000Z' })
 })
 
-t.test('a client gets the start scenario when its own is deleted', async (t) => {
-  const log = createLog()
-  const library = libraryOf(t, { 'mine.json': '{"rules":[]}' })
-  const box = await startNaming(t, { library, log })
-  await box.create({ name: 'source' })
-  await box.put('/@source/__admin/scenario', { name: 'mine' })
-  await box.create({ name: 'mine', from: { client: 'source' } })
-  await box.create({ name: 'other' })
-  t.match(await box.inList('mine'), { scenario: 'mine' })
-  box.sandbox.changeLibrary({ library: libraryOf(t, {}) })
-  t.match(await box.inList('mine'), { scenario: 'default' })
-  t.ok(
-    log.lines.some((line) =>
-      line.includes('client "mine": the active scenario mine no longer exists'),
-    ),
-  )
-})
-
 t.test('a client whose start scenario was deleted gets that of the sandbox', async (t) => {
   // Each creates the test's folder anew, so the data file comes last.
   const without = libraryOf(t, {})

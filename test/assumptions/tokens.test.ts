@@ -19,22 +19,6 @@ t.test('token: each client has its own mode, and a change is in force at once', 
   t.strictSame(await statuses('/v1/client/profile'), [200, 200, 401])
 })
 
-t.test('token: a client of a new base path has the mode of the start', async (t) => {
-  const { get, sandbox } = await start(t, { assume: { token: 'strict' } })
-  t.equal((await get('/@new/v1/users')).status, 401)
-  t.equal(sandbox.clients.has('new'), false, 'a rejected call creates no client')
-  t.equal((await get('/@new/v1/users', { authorization: 'Bearer sbx_new' })).status, 200)
-})
-
-t.test('token: the OpenAPI document requires a token where the client does', async (t) => {
-  const { get, post } = await start(t)
-  await post('/__admin/clients', { name: 'strict', assume: { token: 'strict' } })
-  const securityOf = async (base: string) =>
-    (await get(`${base}/openapi.json`)).body.paths['/users'].get.security
-  t.strictSame(await securityOf(''), [{ accessToken: [] }, {}])
-  t.strictSame(await securityOf('/@strict'), [{ accessToken: [] }])
-})
-
 t.test('--auth is a short form of --assume token', async (t) => {
   const source = (values: object) => ({
     values: values as Record<string, unknown>,

@@ -193,23 +193,3 @@ t.test('--no-auto-clients creates none, --max-clients limits them', async (t) =>
   t.equal(answer.body.error, 'client_limit_reached')
   t.equal((await few.get('/@one/v1/users')).status, 200)
 })
-
-t.test('the admin API needs its token if one is set', async (t) => {
-  const { get, post } = await start(t, { app: { adminToken: 'letmein' } })
-  for (const headers of [
-    {},
-    { 'x-admin-token': 'x' },
-    TOKEN,
-    { authorization: 'Bearer letmein' },
-  ]) {
-    const answer = await get('/__admin/clock', headers as Record<string, string>)
-    t.equal(answer.status, 401, JSON.stringify(headers))
-  }
-  t.equal((await post('/__admin/reset')).body.error, 'admin_token_required')
-  t.equal((await get('/__admin/clock', { 'x-admin-token': 'letmein' })).status, 200)
-  t.equal((await get('/__admin/health')).status, 200)
-  t.equal((await get('/__admin/ready')).status, 200)
-  t.equal((await get('/v1/users')).status, 200)
-  const without = await start(t, { app: { admin: false } })
-  t.equal((await without.get('/__admin/clock')).status, 404)
-})

@@ -63,17 +63,7 @@ t.test('every admin call rejects foreign hosts, foreign sites and missing tokens
     t.equal(preflight.status, 405, `${id}: no preflight is granted`)
   }
   t.equal(content(box), before, 'nothing was changed, and no client was made')
-  const accepted: Record<string, string>[] = [
-    {},
-    { origin: own },
-    { origin: own, 'sec-fetch-site': 'same-origin' },
-    { 'sec-fetch-site': 'none' },
-    { host: 'localhost:4310', origin: 'http://localhost:4310' },
-    { host: '[::1]:4310', origin: 'http://[::1]:4310' },
-    { host: 'sandbox', origin: 'https://sandbox' },
-  ]
-  for (const headers of accepted)
-    t.equal((await box.get('/__admin/clients', { ...good, ...headers })).status, 200)
+  t.equal((await box.get('/__admin/clients', good)).status, 200)
 })
 
 /** Sends a raw request line and returns the response. */

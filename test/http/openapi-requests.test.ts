@@ -1,4 +1,4 @@
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { adminDocument } from '../../src/http/openapi-admin.ts'
 import { serviceDocument } from '../../src/http/openapi-service.ts'
 import { startSandbox } from '../../src/index.ts'
@@ -103,30 +103,11 @@ for (const [what, all] of [
     }
   })
 
-/** A sandbox with a socket, and the examples sent to it. */
-async function served(t: Test) {
-  const sandbox = await startSandbox({ clock: 'frozen', logLevel: 'silent' })
-  t.teardown(sandbox.close)
-  const { origin } = new URL(sandbox.url)
-  return {
-    sandbox,
-    async send(id: string, change: (body: Json) => Json = (body) => body) {
-      const shown = filledIn([...SERVICE, ...ADMIN].find((one) => one.id === id)!)
-      const { method, url, headers } = shown
-      const body = JSON.stringify(change(shown.body))
-      const json = body === undefined ? {} : { 'content-type': 'application/json' }
-      return fetch(origin + url, {
-        method,
-        headers: { ...headers, ...json },
-        ...(body !== undefined && { body }),
-      })
-    },
-  }
-}
-
 t.test('the example of the stream of events opens it', async (t) => {
-  const { send } = await served(t)
-  const answer = await send('streamEvents')
+  const { url, close } = await startSandbox({ clock: 'frozen', logLevel: 'silent' })
+  t.teardown(close)
+  const shown = filledIn(ADMIN.find(({ id }) => id === 'streamEvents')!)
+  const answer = await fetch(new URL(shown.url, url), { headers: shown.headers })
   t.equal(answer.status, 200)
   t.match(answer.headers.get('content-type'), 'text/event-stream')
   await answer.body!.cancel()

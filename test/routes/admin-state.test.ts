@@ -1,7 +1,17 @@
 import t from 'tap'
 import { MAX_SNAPSHOTS } from '../../src/content/snapshots.ts'
 import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'
-import { AADHAAR, type Answer, ASHA, HONOURED, KABIR, pluck, ROHAN, start, TOKEN } from '../helper.ts'
+import {
+  AADHAAR,
+  type Answer,
+  ASHA,
+  HONOURED,
+  KABIR,
+  pluck,
+  ROHAN,
+  start,
+  TOKEN,
+} from '../helper.ts'
 import { manualTime } from '../manual-time.ts'
 import { heldTimers } from '../manual-timers.ts'
 import { receiver, SECRET } from '../receiver.ts'

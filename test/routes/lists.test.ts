@@ -3,36 +3,15 @@ import { GUARDED, pluck, start, TOKEN } from '../helper.ts'
 
 const MEERA = '00000000-0000-4000-8000-000000000002'
 
-/** Every list: its path, key of its rows and total, default limit, and whether it tells the pages. */
+/** Every list: its path, the fields of its rows and its total, its default limit, and how many rows it has. */
 const LISTS = [
-  { path: '/v1/users', rows: 'users', id: 'user_id', count: 'total_users', limit: 50, all: 110 },
-  {
-    path: '/v1/transaction',
-    rows: 'transactions',
-    id: 'transaction_id',
-    count: 'total_transation',
-    limit: 10,
-    all: 48,
-  },
-  {
-    path: '/v1/transaction/history',
-    rows: 'transactions',
-    id: 'id',
-    count: 'total_transactions',
-    limit: 10,
-    all: 48,
-  },
-  {
-    path: `/v1/transaction/history/user/${MEERA}`,
-    rows: 'transactions',
-    id: 'id',
-    count: 'total_transactions',
-    limit: 10,
-    all: 35,
-  },
+  ['/v1/users', 'users', 'user_id', 'total_users', 50, 110],
+  ['/v1/transaction', 'transactions', 'transaction_id', 'total_transation', 10, 48],
+  ['/v1/transaction/history', 'transactions', 'id', 'total_transactions', 10, 48],
+  [`/v1/transaction/history/user/${MEERA}`, 'transactions', 'id', 'total_transactions', 10, 35],
 ] as const
 
-for (const { path, rows, id, count, limit, all } of LISTS) {
+for (const [path, rows, id, count, limit, all] of LISTS) {
   t.test(`${path} is cut into pages`, async (t) => {
     const { get } = await start(t, GUARDED)
     const page = async (query: string) => {

@@ -69,42 +69,6 @@ t.test('on a running clock a hanging receiver delays nothing else, nor a stop', 
   t.ok(performance.now() - before < 20_000, 'nor a stop')
 })
 
-t.test('on a running clock an event arrives without an advance', async (t) => {
-  const hook = await receiver(t)
-  const box = await start(t, { begin: { clock: 'real' } })
-  await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
-  const arrived = new Promise<void>((resolve) =>
-    hook.respondWith((_, response) => {
-      response.writeHead(200).end()
-      resolve()
-    }),
-  )
-  await box.pay()
-  await arrived
-  t.same(hook.types(), ['transaction.pending'])
-})
-
-t.test('events of several resources are sent concurrently, each resource in order', async (t) => {
-  const hook = await receiver(t)
-  const box = await start(t)
-  await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
-  let open = 0
-  let most = 0
-  const waiting: (() => void)[] = []
-  hook.respondWith((_, response) => {
-    most = Math.max(most, ++open)
-    waiting.push(() => {
-      open--
-      response.writeHead(200).end()
-    })
-    if (open === 8) for (const go of waiting.splice(0)) go()
-  })
-  for (let i = 0; i < 8; i++) await box.pay()
-  await box.advance('10s')
-  t.equal(most, 8)
-  t.equal(hook.received.length, 24)
-})
-
 t.test('what was being sent when the process ended is sent again after a restart', async (t) => {
   const hook = await receiver(t)
   const file = join(t.testdir(), 'db.json')
