@@ -72,21 +72,7 @@ t.test('each start option is the client’s own, and what a reset goes back to',
     ['later', { clock: '2030-05-06T07:08:09+00:00' }],
     ['ticking', { clock: 'real' }],
     ['kyc', { check_kyc: true }],
-    [
-      'inline',
-      {
-        fixtures: {
-          users: [
-            {
-              user_id: ASHA,
-              email: 'own@example.com',
-              mobile: '9876512345',
-              created_at: '2025-01-01T00:00:00.000Z',
-            },
-          ],
-        },
-      },
-    ],
+    ['inline', { fixtures: { users: [{ email: 'own@example.com', mobile: '9876512345' }] } }],
   ]
   for (const [name, options] of clients)
     t.equal((await create(box, { name, ...options, access_token: `${name}-token` })).status, 201)
@@ -152,77 +138,58 @@ t.test('a name, a body or a token that can’t be is refused, and nothing is mad
   const box = await startWith(t, { sandbox: { maxClients: 6 } })
   await create(box, { name: 'taken', access_token: 'my-token' })
   const before = await names(box)
-  const user = { user_id: ASHA, email: 'a@example.com', mobile: '9876512345' }
-  const refused: [body: unknown, status: number, error: string, says?: RegExp][] = [
-    [undefined, 400, 'validation_failed'],
-    [{}, 400, 'validation_failed', /name/],
-    [[], 400, 'validation_failed'],
-    [{ name: '' }, 400, 'validation_failed'],
-    [{ name: 'a', color: 'red' }, 400, 'validation_failed', /color/],
-    [{ name: 'a', scenario: 'no-such' }, 404, 'not_found', /no-such/],
-    [{ name: 'a', scenario: 5 }, 400, 'validation_failed'],
-    [{ name: 'a', fixtures: 'some' }, 400, 'validation_failed', /default, empty/],
-    [{ name: 'a', fixtures: [] }, 400, 'validation_failed'],
-    [{ name: 'a', fixtures: { ghosts: [] } }, 400, 'validation_failed', /ghosts/],
-    [
-      { name: 'a', fixtures: { users: [{ ...user, mobile: undefined }] } },
-      400,
-      'validation_failed',
-      /users\[0\].mobile/,
-    ],
-    [
-      { name: 'a', fixtures: { kyc: [{ ...user, document_number: '999999999999' }] } },
-      400,
-      'validation_failed',
-    ],
-    [
-      {
-        name: 'a',
-        fixtures: { clients: ['default', 'b'].map((client, i) => CLIENT(client, i)) },
-      },
-      400,
-      'validation_failed',
-      /one client/,
-    ],
-    [{ name: 'a', random_seed: -1 }, 400, 'validation_failed'],
-    [{ name: 'a', random_seed: 1.5 }, 400, 'validation_failed'],
-    [{ name: 'a', clock: 'noon' }, 400, 'validation_failed', /frozen/],
-    [{ name: 'a', clock_speed: 0 }, 400, 'validation_failed'],
-    [{ name: 'a', scenarios: [] }, 400, 'validation_failed'],
-    [{ name: 'a', scenarios: { 'My Own': {} } }, 400, 'validation_failed'],
-    [
-      { name: 'a', scenarios: { mine: { rules: [{ when: { operation: 'pay' } }] } } },
-      400,
-      'validation_failed',
-      /scenarios\.mine\.rules\[0\]\.when\.operation/,
-    ],
+  const noMobile = { user_id: ASHA, email: 'a@example.com' }
+  const kyc = { ...noMobile, document_number: '999999999999' }
+  const clients = ['default', 'b'].map((client, i) => CLIENT(client, i))
+  const inPay = { rules: [{ when: { operation: 'pay' } }] }
+  const invalid: [body: unknown, says?: RegExp][] = [
+    [undefined],
+    [[]],
+    [{}, /name/],
+    [{ name: '' }],
+    [{ name: 'a', color: 'red' }, /color/],
+    [{ name: 'a', scenario: 5 }],
+    [{ name: 'a', fixtures: 'some' }, /default, empty/],
+    [{ name: 'a', fixtures: [] }],
+    [{ name: 'a', fixtures: { ghosts: [] } }, /ghosts/],
+    [{ name: 'a', fixtures: { users: [noMobile] } }, /users\[0\].mobile/],
+    [{ name: 'a', fixtures: { kyc: [kyc] } }],
+    [{ name: 'a', fixtures: { clients } }, /one client/],
+    [{ name: 'a', random_seed: -1 }],
+    [{ name: 'a', random_seed: 1.5 }],
+    [{ name: 'a', clock: 'noon' }, /frozen/],
+    [{ name: 'a', clock_speed: 0 }],
+    [{ name: 'a', scenarios: [] }],
+    [{ name: 'a', scenarios: { 'My Own': {} } }],
+    [{ name: 'a', scenarios: { mine: inPay } }, /scenarios\.mine\.rules\[0\]\.when\.operation/],
     [
       { name: 'a', scenarios: { mine: { extends: 'ghost' } } },
-      400,
-      'validation_failed',
-      /The scenario mine is invalid: there is no scenario \\"ghost\\"/,
+      /mine is invalid: there is no scenario/,
     ],
+    [{ name: 'a', check_kyc: 'yes' }],
+    [{ name: 'a', access_token: 'two words' }, /ASCII/],
+    [{ name: 'a', access_token: '' }],
+    [{ name: 'a', from: { client: '../x' } }],
+    [{ name: 'a', from: 'taken' }],
+    [{ name: 'a', from: { client: 'taken' }, fixtures: 'empty' }, /fork/],
+  ]
+  const refused: [body: unknown, status: number, error: string, says?: RegExp][] = [
+    [{ name: 'a', scenario: 'no-such' }, 404, 'not_found', /no-such/],
     [{ name: 'a', scenario: 'ghost', scenarios: {} }, 404, 'not_found', /ghost/],
-    [{ name: 'a', check_kyc: 'yes' }, 400, 'validation_failed'],
-    [{ name: 'a', access_token: 'two words' }, 400, 'validation_failed', /ASCII/],
-    [{ name: 'a', access_token: '' }, 400, 'validation_failed'],
     [{ name: 'a', access_token: 'my-token' }, 409, 'token_in_use'],
     [{ name: 'a', access_token: 'sbx_b' }, 409, 'token_in_use'],
     [{ name: 'a', from: { client: 'ghost' } }, 404, 'not_found', /ghost/],
     [{ name: 'a', from: { client: 'taken', snapshot: 'none' } }, 404, 'not_found', /none/],
-    [{ name: 'a', from: { client: '../x' } }, 400, 'validation_failed'],
-    [{ name: 'a', from: 'taken' }, 400, 'validation_failed'],
-    [{ name: 'a', from: { client: 'taken' }, fixtures: 'empty' }, 400, 'validation_failed', /fork/],
     [{ name: 'taken' }, 409, 'client_exists'],
     [{ name: 'default' }, 409, 'client_exists'],
   ]
-  for (const [body, status, error, says] of refused) {
+  const check = async (body: unknown, status: number, error: string, says = /./) => {
     const answer = await box.post(CLIENTS, body)
-    t.equal(answer.status, status, `${JSON.stringify(body)} ${answer.text}`)
-    t.equal(answer.body.error, error)
-    if (says) t.match(answer.text, says)
+    t.match([answer.status, answer.body.error, answer.text], [status, error, says])
     t.notMatch(answer.text, /my-token|999999999999/, 'no secret, no number')
   }
+  for (const [body, says] of invalid) await check(body, 400, 'validation_failed', says)
+  for (const row of refused) await check(...row)
   t.equal((await box.call('DELETE', `${CLIENTS}/default`)).body.error, 'default_client_required')
   t.same(await names(box), before)
   t.equal((await create(box, { name: 'b', access_token: 'sbx_b' })).status, 201)
