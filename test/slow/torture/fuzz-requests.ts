@@ -1,16 +1,14 @@
-/**
- * Requests made of the OpenAPI documents: valid ones of what the documents and earlier answers tell, then spoilt in one
- * place or a few.
- */
+/** Requests made of the OpenAPI documents, then spoilt in one place or a few. */
+import {
+  createCalls,
+  DESCRIBED,
+  type Json,
+  type Method,
+  SCENARIOS,
+  SERVICE,
+  searchOf,
+} from '../calls.ts'
 
-import { adminDocument } from '../../../src/http/openapi-admin.ts'
-import { serviceDocument } from '../../../src/http/openapi-service.ts'
-import { ADMIN_CALLS } from '../../../src/routes/admin/admin-calls.ts'
-import { OPERATIONS } from '../../../src/routes/v1/operations.ts'
-
-// biome-ignore lint/suspicious/noExplicitAny: documents and bodies are walked as the JSON they are.
-type Json = any
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'HEAD' | 'OPTIONS'
 export type FuzzRequest = {
   /** The operation, where method and path are still its own. */
   id: string | undefined
@@ -21,128 +19,6 @@ export type FuzzRequest = {
   headers: { [name: string]: string }
   payload: string | Buffer | undefined
 }
-
-type Described = {
-  id: string
-  method: Method
-  prefix: string
-  path: string
-  parameters: Json[]
-  body: Json
-  statuses: number[]
-  components: Json
-}
-
-const jsonOf = (value: object): Json => JSON.parse(JSON.stringify(value))
-
-function describe(document: Json, prefix: string): Described[] {
-  return Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
-    Object.entries<Json>(methods).map(([method, operation]) => ({
-      id: operation.operationId,
-      method: method.toUpperCase() as Method,
-      prefix,
-      path,
-      parameters: operation.parameters ?? [],
-      body: operation.requestBody?.content['application/json']?.schema,
-      statuses: Object.keys(operation.responses).map(Number),
-      components: document.components.schemas,
-    })),
-  )
-}
-const SERVICE = describe(jsonOf(await serviceDocument(OPERATIONS)), '/v1')
-const DESCRIBED = [...SERVICE, ...describe(jsonOf(await adminDocument(ADMIN_CALLS)), '/__admin')]
-
-// ---- values
-
-// Nothing is sent anywhere: nobody listens on port 1, and link-local addresses are refused.
-const URLS = ['http://127.0.0.1:1/hook', 'http://169.254.0.9/hook', 'http://[::1]:1/']
-const SCENARIOS = ['default', 'failed-payouts', 'stuck-transactions', 'kyc-review', 'rate-limited']
-const RULES = [
-  // Without its last letter it is no duration; 5m would be one.
-  { when: { operation: 'getUser' }, times: 2, then: { delay: 'PT0.005S' } },
-  { when: { operation: '*' }, chance: 0.3, times: 5, then: { respond: { status: 503 } } },
-  {
-    name: 'hangs',
-    when: { operation: 'createTransaction', body: { amount: { gte: 100 } } },
-    then: { transaction: [{ status: 'PENDING' }, { status: 'FAILED', after: '5s', reason: 'x' }] },
-  },
-  {
-    when: { operation: 'submitKyc', item: { document_type: 'tid' } },
-    key: 'body.user_id',
-    times: 1,
-    then: { kyc: [{ status: 'failed', message: 'no', result: { panStatus: 'Marked as Fake' } }] },
-  },
-  {
-    when: { operation: 'addBankAccount', body: { ifsc_code: { matches: '^(HD|ZZ)+' } } },
-    then: { bank: [{ status: 'pending' }, { status: 'success', after: 'PT10S' }] },
-  },
-  {
-    when: { operation: { in: ['getTransaction', 'listUsers'] }, query: { page: { absent: true } } },
-    skip: 1,
-    sequence: [{ respond: { status: 500 } }, 'pass', { respond: { status: 429 } }],
-    then_on: 'loop',
-  },
-]
-// What is held back waits for the clock; only in process somebody moves it on.
-const DEFINITIONS = [
-  { rules: RULES.slice(0, 3) },
-  {
-    title: 'All at once',
-    extends: 'late-reversals',
-    rules: RULES.slice(3),
-    webhooks: [{ when: { event: 'transaction.*' }, times: 2, then: { copies: 2, delay: '3s' } }],
-    timeline: [
-      { after: '2m', do: { use: 'default' } },
-      { after: '1s', do: { credit: { amount: '2500.00' } } },
-    ],
-    expect: { requests: { createTransaction: { at_least: 1 } } },
-  },
-]
-const MATCHES = [
-  {},
-  { operation: 'createTransaction', body: { amount: { gte: 1 } } },
-  { method: 'POST', path: { starts_with: '/v1' }, status: { in: [200, 201] } },
-  { headers: { 'x-test': { absent: true } }, query: { page: '1' } },
-]
-const FIXTURES = {
-  users: [
-    {
-      user_id: '00000000-0000-4000-8000-0000000000f1',
-      email: 'f1@example.com',
-      mobile: '+919100000001',
-      created_at: '2025-03-01T00:00:00.000Z',
-    },
-  ],
-}
-const INSTANTS = ['2026-01-01T00:00:05Z', '2026-01-03T10:00:00.5+05:30', '2025-12-31T23:59:59.999Z']
-
-/** What a field of this name takes, where its schema does not say enough. */
-const OF_NAME: { [name: string]: Json[] } = {
-  url: URLS,
-  probe: ['http://127.0.0.1:1/state/{transaction_id}', 'http://169.254.0.9/{transaction_id}'],
-  webhook_secret: ['secret', 'whsec_c2FuZGJveC1leGFtcGxlLXNlY3JldA=='],
-  email: ['a@example.com', 'B@example.com', 'c.d+e@example.org', 'f@example.com'],
-  mobile: ['+919812345678', '9812345679', '+14155550100', '+919812345670'],
-  amount: [1, 100, 1500.5, '99.91', '100.96', '9999999999.99', 7.94],
-  reference_id: ['ref-1', 'ref-2', 'ref-3'],
-  document_number: ['XXXPX0008A', 'ABCPE1234F', '999999990026', '123412341234', ''],
-  dateOfBirth: ['01-02-1990', '29-02-2000'],
-  Nationality: ['Indian', 'US'],
-  account_number: ['999900000006', '123456789012', '999900000101', '999900000001'],
-  ifsc_code: ['HDFC0000001', 'ZZZZ0ABC123'],
-  by: ['1s', '5s', '2m', 'PT1H', '500ms', '1d'],
-  timeout_ms: [0, 1, 2],
-  max_orders: [1, 3],
-  client: ['default', 'second', 'w1', 'w2'],
-  access_token: ['sbx_w1', 'token-1', 'token-2'],
-  match: MATCHES,
-  definition: DEFINITIONS,
-  fixtures: ['default', 'empty', FIXTURES],
-  override: [{ amount: '1.00' }, { history: { status: 'FAILED' } }],
-  status: ['SUCCESS', 'FAILED', 'success', 'failed'],
-}
-const CLIENT_NAMES = ['w1', 'w2', 'w3', 'second']
-const SNAPSHOT_NAMES = ['one', 'two']
 
 /** Values that no field expects. */
 const HOSTILE: readonly Json[] = [
@@ -217,108 +93,10 @@ const HOSTILE: readonly Json[] = [
   { in: [] },
 ]
 
-export type Chance = () => number
-
 /** Makes requests: the same ones for the same chance and the same answers. */
-export function createRequests(chance: Chance) {
-  const below = (n: number) => Math.floor(chance() * n)
-  const pick = <T>(list: readonly T[]): T => list[below(list.length)]!
-  const maybe = (probability: number) => chance() < probability
-  /** Ids that responses have shown, by the client and the name of the field. */
-  const actual = new Map<string, string[]>()
-  let client = ''
-  let state: string | undefined
-
-  // ---- valid
-
-  const FOR_ID: [RegExp, string][] = [
-    [/timers/, 'timer_id'],
-    [/rules/, 'rule_id'],
-    [/deliveries/, 'delivery_id'],
-    [/requests/, 'request_id'],
-    [/simulate\/kyc/, 'kyc_id'],
-    [/bank-accounts/, 'bank_id'],
-    [/transaction/, 'transaction_id'],
-    [/user/i, 'user_id'],
-  ]
-  const NOBODY = '12345678-1234-4123-8123-123456789abc'
-  const known = (field: string) => pick(actual.get(`${client} ${field}`) ?? [NOBODY])
-
-  function nameFor(path: string): string {
-    if (path.includes('clients')) return pick(CLIENT_NAMES)
-    return pick(path.includes('scenario') ? SCENARIOS : SNAPSHOT_NAMES)
-  }
-
-  const ID_FIELDS: { [name: string]: string } = {
-    from_user_id: 'user_id',
-    to_user_id: 'user_id',
-    benif_bank_id: 'bank_id',
-    userId: 'user_id',
-    resource_id: 'transaction_id',
-  }
-
-  function textOf(schema: Json, name: string, path: string): string {
-    if (schema.format === 'uuid' || name === 'id')
-      return known(ID_FIELDS[name] ?? FOR_ID.find(([part]) => part.test(path))?.[1] ?? name)
-    if (schema.format === 'date-time') return pick(INSTANTS)
-    if (name === 'name') return nameFor(path)
-    if (name === 'scenario') return pick(SCENARIOS)
-    if (name === 'snapshot') return pick(SNAPSHOT_NAMES)
-    return pick(['text', 'Some text', 'x'])
-  }
-
-  function valueFor(schema: Json, name: string, { path, components }: Described): Json {
-    const at = { path, components } as Described
-    if (schema.$ref) return valueFor(components[schema.$ref.split('/').at(-1)], name, at)
-    const { enum: words, anyOf, type, items, properties = {} } = schema
-    if (words) return pick(words)
-    if ('const' in schema) return schema.const
-    if (OF_NAME[name]) return structuredClone(pick(OF_NAME[name]))
-    if (anyOf) return valueFor(pick(anyOf), name, at)
-    if (type === 'array')
-      return Array.from({ length: 1 + below(2) }, () => valueFor(items, `${name}[]`, at))
-    if (type === 'object') {
-      const required = new Set(schema.required ?? [])
-      const names = Object.keys(properties).filter((key) => required.has(key) || maybe(0.5))
-      return Object.fromEntries(names.map((key) => [key, valueFor(properties[key], key, at)]))
-    }
-    if (type === 'boolean') return maybe(0.5)
-    if (type === 'integer' || type === 'number') {
-      const { minimum = 1, maximum = 100 } = schema
-      return Math.min(minimum + below(10), maximum)
-    }
-    return textOf(schema, name, path)
-  }
-
-  function bodyOf(described: Described): Json {
-    const { id, body } = described
-    if (id === 'pushRule') return structuredClone(pick(RULES))
-    if (id === 'putState') return state === undefined ? {} : JSON.parse(state)
-    if (id === 'setScenario')
-      return maybe(0.5)
-        ? { name: pick(SCENARIOS) }
-        : { definition: structuredClone(pick(DEFINITIONS)) }
-    const made = valueFor(body, '', described)
-    // A pair that fits.
-    for (const item of made.kyc ?? [])
-      item.document_name = item.document_type === 'tid' ? 'pan' : 'aadhar'
-    return made
-  }
-
-  function pathOf(described: Described): string {
-    let path = described.path
-    for (const { name, in: place, schema } of described.parameters) {
-      if (place !== 'path') continue
-      path = path.replace(`{${name}}`, encodeURIComponent(valueFor(schema, name, described)))
-    }
-    return path
-  }
-
-  function queryOf(described: Described): [string, string][] {
-    return described.parameters
-      .filter((parameter) => parameter.in === 'query' && maybe(0.4))
-      .map(({ name, schema }) => [name, String(valueFor(schema, name, described))])
-  }
+export function createRequests(random: () => number) {
+  const calls = createCalls(random)
+  const { below, pick, maybe } = calls.chance
 
   const CLIENTS = ['', '', '', '/@second', '/@w1', '/@w2']
   const TOKENS: { [client: string]: string } = {
@@ -531,30 +309,18 @@ export function createRequests(chance: Chance) {
   const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS']
 
   return {
-    chance: { below, pick, maybe },
+    chance: calls.chance,
     /** Takes note of what an answer tells. */
-    hear({ id, url }: FuzzRequest, text: string) {
-      if (id === 'getState') state = text
-      const whose = /^\/@[^/]*|^/.exec(url)![0]
-      if (text.length > 20_000) return
-      for (const [, field, value] of text.matchAll(/"(\w+_id)":"([^"]{1,64})"/g)) {
-        const list = actual.get(`${whose} ${field}`) ?? []
-        list.push(value!)
-        if (list.length > 12) list.shift()
-        actual.set(`${whose} ${field}`, list)
-      }
-    },
+    hear: ({ id, url }: FuzzRequest, text: string) => calls.hear(id, url, text),
     /** The next request. */
     next(): FuzzRequest {
       // Of the service mostly, which has fewer operations.
       const described = pick(maybe(0.5) ? SERVICE : DESCRIBED)
-      client = pick(CLIENTS)
-      const query = queryOf(described)
+      const client = pick(CLIENTS)
+      let { path, query, body } = calls.make(described, client)
       const headers: FuzzRequest['headers'] = { host: '127.0.0.1:4310' }
       if (maybe(0.4)) headers['authorization'] = `Bearer ${TOKENS[client]}`
       if (described.method === 'POST' && maybe(0.1)) headers['idempotency-key'] = pick(['k1', 'k2'])
-      let path = pathOf(described)
-      let body: Json = described.body && bodyOf(described)
       let { method } = described
       let id: string | undefined = described.id
       let payload: FuzzRequest['payload']
@@ -563,7 +329,7 @@ export function createRequests(chance: Chance) {
       const faults = maybe(0.33) ? 0 : maybe(0.8) ? 1 : 1 + below(4)
       let bytes = false
       for (let i = 0; i < faults; i++) {
-        const kind = body === undefined ? 0.6 + 0.4 * chance() : chance()
+        const kind = body === undefined ? 0.6 + 0.4 * random() : random()
         if (kind < 0.55) body = spoil(body)
         else if (kind < 0.6) bytes = true
         else if (kind < 0.7) {
@@ -589,7 +355,6 @@ export function createRequests(chance: Chance) {
           id = undefined
         }
       }
-      if (described.id === 'receiveWebhook') payload = JSON.stringify({ id: 'evt_1' })
       // Whoever waits does so for real.
       if (described.id === 'wait' && typeof body === 'object' && body !== null) {
         const { timeout_ms: timeoutMs = 10_000 } = body
@@ -602,13 +367,7 @@ export function createRequests(chance: Chance) {
         payload = bytes && !text.includes('://') ? spoilBytes(text) : text
         headers['content-type'] ??= 'application/json'
       }
-      const search = query
-        .map(
-          ([name, value]) =>
-            `${encodeURIComponent(name)}=${encodeURIComponent(value.toWellFormed())}`,
-        )
-        .join('&')
-      const url = `${base}${described.prefix}${path}${search && `?${search}`}`
+      const url = `${base}${described.prefix}${path}${searchOf(query)}`
       return { id, documented: described.statuses, method, url, headers, payload }
     },
   }

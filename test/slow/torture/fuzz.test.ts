@@ -14,7 +14,7 @@ import {
 import { figures, LONG, SEED, seeded } from './part.ts'
 
 const IN_PROCESS = LONG ? 900_000 : 1_200
-const ON_SOCKETS = LONG ? 100_000 : 300
+const ON_SOCKETS = LONG ? 100_000 : 500
 // A new sandbox after this number of requests, so that a failure can be reproduced without all earlier requests.
 const BATCH = 20_000
 const CONNECTIONS = 16
