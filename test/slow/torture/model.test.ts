@@ -45,13 +45,6 @@ function people(first: number) {
     dob: '1990-01-02',
     kyc_status: 'success',
     verified_by: 'system',
-    statusCode: 200,
-    result: {
-      panStatus: 'EXISTING AND VALID',
-      name: 'MATCHING',
-      dateOfBirth: 'MATCHING',
-      aadhaarSeedingStatus: 'Y',
-    },
     ...at,
   }
   const credit = {
@@ -82,10 +75,6 @@ const client = (name: string, n: number, check_kyc: boolean) => ({
   client: name,
   client_id: rowId('c', n),
   access_token: `sbx_${name}`,
-  name: `Client ${name}`,
-  email: `${name}@example.com`,
-  email_verified: true,
-  status: 'active',
   check_kyc,
   ...at,
 })
@@ -181,12 +170,10 @@ async function openReal(file: string) {
   let box = await open()
   return {
     errors,
-    send({ client, method, path, query, body, key, scenario, token }: Call) {
+    send({ client, method, path, query, body, key, scenario }: Call) {
       const search = query ? `?${new URLSearchParams(query)}` : ''
       return box.call(method, `/@${client}${path}${search}`, body, {
-        ...(token !== 'none' && {
-          authorization: `Bearer ${token === 'wrong' ? 'nobody' : `sbx_${client}`}`,
-        }),
+        authorization: `Bearer sbx_${client}`,
         ...(key !== undefined && { 'idempotency-key': key }),
         ...(scenario !== undefined && { 'x-sandbox-scenario': scenario }),
       })
@@ -291,9 +278,8 @@ const scenario = often<string | undefined>(
   'provider-outage',
   'default',
 )
-const token = often<'none' | 'wrong' | undefined>([undefined], 'none', 'wrong')
-const sent = { client: who, key, scenario, token }
-type Sent = Pick<Call, 'client' | 'key' | 'scenario' | 'token'>
+const sent = { client: who, key, scenario }
+type Sent = Pick<Call, 'client' | 'key' | 'scenario'>
 
 const step = <A>(
   name: string,
@@ -305,21 +291,19 @@ const step = <A>(
 const given = (body: object) =>
   Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
 
-const post = ({ client, key, scenario, token }: Sent, path: string, body: object): Call => ({
+const post = ({ client, key, scenario }: Sent, path: string, body: object): Call => ({
   client,
   method: 'POST',
   path: `/v1${path}`,
   body: given(body),
   key,
   scenario,
-  token,
 })
-const get = ({ client, scenario, token }: Sent, path: string, query?: object): Call => ({
+const get = ({ client, scenario }: Sent, path: string, query?: object): Call => ({
   client,
   method: 'GET',
   path: `/v1${path}`,
   scenario,
-  token,
   ...(query && { query: given(query) }),
 })
 const admin = (
@@ -329,22 +313,12 @@ const admin = (
   body?: object,
 ): Call => ({ client, method, path: `/__admin${path}`, ...(body && { body }) })
 
-const list = {
-  page: often<string | undefined>([undefined, '1', '2', '3']),
-  limit: often<string | undefined>([undefined, '1', '2', '3', '100']),
-}
+/** So many rows that a list is one page. */
+const ALL = { limit: '100' }
 const item = fc
-  .oneof(
-    fc.record({
-      document_type: fc.constant('tid'),
-      document_name: fc.constant('pan'),
-      document_number: often(['ABCPE1234F', 'XXXPX0001A', 'XXXPX0008A']),
-    }),
-    fc.record({
-      document_type: fc.constant('pid'),
-      document_name: fc.constant('aadhar'),
-      document_number: often(['123412341234', '999999990026', '999999990035', '999999990042']),
-    }),
+  .constantFrom(
+    { document_type: 'tid', document_name: 'pan', document_number: 'ABCPE1234F' },
+    { document_type: 'pid', document_name: 'aadhar', document_number: '999999990019' },
   )
   .map((document) => ({
     ...document,
@@ -373,9 +347,7 @@ const usersAndChecks = [
   step('getUser', { ...sent, user: which }, ({ user, ...call }, reference) =>
     get(call, `/user/${idOf(reference, call.client, 'user', user)}`),
   ),
-  step('listUsers', { ...sent, ...list }, ({ page, limit, ...call }) =>
-    get(call, '/users', { page, limit }),
-  ),
+  step('listUsers', sent, (call) => get(call, '/users', ALL)),
   step(
     'submitKyc',
     { ...sent, user: which, kyc: fc.array(item, { minLength: 1, maxLength: 2 }) },
@@ -390,10 +362,7 @@ const usersAndChecks = [
     {
       ...sent,
       user: which,
-      account_number: often(
-        ['123456789012', '999900000001', '999900000006', '999900000006', '999900000007'],
-        'letters',
-      ),
+      account_number: often(['123456789012', '123456789013', '123456789014'], 'letters'),
       ifsc_code: often(['HDFC0000001', 'HDFC0000001', 'ZZZZ0ABC123'], 'hdfc0000001'),
     },
     ({ user, account_number, ifsc_code, ...call }, reference) =>
@@ -412,53 +381,32 @@ const paymentArgs = {
   ...sent,
   from: which,
   bank: which,
-  amount: often<unknown>([100, '100.00', 1.5, 1, ...[91, 94, 95, 96].map((p) => `100.${p}`)]),
+  amount: often<unknown>([100, '100.00', 1.5, 1]),
   reference_id: often<string | undefined>([undefined, undefined, 'r1', 'r2', 'r3'], 'r0'),
   remark: often<string | undefined>([undefined, 'note']),
   currency_code: often<string | undefined>([undefined, 'INR']),
 }
 const payments = [
-  // To the account's own user, as a careful caller would.
-  step('pay', paymentArgs, ({ from, bank, client, key, scenario, token, ...body }, reference) => {
+  step('pay', paymentArgs, ({ from, bank, client, key, scenario, ...body }, reference) => {
     const { users, accounts } = reference.look(client).at
     const account = accounts[accounts.length - 1 - (bank % accounts.length)]
     const others = users.filter(({ id }) => id.value !== account?.user)
     const payer = others[from % others.length]?.id.value ?? UNKNOWN
     const to = account?.user ?? UNKNOWN
     const ids = { from_user_id: payer, to_user_id: to, benif_bank_id: account?.id.value ?? UNKNOWN }
-    return post({ client, key, scenario, token }, '/transaction', { ...ids, ...body })
+    return post({ client, key, scenario }, '/transaction', { ...ids, ...body })
   }),
-  // To anybody.
-  step(
-    'payAnyhow',
-    { ...paymentArgs, to: which },
-    ({ from, to, bank, client, key, scenario, token, ...body }, reference) =>
-      post({ client, key, scenario, token }, '/transaction', {
-        from_user_id: idOf(reference, client, 'user', from),
-        to_user_id: idOf(reference, client, 'user', to),
-        benif_bank_id: idOf(reference, client, 'bank', bank),
-        ...body,
-      }),
-  ),
-  step('listTransactions', { ...sent, ...list }, ({ page, limit, ...call }) =>
-    get(call, '/transaction', { page, limit }),
-  ),
+  step('listTransactions', sent, (call) => get(call, '/transaction', ALL)),
   step('getTransaction', { ...sent, payment: which }, ({ payment, ...call }, reference) =>
     get(call, `/transaction/${idOf(reference, call.client, 'transaction', payment)}`),
   ),
   step(
     'listTransactionHistory',
-    { ...sent, ...list, type: often<string | undefined>([undefined, 'debit']) },
-    ({ page, limit, type, ...call }) => get(call, '/transaction/history', { page, limit, type }),
+    { ...sent, type: often<string | undefined>([undefined, 'debit']) },
+    ({ type, ...call }) => get(call, '/transaction/history', { type, ...ALL }),
   ),
-  step(
-    'listUserTransactionHistory',
-    { ...sent, ...list, user: which },
-    ({ page, limit, user, ...call }, reference) =>
-      get(call, `/transaction/history/user/${idOf(reference, call.client, 'user', user)}`, {
-        page,
-        limit,
-      }),
+  step('listUserTransactionHistory', { ...sent, user: which }, ({ user, ...call }, reference) =>
+    get(call, `/transaction/history/user/${idOf(reference, call.client, 'user', user)}`, ALL),
   ),
   step('getClientProfile', sent, (call) => get(call, '/client/profile')),
 ]
@@ -473,8 +421,8 @@ const webhooks = [
   step(
     'updateWebhook',
     { ...sent, url: often<string | undefined>([`${HOOK}/other`, undefined]) },
-    ({ url, client, scenario, token }) => ({
-      ...post({ client, scenario, token }, '/clientWebhook', { url, webhook_secret: 'secret' }),
+    ({ url, client, scenario }) => ({
+      ...post({ client, scenario }, '/clientWebhook', { url, webhook_secret: 'secret' }),
       method: 'PUT',
     }),
   ),
@@ -666,14 +614,13 @@ async function readAll(reference: Reference, real: Real) {
     // Else all is 503.
     if (world.at.scenario === 'provider-outage')
       await both(reference, real, admin('PUT', mine, '/scenario', { name: 'default' }))
-    const all = { limit: '100' }
-    await both(reference, real, get(mine, '/users', all))
-    await both(reference, real, get(mine, '/transaction', all))
-    await both(reference, real, get(mine, '/transaction/history', all))
+    await both(reference, real, get(mine, '/users', ALL))
+    await both(reference, real, get(mine, '/transaction', ALL))
+    await both(reference, real, get(mine, '/transaction/history', ALL))
     for (const { id } of users) {
       await both(reference, real, get(mine, `/kyc/${id.value}`))
       await both(reference, real, get(mine, `/bank/${id.value}`))
-      await both(reference, real, get(mine, `/transaction/history/user/${id.value}`, all))
+      await both(reference, real, get(mine, `/transaction/history/user/${id.value}`, ALL))
     }
     await both(reference, real, admin('GET', mine, '/clock'))
     await both(reference, real, admin('GET', mine, '/timers'))

@@ -33,12 +33,10 @@ export type Call = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Below the client's base path. */
   path: string
-  query?: Query
+  query?: { [name: string]: string }
   body?: Json
   key?: string | undefined
   scenario?: string | undefined
-  /** Which token is sent (default: the client's own). */
-  token?: 'none' | 'wrong' | undefined
 }
 export type Wanted = {
   status: number
@@ -130,55 +128,17 @@ const payer = ({ type, from, to }: Payment) => (type === 'debit' ? from : to)
 
 // ---- lists
 
-type Query = { [name: string]: string }
-/** The page of a list. */
+/** A page that has the whole list. */
 function page<R extends { created: number }>(
-  call: Call,
-  usual: number,
   rows: readonly R[],
   show: (row: R) => unknown,
   name: string,
   total: string,
-  pages = true,
 ): Wanted {
-  const found = Number(call.query?.['page'] ?? 1)
-  const limit = Number(call.query?.['limit'] ?? usual)
-  const from = (found - 1) * limit
-  return envelope(200, {
-    [total]: rows.length,
-    page: found,
-    limit,
-    ...(pages && { total_pages: Math.ceil(rows.length / limit) }),
-    [name]: newestFirst(rows)
-      .slice(from, from + limit)
-      .map(show),
-  })
+  return envelope(200, { [total]: rows.length, [name]: newestFirst(rows).map(show) })
 }
 
-// ---- KYC and bank accounts
-
-const LATE = 5 * SECOND
-/** The magic numbers of documents: the status at first, and later. */
-const DOCUMENTS: { [number: string]: string[] } = {
-  XXXPX0001A: ['failed'],
-  XXXPX0008A: ['pending', 'success'],
-  '123412341234': ['pending', 'success'],
-  '999999990026': ['pending', 'failed'],
-  '999999990035': ['pending'],
-  '999999990042': ['failed'],
-}
-const ACCOUNTS: { [number: string]: string[] } = {
-  '999900000001': ['failed'],
-  '999900000006': ['pending', 'success'],
-  '999900000007': ['pending', 'failed'],
-}
-function lifeOf(magic: typeof ACCOUNTS, number: string): Step[] {
-  const [first = 'success', then] = magic[number] ?? []
-  const step = { status: first, after: 0 }
-  return then ? [step, { status: then, after: LATE }] : [step]
-}
-
-// ---- the life of a payment
+// ---- the life of a row
 
 const failing = (reason: string): Step[] => [
   { status: 'PENDING', after: 0 },
@@ -190,16 +150,16 @@ const USUAL: Step[] = [
   { status: 'PROCESSING', after: SECOND },
   { status: 'SUCCESS', after: 2 * SECOND },
 ]
-const STAYS_PENDING = USUAL.slice(0, 1)
 const STAYS_PROCESSING = USUAL.slice(0, 2)
-const COMES_BACK: Step[] = [...USUAL, { status: 'FAILED', after: 3 * SECOND }]
+/** An account and a PAN are verified at once. */
+const VERIFIED: Step[] = [{ status: 'success', after: 0 }]
+const pendingUntil = (status: string, after: number): Step[] => [
+  { status: 'pending', after: 0 },
+  { status, after },
+]
 
-const BY_AMOUNT: { [amount: string]: Step[] } = {
-  '100.91': failing('bank_account_invalid'),
-  '100.94': STAYS_PROCESSING,
-  '100.95': STAYS_PENDING,
-  '100.96': COMES_BACK,
-}
+const AADHAAR = pendingUntil('success', 5 * SECOND)
+
 const IN_TURN = [
   'beneficiary_bank_offline',
   'bank_account_closed',
@@ -219,62 +179,85 @@ const BY_SCENARIO: { [name: string]: (moment: Moment) => Step[] } = {
   'failed-payouts': (moment) => failing(IN_TURN[moment.turns++ % IN_TURN.length]!),
 }
 
-/** Rules that a test may push; see `PUSHED` for what is sent. */
-export const PUSHED: { [name: string]: object } = {
-  'one payment fails': {
-    when: { operation: 'createTransaction' },
-    times: 1,
-    then: {
-      transaction: [
-        { status: 'PENDING' },
-        { status: 'FAILED', after: '10s', reason: 'gateway_down' },
-      ],
-    },
-  },
-  'two sign-ups too many': {
-    when: { operation: 'createUser' },
-    times: 2,
-    then: { respond: { status: 429 } },
-  },
+const OUTCOMES = {
+  createUser: 'respond',
+  createTransaction: 'transaction',
+  submitKyc: 'kyc',
+  addBankAccount: 'bank',
+} as const
+type Pushable = { operation: keyof typeof OUTCOMES; times: number; steps: Step[] }
+/** Rules that a test may push, with the steps of the row that they decide about. */
+const RULES: { [name: string]: Pushable } = {
+  'one payment fails': { operation: 'createTransaction', times: 1, steps: failing('gateway_down') },
+  'payments stay pending': { operation: 'createTransaction', times: 3, steps: USUAL.slice(0, 1) },
+  'two sign-ups too many': { operation: 'createUser', times: 2, steps: [] },
   'accounts take a minute': {
-    when: { operation: 'addBankAccount' },
-    then: { bank: [{ status: 'pending' }, { status: 'success', after: '1m' }] },
+    operation: 'addBankAccount',
+    times: Number.POSITIVE_INFINITY,
+    steps: pendingUntil('success', MINUTE),
+  },
+  'one account fails later': {
+    operation: 'addBankAccount',
+    times: 1,
+    steps: pendingUntil('failed', 5 * SECOND),
+  },
+  'documents take a while': {
+    operation: 'submitKyc',
+    times: 4,
+    steps: pendingUntil('success', 5 * SECOND),
+  },
+  'one document is refused': {
+    operation: 'submitKyc',
+    times: 1,
+    steps: [{ status: 'failed', after: 0 }],
   },
 }
-const TIMES: { [name: string]: number } = { 'one payment fails': 1, 'two sign-ups too many': 2 }
+/** The same rules as they are sent. */
+export const PUSHED: { [name: string]: object } = Object.fromEntries(
+  Object.entries(RULES).map(([name, { operation, times, steps }]) => [
+    name,
+    {
+      when: { operation },
+      ...(Number.isFinite(times) && { times }),
+      then: {
+        [OUTCOMES[operation]]:
+          steps.length === 0
+            ? { status: 429 }
+            : steps.map(({ after, ...step }) => ({
+                ...step,
+                ...(after > 0 && { after: `${after}ms` }),
+              })),
+      },
+    },
+  ]),
+)
 
 /** Whether a pushed rule acts no more. */
 export const isUsedUp = ({ name, hits }: { name: string; hits: number }) =>
-  hits >= (TIMES[name] ?? Number.POSITIVE_INFINITY)
+  hits >= RULES[name]!.times
 
-/** Spends the newest pushed rule of this name that still acts. */
-function spend(moment: Moment, name: string): boolean {
-  const place = moment.rules.findLastIndex((rule) => rule.name === name && !isUsedUp(rule))
-  if (place === -1) return false
+/** Spends the newest pushed rule of this operation that still acts, and returns its steps. */
+function spend(moment: Moment, operation: string): Step[] | undefined {
+  const place = moment.rules.findLastIndex(
+    (rule) => RULES[rule.name]!.operation === operation && !isUsedUp(rule),
+  )
+  if (place === -1) return undefined
   const rule = moment.rules[place]!
   moment.rules[place] = { ...rule, hits: rule.hits + 1 }
-  return true
+  return RULES[rule.name]!.steps
 }
 
 /** Order: the call's own scenario, pushed rules, the active one, the default. */
-function lifeOfPayment(moment: Moment, { scenario }: Call, amount: string) {
-  const own = BY_SCENARIO[scenario ?? '']
-  if (own) return own(moment)
-  const magic = BY_AMOUNT[amount]
-  if (scenario === 'default' && magic) return magic
-  if (spend(moment, 'one payment fails'))
-    return [
-      { status: 'PENDING', after: 0 },
-      { status: 'FAILED', after: 10 * SECOND, reason: 'gateway_down' },
-    ]
-  return BY_SCENARIO[moment.scenario]?.(moment) ?? magic ?? USUAL
-}
+const lifeOfPayment = (moment: Moment, { scenario }: Call) =>
+  BY_SCENARIO[scenario ?? '']?.(moment) ??
+  spend(moment, 'createTransaction') ??
+  BY_SCENARIO[moment.scenario]?.(moment) ??
+  USUAL
 
 /** What a scenario answers in an operation's place. */
 function injected(moment: Moment, operation: string, { scenario }: Call): Wanted | undefined {
   if (scenario === 'provider-outage') return refuse(503, 'service_unavailable')
-  if (operation === 'POST /user' && spend(moment, 'two sign-ups too many'))
-    return refuse(429, 'rate_limited')
+  if (operation === 'POST /user' && spend(moment, 'createUser')) return refuse(429, 'rate_limited')
   if (moment.scenario === 'provider-outage') return refuse(503, 'service_unavailable')
   return undefined
 }
@@ -282,7 +265,6 @@ function injected(moment: Moment, operation: string, { scenario }: Call): Wanted
 // ---- the operations
 
 type Operation = {
-  token?: true
   /** Refusals that come before a scenario is asked. */
   refuse?: (world: World, body: Json) => Wanted | undefined
   carryOut: (world: World, call: Call, id: string, later: Later) => Wanted
@@ -329,20 +311,18 @@ const OPERATIONS: { [route: string]: Operation } = {
     carryOut: ofUser((_world, user) => envelope(200, showUser(user))),
   },
   'GET /users': {
-    carryOut: (world, call) =>
-      page(call, 50, world.at.users, showUser, 'users', 'total_users', false),
+    carryOut: (world) => page(world.at.users, showUser, 'users', 'total_users'),
   },
   'POST /kyc': {
     refuse: ({ at }, { user_id }) => (byId(at.users, user_id) ? undefined : notFound()),
     carryOut({ at }, { body: { user_id, kyc } }, _id, later) {
       const entries = kyc.map((item: Json) => {
-        const { document_type: type, document_number: number } = item
-        const life = lifeOf(DOCUMENTS, number)
+        const life = spend(at, 'submitKyc') ?? (item.document_type === 'pid' ? AADHAAR : VERIFIED)
         const { status } = life[0]!
         const record: Record = {
           id: uuid(),
           user: user_id,
-          type,
+          type: item.document_type,
           status,
           metadata: unchanged(),
           created: at.now,
@@ -370,17 +350,10 @@ const OPERATIONS: { [route: string]: Operation } = {
         ? refuse(409, 'bank_account_exists')
         : undefined
     },
-    carryOut({ at }, { body, scenario }, _id, later) {
+    carryOut({ at }, { body }, _id, later) {
       const { user_id, account_number: number } = body
       const ifsc = body.ifsc_code.toUpperCase()
-      const isMagic = scenario === 'default' && ACCOUNTS[number]
-      const life =
-        !isMagic && spend(at, 'accounts take a minute')
-          ? [
-              { status: 'pending', after: 0 },
-              { status: 'success', after: MINUTE },
-            ]
-          : lifeOf(ACCOUNTS, number)
+      const life = spend(at, 'addBankAccount') ?? VERIFIED
       const { status } = life[0]!
       const times = { created: at.now, updated: at.now }
       const account = { id: uuid(), user: user_id, number, ifsc, status, ...times }
@@ -404,8 +377,6 @@ const OPERATIONS: { [route: string]: Operation } = {
       const from = byId(at.users, from_user_id)
       const account = byId(at.accounts, benif_bank_id)
       if (!from || !byId(at.users, to_user_id) || !account) return notFound()
-      if (from_user_id === to_user_id) return refuse(422, 'same_user')
-      if (account.user !== to_user_id) return refuse(422, 'bank_user_mismatch')
       if (account.status !== 'success') return refuse(422, 'bank_not_verified')
       if (at.checkKyc && from.pid === null && from.tid === null) return refuse(422, 'kyc_required')
       const used = reference_id && at.payments.some(({ reference }) => reference === reference_id)
@@ -416,7 +387,7 @@ const OPERATIONS: { [route: string]: Operation } = {
       const { from_user_id, to_user_id, benif_bank_id, reference_id } = call.body
       const account = byId(at.accounts, benif_bank_id)!
       const amount = Number(call.body.amount).toFixed(2)
-      const life = lifeOfPayment(at, call, amount)
+      const life = lifeOfPayment(at, call)
       const payment: Payment = {
         id: uuid(),
         history: uuid(),
@@ -440,15 +411,12 @@ const OPERATIONS: { [route: string]: Operation } = {
     },
   },
   'GET /transaction': {
-    carryOut: (world, call) =>
-      page(call, 10, world.at.payments, showTransaction, 'transactions', 'total_transation'),
+    carryOut: (world) =>
+      page(world.at.payments, showTransaction, 'transactions', 'total_transation'),
   },
   'GET /transaction/history': {
-    token: true,
     carryOut: (world, call) =>
       page(
-        call,
-        10,
         world.at.payments.filter(({ type }) => type === 'debit' || !call.query?.['type']),
         showHistory,
         'transactions',
@@ -456,11 +424,10 @@ const OPERATIONS: { [route: string]: Operation } = {
       ),
   },
   'GET /transaction/history/user/:userId': {
-    token: true,
-    carryOut(world, call, id) {
+    carryOut(world, _call, id) {
       const theirs = world.at.payments.filter((payment) => payer(payment) === id)
       if (!byId(world.at.users, id)) return notFound()
-      return page(call, 10, theirs, showHistory, 'transactions', 'total_transactions')
+      return page(theirs, showHistory, 'transactions', 'total_transactions')
     },
   },
   'GET /transaction/:transaction_id': {
@@ -470,7 +437,6 @@ const OPERATIONS: { [route: string]: Operation } = {
     },
   },
   'GET /client/profile': {
-    token: true,
     carryOut: ({ clientId, at }) =>
       envelope(200, {
         client_id: clientId,
@@ -525,7 +491,6 @@ export function serviceAnswer(world: World, call: Call): Wanted {
   const { at } = world
   const { route, operation, id } = routeOf(call)
   world.calls++
-  if (operation.token && call.token === 'none') return refuse(401, 'unauthorized')
   const scoped = keyOf(call)
   const text = JSON.stringify(call.body)
   const kept = scoped ? at.keys.get(scoped) : undefined

@@ -8,7 +8,6 @@ import {
   keyOf,
   PUSHED,
   refuse,
-  routeOf,
   serviceAnswer,
   type Wanted,
 } from './reference-service.ts'
@@ -397,10 +396,6 @@ export function createReference(fixtures: { [client: string]: Start }) {
         if (isNew && wanted.status >= 400) worlds.delete(call.client)
         return wanted
       }
-      if (call.token === 'wrong') return refuse(401, 'unauthorized')
-      // A call that is refused for want of a token makes no client.
-      const refused = call.token === 'none' && routeOf(call).operation.token
-      if (refused && !worlds.has(call.client)) return refuse(401, 'unauthorized')
       return serviceAnswer(enter(call.client), call)
     },
     /** Whether a key has expired and time was set back since: then it may be there still, or not. */

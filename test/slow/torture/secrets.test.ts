@@ -2,7 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type Program, run, serve } from '../../cli/program.ts'
-import { ASHA, ROHAN, ROHANS_ACCOUNT } from '../../helper.ts'
+import { ASHA, PAYMENT } from '../../helper.ts'
+import { DESCRIBED, type Json } from '../calls.ts'
 import { type Canary, createCanaries, type Kind } from './canaries.ts'
 import { figures, LONG, SEED } from './part.ts'
 
@@ -11,9 +12,6 @@ const KINDS: readonly Kind[] = ['aadhaar', 'pan', 'account', 'secret', 'token']
 const FREE =
   /(?:^|\.)(?:remark|reference_id|nameOnCard|email|mobile|url|name|message|body|override.*)$/
 
-type Json = Record<string, never>
-type Schema = Record<string, unknown>
-type Operation = { base: string; method: string; path: string; place: string; spec: Json }
 /** Something that was put out: where, and whether a text of the user's own may stand in it. */
 type Output = { where: string; text: string; mayShow: (canary: Canary) => boolean }
 
@@ -26,18 +24,18 @@ const inState = ({ free, stored, place }: Canary) =>
   free === true || (stored === true && !/secret|token/i.test(place))
 
 /** The paths of all values of a schema: `['kyc', 0, 'document_number']`. */
-function leaves(schema: Schema, schemas: Record<string, Schema>, depth = 0): (string | number)[][] {
-  const ref = schema['$ref'] as string | undefined
-  if (ref) return leaves(schemas[ref.split('/').at(-1)!]!, schemas, depth)
+function leaves(schema: Json, schemas: Json, depth = 0): (string | number)[][] {
+  const { $ref, anyOf = [], oneOf = [], properties = {}, items } = schema
+  if ($ref) return leaves(schemas[$ref.split('/').at(-1)], schemas, depth)
   if (depth > 5) return []
-  const either = [...((schema['anyOf'] ?? schema['oneOf'] ?? []) as Schema[])]
-  const inner = either.flatMap((one) => leaves(one, schemas, depth + 1))
-  const properties = Object.entries((schema['properties'] ?? {}) as Record<string, Schema>)
-  for (const [name, property] of properties)
-    for (const path of leaves(property, schemas, depth + 1)) inner.push([name, ...path])
-  if (schema['items'])
-    for (const path of leaves(schema['items'] as Schema, schemas, depth + 1))
-      inner.push([0, ...path])
+  const within = (one: Json) => leaves(one, schemas, depth + 1)
+  const inner = [
+    ...[...anyOf, ...oneOf].flatMap(within),
+    ...Object.entries<Json>(properties).flatMap(([name, property]) =>
+      within(property).map((path) => [name, ...path]),
+    ),
+    ...(items ? within(items).map((path) => [0, ...path]) : []),
+  ]
   return inner.length > 0 ? inner : [[]]
 }
 
@@ -45,40 +43,15 @@ function leaves(schema: Schema, schemas: Record<string, Schema>, depth = 0): (st
 function withValue(body: unknown, path: readonly (string | number)[], value: unknown): unknown {
   const [key, ...rest] = path
   if (key === undefined) return value
-  const copy = (
-    typeof key === 'number' ? [...((body as []) ?? [])] : { ...(body as object) }
-  ) as Json
-  copy[key as never] = withValue(copy[key as never], rest, value) as never
+  const copy: Json = typeof key === 'number' ? [...((body as []) ?? [])] : { ...(body as object) }
+  copy[key] = withValue(copy[key], rest, value)
   return copy
 }
 
-// Well-formed but for the one field that is tried: then what is deeper than the form is reached too.
+/** The bodies that are not the examples of the documents: so that a wait ends at once, and no scenario delays the rest. */
 const BODIES: Record<string, object> = {
-  'POST /v1/user': { email: 'canary@example.com', mobile: '9812345670' },
-  'POST /v1/kyc': {
-    user_id: ASHA,
-    kyc: [
-      {
-        document_type: 'tid',
-        document_name: 'pan',
-        document_number: 'ABCPX1234Z',
-        dateOfBirth: '01-02-1990',
-        Nationality: 'Indian',
-        nameOnCard: 'ASHA NAIR',
-      },
-    ],
-  },
-  'POST /v1/bank': { user_id: ASHA, account_number: '999910009999', ifsc_code: 'HDFC0000001' },
-  'POST /v1/transaction': {
-    from_user_id: ASHA,
-    to_user_id: ROHAN,
-    benif_bank_id: ROHANS_ACCOUNT,
-    amount: 100,
-  },
-  'POST /__admin/webhooks/trigger': { event: 'transaction.success' },
-  'POST /__admin/rules': { when: { operation: 'createUser' }, then: {}, times: 1 },
   'POST /__admin/wait': { for: 'request', timeout_ms: 1 },
-  'POST /__admin/requests/verify': { match: {}, exactly: 7 },
+  'PUT /__admin/scenario': { name: 'default' },
 }
 // What would end the world that is tried, wait for the wall, or answer without end.
 const LEFT_OUT = /^(POST \/__admin\/(?:reset|clock\/.*)|GET \/__admin\/events|DELETE .*)$/
@@ -204,7 +177,7 @@ async function sweep(t: Test) {
   await send('POST', '/__admin/snapshots', { body: { name: 'before' } })
   for (const kind of KINDS) {
     const remark = plant(kind, `a remark, ${kind}`, { stored: true, free: true }).value
-    const body = { ...BODIES['POST /v1/transaction'], remark }
+    const body = { ...PAYMENT, remark }
     await send('POST', '/v1/transaction', { body, mayShow: isFree })
   }
   const events = listen(`${origin}/__admin/events`, adminToken)
@@ -212,35 +185,17 @@ async function sweep(t: Test) {
 
   // ---- each kind of canary in each field, parameter and header of each operation
 
-  const operations: Operation[] = []
-  const schemas: Record<string, Schema> = {}
-  for (const [base, file] of [
-    ['/v1', '/openapi.json'],
-    ['/__admin', '/__admin/openapi.json'],
-  ] as const) {
-    const document = JSON.parse((await send('GET', file)).text)
-    Object.assign(schemas, document.components.schemas)
-    for (const [path, methods] of Object.entries<Record<string, Json>>(document.paths))
-      for (const [name, spec] of Object.entries(methods)) {
-        const method = name.toUpperCase()
-        operations.push({ base, method, path, place: `${method} ${base}${path}`, spec })
-      }
-  }
-  t.ok(operations.length > 60)
   const state = JSON.parse((await send('GET', '/__admin/state', { mayShow: inState })).text)
   let turn = SEED
   /** The kinds to try at one place: all of them, or in the short form the next one. */
   const kinds = () => (LONG ? KINDS : [KINDS[turn++ % KINDS.length]!])
 
-  for (const { base, method, path, place, spec } of operations) {
+  for (const { prefix, method, path, parameters, body: schema, example, components } of DESCRIBED) {
+    const place = `${method} ${prefix}${path}`
     if (LEFT_OUT.test(place)) continue
-    const schema = (spec['requestBody'] as Json | undefined)?.['content']?.['application/json']?.[
-      'schema'
-    ] as Schema | undefined
-    const parameters = (spec['parameters'] ?? []) as { in: string; name: string }[]
-    const filled = `${base}${path}`.replace(/\{\w+\}/g, ASHA)
+    const filled = `${prefix}${path}`.replace(/\{\w+\}/g, ASHA)
     const isScript = /scenario|rules/.test(path)
-    const body = place === 'PUT /__admin/state' ? state : (BODIES[place] ?? {})
+    const body = place === 'PUT /__admin/state' ? state : (BODIES[place] ?? example ?? {})
     const mayShow = (canary: Canary) =>
       canary.free === true ||
       (isScript && method !== 'GET') ||
@@ -256,7 +211,7 @@ async function sweep(t: Test) {
           free: name === 'page',
         })
         const query = where === 'query' ? `?${name}=${canary.value}` : ''
-        const url = where === 'path' ? `${base}${path}`.replace(/\{\w+\}/g, canary.value) : filled
+        const url = where === 'path' ? `${prefix}${path}`.replace(/\{\w+\}/g, canary.value) : filled
         const headers = where === 'header' ? { [name]: canary.value } : {}
         await send(method, `${url}${query}`, { ...payload, headers, mayShow })
       }
@@ -288,7 +243,7 @@ async function sweep(t: Test) {
       })
     }
     if (!schema) continue
-    for (const path of leaves(schema, schemas))
+    for (const path of leaves(schema, components))
       for (const kind of kinds()) {
         const field = path.join('.')
         const canary = plant(kind, `${place}: ${field}`, { free: FREE.test(field) })
@@ -344,7 +299,8 @@ async function look(send: Send) {
   await send('GET', '/@inline/__admin/state', { mayShow: inState })
   await send('GET', '/@inline/v1/clientWebhook')
   await send('GET', '/__admin/timers')
-  await send('GET', '/__admin/')
+  for (const page of ['/__admin/', '/openapi.json', '/__admin/openapi.json'])
+    await send('GET', page)
   return deliveries.length as number
 }
 
