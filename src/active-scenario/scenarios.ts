@@ -1,4 +1,5 @@
 import type { Readings } from '../assumptions/readings.ts'
+import type { TimerRow } from '../model/delivery.ts'
 import { pointOf } from '../model/duration.ts'
 import { compileScenario } from '../scenarios/compile.ts'
 import type {
@@ -14,6 +15,7 @@ import type { OperationId } from '../scenarios/operations-and-events.ts'
 import { DEFAULT_SCENARIO } from '../scenarios/references.ts'
 import type { RuleDefinition } from '../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../scenarios/scenario-schema.ts'
+import type { SandboxTables } from '../tables/tables.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import { checkScenario, checkScenarios, INLINE } from './check-definition.ts'
 import {
@@ -28,6 +30,13 @@ import { checkRuleLimits, createPushedRules } from './pushed-rules.ts'
 import { createRuleCounters, type RuleCounters, type Totals } from './rule-counters.ts'
 
 export const TIMELINE_ENTRY = 'timeline.entry'
+
+/** The pending entries of timelines, the next one first. */
+export const entryTimers = ({ tables }: SandboxTables): TimerRow[] =>
+  tables.timers
+    .rows()
+    .filter(({ kind }) => kind === TIMELINE_ENTRY)
+    .sort((a, b) => a.due_at - b.due_at || a.seq - b.seq)
 
 export type ScenariosDeps = WorldContext & {
   library: () => Library
@@ -244,21 +253,18 @@ export class Scenarios {
   /** Captures scenario, rules, counters and timeline, and returns the function that restores them after a reset of only the data. */
   capture() {
     const { store } = this.#deps
-    const { rules, counters, settings, timers } = store.tables
+    const { rules, counters, settings } = store.tables
     const before = {
       rules: [...rules.rows()],
       counters: [...counters.rows()],
       setting: settings.get('scenario'),
-      timeline: [...timers.rows()]
-        .filter(({ kind }) => kind === TIMELINE_ENTRY)
-        .sort((a, b) => a.due_at - b.due_at || a.seq - b.seq),
+      timeline: entryTimers(store),
     }
     return () => {
       // The start rows can be those of a state.
       for (const { rule_id } of [...rules.rows()]) store.remove('rules', rule_id)
       for (const { name } of [...counters.rows()]) store.remove('counters', name)
-      for (const { kind, timer_id } of [...timers.rows()])
-        if (kind === TIMELINE_ENTRY) store.remove('timers', timer_id)
+      for (const { timer_id } of entryTimers(store)) store.remove('timers', timer_id)
       for (const row of before.rules) store.put('rules', row)
       for (const row of before.counters) store.put('counters', row)
       if (before.setting) store.put('settings', before.setting)

@@ -6,7 +6,7 @@ import type { Payouts } from '../payouts/payouts.ts'
 import type { TimelineAction, TimelinePayment } from '../scenarios/compiled.ts'
 import { ENDPOINT_OF } from '../scenarios/operations-and-events.ts'
 import type { Table } from '../store/table.ts'
-import { kindOf, type ResourceKind, resourceIdOf } from '../tables/resources.ts'
+import { drawUntil, kindOf, type ResourceKind, resourceIdOf } from '../tables/resources.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 
 export type TimelineActionDeps = WorldContext & { payouts: Payouts }
@@ -130,16 +130,11 @@ export class TimelineActions {
     return { from_user_id: payer, to_user_id: account.user_id, benif_bank_id: account.bank_id }
   }
 
-  /** Digits of a mobile that no user has yet: among many thousand users, two draws can be equal. */
-  #unusedDigits(): string {
-    for (;;) {
-      const digits = this.#deps.random.digits(9)
-      if (this.#tables.users.count('mobile', mobileKey(`+919${digits}`)) === 0) return digits
-    }
-  }
-
   #newUser() {
-    const digits = this.#unusedDigits()
+    // Among many thousand users, two draws can be equal.
+    const isFree = (drawn: string) =>
+      this.#tables.users.count('mobile', mobileKey(`+919${drawn}`)) === 0
+    const digits = drawUntil(isFree, () => this.#deps.random.digits(9))
     const name = holderNameOf(digits).toLowerCase().replace(' ', '.')
     const user_type = 'individual' as const
     return { email: `${name}.${digits}@example.com`, mobile: `+919${digits}`, user_type }

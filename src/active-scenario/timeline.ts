@@ -8,7 +8,7 @@ import type {
 } from '../scenarios/compiled.ts'
 import { CREATING } from '../scenarios/operations-and-events.ts'
 import type { SandboxTables } from '../tables/tables.ts'
-import { type Scenarios, TIMELINE_ENTRY } from './scenarios.ts'
+import { entryTimers, type Scenarios, TIMELINE_ENTRY } from './scenarios.ts'
 import {
   type CallAction,
   type ServiceCall,
@@ -144,14 +144,8 @@ export class Timeline {
     }
   }
 
-  #entryTimers(): TimerRow[] {
-    return [...this.#deps.store.tables.timers.rows()].filter(({ kind }) => kind === TIMELINE_ENTRY)
-  }
-
   #dueAtStart(): TimerRow[] {
-    return this.#entryTimers()
-      .filter(({ due_at }) => due_at <= this.#startedAt)
-      .sort((a, b) => a.due_at - b.due_at || a.seq - b.seq)
+    return entryTimers(this.#deps.store).filter(({ due_at }) => due_at <= this.#startedAt)
   }
 
   #schedule(entry: StoredTimelineEntry, due_at: number) {
@@ -159,7 +153,7 @@ export class Timeline {
   }
 
   #cancel(isConcerned: (entry: StoredTimelineEntry) => boolean) {
-    for (const timer of this.#entryTimers())
+    for (const timer of entryTimers(this.#deps.store))
       if (isConcerned(entryOf(timer))) this.#deps.scheduler.cancel(timer.timer_id)
   }
 

@@ -71,8 +71,5 @@ export const pagePastTheEnd = choice({
   question: 'What does a page past the end return?',
   basis: 'guess',
   why: 'A loop that ignores `total_pages` fails.',
-  readings: {
-    empty: '200 with an empty list',
-    not_found: '404, except for page 1',
-  },
+  readings: { empty: '200 with an empty list', not_found: '404, except for page 1' },
 })

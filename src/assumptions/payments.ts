@@ -40,14 +40,8 @@ export const amountAsText = assumption<SchemaChange>({
   basis: 'guess',
   why: 'The first payment fails.',
   readings: {
-    accepted: {
-      does: 'yes; a number counts as parsed (`1e2` is 100)',
-      value: unchanged,
-    },
-    refused: {
-      does: 'no, 400',
-      value: changeFields(['amount'], () => AmountNumber),
-    },
+    accepted: { does: 'yes; a number counts as parsed (`1e2` is 100)', value: unchanged },
+    refused: { does: 'no, 400', value: changeFields(['amount'], () => AmountNumber) },
   },
 })
 
@@ -92,10 +86,7 @@ export const unverifiedAccount = choice({
   question: 'Can you pay to an account that is pending or failed?',
   basis: 'guess',
   why: 'Code that never reads `bank_status` pays to unverified accounts.',
-  readings: {
-    accepted: 'yes',
-    refused: 'no, 422 `bank_not_verified`',
-  },
+  readings: { accepted: 'yes', refused: 'no, 422 `bank_not_verified`' },
 })
 
 export const processingStatus = choice({
@@ -105,10 +96,7 @@ export const processingStatus = choice({
   question: "What's the `transaction_status` of a PROCESSING payment?",
   basis: 'observed',
   why: "Code that doesn't know the word breaks.",
-  readings: {
-    pending: 'pending',
-    processing: 'processing',
-  },
+  readings: { pending: 'pending', processing: 'processing' },
 })
 
 /** The payment system whose form a UTR has. */
@@ -132,10 +120,7 @@ export const utrForm = assumption<(paise: number) => UtrSystem>({
       does: '12 digits up to 5 lakh rupees (IMPS), 16 characters up to 10 lakh (NEFT), 22 above (RTGS)',
       value: systemOf,
     },
-    imps: {
-      does: '12 digits for any amount',
-      value: () => 'imps',
-    },
+    imps: { does: '12 digits for any amount', value: () => 'imps' },
   },
 })
 
@@ -148,10 +133,7 @@ export const utrOfSuccess = assumption<number>({
   basis: 'contract',
   why: 'Code that stores the UTR of the success event stores null.',
   readings: {
-    later: {
-      does: '5 s after SUCCESS, without an event',
-      value: 5_000,
-    },
+    later: { does: '5 s after SUCCESS, without an event', value: 5_000 },
     with_status: { does: 'with SUCCESS', value: 0 },
   },
 })
@@ -189,10 +171,7 @@ export const historyMetadata = choice({
   question: "What's the `metadata` of a FAILED history record?",
   basis: 'observed',
   why: 'Code that decides by the reason finds none.',
-  readings: {
-    null: 'null',
-    reason: '`{reason, description, source}`',
-  },
+  readings: { null: 'null', reason: '`{reason, description, source}`' },
 })
 
 export const historyUtr = choice({
@@ -202,8 +181,5 @@ export const historyUtr = choice({
   question: 'Is the `utr` of a history record masked?',
   basis: 'guess',
   why: 'Code that finds a payment by its UTR finds none.',
-  readings: {
-    whole: 'no',
-    masked: 'yes, except for the last four characters',
-  },
+  readings: { whole: 'no', masked: 'yes, except for the last four characters' },
 })

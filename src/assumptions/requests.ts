@@ -89,10 +89,7 @@ export const trailingSlash = choice({
   question: 'Is GET /users/ the same as GET /users?',
   basis: 'convention',
   why: 'The first call fails.',
-  readings: {
-    accepted: 'yes',
-    refused: 'no, 404',
-  },
+  readings: { accepted: 'yes', refused: 'no, 404' },
 })
 
 export const idempotencyKey = choice({

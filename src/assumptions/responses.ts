@@ -172,8 +172,5 @@ export const unknownId = choice({
     'What do GET /transaction/:transaction_id and GET /bank/:userId return for an unknown id?',
   basis: 'guess',
   why: 'Reading `data[0]` breaks under `empty`.',
-  readings: {
-    not_found: '404 `not_found`',
-    empty: '200 with an empty array',
-  },
+  readings: { not_found: '404 `not_found`', empty: '200 with an empty array' },
 })

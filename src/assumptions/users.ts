@@ -9,10 +9,7 @@ export const duplicateUser = choice({
   question: 'Can two users have the same e-mail or mobile?',
   basis: 'guess',
   why: 'Code that relies on the 409 makes duplicates.',
-  readings: {
-    allowed: 'yes',
-    conflict: 'no, 409 `user_exists`, ignoring case and +91',
-  },
+  readings: { allowed: 'yes', conflict: 'no, 409 `user_exists`, ignoring case and +91' },
 })
 
 export const emailFormat = assumption<SchemaChange>({
@@ -91,10 +88,7 @@ export const ifscCase = assumption<SchemaChange>({
   why: 'Adding the account fails.',
   readings: {
     accepted: { does: 'yes; it is stored in upper case', value: unchanged },
-    refused: {
-      does: 'no, 400',
-      value: changeFields(['ifsc_code'], () => IfscCode),
-    },
+    refused: { does: 'no, 400', value: changeFields(['ifsc_code'], () => IfscCode) },
   },
 })
 

@@ -20,10 +20,7 @@ export const missingWebhook = choice({
   question: 'What does GET /clientWebhook return without a webhook?',
   basis: 'guess',
   why: 'Reading `data.url` breaks under `null`.',
-  readings: {
-    not_found: '404 `not_found`',
-    null: '200 with `data` null',
-  },
+  readings: { not_found: '404 `not_found`', null: '200 with `data` null' },
 })
 
 export const webhookDelivery = choice({

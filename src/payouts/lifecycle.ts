@@ -1,12 +1,11 @@
 import { lateSuccess } from '../assumptions/payments.ts'
 import { SandboxError } from '../model/errors.ts'
-import { quoteInput } from '../model/mask.ts'
 import { canTransition, type LifecycleKind, type StatusOf } from '../model/payment.ts'
 import type { Entry } from '../store/table.ts'
 import { withLag } from '../tables/list-page.ts'
 import { TABLE_OF } from '../tables/resources.ts'
 import type { Rows } from '../tables/rows.ts'
-import { notFound, type WorldContext } from '../tables/world-context.ts'
+import { entryIn, type WorldContext } from '../tables/world-context.ts'
 
 type RowOf<K extends LifecycleKind> = Rows[(typeof TABLE_OF)[K]]
 type StepOf<K extends LifecycleKind> = { status: StatusOf[K]; after_ms: number }
@@ -47,12 +46,7 @@ export function createLifecycle<K extends LifecycleKind, Step extends StepOf<K>>
     events.emit(`${kind}.${statusOf(row).toLowerCase()}`, id)
     return entry
   }
-
-  function get(id: string) {
-    const entry = rows.entry(id)
-    if (!entry) throw notFound(noun, quoteInput(id))
-    return entry
-  }
+  const get = (id: string) => entryIn(rows, noun, id)
 
   scheduler.handle(timerKind, (timer) => {
     const id = timer.resource_id!

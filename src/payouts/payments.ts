@@ -28,7 +28,7 @@ import { oneOf } from '../model/words.ts'
 import type { TransactionStep } from '../scenarios/compiled.ts'
 import { isVisible, joinedIndexes, listPage, visibleRows } from '../tables/list-page.ts'
 import { drawUntil, newIdIn } from '../tables/resources.ts'
-import { fieldError, notFound, type WorldContext } from '../tables/world-context.ts'
+import { entryIn, fieldError, notFound, type WorldContext } from '../tables/world-context.ts'
 import { createLifecycle, type Transition } from './lifecycle.ts'
 import type { Users } from './users.ts'
 import { apiStatus } from './views.ts'
@@ -77,8 +77,7 @@ export function createPaymentCheck({ store, assumed, users, checkKyc }: PaymentC
     const { from_user_id, to_user_id, benif_bank_id, reference_id } = input
     const { id: payer_id } = users.get(from_user_id, 'from_user_id')
     users.get(to_user_id, 'to_user_id')
-    const account = bank_accounts.get(benif_bank_id)
-    if (!account) throw notFound('bank account', quoteInput(benif_bank_id), 'benif_bank_id')
+    const { row: account } = entryIn(bank_accounts, 'bank account', benif_bank_id, 'benif_bank_id')
     if (from_user_id === to_user_id)
       reject(
         'same_user',
@@ -146,13 +145,11 @@ function createUtrSeries({ store, clock, random, assumed }: WorldContext) {
       day = today
     }
     const head = heads[assumed.get(utrForm)(paise)]
-    for (;;) {
-      // A factor coprime to 10 maps the running number to eight digits that look random and are unique. Of a large
-      // number only the last eight digits count, and their product is exact.
-      const serial = ((random.next() % SERIALS) * 48_271) % SERIALS
-      const utr = head + String(serial).padStart(8, '0')
-      if (store.tables.payments.count('utr', utr) === 0) return utr
-    }
+    const isFree = (utr: string) => store.tables.payments.count('utr', utr) === 0
+    // A factor coprime to 10 maps the running number to eight digits that look random and are unique. Of a large
+    // number only the last eight digits count, and their product is exact.
+    const serial = () => ((random.next() % SERIALS) * 48_271) % SERIALS
+    return drawUntil(isFree, () => head + String(serial()).padStart(8, '0'))
   }
 }
 

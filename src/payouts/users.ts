@@ -6,18 +6,14 @@ import type { ListQuery } from '../model/paging.ts'
 import { type CreateUser, mobileKey, type UserRow } from '../model/user.ts'
 import { isVisible, listPage, visibleRows, withLag } from '../tables/list-page.ts'
 import { newIdIn } from '../tables/resources.ts'
-import { notFound, type WorldContext } from '../tables/world-context.ts'
+import { entryIn, notFound, type WorldContext } from '../tables/world-context.ts'
 
 /** Users; their e-mail and mobile are unique in the client unless a reading says otherwise. */
 export function createUsers({ store, clock, random, events, assumed }: WorldContext) {
   const { users } = store.tables
 
   /** Returns a user or throws `not_found`; `field` is the body field of the id, if the id is in a body. */
-  function get(id: string, field?: string) {
-    const entry = users.entry(id)
-    if (!entry) throw notFound('user', quoteInput(id), field)
-    return entry
-  }
+  const get = (id: string, field?: string) => entryIn(users, 'user', id, field)
 
   function rejectDuplicates({ email, mobile }: CreateUser) {
     if (assumed.get(duplicateUser) === 'allowed') return

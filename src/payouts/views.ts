@@ -41,11 +41,13 @@ export const clientProfile = (row: ClientRow): z.output<typeof ClientProfile> =>
 })
 
 const account = (
-  row: Pick<BankAccountRow, 'bank_id' | 'user_id' | 'account_number' | 'ifsc_code'>,
+  bank_id: string,
+  user_id: string,
+  row: Pick<BankAccountRow, 'account_number' | 'ifsc_code'>,
   bank_status: z.output<typeof BenifBank>['bank_status'],
 ): z.output<typeof BenifBank> => ({
-  bank_id: row.bank_id,
-  user_id: row.user_id,
+  bank_id,
+  user_id,
   bank_name: null,
   account_number: maskNumber(row.account_number),
   ifsc_code: maskIfsc(row.ifsc_code),
@@ -88,7 +90,7 @@ export function createViews(clientId: () => string, assumed: Assumed) {
 
   /** A bank account with the result of its check, which only the response that adds it contains. */
   const addedBankAccount = <Check extends object>(row: BankAccountRow, check: Check) => ({
-    ...account(row, assumed.get(statusWords).bank[row.bank_status]),
+    ...account(row.bank_id, row.user_id, row, assumed.get(statusWords).bank[row.bank_status]),
     ...check,
     created_at: row.created_at,
     updated_at: row.updated_at,
@@ -112,15 +114,7 @@ export function createViews(clientId: () => string, assumed: Assumed) {
     created_at: row.created_at,
     updated_at: row.updated_at,
     // As it was when the payment was made, so no reading changes its word.
-    benif_bank: account(
-      {
-        bank_id: row.benif_bank_id,
-        user_id: row.to_user_id,
-        account_number: row.account_number,
-        ifsc_code: row.ifsc_code,
-      },
-      row.bank_status,
-    ),
+    benif_bank: account(row.benif_bank_id, row.to_user_id, row, row.bank_status),
   })
 
   /** A payment as a record of the history of a user (default: the client's history). */

@@ -4,7 +4,7 @@
 import { callerGone, SandboxError } from '../model/errors.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 
-type Waiting = { run: () => Promise<void>; reject: (error: SandboxError) => void }
+type Waiting = { run: () => void; reject: (error: SandboxError) => void }
 
 /** Responses that a scenario delays: in real time on every clock, because a delay tests the real timeout of the caller. */
 export function createDelayedResponses(
@@ -28,20 +28,16 @@ export function createDelayedResponses(
         }
         const onAbort = () => waiting.reject(callerGone())
         const waiting: Waiting = {
-          async run() {
+          run() {
             end()
-            try {
-              resolve(await run())
-            } catch (error) {
-              reject(error)
-            }
+            resolve(new Promise((done) => done(run())))
           },
           reject(error) {
             end()
             reject(error)
           },
         }
-        const cancelTimer = later(ms, () => void waiting.run())
+        const cancelTimer = later(ms, waiting.run)
         signal.addEventListener('abort', onAbort)
         all.add(waiting)
         onCount(all.size)
@@ -54,7 +50,7 @@ export function createDelayedResponses(
     },
     /** Runs all delayed requests before a stop. */
     runAll() {
-      for (const { run } of [...all]) void run()
+      for (const { run } of [...all]) run()
     },
   }
 }

@@ -81,20 +81,14 @@ export function compileMatch(definition: MatchDefinition, tablesOf: TablesOf): R
   )
   const callTests = partTests.filter(({ part }) => part !== 'item')
   const itemTests = partTests.filter(({ part }) => part === 'item')
-  const conditionTests = (condition: unknown) =>
-    condition === undefined ? [] : testsOf('body', condition as Condition)
+  const checkOf = (field: string, wanted: unknown, read: (call: RequestLogEntry) => unknown) => {
+    const tests = wanted === undefined ? [] : testsOf('body', wanted as Condition)
+    return { field, tests, read }
+  }
   const fieldChecks = [
-    {
-      field: 'method',
-      tests: conditionTests(method),
-      read: (call: RequestLogEntry): unknown => call.method,
-    },
-    { field: 'path', tests: conditionTests(path), read: pathOf },
-    {
-      field: 'status',
-      tests: conditionTests(status),
-      read: ({ status }: RequestLogEntry) => status,
-    },
+    checkOf('method', method, (call) => call.method),
+    checkOf('path', path, pathOf),
+    checkOf('status', status, (call) => call.status),
   ]
 
   /** The failed checks; those that identify the request come first. */

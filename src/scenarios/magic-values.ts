@@ -4,13 +4,8 @@ import type { Test } from './match.ts'
 import type { OperationId } from './operations-and-events.ts'
 
 /** A value that decides the outcome of a call; `where` describes the field (`PAN`, `payout to account`). */
-export type MagicValue = {
-  where: string
+export type MagicValue = Record<'where' | 'field' | 'value' | 'outcome' | 'rule', string> & {
   operation: OperationId
-  field: string
-  value: string
-  outcome: string
-  rule: string
 }
 
 /** The fields that can have magic values. PAN and Aadhaar are in the same field and differ by the document type. */

@@ -81,11 +81,7 @@ export const TABLES: Specs<Rows> = {
     indexes: { all: always, webhook: (row) => row.webhook_id ?? undefined },
   },
   idempotency: { id: (row) => row.key, at: (row) => row.expires_at, indexes: { all: always } },
-  timers: {
-    id: (row) => row.timer_id,
-    at: (row) => row.due_at,
-    indexes: { all: always },
-  },
+  timers: { id: (row) => row.timer_id, at: (row) => row.due_at, indexes: { all: always } },
   settings: { id: (row) => row.name, at: () => 0, indexes: {} },
   rules: { id: (row) => row.rule_id, at: () => 0, indexes: {} },
   counters: { id: (row) => row.name, at: () => 0, indexes: {} },

@@ -50,13 +50,6 @@ const tooManyRan = (max: number, at: number) =>
     `This call ran ${counted(max)} timers, the maximum of one call, because timers scheduled further timers. The clock stopped at ${isoOf(at)}. The timers that ran are stored. Advance again to continue.`,
   )
 
-/** The error of an advance whose caller may be the receiver that it waits for. */
-const receiverBusy = () =>
-  new SandboxError(
-    'receiver_busy',
-    'A webhook attempt is still waiting for the response of your receiver. The clock was not moved. A webhook handler must respond before it advances the clock. Any other caller may try again; tests that run in parallel need one client each, such as the base path /@worker-1.',
-  )
-
 /** Runs every timer until `target`, each at its own instant, and waits for its deliveries; it stops where a change can't be written. */
 async function advance(
   target: number,
@@ -138,7 +131,11 @@ export function createMoves(deps: AdvanceDeps & { ticker: { pause(): void; resum
     })
     const isLate = await Promise.race([runner.receiversDone().then(() => false), late])
     cancel()
-    if (isLate) throw receiverBusy()
+    if (isLate)
+      throw new SandboxError(
+        'receiver_busy',
+        'A webhook attempt is still waiting for the response of your receiver. The clock was not moved. A webhook handler must respond before it advances the clock. Any other caller may try again; tests that run in parallel need one client each, such as the base path /@worker-1.',
+      )
   }
 
   return {

@@ -9,26 +9,11 @@ import { webhookUrlProblem } from '../model/webhook.ts'
 /** The origin of the inbox of each client: what is sent there stays in this process. */
 export const OWN_ORIGIN = 'http://inbox.localhost'
 
-/** The kind of an IP address, for the rules on where a webhook may be sent. */
-export type AddressKind =
-  | 'loopback'
-  | 'private'
-  | 'unspecified'
-  | 'link_local'
-  | 'metadata'
-  | 'public'
-
 /** The parts of a checked URL that a connection needs; `host` has no brackets and no final dot. */
-export type Target = {
-  protocol: string
-  host: string
-  port: string
-  path: string
-  authority: string
-}
+export type Target = Record<'protocol' | 'host' | 'port' | 'path' | 'authority', string>
 
 // The first list that contains an address defines its kind, so the single metadata addresses come before their ranges.
-const RANGES: Readonly<Record<Exclude<AddressKind, 'public'>, readonly string[]>> = {
+const RANGES = {
   // Services that hand out a machine's credentials: AWS (IMDS, ECS and EKS share a prefix), Google, Scaleway,
   // Alibaba, Oracle and Azure.
   metadata: [
@@ -55,6 +40,9 @@ const RANGES: Readonly<Record<Exclude<AddressKind, 'public'>, readonly string[]>
     'fec0::/10',
   ],
 }
+/** The kind of an IP address, for the rules on where a webhook may be sent. */
+export type AddressKind = keyof typeof RANGES | 'public'
+
 const SUBNETS = Object.fromEntries(
   Object.entries(RANGES).map(([kind, ranges]) => [
     kind,

@@ -1,9 +1,8 @@
 import { webhookDelivery, webhookOrder } from '../assumptions/webhooks.ts'
 import type { DeliveryRow, EventRow } from '../model/delivery.ts'
 import { type Delay, pointOf } from '../model/duration.ts'
-import { quoteInput } from '../model/mask.ts'
 import type { WebhookOutcome } from '../scenarios/compiled.ts'
-import { notFound, type WorldContext } from '../tables/world-context.ts'
+import { entryIn, type WorldContext } from '../tables/world-context.ts'
 import { isReachable } from './events.ts'
 
 export const WEBHOOK_ATTEMPT = 'webhook.attempt'
@@ -39,9 +38,7 @@ export class DeliveryQueue {
   }
 
   get(id: string): DeliveryRow {
-    const row = this.find(id)
-    if (!row) throw notFound('delivery', quoteInput(id))
-    return row
+    return entryIn(this.#tables.deliveries, 'delivery', id).row
   }
 
   find(id: string): DeliveryRow | undefined {

@@ -9,7 +9,7 @@ import type { RuleEvent } from '../scenarios/match.ts'
 import type { EventName } from '../scenarios/operations-and-events.ts'
 import { kindOf, newIdIn } from '../tables/resources.ts'
 import type { SandboxTables } from '../tables/tables.ts'
-import { notFound, type WorldContext } from '../tables/world-context.ts'
+import { entryIn, type WorldContext } from '../tables/world-context.ts'
 
 /** Values that replace those of a resource: the `override` of a trigger. */
 export type Override = Readonly<Record<string, unknown>>
@@ -32,23 +32,18 @@ export const isBare = ({ event_id, body }: { event_id: string; body: string }): 
 export function createWebhookEvents({ store, clock, random, assumed }: WorldContext, views: Views) {
   const { payments, kyc, bank_accounts, users, webhook, events } = store.tables
 
-  const assertFound = <E>(entry: E | undefined, noun: string, id: string): E => {
-    if (!entry) throw notFound(noun, quoteInput(id))
-    return entry
-  }
-
   function dataOf(type: string, id: string): object {
     switch (kindOf(type)) {
       case 'transaction':
-        return views.payment(assertFound(payments.entry(id), 'transaction', id))
+        return views.payment(entryIn(payments, 'transaction', id))
       case 'kyc':
-        return views.kyc(assertFound(kyc.entry(id), 'KYC record', id))
+        return views.kyc(entryIn(kyc, 'KYC record', id))
       case 'bank':
-        return views.bankAccount(assertFound(bank_accounts.entry(id), 'bank account', id))
+        return views.bankAccount(entryIn(bank_accounts, 'bank account', id))
       case 'user':
-        return views.user(assertFound(users.entry(id), 'user', id))
+        return views.user(entryIn(users, 'user', id))
       case 'webhook': {
-        const { webhook_id, url } = assertFound(webhook.get(id), 'webhook', id)
+        const { webhook_id, url } = entryIn(webhook, 'webhook', id).row
         return { webhook_id, client_id: views.clientId(), url }
       }
       default:

@@ -68,12 +68,6 @@ function startReadings({ scenario, assume }: WorldStart, library: Library): Read
   return { ...assume, ...(found && library.readingsOf(found)) }
 }
 
-const defaultClientRequired = () =>
-  new SandboxError(
-    'default_client_required',
-    'The default client cannot be deleted, because calls without a client name use it. Reset it instead.',
-  )
-
 type MakerDeps = {
   shared: SharedResources
   rows: ClientRows
@@ -218,7 +212,11 @@ export async function openSandbox(config: SandboxConfig) {
     },
     delete(name: string) {
       const world = clients.get(name)
-      if (name === DEFAULT_CLIENT) throw defaultClientRequired()
+      if (name === DEFAULT_CLIENT)
+        throw new SandboxError(
+          'default_client_required',
+          'The default client cannot be deleted, because calls without a client name use it. Reset it instead.',
+        )
       world.tables.drop()
       stopWorld(world)
       world.requests.delayed.rejectAll()
