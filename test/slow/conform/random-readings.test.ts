@@ -8,46 +8,11 @@ import { startSandbox } from '../../../src/index.ts'
 import { conform } from '../../../src/tools/conform/conform.ts'
 import type { Finding } from '../../../src/tools/conform/findings.ts'
 import { assumeOptions, NOT_MEASURABLE } from '../../../src/tools/conform/measure.ts'
-import { ASHA, ROHAN, ROHANS_ACCOUNT } from '../../helper.ts'
+import { seeded } from '../torture/part.ts'
+import { FIXTURES, PAYMENT } from '../torture/two-users.ts'
 
 const SETS = 50
 const MEASURABLE = ASSUMPTIONS.filter(({ name }) => !Object.hasOwn(NOT_MEASURABLE, name))
-
-/** The same numbers in each run: 0 up to, not including, `below` (mulberry32). */
-function seeded(seed: number) {
-  let state = seed
-  return (below: number) => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below)
-  }
-}
-
-/** Two users and an account, so that every list fits on one page. */
-const created_at = (day: number) => `2025-12-0${day}T00:00:00.000Z`
-const FIXTURES = {
-  users: [
-    {
-      user_id: ASHA,
-      email: 'asha@example.com',
-      mobile: '+919000000001',
-      created_at: created_at(1),
-    },
-    { user_id: ROHAN, email: 'r@example.com', mobile: '+919000000003', created_at: created_at(2) },
-  ],
-  bank_accounts: [
-    {
-      bank_id: ROHANS_ACCOUNT,
-      user_id: ROHAN,
-      account_number: '123456789012',
-      ifsc_code: 'HDFC0000001',
-      bank_status: 'success',
-      account_holder_name: 'ROHAN',
-      created_at: created_at(3),
-    },
-  ],
-}
 
 /** Every row is on the first page of its list, if a page has room for them. */
 const ALL_ROWS = 10
@@ -96,7 +61,7 @@ function isExplained(place: string, readings: Readings): boolean {
 const isUnseen = (name: string, reading: string) =>
   name === 'utr_of_success' && reading === 'with_status'
 
-function draw({ readings, form }: Assumption, random: ReturnType<typeof seeded>): string {
+function draw({ readings, form }: Assumption, random: (below: number) => number): string {
   const names = Object.keys(readings)
   // `largest_page` is the only form here; half of its pages are too small for all rows.
   if (form) return String(1 + random(random(2) === 0 ? ALL_ROWS : 10_000))
@@ -107,11 +72,10 @@ function draw({ readings, form }: Assumption, random: ReturnType<typeof seeded>)
 async function service(fixtures: string, assume: Readings) {
   const sandbox = await startSandbox({ clock: 'frozen', fixtures, assume })
   const pay = async (amount: number) => {
-    const parties = { from_user_id: ASHA, to_user_id: ROHAN, benif_bank_id: ROHANS_ACCOUNT }
     const { status } = await fetch(`${sandbox.url}/transaction`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${sandbox.token}` },
-      body: JSON.stringify({ ...parties, amount }),
+      body: JSON.stringify({ ...PAYMENT, amount }),
     })
     t.equal(status, 200)
   }
@@ -128,7 +92,8 @@ t.test(`${SETS} sets of random readings are measured as they are`, async (t) => 
   t.teardown(() => rmSync(folder, { recursive: true }))
   const fixtures = join(folder, 'fixtures.json')
   writeFileSync(fixtures, JSON.stringify(FIXTURES))
-  const random = seeded(16)
+  const chance = seeded(16)
+  const random = (below: number) => Math.floor(chance() * below)
   const seen = new Set<string>()
   for (let set = 0; set < SETS; set++) {
     const assume = Object.fromEntries(MEASURABLE.map((one) => [one.name, draw(one, random)]))

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ASHA, ROHAN } from '../../helper.ts'
+import { ASHA, PAN, ROHAN } from '../../helper.ts'
 import { noBrowser, openBrowser, openConsole } from './browser.ts'
 import { fill, show } from './tour.ts'
 
@@ -18,15 +18,8 @@ t.test('safe', { skip: noBrowser }, async (t) => {
         rules: [{ name: evil, when: { operation: 'getKyc' }, then: { respond: { status: 500 } } }],
       },
     })
-    const item = {
-      document_type: 'tid',
-      document_name: 'pan',
-      document_number: 'ABCPE1234F',
-      dateOfBirth: '01-02-1990',
-      Nationality: 'Indian',
-      nameOnCard: evil + script,
-    }
-    t.equal((await post('/v1/kyc', { user_id: ROHAN, kyc: [item] })).status, 201)
+    const kyc = [{ ...PAN, nameOnCard: evil + script }]
+    t.equal((await post('/v1/kyc', { user_id: ROHAN, kyc })).status, 201)
     const views = await fill(opened, { remark: evil, reference_id: evil + script })
     await app.inject({ url: `/v1/kyc/${ASHA}` })
     await app.inject({

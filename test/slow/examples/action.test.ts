@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { PACKAGE_ROOT } from '../../../src/config/package.ts'
 import { call, PROGRAM } from '../../cli/program.ts'
+import { PAYMENT } from '../../helper.ts'
 import { read } from './files.ts'
 
 type Step = {
@@ -89,13 +90,6 @@ function createRunner(t: Test) {
 }
 
 const command = PROGRAM.join(' ')
-const payment = {
-  from_user_id: '00000000-0000-4000-8000-000000000001',
-  to_user_id: '00000000-0000-4000-8000-000000000003',
-  benif_bank_id: 'b0000000-0000-4000-8000-000000000003',
-  amount: 250,
-}
-
 t.test('the action starts a sandbox for the next steps, and reports what they sent', async (t) => {
   const { dir, run, start, exported, textOf } = createRunner(t)
   // A token of characters that JSON, bash and a runner escape.
@@ -117,7 +111,7 @@ t.test('the action starts a sandbox for the next steps, and reports what they se
     t.match(outputs, new RegExp(`^${name}=.`, 'm'))
   }
   t.match(outputs, `url=${url}\n`)
-  t.equal((await call(`${url}/transaction`, payment)).status, 200)
+  t.equal((await call(`${url}/transaction`, PAYMENT)).status, 200)
   const admin = { 'x-admin-token': token }
   const clock = await call(`${env['PAYOUT_SANDBOX_ADMIN_URL']}/clock`, undefined, admin)
   t.match(clock.body, { now: '2030-01-01T00:00:00.000Z', mode: 'frozen' })
@@ -183,7 +177,7 @@ t.test('finish shows what all clients did, deleted ones too', async (t) => {
   const root = new URL('/', exported()['PAYOUT_SANDBOX_URL']).href
   for (const name of ['worker-1', 'gone']) {
     const headers = { authorization: `Bearer sbx_${name}` }
-    t.equal((await call(`${root}@${name}/v1/transaction`, payment, headers)).status, 200)
+    t.equal((await call(`${root}@${name}/v1/transaction`, PAYMENT, headers)).status, 200)
   }
   await fetch(`${root}__admin/clients/gone`, { method: 'DELETE' })
   run('finish')

@@ -1,10 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { request } from 'node:http'
+import { Agent } from 'node:http'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { parseAllDocuments } from 'yaml'
+import { createCaller } from '../../cli/caller.ts'
 import { type Program, serve } from '../../cli/program.ts'
 import { freePort } from '../../listening.ts'
 import { optionNames, read } from './files.ts'
@@ -51,39 +52,11 @@ async function balance(t: Test, dir: string, ports: readonly number[]): Promise<
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body.
-type Told = { status: number; body: any }
-
-function ask(
-  port: number,
-  path: string,
-  headers: Record<string, string> = {},
-  body?: object,
-): Promise<Told> {
-  return new Promise((resolve, reject) => {
-    const sent = request(
-      {
-        host: '127.0.0.1',
-        port,
-        path,
-        agent: false,
-        method: body ? 'POST' : 'GET',
-        headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
-      },
-      (answer) => {
-        let text = ''
-        answer.setEncoding('utf8').on('data', (chunk) => {
-          text += chunk
-        })
-        answer.on('end', () => {
-          const isJson = String(answer.headers['content-type']).includes('json')
-          resolve({ status: answer.statusCode!, body: isJson ? JSON.parse(text) : text })
-        })
-      },
-    )
-    sent.on('error', reject)
-    sent.end(body && JSON.stringify(body))
-  })
+const agent = new Agent()
+async function ask(port: number, path: string, headers = {}, body?: object) {
+  const method = body ? 'POST' : 'GET'
+  const { status, text } = await createCaller(port, agent)(method, path, body, headers)
+  return { status, body: /^[{[]/.test(text) ? JSON.parse(text) : text }
 }
 
 const names = Array.from({ length: 60 }, (_, i) => `worker-${i}`)

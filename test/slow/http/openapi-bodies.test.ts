@@ -2,35 +2,17 @@
 import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import t from 'tap'
-import { serviceDocument } from '../../../src/http/openapi-service.ts'
-import { OPERATIONS } from '../../../src/routes/v1/operations.ts'
 import { GUARDED, start } from '../../helper.ts'
+import { type Json, type Operation, SERVICE } from '../calls.ts'
 
 const ofFastify = createRequire(createRequire(import.meta.url).resolve('@fastify/ajv-compiler'))
 const { default: Ajv } = ofFastify('ajv/dist/2020')
 const { default: addFormats } = ofFastify('ajv-formats')
 
-// biome-ignore lint/suspicious/noExplicitAny: a document is walked as the JSON it is.
-type Json = any
-const document: Json = JSON.parse(JSON.stringify(await serviceDocument(OPERATIONS)))
-const ajv = addFormats(new Ajv({ strict: false }))
-ajv.addSchema(document, 'document')
-
 const RUNS = 100
-const operations = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
-  Object.entries<Json>(methods)
-    .filter(([, { requestBody }]) => requestBody)
-    .map(([method, { operationId, requestBody }]) => {
-      const { schema, example } = requestBody.content['application/json']
-      return {
-        id: operationId as string,
-        method: method.toUpperCase() as 'POST',
-        path,
-        schema,
-        example,
-      }
-    }),
-)
+const operations = SERVICE.filter(({ body }) => body)
+const { components: schemas } = operations[0]!
+const ajv = addFormats(new Ajv({ strict: false }))
 
 /** Texts that match the pattern of a schema: fast-check knows no look-ahead, so it draws from a simpler pattern first. */
 const WITHOUT_LOOK_AHEAD: Readonly<Record<string, RegExp>> = {
@@ -42,7 +24,7 @@ const WITHOUT_LOOK_AHEAD: Readonly<Record<string, RegExp>> = {
 }
 
 const isValid = (schema: Json) => {
-  const validate = ajv.compile({ ...schema, components: document.components })
+  const validate = ajv.compile({ ...schema, components: { schemas } })
   return (value: unknown): boolean => validate(value)
 }
 
@@ -64,7 +46,7 @@ function texts(name: string, schema: Json): fc.Arbitrary<unknown> {
 }
 
 function values(name: string, schema: Json): fc.Arbitrary<unknown> {
-  if (schema.$ref) return values(name, document.components.schemas[schema.$ref.split('/').at(-1)])
+  if (schema.$ref) return values(name, schemas[schema.$ref.split('/').at(-1)])
   if (schema.anyOf) return fc.oneof(...schema.anyOf.map((one: Json) => values(name, one)))
   if ('const' in schema) return fc.constant(schema.const)
   if (schema.enum) return fc.constantFrom(...schema.enum)
@@ -117,10 +99,10 @@ function broken(schema: Json): Json[] {
 /** The response if the server refuses a body as invalid; otherwise nothing. */
 async function refusal(
   { call }: Pick<Awaited<ReturnType<typeof start>>, 'call'>,
-  { method, path }: { method: 'POST'; path: string },
+  { method, path }: Operation,
   body: unknown,
 ): Promise<string | undefined> {
-  const { status, text } = await call(method, `/v1${path}`, body)
+  const { status, text } = await call(method as 'POST', `/v1${path}`, body)
   // 404, 409 and 422 depend on the rows of the sandbox.
   return status < 300 || [404, 409, 422].includes(status) ? undefined : text
 }
@@ -158,8 +140,8 @@ const asRead = (body: Json, options: object, { required = [] }: Json) => {
 }
 
 for (const operation of operations) {
-  const { id, schema, example } = operation
-  const target = document.components.schemas[schema.$ref.split('/').at(-1)]
+  const { id, body: schema, example } = operation
+  const target = schemas[schema.$ref.split('/').at(-1)]
   t.test(`${id}: the server accepts each body that the document allows`, async (t) => {
     for (const options of [{}, GUARDED]) {
       const box = await start(t, options)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import t from 'tap'
 import { nodeDisk } from '../../../src/store/disk.ts'
-import { type Answer, ASHA, ROHAN, ROHANS_ACCOUNT, start } from '../../helper.ts'
+import { AADHAAR, type Answer, ASHA, PAYMENT, start } from '../../helper.ts'
 import { type Errno, type Fault, faultyDisk } from '../../store/faulty-disk.ts'
 import { crashCopy } from '../../store/plain-store.ts'
 import { contentOf, openFiles } from './content.ts'
@@ -21,26 +21,7 @@ const WALL = 1_767_225_600_000
 
 type Step = [method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, body?: object]
 const user = (n: number) => ({ email: `u${n}@example.com`, mobile: `+91970000000${n}` })
-const payment = (n: number) => ({
-  from_user_id: ASHA,
-  to_user_id: ROHAN,
-  benif_bank_id: ROHANS_ACCOUNT,
-  amount: 100 + n,
-  reference_id: `order ${n}`,
-})
-const card = (document_number: string) => ({
-  user_id: ASHA,
-  kyc: [
-    {
-      document_type: 'pid',
-      document_name: 'aadhar',
-      document_number,
-      dateOfBirth: '01-02-1990',
-      Nationality: 'Indian',
-      nameOnCard: 'Asha Rao',
-    },
-  ],
-})
+const payment = (n: number) => ({ ...PAYMENT, amount: 100 + n, reference_id: `order ${n}` })
 const rule = { when: { operation: 'createUser' }, then: { respond: { status: 503 } } }
 const hour = (n: number) => ({ to: `2026-01-01T0${n}:00:00Z` })
 
@@ -48,7 +29,7 @@ const hour = (n: number) => ({ to: `2026-01-01T0${n}:00:00Z` })
 const RUN: readonly (Step | 'compact' | 'compact beside')[] = [
   ['POST', '/v1/user', user(1)],
   ['POST', '/v1/transaction', payment(1)],
-  ['POST', '/v1/kyc', card('999999990035')],
+  ['POST', '/v1/kyc', { user_id: ASHA, kyc: [AADHAAR] }],
   'compact beside',
   ['POST', '/v1/user', user(2)],
   ['POST', '/__admin/clock/advance', hour(1)],

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { call, serve } from '../../cli/program.ts'
-import { ASHA, ROHAN, ROHANS_ACCOUNT } from '../../helper.ts'
+import { PAYMENT } from '../../helper.ts'
 import { type Received, receiver, SECRET } from '../../receiver.ts'
 import { figures, LONG, seeded } from './part.ts'
 
@@ -56,9 +56,7 @@ for (const failing of RATES) {
         const before = hook.received.length
         while (payments.length < Math.min(kill * share, PAYMENTS)) {
           const { body } = await call(`${program.url}/transaction`, {
-            from_user_id: ASHA,
-            to_user_id: ROHAN,
-            benif_bank_id: ROHANS_ACCOUNT,
+            ...PAYMENT,
             amount: payments.length + 1,
           })
           payments.push(body.data[0].transaction_id)
