@@ -1,10 +1,9 @@
-import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import {
   type Answer,
   ASHA,
   GUARDED,
-  PAYMENT,
+  pluck,
   ROHAN,
   type StartOptions,
   start,
@@ -75,19 +74,6 @@ const addAccount = (box: Box, account_number: string, user_id = ASHA) =>
   box.post('/v1/bank', { user_id, account_number, ifsc_code: 'HDFC0001234' })
 const accounts = async (box: Box, user = ASHA) => (await box.get(`/v1/bank/${user}`)).body.data
 
-async function listen(box: Box) {
-  await box.app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = box.app.server.address() as AddressInfo
-  const url = `http://127.0.0.1:${port}`
-  return (path: string, body?: unknown, headers: Record<string, string> = {}) =>
-    fetch(`${url}${path}`, {
-      ...(body !== undefined && {
-        method: 'POST',
-        body: JSON.stringify(body),
-      }),
-      headers: { connection: 'close', 'content-type': 'application/json', ...headers },
-    })
-}
 t.test('default: the happy path', async (t) => {
   const box = await play(t, 'default')
   const id = idOf(await box.pay())
@@ -150,8 +136,7 @@ t.test('kyc-review: pending for a day, then success', async (t) => {
     ['pending', 'pending'],
   )
   t.equal(body.data[0].message, 'The document is being reviewed')
-  const two = async () =>
-    (await records(box)).slice(0, 2).map((one: { kyc_status: string }) => one.kyc_status)
+  const two = async () => pluck((await records(box)).slice(0, 2), 'kyc_status')
   await box.advance('86399999ms')
   t.strictSame(await two(), ['pending', 'pending'])
   await box.advance('1ms')
@@ -281,11 +266,12 @@ t.test('flaky-network: a tenth is lost before it is carried out, a fifth is slow
   async function line() {
     const time = manualTime()
     const box = await play(t, 'flaky-network', { runtime: time.runtime })
-    const call = await listen(box)
     const met: string[] = []
     for (let i = 0; i < 150; i++) {
       let ended = false
-      const asked = call('/v1/user', { email: `f${i}@example.com`, mobile: `+91987654${1000 + i}` })
+      const user = { email: `f${i}@example.com`, mobile: `+91987654${1000 + i}` }
+      const asked = box
+        .post('/v1/user', user)
         .then(({ status }) => String(status))
         .catch(() => 'lost')
         .finally(() => {
@@ -352,9 +338,8 @@ t.test('rate-limited: every fifth call is answered 429', async (t) => {
 
 t.test('lost-responses: every second answer is lost, no payment is', async (t) => {
   const box = await play(t, 'lost-responses')
-  const call = await listen(box)
   const met = await inTurn(6, (i) =>
-    call('/v1/transaction', { ...PAYMENT, amount: 300 + i }).then(
+    box.pay({ amount: 300 + i }).then(
       ({ status }) => status,
       () => 'lost',
     ),
@@ -362,97 +347,69 @@ t.test('lost-responses: every second answer is lost, no payment is', async (t) =
   t.strictSame(met, ['lost', 200, 'lost', 200, 'lost', 200])
   await box.advance('3s')
   const { body } = await box.get('/v1/transaction/history', TOKEN)
-  t.strictSame(
-    body.data.transactions.slice(0, 6).map((one: { amount: string }) => one.amount),
-    ['305.00', '304.00', '303.00', '302.00', '301.00', '300.00'],
-  )
-  t.ok(
-    body.data.transactions.slice(0, 6).every((one: { status: string }) => one.status === 'SUCCESS'),
-  )
+  const amounts = pluck(body.data.transactions.slice(0, 6), 'amount')
+  t.strictSame(amounts, ['305.00', '304.00', '303.00', '302.00', '301.00', '300.00'])
+  t.strictSame(new Set(pluck(body.data.transactions.slice(0, 6), 'status')), new Set(['SUCCESS']))
 })
 
 t.test('magic PANs and Aadhaars', async (t) => {
   const box = await start(t, GUARDED)
-  const pan = async (number: string) => {
-    const { status, body } = await submit(box, item('tid', number))
-    t.equal(status, 201)
-    const [one] = body.data
-    const { statusCode, response } = one.data.metadata
-    return [one.data.kyc_status, statusCode, response.data.result] as const
+  const ok = { panStatus: 'EXISTING AND VALID', name: 'MATCHING', dateOfBirth: 'MATCHING' }
+  const none = { panStatus: 'NA', name: 'NA', dateOfBirth: 'NA', aadhaarSeedingStatus: 'NA' }
+  const pans: [n: number, status: string, code: number, result: object][] = [
+    [1, 'failed', 200, { ...ok, name: 'NOT MATCHING', aadhaarSeedingStatus: 'Y' }],
+    [2, 'failed', 200, { ...ok, dateOfBirth: 'NOT MATCHING', aadhaarSeedingStatus: 'Y' }],
+    [3, 'failed', 404, { panStatus: /Not Found/ }],
+    [4, 'failed', 200, { ...ok, panStatus: 'Marked as Fake' }],
+    [5, 'failed', 200, { ...ok, panStatus: 'Marked as Deactivated' }],
+    [6, 'failed', 200, { ...ok, panStatus: 'Deleted' }],
+    [7, 'success', 200, { ...ok, aadhaarSeedingStatus: 'N' }],
+    [8, 'pending', 503, none],
+  ]
+  for (const [n, kyc_status, statusCode, result] of pans) {
+    const { data } = (await submit(box, item('tid', `XXXPX000${n}A`))).body.data[0]
+    t.match(data, { kyc_status, metadata: { statusCode, response: { data: { result } } } }, `${n}`)
   }
-  const ok = {
-    panStatus: 'EXISTING AND VALID',
-    name: 'MATCHING',
-    dateOfBirth: 'MATCHING',
-    aadhaarSeedingStatus: 'Y',
-  }
-  const result = async (n: number) => {
-    const [status, code, found] = await pan(`XXXPX000${n}A`)
-    const { pan: masked, ...rest } = found
-    t.equal(masked, `XXXXXX00${n}A`)
-    return [status, code, rest]
-  }
-  t.strictSame(await result(1), ['failed', 200, { ...ok, name: 'NOT MATCHING' }])
-  t.strictSame(await result(2), ['failed', 200, { ...ok, dateOfBirth: 'NOT MATCHING' }])
-  const [status3, code3, found3] = await pan('XXXPX0003A')
-  t.strictSame([status3, code3], ['failed', 404])
-  t.match(found3.panStatus, /Not Found/)
-  t.strictSame(await result(4), ['failed', 200, { ...ok, panStatus: 'Marked as Fake' }])
-  t.strictSame(await result(5), ['failed', 200, { ...ok, panStatus: 'Marked as Deactivated' }])
-  t.strictSame(await result(6), ['failed', 200, { ...ok, panStatus: 'Deleted' }])
-  t.strictSame(await result(7), ['success', 200, { ...ok, aadhaarSeedingStatus: 'N' }])
-  const notChecked = {
-    panStatus: 'NA',
-    name: 'NA',
-    dateOfBirth: 'NA',
-    aadhaarSeedingStatus: 'NA',
-  }
-  t.strictSame(await result(8), ['pending', 503, notChecked], 'five fields, as the contract says')
   await box.advance('5s')
-  t.equal((await records(box))[0].kyc_status, 'success')
-  t.equal((await records(box))[0].metadata.statusCode, 200)
-  t.match((await records(box))[0].metadata.response.data.result, ok)
+  const [source] = await records(box)
+  t.match(source, { kyc_status: 'success', metadata: { statusCode: 200 } })
+  t.match(source.metadata.response.data.result, ok)
 
-  const aadhaar = async (number: string) => {
-    const { body } = await submit(box, item('pid', number))
-    const first = body.data[0].data.kyc_status
-    await box.advance('5s')
-    const then = (await records(box))[0].kyc_status
-    await box.advance('30d')
-    return [first, then, (await records(box))[0].kyc_status]
+  const aadhaars: [number: string, states: string[]][] = [
+    ['999999990019', ['pending', 'success', 'success']],
+    ['999999990026', ['pending', 'failed', 'failed']],
+    ['999999990035', ['pending', 'pending', 'pending']],
+    ['999999990042', ['failed', 'failed', 'failed']],
+  ]
+  for (const [number, states] of aadhaars) {
+    const seen = [(await submit(box, item('pid', number))).body.data[0].data.kyc_status]
+    for (const by of ['5s', '30d']) {
+      await box.advance(by)
+      seen.push((await records(box))[0].kyc_status)
+    }
+    t.strictSame(seen, states, number)
   }
-  t.strictSame(await aadhaar('999999990019'), ['pending', 'success', 'success'])
-  t.strictSame(await aadhaar('999999990026'), ['pending', 'failed', 'failed'])
-  t.strictSame(await aadhaar('999999990035'), ['pending', 'pending', 'pending'])
-  t.strictSame(await aadhaar('999999990042'), ['failed', 'failed', 'failed'])
 })
 
 t.test('magic accounts at POST /bank', async (t) => {
   const box = await start(t, GUARDED)
-  const add = async (number: string) => {
-    const { status, body } = await addAccount(box, number)
-    t.equal(status, 201)
-    const { data } = body.data
-    const { bankResponse, accountName } = data.metadata.response.data.result
-    const first = data.bank_status
-    await box.advance('5s')
-    return [first, (await accounts(box))[0].bank_status, bankResponse, accountName]
-  }
   const name = 'ASHA NAIR'
-  t.strictSame(await add('999900000001'), [
-    'failed',
-    'failed',
-    'Invalid account number or IFSC provided',
-    name,
-  ])
-  t.strictSame(await add('999900000002'), ['failed', 'failed', 'Account is blocked', name])
-  t.strictSame(await add('999900000003'), ['failed', 'failed', 'Account closed', name])
-  t.strictSame(await add('999900000004'), ['success', 'success', 'NRE Account', name])
-  t.strictSame((await add('999900000005')).slice(0, 2), ['success', 'success'])
-  t.strictSame(await add('999900000006'), ['pending', 'success', 'Beneficiary bank offline', ''])
-  t.strictSame(await add('999900000007'), ['pending', 'failed', 'NPCI Unavailable', ''])
-  const other = await addAccount(box, '999900000005', ROHAN)
-  t.equal(other.body.data.data.metadata.response.data.result.accountName, 'SOMEONE ELSE')
+  const rows: [n: number, first: string, then: string, response: string, name: string][] = [
+    [1, 'failed', 'failed', 'Invalid account number or IFSC provided', name],
+    [2, 'failed', 'failed', 'Account is blocked', name],
+    [3, 'failed', 'failed', 'Account closed', name],
+    [4, 'success', 'success', 'NRE Account', name],
+    [5, 'success', 'success', 'Transaction Successful', 'SOMEONE ELSE'],
+    [6, 'pending', 'success', 'Beneficiary bank offline', ''],
+    [7, 'pending', 'failed', 'NPCI Unavailable', ''],
+  ]
+  for (const [n, first, then, bankResponse, accountName] of rows) {
+    const { data } = (await addAccount(box, `99990000000${n}`)).body.data
+    const result = { bankResponse, accountName }
+    t.match(data, { bank_status: first, metadata: { response: { data: { result } } } }, `${n}`)
+    await box.advance('5s')
+    t.equal((await accounts(box))[0].bank_status, then, `${n}`)
+  }
 })
 
 t.test('magic payout accounts, and the paise of an amount', async (t) => {
