@@ -384,54 +384,49 @@ t.test(
   },
 )
 
-t.test('a port of the variables or the config file is found without --url', async (t) => {
-  const { port, stop } = await serve(t, ['--memory'])
-  const cwd = t.testdir({ 'payout-sandbox.config.json': JSON.stringify({ port, host: '0.0.0.0' }) })
-  t.equal((await run(['clock', 'show'], { cwd })).code, 0)
-  t.equal((await run(['clock', 'show'], { env: { PORT: String(port) } })).code, 0)
-  t.match(await run(['clock', 'show'], { cwd, env: { PAYOUT_SANDBOX_PORT: '1' } }), {
-    code: 1,
-    stderr: /No sandbox responds at http:\/\/127\.0\.0\.1:1 /,
+t.test('a sandbox is found by flags, variables and the config file, in this order', async (t) => {
+  const config = { port: 0, admin_token: 's3cret' }
+  const cwd = t.testdir({
+    'payout-sandbox.config.json': JSON.stringify(config),
+    at: {},
   })
-  await stop()
-})
-
-t.test(
-  'an admin token of the config file is taken, and one that is nearer before it',
-  async (t) => {
-    const config = { port: 0, admin_token: 's3cret' }
-    const cwd = t.testdir({ 'payout-sandbox.config.json': JSON.stringify(config) })
-    const { port, url, stop } = await serve(t, ['--memory'], { cwd })
-    const show = ['clock', 'show']
-    const env = { PAYOUT_SANDBOX_PORT: String(port), PAYOUT_SANDBOX_CLOCK: 'x' }
-    t.match(await run(show, { cwd, env }), { code: 0, stderr: '' }, 'no other option is looked at')
-    t.equal((await run([...show, '--url', url], { cwd })).code, 0)
-    const wrong = { ...env, PAYOUT_SANDBOX_ADMIN_TOKEN: 'other' }
-    t.equal((await run(show, { cwd, env: wrong })).code, 1)
-    t.equal((await run([...show, '--admin-token', 's3cret'], { cwd, env: wrong })).code, 0)
-    t.equal((await run([...show, '--admin-token', 'none'], { cwd, env })).code, 1)
-    await stop()
-  },
-)
-
-t.test('a sandbox is found by --port and --client too, a flag before a variable', async (t) => {
-  const { port, stop } = await serve(t, ['--memory', '--clock', 'frozen'])
-  const at = ['--port', String(port)]
-  const now = async (more: string[], env = {}) => {
-    const { code, stdout, stderr } = await run(['clock', 'show', '--json', ...more], { env })
-    t.equal(code, 0, stderr)
-    return JSON.parse(stdout).now
+  const sandbox = await serve(t, ['--memory', '--clock', 'frozen'], { cwd })
+  const { port, url } = sandbox
+  const root = url.replace('/v1', '')
+  const at = join(cwd, 'at')
+  const file = { port, host: '0.0.0.0', admin_token: 's3cret' }
+  writeFileSync(join(at, 'payout-sandbox.config.json'), JSON.stringify(file))
+  const token = { PAYOUT_SANDBOX_ADMIN_TOKEN: 's3cret' }
+  const other = { PAYOUT_SANDBOX_ADMIN_TOKEN: 'other' }
+  const byPort = {
+    PAYOUT_SANDBOX_PORT: String(port),
+    PAYOUT_SANDBOX_CLOCK: 'no other is looked at',
   }
-  t.equal((await run(['clock', 'advance', '2d', '--client', 'w1', ...at])).code, 0)
-  const [moved, start] = ['2026-01-03T00:00:00.000Z', '2026-01-01T00:00:00.000Z']
-  t.equal(await now(at), start)
-  t.equal(await now([...at, '--host', '127.0.0.1', '--client', 'w1']), moved)
-  const url = `http://127.0.0.1:${port}`
-  t.equal(await now(['--url', url, '--client', 'w1']), moved)
-  t.equal(await now(['--url', `${url}/@w1/v1`, '--client', 'w1']), moved)
-  t.equal(await now(['--client', 'w1'], { PAYOUT_SANDBOX_URL: `${url}/@w2/v1` }), moved)
-  t.equal(await now(at, { PAYOUT_SANDBOX_URL: 'http://127.0.0.1:1' }), start, 'a flag is nearer')
-  await stop()
+  const moved = await run(['clock', 'advance', '2d', '--client', 'w1', '--url', url], {
+    env: token,
+  })
+  t.equal(moved.code, 0, moved.stderr)
+  const [here, w1] = [/"2026-01-01/, /"2026-01-03/]
+  const rows: [flags: string, env: Record<string, string>, cwd: string, found: RegExp][] = [
+    ['', {}, at, here],
+    ['', { PORT: String(port) }, cwd, here],
+    ['', byPort, cwd, here],
+    ['', { ...byPort, ...other }, cwd, /"unauthorized|admin_token_required/],
+    ['--admin-token s3cret', { ...byPort, ...other }, cwd, here],
+    ['--admin-token none', byPort, cwd, /admin_token_required/],
+    ['', { PAYOUT_SANDBOX_PORT: '1' }, at, /No sandbox responds at http:\/\/127\.0\.0\.1:1 /],
+    [`--port ${port}`, { PAYOUT_SANDBOX_URL: 'http://127.0.0.1:1' }, cwd, here],
+    [`--port ${port} --host 127.0.0.1 --client w1`, {}, cwd, w1],
+    [`--url ${root} --client w1`, {}, cwd, w1],
+    [`--url ${root}/@w1/v1 --client w1`, {}, cwd, w1],
+    ['--client w1', { PAYOUT_SANDBOX_URL: `${root}/@w2/v1` }, cwd, w1],
+  ]
+  for (const [flags, env, folder, found] of rows) {
+    const words = `clock show --json ${flags}`.trim().split(' ')
+    const { stdout, stderr } = await run(words, { cwd: folder, env })
+    t.match(stdout + stderr, found, `${words.join(' ')} ${JSON.stringify(env)}`)
+  }
+  await sandbox.stop()
 })
 
 t.test('health says how a running sandbox is', async (t) => {
@@ -499,7 +494,6 @@ t.test('a wrong command line ends with 2 and says how to call it', async (t) => 
       ['clock', 'speed', 'fast'],
       /clock speed takes a number above 0, .+ such as 60 or 0\.5, not "fast"/,
     ],
-    [['clock', 'speed', '0'], /clock speed takes a number above 0, .+, not "0"/],
     [['clock', 'show', '--url', 'localhost:4310'], /--url takes the URL of a sandbox/],
     [['clock', 'show', '--url'], /--url takes URL, but the value is missing/],
     [['--url', 'http://127.0.0.1:1'], /start does not take --url/],
