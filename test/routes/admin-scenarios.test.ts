@@ -34,23 +34,11 @@ t.test('GET scenarios lists the shipped set and marks the active one', async (t)
   const box = await start(t)
   const { body } = await box.get('/__admin/scenarios')
   t.equal(body.scenarios.length, 21)
-  t.strictSame(
-    body.scenarios
-      .filter(({ active }: { active: boolean }) => active)
-      .map((one: { name: string }) => one.name),
-    ['default'],
-  )
-  t.ok(
-    body.scenarios.every(
-      (one: { title: string; file: string }) => one.title && one.file.endsWith('.yaml'),
-    ),
-  )
+  const active = body.scenarios.filter((one: { active: boolean }) => one.active)
+  t.match(active, [{ name: 'default', title: /./, file: /default\.yaml$/ }])
   await define(box, { rules: [respond(503)] })
-  const { body: now } = await box.get('/__admin/scenarios')
-  t.notOk(
-    now.scenarios.some(({ active }: { active: boolean }) => active),
-    'an inline one has no name there',
-  )
+  const { scenarios } = (await box.get('/__admin/scenarios')).body
+  t.strictSame(new Set(pluck(scenarios, 'active')), new Set([false]), 'an inline one is not there')
 })
 
 t.test('PUT scenario by name and by definition; bad ones change nothing', async (t) => {
@@ -133,13 +121,10 @@ t.test('rules are pushed, listed and taken away', async (t) => {
   })
   t.strictSame([await users(box), await users(box), await users(box)], [504, 502, 502])
   const { body } = await box.get('/__admin/rules')
-  t.strictSame(
-    body.rules.map(({ rule_id, hits }: { rule_id: string; hits: number }) => [rule_id, hits]),
-    [
-      [two.body.rule_id, 1],
-      [one.body.rule_id, 2],
-    ],
-  )
+  t.match(body.rules, [
+    { rule_id: two.body.rule_id, hits: 1 },
+    { rule_id: one.body.rule_id, hits: 2 },
+  ])
   t.strictSame((await box.call('DELETE', `/__admin/rules/${one.body.rule_id}`)).body, {
     deleted: one.body.rule_id,
   })
@@ -256,19 +241,15 @@ t.test('--explain names the client on whatever is answered for it', async (t) =>
     t.notOk('x-sandbox-client' in (await quiet.get(url)).headers, url)
 })
 
-t.test('--explain names the client and the rule', async (t) => {
+t.test('--explain names each rule that acted', async (t) => {
   const box = await start(t, { app: { explain: true } })
-  const plain = await box.get('/v1/users')
-  t.equal(plain.headers['x-sandbox-client'], 'default')
-  t.equal(plain.headers['x-sandbox-rule'], undefined)
+  t.equal((await box.get('/v1/users')).headers['x-sandbox-rule'], undefined)
   const paid = await box.pay({ amount: '100.95' })
   t.equal(paid.headers['x-sandbox-rule'], 'default: amount 100.95')
   const submit = (...numbers: string[]) => {
     const kyc = numbers.map((document_number) => ({ ...PAN, document_number }))
     return box.post('/v1/kyc', { user_id: ASHA, kyc })
   }
-  const one = await submit('XXXPX0004A')
-  t.equal(one.headers['x-sandbox-rule'], 'default: PAN marked as fake')
   const both = await submit('XXXPX0004A', 'XXXPX0001A', 'XXXPX0004A')
   t.equal(
     both.headers['x-sandbox-rule'],
@@ -281,8 +262,6 @@ t.test('--explain names the client and the rule', async (t) => {
   t.match(down.headers['x-sandbox-rule'], /^rule:rul_\d+: \?+$/)
   const keyed = await box.pay({ amount: '100.91' }, { 'idempotency-key': 'k' })
   t.equal(keyed.headers['x-sandbox-rule'], 'default: amount 100.91')
-  const other = await box.get('/@worker-1/v1/users')
-  t.equal(other.headers['x-sandbox-client'], 'worker-1')
   const quiet = await start(t)
   t.equal((await quiet.pay({ amount: '100.95' })).headers['x-sandbox-rule'], undefined)
 })
@@ -422,28 +401,14 @@ t.test('timeline: trigger fires an event about the latest or a named resource', 
       'client "default": timeline of inline: trigger: No webhook exists yet, so `latest` matches nothing.',
     ],
   )
-  t.equal(
-    box.sandbox.default.payouts.payments.get(id).row.status,
-    'SUCCESS',
-    'nothing is changed by it',
-  )
-})
+  const { row } = box.sandbox.default.payouts.payments.get(id)
+  t.equal(row.status, 'SUCCESS', 'nothing is changed by it')
 
-t.test('timeline: trigger webhook.test is about the webhook', async (t) => {
-  const { box, seen } = await watched(t)
-  const made = await box.post('/v1/clientWebhook', {
-    url: 'http://127.0.0.1:9/x',
-    webhook_secret: 's',
-  })
+  const hook = { url: 'http://127.0.0.1:9/x', webhook_secret: 's' }
+  const made = (await box.post('/v1/clientWebhook', hook)).body.updatedWebhook.response.data
   await define(box, { timeline: [{ after: '1s', do: { trigger: 'webhook.test' } }] })
   await box.advance('1s')
-  t.strictSame(seen, [
-    {
-      type: 'webhook.test',
-      resource_id: made.body.updatedWebhook.response.data.webhook_id,
-      at: '2026-01-01T00:00:01.000Z',
-    },
-  ])
+  t.match(seen.at(-1), { type: 'webhook.test', resource_id: made.webhook_id })
   const sent = await box.get('/__admin/webhooks/deliveries?event=webhook.test')
   t.equal(sent.body.total, 1, 'it was asked for, so it is sent')
 })
