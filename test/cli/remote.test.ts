@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { COMMANDS } from '../../src/cli/main.ts'
-import { ASHA, PAYMENT } from '../helper.ts'
+import { ASHA, PAYMENT, pluck } from '../helper.ts'
 import { portOf } from '../listening.ts'
 import { call, type Program, run, serve } from './program.ts'
 
@@ -260,10 +260,9 @@ t.test('what is typed, what is sent, and what is printed', async (t) => {
     const ended = await run(typed.replace('DELIVERY', delivery).split(' '), { env })
     const text = ended.stdout + ended.stderr
     t.equal(ended.code, code, `${typed}: ${text}`)
-    t.strictSame(
-      seen.map((one) => one.call),
-      [sent!.replace('DELIVERY', delivery).replace(' ', ' /@w1/__admin')],
-    )
+    t.strictSame(pluck(seen, 'call'), [
+      sent!.replace('DELIVERY', delivery).replace(' ', ' /@w1/__admin'),
+    ])
     if (printed) t.match(text, printed, typed)
     t.equal(code === 0 ? ended.stderr : code === 2 ? ended.stdout : '', '', typed)
     delivery = /dlv_\w+/.exec(ended.stdout)?.[0] ?? delivery
@@ -293,7 +292,7 @@ t.test('what is typed, what is sent, and what is printed', async (t) => {
     t.not(help.includes('--client NAME'), isOfProcess, `${name} --client`)
   }
   t.strictSame(
-    COMMANDS.map(({ name }) => name).sort(),
+    pluck(COMMANDS, 'name').sort(),
     [...commands.keys(), ...LOCAL_COMMANDS.split(' ')].sort(),
     'every command is in ROWS or LOCAL_COMMANDS',
   )
@@ -330,10 +329,7 @@ t.test('without a client, requests and expectations are those of all clients', a
     const ended = await run([...typed.split(' '), '--url', url])
     t.equal(ended.code, code, typed)
     t.match(ended.stdout + ended.stderr, printed)
-    t.strictSame(
-      seen.map((one) => one.call),
-      [sent],
-    )
+    t.strictSame(pluck(seen, 'call'), [sent])
   }
 })
 

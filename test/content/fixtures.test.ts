@@ -249,10 +249,7 @@ t.test('an amount is a number or a text', async (t) => {
   const amounts = [250, 250.5, '250', '250.5', '250.50', 1.1, 9999999999.99]
   const rows = paymentsOf(amounts.map((amount, i) => payment(i + 1, { amount })))
   const paise = [25_000, 25_050, 25_000, 25_050, 25_050, 110, 999_999_999_999]
-  t.strictSame(
-    rows.map((row) => row.paise),
-    paise,
-  )
+  t.strictSame(pluck(rows, 'paise'), paise)
 })
 
 t.test('ids and UTRs that transactions have not are derived', async (t) => {
@@ -282,7 +279,7 @@ t.test('ids and UTRs that transactions have not are derived', async (t) => {
     t.equal(client_transaction_id, id)
   }
   // Oldest first.
-  const [first, second, pending, failed, later] = rows.map(({ utr }) => utr)
+  const [first, second, pending, failed, later] = pluck(rows, 'utr')
   t.match(first, /^5001\d{8}$/)
   t.match(second, /^5001\d{8}$/)
   t.not(first, second)

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { VERSION } from '../../src/config/package.ts'
 import { createAdminClient } from '../../src/index.ts'
-import { PAN, PAYMENT, start, TOKEN } from '../helper.ts'
+import { PAN, PAYMENT, pluck, start, TOKEN } from '../helper.ts'
 
 /** The fields that HAR 1.2 requires of each object, and those that it permits, each with its type. */
 const FIELDS = {
@@ -85,10 +85,7 @@ t.test('the log as HAR: oldest first, masked, with the rule and what it replaced
   t.match(body.log, { version: '1.2', creator: { name: 'payout-sandbox', version: VERSION } })
   const entries = entriesOf(t, body)
   const [users, kyc, malformed, down, long] = entries
-  t.strictSame(
-    entries.map((one) => one._request_id),
-    ['req_1', 'req_2', 'req_3', 'req_4', 'req_5'],
-  )
+  t.strictSame(pluck(entries, '_request_id'), ['req_1', 'req_2', 'req_3', 'req_4', 'req_5'])
 
   t.match(users.request, {
     method: 'GET',
@@ -160,7 +157,7 @@ t.test('an archive has the filters of the list, and without a limit all calls', 
   await box.get('/@other/v1/nothing?x=1', { authorization: 'Bearer sbx_other' })
   await box.get('/@other/v1/users?limit=1')
   const ids = async (query: string) =>
-    (await box.get(`${ARCHIVE}${query}`)).body.log.entries.map((one: Json) => one._request_id)
+    pluck((await box.get(`${ARCHIVE}${query}`)).body.log.entries, '_request_id')
   t.equal((await ids('')).length, 120)
   t.strictSame(await ids('&limit=2'), ['req_119', 'req_120'])
   t.equal((await ids('&limit=110')).length, 110, 'more than a page')
@@ -174,8 +171,5 @@ t.test('an archive has the filters of the list, and without a limit all calls', 
   const { port } = new URL(await box.app.listen({ port: 0, host: '127.0.0.1' }))
   const admin = createAdminClient({ url: `http://127.0.0.1:${port}` })
   const { log } = await admin.requests.har({ limit: 2 })
-  t.strictSame(
-    log.entries.map((one) => one._request_id),
-    ['req_119', 'req_120'],
-  )
+  t.strictSame(pluck(log.entries, '_request_id'), ['req_119', 'req_120'])
 })

@@ -150,9 +150,7 @@ t.test('lists are searched by all words, and paged', async (t) => {
   const without = (await list('users?limit=100&kyc=none')).users
   t.ok(without.length > 0 && without.every(({ kyc }: { kyc: unknown[] }) => kyc.length === 0))
   const banksOf = async (bank: string): Promise<{ bank_status: string }[][]> =>
-    (await list(`users?limit=100&bank=${bank}`)).users.map(
-      (user: { bank_accounts: { bank_status: string }[] }) => user.bank_accounts,
-    )
+    pluck((await list(`users?limit=100&bank=${bank}`)).users, 'bank_accounts')
   const [some, none, failed] = [
     await banksOf('any'),
     await banksOf('none'),

@@ -2,7 +2,7 @@ import t from 'tap'
 import { limitReached } from '../../src/active-scenario/timeline.ts'
 import type { TimelineAction } from '../../src/scenarios/compiled.ts'
 import { createCoverage } from '../../src/server.ts'
-import { ASHA, createLog, start } from '../helper.ts'
+import { ASHA, createLog, pluck, start } from '../helper.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
 type Entry = { after?: string; every?: string; times?: number; do: object }
@@ -131,10 +131,10 @@ t.test('rules choose the steps and the responses; what is invalid is rejected', 
   t.match(calls[2]!.path, `/v1/transaction/${unknown}`)
   t.equal(calls[3]!.path, '/v1/user/a%20b%2Fc')
   const { transactions } = (await box.get('/__admin/transactions')).body
-  t.strictSame(
-    transactions.slice(0, 2).map(({ failure }: { failure: object | null }) => failure),
-    [null, { ...transactions[1].failure, reason: 'bank_account_closed' }],
-  )
+  t.strictSame(pluck(transactions.slice(0, 2), 'failure'), [
+    null,
+    { ...transactions[1].failure, reason: 'bank_account_closed' },
+  ])
 })
 
 for (const then of [
@@ -165,10 +165,7 @@ for (const then of [
       t.equal(box.sandbox.default.requests.delayed.count, 3)
       return
     }
-    t.strictSame(
-      calls.map(({ fault }) => fault),
-      [then.fault, then.fault, then.fault, null],
-    )
+    t.strictSame(pluck(calls, 'fault'), [then.fault, then.fault, then.fault, null])
   })
 
 t.test('a run with the same seed has the same calls, also after a reset', async (t) => {
@@ -211,10 +208,7 @@ t.test('a call that has nothing to be about waits, and is said once', async (t) 
     { after: '5s', do: { call: 'createUser' } },
   ])
   await box.advance('10s')
-  t.strictSame(
-    (await callsOf(box)).map(({ operation }) => operation),
-    ['createUser', 'submitKyc'],
-  )
+  t.strictSame(pluck(await callsOf(box), 'operation'), ['createUser', 'submitKyc'])
   const of = 'client "default": timeline of inline: '
   t.strictSame(
     log.lines.filter((line) => line.startsWith(of)),
