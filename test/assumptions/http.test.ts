@@ -30,13 +30,13 @@ t.test('rate_limit: a bucket on the client’s clock', async (t) => {
   t.match(log.requests[0], { status: 429 }, 'rejected calls are in the log')
 })
 
+const respond = (respond: object) => ({
+  definition: { rules: [{ when: { operation: 'listUsers' }, then: { respond } }] },
+})
+
 t.test('error_body message_only: a message and nothing else, for each error of /v1', async (t) => {
   const { get, post, put } = await start(t, { assume: { error_body: 'message_only' } })
-  await put('/__admin/scenario', {
-    definition: {
-      rules: [{ when: { operation: 'listUsers' }, then: { respond: { status: 503 } } }],
-    },
-  })
+  await put('/__admin/scenario', respond({ status: 503 }))
   for (const [answer, status, message] of [
     [await get('/v1/user/x'), 400, /uuid|UUID|id/],
     [await post('/v1/user', 'no json', { 'content-type': 'application/json' }), 400, /JSON/],
@@ -55,11 +55,7 @@ t.test('error_body message_only: a message and nothing else, for each error of /
 
 t.test('error_body html: a page, also for a scenario and an unknown client', async (t) => {
   const { get, put } = await start(t, { assume: { error_body: 'html' } })
-  await put('/__admin/scenario', {
-    definition: {
-      rules: [{ when: { operation: 'listUsers' }, then: { respond: { status: 502 } } }],
-    },
-  })
+  await put('/__admin/scenario', respond({ status: 502 }))
   for (const [path, status] of [
     ['/v1/user/%3Cb%3E', 400],
     ['/v1/users', 502],
@@ -79,10 +75,7 @@ t.test('error_body: each client has its own, and a scenario can send its own bod
   const { get, post, put } = await start(t, { assume: { error_body: 'html' } })
   await post('/__admin/clients', { name: 'json', assume: { error_body: 'envelope' } })
   t.equal((await get('/@json/v1/nothing')).body.error, 'not_found')
-  const respond = { status: 500, body: { mine: true } }
-  await put('/__admin/scenario', {
-    definition: { rules: [{ when: { operation: 'listUsers' }, then: { respond } }] },
-  })
+  await put('/__admin/scenario', respond({ status: 500, body: { mine: true } }))
   const { headers, body } = await get('/v1/users')
   t.match(headers['content-type'], 'application/json')
   t.strictSame(body, { mine: true })

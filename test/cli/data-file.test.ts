@@ -146,25 +146,28 @@ t.test('the fixtures of a client, to which a reset returns, are checked too', as
   await next.stop()
 })
 
-t.test('a document that is no data file at all is refused, and left as it is', async (t) => {
-  for (const text of ['', 'null', '[]', '{}', '\0\0', '{"format":6,"clients":[]}']) {
-    const dir = t.testdir({ 'db.json': text })
-    const refused = await run(['--port', '0', '--data', join(dir, 'db.json')])
-    t.equal(refused.code, 4, `${JSON.stringify(text)}: ${refused.stderr}`)
-    t.equal(readFileSync(join(dir, 'db.json'), 'utf8'), text)
-    t.same(readdirSync(dir), ['db.json'])
-  }
-})
-
-t.test('a data file of another version is refused, and the message says what to do', async (t) => {
-  const text = '{"format":7}'
-  const dir = t.testdir({ 'db.json': text })
-  const refused = await run(['--port', '0', '--data', join(dir, 'db.json')])
-  t.equal(refused.code, 4, refused.stderr)
-  t.match(refused.stderr, /format .*only reads format 6.*Nothing was changed.*--reset/)
-  t.same(readdirSync(dir), ['db.json'])
-  t.equal(readFileSync(join(dir, 'db.json'), 'utf8'), text)
-})
+t.test(
+  'a document that is no data file of this version is refused, and left as it is',
+  async (t) => {
+    const other = /format .*only reads format 6.*Nothing was changed.*--reset/
+    for (const text of [
+      '',
+      'null',
+      '[]',
+      '{}',
+      '\0\0',
+      '{"format":6,"clients":[]}',
+      '{"format":7}',
+    ]) {
+      const dir = t.testdir({ 'db.json': text })
+      const refused = await run(['--port', '0', '--data', join(dir, 'db.json')])
+      t.equal(refused.code, 4, `${JSON.stringify(text)}: ${refused.stderr}`)
+      if (text.includes('7')) t.match(refused.stderr, other)
+      t.equal(readFileSync(join(dir, 'db.json'), 'utf8'), text)
+      t.same(readdirSync(dir), ['db.json'])
+    }
+  },
+)
 
 t.test('a journal that cannot be applied is refused; without it the start goes on', async (t) => {
   const bent = (journal: string) => bend(journal, 'u1@example.com')

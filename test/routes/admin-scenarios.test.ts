@@ -95,6 +95,11 @@ t.test('PUT scenario by name and by definition; bad ones change nothing', async 
   const { status, body } = await box.get('/v1/users')
   t.equal(status, 502)
   t.equal(body.error, 'bad_gateway')
+  for (const _ of [1, 2]) {
+    const { rules } = (await define(box, { extends: 'rate-limited' })).body
+    t.match(rules, [{ scenario: 'rate-limited', hits: 0 }], 'what it extends counts anew too')
+    await users(box)
+  }
 })
 
 t.test('what is allowed but looks like a mistake returns a warning', async (t) => {
@@ -428,7 +433,7 @@ t.test('timeline: simulate, credit, create_users and rule', async (t) => {
       { after: '10s', every: '1s', times: 2, do: { create_users: 3 } },
       {
         after: '20s',
-        do: { credit: { amount: '12.50', remark: 'in', reference_id: 'ref-1', to_user_id: ROHAN } },
+        do: { credit: { amount: 12.5, remark: 'in', reference_id: 'ref-1', to_user_id: ROHAN } },
       },
       { after: '21s', do: { credit: { amount: '12.50', reference_id: 'ref-1' } } },
       { after: '30s', do: { rule: respond(503, { times: 1 }) } },

@@ -142,31 +142,30 @@ t.test('a URL to which nothing is sent is accepted, with a warning in the log', 
   for (const url of fine) t.equal((await put('/@w/v1/clientWebhook', { url })).status, 200)
   t.equal((await put('/@w/v1/clientWebhook', { webhook_secret: 'x' })).status, 200)
   t.strictSame(log.lines, [])
-  const warned: [url: string, line: string][] = [
+  const pay = 'https://Pay.Example.com:8443/hook?token=abc'
+  const warned: [url: string, line: RegExp][] = [
     [
       'http://8.8.8.8/hook',
-      'The webhook of client "w": 8.8.8.8 is a public address; start with --webhook-allow 8.8.8.8 to send there.',
+      /: 8\.8\.8\.8 is a public address; start with --webhook-allow 8\.8\.8\.8/,
     ],
-    [
-      'https://Pay.Example.com:8443/hook?token=abc',
-      'The webhook of client "w": webhooks go to pay.example.com only if it resolves to a local address; for any other, start with --webhook-allow pay.example.com.',
-    ],
+    [pay, /: webhooks go to pay\.example\.com only if it resolves to a local address; .*allow pay/],
     [
       'http://169.254.169.254/',
-      'The webhook of client "w": 169.254.169.254 is a cloud metadata address; webhooks are never sent there.',
+      /: 169\.254\.169\.254 is a cloud metadata address; webhooks are never/,
     ],
     [
       'http://metadata.google.internal/',
-      'The webhook of client "w": metadata.google.internal names a cloud metadata service; webhooks are never sent there.',
+      /: metadata\.google\.internal names a cloud metadata service/,
     ],
   ]
   for (const [url, line] of warned) {
     log.lines.length = 0
     const { status, body } = await put('/@w/v1/clientWebhook', { url })
     t.match([status, body.updatedWebhook.response.data], [200, { url }])
-    t.strictSame(log.lines, [line])
+    t.match(log.lines, [line])
+    t.match(log.lines, [/^The webhook of client "w": /])
   }
   log.lines.length = 0
-  await post('/@other/v1/clientWebhook', { url: warned[0]![0], webhook_secret: SECRET })
+  await post('/@other/v1/clientWebhook', { url: pay, webhook_secret: SECRET })
   t.match(log.lines.at(-1), 'The webhook of client "other"')
 })

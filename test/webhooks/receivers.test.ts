@@ -308,42 +308,39 @@ async function bursts(t: Test, answer: (socket: Socket, n: number) => void, even
 }
 const NO_CONTENT = 'HTTP/1.1 204 X\r\n\r\n'
 
-t.test(
-  'attempts in quick succession share connections; each connection is resolved anew',
-  async (t) => {
-    const { codes, connections, requests, looksUp } = await bursts(t, (socket) =>
-      socket.write(NO_CONTENT),
-    )
-    t.ok(codes.every((code) => code === undefined))
-    t.equal(requests, 60)
-    t.equal(connections, 10)
-    t.equal(looksUp, 10, 'the addresses are checked for each connection')
-  },
-)
-
-t.test(
-  'a receiver that closes after each response, without saying so, fails no attempt',
-  async (t) => {
-    const { codes, connections, requests } = await bursts(t, (socket) => socket.end(NO_CONTENT))
-    t.ok(codes.every((code) => code === undefined))
-    t.equal(requests, 60)
-    t.equal(connections, 60)
-  },
-)
-
-t.test(
-  'a receiver that resets every third request fails that attempt alone, and gets nothing twice',
-  async (t) => {
-    const { codes, requests } = await bursts(t, (socket, n) =>
-      n % 3 ? socket.write(NO_CONTENT) : socket.resetAndDestroy(),
-    )
-    t.equal(requests, 60)
-    t.same(
+const BURSTS: [
+  does: string,
+  answer: Parameters<typeof bursts>[1],
+  resets: number,
+  more?: object,
+][] = [
+  [
+    'responds: connections are shared, and the addresses are checked for each',
+    (socket) => socket.write(NO_CONTENT),
+    0,
+    { connections: 10, looksUp: 10 },
+  ],
+  [
+    'closes after each response, without saying so: no attempt fails',
+    (socket) => socket.end(NO_CONTENT),
+    0,
+    { connections: 60 },
+  ],
+  [
+    'resets every third request: that attempt alone fails, and nothing comes twice',
+    (socket, n) => (n % 3 ? socket.write(NO_CONTENT) : socket.resetAndDestroy()),
+    20,
+  ],
+]
+for (const [does, answer, resets, more] of BURSTS)
+  t.test(`a receiver that ${does}`, async (t) => {
+    const { codes, ...found } = await bursts(t, answer)
+    t.match(found, { requests: 60, ...more })
+    t.strictSame(
       codes.filter((code) => code !== undefined),
-      Array(20).fill('reset'),
+      Array(resets).fill('reset'),
     )
-  },
-)
+  })
 
 t.test('a connection that is idle is closed after a moment', async (t) => {
   const closed = new Promise<void>((resolve) => {

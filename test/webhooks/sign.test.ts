@@ -20,19 +20,7 @@ const NAMED_SECRETS = [
   ...['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
   ...['whsec_c2FuZGJveC1leGFtcGxlLXNlY3JldA==', 'whsec_', 'whsec_whsec_abcd'],
   ...['my-webhook-secret', 'topsecret123', 'supersecret', 'secret123', 'Password!', 'abcd1234'],
-  ...[
-    'x',
-    'abc',
-    'abcd',
-    'ab==',
-    'abc=',
-    'abcde=',
-    '====',
-    '=',
-    'with spaces in it',
-    'पैसा',
-    'naïve',
-  ],
+  ...['x', 'abc', 'abcd', 'ab==', 'abc=', 'abcde=', '====', '=', 'with spaces', 'पैसा', 'naïve'],
   ...['0'.repeat(256), ...[65, 85, 87, 89, 255].map((length) => 'A'.repeat(length))],
 ]
 // Every length, with the alphabet's digits in turn, so that no case is drawn by luck.
@@ -116,16 +104,10 @@ t.test('one fitting signature is enough, in either reading of the secret', async
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
   const headers = signWebhook({ id: ID, timestamp: NOW, body: BODY, secret })
   for (const signature of headers['webhook-signature']!.split(' '))
-    for (const list of [signature, `v1a,other v1,AAAA ${signature}`])
-      t.same(
-        verifySignature({
-          headers: { ...headers, 'webhook-signature': list },
-          body: BODY,
-          secret,
-          now: NOW,
-        }),
-        { ok: true },
-      )
+    for (const list of [signature, `v1a,other v1,AAAA ${signature}`]) {
+      const sent = { ...headers, 'webhook-signature': list }
+      t.same(verifySignature({ headers: sent, body: BODY, secret, now: NOW }), { ok: true })
+    }
 })
 
 const SECRET = 'whsec_c2FuZGJveC1leGFtcGxlLXNlY3JldA=='
@@ -198,12 +180,7 @@ t.test('a timestamp at the edge of the tolerance verifies', async (t) => {
 t.test(
   'a rotated secret: that of the next one comes first, and the right one is there',
   async (t) => {
-    const signed = {
-      id: ID,
-      timestamp: NOW,
-      body: BODY,
-      secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-    }
+    const signed = { id: ID, timestamp: NOW, body: BODY, secret: SECRET }
     const usual = signWebhook(signed)['webhook-signature']!.split(' ')
     const headers = signWebhook(signed, { signature: 'rotated' })
     const rotated = headers['webhook-signature']!.split(' ')
