@@ -1,4 +1,5 @@
 /** Requests made of the OpenAPI documents, then spoilt in one place or a few. */
+import fc from 'fast-check'
 import {
   createCalls,
   DESCRIBED,
@@ -21,77 +22,69 @@ export type FuzzRequest = {
 }
 
 /** Values that no field expects. */
-const HOSTILE: readonly Json[] = [
-  null,
-  true,
-  false,
-  0,
-  -1,
-  1.5,
-  0.1 + 0.2,
-  1e308,
-  1e-7,
-  2 ** 53,
-  -0,
-  '',
-  ' ',
-  '\u0000',
-  '\ud800',
-  '\u202e',
-  '🦊',
-  'ＡＢＣ１２３',
-  'ı'.repeat(40),
-  'a'.repeat(65),
-  'a'.repeat(300),
-  '9'.repeat(40),
-  'x'.repeat(70_000),
-  '__proto__',
-  'constructor',
-  'toString',
-  'hasOwnProperty',
-  '../../etc/passwd',
-  '%00',
-  '%2e%2e%2f',
-  'a\r\nx: y',
-  '<script>alert(1)</script>',
+const HOSTILE: readonly Json[] = Object.values({
+  anything: fc.sample(fc.jsonValue({ maxDepth: 2, stringUnit: 'binary' }), {
+    seed: 1,
+    numRuns: 60,
+  }),
+  constants: [null, true, ''],
+  numbers: [0, -1, 1.5, 0.1 + 0.2, 1e308, 1e-7, 2 ** 53, -0],
+  numerals: ['NaN', 'Infinity', '1e400', '0x10', '9'.repeat(40)],
+  characters: [' ', '\u0000', '\ud800', '\u202e', '🦊', 'ＡＢＣ１２３', 'ı'.repeat(40)],
+  lengths: ['a'.repeat(65), 'a'.repeat(300), 'x'.repeat(70_000)],
+  names: ['__proto__', 'constructor', 'toString', 'hasOwnProperty'],
+  paths: ['../../etc/passwd', '%00', '%2e%2e%2f'],
   // biome-ignore lint/suspicious/noTemplateCurlyInString: what an injection would send.
-  '${7*7}',
-  "' or 1=1 --",
-  '^(a+)+$',
-  '(?=a)',
-  'NaN',
-  'Infinity',
-  '1e400',
-  '0x10',
-  '-1s',
-  '1e9d',
-  '10y',
-  'P1000Y',
-  'PT0.0000001S',
-  '3650d',
-  '1970-01-01T00:00:00Z',
-  '0000-01-01T00:00:00Z',
-  '9999-12-31T23:59:59.999Z',
-  '+275760-09-13T00:00:00.000Z',
-  '2026-02-29T00:00:00Z',
-  '2016-12-31T23:59:60Z',
-  'ftp://127.0.0.1/',
-  'http://127.0.0.1:0/',
-  'http://user:pass@127.0.0.1:1/',
-  'http://127.0.0.1:1/{transaction_id}/%00',
-  'http://',
-  [],
-  {},
-  [[[]]],
-  [null],
-  { length: 1e9 },
-  { then: 1 },
-  { toString: 1, valueOf: 2 },
-  { constructor: { prototype: { polluted: 1 } } },
-  { eq: { eq: 1 } },
-  { matches: '(a|a)*$' },
-  { in: [] },
-]
+  injections: ['a\r\nx: y', '<script>alert(1)</script>', '${7*7}', "' or 1=1 --"],
+  durations: ['-1s', '1e9d', '10y', 'P1000Y', 'PT0.0000001S', '3650d'],
+  past: ['1970-01-01T00:00:00Z', '0000-01-01T00:00:00Z', '2016-12-31T23:59:60Z'],
+  future: ['9999-12-31T23:59:59.999Z', '+275760-09-13T00:00:00.000Z', '2026-02-29T00:00:00Z'],
+  urls: ['ftp://127.0.0.1/', 'http://127.0.0.1:0/', 'http://user:pass@127.0.0.1:1/', 'http://'],
+  templates: ['http://127.0.0.1:1/{transaction_id}/%00'],
+  arrays: [[], [[[]]], [null]],
+  objects: [{}, { length: 1e9 }, { then: 1 }, { toString: 1, valueOf: 2 }],
+  prototypes: [{ constructor: { prototype: { polluted: 1 } } }],
+  conditions: ['^(a+)+$', '(?=a)', { eq: { eq: 1 } }, { matches: '(a|a)*$' }, { in: [] }],
+}).flat()
+const QUERIES = DESCRIBED.flatMap(({ parameters }) => parameters)
+  .filter(({ in: place }) => place === 'query')
+  .map(({ name }): string => name)
+
+const ODD_HEADERS: { [name: string]: readonly string[] } = {
+  'content-type': [
+    'text/plain',
+    'application/json; charset=utf-16',
+    'application/x-www-form-urlencoded',
+    'application/json;',
+    '',
+    'application/JSON',
+    'multipart/form-data',
+  ],
+  authorization: [
+    'Bearer',
+    'Bearer nobody',
+    'bearer sbx_second_token',
+    'Basic eDp5',
+    '',
+    'Bearer a b',
+    `Bearer ${'x'.repeat(3_000)}`,
+    'Bearer __proto__',
+  ],
+  'idempotency-key': ['k1', 'k2', '"k1"', '', '"', 'x'.repeat(256), '__proto__', ' '],
+  'x-sandbox-scenario': [...SCENARIOS, 'nobody', '', '__proto__', '../default', 'inline'],
+  origin: ['http://evil.example', 'null', 'http://127.0.0.1:4310', ''],
+  'sec-fetch-site': ['cross-site', 'same-origin', 'none', 'x'],
+  host: ['evil.example', '', '127.0.0.1:4310:1', '[::1]', 'LOCALHOST', 'a b', '[', 'x'.repeat(300)],
+  accept: ['text/html', '*/*', ''],
+  'x-http-method-override': ['DELETE'],
+  'x-admin-token': ['guess'],
+  cookie: ['a=b; __proto__=1'],
+  'last-event-id': ['0', 'x', ''],
+  'content-encoding': ['gzip'],
+  'webhook-signature': ['v1,AAAA', '', 'v1'],
+  'webhook-timestamp': ['0', 'NaN', '1e99', ''],
+  'webhook-id': ['evt_1', ''],
+}
 
 /** Makes requests: the same ones for the same chance and the same answers. */
 export function createRequests(random: () => number) {
@@ -125,20 +118,15 @@ export function createRequests(random: () => number) {
 
   function spoilText(text: string): string {
     const at = below(text.length + 1)
-    switch (below(6)) {
-      case 0:
-        return text.slice(0, at)
-      case 1:
-        return `${text.slice(0, at)}${pick(['\u0000', '\n', ' ', '\ud800', '%', '"', '\\', 'é', '９'])}${text.slice(at)}`
-      case 2:
-        return text + text
-      case 3:
-        return text.toUpperCase()
-      case 4:
-        return text.split('').reverse().join('')
-      default:
-        return ` ${text} `
-    }
+    const inserted = pick(['\u0000', '\n', ' ', '\ud800', '%', '"', '\\', 'é', '９'])
+    return pick([
+      text.slice(0, at),
+      `${text.slice(0, at)}${inserted}${text.slice(at)}`,
+      text + text,
+      text.toUpperCase(),
+      text.split('').reverse().join(''),
+      ` ${text} `,
+    ])
   }
 
   function spoilNumber(value: number): Json {
@@ -180,132 +168,44 @@ export function createRequests(random: () => number) {
   /** Bytes that are no JSON any more, or JSON of another kind. */
   function spoilBytes(text: string): string | Buffer {
     const at = below(text.length + 1)
-    switch (below(9)) {
-      case 0:
-        return text.slice(0, at)
-      case 1:
-        return `${text.slice(0, at)}${pick(['}', ',', '"', '\\u', '//', '\u0000', 'NaN'])}${text.slice(at)}`
-      case 2:
-        return text.replace('{', '{"__proto__":{"polluted":1},')
-      case 3:
-        return `${'['.repeat(20_000)}${text}${']'.repeat(20_000)}`
-      case 4:
-        return Buffer.from(`\ufeff${text}`, pick(['utf8', 'utf16le'] as const))
-      case 5:
-        return Buffer.from(text.replace(/[a-z]/, '\xff'), 'latin1')
-      case 6:
-        // The last of a name that comes twice counts.
-        return text.replace(/"(\w+)":/, '"$1":null,"$1":')
-      case 7:
-        return maybe(0.05) ? text + ' '.repeat(1_100_000) : `${text}${text}`
-      default:
-        return pick(['', 'null', '[]', '""', '1', 'true', '{', '{}'])
-    }
+    const inserted = pick(['}', ',', '"', '\\u', '//', '\u0000', 'NaN'])
+    return pick<() => string | Buffer>([
+      () => text.slice(0, at),
+      () => `${text.slice(0, at)}${inserted}${text.slice(at)}`,
+      () => text.replace('{', '{"__proto__":{"polluted":1},'),
+      () => `${'['.repeat(20_000)}${text}${']'.repeat(20_000)}`,
+      () => Buffer.from(`\ufeff${text}`, pick(['utf8', 'utf16le'] as const)),
+      () => Buffer.from(text.replace(/[a-z]/, '\xff'), 'latin1'),
+      // The last of a name that comes twice counts.
+      () => text.replace(/"(\w+)":/, '"$1":null,"$1":'),
+      () => (maybe(0.05) ? text + ' '.repeat(1_100_000) : `${text}${text}`),
+      () => pick(['', 'null', '[]', '""', '1', 'true', '{', '{}']),
+    ])()
   }
 
   function spoilPath(path: string): string {
     const at = 1 + below(path.length)
-    switch (below(8)) {
-      case 0:
-        return `${path}/`
-      case 1:
-        return path.replace('/', '//')
-      case 2:
-        return path.toUpperCase()
-      case 3:
-        return `${path.slice(0, at)}${pick(['%00', '%', '%zz', '%2f', '%25', ';a=b', '.', '%c3%28'])}${path.slice(at)}`
-      case 4:
-        return path.slice(0, at)
-      case 5:
-        return path.replace(/[^/]+$/, () =>
-          encodeURIComponent(oddText().slice(0, 9_000).toWellFormed()),
-        )
-      case 6:
-        return `${path}/${pick(['..', '.', 'x', '%2e%2e'])}`
-      default:
-        return path.replace(/[0-9a-f]/, 'g')
-    }
+    const inserted = pick(['%00', '%', '%zz', '%2f', '%25', ';a=b', '.', '%c3%28'])
+    const odd = encodeURIComponent(oddText().slice(0, 9_000).toWellFormed())
+    return pick([
+      `${path}/`,
+      path.replace('/', '//'),
+      path.toUpperCase(),
+      `${path.slice(0, at)}${inserted}${path.slice(at)}`,
+      path.slice(0, at),
+      path.replace(/[^/]+$/, () => odd),
+      `${path}/${pick(['..', '.', 'x', '%2e%2e'])}`,
+      path.replace(/[0-9a-f]/, 'g'),
+    ])
   }
 
   function spoilQuery(query: [string, string][]) {
-    const names = [
-      'page',
-      'limit',
-      'type',
-      'status',
-      'operation',
-      'path',
-      'event',
-      '__proto__',
-      'x',
-    ]
+    const names = [...QUERIES, '__proto__', 'x']
     const name = query[0]?.[0] ?? pick(names)
     const value = oddText().slice(0, 4_000)
     query.push([pick([name, name, `${name}[]`, pick(names)]), value])
   }
 
-  const ODD_HEADERS: [string, () => string][] = [
-    [
-      'content-type',
-      () =>
-        pick([
-          'text/plain',
-          'application/json; charset=utf-16',
-          'application/x-www-form-urlencoded',
-          'application/json;',
-          '',
-          'application/JSON',
-          'multipart/form-data',
-        ]),
-    ],
-    [
-      'authorization',
-      () =>
-        pick([
-          'Bearer',
-          'Bearer nobody',
-          'bearer sbx_second_token',
-          'Basic eDp5',
-          '',
-          'Bearer a b',
-          `Bearer ${'x'.repeat(3_000)}`,
-          'Bearer __proto__',
-        ]),
-    ],
-    [
-      'idempotency-key',
-      () => pick(['k1', 'k2', '"k1"', '', '"', 'x'.repeat(256), '__proto__', ' ']),
-    ],
-    [
-      'x-sandbox-scenario',
-      () => pick([...SCENARIOS, 'nobody', '', '__proto__', '../default', 'inline']),
-    ],
-    ['origin', () => pick(['http://evil.example', 'null', 'http://127.0.0.1:4310', ''])],
-    ['sec-fetch-site', () => pick(['cross-site', 'same-origin', 'none', 'x'])],
-    [
-      'host',
-      () =>
-        pick([
-          'evil.example',
-          '',
-          '127.0.0.1:4310:1',
-          '[::1]',
-          'LOCALHOST',
-          'a b',
-          '[',
-          'x'.repeat(300),
-        ]),
-    ],
-    ['accept', () => pick(['text/html', '*/*', ''])],
-    ['x-http-method-override', () => 'DELETE'],
-    ['x-admin-token', () => 'guess'],
-    ['cookie', () => 'a=b; __proto__=1'],
-    ['last-event-id', () => pick(['0', 'x', ''])],
-    ['content-encoding', () => 'gzip'],
-    ['webhook-signature', () => pick(['v1,AAAA', '', 'v1'])],
-    ['webhook-timestamp', () => pick(['0', 'NaN', '1e99', ''])],
-    ['webhook-id', () => pick(['evt_1', ''])],
-  ]
   const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS']
 
   return {
@@ -337,8 +237,8 @@ export function createRequests(random: () => number) {
           id = undefined
         } else if (kind < 0.84) spoilQuery(query)
         else if (kind < 0.94) {
-          const [name, value] = pick(ODD_HEADERS)
-          headers[name] = value()
+          const [name, values] = pick(Object.entries(ODD_HEADERS))
+          headers[name] = pick(values)
         } else if (kind < 0.97) {
           method = pick(METHODS)
           id = undefined

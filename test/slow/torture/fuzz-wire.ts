@@ -37,53 +37,35 @@ const GREETINGS: readonly (string | Buffer)[] = [
   'POST /v1/user HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n2;x=y\r\n{}\r\n0\r\nhost: b\r\n\r\n',
 ]
 
+const PARTS = [
+  '\r\n',
+  '\u0000',
+  ': ',
+  'HTTP/1.1',
+  'content-length: 5\r\n',
+  'transfer-encoding: chunked\r\n',
+  'x: '.repeat(6_000),
+]
+
 /** Bytes spoilt without regard to what they mean. */
 export function spoilBytes(bytes: Buffer, { below, pick, maybe }: Requests['chance']): Buffer {
   if (maybe(0.1)) return Buffer.from(pick(GREETINGS) as string, 'latin1')
   let made = Buffer.from(bytes)
   for (let i = 0; i <= below(3); i++) {
     const at = below(made.length)
-    const rest = made.subarray(at)
-    switch (below(7)) {
-      case 0:
-        made[at]! ^= 1 << below(8)
-        break
-      case 1:
-        made = made.subarray(0, at)
-        break
-      case 2:
-        made = Buffer.concat([made.subarray(0, at), Buffer.from([below(256)]), rest])
-        break
-      case 3:
-        made = Buffer.concat([made.subarray(0, at), made.subarray(at + 1 + below(10))])
-        break
-      case 4:
-        // One after the other on one connection, the first perhaps cut.
-        made = Buffer.concat([made.subarray(0, maybe(0.5) ? at : made.length), bytes])
-        break
-      case 5:
-        made = Buffer.from(
-          made.toString('latin1').replace('\r\n', pick(['\n', '\r', '\r\n\r\n'])),
-          'latin1',
-        )
-        break
-      default:
-        made = Buffer.concat([
-          made.subarray(0, at),
-          Buffer.from(
-            pick([
-              '\r\n',
-              '\u0000',
-              ': ',
-              'HTTP/1.1',
-              'content-length: 5\r\n',
-              'transfer-encoding: chunked\r\n',
-              'x: '.repeat(6_000),
-            ]),
-          ),
-          rest,
-        ])
-    }
+    const [head, rest] = [made.subarray(0, at), made.subarray(at)]
+    const flipped = Buffer.from([rest[0]! ^ (1 << below(8))])
+    const lineEnd = pick(['\n', '\r', '\r\n\r\n'])
+    made = pick([
+      Buffer.concat([head, flipped, rest.subarray(1)]),
+      head,
+      Buffer.concat([head, Buffer.from([below(256)]), rest]),
+      Buffer.concat([head, rest.subarray(1 + below(10))]),
+      // One after the other on one connection, the first perhaps cut.
+      Buffer.concat([maybe(0.5) ? head : made, bytes]),
+      Buffer.from(made.toString('latin1').replace('\r\n', lineEnd), 'latin1'),
+      Buffer.concat([head, Buffer.from(pick(PARTS)), rest]),
+    ])
     if (made.length === 0) return Buffer.from('\r\n')
   }
   return made
