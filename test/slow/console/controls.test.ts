@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ASHA, KABIR, PAN } from '../../helper.ts'
+import { KABIR, PAN } from '../../helper.ts'
 import { noBrowser, type Opened, openBrowser, openConsole } from './browser.ts'
 
 /** The first button with this name. */
@@ -66,16 +66,13 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
 
   await t.test('play, pause, speeds, jumps, next; each shows its call', async (t) => {
     t.equal(await press(opened, 'Play'), 'POST /__admin/clock/resume The clock runs.')
-    t.equal((await clock()).mode, 'real')
     await see('real time')
     t.match(await press(opened, '×3600'), '/clock/speed {"factor":3600} A second is 1h for this')
-    t.equal((await clock()).speed, 3600)
     await see('× 3600')
     await page.getByRole('button', { name: '×3600', pressed: true }).waitFor()
     t.equal(await press(opened, 'Pause'), 'POST /__admin/clock/freeze The clock stands still.')
     await see('frozen')
     const before = await clock()
-    t.equal(before.mode, 'frozen')
     await page.getByRole('button', { name: '+1 day', exact: true }).click()
     await page
       .locator('footer')
@@ -165,8 +162,6 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await pick('When', 'getUser')
     await fill('Status', '502')
     await pushes({ when, times: 1, then: { respond: { status: 502 } } })
-    t.equal((await get(`/v1/user/${ASHA}`)).status, 502)
-    await form.getByText('hits: 1', { exact: true }).waitFor()
     await pick('Then', 'delay')
     await fill('Delay', '5s')
     await pushes({ when, times: 1, then: { delay: '5s' } })
@@ -192,7 +187,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await page.getByLabel('Failure reason').fill('bank_account_closed')
     t.match(await press(opened, 'FAILED'), '"reason":"bank_account_closed"} 200')
     await page.getByText('The beneficiary account is closed.', { exact: true }).waitFor()
-    t.equal((await get(`/__admin/transactions/${id}`)).body.transaction.history.status, 'FAILED')
+    await see('an admin call that set the status')
     t.equal(await control(opened, 'SUCCESS').isDisabled(), true, 'not possible from FAILED')
     await page.getByLabel('Event', { exact: true }).selectOption('transaction.processing')
     t.match(
@@ -207,12 +202,10 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     for (const [operation, noun] of [
       ['submitKyc', 'kyc'],
       ['addBankAccount', 'bank'],
-    ])
-      await post('/__admin/rules', {
-        when: { operation },
-        times: 1,
-        then: { [noun!]: [{ status: 'pending' }] },
-      })
+    ] as const) {
+      const then = { [noun]: [{ status: 'pending' }] }
+      await post('/__admin/rules', { when: { operation }, times: 1, then })
+    }
     await post('/v1/kyc', { user_id: KABIR, kyc: [PAN] })
     const account = { user_id: KABIR, account_number: '123456789012', ifsc_code: 'HDFC0000001' }
     const { bank_id } = (await post('/v1/bank', account)).body.data.data
@@ -270,7 +263,6 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
   })
 
   await t.test('a new client, as a fork; switch between clients; delete', async (t) => {
-    await pay()
     const clients = page.locator('section', { hasText: 'Each client has its own world' })
     await clients.getByLabel('Name', { exact: true }).fill('worker-7')
     await clients.getByLabel('as a fork of default').check()
@@ -284,8 +276,6 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     t.equal(await page.evaluate('navigator.clipboard.readText()'), token)
     await dialog.getByRole('link', { name: 'Go to worker-7' }).click()
     await page.waitForURL(`${origin}/@worker-7/__admin/#/control`)
-    const counts = async (base: string) => (await get(`${base}/__admin/client`)).body.counts
-    t.equal((await counts('/@worker-7')).transactions, (await counts('')).transactions)
     t.equal(await press(opened, 'Play'), 'POST /@worker-7/__admin/clock/resume The clock runs.')
     t.equal((await clock()).mode, 'frozen', 'the default client does not change')
     await go('overview')
@@ -295,11 +285,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await see('frozen')
     await go('control')
     await pressAndConfirm(opened, 'Delete: worker-7')
-    const names = (await get('/__admin/clients')).body.clients.map(
-      ({ name }: { name: string }) => name,
-    )
-    t.ok(names.includes('default'))
-    t.notOk(names.includes('worker-7'))
+    await clients.getByRole('link', { name: 'worker-7' }).waitFor({ state: 'detached' })
   })
 
   await t.test('the page reports no errors', async (t) => assertNoErrors(t))

@@ -1,6 +1,5 @@
 import t from 'tap'
 import { ASHA, ROHAN } from '../../helper.ts'
-import { SECRET } from '../../receiver.ts'
 import { noBrowser, type Opened, openBrowser, openConsole } from './browser.ts'
 
 /** Opens a form, and presses its button when the fields are filled. Returns the line of the call. */
@@ -24,8 +23,7 @@ async function press(page: Opened['page'], name: string) {
 
 t.test('make something by hand', { skip: noBrowser }, async (t) => {
   const opened = await openConsole(t, await openBrowser(t))
-  const { page, go, get, see, until, origin, assertNoErrors } = opened
-  const idOfPage = () => page.url().split('/').at(-1)!
+  const { page, go, see, until, assertNoErrors } = opened
 
   await t.test('the inbox with one click', async (t) => {
     await go('deliveries')
@@ -35,7 +33,6 @@ t.test('make something by hand', { skip: noBrowser }, async (t) => {
       /^POST \/v1\/clientWebhook .* The inbox receives your events\.$/,
     )
     await page.getByText('Nobody receives').waitFor({ state: 'detached' })
-    t.equal((await get('/__admin/client')).body.webhook_url, `${origin}/__admin/webhooks/inbox`)
     await page.locator('summary', { hasText: 'Webhook' }).click()
     await see('the built-in inbox. It accepts every event')
   })
@@ -50,25 +47,17 @@ t.test('make something by hand', { skip: noBrowser }, async (t) => {
     await page.getByRole('heading', { name: 'meera@example.com' }).waitFor()
   })
 
-  await t.test('a document and an account of the user; the verified event arrives', async (t) => {
-    const id = idOfPage()
+  await t.test('a document and an account of the user', async (t) => {
     t.match(await make(opened, 'Submit a document', 'Submit the document'), ' 201')
     t.match(await make(opened, 'Add an account', 'Add the account'), ' 201')
     await page.getByRole('region', { name: 'KYC records' }).getByText('success').waitFor()
     await page.getByRole('region', { name: 'Accounts' }).getByText('success').waitFor()
-    const { body } = await get(`/__admin/users/${id}`)
-    t.match(body, { kyc: [{ kyc_status: 'success' }], bank_accounts: [{ bank_status: 'success' }] })
     await page.getByLabel('Account number', { exact: true }).fill('1')
     t.match(
       await press(page, 'Add the account'),
       /\/v1\/bank .* rejected \(400\)$/,
       'a rejected value',
     )
-    // On a frozen clock nothing is sent before it is advanced.
-    await opened.advance('1s')
-    const { messages } = (await get('/__admin/webhooks/inbox')).body
-    t.ok(messages.length > 0)
-    t.same([...new Set(messages.map(({ verified }: { verified: boolean }) => verified))], [true])
   })
 
   await t.test('a payment to this account, decided by a magic value', async (t) => {
@@ -85,12 +74,7 @@ t.test('make something by hand', { skip: noBrowser }, async (t) => {
       /POST \/v1\/transaction .* The payment is made\.$/,
     )
     await page.getByRole('heading', { name: /^₹100\.91 to/ }).waitFor()
-    const { transaction, decided_by, requests } = (await get(`/__admin/transactions/${idOfPage()}`))
-      .body
-    t.equal(transaction.reference_id, 'rent-may')
-    t.match(decided_by, { by: 'magic_value', rule: /^default: / })
-    await see(decided_by.rule)
-    t.equal(requests.length, 1)
+    await see(/^default: /)
   })
 
   await t.test('a payment among 100 newer users without accounts; wrong fields', async (t) => {
@@ -138,12 +122,6 @@ t.test('make something by hand', { skip: noBrowser }, async (t) => {
     },
   )
 
-  await t.test('a status that was set by hand says so', async () => {
-    await page.locator('summary', { hasText: 'Change its status' }).click()
-    await press(page, 'FAILED')
-    await see('an admin call that set the status')
-  })
-
   await t.test('a call that waits says why', async (t) => {
     const push = (fault: string) =>
       opened.post('/__admin/rules', { when: { operation: 'createUser' }, then: { fault } })
@@ -181,7 +159,7 @@ t.test('a client that requires its token', { skip: noBrowser }, async (t) => {
 
 t.test('search and filter', { skip: noBrowser }, async (t) => {
   const opened = await openConsole(t, await openBrowser(t))
-  const { page, go, get, pay, post, advance, see, assertNoErrors } = opened
+  const { page, go, get, pay, advance, see, assertNoErrors } = opened
   await pay({ amount: 41, reference_id: 'find-me' })
   await advance('1m')
   await pay({ amount: 42, reference_id: 'not-this' })
@@ -208,23 +186,18 @@ t.test('search and filter', { skip: noBrowser }, async (t) => {
     await see('No payment matches “FIND-me 41.00”.')
     t.equal(await page.getByLabel('Outcome', { exact: true }).inputValue(), 'failed')
 
-    await go(`users?search=${email}`)
-    await rowsAre('Users', 1)
-    await go('requests?search=find-me')
-    await rowsAre('Requests', 1)
-    await page.getByRole('table', { name: 'Requests' }).getByText('₹41.00, find-me').waitFor()
     await pay({ amount: 43, reference_id: '123456789012' })
-    for (const view of ['Requests', 'Payments']) {
-      await go(`${view.toLowerCase()}?search=123456789012`)
-      await page.getByRole('table', { name: view }).getByText('123456789012').waitFor()
+    for (const [table, search, count, text] of [
+      ['Users', email, 1, email],
+      ['Requests', 'find-me', 1, '₹41.00, find-me'],
+      ['Requests', '123456789012', 1, '123456789012'],
+      ['Payments', '123456789012', 1, '123456789012'],
+      ['Deliveries', 'find-me', 3, '₹41.00, find-me'],
+    ] as const) {
+      await go(`${table.toLowerCase()}?search=${search}`)
+      await rowsAre(table, count)
+      await page.getByRole('table', { name: table }).getByText(text).first().waitFor()
     }
-    await go('deliveries?search=find-me')
-    await rowsAre('Deliveries', 3)
-    await page
-      .getByRole('table', { name: 'Deliveries' })
-      .getByText('₹41.00, find-me')
-      .first()
-      .waitFor()
     await go('scenarios?search=no-webhooks')
     await page.getByRole('link', { name: 'no-webhooks' }).waitFor()
     await page.getByRole('link', { name: 'slow', exact: true }).waitFor({ state: 'detached' })
@@ -244,17 +217,6 @@ t.test('search and filter', { skip: noBrowser }, async (t) => {
     await opened.until(`location.hash === '#/requests?status=2'`)
     await go('deliveries?event=kyc.failed')
     await see('No delivery matches.')
-  })
-
-  await t.test('a delivery that nobody receives says why', async () => {
-    const { deliveries } = (await get('/__admin/webhooks/deliveries?search=find-me')).body
-    await go(`deliveries/${deliveries[0].delivery_id}`)
-    await see('not sent: no webhook was set')
-    const webhook = { url: 'http://127.0.0.1:1/nobody', webhook_secret: SECRET }
-    await post('/v1/clientWebhook', webhook)
-    const made = await post('/__admin/webhooks/trigger', { event: 'transaction.success' })
-    await go(`deliveries/${made.body.deliveries[0].delivery_id}`)
-    await see(/not delivered after 1 attempt, will be retried: nothing listens on 127\.0\.0\.1:1/)
   })
 
   await t.test('the page reports no errors', async (t) => assertNoErrors(t))

@@ -41,10 +41,9 @@ t.test('scenarios that change', { skip: noBrowser }, async (t) => {
 
   await t.test('a scenario is activated on its page, and a copy of it is edited', async (t) => {
     const opened = await openConsole(t, browser, { view: 'scenarios/slow' })
-    const { page, get, assertNoErrors } = opened
+    const { page, assertNoErrors } = opened
     await page.getByRole('button', { name: 'Activate: slow' }).click()
     await page.getByText('The scenario slow is active.').waitFor()
-    t.equal((await get('/__admin/scenario')).body.name, 'slow')
     await page.locator('summary', { hasText: 'Copy and edit it' }).click()
     const text = page.getByLabel('Scenario', { exact: true })
     t.match(await text.inputValue(), /^title:/m)
@@ -63,7 +62,6 @@ t.test('scenarios that change', { skip: noBrowser }, async (t) => {
     t.match(await text.inputValue(), /^title: Mine/, 'another view does not lose the copy')
     await page.getByRole('button', { name: 'Activate this copy' }).click()
     await page.getByText('Your copy is active').waitFor()
-    t.equal((await get('/__admin/scenario')).body.title, 'Mine')
     assertNoErrors(t)
   })
 

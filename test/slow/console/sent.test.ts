@@ -19,7 +19,7 @@ t.test('the result of a webhook that is sent by hand', { skip: noBrowser }, asyn
   const hook = await receiver(t)
   const webhooks = { allow: [], time: 'wall', retries: 'fast', deadlineMs: DEADLINE_MS } as const
   const opened = await openConsole(t, browser, { sandbox: { webhooks } })
-  const { page, go, post, put, pay, get, assertNoErrors } = opened
+  const { page, go, see, post, put, pay, get, assertNoErrors } = opened
   const newest = async () => (await get('/__admin/webhooks/deliveries')).body.deliveries[0]
   let id: string
 
@@ -31,52 +31,51 @@ t.test('the result of a webhook that is sent by hand', { skip: noBrowser }, asyn
   await t.test('no webhook is set', async (t) => {
     id = (await pay()).body.data[0].transaction_id
     await goToTrigger()
-    const { text, isRed } = await press(opened, 'Trigger')
-    t.match(text, /rejected \(404\)$/)
+    t.match(await press(opened, 'Trigger'), { text: /rejected \(404\)$/, isRed: true })
     await page.getByRole('alert').getByText('This client has no webhook yet').waitFor()
-    t.equal(isRed, true)
     const { delivery_id } = await newest()
     await go(`deliveries/${delivery_id}`)
-    const again = await press(opened, 'Redeliver')
-    t.match(again.text, /redeliver 404 This client has no webhook yet/)
-    t.equal(again.isRed, true)
+    await see('not sent: no webhook was set')
+    t.match(await press(opened, 'Redeliver'), {
+      text: /redeliver 404 This client has no webhook yet/,
+      isRed: true,
+    })
     await goToTrigger()
   })
 
   await t.test('accepted', async (t) => {
     await post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
-    const { text, isRed } = await press(opened, 'Trigger')
-    t.match(text, /"transaction.success",.*} delivered \(204\)$/)
-    t.equal(isRed, false)
+    t.match(await press(opened, 'Trigger'), {
+      text: /"transaction.success",.*} delivered \(204\)$/,
+      isRed: false,
+    })
   })
 
   await t.test('rejected with a status, connection refused, and no response', async (t) => {
+    const failed = async (text: RegExp) => {
+      const sent = await press(opened, 'Trigger')
+      t.match(sent, { text, isRed: true })
+      return sent.text
+    }
     hook.respondWith(status(503))
-    const rejected = await press(opened, 'Trigger')
-    t.match(
-      rejected.text,
+    await failed(
       / pending \(responded with 503 Service Unavailable; only a 2xx response counts as delivered\); the next attempt is at 2026-\S+ \S+ UTC$/,
     )
-    t.equal(rejected.isRed, true)
-
     hook.respondWith(() => {})
-    const late = await press(opened, 'Trigger')
-    t.match(late.text, / pending \(.* did not respond within 300 ms\); the next attempt is at /)
-    t.equal(late.isRed, true)
-
+    await failed(/ pending \(.* did not respond within 300 ms\); the next attempt is at /)
     await put('/v1/clientWebhook', { url: 'http://127.0.0.1:1/nobody', webhook_secret: SECRET })
-    const dead = await press(opened, 'Trigger')
-    t.match(
-      dead.text,
+    const dead = await failed(
       / pending \(nothing listens on 127\.0\.0\.1:1: the connection was refused\);/,
     )
-    t.equal(dead.isRed, true)
     const last = await newest()
     const timeText = (at: string) => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`
     t.ok(
-      dead.text.endsWith(` ${sentStatus(last)}; ${nextAttempt(last, timeText)}`),
+      dead.endsWith(` ${sentStatus(last)}; ${nextAttempt(last, timeText)}`),
       'in the words of the command line, with the time as the page shows it',
     )
+    await go(`deliveries/${last.delivery_id}`)
+    await see(/not delivered after 1 attempt, will be retried: nothing listens on 127\.0\.0\.1:1/)
+    await goToTrigger()
   })
 
   await t.test('each copy of an event', async (t) => {

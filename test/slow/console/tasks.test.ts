@@ -165,13 +165,12 @@ task(
 task(
   'who asks why a payment failed',
   {},
-  async (t, { page, post, pay, advance, get, origin, see }, hand) => {
+  async (_t, { page, post, pay, advance, origin, see }, hand) => {
     const { press, type, search } = hand
     const url = `${origin}/__admin/webhooks/inbox`
     await post('/v1/clientWebhook', { url, webhook_secret: SECRET })
     await pay({ amount: 100.91, reference_id: 'INV-2041' })
     await advance('1h')
-    const { total } = (await get('/__admin/webhooks/deliveries')).body
     await page.getByText('live', { exact: true }).waitFor()
 
     await search()
@@ -190,9 +189,6 @@ task(
 
     await press(page.getByRole('button', { name: 'Send its last event again' }))
     await page.locator('footer').getByText('delivered (200)').waitFor()
-    const { attempts } = (await get('/__admin/webhooks/deliveries')).body.deliveries[0]
-    t.equal(attempts.length, 2)
-    t.equal((await get('/__admin/webhooks/deliveries')).body.total, total)
 
     await press(page.locator('summary', { hasText: 'Pay again with a change' }))
     await type(page.getByLabel('Amount', { exact: true }), '120')
