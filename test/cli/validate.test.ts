@@ -195,23 +195,11 @@ t.test('programs get one line of JSON', async (t) => {
     t.match(stdout, /^\{.*\}\n$/)
     return [code, JSON.parse(stdout)]
   }
-  t.strictSame(await json('scenarios/typo.yaml'), [
-    1,
-    {
-      ok: false,
-      files: ['scenarios/typo.yaml'],
-      shipped: [],
-      problems: [
-        {
-          file: 'scenarios/typo.yaml',
-          line: 2,
-          column: 13,
-          message: 'unknown key "opration"; did you mean "operation"?',
-        },
-      ],
-      warnings: [],
-    },
-  ])
+  const file = 'scenarios/typo.yaml'
+  const message = 'unknown key "opration"; did you mean "operation"?'
+  const problems = [{ file, line: 2, column: 13, message }]
+  const found = { ok: false, files: [file], shipped: [], problems, warnings: [] }
+  t.strictSame(await json(file), [1, found])
   t.match(await json('scenarios/warned.yaml'), [
     0,
     { ok: true, problems: [], warnings: [{ line: 1, column: 39 }] },

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { receiver, SECRET, status } from '../receiver.ts'
-import { call, run, serve } from './program.ts'
+import { call, serve } from './program.ts'
 
 t.test(
   '--webhook-retries and --webhook-time say when attempts are made and what they show',
@@ -22,13 +22,15 @@ t.test(
       'the wall clock',
     )
     const other = await attempts(['--webhook-retries', 'standard', '--webhook-time', 'client'])
-    t.equal(other.length, 10)
-    t.equal(other[0], frozen)
-    t.equal(other.at(-1), frozen + 24 * 3_600)
+    const hours = [0, 5 / 3600, 5 / 60, 0.5, 2, 5, 10, 14, 20, 24]
+    t.same(
+      other,
+      hours.map((h) => Math.round(frozen + h * 3_600)),
+    )
   },
 )
 
-t.test('--webhook-allow opens public hosts, and takes nothing but hosts', async (t) => {
+t.test('--webhook-allow opens public hosts', async (t) => {
   const url = 'http://192.0.2.1/x'
   const first = async (args: readonly string[], to = url) => {
     const program = await serve(t, ['--memory', ...args])
@@ -48,9 +50,4 @@ t.test('--webhook-allow opens public hosts, and takes nothing but hosts', async 
     await first(['--webhook-allow', 'a.example', '--webhook-allow', '192.0.2.1']),
     'address_not_allowed',
   )
-  for (const bad of ['http://a.example', 'a.example:80', 'a/b', 'me@a']) {
-    const { code, stderr } = await run(['start', '--memory', '--port', '0', '--webhook-allow', bad])
-    t.equal(code, 2, bad)
-    t.match(stderr, /--webhook-allow takes a host name or an IP address/)
-  }
 })

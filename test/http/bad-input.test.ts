@@ -143,28 +143,3 @@ t.test('an unknown path or method is reported before the body is read', async (t
     }
   }
 })
-
-t.test('a browser app of the allowed origin can send a preflight', async (t) => {
-  const origin = 'http://localhost:3000'
-  const ask = {
-    origin,
-    'access-control-request-method': 'POST',
-    'access-control-request-headers': 'authorization,content-type,idempotency-key',
-  }
-  const { app } = await start(t, { app: { cors: [origin] }, assume: { token: 'strict' } })
-  const asked = (url: string) =>
-    app.inject({ method: 'OPTIONS', url, headers: { host: '127.0.0.1:4310', ...ask } })
-  for (const url of ['/v1/user', '/v1/transaction', '/@w/v1/clientWebhook']) {
-    const { statusCode, headers } = await asked(url)
-    t.equal(statusCode, 204, url)
-    t.equal(headers['access-control-allow-origin'], origin)
-    t.match(headers['access-control-allow-methods'], /POST/)
-    t.equal(headers['access-control-allow-headers'], ask['access-control-request-headers'])
-  }
-  const admin = await asked('/__admin/clock')
-  t.equal(admin.statusCode, 405)
-  t.notOk('access-control-allow-origin' in admin.headers, 'never of the admin API')
-  const without = await start(t)
-  t.equal((await without.call('OPTIONS', '/v1/user')).status, 405)
-  t.notOk('access-control-allow-origin' in (await without.get('/v1/nope')).headers)
-})

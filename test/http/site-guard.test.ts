@@ -102,15 +102,25 @@ t.test('--cors opens the service to the pages of that origin, and to no others',
     { origin: PAGE, 'sec-fetch-site': 'same-site' },
     { origin: PAGE, 'sec-fetch-site': 'cross-site' },
   ]
-  const ask = { 'access-control-request-method': 'POST', host: '127.0.0.1:4310' }
+  const ask = {
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'authorization,content-type,idempotency-key',
+    host: '127.0.0.1:4310',
+  }
   const preflight = (headers: Headers) =>
     app.inject({ method: 'OPTIONS', url: '/@w/v1/user', headers: { ...ask, ...headers } })
   for (const headers of browsers) {
     const answer = await get('/v1/users', headers)
     t.equal(answer.status, 200)
     t.equal(answer.headers['access-control-allow-origin'], PAGE)
-    t.equal((await preflight(headers)).statusCode, 204)
-    t.equal((await get('/__admin/clock', headers)).status, 403, 'never the admin API')
+    const granted = await preflight(headers)
+    t.equal(granted.statusCode, 204)
+    t.equal(granted.headers['access-control-allow-origin'], PAGE)
+    t.match(granted.headers['access-control-allow-methods'], /POST/)
+    t.equal(granted.headers['access-control-allow-headers'], ask['access-control-request-headers'])
+    const admin = await get('/__admin/clock', headers)
+    t.equal(admin.status, 403, 'never the admin API')
+    t.notOk('access-control-allow-origin' in admin.headers)
   }
   for (const headers of [...REFUSED, { origin: `${PAGE}.evil.com` }, { origin: `${PAGE}/` }]) {
     t.equal((await get('/v1/users', headers)).status, 403)

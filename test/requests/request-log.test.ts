@@ -106,28 +106,13 @@ t.test('a response that is not JSON is shown as a masked text', async (t) => {
   t.equal(requestDetails(newest()).response, 'pay to XXXXXXXX1098 please')
 })
 
-t.test('each entry has its own texts, of any length and script', async (t) => {
+t.test('each entry has its own texts, however many came before it', async (t) => {
   const { log } = open()
-  const textOf = (i: number) => JSON.stringify({ note: `₹${i} ${'पैसा😀'.repeat(i * 3)}` })
-  for (let i = 0; i < 300; i++)
-    log.add(call({ body: textOf(i % 60), response: textOf((i * 7) % 60) }))
-  t.equal(log.count, 300)
-  let i = 300
-  for (const noted of log.newestFirst()) {
-    i--
-    const { body, response: answer } = requestDetails(noted)
-    if (JSON.stringify(body) !== textOf(i % 60) || JSON.stringify(answer) !== textOf((i * 7) % 60))
-      t.fail(`call ${i}`)
-  }
-  t.equal(i, 0)
-})
-
-t.test('each entry has its own response, however many came before it', async (t) => {
-  const { log } = open()
-  const responseOf = (n: number) => JSON.stringify({ n, text: 'é'.repeat(n % 3_000) })
-  for (let n = 1; n <= 3_000; n++) log.add(call({ response: responseOf(n) }))
+  const responseOf = (n: number) => JSON.stringify({ n, text: '₹é😀'.repeat(n % 1_000) })
+  for (let n = 1; n <= 3_000; n++) log.add(call({ body: `${n}`, response: responseOf(n) }))
   const entries = [...log.newestFirst()]
   t.ok(entries.length > 500, `${entries.length} entries`)
   for (const entry of entries)
-    if (String(entry.response) !== responseOf(entry.seq)) t.fail(`entry ${entry.seq}`)
+    if (entry.body !== `${entry.seq}` || String(entry.response) !== responseOf(entry.seq))
+      t.fail(`entry ${entry.seq}`)
 })

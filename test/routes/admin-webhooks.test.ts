@@ -291,26 +291,6 @@ t.test('a changed webhook counts for the attempts that follow', async (t) => {
   t.same(other.types(), LIFE)
 })
 
-t.test('the options: retries of the standard plan, timestamps of the client’s clock', async (t) => {
-  const { hook, box, list } = await linked(t, {
-    sandbox: { webhooks: { allow: [], time: 'client', retries: 'standard' } },
-  })
-  hook.respondWith(status(500))
-  await box.post('/__admin/webhooks/trigger', { event: 'webhook.test' })
-  await box.advance('2d')
-  const hours = [0, 5 / 3600, 5 / 60, 0.5, 2, 5, 10, 14, 20, 24]
-  const begin = Date.UTC(2026, 0, 1) / 1_000
-  const wanted = hours.map((h) => Math.round(begin + h * 3_600))
-  t.same(
-    hook.received.map(({ headers }) => Number(headers['webhook-timestamp'])),
-    wanted,
-  )
-  t.same(
-    (await list())[0].attempts.map(({ at }: { at: string }) => Date.parse(at) / 1_000),
-    wanted,
-  )
-})
-
 t.test('an attempt that is cancelled as a timer lets the next event go', async (t) => {
   const { hook, box, list } = await linked(t)
   await box.pay()

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { AADHAAR, GUARDED, KABIR, PAN, start } from '../helper.ts'
+import { AADHAAR, GUARDED, KABIR, PAN, pluck, start } from '../helper.ts'
 
 const ITEM = { ...PAN, document_number: 'ABCPD1234E', dateOfBirth: '29-02-2000' }
 const submit = (...kyc: object[]) => ({ user_id: KABIR, kyc })
@@ -150,23 +150,10 @@ t.test('submitting again makes a new record, and the latest successful one wins'
 
 t.test('tells the country of a nationality', async (t) => {
   const { post } = await start(t)
-  const table = [
-    ['Indian', 'IN'],
-    ['India', 'IN'],
-    ['IND', 'IN'],
-    ['IN', 'IN'],
-    ['indian', 'IN'],
-    ['np', 'NP'],
-    ['US', 'US'],
-  ] as const
-  const { body } = await post(
-    '/v1/kyc',
-    submit(...table.map(([Nationality]) => ({ ...ITEM, Nationality }))),
-  )
-  t.strictSame(
-    body.data.map((entry: { data: { country: string } }) => entry.data.country),
-    table.map(([, country]) => country),
-  )
+  const table = { Indian: 'IN', India: 'IN', IND: 'IN', IN: 'IN', indian: 'IN', np: 'NP', US: 'US' }
+  const items = Object.keys(table).map((Nationality) => ({ ...ITEM, Nationality }))
+  const { body } = await post('/v1/kyc', submit(...items))
+  t.strictSame(pluck(pluck(body.data, 'data'), 'country'), Object.values(table))
 })
 
 t.test('refuses what has not the form, and stores none of it', async (t) => {

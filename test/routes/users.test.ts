@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ASHA, GUARDED, start } from '../helper.ts'
+import { ASHA, GUARDED, start, TOKEN } from '../helper.ts'
 
 const NEW = { email: 'Nila.Rao@example.com', mobile: '9876500001' }
 
@@ -134,8 +134,8 @@ t.test('an unknown id is 404, a malformed one 400', async (t) => {
     ['', 400, 'validation_failed'],
   ]
   for (const [id, status, word] of ids) {
-    for (const path of ['user', 'kyc', 'bank']) {
-      const answer = await get(`/v1/${path}/${id}`)
+    for (const path of ['user', 'kyc', 'bank', 'transaction/history/user']) {
+      const answer = await get(`/v1/${path}/${id}`, TOKEN)
       t.equal(answer.status, status, `${path} ${id}`)
       t.equal(answer.body.error, word)
     }
