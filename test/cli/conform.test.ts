@@ -154,20 +154,14 @@ t.test(
       [['conform'], /conform needs --against URL, such as /],
       [['conform', base], /unexpected argument "http:\/\/127\.0\.0\.1:1"/],
       [['conform', '--against', 'localhost:4310'], /--against takes the base URL of a service/],
-      [
-        ['conform', '--against', 'http://a:b@127.0.0.1:1'],
-        /without user name, password, query and fragment/,
-      ],
-      [
-        ['conform', '--against', `${base}/v1?x=1`],
-        /without user name, password, query and fragment/,
-      ],
-      [['conform', '--against', `${base}/v1#x`], /without user name, password, query and fragment/],
+      ...['http://a:b@127.0.0.1:1', `${base}/v1?x=1`, `${base}/v1#x`].map(
+        (url): [string[], RegExp] => [
+          ['conform', '--against', url],
+          /without user name, password, query and fragment/,
+        ],
+      ),
       [['conform', '--against', base, '--token', 'a b'], /--token takes an access token/],
-      [
-        ['conform', '--against', base, '--url', base],
-        /conform does not take --url; it takes --against/,
-      ],
+      [['conform', '--against', base, '--url', base], /conform does not take --url; it takes --a/],
       [['conform', '--against', base, '--wirte'], /did you mean --write\?/],
     ]
     for (const [args, message] of cases) {

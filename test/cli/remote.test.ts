@@ -30,7 +30,11 @@ async function recorder(t: Test, { port }: Program) {
 }
 
 const CLOCK = 'POST /clock/'
-const VERIFY = 'POST /requests/verify {"match":{"operation":"listUsers"}'
+const LIST = '{"operation":"listUsers"}'
+const VERIFY = `POST /requests/verify {"match":${LIST}`
+const TRIGGER = 'POST /webhooks/trigger {"event":"user.created"}'
+const REDELIVER = 'POST /webhooks/deliveries/DELIVERY/redeliver'
+const LATER = '2027-01-01T00:00:00Z'
 const START = String.raw`^2026-01-01T00:00:00\.000Z, frozen\n`
 /** A row of `clock advance` and `clock next`. */
 const STEP = String.raw`\n2026-01-\d\dT00:00:0\d\.000Z  transaction\.step +[\da-f-]{36}  \{"status":`
@@ -47,27 +51,14 @@ const ROWS: readonly (readonly [
     'GET /scenarios',
     /^ {3}name +title\n[\s\S]+\n\* {2}default +\S[\s\S]+\n {3}slow +\S/,
   ],
-  [
-    'scenario use provider-outage',
-    'PUT /scenario {"name":"provider-outage"}',
-    /^provider-outage: .+ \(active\)\n$/,
-  ],
-  ['scenario show', 'GET /scenario', /^provider-outage: .+\n\nrule +hits\n.+ 0\n$/],
+  ['scenario use rate-limited', 'PUT /scenario {"name":"rate-limited"}', / \(active\)\n$/],
+  ['scenario show', 'GET /scenario', /^rate-limited: .+\n\nrule +hits\n.+ 0\n$/],
   ['scenario show --all', 'GET /scenario?client=*', /^default: /],
-  [
-    'scenario use slwo',
-    'PUT /scenario {"name":"slwo"}',
-    /^payout-sandbox: There is no scenario "slwo"; did you mean "slow"\?/,
-    1,
-  ],
+  ['scenario use slwo', 'PUT /scenario {"name":"slwo"}', /"slwo"; did you mean "slow"\?/, 1],
   ['scenario use default', 'PUT /scenario {"name":"default"}'],
   ['clock show', 'GET /clock', new RegExp(`${START}no pending timers\n$`)],
   ['clock next', `${CLOCK}next`, /^no pending timers\n\nnow 2026-01-01T00:00:00\.000Z\n$/],
-  [
-    'clock advance 2d',
-    `${CLOCK}advance {"by":"2d"}`,
-    /^no timer was due\n\nnow 2026-01-03T00:00:00\.000Z\n$/,
-  ],
+  ['clock advance 2d', `${CLOCK}advance {"by":"2d"}`, /^no timer was due\n\nnow 2026-01-03T/],
   ['>pay'],
   ['clock show', 'GET /clock', /\n2 pending timers, the next one at 2026-01-03T00:00:01\.000Z\n$/],
   ['clock next', `${CLOCK}next`, new RegExp(`^at +timer +resource +details${STEP}"PROCESSING"`)],
@@ -77,19 +68,11 @@ const ROWS: readonly (readonly [
     new RegExp(`${STEP}"SUCCESS"[^;]+now 2026-01-04`),
   ],
   ['>pay 30 times'],
-  [
-    'clock advance 1h',
-    `${CLOCK}advance {"by":"1h"}`,
-    /\n… and \d+ more; --json shows all\n\nnow 2026-/,
-  ],
+  ['clock advance 1h', `${CLOCK}advance {"by":"1h"}`, /\n… and \d+ more; --json shows all\n/],
   ['clock speed 60', `${CLOCK}speed {"factor":60}`, /^2026-01-04T01:.+, real, speed 60\n/],
   ['clock freeze', `${CLOCK}freeze {}`, /, frozen, speed 60/],
   ['clock resume', `${CLOCK}resume`, /, real, speed 60/],
-  [
-    'clock freeze 2027-01-01T00:00:00Z',
-    `${CLOCK}freeze {"at":"2027-01-01T00:00:00Z"}`,
-    /^2027-01-01T/,
-  ],
+  [`clock freeze ${LATER}`, `${CLOCK}freeze {"at":"${LATER}"}`, /^2027-01-01T/],
   ['clock advance soon', `${CLOCK}advance {"by":"soon"}`, /by must be a duration/, 2],
   [
     'requests --operation createTransaction --method POST --path /v1/transaction --status 200 --limit 1',
@@ -98,29 +81,19 @@ const ROWS: readonly (readonly [
   ],
   ['>list'],
   [
-    'requests find {"operation":"listUsers"}',
-    'POST /requests/find {"match":{"operation":"listUsers"}}',
-    /\n2027-\S+ +GET +\/v1\/users +listUsers +200 /,
+    `requests find ${LIST}`,
+    `POST /requests/find {"match":${LIST}}`,
+    /\/v1\/users +listUsers +200 /,
   ],
   ['requests find {} --limit 2', 'POST /requests/find {"match":{},"limit":2}', /… and 30 more/],
   ['requests count {}', 'POST /requests/count {"match":{}}', /^32\n$/],
-  ['requests verify {"operation":"listUsers"}', `${VERIFY}}`, /^ok, 1 found\n$/],
-  ['requests verify {"operation":"listUsers"} --exactly 1', `${VERIFY},"exactly":1}`],
+  [`requests verify ${LIST}`, `${VERIFY}}`, /^ok, 1 found\n$/],
+  [`requests verify ${LIST} --exactly 1`, `${VERIFY},"exactly":1}`],
+  [`requests verify ${LIST} --at-least 2`, `${VERIFY},"at_least":2}`, /at least 2 .*, found 1 /, 1],
+  [`requests verify ${LIST} --at-most 0`, `${VERIFY},"at_most":0}`, /at most 0 /, 1],
   [
-    'requests verify {"operation":"listUsers"} --at-least 2',
-    `${VERIFY},"at_least":2}`,
-    /^payout-sandbox: Expected at least 2 .*, found 1 /,
-    1,
-  ],
-  [
-    'requests verify {"operation":"listUsers"} --at-most 0',
-    `${VERIFY},"at_most":0}`,
-    /at most 0 /,
-    1,
-  ],
-  [
-    'requests verify {"operation":"listUsers"} {"operation":"getKyc"}',
-    'POST /requests/verify {"sequence":[{"operation":"listUsers"},{"operation":"getKyc"}]}',
+    `requests verify ${LIST} {"operation":"getKyc"}`,
+    `POST /requests/verify {"sequence":[${LIST},{"operation":"getKyc"}]}`,
     /Step 2 of 2/,
     1,
   ],
@@ -128,11 +101,7 @@ const ROWS: readonly (readonly [
   ['requests clear', 'DELETE /requests', /^32 deleted\n$/],
   ['requests', 'GET /requests', /^no matching requests\n$/],
   ['snapshot list', 'GET /snapshots', /^no snapshots\n$/],
-  [
-    'snapshot save before',
-    'POST /snapshots {"name":"before"}',
-    /^before saved, taken at 2027-01-01T00:00:00\.000Z\n$/,
-  ],
+  ['snapshot save before', 'POST /snapshots {"name":"before"}', /^before saved, taken at 2027-/],
   ['snapshot diff before', 'GET /snapshots/before/diff', /^no differences\n$/],
   ['>make a user'],
   ['clock advance 1h', `${CLOCK}advance {"by":"1h"}`],
@@ -141,17 +110,9 @@ const ROWS: readonly (readonly [
     'GET /snapshots/before/diff',
     /^table +change +id +fields\n(?=[\s\S]*users +added +[\da-f-]{36}\n)[\s\S]*settings +changed +clock +.+ → /,
   ],
-  [
-    'snapshot save before',
-    'POST /snapshots {"name":"before"}',
-    /\(replaces the previous snapshot\)/,
-  ],
+  ['snapshot save before', 'POST /snapshots {"name":"before"}', /replaces the previous snapshot/],
   ['snapshot list', 'GET /snapshots', /^name +taken at\nbefore +2027-/],
-  [
-    'snapshot restore before',
-    'POST /snapshots/before/restore',
-    /^before restored, now 2027-01-01T01:00:00\.000Z\n$/,
-  ],
+  ['snapshot restore before', 'POST /snapshots/before/restore', /^before restored, now 2027-.+01:/],
   ['snapshot delete before', 'DELETE /snapshots/before', /^before deleted\n$/],
   ['snapshot restore ../clock', 'POST /snapshots/..%2Fclock/restore', /name/, 2],
   [
@@ -169,12 +130,7 @@ const ROWS: readonly (readonly [
     'PUT /assumptions {"rate_limit":null,"idempotency_key":null}',
     /\nrate_limit +none +default +N\/minute\n/,
   ],
-  [
-    'trigger user.created',
-    'POST /webhooks/trigger {"event":"user.created"}',
-    /has no webhook yet/,
-    1,
-  ],
+  ['trigger user.created', TRIGGER, /has no webhook yet/, 1],
   ['deliveries', 'GET /webhooks/deliveries', /^no deliveries\n$/],
   [
     'deliveries --status lost --limit 0',
@@ -193,32 +149,24 @@ const ROWS: readonly (readonly [
     'GET /webhooks/deliveries?status=delivered&event=user.created&resource_id=x&limit=1',
     /^no deliveries\n$/,
   ],
-  [
-    'trigger user.created',
-    'POST /webhooks/trigger {"event":"user.created"}',
-    /: delivered \(200\)\n$/,
-  ],
+  ['trigger user.created', TRIGGER, /: delivered \(200\)\n$/],
   [
     'deliveries --limit 1',
     'GET /webhooks/deliveries?limit=1',
     /^created +delivery +event +resource +status +attempts +last response\n\S+ +dlv_\w+ +user\.created +\S+ +delivered +1 +200\n… and 1 more; --limit shows more\n$/,
   ],
-  [
-    'deliveries --redeliver DELIVERY',
-    'POST /webhooks/deliveries/DELIVERY/redeliver',
-    /: delivered \(200\)\n$/,
-  ],
+  ['deliveries --redeliver DELIVERY', REDELIVER, /: delivered \(200\)\n$/],
   ['>receive no webhooks'],
   [
     'deliveries --redeliver DELIVERY',
-    'POST /webhooks/deliveries/DELIVERY/redeliver',
-    /: delivered before, this redelivery failed \(.+refused\)/,
+    REDELIVER,
+    /: delivered before, this redelivery failed \(/,
     1,
   ],
   [
     'trigger user.created',
-    'POST /webhooks/trigger {"event":"user.created"}',
-    /: pending \(nothing listens on 127\.0\.0\.1:9: the connection was refused\)\nthe next attempt is at 2027-/,
+    TRIGGER,
+    /: pending \(nothing listens .+\)\nthe next attempt is at 2027-/,
     1,
   ],
   ['coverage', 'GET /coverage', /^calls +\d+ of \d+ +\d+ %\n[\s\S]+\nlists +\d of 8 /],

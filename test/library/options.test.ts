@@ -24,10 +24,7 @@ t.test('an invalid value is refused, with what the option takes', async (t) => {
     [{ port: Number.NaN }, 'port takes a whole number from 0 to 65535, not NaN'],
     [{ port: null }, 'port takes a whole number from 0 to 65535, not null'],
     [{ port: 'x' }, 'port takes a whole number from 0 to 65535, not "x"'],
-    [
-      { clockSpeed: '-1' },
-      'clockSpeed takes a number above 0, up to 1000000, such as 60 or 0.5, not',
-    ],
+    [{ clockSpeed: '-1' }, 'clockSpeed takes a number above 0, up to 1000000, such as 60 or 0.5'],
     [{ randomSeed: true }, 'randomSeed takes a whole number from 0 to 9007199254740991, not true'],
     [{ watch: 1 }, 'watch takes true or false, not 1'],
     [{ data: 7 }, 'data takes FILE, not 7'],
@@ -110,21 +107,12 @@ t.test('a file of readings that cannot be used is refused', async (t) => {
     'value.json': text.replace('oldest_first', 'random'),
   })
   const cases: [file: string, message: RegExp][] = [
-    [
-      'none.json',
-      /^assumeFile: .*none\.json cannot be read \(ENOENT\); conform --save FILE writes/,
-    ],
+    ['none.json', /^assumeFile: .*none\.json cannot be read \(ENOENT\); conform --save FILE/],
     ['', /^assumeFile: .* cannot be read \(EISDIR\); conform --save FILE writes/],
-    [
-      'text.json',
-      /text\.json is not JSON at line 1, column .*; conform --save FILE writes such a file$/,
-    ],
+    ['text.json', /text\.json is not JSON at line 1, column .*; conform --save FILE writes such/],
     ['list.json', /list\.json has no object "readings"/],
     ['new.json', /has the format "payout-sandbox-readings\/2"; this version reads ".*\/1"/],
-    [
-      'name.json',
-      /list_oder="oldest_first": list_oder is not an assumption \(did you mean list_order/,
-    ],
+    ['name.json', /="oldest_first": list_oder is not an assumption \(did you mean list_order/],
     ['value.json', /list_order="random": list_order takes newest_first or oldest_first/],
   ]
   for (const [file, message] of cases)
