@@ -65,16 +65,8 @@ t.test('a payment says who decided it, and has its calls', async (t) => {
   const { requests, decided_by: by } = await shown(lost.transaction_id)
   // The rule lost the response, and did not choose the steps. The first of these calls created the payment.
   t.same(by, { by: 'default', rule: null, request_id: requests.at(-1).request_id })
-  t.same(
-    requests.map(({ status, reference_id: reference }: Record<string, unknown>) => [
-      status,
-      reference,
-    ]),
-    [
-      [again.status, 'order-7'],
-      [null, 'order-7'],
-    ],
-  )
+  t.same(pluck(requests, 'status'), [again.status, null])
+  t.same(pluck(requests, 'reference_id'), ['order-7', 'order-7'])
   // Without a reference, too: by what the call made, whatever was sent in its place.
   for (const then of [{ fault: 'reset' }, { respond: { status: 504 } }]) {
     const when = { operation: 'createTransaction' }
@@ -86,10 +78,8 @@ t.test('a payment says who decided it, and has its calls', async (t) => {
     const { made } = (await get(`/__admin/requests/${call.request_id}`)).body
     t.equal(made.data[0].transaction_id, silent.transaction_id)
   }
-  t.match((await get('/__admin/timers')).body.timers.at(-1), {
-    amount: '12.00',
-    name: 'ROHAN MEHTA',
-  })
+  const { timers } = (await get('/__admin/timers')).body
+  t.match(timers.at(-1), { amount: '12.00', name: 'ROHAN MEHTA' })
   await get(`/v1/transaction/${plain}`)
   t.same(pluck((await shown(plain)).requests, 'method'), ['GET', 'POST'])
 
@@ -122,11 +112,7 @@ t.test('lists are searched by all words, and paged', async (t) => {
   t.equal((await get('/__admin/transactions?status=success')).status, 400)
   const inOrder = async (sort: string) =>
     (await get(`/__admin/transactions?limit=100&sort=${sort}`)).body.transactions
-  const [newest, oldest, largest] = [
-    await inOrder('newest'),
-    await inOrder('oldest'),
-    await inOrder('largest'),
-  ]
+  const [newest, oldest, largest] = await Promise.all(['newest', 'oldest', 'largest'].map(inOrder))
   t.strictSame(oldest.at(0).transaction_id, newest.at(-1).transaction_id)
   t.ok(Number(largest[0].amount) > Number(largest[1].amount))
   t.match(largest[0].payer, /@example/)
@@ -196,11 +182,8 @@ t.test('the states a payment came into outlive its events', async (t) => {
 
 t.test('looking spends no rule, meets no fault and is not in the log', async (t) => {
   const { get, post } = await start(t)
-  await post('/__admin/rules', {
-    when: { operation: '*' },
-    times: 1,
-    then: { respond: { status: 503 } },
-  })
+  const then = { respond: { status: 503 } }
+  await post('/__admin/rules', { when: { operation: '*' }, times: 1, then })
   for (const url of ['client', 'users', `users/${ROHAN}`, 'transactions'])
     t.equal((await get(`/__admin/${url}`)).status, 200)
   t.equal((await get('/__admin/requests')).body.total, 0)
@@ -332,9 +315,7 @@ t.test('the stream shows the clock and what decides', async (t) => {
   await post('/__admin/clock/freeze', { at: '2026-02-01T00:00:00Z' })
   await post('/__admin/clock/speed', { factor: 60 })
   await put('/__admin/scenario', { name: 'slow' })
-  const { rule_id } = (
-    await post('/__admin/rules', { when: { operation: 'getKyc' }, then: { delay: '1s' } })
-  ).body
+  await post('/__admin/rules', { when: { operation: 'getKyc' }, then: { delay: '1s' } })
   t.match(published, [
     'clock {"now":"2026-02-01T00:00:00.000Z","mode":"frozen","speed":1}',
     /^clock {"now":"2026-02-01T00:00:0.\.\d{3}Z","mode":"real","speed":60}$/,
@@ -342,5 +323,4 @@ t.test('the stream shows the clock and what decides', async (t) => {
     'scenario {"name":"slow"}',
   ])
   t.equal(published.length, 4)
-  t.ok(rule_id)
 })

@@ -1,7 +1,16 @@
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { EVENTS } from '../../src/scenarios/operations-and-events.ts'
-import { AADHAAR, ASHA, GUARDED, PAN, ROHANS_ACCOUNT, type StartOptions, start } from '../helper.ts'
+import {
+  AADHAAR,
+  ASHA,
+  GUARDED,
+  PAN,
+  pluck,
+  ROHANS_ACCOUNT,
+  type StartOptions,
+  start,
+} from '../helper.ts'
 import { receiver, SECRET, status } from '../receiver.ts'
 
 const LIFE = ['transaction.pending', 'transaction.processing', 'transaction.success']
@@ -74,18 +83,14 @@ t.test('a failed attempt is made again after 1 s, 5 s, 30 s and 2 min', async (t
   hook.respondWith(status(500))
   await box.post('/__admin/webhooks/trigger', { event: 'user.created' })
   await box.advance('1h')
-  t.same(
-    hook.received.map(({ attempt }) => attempt),
-    [1, 2, 3, 4, 5],
-  )
+  t.same(pluck(hook.received, 'attempt'), [1, 2, 3, 4, 5])
   t.equal(new Set(hook.received.map(({ id }) => id)).size, 1, 'one webhook-id')
   t.equal(new Set(hook.received.map(({ body }) => body)).size, 1, 'the same bytes')
   const [delivery] = await list()
   t.match(delivery, { status: 'failed', next_attempt_at: null })
+  const times = pluck(delivery.attempts, 'at')
   t.same(
-    delivery.attempts.map(
-      ({ at }: { at: string }) => (Date.parse(at) - Date.UTC(2026, 0, 1)) / 1e3,
-    ),
+    times.map((at) => (Date.parse(at) - Date.UTC(2026, 0, 1)) / 1e3),
     [0, 1, 5, 30, 120],
   )
   t.match(delivery.attempts[0], { status: 500, ok: false, error: { code: 'status' } })
@@ -326,17 +331,9 @@ t.test('KYC records and bank accounts send events too', async (t) => {
   const dataOf = (type: string) =>
     hook.received.filter((one) => one.type === type).map(({ body }) => JSON.parse(body).data)
   const { kycData } = (await box.get(`/v1/kyc/${ASHA}`)).body.data.response.data
-  t.strictSame(
-    dataOf('kyc.success').sort((a, b) => (a.kyc_id < b.kyc_id ? -1 : 1)),
-    kycData
-      .slice(0, 2)
-      .sort((a: { kyc_id: string }, b: { kyc_id: string }) => (a.kyc_id < b.kyc_id ? -1 : 1)),
-  )
+  t.strictSame(new Set(dataOf('kyc.success')), new Set(kycData.slice(0, 2)))
   t.strictSame(dataOf('bank.success')[0], (await box.get(`/v1/bank/${ASHA}`)).body.data[0])
-  t.notOk(
-    hook.received.some(({ body }) => body.includes(number)),
-    'masked',
-  )
+  for (const { body } of hook.received) t.notMatch(body, number, 'masked')
 })
 
 t.test('a trigger goes out at once, whatever of its resource is still to be sent', async (t) => {
