@@ -1,5 +1,6 @@
 import t from 'tap'
 import { conform } from '../../../src/tools/conform/conform.ts'
+import type { Json } from '../calls.ts'
 import { type Alter, held, lines, places, proxy, sandbox } from './proxy.ts'
 
 t.test('the sandbox itself is clean, by reads and by writes', async (t) => {
@@ -103,19 +104,23 @@ type Case = {
   isAlone?: boolean
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a test alters what it wants.
-const rows = (change: (row: any, i: number) => void): Alter => {
-  return ({ status, body }) => {
-    if (status < 300)
-      for (const [i, row] of (body.data.users ?? body.data.transactions).entries()) change(row, i)
+/** A change of an object, or the values that some of its fields get. */
+type Fields = { readonly [name: string]: unknown }
+type Change = ((one: Json, i: number) => void) | Fields
+const apply = (change: Change, one: Json, i = 0) =>
+  typeof change === 'function' ? change(one, i) : Object.assign(one, change)
+const data = (change: ((data: Json, url: URL) => void) | Fields): Alter => {
+  return ({ status, body }, { url }) => {
+    if (status >= 300) return
+    if (typeof change === 'function') change(body.data, url)
+    else Object.assign(body.data, change)
   }
 }
-// biome-ignore lint/suspicious/noExplicitAny: a test alters what it wants.
-const data = (change: (data: any, url: URL, nth: number) => void): Alter => {
-  return ({ status, body }, { url, nth }) => {
-    if (status < 300) change(body.data, url, nth)
-  }
-}
+const each = (change: Change) =>
+  data((list: Json) => {
+    for (const [i, row] of (list.users ?? list.transactions ?? list).entries())
+      apply(change, row, i)
+  })
 const onStatus =
   (wanted: number, change: Alter): Alter =>
   (passing, request) => {
@@ -127,15 +132,9 @@ let firstPage: unknown[] = []
 
 const KYC = 'data.response.data.kycData[]'
 const RESULT = `${KYC}.metadata.response.data.result`
-// biome-ignore lint/suspicious/noExplicitAny: a test alters what it wants.
-const records = (change: (record: any) => void) =>
-  data(({ response }) => {
-    for (const record of response.data.kycData) change(record)
-  })
-// biome-ignore lint/suspicious/noExplicitAny: a test alters what it wants.
-const each = (change: (row: any) => void) =>
-  data((list) => {
-    for (const row of list) change(row)
+const records = (change: Change) =>
+  data(({ response }: Json) => {
+    for (const record of response.data.kycData) apply(change, record)
   })
 const ROW = 'data.transactions[]'
 
@@ -201,18 +200,13 @@ const CASES: Case[] = [
     at: 'GET /user/:userId',
     what: 'another user',
     differs: ['data.user_id'],
-    alter: data((user) => {
-      user.user_id = '00000000-0000-4000-8000-000000000099'
-    }),
+    alter: data({ user_id: '00000000-0000-4000-8000-000000000099' }),
   },
   {
     at: 'GET /user/:userId',
     what: 'an id that is no UUID, and an instant without milliseconds',
     differs: ['data.client_id', 'data.updated_at'],
-    alter: data((user) => {
-      user.client_id = 'c-1'
-      user.updated_at = '2026-01-01T00:00:00Z'
-    }),
+    alter: data({ client_id: 'c-1', updated_at: '2026-01-01T00:00:00Z' }),
   },
   {
     at: 'GET /user/:userId',
@@ -305,20 +299,16 @@ const CASES: Case[] = [
     at: 'GET /bank/:userId',
     what: 'masks and states of its own',
     notes: ['data[].account_number', 'data[].ifsc_code', 'data[].bank_status'],
-    alter: each((account) => {
-      account.account_number = '****0003'
-      account.ifsc_code = 'ICIC0XXX003'
-      account.bank_status = 'verified'
-    }),
+    alter: each({ account_number: '****0003', ifsc_code: 'ICIC0XXX003', bank_status: 'verified' }),
   },
   {
     at: 'GET /bank/:userId',
     what: 'no masks',
     differs: ['data[].account_number', 'data[].ifsc_code', 'data[].user_id'],
-    alter: each((account) => {
-      account.account_number = '999912345678'
-      account.ifsc_code = 'ICIC0000003'
-      account.user_id = '00000000-0000-4000-8000-000000000099'
+    alter: each({
+      account_number: '999912345678',
+      ifsc_code: 'ICIC0000003',
+      user_id: '00000000-0000-4000-8000-000000000099',
     }),
   },
   {
@@ -343,10 +333,10 @@ const CASES: Case[] = [
     at: 'GET /transaction',
     what: 'types and currencies of its own',
     notes: [`${ROW}.transaction_type`, `${ROW}.currency_code`, `${ROW}.transaction_status`],
-    alter: rows((row) => {
-      row.transaction_type = 'refund'
-      row.currency_code = 'rupees'
-      row.transaction_status = 'reversed'
+    alter: each({
+      transaction_type: 'refund',
+      currency_code: 'rupees',
+      transaction_status: 'reversed',
     }),
   },
   {
@@ -359,7 +349,7 @@ const CASES: Case[] = [
       `${ROW}.benif_bank.bank_id`,
       `${ROW}.utr`,
     ],
-    alter: rows((row) => {
+    alter: each((row) => {
       if (row.transaction_status === 'pending') row.utr = 'XXXXXXXX1234'
       else row.transaction_status = row.transaction_status.toUpperCase()
       row.amount = Number(row.amount)
@@ -410,7 +400,7 @@ const CASES: Case[] = [
     at: 'GET /transaction/history',
     what: 'other statuses, long remarks, a UTR before completion',
     differs: [`${ROW}.status`, `${ROW}.remark`, `${ROW}.utr`],
-    alter: rows((row, i) => {
+    alter: each((row, i) => {
       if (row.status === 'PENDING') row.utr = '600112345678'
       else if (i === 0) row.status = 'DONE'
       row.remark = 'x'.repeat(51)
@@ -429,18 +419,13 @@ const CASES: Case[] = [
     at: 'GET /transaction/history/user/:userId',
     what: 'records of others',
     differs: [`${ROW}.user_id`],
-    alter: rows((row) => {
-      row.user_id = '00000000-0000-4000-8000-000000000099'
-    }),
+    alter: each({ user_id: '00000000-0000-4000-8000-000000000099' }),
   },
   {
     at: 'GET /client/profile',
     what: 'states and configurations of its own',
     notes: ['data.status', 'data.ClientConfigurations[]'],
-    alter: data((profile) => {
-      profile.status = 'suspended'
-      profile.ClientConfigurations = ['x']
-    }),
+    alter: data({ status: 'suspended', ClientConfigurations: ['x'] }),
   },
   {
     at: 'GET /client/profile',

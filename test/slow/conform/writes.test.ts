@@ -1,12 +1,12 @@
 import t from 'tap'
 import { conform } from '../../../src/tools/conform/conform.ts'
+import type { Json } from '../calls.ts'
 import { type Alter, held, lines, listen, places, proxy, sandbox } from './proxy.ts'
 
 const OWN = { url: 'http://127.0.0.1:3000/webhook', webhook_secret: 'whsec_c2VjcmV0LW9mLW1pbmU=' }
 
 /** Alters what was made. */
-// biome-ignore lint/suspicious/noExplicitAny: a test alters what it wants.
-const made = (change: (body: any) => void): Alter => {
+const made = (change: (body: Json) => void): Alter => {
   return ({ status, body }) => {
     if (status < 300) change(body)
   }

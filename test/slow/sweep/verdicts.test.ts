@@ -9,57 +9,69 @@ const item = { document_type: 'tid', document_name: 'pan', document_number: 'ABC
 await call('POST', '/kyc', { user_id: ORDER.to_user_id, kyc: [item] })
 `
 
-t.test('money to a payee whose check failed in this run', async (t) => {
-  const { sweep } = smallClient(t, `${CREATES_A_PAYEE}await pay()\n`)
-  t.strictSame(short(await sweep({ only: ['kyc_failed'] })), [
-    'error paid_unverified: kyc_failed submitKyc 1',
-  ])
-  const careful = smallClient(
-    t,
+/** Waits, and takes some words of the payment's status for a failure. */
+const waits = (by: string, isBad: string) =>
+  `const { transaction_id } = await pay()\nawait pass('${by}')\nif (/${isBad}/.test((await get(transaction_id)).transaction_status)) throw new Error('bad')\n`
+const LATE = ['payment_failed_late', 'processing_status']
+
+/** What a client does, and what is found with these faults. */
+const FOUND: readonly [what: string, client: string, only: readonly string[], found: string[]][] = [
+  [
+    'money to a payee whose check failed in this run',
+    `${CREATES_A_PAYEE}await pay()\n`,
+    ['kyc_failed'],
+    ['error paid_unverified: kyc_failed submitKyc 1'],
+  ],
+  [
+    'no money to such a payee',
     `${CREATES_A_PAYEE.replace('await call', 'const [{ data }] = await call')}if (data.kyc_status === 'success') await pay()\n`,
-  )
-  t.strictSame(short(await careful.sweep({ only: ['kyc_failed'] })), [])
-})
-
-t.test('a payment that was never made, although the command passed, is an error', async (t) => {
-  const { sweep } = smallClient(t, 'await pay().catch(() => {})\n')
-  const result = await sweep({ only: ['respond_500'] })
-  t.strictSame(short(result), ['error not_paid: respond_500 createTransaction 1'])
-})
-
-t.test(
-  'a look-up that is made only after a lost response is swept with other readings',
-  async (t) => {
+    ['kyc_failed'],
+    [],
+  ],
+  [
+    'a payment that was never made, although the command passed, is an error',
+    'await pay().catch(() => {})\n',
+    ['respond_500'],
+    ['error not_paid: respond_500 createTransaction 1'],
+  ],
+  [
     // It takes the newest payment of the list for its own.
-    const { sweep } = smallClient(
-      t,
-      `let made = await pay().catch(() => undefined)
+    'a look-up that is made only after a lost response is swept with other readings',
+    `let made = await pay().catch(() => undefined)
 if (!made) [made] = (await call('GET', '/transaction')).transactions
 if (made.amount !== AMOUNT) throw new Error('this is another payment: ' + made.amount)
 `,
-    )
-    const result = await sweep({ only: ['reset_after', 'list_order'] })
-    t.strictSame(short(result), [
-      'error relies_on: reset_after createTransaction 1 + list_order=oldest_first',
-    ])
-  },
-)
-
-t.test('what no client can guard against is a question, and fails no command', async (t) => {
-  const { sweep } = smallClient(
-    t,
+    ['reset_after', 'list_order'],
+    ['error relies_on: reset_after createTransaction 1 + list_order=oldest_first'],
+  ],
+  [
+    'what no client can guard against is a question, and fails no command',
     `const order = { ...ORDER, reference_id: 'wage-1' }
 const mine = async () => (await call('GET', '/transaction')).transactions.find((one) => one.reference_id === 'wage-1')
 let made
 for (let n = 0; n < 3 && !made; n++)
   made = await call('POST', '/transaction', order).catch(() => pass('1100ms').then(mine))
 `,
-  )
-  const result = await sweep({ only: ['reset_after', 'reference_id'] })
-  t.strictSame(short(result), [
-    'ask paid_twice: reference_id=ignored + reset_after createTransaction 1',
-  ])
-})
+    ['reset_after', 'reference_id'],
+    ['ask paid_twice: reference_id=ignored + reset_after createTransaction 1'],
+  ],
+  [
+    'a failure that the command has not read is a warning',
+    "await pay()\nawait pass('1h')\n",
+    ['payment_failed'],
+    ['warning not_paid: payment_failed createTransaction 1'],
+  ],
+  [
+    'a word that it takes for no failure',
+    waits('10s', 'failed|pending'),
+    LATE,
+    ['warning not_paid: processing_status=processing + payment_failed_late createTransaction 1'],
+  ],
+]
+for (const [what, client, only, found] of FOUND)
+  t.test(what, async (t) => {
+    t.strictSame(short(await smallClient(t, client).sweep({ only })), found)
+  })
 
 t.test('a finding that does not come again is flaky', async (t) => {
   // It fails once, in its fourth run.
@@ -211,19 +223,8 @@ t.test(
         happened: 'the command passed, but a payment of 4321.09 failed, as it read',
       },
     ])
-    // It waits too short a time, or takes another word than pending for a success.
-    const waits = (by: string, isBad: string) =>
-      `const { transaction_id } = await pay()\nawait pass('${by}')\nif (/${isBad}/.test((await get(transaction_id)).transaction_status)) throw new Error('bad')\n`
-    const only = ['payment_failed_late', 'processing_status']
-    const [late] = short(await smallClient(t, waits('10s', 'failed')).sweep({ only }))
+    // It waits too short a time.
+    const [late] = short(await smallClient(t, waits('10s', 'failed')).sweep({ only: LATE }))
     t.equal(late, 'warning not_paid: payment_failed_late createTransaction 1')
-    const word = await smallClient(t, waits('10s', 'failed|pending')).sweep({ only })
-    t.strictSame(short(word), [
-      'warning not_paid: processing_status=processing + payment_failed_late createTransaction 1',
-    ])
-    const blind = await smallClient(t, "await pay()\nawait pass('1h')\n").sweep({
-      only: ['payment_failed'],
-    })
-    t.strictSame(short(blind), ['warning not_paid: payment_failed createTransaction 1'])
   },
 )

@@ -215,35 +215,17 @@ async function both(reference: Reference, real: Real, asked: Call) {
 class Step<A> implements fc.AsyncCommand<Reference, Real> {
   readonly name: string
   readonly args: A
-  readonly make: (args: A, reference: Reference) => Call
+  readonly play: (args: A, reference: Reference, real: Real) => Promise<unknown>
 
-  constructor(name: string, args: A, make: (args: A, reference: Reference) => Call) {
+  constructor(name: string, args: A, play: Step<A>['play']) {
     this.name = name
     this.args = args
-    this.make = make
-  }
-  check = () => true
-  async run(reference: Reference, real: Real) {
-    await both(reference, real, this.make(this.args, reference))
-  }
-  toString = () => `${this.name} ${JSON.stringify(this.args)}`
-}
-
-/** A step of more than one call. */
-class Steps<A> extends Step<A> {
-  readonly play: (args: A, reference: Reference, real: Real) => Promise<void>
-
-  constructor(
-    name: string,
-    args: A,
-    play: (args: A, reference: Reference, real: Real) => Promise<void>,
-  ) {
-    super(name, args, () => {
-      throw new Error('a step of several calls makes none by itself')
-    })
     this.play = play
   }
-  override run = (reference: Reference, real: Real) => this.play(this.args, reference, real)
+  check = () => true
+  run = async (reference: Reference, real: Real) =>
+    void (await this.play(this.args, reference, real))
+  toString = () => `${this.name} ${JSON.stringify(this.args)}`
 }
 
 const UNKNOWN = '12345678-1234-4123-8123-123456789abc'
@@ -285,7 +267,15 @@ const step = <A>(
   name: string,
   args: { [K in keyof A]: fc.Arbitrary<A[K]> },
   make: (args: A, reference: Reference) => Call,
-): fc.Arbitrary<Step<A>> => fc.record(args).map((drawn) => new Step(name, drawn as A, make))
+): fc.Arbitrary<Step<A>> =>
+  fc
+    .record(args)
+    .map(
+      (drawn) =>
+        new Step(name, drawn as A, (args, reference, real) =>
+          both(reference, real, make(args, reference)),
+        ),
+    )
 
 /** A body without the fields that were drawn as left out. */
 const given = (body: object) =>
@@ -462,7 +452,7 @@ const time = [
   ),
   fc.record({ client: who, n: which, fire: fc.boolean() }).map(
     (args) =>
-      new Steps('timer', args, async ({ client, n, fire }, reference, real) => {
+      new Step('timer', args, async ({ client, n, fire }, reference, real) => {
         await both(reference, real, admin('GET', { client }, '/timers'))
         const timers = reference.look(client).at.timers.filter(({ kind }) => kind !== 'scenario')
         const one = timers[n % timers.length]
@@ -487,7 +477,7 @@ const parts = fc.oneof(
 )
 const states = [
   fc.constant(
-    new Steps('restart', {}, async (_args, reference, real) => {
+    new Step('restart', {}, async (_args, reference, real) => {
       reference.restart()
       await real.restart()
     }),
@@ -512,7 +502,7 @@ const states = [
   ),
   fc.record({ client: who, from: who }).map(
     (args) =>
-      new Steps('putState', args, async ({ client, from }, reference, real) => {
+      new Step('putState', args, async ({ client, from }, reference, real) => {
         const source = reference.look(from)
         // A webhook's secret is not in the document: of another client there may be none to go on with.
         if (client !== from && source.at.webhook) return

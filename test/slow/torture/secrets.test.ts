@@ -216,31 +216,21 @@ async function sweep(t: Test) {
         await send(method, `${url}${query}`, { ...payload, headers, mayShow })
       }
     for (const kind of kinds()) {
-      const [inQuery, bearer, cookie, agent, odd] = [
-        'query',
-        'bearer',
-        'cookie',
-        'agent',
-        'odd',
-      ].map((what) => plant(kind, `${what} of ${place}`).value)
-      await send(method, `${filled}?${odd}=1&token=${inQuery}&q=${inQuery}`, {
-        ...payload,
-        mayShow,
-      })
-      await send(method, filled, {
-        ...payload,
-        mayShow,
-        headers: { authorization: `Bearer ${bearer}` },
-      })
-      await send(method, filled, {
-        ...payload,
-        mayShow,
-        headers: {
-          cookie: `session=${cookie}`,
-          'user-agent': `agent ${agent}`,
-          'x-api-key': agent!,
-        },
-      })
+      const made = (what: string) => plant(kind, `${what} of ${place}`).value
+      const [inQuery, agent] = [made('query'), made('agent')]
+      for (const [url, headers] of [
+        [`${filled}?${made('odd')}=1&token=${inQuery}&q=${inQuery}`, {}],
+        [filled, { authorization: `Bearer ${made('bearer')}` }],
+        [
+          filled,
+          {
+            cookie: `session=${made('cookie')}`,
+            'user-agent': `agent ${agent}`,
+            'x-api-key': agent,
+          },
+        ],
+      ] as const)
+        await send(method, url, { ...payload, mayShow, headers })
     }
     if (!schema) continue
     for (const path of leaves(schema, components))
