@@ -149,6 +149,7 @@ t.test('a port in use, the version and the documents', async (t) => {
     stderr: new RegExp(`Port ${port} of 127.0.0.1 is in use`),
   })
   t.match((await run(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/)
+  t.match(JSON.parse((await run(['openapi'])).stdout), { paths: { '/users': {} } })
   const strict = JSON.parse((await run(['openapi', '--strict'])).stdout)
   t.match(strict.components.schemas, { User: { additionalProperties: false } })
   t.match(JSON.parse((await run(['openapi', '--admin'])).stdout), { paths: { '/clock': {} } })

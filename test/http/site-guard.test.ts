@@ -12,6 +12,8 @@ const ANSWERED: Headers[] = [
   { origin: OWN, 'sec-fetch-site': 'same-origin' },
   { 'sec-fetch-site': 'same-origin' },
   { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' },
+  { host: '[::1]:4310', origin: 'http://[::1]:4310' },
+  { host: 'sandbox', origin: 'https://sandbox' },
 ]
 const REFUSED: Headers[] = [
   { origin: 'http://127.0.0.1:3000' },
