@@ -38,14 +38,19 @@ t.test('invalid readings change nothing', async (t) => {
     // Several have this prefix.
     webhook: 'none',
     list_order: 'random',
+    token_lifetime: '0s',
   })
   t.equal(status, 400)
-  t.strictSame(pluck(body.errors, 'field').join(), 'idempotency_kay,idempotency,webhook,list_order')
-  t.strictSame(pluck(body.errors, 'message'), [
+  t.strictSame(
+    pluck(body.errors, 'field').join(),
+    'idempotency_kay,idempotency,webhook,list_order,token_lifetime',
+  )
+  t.match(pluck(body.errors, 'message'), [
     'is not an assumption (did you mean idempotency_key?); found "honoured"',
     'is not an assumption (did you mean idempotency_key?); found "honoured"',
     'is not an assumption (docs/assumptions.md lists them all); found "none"',
     'takes newest_first or oldest_first; found "random"',
+    /^takes endless or DURATION /,
   ])
   t.equal(await inForce(sandbox), 'pending from default')
 })
