@@ -7,8 +7,8 @@ const FLOORS = [
   '^src/(payouts|active-scenario|webhooks)',
   '^src/(requests|content|world)',
   '^src/(http|routes|(app|sandbox-app)\\.ts)',
-  '^src/(admin|tools/(mcp|coverage|conform|report|(faults|summary)\\.ts)|(server|index)\\.ts)',
-  '^src/tools/(sweep|check-files|generated-rows)',
+  '^src/(admin|tools/(mcp|coverage|conform|report|(faults|reconcile|summary)\\.ts)|(server|index)\\.ts)',
+  '^src/tools/(sweep|read-books|check-files|generated-rows)',
   '^src/(cli|(bundle|tools)\\.ts)',
 ]
 
@@ -80,7 +80,7 @@ module.exports = {
         pathNot: '^src/(cli/serve|admin/admin-arguments)\\.ts',
       },
       to: {
-        path: '^src/(cli/serve|admin/admin-arguments|index|runtime|store|time|tables|scenarios|active-scenario|payouts|webhooks|requests|content|world|http|log|routes|app|server|tools/(conform|coverage|summary|sweep|check-files|generated-rows))',
+        path: '^src/(cli/serve|admin/admin-arguments|index|runtime|store|time|tables|scenarios|active-scenario|payouts|webhooks|requests|content|world|http|log|routes|app|server|tools/(conform|coverage|reconcile|summary|sweep|read-books|check-files|generated-rows))',
         dependencyTypesNot: ['dynamic-import', 'type-only'],
       },
     },

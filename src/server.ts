@@ -157,6 +157,10 @@ export async function createCoverage(): Promise<CoverageSource> {
 export const summaryOf: SandboxConfig['summaryOf'] = async (world, between) =>
   (await import('./tools/summary.ts')).summaryOf(world, between)
 
+/** Compares books; loaded when somebody has some. */
+export const reconcile: SandboxConfig['reconcile'] = async (...books) =>
+  (await import('./tools/reconcile.ts')).reconcile(...books)
+
 /** Opens the sandbox of these options, and its app, which does not listen yet. */
 async function assemble(options: Options, given: Given, log: Log) {
   const library = given.library ?? (await openLibrary(options, log))
@@ -168,6 +172,7 @@ async function assemble(options: Options, given: Given, log: Log) {
     fixtures,
     coverage,
     summaryOf,
+    reconcile,
     ...(!options.memory && { file: options.data }),
     fsync: options.fsync,
     mustBeNew: options.state !== undefined,

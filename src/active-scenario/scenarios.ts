@@ -276,6 +276,12 @@ export class Scenarios {
     }
   }
 
+  /** The rules that change the statement, in order of priority. */
+  statementRules() {
+    const layers = new Set([...this.#imposedLayers(), ...this.#current.layers()])
+    return [...layers].flatMap(({ statement }) => statement)
+  }
+
   /** The timeline entries of the active scenario and of those that it extends, but not of the imposed one. */
   timelineEntries() {
     const imposed = this.#deps.imposed()

@@ -178,6 +178,14 @@ function createWorldMethods(options: AdminClientOptions) {
       get: (id: string) => call('readTransaction', { params: { id } }),
     },
 
+    /** What the bank reports for days in India (default: all), as the scenario changes it. */
+    statement: withQuery('getStatement'),
+    /** Compares your books with what happened, or with a statement. */
+    reconcile: (
+      rows: CallBody<'reconcile'>['rows'],
+      to: Omit<CallBody<'reconcile'>, 'rows'> = {},
+    ) => call('reconcile', { body: { rows, ...to } }),
+
     clients: {
       list: () => call('listClients'),
       /** Creates a client from fixtures or as a fork of another client. */

@@ -5,9 +5,11 @@ import { BadOption, OPTIONS } from '../config/options.ts'
 import { countOf, jsonLine, printableLine } from '../model/words.ts'
 import type { RunningServer } from '../server.ts'
 import type { Report, TestCase } from '../tools/report/report.ts'
+import type { SessionDocument } from '../tools/report/session.ts'
+import type { World } from '../world/world.ts'
 import type { Command, Input } from './command.ts'
 import { gatherOptions, optionFlag, START_FLAGS } from './options.ts'
-import { openReport, REPORT_FLAG } from './output.ts'
+import { openReport } from './output.ts'
 import { expectedCount, expectTable } from './scenario.ts'
 import { MIN_COVERAGE_FLAG } from './traffic.ts'
 
@@ -90,6 +92,8 @@ async function checkExpectations({ sandbox }: RunningServer) {
   return [...(start ? [start] : []), ...others]
 }
 
+const EXPECTATIONS = 'exec.expectations'
+
 function execReport(
   program: readonly string[],
   ms: number,
@@ -106,7 +110,7 @@ function execReport(
     expect.map(
       (one): TestCase => ({
         name: `scenario ${name} expects ${one.operation}: ${expectedCount(one)}`,
-        group: 'exec.expectations',
+        group: EXPECTATIONS,
         ms: 0,
         ...(!one.met && failure('expectation', `found ${one.found}`)),
       }),
@@ -137,6 +141,39 @@ async function openCoverage({ coverage: dir, 'min-coverage': least }: Input['fla
   }
 }
 
+const SESSION = 'session.html'
+
+/** Records what happens in the clients, and returns what makes the page about it, if a report is wanted. */
+async function openSession({ report }: Input['flags']) {
+  if (report === undefined) return undefined
+  const [{ SessionRecorder }, { pageOf }] = await Promise.all([
+    import('../tools/report/session.ts'),
+    import('../tools/report/page.ts'),
+  ])
+  const recorder = new SessionRecorder()
+  return {
+    worldOpened: (world: World) => recorder.watch(world),
+    /** `session.html`, which explains the run to somebody who wasn't there. */
+    async page({ subject, result, tests }: Report, code: number, { sandbox }: RunningServer) {
+      const { coverageCounts } = await import('../model/coverage.ts')
+      const coverage = await sandbox.coverage?.report()
+      const unmet = tests.filter(({ outcome, group }) => outcome && group === EXPECTATIONS)
+      return pageOf('session', `${subject}: ${result}`, {
+        command: subject,
+        exit_code: code,
+        result,
+        items: recorder.items,
+        left_out: recorder.leftOut,
+        unmet: unmet.map(({ name, outcome }) => ({
+          text: `${name}, ${outcome!.message}`,
+          nearest: recorder.nearestTo(/expects (\w+)/.exec(name)![1]!),
+        })),
+        coverage: coverage ? coverageCounts(coverage) : [],
+      } satisfies SessionDocument)
+    },
+  }
+}
+
 const LOG_LEVEL = 'warn'
 
 // The defaults of these options differ from those of `start`.
@@ -147,7 +184,10 @@ const EXEC_FLAGS: Command['flags'] = {
   data: optionFlag('data', OPTIONS.data.description, null),
   memory: ['', `${OPTIONS.memory.description} (default, unless --data is given)`],
   'log-level': optionFlag('log-level', OPTIONS['log-level'].description, LOG_LEVEL),
-  ...REPORT_FLAG,
+  report: [
+    'DIR',
+    'folder for junit.xml, summary.md and session.html; those of an earlier report are replaced',
+  ],
   coverage: [
     'DIR',
     'folder for coverage.json: what the calls have met of all that the contract permits',
@@ -178,7 +218,8 @@ export const exec: Command = {
       throw new BadOption('exec needs a program after --, such as payout-sandbox exec -- npm test')
     // The variables PORT and PAYOUT_SANDBOX_PORT are for the program, and each run starts with a new world.
     const { report: _, coverage: __, 'min-coverage': ___, ...startFlags } = flags
-    const report = openReport(flags)
+    const report = openReport(flags, [SESSION])
+    const session = await openSession(flags)
     const cover = await openCoverage(flags)
     const ownFlags = { port: '0', memory: flags['data'] === undefined, ...startFlags }
     const options = gatherOptions(cover ? { ...ownFlags, coverage: true } : ownFlags, env, {
@@ -186,7 +227,10 @@ export const exec: Command = {
     })
     const signals = forwardSignals()
     const { startOrExplain } = await import('./serve.ts')
-    const server = await startOrExplain(options, { imposes: true })
+    const server = await startOrExplain(options, {
+      imposes: true,
+      worldOpened: session?.worldOpened,
+    })
     const early = signals.early()
     if (early) {
       await server.close()
@@ -200,7 +244,8 @@ export const exec: Command = {
     )
     if (hasEnded && server.app.received() === 0) printError(NO_CALL)
     const scenarios = await checkExpectations(server)
-    report(execReport(program, performance.now() - startedAt, code, scenarios))
+    const written = execReport(program, performance.now() - startedAt, code, scenarios)
+    report(written, session && { [SESSION]: await session.page(written, code, server) })
     const isCovered = (await cover?.(server)) ?? true
     await server.close()
     const isMet = scenarios.every(({ expect }) => expect.every(({ met }) => met))

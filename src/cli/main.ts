@@ -19,8 +19,9 @@ import { parseArguments } from './options.ts'
 import { ignoreGoneReaders, prepareFile, print } from './output.ts'
 import { assumptions, scenario } from './scenario.ts'
 import { health, start } from './start.ts'
+import { reconcile, statement } from './statement.ts'
 import { sweep } from './sweep.ts'
-import { coverage, deliveries, requests, trigger } from './traffic.ts'
+import { coverage, deliveries, requests, trigger, wait } from './traffic.ts'
 import { clock, reset, snapshot, state } from './world.ts'
 
 const help: Command = {
@@ -48,11 +49,14 @@ export const COMMANDS: readonly Command[] = [
   clock,
   reset,
   requests,
+  wait,
   coverage,
   snapshot,
   state,
   trigger,
   deliveries,
+  statement,
+  reconcile,
   conform,
   mcp,
   health,

@@ -1,7 +1,7 @@
 import { closeSync, openSync, renameSync, writeFileSync } from 'node:fs'
 import { isStream, openInPlace, removeFile } from '../config/files.ts'
 import { printableLine } from '../model/words.ts'
-import { prepareReport, type Report, writeReport } from '../tools/report/report.ts'
+import { prepareReport, REPORT_FILES, type Report, writeReport } from '../tools/report/report.ts'
 import { type Command, CommandFailed, type Input, type Output } from './command.ts'
 
 // The errors of a write whose reader is gone: the first two for pipes and sockets, the last one for a terminal.
@@ -120,13 +120,16 @@ export const REPORT_FLAG = {
 } as const satisfies Command['flags']
 
 /** Makes the folder of `--report`, and returns what writes a report there, if anything. Throws `BadOption` if it can't be written. */
-export function openReport({ report }: Input['flags']): (report: Report) => void {
+export function openReport(
+  { report }: Input['flags'],
+  more: readonly string[] = [],
+): (report: Report, files?: Readonly<Record<string, string>>) => void {
   if (report === undefined) return () => {}
   const dir = String(report)
-  prepareReport(dir)
-  return (written) => {
+  prepareReport(dir, [...REPORT_FILES, ...more])
+  return (written, files) => {
     try {
-      writeReport(dir, written)
+      writeReport(dir, written, files)
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException
       note(

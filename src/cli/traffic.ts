@@ -11,6 +11,7 @@ import { remoteCommand, shown } from './remote.ts'
 
 const MAX_EXPECTED_COUNT = 1_000_000
 const MAX_LIMIT = 1_000
+const MAX_WAIT = 60
 
 const LIMIT_FLAG = { limit: ['N', 'maximum number of results (default: 50)'] } as const
 const FILTER_FLAGS = {
@@ -179,6 +180,48 @@ export const requests = remoteCommand({
     'requests verify \'{"operation": "submitKyc"}\' \'{"operation": "createTransaction"}\'',
     'requests export --har requests.har --client worker-3',
     'requests clear',
+  ],
+})
+
+const WAIT_TARGETS = ['request', 'delivery', 'transaction', 'kyc'] as const
+
+export const wait = remoteCommand({
+  name: 'wait',
+  movesClock: true,
+  summary: 'wait until a request, delivery, transaction or KYC record of a running sandbox matches',
+  syntax: 'WHAT [MATCH]',
+  description: `wait for one of ${WAIT_TARGETS.join(', ')} that matches a JSON object, and print it; exit 1 after the timeout`,
+  flags: {
+    advance: ['DURATION', 'move a frozen clock on meanwhile, from timer to timer, such as 2d'],
+    timeout: ['SECONDS', 'how long to wait in real time (default: 10, at most 60)'],
+  },
+  async run(api, [what, text = '{}'], flags) {
+    const target = WAIT_TARGETS.find((one) => one === what)
+    if (!target)
+      throw new BadOption(
+        `wait takes one of ${WAIT_TARGETS.join(', ')}, not ${JSON.stringify(what)}`,
+      )
+    const { advance } = flags
+    const seconds = numberFlag(flags, 'timeout', 0, MAX_WAIT) ?? 10
+    const body = {
+      for: target,
+      match: parseJsonObject('wait', text),
+      timeout_ms: seconds * 1_000,
+      ...(advance !== undefined && { advance: String(advance) }),
+    }
+    return shown(
+      api('wait', { body }),
+      ({ advanced, ...found }) =>
+        `${JSON.stringify(found[target], null, 2)}\n${
+          advanced
+            ? `the clock moved from ${advanced.from} to ${advanced.now}, and ${countOf(advanced.fired.length + (advanced.left_out ?? 0), 'timer')} ran\n`
+            : ''
+        }`,
+    )
+  },
+  examples: [
+    'wait transaction \'{"transaction_status": "success"}\' --advance 2d',
+    'wait delivery \'{"event": "transaction.failed"}\' --timeout 30',
   ],
 })
 

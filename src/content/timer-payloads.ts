@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { Traceparent } from '../model/formats.ts'
 import { UTR_TIMER } from '../model/payment.ts'
 import { safeParse } from '../model/validation-errors.ts'
 import {
@@ -23,6 +24,7 @@ const LateCall = z.strictObject({
     visible_after_ms: z.int().min(0).optional(),
   }),
   key: z.exactOptional(z.string()),
+  traceparent: z.exactOptional(Traceparent),
 })
 export type LateCall = z.infer<typeof LateCall>
 

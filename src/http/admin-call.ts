@@ -46,6 +46,10 @@ export const ADMIN_TAGS = {
     'Deliveries to the client’s webhook, and the messages of the built-in receiver.',
     ['webhooks'],
   ],
+  Books: [
+    'What the bank of the client reports, and how the caller’s books compare.',
+    ['statement', 'reconcile'],
+  ],
   Requests: [
     'The request log of a client, what callers have met, the stream of events, and waiting for an event.',
     ['requests', 'coverage', 'wait', 'events'],
@@ -97,7 +101,7 @@ export const outlineOf = <S extends z.ZodType>(outline: z.ZodType): S => outline
 
 type Definition = Pick<
   AdminCall,
-  'summary' | 'description' | 'raw' | 'large' | 'isExport' | 'open' | 'stream'
+  'summary' | 'description' | 'raw' | 'large' | 'readsBody' | 'isExport' | 'open' | 'stream'
 >
 
 /** Defines one admin call; `errors` are the error codes that not every call has, and `status` is 200 by default. */

@@ -17,8 +17,10 @@ export type Endpoint = {
   response: z.ZodType
   errors: readonly ErrorCode[]
   raw?: boolean
-  /** Accepts the body of a whole state, which Fastify does not validate. */
+  /** Accepts a body as large as a whole state. */
   large?: boolean
+  /** Validates its body itself. */
+  readsBody?: boolean
 }
 
 declare module 'fastify' {

@@ -26,7 +26,7 @@ const LIMITS = { depth: 32, values: 100_000, names: 10_000 }
 const LIMITS_OF_STATE = { depth: LIMITS.depth + 8, values: 1_500_000, names: 50_000 }
 
 export const LENGTH_MISMATCH = 'The length of the body does not match its Content-Length.'
-export const TOO_LARGE = `The body is too large. The maximum is ${BODY_LIMIT / MIB} MiB, or ${STATE_LIMIT / MIB} MiB for a whole state. Send less.`
+export const TOO_LARGE = `The body is too large. The maximum is ${BODY_LIMIT / MIB} MiB, or ${STATE_LIMIT / MIB} MiB for a whole state or books. Send less.`
 
 export const NOT_JSON = 'The body must be JSON: send it with Content-Type: application/json.'
 

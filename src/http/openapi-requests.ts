@@ -126,6 +126,7 @@ export const ADMIN_REQUESTS: Readonly<Record<string, ExampleRequest>> = {
       timeout_ms: 1000,
     },
   },
+  reconcile: { body: { rows: [{ reference: 'order-7', amount: '1500.50', status: 'SUCCESS' }] } },
   readUser: { params: { id: ASHA } },
   readTransaction: { params: { id: PAID } },
 }

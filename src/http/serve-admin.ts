@@ -142,7 +142,7 @@ export function serveAdmin(
   call: AdminCall,
   { explain }: { explain: boolean },
 ) {
-  const { method, url, params, query, open, raw, large, stream } = call
+  const { method, url, params, query, open, raw, large, readsBody, stream } = call
   const body = call.body ?? (method === 'POST' && !raw ? EmptyBody : undefined)
   const route: RouteOptions = {
     method,
@@ -150,13 +150,13 @@ export function serveAdmin(
     schema: {
       ...(params && { params }),
       ...(query && { querystring: query }),
-      ...(body && !large && { body }),
+      ...(body && !readsBody && { body }),
     },
     config: { endpoint: call, sameSiteOnly: true, ...(open && { needsNoHost: true }) },
     ...(stream && { exposeHeadRoute: false }),
     ...(large && { bodyLimit: STATE_LIMIT }),
     onRequest: guardOf(call),
-    ...(body && !large && { preValidation: checkBody }),
+    ...(body && !readsBody && { preValidation: checkBody }),
     async handler(request, reply) {
       const { choice } = depsOf(request)
       // Senders of webhooks have no token, so they create nothing.

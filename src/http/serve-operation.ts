@@ -3,6 +3,7 @@ import { idempotencyKey, type TokenUse, trailingSlash } from '../assumptions/req
 import { errorBody, newWords } from '../assumptions/responses.ts'
 import { LATE_CALL } from '../content/timer-payloads.ts'
 import { parseExact } from '../model/exact-json.ts'
+import { traceOf } from '../model/formats.ts'
 import { runsOperation } from '../scenarios/decide.ts'
 import { depsOf } from './app-deps.ts'
 import { hangUpSignal } from './connection.ts'
@@ -43,15 +44,26 @@ function respond(call: Call, store?: StoreResponse): StoredResponse {
   const { op, request, decision, checked } = call
   const { world } = request
   const { fault, late_ms, lifecycles } = decision
+  const handle = () => op.handle(world, inputOf(request), lifecycles, checked)
+  const trace = traceOf(request.headers['traceparent'])
+  const sendsNow = decision.runs_first === true
+  const runs =
+    trace || sendsNow ? () => world.webhooks.deliveries.causedBy(trace, sendsNow, handle) : handle
   function execute() {
-    const result = op.handle(world, inputOf(request), lifecycles, checked)
+    const result = runs()
     const body = JSON.stringify(world.scenarios.assumptions.get(newWords)(result))
     store?.({ status: op.status, body })
     return { status: op.status, body }
   }
   function executeLater(after: number) {
     const key = store?.({ status: LATER, body: '' })
-    const payload = { operation: op.id, body: request.body, lifecycles, ...(key && { key }) }
+    const payload = {
+      operation: op.id,
+      body: request.body,
+      lifecycles,
+      ...(key && { key }),
+      ...(trace && { traceparent: trace }),
+    }
     world.clock.timers.schedule({ due_at: world.clock.now() + after, kind: LATE_CALL, payload })
   }
   let done: StoredResponse = { status: op.status, body: '{}' }
@@ -63,7 +75,7 @@ function respond(call: Call, store?: StoreResponse): StoredResponse {
   return { ...done, fault }
 }
 
-/** The same, after the delay of a scenario. */
+/** The same, after the delay of a scenario, or before it: then its events are sent while the caller still waits. */
 async function respondLater(
   call: Call,
   reply: FastifyReply,
@@ -73,12 +85,25 @@ async function respondLater(
   const { world } = request
   const ms = decision.delay ? world.scenarios.delayOf(decision.delay) : 0
   if (ms === 0) return respond(call, store)
+  const { delayed } = world.requests
+  const signal = hangUpSignal(reply)
+  if (decision.runs_first) {
+    const done = respond(call, store)
+    // If the caller leaves now, the log has what it did not learn.
+    const { made } = request
+    if (op.method === 'POST') request.made ??= done.body
+    const end = () => {
+      request.made = made
+      return done
+    }
+    return delayed.after(ms, end, signal)
+  }
   const later = () => {
     // What was found then may be otherwise now.
     const checked = op.check?.(world, inputOf(request))
     return respond({ ...call, checked }, store)
   }
-  return world.requests.delayed.after(ms, later, hangUpSignal(reply))
+  return delayed.after(ms, later, signal)
 }
 
 function send(op: Operation, reply: FastifyReply, response: StoredResponse) {

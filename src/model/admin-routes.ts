@@ -64,6 +64,8 @@ export const ADMIN_ROUTES = {
   readUser: 'GET /users/:id',
   readTransactions: 'GET /transactions',
   readTransaction: 'GET /transactions/:id',
+  getStatement: 'GET /statement',
+  reconcile: 'POST /reconcile',
 } as const satisfies Record<string, `${Method} /${string}`>
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'

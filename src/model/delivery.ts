@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { MAX_MS } from './duration.ts'
-import { LAST_INSTANT, named, Timestamp } from './formats.ts'
+import { LAST_INSTANT, named, Timestamp, Traceparent } from './formats.ts'
 import { Between, pageFields, searchQuery } from './paging.ts'
 
 /** An event as stored: its body's bytes are fixed when it is made. */
@@ -12,6 +12,8 @@ export const EventRow = z.strictObject({
   /** How many deliveries it has. */
   copies: z.int(),
   body: z.string(),
+  /** The `traceparent` of the call that caused it, or of an earlier event of its resource. */
+  traceparent: z.exactOptional(Traceparent),
 })
 export type EventRow = z.infer<typeof EventRow>
 

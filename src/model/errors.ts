@@ -59,6 +59,7 @@ export const ERRORS = {
     422,
     'The `Idempotency-Key` was used with another body; a retry must send the same.',
   ],
+  clock_running: [409, 'The clock is running, and this needs a frozen one.'],
   clock_cannot_go_back: [422, 'The clock can only advance; `freeze` sets it to an earlier time.'],
   too_many_timers: [
     422,

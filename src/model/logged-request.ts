@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { named, Timestamp } from './formats.ts'
+import { named, Timestamp, Traceparent } from './formats.ts'
 
 /** A call of the service as the request log shows it: numbers and secrets masked. */
 export const LoggedRequest = named('LoggedRequest', {
@@ -17,6 +17,7 @@ export const LoggedRequest = named('LoggedRequest', {
   body_size: z.int().describe('Number of characters of the body; 0 if no body was read.'),
   amount: z.string().nullable().describe('Of a new payment, as it was sent.'),
   reference_id: z.string().nullable().describe('Of a new payment.'),
+  traceparent: Traceparent.optional().describe('The W3C header, if the call has a valid one.'),
   status: z.int().nullable().describe('null: a scenario broke the connection.'),
   reason: z.string().nullable().describe('The message of an error response.'),
   response: z.unknown().describe('null: no body, or longer than 4 Ki characters.'),

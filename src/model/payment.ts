@@ -49,6 +49,8 @@ export const PaymentRow = z.strictObject({
       PROCESSING: Timestamp.optional(),
       SUCCESS: Timestamp.optional(),
       FAILED: Timestamp.optional(),
+      /** Those that it has reached once more since. */
+      before: z.array(z.strictObject({ status: PaymentStatus, at: Timestamp })).optional(),
     })
     .optional(),
   /** Who set the status that it has, if not the steps with which it began. */
@@ -103,14 +105,27 @@ export function failureOf(reason: string, more: Partial<PaymentFailure> = {}): P
 /** The kind of the timer that sets the UTR of a payment after its SUCCESS. */
 export const UTR_TIMER = 'transaction.utr'
 
+/** `earlier` with one more status. */
+export function withStep(
+  earlier: PaymentRow['earlier'],
+  status: 'PROCESSING' | 'SUCCESS' | 'FAILED',
+  at: string,
+): PaymentRow['earlier'] {
+  const last = earlier?.[status]
+  const isAgain = last !== undefined && last !== at
+  const before = isAgain && { before: [...(earlier?.before ?? []), { status, at: last }] }
+  return { ...earlier, ...before, [status]: at }
+}
+
 export function stepsOf(row: PaymentRow): z.infer<typeof PaymentStep>[] {
   const { created_at, earlier = {}, status, updated_at } = row
-  const noted = (['PROCESSING', 'SUCCESS', 'FAILED'] as const)
-    .flatMap((was) => {
-      const at = earlier[was]
-      return at === undefined ? [] : [{ status: was, at }]
-    })
-    .sort((a, b) => Number(a.at > b.at) - Number(a.at < b.at))
+  const latest = (['PROCESSING', 'SUCCESS', 'FAILED'] as const).flatMap((was) => {
+    const at = earlier[was]
+    return at === undefined ? [] : [{ status: was, at }]
+  })
+  const noted = [...(earlier.before ?? []), ...latest].sort(
+    (a, b) => Number(a.at > b.at) - Number(a.at < b.at),
+  )
   const isNoted = status === 'PENDING' || noted.at(-1)?.status === status
   const now = isNoted ? [] : [{ status, at: updated_at }]
   return [{ status: 'PENDING', at: created_at }, ...noted, ...now]

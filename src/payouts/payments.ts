@@ -22,6 +22,7 @@ import {
   type SetBy,
   stepsOf,
   UTR_TIMER,
+  withStep,
 } from '../model/payment.ts'
 import type { CreateTransaction } from '../model/transaction.ts'
 import { oneOf } from '../model/words.ts'
@@ -164,7 +165,7 @@ export function createUtrs(context: WorldContext) {
     if (row?.status !== 'SUCCESS' || row.utr !== null) return false
     const next = { ...row }
     next.utr = newUtr(row.paise)
-    next.earlier = { ...row.earlier, SUCCESS: row.updated_at }
+    next.earlier = withStep(row.earlier, 'SUCCESS', row.updated_at)
     next.updated_at = clock.iso()
     store.put('payments', next)
     return undefined
@@ -241,7 +242,7 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
     if (transition.set_by) next.set_by = transition.set_by
     next.updated_at = clock.iso()
     const was = stepsOf(row).at(-1)!
-    if (was.status !== 'PENDING') next.earlier = { ...row.earlier, [was.status]: was.at }
+    if (was.status !== 'PENDING') next.earlier = withStep(row.earlier, was.status, was.at)
     return next
   }
 

@@ -55,7 +55,17 @@ function responseOf({ status, fault, response, response_size: size }: LoggedRequ
 }
 
 function entryOf(call: LoggedRequest) {
-  const { request_id, client, at, wall_at, duration_ms: time, rule, fault, made } = call
+  const {
+    request_id,
+    client,
+    at,
+    wall_at,
+    duration_ms: time,
+    rule,
+    fault,
+    made,
+    traceparent,
+  } = call
   return {
     startedDateTime: new Date(Date.parse(wall_at) - time).toISOString(),
     time,
@@ -70,6 +80,7 @@ function entryOf(call: LoggedRequest) {
     _rule: rule,
     _fault: fault,
     ...(made !== undefined && { _made: made }),
+    ...(traceparent && { _traceparent: traceparent }),
   }
 }
 

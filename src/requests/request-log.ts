@@ -1,5 +1,5 @@
 import { parseExact } from '../model/exact-json.ts'
-import { isoOf } from '../model/formats.ts'
+import { isoOf, traceOf } from '../model/formats.ts'
 import type { LoggedRequest, RequestInShort } from '../model/logged-request.ts'
 import { HIDDEN, isSecretName, maskLogText, maskResponse, maskValue } from '../model/mask.ts'
 import { countOf } from '../model/words.ts'
@@ -271,8 +271,14 @@ function reasonOf({ status = 0, response }: RequestLogEntry): string | null {
   return typeof body?.message === 'string' ? body.message : null
 }
 
+function traceField(header: unknown) {
+  const traceparent = traceOf(header)
+  return traceparent && { traceparent }
+}
+
 /** An entry without its headers, query and bodies. */
 export const requestSummary = (call: RequestLogEntry): RequestInShort => ({
+  ...traceField(call.headers['traceparent']),
   request_id: requestId(call),
   ...(call.client !== undefined && { client: call.client }),
   at: isoOf(call.at),

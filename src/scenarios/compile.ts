@@ -6,6 +6,7 @@ import { onDemand } from '../runtime/node-modules.ts'
 import type {
   CompiledRule,
   CompiledScenario,
+  CompiledStatementRule,
   CompiledTimelineEntry,
   CompiledWebhookRule,
   Expectation,
@@ -24,6 +25,7 @@ import type { OutcomeDefinition } from './outcome-schema.ts'
 import { ruleIds } from './references.ts'
 import type { RuleDefinition, WebhookRuleDefinition } from './rule-schema.ts'
 import type { CountDefinition, ScenarioDefinition } from './scenario-schema.ts'
+import type { StatementRuleDefinition } from './statement-schema.ts'
 import type { ActionDefinition, TimelineDefinition } from './timeline-schema.ts'
 import { timesOf } from './times.ts'
 
@@ -52,6 +54,8 @@ function compileTurn(definition: OutcomeDefinition | 'pass'): Turn | 'pass' {
     delay: delayOf(delay),
     fault,
     at: fault ? (at ?? 'before') : at,
+    // Beside a response or a fault, the delay comes before both.
+    runs_first: (definition.at === 'after' && !respond && !fault) || undefined,
     late_ms: ms(after) || undefined,
     visible_after_ms: ms(visible_after) || undefined,
   }) as ResponseOutcome
@@ -115,7 +119,8 @@ function compileRule(definition: RuleDefinition, names: Names): CompiledRule {
 }
 
 function compileWebhookRule(definition: WebhookRuleDefinition, names: Names): CompiledWebhookRule {
-  const { delay = '0s', copies = 1, hold_until: holdUntil, drop, ...fault } = definition.then
+  const { delay = '0s', copies = 1, hold_until, together, drop, ...fault } = definition.then
+  const holdUntil = together ? 'next' : hold_until
   const delays = typeof copies === 'number' ? Array<string>(copies).fill(delay) : copies
   const sent = { copies: delays.map(delayOf), drop, holdUntil, fault }
   return {
@@ -125,8 +130,24 @@ function compileWebhookRule(definition: WebhookRuleDefinition, names: Names): Co
   }
 }
 
+function compileStatementRule(
+  { when, skip = 0, times = Number.POSITIVE_INFINITY, then }: StatementRuleDefinition,
+  names: Names,
+): CompiledStatementRule {
+  const { amount, ...others } = then
+  const paise = amount && Math.sign(Number(amount)) * paiseOf(amount.slice(1))!
+  return {
+    ...names,
+    tests: testsOf('data', when as Condition),
+    skip,
+    times,
+    chance: 1,
+    outcome: omitUndefined({ ...others, paise }) as CompiledStatementRule['outcome'],
+  }
+}
+
 /** Compiles the rules of a list. A rule without a name has its number as its name. */
-function compileRules<D extends AnyRuleDefinition, R>(
+function compileRules<D extends { name?: string | undefined }, R>(
   definitions: readonly D[],
   { scenario, prefix, noun }: { scenario: string; prefix: string; noun: string },
   compileOne: (definition: D, names: Names) => R,
@@ -179,7 +200,8 @@ const compileExpectation = (count: CountDefinition): Expectation =>
 
 /** Compiles a valid definition, and its rules on first use: a start needs none of them. */
 export function compileScenario(definition: ScenarioDefinition, name: string): CompiledScenario {
-  const { base, rules = [], webhooks = [], timeline = [], expect, assume = {} } = definition
+  const { base, rules = [], webhooks = [], timeline = [], statement = [] } = definition
+  const { expect, assume = {} } = definition
   const compiled = onDemand(() =>
     compileRules(rules, { scenario: name, prefix: '', noun: 'rule' }, compileRule),
   )
@@ -196,6 +218,11 @@ export function compileScenario(definition: ScenarioDefinition, name: string): C
       compileWebhookRule,
     ),
     timeline: timeline.map(compileEntry),
+    statement: compileRules(
+      statement,
+      { scenario: name, prefix: 'statement:', noun: 'statement rule' },
+      compileStatementRule,
+    ),
     expect: new Map(
       Object.entries(expect?.requests ?? {}).map(([operation, count]) => [
         operation as OperationId,

@@ -69,6 +69,8 @@ export type ResponseOutcome = {
   delay?: Delay
   fault?: ResponseFault
   at?: 'before' | 'after'
+  /** The operation runs before the delay. */
+  runs_first?: true
   /** The operation runs this long after the response. */
   late_ms?: number
   /** How long reads and lists do not have what the call creates. */
@@ -91,7 +93,8 @@ export type WebhookOutcome = {
   /** The delay of each copy; without it there is one copy, in its place. */
   copies?: readonly Delay[]
   drop?: true
-  holdUntil?: EventName
+  /** `next`: the next event of its resource, with which it is sent. */
+  holdUntil?: EventName | 'next'
   fault?: DeliveryFault
 }
 
@@ -122,6 +125,11 @@ export type CompiledRule = RuleLimits & {
 export type CompiledWebhookRule = RuleLimits & {
   events: readonly EventName[]
   outcome: WebhookOutcome
+}
+
+/** A break in the statement; `paise` is the difference of the amount. */
+export type CompiledStatementRule = RuleLimits & {
+  outcome: { omit?: true; repeat?: number; paise?: number; day?: 'next'; utr?: 'missing' }
 }
 
 const TimelinePayment = z.strictObject({
@@ -195,6 +203,7 @@ export type CompiledScenario = {
   rules: readonly CompiledRule[]
   webhooks: readonly CompiledWebhookRule[]
   timeline: readonly CompiledTimelineEntry[]
+  statement: readonly CompiledStatementRule[]
   expect: ReadonlyMap<OperationId, Expectation>
   definition: ScenarioDefinition
 }

@@ -97,7 +97,7 @@ function contradiction(tests: readonly Test[]): string | undefined {
 }
 
 function unreachableRules<R extends RuleLimits>(
-  list: 'rules' | 'webhooks',
+  list: 'rules' | 'webhooks' | 'statement',
   rules: readonly R[],
   covers: (upper: R, lower: R) => boolean,
 ): SchemaError[] {
@@ -117,7 +117,7 @@ function unreachableRules<R extends RuleLimits>(
 }
 
 /** Returns the rules of a scenario that can never act: they contradict themselves, or an earlier rule always acts first. */
-function unreachableIn({ rules, webhooks }: CompiledScenario): SchemaError[] {
+function unreachableIn({ rules, webhooks, statement }: CompiledScenario): SchemaError[] {
   return [
     ...unreachableRules(
       'rules',
@@ -132,6 +132,7 @@ function unreachableIn({ rules, webhooks }: CompiledScenario): SchemaError[] {
       (upper, lower) =>
         lower.events.every((one) => upper.events.includes(one)) && actsAlways(upper),
     ),
+    ...unreachableRules('statement', statement, actsAlways),
   ]
 }
 
@@ -233,7 +234,7 @@ const kindIn = (event: string) => event.slice(0, event.indexOf('.'))
 /** Warns about an event that waits for one that comes before it, or that is not about its resource. */
 function endlessHolds({ webhooks }: CompiledScenario): SchemaError[] {
   return webhooks.flatMap(({ events, outcome: { holdUntil } }, i) => {
-    if (holdUntil === undefined) return []
+    if (holdUntil === undefined || holdUntil === 'next') return []
     const canFollow = events.some(
       (event) =>
         kindIn(event) === kindIn(holdUntil) && EVENTS.indexOf(event) < EVENTS.indexOf(holdUntil),

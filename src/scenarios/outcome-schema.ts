@@ -47,7 +47,9 @@ const fields = {
   at: z
     .enum(['before', 'after'])
     .optional()
-    .describe('Whether the operation does not run (before; default), or runs before the fault.'),
+    .describe(
+      'Whether the operation does not run (before; default), or runs before the response or the fault, or before a delay that is alone.',
+    ),
   effect: z
     .literal('after_timeout')
     .optional()
@@ -64,13 +66,16 @@ export const LIFECYCLES = ['kyc', 'bank', 'transaction'] as const
 const CREATED = [...LIFECYCLES, 'visible_after'] as const
 
 function checkOutcome(outcome: OutcomeDefinition, report: Check['report']) {
-  const { respond, fault, at, effect, after } = outcome
+  const { respond, fault, delay, at, effect, after } = outcome
   const reject = (key: string, message: string) => report([key], message, 'key')
   const created = CREATED.find((kind) => outcome[kind] !== undefined)
   const isLost = respond !== undefined || fault !== undefined
-  for (const key of ['at', 'effect'] as const)
-    if (outcome[key] && !isLost)
-      reject(key, `\`${key}\` is beside a \`fault\` or \`respond\`; add one, or remove \`${key}\``)
+  if (effect && !isLost)
+    reject('effect', '`effect` is beside a `fault` or `respond`; add one, or remove `effect`')
+  if (at && !isLost && !(at === 'after' && delay !== undefined)) {
+    const beside = at === 'after' ? 'a `fault`, `respond` or `delay`' : 'a `fault` or `respond`'
+    reject('at', `\`at\` is beside ${beside}; add one, or remove \`at\``)
+  }
   if (effect && at) reject('at', '`effect` and `at` both say when the operation runs; remove one')
   if (after !== undefined && !effect)
     reject('after', '`after` says when the effect comes; add effect: after_timeout, or remove it')
@@ -150,6 +155,10 @@ export const WebhookOutcome = z
         .union([z.int().min(1).max(100), z.array(Delay).min(1).max(100)])
         .optional()
         .describe('How often the event is sent in total, or a list with the delay of each copy.'),
+      together: z
+        .literal(true)
+        .optional()
+        .describe('The event is sent at the same instant as the next one of its resource.'),
       drop: z.literal(true).optional().describe('The event is never sent.'),
       hold_until: z
         .enum(EVENTS)
@@ -181,9 +190,13 @@ export const WebhookOutcome = z
       const { drop, ...others } = then
       if (Array.isArray(then.copies) && then.delay !== undefined)
         report(['delay'], '`copies` has the delay of each copy; remove `delay`', 'key')
+      for (const key of ['hold_until', 'delay', 'copies'] as const)
+        if (then.together && then[key] !== undefined)
+          report(['together'], `\`together\` and \`${key}\` both say when; remove one`, 'key')
       const names = Object.keys(others)
       if (isEmpty) {
-        const words = 'delay, copies, drop, hold_until, signature, timestamp, body or lost_attempts'
+        const words =
+          'delay, copies, drop, hold_until, together, signature, timestamp, body or lost_attempts'
         report([], `an empty outcome; write ${words}`)
       }
       if (!drop || names.length === 0) return

@@ -14,7 +14,8 @@ import { type Check, crossCheck, Duration, type Mapping, mustBe, text } from './
 import { EventWhen, When } from './when-schema.ts'
 import type { Path } from './yaml.ts'
 
-const limits = {
+/** How often a rule acts. */
+export const limits = {
   key: z
     .string()
     .regex(
@@ -138,7 +139,7 @@ export type WebhookRuleDefinition = z.infer<typeof WebhookRule>
 /** A list of rules. Their names are unique, because counters use them. */
 export const rulesSchema = <R extends z.ZodType<{ name?: string | undefined }>>(
   rule: R,
-  list: 'rules' | 'webhooks',
+  list: 'rules' | 'webhooks' | 'statement',
 ) =>
   z.array(rule).check(
     crossCheck<z.output<R>[]>((rules, { report }) => {

@@ -6,6 +6,7 @@ import { OPERATIONS, operationNamed } from './operations-and-events.ts'
 import { MAX_PATTERNS, patternsIn } from './operators.ts'
 import { Rule, rulesSchema, WebhookRule } from './rule-schema.ts'
 import { type Check, crossCheck, mustBe, ScenarioName, suchAs, text } from './schema-parts.ts'
+import { StatementRule } from './statement-schema.ts'
 import { TimelineEntry } from './timeline-schema.ts'
 
 const Bounds = z
@@ -66,17 +67,21 @@ const Assume = z
     'Readings of open points of the contract, while this scenario is active.',
   ) as unknown as z.ZodType<Readings>
 
+/** The fields of which a scenario has at least one. */
+const DOING = ['rules', 'webhooks', 'timeline', 'statement', 'expect', 'assume', 'extends'] as const
+
 function checkScenario(scenario: ScenarioDefinition, { report, isValid }: Check) {
   if (!isValid()) return
-  const { rules = [], webhooks = [], timeline = [], extends: parent, expect, assume } = scenario
-  if (!(scenario.rules ?? scenario.webhooks ?? scenario.timeline ?? parent ?? expect ?? assume))
-    report([], 'the scenario is empty; add rules, webhooks, timeline, expect, assume or extends')
+  const { rules = [], webhooks = [], timeline = [], statement = [] } = scenario
+  if (!DOING.some((key) => scenario[key] !== undefined))
+    report([], `the scenario is empty; add ${DOING.slice(0, -1).join(', ')} or ${DOING.at(-1)}`)
   const patterns = [
     ...rules.flatMap(({ when }, i) => patternsIn(when, ['rules', i, 'when'])),
     ...webhooks.flatMap(({ when }, i) => patternsIn(when, ['webhooks', i, 'when'])),
     ...timeline.flatMap(({ do: { rule } }, i) =>
       patternsIn(rule?.when, ['timeline', i, 'do', 'rule', 'when']),
     ),
+    ...statement.flatMap(({ when }, i) => patternsIn(when, ['statement', i, 'when'])),
   ]
   const tooMany = patterns[MAX_PATTERNS]
   if (tooMany === undefined) return
@@ -121,6 +126,10 @@ const ScenarioFields = z.strictObject({
     .max(500)
     .optional()
     .describe('Actions at fixed times after the activation of the scenario.'),
+  statement: rulesSchema(StatementRule, 'statement')
+    .max(500)
+    .optional()
+    .describe('What the statement of the bank gets wrong. The first rule that matches acts.'),
   expect: z
     .strictObject(
       {

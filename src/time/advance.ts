@@ -8,7 +8,7 @@ import { createCommitOrder, type Fired, isTemporary, type Runner, type TimeDeps 
 /** The maximum number of timers of one call; with more, its caller would wait for minutes. */
 const MAX_TIMERS = 1_000_000
 // A response with a million timers would fill the memory of both sides.
-const MAX_FIRED = 10_000
+export const MAX_FIRED = 10_000
 /** After this number of batches of timers, other work has its turn. */
 export const BATCHES_IN_A_ROW = 4
 // An advance waits this long (real ms) for attempts that it did not start: its caller may be their receiver.

@@ -93,6 +93,11 @@ export const CALL_FAULTS = {
     then: ({ delay = '5s' }) => ({ delay }),
     takes: 'delay',
   },
+  late_response: {
+    what: (call) => `the ${call} is carried out, and its response comes 5 s later, after its event`,
+    then: ({ delay = '5s' }) => ({ delay, at: 'after' }),
+    takes: 'delay',
+  },
   visible_after: {
     what: (call) => `reads do not find what the ${call} creates for 5 s`,
     then: ({ delay = '5s' }) => ({ visible_after: delay }),
@@ -192,6 +197,11 @@ export const WEBHOOK_FAULTS = {
   hold_until: {
     what: (event, next) => `the ${event} is sent after the ${next} that follows it`,
     then: (next) => ({ hold_until: next }),
+  },
+  together: {
+    what: (event, next) =>
+      `the ${event} is sent at the same instant as the ${next} that follows it`,
+    then: () => ({ together: true }),
   },
   drop: { what: (event) => `the ${event} is never sent`, then: () => ({ drop: true }) },
   signature_wrong: {

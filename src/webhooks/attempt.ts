@@ -1,8 +1,9 @@
 import { webhookSignature } from '../assumptions/webhooks.ts'
 import { VERSION } from '../config/package.ts'
-import type { DeliveryAttempt, DeliveryFault, StoredAttempt } from '../model/delivery.ts'
+import type { DeliveryAttempt, DeliveryFault, EventRow, StoredAttempt } from '../model/delivery.ts'
 import { HIDDEN, maskLogText, maskText } from '../model/mask.ts'
 import type { WebhookRow } from '../model/webhook.ts'
+import { nodeCrypto } from '../runtime/node-modules.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import { OWN_ORIGIN } from './addresses.ts'
@@ -68,6 +69,8 @@ function createClientLimit(common: Limit): Limit {
     })
 }
 
+type Traced = Pick<EventRow, 'event_id' | 'traceparent'>
+
 /** Masks the signatures in headers: they are as sensitive as the secret for that body. */
 export const maskSignatures = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
@@ -97,8 +100,17 @@ function withoutSecrets(
     .replace(/\bsbx_[A-Za-z0-9_-]+/g, HIDDEN)
 }
 
+/** The trace of an attempt: that of its event, with a new parent id. */
+function traceparentOf({ event_id, traceparent }: Traced, number: number) {
+  if (traceparent === undefined) return undefined
+  const hash = nodeCrypto().createHash('sha256').update(`${event_id} ${number}`).digest('hex')
+  const [version, trace, , flags] = traceparent.split('-')
+  return { traceparent: [version, trace, hash.slice(0, 16), flags].join('-') }
+}
+
 function headersOf(
   signature: Readonly<Record<string, string>>,
+  event: Traced,
   number: number,
 ): Record<string, string> {
   return {
@@ -106,15 +118,16 @@ function headersOf(
     'user-agent': `payout-sandbox/${VERSION}`,
     ...signature,
     'x-webhook-attempt': String(number),
+    ...traceparentOf(event, number),
   }
 }
 
 export function attemptDetails(
-  event_id: string,
+  event: Traced,
   { timestamp, signatures, scheme, ...attempt }: StoredAttempt,
 ): DeliveryAttempt {
   const signed: Record<string, string> = {
-    'webhook-id': event_id,
+    'webhook-id': event.event_id,
     'webhook-timestamp': String(timestamp),
     ...(signatures > 0 && {
       'webhook-signature': Array(signatures).fill(`v1,${HIDDEN}`).join(' '),
@@ -126,6 +139,7 @@ export function attemptDetails(
     ...attempt,
     headers: headersOf(
       Object.fromEntries(sent.map((name) => [name, signed[name]!])),
+      event,
       attempt.number,
     ),
   }
@@ -171,7 +185,7 @@ export function createAttemptSender({
     unixNow,
     /** Makes one attempt; returns `undefined` if the sandbox stopped meanwhile and the result is unknown. */
     async send(
-      event: { event_id: string; type: string; body: string },
+      event: EventRow,
       number: number,
       { url, webhook_secret }: WebhookRow,
       fault: DeliveryFault = {},
@@ -183,7 +197,7 @@ export function createAttemptSender({
       const whole = Buffer.from(event.body)
       const signed = { id: event.event_id, timestamp, body: whole, secret: webhook_secret }
       const headers: Record<string, string> = {
-        ...headersOf(SIGNATURE_SCHEMES[scheme].sign(signed, fault), number),
+        ...headersOf(SIGNATURE_SCHEMES[scheme].sign(signed, fault), event, number),
         // Without its envelope the body does not say what happened.
         ...(isBare(event) && { 'x-webhook-event': event.type }),
       }

@@ -154,17 +154,57 @@ function createRunningAttempts(
   }
 }
 
+/** Returns the function that makes the attempts that are due, even on a frozen clock, and waits for their results. */
+const createSendDue =
+  (
+    { clock, scheduler }: DeliveriesDeps,
+    queue: DeliveryQueue,
+    attempts: ReturnType<typeof createRunningAttempts>,
+  ) =>
+  async (ids: readonly string[]): Promise<DeliveryRow[]> => {
+    const due = ids
+      .map((id) => queue.timerOf(queue.get(id)))
+      .filter((timer) => timer && timer.due_at <= clock.now())
+    const order = createCommitOrder()
+    await Promise.all([
+      ...due.map((timer) => scheduler.fire(timer!, order)),
+      ...ids.flatMap((id) => attempts.of(id) ?? []),
+    ])
+    return ids.map((id) => queue.get(id))
+  }
+
 /** An event that was not sent by itself, such as one from before the webhook existed: it has no body. `at` is the client's time, ms. */
 export type RecordedEvent = { delivery_id: string; event: string; resource_id: string; at: number }
+
+/** The newest events that were not sent by themselves, in memory, oldest first. They are sent only on request. */
+function createRecordedEvents() {
+  let all: RecordedEvent[] = []
+  let count = 0
+  return {
+    all: () => all,
+    find: (id: string) => all.find(({ delivery_id }) => delivery_id === id),
+    add(event: Omit<RecordedEvent, 'delivery_id'>) {
+      all.push({ delivery_id: `rec_${++count}`, ...event })
+      if (all.length > MAX_RECORDED) all.shift()
+    },
+    clear() {
+      all = []
+      count = 0
+    },
+  }
+}
+
+/** The call that runs, as far as its events need it: its `traceparent`, and the deliveries that it has made. */
+type Cause = { traceparent?: string | undefined; made: DeliveryRow[] }
 
 /** Deliveries of events to the client's webhook: the scenario decides about each, attempts run on the client's clock. */
 export function createDeliveries(deps: DeliveriesDeps) {
   const { store, clock, scheduler, events, assumed, webhooks, scenarios, webhookEvents } = deps
   const queue = new DeliveryQueue(deps)
   const attempts = createRunningAttempts(deps, queue)
-  // The newest events that were not sent by themselves, in memory, oldest first. They are sent only on request.
-  let recorded: RecordedEvent[] = []
-  let recordedCount = 0
+  const sendDue = createSendDue(deps, queue, attempts)
+  const recorded = createRecordedEvents()
+  let cause: Cause | undefined
 
   /** Creates an event and its deliveries, inside the open change. */
   function publish(
@@ -177,12 +217,15 @@ export function createDeliveries(deps: DeliveriesDeps) {
     const decision = scenarios.decideWebhook(webhookEvents.callOf(type, resource_id, data))
     const outcome = decision?.outcome ?? {}
     const delays = (!outcome.drop && outcome.copies) || [NO_DELAY]
+    const traceparent = cause?.traceparent ?? webhookEvents.traceOf(resource_id)
     const made = { event_id, type, resource_id, created_at, body, copies: delays.length }
-    const event = store.put('events', made).row
+    const event = store.put('events', { ...made, ...(traceparent && { traceparent }) }).row
     const rule = decision && `${decision.scenario}: ${decision.rule}`
-    return delays.map((delay, i) =>
+    const rows = delays.map((delay, i) =>
       queue.add(event, { copy: i + 1, delay }, outcome, rule, skipsOrder),
     )
+    cause?.made.push(...rows)
+    return rows
   }
 
   events.on(({ type, resourceId: resource_id, asked }) => {
@@ -192,10 +235,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
       return
     }
     const at = clock.now()
-    store.unit.afterCommit(() => {
-      recorded.push({ delivery_id: `rec_${++recordedCount}`, event: type, resource_id, at })
-      if (recorded.length > MAX_RECORDED) recorded.shift()
-    })
+    store.unit.afterCommit(() => recorded.add({ event: type, resource_id, at }))
   })
 
   scheduler.handle(WEBHOOK_ATTEMPT, attempts.start, { parallel: true })
@@ -210,17 +250,19 @@ export function createDeliveries(deps: DeliveriesDeps) {
       )
   }
 
-  /** Makes the attempts that are due, even on a frozen clock, and waits for their results. */
-  async function sendDue(ids: readonly string[]): Promise<DeliveryRow[]> {
-    const due = ids
-      .map((id) => queue.timerOf(queue.get(id)))
-      .filter((timer) => timer && timer.due_at <= clock.now())
-    const order = createCommitOrder()
-    await Promise.all([
-      ...due.map((timer) => scheduler.fire(timer!, order)),
-      ...ids.flatMap((id) => attempts.of(id) ?? []),
-    ])
-    return ids.map((id) => queue.get(id))
+  /** Runs a call. With `sendsNow` the attempts of its events that are due are made, even on a frozen clock. */
+  function causedBy<T>(traceparent: string | undefined, sendsNow: boolean, run: () => T): T {
+    const mine: Cause = { traceparent, made: [] }
+    cause = mine
+    try {
+      const result = run()
+      const send = () => sendDue(mine.made.map(({ delivery_id }) => delivery_id))
+      // When the change that this is part of has ended.
+      if (sendsNow) Promise.resolve().then(send).catch(deps.onError)
+      return result
+    } finally {
+      cause = undefined
+    }
   }
 
   /** Creates an event about a resource (default: the newest of its kind) and waits for the attempts that are due now. */
@@ -235,7 +277,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
   /** Sends a delivery again, immediately. The body of a recorded event is made from the present state of the resource. */
   async function redeliver(id: string): Promise<DeliveryRow> {
     requireWebhook()
-    const old = recorded.find(({ delivery_id }) => delivery_id === id)
+    const old = recorded.find(id)
     if (old) return (await trigger(old.event, old.resource_id))[0]!
     const row = queue.get(id)
     if (!attempts.of(id)) store.change(() => queue.expedite(row))
@@ -244,6 +286,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
   return {
     publish,
+    causedBy,
     trigger,
     redeliver,
     /** Handles a cancelled timer: its delivery ends as `cancelled`, and the next event can be sent. */
@@ -255,13 +298,12 @@ export function createDeliveries(deps: DeliveriesDeps) {
     eventOf: (row: DeliveryRow) => queue.eventOf(row),
     all: () => store.tables.deliveries.rows(),
     /** Events that were not sent by themselves, oldest first. */
-    recorded: () => recorded,
+    recorded: recorded.all,
     recover: () => queue.recover(),
     clear: () => queue.clear(),
     /** Resets the state in memory after the rows were replaced or removed. */
     forget() {
-      recorded = []
-      recordedCount = 0
+      recorded.clear()
       queue.forget()
       attempts.forget()
     },

@@ -63,6 +63,7 @@ export class DeliveryQueue {
     const { event_id, type, resource_id, created_at } = event
     const { drop, holdUntil, fault = {} } = outcome
     const held = holdUntil !== undefined && isReachable(holdUntil, resource_id, this.#tables)
+    const joins = copy === 1 && !drop && !held && this.#releaseJoined(resource_id)
     const fraction = delay.minMs < delay.maxMs ? random.fraction() : 0
     const delay_ms = pointOf(delay, fraction)
     const row: DeliveryRow = {
@@ -72,7 +73,7 @@ export class DeliveryQueue {
       resource_id,
       created_at,
       status: drop ? 'dropped' : 'pending',
-      ordered: !skipsOrder && !drop && delay.maxMs === 0 && !held && copy === 1,
+      ordered: !skipsOrder && !joins && !drop && delay.maxMs === 0 && !held && copy === 1,
       next_attempt_at: null,
       timer_id: null,
       attempts: [],
@@ -87,6 +88,17 @@ export class DeliveryQueue {
       this.#put(row)
     else this.schedule(row, clock.now() + (held ? MAX_HOLD : 0) + delay_ms)
     return this.get(row.delivery_id)
+  }
+
+  /** Schedules what waits for the next event of its resource, which is sent at this instant too. */
+  #releaseJoined(resource_id: string): boolean {
+    const { deliveries } = this.#tables
+    if (deliveries.count('held', resource_id) === 0) return false
+    const joined = deliveries
+      .page('held', resource_id, 0, Number.POSITIVE_INFINITY)
+      .filter(({ row }) => row.hold_until === 'next')
+    for (const { row } of joined) this.expedite(row)
+    return joined.length > 0
   }
 
   /** Stores a delivery with the timer of its next attempt; `clock/advance` shows the payload. */

@@ -6,7 +6,7 @@ import { quoteInput } from '../model/mask.ts'
 import { canTransition, type LifecycleKind } from '../model/payment.ts'
 import type { Views } from '../payouts/views.ts'
 import type { RuleEvent } from '../scenarios/match.ts'
-import type { EventName } from '../scenarios/operations-and-events.ts'
+import { EVENTS, type EventName } from '../scenarios/operations-and-events.ts'
 import { kindOf, newIdIn } from '../tables/resources.ts'
 import type { SandboxTables } from '../tables/tables.ts'
 import { entryIn, type WorldContext } from '../tables/world-context.ts'
@@ -71,6 +71,8 @@ export function createWebhookEvents({ store, clock, random, assumed }: WorldCont
         ),
       }
     },
+    /** The trace of the newest event of a resource. */
+    traceOf: (resource_id: string) => events.newest('resource', resource_id)?.row.traceparent,
     /** The event as webhook rules read it; data, user and account are looked up only when a rule needs them. */
     callOf(type: string, id: string, data: string): RuleEvent {
       const kind = kindOf(type)
@@ -99,8 +101,11 @@ export type WebhookEvents = ReturnType<typeof createWebhookEvents>
 export function isReachable(
   event: string,
   resource_id: string,
-  { payments, kyc, bank_accounts, timers }: SandboxTables['tables'],
+  tables: SandboxTables['tables'],
 ): boolean {
+  if (event === 'next')
+    return EVENTS.some((one) => one !== 'webhook.test' && isReachable(one, resource_id, tables))
+  const { payments, kyc, bank_accounts, timers } = tables
   const kind = kindOf(event)
   const to = event.slice(event.indexOf('.') + 1)
   const scheduled = () =>

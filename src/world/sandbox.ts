@@ -6,6 +6,7 @@ import { LATE_CALL, type LateCall } from '../content/timer-payloads.ts'
 import type { Coverage } from '../model/coverage.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { Between } from '../model/paging.ts'
+import type { BookRow, Days, Reconciliation, StatementRow } from '../model/statement.ts'
 import type { Summary } from '../model/summary.ts'
 import type { Log } from '../runtime/runtime.ts'
 import type { Library } from '../scenarios/library.ts'
@@ -48,6 +49,15 @@ export type SandboxConfig = SharedConfig & {
   coverage?: CoverageSource | undefined
   /** Sums up a client, overall or between two instants. */
   summaryOf?: ((world: World, between: Between) => Promise<Summary>) | undefined
+  /** Compares books with a statement, or with what happened. */
+  reconcile?:
+    | ((
+        world: World,
+        books: readonly BookRow[],
+        statement: readonly StatementRow[] | undefined,
+        days: Days,
+      ) => Promise<Reconciliation>)
+    | undefined
   /** Called for each world before it starts. */
   worldOpened?: ((world: World) => void) | undefined
   log: Log
@@ -181,6 +191,7 @@ export async function openSandbox(config: SandboxConfig) {
     runtime,
     coverage: config.coverage,
     summaryOf: config.summaryOf,
+    reconcile: config.reconcile,
     /** Whether the data file has clients that were created from other fixtures. */
     hasOtherFixtures: outdated.length > 0,
     startedAt,

@@ -79,7 +79,17 @@ const ROWS: readonly (readonly [
     'GET /requests?operation=createTransaction&method=POST&path=%2Fv1%2Ftransaction&status=200&limit=1',
     /^at +method +path +operation +status +ms +rule\n2026-\S+ +POST +\/v1\/transaction +createTransaction +200 +[\d.]+ +-\n… and 30 more; --limit shows more\n$/,
   ],
+  [
+    'wait transaction {"amount":"640.00"} --advance 1d',
+    'POST /wait {"for":"transaction","match":{"amount":"640.00"},"timeout_ms":10000,"advance":"1d"}',
+    /\nthe clock moved from \S+Z to \S+Z, and 0 timers ran\n$/,
+  ],
   ['>list'],
+  [
+    'wait request {"operation":"listUsers"} --timeout 5',
+    'POST /wait {"for":"request","match":{"operation":"listUsers"},"timeout_ms":5000}',
+    /^\{\n {2}"request_id"/,
+  ],
   [
     `requests find ${LIST}`,
     `POST /requests/find {"match":${LIST}}`,
@@ -170,6 +180,23 @@ const ROWS: readonly (readonly [
     1,
   ],
   ['coverage', 'GET /coverage', /^calls +\d+ of \d+ +\d+ %\n[\s\S]+\nlists +\d of 8 /],
+  ['statement --date 2026-01-31', 'GET /statement?date=2026-01-31', /^no money moved\n/],
+  [
+    'statement --from 2026-01-01 --to 2026-01-31 --truth',
+    'GET /statement?from=2026-01-01&to=2026-01-31&truth=true',
+  ],
+  [
+    'reconcile test/cli/books.csv --columns reference=ref --to 2026-01-31',
+    'POST /reconcile {"rows":[{"reference":"GIFT-0002","amount":"2500.00","status":"success"}],"to":"2026-01-31"}',
+    /\nmissing_in_books [\s\S]+\n1 row matched, /,
+    1,
+  ],
+  [
+    'wait kyc {"kyc_id":"no"} --timeout 0',
+    'POST /wait {"for":"kyc","match":{"kyc_id":"no"},"timeout_ms":0}',
+    /No KYC record matched/,
+    1,
+  ],
   ['state export', 'GET /state', /^\{\n"format":1,\n[\s\S]+\}\n$/],
   ['health', 'GET /health', /^healthy\n$/],
   ['reset clock data', 'POST /reset {"parts":["clock","data"]}', /^reset clock, data of w1\n$/],
@@ -178,7 +205,8 @@ const ROWS: readonly (readonly [
 ]
 
 /** Commands that call no running sandbox. */
-const LOCAL_COMMANDS = 'start exec validate generate conform openapi schema client sweep help mcp'
+const LOCAL_COMMANDS =
+  'reconcile start exec validate generate conform openapi schema client sweep help mcp'
 
 t.test('what is typed, what is sent, and what is printed', async (t) => {
   const sandbox = await serve(t, '--memory --clock frozen --coverage --admin-token s3'.split(' '))

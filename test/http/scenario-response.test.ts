@@ -1,7 +1,8 @@
 import { connect } from 'node:net'
 import t from 'tap'
-import { AADHAAR, ASHA, GUARDED, HONOURED, PAN, PAYMENT, start } from '../helper.ts'
+import { AADHAAR, ASHA, GUARDED, HONOURED, PAN, PAYMENT, start, until } from '../helper.ts'
 import { manualTime } from '../manual-time.ts'
+import { receiver, SECRET } from '../receiver.ts'
 
 // Some of these tests wait for real time, each with its own sandbox.
 t.jobs = 8
@@ -369,4 +370,51 @@ t.test('a delayed request gets an error when its client is reset or deleted', as
     t.match(await waiting, { status: 503, body: { error: 'not_ready' } }, replace)
     t.strictSame(time.left(), [])
   }
+})
+
+t.test(
+  'a delay after the operation: its event is there before its response, on any clock',
+  async (t) => {
+    for (const clock of ['frozen', 'real'] as const) {
+      const time = manualTime()
+      const hook = await receiver(t)
+      const sandbox = { runtime: time.runtime }
+      const box = await start(t, { sandbox, begin: { clock }, ...HONOURED })
+      await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+      const before = payments(box)
+      await push(box, { delay: '3s', at: 'after' }, { times: 1 })
+      const late = box.pay({}, { 'idempotency-key': 'late' })
+      await until(() => hook.received.length > 0)
+      t.equal(payments(box), before + 1)
+      t.equal(hook.received[0]!.type, 'transaction.pending')
+      t.equal((await box.get(`/v1/transaction/${hook.received[0]!.resource}`)).status, 200)
+      t.equal((await box.get('/__admin/requests')).body.requests[0].operation, 'getTransaction')
+      time.pass('3s')
+      const { status, body } = await late
+      t.strictSame([status, body.data[0].transaction_id], [200, hook.received[0]!.resource])
+      const [logged] = (await box.get('/__admin/requests?operation=createTransaction')).body
+        .requests
+      t.match(logged, { status: 200 })
+      t.notOk(logged.made, 'what it returned is what the caller got')
+      const again = await box.pay({}, { 'idempotency-key': 'late' })
+      t.equal(again.headers['idempotency-replayed'], 'true')
+      t.equal(payments(box), before + 1)
+      await box.close()
+    }
+  },
+)
+
+t.test('who leaves during a delay after the operation has paid, and the log says so', async (t) => {
+  const time = manualTime()
+  const box = await start(t, { sandbox: { runtime: time.runtime } })
+  const { port } = await box.listen()
+  const before = payments(box)
+  await push(box, { delay: '3s', at: 'after' }, { times: 1 })
+  const { socket } = raw(port, PAYMENT)
+  await time.waiting()
+  socket.destroy()
+  await until(async () => (await box.get('/__admin/requests')).body.total > 0)
+  t.equal(payments(box), before + 1)
+  const [logged] = (await box.get('/__admin/requests')).body.requests
+  t.match(logged, { status: null, made: { data: [{ amount: '100.00' }] } })
 })

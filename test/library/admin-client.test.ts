@@ -65,6 +65,12 @@ const SENT: readonly [call: (a: AdminClient) => Promise<unknown>, sent: string][
   [(a) => a.users.get('u'), 'GET /users/u'],
   [(a) => a.transactions.list({ search: 'a b' }), 'GET /transactions?search=a+b'],
   [(a) => a.transactions.get('t'), 'GET /transactions/t'],
+  [(a) => a.statement({ date: '2026-01-01' }), 'GET /statement?date=2026-01-01'],
+  [(a) => a.reconcile([]), 'POST /reconcile {"rows":[]}'],
+  [
+    (a) => a.reconcile([{ reference: 'a', amount: 5 }], { from: '2026-01-01' }),
+    'POST /reconcile {"rows":[{"reference":"a","amount":5}],"from":"2026-01-01"}',
+  ],
   [(a) => a.clients.list(), 'GET /clients'],
   [(a) => a.clients.create({ name: 'w' }), 'POST /clients {"name":"w"}'],
   [(a) => a.clients.delete('w'), 'DELETE /clients/w'],

@@ -350,12 +350,13 @@ t.test('a response that is held back is no part of a snapshot or a fork', async 
   t.strictSame(time.left(), [], 'what was answered is answered')
 })
 
-t.test('a large body is taken for a state alone', async (t) => {
+t.test('a large body is taken for a state and for books alone', async (t) => {
   const box = await start(t)
   const text = 'x'.repeat(1_100_000)
   t.equal((await box.post('/v1/user', { email: text })).status, 413)
   t.equal((await box.post(SNAPSHOTS, { name: text })).status, 413)
-  for (const { id, large } of ADMIN_CALLS) t.equal(large ?? false, id === 'putState', id)
+  for (const { id, large } of ADMIN_CALLS)
+    t.equal(large ?? false, id === 'putState' || id === 'reconcile', id)
 })
 
 /** A data file with the states of these clients; the users of the first are shared rows. */

@@ -244,3 +244,56 @@ t.test('a wait that is too late says what was nearest, and what holds it up', as
   const unknown = await late('transaction', { transaction_id: 'none' })
   t.match(unknown.message, 'No such transaction exists yet.')
 })
+
+t.test(
+  'a wait advances a frozen clock from timer to timer until it has what it waits for',
+  async (t) => {
+    const box = await start(t)
+    const { transaction_id } = (await box.pay({ amount: 100.96 })).body.data[0]
+    const waits = (match: object, more: object) =>
+      box.post('/__admin/wait', {
+        for: 'transaction',
+        match: { transaction_id, ...match },
+        ...more,
+      })
+    const { status, body } = await waits({ transaction_status: 'success' }, { advance: '2d' })
+    t.equal(status, 200)
+    t.match(body, {
+      transaction: { transaction_status: 'success' },
+      advanced: {
+        from: '2026-01-01T00:00:00.000Z',
+        now: '2026-01-01T00:00:03.000Z',
+        fired: [{ at: '2026-01-01T00:00:01.000Z' }, { at: '2026-01-01T00:00:03.000Z' }],
+      },
+    })
+    const there = await waits({ transaction_status: 'success' }, { advance: '2d' })
+    t.match(there.body.advanced, { now: '2026-01-01T00:00:03.000Z', fired: [] }, 'it is there')
+    const never = await waits({ amount: '1.00' }, { advance: '10s', timeout_ms: 300 })
+    t.equal(never.status, 408)
+    t.match(never.body.message, /frozen at 2026-01-01T00:00:13\.000Z/)
+    t.match((await box.get('/__admin/clock')).body.now, '2026-01-01T00:00:13.000Z')
+    t.equal((await waits({}, { advance: 'soon' })).status, 400)
+    await box.post('/__admin/clock/resume')
+    const running = await waits({}, { advance: '1d' })
+    t.match(running, { status: 409, body: { error: 'clock_running', message: /clock\/freeze/ } })
+  },
+)
+
+t.test('a wait that advances gets what receivers and callers do on the way', async (t) => {
+  const box = await start(t)
+  const hook = await receiver(t, (message, response) => {
+    response.writeHead(204).end()
+    if (message.type === 'transaction.success') void box.get(`/v1/transaction/${message.resource}`)
+  })
+  await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+  await box.pay()
+  const match = { operation: 'getTransaction' }
+  const { status, body } = await box.post('/__admin/wait', { for: 'request', match, advance: '1h' })
+  t.equal(status, 200)
+  t.match(body.request, { operation: 'getTransaction', status: 200 })
+  t.strictSame(hook.types(), [
+    'transaction.pending',
+    'transaction.processing',
+    'transaction.success',
+  ])
+})

@@ -308,3 +308,61 @@ t.test('a receiver that fails meets the same scenario again by the retries', asy
     'the forged ones are reported',
   )
 })
+
+t.test(
+  'together: an event is sent at the same instant as the next one of its resource',
+  async (t) => {
+    const { hook, box, list } = await play(t, [
+      { when: { event: PROCESSING }, then: { together: true } },
+    ])
+    const waiting: (() => void)[] = []
+    // Each of the two is answered when both are there.
+    hook.respondWith((message, response) => {
+      waiting.push(() => response.writeHead(204).end())
+      if (message.type === PENDING || waiting.length === 2)
+        for (const answer of waiting.splice(0)) answer()
+    })
+    await box.pay()
+    await box.advance('1s')
+    t.same(hook.types(), [PENDING])
+    t.match(await list(), [{ event: PROCESSING, status: 'pending', hold_until: 'next' }])
+    await box.advance('1h')
+    t.strictSame(hook.types().slice(1).sort(), [PROCESSING, SUCCESS])
+    const at = (await list()).map((one: { attempts: { at: string }[] }) => one.attempts[0]!.at)
+    t.equal(at[0], at[1])
+    t.match(await list(), [{ attempts: { length: 1 } }, { attempts: { length: 1 } }])
+
+    const last = await play(t, [{ when: { event: SUCCESS }, then: { together: true } }])
+    await last.box.pay()
+    await last.box.advance('10s')
+    t.same(last.hook.types(), all, 'no event can follow, so it is not held')
+  },
+)
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+
+t.test('the trace of a call goes on with the webhooks that it causes', async (t) => {
+  const { hook, box, list } = await play(t, [])
+  const traceparent = `00-${TRACE}-00f067aa0ba902b7-01`
+  await box.pay({}, { traceparent })
+  await box.pay({}, { traceparent: '00-not-a-trace-01' })
+  await box.advance('1h')
+  const sent = hook.received.map(({ headers }) => headers['traceparent'])
+  t.strictSame(
+    sent.map((one) => one !== undefined),
+    [true, false, true, false, true, false],
+    'of one payment, at each status',
+  )
+  const parents = sent.flatMap((one) => (one ? [String(one)] : []))
+  for (const one of parents) t.match(one, new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`))
+  t.equal(new Set([traceparent, ...parents]).size, 4, 'each attempt has a parent id of its own')
+  const { attempts } = (await list())[1]
+  t.equal(attempts[0].headers.traceparent, parents[2], 'the delivery shows what was sent')
+  const [, first] = (await box.get('/__admin/requests?operation=createTransaction')).body.requests
+  t.equal(first.traceparent, traceparent)
+  const { log } = (await box.get('/__admin/requests?format=har&operation=createTransaction')).body
+  t.strictSame(
+    log.entries.map((one: { _traceparent?: string }) => one._traceparent),
+    [traceparent, undefined],
+  )
+})

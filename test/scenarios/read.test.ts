@@ -20,7 +20,7 @@ rules: []
 ! 1:1: unknown key "titel"; did you mean "title"?
 frobnicate: 1
 rules: []
-! 1:1: unknown key "frobnicate"; known keys: $schema, title, description, extends, base, counts, assume, rules, webhooks, timeline, expect
+! 1:1: unknown key "frobnicate"; known keys: $schema, title, description, extends, base, counts, assume, rules, webhooks, timeline, statement, expect
 rules: [{ when: { operation: createTransacton }, then: { delay: 1s } }]
 ! 1:30: unknown operation "createTransacton"; did you mean "createTransaction"?
 rules: [{ when: { operation: payEverybody }, then: { delay: 1s } }]
@@ -52,7 +52,7 @@ rules: [{ when: { operation: getUser }, then: {} }]
 rules: [{ when: { operation: createUser, body: { email: {} } }, then: { delay: 1s } }]
 ! 1:57: an empty condition; write a value, { empty: true } or { absent: true }
 title: x
-! 1:1: the scenario is empty; add rules, webhooks, timeline, expect, assume or extends
+! 1:1: the scenario is empty; add rules, webhooks, timeline, statement, expect, assume or extends
 - a
 ! 1:1: a scenario file must be a mapping (name: value), not a list
 hello
@@ -175,8 +175,18 @@ rules: [{ when: { operation: createTransaction }, then: { respond: { status: 503
 ! 1:85: \`respond\` replaces the operation, so no \`transaction\` is created; add at: after, or remove one
 rules: [{ when: { operation: createTransaction }, then: { fault: reset, transaction: [{ status: PENDING }] } }]
 ! 1:73: the fault happens before the operation, so no \`transaction\` is created; add at: after, or remove one
-rules: [{ when: { operation: getUser }, then: { at: after, delay: 1s } }]
+rules: [{ when: { operation: getUser }, then: { at: before, delay: 1s } }]
 ! 1:49: \`at\` is beside a \`fault\` or \`respond\`; add one, or remove \`at\`
+rules: [{ when: { operation: getUser }, then: { at: after, visible_after: 1s } }]
+! 1:49: \`at\` is beside a \`fault\`, \`respond\` or \`delay\`; add one, or remove \`at\`
+statement: [{ when: {}, then: { omit: true } }]
+! 1:21: an empty \`when\`; to match every row, write amount: { absent: false }
+statement: [{ when: { amount: 5 }, then: { omit: true, day: next } }]
+! 1:42: must have exactly one of omit, repeat, amount, day and utr
+statement: [{ when: { amount: 5 }, then: { amount: 1 } }]
+! 1:52: \`amount\` must be a difference in rupees, in quotes, such as "+1.00" or "-0.50", not 1
+webhooks: [{ when: { event: "*" }, then: { together: true, delay: 1s } }]
+! 1:44: \`together\` and \`delay\` both say when; remove one
 rules: [{ when: { operation: createUser }, then: { fault: hang, at: after, effect: after_timeout } }]
 ! 1:65: \`effect\` and \`at\` both say when the operation runs; remove one
 rules: [{ when: { operation: createUser }, then: { fault: hang, after: 5s } }]

@@ -65,6 +65,7 @@ t.test('the shipped set is the promised one, without a warning', async (t) => {
     'provider-outage',
     'rate-limited',
     'slow',
+    'statement-breaks',
     'strict-contract',
     'stuck-transactions',
     'webhook-bad-signatures',

@@ -12,6 +12,7 @@ import { requestCalls } from './requests.ts'
 import { scenarioCalls } from './scenarios.ts'
 import { simulateCalls } from './simulate.ts'
 import { resetCalls, stateCalls } from './state.ts'
+import { statementCalls } from './statement.ts'
 import { waitCalls } from './wait.ts'
 import { inboxCalls, webhookCalls } from './webhooks.ts'
 
@@ -30,4 +31,5 @@ export const ADMIN_CALLS = [
   ...waitCalls,
   ...eventCalls,
   ...dataCalls,
+  ...statementCalls,
 ] satisfies readonly AdminCall[]

@@ -15,13 +15,17 @@ import type { World } from '../../world/world.ts'
 
 const Instant = z.iso.datetime({ offset: true })
 const durationError = 'must be a duration such as "3m", "500ms", "2d" or "PT5S", at most 10 years'
-const AdvanceDuration = z
+export const AdvanceDuration = z
   .string({ error: durationError })
   .refine((text) => parseDuration(text) !== undefined, { error: durationError })
 
 const ADVANCE_FORM =
   'must be an object such as {"by": "3m"} or {"to": "2026-01-02T00:00:00Z"}; a duration such as "3m" includes its unit'
-const ADVANCE_ERRORS: readonly ErrorCode[] = ['receiver_busy', 'too_many_timers', 'caller_gone']
+export const ADVANCE_ERRORS: readonly ErrorCode[] = [
+  'receiver_busy',
+  'too_many_timers',
+  'caller_gone',
+]
 
 export const ClockResponse = named('Clock', {
   now: Timestamp,
@@ -39,7 +43,7 @@ const FiredTimer = z
     resource_id: z.string().optional(),
   })
   .meta({ id: 'FiredTimer' })
-const FiredResponse = named('FiredResponse', {
+export const FiredResponse = named('FiredResponse', {
   now: Timestamp,
   fired: z.array(FiredTimer),
   left_out: z.int().optional().meta({
@@ -68,7 +72,7 @@ export const Speed = z.number().gt(0).max(1_000_000)
 const TimerPath = z.object({ id: z.string().min(1).max(64) })
 
 /** Returns the instant (ms); throws `validation_failed` if its year is not from 1970 to 9999. */
-function requireClockTime(ms: number, field: string): number {
+export function requireClockTime(ms: number, field: string): number {
   if (isClockTime(ms)) return ms
   const message = `must not lead to a time ${ms < 0 ? 'before the year 1970' : 'after the year 9999'}`
   throw validationFailed([{ field, code: 'out_of_range', message }])

@@ -38,6 +38,7 @@ export const stateCalls = [
     id: 'putState',
     summary: 'Replace the state, but not the token, from an export or a db.json',
     large: true,
+    readsBody: true,
     body: z.union([State, DataFile]),
     errors: ['too_many_rules'],
     response: named('TakenStateResponse', { now: Timestamp, rows: z.record(z.string(), z.int()) }),

@@ -1,112 +1,30 @@
 import * as z from 'zod'
 import { adminCall, outlineOf } from '../../http/admin-call.ts'
 import { Delivery, type DeliveryRow, DeliveryStatus, type EventRow } from '../../model/delivery.ts'
-import { formatDuration } from '../../model/duration.ts'
-import { callerGone, SandboxError } from '../../model/errors.ts'
+import { parseDuration } from '../../model/duration.ts'
+import { SandboxError } from '../../model/errors.ts'
 import { named } from '../../model/formats.ts'
 import { KycRecord } from '../../model/kyc.ts'
 import { LoggedRequest } from '../../model/logged-request.ts'
 import { maskSecrets } from '../../model/mask.ts'
 import { Transaction } from '../../model/transaction.ts'
 import { didYouMean, quoteValue } from '../../model/words.ts'
-import {
-  failedTests,
-  missErrors,
-  missText,
-  type NearMiss,
-  nearestOf,
-} from '../../requests/near-miss.ts'
+import { failedTests, missText, type NearMiss, nearestOf } from '../../requests/near-miss.ts'
 import { callsElsewhere, requestDetails } from '../../requests/request-log.ts'
 import { invalidMatch, nearestRequests, nearestRequestText } from '../../requests/request-match.ts'
-import type { Later } from '../../runtime/real-time.ts'
 import type { Condition } from '../../scenarios/condition.ts'
 import { loadReader } from '../../scenarios/library.ts'
 import { type CallParts, passesAll, type Test, testsOf } from '../../scenarios/match.ts'
 import { EVENTS } from '../../scenarios/operations-and-events.ts'
 import type { CallMatch } from '../../scenarios/when-schema.ts'
-import type { AnyFeedEvent } from '../../world/feed.ts'
 import type { Sandbox } from '../../world/sandbox.ts'
 import type { World } from '../../world/world.ts'
+import { ADVANCE_ERRORS, AdvanceDuration } from './clock.ts'
 import { readRequestMatch } from './requests.ts'
+import { Advanced, advanceUntil, type WaitTarget, waitFor } from './waiting.ts'
 import { deliveryResponse } from './webhooks.ts'
 
 const MAX_MS = 60_000
-
-/** Something to wait for: `findExisting` searches the present state, `onEvent` checks each later event of the feed. */
-type WaitTarget<T> = {
-  noun: string
-  findExisting: () => Promise<T | undefined> | T | undefined
-  onEvent: (event: AnyFeedEvent) => T | undefined
-  /** The closest requests, and why none matched: sentences that start with a space. */
-  explain: () => { misses: NearMiss[]; reason: string }
-}
-
-const feedEnded = () =>
-  new SandboxError('not_ready', 'The client was deleted or the sandbox is shutting down.')
-
-/** When the next timer of the client is due, and how to advance a frozen clock. */
-function clockHint({ clock }: World): string {
-  const isFrozen = clock.state.mode === 'frozen'
-  const frozen = ` The client's clock is frozen at ${clock.iso()}`
-  const next = clock.timers.next()
-  if (!next) return isFrozen ? `${frozen}, and no timer is pending.` : ' No timer is pending.'
-  const left = formatDuration(Math.max(0, next.due_at - clock.now()))
-  if (!isFrozen) return ` The next timer is due in ${left} of the client's time.`
-  return `${frozen}; the next timer is due in ${left}: POST /__admin/clock/advance {"by":"${left}"}.`
-}
-
-/** Resolves with the match as soon as it exists; rejects after this real time, or if the feed closes or the caller leaves. */
-function waitFor<T>(
-  { noun, findExisting, onEvent, explain }: WaitTarget<T>,
-  world: World,
-  later: Later,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<T> {
-  return new Promise((resolve, reject) => {
-    let stop: (() => void) | undefined
-    let searching: Promise<unknown> = Promise.resolve()
-    // Before the feed is watched: one that has ended says so immediately.
-    const onAbort = () => fail(callerGone())
-    function failInTime() {
-      const { misses, reason } = explain()
-      const message = `No ${noun} matched within ${timeoutMs} ms.${reason}${clockHint(world)}`
-      fail(new SandboxError('wait_timeout', message, { errors: missErrors(misses) }))
-    }
-    // A search that is still running may find it.
-    const cancelTimeout = later(timeoutMs, () => searching.then(failInTime).catch(fail))
-    stop = world.feed.watch({
-      onEvent(event) {
-        // The whole state was replaced: the match may be in the new one.
-        if (event.kind === 'reset' || event.kind === 'restore') search()
-        else resolveIfFound(onEvent(event))
-      },
-      onEnd: () => fail(feedEnded()),
-    })
-
-    if (signal.aborted) onAbort()
-    else signal.addEventListener('abort', onAbort)
-
-    function cleanUp() {
-      signal.removeEventListener('abort', onAbort)
-      cancelTimeout()
-      stop?.()
-    }
-    function fail(error: unknown) {
-      cleanUp()
-      reject(error)
-    }
-    function resolveIfFound(item: T | undefined) {
-      if (item === undefined) return
-      cleanUp()
-      resolve(item)
-    }
-    function search() {
-      searching = Promise.resolve().then(findExisting).then(resolveIfFound, fail)
-    }
-    search()
-  })
-}
 
 /** The first defined result of `take`. */
 function firstOf<R, T>(rows: Iterable<R>, take: (row: R) => T | undefined): T | undefined {
@@ -312,6 +230,9 @@ export const waitCalls = [
     body: z.strictObject({
       for: z.enum(['request', 'delivery', 'transaction', 'kyc']),
       match: outlineOf<Matches>(z.looseObject({})).default({}),
+      advance: AdvanceDuration.optional().describe(
+        'Moves a frozen clock on meanwhile, from timer to timer, by at most this duration.',
+      ),
       timeout_ms: z.int().min(0).max(MAX_MS).default(10_000),
     }),
     response: named('WaitedResponse', {
@@ -320,20 +241,32 @@ export const waitCalls = [
       delivery: Delivery.optional(),
       transaction: z.looseObject({}).optional(),
       kyc: z.looseObject({}).optional(),
+      advanced: Advanced.optional(),
     }),
-    errors: ['wait_timeout', 'not_ready', 'caller_gone'],
+    errors: ['wait_timeout', 'not_ready', 'clock_running', ...ADVANCE_ERRORS],
     async handle(world, { body, hangUpSignal }, sandbox) {
-      const { for: what, match, timeout_ms: timeoutMs } = body
+      const { for: what, match, timeout_ms: timeoutMs, advance } = body
       const signal = hangUpSignal()
-      const found = async <T>(target: Promise<WaitTarget<T>>) =>
-        waitFor(await target, world, sandbox.runtime.later, timeoutMs, signal)
+      const { later } = sandbox.runtime
+      if (advance !== undefined && world.clock.state.mode !== 'frozen')
+        throw new SandboxError(
+          'clock_running',
+          'The clock is running, so a wait cannot advance it. Freeze it with POST /__admin/clock/freeze, or leave out `advance`.',
+        )
+      async function found<T>(target: Promise<WaitTarget<T>>) {
+        const waiting = waitFor(await target, world, later, timeoutMs, signal)
+        if (advance === undefined) return { for: what, [what]: await waiting }
+        const moving = advanceUntil(waiting, world, parseDuration(advance)!, { signal, later })
+        const [item, advanced] = await Promise.all([waiting, moving])
+        return { for: what, [what]: item, advanced }
+      }
       switch (what) {
         case 'request':
-          return { for: what, request: await found(forRequest(world, match, sandbox)) }
+          return found(forRequest(world, match, sandbox))
         case 'delivery':
-          return { for: what, delivery: await found(forDelivery(world, match)) }
+          return found(forDelivery(world, match))
         default:
-          return { for: what, [what]: await found(forResource(world, what, match)) }
+          return found(forResource(world, what, match))
       }
     },
   }),

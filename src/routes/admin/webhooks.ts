@@ -40,7 +40,9 @@ export const deliveryResponse = (world: World, row: DeliveryRow): Delivery => ({
   hold_until: row.hold_until ?? null,
   rule: row.rule ?? null,
   fault: row.fault ?? null,
-  attempts: row.attempts.map((attempt) => attemptDetails(row.event_id, attempt)),
+  attempts: row.attempts.map((attempt) =>
+    attemptDetails(world.webhooks.deliveries.eventOf(row) ?? row, attempt),
+  ),
 })
 
 const recordedResponse = (world: World, { at, ...event }: RecordedEvent): Delivery => ({

@@ -22,13 +22,19 @@ export const OPERATIONS: readonly Operation[] = [
 ]
 
 /** Runs a call whose effect comes after its response: it is checked again, as the client may have changed. */
-export function runLate(world: World, { operation, body, lifecycles, key }: LateCall, log: Log) {
+export function runLate(
+  world: World,
+  { operation, body, lifecycles, key, traceparent }: LateCall,
+  log: Log,
+) {
   const op = OPERATIONS.find(({ id }) => id === operation)!
   const stored = world.tables.tables.idempotency.get(key ?? '')
   const waiting = stored?.status === LATER && stored
   const input = { body } as Input
   try {
-    const result = op.handle(world, input, lifecycles, op.check?.(world, input))
+    const result = world.webhooks.deliveries.causedBy(traceparent, false, () =>
+      op.handle(world, input, lifecycles, op.check?.(world, input)),
+    )
     const text = JSON.stringify(world.scenarios.assumptions.get(newWords)(result))
     if (waiting) world.tables.put('idempotency', { ...waiting, status: op.status, body: text })
     // A report of timers that ran does not show what was sent.

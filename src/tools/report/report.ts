@@ -72,6 +72,7 @@ export const reportOfOne = (
 
 const JUNIT = 'junit.xml'
 const SUMMARY = 'summary.md'
+export const REPORT_FILES: readonly string[] = [JUNIT, SUMMARY]
 
 /** Makes a folder and those above it. Node's own way does not end in some folders of the system. */
 function makeFolder(dir: string) {
@@ -87,7 +88,7 @@ function makeFolder(dir: string) {
  */
 export function prepareReport(
   dir: string,
-  files: readonly string[] = [JUNIT, SUMMARY],
+  files: readonly string[] = REPORT_FILES,
   option = '--report',
 ) {
   try {
@@ -134,11 +135,16 @@ export function writeFiles(dir: string, files: Readonly<Record<string, string>>)
   for (const [name, text] of Object.entries(files)) replaceFile(join(dir, name), text)
 }
 
-/** Writes `junit.xml` and `summary.md` into a folder that was prepared. */
-export function writeReport(dir: string, report: Report) {
+/** Writes `junit.xml`, `summary.md` and more files into a folder that was prepared. */
+export function writeReport(
+  dir: string,
+  report: Report,
+  more: Readonly<Record<string, string>> = {},
+) {
   const { title, subject, tests } = report
   writeFiles(dir, {
     [JUNIT]: junitXml(`${title}: ${subject}`, tests),
     [SUMMARY]: markdownOf(report),
+    ...more,
   })
 }

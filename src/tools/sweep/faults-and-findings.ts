@@ -81,6 +81,8 @@ export type SeenCall = {
   documents: number
   /** The rules that acted, as the request log names them. */
   rule: string | null
+  /** The trace that the caller gave it, which names it where calls run side by side. */
+  traceparent?: string
 }
 
 export type SeenPayment = {

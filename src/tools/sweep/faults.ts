@@ -73,7 +73,7 @@ const CALL_FAULT_NAMES = Object.keys(CALL_FAULTS) as CallFaultName[]
 const SWEPT = CALL_FAULT_NAMES.filter((name) => name !== 'hang' && name !== 'malformed')
 /** They differ from another fault only if the call changes something. */
 const WRITES_ONLY: ReadonlySet<string> = new Set([
-  ...['reset_after', 'respond_504_after', 'effect_after_timeout', 'visible_after'],
+  ...['reset_after', 'respond_504_after', 'effect_after_timeout', 'visible_after', 'late_response'],
   ...['rate_limit', 'token_expired'],
 ])
 // They are tried at every payment. All other faults are tried at the first, second and last call of each kind.
@@ -131,8 +131,11 @@ function killFault(point: Point, possible: Possible): Fault {
 const callFaults = (baseline: Observation, choice: PointChoice, possible: Possible): Fault[] =>
   OPERATIONS.flatMap((operation) => {
     const isCreating = CREATING.some((one) => one === operation)
+    const emitsEvent = Object.values(LIFECYCLE_FAULTS).some((one) => one.operation === operation)
     const isPossible = (name: string) =>
-      (!WRITES_ONLY.has(name) || !isRead(operation)) && (name !== 'visible_after' || isCreating)
+      (!WRITES_ONLY.has(name) || !isRead(operation)) &&
+      (isCreating || name !== 'visible_after') &&
+      (emitsEvent || name !== 'late_response')
     const swept = SWEPT.filter(isPossible)
     const lasting = LASTING_NAMES.filter(isPossible)
     return numbersUpTo(lastOf(baseline, operation), choice).flatMap((nth) => {
@@ -183,7 +186,7 @@ export const WEBHOOK_NAMES = Object.keys(WEBHOOK_FAULTS) as WebhookFaultName[]
 
 /** Whether an event can have a fault: one follows it, and it is signed. */
 function canHave(name: WebhookFaultName, next: string, signed: SeenDelivery['signed']): boolean {
-  if (name === 'hold_until') return next !== ''
+  if (name === 'hold_until' || name === 'together') return next !== ''
   if (name === 'timestamp_stale' || name === 'signature_rotated') return signed === 'message'
   return !name.startsWith('signature') || signed !== 'none'
 }

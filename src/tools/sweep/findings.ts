@@ -31,6 +31,7 @@ const familyOf = (plan: Plan) =>
 /** What happened, without what changes from fault to fault: calls, events, ids and numbers, and which test noticed it. */
 const causeOf = ({ verdict, happened }: Run) =>
   (verdict === 'relies_on' ? '' : happened)
+    .replace(/ \(trace \w+\)/g, '')
     .replace(new RegExp(UUID, 'g'), 'ID')
     .replace(/\b(GET|POST|PUT|DELETE) \S+/g, 'CALL')
     .replace(/\b(transaction|kyc|bank|webhook)\.\w+/g, 'EVENT')

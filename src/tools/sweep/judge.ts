@@ -3,14 +3,12 @@ import { groupBy } from '../group-by.ts'
 import { seconds, times } from '../numbers.ts'
 import { isForging, mustAbsorb } from './faults.ts'
 import {
-  isAccepted,
   type Judgement,
   type Level,
   type Observation,
   type Plan,
   type Run,
   type SeenCall,
-  type SeenDelivery,
   type SeenPayment,
   VERDICTS,
   type Verdict,
@@ -18,6 +16,7 @@ import {
 import { ANY_PAYMENT } from './observe.ts'
 import { areAlike, isCheck, isUnguarded, planKey } from './plans.ts'
 import { failureLine } from './program.ts'
+import { acceptedForged, isInside, lostEvent, nameOf, outrunEvent } from './receivers.ts'
 
 /** What a run is compared with. */
 export type Judging = {
@@ -118,8 +117,6 @@ function notPaid(plan: Plan, run: Observation, { baselines, hasProbe }: Judging)
 // A caller's timer may be a little early.
 const TOLERANCE = 0.9
 
-const nameOf = ({ method, path }: SeenCall) => `${method} ${path}`
-
 export const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/
 
 /** The equal calls of each client. */
@@ -137,13 +134,6 @@ function fastest(equal: readonly SeenCall[]): number {
   }
   return most
 }
-
-/** Whether a handler made a call while it had an event of the same resource. */
-const isInside = (call: SeenCall, one: SeenDelivery) =>
-  call.client === one.client &&
-  call.path.includes(one.resource_id) &&
-  call.beganMs >= one.beganMs - 1 &&
-  call.atMs <= one.atMs + 1
 
 /** A call that was repeated sooner than its response with Retry-After had asked for. */
 const hurried = (equal: readonly SeenCall[], { deliveries }: Observation) =>
@@ -185,31 +175,6 @@ function retryStorm(run: Observation, { baselines, maxRetries }: Judging): strin
 }
 
 // ---- events
-
-function acceptedForged({ deliveries }: Observation): string | undefined {
-  const found = deliveries.find(({ isForged, status }) => isForged && isAccepted(status))
-  return found && `the receiver answered ${found.status} to this ${found.event}`
-}
-
-/** An event that the receiver accepted although the read inside its handler had failed, and nobody read again. */
-function lostEvent({ calls, deliveries, exitCode, probeDifferences }: Observation) {
-  if (exitCode === 0 && probeDifferences.length === 0) return undefined
-  const reads = calls.filter(({ method }) => method === 'GET')
-  for (const one of deliveries) {
-    const read = reads.find((call) => call.isFailed && isInside(call, one))
-    if (read === undefined) continue
-    const isDone = deliveries.some(
-      ({ event_id, client, status, isAfterEnd }) =>
-        event_id === one.event_id && client === one.client && isAccepted(status) && !isAfterEnd,
-    )
-    const isReadLater = reads.some(
-      (call) => !call.isFailed && call.path === read.path && call.beganMs > read.atMs,
-    )
-    if (isDone && !isReadLater)
-      return `the receiver accepted ${one.event} although its ${nameOf(read)} had failed, and never read it again`
-  }
-  return undefined
-}
 
 // ---- the rest
 
@@ -308,7 +273,7 @@ export function judge(plan: Plan, run: Observation, judging: Judging): Judgement
     ['accepted_forged', acceptedForged(run)],
     ['hung', hung(run)],
     ['retry_storm', retryStorm(run, judging)],
-    ['lost_event', lostEvent(run)],
+    ['lost_event', lostEvent(run) ?? outrunEvent(run)],
     ['relies_on', exitCode !== 0 && isReached ? reliesOn(plan, run, judging) : undefined],
     ['not_paid', unpaid?.text],
     // A command that failed before anything happened shows nothing.

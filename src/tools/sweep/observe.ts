@@ -1,5 +1,6 @@
 import type { BankAccountRow } from '../../model/bank-account.ts'
 import type { DeliveryFault, DeliveryRow } from '../../model/delivery.ts'
+import { traceOf } from '../../model/formats.ts'
 import type { KycRow } from '../../model/kyc.ts'
 import type { PaymentRow } from '../../model/payment.ts'
 import { parseJsonOrUndefined, type RequestLogEntry } from '../../requests/request-log.ts'
@@ -55,7 +56,10 @@ function payeeOf({ tables }: World, { to_user_id, benif_bank_id }: PaymentRow): 
 }
 
 export type ObservedCall = Record<'operation' | 'rule' | 'fault', string | null | undefined> &
-  Pick<RequestLogEntry, 'method' | 'url' | 'body' | 'isDecided' | 'duration_ms' | 'at'> & {
+  Pick<
+    RequestLogEntry,
+    'method' | 'url' | 'body' | 'headers' | 'isDecided' | 'duration_ms' | 'at'
+  > & {
     status: number | null | undefined
   }
 
@@ -129,6 +133,7 @@ export class Observer {
     const { method, url, body, isDecided, rule, fault, at } = entry
     const operation = entry.operation ?? ''
     const status = entry.status ?? null
+    const traceparent = traceOf(entry.headers['traceparent'])
     const faults = (rule?.split(', ') ?? []).map((one) => this.#faults.get(one))
     for (const one of faults) this.#hit(one)
     const retryAfter = faults
@@ -155,6 +160,7 @@ export class Observer {
       documents: items === 0 ? 0 : this.#count('documents', items),
       ...(retryAfter && { retryAfterMs: Number(retryAfter) * 1_000 }),
       rule: rule ?? null,
+      ...(traceparent && { traceparent }),
     })
   }
 

@@ -58,7 +58,7 @@ const RISKS = {
     ...['respond_504_after', 'kill', 'payment_failed', 'payment_failed_late', 'payment_reversed'],
     ...['kyc_failed', 'bank_failed'],
   ],
-  7: ['hang_after', 'signature_wrong', 'copies', 'hold_until'],
+  7: ['hang_after', 'late_response', 'signature_wrong', 'copies', 'hold_until', 'together'],
   6: [
     ...['effect_after_timeout', 'respond_html_after', 'visible_after', 'outage', 'respond_500'],
     ...['respond_503', 'signature_missing', 'drop', 'delay'],

@@ -8,7 +8,7 @@ import { useConnection } from '../live.ts'
 import { At, useTimeText } from '../settings.tsx'
 import { Button } from '../ui.tsx'
 import { FRAME_MS, problemOf, useLoaded } from '../use-data.ts'
-import { wordsOf } from './feed.tsx'
+import { wordsOf } from './payment-words.ts'
 
 const SPEEDS = [1, 60, 3_600]
 const HOUR = 3_600_000

@@ -2,42 +2,19 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { callOf, type Delivery, type Payment, type ShortRequest, type User } from '../api.ts'
-import { ordinalWord, rupeesText } from '../format.ts'
+import { rupeesText } from '../format.ts'
 import { Ago } from '../settings.tsx'
 import { Card, Problem } from '../ui.tsx'
 import { PACE_MS, useLoaded, useStill } from '../use-data.ts'
-import { ruleText } from './payment-words.ts'
+import { callText, isBad, OUTCOMES, receiptText, wordsOf } from './payment-words.ts'
 
 type Item = { key: string; at: string; tone: string; href: string; text: ComponentChildren }
 
 const MAX_ITEMS = 20
 
-/** A reason such as `bank_account_closed` in words. */
-export const wordsOf = (reason: string): string => reason.replaceAll('_', ' ')
-
 /** Why a check failed; nothing if it did not, or does not say. */
 export const kycReason = ({ kyc_status, metadata }: User['kyc'][number]): string | undefined =>
   kyc_status === 'failed' && metadata ? wordsOf(metadata.response.message) : undefined
-
-/** Says whether the webhook got an event; nothing if none was set. */
-function receiptText({ status, attempts, rule }: Delivery): string {
-  const got = attempts.findIndex(({ ok }) => ok)
-  const tries = attempts.length === 1 ? '1 try' : `${attempts.length || 'no'} tries`
-  if (got === 0) return ' Your webhook got it.'
-  if (got > 0) return ` Your webhook got it at the ${ordinalWord(got + 1)} try.`
-  if (status === 'failed') return ` Your webhook never got it, after ${tries}.`
-  if (status === 'dropped') return ` Its event was dropped by ${rule ?? 'a rule'}.`
-  if (status === 'cancelled') return ' Its event was cancelled.'
-  if (status === 'recorded') return ''
-  return ` Your webhook doesn’t have it yet: ${tries} so far.`
-}
-
-const OUTCOMES = {
-  settled: ['good', 'settled'],
-  in_flight: ['open', 'is on its way'],
-  failed: ['bad', 'failed'],
-  came_back: ['came', 'came back'],
-} as const
 
 function itemOfPayment(payment: Payment, deliveries: readonly Delivery[]): Item {
   const { transaction_id: id, amount, history, failure, outcome, updated_at } = payment
@@ -81,17 +58,13 @@ function itemsOfEvent(event: Delivery, users: readonly User[]): Item[] {
   return [{ key: `${id} ${event.event}`, at, tone, href: `#/users/${user.user_id}`, text }]
 }
 
-const isBad = ({ status }: ShortRequest) => status === null || status >= 400
-
-function itemOfCall(call: ShortRequest): Item {
-  const { request_id: key, at, method, path, amount, rule, status } = call
-  const of = amount === null ? '' : ` of ${rupeesText(amount)}`
-  const verb = (status ?? 0) >= 500 ? 'got an error' : isBad(call) ? 'was refused' : 'was answered'
-  const end = status === null ? 'got no response' : `${verb} (${status})`
-  const by = isBad(call) && rule !== null ? `, by the rule “${ruleText(rule)}”` : ''
-  const text = `Your ${method} ${path}${of} ${end}${by}.`
-  return { key, at, tone: isBad(call) ? 'bad' : 'line', href: `#/requests/${key}`, text }
-}
+const itemOfCall = (call: ShortRequest): Item => ({
+  key: call.request_id,
+  at: call.at,
+  tone: isBad(call) ? 'bad' : 'line',
+  href: `#/requests/${call.request_id}`,
+  text: callText(call),
+})
 
 const FILTERS = { any: 'All', failed: 'Failed', came_back: 'Came back', calls: 'My calls' } as const
 type Filter = keyof typeof FILTERS

@@ -36,7 +36,9 @@ export function outcomeText(all: PaymentWithAll, now: number): string {
 }
 
 /** The response that your code got to the payment, if it says something else than what happened. */
-export function toldText(call: ShortRequest | undefined): string | undefined {
+export function toldText(
+  call: Pick<ShortRequest, 'operation' | 'status'> | undefined,
+): string | undefined {
   if (call?.operation !== 'createTransaction') return undefined
   if (call.status === null) return 'Your code got no response, but the payment was made.'
   return call.status >= 400
@@ -46,6 +48,44 @@ export function toldText(call: ShortRequest | undefined): string | undefined {
 
 const answerOf = ({ status, error }: Delivery['attempts'][number]) =>
   status === null ? (error?.message ?? 'no response') : String(status)
+
+/** A reason such as `bank_account_closed` in words. */
+export const wordsOf = (reason: string): string => reason.replaceAll('_', ' ')
+
+/** Says whether the webhook got an event; nothing if none was set. */
+export function receiptText({ status, attempts, rule }: Delivery): string {
+  const got = attempts.findIndex(({ ok }) => ok)
+  const tries = attempts.length === 1 ? '1 try' : `${attempts.length || 'no'} tries`
+  if (got === 0) return ' Your webhook got it.'
+  if (got > 0) return ` Your webhook got it at the ${ordinalWord(got + 1)} try.`
+  if (status === 'failed') return ` Your webhook never got it, after ${tries}.`
+  if (status === 'dropped') return ` Its event was dropped by ${rule ?? 'a rule'}.`
+  if (status === 'cancelled') return ' Its event was cancelled.'
+  if (status === 'recorded') return ''
+  return ` Your webhook doesn’t have it yet: ${tries} so far.`
+}
+
+/** How a payment stands, in its colour. */
+export const OUTCOMES = {
+  settled: ['good', 'settled'],
+  in_flight: ['open', 'is on its way'],
+  failed: ['bad', 'failed'],
+  came_back: ['came', 'came back'],
+} as const
+
+type ToldCall = Pick<ShortRequest, 'method' | 'path' | 'operation' | 'amount' | 'rule' | 'status'>
+
+export const isBad = ({ status }: Pick<ToldCall, 'status'>) => status === null || status >= 400
+
+/** What a call got. */
+export function callText(call: ToldCall): string {
+  const { method, path, amount, rule, status } = call
+  const of = amount === null ? '' : ` of ${rupeesText(amount)}`
+  const verb = (status ?? 0) >= 500 ? 'got an error' : isBad(call) ? 'was refused' : 'was answered'
+  const end = status === null ? 'got no response' : `${verb} (${status})`
+  const by = isBad(call) && rule !== null ? `, by the rule “${ruleText(rule)}”` : ''
+  return `Your ${method} ${path}${of} ${end}${by}.`
+}
 
 /** How your webhook took its events. */
 export function webhookText(deliveries: readonly Delivery[], now: number): string | undefined {

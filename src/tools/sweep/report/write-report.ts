@@ -1,14 +1,13 @@
-import { createHash } from 'node:crypto'
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { replaceFile } from '../../../config/files.ts'
 import { BadOption } from '../../../config/options.ts'
-import { PACKAGE_ROOT } from '../../../config/package.ts'
 import { coverageCounts } from '../../../model/coverage.ts'
 import { printableLine } from '../../../model/words.ts'
 import type { ScenarioDefinition } from '../../../scenarios/scenario-schema.ts'
-import { codeBlock, markdownTable, markup, plainText } from '../../report/markup.ts'
+import { codeBlock, markdownTable } from '../../report/markup.ts'
+import { pageOf } from '../../report/page.ts'
 import { prepareReport, type Report, type TestCase, writeReport } from '../../report/report.ts'
 import type { Finding, Run, SweepResult, Verdict } from '../faults-and-findings.ts'
 import {
@@ -17,42 +16,8 @@ import {
   findingOfRun,
   levelText,
   notProven,
-  type SweepDocument,
   sweepJson,
 } from './sweep-json.ts'
-
-const readBuilt = (name: string) => readFileSync(join(PACKAGE_ROOT, 'dist/console', name), 'utf8')
-const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
-
-/** `report.html`: what the console shows of a sweep, as one file that loads nothing and needs no network. */
-function reportHtml(sweep: SweepDocument, title: string): string {
-  const style = readBuilt('report.css')
-  const script = readBuilt('report.js')
-  // Only the page's own style and script are permitted, and its data is no script.
-  const policy = `default-src 'none'; style-src ${hashOf(style)}; script-src ${hashOf(script)}; base-uri 'none'; form-action 'none'`
-  const plain = (_: string, value: unknown) =>
-    typeof value === 'string' ? plainText(value) : value
-  const data = JSON.stringify(sweep, plain).replaceAll('<', '\\u003c')
-  return `${markup`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<title>${title}</title>`}
-<style>${style}</style>
-</head>
-<body>
-<noscript>This page needs JavaScript. summary.md beside it has the findings, too.</noscript>
-<main id="report"></main>
-<script type="application/json" id="sweep">${data}</script>
-<script>${script}</script>
-</body>
-</html>
-`
-}
 
 /** The text of a scenario file. It has no anchors: the scenario language has none. */
 const scenarioText = (definition: ScenarioDefinition): string =>
@@ -173,7 +138,7 @@ export function writeSweepReport(result: SweepResult, dir: string) {
   for (const folder of earlierFolders(dir)) rmSync(join(dir, folder), { recursive: true })
   const write = (name: string, text: string) => replaceFile(join(dir, name), text)
   const json = sweepJson(result)
-  write(HTML, reportHtml(json, `payout-sandbox sweep: ${countsText(result)}`))
+  write(HTML, pageOf('sweep', `payout-sandbox sweep: ${countsText(result)}`, json))
   write(JSON_FILE, `${JSON.stringify(json, null, 2)}\n`)
   writeReport(dir, sweepReport(result))
   for (const [name, definition] of Object.entries(result.scenarios)) {

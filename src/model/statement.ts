@@ -1,0 +1,165 @@
+import * as z from 'zod'
+import { IsoDate, Timestamp } from './formats.ts'
+import { paiseOf, rupeesOf } from './payment.ts'
+
+/** `debit`: money that a payment moved. `credit`: the same money, when the payment came back. */
+export const Direction = z.enum(['debit', 'credit'])
+export type Direction = z.infer<typeof Direction>
+
+/** The columns of a statement, in the order of its CSV. */
+const columns = {
+  booked_at: Timestamp,
+  partner_transaction_id: z.string(),
+  client_transaction_id: z.string(),
+  transaction_id: z.string(),
+  utr: z.string().nullable(),
+  direction: Direction,
+  amount: z.string(),
+}
+export const STATEMENT_COLUMNS = Object.keys(columns) as readonly (keyof typeof columns)[]
+
+export const StatementRow = z.strictObject(columns).meta({ id: 'StatementRow' })
+export type StatementRow = z.infer<typeof StatementRow>
+
+const Sum = z.strictObject({ count: z.int(), amount: z.string() }).meta({ id: 'StatementSum' })
+/** What all rows add up to; `net` is debits less credits. */
+const sums = { debits: Sum, credits: Sum, net: z.string() }
+export const Sums = z.strictObject(sums).meta({ id: 'StatementSums' })
+export type Sums = z.infer<typeof Sums>
+
+export const Statement = z
+  .strictObject({
+    rows: z.array(StatementRow),
+    ...sums,
+    truth: z
+      .strictObject({
+        rows: z.array(
+          StatementRow.extend({
+            rule: z.string().optional().describe('The rule that changes this row in `rows`.'),
+          }).meta({ id: 'TrueStatementRow' }),
+        ),
+        ...sums,
+      })
+      .optional()
+      .describe('The same days as they were, for `truth`.'),
+  })
+  .meta({ id: 'StatementResponse' })
+export type Statement = z.infer<typeof Statement>
+
+/** Days of India: one of them, or from one to another, both included; without them, all. */
+export const DAYS = {
+  date: IsoDate.optional(),
+  from: IsoDate.optional(),
+  to: IsoDate.optional(),
+}
+export type Days = { date?: string | undefined; from?: string | undefined; to?: string | undefined }
+
+const AMOUNT_TEXT = /^(?:\u20b9|Rs\.?|INR)?\s*(\d{1,3}(?:,\d{2,3})*,\d{3}|\d+)(\.\d{1,2})?$/i
+
+/** Paise of an amount as people write it in books: `1500.5`, `1,500.50`, `\u20b91,500.50`. `undefined`: it is no amount. */
+export function paiseInBooks(amount: number | string): number | undefined {
+  if (typeof amount === 'number') return paiseOf(amount)
+  const [, rupees, fraction = ''] = AMOUNT_TEXT.exec(amount.trim()) ?? []
+  return rupees === undefined ? undefined : paiseOf(rupees.replaceAll(',', '') + fraction)
+}
+
+/** What the words of books mean about a payment. */
+const STATUS_WORDS = {
+  paid: ['success', 'successful', 'succeeded', 'settled', 'paid', 'completed', 'processed'],
+  failed: ['failed', 'failure', 'rejected', 'declined', 'cancelled', 'canceled'],
+  returned: ['returned', 'reversed', 'refunded', 'came_back'],
+  pending: ['pending', 'processing', 'in_flight', 'initiated', 'created', 'sent'],
+} as const
+export type BookedStatus = keyof typeof STATUS_WORDS
+
+/** The meaning of a status; `undefined` if the word is unknown. */
+export function bookedStatus(status: string): BookedStatus | undefined {
+  const word = status.trim().toLowerCase().replaceAll(/[ -]/g, '_')
+  const known = Object.entries<readonly string[]>(STATUS_WORDS)
+  return known.find(([, words]) => words.includes(word))?.[0] as BookedStatus | undefined
+}
+
+export const WRONG_AMOUNT = "isn't an amount; write rupees such as 1500.50"
+export const WRONG_STATUS = `isn't a known status; write one of ${Object.values(STATUS_WORDS).flat().join(', ')}`
+
+/** A row of the caller's books: a payment, or with a `direction` one movement of its money. */
+export const BookRow = z
+  .strictObject({
+    reference: z.string().max(100).optional(),
+    transaction_id: z.string().max(100).optional(),
+    amount: z
+      .union([z.string().max(40), z.number()])
+      .refine((amount) => paiseInBooks(amount) !== undefined, { error: WRONG_AMOUNT }),
+    status: z
+      .string()
+      .max(40)
+      .refine((status) => bookedStatus(status) !== undefined, { error: WRONG_STATUS })
+      .optional(),
+    utr: z.string().max(100).optional(),
+    direction: Direction.optional(),
+    booked_at: z
+      .union([z.iso.datetime({ offset: true }), IsoDate])
+      .optional()
+      .describe('When the caller booked it (default: when the money moved).'),
+  })
+  .refine(({ reference, transaction_id: id }) => (reference ?? id) !== undefined, {
+    path: ['reference'],
+    error: 'is missing; a row needs a reference or a transaction_id',
+  })
+  .meta({ id: 'BookRow' })
+export type BookRow = z.infer<typeof BookRow>
+
+const MAX_ROWS = 50_000
+export const Books = z.strictObject({
+  rows: z.array(BookRow).max(MAX_ROWS),
+  statement: z.array(StatementRow).max(MAX_ROWS).optional(),
+  ...DAYS,
+})
+
+export const DIFFERENCES = [
+  'missing_in_books',
+  'missing_in_statement',
+  'amount',
+  'status',
+  'twice',
+  'utr',
+] as const
+
+const Difference = z
+  .strictObject({
+    kind: z.enum(DIFFERENCES),
+    books: BookRow.nullable(),
+    statement: StatementRow.nullable(),
+    message: z.string(),
+  })
+  .meta({ id: 'Difference' })
+export type Difference = z.infer<typeof Difference>
+
+export const Reconciliation = z
+  .strictObject({
+    matched: z.int().describe('The rows of the books without a difference.'),
+    differences: z.array(Difference),
+    books: Sums,
+    statement: Sums,
+  })
+  .meta({ id: 'ReconciliationResponse' })
+export type Reconciliation = z.infer<typeof Reconciliation>
+
+/** The sums of some amounts in paise. */
+export function sumsOf(rows: readonly { direction: Direction; paise: number }[]): Sums {
+  const sum = { debit: { count: 0, paise: 0 }, credit: { count: 0, paise: 0 } }
+  for (const { direction, paise } of rows) {
+    sum[direction].count++
+    sum[direction].paise += paise
+  }
+  const shown = ({ count, paise }: { count: number; paise: number }) => ({
+    count,
+    amount: rupeesOf(paise),
+  })
+  const net = sum.debit.paise - sum.credit.paise
+  return {
+    debits: shown(sum.debit),
+    credits: shown(sum.credit),
+    net: `${net < 0 ? '-' : ''}${rupeesOf(Math.abs(net))}`,
+  }
+}

@@ -1,0 +1,114 @@
+// What happened while a program ran, for somebody who wasn't there. Only session.html has it, so it sends no call.
+import type { SessionDocument, SessionItem } from '../../report/session.ts'
+import { countText, rupeesText } from '../format.ts'
+import { Card, Heads, Scroll } from '../ui.tsx'
+import { callText, isBad, OUTCOMES, toldText, wordsOf } from './payment-words.ts'
+
+type Said = { lane: 0 | 1 | 2; tone: string; text: string }
+
+/** An item as the console would say it, with its place on the axis. */
+function saidOf({ call, payment, event }: SessionItem): Said {
+  if (call) {
+    const why = (call.made && toldText(call)) || call.reason
+    const text = why ? `${callText(call)} ${why}` : callText(call)
+    return { lane: 0, tone: isBad(call) ? 'bad' : 'text', text }
+  }
+  if (payment) {
+    const [tone, verb] = OUTCOMES[payment.outcome]
+    const why = payment.reason === undefined ? '' : `: ${wordsOf(payment.reason)}`
+    const what = `${rupeesText(payment.amount)} (${payment.reference}) to ${payment.name}`
+    return { lane: 1, tone, text: `${what} ${verb}${why}.` }
+  }
+  const { event: name, status, error, attempt } = event!
+  const isTaken = status !== null && status >= 200 && status < 300
+  const tries = attempt > 1 ? ` at try ${attempt}` : ''
+  const text = isTaken
+    ? `Your webhook got ${name}${tries}.`
+    : `Your webhook didn’t take ${name}${tries}: ${status ?? error}.`
+  return { lane: 2, tone: isTaken ? 'good' : 'bad', text }
+}
+
+const LANES = ['Your calls', 'Money', 'Your webhook'] as const
+
+function Axis({ items }: Pick<SessionDocument, 'items'>) {
+  const hasClients = new Set(items.map(({ client }) => client)).size > 1
+  return (
+    <Scroll label="What happened, in order">
+      <table>
+        <Heads titles={['Time', ...(hasClients ? ['Client'] : []), ...LANES]} />
+        <tbody>
+          {items.map((item, i) => {
+            const { lane, tone, text } = saidOf(item)
+            const isSame = i > 0 && items[i - 1]!.at === item.at
+            return (
+              <tr key={i}>
+                <td style={{ whiteSpace: 'nowrap' }}>
+                  {isSame ? '' : item.at.replace('T', ' ').replace('Z', '')}
+                </td>
+                {hasClients && <td>{item.client}</td>}
+                {LANES.map((name, n) => (
+                  <td key={name} style={{ color: `var(--${tone})` }}>
+                    {n === lane && text}
+                  </td>
+                ))}
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </Scroll>
+  )
+}
+
+export function Session({ session }: { session: SessionDocument }) {
+  const { command, result, items, left_out, unmet, coverage } = session
+  const first = items.find(({ call }) => call && isBad(call))
+  return (
+    <>
+      <p>
+        <code>{command}</code>: {result}
+      </p>
+      <Card title="The first call without 2xx" wide>
+        <p>
+          {first
+            ? `${first.at}: ${saidOf(first).text}`
+            : `All ${countText(items.filter(({ call }) => call).length, 'call')} got 2xx.`}
+        </p>
+      </Card>
+      {unmet.length > 0 && (
+        <Card title="Expected, and not met" wide>
+          <ul>
+            {unmet.map(({ text, nearest }) => (
+              <li key={text}>
+                {text}.{nearest.length > 0 && ` Nearest: ${nearest.join('; ')}.`}
+              </li>
+            ))}
+          </ul>
+        </Card>
+      )}
+      <Card title="What happened" wide>
+        <Axis items={items} />
+        {left_out > 0 && <p class="hint">{countText(left_out, 'more item')} left out.</p>}
+        {items.length === 0 && <p class="empty">The command made no call.</p>}
+      </Card>
+      <Card title="Coverage" wide>
+        {coverage.length === 0 ? (
+          <p class="hint">Run it with --coverage DIR to see what the calls have met.</p>
+        ) : (
+          <table>
+            <Heads titles={['Group', 'Met', 'Percent']} />
+            <tbody>
+              {coverage.map((row) => (
+                <tr key={row[0]}>
+                  {row.map((cell) => (
+                    <td key={cell}>{cell}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+      </Card>
+    </>
+  )
+}
