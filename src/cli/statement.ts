@@ -1,6 +1,7 @@
 import type { ResponseBody } from '../admin/caller.ts'
 import { homePath, readText, UnreadableText } from '../config/files.ts'
 import { BadOption } from '../config/options.ts'
+import { STATEMENT_COLUMNS as COLUMNS } from '../model/statement.ts'
 import { countOf } from '../model/words.ts'
 import { type Command, OUT_FLAG } from './command.ts'
 import { table } from './output.ts'
@@ -14,16 +15,6 @@ const DAY_FLAGS = {
   from: ['DAY', 'the first of several days'],
   to: ['DAY', 'the last of them'],
 } as const satisfies Command['flags']
-
-const COLUMNS = [
-  'booked_at',
-  'partner_transaction_id',
-  'client_transaction_id',
-  'transaction_id',
-  'utr',
-  'direction',
-  'amount',
-] as const
 
 const cellOf = (value: string | null) =>
   value !== null && /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : (value ?? '')
@@ -95,26 +86,15 @@ export const reconcile: Command = {
       ...DAY_FLAGS,
     },
     async run(api, [file], { columns, statement: told, date, from, to }) {
-      const { BadBooks, parseColumns, readBooks, readStatement } = await import(
-        '../tools/read-books.ts'
-      )
-      const body = (() => {
-        try {
-          return {
-            rows: readBooks(
-              read(file!),
-              columns === undefined ? {} : parseColumns(String(columns)),
-            ),
-            ...(told !== undefined && {
-              statement: readStatement(read(String(told)), COLUMNS) as Statement['rows'],
-            }),
-            ...({ date, from, to } as object),
-          }
-        } catch (error) {
-          if (error instanceof BadBooks) throw new BadOption(error.message)
-          throw error
-        }
-      })()
+      const { parseColumns, readBooks, readStatement } = await import('../tools/read-books.ts')
+      const named = columns === undefined ? {} : parseColumns(String(columns))
+      const body = {
+        rows: readBooks(read(file!), named),
+        ...(told !== undefined && {
+          statement: readStatement(read(String(told)), COLUMNS) as Statement['rows'],
+        }),
+        ...({ date, from, to } as object),
+      }
       return shown(
         api('reconcile', { body }),
         reconciledText,

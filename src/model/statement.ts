@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { IsoDate, Timestamp } from './formats.ts'
+import { IsoDate, named, Timestamp } from './formats.ts'
 import { paiseOf, rupeesOf } from './payment.ts'
 
 /** `debit`: money that a payment moved. `credit`: the same money, when the payment came back. */
@@ -18,41 +18,30 @@ const columns = {
 }
 export const STATEMENT_COLUMNS = Object.keys(columns) as readonly (keyof typeof columns)[]
 
-export const StatementRow = z.strictObject(columns).meta({ id: 'StatementRow' })
+export const StatementRow = named('StatementRow', columns)
 export type StatementRow = z.infer<typeof StatementRow>
 
-const Sum = z.strictObject({ count: z.int(), amount: z.string() }).meta({ id: 'StatementSum' })
+const Sum = named('StatementSum', { count: z.int(), amount: z.string() })
 /** What all rows add up to; `net` is debits less credits. */
 const sums = { debits: Sum, credits: Sum, net: z.string() }
-export const Sums = z.strictObject(sums).meta({ id: 'StatementSums' })
+const Sums = named('StatementSums', sums)
 export type Sums = z.infer<typeof Sums>
 
-export const Statement = z
-  .strictObject({
-    rows: z.array(StatementRow),
-    ...sums,
-    truth: z
-      .strictObject({
-        rows: z.array(
-          StatementRow.extend({
-            rule: z.string().optional().describe('The rule that changes this row in `rows`.'),
-          }).meta({ id: 'TrueStatementRow' }),
-        ),
-        ...sums,
-      })
-      .optional()
-      .describe('The same days as they were, for `truth`.'),
-  })
-  .meta({ id: 'StatementResponse' })
+const rule = z.string().optional().describe('The rule that changes this row in `rows`.')
+const TrueRow = named('TrueStatementRow', { ...columns, rule })
+export const Statement = named('StatementResponse', {
+  rows: z.array(StatementRow),
+  ...sums,
+  truth: z
+    .strictObject({ rows: z.array(TrueRow), ...sums })
+    .optional()
+    .describe('The same days as they were, for `truth`.'),
+})
 export type Statement = z.infer<typeof Statement>
 
 /** Days of India: one of them, or from one to another, both included; without them, all. */
-export const DAYS = {
-  date: IsoDate.optional(),
-  from: IsoDate.optional(),
-  to: IsoDate.optional(),
-}
-export type Days = { date?: string | undefined; from?: string | undefined; to?: string | undefined }
+export const DAYS = { date: IsoDate.optional(), from: IsoDate.optional(), to: IsoDate.optional() }
+export type Days = { [Field in keyof typeof DAYS]?: string | undefined }
 
 const AMOUNT_TEXT = /^(?:\u20b9|Rs\.?|INR)?\s*(\d{1,3}(?:,\d{2,3})*,\d{3}|\d+)(\.\d{1,2})?$/i
 
@@ -116,50 +105,29 @@ export const Books = z.strictObject({
   ...DAYS,
 })
 
-export const DIFFERENCES = [
-  'missing_in_books',
-  'missing_in_statement',
-  'amount',
-  'status',
-  'twice',
-  'utr',
-] as const
-
-const Difference = z
-  .strictObject({
-    kind: z.enum(DIFFERENCES),
-    books: BookRow.nullable(),
-    statement: StatementRow.nullable(),
-    message: z.string(),
-  })
-  .meta({ id: 'Difference' })
+const Difference = named('Difference', {
+  kind: z.enum(['missing_in_books', 'missing_in_statement', 'amount', 'status', 'twice', 'utr']),
+  books: BookRow.nullable(),
+  statement: StatementRow.nullable(),
+  message: z.string(),
+})
 export type Difference = z.infer<typeof Difference>
 
-export const Reconciliation = z
-  .strictObject({
-    matched: z.int().describe('The rows of the books without a difference.'),
-    differences: z.array(Difference),
-    books: Sums,
-    statement: Sums,
-  })
-  .meta({ id: 'ReconciliationResponse' })
+export const Reconciliation = named('ReconciliationResponse', {
+  matched: z.int().describe('The rows of the books without a difference.'),
+  differences: z.array(Difference),
+  books: Sums,
+  statement: Sums,
+})
 export type Reconciliation = z.infer<typeof Reconciliation>
 
 /** The sums of some amounts in paise. */
 export function sumsOf(rows: readonly { direction: Direction; paise: number }[]): Sums {
-  const sum = { debit: { count: 0, paise: 0 }, credit: { count: 0, paise: 0 } }
-  for (const { direction, paise } of rows) {
-    sum[direction].count++
-    sum[direction].paise += paise
-  }
-  const shown = ({ count, paise }: { count: number; paise: number }) => ({
-    count,
-    amount: rupeesOf(paise),
-  })
-  const net = sum.debit.paise - sum.credit.paise
-  return {
-    debits: shown(sum.debit),
-    credits: shown(sum.credit),
-    net: `${net < 0 ? '-' : ''}${rupeesOf(Math.abs(net))}`,
-  }
+  const of = (direction: Direction) => rows.filter((row) => row.direction === direction)
+  const total = (some: typeof rows) => some.reduce((sum, { paise }) => sum + paise, 0)
+  const [debits, credits] = [of('debit'), of('credit')]
+  const shown = (some: typeof rows) => ({ count: some.length, amount: rupeesOf(total(some)) })
+  const net = total(debits) - total(credits)
+  const sign = net < 0 ? '-' : ''
+  return { debits: shown(debits), credits: shown(credits), net: sign + rupeesOf(Math.abs(net)) }
 }

@@ -1,4 +1,5 @@
 import { type CsvError, type Info, parse } from 'csv-parse/sync'
+import { BadOption } from '../config/options.ts'
 import {
   type BookRow,
   bookedStatus,
@@ -9,7 +10,7 @@ import {
 import { closestWord, quoteValue } from '../model/words.ts'
 
 /** A file that can't be read as books or as a statement; the message has line and column. */
-export class BadBooks extends Error {}
+class BadBooks extends BadOption {}
 
 /** The names under which a column is found, if the caller doesn't name it. */
 const ALIASES = {
