@@ -98,7 +98,7 @@ export const BookRow = z
   .meta({ id: 'BookRow' })
 export type BookRow = z.infer<typeof BookRow>
 
-const MAX_ROWS = 50_000
+const MAX_ROWS = 30_000
 export const Books = z.strictObject({
   rows: z.array(BookRow).max(MAX_ROWS),
   statement: z.array(StatementRow).max(MAX_ROWS).optional(),

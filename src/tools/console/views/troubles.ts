@@ -83,6 +83,23 @@ export const TROUBLES: readonly Trouble[] = [
     }),
   },
   {
+    title: 'Event before the response',
+    text: 'The call is carried out and its event goes out; the response comes five seconds later.',
+    lanes: [
+      ['POST', '', '', '200'],
+      ['', 'PENDING', 'event'],
+    ],
+    label: 'Which call',
+    options: OPERATIONS.filter(([id]) => id !== 'createUser'),
+    waits: nextOf,
+    hit: 'Your webhook got the event before your code got the response.',
+    rule: (operation) => ({
+      when: { operation },
+      times: 1,
+      then: CALL_FAULTS.late_response.then({}),
+    }),
+  },
+  {
     title: 'Payment stuck',
     text: 'It never leaves PROCESSING. Nothing tells your code.',
     lanes: [['PENDING', 'PROCESSING', '…for ever']],
@@ -122,12 +139,13 @@ export const TROUBLES: readonly Trouble[] = [
     }),
   },
   {
-    title: 'Events twice or out of order',
-    text: 'Your webhook gets copies, or the success before the processing. It extends the active scenario, which restarts.',
+    title: 'Events twice, at once or out of order',
+    text: 'Your webhook gets copies, two events at the same instant, or the success before the processing. It extends the active scenario, which restarts.',
     lanes: [['PENDING', 'SUCCESS', 'SUCCESS', 'PROCESSING']],
     label: 'How',
     options: [
       ['twice', 'twice'],
+      ['together', 'at once'],
       ['order', 'out of order'],
     ],
     waits: () => 'the next events',
@@ -137,7 +155,10 @@ export const TROUBLES: readonly Trouble[] = [
         ? { when: { event: '*' }, then: WEBHOOK_FAULTS.copies.then() }
         : {
             when: { event: 'transaction.processing' },
-            then: WEBHOOK_FAULTS.hold_until.then('transaction.success'),
+            then:
+              option === 'together'
+                ? WEBHOOK_FAULTS.together.then()
+                : WEBHOOK_FAULTS.hold_until.then('transaction.success'),
           },
     ],
   },

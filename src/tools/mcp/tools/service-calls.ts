@@ -171,20 +171,24 @@ const verifyRequests = defineTool({
 const waitFor = defineTool({
   name: 'wait_for',
   title: 'Wait for something',
-  description: 'Waits in real time until a request, delivery, transaction or KYC record matches.',
-  readOnly: true,
+  description:
+    'Waits in real time until a request, delivery, transaction or KYC record matches; with advance, time moves on meanwhile.',
   input: z.strictObject({
     for: z.enum(['request', 'delivery', 'transaction', 'kyc']),
     match: z
       .record(z.string(), z.unknown())
       .default({})
       .meta({ description: 'Fields, such as {"transaction_status": "success"}.' }),
+    advance: z.string().optional().meta({
+      description: 'Moves a frozen clock on, from timer to timer, by at most this, such as "2d".',
+    }),
     timeout_ms: z.int().min(0).max(50_000).default(10_000),
   }),
   async run(body, { admin }) {
     const waited = await admin('wait', { body })
+    const moved = waited.advanced ? ` The clock is at ${waited.advanced.now}.` : ''
     return {
-      text: `Found: ${shortJson(waited[body.for], 1_000)}`,
+      text: `Found: ${shortJson(waited[body.for], 1_000)}${moved}`,
       next: 'explain_payment shows how a payment came to its state; find_requests shows the calls.',
     }
   },
