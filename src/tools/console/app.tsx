@@ -23,6 +23,7 @@ import { Payments } from './views/payments.tsx'
 import { OneRequest, Requests } from './views/requests.tsx'
 import { OneScenario, RejectedFiles, Scenarios } from './views/scenarios.tsx'
 import { Search, useSearchKey } from './views/search.tsx'
+import { Statement } from './views/statement.tsx'
 import { Sweep } from './views/sweep.tsx'
 import { type Armed, MakeTrouble, useArmed } from './views/trouble.tsx'
 import { OneUser, Users } from './views/users.tsx'
@@ -33,7 +34,12 @@ const ZONES = [
 ] as const
 /** The views in their groups: the first part of the route, and the text of the link. */
 const GROUPS = {
-  Money: { overview: 'Overview', payments: 'Payments', users: 'Users' },
+  Money: {
+    overview: 'Overview',
+    payments: 'Payments',
+    users: 'Users',
+    statement: 'Statement',
+  },
   Traffic: { requests: 'Requests', deliveries: 'Deliveries', inbox: 'Inbox' },
   'Make trouble': {
     trouble: 'Trouble',
@@ -77,6 +83,8 @@ function View({ armed, route: { view, id } }: { armed: Armed; route: Route }) {
       return <Split list={<Requests />} detail={id && <OneRequest id={id} />} />
     case 'inbox':
       return <Inbox />
+    case 'statement':
+      return <Statement />
     case 'search':
       return <Search />
     case 'trouble':

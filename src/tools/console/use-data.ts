@@ -65,6 +65,7 @@ const CHANGED_BY: Readonly<Partial<Record<AdminCallId, readonly Kind[]>>> = {
   readUsers: ['change', 'request'],
   readUser: ['change', 'request'],
   readTransactions: ['change'],
+  getStatement: ['change', 'scenario', 'timer'],
   readTransaction: ['change', 'delivery', 'timer', 'request'],
   listDeliveries: ['delivery', 'change'],
   getDelivery: ['delivery'],

@@ -5,7 +5,7 @@ import { noBrowser, openBrowser, openConsole } from './browser.ts'
 
 t.test('lists beside their details', { skip: noBrowser }, async (t) => {
   const opened = await openConsole(t, await openBrowser(t))
-  const { page, go, get, post, pay, advance, origin, assertNoErrors } = opened
+  const { page, go, get, post, put, pay, advance, origin, assertNoErrors } = opened
   await page.setViewportSize({ width: 1440, height: 900 })
   await pay({ amount: 41, reference_id: 'first' })
   await pay({ amount: 42 })
@@ -42,6 +42,28 @@ t.test('lists beside their details', { skip: noBrowser }, async (t) => {
       const { x, y } = (await row.boundingBox())!
       await page.mouse.click(x + 500, y + 20)
       await page.locator('.detail').getByText(reason, { exact: true }).first().waitFor()
+    },
+  )
+
+  await t.test(
+    'the statement of a day has what the bank says, and what it gets wrong',
+    async () => {
+      await pay({ amount: 44, reference_id: 'booked' })
+      await advance('1m')
+      await go('statement?date=2026-01-01')
+      const said = page.getByRole('region', { name: 'What the bank says' })
+      await said.getByRole('row', { name: /booked debit ₹44\.00 \d{12}/ }).waitFor()
+      await said.getByText(/net ₹\d+\.00/).waitFor()
+      const truth = page.getByRole('region', { name: 'What really happened' })
+      t.equal(await truth.count(), 0)
+      const rule = { name: 'hidden', when: { reference: 'booked' }, then: { omit: true } }
+      await put('/__admin/scenario', { definition: { statement: [rule] } })
+      await truth.getByRole('row', { name: /booked debit ₹44\.00 \d{12} inline: hidden/ }).waitFor()
+      await said.getByRole('link', { name: 'booked' }).waitFor({ state: 'detached' })
+      await page.getByLabel('Day in India').fill('2026-01-02')
+      await said.getByText('0 debits of ₹0.00, 0 returns of ₹0.00: net ₹0.00').waitFor()
+      t.match(page.url(), /date=2026-01-02/)
+      await put('/__admin/scenario', { name: 'default' })
     },
   )
 

@@ -13,6 +13,7 @@ const VIEWS = [
   'assumptions',
   'sweep',
   'inbox',
+  'statement',
   'trouble',
   'search?search=transaction',
   'control',

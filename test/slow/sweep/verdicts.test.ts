@@ -144,6 +144,46 @@ try {
   t.strictSame(short(await smallClient(t, repeats).sweep({ only, points: 'all' })), [])
 })
 
+t.test('an event that comes before the response of its call must not be lost', async (t) => {
+  const client = (onUnknown: string) => `
+const stored = new Map()
+const receiver = createServer((request, response) => {
+  let body = ''
+  request.on('data', (part) => (body += part))
+  request.on('end', async () => {
+    const { data } = JSON.parse(body)
+    const known = stored.get(data.transaction_id)
+    if (known) known.seen = true
+    else {
+      ${onUnknown}
+    }
+    response.end()
+  })
+})
+await new Promise((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+await call('POST', '/clientWebhook', { url: 'http://127.0.0.1:' + receiver.address().port, webhook_secret: 'secret' })
+try {
+  const { transaction_id: id } = await pay()
+  stored.set(id, { seen: false })
+  await pass('0s')
+  await pass('1s')
+  if (!stored.get(id).seen) throw new Error('no event of the payment came')
+} finally {
+  receiver.close()
+  receiver.closeAllConnections()
+}
+`
+  const only = ['late_response']
+  const { sweep } = smallClient(t, client(''))
+  t.strictSame(short(await sweep({ only })), [])
+  const dropping = client('').replace("await pass('1s')\n", '')
+  const loses = await smallClient(t, dropping).sweep({ only })
+  t.match(short(loses), [/^error lost_event: late_response createTransaction 1$/])
+  t.match(loses.findings[0]!.happened, /transaction.pending before the POST .* had its response/)
+  const retried = client('return response.writeHead(409).end()').replace("'1s'", "'1m'")
+  t.strictSame(short(await smallClient(t, retried).sweep({ only })), [])
+})
+
 t.test('a probe that does not answer stops the sweep', async (t) => {
   const { sweep } = smallClient(t, 'await pay()\n')
   await t.rejects(

@@ -1,0 +1,83 @@
+import { useEffect } from 'preact/hooks'
+import type { ResponseBody } from '../../../admin/caller.ts'
+import { callOf } from '../api.ts'
+import { useNow } from '../client.ts'
+import { countText, rupeesText } from '../format.ts'
+import { useUrlField } from '../route.ts'
+import { At } from '../settings.tsx'
+import { Card, Heads, Problem, Scroll } from '../ui.tsx'
+import { PACE_MS, useLoaded } from '../use-data.ts'
+import { ruleText } from './payment-words.ts'
+
+type Truth = NonNullable<ResponseBody<'getStatement'>['truth']>
+
+const INDIA_MS = 19_800_000
+
+function Rows({ title, statement }: { title: string; statement: Truth }) {
+  const { rows, debits, credits, net } = statement
+  const heads = ['Booked', 'Payment', 'Direction', 'Amount', 'UTR', 'Changed by']
+  const isChanged = rows.some(({ rule }) => rule !== undefined)
+  return (
+    <Card title={title} wide>
+      <p>
+        {countText(debits.count, 'debit')} of {rupeesText(debits.amount)},{' '}
+        {countText(credits.count, 'return')} of {rupeesText(credits.amount)}: net{' '}
+        <b>
+          {net.startsWith('-') && '−'}
+          {rupeesText(net.replace('-', ''))}
+        </b>
+      </p>
+      {rows.length > 0 && (
+        <Scroll label={title}>
+          <table>
+            <Heads titles={isChanged ? heads : heads.slice(0, -1)} />
+            <tbody>
+              {rows.map((row, i) => (
+                <tr key={i}>
+                  <td>
+                    <At at={row.booked_at} />
+                  </td>
+                  <td>
+                    <a href={`#/payments/${row.transaction_id}`}>{row.client_transaction_id}</a>
+                  </td>
+                  <td>{row.direction}</td>
+                  <td>{rupeesText(row.amount)}</td>
+                  <td>{row.utr ?? 'none'}</td>
+                  {isChanged && <td>{row.rule && ruleText(row.rule)}</td>}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scroll>
+      )}
+    </Card>
+  )
+}
+
+/** What the bank reports for a day in India; if the scenario changes it, what really happened too. */
+export function Statement() {
+  const today = new Date(useNow(60_000) + INDIA_MS).toISOString().slice(0, 10)
+  const [day, setDay] = useUrlField('date')
+  useEffect(() => {
+    if (day === '') setDay(today)
+  }, [day])
+  const date = day || today
+  const call = callOf('getStatement', { query: { date, truth: 'true' } })
+  const { data, problem } = useLoaded(call, PACE_MS)
+  return (
+    <>
+      <h2>Statement</h2>
+      <div class="row">
+        <label>
+          Day in India{' '}
+          <input type="date" value={date} onInput={(event) => setDay(event.currentTarget.value)} />
+        </label>
+      </div>
+      <Problem text={problem} />
+      {data?.truth && <Rows title="What the bank says" statement={data} />}
+      {data?.truth?.rows.some(({ rule }) => rule !== undefined) && (
+        <Rows title="What really happened" statement={data.truth} />
+      )}
+    </>
+  )
+}
