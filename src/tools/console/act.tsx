@@ -109,16 +109,10 @@ export function Act<Id extends CallId>({
   )
 }
 
+type DialogProps = { title: string; onClose: () => void; children: ComponentChildren }
+
 /** A modal dialog. Escape calls `onClose`, which must remove the dialog. */
-export function Dialog({
-  title,
-  onClose,
-  children,
-}: {
-  title: string
-  onClose: () => void
-  children: ComponentChildren
-}) {
+export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const isShown = useRef(false)
   const id = useId()

@@ -4,7 +4,7 @@ import { Act } from '../act.tsx'
 import { type BankAccount, callOf, type Payment, type User } from '../api.ts'
 import { Choice, Fold, Form, Input, useFields } from '../fields.tsx'
 import { numberText, typedAmount } from '../format.ts'
-import { useUrlField } from '../route.ts'
+import { useUrlFields } from '../route.ts'
 import { serviceCall } from '../service.ts'
 import { Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
@@ -151,7 +151,7 @@ export function PaymentForm({ like, amount }: { like?: Payment; amount?: string 
 
 /** Makes a payment and opens it; `make` in the URL opens the form, and can be its amount. */
 export function MakePayment() {
-  const [make] = useUrlField('make')
+  const make = useUrlFields().get('make') ?? ''
   return (
     <Fold title="Make a payment" isOpen={make !== ''}>
       <PaymentForm {...(/^\d/.test(make) && { amount: make })} />

@@ -103,13 +103,13 @@ const YourWebhook = ({ counts }: { counts: Summary['deliveries'] }) => (
       </>
     )}
     <Facts
-      facts={[
-        ['At the first try', counts.first_attempt],
-        ['With a retry', counts.with_retry],
-        ['Waiting', counts.waiting],
-        ['Failed', counts.failed],
-        ['Not sent', counts.not_sent],
-      ]}
+      facts={{
+        'At the first try': counts.first_attempt,
+        'With a retry': counts.with_retry,
+        Waiting: counts.waiting,
+        Failed: counts.failed,
+        'Not sent': counts.not_sent,
+      }}
     />
     <a href="#/deliveries">Deliveries</a>
   </Card>
@@ -118,11 +118,11 @@ const YourWebhook = ({ counts }: { counts: Summary['deliveries'] }) => (
 const YourCalls = ({ waiting, counts }: { waiting: number; counts: Summary['calls'] }) => (
   <Card title="Your calls">
     <Facts
-      facts={[
-        ['In the log', counts.all],
-        ['Rejected', counts.refused],
-        ['Answered by a rule', counts.by_rule],
-      ]}
+      facts={{
+        'In the log': counts.all,
+        Rejected: counts.refused,
+        'Answered by a rule': counts.by_rule,
+      }}
     />
     {waiting > 0 && <p>{waitingText(waiting)}</p>}
     <a href="#/requests">Requests</a>
