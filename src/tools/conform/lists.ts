@@ -16,34 +16,25 @@ export function rowsAt(body: unknown, ...path: readonly string[]): Row[] {
   return Array.isArray(list) ? list.filter(isObject) : []
 }
 
-/** The pagination of a list operation. */
-export type PageSpec = {
-  op: Operation
-  /** The field names of the list, of its total count, and of a row's id. */
-  rows: string
-  total: string
-  id: string
-  /** The number of rows of a page without the parameter `limit`. */
-  defaultLimit: number
-  /** Whether the contract defines `limit` and its default; otherwise both are defaults of the sandbox. */
-  isLimitInContract: boolean
-}
-
-/** Derives the pagination of a list operation from its schemas. */
-export function pageSpecOf(op: Operation): PageSpec {
+/** The pagination of a list operation, from its schemas. */
+export function pageSpecOf(op: Operation) {
   const data = (op.response as z.ZodObject).shape['data'] as z.ZodObject
   const names = Object.keys(data.shape)
   const rows = names.find((name) => data.shape[name] instanceof z.ZodArray)!
   const row = (data.shape[rows] as z.ZodArray).element as z.ZodObject
   return {
     op,
+    /** The field names of the list, of its total count, and of a row's id. */
     rows,
     total: names.find((name) => name.startsWith('total_') && name !== 'total_pages')!,
     id: Object.keys(row.shape)[0]!,
+    /** The number of rows of a page without the parameter `limit`. */
     defaultLimit: Number((op.query!.parse({}) as Row)['limit']),
+    /** Whether the contract defines `limit` and its default; otherwise both are defaults of the sandbox. */
     isLimitInContract: op.tokenNeeded,
   }
 }
+type PageSpec = ReturnType<typeof pageSpecOf>
 
 /** Which row is first, by `created_at`; `same` if all have the same time. ISO 8601 times in UTC sort as strings. */
 export function orderOf(rows: readonly Row[]): 'newest' | 'oldest' | 'same' | 'none' {

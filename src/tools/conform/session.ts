@@ -298,6 +298,7 @@ export class Session {
     }
     return {
       calls: this.#calls,
+      /** Endpoints with at least one successful response, which was checked. */
       checked: this.#operations.filter((op) => this.#checked.has(op)).map(endpointOf),
       ...found,
       unchecked,
