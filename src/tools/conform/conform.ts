@@ -11,7 +11,6 @@ import { isId, runReads } from './reads.ts'
 import { ConformStopped, Session } from './session.ts'
 import { runWrites } from './writes.ts'
 
-/** A resource that was created on the service and not deleted. */
 type CreatedResource = { endpoint: string; id: string }
 
 /** The paths of the created ids in the response of each POST. */
@@ -35,7 +34,6 @@ function createdBy(session: Session): CreatedResource[] {
   return [...created.values()]
 }
 
-/** The service does not respond. */
 class ServiceUnreachable extends Error {
   readonly exitCode = 1
 }
@@ -83,5 +81,4 @@ export async function conform({ write: withWrites, ...options }: ConformOptions)
   }
 }
 
-/** The result of a check of a live service. */
 export type ConformReport = Awaited<ReturnType<typeof conform>>

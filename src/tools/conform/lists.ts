@@ -7,7 +7,6 @@ import { pagesOf } from '../../model/paging.ts'
 import { valueAt } from '../../model/validation-errors.ts'
 import type { FindingSource, Findings } from './findings.ts'
 
-/** An object in a response. */
 export type Row = Readonly<Record<string, unknown>>
 
 /** The objects of a list in a response body; empty if there is no list at the path. */
@@ -116,7 +115,6 @@ export function checkNextPage(
     findings.addDifference(source, `data.${name}`, 'other rows than page 1', 'the same rows')
 }
 
-/** The name of a reading of `error_body`. */
 export type ErrorFormName = keyof (typeof errorBody)['readings']
 
 /** Which form the body of an error has; `undefined` if it has none of the readings. `body` is its JSON value, if it is JSON. */

@@ -12,7 +12,6 @@ export type Measured = { reading: string; shownBy: Exchange; seen?: string }
  */
 export type Measure = (session: Session) => Promise<Measured | string> | Measured | string
 
-/** Measures by the name of their assumption. */
 export type Measures = Readonly<Record<string, Measure>>
 
 /** Why a measure that needs a POST has no result in a run that only reads. */
@@ -23,22 +22,18 @@ export const saysNothing = ({ status }: Exchange) => status === 429 || status >=
 
 export const isRefusal = ({ status }: Exchange) => status >= 400 && status <= 499 && status !== 429
 
-/** Why a response shows no reading. */
 export const unclear = (shownBy: Exchange | undefined): string =>
   shownBy ? `no reading has this response: status ${shownBy.status}` : 'there was no response'
 
-/** The first successful exchange of an operation. */
 export const successOf = (session: Session, id: string) =>
   session.exchanges(id).find(({ op, status }) => op.status === status)
 
-/** Why there is no successful exchange of an operation. */
 export function noSuccess(session: Session, id: string): string {
   const { method, url } = session.opOf(id)
   const isReadOnly = session.exchanges().every(({ op }) => op.method === 'GET')
   return method !== 'GET' && isReadOnly ? WRITE_ONLY : `no ${method} ${url} was successful`
 }
 
-/** The fields of the body of a call; an empty object if it has none. */
 export const bodyOf = ({ call }: Exchange): Row => (isObject(call.body) ? call.body : {})
 
 /** Sends a call again with a change. The same status is the first reading, and an error 400, 404 or 422 is the second. */
@@ -103,7 +98,6 @@ export const sentAgain =
 export const HISTORY = ['listTransactionHistory', 'listUserTransactionHistory']
 export const LISTS = ['listUsers', 'listTransactions', ...HISTORY]
 
-/** The successful exchanges of lists, with their rows. */
 export const pagesOf = (session: Session, ids: readonly string[]) =>
   ids.flatMap((id) => {
     const { rows, op } = pageSpecOf(session.opOf(id))
@@ -113,6 +107,5 @@ export const pagesOf = (session: Session, ids: readonly string[]) =>
       .map((shownBy) => ({ shownBy, rows: rowsAt(shownBy.body, 'data', rows) }))
   })
 
-/** The rows of lists, each with the exchange that has it. */
 export const rowsOf = (session: Session, ids: readonly string[]) =>
   pagesOf(session, ids).flatMap(({ shownBy, rows }) => rows.map((row) => ({ shownBy, row })))

@@ -19,7 +19,6 @@ import {
 import { type Exchange, isSuccess, type Session } from './session.ts'
 import { findUnlisted } from './shape.ts'
 
-/** Sends the first read of the users again with a change. */
 const compareUsers = (
   session: Session,
   change: Parameters<typeof compare>[2],
@@ -61,7 +60,6 @@ const inHistory =
     return ifNone
   }
 
-/** Where responses contain records with a status. */
 const RECORDS: Readonly<Record<'kyc' | 'bank', Record<string, (body: unknown) => unknown[]>>> = {
   kyc: {
     getKyc: (body) => rowsAt(body, 'data', 'response', 'data', 'kycData'),
@@ -73,7 +71,6 @@ const RECORDS: Readonly<Record<'kyc' | 'bank', Record<string, (body: unknown) =>
   },
 }
 
-/** The words of the statuses in the records that the responses contain. */
 const wordsOf = (session: Session, kind: 'kyc' | 'bank') =>
   Object.entries(RECORDS[kind]).flatMap(([id, recordsOf]) =>
     session.exchanges(id).flatMap((shownBy) =>

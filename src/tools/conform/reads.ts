@@ -15,7 +15,6 @@ const REQUESTED = 'the requested value'
 /** Whether a value of a response is an id, which a request can use. */
 export const isId = (value: unknown): value is string => Uuid.safeParse(value).success
 
-/** The valid ids of rows. */
 const idsOf = (rows: readonly Row[], name: string) => rows.map((row) => row[name]).filter(isId)
 
 /** The first row, and the first row of each kind, without duplicates. */
@@ -62,7 +61,6 @@ async function readPagePastEnd(
     session.findings.addNote(found.source, `data.${list}`, 'a list of 0', `a list of ${length}`)
 }
 
-/** Sends an unknown id and an invalid id. */
 async function readUnknown(session: Session, id: string, name: string) {
   const unknown = { params: { [name]: randomUUID() }, call: 'an unknown id' }
   const ofReadings = unknownId.concerns.includes(id) ? [200] : []
@@ -92,7 +90,6 @@ async function readUsers(session: Session): Promise<string[]> {
 
 const KYC_DATA = 'data.response.data'
 
-/** Reads a user's KYC records. */
 export async function readKyc(session: Session, userId: string): Promise<Row[] | undefined> {
   const { findings } = session
   const kyc = await session.expectSuccess('getKyc', { params: { userId } })
@@ -112,7 +109,6 @@ export async function readKyc(session: Session, userId: string): Promise<Row[] |
   return records
 }
 
-/** Reads a user's bank accounts. */
 export async function readBank(session: Session, userId: string): Promise<Row[] | undefined> {
   const bank = await session.expectSuccess('listBankAccounts', { params: { userId } })
   if (!bank) return undefined

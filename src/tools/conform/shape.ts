@@ -18,13 +18,11 @@ function truncate(value: unknown, depth = 0): unknown {
   )
 }
 
-/** Unwraps nullable and optional schemas. */
 function unwrap(schema: z.ZodType): z.ZodType {
   const isWrapped = schema instanceof z.ZodNullable || schema instanceof z.ZodOptional
   return isWrapped ? unwrap(schema.unwrap() as z.ZodType) : schema
 }
 
-/** The schema of a property or of a list element. */
 function childSchema(schema: z.ZodType, key: PropertyKey): z.ZodType | undefined {
   const within = unwrap(schema)
   if (within instanceof z.ZodArray) return within.element as z.ZodType

@@ -10,7 +10,6 @@ import { checkFields, checkKyc, checkTransaction } from './shape.ts'
 
 const digits = (count: number) => Array.from({ length: count }, () => randomInt(10)).join('')
 
-/** The input of a user that does not exist yet. */
 export const newUser = () => ({
   email: `conform-${randomUUID()}@example.com`,
   mobile: `+919${digits(9)}`,
@@ -97,7 +96,6 @@ const IFSC = 'HDFC0000001'
 // A service can reject a payment because of its state; the contract does not define the status.
 const PAYMENT_ERRORS: AllowedErrors = { statuses: [402, 403, 409, 422], reportAs: 'unchecked' }
 
-/** Creates a user and returns its id. */
 async function createUser(session: Session): Promise<string | undefined> {
   const { findings } = session
   const sent = newUser()
@@ -179,7 +177,6 @@ async function createKyc(session: Session, user_id: string) {
   })
 }
 
-/** Checks that a list contains the created rows. */
 function checkListed(
   session: Session,
   id: string,

@@ -77,7 +77,6 @@ export function Choice({ label, value, values, onInput }: ChoiceProps) {
   )
 }
 
-/** A text field with a label. */
 export function Input({
   label,
   value,
@@ -121,7 +120,6 @@ export function Input({
 
 type CheckProps = { label: string; checked: boolean; onChange: (checked: boolean) => void }
 
-/** A checkbox with its label. */
 export const Check = ({ label, checked, onChange }: CheckProps) => (
   <label class="check">
     <input

@@ -13,7 +13,6 @@ function decoded(part: string): string {
   }
 }
 
-/** Parses the hash of the URL. */
 function routeOf(hash: string): Route {
   const [path = ''] = hash.split('?')
   const [, view = '', id = ''] = path.split('/')
@@ -26,7 +25,6 @@ export function onRoute(changed: () => void): () => void {
   return () => removeEventListener('hashchange', changed)
 }
 
-/** Returns the current route, and renders again when it changes. */
 export function useRoute(): Route {
   const [hash, setHash] = useState(location.hash)
   useEffect(() => {
@@ -41,7 +39,6 @@ export function useRoute(): Route {
 // From here on, a list and one of its rows stand side by side.
 const WIDE = matchMedia('(min-width: 81rem)')
 
-/** Whether a list and one of its rows stand side by side. */
 export function useWide(): boolean {
   const [isWide, setWide] = useState(WIDE.matches)
   useEffect(() => {
@@ -65,7 +62,6 @@ export function useScrollToTop({ view, id }: Route) {
   }, [view, id])
 }
 
-/** Returns the fields of the URL: what follows `?` in its hash. */
 function urlFields(): URLSearchParams {
   const at = location.hash.indexOf('?')
   return new URLSearchParams(at === -1 ? '' : location.hash.slice(at))

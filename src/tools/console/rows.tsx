@@ -55,7 +55,6 @@ function moveFocus(box: HTMLElement, event: KeyboardEvent, isWide: boolean) {
 
 type PagerProps = { page: number; total: number; setPage: (page: number) => void }
 
-/** The buttons that turn the pages of a list. */
 function Pager({ page, total, setPage }: PagerProps) {
   const last = Math.ceil(total / PAGE)
   return (
@@ -258,7 +257,6 @@ type ListId = 'readUsers' | 'readTransactions' | 'listDeliveries'
 type PagedListProps<T> = Shown<T> & {
   id: ListId
   filters: Readonly<Record<string, Filter>>
-  /** An example of a search. */
   placeholder: string
   noun: string
   /** What a list without rows says that nothing filters. */
@@ -314,7 +312,6 @@ export function PagedList<T>({
 }
 
 type DetailProps<Id extends AdminCallId> = {
-  /** The list that has it. */
   list: string
   call: Call<Id>
   children: (data: ResponseBody<Id>) => ComponentChildren

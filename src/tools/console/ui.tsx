@@ -6,7 +6,6 @@ import { numberText, rupeesText } from './format.ts'
 
 type CardProps = { title: string; children: ComponentChildren; wide?: boolean }
 
-/** A labelled part of a view. */
 export function Card({ title, children, wide = false }: CardProps) {
   const id = useId()
   return (
@@ -35,7 +34,6 @@ const CHIP_CLASSES: Readonly<Record<string, string>> = {
   'came back': 'came',
 }
 
-/** The class that colours a state. */
 export const stateClass = (state: string): string => CHIP_CLASSES[state.toLowerCase()] ?? ''
 
 /** A part that may be wider than the screen: it scrolls separately, with the keyboard too. */
@@ -45,7 +43,6 @@ export const Scroll = ({ label, children }: { label: string; children: Component
   </section>
 )
 
-/** The headings of a table. */
 export const Heads = ({ titles }: { titles: readonly string[] }) => (
   <thead>
     <tr>
@@ -75,7 +72,6 @@ export const Button = ({ label, isOff, onPress }: ButtonProps) => (
   </button>
 )
 
-/** A state as a word with a colour. */
 export const Chip = ({ state }: { state: string }) => (
   <span class={`chip ${stateClass(state)}`}>{state}</span>
 )
@@ -97,7 +93,6 @@ type Paid = { amount: string | null; reference_id: string | null }
 export const paymentText = ({ amount, reference_id }: Paid): string =>
   [amount && rupeesText(amount), reference_id].filter(Boolean).join(', ') || '–'
 
-/** Pairs of a name and a value. */
 export const Facts = ({ facts }: { facts: Readonly<Record<string, ComponentChildren>> }) => (
   <dl>
     {Object.entries(facts).map(([name, value]) => (
@@ -140,7 +135,6 @@ export const Prose = ({ text }: { text: string }) => (
   </>
 )
 
-/** Says that a search or a filter finds nothing. */
 export const noneText = (noun: string, search: string): string =>
   `No ${noun} matches${search === '' ? '' : ` “${search}”`}.`
 

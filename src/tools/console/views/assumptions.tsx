@@ -119,7 +119,6 @@ function AssumptionItem({ assumption }: { assumption: Assumption }) {
   )
 }
 
-/** The points that the contract leaves open: what is in force, and the choice of another reading. */
 export function Assumptions() {
   const { data, problem } = useLoaded(callOf('listAssumptions'))
   const search = useSearch()

@@ -8,7 +8,6 @@ import { deliveryText } from './payment-words.ts'
 import { Redeliver } from './send.tsx'
 import { Webhook } from './webhook.tsx'
 
-/** The status of the receiver's response, or the error code if there is none. */
 const ResponseStatus = ({ attempt: { status, error } }: { attempt: Attempt }) =>
   status === null ? (
     <span class="chip bad">{error?.code ?? 'no response'}</span>
@@ -94,7 +93,6 @@ function forgeryOf({ fault, rule }: Delivery): string | undefined {
   return word && `Forged by rule ${rule}: ${FORGED[word]}.`
 }
 
-/** The signature of an attempt, with an explanation. */
 function Signature({ attempt: { headers }, delivery }: { attempt: Attempt; delivery: Delivery }) {
   const signature = headers['webhook-signature']
   const count = signature?.split(' ').length ?? 0

@@ -29,7 +29,6 @@ export function useFound(search: string, bank?: 'any') {
   return { users: first.current?.users ?? [], total: first.current?.total ?? 0, data, problem }
 }
 
-/** The chosen item alone, or all items, the best first. */
 function candidates<T>(
   all: readonly T[],
   isChosen: (one: T) => boolean,
@@ -39,7 +38,6 @@ function candidates<T>(
   return chosen ? [chosen] : [...all.filter(isGood), ...all]
 }
 
-/** The field that finds the users of a list. */
 const Search = ({
   who,
   ...field
@@ -47,7 +45,6 @@ const Search = ({
   <Input {...field} label={`Find the ${who}`} type="search" placeholder="e-mail, mobile, id" />
 )
 
-/** Says that a list does not have all users. */
 const Cut = ({ list, total }: { list: string; total: number }) =>
   total <= MAX_USERS ? null : (
     <p class="hint">

@@ -17,7 +17,6 @@ const TONES = { settled: 'good', in_flight: 'open', failed: 'bad', came_back: 'c
 const OUTCOME_NAMES = Object.keys(OUTCOMES) as (keyof typeof OUTCOMES)[]
 const toneOf = (tone: string) => ({ '--tone': `var(--${tone})` })
 
-/** The rupees of each outcome; of a failure also the reasons. */
 const Tiles = ({ summary }: { summary: Summary }) => (
   <ul class="cards tiles">
     {OUTCOME_NAMES.map((name) => {
@@ -133,7 +132,6 @@ const YourCalls = ({ waiting, counts }: { waiting: number; counts: Summary['call
 const percentText = (share: number) =>
   `${(share === 1 ? 100 : Math.min(99.9, share * 100)).toFixed(1)} %`
 
-/** The money, the webhooks and the calls of the client; for a new sandbox, how to begin. */
 export function Overview() {
   const client = useClient()
   const { data, problem } = useLoaded(callOf('readSummary'), PACE_MS)

@@ -56,7 +56,6 @@ const DECIDED: Readonly<Record<PaymentWithAll['decided_by']['by'], string>> = {
     'something that the request log doesn’t have: fixtures, an old call, or one that still waits for its response',
 }
 
-/** Who decided what happens to the payment. */
 const Decided = ({ decided: { by, rule } }: { decided: PaymentWithAll['decided_by'] }) => (
   <>
     {DECIDED[by]}
@@ -69,7 +68,6 @@ const Decided = ({ decided: { by, rule } }: { decided: PaymentWithAll['decided_b
   </>
 )
 
-/** What to do with a payment. */
 function Actions({ all: { transaction, deliveries } }: { all: PaymentWithAll }) {
   const sent = deliveries.find(({ event_id }) => event_id !== null)
   return (

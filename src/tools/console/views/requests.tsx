@@ -212,7 +212,6 @@ const MADE: Readonly<
   submitKyc: ['users', 'a KYC record of a user', 'data', 0, 'data', 'user_id'],
 }
 
-/** Says what a request made, with a link. */
 function Made({ call }: { call: LoggedRequest }) {
   const { operation, response, made, reference_id: reference } = call
   const [view, noun, ...path] = MADE[operation ?? ''] ?? []

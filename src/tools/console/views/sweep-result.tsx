@@ -17,7 +17,6 @@ const AMOUNT = /payment of ([\d.]+)/
 const inRupees = (text: string) =>
   text.replace(AMOUNT, (_, amount) => `payment of ${rupeesText(amount)}`)
 
-/** A verdict in its colour, with the money that it is about. */
 function Verdict({ verdict, level, happened }: Pick<Run, 'verdict' | 'level' | 'happened'>) {
   const amount = level === 'none' ? undefined : AMOUNT.exec(happened)?.[1]
   return (
@@ -216,7 +215,6 @@ type CoverageProps = {
   isLinked?: boolean | undefined
 }
 
-/** What callers have met of all that the contract permits, and what shows the rest. */
 export const Coverage = ({ coverage: { groups }, title, isLinked = false }: CoverageProps) => (
   <Card title={title} wide>
     {groups.map(({ group, met, total, percent, items }) => (
