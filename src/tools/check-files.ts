@@ -12,7 +12,6 @@ import { FIXTURE_FILES } from '../model/fixtures.ts'
 import { readLibrary } from '../scenarios/read-library.ts'
 import { containsFixtures, scenarioTree } from '../scenarios/scenario-files.ts'
 
-/** The checked files and their problems. */
 type CheckResult = { files: string[]; problems: Problem[]; warnings: Problem[] }
 
 /** The folders of the user; `undefined` means that the shipped one is used. */
@@ -32,7 +31,6 @@ const fileProblem = (file: string, message: string): Problem => ({
   message,
 })
 
-/** Whether a file is in a folder or in one of its subfolders. */
 function isInside(folder: string, file: string): boolean {
   const path = relative(folder, file)
   return !path.startsWith('..') && !isAbsolute(path)
@@ -63,7 +61,6 @@ function checkScenarios(
   }
 }
 
-/** Checks one scenario file. */
 function checkScenario(file: string, folders: Folders): CheckResult {
   const folder = dirname(file)
   const read = readScenarios(folder, folders, true)
@@ -117,7 +114,6 @@ const mergeResults = (all: readonly CheckResult[]): CheckResult => ({
   warnings: all.flatMap(({ warnings }) => warnings),
 })
 
-/** Whether a file contains a whole fixture set. */
 const isFixtureSet = (file: string) =>
   isJson(file) && keysOf(file).some((key) => FIXTURE_TABLES.includes(key))
 
@@ -150,11 +146,9 @@ function checkOne(path: string, folders: Folders): CheckResult {
   return checkScenario(file, folders)
 }
 
-/** Checks these files, and all files in these folders, which exist. */
 export const checkFiles = (paths: readonly string[], folders: Folders): CheckResult =>
   mergeResults([...new Set(paths)].map((path) => checkOne(path, folders)))
 
-/** Checks all files of the user's folders, which exist. */
 export const checkFolders = (folders: Folders): CheckResult =>
   mergeResults([
     ...(folders.scenarios === undefined ? [] : [checkScenarios(folders.scenarios, folders)]),

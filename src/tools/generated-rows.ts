@@ -230,7 +230,6 @@ export class GeneratedRows {
     )
   }
 
-  /** The rows of one user in each table of a fixture file. */
   readonly tables: Readonly<Record<string, (user: number) => object[]>> = {
     users: (user) => [this.#userRow(user)],
     kyc: (user) => [

@@ -189,8 +189,6 @@ const FIRST: { [name: string]: readonly string[] } = {
 const NOBODY = '12345678-1234-4123-8123-123456789abc'
 const NEWEST = 12
 
-export type Calls = ReturnType<typeof createCalls>
-
 /** Makes calls: the same ones for the same chance (numbers from 0 to 1) and the same responses. */
 export function createCalls(chance: () => number, values: Values = {}) {
   const known = { ...VALUES, ...values }

@@ -4,19 +4,13 @@
 import { ASSUMPTIONS } from '../../assumptions/readings.ts'
 import { valueAt } from '../../model/validation-errors.ts'
 import { OPERATIONS } from '../../routes/v1/operations.ts'
-import { endpointOf, type Finding, type UncheckedEndpoint } from './findings.ts'
+import { endpointOf } from './findings.ts'
 import type { HttpClientOptions } from './http-client.ts'
-import {
-  type MeasuredAssumption,
-  measureAssumption,
-  measuredReport,
-  type UnmeasuredAssumption,
-} from './measure.ts'
+import { measureAssumption, measuredReport } from './measure.ts'
 import { isId, runReads } from './reads.ts'
 import { ConformStopped, Session } from './session.ts'
 import { runWrites } from './writes.ts'
 
-/** A resource that was created on the service and not deleted. */
 type CreatedResource = { endpoint: string; id: string }
 
 /** The paths of the created ids in the response of each POST. */
@@ -40,32 +34,6 @@ function createdBy(session: Session): CreatedResource[] {
   return [...created.values()]
 }
 
-/** The result of a check of a live service. */
-export type ConformReport = {
-  /** Nothing differs from the contract. */
-  ok: boolean
-  against: string
-  write: boolean
-  calls: number
-  /** Endpoints with at least one successful response, which was checked. */
-  checked: string[]
-  /** Deviations from the contract. */
-  differs: Finding[]
-  /** Differences from the sandbox that the contract allows. */
-  notes: Finding[]
-  /** What the service does where the contract leaves a choice, as far as the calls show it. */
-  assumptions: MeasuredAssumption[]
-  /** The points where it is not known what the service does. */
-  not_measured: UnmeasuredAssumption[]
-  /** Endpoints and lists that could not be checked. */
-  unchecked: UncheckedEndpoint[]
-  /** Resources that were created and not deleted. */
-  created: CreatedResource[]
-  /** The number of findings that the report leaves out. */
-  more: number
-}
-
-/** The service does not respond. */
 class ServiceUnreachable extends Error {
   readonly exitCode = 1
 }
@@ -77,10 +45,7 @@ export type ConformOptions = HttpClientOptions & { write: boolean }
  * `ServiceUnreachable`. Responses are untrusted: each call has a timeout and a size limit, and no response can increase
  * the number of calls.
  */
-export async function conform({
-  write: withWrites,
-  ...options
-}: ConformOptions): Promise<ConformReport> {
+export async function conform({ write: withWrites, ...options }: ConformOptions) {
   const session = new Session(OPERATIONS, options)
   const first = await session.send('listUsers', { query: { page: 1 } })
   if (first.problem !== undefined)
@@ -104,12 +69,16 @@ export async function conform({
       : 'checked with --write only'
   })
   return {
+    /** Nothing differs from the contract. */
     ok: differs.length === 0,
     against: options.base,
     write: withWrites,
     differs,
     ...rest,
     ...measuredReport(measured),
+    /** Resources that were created and not deleted. */
     created: createdBy(session),
   }
 }
+
+export type ConformReport = Awaited<ReturnType<typeof conform>>

@@ -11,10 +11,8 @@ export type Finding = {
   times: number
 }
 
-/** An endpoint that could not be checked, and why. */
 export type UncheckedEndpoint = { endpoint: string; reason: string }
 
-/** The call that a finding is about. */
 export type FindingSource = { op: Operation; call: string }
 
 const MAX_SHOWN_LENGTH = 40
@@ -68,9 +66,7 @@ export function createFindings(token: string | undefined) {
 
   return {
     formatValue,
-    /** Formats the name of an unknown field. */
     formatKey: (key: string) => maskAndTruncate(key, maskLogText),
-    /** Adds a deviation from the contract. */
     addDifference: (source: FindingSource, field: string, expected: string, found: string) =>
       add(differs, source, field, expected, found),
     /** Adds a difference from the sandbox that the contract allows. */

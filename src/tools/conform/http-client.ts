@@ -17,7 +17,6 @@ export type ConformRequest = {
   token?: string | null
 }
 
-/** A complete response, or why there is none. */
 export type ConformResponse =
   | { status: number; headers: IncomingHttpHeaders; text: string; problem?: undefined }
   | { problem: string }

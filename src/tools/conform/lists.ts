@@ -7,7 +7,6 @@ import { pagesOf } from '../../model/paging.ts'
 import { valueAt } from '../../model/validation-errors.ts'
 import type { FindingSource, Findings } from './findings.ts'
 
-/** An object in a response. */
 export type Row = Readonly<Record<string, unknown>>
 
 /** The objects of a list in a response body; empty if there is no list at the path. */
@@ -16,34 +15,25 @@ export function rowsAt(body: unknown, ...path: readonly string[]): Row[] {
   return Array.isArray(list) ? list.filter(isObject) : []
 }
 
-/** The pagination of a list operation. */
-export type PageSpec = {
-  op: Operation
-  /** The field names of the list, of its total count, and of a row's id. */
-  rows: string
-  total: string
-  id: string
-  /** The number of rows of a page without the parameter `limit`. */
-  defaultLimit: number
-  /** Whether the contract defines `limit` and its default; otherwise both are defaults of the sandbox. */
-  isLimitInContract: boolean
-}
-
-/** Derives the pagination of a list operation from its schemas. */
-export function pageSpecOf(op: Operation): PageSpec {
+/** The pagination of a list operation, from its schemas. */
+export function pageSpecOf(op: Operation) {
   const data = (op.response as z.ZodObject).shape['data'] as z.ZodObject
   const names = Object.keys(data.shape)
   const rows = names.find((name) => data.shape[name] instanceof z.ZodArray)!
   const row = (data.shape[rows] as z.ZodArray).element as z.ZodObject
   return {
     op,
+    /** The field names of the list, of its total count, and of a row's id. */
     rows,
     total: names.find((name) => name.startsWith('total_') && name !== 'total_pages')!,
     id: Object.keys(row.shape)[0]!,
+    /** The number of rows of a page without the parameter `limit`. */
     defaultLimit: Number((op.query!.parse({}) as Row)['limit']),
+    /** Whether the contract defines `limit` and its default; otherwise both are defaults of the sandbox. */
     isLimitInContract: op.tokenNeeded,
   }
 }
+type PageSpec = ReturnType<typeof pageSpecOf>
 
 /** Which row is first, by `created_at`; `same` if all have the same time. ISO 8601 times in UTC sort as strings. */
 export function orderOf(rows: readonly Row[]): 'newest' | 'oldest' | 'same' | 'none' {
@@ -125,7 +115,6 @@ export function checkNextPage(
     findings.addDifference(source, `data.${name}`, 'other rows than page 1', 'the same rows')
 }
 
-/** The name of a reading of `error_body`. */
 export type ErrorFormName = keyof (typeof errorBody)['readings']
 
 /** Which form the body of an error has; `undefined` if it has none of the readings. `body` is its JSON value, if it is JSON. */

@@ -18,13 +18,11 @@ export const NOT_MEASURABLE: Readonly<Record<string, string>> = {
   late_success: 'conform cannot make a payment fail and succeed later',
 }
 
-/** How each other assumption is measured. */
 export const MEASURES: Measures = { ...WRITE_MEASURES, ...READ_MEASURES }
 
 /** What a service does at a point that the contract leaves open, and the response that shows it. */
 export type MeasuredAssumption = { name: string; reading: string; evidence: string }
 
-/** A point whose reading is not known, and why. */
 export type UnmeasuredAssumption = { name: string; reason: string }
 
 /** The measured readings that differ from the defaults, as options of `start`. */

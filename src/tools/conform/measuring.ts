@@ -12,7 +12,6 @@ export type Measured = { reading: string; shownBy: Exchange; seen?: string }
  */
 export type Measure = (session: Session) => Promise<Measured | string> | Measured | string
 
-/** Measures by the name of their assumption. */
 export type Measures = Readonly<Record<string, Measure>>
 
 /** Why a measure that needs a POST has no result in a run that only reads. */
@@ -23,22 +22,18 @@ export const saysNothing = ({ status }: Exchange) => status === 429 || status >=
 
 export const isRefusal = ({ status }: Exchange) => status >= 400 && status <= 499 && status !== 429
 
-/** Why a response shows no reading. */
 export const unclear = (shownBy: Exchange | undefined): string =>
   shownBy ? `no reading has this response: status ${shownBy.status}` : 'there was no response'
 
-/** The first successful exchange of an operation. */
 export const successOf = (session: Session, id: string) =>
   session.exchanges(id).find(({ op, status }) => op.status === status)
 
-/** Why there is no successful exchange of an operation. */
 export function noSuccess(session: Session, id: string): string {
   const { method, url } = session.opOf(id)
   const isReadOnly = session.exchanges().every(({ op }) => op.method === 'GET')
   return method !== 'GET' && isReadOnly ? WRITE_ONLY : `no ${method} ${url} was successful`
 }
 
-/** The fields of the body of a call; an empty object if it has none. */
 export const bodyOf = ({ call }: Exchange): Row => (isObject(call.body) ? call.body : {})
 
 /** Sends a call again with a change. The same status is the first reading, and an error 400, 404 or 422 is the second. */
@@ -56,44 +51,53 @@ export async function compare(
   return [400, 404, 422].includes(shownBy.status) ? { reading: refused, shownBy } : unclear(shownBy)
 }
 
-/** Like `compare`, with another value of one field, of the call that this text describes. */
-export function compareField(
-  session: Session,
-  [id, described]: readonly [id: string, call: string],
-  field: Row,
-  call: string,
-  readings: readonly [string, string],
-) {
-  const base = session.exchanges(id).find((one) => one.call.call === described)
-  if (!base) return noSuccess(session, id)
-  return compare(session, base, { body: { ...bodyOf(base), ...field }, call }, readings)
-}
+/** A measure like `compare`, with other values of some fields, of the call that a text describes. */
+export const changed =
+  (
+    [id, described]: readonly [id: string, call: string],
+    fields: Row,
+    call: string,
+    readings: readonly [same: string, refused: string],
+  ): Measure =>
+  (session) => {
+    const base = session.exchanges(id).find((one) => one.call.call === described)
+    if (!base) return noSuccess(session, id)
+    return compare(session, base, { body: { ...bodyOf(base), ...fields }, call }, readings)
+  }
+
+/** A reading and what was seen, or why there is none. */
+type Shown = readonly [reading: string, seen?: string] | string
 
 /**
- * Sends a successful POST again, with other values of some fields and without its Idempotency-Key. A refusal is the
- * second reading. Of a success the caller decides.
+ * A measure that sends a successful POST again, with other values of some fields and without its Idempotency-Key: what a
+ * success shows, and the reading of a refusal.
  */
-export async function sendAgain(
-  session: Session,
-  id: string,
-  { fields, call }: { fields?: Row; call: string },
-  onSuccess: (shownBy: Exchange, first: Exchange) => Measured | string,
-  refused?: string,
-): Promise<Measured | string> {
-  const first = successOf(session, id)
-  if (!first) return noSuccess(session, id)
-  const shownBy = await session.measure(id, { body: { ...bodyOf(first), ...fields }, call })
-  if (!shownBy) return unclear(shownBy)
-  if (isSuccess(shownBy.status)) return onSuccess(shownBy, first)
-  return refused !== undefined && isRefusal(shownBy)
-    ? { reading: refused, shownBy }
-    : unclear(shownBy)
-}
+export const sentAgain =
+  (
+    id: string,
+    call: string,
+    accepted: Shown | ((shownBy: Exchange, first: Exchange) => Shown),
+    refused?: string,
+    fieldsOf: (first: Exchange) => Row = () => ({}),
+  ): Measure =>
+  async (session) => {
+    const first = successOf(session, id)
+    if (!first) return noSuccess(session, id)
+    const shownBy = await session.measure(id, {
+      body: { ...bodyOf(first), ...fieldsOf(first) },
+      call,
+    })
+    if (shownBy && refused !== undefined && isRefusal(shownBy)) return { reading: refused, shownBy }
+    if (!shownBy || !isSuccess(shownBy.status)) return unclear(shownBy)
+    const shown = typeof accepted === 'function' ? accepted(shownBy, first) : accepted
+    if (typeof shown === 'string') return shown
+    const [reading, seen] = shown
+    return { reading, shownBy, ...(seen !== undefined && { seen }) }
+  }
 
 export const HISTORY = ['listTransactionHistory', 'listUserTransactionHistory']
 export const LISTS = ['listUsers', 'listTransactions', ...HISTORY]
 
-/** The successful exchanges of lists, with their rows. */
 export const pagesOf = (session: Session, ids: readonly string[]) =>
   ids.flatMap((id) => {
     const { rows, op } = pageSpecOf(session.opOf(id))
@@ -103,6 +107,5 @@ export const pagesOf = (session: Session, ids: readonly string[]) =>
       .map((shownBy) => ({ shownBy, rows: rowsAt(shownBy.body, 'data', rows) }))
   })
 
-/** The rows of lists, each with the exchange that has it. */
 export const rowsOf = (session: Session, ids: readonly string[]) =>
   pagesOf(session, ids).flatMap(({ shownBy, rows }) => rows.map((row) => ({ shownBy, row })))

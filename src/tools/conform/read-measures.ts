@@ -1,5 +1,4 @@
 import { statusWords, unknownId } from '../../assumptions/responses.ts'
-import { isObject } from '../../model/formats.ts'
 import { valueAt } from '../../model/validation-errors.ts'
 import { errorFormOf, orderOf, type Row, rowsAt } from './lists.ts'
 import {
@@ -7,6 +6,7 @@ import {
   HISTORY,
   isRefusal,
   LISTS,
+  type Measure,
   type Measured,
   type Measures,
   noSuccess,
@@ -19,7 +19,6 @@ import {
 import { type Exchange, isSuccess, type Session } from './session.ts'
 import { findUnlisted } from './shape.ts'
 
-/** Sends the first read of the users again with a change. */
 const compareUsers = (
   session: Session,
   change: Parameters<typeof compare>[2],
@@ -29,8 +28,16 @@ const compareUsers = (
     ? compare(session, session.exchanges('listUsers')[0]!, change, readings)
     : noSuccess(session, 'listUsers')
 
-/** The reading that all of these have, or why there is none. */
-function agreed(found: readonly Measured[], ifNone: string): Measured | string {
+/** The reading that all of these have, or why there is none; without a reading, one shows nothing. */
+function agreed<T extends { shownBy: Exchange }>(
+  all: readonly T[],
+  readingOf: (one: T) => readonly [reading: string, seen: string] | undefined,
+  ifNone: string,
+): Measured | string {
+  const found = all.flatMap((one): Measured[] => {
+    const [reading, seen] = readingOf(one) ?? []
+    return reading === undefined ? [] : [{ reading, shownBy: one.shownBy, ...(seen && { seen }) }]
+  })
   const [first] = found
   if (!first) return ifNone
   return found.every(({ reading }) => reading === first.reading)
@@ -38,28 +45,40 @@ function agreed(found: readonly Measured[], ifNone: string): Measured | string {
     : 'the responses differ from each other'
 }
 
-/** The words of a status in the records that the responses contain. */
-function wordsOf(session: Session, name: 'kyc_status' | 'bank_status') {
-  const kyc: readonly [string, (body: unknown) => Row[]][] = [
-    ['getKyc', (body) => rowsAt(body, 'data', 'response', 'data', 'kycData')],
-    [
-      'submitKyc',
-      (body) =>
-        rowsAt(body, 'data')
-          .map((entry) => entry['data'])
-          .filter(isObject),
-    ],
-  ]
-  const bank: typeof kyc = [
-    ['listBankAccounts', (body) => rowsAt(body, 'data')],
-    ['addBankAccount', (body) => [valueAt(body, ['data', 'data'])].filter(isObject)],
-  ]
-  return (name === 'kyc_status' ? kyc : bank).flatMap(([id, recordsOf]) =>
-    session
-      .exchanges(id)
-      .flatMap((shownBy) => recordsOf(shownBy.body).map((row) => ({ shownBy, word: row[name] }))),
-  )
+/** A measure that looks for a row of history: the first of these readings that one shows. */
+const inHistory =
+  (
+    readings: readonly [reading: string, seen: string, isShown: (row: Row) => boolean][],
+    ifNone: string,
+  ): Measure =>
+  (session) => {
+    const rows = rowsOf(session, HISTORY)
+    for (const [reading, seen, isShown] of readings) {
+      const found = rows.find(({ row }) => isShown(row))
+      if (found) return { reading, shownBy: found.shownBy, seen }
+    }
+    return ifNone
+  }
+
+const RECORDS: Readonly<Record<'kyc' | 'bank', Record<string, (body: unknown) => unknown[]>>> = {
+  kyc: {
+    getKyc: (body) => rowsAt(body, 'data', 'response', 'data', 'kycData'),
+    submitKyc: (body) => rowsAt(body, 'data').map((entry) => entry['data']),
+  },
+  bank: {
+    listBankAccounts: (body) => rowsAt(body, 'data'),
+    addBankAccount: (body) => [valueAt(body, ['data', 'data'])],
+  },
 }
+
+const wordsOf = (session: Session, kind: 'kyc' | 'bank') =>
+  Object.entries(RECORDS[kind]).flatMap(([id, recordsOf]) =>
+    session.exchanges(id).flatMap((shownBy) =>
+      recordsOf(shownBy.body).map((record) => {
+        return { shownBy, kind, word: valueAt(record, [`${kind}_status`]) }
+      }),
+    ),
+  )
 
 /** The reading with this word, if only one has it. */
 function readingOfWord(kind: 'kyc' | 'bank', word: unknown): string | undefined {
@@ -74,6 +93,7 @@ const UTR_FORMS: readonly [reading: string, form: RegExp][] = [
   ['imps', /^[\dX]{12}$/],
   ['by_amount', /^(?:[A-Z][A-Z0-9]{15}|[A-Z][A-Z0-9]{21})$/],
 ]
+const isFailed = (row: Row) => row['status'] === 'FAILED'
 const PAST_THE_END = 1_000_000
 // Up to this amount both readings have the same form.
 const FIVE_LAKH = 500_000
@@ -177,90 +197,94 @@ export const READ_MEASURES: Measures = {
 
   status_words: (session) =>
     agreed(
-      (['kyc', 'bank'] as const).flatMap((kind) =>
-        wordsOf(session, `${kind}_status`).flatMap(({ shownBy, word }): Measured[] => {
-          const reading = readingOfWord(kind, word)
-          return reading === undefined ? [] : [{ reading, shownBy, seen: `${kind}_status ${word}` }]
-        }),
-      ),
+      [...wordsOf(session, 'kyc'), ...wordsOf(session, 'bank')],
+      ({ kind, word }) => {
+        const reading = readingOfWord(kind, word)
+        return reading === undefined ? undefined : [reading, `${kind}_status ${word}`]
+      },
       'no record has a status on which the readings differ',
     ),
 
   list_order(session) {
     const readings = {
-      newest: ['newest_first', 'latest'],
-      oldest: ['oldest_first', 'earliest'],
+      newest: ['newest_first', 'the latest created_at is first'],
+      oldest: ['oldest_first', 'the earliest created_at is first'],
+      same: undefined,
       none: ['', ''],
     } as const
-    const found = pagesOf(session, LISTS).flatMap(({ shownBy, rows }): Measured[] => {
-      const order = orderOf(rows)
-      if (order === 'same') return []
-      const [reading, which] = readings[order]
-      return [{ reading, shownBy, seen: `the ${which} created_at is first` }]
-    })
-    const measured = agreed(found, 'no list has two rows of different times')
+    const measured = agreed(
+      pagesOf(session, LISTS),
+      ({ rows }) => readings[orderOf(rows)],
+      'no list has two rows of different times',
+    )
     if (typeof measured === 'string' || measured.reading !== '') return measured
     return 'the lists have another order'
   },
 
-  history_metadata(session) {
-    const failed = rowsOf(session, HISTORY).filter(({ row }) => row['status'] === 'FAILED')
-    const reason = failed.find(({ row }) => Boolean(valueAt(row['metadata'], ['reason'])))
-    if (reason) return { reading: 'reason', shownBy: reason.shownBy, seen: 'a reason' }
-    const empty = failed.find(({ row }) => row['metadata'] === null)
-    if (!empty) return 'no FAILED record was seen'
-    return { reading: 'null', shownBy: empty.shownBy, seen: 'null in a FAILED record' }
-  },
+  history_metadata: inHistory(
+    [
+      [
+        'reason',
+        'a reason',
+        (row) => isFailed(row) && Boolean(valueAt(row['metadata'], ['reason'])),
+      ],
+      ['null', 'null in a FAILED record', (row) => isFailed(row) && row['metadata'] === null],
+    ],
+    'no FAILED record was seen',
+  ),
 
-  missing_remark(session) {
-    const has = (remark: '' | null) =>
-      rowsOf(session, HISTORY).find(({ row }) => row['remark'] === remark)
-    const empty = has('')
-    if (empty) return { reading: 'empty_text', shownBy: empty.shownBy, seen: 'remark ""' }
-    const none = has(null)
-    if (!none) return 'no record without a remark was seen'
-    return { reading: 'null', shownBy: none.shownBy, seen: 'remark null' }
-  },
+  missing_remark: inHistory(
+    [
+      ['empty_text', 'remark ""', ({ remark }) => remark === ''],
+      ['null', 'remark null', ({ remark }) => remark === null],
+    ],
+    'no record without a remark was seen',
+  ),
 
   history_utr: (session) =>
     agreed(
-      rowsOf(session, HISTORY).flatMap(({ shownBy, row: { utr } }): Measured[] => {
-        if (typeof utr !== 'string' || utr.length < 5) return []
-        const isMasked = /^[X*]+.{4}$/.test(utr)
-        const reading = isMasked ? 'masked' : 'whole'
-        return [{ reading, shownBy, seen: `a ${reading} UTR` }]
-      }),
+      rowsOf(session, HISTORY),
+      ({ row: { utr } }) => {
+        if (typeof utr !== 'string' || utr.length < 5) return undefined
+        const reading = /^[X*]+.{4}$/.test(utr) ? 'masked' : 'whole'
+        return [reading, `a ${reading} UTR`]
+      },
       'no record with a UTR was seen',
     ),
 
-  utr_form(session) {
-    const large = rowsOf(session, HISTORY).filter(({ row }) => Number(row['amount']) > FIVE_LAKH)
-    return agreed(
-      large.flatMap(({ shownBy, row: { utr } }): Measured[] => {
-        const [reading] = UTR_FORMS.find(([, form]) => form.test(String(utr))) ?? []
-        if (reading === undefined) return []
-        return [{ reading, shownBy, seen: `a UTR of ${String(utr).length} characters` }]
-      }),
+  utr_form: (session) =>
+    agreed(
+      rowsOf(session, HISTORY),
+      ({ row: { amount, utr } }) => {
+        const form = UTR_FORMS.find(([, one]) => one.test(String(utr)))
+        const isLarge = Number(amount) > FIVE_LAKH
+        return form && isLarge ? [form[0], `a UTR of ${String(utr).length} characters`] : undefined
+      },
       'no payment of more than 5 lakh rupees with a UTR was seen',
-    )
-  },
+    ),
 
-  utr_of_success(session) {
-    const found = rowsOf(session, HISTORY).find(
-      ({ row }) => row['status'] === 'SUCCESS' && row['utr'] === null,
-    )
-    if (found) return { reading: 'later', shownBy: found.shownBy, seen: 'SUCCESS with utr null' }
-    return 'every SUCCESS that was seen has a UTR, which it can have got later'
-  },
+  utr_of_success: inHistory(
+    [
+      [
+        'later',
+        'SUCCESS with utr null',
+        (row) => row['status'] === 'SUCCESS' && row['utr'] === null,
+      ],
+    ],
+    'every SUCCESS that was seen has a UTR, which it can have got later',
+  ),
 
   error_body(session) {
     // An unknown path can have an error of a gateway before the service.
     const errors = session.exchanges().filter((one) => isRefusal(one) && !one.call.isWithSlash)
-    const found = errors.map((shownBy): Measured => {
-      const reading = errorFormOf(shownBy.text, shownBy.body) ?? ''
-      return { reading, shownBy, seen: `status ${shownBy.status}, a body of this form` }
-    })
-    const measured = agreed(found, 'there was no error')
+    const measured = agreed(
+      errors.map((shownBy) => ({ shownBy })),
+      ({ shownBy: { status, text, body } }) => [
+        errorFormOf(text, body) ?? '',
+        `status ${status}, a body of this form`,
+      ],
+      'there was no error',
+    )
     if (typeof measured === 'string' || measured.reading !== '') return measured
     return 'the body of an error has another form'
   },

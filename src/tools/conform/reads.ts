@@ -4,17 +4,17 @@ import { Uuid } from '../../model/formats.ts'
 import { valueAt } from '../../model/validation-errors.ts'
 import { checkNextPage, checkPage, pageSpecOf, type Row, rowsAt } from './lists.ts'
 import type { AllowedErrors, Session } from './session.ts'
-import { checkHistory, checkKyc, checkTransaction, createEqualityCheck } from './shape.ts'
+import { checkFields, checkHistory, checkKyc, checkTransaction } from './shape.ts'
 
 const PAGE_PAST_END = 1_000_000
 // The contract does not define such a page.
 const UNDEFINED_PAGE: AllowedErrors = { statuses: [400, 404, 416, 422], reportAs: 'note' }
 const UNKNOWN_TOKEN = 'conform-unknown-token'
+const REQUESTED = 'the requested value'
 
 /** Whether a value of a response is an id, which a request can use. */
 export const isId = (value: unknown): value is string => Uuid.safeParse(value).success
 
-/** The valid ids of rows. */
 const idsOf = (rows: readonly Row[], name: string) => rows.map((row) => row[name]).filter(isId)
 
 /** The first row, and the first row of each kind, without duplicates. */
@@ -61,7 +61,6 @@ async function readPagePastEnd(
     session.findings.addNote(found.source, `data.${list}`, 'a list of 0', `a list of ${length}`)
 }
 
-/** Sends an unknown id and an invalid id. */
 async function readUnknown(session: Session, id: string, name: string) {
   const unknown = { params: { [name]: randomUUID() }, call: 'an unknown id' }
   const ofReadings = unknownId.concerns.includes(id) ? [200] : []
@@ -78,10 +77,8 @@ async function readUsers(session: Session): Promise<string[]> {
   for (const userId of ids) {
     const params = { userId }
     const user = await session.expectSuccess('getUser', { params })
-    if (user) {
-      const checkSame = createEqualityCheck(findings, user.source, 'the requested value')
-      checkSame('data.user_id', valueAt(user.body, ['data', 'user_id']), userId)
-    }
+    const data = valueAt(user?.body, ['data'])
+    if (user) checkFields(findings, user.source, REQUESTED, ['data', data], { user_id: userId })
     await readKyc(session, userId)
     await readBank(session, userId)
   }
@@ -91,31 +88,34 @@ async function readUsers(session: Session): Promise<string[]> {
   return ids
 }
 
-/** Reads a user's KYC records. */
+const KYC_DATA = 'data.response.data'
+
 export async function readKyc(session: Session, userId: string): Promise<Row[] | undefined> {
   const { findings } = session
   const kyc = await session.expectSuccess('getKyc', { params: { userId } })
   if (!kyc) return undefined
-  const checkSame = createEqualityCheck(findings, kyc.source, 'the requested value')
-  const inner = ['data', 'response', 'data'] as const
-  for (const user of rowsAt(kyc.body, ...inner, 'user'))
-    checkSame(`${inner.join('.')}.user[].user_id`, user['user_id'], userId)
-  const records = rowsAt(kyc.body, ...inner, 'kycData')
-  const field = `${inner.join('.')}.kycData[]`
-  for (const record of records) {
-    checkSame(`${field}.user_id`, record['user_id'], userId)
-    checkKyc(findings, kyc.source, record, field)
+  const { source, body } = kyc
+  const recordsIn = (name: string) => {
+    const records = rowsAt(body, 'data', 'response', 'data', name)
+    for (const record of records)
+      checkFields(findings, source, REQUESTED, [`${KYC_DATA}.${name}[]`, record], {
+        user_id: userId,
+      })
+    return records
   }
+  recordsIn('user')
+  const records = recordsIn('kycData')
+  for (const record of records) checkKyc(findings, source, record, `${KYC_DATA}.kycData[]`)
   return records
 }
 
-/** Reads a user's bank accounts. */
 export async function readBank(session: Session, userId: string): Promise<Row[] | undefined> {
   const bank = await session.expectSuccess('listBankAccounts', { params: { userId } })
   if (!bank) return undefined
   const accounts = rowsAt(bank.body, 'data')
-  const checkSame = createEqualityCheck(session.findings, bank.source, 'the requested value')
-  for (const account of accounts) checkSame('data[].user_id', account['user_id'], userId)
+  const { findings } = session
+  for (const account of accounts)
+    checkFields(findings, bank.source, REQUESTED, ['data[]', account], { user_id: userId })
   return accounts
 }
 
@@ -128,9 +128,8 @@ export async function readTransaction(session: Session, transaction_id: string):
   const data = valueAt(one.body, ['data'])
   if (Array.isArray(data) && data.length === 0)
     findings.addDifference(one.source, 'data', 'the transaction', 'an empty list')
-  const checkSame = createEqualityCheck(findings, one.source, 'the requested value')
   for (const row of rows) {
-    checkSame('data[].transaction_id', row['transaction_id'], transaction_id)
+    checkFields(findings, one.source, REQUESTED, ['data[]', row], { transaction_id })
     checkTransaction(findings, one.source, row, 'data[]')
   }
 }
@@ -160,10 +159,11 @@ async function readHistory(session: Session, userIds: readonly string[]) {
   const { findings } = session
   const checkRows = (id: string, rows: readonly Row[], userId?: string) => {
     const source = { op: session.opOf(id), call: 'page=1' }
-    const checkSame = createEqualityCheck(findings, source, 'the requested value')
+    const field = 'data.transactions[]'
     for (const row of rows) {
-      checkHistory(findings, source, row, 'data.transactions[]')
-      if (userId !== undefined) checkSame('data.transactions[].user_id', row['user_id'], userId)
+      checkHistory(findings, source, row, field)
+      if (userId !== undefined)
+        checkFields(findings, source, REQUESTED, [field, row], { user_id: userId })
     }
   }
   const all = 'listTransactionHistory'

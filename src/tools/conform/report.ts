@@ -6,7 +6,6 @@ import { type Report, type TestCase, testsMarkdown } from '../report/report.ts'
 import type { ConformReport } from './conform.ts'
 import type { Finding } from './findings.ts'
 
-/** The counts of a check in one line. */
 export function resultText({ ok, against, calls, checked, differs, notes }: ConformReport): string {
   const summary = ok ? 'No differences' : countOf(differs.length, 'difference')
   const noteCount = notes.length === 0 ? '' : `, ${countOf(notes.length, 'note')}`
@@ -50,7 +49,6 @@ export function conformReport(report: ConformReport, ms: number): Report {
   }
 }
 
-/** The text of the file of `--save`. */
 export const savedReadings = ({ against, assumptions }: ConformReport): string =>
   readingsDocument({
     against,

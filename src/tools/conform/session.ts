@@ -7,7 +7,6 @@ import { type ConformResponse, type HttpClientOptions, sendRequest } from './htt
 import { errorFormOf } from './lists.ts'
 import { checkShape, visitLists } from './shape.ts'
 
-/** A call of an endpoint. */
 export type ConformCall = {
   params?: Readonly<Record<string, string>>
   query?: Readonly<Record<string, string | number>>
@@ -17,11 +16,9 @@ export type ConformCall = {
   token?: string | null
   /** A description for the report, if the query parameters do not describe the call. */
   call?: string
-  /** Adds a slash to the end of the path. */
   isWithSlash?: boolean
 }
 
-/** A call that was made, and its response. */
 export type Exchange = {
   op: Operation
   call: ConformCall
@@ -69,7 +66,6 @@ type JsonResponse = {
   body: unknown
 }
 
-/** The call that a finding names. */
 export const sourceOf = (op: Operation, { call, query = {} }: ConformCall): FindingSource => {
   const params = Object.entries(query).map(([name, value]) => `${name}=${value}`)
   return { op, call: call ?? params.join('&') }
@@ -88,7 +84,6 @@ function exchangeOf(
   }
 }
 
-/** What was found in place of JSON. */
 const textFound = ({ length }: string) =>
   length === 0 ? 'nothing' : `a string of ${length} characters that is not JSON`
 
@@ -298,6 +293,7 @@ export class Session {
     }
     return {
       calls: this.#calls,
+      /** Endpoints with at least one successful response, which was checked. */
       checked: this.#operations.filter((op) => this.#checked.has(op)).map(endpointOf),
       ...found,
       unchecked,

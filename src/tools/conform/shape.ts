@@ -18,13 +18,11 @@ function truncate(value: unknown, depth = 0): unknown {
   )
 }
 
-/** Unwraps nullable and optional schemas. */
 function unwrap(schema: z.ZodType): z.ZodType {
   const isWrapped = schema instanceof z.ZodNullable || schema instanceof z.ZodOptional
   return isWrapped ? unwrap(schema.unwrap() as z.ZodType) : schema
 }
 
-/** The schema of a property or of a list element. */
 function childSchema(schema: z.ZodType, key: PropertyKey): z.ZodType | undefined {
   const within = unwrap(schema)
   if (within instanceof z.ZodArray) return within.element as z.ZodType
@@ -125,18 +123,11 @@ export const checkTransaction: RecordCheck = (findings, source, record, field) =
   const { utr, transaction_status, benif_bank_id, to_user_id, benif_bank } = record
   if (transaction_status === 'pending' && typeof utr === 'string')
     findings.addDifference(source, `${field}.utr`, 'null while pending', 'a string')
-  const checkSame = (name: string, expected: unknown, expectedField: string) => {
-    const found = valueAt(benif_bank, [name])
-    if (typeof found === 'string' && found !== expected)
-      findings.addDifference(
-        source,
-        `${field}.benif_bank.${name}`,
-        `the ${expectedField} of the transaction`,
-        findings.formatValue(found, name),
-      )
-  }
-  checkSame('bank_id', benif_bank_id, 'benif_bank_id')
-  checkSame('user_id', to_user_id, 'to_user_id')
+  const check = (name: string, values: Row) =>
+    checkFields(findings, source, `the ${name} of the transaction`, [at, benif_bank], values)
+  const at = `${field}.benif_bank`
+  check('benif_bank_id', { bank_id: benif_bank_id })
+  check('to_user_id', { user_id: to_user_id })
 }
 
 /** Interface 2.5: only a completed payment has a UTR. */
@@ -157,22 +148,20 @@ export const checkKyc: RecordCheck = (findings, source, record, field) => {
   checkShape(findings, source, PanResult, result, { at: [`${field}.metadata`, ...path] })
 }
 
-/** Returns a function that checks that a field equals a requested or sent value; `expected` describes that value. */
-export const createEqualityCheck =
-  (
-    findings: Findings,
-    source: FindingSource,
-    expected: string,
-    { isSandboxDefault = false } = {},
-  ) =>
-  (field: string, found: unknown, value: unknown): void => {
+/** Checks that fields of a record have the requested or sent values; `expected` describes these. */
+export function checkFields(
+  findings: Findings,
+  source: FindingSource,
+  expected: string,
+  [field, record]: readonly [field: string, record: unknown],
+  values: Row,
+  { isSandboxDefault = false } = {},
+): void {
+  const add = isSandboxDefault ? findings.addNote : findings.addDifference
+  for (const [name, value] of Object.entries(values)) {
+    const found = valueAt(record, [name])
     // The check of the schema reports a wrong type.
-    if (found === value || typeof found !== typeof value) return
-    const add = isSandboxDefault ? findings.addNote : findings.addDifference
-    add(
-      source,
-      field,
-      expected,
-      findings.formatValue(found, field.slice(field.lastIndexOf('.') + 1)),
-    )
+    if (found !== value && typeof found === typeof value)
+      add(source, `${field}.${name}`, expected, findings.formatValue(found, name))
   }
+}

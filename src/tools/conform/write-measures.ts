@@ -3,12 +3,12 @@ import { valueAt } from '../../model/validation-errors.ts'
 import type { Row } from './lists.ts'
 import {
   bodyOf,
-  compareField,
+  changed,
   type Measured,
   type Measures,
   noSuccess,
   saysNothing,
-  sendAgain,
+  sentAgain,
   successOf,
   unclear,
 } from './measuring.ts'
@@ -18,19 +18,18 @@ import { newUser } from './writes.ts'
 const bankIdOf = ({ body }: Exchange) => valueAt(body, ['data', 'data', 'bank_id'])
 
 const UNKNOWN_USER = ['addBankAccount', 'an unknown user'] as const
+const UNKNOWN_ACCOUNT = ['createTransaction', 'an unknown account'] as const
 // The sandbox refuses it, and it is unlikely to exist elsewhere.
 const REFUSED_NUMBER = '999900000002'
 
-/** How the response of POST /bank shows that the bank refused the account; empty if it does not. */
-function refusalIn(shownBy: Exchange): Measured[] {
-  const result = valueAt(shownBy.body, ['data', 'data', 'metadata', 'response', 'data'])
-  if (valueAt(result, ['result', 'bankTxnStatus']) !== false) return []
+/** How the response of POST /bank shows that the bank refused the account; no reading if it does not. */
+function refusalIn({ body }: Exchange): readonly [reading: string, seen: string] | undefined {
+  const result = valueAt(body, ['data', 'data', 'metadata', 'response', 'data'])
+  if (valueAt(result, ['result', 'bankTxnStatus']) !== false) return undefined
   const status = valueAt(result, ['status'])
-  const [reading] =
-    Object.entries(refusedBankAccount.readings).find(([, { value }]) => value.status === status) ??
-    []
-  if (reading === undefined) return []
-  return [{ reading, shownBy, seen: `bankTxnStatus false, inner status ${status}` }]
+  const readings = Object.entries(refusedBankAccount.readings)
+  const found = readings.find(([, { value }]) => value.status === status)
+  return found && [found[0], `bankTxnStatus false, inner status ${status}`]
 }
 
 /** The assumptions that show only in the responses of POSTs, or in a read of what they created. */
@@ -62,41 +61,33 @@ export const WRITE_MEASURES: Measures = {
     if (shown === undefined) return 'the payment has no field reference_id'
     if (shown !== bodyOf(first)['reference_id'])
       return { reading: 'ignored', shownBy: first, seen: 'another reference_id' }
-    return sendAgain(
-      session,
-      id,
-      { call: 'a reference_id used before' },
-      (shownBy) => ({ reading: 'stored', shownBy }),
-      'unique',
-    )
+    return sentAgain(id, 'a reference_id used before', ['stored'], 'unique')(session)
   },
 
-  own_request_fields: (session) =>
-    sendAgain(
-      session,
-      'createUser',
-      { fields: { ...newUser(), user_type: 'business' }, call: 'with user_type business' },
-      (shownBy) => {
-        const shown = valueAt(shownBy.body, ['data', 'user_type'])
-        if (typeof shown !== 'string') return 'the user has no user_type'
-        return shown === 'business'
-          ? { reading: 'accepted', shownBy, seen: 'the same user_type' }
-          : { reading: 'ignored', shownBy, seen: 'another user_type' }
-      },
-    ),
+  own_request_fields: sentAgain(
+    'createUser',
+    'with user_type business',
+    ({ body }) => {
+      const shown = valueAt(body, ['data', 'user_type'])
+      if (typeof shown !== 'string') return 'the user has no user_type'
+      return shown === 'business'
+        ? ['accepted', 'the same user_type']
+        : ['ignored', 'another user_type']
+    },
+    undefined,
+    () => ({ ...newUser(), user_type: 'business' }),
+  ),
 
-  amount_as_text: (session) =>
-    compareField(
-      session,
-      ['createTransaction', 'an unknown account'],
-      { amount: '1.50' },
-      'an amount that is a string, and an unknown account',
-      ['accepted', 'refused'],
-    ),
+  amount_as_text: changed(
+    UNKNOWN_ACCOUNT,
+    { amount: '1.50' },
+    'an amount that is a string, and an unknown account',
+    ['accepted', 'refused'],
+  ),
 
   async smallest_amount(session) {
-    const id = 'createTransaction'
-    const base = session.exchanges(id).find(({ call }) => call.call === 'an unknown account')
+    const [id, described] = UNKNOWN_ACCOUNT
+    const base = session.exchanges(id).find(({ call }) => call.call === described)
     if (!base) return noSuccess(session, id)
     const pay = (amount: number) => {
       const call = `an amount of ${amount}, and an unknown account`
@@ -111,96 +102,75 @@ export const WRITE_MEASURES: Measures = {
     return { reading: shownBy.status === large.status ? '1.00' : '100.00', shownBy }
   },
 
-  email_format(session) {
-    const { email, mobile } = newUser()
-    const fields = { email: email.replace('@', '@bücher.'), mobile }
-    return sendAgain(
-      session,
-      'createUser',
-      { fields, call: 'an e-mail address with an umlaut in its domain' },
-      (shownBy) => ({ reading: 'lenient', shownBy }),
-      'strict',
-    )
+  email_format: sentAgain(
+    'createUser',
+    'an e-mail address with an umlaut in its domain',
+    ['lenient'],
+    'strict',
+    () => {
+      const { email, mobile } = newUser()
+      return { email: email.replace('@', '@bücher.'), mobile }
+    },
+  ),
+
+  mobile_format: sentAgain(
+    'createUser',
+    'a mobile with a space and a hyphen',
+    ['lenient'],
+    'strict',
+    () => {
+      const { email, mobile } = newUser()
+      return { email, mobile: mobile.replace(/^(\+91)(\d{5})/, '$1 $2-') }
+    },
+  ),
+
+  account_number_format: changed(
+    UNKNOWN_USER,
+    { account_number: 'AB12345678' },
+    'an account number with letters, and an unknown user',
+    ['letters_and_digits', 'digits'],
+  ),
+
+  ifsc_case: changed(
+    UNKNOWN_USER,
+    { ifsc_code: 'hdfc0000001' },
+    'an IFSC in lower case, and an unknown user',
+    ['accepted', 'refused'],
+  ),
+
+  refused_bank_account(session) {
+    for (const shownBy of session.exchanges('addBankAccount')) {
+      const [reading, seen] = refusalIn(shownBy) ?? []
+      if (reading !== undefined && seen !== undefined) return { reading, shownBy, seen }
+    }
+    return sentAgain(
+      'addBankAccount',
+      'an account that should not exist',
+      (shownBy) => refusalIn(shownBy) ?? 'the service refused no account',
+      undefined,
+      () => ({ account_number: REFUSED_NUMBER }),
+    )(session)
   },
 
-  mobile_format(session) {
-    const { email, mobile } = newUser()
-    const spaced = mobile.replace(/^(\+91)(\d{5})/, '$1 $2-')
-    return sendAgain(
-      session,
-      'createUser',
-      { fields: { email, mobile: spaced }, call: 'a mobile with a space and a hyphen' },
-      (shownBy) => ({ reading: 'lenient', shownBy }),
-      'strict',
-    )
-  },
-
-  account_number_format: (session) =>
-    compareField(
-      session,
-      UNKNOWN_USER,
-      { account_number: 'AB12345678' },
-      'an account number with letters, and an unknown user',
-      ['letters_and_digits', 'digits'],
-    ),
-
-  ifsc_case: (session) =>
-    compareField(
-      session,
-      UNKNOWN_USER,
-      { ifsc_code: 'hdfc0000001' },
-      'an IFSC in lower case, and an unknown user',
-      ['accepted', 'refused'],
-    ),
-
-  async refused_bank_account(session) {
-    const [known] = session.exchanges('addBankAccount').flatMap(refusalIn)
-    return (
-      known ??
-      sendAgain(
-        session,
-        'addBankAccount',
-        { fields: { account_number: REFUSED_NUMBER }, call: 'an account that should not exist' },
-        (shownBy) => refusalIn(shownBy)[0] ?? 'the service refused no account',
-      )
-    )
-  },
-
-  async same_bank_account(session) {
+  same_bank_account(session) {
     const id = 'addBankAccount'
     const status = valueAt(successOf(session, id)?.body, ['data', 'data', 'bank_status'])
     if (status !== undefined && status !== 'success') return 'the account is not verified'
-    return sendAgain(
-      session,
+    return sentAgain(
       id,
-      { call: 'an account that exists already' },
-      (shownBy, first) => {
-        const isSame = bankIdOf(shownBy) === bankIdOf(first)
-        const seen = isSame ? 'the same bank_id' : 'another bank_id'
-        return { reading: isSame ? 'existing' : 'new', shownBy, seen }
-      },
+      'an account that exists already',
+      (shownBy, first) =>
+        bankIdOf(shownBy) === bankIdOf(first)
+          ? ['existing', 'the same bank_id']
+          : ['new', 'another bank_id'],
       'conflict',
-    )
+    )(session)
   },
 
-  duplicate_user: (session) =>
-    sendAgain(
-      session,
-      'createUser',
-      { call: 'a user who exists already' },
-      (shownBy) => ({ reading: 'allowed', shownBy }),
-      'conflict',
-    ),
+  duplicate_user: sentAgain('createUser', 'a user who exists already', ['allowed'], 'conflict'),
 
   // The webhook is one that this run created, and it gets the same values.
-  second_webhook: (session) =>
-    sendAgain(
-      session,
-      'createWebhook',
-      { call: 'a second webhook' },
-      (shownBy) => ({ reading: 'replaced', shownBy }),
-      'conflict',
-    ),
+  second_webhook: sentAgain('createWebhook', 'a second webhook', ['replaced'], 'conflict'),
 
   async user_history(session) {
     const id = 'createTransaction'
@@ -215,23 +185,19 @@ export const WRITE_MEASURES: Measures = {
     return { reading: total === 0 ? 'payer' : 'both_sides', shownBy, seen }
   },
 
-  async kyc_bad_document(session) {
-    const first = successOf(session, 'submitKyc')
-    if (!first) return noSuccess(session, 'submitKyc')
-    const documents = bodyOf(first)['kyc']
-    const kyc = [{ ...(documents as Row[])[0], document_name: 'aadhar' }]
-    return sendAgain(
-      session,
-      'submitKyc',
-      { fields: { kyc }, call: 'a PAN with the name aadhar' },
-      (shownBy) => {
-        const status = valueAt(shownBy.body, ['data', 0, 'data', 'kyc_status'])
-        const seen = `status ${shownBy.status}, kyc_status failed`
-        return status === 'failed' ? { reading: 'entry_fails', shownBy, seen } : unclear(shownBy)
-      },
-      'call_fails',
-    )
-  },
+  kyc_bad_document: sentAgain(
+    'submitKyc',
+    'a PAN with the name aadhar',
+    ({ status, body }) =>
+      valueAt(body, ['data', 0, 'data', 'kyc_status']) === 'failed'
+        ? ['entry_fails', `status ${status}, kyc_status failed`]
+        : `no reading has this response: status ${status}`,
+    'call_fails',
+    (first) => {
+      const [document] = bodyOf(first)['kyc'] as Row[]
+      return { kyc: [{ ...document, document_name: 'aadhar' }] }
+    },
+  ),
 
   async pid_and_tid(session) {
     const userId = session.exchanges('submitKyc').map((one) => bodyOf(one)['user_id'])[0]

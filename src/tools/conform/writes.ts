@@ -3,15 +3,13 @@ import type { ErrorCode } from '../../model/errors.ts'
 import { isObject } from '../../model/formats.ts'
 import { rupeesOf } from '../../model/payment.ts'
 import { valueAt } from '../../model/validation-errors.ts'
-import type { FindingSource } from './findings.ts'
 import { type Row, rowsAt } from './lists.ts'
 import { isId, readBank, readKyc, readTransaction, readWebhook } from './reads.ts'
 import type { AllowedErrors, ConformCall, Session } from './session.ts'
-import { checkKyc, checkTransaction, createEqualityCheck } from './shape.ts'
+import { checkFields, checkKyc, checkTransaction } from './shape.ts'
 
 const digits = (count: number) => Array.from({ length: count }, () => randomInt(10)).join('')
 
-/** The input of a user that does not exist yet. */
 export const newUser = () => ({
   email: `conform-${randomUUID()}@example.com`,
   mobile: `+919${digits(9)}`,
@@ -27,12 +25,10 @@ const refusals =
   (code: ErrorCode, call: string, body: unknown, more: Pick<ConformCall, 'headers'> = {}) =>
     session.expectError(id, code, { body, call, ...more })
 
+type Found = NonNullable<Awaited<ReturnType<typeof create>>>
+
 /** Checks that a response contains none of these numbers and secrets unmasked. */
-function checkMasked(
-  { findings }: Session,
-  { source, text }: { source: FindingSource; text: string },
-  secrets: readonly string[],
-) {
+function checkMasked({ findings }: Session, { source, text }: Found, secrets: readonly string[]) {
   if (!secrets.some((one) => text.includes(one))) return
   findings.addDifference(source, 'body', 'no unmasked number or secret', 'a value as it was sent')
 }
@@ -41,25 +37,24 @@ function checkMasked(
 const UNREACHABLE_URL = 'https://example.invalid/payout-sandbox-conform'
 // The contract does not say that one of the two fields can be sent alone; the sandbox allows it.
 const ONE_FIELD: AllowedErrors = { statuses: [400, 422], reportAs: 'unchecked' }
-const URL_FIELD = 'updatedWebhook.response.data.url'
+const SENT = 'the sent value'
 
-/** Changes the URL and checks that the response and a later read contain it. */
+/** Checks that a response to a POST or PUT of the webhook and a later read contain its URL. */
+async function checkUrl(session: Session, { source, body }: Found, url: string) {
+  const { findings } = session
+  const path = ['updatedWebhook', 'response', 'data']
+  checkFields(findings, source, SENT, [path.join('.'), valueAt(body, path)], { url })
+  const read = await readWebhook(session)
+  const later = { op: session.opOf('getWebhook'), call: 'after an update' }
+  if (read === 'none') findings.addDifference(later, 'HTTP status', '200', '404')
+  else if (read) checkFields(findings, later, SENT, ['data', read], { url })
+}
+
 async function changeUrl(session: Session, url: string, secret?: string) {
   const body = { url, ...(secret !== undefined && { webhook_secret: secret }) }
   const allowedErrors = secret === undefined ? ONE_FIELD : undefined
   const found = await session.expectSuccess('updateWebhook', { body }, allowedErrors)
-  if (!found) return
-  const returned = valueAt(found.body, ['updatedWebhook', 'response', 'data', 'url'])
-  createEqualityCheck(session.findings, found.source, 'the sent value')(URL_FIELD, returned, url)
-  checkUrl(session, await readWebhook(session), url)
-}
-
-function checkUrl(session: Session, found: Awaited<ReturnType<typeof readWebhook>>, url: string) {
-  const { findings } = session
-  const source = { op: session.opOf('getWebhook'), call: 'after an update' }
-  if (found === 'none') findings.addDifference(source, 'HTTP status', '200', '404')
-  else if (found)
-    createEqualityCheck(findings, source, 'the sent value')('data.url', found.url, url)
+  if (found) await checkUrl(session, found, url)
 }
 
 /**
@@ -90,14 +85,8 @@ async function writeWebhook(session: Session): Promise<void> {
   await refusals(session, 'createWebhook')('validation_failed', 'an invalid URL', invalid)
   const found = await create(session, 'createWebhook', { url: UNREACHABLE_URL, webhook_secret })
   if (!found) return
-  const data = valueAt(found.body, ['updatedWebhook', 'response', 'data'])
-  createEqualityCheck(findings, found.source, 'the sent value')(
-    URL_FIELD,
-    valueAt(data, ['url']),
-    UNREACHABLE_URL,
-  )
   checkMasked(session, found, [webhook_secret])
-  checkUrl(session, await readWebhook(session), UNREACHABLE_URL)
+  await checkUrl(session, found, UNREACHABLE_URL)
   await refusals(session, 'updateWebhook')('validation_failed', 'an empty object', {})
   await changeUrl(session, `${UNREACHABLE_URL}/2`, webhook_secret)
 }
@@ -107,18 +96,14 @@ const IFSC = 'HDFC0000001'
 // A service can reject a payment because of its state; the contract does not define the status.
 const PAYMENT_ERRORS: AllowedErrors = { statuses: [402, 403, 409, 422], reportAs: 'unchecked' }
 
-/** Creates a user and returns its id. */
 async function createUser(session: Session): Promise<string | undefined> {
   const { findings } = session
   const sent = newUser()
   const found = await create(session, 'createUser', sent)
   if (!found) return undefined
   const data = valueAt(found.body, ['data'])
-  const checkSent = createEqualityCheck(findings, found.source, 'the sent value', {
-    isSandboxDefault: true,
-  })
-  for (const [name, value] of Object.entries(sent))
-    checkSent(`data.${name}`, valueAt(data, [name]), value)
+  const isSandboxDefault = true
+  checkFields(findings, found.source, SENT, ['data', data], sent, { isSandboxDefault })
   for (const name of ['pid', 'tid', 'bank_id'])
     if (typeof valueAt(data, [name]) === 'string')
       findings.addDifference(found.source, `data.${name}`, 'null on creation', 'a string')
@@ -128,15 +113,17 @@ async function createUser(session: Session): Promise<string | undefined> {
     params: { userId },
     call: 'the user just created',
   })
-  if (read) {
-    const checkSame = createEqualityCheck(
+  const names = ['user_id', 'created_at', ...Object.keys(sent)]
+  const returned = Object.fromEntries(names.map((name) => [name, valueAt(data, [name])]))
+  const now = valueAt(read?.body, ['data'])
+  if (read)
+    checkFields(
       findings,
       read.source,
       'the value that its creation returned',
+      ['data', now],
+      returned,
     )
-    for (const name of ['user_id', 'created_at', ...Object.keys(sent)])
-      checkSame(`data.${name}`, valueAt(read.body, ['data', name]), valueAt(data, [name]))
-  }
   return userId
 }
 
@@ -177,12 +164,11 @@ async function createKyc(session: Session, user_id: string) {
       `an entry for each of ${kyc.length} documents`,
       `${records.length}`,
     )
-  const checkSent = createEqualityCheck(findings, source, 'the sent value')
+  const field = 'data[].data'
+  const expected = { user_id, full_name: item.nameOnCard, dob: '1990-08-15' }
   for (const record of records) {
-    const expected = { user_id, full_name: item.nameOnCard, dob: '1990-08-15' }
-    for (const [name, value] of Object.entries(expected))
-      checkSent(`data[].data.${name}`, record[name], value)
-    checkKyc(findings, source, record, 'data[].data')
+    checkFields(findings, source, SENT, [field, record], expected)
+    checkKyc(findings, source, record, field)
   }
   checkMasked(session, found, Object.values(numbers))
   checkListed(session, 'getKyc', 'data.response.data.kycData', 'kyc_id', {
@@ -191,7 +177,6 @@ async function createKyc(session: Session, user_id: string) {
   })
 }
 
-/** Checks that a list contains the created rows. */
 function checkListed(
   session: Session,
   id: string,
@@ -222,11 +207,7 @@ async function createAccount(session: Session, user_id: string): Promise<Row | u
   if (!found) return undefined
   const account = valueAt(found.body, ['data', 'data'])
   if (!isObject(account)) return undefined
-  createEqualityCheck(session.findings, found.source, 'the sent value')(
-    'data.data.user_id',
-    account['user_id'],
-    user_id,
-  )
+  checkFields(session.findings, found.source, SENT, ['data.data', account], { user_id })
   checkMasked(session, found, [sent.account_number, sent.ifsc_code])
   const read = await readBank(session, user_id)
   checkListed(session, 'listBankAccounts', 'data', 'bank_id', { created: [account], read })
@@ -256,10 +237,8 @@ async function createPayment(session: Session, payer: string, receiver: string, 
   if (rows.length !== 1)
     findings.addDifference(found.source, 'data', 'a list of 1', `a list of ${rows.length}`)
   const expected = { ...parties, amount: rupeesOf(PAISE) }
-  const checkSent = createEqualityCheck(findings, found.source, 'the sent value')
   for (const row of rows) {
-    for (const [name, value] of Object.entries(expected))
-      checkSent(`data[].${name}`, row[name], value)
+    checkFields(findings, found.source, SENT, ['data[]', row], expected)
     checkTransaction(findings, found.source, row, 'data[]')
     const { transaction_id } = row
     if (isId(transaction_id)) await readTransaction(session, transaction_id)
@@ -278,8 +257,8 @@ async function readPayout(session: Session, userId: string, reference: string) {
   const records = rowsAt(found.body, 'data', 'transactions')
   const payout = records.find((record) => record['client_transaction_id'] === reference)
   if (!payout) return
-  const checkSent = createEqualityCheck(session.findings, found.source, 'the sent value')
-  checkSent('data.transactions[].amount', payout['amount'], rupeesOf(PAISE))
+  const at = ['data.transactions[]', payout] as const
+  checkFields(session.findings, found.source, SENT, at, { amount: rupeesOf(PAISE) })
 }
 
 /** Creates one resource of each kind and checks the responses; also sends invalid requests. */

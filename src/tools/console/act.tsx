@@ -12,7 +12,6 @@ export const FormError = createContext<((error: CallError) => void) | undefined>
 
 const CallsContext = createContext(false)
 export const CallsProvider = CallsContext.Provider
-/** Whether the user wants to see the calls behind the buttons. */
 export const useShownCalls = () => useContext(CallsContext)
 
 /** A button that sends a call, and shows it on demand. With `confirm`, a dialog with this text asks first. */
@@ -38,7 +37,6 @@ export function Act<Id extends CallId>({
   disabled?: boolean
   /** Of a choice: whether it is the one in force. */
   isPressed?: boolean
-  /** The submit button of its form. */
   submit?: boolean
   /** What the button acts on, for users of screen readers. */
   name?: string
@@ -109,16 +107,10 @@ export function Act<Id extends CallId>({
   )
 }
 
+type DialogProps = { title: string; onClose: () => void; children: ComponentChildren }
+
 /** A modal dialog. Escape calls `onClose`, which must remove the dialog. */
-export function Dialog({
-  title,
-  onClose,
-  children,
-}: {
-  title: string
-  onClose: () => void
-  children: ComponentChildren
-}) {
+export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const isShown = useRef(false)
   const id = useId()

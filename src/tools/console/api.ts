@@ -17,10 +17,8 @@ import {
 // All calls to the server, for the client that the page's path names.
 
 type FetchResponse = globalThis.Response
-/** A call of the admin API or of the service. */
 export type CallId = AdminCallId | ServiceCallId
 
-/** The response of a call of the admin API or of the service. */
 export type Response<Id extends CallId> = Id extends AdminCallId
   ? ResponseBody<Id>
   : Id extends ServiceCallId
@@ -36,7 +34,6 @@ export type Call<Id extends CallId = CallId> = {
   body?: unknown
 }
 
-/** Creates an admin call from its arguments. */
 export function callOf<Id extends AdminCallId>(
   id: Id,
   args: UncheckedArguments<Id> = {},
@@ -48,7 +45,6 @@ export function callOf<Id extends AdminCallId>(
 /** The effect of a call, if its status does not show it: the receiver may have rejected a webhook. */
 export type Effect = { text: string; isBad: boolean }
 
-/** Returns the effect of a call from its response. */
 export type EffectOf<T> = (response: T) => Effect | Promise<Effect | undefined>
 
 /** A call of a button: its status (missing: pending; 0: none), its effect, and the error message if it failed. */
@@ -73,7 +69,6 @@ let ask: Ask = async () => undefined
 let tokenRequest: Promise<void> | undefined
 let isDeclined = false
 
-/** Sets the function that asks for the admin token when the server requires one. */
 export function setAsk(next: Ask) {
   ask = next
 }
@@ -102,7 +97,6 @@ async function fetchOnce(
 
 const requiresToken = ({ error }: ErrorBody) => error === 'admin_token_required'
 
-/** Returns what is wrong with a token; `undefined` if it is valid. */
 async function problemWith(token: string): Promise<string | undefined> {
   try {
     const response = await fetchOnce(token, CLIENTS_URL, {})
@@ -233,14 +227,12 @@ export async function send<Id extends CallId>(
 
 const urlOf = ({ root, path }: Call): string => `${BASE}${root}${path}`
 
-/** Formats a call as one readable line. */
 export const textOf = (call: Call): string =>
   `${call.method} ${urlOf(call)}${call.body === undefined ? '' : ` ${JSON.stringify(call.body)}`}`
 
 /** Quotes a string for a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** Formats a request as a curl command for a POSIX shell. */
 export function curlOf({
   method,
   url,
@@ -282,7 +274,6 @@ export type Clock = Client['clock']
 export type Timer = ResponseBody<'listTimers'>['timers'][number]
 export type User = ResponseBody<'readUser'>
 export type BankAccount = User['bank_accounts'][number]
-/** A payment with all its details. */
 export type PaymentWithAll = ResponseBody<'readTransaction'>
 export type Payment = PaymentWithAll['transaction']
 export type Delivery = PaymentWithAll['deliveries'][number]

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, FunctionComponent } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { CallsProvider, useShownCalls } from './act.tsx'
 import { BASE, callOf, curlOfCall, type SentCall, textOf, watchCalls } from './api.ts'
@@ -65,45 +65,46 @@ function Split({ list, detail }: { list: ComponentChildren; detail: ComponentChi
   )
 }
 
-function View({ armed, route: { view, id } }: { armed: Armed; route: Route }) {
+type Props = { armed: Armed }
+/** The components of each view: of itself or its list, and of one row of that. */
+const VIEWS: Readonly<
+  Record<string, readonly [FunctionComponent<Props>, FunctionComponent<{ id: string }>?]>
+> = {
+  overview: [Overview],
+  users: [Users, OneUser],
+  payments: [Payments, OnePayment],
+  deliveries: [Deliveries, OneDelivery],
+  requests: [Requests, OneRequest],
+  inbox: [Inbox],
+  statement: [Statement],
+  search: [Search],
+  trouble: [MakeTrouble],
+  scenarios: [Scenarios, OneScenario],
+  assumptions: [Assumptions],
+  sweep: [Sweep],
+  control: [Control],
+}
+// The lists beside which a row stands.
+const BESIDE = ['payments', 'deliveries', 'requests']
+
+function View({ armed, route: { view, id } }: Props & { route: Route }) {
   const client = useClient()
   useEffect(() => {
     document.title = `${TITLES[view] ?? 'Not found'} · ${client.name} · payout-sandbox`
   }, [view, client.name])
-  switch (view) {
-    case 'overview':
-      return <Overview />
-    case 'users':
-      return id === undefined ? <Users /> : <OneUser id={id} />
-    case 'payments':
-      return <Split list={<Payments />} detail={id && <OnePayment id={id} />} />
-    case 'deliveries':
-      return <Split list={<Deliveries />} detail={id && <OneDelivery id={id} />} />
-    case 'requests':
-      return <Split list={<Requests />} detail={id && <OneRequest id={id} />} />
-    case 'inbox':
-      return <Inbox />
-    case 'statement':
-      return <Statement />
-    case 'search':
-      return <Search />
-    case 'trouble':
-      return <MakeTrouble armed={armed} />
-    case 'scenarios':
-      return id === undefined ? <Scenarios /> : <OneScenario name={id} />
-    case 'assumptions':
-      return <Assumptions />
-    case 'sweep':
-      return <Sweep />
-    case 'control':
-      return <Control />
-    default:
-      return (
-        <p>
-          There is no such view. Go to the <a href="#/overview">overview</a>.
-        </p>
-      )
-  }
+  const [Main, One] = VIEWS[view] ?? []
+  if (!Main)
+    return (
+      <p>
+        There is no such view. Go to the <a href="#/overview">overview</a>.
+      </p>
+    )
+  const detail = One && id !== undefined && <One id={id} />
+  return BESIDE.includes(view) ? (
+    <Split list={<Main armed={armed} />} detail={detail} />
+  ) : (
+    detail || <Main armed={armed} />
+  )
 }
 
 const resultText = ({ status, problem }: SentCall, areCallsShown: boolean) =>

@@ -31,7 +31,6 @@ export function useNow(tickMs = TICK_MS): number {
   return last.current
 }
 
-/** How long ago an instant was, on the client's clock. */
 export function useAgo(at: string): string {
   return `${spanText(useNow(1_000) - Date.parse(at))} ago`
 }

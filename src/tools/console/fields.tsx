@@ -3,7 +3,7 @@ import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { searchTest } from '../../model/search.ts'
 import { FormError } from './act.tsx'
-import { useUrlField } from './route.ts'
+import { setUrlFields, useUrlFields } from './route.ts'
 import { type CallError, fieldsText } from './service.ts'
 import { Problem } from './ui.tsx'
 
@@ -22,14 +22,10 @@ function useFieldProblem(name: string | undefined) {
 
 const lastPart = (field: string) => field.split('.').at(-1)!
 
+type FormProps = { children: ComponentChildren; isTall?: boolean }
+
 /** Fields with their button. Enter in a field presses the button; the error of its call stands at its fields, or below, until one changes. */
-export function Form({
-  children,
-  isTall = false,
-}: {
-  children: ComponentChildren
-  isTall?: boolean
-}) {
+export function Form({ children, isTall = false }: FormProps) {
   const [error, setError] = useState<CallError>()
   const [names] = useState(() => new Set<string>())
   const rest = error?.fields.filter(({ field }) => !names.has(lastPart(field))) ?? []
@@ -54,18 +50,15 @@ export function Form({
   )
 }
 
-/** A select with a label. Each option is a value, or a value and its text. */
-export function Choice({
-  label,
-  value,
-  values,
-  onInput,
-}: {
+type ChoiceProps = {
   label: string
   value: string
   values: readonly (string | readonly [string, string])[]
   onInput: (value: string) => void
-}) {
+}
+
+/** A select with a label. Each option is a value, or a value and its text. */
+export function Choice({ label, value, values, onInput }: ChoiceProps) {
   const id = useId()
   return (
     <div class="field">
@@ -84,7 +77,6 @@ export function Choice({
   )
 }
 
-/** A text field with a label. */
 export function Input({
   label,
   value,
@@ -126,16 +118,9 @@ export function Input({
   )
 }
 
-/** A checkbox with its label. */
-export const Check = ({
-  label,
-  checked,
-  onChange,
-}: {
-  label: string
-  checked: boolean
-  onChange: (checked: boolean) => void
-}) => (
+type CheckProps = { label: string; checked: boolean; onChange: (checked: boolean) => void }
+
+export const Check = ({ label, checked, onChange }: CheckProps) => (
   <label class="check">
     <input
       type="checkbox"
@@ -156,16 +141,10 @@ export function useFields<T extends object>(start: T) {
   return { fields, field }
 }
 
+type FoldProps = { title: string; children: ComponentChildren; isOpen?: boolean }
+
 /** A form that the user opens, if it is not open from the start. It reads nothing from the server until then. */
-export function Fold({
-  title,
-  children,
-  isOpen: isOpenFirst = false,
-}: {
-  title: string
-  children: ComponentChildren
-  isOpen?: boolean
-}) {
+export function Fold({ title, children, isOpen: isOpenFirst = false }: FoldProps) {
   const [isOpen, setOpen] = useState(isOpenFirst)
   return (
     <details
@@ -194,28 +173,22 @@ const plainText = (text: string): string => text.replace(/₹|(?<=\d),(?=\d)/g, 
 
 /** The search of a list, whose words are in the URL. */
 export function useSearch(): Search {
-  const [text, set] = useUrlField('search')
+  const text = useUrlFields().get('search') ?? ''
   const query = plainText(text)
   const isFound = searchTest(query)
   return {
     text,
     query: query || undefined,
-    set,
+    set: (search) => setUrlFields({ search }),
     finds: (other) => isFound?.(plainText(other)) ?? true,
   }
 }
 
-/** The field of a search. */
-export function SearchField({
-  search: { text, set },
-  placeholder,
-  isFirst = false,
-}: {
-  search: Search
-  placeholder: string
-  /** Takes the focus. */
-  isFirst?: boolean
-}) {
+type SearchFieldProps = { search: Search; placeholder: string; isFirst?: boolean }
+
+/** The field of a search; with `isFirst` it takes the focus. */
+export function SearchField({ search, placeholder, isFirst = false }: SearchFieldProps) {
+  const { text, set } = search
   const box = useRef<HTMLDivElement>(null)
   // Before the next key: who types on must not lose a letter.
   useLayoutEffect(() => {

@@ -81,5 +81,4 @@ export function spanText(ms: number): string {
   return parts.join(' ')
 }
 
-/** Formats the time until an instant; `ms` is the time left. */
 export const untilText = (ms: number): string => (ms <= 0 ? 'now' : `in ${spanText(ms)}`)

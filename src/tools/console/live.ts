@@ -28,7 +28,6 @@ export function listen(listener: EventListener): () => void {
   return () => void listeners.delete(listener)
 }
 
-/** The state of the connection; renders again when it changes. */
 export function useConnection(): State {
   const [shown, setShown] = useState(state)
   useEffect(() => {
@@ -118,7 +117,6 @@ function watchFocusAndTabs() {
 
 let retryNow = () => {}
 
-/** Reconnects immediately instead of waiting for the next retry. */
 export const reconnect = () => retryNow()
 
 /** Reads the stream while the page is open; after a lost connection it resumes at the last event. */

@@ -13,7 +13,6 @@ function decoded(part: string): string {
   }
 }
 
-/** Parses the hash of the URL. */
 function routeOf(hash: string): Route {
   const [path = ''] = hash.split('?')
   const [, view = '', id = ''] = path.split('/')
@@ -26,7 +25,6 @@ export function onRoute(changed: () => void): () => void {
   return () => removeEventListener('hashchange', changed)
 }
 
-/** Returns the current route, and renders again when it changes. */
 export function useRoute(): Route {
   const [hash, setHash] = useState(location.hash)
   useEffect(() => {
@@ -41,7 +39,6 @@ export function useRoute(): Route {
 // From here on, a list and one of its rows stand side by side.
 const WIDE = matchMedia('(min-width: 81rem)')
 
-/** Whether a list and one of its rows stand side by side. */
 export function useWide(): boolean {
   const [isWide, setWide] = useState(WIDE.matches)
   useEffect(() => {
@@ -65,27 +62,26 @@ export function useScrollToTop({ view, id }: Route) {
   }, [view, id])
 }
 
-/** Returns the fields of the URL: what follows `?` in its hash. */
 function urlFields(): URLSearchParams {
   const at = location.hash.indexOf('?')
   return new URLSearchParams(at === -1 ? '' : location.hash.slice(at))
 }
 
-/** A field of a view whose value is in the URL, so that a link and the way back have it too; empty by default, and for none of `values`. */
-export function useUrlField(
-  name: string,
-  values?: readonly string[],
-): [string, (value: string) => void] {
-  const [value, setValue] = useState(() => urlFields().get(name) ?? '')
-  useEffect(() => onRoute(() => setValue(urlFields().get(name) ?? '')), [name])
-  function change(next: string) {
-    const fields = urlFields()
-    if (next === '') fields.delete(name)
-    else fields.set(name, next)
-    const [path] = location.hash.split('?')
-    // The entry of the browser's history stays the same: a search is not one step back for each letter.
-    history.replaceState(null, '', fields.size > 0 ? `${path}?${fields}` : path)
-    setValue(next)
-  }
-  return [!values || values.includes(value) ? value : '', change]
+/** The fields of a view whose values are in the URL, so that a link and the way back have them too. */
+export function useUrlFields(): URLSearchParams {
+  const [fields, setFields] = useState(urlFields)
+  useEffect(() => onRoute(() => setFields(urlFields())), [])
+  return fields
+}
+
+/** Sets fields of the URL; the empty string removes one. */
+export function setUrlFields(values: Readonly<Record<string, string>>) {
+  const fields = urlFields()
+  for (const [name, value] of Object.entries(values))
+    if (value === '') fields.delete(name)
+    else fields.set(name, value)
+  const [path] = location.hash.split('?')
+  // The entry of the browser's history stays the same: a search is not one step back for each letter.
+  history.replaceState(null, '', fields.size > 0 ? `${path}?${fields}` : path)
+  dispatchEvent(new Event('hashchange'))
 }

@@ -1,11 +1,13 @@
 // A list in pages, whose rows open beside it.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { callOf } from './api.ts'
-import type { Search } from './fields.tsx'
+import type { ResponseBody } from '../../admin/caller.ts'
+import type { AdminCallId } from '../../model/admin-routes.ts'
+import { type Call, callOf } from './api.ts'
+import { Choice, SearchField, useSearch } from './fields.tsx'
 import { focusNext } from './focus.ts'
 import { countText } from './format.ts'
-import { useUrlField, useWide } from './route.ts'
+import { setUrlFields, useUrlFields, useWide } from './route.ts'
 import { At } from './settings.tsx'
 import { Button, Loading, noneText, Problem } from './ui.tsx'
 import { useLoaded, useStill } from './use-data.ts'
@@ -51,16 +53,9 @@ function moveFocus(box: HTMLElement, event: KeyboardEvent, isWide: boolean) {
   if (isWide && box.querySelector('[aria-current]')) location.replace(next.href)
 }
 
-/** The buttons that turn the pages of a list. */
-function Pager({
-  page,
-  total,
-  setPage,
-}: {
-  page: number
-  total: number
-  setPage: (page: number) => void
-}) {
+type PagerProps = { page: number; total: number; setPage: (page: number) => void }
+
+function Pager({ page, total, setPage }: PagerProps) {
   const last = Math.ceil(total / PAGE)
   return (
     <>
@@ -80,26 +75,20 @@ type Shown<T> = {
   href: (row: T) => string
 }
 
-/**
- * A page of a list as a table. It uses ARIA roles, because its rows are grids.
- *
- * While the list has the pointer or the focus, its rows change but none moves: a button announces new ones.
- */
-function Rows<T>({
-  label,
-  columns,
-  of,
-  setPage,
-  href,
-  count,
-  empty,
-}: Shown<T> & {
+type RowsProps<T> = Shown<T> & {
   of: Page<T>
   setPage: (page: number) => void
   /** How many rows there are, in words. */
   count: string
   empty: string
-}) {
+}
+
+/**
+ * A page of a list as a table. It uses ARIA roles, because its rows are grids.
+ *
+ * While the list has the pointer or the focus, its rows change but none moves: a button announces new ones.
+ */
+function Rows<T>({ label, columns, of, setPage, href, count, empty }: RowsProps<T>) {
   const { list, page, rows, total } = of
   const isWide = useWide()
   const {
@@ -212,12 +201,10 @@ function Rows<T>({
 
 const classOf = (minor = false, end = false) => `${minor ? 'minor ' : ''}${end ? 'end' : ''}`
 
+type ListRowsProps<T> = { list: string; all: readonly T[] } & Omit<RowsProps<T>, 'of' | 'setPage'>
+
 /** A list that is completely loaded, in pages; `list` says how it is filtered. */
-export function ListRows<T>({
-  list,
-  all,
-  ...shown
-}: { list: string; all: readonly T[] } & Omit<Parameters<typeof Rows<T>>[0], 'of' | 'setPage'>) {
+export function ListRows<T>({ list, all, ...shown }: ListRowsProps<T>) {
   const [page, setPage] = usePage(list)
   const rows = all.slice((page - 1) * PAGE, page * PAGE)
   return <Rows {...shown} of={{ list, page, rows, total: all.length }} setPage={setPage} />
@@ -226,45 +213,71 @@ export function ListRows<T>({
 const isInstant = (at: string) => !Number.isNaN(Date.parse(at)) && new Date(at).toISOString() === at
 
 /** The span of time to which a link limits a list, and the button that shows all of it again. */
-export function useBetween() {
-  const [since, setSince] = useUrlField('since')
-  const [until, setUntil] = useUrlField('until')
+function useBetween() {
+  const fields = useUrlFields()
+  const [since, until] = ['since', 'until'].map((name) => fields.get(name) ?? '') as [
+    string,
+    string,
+  ]
   if (!isInstant(since) || !isInstant(until)) return {}
   const button = (
-    <button
-      type="button"
-      onClick={() => {
-        setSince('')
-        setUntil('')
-      }}
-    >
+    <button type="button" onClick={() => setUrlFields({ since: '', until: '' })}>
       <At at={since} /> to <At at={until} /> ✕
     </button>
   )
-  return { filter: { since, until }, button }
+  return { span: { since, until }, button }
+}
+
+/** A filter of a list: its label, its values, each with its text if that differs, and what it says for all rows. */
+export type Filter = Pick<Parameters<typeof Choice>[0], 'label' | 'values'> & { all?: string }
+
+/** The selects of some filters, and the chosen values, which are in the URL; empty for all rows. */
+export function useFilters(filters: Readonly<Record<string, Filter>>) {
+  const fields = useUrlFields()
+  const chosen: Record<string, string> = {}
+  const choices = Object.entries(filters).map(([name, { label, values, all = 'any' }]) => {
+    const value = fields.get(name) ?? ''
+    chosen[name] = values.some((one) => [one].flat()[0] === value) ? value : ''
+    return (
+      <Choice
+        key={name}
+        label={label}
+        value={chosen[name]}
+        values={[['', all], ...values]}
+        onInput={(next) => setUrlFields({ [name]: next })}
+      />
+    )
+  })
+  return { chosen, choices }
 }
 
 /** The calls that return a list in pages; the only array of each response has the rows. */
 type ListId = 'readUsers' | 'readTransactions' | 'listDeliveries'
 
-/** A list that is read in pages, with its length; `filter` and the search choose its rows. */
-export function PagedRows<T>({
-  id,
-  filter,
-  search,
-  noun,
-  none,
-  ...shown
-}: {
+type PagedListProps<T> = Shown<T> & {
   id: ListId
-  filter: Readonly<Record<string, string>>
-  search: Search
+  filters: Readonly<Record<string, Filter>>
+  placeholder: string
   noun: string
   /** What a list without rows says that nothing filters. */
   none: string
-} & Shown<T>) {
-  const chosen = Object.entries(filter).filter(([, value]) => value !== '')
-  const query = { search: search.query, ...Object.fromEntries(chosen) }
+}
+
+/** A list that is read in pages, with its length; filters and a search choose its rows. */
+export function PagedList<T>({
+  id,
+  filters,
+  placeholder,
+  noun,
+  none,
+  ...shown
+}: PagedListProps<T>) {
+  const search = useSearch()
+  const { chosen, choices } = useFilters(filters)
+  const { span, button } = useBetween()
+  const all = { ...chosen, ...(id !== 'readUsers' && span) }
+  const filter = Object.entries(all).filter(([, value]) => value !== '')
+  const query = { search: search.query, ...Object.fromEntries(filter) }
   const list = JSON.stringify(query)
   const [page, setPage] = usePage(list)
   const call = callOf<ListId>(id, { query: { ...query, page, limit: PAGE } })
@@ -275,9 +288,14 @@ export function PagedRows<T>({
     const rows = Object.values<unknown>(data).find(Array.isArray) ?? []
     last.current = { list, page, rows, total: data.total }
   }
-  const isAll = search.text === '' && chosen.every(([name]) => name === 'sort')
+  const isAll = search.text === '' && filter.every(([name]) => name === 'sort')
   return (
     <>
+      <div class="row">
+        <SearchField search={search} placeholder={placeholder} />
+        {choices}
+        {button}
+      </div>
       <Problem text={problem} />
       {!last.current && problem === undefined && <Loading />}
       {last.current && (
@@ -289,6 +307,26 @@ export function PagedRows<T>({
           empty={isAll ? none : noneText(noun, search.text)}
         />
       )}
+    </>
+  )
+}
+
+type DetailProps<Id extends AdminCallId> = {
+  list: string
+  call: Call<Id>
+  children: (data: ResponseBody<Id>) => ComponentChildren
+}
+
+/** The page of one row: the way back to its list, and what a call returns, or its error. */
+export function Detail<Id extends AdminCallId>({ list, call, children }: DetailProps<Id>) {
+  const { data, problem } = useLoaded(call)
+  return (
+    <>
+      <p class="crumbs">
+        <a href={`#/${list.toLowerCase()}`}>{list}</a>
+      </p>
+      <Problem text={problem} />
+      {data && children(data)}
     </>
   )
 }

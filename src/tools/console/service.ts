@@ -20,7 +20,6 @@ export class CallError extends Error {
   }
 }
 
-/** The message of a call that reached no sandbox. */
 export const GONE_TEXT = "The sandbox doesn't respond. Is it running?"
 
 export type ErrorBody = {
@@ -39,11 +38,9 @@ export async function errorBodyOf(response: Response): Promise<ErrorBody> {
   }
 }
 
-/** Says what is wrong with each field. */
 export const fieldsText = (fields: readonly FieldError[]): string =>
   `${fields.map(({ field, message }) => `${field} ${message}`).join('. ')}.`
 
-/** Returns the error of a rejected call, with the message of each wrong field. */
 export function errorOf(status: number, { message, errors }: ErrorBody): CallError {
   const fields = Array.isArray(errors) ? errors : []
   const all = fields.length > 1 ? fieldsText(fields) : message
@@ -87,7 +84,6 @@ let accessToken: string
 
 export const serviceHeaders = () => ({ authorization: `Bearer ${accessToken}` })
 
-/** Sets the access token of all later calls. */
 export function setAccessToken(token: string) {
   accessToken = token
 }

@@ -10,7 +10,6 @@ import { Problem } from './ui.tsx'
 
 // The choices of the user, which the browser stores for this site.
 
-/** A stored choice and its setter. */
 function useSetting(name: string, usual: string): [string, (value: string) => void] {
   const key = `payout-sandbox ${name}`
   const [value, setValue] = useState(localStorage.getItem(key) ?? usual)
@@ -21,7 +20,6 @@ function useSetting(name: string, usual: string): [string, (value: string) => vo
   return [value, choose]
 }
 
-/** The choice of the theme: light, dark, or that of the system. */
 export function Theme() {
   const [theme, setTheme] = useSetting('theme', 'system')
   useEffect(() => {
@@ -44,25 +42,21 @@ export function Theme() {
 const ZoneContext = createContext<Zone>('local')
 export const ZoneProvider = ZoneContext.Provider
 
-/** The zone of all times, and its setter. */
 export function useZoneSetting(): [Zone, (zone: string) => void] {
   const [zone, setZone] = useSetting('times', 'local')
   return [zone === 'utc' ? 'utc' : 'local', setZone]
 }
 
-/** Whether buttons show the calls behind them, and its setter. */
 export function useCallsSetting(): [boolean, (areShown: boolean) => void] {
   const [calls, setCalls] = useSetting('calls', 'hidden')
   return [calls === 'shown', (areShown) => setCalls(areShown ? 'shown' : 'hidden')]
 }
 
-/** Functions that format an instant in the chosen zone. */
 export function useTimes() {
   const zone = useContext(ZoneContext)
   return { wallOf: (at: string) => wallTime(at, zone), zoneOf: (at: string) => zoneName(at, zone) }
 }
 
-/** Formats an instant as `At` shows it. */
 export function useTimeText() {
   const { wallOf, zoneOf } = useTimes()
   return (at: string) => `${wallOf(at).day} ${wallOf(at).time} ${zoneOf(at)}`

@@ -4,16 +4,9 @@ import { useId } from 'preact/hooks'
 import type { Payment } from './api.ts'
 import { numberText, rupeesText } from './format.ts'
 
-/** A labelled part of a view. */
-export function Card({
-  title,
-  children,
-  wide = false,
-}: {
-  title: string
-  children: ComponentChildren
-  wide?: boolean
-}) {
+type CardProps = { title: string; children: ComponentChildren; wide?: boolean }
+
+export function Card({ title, children, wide = false }: CardProps) {
   const id = useId()
   return (
     <section class={wide ? 'card wide' : 'card'} aria-labelledby={id}>
@@ -41,7 +34,6 @@ const CHIP_CLASSES: Readonly<Record<string, string>> = {
   'came back': 'came',
 }
 
-/** The class that colours a state. */
 export const stateClass = (state: string): string => CHIP_CLASSES[state.toLowerCase()] ?? ''
 
 /** A part that may be wider than the screen: it scrolls separately, with the keyboard too. */
@@ -51,7 +43,6 @@ export const Scroll = ({ label, children }: { label: string; children: Component
   </section>
 )
 
-/** The headings of a table. */
 export const Heads = ({ titles }: { titles: readonly string[] }) => (
   <thead>
     <tr>
@@ -68,40 +59,27 @@ export const Heads = ({ titles }: { titles: readonly string[] }) => (
 export const stateOf = ({ outcome, history }: Payment): string =>
   outcome === 'came_back' ? 'came back' : history.status
 
+type ButtonProps = { label: string; isOff: boolean; onPress: () => void }
+
 /** A button that can be off. It then has aria-disabled: an element with the attribute `disabled` loses the focus. */
-export const Button = ({
-  label,
-  isOff,
-  onPress,
-}: {
-  label: string
-  isOff: boolean
-  onPress: () => void
-}) => (
+export const Button = ({ label, isOff, onPress }: ButtonProps) => (
   <button
     type="button"
     aria-disabled={isOff || undefined}
-    onClick={() => {
-      if (!isOff) onPress()
-    }}
+    onClick={isOff ? undefined : () => onPress()}
   >
     {label}
   </button>
 )
 
-/** A state as a word with a colour. */
 export const Chip = ({ state }: { state: string }) => (
   <span class={`chip ${stateClass(state)}`}>{state}</span>
 )
 
+type HttpStatusProps = { status: number | null; fault?: string | null }
+
 /** An HTTP status; none where the connection was broken, or a fault lets the caller wait. */
-export const HttpStatus = ({
-  status,
-  fault = null,
-}: {
-  status: number | null
-  fault?: string | null
-}) => (
+export const HttpStatus = ({ status, fault = null }: HttpStatusProps) => (
   <span
     class={`chip ${status === null || status >= 500 ? 'bad' : status >= 400 ? 'open' : 'good'}`}
   >
@@ -109,22 +87,15 @@ export const HttpStatus = ({
   </span>
 )
 
-/** The amount and the reference of the payment that a call or a delivery is about. */
-export const paymentText = ({
-  amount,
-  reference_id: reference,
-}: {
-  amount: string | null
-  reference_id: string | null
-}): string =>
-  [amount === null ? null : rupeesText(amount), reference]
-    .filter((part) => part !== null)
-    .join(', ') || '–'
+type Paid = { amount: string | null; reference_id: string | null }
 
-/** Pairs of a name and a value. */
-export const Facts = ({ facts }: { facts: readonly (readonly [string, ComponentChildren])[] }) => (
+/** The amount and the reference of the payment that a call or a delivery is about. */
+export const paymentText = ({ amount, reference_id }: Paid): string =>
+  [amount && rupeesText(amount), reference_id].filter(Boolean).join(', ') || '–'
+
+export const Facts = ({ facts }: { facts: Readonly<Record<string, ComponentChildren>> }) => (
   <dl>
-    {facts.map(([name, value]) => (
+    {Object.entries(facts).map(([name, value]) => (
       <div key={name}>
         <dt>{name}</dt>
         <dd>{typeof value === 'number' ? numberText(value) : (value ?? '–')}</dd>
@@ -164,7 +135,6 @@ export const Prose = ({ text }: { text: string }) => (
   </>
 )
 
-/** Says that a search or a filter finds nothing. */
 export const noneText = (noun: string, search: string): string =>
   `No ${noun} matches${search === '' ? '' : ` “${search}”`}.`
 
@@ -175,16 +145,6 @@ export const Loading = () => (
       <span key={i} />
     ))}
   </div>
-)
-
-/** The way back to a list, and the error of the read of one of its rows. */
-export const Crumbs = ({ list, problem }: { list: string; problem: string | undefined }) => (
-  <>
-    <p class="crumbs">
-      <a href={`#/${list.toLowerCase()}`}>{list}</a>
-    </p>
-    <Problem text={problem} />
-  </>
 )
 
 /** An error; nothing if there is none. */

@@ -110,7 +110,6 @@ export class Collector {
   readonly #remembered = new Map<string, string>()
   #epochs = 0
 
-  /** Watches the calls and events of one client. */
   watch = ({ tables, feed }: Pick<World, 'tables' | 'feed'>) => {
     let epoch = ++this.#epochs
     feed.watch({
@@ -165,7 +164,6 @@ export class Collector {
     if (page === pages) this.#note('lists', operation, MET.lastPage)
   }
 
-  /** A response or an event has shown a status. */
   #shown(kind: LifecycleKind, id: string, word: string, epoch: number) {
     const { group, noun, statuses } = RESOURCES[kind]
     const status = kind === 'transaction' ? word.toUpperCase() : (OTHER_WORDS[word] ?? word)

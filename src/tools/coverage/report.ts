@@ -16,7 +16,6 @@ import { factOf, isLifecycle, MET, RESOURCES } from './collector.ts'
 /** What can be met: an item without the answer. */
 type Item = Omit<CoverageItem, 'met'> & { met?: boolean }
 
-/** The behaviours of a subject, with what shows each. */
 const itemsOf = (subject: string, shown: Readonly<Record<string, string>>): Item[] =>
   Object.entries(shown).map(([behaviour, shown_by]) => ({ subject, behaviour, shown_by }))
 
@@ -65,7 +64,6 @@ function callItems({ id, method, url, errors }: (typeof OPERATIONS)[number]): It
 }
 
 const AT_ONCE = 'read at once, and again after 5 s'
-/** What shows the statuses and transitions of a resource. */
 const STATUSES_SHOWN: Readonly<Record<LifecycleKind, Readonly<Record<string, string>>>> = {
   transaction: {
     PENDING: 'POST /v1/transaction',
@@ -124,7 +122,6 @@ const PAGES_SHOWN = '?page=2 and on, with largest_page=1'
 const listItems = (list: string): Item[] =>
   itemsOf(list, { [MET.nextPage]: PAGES_SHOWN, [MET.lastPage]: PAGES_SHOWN })
 
-/** The readings of an assumption that an integration can absorb. */
 export const absorbableReadings = ({ readings, form }: Assumption): string[] => [
   ...Object.keys(readings).filter((word) => !readings[word]!.notAbsorbable),
   ...(form && !form.notAbsorbable ? [form.example] : []),

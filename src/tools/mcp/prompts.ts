@@ -10,7 +10,6 @@ export type Prompt = {
   text(given: Readonly<Record<string, string>>): string
 }
 
-/** The prompts of the server. */
 export const PROMPTS: readonly Prompt[] = [
   {
     name: 'integrate_payment',

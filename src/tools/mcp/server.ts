@@ -20,7 +20,6 @@ import { callTools } from './tools/service-calls.ts'
 import { webhookTools } from './tools/webhooks.ts'
 import { worldTools } from './tools/world.ts'
 
-/** The tools that every server has. */
 export const TOOLS: readonly Tool[] = [
   ...worldTools,
   ...callTools,
@@ -32,7 +31,6 @@ export const TOOLS: readonly Tool[] = [
 const INSTRUCTIONS =
   'A sandbox of an Indian payout API; it moves no money. Start with the tool look. Payments, KYC and webhooks happen on a clock that advance_clock moves. The resource payout-sandbox://contract/createTransaction has the call that pays; each other call has one, too.'
 
-/** Checks the arguments of a tool; throws if they are invalid. */
 function readArguments({ name, input }: Tool, given: object): object {
   const result = parseSent(input, given, LIST_KNOWN_KEYS)
   if (result.success) return result.data
@@ -51,7 +49,6 @@ const contentOf = ({ text, next }: ToolResult) => ({
   content: [{ type: 'text' as const, text: `${shortText(text, MAX_TEXT)}\n\nNext: ${next}` }],
 })
 
-/** Finds an item by its name; throws if there is none. */
 function findNamed<T>(
   what: string,
   items: readonly T[],

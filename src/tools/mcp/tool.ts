@@ -11,13 +11,10 @@ import {
 } from '../../admin/caller.ts'
 import type { RequestInShort } from '../../model/logged-request.ts'
 
-/** The sandbox that the tools of a server use. */
 export type Access = {
-  /** The client, and how to reach it. */
   target: Target
   /** The base URL of the client without `/v1`, as the program of the agent reaches it. */
   url: string
-  /** The access token of the client, if it is known. */
   token?: string | undefined
   /** What the agent must know about how it was connected. */
   note?: string | undefined
@@ -42,13 +39,11 @@ export type ToolResult = {
 /** The name or the id of one thing; a URL drops the path `..`. */
 export const Name = z.string().regex(/[^.]/, 'must be a name or an id')
 
-/** A tool of the MCP server. */
 export type Tool = {
   name: string
   title: string
   /** One sentence for the table of the docs. */
   description: string
-  /** It changes nothing. */
   readOnly?: true
   input: z.ZodObject
   run(args: object, connection: Connection): Promise<ToolResult>
@@ -86,7 +81,6 @@ const ADVICE: Readonly<Record<string, string>> = {
     'do what the message says, or check the id or the name: look, find_requests and the tools that list show those that exist.',
 }
 
-/** The error of a failed call of the admin API. */
 function errorOf({ method, url, status, body, cause }: FailedCall): ToolError {
   if (status === 0) return new ToolError(noResponseText(url, cause), ADVICE['no_response']!)
   if (!body) return new ToolError(notJsonText(`${method} ${url}`, status), ADVICE['no_response']!)
@@ -100,7 +94,6 @@ function errorOf({ method, url, status, body, cause }: FailedCall): ToolError {
   )
 }
 
-/** Connects one call of a tool. */
 export function connect({ target, ...more }: Access, signal: AbortSignal): Connection {
   return {
     ...more,
@@ -111,7 +104,6 @@ export function connect({ target, ...more }: Access, signal: AbortSignal): Conne
   }
 }
 
-/** The text of an error of a tool, and what to do about it. */
 export const explainError = (error: unknown): ToolResult =>
   error instanceof ToolError
     ? { text: error.message, next: error.next }
@@ -143,11 +135,9 @@ export const shortText = (text: string, most: number): string =>
     ? `${text.slice(0, most)}… (${text.length - most} of ${text.length} characters left out)`
     : text
 
-/** The start of a value as JSON. */
 export const shortJson = (value: unknown, most = 400): string =>
   shortText(JSON.stringify(value) ?? 'null', most)
 
-/** A call of the request log in one line. */
 export const requestLine = ({ request_id, method, path, status, rule, fault }: RequestInShort) =>
   `${request_id} ${method} ${path}: ${status ?? 'no response'}` +
   (rule === null ? '' : `, rule ${JSON.stringify(rule)}`) +

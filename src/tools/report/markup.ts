@@ -67,7 +67,6 @@ export function codeBlock(text: string, language: string): string {
 
 const row = (cells: readonly string[]) => `| ${cells.map(inline).join(' | ')} |\n`
 
-/** A table whose cells have no markup. */
 export const markdownTable = (
   head: readonly string[],
   rows: readonly (readonly string[])[],

@@ -4,15 +4,12 @@ import { removeFile, replaceFile } from '../../config/files.ts'
 import { BadOption } from '../../config/options.ts'
 import { codeBlock, inline, type Markup, markdownTable, markup } from './markup.ts'
 
-/** One test of a JUnit report. */
 export type TestCase = {
   name: string
-  /** The group of tests that it belongs to. */
   group: string
   ms: number
   /** What happened, and in which words to list it; absent for a test that passed. */
   outcome?: { kind: 'failure' | 'skipped'; type: string; message: string }
-  /** More about it, of several lines. */
   details?: string
 }
 
@@ -52,7 +49,6 @@ export type Report = {
   title: string
   /** What it examined: a program, a file or an address. */
   subject: string
-  /** The result in one line. */
   result: string
   tests: readonly TestCase[]
   /** The Markdown below the result; without it, the tests that failed or were skipped. */
@@ -102,7 +98,6 @@ export function prepareReport(
   }
 }
 
-/** Markdown about the tests that failed or were skipped. */
 export function testsMarkdown(tests: readonly TestCase[]): string {
   const shown = tests.filter(({ outcome }) => outcome !== undefined)
   if (shown.length === 0) return ''
@@ -128,7 +123,6 @@ function markdownOf({
   return body === '' ? head : `${head}\n${body}`
 }
 
-/** Writes files into a folder that was prepared. */
 export function writeFiles(dir: string, files: Readonly<Record<string, string>>) {
   // The program that was run may have emptied the folder of its build.
   makeFolder(resolve(dir))

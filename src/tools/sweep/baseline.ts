@@ -48,7 +48,6 @@ function deedsOf({ calls, payments }: Observation): ReadonlyMap<string, number> 
   return deeds
 }
 
-/** What two runs without faults did otherwise, in words. */
 export function baselineDifferences(first: Observation, second: Observation): string[] {
   const [deeds, again] = [deedsOf(first), deedsOf(second)]
   return [...new Set([...deeds.keys(), ...again.keys()])]
@@ -67,7 +66,6 @@ export function keyLevelOf(first: Observation, second: Observation): number {
   return [0, 1, 2].find((level) => keysAt(first, level) === keysAt(second, level)) ?? 3
 }
 
-/** A run with the keys of a level. */
 export const withLevel = (observation: Observation, level: number): Observation => ({
   ...observation,
   payments: observation.payments.map((one) => ({ ...one, key: one.keys[level]! })),

@@ -6,7 +6,6 @@ export class SweepError extends Error {
   readonly exitCode = 2
 }
 
-/** What kind of thing the contract permits to be otherwise. */
 export const FAULT_KINDS = ['assumption', 'call', 'lifecycle', 'webhook'] as const
 
 /** One thing that happens otherwise than in the baseline, at one point of the run. */
@@ -30,7 +29,6 @@ export type Fault = {
 export const assumptionOf = ({ scenario }: Fault): string | undefined =>
   Object.keys(scenario.assume ?? {})[0]
 
-/** Faults that happen together in one run. */
 export type Plan = readonly Fault[]
 
 /** The levels of the verdicts; of those that are findings, the worst come first. */
@@ -112,9 +110,7 @@ export type SeenDelivery = {
   nth: number
   /** Whether it was forged, stale or truncated on purpose, and a receiver can see it. */
   isForged: boolean
-  /** What was signed. */
   signed: 'message' | 'body' | 'none'
-  /** Whether the command had ended. */
   isAfterEnd: boolean
   status: number | null
   /** Real ms since the start of the run: when it was sent, and when it was answered. */
@@ -122,7 +118,6 @@ export type SeenDelivery = {
   atMs: number
 }
 
-/** Whether a receiver accepted a message. */
 export const isAccepted = (status: number | null): boolean =>
   status !== null && status >= 200 && status < 300
 
@@ -136,14 +131,12 @@ export type Observation = {
   /** The exit code of the command; null if it was killed at the deadline. */
   exitCode: number | null
   isHung: boolean
-  /** How often each fault of the plan happened. */
   hits: readonly number[]
   /** Payments whose state differs from what the probe says, in words. */
   probeDifferences: readonly string[]
   durationMs: number
   /** What the command met, as the facts of coverage. */
   seen: ReadonlySet<string>
-  /** The end of the command's output. */
   output: string
 }
 
@@ -152,14 +145,12 @@ export type Judgement = { verdict: Verdict; level: Level; happened: string }
 export type Run = Judgement & {
   id: number
   plan: Plan
-  /** The faults of its plan in words. */
   what: string
   observation: Observation
 }
 
 /** A bug that is reported: the first run that showed it, and those that showed it under other faults. */
 export type Finding = Run & {
-  /** `finding-3`. */
   finding: string
   same: readonly Run[]
   reproduce: string
@@ -173,9 +164,7 @@ export type SweepResult = {
   command: readonly string[]
   seed: number
   baseline: Observation
-  /** A signal stopped it. */
   isStopped: boolean
-  /** How often the command failed without faults. */
   failures: number
   runs: readonly Run[]
   findings: readonly Finding[]
@@ -185,6 +174,5 @@ export type SweepResult = {
   scenarios: Readonly<Record<string, ScenarioDefinition>>
   /** The plans that were not run: because of `--max-time`, `--max-runs` or a signal, or because they were too many. */
   untried: readonly Plan[]
-  /** What all runs together met. */
   coverage: Coverage
 }

@@ -28,7 +28,6 @@ export type ProgramRun = {
 // Programs that run now; none of them may outlive this process.
 const running = new Set<ChildProcess>()
 
-/** Kills a program and all that it has started. */
 function killGroup(child: ChildProcess) {
   if (child.pid === undefined) return
   try {

@@ -12,12 +12,9 @@ import { PLAN_NAME, planDefinition } from './plans.ts'
 import { probeDifferences } from './probe.ts'
 import { type Ended, type ProgramRun, runProgram } from './program.ts'
 
-/** How a sandbox is at the start of each run. */
 export type StartState = { scenario: string; inForce: Readings; clockSpeed: number }
 
-/** The sandbox of one run. */
 export type Stage = {
-  /** The environment of the command. */
   env: NodeJS.ProcessEnv
   /** Called when the command has ended, before the observer knows it. */
   commandEnded?: () => Promise<void>
@@ -34,7 +31,6 @@ export type Stage = {
 /** A sandbox that already runs, in which each run starts with a reset. */
 export type Running = StartState & { open(plan: Plan, observer: Observer): Promise<Stage> }
 
-/** What all runs of a sweep have in common. */
 export type RunSetup = {
   command: readonly string[]
   env: NodeJS.ProcessEnv

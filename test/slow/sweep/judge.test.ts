@@ -44,59 +44,6 @@ const OBSERVED: Observation = {
 }
 
 const JUDGING = { maxRetries: 20, hasProbe: false }
-const verdictOf = (...calls: SeenCall[]) =>
-  judge([], { ...OBSERVED, calls }, { ...JUDGING, baselines: [OBSERVED] })
-
-/** A call that is refused after some time, and one of equal content that comes some time after the refusal. */
-function retryAfter(refusalMs: number, pauseMs: number) {
-  const at = refusalMs + pauseMs
-  return verdictOf(
-    { ...REFUSED, atMs: refusalMs, answeredClockMs: refusalMs },
-    { ...LATER, status: 200, beganMs: at, atMs: at, clockMs: at, answeredClockMs: at },
-  )
-}
-
-t.test('Retry-After counts from the response, also if that was slow', async (t) => {
-  t.match(retryAfter(0, 600), { verdict: 'retry_storm', level: 'error' })
-  t.match(retryAfter(2_000, 600), { verdict: 'retry_storm' })
-  t.match(retryAfter(2_000, 1_050), { verdict: 'passed' })
-})
-
-t.test('a caller that has moved the clock of its client has waited', async (t) => {
-  const again = { ...LATER, beganMs: 10, atMs: 10, clockMs: 1_000, answeredClockMs: 1_000 }
-  t.match(verdictOf(REFUSED, again), { verdict: 'passed' })
-})
-
-t.test('equal calls of independent parts of a program are no retries', async (t) => {
-  const soon = { ...LATER, beganMs: 10, atMs: 10, clockMs: 10, answeredClockMs: 10 }
-  const calls = [REFUSED, soon]
-  const usual = { ...OBSERVED, calls: [LATER, LATER] }
-  t.match(judge([], { ...OBSERVED, calls }, { ...JUDGING, baselines: [usual] }), {
-    verdict: 'passed',
-  })
-  t.match(judge([], { ...OBSERVED, calls: [...calls, soon] }, { ...JUDGING, baselines: [usual] }), {
-    verdict: 'retry_storm',
-  })
-})
-
-t.test('another call, or one of another client, is no retry', async (t) => {
-  const soon = { ...LATER, status: 200, beganMs: 10, atMs: 10, clockMs: 10, answeredClockMs: 10 }
-  t.match(verdictOf(REFUSED, { ...soon, content: 'POST /v1/transaction {"amount":1}' }), {
-    verdict: 'passed',
-  })
-  t.match(verdictOf(REFUSED, { ...soon, client: 'other' }), { verdict: 'passed' })
-})
-
-t.test('the read of the next event is no retry', async (t) => {
-  const event = { client: 'default', resource_id: 'transaction' } as SeenDelivery
-  const soon = { ...LATER, status: 200, beganMs: 10, atMs: 10, clockMs: 10, answeredClockMs: 10 }
-  const run = { ...OBSERVED, calls: [REFUSED, soon] }
-  const inEvent = { ...run, deliveries: [{ ...event, beganMs: 9, atMs: 11 }] }
-  const judging = { ...JUDGING, baselines: [OBSERVED] }
-  t.match(judge([], inEvent, judging), { verdict: 'passed' })
-  t.match(judge([], run, judging), { verdict: 'retry_storm' })
-})
-
 const payment = (paise: number): SeenPayment => ({
   transaction_id: `${paise}`,
   keys: [`payer account ${paise}`, `account ${paise}`, `${paise}`, 'any'],
@@ -109,15 +56,50 @@ const payment = (paise: number): SeenPayment => ({
 })
 const paying = (...paise: number[]): Observation => ({ ...OBSERVED, payments: paise.map(payment) })
 
-t.test('polls that got an answer are no storm, nor the look-ups of a batch', async (t) => {
-  const poll = { ...LATER, method: 'GET', status: 200, isFailed: false }
-  t.match(verdictOf(...Array(50).fill(poll)), { verdict: 'passed' })
-  t.match(verdictOf(...Array(50).fill({ ...poll, isFailed: true })), { verdict: 'retry_storm' })
-  const early = { ...poll, retryAfterMs: 1_000 }
-  const run = { ...OBSERVED, calls: [early, { ...poll, beganMs: 9 }] }
-  t.match(judge([], run, { ...JUDGING, baselines: [paying(7, 8)] }), { verdict: 'not_paid' })
-  t.match(judge([], run, { ...JUDGING, baselines: [paying(7)] }), { verdict: 'retry_storm' })
-})
+const observed = (...calls: SeenCall[]) => ({ ...OBSERVED, calls })
+/** The same call again, this time after the first; `clockMs` is the clock of the client. */
+const again = (ms: number, clockMs = ms) => {
+  const at = { beganMs: ms, atMs: ms, clockMs, answeredClockMs: clockMs }
+  return { ...LATER, status: 200, ...at }
+}
+/** A refusal that comes after some time. */
+const refused = (ms: number) => ({ ...REFUSED, atMs: ms, answeredClockMs: ms })
+const soon = again(10)
+const other = (more: Partial<SeenCall>) => observed(REFUSED, { ...soon, ...more })
+const EVENT = { client: 'default', resource_id: 'transaction' } as SeenDelivery
+const POLL = { ...LATER, method: 'GET', status: 200, isFailed: false }
+const polls = (isFailed: boolean) => observed(...Array(50).fill({ ...POLL, isFailed }))
+const lookUps = observed({ ...POLL, retryAfterMs: 1_000 }, { ...POLL, beganMs: 9 })
+const usual = observed(LATER, LATER)
+
+/** What counts as a retry: what a run did, what it does without a fault, and the verdict. */
+const RETRIES: readonly [what: string, run: Observation, baseline: Observation, verdict: string][] =
+  [
+    ['Retry-After is not heeded', observed(refused(0), again(600)), OBSERVED, 'retry_storm'],
+    ['it counts from the response', observed(refused(2e3), again(2_600)), OBSERVED, 'retry_storm'],
+    ['which may be slow', observed(refused(2e3), again(3_050)), OBSERVED, 'passed'],
+    ['who moves its clock has waited', observed(REFUSED, again(10, 1_000)), OBSERVED, 'passed'],
+    ['independent parts make equal calls', observed(REFUSED, soon), usual, 'passed'],
+    ['but not more than usual', observed(REFUSED, soon, soon), usual, 'retry_storm'],
+    ['another call', other({ content: 'POST /v1/transaction {"amount":1}' }), OBSERVED, 'passed'],
+    ['a call of another client', other({ client: 'other' }), OBSERVED, 'passed'],
+    [
+      'the read of the next event',
+      { ...other({}), deliveries: [{ ...EVENT, beganMs: 9, atMs: 11 }] },
+      OBSERVED,
+      'passed',
+    ],
+    ['the same read without an event', other({}), OBSERVED, 'retry_storm'],
+    ['polls that got an answer', polls(false), OBSERVED, 'passed'],
+    ['polls that got none', polls(true), OBSERVED, 'retry_storm'],
+    ['the look-ups of a batch', lookUps, paying(7, 8), 'not_paid'],
+    ['the look-ups of one payment', lookUps, paying(7), 'retry_storm'],
+  ]
+for (const [what, run, baseline, verdict] of RETRIES)
+  t.test(what, async (t) => {
+    const judged = judge([], run, { ...JUDGING, baselines: [baseline] })
+    t.match(judged, { verdict, ...(verdict === 'retry_storm' && { level: 'error' }) })
+  })
 
 t.test('two runs that pay other amounts differ', async (t) => {
   const first = paying(100, 25_050, 25_050)

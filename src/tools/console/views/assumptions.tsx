@@ -6,7 +6,7 @@ import type { ResponseBody } from '../../../admin/caller.ts'
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
 import { Check, Form, Input, SearchField, useSearch } from '../fields.tsx'
-import { useUrlField } from '../route.ts'
+import { setUrlFields, useUrlFields } from '../route.ts'
 import { Card, noneText, Problem, Prose } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 
@@ -50,13 +50,9 @@ const textOf = ({ name, question, section, basis, why, reading, readings }: Assu
   ].join(' ')
 
 /** One possible reading, and the button that chooses it; for a form such as `N/minute`, with a field. */
-function OneReading({
-  one: { reading, does, example },
-  assumption: { name, reading: inForce, default: usual, readings },
-}: {
-  one: Reading
-  assumption: Assumption
-}) {
+function OneReading({ one, assumption }: { one: Reading; assumption: Assumption }) {
+  const { reading, does, example } = one
+  const { name, reading: inForce, default: usual, readings } = assumption
   const isForm = example !== undefined
   const isNamed = readings.some((other) => other.reading === inForce)
   const isInForce = reading === inForce || (isForm && !isNamed)
@@ -123,12 +119,10 @@ function AssumptionItem({ assumption }: { assumption: Assumption }) {
   )
 }
 
-/** The points that the contract leaves open: what is in force, and the choice of another reading. */
 export function Assumptions() {
   const { data, problem } = useLoaded(callOf('listAssumptions'))
   const search = useSearch()
-  const [changed, setChanged] = useUrlField('changed')
-  const onlyChanged = changed !== ''
+  const onlyChanged = useUrlFields().has('changed')
   const found = data?.assumptions.filter(
     (one) => (!onlyChanged || isChanged(one)) && search.finds(textOf(one)),
   )
@@ -145,7 +139,7 @@ export function Assumptions() {
         <Check
           label="only changed"
           checked={onlyChanged}
-          onChange={(isOnly) => setChanged(isOnly ? 'yes' : '')}
+          onChange={(isOnly) => setUrlFields({ changed: isOnly ? 'yes' : '' })}
         />
         <Act
           label="Undo all changes"

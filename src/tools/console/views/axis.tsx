@@ -9,7 +9,6 @@ import { useTimes } from '../settings.tsx'
 import { Scroll, stateClass } from '../ui.tsx'
 import { copyOf, deliveryText, ruleText } from './payment-words.ts'
 
-/** Something at an instant; `until`: it lasts. */
 type Mark = { lane: string; at: number; text: string; look: string; href?: string; until?: number }
 
 const CALLS = 'Your calls'

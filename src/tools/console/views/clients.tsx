@@ -12,7 +12,6 @@ const consoleUrlOf = (name: string) => (name === 'default' ? '/__admin/' : `/@${
 
 type Created = ResponseBody<'createClient'>
 
-/** Shows the token of a new client. */
 const Token = ({ created, onClose }: { created: Created; onClose: () => void }) => (
   <Dialog title={`Client ${created.name} was created`} onClose={onClose}>
     <p>
@@ -34,7 +33,6 @@ const Token = ({ created, onClose }: { created: Created; onClose: () => void }) 
   </Dialog>
 )
 
-/** The list of the clients, and a form that creates one. */
 export function Clients() {
   const client = useClient()
   const { data, problem } = useLoaded(callOf('listClients'))

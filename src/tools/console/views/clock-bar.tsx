@@ -29,7 +29,6 @@ const KINDS: Readonly<Record<string, readonly [about: string, event: string]>> =
   'timeline.entry': ['scenario', ''],
 }
 
-/** What a timer does: with the amount and the person, if they are known. */
 function textOfTimer({ kind, payload, amount, name }: Timer): string {
   // The action of a timeline is a word with its fields; a call names its operation.
   const { call, body, ...actions } = (payload['do'] ?? {}) as Record<string, Fields>
@@ -58,14 +57,12 @@ type Target = number | 'next'
 
 const timeNow = async () => Date.parse((await read(callOf('getClock'))).now)
 
-/** The calls of a jump. */
 function callsOf(target: Target) {
   if (target === 'next') return [callOf('advanceClockToNext')]
   const body = { by: `${target / PARTS}ms` }
   return Array.from({ length: PARTS }, () => callOf('advanceClock', { body }))
 }
 
-/** Moves the clock. */
 async function jump(
   target: Target,
   show: (jump: Jump) => void,
@@ -97,7 +94,6 @@ async function jump(
   show({ isOver: true, byMs, ...between, summary })
 }
 
-/** What comes next, and how much comes in all. */
 function Coming() {
   const { next_timer_at: next, pending_timers: count } = useClient().clock
   const now = useNow()

@@ -67,7 +67,6 @@ function Snapshots() {
   )
 }
 
-/** The controls for the whole world of the client. */
 export const Control = () => (
   <>
     <h2>Control</h2>

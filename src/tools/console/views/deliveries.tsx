@@ -1,17 +1,13 @@
 import { EVENTS } from '../../../scenarios/operations-and-events.ts'
 import { type Attempt, type Clock, callOf, type Delivery } from '../api.ts'
 import { useClient } from '../client.ts'
-import { Choice, SearchField, useSearch } from '../fields.tsx'
-import { useUrlField } from '../route.ts'
-import { AT_WIDTH, type Column, PagedRows, useBetween } from '../rows.tsx'
+import { AT_WIDTH, type Column, Detail, type Filter, PagedList } from '../rows.tsx'
 import { Ago, At } from '../settings.tsx'
-import { Card, Chip, Crumbs, Facts, HttpStatus, paymentText, Text } from '../ui.tsx'
-import { useLoaded } from '../use-data.ts'
+import { Card, Chip, Facts, HttpStatus, paymentText, Text } from '../ui.tsx'
 import { deliveryText } from './payment-words.ts'
 import { Redeliver } from './send.tsx'
 import { Webhook } from './webhook.tsx'
 
-/** The status of the receiver's response, or the error code if there is none. */
 const ResponseStatus = ({ attempt: { status, error } }: { attempt: Attempt }) =>
   status === null ? (
     <span class="chip bad">{error?.code ?? 'no response'}</span>
@@ -49,42 +45,30 @@ const COLUMNS: readonly Column<Delivery>[] = [
   },
   { title: 'Created', width: AT_WIDTH, show: ({ created_at }) => <At at={created_at} /> },
 ]
-const hrefOf = ({ delivery_id }: Delivery) => `#/deliveries/${delivery_id}`
-const STATES = ['pending', 'delivered', 'failed', 'dropped', 'cancelled', 'recorded']
-
-export function Deliveries() {
-  const search = useSearch()
-  const [status, setStatus] = useUrlField('status', STATES)
-  const [event, setEvent] = useUrlField('event')
-  const between = useBetween()
-  return (
-    <>
-      <h2>Webhook deliveries</h2>
-      <Webhook />
-      <div class="row">
-        <SearchField search={search} placeholder="event, reference, id" />
-        <Choice
-          label="Status"
-          value={status}
-          values={[['', 'any'], ...STATES]}
-          onInput={setStatus}
-        />
-        <Choice label="Event" value={event} values={[['', 'any'], ...EVENTS]} onInput={setEvent} />
-        {between.button}
-      </div>
-      <PagedRows
-        id="listDeliveries"
-        filter={{ status, event, ...between.filter }}
-        search={search}
-        noun="delivery"
-        label="Deliveries"
-        columns={COLUMNS}
-        href={hrefOf}
-        none="No events yet."
-      />
-    </>
-  )
+const FILTERS: Readonly<Record<string, Filter>> = {
+  status: {
+    label: 'Status',
+    values: ['pending', 'delivered', 'failed', 'dropped', 'cancelled', 'recorded'],
+  },
+  event: { label: 'Event', values: EVENTS },
 }
+
+export const Deliveries = () => (
+  <>
+    <h2>Webhook deliveries</h2>
+    <Webhook />
+    <PagedList
+      id="listDeliveries"
+      label="Deliveries"
+      noun="delivery"
+      placeholder="event, reference, id"
+      filters={FILTERS}
+      columns={COLUMNS}
+      href={({ delivery_id }) => `#/deliveries/${delivery_id}`}
+      none="No events yet."
+    />
+  </>
+)
 
 /** Says how a delivery ended, why nobody has received it, and that a clock that stands still keeps it back. */
 function resultText(delivery: Delivery, clock: Clock): string {
@@ -109,7 +93,6 @@ function forgeryOf({ fault, rule }: Delivery): string | undefined {
   return word && `Forged by rule ${rule}: ${FORGED[word]}.`
 }
 
-/** The signature of an attempt, with an explanation. */
 function Signature({ attempt: { headers }, delivery }: { attempt: Attempt; delivery: Delivery }) {
   const signature = headers['webhook-signature']
   const count = signature?.split(' ').length ?? 0
@@ -136,23 +119,18 @@ function Signature({ attempt: { headers }, delivery }: { attempt: Attempt; deliv
 const AttemptCard = ({ attempt, delivery }: { attempt: Attempt; delivery: Delivery }) => (
   <Card title={`Attempt ${attempt.number}`} wide>
     <Facts
-      facts={[
-        ['At', <Ago key="at" at={attempt.at} />],
-        ['URL', <code key="url">{attempt.url}</code>],
-        ['Response', <ResponseStatus key="response" attempt={attempt} />],
-        ['Duration', `${attempt.duration_ms} ms`],
-        ['Error', attempt.error?.message],
-        ['Signature', <Signature key="signature" attempt={attempt} delivery={delivery} />],
-      ]}
+      facts={{
+        At: <Ago at={attempt.at} />,
+        URL: <code>{attempt.url}</code>,
+        Response: <ResponseStatus attempt={attempt} />,
+        Duration: `${attempt.duration_ms} ms`,
+        Error: attempt.error?.message,
+        Signature: <Signature attempt={attempt} delivery={delivery} />,
+      }}
     />
     <details>
       <summary>Request headers</summary>
-      <Facts
-        facts={Object.entries(attempt.headers).map(([name, value]) => [
-          name,
-          <code key={name}>{value}</code>,
-        ])}
-      />
+      <Facts facts={attempt.headers} />
     </details>
     <details>
       <summary>Response{attempt.truncated && attempt.response !== '' && ' (first 4 KiB)'}</summary>
@@ -165,13 +143,18 @@ const AttemptCard = ({ attempt, delivery }: { attempt: Attempt; delivery: Delive
   </Card>
 )
 
+const Resource = ({ delivery: { event, resource_id } }: { delivery: Delivery }) =>
+  event.startsWith('transaction.') ? (
+    <a href={`#/payments/${resource_id}`}>{resource_id}</a>
+  ) : (
+    <code>{resource_id}</code>
+  )
+
 export function OneDelivery({ id }: { id: string }) {
   const { clock } = useClient()
-  const { data: delivery, problem } = useLoaded(callOf('getDelivery', { params: { id } }))
   return (
-    <>
-      <Crumbs list="Deliveries" problem={problem} />
-      {delivery && (
+    <Detail list="Deliveries" call={callOf('getDelivery', { params: { id } })}>
+      {(delivery) => (
         <>
           <h2>
             {delivery.event} <Chip state={delivery.status} />
@@ -190,38 +173,25 @@ export function OneDelivery({ id }: { id: string }) {
             </Card>
             <Card title="Delivery">
               <Facts
-                facts={[
-                  ['Id', <code key="id">{delivery.delivery_id}</code>],
-                  [
-                    'Event',
-                    <code key="event">{delivery.event_id ?? 'none: no webhook was set'}</code>,
-                  ],
-                  [
-                    'Resource',
-                    delivery.event.startsWith('transaction.') ? (
-                      <a href={`#/payments/${delivery.resource_id}`}>{delivery.resource_id}</a>
-                    ) : (
-                      <code>{delivery.resource_id}</code>
-                    ),
-                  ],
-                  ['Payment', paymentText(delivery)],
-                  ['Created', <Ago key="at" at={delivery.created_at} />],
-                  [
-                    'Next attempt',
-                    delivery.next_attempt_at && <At key="next" at={delivery.next_attempt_at} />,
-                  ],
-                  ['Waits for', delivery.hold_until],
-                  ['Rule', delivery.rule],
-                ]}
+                facts={{
+                  Id: <code>{delivery.delivery_id}</code>,
+                  Event: <code>{delivery.event_id ?? 'none: no webhook was set'}</code>,
+                  Resource: <Resource delivery={delivery} />,
+                  Payment: paymentText(delivery),
+                  Created: <Ago at={delivery.created_at} />,
+                  'Next attempt': delivery.next_attempt_at && <At at={delivery.next_attempt_at} />,
+                  'Waits for': delivery.hold_until,
+                  Rule: delivery.rule,
+                }}
               />
               <Redeliver id={delivery.delivery_id} />
             </Card>
-            {[...delivery.attempts].reverse().map((attempt) => (
+            {delivery.attempts.toReversed().map((attempt) => (
               <AttemptCard key={attempt.number} attempt={attempt} delivery={delivery} />
             ))}
           </div>
         </>
       )}
-    </>
+    </Detail>
   )
 }

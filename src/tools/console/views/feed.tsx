@@ -73,7 +73,6 @@ const DELIVERIES = callOf('listDeliveries', { query: { limit: 100 } })
 const USERS = callOf('readUsers', { query: { limit: 100 } })
 const CALLS = callOf('listRequests', { query: { limit: 50 } })
 
-/** The newest items, newest first. */
 function useItems(filter: Filter) {
   const query = { outcome: filter === 'calls' ? 'any' : filter, limit: 50 }
   const payments = useLoaded(callOf('readTransactions', { query }), PACE_MS)
@@ -96,7 +95,6 @@ function useItems(filter: Filter) {
   return { problem, items: items.slice(0, MAX_ITEMS) }
 }
 
-/** The feed of what happened. */
 export function Feed() {
   const [filter, setFilter] = useState<Filter>('any')
   const { items, problem } = useItems(filter)

@@ -10,7 +10,6 @@ import { UseInbox } from './webhook.tsx'
 
 type Message = ResponseBody<'listInbox'>['messages'][number]
 
-/** The amount and the reference of the payment that an event is about. */
 function paymentOf(body: string): string {
   const [, amount] = /"amount": ?"?([\d.]+)/.exec(body) ?? []
   const [, reference] = /"reference_id": ?"([^"]+)"/.exec(body) ?? []
@@ -36,7 +35,6 @@ const OneMessage = ({ type, received_at, attempt, repeated, verified, reason, bo
   </li>
 )
 
-/** What the built-in receiver got, newest first. */
 export function Inbox() {
   const search = useSearch()
   const call = callOf('listInbox', { query: { limit: 100 } })

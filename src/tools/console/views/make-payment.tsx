@@ -4,7 +4,7 @@ import { Act } from '../act.tsx'
 import { type BankAccount, callOf, type Payment, type User } from '../api.ts'
 import { Choice, Fold, Form, Input, useFields } from '../fields.tsx'
 import { numberText, typedAmount } from '../format.ts'
-import { useUrlField } from '../route.ts'
+import { useUrlFields } from '../route.ts'
 import { serviceCall } from '../service.ts'
 import { Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
@@ -29,7 +29,6 @@ export function useFound(search: string, bank?: 'any') {
   return { users: first.current?.users ?? [], total: first.current?.total ?? 0, data, problem }
 }
 
-/** The chosen item alone, or all items, the best first. */
 function candidates<T>(
   all: readonly T[],
   isChosen: (one: T) => boolean,
@@ -39,7 +38,6 @@ function candidates<T>(
   return chosen ? [chosen] : [...all.filter(isGood), ...all]
 }
 
-/** The field that finds the users of a list. */
 const Search = ({
   who,
   ...field
@@ -47,7 +45,6 @@ const Search = ({
   <Input {...field} label={`Find the ${who}`} type="search" placeholder="e-mail, mobile, id" />
 )
 
-/** Says that a list does not have all users. */
 const Cut = ({ list, total }: { list: string; total: number }) =>
   total <= MAX_USERS ? null : (
     <p class="hint">
@@ -151,7 +148,7 @@ export function PaymentForm({ like, amount }: { like?: Payment; amount?: string 
 
 /** Makes a payment and opens it; `make` in the URL opens the form, and can be its amount. */
 export function MakePayment() {
-  const [make] = useUrlField('make')
+  const make = useUrlFields().get('make') ?? ''
   return (
     <Fold title="Make a payment" isOpen={make !== ''}>
       <PaymentForm {...(/^\d/.test(make) && { amount: make })} />

@@ -34,7 +34,6 @@ export function MakeUser() {
   )
 }
 
-/** Adds a bank account of a user. */
 export function AddAccount({ userId }: { userId: string }) {
   const { fields, field } = useFields({ number: '123456789012', ifsc: 'HDFC0000001' })
   return (
@@ -57,13 +56,11 @@ export function AddAccount({ userId }: { userId: string }) {
   )
 }
 
-/** The documents, with a number that has the right form. */
 const DOCUMENTS = {
   pan: { type: 'tid', number: 'ABCPE1234F' },
   aadhar: { type: 'pid', number: '234123412346' },
 } as const
 
-/** Submits a KYC document of a user. */
 export function SubmitKyc({ userId }: { userId: string }) {
   const { fields, field } = useFields({
     document: 'pan',

@@ -18,7 +18,6 @@ const TONES = { settled: 'good', in_flight: 'open', failed: 'bad', came_back: 'c
 const OUTCOME_NAMES = Object.keys(OUTCOMES) as (keyof typeof OUTCOMES)[]
 const toneOf = (tone: string) => ({ '--tone': `var(--${tone})` })
 
-/** The rupees of each outcome; of a failure also the reasons. */
 const Tiles = ({ summary }: { summary: Summary }) => (
   <ul class="cards tiles">
     {OUTCOME_NAMES.map((name) => {
@@ -104,13 +103,13 @@ const YourWebhook = ({ counts }: { counts: Summary['deliveries'] }) => (
       </>
     )}
     <Facts
-      facts={[
-        ['At the first try', counts.first_attempt],
-        ['With a retry', counts.with_retry],
-        ['Waiting', counts.waiting],
-        ['Failed', counts.failed],
-        ['Not sent', counts.not_sent],
-      ]}
+      facts={{
+        'At the first try': counts.first_attempt,
+        'With a retry': counts.with_retry,
+        Waiting: counts.waiting,
+        Failed: counts.failed,
+        'Not sent': counts.not_sent,
+      }}
     />
     <a href="#/deliveries">Deliveries</a>
   </Card>
@@ -119,11 +118,11 @@ const YourWebhook = ({ counts }: { counts: Summary['deliveries'] }) => (
 const YourCalls = ({ waiting, counts }: { waiting: number; counts: Summary['calls'] }) => (
   <Card title="Your calls">
     <Facts
-      facts={[
-        ['In the log', counts.all],
-        ['Rejected', counts.refused],
-        ['Answered by a rule', counts.by_rule],
-      ]}
+      facts={{
+        'In the log': counts.all,
+        Rejected: counts.refused,
+        'Answered by a rule': counts.by_rule,
+      }}
     />
     {waiting > 0 && <p>{waitingText(waiting)}</p>}
     <a href="#/requests">Requests</a>
@@ -134,7 +133,6 @@ const YourCalls = ({ waiting, counts }: { waiting: number; counts: Summary['call
 const percentText = (share: number) =>
   `${(share === 1 ? 100 : Math.min(99.9, share * 100)).toFixed(1)} %`
 
-/** The money, the webhooks and the calls of the client; for a new sandbox, how to begin. */
 export function Overview() {
   const client = useClient()
   const { data, problem } = useLoaded(callOf('readSummary'), PACE_MS)

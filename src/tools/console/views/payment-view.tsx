@@ -3,9 +3,9 @@ import { Act } from '../act.tsx'
 import { callOf, type Payment, type PaymentWithAll } from '../api.ts'
 import { useClient, useNow } from '../client.ts'
 import { Fold, Input } from '../fields.tsx'
+import { Detail } from '../rows.tsx'
 import { Ago } from '../settings.tsx'
-import { Card, Chip, Crumbs, Facts, stateOf } from '../ui.tsx'
-import { useLoaded } from '../use-data.ts'
+import { Card, Chip, Facts, stateOf } from '../ui.tsx'
 import { Axis } from './axis.tsx'
 import { PaymentForm } from './make-payment.tsx'
 import { outcomeText, ruleText, toldText, webhookText } from './payment-words.ts'
@@ -56,7 +56,6 @@ const DECIDED: Readonly<Record<PaymentWithAll['decided_by']['by'], string>> = {
     'something that the request log doesn’t have: fixtures, an old call, or one that still waits for its response',
 }
 
-/** Who decided what happens to the payment. */
 const Decided = ({ decided: { by, rule } }: { decided: PaymentWithAll['decided_by'] }) => (
   <>
     {DECIDED[by]}
@@ -69,9 +68,7 @@ const Decided = ({ decided: { by, rule } }: { decided: PaymentWithAll['decided_b
   </>
 )
 
-/** What to do with a payment. */
-function Actions({ all }: { all: PaymentWithAll }) {
-  const { transaction, deliveries } = all
+function Actions({ all: { transaction, deliveries } }: { all: PaymentWithAll }) {
   const sent = deliveries.find(({ event_id }) => event_id !== null)
   return (
     <Card title="From here" wide>
@@ -84,69 +81,66 @@ function Actions({ all }: { all: PaymentWithAll }) {
   )
 }
 
-const link = (user: string, name: string | null) => (
-  <a key={user} href={`#/users/${user}`}>
-    {name ?? user}
-  </a>
+const link = (user: string, name: string | null) => <a href={`#/users/${user}`}>{name ?? user}</a>
+
+const PaymentFacts = ({ payment, payment: { history } }: { payment: Payment }) => (
+  <Facts
+    facts={{
+      Id: <code>{payment.transaction_id}</code>,
+      From: link(payment.from_user_id, payment.payer),
+      To: link(payment.to_user_id, history.account_holder_name),
+      Account: <code>{history.account_number}</code>,
+      Bank: history.bank_name,
+      Created: <Ago at={payment.created_at} />,
+      Type: payment.transaction_type,
+      Reference: payment.reference_id,
+      Remark: history.remark || null,
+      UTR: history.utr,
+      Failure: payment.failure?.description,
+    }}
+  />
 )
 
-export function OnePayment({ id }: { id: string }) {
-  const { data, problem } = useLoaded(callOf('readTransaction', { params: { id } }))
+function Story({ all }: { all: PaymentWithAll }) {
   const now = useNow()
   const { clock } = useClient()
-  const payment = data?.transaction
-  const made = data?.requests.find(({ request_id }) => request_id === data.decided_by.request_id)
+  const { transaction: payment, requests, decided_by, deliveries, timers } = all
+  const made = requests.find(({ request_id }) => request_id === decided_by.request_id)
   // A payment that failed gets no UTR any more.
-  const isSettled = payment?.history.status === 'SUCCESS'
-  const next = data?.timers.find(({ kind }) => isSettled || kind !== 'transaction.utr')?.at
+  const isSettled = payment.history.status === 'SUCCESS'
+  const next = timers.find(({ kind }) => isSettled || kind !== 'transaction.utr')?.at
   return (
     <>
-      <Crumbs list="Payments" problem={problem} />
-      {data && (
-        <h2>
-          {outcomeText(data, now)} <Chip state={stateOf(data.transaction)} />
-        </h2>
-      )}
-      {data && payment && (
-        <>
-          <p>
-            Decided by <Decided decided={data.decided_by} />. {toldText(made)}{' '}
-            {webhookText(data.deliveries, now)}
-          </p>
-          <div class="cards">
-            <Card title="On one axis" wide>
-              <Axis all={data} />
-              {clock.mode === 'frozen' && next !== undefined && (
-                <p>
-                  The clock is frozen: nothing happens until you advance it.{' '}
-                  <Act
-                    label="To its next event"
-                    call={callOf('advanceClock', { body: { to: next } })}
-                  />
-                </p>
-              )}
-            </Card>
-            <Actions all={data} />
-            <Card title="Payment" wide>
-              <Facts
-                facts={[
-                  ['Id', <code key="id">{payment.transaction_id}</code>],
-                  ['From', link(payment.from_user_id, payment.payer)],
-                  ['To', link(payment.to_user_id, payment.history.account_holder_name)],
-                  ['Account', <code key="account">{payment.history.account_number}</code>],
-                  ['Bank', payment.history.bank_name],
-                  ['Created', <Ago key="at" at={payment.created_at} />],
-                  ['Type', payment.transaction_type],
-                  ['Reference', payment.reference_id],
-                  ['Remark', payment.history.remark || null],
-                  ['UTR', payment.history.utr],
-                  ['Failure', payment.failure?.description],
-                ]}
+      <h2>
+        {outcomeText(all, now)} <Chip state={stateOf(payment)} />
+      </h2>
+      <p>
+        Decided by <Decided decided={decided_by} />. {toldText(made)} {webhookText(deliveries, now)}
+      </p>
+      <div class="cards">
+        <Card title="On one axis" wide>
+          <Axis all={all} />
+          {clock.mode === 'frozen' && next !== undefined && (
+            <p>
+              The clock is frozen: nothing happens until you advance it.{' '}
+              <Act
+                label="To its next event"
+                call={callOf('advanceClock', { body: { to: next } })}
               />
-            </Card>
-          </div>
-        </>
-      )}
+            </p>
+          )}
+        </Card>
+        <Actions all={all} />
+        <Card title="Payment" wide>
+          <PaymentFacts payment={payment} />
+        </Card>
+      </div>
     </>
   )
 }
+
+export const OnePayment = ({ id }: { id: string }) => (
+  <Detail list="Payments" call={callOf('readTransaction', { params: { id } })}>
+    {(all) => <Story all={all} />}
+  </Detail>
+)

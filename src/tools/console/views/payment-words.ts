@@ -16,7 +16,6 @@ const STATUS_WORDS: Readonly<Record<string, string>> = {
 /** The name that a rule has for people: without what the log puts before those that were pushed. */
 export const ruleText = (rule: string) => rule.replace(/(^|, )rule:\w+: (trouble: )?/g, '$1')
 
-/** What became of the payment, and what its next step is. */
 export function outcomeText(all: PaymentWithAll, now: number): string {
   const { transaction: payment, timers } = all
   const { history, failure } = payment
@@ -116,7 +115,6 @@ export function webhookText(deliveries: readonly Delivery[], now: number): strin
 export const copyOf = (delivery_id: string): string | undefined =>
   /^dlv_[^_]+_(\d+)$/.exec(delivery_id)?.[1]
 
-/** Describes how a delivery ended, or what it waits for. */
 export function deliveryText(delivery: Omit<Delivery, 'delivery_id'>): string {
   const { status, attempts, rule, hold_until, next_attempt_at } = delivery
   const tried = countText(attempts.length, 'attempt')

@@ -1,8 +1,6 @@
 import type { Payment } from '../api.ts'
-import { Choice, SearchField, useSearch } from '../fields.tsx'
 import { rupeesText } from '../format.ts'
-import { useUrlField } from '../route.ts'
-import { AT_WIDTH, type Column, PagedRows, useBetween } from '../rows.tsx'
+import { AT_WIDTH, type Column, type Filter, PagedList } from '../rows.tsx'
 import { At } from '../settings.tsx'
 import { Chip, stateOf } from '../ui.tsx'
 import { MakePayment } from './make-payment.tsx'
@@ -37,44 +35,28 @@ export const OUTCOMES = {
   failed: 'Failed',
   came_back: 'Came back',
 } as const
-const SORTS = { oldest: 'Oldest first', largest: 'Largest first' } as const
-const hrefOf = ({ transaction_id }: Payment) => `#/payments/${transaction_id}`
-
-export function Payments() {
-  const search = useSearch()
-  const [outcome, setOutcome] = useUrlField('outcome', Object.keys(OUTCOMES))
-  const [sort, setSort] = useUrlField('sort', Object.keys(SORTS))
-  const between = useBetween()
-  return (
-    <>
-      <h2>Payments</h2>
-      <MakePayment />
-      <div class="row">
-        <SearchField search={search} placeholder="reference or amount" />
-        <Choice
-          label="Outcome"
-          value={outcome}
-          values={[['', 'any'], ...Object.entries(OUTCOMES)]}
-          onInput={setOutcome}
-        />
-        <Choice
-          label="Order"
-          value={sort}
-          values={[['', 'Newest first'], ...Object.entries(SORTS)]}
-          onInput={setSort}
-        />
-        {between.button}
-      </div>
-      <PagedRows
-        id="readTransactions"
-        filter={{ outcome, sort, ...between.filter }}
-        search={search}
-        noun="payment"
-        label="Payments"
-        columns={COLUMNS}
-        href={hrefOf}
-        none="No payments yet. Make one above, or with POST /v1/transaction."
-      />
-    </>
-  )
+const FILTERS: Readonly<Record<string, Filter>> = {
+  outcome: { label: 'Outcome', values: Object.entries(OUTCOMES) },
+  sort: {
+    label: 'Order',
+    all: 'Newest first',
+    values: Object.entries({ oldest: 'Oldest first', largest: 'Largest first' }),
+  },
 }
+
+export const Payments = () => (
+  <>
+    <h2>Payments</h2>
+    <MakePayment />
+    <PagedList
+      id="readTransactions"
+      label="Payments"
+      noun="payment"
+      placeholder="reference or amount"
+      filters={FILTERS}
+      columns={COLUMNS}
+      href={({ transaction_id }) => `#/payments/${transaction_id}`}
+      none="No payments yet. Make one above, or with POST /v1/transaction."
+    />
+  </>
+)

@@ -3,24 +3,13 @@ import { Act } from '../act.tsx'
 import { BASE, callOf, curlOf, type LoggedRequest, read, type ShortRequest } from '../api.ts'
 import { useClient } from '../client.ts'
 import { Copy } from '../copy.tsx'
-import { Choice, SearchField, useSearch } from '../fields.tsx'
+import { SearchField, useSearch } from '../fields.tsx'
 import { countText, numberText } from '../format.ts'
 import { listen } from '../live.ts'
-import { useUrlField } from '../route.ts'
-import { AT_WIDTH, type Column, ListRows } from '../rows.tsx'
+import { AT_WIDTH, type Column, Detail, type Filter, ListRows, useFilters } from '../rows.tsx'
 import { Ago, At } from '../settings.tsx'
-import {
-  Card,
-  Crumbs,
-  Facts,
-  HttpStatus,
-  Loading,
-  noneText,
-  Problem,
-  paymentText,
-  Text,
-} from '../ui.tsx'
-import { problemOf, useEvents, useLoaded } from '../use-data.ts'
+import { Card, Facts, HttpStatus, Loading, noneText, Problem, paymentText, Text } from '../ui.tsx'
+import { problemOf, useEvents } from '../use-data.ts'
 import { ruleText } from './payment-words.ts'
 
 const COLUMNS: readonly Column<ShortRequest>[] = [
@@ -53,7 +42,6 @@ const COLUMNS: readonly Column<ShortRequest>[] = [
 const reasonText = ({ reason, rule, fault }: ShortRequest) =>
   [reason, rule && ruleText(rule), fault && `fault ${fault}`].filter(Boolean).join(', ')
 
-const hrefOf = ({ request_id }: ShortRequest) => `#/requests/${request_id}`
 // The maximum length of the log.
 const MAX_CALLS = 1_000
 
@@ -108,13 +96,17 @@ function useRequests() {
   return { calls, problem }
 }
 
-const STATUSES = [
-  ['', 'any'],
-  ['2', '2xx: success'],
-  ['4', '4xx: rejected'],
-  ['5', '5xx: the service failed'],
-  ['broken', 'no response, or a broken one'],
-] as const
+const FILTERS: Readonly<Record<string, Filter>> = {
+  status: {
+    label: 'Status',
+    values: [
+      ['2', '2xx: success'],
+      ['4', '4xx: rejected'],
+      ['5', '5xx: the service failed'],
+      ['broken', 'no response, or a broken one'],
+    ],
+  },
+}
 const statusClass = (status: number | null) => (status === null ? 'broken' : String(status)[0])
 
 const textOf = (call: ShortRequest) =>
@@ -133,15 +125,12 @@ export function Requests() {
   const { waiting } = useClient().counts
   const { calls, problem } = useRequests()
   const search = useSearch()
-  const [status, setStatus] = useUrlField(
-    'status',
-    STATUSES.map(([value]) => value),
-  )
+  const { chosen, choices } = useFilters(FILTERS)
+  const { status } = chosen
   const found = useMemo(
     () =>
       calls?.filter(
-        (call) =>
-          (status === '' || statusClass(call.status) === status) && search.finds(textOf(call)),
+        (call) => (!status || statusClass(call.status) === status) && search.finds(textOf(call)),
       ),
     [calls, search.text, status],
   )
@@ -150,7 +139,7 @@ export function Requests() {
       <h2>Requests</h2>
       <div class="row">
         <SearchField search={search} placeholder="POST 422, a reference" />
-        <Choice label="Status" value={status} values={STATUSES} onInput={setStatus} />
+        {choices}
         <Act
           label="Clear the log"
           confirm="Deletes all calls from the log. Nothing else changes."
@@ -165,7 +154,7 @@ export function Requests() {
           columns={COLUMNS}
           list={`${status} ${search.text}`}
           all={found}
-          href={hrefOf}
+          href={({ request_id }) => `#/requests/${request_id}`}
           count={`${countOf(found.length, calls!.length)}${waiting > 0 ? `. ${waitingText(waiting)}` : ''}`}
           empty={
             calls!.length === 0
@@ -223,7 +212,6 @@ const MADE: Readonly<
   submitKyc: ['users', 'a KYC record of a user', 'data', 0, 'data', 'user_id'],
 }
 
-/** Says what a request made, with a link. */
 function Made({ call }: { call: LoggedRequest }) {
   const { operation, response, made, reference_id: reference } = call
   const [view, noun, ...path] = MADE[operation ?? ''] ?? []
@@ -242,51 +230,44 @@ function Made({ call }: { call: LoggedRequest }) {
   )
 }
 
-export function OneRequest({ id }: { id: string }) {
-  const { data: call, problem } = useLoaded(callOf('getRequest', { params: { id } }))
-  return (
-    <>
-      <Crumbs list="Requests" problem={problem} />
-      {call && (
-        <>
-          <h2>
-            {call.method} {call.path} <HttpStatus status={call.status} fault={call.fault} />
-          </h2>
-          {call.reason !== null && <p class="failed">{call.reason}</p>}
-          <div class="cards">
-            <Card title="Body">
-              <Text label="Body" value={call.body} />
-            </Card>
-            <Card title="Response">
-              <Text label="Response" value={call.response} />
-            </Card>
-            <Card title="Call">
-              <Facts
-                facts={[
-                  ['At', <Ago key="at" at={call.at} />],
-                  ['Operation', call.operation],
-                  ['Rule', call.rule === null ? 'none' : ruleText(call.rule)],
-                  ['Made', <Made key="made" call={call} />],
-                  ['Payment', paymentText(call)],
-                  [
-                    'Fault',
-                    call.fault === 'hang' ? 'hang: no response, the caller waits' : call.fault,
-                  ],
-                  ['Duration', `${call.duration_ms} ms`],
-                  ['Replayed response', call.replayed ? 'yes (Idempotency-Key)' : null],
-                ]}
-              />
-              <Copy label="Copy as curl" text={curlOfRequest(call)} />
-              <p class="hint">
-                Tokens and account numbers are masked in the log: replace them with yours.
-              </p>
-            </Card>
-            <Card title="Headers">
-              <Facts facts={Object.entries(call.headers).map(([name, value]) => [name, value])} />
-            </Card>
-          </div>
-        </>
-      )}
-    </>
-  )
-}
+export const OneRequest = ({ id }: { id: string }) => (
+  <Detail list="Requests" call={callOf('getRequest', { params: { id } })}>
+    {(call) => (
+      <>
+        <h2>
+          {call.method} {call.path} <HttpStatus status={call.status} fault={call.fault} />
+        </h2>
+        {call.reason !== null && <p class="failed">{call.reason}</p>}
+        <div class="cards">
+          <Card title="Body">
+            <Text label="Body" value={call.body} />
+          </Card>
+          <Card title="Response">
+            <Text label="Response" value={call.response} />
+          </Card>
+          <Card title="Call">
+            <Facts
+              facts={{
+                At: <Ago at={call.at} />,
+                Operation: call.operation,
+                Rule: call.rule === null ? 'none' : ruleText(call.rule),
+                Made: <Made call={call} />,
+                Payment: paymentText(call),
+                Fault: call.fault === 'hang' ? 'hang: no response, the caller waits' : call.fault,
+                Duration: `${call.duration_ms} ms`,
+                'Replayed response': call.replayed ? 'yes (Idempotency-Key)' : null,
+              }}
+            />
+            <Copy label="Copy as curl" text={curlOfRequest(call)} />
+            <p class="hint">
+              Tokens and account numbers are masked in the log: replace them with yours.
+            </p>
+          </Card>
+          <Card title="Headers">
+            <Facts facts={call.headers} />
+          </Card>
+        </div>
+      </>
+    )}
+  </Detail>
+)

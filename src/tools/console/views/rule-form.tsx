@@ -36,7 +36,6 @@ function thenOf({ outcome, status, delay, fault, at }: Values): object {
   return { respond: { status: /^\d+$/.test(status) ? Number(status) : status }, ...runs }
 }
 
-/** A short form that pushes a rule. */
 function RuleForm() {
   const { fields: form, field } = useFields(START)
   const [isOnce, setOnce] = useState(true)
@@ -69,7 +68,6 @@ function RuleForm() {
   )
 }
 
-/** The form for a rule, and the list of the pushed rules. */
 export function Rules() {
   const { data, problem } = useLoaded(callOf('listRules'))
   return (

@@ -3,7 +3,8 @@ import type { ResponseBody } from '../../../admin/caller.ts'
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
 import { Fold, Form, SearchField, useSearch } from '../fields.tsx'
-import { Card, Crumbs, Heads, Problem, Scroll } from '../ui.tsx'
+import { Detail } from '../rows.tsx'
+import { Card, Heads, Problem, Scroll } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 
 type Listed = ResponseBody<'listScenarios'>
@@ -25,16 +26,10 @@ export function RejectedFiles() {
 
 type Active = ResponseBody<'getScenario'> | undefined
 
+type ActivateProps = { name: string; active: Active; definition?: object | undefined }
+
 /** Activates or restarts a scenario; asks before it replaces one that is in no file. */
-const Activate = ({
-  name,
-  active,
-  definition,
-}: {
-  name: string
-  active: Active
-  definition?: object | undefined
-}) => {
+const Activate = ({ name, active, definition }: ActivateProps) => {
   const isActive = active?.name === name
   return (
     <Act
@@ -51,13 +46,10 @@ const Activate = ({
   )
 }
 
-function ScenarioItem({
-  scenario: { name, title, description, definition },
-  active,
-}: {
-  scenario: Listed['scenarios'][number] & { definition?: object | undefined }
-  active: Active
-}) {
+type Item = Pick<Listed['scenarios'][number], 'name' | 'title' | 'description'>
+type ItemProps = Item & Pick<ActivateProps, 'active' | 'definition'>
+
+function ScenarioItem({ name, title, description, active, definition }: ItemProps) {
   const isActive = active?.name === name
   return (
     <li class={isActive ? 'active' : ''}>
@@ -115,19 +107,17 @@ export function Scenarios() {
       <ul class="list">
         {data && active?.definition && (
           <ScenarioItem
+            name={active.name}
+            title={active.title}
+            description="Defined by an API call, not by a file."
             active={active}
-            scenario={{
-              ...active,
-              description: 'Defined by an API call, not by a file.',
-              file: null,
-              active: true,
-            }}
+            definition={active.definition}
           />
         )}
         {data?.scenarios
           .filter(({ name, title, description }) => search.finds(`${name} ${title} ${description}`))
-          .map((scenario) => (
-            <ScenarioItem key={scenario.name} active={active} scenario={scenario} />
+          .map(({ name, title, description }) => (
+            <ScenarioItem key={name} {...{ name, title, description, active }} />
           ))}
       </ul>
     </>
@@ -164,52 +154,56 @@ function EditCopy({ name, source }: { name: string; source: string }) {
   )
 }
 
-export function OneScenario({ name }: { name: string }) {
-  const { data, problem } = useLoaded(callOf('readScenario', { params: { name } }))
-  const { data: active } = useLoaded(callOf('getScenario'))
-  const isActive = active?.name === name
-  const byLine = new Map(
-    [...(data?.rules ?? []), ...(data?.webhooks ?? [])].map((rule) => [rule.line, rule]),
-  )
+type Source = ResponseBody<'readScenario'>
+
+/** The text of a scenario; a line that begins a rule has its hits. */
+function SourceTable({ source, rules, webhooks }: Pick<Source, 'source' | 'rules' | 'webhooks'>) {
+  const byLine = new Map([...rules, ...webhooks].map((rule) => [rule.line, rule]))
   return (
-    <>
-      <Crumbs list="Scenarios" problem={problem} />
-      <h2>
-        {name} {isActive && <span class="chip good">active</span>}
-      </h2>
-      {data && (
+    <Scroll label="Source">
+      <table class="source">
+        <Heads titles={['Line', 'Hits', 'Source']} />
+        <tbody>
+          {source.split('\n').map((text, i) => {
+            const rule = byLine.get(i + 1)
+            return (
+              <tr key={i} class={rule && rule.hits > 0 ? 'good hit' : ''}>
+                <td>{i + 1}</td>
+                <td>{rule && <span title={rule.name}>{rule.hits} ×</span>}</td>
+                <td>
+                  <code>{text}</code>
+                </td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </Scroll>
+  )
+}
+
+export function OneScenario({ id: name }: { id: string }) {
+  const { data: active } = useLoaded(callOf('getScenario'))
+  return (
+    <Detail list="Scenarios" call={callOf('readScenario', { params: { name } })}>
+      {({ file, changed, ...read }) => (
         <>
-          <p class="hint">{data.file ?? 'defined by an API call'}</p>
-          {data.file !== null && <Activate name={name} active={active} />}
+          <h2>
+            {name} {active?.name === name && <span class="chip good">active</span>}
+          </h2>
+          <p class="hint">{file ?? 'defined by an API call'}</p>
+          {file !== null && <Activate name={name} active={active} />}
           <Fold title="Copy and edit it">
-            <EditCopy name={name} source={data.source} />
+            <EditCopy name={name} source={read.source} />
           </Fold>
-          {data.changed && (
+          {changed && (
             <p class="problem" role="status">
               The file has changed or was deleted. The sandbox still uses the version below.
             </p>
           )}
-          <Scroll label="Source">
-            <table class="source">
-              <Heads titles={['Line', 'Hits', 'Source']} />
-              <tbody>
-                {data.source.split('\n').map((text, i) => {
-                  const rule = byLine.get(i + 1)
-                  return (
-                    <tr key={i} class={rule && rule.hits > 0 ? 'good hit' : ''}>
-                      <td>{i + 1}</td>
-                      <td>{rule && <span title={rule.name}>{rule.hits} ×</span>}</td>
-                      <td>
-                        <code>{text}</code>
-                      </td>
-                    </tr>
-                  )
-                })}
-              </tbody>
-            </table>
-          </Scroll>
+          <SourceTable {...read} />
         </>
       )}
-    </>
+    </Detail>
   )
 }

@@ -18,7 +18,6 @@ type TimeText = (at: string) => string
 const textOf = (one: SentDelivery, timeText: TimeText): string =>
   [sentStatus(one), nextAttempt(one, timeText)].filter((part) => part !== undefined).join('; ')
 
-/** Describes how the deliveries of one event ended. */
 function effectOf(deliveries: readonly SentDelivery[], timeText: TimeText): Effect {
   const texts = deliveries.map((one) => textOf(one, timeText))
   return {
@@ -29,7 +28,6 @@ function effectOf(deliveries: readonly SentDelivery[], timeText: TimeText): Effe
 
 const EVENTS_OF_PAYMENTS = EVENTS.filter((one) => one.startsWith('transaction.'))
 
-/** Triggers an event of a payment. */
 export function Trigger({ payment }: { payment: string }) {
   const timeText = useTimeText()
   const [event, setEvent] = useState('transaction.success')

@@ -11,7 +11,6 @@ import { open } from './make.tsx'
 const AMOUNT = '1500.50'
 const VERIFIED = callOf('readUsers', { query: { kyc: 'success', bank: 'success', limit: 100 } })
 
-/** A string to copy. */
 const Line = ({ name, text }: { name: string; text: string }) => (
   <>
     <h3>{name}</h3>

@@ -17,7 +17,6 @@ const AMOUNT = /payment of ([\d.]+)/
 const inRupees = (text: string) =>
   text.replace(AMOUNT, (_, amount) => `payment of ${rupeesText(amount)}`)
 
-/** A verdict in its colour, with the money that it is about. */
 function Verdict({ verdict, level, happened }: Pick<Run, 'verdict' | 'level' | 'happened'>) {
   const amount = level === 'none' ? undefined : AMOUNT.exec(happened)?.[1]
   return (
@@ -165,7 +164,7 @@ const List = ({ texts }: { texts: readonly string[] }) => (
 )
 
 const Texts = ({ title, texts }: { title: string; texts: readonly string[] }) =>
-  texts.length > 0 ? <Facts facts={[[title, <List key={title} texts={texts} />]]} /> : null
+  texts.length > 0 ? <Facts facts={{ [title]: <List texts={texts} /> }} /> : null
 
 const planText = (plan: Run['plan']) => plan.map(({ what }) => what).join('; and ')
 
@@ -209,17 +208,14 @@ function ShownBy({ text, isLinked }: { text: string; isLinked: boolean }) {
   return <a href={scenario ? `#/scenarios/${scenario}` : `#/payments?make=${amount}`}>{text}</a>
 }
 
-/** What callers have met of all that the contract permits, and what shows the rest. */
-export const Coverage = ({
-  coverage: { groups },
-  title,
-  isLinked = false,
-}: {
+type CoverageProps = {
   coverage: CoverageDocument
   title: string
   /** In the console; the file report.html has no other views. */
   isLinked?: boolean | undefined
-}) => (
+}
+
+export const Coverage = ({ coverage: { groups }, title, isLinked = false }: CoverageProps) => (
   <Card title={title} wide>
     {groups.map(({ group, met, total, percent, items }) => (
       <details key={group}>
@@ -275,13 +271,13 @@ export function SweepResult({ sweep, isLinked }: { sweep: SweepDocument; isLinke
           Seed {seed}.
         </p>
         <Facts
-          facts={[
-            ['all', runs.length],
-            ['not tried', untried.length],
-            ...Object.entries(verdicts).map(
-              ([verdict, count]) => [verdict.replaceAll('_', ' '), count] as const,
+          facts={{
+            all: runs.length,
+            'not tried': untried.length,
+            ...Object.fromEntries(
+              Object.entries(verdicts).map(([word, count]) => [word.replaceAll('_', ' '), count]),
             ),
-          ]}
+          }}
         />
       </Card>
       {(Object.keys(KINDS) as (keyof typeof KINDS)[]).map((kind) => {

@@ -33,7 +33,6 @@ async function readSweep(file: File): Promise<SweepDocument> {
   )
 }
 
-/** What the calls to this sandbox have met since its start. */
 function CoverageOfCalls() {
   const { data, problem } = useLoaded(callOf('getCoverage'))
   if (!data) return problem === undefined ? null : <p class="hint">{problem}</p>

@@ -79,7 +79,6 @@ function Dot({ word, x, y }: { word: string; x: number; y: number }) {
   )
 }
 
-/** The path of statuses that a trouble leads to. */
 const Drawing = ({ lanes }: { lanes: readonly Lane[] }) => (
   <svg
     class="drawing"
@@ -215,7 +214,6 @@ function ArmedRule({
   )
 }
 
-/** Everything that can go wrong, one click each. */
 export function MakeTrouble({ armed: { rules, scenario, active } }: { armed: Armed }) {
   const hasWebhook = useClient().webhook_url !== null
   const options = useFound('').users.map(({ user_id, email }) => [user_id, email] as const)

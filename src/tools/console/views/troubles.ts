@@ -11,9 +11,7 @@ export type Trouble = {
   lanes: readonly Lane[]
   label: string
   options: readonly (readonly [value: string, text: string])[]
-  /** What it waits for. */
   waits: (option: string) => string
-  /** What happened when it hit. */
   hit: string
 } & (
   | { rule: (option: string) => object }

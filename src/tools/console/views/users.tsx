@@ -1,12 +1,8 @@
-import type { ComponentChildren } from 'preact'
 import { Act } from '../act.tsx'
 import { callOf, type User } from '../api.ts'
-import { Choice, SearchField, useSearch } from '../fields.tsx'
-import { useUrlField } from '../route.ts'
-import { AT_WIDTH, type Column, PagedRows } from '../rows.tsx'
+import { AT_WIDTH, type Column, Detail, type Filter, PagedList } from '../rows.tsx'
 import { Ago, At } from '../settings.tsx'
-import { Card, Chip, Crumbs, Facts, Heads, Scroll } from '../ui.tsx'
-import { useLoaded } from '../use-data.ts'
+import { Card, Chip, Facts, Heads, Scroll } from '../ui.tsx'
 import { kycReason } from './feed.tsx'
 import { AddAccount, MakeUser, SubmitKyc } from './make.tsx'
 
@@ -35,50 +31,38 @@ const COLUMNS: readonly Column<User>[] = [
   },
   { title: 'Created', width: AT_WIDTH, show: ({ created_at }) => <At at={created_at} /> },
 ]
-const KYC_STATUSES = ['pending', 'success', 'failed', 'none']
-const hrefOf = ({ user_id }: User) => `#/users/${user_id}`
-
-export function Users() {
-  const search = useSearch()
-  const [kyc, setKyc] = useUrlField('kyc', KYC_STATUSES)
-  return (
-    <>
-      <h2>Users</h2>
-      <MakeUser />
-      <div class="row">
-        <SearchField search={search} placeholder="e-mail, mobile, id" />
-        <Choice label="KYC" value={kyc} values={[['', 'any'], ...KYC_STATUSES]} onInput={setKyc} />
-      </div>
-      <PagedRows
-        id="readUsers"
-        filter={{ kyc }}
-        search={search}
-        noun="user"
-        label="Users"
-        columns={COLUMNS}
-        href={hrefOf}
-        none="No users yet. Make one above, or with POST /v1/user."
-      />
-    </>
-  )
+const FILTERS: Readonly<Record<string, Filter>> = {
+  kyc: { label: 'KYC', values: ['pending', 'success', 'failed', 'none'] },
 }
 
-/** A record that is verified: its cells, and while it is pending, buttons that set its final status. */
-type Verified = { id: string; name: string; state: string; cells: readonly ComponentChildren[] }
+export const Users = () => (
+  <>
+    <h2>Users</h2>
+    <MakeUser />
+    <PagedList
+      id="readUsers"
+      label="Users"
+      noun="user"
+      placeholder="e-mail, mobile, id"
+      filters={FILTERS}
+      columns={COLUMNS}
+      href={({ user_id }) => `#/users/${user_id}`}
+      none="No users yet. Make one above, or with POST /v1/user."
+    />
+  </>
+)
 
-const Records = ({
-  label,
-  heads,
-  rows,
-  simulate,
-  none,
-}: {
+type RecordsProps = {
   label: string
   heads: readonly string[]
-  rows: readonly Verified[]
+  /** The first cell names the record. */
+  rows: readonly { id: string; state: string; cells: readonly [string, ...string[]] }[]
   simulate: 'simulateKyc' | 'simulateBankAccount'
   none: string
-}) =>
+}
+
+/** Records that are verified, and while one is pending, buttons that set its final status. */
+const Records = ({ label, heads, rows, simulate, none }: RecordsProps) =>
   rows.length === 0 ? (
     <p class="empty">{none}</p>
   ) : (
@@ -86,7 +70,7 @@ const Records = ({
       <table class="stack">
         <Heads titles={[...heads, 'Status', 'Set status']} />
         <tbody>
-          {rows.map(({ id, name, state, cells }) => (
+          {rows.map(({ id, state, cells }) => (
             <tr key={id}>
               {cells.map((cell, i) => (
                 <td key={heads[i]} class="long">
@@ -103,7 +87,7 @@ const Records = ({
                       <Act
                         key={status}
                         label={status === 'success' ? 'Succeed' : 'Fail'}
-                        name={name}
+                        name={cells[0]}
                         call={callOf(simulate, { params: { id }, body: { status } })}
                       />
                     ))}
@@ -116,64 +100,58 @@ const Records = ({
     </Scroll>
   )
 
-export function OneUser({ id }: { id: string }) {
-  const { data: user, problem } = useLoaded(callOf('readUser', { params: { id } }))
-  return (
-    <>
-      <Crumbs list="Users" problem={problem} />
-      {user && (
-        <>
-          <h2>{user.email}</h2>
-          <div class="cards">
-            <Card title="User">
-              <Facts
-                facts={[
-                  ['Id', <code key="id">{user.user_id}</code>],
-                  ['Mobile', user.mobile],
-                  ['Type', user.user_type],
-                  ['Created', <Ago key="at" at={user.created_at} />],
-                ]}
-              />
-            </Card>
-            <Card title="KYC" wide>
-              <Records
-                none="No document was submitted."
-                label="KYC records"
-                heads={['Document', 'Number', 'Name', 'Verified by', 'Reason']}
-                simulate="simulateKyc"
-                rows={user.kyc.map((one) => ({
-                  id: one.kyc_id,
-                  name: one.document_name,
-                  state: one.kyc_status,
-                  cells: [
-                    one.document_name,
-                    one.document_number,
-                    one.full_name,
-                    one.verified_by,
-                    kycReason(one) ?? '–',
-                  ],
-                }))}
-              />
-              <SubmitKyc userId={user.user_id} />
-            </Card>
-            <Card title="Bank accounts" wide>
-              <Records
-                none="No account was added."
-                label="Accounts"
-                heads={['Number', 'IFSC', 'Bank']}
-                simulate="simulateBankAccount"
-                rows={user.bank_accounts.map((one) => ({
-                  id: one.bank_id,
-                  name: one.account_number,
-                  state: one.bank_status,
-                  cells: [one.account_number, one.ifsc_code, one.bank_name ?? '–'],
-                }))}
-              />
-              <AddAccount userId={user.user_id} />
-            </Card>
-          </div>
-        </>
-      )}
-    </>
-  )
-}
+export const OneUser = ({ id }: { id: string }) => (
+  <Detail list="Users" call={callOf('readUser', { params: { id } })}>
+    {(user) => (
+      <>
+        <h2>{user.email}</h2>
+        <div class="cards">
+          <Card title="User">
+            <Facts
+              facts={{
+                Id: <code>{user.user_id}</code>,
+                Mobile: user.mobile,
+                Type: user.user_type,
+                Created: <Ago at={user.created_at} />,
+              }}
+            />
+          </Card>
+          <Card title="KYC" wide>
+            <Records
+              none="No document was submitted."
+              label="KYC records"
+              heads={['Document', 'Number', 'Name', 'Verified by', 'Reason']}
+              simulate="simulateKyc"
+              rows={user.kyc.map((one) => ({
+                id: one.kyc_id,
+                state: one.kyc_status,
+                cells: [
+                  one.document_name,
+                  one.document_number,
+                  one.full_name,
+                  one.verified_by,
+                  kycReason(one) ?? '–',
+                ],
+              }))}
+            />
+            <SubmitKyc userId={user.user_id} />
+          </Card>
+          <Card title="Bank accounts" wide>
+            <Records
+              none="No account was added."
+              label="Accounts"
+              heads={['Number', 'IFSC', 'Bank']}
+              simulate="simulateBankAccount"
+              rows={user.bank_accounts.map((one) => ({
+                id: one.bank_id,
+                state: one.bank_status,
+                cells: [one.account_number, one.ifsc_code, one.bank_name ?? '–'],
+              }))}
+            />
+            <AddAccount userId={user.user_id} />
+          </Card>
+        </div>
+      </>
+    )}
+  </Detail>
+)

@@ -17,7 +17,6 @@ function newSecret(): string {
   return `whsec_${btoa(String.fromCharCode(...bytes))}`
 }
 
-/** Says where the events go. */
 function Receiver({ url }: { url: string | null }) {
   if (url === null)
     return (
@@ -31,11 +30,9 @@ function Receiver({ url }: { url: string | null }) {
   )
 }
 
-/** Creates the client's webhook, or changes it. */
 const webhookCall = ({ webhook_url: old }: Client, url: string, secret: string) =>
   serviceCall(old === null ? 'createWebhook' : 'updateWebhook', { url, webhook_secret: secret })
 
-/** Registers the built-in inbox with one click. */
 export function UseInbox() {
   const client = useClient()
   const [secret] = useState(newSecret)
@@ -49,7 +46,6 @@ export function UseInbox() {
   )
 }
 
-/** Sends the events to any URL. */
 function WebhookForm() {
   const client = useClient()
   const [secret] = useState(newSecret)
@@ -74,7 +70,6 @@ function WebhookForm() {
   )
 }
 
-/** The receiver of the client's events: the built-in inbox, or any URL. */
 export function Webhook() {
   const { webhook_url: url } = useClient()
   const receiver = (

@@ -21,7 +21,6 @@ const FAULTS = { ...CALL_FAULTS, ...LIFECYCLE_FAULTS }
 type FaultName = keyof typeof FAULTS
 const NAMES = Object.keys(FAULTS) as [FaultName, ...FaultName[]]
 
-/** Throws if an option has no effect with this fault. */
 function checkOptions(how: FaultName, options: FaultOptions) {
   const taken = (name: FaultName) => ('takes' in FAULTS[name] ? FAULTS[name].takes : undefined)
   for (const [option, value] of Object.entries(options)) {
@@ -121,7 +120,6 @@ const setStatus = defineTool({
 
 type Payment = ResponseBody<'readTransactions'>['transactions'][number]
 
-/** Finds the newest payment, or the newest one with a reference. */
 async function findPayment({ admin }: Connection, reference: string | undefined): Promise<Payment> {
   for (let page = 1; ; page++) {
     const { transactions, total_pages } = await admin('readTransactions', {
@@ -143,7 +141,6 @@ async function findPayment({ admin }: Connection, reference: string | undefined)
 
 type Decided = ResponseBody<'readTransaction'>['decided_by']
 
-/** Says what decided the course of a payment. */
 async function deciderText({ admin }: Connection, { by, rule }: Decided): Promise<string> {
   const before = rule === null ? '' : `; before that, by rule ${JSON.stringify(rule)}`
   switch (by) {
@@ -214,5 +211,4 @@ const explainPayment = defineTool({
   },
 })
 
-/** The tools that make things fail and explain failures. */
 export const paymentTools = [makeCallFail, setStatus, explainPayment]

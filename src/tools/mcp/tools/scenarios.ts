@@ -121,5 +121,4 @@ const assumptions = defineTool({
   },
 })
 
-/** The tools for scenarios and assumptions. */
 export const scenarioTools = [listScenarios, useScenario, writeScenario, assumptions]

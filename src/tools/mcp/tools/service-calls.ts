@@ -37,7 +37,6 @@ async function brokenCallText(
   return ` The log has it: ${requestLine(newest)}.`
 }
 
-/** What to do after a response of the service. */
 function nextAfter(method: string, path: string, status: number): string {
   if (status === 401) return NEEDS_TOKEN
   if (status === 429 || status >= 500)
@@ -194,5 +193,4 @@ const waitFor = defineTool({
   },
 })
 
-/** The tools for calls of the service. */
 export const callTools = [callService, findRequests, verifyRequests, waitFor]

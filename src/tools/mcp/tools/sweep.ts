@@ -22,7 +22,6 @@ const Input = z.strictObject({
   }),
 })
 
-/** The arguments of a sweep. */
 export type SweepArguments = z.output<typeof Input>
 
 /** The tool that makes a sweep: only a server that may start programs has it. */

@@ -83,5 +83,4 @@ const readWebhooks = defineTool({
   },
 })
 
-/** The tools for webhooks. */
 export const webhookTools = [sendWebhook, readWebhooks]

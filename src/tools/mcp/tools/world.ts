@@ -108,7 +108,6 @@ const advanceClock = defineTool({
   },
 })
 
-/** What changed in one table. */
 const changesText = ([table, { added, removed, changed }]: [string, TableDiff]) =>
   linesOf(
     `${table}: ${added.length} added, ${removed.length} removed, ${changed.length} changed`,
@@ -182,5 +181,4 @@ const reset = defineTool({
   },
 })
 
-/** The tools for the world as a whole. */
 export const worldTools = [look, advanceClock, snapshot, reset]

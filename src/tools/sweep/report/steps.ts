@@ -61,7 +61,6 @@ function stepsOf({ calls, deliveries }: Observation): Step[] {
   return steps
 }
 
-/** How far the next step with a key is. */
 const distance = (steps: readonly Step[], from: number, key: string) => {
   const at = steps.findIndex((step, i) => i >= from && step.key === key)
   return at < 0 ? Number.POSITIVE_INFINITY : at - from

@@ -96,7 +96,6 @@ function verdictCounts({ runs, flaky }: SweepResult) {
 const reportedPlan = (plan: Plan) =>
   plan.map((fault) => PlannedFault.parse({ operation: null, nth: null, ...fault }))
 
-/** The finding that each run shows, by the id of the run. */
 export const findingOfRun = ({ findings }: SweepResult): ReadonlyMap<number, Finding> =>
   new Map(findings.flatMap((one) => [one, ...one.same].map(({ id }) => [id, one])))
 
@@ -130,7 +129,6 @@ const namesOf = (plans: readonly Plan[]): string => {
   return `${names.slice(0, MAX_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-/** What a sweep says nothing about, in sentences. */
 export function notProven(result: SweepResult): string[] {
   const { runs, untried, flaky, failures, baseline, isStopped } = result
   const unreached = runs.filter(({ verdict }) => verdict === 'not_reached')
@@ -205,7 +203,6 @@ export function sweepJson(result: SweepResult): SweepDocument {
   }
 }
 
-/** The counts of a sweep in one line. */
 export function countsText(result: SweepResult): string {
   const counts = Object.entries(verdictCounts(result)).map(([word, count]) => `${count} ${word}`)
   const { length } = result.runs
@@ -219,5 +216,4 @@ export function countsText(result: SweepResult): string {
 export const levelText = ({ level, isKnown }: Finding): string =>
   isKnown ? `${level}, known` : level
 
-/** The command as a person reads it. */
 export const commandText = ({ command }: SweepResult): string => printableLine(command.join(' '))
