@@ -1,9 +1,8 @@
-import { useEffect } from 'preact/hooks'
 import type { ResponseBody } from '../../../admin/caller.ts'
 import { callOf } from '../api.ts'
 import { useNow } from '../client.ts'
 import { countText, rupeesText } from '../format.ts'
-import { useUrlField } from '../route.ts'
+import { setUrlFields, useUrlFields } from '../route.ts'
 import { At } from '../settings.tsx'
 import { Card, Heads, Problem, Scroll } from '../ui.tsx'
 import { PACE_MS, useLoaded } from '../use-data.ts'
@@ -57,11 +56,7 @@ function Rows({ title, statement }: { title: string; statement: Truth }) {
 /** What the bank reports for a day in India; if the scenario changes it, what really happened too. */
 export function Statement() {
   const today = new Date(useNow(60_000) + INDIA_MS).toISOString().slice(0, 10)
-  const [day, setDay] = useUrlField('date')
-  useEffect(() => {
-    if (day === '') setDay(today)
-  }, [day])
-  const date = day || today
+  const date = useUrlFields().get('date') ?? today
   const call = callOf('getStatement', { query: { date, truth: 'true' } })
   const { data, problem } = useLoaded(call, PACE_MS)
   return (
@@ -70,7 +65,11 @@ export function Statement() {
       <div class="row">
         <label>
           Day in India{' '}
-          <input type="date" value={date} onInput={(event) => setDay(event.currentTarget.value)} />
+          <input
+            type="date"
+            value={date}
+            onInput={({ currentTarget }) => setUrlFields({ date: currentTarget.value })}
+          />
         </label>
       </div>
       <Problem text={problem} />
