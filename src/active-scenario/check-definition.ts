@@ -41,7 +41,6 @@ function checkNames(scenario: CompiledScenario, library: Library, what: string) 
     throw new SandboxError('validation_failed', `${what} is invalid: ${unknown.message}.`)
 }
 
-/** Checks a scenario given as JSON; throws if it is invalid. */
 export async function checkScenario(
   value: unknown,
   library: Library,
@@ -65,7 +64,6 @@ export async function checkScenarios(
   return own
 }
 
-/** Checks one rule given as JSON; throws if it is invalid. */
 export async function checkRule(value: unknown): Promise<Checked<RuleDefinition>> {
   const { readRule, ruleWarnings } = await loadReader()
   const read = readRule(value)

@@ -20,7 +20,6 @@ export type TimelineDeps = TimelineActionDeps & {
   scenarios: Scenarios
   /** Makes a call of the service; resolves when it took effect, was rejected, or waits. Without it no calls are made. */
   callService?: ((call: ServiceCall) => Promise<void>) | undefined
-  /** Resets the client to the fixtures and the start scenario. */
   reset: () => void
   useInbox: () => void
   warn: (message: string) => void

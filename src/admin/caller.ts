@@ -45,7 +45,6 @@ const CONNECT_TIMEOUT_MS = 5_000
 const RESPONSE_TIMEOUT_MS = 600_000
 const ALIVE_TIMEOUT_MS = 10_000
 
-/** What to do while a response is late. */
 type WhenLate = {
   /** How long to wait without data before asking `isAlive`, each time, ms. */
   lateMs?: number | undefined

@@ -4,7 +4,6 @@ import type { FieldError } from '../model/errors.ts'
 import type { KycRecord, KycStatus } from '../model/kyc.ts'
 import { assumption, changeFields, choice, type SchemaChange, unchanged } from './assumption.ts'
 
-/** An error as its body shows it. */
 type ShownError = {
   status: number
   code: string
@@ -12,7 +11,6 @@ type ShownError = {
   errors?: readonly FieldError[]
 }
 
-/** The form of error bodies: their content type, and their text. */
 export type ErrorForm = { type: string; text: (error: ShownError) => string }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }

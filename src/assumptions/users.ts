@@ -120,7 +120,6 @@ export const sameBankAccount = choice({
   },
 })
 
-/** The metadata of a bank account that the bank refused. */
 type RefusedAccount = {
   /** The inner `status`, beside the inner `statusCode`. */
   status: 'success' | 'failure'

@@ -24,7 +24,6 @@ export type Output = string | Buffer | Generator<string>
 
 export type Command = {
   name: string
-  /** One short line for the list of commands. */
   summary: string
   usage: readonly (readonly [syntax: string, description: string])[]
   flags: Readonly<Record<string, Flag>>
@@ -163,7 +162,6 @@ function quote(argument: string): string {
   return `'${argument.replaceAll("'", "'\\''")}'`
 }
 
-/** Quotes the words of a program for a POSIX shell and joins them. */
 export const quoteProgram = (words: readonly string[]): string => words.map(quote).join(' ')
 
 /** Quotes arguments for a POSIX shell and joins them. Tokens are replaced by `T`. */

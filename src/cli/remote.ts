@@ -156,7 +156,6 @@ export async function shown<T>(
 }
 
 type Subcommand = {
-  /** As that of a command. */
   syntax?: string
   description: string
   /** The flags of this subcommand, in addition to `REMOTE_FLAGS`. Other subcommands reject them. */

@@ -55,7 +55,6 @@ type VerifyError = {
   errors: readonly { field: string; message: string }[]
 }
 
-/** The verification as one test. */
 function verifyReport(body: object, ms: number, failed: VerifyError | undefined): Report {
   const subject = JSON.stringify(body)
   return reportOfOne(

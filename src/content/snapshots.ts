@@ -69,7 +69,6 @@ export function snapshotOf({ tables }: World, name: string): Snapshot<Rows> {
   )
 }
 
-/** A snapshot with the client's time when it was made, ISO 8601. */
 function summaryOf(world: World, name: string) {
   const { settings } = snapshotOf(world, name).images
   return { name, taken_at: new Date(settingOf(settings, 'clock')?.anchor ?? 0).toISOString() }

@@ -107,7 +107,6 @@ export function createClientResolver(sandbox: Sandbox) {
   // Worlds that admin calls created and no other call has used yet, with the number of their open admin calls.
   const uncommitted = new Map<World, number>()
 
-  /** What the client of a base path does with tokens. */
   function tokenUse(name: string | undefined): TokenUse {
     const world = name === undefined ? sandbox.default : sandbox.clients.get(name)
     return (world?.scenarios.assumptions ?? sandbox.startAssumed).get(tokenAssumption)

@@ -123,7 +123,6 @@ const WHEN: Readonly<Record<string, string>> = {
   webhook: 'Sent only when you trigger it.',
 }
 
-/** The description of one event: the request to the client's webhook. */
 function webhookOf(type: EventName, ref: (schema: z.ZodType) => Json): Json {
   const noun = type.slice(0, type.indexOf('.')) as keyof typeof WEBHOOK_EVENT_BODIES
   const example = {

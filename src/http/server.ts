@@ -220,7 +220,6 @@ export function createServers(handle: RequestListener, limits: ServerOptions, lo
     closeAllConnections() {
       for (const one of servers) one.closeAllConnections()
     },
-    /** Stops listening, and resolves after all connections are closed. */
     async close() {
       await Promise.all(servers.map((one) => new Promise((resolve) => one.close(resolve))))
     },

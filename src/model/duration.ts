@@ -12,7 +12,6 @@ const ISO =
 /** The maximum duration: ten years of 365 days, so that ISO 8601 can express every due time. */
 export const MAX_MS = 3_650 * UNIT_MS['d']!
 
-/** The formats of a duration, for messages. */
 export const DURATION_FORM = '500ms, 5s, 2m, 1h, 2d or ISO 8601 such as PT5S'
 
 function isoMs(text: string): number | undefined {

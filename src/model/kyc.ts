@@ -142,7 +142,6 @@ export const panResult = (
   ...more,
 })
 
-/** What the source of a PAN check has responded. */
 export const panMetadata = (
   ok: boolean,
   message: string,

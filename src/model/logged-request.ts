@@ -53,8 +53,7 @@ const Cursor = z
 
 /** Of all clients, deleted ones too, instead of the client of the call. */
 export const AllClients = z
-  .literal('*')
-  .optional()
+  .optional(z.literal('*'))
   .describe('`*`: of all clients, deleted ones too.')
 
 export const RequestQuery = z.object({
@@ -76,13 +75,11 @@ export const RequestQuery = z.object({
     .meta({ default: DEFAULT_LIMIT, description: LIMIT_TEXT }),
   cursor: Cursor.optional(),
   format: z
-    .enum(['json', 'har'])
-    .optional()
+    .optional(z.enum(['json', 'har']))
     .describe('`har`: HAR 1.2, oldest first, of as many calls as `limit` says, or of all.'),
 })
 export type RequestQuery = z.infer<typeof RequestQuery>
 
-/** Which page of a longer list of calls to return. */
 export const RequestPage = z.strictObject({
   client: AllClients,
   limit: z.int().min(1).default(DEFAULT_LIMIT).describe(LIMIT_TEXT),

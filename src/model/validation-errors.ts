@@ -143,7 +143,6 @@ export function validationFailed(
   return new SandboxError('validation_failed', message, { errors })
 }
 
-/** Adds a period, if the text does not end with a question mark. */
 const sentence = (text: string) => (text.endsWith('?') ? text : `${text}.`)
 
 // A large body may be wrong in every row.

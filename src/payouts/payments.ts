@@ -34,7 +34,6 @@ import { createLifecycle, type Transition } from './lifecycle.ts'
 import type { Users } from './users.ts'
 import { apiStatus } from './views.ts'
 
-/** The payer and the account of the receiver. */
 export type Parties = { payer_id: string; account: BankAccountRow }
 
 const reject = (code: ErrorCode, field: string, message: string, advice: string) => {
@@ -57,11 +56,9 @@ function duplicateReference(
 
 export type PaymentCheckDeps = Pick<WorldContext, 'store' | 'assumed'> & {
   users: Users
-  /** Whether a payer needs a successful KYC record. */
   checkKyc: () => boolean
 }
 
-/** Whether a user has a KYC record with which they can pay. */
 export const hasSuccessfulKyc = (
   { kyc }: WorldContext['store']['tables'],
   userId: string,

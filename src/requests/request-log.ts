@@ -74,7 +74,6 @@ type RequestLogDeps = {
   addToAll: (call: RequestLogEntry, era: Era) => void
   /** Gets each entry while its body and its response are whole. */
   onLogged: (entry: RequestLogEntry) => void
-  /** The monotonic clock for durations, and the wall clock, ms. */
   runtime: Pick<Runtime, 'elapsed' | 'wall'>
 }
 
@@ -295,7 +294,6 @@ export const requestSummary = (call: RequestLogEntry): RequestInShort => ({
   replayed: call.replayed,
 })
 
-/** An entry with all details, masked. */
 export const requestDetails = (call: RequestLogEntry): LoggedRequest => ({
   ...requestSummary(call),
   query: maskValue({ ...queryOf(call) }) as Record<string, unknown>,

@@ -48,10 +48,7 @@ const KycStep = z
       after,
       message: text(200).optional().describe('The message of the KYC entry.'),
       statusCode: z
-        .int()
-        .min(100)
-        .max(599)
-        .optional()
+        .optional(z.int().min(100).max(599))
         .describe('The status code of the check, in the metadata.'),
       result: z
         .strictObject({
@@ -78,11 +75,11 @@ const BankStep = z
       after,
       message: text(200).optional().describe('The inner message of the response.'),
       reason: checkReason,
-      bankResponse: text(120)
-        .optional()
+      bankResponse: z
+        .optional(text(120))
         .describe('The response of the bank, such as Account is blocked.'),
-      accountName: text(120)
-        .optional()
+      accountName: z
+        .optional(text(120))
         .describe('The name of the account holder that the bank returned.'),
     },
     { error: suchAs('{ status: failed }') },

@@ -20,7 +20,6 @@ export type ArgumentKind =
 type Matcher = (read: unknown) => boolean
 
 export type OperatorSpec = {
-  /** Its meaning, for editors. */
   description: string
   argument: ArgumentKind
   /** The conversion of the value; if it is missing, the part of the call decides. */
@@ -154,7 +153,6 @@ export const OPERATOR_NAMES = Object.keys(OPERATORS) as readonly Operator[]
 
 export const isOperator = (key: string): key is Operator => Object.hasOwn(OPERATORS, key)
 
-/** Whether an object is a comparison: all of its keys are operators. */
 export const isComparison = (value: object): boolean => {
   const keys = Object.keys(value)
   return keys.length > 0 && keys.every(isOperator)

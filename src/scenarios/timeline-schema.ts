@@ -126,8 +126,7 @@ const Do = z
   .strictObject(
     {
       call: z
-        .enum(OPERATIONS)
-        .optional()
+        .optional(z.enum(OPERATIONS))
         .describe('Calls the service as an app does; the sandbox fills in what is left out.'),
       params: z.record(z.string(), z.string()).optional().describe('Path parameters of `call`.'),
       body: z.record(z.string(), AnyJson).optional().describe('Fields of the body of `call`.'),
@@ -141,22 +140,17 @@ const Do = z
         'Creates an outgoing payment. The rules for calls do not decide about it.',
       ),
       create_users: z
-        .int()
-        .min(1)
-        .max(MAX_CREATED_USERS)
-        .optional()
+        .optional(z.int().min(1).max(MAX_CREATED_USERS))
         .describe('Creates this number of users.'),
       set_webhook: z
-        .literal('inbox')
-        .optional()
+        .optional(z.literal('inbox'))
         .describe('Makes the built-in inbox the receiver of the events, if there is no webhook.'),
       use: ScenarioName.optional().describe('Activates another scenario.'),
       rule: Rule.optional().describe(
         "Pushes a rule that takes precedence over the scenario's rules.",
       ),
       reset: z
-        .literal(true)
-        .optional()
+        .optional(z.literal(true))
         .describe('Resets the world to the fixtures and the start scenario.'),
     },
     { error: suchAs('do: { use: provider-outage }', 'specify the action') },
@@ -173,10 +167,7 @@ const EntryFields = z.strictObject({
   ),
   every: Duration.optional().describe('Repeats the action at this interval.'),
   times: z
-    .int()
-    .min(1)
-    .max(MAX_TIMES)
-    .optional()
+    .optional(z.int().min(1).max(MAX_TIMES))
     .describe('The total number of runs; repeats forever if it is missing.'),
   do: Do,
 })

@@ -167,11 +167,11 @@ export const CallMatch = z
       .enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'])
       .optional()
       .describe('The HTTP method.'),
-    path: orComparison(z.string())
-      .optional()
+    path: z
+      .optional(orComparison(z.string()))
       .describe('The path without its query and base path, such as /v1/user.'),
-    status: orComparison(z.int().min(100).max(599))
-      .optional()
+    status: z
+      .optional(orComparison(z.int().min(100).max(599)))
       .describe('The HTTP status of the response.'),
   })
   .check(crossCheck(checkCallMatch))

@@ -41,7 +41,6 @@ export function ignoreErrors(run: () => void): void {
   }
 }
 
-/** The result of a call; `undefined` if there is no such file. */
 function ifExists<T>(call: () => T): T | undefined {
   try {
     return call()
@@ -59,7 +58,6 @@ export const statOf = (disk: Disk, path: string): Stats | undefined =>
 export const fileExists = (disk: Disk, file: string): boolean =>
   disk.statSync(file, { throwIfNoEntry: false }) !== undefined
 
-/** Reads a file; `undefined` if it does not exist. */
 export const readIfExists = (disk: Disk, file: string): Buffer | undefined =>
   ifExists(() => disk.readFileSync(file))
 

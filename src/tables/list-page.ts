@@ -6,7 +6,6 @@ import type { ListQuery } from '../model/paging.ts'
 import { type Entry, isBefore, type Table } from '../store/table.ts'
 import type { Clock } from '../time/clock.ts'
 
-/** What a list reads: a table of one client. */
 type Listed<R> = Pick<Table<R>, 'count' | 'page'>
 
 /** The query of a list without pages. */
@@ -45,7 +44,6 @@ export const joinedIndexes = <R>(table: Listed<R>, ...both: [string, string]): L
       .slice(offset, offset + limit),
 })
 
-/** One page of the rows of a key, and their total number. */
 export function listPage<R>(
   table: Listed<R>,
   index: string,

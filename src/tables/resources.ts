@@ -14,7 +14,6 @@ export const TABLE_OF = {
   webhook: 'webhook',
 } as const
 
-/** The first drawn id that is free. */
 export function drawUntil(isFree: (id: string) => boolean, draw: () => string): string {
   for (;;) {
     const id = draw()

@@ -172,7 +172,6 @@ export function createAttemptSender({
   runtime: Pick<Runtime, 'wall' | 'send'>
   settings: WebhookSettings
   common: Limit
-  /** Sends to the client's own inbox. */
   sendToInbox: Runtime['send']
 }) {
   const { time, deadlineMs } = settings

@@ -21,7 +21,6 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>
 const storedHeader = (name: string, value: string): string =>
   (name.includes('webhook-') ? value : maskLogText(value)).slice(0, MAX_HEADER)
 
-/** The event's type, from its header or from a body that has one. */
 function typeOf({ 'x-webhook-event': named }: Headers, body: string): string | null {
   if (typeof named === 'string') return named.slice(0, 64)
   try {
@@ -59,7 +58,6 @@ export function createInbox({ store, clock, random, assumed, webhooks, unixNow }
     })
   }
 
-  /** Stores a message, whatever its content is. */
   function receive(headers: Headers, bytes: Uint8Array): Received {
     const given = headers['webhook-id']
     const id = typeof given === 'string' ? given.slice(0, 128) : null

@@ -3,7 +3,6 @@ import type { Socket } from 'node:net'
 import type { SendError, SendErrorCode } from '../model/delivery.ts'
 import type { Target } from './addresses.ts'
 
-/** The status and the used headers of a response. */
 export type ReceiverResponse = {
   status: number
   'retry-after'?: string
@@ -28,7 +27,6 @@ const TLS_CODES =
 
 export const sendError = (code: SendErrorCode, message: string): SendError => ({ code, message })
 
-/** Converts an error of a connection to an error code and a sentence. */
 export function explainFailure(error: NodeJS.ErrnoException, target: Target): SendError {
   const at = target.authority
   const code = error.code ?? ''

@@ -12,7 +12,6 @@ import type { World } from './world.ts'
 import { adoptSettings, startedAsOf, storeClock } from './world-clock.ts'
 import type { ClientStart, WorldStart } from './world-deps.ts'
 
-/** The client that calls without a client name use. */
 export const DEFAULT_CLIENT = 'default'
 
 /** The options of a new client, instead of those of the sandbox. A reset restores them. */
@@ -108,13 +107,11 @@ export class ClientRows {
     )
   }
 
-  /** The start options of a client: its own, and those of the sandbox. */
   startOf(tables: SandboxTables): ClientStart {
     const start = mergedStart(this.#start, aboutOf(tables).start)
     return { ...start, fallbackScenario: this.#start.scenario }
   }
 
-  /** The scenarios of a client: those of the sandbox, and its own. */
   libraryOf(tables: SandboxTables, library: Library): Library {
     const { scenarios } = aboutOf(tables)
     if (!scenarios) return library

@@ -129,7 +129,6 @@ export class WorldClock extends Clock {
     return { mode, speed, anchor: this.now(), wallAnchor: this.#deps.wall() }
   }
 
-  /** Stores the present time, for a snapshot. */
   persistNow() {
     this.#store(this.present())
   }

@@ -47,7 +47,6 @@ function replaceContent<K extends 'reset' | 'restore'>(
   })
 }
 
-/** Starts a world that was made on its stored rows. */
 export function startWorld(world: World) {
   const { clock, scenarios, requests } = world
   scenarios.warnOfDeleted()

@@ -38,9 +38,7 @@ const PaymentQuery = searchQuery(50).extend({
   outcome: z
     .enum([...PaymentOutcome.options, 'any'])
     .optional()
-    .meta({
-      description: 'Only of the debit payments that GET /summary counts; any: all of these.',
-    }),
+    .describe('Only of the debit payments that GET /summary counts; any: all of these.'),
   ...Between.shape,
 })
 // A payment never has more events than this.
@@ -111,18 +109,18 @@ const ORDERS = {
 }
 
 const DecidedBy = named('DecidedBy', {
-  by: z.enum(['rule', 'magic_value', 'default', 'call', 'timeline', 'unknown']).meta({
-    description:
+  by: z
+    .enum(['rule', 'magic_value', 'default', 'call', 'timeline', 'unknown'])
+    .describe(
       'unknown: the log does not have the call that created the payment, or the payment is not from a call.',
-  }),
-  rule: z.string().nullable().meta({
-    description:
-      'The rule that chose its steps; one that only delays or breaks the response does not.',
-  }),
-  request_id: z
+    ),
+  rule: z
     .string()
     .nullable()
-    .meta({ description: 'The call that created it, if the log has that call.' }),
+    .describe(
+      'The rule that chose its steps; one that only delays or breaks the response does not.',
+    ),
+  request_id: z.string().nullable().describe('The call that created it, if the log has that call.'),
 })
 
 /** The calls of a log that created a payment, named its reference again or read it alone; and the one that created it. */
@@ -193,9 +191,9 @@ export const dataCalls = [
         transactions: z.int(),
         deliveries: z.int(),
         requests: z.int(),
-        waiting: z.int().meta({
-          description: 'Calls whose response a rule delays; they are not in `requests` yet.',
-        }),
+        waiting: z
+          .int()
+          .describe('Calls whose response a rule delays; they are not in `requests` yet.'),
         rules: z.int(),
       }),
     }),

@@ -74,7 +74,6 @@ type Log = {
   elsewhere: string
 }
 
-/** The log of the client of a call, or that of all clients. */
 function logOf({ name, requests, tables }: World, client: '*' | undefined, sandbox: Sandbox): Log {
   const { allRequests, clients } = sandbox
   if (client === undefined)

@@ -4,7 +4,6 @@ import { Books, DAYS, type Days, Reconciliation, Statement } from '../../model/s
 import { validationFailed } from '../../model/validation-errors.ts'
 import { statementOf } from '../../payouts/statement.ts'
 
-/** Throws if days can't be combined. */
 function checkDays({ date, from, to }: Days) {
   const reject = (field: string, message: string) => {
     throw validationFailed([{ field, code: 'invalid_value', message }])

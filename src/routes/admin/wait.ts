@@ -26,7 +26,6 @@ import { deliveryResponse } from './webhooks.ts'
 
 const MAX_MS = 60_000
 
-/** The first defined result of `take`. */
 function firstOf<R, T>(rows: Iterable<R>, take: (row: R) => T | undefined): T | undefined {
   for (const row of rows) {
     const taken = take(row)
@@ -76,7 +75,6 @@ async function testsFor(value: object, known: readonly string[]): Promise<Test[]
 }
 
 const STATUSES = ['pending', 'success', 'failed']
-/** The fields that have only a few known values, with these values. */
 const KNOWN_VALUES: Readonly<Record<string, readonly string[]>> = {
   transaction_status: [...STATUSES, 'processing'],
   kyc_status: [...STATUSES, 'verified'],
@@ -101,7 +99,6 @@ function unknownValueHint(tests: readonly Test[]): string {
 // Only the newest records are compared: a test has just created them.
 const MAX_COMPARED = 500
 
-/** The records that come closest to passing the tests. */
 function nearestRecords<T extends object>(
   records: Iterable<T>,
   tests: readonly Test[],

@@ -19,7 +19,6 @@ import type { World } from '../../world/world.ts'
 
 const DeliveryPath = z.object({ id: z.string().min(1).max(64) })
 
-/** The amount and the reference of the payment that an event is about. */
 function paymentFields({ tables }: World, resource_id: string) {
   const payment = tables.tables.payments.get(resource_id)
   return {
