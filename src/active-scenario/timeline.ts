@@ -73,10 +73,7 @@ function nextTurn(everyMs: number, due_at: number, now: number) {
 const GROWING = new Set<string>(['create_users', 'credit', 'payout', 'trigger', ...CREATING])
 
 /** The reason why an action is skipped: a table has the maximum number of rows; else `undefined`. */
-export function limitReached(
-  action: TimelineAction,
-  { tables }: SandboxTables,
-): string | undefined {
+export function limitReached(action: TimelineAction, { tables }: SandboxTables) {
   if (!GROWING.has(actionName(action))) return undefined
   for (const [table, max] of Object.entries(MAX_ROWS))
     if (tables[table as keyof typeof MAX_ROWS].size >= max)

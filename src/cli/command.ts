@@ -130,12 +130,7 @@ export function parseJsonObject(label: string, text: string): Record<string, unk
 }
 
 /** The value of a flag that takes a whole number from `min` to `max`, if it is given. Throws `BadOption`. */
-export function numberFlag(
-  flags: Input['flags'],
-  name: string,
-  min: number,
-  max: number,
-): number | undefined {
+export function numberFlag(flags: Input['flags'], name: string, min: number, max: number) {
   if (flags[name] === undefined) return undefined
   const text = String(flags[name])
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN

@@ -215,10 +215,7 @@ function fromFile(): OptionSource {
 }
 
 /** The environment variables that set options, without those of these options. */
-export const givenVariables = (
-  env: NodeJS.ProcessEnv,
-  without: readonly OptionName[],
-): readonly string[] =>
+export const givenVariables = (env: NodeJS.ProcessEnv, without: readonly OptionName[]) =>
   OPTION_NAMES.filter((name) => !without.includes(name))
     .map(variableOf)
     .filter((variable) => env[variable])

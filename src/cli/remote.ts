@@ -111,10 +111,7 @@ export const namesClient = (input: Input): boolean =>
   input.flags['client'] !== undefined || clientInUrl(sandboxUrl(input)) !== undefined
 
 /** Connects to the sandbox of the command line. A failed call throws `CommandFailed`. */
-export function connect(
-  input: Input,
-  more: Pick<Target, 'timeoutMs' | 'lateMs' | 'onLate'> = {},
-): AdminApi {
+export function connect(input: Input, more: Pick<Target, 'timeoutMs' | 'lateMs' | 'onLate'> = {}) {
   const target = { ...targetOf(input), ...more }
   return createCaller(target, (failed) => commandFailure(target, failed))
 }

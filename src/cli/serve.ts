@@ -105,11 +105,7 @@ function clockText({ clock }: RunningServer['sandbox']['default']): string {
   return `${rate}, from ${at}`
 }
 
-function banner(
-  ready: ReturnType<typeof readyOf>,
-  server: RunningServer,
-  options: Options,
-): string {
+function banner(ready: ReturnType<typeof readyOf>, server: RunningServer, options: Options) {
   const line = (name: string, value: string | null | false | undefined) =>
     value ? `  ${name.padEnd(12)} ${printableLine(value)}\n` : ''
   return (

@@ -85,11 +85,7 @@ const durationOf = (name: string, value: unknown): number | undefined => {
   )
 }
 
-function choiceOf<T extends string>(
-  name: string,
-  value: unknown,
-  choices: readonly [T, ...T[]],
-): T {
+function choiceOf<T extends string>(name: string, value: unknown, choices: readonly [T, ...T[]]) {
   const found = value === undefined ? choices[0] : choices.find((one) => one === value)
   if (found !== undefined) return found
   throw new BadOption(`--${name} takes ${choices.join(' or ')}, not ${JSON.stringify(value)}`)

@@ -74,11 +74,7 @@ function named(sandbox: Sandbox, name: string): World | undefined {
 }
 
 /** `name` is of the base path; the first call of a new client may already have its token. */
-function byToken(
-  sandbox: Sandbox,
-  authorization: string,
-  name: string | undefined,
-): World | undefined {
+function byToken(sandbox: Sandbox, authorization: string, name: string | undefined) {
   const token = /^bearer +(\S+) *$/i.exec(authorization)?.[1]
   const world = token === undefined ? undefined : sandbox.byToken(token)
   if (world) return world
@@ -113,10 +109,7 @@ export function createClientResolver(sandbox: Sandbox) {
   }
 
   /** The world of a request; `undefined` if it must be created for it. Throws if the request has no valid client. */
-  function find(
-    request: FastifyRequest,
-    isRequired: (use: TokenUse) => boolean = () => false,
-  ): World | undefined {
+  function find(request: FastifyRequest, isRequired: (use: TokenUse) => boolean = () => false) {
     const name = nameOf(request)
     const { authorization } = request.headers
     const use = tokenUse(name)

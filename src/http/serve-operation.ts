@@ -76,11 +76,7 @@ function respond(call: Call, store?: StoreResponse): StoredResponse {
 }
 
 /** The same, after the delay of a scenario, or before it: then its events are sent while the caller still waits. */
-async function respondLater(
-  call: Call,
-  reply: FastifyReply,
-  store?: StoreResponse,
-): Promise<StoredResponse> {
+async function respondLater(call: Call, reply: FastifyReply, store?: StoreResponse) {
   const { op, request, decision } = call
   const { world } = request
   const ms = decision.delay ? world.scenarios.delayOf(decision.delay) : 0

@@ -166,11 +166,7 @@ export function outcomeOf({ status, earlier }: PaymentRow): z.infer<typeof Payme
 }
 
 /** The statuses that may follow one; none if it is final or unknown. */
-export const nextStatuses = (
-  kind: LifecycleKind,
-  from: string,
-  hasLateSuccess: boolean,
-): readonly string[] =>
+export const nextStatuses = (kind: LifecycleKind, from: string, hasLateSuccess: boolean) =>
   from.toUpperCase() === 'FAILED' && !hasLateSuccess
     ? []
     : ((TRANSITIONS[kind] as Transitions<string>)[from] ?? [])

@@ -59,10 +59,7 @@ export type PaymentCheckDeps = Pick<WorldContext, 'store' | 'assumed'> & {
   checkKyc: () => boolean
 }
 
-export const hasSuccessfulKyc = (
-  { kyc }: WorldContext['store']['tables'],
-  userId: string,
-): boolean =>
+export const hasSuccessfulKyc = ({ kyc }: WorldContext['store']['tables'], userId: string) =>
   kyc
     .page('user', userId, 0, Number.POSITIVE_INFINITY)
     .some(({ row }) => row.kyc_status === 'success')

@@ -136,10 +136,7 @@ const IDENTIFYING_FIELDS = new Set(['operation', 'method', 'path'])
 export const describeRequest = (call: RequestLogEntry): string =>
   `${requestId(call)} ${call.method} ${maskLogText(pathOf(call))}`
 
-export const nearestRequests = (
-  match: RequestMatch,
-  calls: readonly RequestLogEntry[],
-): NearMiss[] =>
+export const nearestRequests = (match: RequestMatch, calls: readonly RequestLogEntry[]) =>
   nearestOf(calls, {
     failuresOf: match.failures,
     weightOf: ({ field }) => (IDENTIFYING_FIELDS.has(field) ? 10 : 1),
@@ -208,10 +205,7 @@ function cameText([next, ...more]: readonly RequestLogEntry[], isFirst: boolean)
   return ` ${isFirst ? 'Instead' : 'Then'} came ${describeRequest(next)}${others}.`
 }
 
-function brokenOrder(
-  steps: readonly Step[],
-  { calls, found, rest, dropped, elsewhere }: Progress,
-): SandboxError {
+function brokenOrder(steps: readonly Step[], { calls, found, rest, dropped, elsewhere }: Progress) {
   const { definition, match } = steps[found.length]!
   const field = `sequence[${found.length}]`
   const before = found.at(-1)

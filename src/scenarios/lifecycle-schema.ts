@@ -88,11 +88,7 @@ const BankStep = z
 
 type Step = { status: string; after?: string | undefined; reason?: string | undefined }
 
-function checkTransition(
-  steps: readonly Step[],
-  i: number,
-  kind: LifecycleKind,
-): string | undefined {
+function checkTransition(steps: readonly Step[], i: number, kind: LifecycleKind) {
   const { status } = steps[i]!
   if (i === 0) {
     const first: readonly string[] = FIRST_STATUSES[kind]

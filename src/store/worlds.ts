@@ -246,12 +246,7 @@ export class Worlds<Rows> {
   }
 
   /** Creates a world with the state of another world or of one of its snapshots; the rows are shared. */
-  fork(
-    name: string,
-    source: WorldTables<Rows>,
-    snapshot: string | undefined,
-    about: WorldAbout,
-  ): WorldTables<Rows> {
+  fork(name: string, source: WorldTables<Rows>, snapshot: string | undefined, about: WorldAbout) {
     return this.unit.change(() => this.#enter(['fork', name, source.name, snapshot ?? null, about]))
   }
 

@@ -47,10 +47,7 @@ export const startsFromState = (tables: SandboxTables): boolean =>
   aboutOf(tables).draws !== undefined
 
 /** Start options with those of a client; its readings replace the others one by one. */
-const mergedStart = <S extends Partial<WorldStart>>(
-  start: S,
-  own: Partial<WorldStart> = {},
-): S => ({
+const mergedStart = <S extends Partial<WorldStart>>(start: S, own: Partial<WorldStart> = {}) => ({
   ...start,
   ...own,
   ...((start.assume ?? own.assume) && { assume: { ...start.assume, ...own.assume } }),

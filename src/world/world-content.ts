@@ -77,10 +77,7 @@ function resetData({ tables, clock, scenarios }: World, loadStartRows: LoadStart
 }
 
 /** Loads the state with which the client starts, and what options of the start replace. Returns whether a timeline starts. */
-function loadStartState(
-  { tables, clock, scenarios }: World,
-  loadStartRows: LoadStartRows,
-): boolean {
+function loadStartState({ tables, clock, scenarios }: World, loadStartRows: LoadStartRows) {
   loadStartRows(tables)
   const now = settingOf(tables.tables.settings, 'clock')?.anchor ?? clock.restart()
   if (settingOf(tables.tables.settings, 'scenario')) return false

@@ -88,11 +88,7 @@ function logOf({ name, requests, tables }: World, client: '*' | undefined, sandb
 }
 
 /** Checks and compiles a `match` that was sent as JSON; throws if it is invalid. */
-export async function readRequestMatch(
-  tablesOf: TablesOf,
-  value: unknown,
-  field = 'match',
-): Promise<RequestMatch> {
+export async function readRequestMatch(tablesOf: TablesOf, value: unknown, field = 'match') {
   const { readMatch } = await loadReader()
   const read = readMatch(value)
   if (!read.ok) throw invalidMatch(read.problems, field)
