@@ -29,8 +29,7 @@ export class Totals {
     return describeScenario(scenario, layers, this.hitsOf, this.expectations.of(scenario))
   }
 
-  hitsOf = (rule: { scenario: string; id: string }): number =>
-    this.#hits.get(counterName(rule)) ?? 0
+  hitsOf = (rule: { scenario: string; id: string }) => this.#hits.get(counterName(rule)) ?? 0
 }
 
 /** The stored counters of the rules of one world: how often each rule matched and acted. */

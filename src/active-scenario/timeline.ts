@@ -65,8 +65,7 @@ function countRuns(entry: StoredTimelineEntry, due_at: number, at: number, now =
 
 /** The time of the next run of an entry, and the number of runs that are skipped because it is too late. */
 function nextTurn(everyMs: number, due_at: number, now: number) {
-  const behind = Math.floor((now - due_at) / everyMs)
-  const skipped = Math.max(0, behind - MAX_BEHIND)
+  const skipped = Math.max(0, Math.floor((now - due_at) / everyMs) - MAX_BEHIND)
   return { due_at: due_at + (skipped + 1) * everyMs, skipped }
 }
 
@@ -181,8 +180,7 @@ export class Timeline {
       return undefined
     }
     if (this.#actions.waitsForAccount(entry.do)) {
-      const message = 'it waits until a user has a verified bank account'
-      this.#logOnce('info', entry, 'account', message)
+      this.#logOnce('info', entry, 'account', 'it waits until a user has a verified bank account')
       return undefined
     }
     const { do: action } = entry

@@ -215,8 +215,7 @@ export function parseSandboxUrl(text: string): URL | undefined {
 const CLIENT_AT_END = /\/@([^/]+)$/
 
 /** The client that a URL names, as it stands there. */
-export const clientInUrl = ({ pathname }: URL): string | undefined =>
-  CLIENT_AT_END.exec(pathname)?.[1]
+export const clientInUrl = ({ pathname }: URL) => CLIENT_AT_END.exec(pathname)?.[1]
 
 export function urlOfClient(url: URL, name: string): URL {
   const result = new URL(url)

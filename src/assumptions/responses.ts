@@ -4,12 +4,7 @@ import type { FieldError } from '../model/errors.ts'
 import type { KycRecord, KycStatus } from '../model/kyc.ts'
 import { assumption, changeFields, choice, type SchemaChange, unchanged } from './assumption.ts'
 
-type ShownError = {
-  status: number
-  code: string
-  message: string
-  errors?: readonly FieldError[]
-}
+type ShownError = { status: number; code: string; message: string; errors?: readonly FieldError[] }
 
 export type ErrorForm = { type: string; text: (error: ShownError) => string }
 
@@ -31,10 +26,7 @@ export const errorBody = assumption<ErrorForm>({
   basis: 'guess',
   why: 'Code that reads a missing field breaks.',
   readings: {
-    envelope: {
-      does: 'the envelope with `error`, `message` and `errors`',
-      value: ENVELOPE,
-    },
+    envelope: { does: 'the envelope with `error`, `message` and `errors`', value: ENVELOPE },
     message_only: {
       does: '`{"message": "…"}`',
       value: { ...ENVELOPE, text: ({ message }) => JSON.stringify({ message }) },

@@ -264,8 +264,7 @@ export async function runSweep(input: Input, signal: AbortSignal): Promise<Sweep
     const content = await openContent(own.options, stderrLog(own.options)).catch((error) => {
       throw explainStartError(error, own.options)
     })
-    const onProgress = progress.show
-    const limits = { signal, known, onProgress }
+    const limits = { signal, known, onProgress: progress.show }
     const result = await makeSweep({ ...own, ...content, ...limits, running }).catch((error) => {
       throw error.syscall === 'listen' ? explainStartError(error, own.options) : error
     })

@@ -48,8 +48,7 @@ function pathOf(request: IncomingMessage, url: string): string {
 }
 
 /** Fastify's `rewriteUrl`: removes `/@name` from the URL of a request, and stores the name on it. */
-export const rewriteClientPath = (request: IncomingMessage): string =>
-  pathOf(request, request.url ?? '/')
+export const rewriteClientPath = (request: IncomingMessage) => pathOf(request, request.url ?? '/')
 
 /** The base path of a request: `/@name` or empty. */
 export function basePathOf(request: FastifyRequest): string {
@@ -60,8 +59,7 @@ export function basePathOf(request: FastifyRequest): string {
 const OF_THE_SERVICE = /^\/v1(?:[/?]|$)/
 
 /** Whether a request is for the service, even if the path does not exist. */
-export const isOfService = ({ url }: Pick<FastifyRequest, 'url'>): boolean =>
-  OF_THE_SERVICE.test(url)
+export const isOfService = ({ url }: Pick<FastifyRequest, 'url'>) => OF_THE_SERVICE.test(url)
 
 const unauthorized = (message: string) =>
   new SandboxError('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } })

@@ -147,9 +147,7 @@ function webhookOf(type: EventName, ref: (schema: z.ZodType) => Json): Json {
       })),
       requestBody: {
         required: true,
-        content: {
-          'application/json': { schema: ref(WEBHOOK_EVENT_BODIES[noun]), example },
-        },
+        content: { 'application/json': { schema: ref(WEBHOOK_EVENT_BODIES[noun]), example } },
       },
       responses: {
         '2XX': { description: 'Delivered. The sandbox retries after any other status.' },

@@ -17,12 +17,7 @@ import { respondedWith, sendBroken } from './scenario-response.ts'
 import { validate } from './validation.ts'
 
 /** One valid request of an operation, with the decision of the scenarios. */
-type Call = {
-  op: Operation
-  request: FastifyRequest
-  decision: CallDecision
-  checked: unknown
-}
+type Call = { op: Operation; request: FastifyRequest; decision: CallDecision; checked: unknown }
 
 const inputOf = ({ params, query, body }: FastifyRequest) => ({ params, query, body }) as Input
 
@@ -50,8 +45,7 @@ function respond(call: Call, store?: StoreResponse): StoredResponse {
   const runs =
     trace || sendsNow ? () => world.webhooks.deliveries.causedBy(trace, sendsNow, handle) : handle
   function execute() {
-    const result = runs()
-    const body = JSON.stringify(world.scenarios.assumptions.get(newWords)(result))
+    const body = JSON.stringify(world.scenarios.assumptions.get(newWords)(runs()))
     store?.({ status: op.status, body })
     return { status: op.status, body }
   }
@@ -96,8 +90,7 @@ async function respondLater(call: Call, reply: FastifyReply, store?: StoreRespon
   }
   const later = () => {
     // What was found then may be otherwise now.
-    const checked = op.check?.(world, inputOf(request))
-    return respond({ ...call, checked }, store)
+    return respond({ ...call, checked: op.check?.(world, inputOf(request)) }, store)
   }
   return delayed.after(ms, later, signal)
 }
@@ -123,9 +116,8 @@ export function serveOperation(
   }
 
   async function handleWithKey(request: FastifyRequest, reply: FastifyReply, header: string) {
-    const key = keyOf(header)
     const scope = {
-      key,
+      key: keyOf(header),
       route: `${op.method} ${op.url}`,
       // A number isn't equal to a string of the same digits.
       body: request.bodyText === undefined ? undefined : parseExact(request.bodyText, '\\u0000'),

@@ -33,10 +33,7 @@ export type Between = z.infer<typeof Between>
 
 export type ListQuery = { page: number; limit: number }
 
-export const listFields = {
-  page: z.int().min(1),
-  limit: z.int().min(1),
-}
+export const listFields = { page: z.int().min(1), limit: z.int().min(1) }
 
 export const pageFields = { total: z.int(), ...listFields, total_pages: z.int() }
 

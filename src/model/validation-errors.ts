@@ -81,8 +81,7 @@ export const LIST_KNOWN_KEYS: z.core.ParseContext<Issue> = {
 /** The message for an unknown key, with the known key that was probably meant if one is similar. */
 export function unknownField(key: string, { message }: Issue): string {
   const list = message.startsWith(KNOWN_KEYS) ? message.slice(KNOWN_KEYS.length) : ''
-  const known = list === '' ? [] : list.split(' ')
-  return `is an unknown field${didYouMean(key, known)}`
+  return `is an unknown field${didYouMean(key, list === '' ? [] : list.split(' '))}`
 }
 
 function codeOf(issue: Issue, value: unknown): string {

@@ -125,10 +125,7 @@ export const InboxRow = named('InboxMessage', {
 export type InboxRow = z.infer<typeof InboxRow>
 
 export const InboxQuery = listQuery(50)
-export const InboxResponse = named('InboxResponse', {
-  ...pageFields,
-  messages: z.array(InboxRow),
-})
+export const InboxResponse = named('InboxResponse', { ...pageFields, messages: z.array(InboxRow) })
 export const ReceivedResponse = named('InboxReceivedResponse', {
   received: z.literal(true),
   message_id: z.string(),

@@ -167,8 +167,7 @@ export function createUtrs(context: WorldContext) {
 
   return {
     /** The UTR that a payment has from its SUCCESS on. */
-    atSuccess: ({ paise }: PaymentRow): string | null =>
-      assumed.get(utrOfSuccess) === 0 ? newUtr(paise) : null,
+    atSuccess: ({ paise }: PaymentRow) => (assumed.get(utrOfSuccess) === 0 ? newUtr(paise) : null),
     /** Schedules the UTR of a payment that has just succeeded without one. */
     schedule({ transaction_id, status, utr }: PaymentRow) {
       if (status !== 'SUCCESS' || utr !== null) return

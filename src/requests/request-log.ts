@@ -307,8 +307,7 @@ export const requestDetails = (call: RequestLogEntry): LoggedRequest => ({
 
 const MAX_NAMED = 3
 
-export const clientText = (name: string): string =>
-  name === 'default' ? 'the default client' : `@${name}`
+export const clientText = (name: string) => (name === 'default' ? 'the default client' : `@${name}`)
 
 /** Says where the calls were, if a client had none: ` The default client had no calls; @pytest had 12.` */
 export function callsElsewhere(all: AllRequests, client: string): string {

@@ -167,10 +167,7 @@ export function invalidMatch(
 /** One step of an order of calls: what a call must match, as it was sent and compiled. */
 export type Step = { definition: unknown; match: RequestMatch }
 
-type Log = {
-  newestFirst(): RequestLogEntry[]
-  readonly dropped: number
-}
+type Log = { newestFirst(): RequestLogEntry[]; readonly dropped: number }
 
 const MAX_EARLY = 3
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { BankStatus } from '../model/bank-account.ts'
 import { parseDuration } from '../model/duration.ts'
-import { KycStatus } from '../model/kyc.ts'
+import { CHECKED, KycStatus } from '../model/kyc.ts'
 import {
   FAILURE_REASONS,
   FIRST_STATUSES,
@@ -150,16 +150,10 @@ function checkDescription(step: z.infer<typeof TransactionStep>, i: number, repo
     report([i, 'reason'], `unknown reason ${quoteValue(reason)}${near} (or add a \`description\`)`)
 }
 
-const CLEAN_RESULT: Readonly<Record<string, string>> = {
-  panStatus: 'EXISTING AND VALID',
-  name: 'MATCHING',
-  dateOfBirth: 'MATCHING',
-}
-
 function checkResult({ status, result }: z.infer<typeof KycStep>, i: number, report: Report) {
   if (status !== 'success') return
-  for (const [field, clean] of Object.entries(CLEAN_RESULT)) {
-    const value = result?.[field as keyof typeof result]
+  for (const field of ['panStatus', 'name', 'dateOfBirth'] as const) {
+    const [value, clean] = [result?.[field], CHECKED[field]]
     if (value === undefined || value === clean) continue
     const message = `impossible step: a check with ${field} ${quoteValue(value)} cannot succeed; change the status to failed, or ${field} to ${clean}`
     report([i, 'result', field], message)

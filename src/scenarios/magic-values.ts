@@ -98,5 +98,4 @@ function rowsOf(rule: CompiledRule): MagicValue[] {
 }
 
 /** Returns the magic values of a scenario in the order of its rules, one row for each value that a rule names. */
-export const magicValuesOf = ({ rules }: Pick<CompiledScenario, 'rules'>): MagicValue[] =>
-  rules.flatMap(rowsOf)
+export const magicValuesOf = ({ rules }: Pick<CompiledScenario, 'rules'>) => rules.flatMap(rowsOf)

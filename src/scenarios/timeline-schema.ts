@@ -182,8 +182,7 @@ function checkEntry(entry: Partial<TimelineDefinition>, { report, isValid }: Che
   if (at !== undefined && after !== undefined)
     report(['after'], '`at` and `after` both say when; remove one', 'key')
   if (every !== undefined && isValid('every') && msOf(every) < MIN_REPEAT_MS) {
-    const message = `\`every\` must be at least ${MIN_REPEAT_MS}ms, not ${quoteValue(every)}`
-    report(['every'], message)
+    report(['every'], `\`every\` must be at least ${MIN_REPEAT_MS}ms, not ${quoteValue(every)}`)
   }
   if (times !== undefined && isValid('times') && times > 1 && every === undefined)
     report(['times'], '`times` needs `every`: the time between two runs')

@@ -82,9 +82,7 @@ function checkConditions(when: Mapping, check: Check) {
 const callParts = {
   operation: checkedByParent(
     () => z.union([z.enum([...OPERATIONS, ...ENDPOINTS, '*']), NameComparison]),
-    {
-      description: 'An operationId or an endpoint such as POST /kyc, or "*" for all operations.',
-    },
+    { description: 'An operationId or an endpoint such as POST /kyc, or "*" for all operations.' },
   ).optional(),
   params: fieldsSchema('Path parameters.').optional(),
   query: fieldsSchema('Query parameters; compared as text.').optional(),
@@ -105,9 +103,7 @@ const times = {
 export const When = z
   .strictObject(
     { ...callParts, ...times },
-    {
-      error: suchAs('when: { operation: createTransaction }', 'specify the calls'),
-    },
+    { error: suchAs('when: { operation: createTransaction }', 'specify the calls') },
   )
   .check(crossCheck(checkWhen))
   .meta({ id: 'When', description: 'The calls that the rule matches. All conditions must match.' })

@@ -16,8 +16,7 @@ type MayLag = { visible_at?: string }
 /** A new row, which reads find after a lag, ms. */
 export function withLag<R extends MayLag>(row: R, lag: number | undefined, clock: Clock): R {
   if (!lag) return row
-  const at = Math.min(clock.now() + lag, LAST_INSTANT)
-  return { ...row, visible_at: new Date(at).toISOString() }
+  return { ...row, visible_at: new Date(Math.min(clock.now() + lag, LAST_INSTANT)).toISOString() }
 }
 
 export const isVisible = ({ visible_at }: MayLag, clock: Clock): boolean =>

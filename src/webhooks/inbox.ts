@@ -31,10 +31,7 @@ function typeOf({ 'x-webhook-event': named }: Headers, body: string): string | n
   }
 }
 
-export type InboxDeps = WorldContext & {
-  webhooks: Webhooks
-  unixNow: () => number
-}
+export type InboxDeps = WorldContext & { webhooks: Webhooks; unixNow: () => number }
 
 /** The built-in receiver: stores every message and whether its signature is valid for the client's secret. */
 export function createInbox({ store, clock, random, assumed, webhooks, unixNow }: InboxDeps) {

@@ -195,10 +195,7 @@ export function createSender({ wall, later = realLater, unref = false, ...rules 
     if (isClosed) return unsent(STOPPING)
     const startedAt = performance.now()
     const seen = await exchange(await depsFor(target), request, target)
-    return {
-      ...resultOf(wall, seen),
-      duration_ms: Math.round(performance.now() - startedAt),
-    }
+    return { ...resultOf(wall, seen), duration_ms: Math.round(performance.now() - startedAt) }
   }
 
   return {

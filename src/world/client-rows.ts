@@ -43,8 +43,7 @@ type ClientAbout = WorldAbout & {
 const aboutOf = ({ about }: SandboxTables) => about as ClientAbout
 
 /** Whether the start rows of a client are those of a state, so that a reset returns to it. */
-export const startsFromState = (tables: SandboxTables): boolean =>
-  aboutOf(tables).draws !== undefined
+export const startsFromState = (tables: SandboxTables) => aboutOf(tables).draws !== undefined
 
 /** Start options with those of a client; its readings replace the others one by one. */
 const mergedStart = <S extends Partial<WorldStart>>(start: S, own: Partial<WorldStart> = {}) => ({
@@ -74,11 +73,7 @@ function writeOwnProfile(tables: SandboxTables, token: string) {
     ...(checkKyc !== undefined && { check_kyc: checkKyc }),
   }
   tables.remove('client', from.id)
-  tables.put('client', {
-    ...profile,
-    name: `Sandbox client ${name}`,
-    email: `${name}@example.com`,
-  })
+  tables.put('client', { ...profile, name: `Sandbox client ${name}`, email: `${name}@example.com` })
 }
 
 /** The rows with which clients start: those of the fixtures, of a request, or of another client. */

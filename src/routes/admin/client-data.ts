@@ -237,10 +237,7 @@ export const dataCalls = [
     summary:
       'List users with KYC and accounts, newest first; search, or filter by kyc or bank: a status, none, or (bank) any',
     query: UserQuery,
-    response: named('UsersWithAllResponse', {
-      ...pageFields,
-      users: z.array(UserWithAll),
-    }),
+    response: named('UsersWithAllResponse', { ...pageFields, users: z.array(UserWithAll) }),
     handle(world, { query }) {
       const { search, kyc, bank } = query
       const test = searchTest(search)
@@ -253,10 +250,7 @@ export const dataCalls = [
         (test?.(`${user_id} ${email} ${mobile}`) ?? true)
       const isFiltered = kyc || bank || test
       const { total, entries } = pageOfFound(tables.users, query, isFiltered ? isFound : undefined)
-      return {
-        ...pageOf(query, total),
-        users: entries.map((entry) => userResponse(world, entry)),
-      }
+      return { ...pageOf(query, total), users: entries.map((entry) => userResponse(world, entry)) }
     },
   }),
   adminCall({
@@ -271,10 +265,7 @@ export const dataCalls = [
     id: 'readTransactions',
     summary: 'List payments in both views; search, sort, and filter by status, outcome or time',
     query: PaymentQuery,
-    response: named('PaymentsResponse', {
-      ...pageFields,
-      transactions: z.array(Payment),
-    }),
+    response: named('PaymentsResponse', { ...pageFields, transactions: z.array(Payment) }),
     handle(world, { query }) {
       const { status, outcome, search } = query
       const test = searchTest(search)

@@ -147,8 +147,7 @@ async function forDelivery(world: World, value: object): Promise<WaitTarget<Deli
         tests.filter(({ path }) => path[0] !== 'body'),
         ({ delivery_id }) => `delivery ${delivery_id}`,
       )
-      const nearest = missText(misses, ' No delivery exists yet.')
-      const reason = unknownValueHint(tests) + nearest
+      const reason = unknownValueHint(tests) + missText(misses, ' No delivery exists yet.')
       return { misses, reason: world.webhooks.current() ? reason : reason + NO_WEBHOOK }
     },
   }
@@ -170,16 +169,10 @@ async function forResource(
   const tests = await testsFor(value, RESOURCE_FIELDS[what])
   const matches = (of: CallParts) => passesAll(tests, of)
   const ifMatching = (data: Resource | undefined) => (data && matches({ data }) ? data : undefined)
-  const viewOf = {
-    transaction(id: string) {
-      const entry = payments.entry(id)
-      return entry && world.payouts.views.transaction(entry)
-    },
-    kyc(id: string) {
-      const entry = kyc.entry(id)
-      return entry && world.payouts.views.kyc(entry)
-    },
-  }[what]
+  const { views } = world.payouts
+  const shown = <E>(entry: E | undefined, view: (entry: E) => Resource) => entry && view(entry)
+  const viewOf = (id: string) =>
+    what === 'kyc' ? shown(kyc.entry(id), views.kyc) : shown(payments.entry(id), views.transaction)
   const id = exactText(tests, what === 'kyc' ? 'kyc_id' : 'transaction_id')
   const user = what === 'kyc' ? exactText(tests, 'user_id') : undefined
   const [index, key] = user === undefined ? ['all', 'all'] : ['user', user]

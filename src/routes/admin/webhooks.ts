@@ -146,8 +146,7 @@ export const webhookCalls = [
   }),
 ]
 
-const bytesOf = (body: unknown): Uint8Array =>
-  body instanceof Uint8Array ? body : new Uint8Array(0)
+const bytesOf = (body: unknown) => (body instanceof Uint8Array ? body : new Uint8Array(0))
 
 export const inboxCalls = [
   adminCall({
