@@ -93,7 +93,6 @@ export async function open(
 export type ExchangeOptions = Pick<RequestOptions, 'method' | 'signal' | 'timeout'> &
   WhenLate & { headers?: OutgoingHttpHeaders }
 
-/** Sends one request. Resolves with the whole response; rejects with connection errors. */
 export async function exchange(url: URL, options: ExchangeOptions, body?: string) {
   const response = await open(url, options, body)
   response.setEncoding('utf8')

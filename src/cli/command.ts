@@ -84,7 +84,6 @@ export const GLOBAL_FLAGS: Command['flags'] = {
 }
 export const SHORT_FLAGS: Readonly<Record<string, string>> = { help: 'h', version: 'v' }
 
-/** Formats the flags of a command and the global flags as the `Options` section of a help text. */
 export function formatFlags(flags: Command['flags']): string {
   const rows = Object.entries({ ...flags, ...GLOBAL_FLAGS }).map(
     ([name, [valueName, description]]) => {
@@ -119,7 +118,6 @@ export function checkArguments(call: string, syntax = '', args: readonly string[
     throw new BadOption(`unexpected argument ${JSON.stringify(extra)} for ${call}${usage}`)
 }
 
-/** Parses a JSON object; `label` names the argument in the message. Throws `BadOption`. */
 export function parseJsonObject(label: string, text: string): Record<string, unknown> {
   let value: unknown
   try {
@@ -129,7 +127,6 @@ export function parseJsonObject(label: string, text: string): Record<string, unk
   throw new BadOption(`${label} takes a JSON object in quotes, not ${JSON.stringify(text)}`)
 }
 
-/** The value of a flag that takes a whole number from `min` to `max`, if it is given. Throws `BadOption`. */
 export function numberFlag(flags: Input['flags'], name: string, min: number, max: number) {
   if (flags[name] === undefined) return undefined
   const text = String(flags[name])

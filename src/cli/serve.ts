@@ -140,7 +140,6 @@ export async function startOrExplain(
   }
 }
 
-/** How `start` prints its addresses, and what ends it besides a signal. */
 type ServeOptions = { json: boolean; stopWithStdin: boolean }
 
 /** Calls `onEnd` when standard input ends: when the program that holds its other end closes it, or is killed. */

@@ -207,7 +207,6 @@ async function runningOf(input: Input) {
   )
 }
 
-/** Reads the options of a sweep from the command line. Throws `BadOption`. */
 function readSweepOptions(input: Input) {
   const { program, flags, env } = input
   if (program.length === 0)

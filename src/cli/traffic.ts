@@ -236,7 +236,6 @@ const deliveryTable = (deliveries: readonly Delivery[]): string =>
     'no deliveries',
   )
 
-/** Describes a delivery that was just sent, and its next attempt if there is one. */
 function sentText(delivery: Delivery): string {
   const next = nextAttempt(delivery)
   return (

@@ -156,7 +156,6 @@ export function createClientResolver(sandbox: Sandbox) {
       )
     },
     tokenUse: (request: FastifyRequest) => tokenUse(nameOf(request)),
-    /** Names the token of the client of a base path; `undefined` without one. */
     tokenOf(request: FastifyRequest): string | undefined {
       const name = nameOf(request)
       return name && tokenOf(sandbox, name)

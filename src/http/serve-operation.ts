@@ -16,7 +16,6 @@ import { type CallDecision, decideCall } from './scenario-decision.ts'
 import { respondedWith, sendBroken } from './scenario-response.ts'
 import { validate } from './validation.ts'
 
-/** One valid request of an operation, with the decision of the scenarios. */
 type Call = { op: Operation; request: FastifyRequest; decision: CallDecision; checked: unknown }
 
 const inputOf = ({ params, query, body }: FastifyRequest) => ({ params, query, body }) as Input
@@ -105,7 +104,6 @@ function send(op: Operation, reply: FastifyReply, response: StoredResponse) {
   return reply.code(status).send(body)
 }
 
-/** Adds the route of an operation: finds the client, validates, responds. */
 export function serveOperation(
   app: FastifyInstance,
   op: Operation,

@@ -129,11 +129,7 @@ export const panResult = (
   number: string,
   statusCode: number,
   more: Partial<Omit<PanResult, 'pan'>> = {},
-): PanResult => ({
-  pan: maskNumber(number),
-  ...(statusCode === 503 ? NOT_CHECKED : CHECKED),
-  ...more,
-})
+) => ({ pan: maskNumber(number), ...(statusCode === 503 ? NOT_CHECKED : CHECKED), ...more })
 
 export const panMetadata = (
   ok: boolean,

@@ -40,7 +40,6 @@ export const RequestInShort = LoggedRequest.omit({
 }).meta({ id: 'RequestInShort' })
 export type RequestInShort = z.infer<typeof RequestInShort>
 
-/** How many calls of the log are returned where no `limit` is given, and how many at most. */
 export const DEFAULT_LIMIT = 50
 export const MAX_LIMIT = 100
 const LIMIT_TEXT = `More than ${MAX_LIMIT} counts as ${MAX_LIMIT}; a page ends at about 1 MB, too.`
@@ -51,7 +50,6 @@ const Cursor = z
   .regex(/^req_\d{1,15}$/, { error: 'must be the `next` of the page before' })
   .describe('The `next` of the page before.')
 
-/** Of all clients, deleted ones too, instead of the client of the call. */
 export const AllClients = z
   .optional(z.literal('*'))
   .describe('`*`: of all clients, deleted ones too.')

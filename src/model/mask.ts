@@ -44,7 +44,6 @@ const IFSC_NAME = /ifsc/i
 /** Whether a field of this name holds the number of a person, of an account or of a payment. */
 export const isNumberName = (name: string): boolean => NUMBER_NAME.test(name)
 
-/** Whether a header, query parameter or field of this name holds a secret. */
 export const isSecretName = (name: string): boolean => SECRET_NAME.test(name)
 
 // An id is not masked, even if it is all digits; the quantifiers are bounded so that no text takes long.

@@ -64,7 +64,6 @@ const TYPE_NAME: Readonly<Record<string, string>> = {
 
 type Issue = z.core.$ZodIssue
 
-/** Returns the keys that the schema of an object, or of a record of named keys, accepts. */
 export function knownKeysOf(schema: unknown): string[] {
   const { def } = (schema as { _zod: { def: { shape?: object; keyType?: z.core.$ZodType } } })._zod
   return def.shape ? Object.keys(def.shape) : [...(def.keyType?._zod.values ?? [])].map(String)

@@ -227,7 +227,6 @@ export function queryOf({ url }: RequestLogEntry): Record<string, string | strin
   return query
 }
 
-/** Parses JSON as it was received; returns `undefined` for anything that isn't JSON. */
 export function parseJsonOrUndefined(text: string): unknown {
   if (!text) return undefined
   try {

@@ -15,11 +15,7 @@ import { outcomesOf, type RuleDefinition } from './rule-schema.ts'
 import type { TimelineDefinition } from './timeline-schema.ts'
 import type { Path } from './yaml.ts'
 
-const at = (path: Path, of: 'key' | 'value', message: string): SchemaError => ({
-  path,
-  of,
-  message,
-})
+const at = (path: Path, of: 'key' | 'value', message: string) => ({ path, of, message })
 
 const sameField = (a: Test, b: Test) =>
   a.part === b.part &&

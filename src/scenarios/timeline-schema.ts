@@ -59,11 +59,7 @@ const SimulateFields = z.strictObject({
   reason: Reason.optional(),
 })
 
-const RESOURCE_NAMES = {
-  transaction: 'transaction',
-  kyc: 'KYC record',
-  bank: 'bank account',
-} as const
+const RESOURCE_NAMES = { transaction: 'transaction', kyc: 'KYC record', bank: 'bank account' }
 
 const Simulate = SimulateFields.check(
   crossCheck<z.output<typeof SimulateFields>>((simulate, { report, isValid }) => {
@@ -103,11 +99,7 @@ const TimelinePayment = z.strictObject({
 })
 
 /** The fields that are no actions, but belong to one. */
-const ACTION_OF: Readonly<Record<string, string>> = {
-  resource: 'trigger',
-  params: 'call',
-  body: 'call',
-}
+const ACTION_OF: Record<string, string> = { resource: 'trigger', params: 'call', body: 'call' }
 
 function checkAction(action: Mapping, { report, isValid }: Check) {
   if (!isValid()) return

@@ -51,15 +51,13 @@ function ifExists<T>(call: () => T): T | undefined {
 }
 
 /** What stands at a path; `undefined` if nothing does. Throws if the disk cannot tell. */
-export const statOf = (disk: Disk, path: string) =>
-  disk.lstatSync(path, { throwIfNoEntry: false })
+export const statOf = (disk: Disk, path: string) => disk.lstatSync(path, { throwIfNoEntry: false })
 
 /** Whether a file exists. Throws if the disk cannot tell: an existing file must not be treated as absent. */
 export const fileExists = (disk: Disk, file: string): boolean =>
   disk.statSync(file, { throwIfNoEntry: false }) !== undefined
 
-export const readIfExists = (disk: Disk, file: string) =>
-  ifExists(() => disk.readFileSync(file))
+export const readIfExists = (disk: Disk, file: string) => ifExists(() => disk.readFileSync(file))
 
 export const removeFile = (disk: Disk, file: string): void => ifExists(() => disk.unlinkSync(file))
 

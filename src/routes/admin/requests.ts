@@ -87,7 +87,6 @@ function logOf({ name, requests, tables }: World, client: '*' | undefined, sandb
   return { requests: allRequests, tablesOf, whose: 'all clients', elsewhere: '' }
 }
 
-/** Checks and compiles a `match` that was sent as JSON; throws if it is invalid. */
 export async function readRequestMatch(tablesOf: TablesOf, value: unknown, field = 'match') {
   const { readMatch } = await loadReader()
   const read = readMatch(value)

@@ -13,7 +13,6 @@ function checkDays({ date, from, to }: Days) {
   if (from !== undefined && to !== undefined && from > to) reject('from', 'must not be after to')
 }
 
-/** What the client's bank says about its payouts, and how the caller's books compare. */
 export const statementCalls = [
   adminCall({
     id: 'getStatement',

@@ -201,14 +201,11 @@ async function forResource(
   }
 }
 
-type ResourceField =
-  | keyof typeof Transaction.shape
-  | keyof typeof KycRecord.shape
-  | keyof typeof Delivery.shape
-  | 'body'
+type Shapes = typeof Transaction.shape & typeof KycRecord.shape & typeof Delivery.shape
+type FieldMatch = { [Field in keyof Shapes | 'body']?: Condition }
 type Matches = z.ZodType<
-  z.output<typeof CallMatch> | { [Field in ResourceField]?: Condition },
-  z.input<typeof CallMatch> | { [Field in ResourceField]?: Condition }
+  z.output<typeof CallMatch> | FieldMatch,
+  z.input<typeof CallMatch> | FieldMatch
 >
 
 /** The call that waits until something happens, so that a test does not need to sleep. */
