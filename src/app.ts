@@ -28,9 +28,7 @@ export type AppShape = {
 
 export type AppOptions = AppShape &
   ServerLimits &
-  Pick<AppDeps, 'adminToken' | 'log'> & {
-    allowHost: readonly string[]
-  }
+  Pick<AppDeps, 'adminToken' | 'log'> & { allowHost: readonly string[] }
 
 /** Creates a Fastify instance: before a route, each request passes these hooks in this order, and each error has this form. */
 export async function createApp(

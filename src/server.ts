@@ -15,7 +15,6 @@ import { nodeCrypto } from './runtime/node-modules.ts'
 import { wallNow } from './runtime/real-time.ts'
 import type { Log } from './runtime/runtime.ts'
 import { type Library, shippedLibrary } from './scenarios/library.ts'
-import type { Watch } from './scenarios/scenario-files.ts'
 import {
   type CoverageSource,
   openSandbox,
@@ -109,12 +108,7 @@ async function openStart(options: Options, library: Library): Promise<FixtureWor
 }
 
 /** Reloads the scenario files when they change; after an invalid edit the last valid library stays active. */
-async function watchLibrary(
-  options: Options,
-  known: string,
-  sandbox: Sandbox,
-  log: Log,
-): Promise<Watch> {
+async function watchLibrary(options: Options, known: string, sandbox: Sandbox, log: Log) {
   const { watchFolders } = await import('./scenarios/scenario-files.ts')
   const reload = async () => {
     try {

@@ -3,9 +3,8 @@
 
 import { type Problem, SandboxError } from '../model/errors.ts'
 import type { CompiledScenario } from '../scenarios/compiled.ts'
-import { type Library, loadReader, type OwnScenarios, withOwn } from '../scenarios/library.ts'
+import { type Library, loadReader, withOwn } from '../scenarios/library.ts'
 import type { RuleDefinition } from '../scenarios/rule-schema.ts'
-import type { ScenarioDefinition } from '../scenarios/scenario-schema.ts'
 
 /** The name of a scenario that has a definition and is not in the library. */
 export const INLINE = 'inline'
@@ -41,21 +40,14 @@ function checkNames(scenario: CompiledScenario, library: Library, what: string) 
     throw new SandboxError('validation_failed', `${what} is invalid: ${unknown.message}.`)
 }
 
-/** Checks a scenario given as JSON; throws if it is invalid. */
-export async function checkScenario(
-  value: unknown,
-  library: Library,
-): Promise<Checked<ScenarioDefinition>> {
+export async function checkScenario(value: unknown, library: Library) {
   const { scenario, warnings } = await readValid(value, INLINE, 'definition')
   checkNames(scenario, library, 'The scenario')
   return { definition: scenario.definition, warnings: warningTexts(warnings) }
 }
 
 /** Checks the scenarios that a client brings, by name; throws if one is invalid. */
-export async function checkScenarios(
-  values: Readonly<Record<string, unknown>>,
-  library: Library,
-): Promise<OwnScenarios> {
+export async function checkScenarios(values: Readonly<Record<string, unknown>>, library: Library) {
   const scenarios: CompiledScenario[] = []
   for (const [name, value] of Object.entries(values))
     scenarios.push((await readValid(value, name, `scenarios.${name}`)).scenario)
@@ -65,7 +57,6 @@ export async function checkScenarios(
   return own
 }
 
-/** Checks one rule given as JSON; throws if it is invalid. */
 export async function checkRule(value: unknown): Promise<Checked<RuleDefinition>> {
   const { readRule, ruleWarnings } = await loadReader()
   const read = readRule(value)

@@ -44,35 +44,28 @@ export function createCurrentScenario(
     get choice(): Choice {
       return stored() ?? startChoice()
     },
-
     /** Whether the start scenario must be activated: none was chosen, or the chosen one is no longer in the library. */
     get isStale(): boolean {
       return stored() === undefined || !current.exists
     },
-
     /** Whether the active scenario can be compiled: its file may be deleted. */
     get exists(): boolean {
       return canCompile(library(), current.choice)
     },
-
     set(choice: Choice, startedAs: string = start.scenario, now = clock.now()) {
       const activated_at = new Date(now).toISOString()
       store.put('settings', { name: 'scenario', value: { ...choice, activated_at, startedAs } })
     },
-
     /** When the active scenario was activated, client's time in ms. */
     get activatedAt(): number {
       const at = stored()?.activated_at
       return at === undefined ? clock.now() : Date.parse(at)
     },
-
     /** Activates the start scenario; if it doesn't exist, the fallback, until the start scenario exists again. */
     reset(now?: number) {
       const choice = startChoice()
       current.set(choice, choice.name, now)
     },
-
-    /** Returns a scenario of the library. Throws `not_found` if no scenario has this name. */
     find(name: string): CompiledScenario {
       const found = library().get(name)
       if (found) return found
@@ -82,13 +75,11 @@ export function createCurrentScenario(
         `${message[0]!.toUpperCase()}${message.slice(1)}${message.endsWith('?') ? '' : '.'}`,
       )
     },
-
     /** Returns the scenario of a choice (default: the active one). */
     compile(choice?: Choice): CompiledScenario {
       const { name, definition } = choice ?? current.choice
       return definition ? compileScenario(definition, name) : current.find(name)
     },
-
     /** Returns the active scenario, those that it extends, and the default one. */
     layers: (): readonly CompiledScenario[] => library().layersOf(current.compile()),
   }

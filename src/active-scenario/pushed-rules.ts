@@ -28,9 +28,7 @@ export function createPushedRules({ store, random, clock }: WorldContext, counte
 
   return {
     layers: (): CompiledScenario[] => newestFirst().map(compiled),
-
     definitions: (): RuleDefinition[] => newestFirst().map(({ definition }) => definition),
-
     describe: () =>
       newestFirst().map((row) => {
         const [rule] = compiled(row).rules
@@ -39,7 +37,6 @@ export function createPushedRules({ store, random, clock }: WorldContext, counte
         const used_up = isUsedUp(rule!, hits) || hasEnded(row, clock.iso())
         return { rule_id, hits, used_up, definition }
       }),
-
     push: (definition: RuleDefinition): PushedRuleRow =>
       store.change(() => {
         // After a reset of only the data the series restarts, and the retained rules already have its first numbers.
@@ -47,13 +44,11 @@ export function createPushedRules({ store, random, clock }: WorldContext, counte
         const row = { rule_id: `rul_${seq}`, seq, definition, pushed_at: clock.iso() }
         return store.put('rules', row).row
       }),
-
     /** When a rule was pushed, client's time in ms; `undefined` for the scenario of no pushed rule. */
     pushedAt(scenario: string): number | undefined {
       const at = rules.get(scenario.replace(/^rule:/, ''))?.pushed_at
       return at === undefined ? undefined : Date.parse(at)
     },
-
     remove(id: string) {
       if (!rules.get(id))
         throw new SandboxError('not_found', `No rule ${quoteInput(id)} was pushed for this client.`)
@@ -62,7 +57,6 @@ export function createPushedRules({ store, random, clock }: WorldContext, counte
         counters.remove(scenarioOf(id))
       })
     },
-
     clear() {
       for (const { rule_id } of newestFirst()) store.remove('rules', rule_id)
     },

@@ -29,8 +29,7 @@ export class Totals {
     return describeScenario(scenario, layers, this.hitsOf, this.expectations.of(scenario))
   }
 
-  hitsOf = (rule: { scenario: string; id: string }): number =>
-    this.#hits.get(counterName(rule)) ?? 0
+  hitsOf = (rule: { scenario: string; id: string }) => this.#hits.get(counterName(rule)) ?? 0
 }
 
 /** The stored counters of the rules of one world: how often each rule matched and acted. */
@@ -45,14 +44,12 @@ export function createRuleCounters(
 
   return {
     get,
-
     set(name: string, { matched, hits }: Counter) {
       // The counter of a rule with a `key` has the value of the key in a second line.
       if (hits > (get(name)?.hits ?? 0)) totals.countHit(name.split('\n', 1)[0]!)
       if (countsOverRun(name)) totals.counters.set(name, { matched, hits })
       else store.put('counters', { name, matched, hits })
     },
-
     hitsOf(rule: { scenario: string; id: string }): number {
       const name = counterName(rule)
       if (countsOverRun(name)) return totals.hitsOf(rule)
@@ -61,7 +58,6 @@ export function createRuleCounters(
         if (row.name === name || row.name.startsWith(`${name}\n`)) hits += row.hits
       return hits
     },
-
     remove(scenario?: string) {
       const prefix = scenario === undefined ? '' : `${scenario}#`
       for (const { name } of [...counters.rows()])

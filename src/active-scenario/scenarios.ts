@@ -276,7 +276,6 @@ export class Scenarios {
     }
   }
 
-  /** The rules that change the statement, in order of priority. */
   statementRules() {
     const layers = new Set([...this.#imposedLayers(), ...this.#current.layers()])
     return [...layers].flatMap(({ statement }) => statement)

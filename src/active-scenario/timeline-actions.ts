@@ -46,7 +46,6 @@ export class TimelineActions {
     return this.#deps.store.tables
   }
 
-  /** Runs an action. Throws a `SandboxError` if it is impossible now. */
   run(action: ResourceAction) {
     const { events } = this.#deps
     if ('trigger' in action)

@@ -20,7 +20,6 @@ export type TimelineDeps = TimelineActionDeps & {
   scenarios: Scenarios
   /** Makes a call of the service; resolves when it took effect, was rejected, or waits. Without it no calls are made. */
   callService?: ((call: ServiceCall) => Promise<void>) | undefined
-  /** Resets the client to the fixtures and the start scenario. */
   reset: () => void
   useInbox: () => void
   warn: (message: string) => void
@@ -66,18 +65,14 @@ function countRuns(entry: StoredTimelineEntry, due_at: number, at: number, now =
 
 /** The time of the next run of an entry, and the number of runs that are skipped because it is too late. */
 function nextTurn(everyMs: number, due_at: number, now: number) {
-  const behind = Math.floor((now - due_at) / everyMs)
-  const skipped = Math.max(0, behind - MAX_BEHIND)
+  const skipped = Math.max(0, Math.floor((now - due_at) / everyMs) - MAX_BEHIND)
   return { due_at: due_at + (skipped + 1) * everyMs, skipped }
 }
 
 const GROWING = new Set<string>(['create_users', 'credit', 'payout', 'trigger', ...CREATING])
 
 /** The reason why an action is skipped: a table has the maximum number of rows; else `undefined`. */
-export function limitReached(
-  action: TimelineAction,
-  { tables }: SandboxTables,
-): string | undefined {
+export function limitReached(action: TimelineAction, { tables }: SandboxTables) {
   if (!GROWING.has(actionName(action))) return undefined
   for (const [table, max] of Object.entries(MAX_ROWS))
     if (tables[table as keyof typeof MAX_ROWS].size >= max)
@@ -185,8 +180,7 @@ export class Timeline {
       return undefined
     }
     if (this.#actions.waitsForAccount(entry.do)) {
-      const message = 'it waits until a user has a verified bank account'
-      this.#logOnce('info', entry, 'account', message)
+      this.#logOnce('info', entry, 'account', 'it waits until a user has a verified bank account')
       return undefined
     }
     const { do: action } = entry

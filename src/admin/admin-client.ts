@@ -135,10 +135,7 @@ function targetOf({ url: text, client, token }: AdminClientOptions): Target {
 }
 
 /** The error of a failed call; the server may not be a sandbox. */
-function adminErrorOf(
-  target: Target,
-  { method, url, status, body, cause }: FailedCall,
-): AdminError {
+function adminErrorOf(target: Target, { method, url, status, body, cause }: FailedCall) {
   if (status === 0)
     return new AdminError(0, 'no_response', noResponseText(adminBase(target), cause), { cause })
   if (!body) return new AdminError(status, 'no_response', notJsonText(`${method} ${url}`, status))

@@ -45,7 +45,6 @@ const CONNECT_TIMEOUT_MS = 5_000
 const RESPONSE_TIMEOUT_MS = 600_000
 const ALIVE_TIMEOUT_MS = 10_000
 
-/** What to do while a response is late. */
 type WhenLate = {
   /** How long to wait without data before asking `isAlive`, each time, ms. */
   lateMs?: number | undefined
@@ -94,7 +93,6 @@ export async function open(
 export type ExchangeOptions = Pick<RequestOptions, 'method' | 'signal' | 'timeout'> &
   WhenLate & { headers?: OutgoingHttpHeaders }
 
-/** Sends one request. Resolves with the whole response; rejects with connection errors. */
 export async function exchange(url: URL, options: ExchangeOptions, body?: string) {
   const response = await open(url, options, body)
   response.setEncoding('utf8')
@@ -216,8 +214,7 @@ export function parseSandboxUrl(text: string): URL | undefined {
 const CLIENT_AT_END = /\/@([^/]+)$/
 
 /** The client that a URL names, as it stands there. */
-export const clientInUrl = ({ pathname }: URL): string | undefined =>
-  CLIENT_AT_END.exec(pathname)?.[1]
+export const clientInUrl = ({ pathname }: URL) => CLIENT_AT_END.exec(pathname)?.[1]
 
 export function urlOfClient(url: URL, name: string): URL {
   const result = new URL(url)

@@ -40,7 +40,6 @@ export type Assumption<V = unknown> = {
   question: string
   basis: Basis
   why: string
-  /** The name of the default reading. */
   default: string
   readings: Readonly<Record<string, Reading<V>>>
   form?: ReadingForm<V>

@@ -99,7 +99,6 @@ export const processingStatus = choice({
   readings: { pending: 'pending', processing: 'processing' },
 })
 
-/** The payment system whose form a UTR has. */
 export type UtrSystem = 'imps' | 'neft' | 'rtgs'
 
 // IMPS ends at 5 lakh rupees. Above it banks use NEFT or RTGS; 10 lakh is the border of the sandbox.

@@ -72,10 +72,7 @@ export function readingChoices({ readings, form }: Assumption): string {
 }
 
 /** The value of a reading; `undefined` if the assumption has no such reading. */
-export function valueOfReading<V>(
-  { readings, form }: Assumption<V>,
-  reading: string,
-): V | undefined {
+export function valueOfReading<V>({ readings, form }: Assumption<V>, reading: string) {
   if (Object.hasOwn(readings, reading)) return readings[reading]!.value
   return form?.pattern.test(reading) ? form.parse(reading) : undefined
 }
@@ -89,11 +86,7 @@ export const givenReadings = (values: object): Readings =>
   )
 
 /** What is wrong with a chosen reading; `undefined` if it is valid. With `canUndo`, `null` is valid too. */
-export function readingProblem(
-  name: string,
-  reading: unknown,
-  canUndo = false,
-): string | undefined {
+export function readingProblem(name: string, reading: unknown, canUndo = false) {
   const found = BY_NAME.get(name)
   if (!found) {
     const close = closestWord(name, [...BY_NAME.keys()])

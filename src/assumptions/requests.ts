@@ -13,8 +13,7 @@ import {
 /** The same schema, but an object with a field that the schema does not have is an error. */
 function closed(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodArray) {
-    const element = closed(schema.element as z.ZodType)
-    return schema.clone({ ...schema.def, element })
+    return schema.clone({ ...schema.def, element: closed(schema.element as z.ZodType) })
   }
   if (!(schema instanceof z.ZodObject)) return schema
   const inner = Object.entries(schema.shape as Record<string, z.ZodType>)

@@ -4,15 +4,8 @@ import type { FieldError } from '../model/errors.ts'
 import type { KycRecord, KycStatus } from '../model/kyc.ts'
 import { assumption, changeFields, choice, type SchemaChange, unchanged } from './assumption.ts'
 
-/** An error as its body shows it. */
-type ShownError = {
-  status: number
-  code: string
-  message: string
-  errors?: readonly FieldError[]
-}
+type ShownError = { status: number; code: string; message: string; errors?: readonly FieldError[] }
 
-/** The form of error bodies: their content type, and their text. */
 export type ErrorForm = { type: string; text: (error: ShownError) => string }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
@@ -33,10 +26,7 @@ export const errorBody = assumption<ErrorForm>({
   basis: 'guess',
   why: 'Code that reads a missing field breaks.',
   readings: {
-    envelope: {
-      does: 'the envelope with `error`, `message` and `errors`',
-      value: ENVELOPE,
-    },
+    envelope: { does: 'the envelope with `error`, `message` and `errors`', value: ENVELOPE },
     message_only: {
       does: '`{"message": "…"}`',
       value: { ...ENVELOPE, text: ({ message }) => JSON.stringify({ message }) },

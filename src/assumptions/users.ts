@@ -72,10 +72,7 @@ export const accountNumberFormat = assumption<SchemaChange>({
   why: 'Adding the account fails.',
   readings: {
     letters_and_digits: { does: '5 to 35 letters and digits', value: unchanged },
-    digits: {
-      does: '9 to 18 digits',
-      value: changeFields(['account_number'], () => DigitsOnly),
-    },
+    digits: { does: '9 to 18 digits', value: changeFields(['account_number'], () => DigitsOnly) },
   },
 })
 
@@ -120,7 +117,6 @@ export const sameBankAccount = choice({
   },
 })
 
-/** The metadata of a bank account that the bank refused. */
 type RefusedAccount = {
   /** The inner `status`, beside the inner `statusCode`. */
   status: 'success' | 'failure'

@@ -61,14 +61,8 @@ export const webhookSignature = assumption<SignatureScheme>({
   basis: 'guess',
   why: 'The first live event fails verification.',
   readings: {
-    standard: {
-      does: 'Standard Webhooks headers and `x-webhook-signature`',
-      value: 'message',
-    },
-    hex_body: {
-      does: 'only `x-webhook-signature`; no header has an id or time',
-      value: 'body',
-    },
+    standard: { does: 'Standard Webhooks headers and `x-webhook-signature`', value: 'message' },
+    hex_body: { does: 'only `x-webhook-signature`; no header has an id or time', value: 'body' },
     none: { does: 'not at all; no id or time either', value: 'none' },
   },
 })

@@ -24,7 +24,6 @@ export type Output = string | Buffer | Generator<string>
 
 export type Command = {
   name: string
-  /** One short line for the list of commands. */
   summary: string
   usage: readonly (readonly [syntax: string, description: string])[]
   flags: Readonly<Record<string, Flag>>
@@ -85,7 +84,6 @@ export const GLOBAL_FLAGS: Command['flags'] = {
 }
 export const SHORT_FLAGS: Readonly<Record<string, string>> = { help: 'h', version: 'v' }
 
-/** Formats the flags of a command and the global flags as the `Options` section of a help text. */
 export function formatFlags(flags: Command['flags']): string {
   const rows = Object.entries({ ...flags, ...GLOBAL_FLAGS }).map(
     ([name, [valueName, description]]) => {
@@ -120,7 +118,6 @@ export function checkArguments(call: string, syntax = '', args: readonly string[
     throw new BadOption(`unexpected argument ${JSON.stringify(extra)} for ${call}${usage}`)
 }
 
-/** Parses a JSON object; `label` names the argument in the message. Throws `BadOption`. */
 export function parseJsonObject(label: string, text: string): Record<string, unknown> {
   let value: unknown
   try {
@@ -130,13 +127,7 @@ export function parseJsonObject(label: string, text: string): Record<string, unk
   throw new BadOption(`${label} takes a JSON object in quotes, not ${JSON.stringify(text)}`)
 }
 
-/** The value of a flag that takes a whole number from `min` to `max`, if it is given. Throws `BadOption`. */
-export function numberFlag(
-  flags: Input['flags'],
-  name: string,
-  min: number,
-  max: number,
-): number | undefined {
+export function numberFlag(flags: Input['flags'], name: string, min: number, max: number) {
   if (flags[name] === undefined) return undefined
   const text = String(flags[name])
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
@@ -163,7 +154,6 @@ function quote(argument: string): string {
   return `'${argument.replaceAll("'", "'\\''")}'`
 }
 
-/** Quotes the words of a program for a POSIX shell and joins them. */
 export const quoteProgram = (words: readonly string[]): string => words.map(quote).join(' ')
 
 /** Quotes arguments for a POSIX shell and joins them. Tokens are replaced by `T`. */

@@ -113,7 +113,6 @@ export const client: Command = {
       throw new BadOption(
         `client takes ${LANGUAGES.join(', ')}, not ${JSON.stringify(language)}. Other languages can use exec, or the HTTP calls of docs/languages.md.`,
       )
-    const file = CLIENTS[language as keyof typeof CLIENTS]
-    return readFileSync(join(PACKAGE_ROOT, 'clients', file))
+    return readFileSync(join(PACKAGE_ROOT, 'clients', CLIENTS[language as keyof typeof CLIENTS]))
   },
 }

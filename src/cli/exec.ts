@@ -71,7 +71,6 @@ async function runProgram(
   })
 }
 
-/** Prints the unmet expectations of a scenario about the calls of all clients, or of one. */
 function printUnmet({ name, expect }: PreviousScenario, whose: string, elsewhere: string) {
   const unmet = expect.filter(({ met }) => !met)
   if (unmet.length === 0) return

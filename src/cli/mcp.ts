@@ -45,7 +45,6 @@ function attach(target: Target, env: NodeJS.ProcessEnv): Access {
   return { target, url: urlOf(target), token: env['PAYOUT_SANDBOX_TOKEN'], note: unused }
 }
 
-/** Connects to the sandbox of the command line; without one, starts an own one in memory. */
 async function connectOrStart(input: Input): Promise<Sandbox> {
   const running = targetOf(input)
   if (hasAddress(input) || (await isRunning(input))) return { access: attach(running, input.env) }
@@ -68,7 +67,6 @@ async function* messagesIn(stdin: NodeJS.ReadStream) {
   yield Buffer.from('\n')
 }
 
-/** Resolves when the agent ends the input, or a signal ends this program. */
 const agentGone = (stdin: Readable): Promise<unknown> =>
   Promise.race([
     once(stdin, 'end'),

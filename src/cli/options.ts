@@ -67,13 +67,11 @@ type OptionToken = Token & { kind: 'option' }
 const isValueMissing = ({ value, inlineValue }: OptionToken) =>
   value === undefined || (!inlineValue && value.startsWith('--'))
 
-/** The error for a program without `--` in front of it. Its message shows the correct command line. */
 const missingDashes = (name: string, args: readonly string[], at: number) =>
   new BadOption(
     `${name} needs -- in front of the program; use payout-sandbox ${quoteShellArguments(args.slice(0, at))} -- ${quoteShellArguments(args.slice(at))}`,
   )
 
-/** Throws `BadOption` on the first unknown command or option of a command line. */
 function rejectUnknown(
   args: readonly string[],
   tokens: readonly Token[],
@@ -215,10 +213,7 @@ function fromFile(): OptionSource {
 }
 
 /** The environment variables that set options, without those of these options. */
-export const givenVariables = (
-  env: NodeJS.ProcessEnv,
-  without: readonly OptionName[],
-): readonly string[] =>
+export const givenVariables = (env: NodeJS.ProcessEnv, without: readonly OptionName[]) =>
   OPTION_NAMES.filter((name) => !without.includes(name))
     .map(variableOf)
     .filter((variable) => env[variable])

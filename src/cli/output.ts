@@ -72,7 +72,6 @@ export function aligned(rows: readonly (readonly string[])[]): string {
   return lines.map((line) => `${line.trimEnd()}\n`).join('')
 }
 
-/** Formats rows as a table with aligned columns; returns `emptyText` if there are none. */
 export const table = (
   head: readonly string[],
   rows: readonly (readonly unknown[])[],

@@ -20,7 +20,6 @@ import { clockProgress } from './output.ts'
 const connectHost = (host: string): string =>
   host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
 
-/** The URL of a sandbox on this machine, from the options `host` and `port`. */
 function localUrl(flags: Input['flags'], env: Input['env']): URL {
   const { port, host } = gatherSomeOptions(
     ['host', 'port'],
@@ -31,7 +30,6 @@ function localUrl(flags: Input['flags'], env: Input['env']): URL {
   return new URL(`http://${name.includes(':') ? `[${name}]` : name}:${port}`)
 }
 
-/** Parses the URL of a sandbox; `label` names the option in the message. */
 function requireUrl(label: string, text: string): URL {
   const url = parseSandboxUrl(text)
   if (url) return url
@@ -86,7 +84,6 @@ function messageOf({ error, message, errors = [] }: NonNullable<FailedCall['body
   return ['The request is invalid:', ...lines].join('\n')
 }
 
-/** The error of a failed call: exit code 2 for `validation_failed`, otherwise 1. */
 function commandFailure({ base }: Target, { url, status, body, cause }: FailedCall): CommandFailed {
   if (status === 0)
     return new CommandFailed(
@@ -102,19 +99,12 @@ function commandFailure({ base }: Target, { url, status, body, cause }: FailedCa
   )
 }
 
-export const targetOf = (input: Input): Target => ({
-  base: clientUrl(input),
-  token: adminTokenOf(input),
-})
+export const targetOf = (input: Input) => ({ base: clientUrl(input), token: adminTokenOf(input) })
 
 export const namesClient = (input: Input): boolean =>
   input.flags['client'] !== undefined || clientInUrl(sandboxUrl(input)) !== undefined
 
-/** Connects to the sandbox of the command line. A failed call throws `CommandFailed`. */
-export function connect(
-  input: Input,
-  more: Pick<Target, 'timeoutMs' | 'lateMs' | 'onLate'> = {},
-): AdminApi {
+export function connect(input: Input, more: Pick<Target, 'timeoutMs' | 'lateMs' | 'onLate'> = {}) {
   const target = { ...targetOf(input), ...more }
   return createCaller(target, (failed) => commandFailure(target, failed))
 }
@@ -145,7 +135,6 @@ export function refuseClientOfAll(command: string, { all, client }: Input['flags
 /** The result of a subcommand: the response for `--json`, its text for people, and whether the exit code is 1. */
 type CommandResult = { response: unknown; text: string; failed?: boolean }
 
-/** The result of a call: its response, and the text that it has for people. */
 export async function shown<T>(
   call: Promise<T>,
   textOf: (response: T) => string,
@@ -156,7 +145,6 @@ export async function shown<T>(
 }
 
 type Subcommand = {
-  /** As that of a command. */
   syntax?: string
   description: string
   /** The flags of this subcommand, in addition to `REMOTE_FLAGS`. Other subcommands reject them. */

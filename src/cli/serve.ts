@@ -105,11 +105,7 @@ function clockText({ clock }: RunningServer['sandbox']['default']): string {
   return `${rate}, from ${at}`
 }
 
-function banner(
-  ready: ReturnType<typeof readyOf>,
-  server: RunningServer,
-  options: Options,
-): string {
+function banner(ready: ReturnType<typeof readyOf>, server: RunningServer, options: Options) {
   const line = (name: string, value: string | null | false | undefined) =>
     value ? `  ${name.padEnd(12)} ${printableLine(value)}\n` : ''
   return (
@@ -144,7 +140,6 @@ export async function startOrExplain(
   }
 }
 
-/** How `start` prints its addresses, and what ends it besides a signal. */
 type ServeOptions = { json: boolean; stopWithStdin: boolean }
 
 /** Calls `onEnd` when standard input ends: when the program that holds its other end closes it, or is killed. */

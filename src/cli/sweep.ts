@@ -85,11 +85,7 @@ const durationOf = (name: string, value: unknown): number | undefined => {
   )
 }
 
-function choiceOf<T extends string>(
-  name: string,
-  value: unknown,
-  choices: readonly [T, ...T[]],
-): T {
+function choiceOf<T extends string>(name: string, value: unknown, choices: readonly [T, ...T[]]) {
   const found = value === undefined ? choices[0] : choices.find((one) => one === value)
   if (found !== undefined) return found
   throw new BadOption(`--${name} takes ${choices.join(' or ')}, not ${JSON.stringify(value)}`)
@@ -211,7 +207,6 @@ async function runningOf(input: Input) {
   )
 }
 
-/** Reads the options of a sweep from the command line. Throws `BadOption`. */
 function readSweepOptions(input: Input) {
   const { program, flags, env } = input
   if (program.length === 0)
@@ -268,8 +263,7 @@ export async function runSweep(input: Input, signal: AbortSignal): Promise<Sweep
     const content = await openContent(own.options, stderrLog(own.options)).catch((error) => {
       throw explainStartError(error, own.options)
     })
-    const onProgress = progress.show
-    const limits = { signal, known, onProgress }
+    const limits = { signal, known, onProgress: progress.show }
     const result = await makeSweep({ ...own, ...content, ...limits, running }).catch((error) => {
       throw error.syscall === 'listen' ? explainStartError(error, own.options) : error
     })

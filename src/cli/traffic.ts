@@ -1,5 +1,5 @@
 import { allPages } from '../admin/admin-client.ts'
-import type { ResponseBody } from '../admin/caller.ts'
+import type { FailedCall, ResponseBody } from '../admin/caller.ts'
 import { BadOption } from '../config/options.ts'
 import { isRejected, lastResult, nextAttempt, sentStatus } from '../model/feed-kinds.ts'
 import { countOf } from '../model/words.ts'
@@ -49,13 +49,8 @@ const COUNT_FLAGS = {
   'at-most': ['N', 'maximum number of matches'],
 } as const
 
-type VerifyError = {
-  error: string
-  message: string
-  errors: readonly { field: string; message: string }[]
-}
+type VerifyError = Required<NonNullable<FailedCall['body']>>
 
-/** The verification as one test. */
 function verifyReport(body: object, ms: number, failed: VerifyError | undefined): Report {
   const subject = JSON.stringify(body)
   return reportOfOne(
@@ -202,11 +197,10 @@ export const wait = remoteCommand({
         `wait takes one of ${WAIT_TARGETS.join(', ')}, not ${JSON.stringify(what)}`,
       )
     const { advance } = flags
-    const seconds = numberFlag(flags, 'timeout', 0, MAX_WAIT) ?? 10
     const body = {
       for: target,
       match: parseJsonObject('wait', text),
-      timeout_ms: seconds * 1_000,
+      timeout_ms: (numberFlag(flags, 'timeout', 0, MAX_WAIT) ?? 10) * 1_000,
       ...(advance !== undefined && { advance: String(advance) }),
     }
     return shown(
@@ -242,7 +236,6 @@ const deliveryTable = (deliveries: readonly Delivery[]): string =>
     'no deliveries',
   )
 
-/** Describes a delivery that was just sent, and its next attempt if there is one. */
 function sentText(delivery: Delivery): string {
   const next = nextAttempt(delivery)
   return (
@@ -272,8 +265,7 @@ export const deliveries = remoteCommand({
         throw new BadOption(
           'deliveries --redeliver excludes --status, --event, --resource and --limit: its ID selects the delivery',
         )
-      const params = { id: String(redeliver) }
-      return shown(api('redeliver', { params }), sentText, isRejected)
+      return shown(api('redeliver', { params: { id: String(redeliver) } }), sentText, isRejected)
     }
     return shown(
       api('listDeliveries', { query: filter }),
@@ -300,9 +292,7 @@ export const trigger = remoteCommand({
     const body = {
       event,
       resource_id: resource,
-      ...(override !== undefined && {
-        override: parseJsonObject('--override', String(override)),
-      }),
+      ...(override !== undefined && { override: parseJsonObject('--override', String(override)) }),
     }
     return shown(
       api('triggerWebhook', { body }),

@@ -9,7 +9,6 @@ export type Address = {
   adminToken: string | undefined
 }
 
-/** The message about a program that has not called its sandbox. */
 export const NO_CALL =
   'the command made no call; let it use the address in the variable PAYOUT_SANDBOX_URL, as startSandbox of this version and the clients of other languages do'
 
@@ -32,6 +31,5 @@ export function programEnvironment(
 // node --test, vitest, jest and tap set these variables in each process that runs tests.
 const SET_BY_RUNNERS = ['NODE_TEST_CONTEXT', 'VITEST', 'JEST_WORKER_ID', 'TAP'] as const
 
-/** Whether a known test runner started this process. */
 export const isUnderTestRunner = (env: NodeJS.ProcessEnv): boolean =>
   SET_BY_RUNNERS.some((name) => env[name])

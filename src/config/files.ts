@@ -70,7 +70,6 @@ export function faultIn(text: string, message: string): Place & { why: string } 
   return { ...placeAt(text, low), why: low === text.length ? 'the text ends too early' : said }
 }
 
-/** Reads a JSON file that a person may have written. Throws `UnreadableText`. */
 export function readJson(file: string): unknown {
   const text = readText(file)
   try {

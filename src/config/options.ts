@@ -12,7 +12,6 @@ const wholeNumber = (from: number, to: number) => {
   return decimal(/^\d{1,16}$/, error).pipe(z.int({ error }).min(from, { error }).max(to, { error }))
 }
 
-/** The type of an option that takes one of these words. */
 const oneOf = <T extends string>(...words: [T, ...T[]]) => ({
   type: () => z.enum(words, { error: `takes ${words.slice(0, -1).join(', ')} or ${words.at(-1)}` }),
   valueName: words.join('|'),

@@ -87,8 +87,7 @@ export function readOptions(sources: Sources): Options {
     throw new BadOption('--memory and --data exclude each other')
   // A source of higher precedence wins: a flag --data overrides a variable PAYOUT_SANDBOX_MEMORY.
   const memory = read.memory && (ofData === -1 || ofData > ofMemory)
-  const options = { ...read, memory, assume: assumeOf(read, sources) }
-  return Object.freeze(options)
+  return Object.freeze({ ...read, memory, assume: assumeOf(read, sources) })
 }
 
 /** The error for an unknown option. Its message says what took its place, or suggests a similar one. */

@@ -17,7 +17,6 @@ export type CheckedRows = {
 
 export type NoteProblem = (table: Table, row: number, field: string, message: string) => void
 
-/** The client of a user; `undefined` if there is no such user. */
 type ClientOf = (user: string) => string | undefined
 
 /** The fields that two rows cannot have in common; the first is the id. What a reading permits twice, such as a reference, is none. */

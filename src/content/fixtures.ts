@@ -168,5 +168,4 @@ export function rawOf(file: string, content: unknown): RawTable[] {
 }
 
 /** A set from a request or a test, checked as `readFixtures` checks a file with that name. */
-export const fixturesOf = (content: unknown, file = 'fixtures'): FixtureWorlds =>
-  worldsOf(rawOf(file, content))
+export const fixturesOf = (content: unknown, file = 'fixtures') => worldsOf(rawOf(file, content))

@@ -3,7 +3,6 @@ import { faultIn, type Place, placeAt } from '../config/files.ts'
 import type { Problem } from '../model/errors.ts'
 import { fieldOf } from '../model/validation-errors.ts'
 
-/** The keys and list positions from the root to a value. */
 export type JsonPath = readonly (string | number)[]
 
 // To find a position, yaml needs fifty times the memory of the file; in a larger file, a problem has only its path.

@@ -14,7 +14,6 @@ import { type Known, STATE_ROWS, State, TABLE_NAMES, type TableName, withSecrets
 /** Checking stops after this many problems. */
 export const MAX_COUNTED = 1_000
 
-/** What is wrong with a value in a state or a document. */
 export type StateProblem = { path: JsonPath; message: string; code: string }
 
 type Tables = Record<TableName, readonly unknown[]>

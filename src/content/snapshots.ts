@@ -36,7 +36,6 @@ function redacted(value: unknown, key = ''): unknown {
   )
 }
 
-/** The changed fields of one row, each with its value before and after. */
 function changedFields(before: object, after: object) {
   const [a, b] = [before, after] as Record<string, unknown>[]
   const comparable = (value: unknown) =>
@@ -69,7 +68,6 @@ export function snapshotOf({ tables }: World, name: string): Snapshot<Rows> {
   )
 }
 
-/** A snapshot with the client's time when it was made, ISO 8601. */
 function summaryOf(world: World, name: string) {
   const { settings } = snapshotOf(world, name).images
   return { name, taken_at: new Date(settingOf(settings, 'clock')?.anchor ?? 0).toISOString() }
@@ -78,7 +76,6 @@ function summaryOf(world: World, name: string) {
 export const listSnapshots = (world: World) =>
   [...world.tables.snapshots.keys()].sort().map((name) => summaryOf(world, name))
 
-/** Stores the present state under a name; replaces an earlier snapshot with this name. */
 export function saveSnapshot(world: World & { clock: { persistNow: () => void } }, name: string) {
   const { tables, clock } = world
   const replaced = tables.snapshots.has(name)
@@ -99,7 +96,6 @@ export function forgetSnapshot(world: World, name: string) {
   world.tables.forget(name)
 }
 
-/** The changes of the client since a snapshot, by table; unchanged tables are omitted. */
 export function diffSnapshot(world: World, name: string) {
   const [before, after] = [snapshotOf(world, name).images, world.tables.now().images]
   const diff: Partial<Record<keyof Rows, TableDiff>> = {}

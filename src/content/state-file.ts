@@ -53,7 +53,6 @@ const openSource = (source: string | object): Source =>
     ? { ...parseFile(source), file: source }
     : { content: source, file: 'state' }
 
-/** The problem of a state whose scenario this sandbox does not have. */
 function scenarioProblem({ scenario, start }: State, library: Library, path: JsonPath) {
   const { scenarios = {} } = (start ?? {}) as { scenarios?: Readonly<Record<string, unknown>> }
   const { name, definition } = scenario

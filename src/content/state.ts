@@ -145,7 +145,6 @@ export function withSecrets(client: string, state: State, known: Known = {}): St
   return { ...complete, tables: { ...tables, webhook } }
 }
 
-/** The settings that the fields of a state say. */
 function settingsIn(state: State): SettingRow[] {
   const { clock, scenario, token_issued_at: issued = clock.now } = state
   const { now, mode, speed, as_of: asOf, started_as: clockStart = '' } = clock
@@ -165,7 +164,6 @@ function settingsIn(state: State): SettingRow[] {
   ]
 }
 
-/** The rows of all tables of a client with a state. */
 export const rowsOfState = (client: string, state: State): BaseRows<Rows> => ({
   ...(state.tables as BaseRows<Rows>),
   client: [{ client, ...state.profile } as Rows['client']],

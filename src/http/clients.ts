@@ -48,8 +48,7 @@ function pathOf(request: IncomingMessage, url: string): string {
 }
 
 /** Fastify's `rewriteUrl`: removes `/@name` from the URL of a request, and stores the name on it. */
-export const rewriteClientPath = (request: IncomingMessage): string =>
-  pathOf(request, request.url ?? '/')
+export const rewriteClientPath = (request: IncomingMessage) => pathOf(request, request.url ?? '/')
 
 /** The base path of a request: `/@name` or empty. */
 export function basePathOf(request: FastifyRequest): string {
@@ -60,8 +59,7 @@ export function basePathOf(request: FastifyRequest): string {
 const OF_THE_SERVICE = /^\/v1(?:[/?]|$)/
 
 /** Whether a request is for the service, even if the path does not exist. */
-export const isOfService = ({ url }: Pick<FastifyRequest, 'url'>): boolean =>
-  OF_THE_SERVICE.test(url)
+export const isOfService = ({ url }: Pick<FastifyRequest, 'url'>) => OF_THE_SERVICE.test(url)
 
 const unauthorized = (message: string) =>
   new SandboxError('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } })
@@ -74,11 +72,7 @@ function named(sandbox: Sandbox, name: string): World | undefined {
 }
 
 /** `name` is of the base path; the first call of a new client may already have its token. */
-function byToken(
-  sandbox: Sandbox,
-  authorization: string,
-  name: string | undefined,
-): World | undefined {
+function byToken(sandbox: Sandbox, authorization: string, name: string | undefined) {
   const token = /^bearer +(\S+) *$/i.exec(authorization)?.[1]
   const world = token === undefined ? undefined : sandbox.byToken(token)
   if (world) return world
@@ -107,17 +101,13 @@ export function createClientResolver(sandbox: Sandbox) {
   // Worlds that admin calls created and no other call has used yet, with the number of their open admin calls.
   const uncommitted = new Map<World, number>()
 
-  /** What the client of a base path does with tokens. */
   function tokenUse(name: string | undefined): TokenUse {
     const world = name === undefined ? sandbox.default : sandbox.clients.get(name)
     return (world?.scenarios.assumptions ?? sandbox.startAssumed).get(tokenAssumption)
   }
 
   /** The world of a request; `undefined` if it must be created for it. Throws if the request has no valid client. */
-  function find(
-    request: FastifyRequest,
-    isRequired: (use: TokenUse) => boolean = () => false,
-  ): World | undefined {
+  function find(request: FastifyRequest, isRequired: (use: TokenUse) => boolean = () => false) {
     const name = nameOf(request)
     const { authorization } = request.headers
     const use = tokenUse(name)
@@ -166,7 +156,6 @@ export function createClientResolver(sandbox: Sandbox) {
       )
     },
     tokenUse: (request: FastifyRequest) => tokenUse(nameOf(request)),
-    /** Names the token of the client of a base path; `undefined` without one. */
     tokenOf(request: FastifyRequest): string | undefined {
       const name = nameOf(request)
       return name && tokenOf(sandbox, name)

@@ -47,7 +47,6 @@ export function dropBody(body: Readable, done: () => void): void {
   body.on('data', drop).once('end', finish).once('close', finish).resume()
 }
 
-/** A signal that is aborted when the caller closes the connection before the response. */
 export function hangUpSignal({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController()
   function onClose() {

@@ -29,7 +29,6 @@ declare module 'fastify' {
   }
 }
 
-/** The value of a schema after validation. */
 export type Valid<S> = S extends z.ZodType ? z.output<S> : undefined
 
 export type Input<P = never, Q = never, B = never> = { params: P; query: Q; body: B }

@@ -13,10 +13,7 @@ import { logError } from './log-request.ts'
 export const JSON_TYPE: string = ENVELOPE.type
 
 /** Default headers of every response: no type sniffing, no caching. */
-export const COMMON_HEADERS = {
-  'x-content-type-options': 'nosniff',
-  'cache-control': 'no-store',
-} as const
+export const COMMON_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' }
 
 /** Our error code and message for error codes of Fastify and Node. */
 export const ERROR_OF: Readonly<Record<string, [ErrorCode, string]>> = {

@@ -141,7 +141,6 @@ export function corsOf({ cors, explain }: { cors: readonly string[]; explain: bo
       'access-control-expose-headers': exposedHeaders.join(', '),
       ...(others.length > 0 && { vary: 'Origin' }),
     }),
-    /** The options of @fastify/cors. */
     options: {
       origin: others.length > 0 ? [...cors] : first,
       methods: ['GET', 'POST', 'PUT'],

@@ -12,7 +12,6 @@ export type StoredResponse = {
   body: string
   replayed?: boolean
   headers?: Readonly<Record<string, string>>
-  /** The fault that a scenario injects. */
   fault?: ResponseFault | undefined
 }
 

@@ -12,7 +12,6 @@ declare module 'fastify' {
     receivedAt: number | undefined
     /** Its Host or its site was rejected, so it belongs to no client. */
     isForeign: boolean | undefined
-    /** The scenarios decided about it. */
     isDecided: boolean | undefined
     /** The scenario's rule that matched. */
     rule: string | undefined

@@ -11,7 +11,6 @@ const LAST_EVENT_ID = {
     'The id of the last event that the reader has received. The stream starts with the events after it.',
 }
 
-/** Describes the response and the header of a stream. */
 function amend(schema: RouteSchema, { stream, status }: AdminCall) {
   if (!stream) return
   schema.headers = { type: 'object', properties: { 'Last-Event-ID': LAST_EVENT_ID } }

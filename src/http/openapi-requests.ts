@@ -1,10 +1,7 @@
 import { TABLE_NAMES } from '../content/state.ts'
 
 /** The example request of a call: its path parameters and its body. A test sends each one to a fresh sandbox. */
-export type ExampleRequest = {
-  params?: Readonly<Record<string, string>>
-  body?: unknown
-}
+export type ExampleRequest = { params?: Readonly<Record<string, string>>; body?: unknown }
 
 // Of the shipped fixtures: both users are ready for a payment.
 const ASHA = '00000000-0000-4000-8000-000000000001'

@@ -122,7 +122,6 @@ export function createComponents(responseForm: ResponseForm) {
     json: (...schema: Parameters<typeof ref>) => ({
       'application/json': { schema: ref(...schema) },
     }),
-    /** All components so far, sorted by name. */
     all: () => Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
     show(name: string, example: unknown) {
       components[name] = { ...(components[name] as Json), examples: [example] }

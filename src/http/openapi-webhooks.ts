@@ -123,7 +123,6 @@ const WHEN: Readonly<Record<string, string>> = {
   webhook: 'Sent only when you trigger it.',
 }
 
-/** The description of one event: the request to the client's webhook. */
 function webhookOf(type: EventName, ref: (schema: z.ZodType) => Json): Json {
   const noun = type.slice(0, type.indexOf('.')) as keyof typeof WEBHOOK_EVENT_BODIES
   const example = {
@@ -148,9 +147,7 @@ function webhookOf(type: EventName, ref: (schema: z.ZodType) => Json): Json {
       })),
       requestBody: {
         required: true,
-        content: {
-          'application/json': { schema: ref(WEBHOOK_EVENT_BODIES[noun]), example },
-        },
+        content: { 'application/json': { schema: ref(WEBHOOK_EVENT_BODIES[noun]), example } },
       },
       responses: {
         '2XX': { description: 'Delivered. The sandbox retries after any other status.' },

@@ -92,11 +92,7 @@ export function errorContent({ json }: Components, code: ErrorCode) {
   return { 'application/json': { schema, example } }
 }
 
-/** The error responses by status; each description lists its error codes. */
-function errorResponses(
-  components: Components,
-  codes: readonly ErrorCode[],
-): RouteSchema['response'] {
+function errorResponses(components: Components, codes: readonly ErrorCode[]) {
   const byStatus = new Map<number, ErrorCode[]>()
   for (const code of codes) {
     const [status] = ERRORS[code]

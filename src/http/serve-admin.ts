@@ -61,7 +61,6 @@ const acceptRawBody = (app: FastifyInstance) => {
   })
 }
 
-/** Throws if the request does not have the admin token, and the sandbox requires one. */
 export function checkAdminToken(request: FastifyRequest) {
   const { adminToken } = depsOf(request)
   if (adminToken === undefined) return

@@ -16,13 +16,7 @@ import { type CallDecision, decideCall } from './scenario-decision.ts'
 import { respondedWith, sendBroken } from './scenario-response.ts'
 import { validate } from './validation.ts'
 
-/** One valid request of an operation, with the decision of the scenarios. */
-type Call = {
-  op: Operation
-  request: FastifyRequest
-  decision: CallDecision
-  checked: unknown
-}
+type Call = { op: Operation; request: FastifyRequest; decision: CallDecision; checked: unknown }
 
 const inputOf = ({ params, query, body }: FastifyRequest) => ({ params, query, body }) as Input
 
@@ -50,8 +44,7 @@ function respond(call: Call, store?: StoreResponse): StoredResponse {
   const runs =
     trace || sendsNow ? () => world.webhooks.deliveries.causedBy(trace, sendsNow, handle) : handle
   function execute() {
-    const result = runs()
-    const body = JSON.stringify(world.scenarios.assumptions.get(newWords)(result))
+    const body = JSON.stringify(world.scenarios.assumptions.get(newWords)(runs()))
     store?.({ status: op.status, body })
     return { status: op.status, body }
   }
@@ -76,11 +69,7 @@ function respond(call: Call, store?: StoreResponse): StoredResponse {
 }
 
 /** The same, after the delay of a scenario, or before it: then its events are sent while the caller still waits. */
-async function respondLater(
-  call: Call,
-  reply: FastifyReply,
-  store?: StoreResponse,
-): Promise<StoredResponse> {
+async function respondLater(call: Call, reply: FastifyReply, store?: StoreResponse) {
   const { op, request, decision } = call
   const { world } = request
   const ms = decision.delay ? world.scenarios.delayOf(decision.delay) : 0
@@ -100,8 +89,7 @@ async function respondLater(
   }
   const later = () => {
     // What was found then may be otherwise now.
-    const checked = op.check?.(world, inputOf(request))
-    return respond({ ...call, checked }, store)
+    return respond({ ...call, checked: op.check?.(world, inputOf(request)) }, store)
   }
   return delayed.after(ms, later, signal)
 }
@@ -116,7 +104,6 @@ function send(op: Operation, reply: FastifyReply, response: StoredResponse) {
   return reply.code(status).send(body)
 }
 
-/** Adds the route of an operation: finds the client, validates, responds. */
 export function serveOperation(
   app: FastifyInstance,
   op: Operation,
@@ -127,9 +114,8 @@ export function serveOperation(
   }
 
   async function handleWithKey(request: FastifyRequest, reply: FastifyReply, header: string) {
-    const key = keyOf(header)
     const scope = {
-      key,
+      key: keyOf(header),
       route: `${op.method} ${op.url}`,
       // A number isn't equal to a string of the same digits.
       body: request.bodyText === undefined ? undefined : parseExact(request.bodyText, '\\u0000'),

@@ -204,7 +204,6 @@ export function createServers(handle: RequestListener, limits: ServerOptions, lo
 
   return {
     server,
-    /** Listens, and returns the URL; rejects if the address cannot be used. */
     async listen({ port, host }: { port: number; host: string }): Promise<string> {
       await listenOn(server, { port, host })
       if (host === 'localhost') await listenOnOthers(host)
@@ -220,7 +219,6 @@ export function createServers(handle: RequestListener, limits: ServerOptions, lo
     closeAllConnections() {
       for (const one of servers) one.closeAllConnections()
     },
-    /** Stops listening, and resolves after all connections are closed. */
     async close() {
       await Promise.all(servers.map((one) => new Promise((resolve) => one.close(resolve))))
     },

@@ -25,7 +25,6 @@ function subjectOf(part: string, field: string): string {
   return field === 'body' ? 'The request body' : field
 }
 
-/** The error of a request whose body, query or path does not match its schema. */
 function errorOf(error: z.core.$ZodError, data: unknown, part: string): SandboxError {
   if (part === 'body' && data == null)
     return new SandboxError(

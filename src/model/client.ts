@@ -52,7 +52,6 @@ export const MaskedIfsc = sandboxDefault(
   PARTLY_MASKED,
 )
 
-/** A client as stored: its profile and its access token. */
 export const ClientRow = z.strictObject({
   client: ClientName,
   client_id: Uuid,

@@ -149,7 +149,6 @@ export const SEND_ERRORS = {
   failed: 'Anything else; the message has the system’s error.',
 } as const
 
-/** Why an attempt failed, as a stable code: a key of `SEND_ERRORS`. */
 export type SendErrorCode = keyof typeof SEND_ERRORS
 
 /** The error of an attempt: a code for programs, a sentence for people. */
@@ -163,7 +162,6 @@ export const TimerRow = z.strictObject({
   /** Insertion number; breaks ties of `due_at`. */
   seq: z.int(),
   kind: z.string(),
-  /** The id of the resource it is about, if any. */
   resource_id: z.string().optional(),
   payload: z.record(z.string(), z.unknown()),
 })

@@ -1,10 +1,4 @@
-const UNIT_MS: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-}
+const UNIT_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const SHORT = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)$/
 const ISO =
   /^P(?=.)(?:(\d{1,4})W)?(?:(\d{1,5})D)?(?:T(?=.)(?:(\d{1,6})H)?(?:(\d{1,8})M)?(?:(\d{1,9}(?:\.\d{1,3})?)S)?)?$/
@@ -12,7 +6,6 @@ const ISO =
 /** The maximum duration: ten years of 365 days, so that ISO 8601 can express every due time. */
 export const MAX_MS = 3_650 * UNIT_MS['d']!
 
-/** The formats of a duration, for messages. */
 export const DURATION_FORM = '500ms, 5s, 2m, 1h, 2d or ISO 8601 such as PT5S'
 
 function isoMs(text: string): number | undefined {

@@ -9,10 +9,7 @@ import { CreateWebhook } from './webhook.ts'
 
 /** An instant in UTC as a person writes it; rows have it with milliseconds. */
 const Time = z.iso.datetime().transform((text) => new Date(text).toISOString())
-const times = {
-  created_at: Time.default('2025-01-06T03:30:00.000Z'),
-  updated_at: Time.optional(),
-}
+const times = { created_at: Time.default('2025-01-06T03:30:00.000Z'), updated_at: Time.optional() }
 
 const RUPEES = 'must be rupees such as 250, 250.5 or "250.00"'
 const Rupees = z

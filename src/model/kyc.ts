@@ -90,10 +90,7 @@ export const KycItem = z
 export type KycItem = z.infer<typeof KycItem>
 
 export const SubmitKyc = z
-  .object({
-    user_id: Uuid,
-    kyc: z.array(KycItem).min(1).max(50).describe('1 to 50 documents.'),
-  })
+  .object({ user_id: Uuid, kyc: z.array(KycItem).min(1).max(50).describe('1 to 50 documents.') })
   .meta({ id: 'SubmitKyc' })
 export type SubmitKyc = z.infer<typeof SubmitKyc>
 
@@ -117,32 +114,23 @@ export const GetKycResponse = named('GetKycResponse', {
   }),
 })
 
-const CHECKED = {
+/** The result of a PAN check that found nothing wrong. */
+export const CHECKED = {
   panStatus: 'EXISTING AND VALID',
   name: 'MATCHING',
   dateOfBirth: 'MATCHING',
   aadhaarSeedingStatus: 'Y',
 }
 // The source was down.
-const NOT_CHECKED = {
-  panStatus: 'NA',
-  name: 'NA',
-  dateOfBirth: 'NA',
-  aadhaarSeedingStatus: 'NA',
-}
+const NOT_CHECKED = { panStatus: 'NA', name: 'NA', dateOfBirth: 'NA', aadhaarSeedingStatus: 'NA' }
 
 /** The result of a PAN check; `more` has the fields that differ from a clean one, or from that of a source that is down. */
 export const panResult = (
   number: string,
   statusCode: number,
   more: Partial<Omit<PanResult, 'pan'>> = {},
-): PanResult => ({
-  pan: maskNumber(number),
-  ...(statusCode === 503 ? NOT_CHECKED : CHECKED),
-  ...more,
-})
+) => ({ pan: maskNumber(number), ...(statusCode === 503 ? NOT_CHECKED : CHECKED), ...more })
 
-/** What the source of a PAN check has responded. */
 export const panMetadata = (
   ok: boolean,
   message: string,

@@ -40,7 +40,6 @@ export const RequestInShort = LoggedRequest.omit({
 }).meta({ id: 'RequestInShort' })
 export type RequestInShort = z.infer<typeof RequestInShort>
 
-/** How many calls of the log are returned where no `limit` is given, and how many at most. */
 export const DEFAULT_LIMIT = 50
 export const MAX_LIMIT = 100
 const LIMIT_TEXT = `More than ${MAX_LIMIT} counts as ${MAX_LIMIT}; a page ends at about 1 MB, too.`
@@ -51,10 +50,8 @@ const Cursor = z
   .regex(/^req_\d{1,15}$/, { error: 'must be the `next` of the page before' })
   .describe('The `next` of the page before.')
 
-/** Of all clients, deleted ones too, instead of the client of the call. */
 export const AllClients = z
-  .literal('*')
-  .optional()
+  .optional(z.literal('*'))
   .describe('`*`: of all clients, deleted ones too.')
 
 export const RequestQuery = z.object({
@@ -76,13 +73,11 @@ export const RequestQuery = z.object({
     .meta({ default: DEFAULT_LIMIT, description: LIMIT_TEXT }),
   cursor: Cursor.optional(),
   format: z
-    .enum(['json', 'har'])
-    .optional()
+    .optional(z.enum(['json', 'har']))
     .describe('`har`: HAR 1.2, oldest first, of as many calls as `limit` says, or of all.'),
 })
 export type RequestQuery = z.infer<typeof RequestQuery>
 
-/** Which page of a longer list of calls to return. */
 export const RequestPage = z.strictObject({
   client: AllClients,
   limit: z.int().min(1).default(DEFAULT_LIMIT).describe(LIMIT_TEXT),

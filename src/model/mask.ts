@@ -21,8 +21,7 @@ const WHOLE_PAN = /^[A-Z]{5}\d{4}[A-Z]$/i
 const MASKED_RUN = /([Xx*#\u2022\u00b7])\1{2}|^[Xx*#\u2022\u00b7]*$/
 
 /** Whether a number is partly masked, with any mask character; an empty number counts as masked. */
-export const isPartlyMasked = (value: string): boolean =>
-  MASKED_RUN.test(value) && !WHOLE_PAN.test(value)
+export const isPartlyMasked = (value: string) => MASKED_RUN.test(value) && !WHOLE_PAN.test(value)
 
 // Numbers hide in free text too: account and Aadhaar numbers, but no amounts, PANs, secrets, tokens.
 const SENSITIVE_TEXT =
@@ -45,7 +44,6 @@ const IFSC_NAME = /ifsc/i
 /** Whether a field of this name holds the number of a person, of an account or of a payment. */
 export const isNumberName = (name: string): boolean => NUMBER_NAME.test(name)
 
-/** Whether a header, query parameter or field of this name holds a secret. */
 export const isSecretName = (name: string): boolean => SECRET_NAME.test(name)
 
 // An id is not masked, even if it is all digits; the quantifiers are bounded so that no text takes long.
@@ -145,8 +143,7 @@ function maskForLog(text: string, name: string): string {
 export const maskValue = (value: unknown, name = ''): unknown => maskJson(value, name, maskForLog)
 
 /** Hides the secrets of a JSON value; does not change other values. */
-export const hideSecrets = (value: unknown, name = ''): unknown =>
-  maskJson(value, name, maskSecrets)
+export const hideSecrets = (value: unknown, name = '') => maskJson(value, name, maskSecrets)
 
 /** Masks the input of a call, except for the fields that the service itself shows in full. */
 export const maskRequest = (value: unknown, name = ''): unknown =>

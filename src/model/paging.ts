@@ -33,13 +33,8 @@ export type Between = z.infer<typeof Between>
 
 export type ListQuery = { page: number; limit: number }
 
-/** The fields that every list response has. */
-export const listFields = {
-  page: z.int().min(1),
-  limit: z.int().min(1),
-}
+export const listFields = { page: z.int().min(1), limit: z.int().min(1) }
 
-/** The fields of a list response of the admin API, besides its rows. */
 export const pageFields = { total: z.int(), ...listFields, total_pages: z.int() }
 
 export const pageOf = ({ page, limit }: ListQuery, total: number) => ({

@@ -166,11 +166,7 @@ export function outcomeOf({ status, earlier }: PaymentRow): z.infer<typeof Payme
 }
 
 /** The statuses that may follow one; none if it is final or unknown. */
-export const nextStatuses = (
-  kind: LifecycleKind,
-  from: string,
-  hasLateSuccess: boolean,
-): readonly string[] =>
+export const nextStatuses = (kind: LifecycleKind, from: string, hasLateSuccess: boolean) =>
   from.toUpperCase() === 'FAILED' && !hasLateSuccess
     ? []
     : ((TRANSITIONS[kind] as Transitions<string>)[from] ?? [])
@@ -187,7 +183,6 @@ export const laterStatuses = (kind: LifecycleKind): readonly string[] => [
   ...new Set(Object.values<readonly string[]>(TRANSITIONS[kind]).flat()),
 ]
 
-/** A decimal text as a caller may send it. */
 export const DECIMAL = /^\d{1,10}(\.\d{1,2})?$/
 
 /** The minimum amount of a payment, in paise, unless `smallest_amount` says otherwise. */
@@ -237,7 +232,6 @@ export function amountFrom(minPaise: number, takesText: boolean): z.ZodType<numb
 /** An amount in rupees where strings are refused. */
 export const AmountNumber = amountFrom(MIN_PAISE, false)
 
-/** An amount in rupees as a client sends it. */
 export const AmountInput = amountFrom(MIN_PAISE, true)
 
 /** An amount in a response: decimal text with two places. */

@@ -33,8 +33,7 @@ export const Statement = named('StatementResponse', {
   rows: z.array(StatementRow),
   ...sums,
   truth: z
-    .strictObject({ rows: z.array(TrueRow), ...sums })
-    .optional()
+    .optional(z.strictObject({ rows: z.array(TrueRow), ...sums }))
     .describe('The same days as they were, for `truth`.'),
 })
 export type Statement = z.infer<typeof Statement>
@@ -61,7 +60,6 @@ const STATUS_WORDS = {
 } as const
 export type BookedStatus = keyof typeof STATUS_WORDS
 
-/** The meaning of a status; `undefined` if the word is unknown. */
 export function bookedStatus(status: string): BookedStatus | undefined {
   const word = status.trim().toLowerCase().replaceAll(/[ -]/g, '_')
   const known = Object.entries<readonly string[]>(STATUS_WORDS)
@@ -87,8 +85,7 @@ export const BookRow = z
     utr: z.string().max(100).optional(),
     direction: Direction.optional(),
     booked_at: z
-      .union([z.iso.datetime({ offset: true }), IsoDate])
-      .optional()
+      .optional(z.union([z.iso.datetime({ offset: true }), IsoDate]))
       .describe('When the caller booked it (default: when the money moved).'),
   })
   .refine(({ reference, transaction_id: id }) => (reference ?? id) !== undefined, {
@@ -121,7 +118,6 @@ export const Reconciliation = named('ReconciliationResponse', {
 })
 export type Reconciliation = z.infer<typeof Reconciliation>
 
-/** The sums of some amounts in paise. */
 export function sumsOf(rows: readonly { direction: Direction; paise: number }[]): Sums {
   const of = (direction: Direction) => rows.filter((row) => row.direction === direction)
   const total = (some: typeof rows) => some.reduce((sum, { paise }) => sum + paise, 0)

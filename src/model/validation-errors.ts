@@ -64,7 +64,6 @@ const TYPE_NAME: Readonly<Record<string, string>> = {
 
 type Issue = z.core.$ZodIssue
 
-/** Returns the keys that the schema of an object, or of a record of named keys, accepts. */
 export function knownKeysOf(schema: unknown): string[] {
   const { def } = (schema as { _zod: { def: { shape?: object; keyType?: z.core.$ZodType } } })._zod
   return def.shape ? Object.keys(def.shape) : [...(def.keyType?._zod.values ?? [])].map(String)
@@ -81,8 +80,7 @@ export const LIST_KNOWN_KEYS: z.core.ParseContext<Issue> = {
 /** The message for an unknown key, with the known key that was probably meant if one is similar. */
 export function unknownField(key: string, { message }: Issue): string {
   const list = message.startsWith(KNOWN_KEYS) ? message.slice(KNOWN_KEYS.length) : ''
-  const known = list === '' ? [] : list.split(' ')
-  return `is an unknown field${didYouMean(key, known)}`
+  return `is an unknown field${didYouMean(key, list === '' ? [] : list.split(' '))}`
 }
 
 function codeOf(issue: Issue, value: unknown): string {
@@ -143,7 +141,6 @@ export function validationFailed(
   return new SandboxError('validation_failed', message, { errors })
 }
 
-/** Adds a period, if the text does not end with a question mark. */
 const sentence = (text: string) => (text.endsWith('?') ? text : `${text}.`)
 
 // A large body may be wrong in every row.

@@ -50,7 +50,6 @@ export const CreateWebhook = z
   .meta({ id: 'CreateWebhook' })
 export type CreateWebhook = z.infer<typeof CreateWebhook>
 
-/** Body of PUT /clientWebhook: either field or both. */
 export const UpdateWebhook = z
   .object({ url: WebhookUrl.optional(), webhook_secret: WebhookSecret.optional() })
   .refine((body) => body.url !== undefined || body.webhook_secret !== undefined, {
@@ -110,7 +109,6 @@ export const InboxRow = named('InboxMessage', {
   message_id: z.string(),
   received_at: Timestamp,
   webhook_id: z.string().nullable(),
-  /** The type of the event, if the body has one. */
   type: z.string().nullable(),
   attempt: z.int().nullable(),
   /** The webhook-id was received before. */
@@ -127,10 +125,7 @@ export const InboxRow = named('InboxMessage', {
 export type InboxRow = z.infer<typeof InboxRow>
 
 export const InboxQuery = listQuery(50)
-export const InboxResponse = named('InboxResponse', {
-  ...pageFields,
-  messages: z.array(InboxRow),
-})
+export const InboxResponse = named('InboxResponse', { ...pageFields, messages: z.array(InboxRow) })
 export const ReceivedResponse = named('InboxReceivedResponse', {
   received: z.literal(true),
   message_id: z.string(),

@@ -14,7 +14,6 @@ export type Transition<Step> = Omit<Step, 'after_ms'>
 /** What differs between the resources that change over time. */
 export type LifecycleSpec<K extends LifecycleKind, Step extends StepOf<K>> = {
   kind: K
-  /** The name of the resource in messages. */
   noun: string
   statusOf: (row: RowOf<K>) => StatusOf[K]
   /** The row after a transition; it may have another status than the one that the transition asks for. */
@@ -39,7 +38,6 @@ export function createLifecycle<K extends LifecycleKind, Step extends StepOf<K>>
   const hasLateSuccess = () => assumed.get(lateSuccess) === 'possible'
   const canBecome = (from: string, to: string) => canTransition(kind, from, to, hasLateSuccess())
 
-  /** Announces the status of a row that was just stored. */
   function announce(entry: Entry<RowOf<K>>) {
     const { id, row } = entry
     onEntered?.(row)

@@ -34,7 +34,6 @@ import { createLifecycle, type Transition } from './lifecycle.ts'
 import type { Users } from './users.ts'
 import { apiStatus } from './views.ts'
 
-/** The payer and the account of the receiver. */
 export type Parties = { payer_id: string; account: BankAccountRow }
 
 const reject = (code: ErrorCode, field: string, message: string, advice: string) => {
@@ -57,15 +56,10 @@ function duplicateReference(
 
 export type PaymentCheckDeps = Pick<WorldContext, 'store' | 'assumed'> & {
   users: Users
-  /** Whether a payer needs a successful KYC record. */
   checkKyc: () => boolean
 }
 
-/** Whether a user has a KYC record with which they can pay. */
-export const hasSuccessfulKyc = (
-  { kyc }: WorldContext['store']['tables'],
-  userId: string,
-): boolean =>
+export const hasSuccessfulKyc = ({ kyc }: WorldContext['store']['tables'], userId: string) =>
   kyc
     .page('user', userId, 0, Number.POSITIVE_INFINITY)
     .some(({ row }) => row.kyc_status === 'success')
@@ -173,8 +167,7 @@ export function createUtrs(context: WorldContext) {
 
   return {
     /** The UTR that a payment has from its SUCCESS on. */
-    atSuccess: ({ paise }: PaymentRow): string | null =>
-      assumed.get(utrOfSuccess) === 0 ? newUtr(paise) : null,
+    atSuccess: ({ paise }: PaymentRow) => (assumed.get(utrOfSuccess) === 0 ? newUtr(paise) : null),
     /** Schedules the UTR of a payment that has just succeeded without one. */
     schedule({ transaction_id, status, utr }: PaymentRow) {
       if (status !== 'SUCCESS' || utr !== null) return

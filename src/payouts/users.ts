@@ -64,7 +64,6 @@ export function createUsers({ store, clock, random, events, assumed }: WorldCont
     link(id: string, links: Partial<Pick<UserRow, 'pid' | 'tid' | 'bank_id'>>) {
       store.put('users', { ...get(id).row, ...links, updated_at: clock.iso() })
     },
-    /** One page of all users that reads find. */
     list: (query: ListQuery) =>
       listPage(visibleRows(users, clock), 'all', 'all', query, assumed.get(listOrder)),
   }

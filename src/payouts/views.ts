@@ -25,7 +25,6 @@ import type { User, UserRow } from '../model/user.ts'
 export const apiStatus = (status: PaymentStatus, processing: 'pending' | 'processing') =>
   status === 'PROCESSING' ? processing : (status.toLowerCase() as Lowercase<typeof status>)
 
-/** A stored row, as tables return it. */
 type Shown<R> = { readonly row: R }
 
 export const clientProfile = (row: ClientRow): z.output<typeof ClientProfile> => ({

@@ -48,7 +48,6 @@ export function createDelayedResponses(
       const message = 'The delayed response was cancelled. Send the request again.'
       for (const { reject } of [...all]) reject(new SandboxError('not_ready', message))
     },
-    /** Runs all delayed requests before a stop. */
     runAll() {
       for (const { run } of [...all]) run()
     },

@@ -55,30 +55,20 @@ function responseOf({ status, fault, response, response_size: size }: LoggedRequ
 }
 
 function entryOf(call: LoggedRequest) {
-  const {
-    request_id,
-    client,
-    at,
-    wall_at,
-    duration_ms: time,
-    rule,
-    fault,
-    made,
-    traceparent,
-  } = call
+  const { client, duration_ms: time, made, traceparent } = call
   return {
-    startedDateTime: new Date(Date.parse(wall_at) - time).toISOString(),
+    startedDateTime: new Date(Date.parse(call.wall_at) - time).toISOString(),
     time,
     request: requestOf(call),
     response: responseOf(call),
     cache: {},
     timings: { send: 0, wait: time, receive: 0 },
-    _request_id: request_id,
+    _request_id: call.request_id,
     ...(client !== undefined && { _client: client }),
     // On the client's clock, while HAR has real time.
-    _at: at,
-    _rule: rule,
-    _fault: fault,
+    _at: call.at,
+    _rule: call.rule,
+    _fault: call.fault,
     ...(made !== undefined && { _made: made }),
     ...(traceparent && { _traceparent: traceparent }),
   }

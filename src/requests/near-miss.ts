@@ -39,10 +39,7 @@ export function valueText(value: unknown, name: string, redact: Redact): string 
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
 }
 
-function mismatchOf(
-  { field, name, wanted, value }: FailedCheck,
-  redactFound: Redact,
-): FieldMismatch {
+function mismatchOf({ field, name, wanted, value }: FailedCheck, redactFound: Redact) {
   const plain = 'value' in wanted ? wanted.value : wanted.argument
   const operator = 'value' in wanted || wanted.operator === 'eq' ? '' : `${wanted.operator} `
   return {

@@ -74,7 +74,6 @@ type RequestLogDeps = {
   addToAll: (call: RequestLogEntry, era: Era) => void
   /** Gets each entry while its body and its response are whole. */
   onLogged: (entry: RequestLogEntry) => void
-  /** The monotonic clock for durations, and the wall clock, ms. */
   runtime: Pick<Runtime, 'elapsed' | 'wall'>
 }
 
@@ -228,7 +227,6 @@ export function queryOf({ url }: RequestLogEntry): Record<string, string | strin
   return query
 }
 
-/** Parses JSON as it was received; returns `undefined` for anything that isn't JSON. */
 export function parseJsonOrUndefined(text: string): unknown {
   if (!text) return undefined
   try {
@@ -295,7 +293,6 @@ export const requestSummary = (call: RequestLogEntry): RequestInShort => ({
   replayed: call.replayed,
 })
 
-/** An entry with all details, masked. */
 export const requestDetails = (call: RequestLogEntry): LoggedRequest => ({
   ...requestSummary(call),
   query: maskValue({ ...queryOf(call) }) as Record<string, unknown>,
@@ -309,8 +306,7 @@ export const requestDetails = (call: RequestLogEntry): LoggedRequest => ({
 
 const MAX_NAMED = 3
 
-export const clientText = (name: string): string =>
-  name === 'default' ? 'the default client' : `@${name}`
+export const clientText = (name: string) => (name === 'default' ? 'the default client' : `@${name}`)
 
 /** Says where the calls were, if a client had none: ` The default client had no calls; @pytest had 12.` */
 export function callsElsewhere(all: AllRequests, client: string): string {

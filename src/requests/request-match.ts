@@ -136,10 +136,7 @@ const IDENTIFYING_FIELDS = new Set(['operation', 'method', 'path'])
 export const describeRequest = (call: RequestLogEntry): string =>
   `${requestId(call)} ${call.method} ${maskLogText(pathOf(call))}`
 
-export const nearestRequests = (
-  match: RequestMatch,
-  calls: readonly RequestLogEntry[],
-): NearMiss[] =>
+export const nearestRequests = (match: RequestMatch, calls: readonly RequestLogEntry[]) =>
   nearestOf(calls, {
     failuresOf: match.failures,
     weightOf: ({ field }) => (IDENTIFYING_FIELDS.has(field) ? 10 : 1),
@@ -170,10 +167,7 @@ export function invalidMatch(
 /** One step of an order of calls: what a call must match, as it was sent and compiled. */
 export type Step = { definition: unknown; match: RequestMatch }
 
-type Log = {
-  newestFirst(): RequestLogEntry[]
-  readonly dropped: number
-}
+type Log = { newestFirst(): RequestLogEntry[]; readonly dropped: number }
 
 const MAX_EARLY = 3
 
@@ -208,10 +202,7 @@ function cameText([next, ...more]: readonly RequestLogEntry[], isFirst: boolean)
   return ` ${isFirst ? 'Instead' : 'Then'} came ${describeRequest(next)}${others}.`
 }
 
-function brokenOrder(
-  steps: readonly Step[],
-  { calls, found, rest, dropped, elsewhere }: Progress,
-): SandboxError {
+function brokenOrder(steps: readonly Step[], { calls, found, rest, dropped, elsewhere }: Progress) {
   const { definition, match } = steps[found.length]!
   const field = `sequence[${found.length}]`
   const before = found.at(-1)

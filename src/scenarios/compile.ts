@@ -73,8 +73,7 @@ function compileTurn(definition: OutcomeDefinition | 'pass'): Turn | 'pass' {
 /** Returns the turns of a rule: those of its sequence (in the rule or in `then`), or its single outcome. */
 function turnsOf({ then, sequence, then_on }: RuleDefinition) {
   const { sequence: inner, then_on: innerEnd, ...single } = then ?? {}
-  const list = sequence ?? inner ?? [single]
-  return { list, thenOn: then_on ?? innerEnd ?? 'last' }
+  return { list: sequence ?? inner ?? [single], thenOn: then_on ?? innerEnd ?? 'last' }
 }
 
 function testsIn(when: Readonly<Record<string, unknown>>, parts: readonly Test['part'][]): Test[] {

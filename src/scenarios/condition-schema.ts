@@ -58,9 +58,7 @@ function patternError(pattern: string): string | undefined {
 }
 
 const MAX_LIST = 1_000
-const decimal = {
-  error: mustBe('a number, or a decimal text of at most 15 digits and 6 decimals'),
-}
+const decimal = { error: mustBe('a number, or a decimal text of at most 15 digits and 6 decimals') }
 const paise = { error: mustBe('a whole number from 0 to 99') }
 
 const ARGUMENTS = {

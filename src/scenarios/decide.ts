@@ -107,11 +107,7 @@ export function createDecider({ layers, counters, chance, now, since }: DeciderD
   }
 
   /** Returns the first rule that makes this decision. Does not count the rules in `counted` again. */
-  function firstRuleFor(
-    decision: 'response' | 'lifecycle',
-    call: RuleCall,
-    counted: CountedRules,
-  ): RuleMatch | undefined {
+  function firstRuleFor(decision: 'response' | 'lifecycle', call: RuleCall, counted: CountedRules) {
     const perItem = call.operation === 'submitKyc' && call.item !== undefined
     for (const rule of rulesFor(call.operation, perItem)) {
       const canDecide = rule.turns.some((turn) => turn !== 'pass' && turn[decision])

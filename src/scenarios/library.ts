@@ -30,9 +30,7 @@ export function createLibrary(entries: ReadonlyMap<string, LibraryEntry>) {
     names,
     get,
     fileOf: (name: string) => entries.get(name)?.file,
-    /** Returns the text of a scenario, if the library has it. */
     sourceOf: (name: string) => entries.get(name)?.source,
-    /** Returns the message for an unknown name; it suggests a similar one. */
     unknown: (name: string) => unknownScenarioMessage(name, names),
     /** Returns the layers of a scenario in order of priority: itself, those that it extends, and the default one unless one has `base: none`. */
     layersOf: (scenario: CompiledScenario) => layersIn(scenario, get),

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { BankStatus } from '../model/bank-account.ts'
 import { parseDuration } from '../model/duration.ts'
-import { KycStatus } from '../model/kyc.ts'
+import { CHECKED, KycStatus } from '../model/kyc.ts'
 import {
   FAILURE_REASONS,
   FIRST_STATUSES,
@@ -48,10 +48,7 @@ const KycStep = z
       after,
       message: text(200).optional().describe('The message of the KYC entry.'),
       statusCode: z
-        .int()
-        .min(100)
-        .max(599)
-        .optional()
+        .optional(z.int().min(100).max(599))
         .describe('The status code of the check, in the metadata.'),
       result: z
         .strictObject({
@@ -78,11 +75,11 @@ const BankStep = z
       after,
       message: text(200).optional().describe('The inner message of the response.'),
       reason: checkReason,
-      bankResponse: text(120)
-        .optional()
+      bankResponse: z
+        .optional(text(120))
         .describe('The response of the bank, such as Account is blocked.'),
-      accountName: text(120)
-        .optional()
+      accountName: z
+        .optional(text(120))
         .describe('The name of the account holder that the bank returned.'),
     },
     { error: suchAs('{ status: failed }') },
@@ -91,11 +88,7 @@ const BankStep = z
 
 type Step = { status: string; after?: string | undefined; reason?: string | undefined }
 
-function checkTransition(
-  steps: readonly Step[],
-  i: number,
-  kind: LifecycleKind,
-): string | undefined {
+function checkTransition(steps: readonly Step[], i: number, kind: LifecycleKind) {
   const { status } = steps[i]!
   if (i === 0) {
     const first: readonly string[] = FIRST_STATUSES[kind]
@@ -157,16 +150,10 @@ function checkDescription(step: z.infer<typeof TransactionStep>, i: number, repo
     report([i, 'reason'], `unknown reason ${quoteValue(reason)}${near} (or add a \`description\`)`)
 }
 
-const CLEAN_RESULT: Readonly<Record<string, string>> = {
-  panStatus: 'EXISTING AND VALID',
-  name: 'MATCHING',
-  dateOfBirth: 'MATCHING',
-}
-
 function checkResult({ status, result }: z.infer<typeof KycStep>, i: number, report: Report) {
   if (status !== 'success') return
-  for (const [field, clean] of Object.entries(CLEAN_RESULT)) {
-    const value = result?.[field as keyof typeof result]
+  for (const field of ['panStatus', 'name', 'dateOfBirth'] as const) {
+    const [value, clean] = [result?.[field], CHECKED[field]]
     if (value === undefined || value === clean) continue
     const message = `impossible step: a check with ${field} ${quoteValue(value)} cannot succeed; change the status to failed, or ${field} to ${clean}`
     report([i, 'result', field], message)

@@ -15,11 +15,7 @@ import { outcomesOf, type RuleDefinition } from './rule-schema.ts'
 import type { TimelineDefinition } from './timeline-schema.ts'
 import type { Path } from './yaml.ts'
 
-const at = (path: Path, of: 'key' | 'value', message: string): SchemaError => ({
-  path,
-  of,
-  message,
-})
+const at = (path: Path, of: 'key' | 'value', message: string) => ({ path, of, message })
 
 const sameField = (a: Test, b: Test) =>
   a.part === b.part &&
@@ -136,7 +132,6 @@ function unreachableIn({ rules, webhooks, statement }: CompiledScenario): Schema
   ]
 }
 
-/** Warns about a part that no call of the rule's operations has. */
 function missingParts({ when }: RuleDefinition, { operations }: CompiledRule): SchemaError[] {
   return (['body', 'user', 'account'] as const).flatMap((part) => {
     const has = OPERATIONS_WITH[part]
@@ -191,7 +186,6 @@ function paiseOfOther({ part, path, operator }: Test): SchemaError[] {
   return [at(['when', part, ...path, operator], 'key', message)]
 }
 
-/** Warns about the reasons of payments that have no description. */
 function undescribedReasons(rule: RuleDefinition): SchemaError[] {
   return outcomesOf(rule).flatMap(([path, outcome]) => {
     const { transaction = [] } = outcome === 'pass' ? {} : (outcome as OutcomeDefinition)
@@ -223,7 +217,6 @@ function lintCompiled(rule: RuleDefinition, compiled: CompiledRule, path: Path):
   return [...unique.values()].map((one) => ({ ...one, path: [...path, ...one.path] }))
 }
 
-/** Returns the warnings about one valid rule at a path. */
 export function lintRule(rule: RuleDefinition, path: Path = []): SchemaError[] {
   const [compiled] = compileScenario({ rules: [rule] }, 'lint').rules
   return lintCompiled(rule, compiled!, path)

@@ -32,7 +32,6 @@ function documentOf({ tests }: CompiledRule): unknown {
 
 type Step = { status: string; after_ms: number; [more: string]: unknown }
 
-/** Returns the cause of a step in a few words, if it has one. */
 function causeOf(step: Step): string | undefined {
   const result = step['result'] as Readonly<Record<string, string>> | null | undefined
   if (step['reason']) return String(step['reason'])
@@ -99,5 +98,4 @@ function rowsOf(rule: CompiledRule): MagicValue[] {
 }
 
 /** Returns the magic values of a scenario in the order of its rules, one row for each value that a rule names. */
-export const magicValuesOf = ({ rules }: Pick<CompiledScenario, 'rules'>): MagicValue[] =>
-  rules.flatMap(rowsOf)
+export const magicValuesOf = ({ rules }: Pick<CompiledScenario, 'rules'>) => rules.flatMap(rowsOf)

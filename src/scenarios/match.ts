@@ -26,7 +26,6 @@ export type RuleCall = { readonly operation: OperationId } & {
 /** One event, as webhook rules see it: `data` is the resource as its GET endpoint returns it, `account` has unmasked numbers. */
 export type RuleEvent = { readonly event: EventName } & { readonly [part in EventPart]?: unknown }
 
-/** The parts of a call or an event that tests can read. */
 export type CallParts = { readonly [part in Part]?: unknown }
 
 /** One comparison of a `when`: compares the value at `part` and `path` with `argument`. */
@@ -64,7 +63,6 @@ function testOf(part: Part, path: readonly string[], operator: Operator, argumen
   }
 }
 
-/** Compiles a condition to a flat list of tests. */
 export function testsOf(part: Part, condition: Condition, path: readonly string[] = []): Test[] {
   if (typeof condition !== 'object' || condition === null || Array.isArray(condition))
     return [testOf(part, path, 'eq', condition)]

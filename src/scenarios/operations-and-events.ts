@@ -61,10 +61,8 @@ export const EVENTS = [
 ] as const
 export type EventName = (typeof EVENTS)[number]
 
-/** How a response is broken: the words of `fault`. */
 export const FAULTS = ['reset', 'hang', 'empty', 'malformed', 'truncate'] as const
 
-/** The operations that create a row. */
 export const CREATING = ['createUser', 'submitKyc', 'addBankAccount', 'createTransaction'] as const
 
 /** Returns the events that a pattern matches: a name, `transaction.*`, or `*`. Returns none for an unknown name. */
@@ -84,7 +82,5 @@ export type Part = CallPart | EventPart
 
 /** The shortest `every` of a timeline, ms. Each repeat is a timer, so with a shorter one an advance of a month would never end. */
 export const MIN_REPEAT_MS = 100
-/** The most users that one action creates. */
 export const MAX_CREATED_USERS = 1_000
-/** The most runs of a repeated entry. */
 export const MAX_TIMES = 1_000_000

@@ -6,23 +6,12 @@ import type { Path } from './yaml.ts'
 /** How a value is converted before it is tested: not at all, to a number, to its paise, or to text. */
 export type Conversion = 'value' | 'number' | 'paise' | 'text'
 
-/** What an operator takes: any JSON value, one plain value, a list of plain values, ... Their limits are in `condition-schema`. */
-export type ArgumentKind =
-  | 'any'
-  | 'scalar'
-  | 'list'
-  | 'threshold'
-  | 'affix'
-  | 'pattern'
-  | 'boolean'
-  | 'paise'
-
 type Matcher = (read: unknown) => boolean
 
 export type OperatorSpec = {
-  /** Its meaning, for editors. */
   description: string
-  argument: ArgumentKind
+  /** What it takes: any JSON value, one plain value, a list of plain values, ... Their limits are in `condition-schema`. */
+  argument: string
   /** The conversion of the value; if it is missing, the part of the call decides. */
   conversion?: Conversion
   /** Returns the test for an argument; called once, when the file is compiled. */
@@ -149,12 +138,12 @@ export const OPERATORS = {
   },
 } as const satisfies Record<string, OperatorSpec>
 export type Operator = keyof typeof OPERATORS
+export type ArgumentKind = (typeof OPERATORS)[Operator]['argument']
 
 export const OPERATOR_NAMES = Object.keys(OPERATORS) as readonly Operator[]
 
 export const isOperator = (key: string): key is Operator => Object.hasOwn(OPERATORS, key)
 
-/** Whether an object is a comparison: all of its keys are operators. */
 export const isComparison = (value: object): boolean => {
   const keys = Object.keys(value)
   return keys.length > 0 && keys.every(isOperator)

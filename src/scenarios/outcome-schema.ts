@@ -45,14 +45,12 @@ const fields = {
   delay: Delay.optional(),
   fault: z.enum(FAULTS).optional().describe('How the response is broken.'),
   at: z
-    .enum(['before', 'after'])
-    .optional()
+    .optional(z.enum(['before', 'after']))
     .describe(
       'Whether the operation does not run (before; default), or runs before the response or the fault, or before a delay that is alone.',
     ),
   effect: z
-    .literal('after_timeout')
-    .optional()
+    .optional(z.literal('after_timeout'))
     .describe('The operation runs although its caller got no response, or that of respond.'),
   after: Duration.optional().describe('How long after the response the effect comes: at once.'),
   visible_after: Duration.optional().describe(
@@ -60,9 +58,7 @@ const fields = {
   ),
 }
 
-/** The fields of an outcome that describe a lifecycle. */
 export const LIFECYCLES = ['kyc', 'bank', 'transaction'] as const
-/** The fields about what the call creates. */
 const CREATED = [...LIFECYCLES, 'visible_after'] as const
 
 function checkOutcome(outcome: OutcomeDefinition, report: Check['report']) {
@@ -113,20 +109,20 @@ const Pass = z.literal('pass', {
 /** The outcomes of a rule in order, instead of a single one. */
 export const sequenceFields = {
   sequence: z
-    .array(z.union([Pass, Outcome]))
-    .min(1)
-    .max(100)
-    .optional()
+    .optional(
+      z
+        .array(z.union([Pass, Outcome]))
+        .min(1)
+        .max(100),
+    )
     .describe('One outcome for each matching call, in order. pass: the rule ignores that call.'),
   then_on: z
-    .enum(['last', 'loop', 'pass'])
-    .optional()
+    .optional(z.enum(['last', 'loop', 'pass']))
     .describe(
       'What the rule does after the last outcome: last = repeat it (default), loop = start again, pass = ignore further calls.',
     ),
 }
 
-/** Reports a `then_on` without a `sequence`. */
 export const THEN_ON_ALONE =
   '`then_on` applies after a `sequence`, and this rule has none; remove it or add a `sequence`'
 
@@ -152,34 +148,26 @@ export const WebhookOutcome = z
     {
       delay: Delay.optional(),
       copies: z
-        .union([z.int().min(1).max(100), z.array(Delay).min(1).max(100)])
-        .optional()
+        .optional(z.union([z.int().min(1).max(100), z.array(Delay).min(1).max(100)]))
         .describe('How often the event is sent in total, or a list with the delay of each copy.'),
       together: z
-        .literal(true)
-        .optional()
+        .optional(z.literal(true))
         .describe('The event is sent at the same instant as the next one of its resource.'),
       drop: z.literal(true).optional().describe('The event is never sent.'),
       hold_until: z
-        .enum(EVENTS)
-        .optional()
+        .optional(z.enum(EVENTS))
         .describe(
           'Sends this event only after the named event of the same resource, which normally comes later.',
         ),
       signature: z
-        .enum(['wrong', 'missing', 'rotated'])
-        .optional()
+        .optional(z.enum(['wrong', 'missing', 'rotated']))
         .describe('rotated: one with a new secret first, then the right one.'),
       timestamp: z
-        .literal('stale')
-        .optional()
+        .optional(z.literal('stale'))
         .describe('The event is signed with a timestamp far in the past.'),
       body: z.literal('truncated').optional().describe('The body is truncated after it is signed.'),
       lost_attempts: z
-        .int()
-        .min(1)
-        .max(10)
-        .optional()
+        .optional(z.int().min(1).max(10))
         .describe('The first attempts, this number of them, are lost on the way; then it is sent.'),
     },
     { error: suchAs('then: { copies: 2 }', 'specify the outcome') },

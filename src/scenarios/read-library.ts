@@ -20,7 +20,7 @@ export type LibraryResult = { files: string[]; warnings: Problem[] } & (
 
 type Loaded = LibraryEntry & { problemAt: (path: Path, message: string) => Problem }
 
-const problemIn = (file: string, message: string): Problem => ({
+const problemIn = (file: string, message: string) => ({
   file,
   line: 1,
   column: 1,

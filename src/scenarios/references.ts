@@ -14,10 +14,7 @@ export const unknownScenarioMessage = (name: string, known: readonly string[]) =
 export type Find = (name: string) => CompiledScenario | undefined
 
 /** Returns a scenario and all that it extends, in order; and the names of the cycle if there is one. */
-function chainOf(
-  start: CompiledScenario,
-  find: Find,
-): { chain: CompiledScenario[]; cycle?: string[] } {
+function chainOf(start: CompiledScenario, find: Find) {
   const chain: CompiledScenario[] = []
   for (
     let next: CompiledScenario | undefined = start;
@@ -68,11 +65,7 @@ function findUseLoop(
 }
 
 /** Checks that the scenarios that a scenario names exist, and that `extends` and `use` have no cycles. */
-export function checkReferences(
-  scenario: CompiledScenario,
-  names: readonly string[],
-  find: Find,
-): { path: Path; message: string }[] {
+export function checkReferences(scenario: CompiledScenario, names: readonly string[], find: Find) {
   const found: { path: Path; message: string }[] = []
   const { extends: parent } = scenario.definition
   if (parent !== undefined && parent !== scenario.name && !names.includes(parent)) {

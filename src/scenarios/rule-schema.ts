@@ -14,7 +14,6 @@ import { type Check, crossCheck, Duration, type Mapping, mustBe, text } from './
 import { EventWhen, When } from './when-schema.ts'
 import type { Path } from './yaml.ts'
 
-/** How often a rule acts. */
 export const limits = {
   key: z
     .string()
@@ -30,10 +29,7 @@ export const limits = {
     'How long the rule applies, since its scenario was activated or it was pushed.',
   ),
   chance: z
-    .number()
-    .gt(0)
-    .max(1)
-    .optional()
+    .optional(z.number().gt(0).max(1))
     .describe('The probability that the rule acts on a matching call: 0.05 is 5 %.'),
 }
 
@@ -75,7 +71,6 @@ function checkOperations(rule: Mapping, operations: readonly OperationId[], chec
     check.report(['key'], '`item` is a document of POST /kyc; add operation: submitKyc', 'key')
 }
 
-/** Rejects an empty rule; returns whether it is one. */
 function rejectEmpty({ isEmpty, clear, report }: Check, what: string): boolean {
   if (!isEmpty) return false
   clear()
@@ -100,8 +95,8 @@ function checkRule(rule: Mapping, check: Check) {
 /** One rule: which calls it matches, how often it acts, and what happens to those calls. */
 export const Rule = z
   .strictObject({
-    name: text(120)
-      .optional()
+    name: z
+      .optional(text(120))
       .describe('The name of the rule in responses and logs; unique in the file.'),
     description: text(500).optional(),
     when: When,

@@ -91,7 +91,6 @@ export function scenarioTree(folder: string, flat = false): ScenarioTree {
   return tree
 }
 
-/** A running watch; `close` ends it. */
 export type Watch = { close(): void }
 
 // Real ms. Short enough for a person who saves a file and tries it, and cheap.
@@ -118,7 +117,6 @@ function stateOf(folder: string): string {
   }
 }
 
-/** The same of several folders. */
 export const stateOfAll = (folders: readonly string[]) => folders.map(stateOf).join('\n\n')
 
 /** Calls `onChange` when files changed and then stayed the same for one poll: `fs.watch` does not pass through container mounts. */

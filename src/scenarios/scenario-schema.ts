@@ -105,12 +105,10 @@ const ScenarioFields = z.strictObject({
     'Another scenario, whose rules apply after those of this one.',
   ),
   base: z
-    .literal('none')
-    .optional()
+    .optional(z.literal('none'))
     .describe('none: the default scenario is not used, so magic values are off.'),
   counts: z
-    .literal('run')
-    .optional()
+    .optional(z.literal('run'))
     .describe('run: exec counts the rules over all clients and resets, not for each client anew.'),
   assume: Assume.optional(),
   rules: rulesSchema(Rule, 'rules')
@@ -122,9 +120,7 @@ const ScenarioFields = z.strictObject({
     .optional()
     .describe('How events are sent. The first rule that matches acts.'),
   timeline: z
-    .array(TimelineEntry)
-    .max(500)
-    .optional()
+    .optional(z.array(TimelineEntry).max(500))
     .describe('Actions at fixed times after the activation of the scenario.'),
   statement: rulesSchema(StatementRule, 'statement')
     .max(500)

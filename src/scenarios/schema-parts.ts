@@ -28,7 +28,6 @@ export const suchAs =
       : undefined
   }
 
-/** Reports an error at a path below the value of a check. */
 export type Report = (path: Path, message: string, of?: 'key' | 'value') => void
 
 /** What a check of several fields gets besides the value. */
@@ -74,7 +73,6 @@ export function checkedByParent<T>(shape: () => z.ZodType<T>, meta: z.GlobalMeta
 /** Any JSON value; its TypeScript type does not refer to zod. The values of a file and of a body are JSON already. */
 export const AnyJson = z.unknown() as z.ZodType<Json, Json>
 
-/** A non-empty text of at most `max` characters. */
 export const text = (max: number) => z.string().min(1).max(max)
 
 export const ScenarioName = z.string().regex(SCENARIO_NAME, {

@@ -59,11 +59,7 @@ const SimulateFields = z.strictObject({
   reason: Reason.optional(),
 })
 
-const RESOURCE_NAMES = {
-  transaction: 'transaction',
-  kyc: 'KYC record',
-  bank: 'bank account',
-} as const
+const RESOURCE_NAMES = { transaction: 'transaction', kyc: 'KYC record', bank: 'bank account' }
 
 const Simulate = SimulateFields.check(
   crossCheck<z.output<typeof SimulateFields>>((simulate, { report, isValid }) => {
@@ -103,11 +99,7 @@ const TimelinePayment = z.strictObject({
 })
 
 /** The fields that are no actions, but belong to one. */
-const ACTION_OF: Readonly<Record<string, string>> = {
-  resource: 'trigger',
-  params: 'call',
-  body: 'call',
-}
+const ACTION_OF: Record<string, string> = { resource: 'trigger', params: 'call', body: 'call' }
 
 function checkAction(action: Mapping, { report, isValid }: Check) {
   if (!isValid()) return
@@ -126,8 +118,7 @@ const Do = z
   .strictObject(
     {
       call: z
-        .enum(OPERATIONS)
-        .optional()
+        .optional(z.enum(OPERATIONS))
         .describe('Calls the service as an app does; the sandbox fills in what is left out.'),
       params: z.record(z.string(), z.string()).optional().describe('Path parameters of `call`.'),
       body: z.record(z.string(), AnyJson).optional().describe('Fields of the body of `call`.'),
@@ -141,22 +132,17 @@ const Do = z
         'Creates an outgoing payment. The rules for calls do not decide about it.',
       ),
       create_users: z
-        .int()
-        .min(1)
-        .max(MAX_CREATED_USERS)
-        .optional()
+        .optional(z.int().min(1).max(MAX_CREATED_USERS))
         .describe('Creates this number of users.'),
       set_webhook: z
-        .literal('inbox')
-        .optional()
+        .optional(z.literal('inbox'))
         .describe('Makes the built-in inbox the receiver of the events, if there is no webhook.'),
       use: ScenarioName.optional().describe('Activates another scenario.'),
       rule: Rule.optional().describe(
         "Pushes a rule that takes precedence over the scenario's rules.",
       ),
       reset: z
-        .literal(true)
-        .optional()
+        .optional(z.literal(true))
         .describe('Resets the world to the fixtures and the start scenario.'),
     },
     { error: suchAs('do: { use: provider-outage }', 'specify the action') },
@@ -173,10 +159,7 @@ const EntryFields = z.strictObject({
   ),
   every: Duration.optional().describe('Repeats the action at this interval.'),
   times: z
-    .int()
-    .min(1)
-    .max(MAX_TIMES)
-    .optional()
+    .optional(z.int().min(1).max(MAX_TIMES))
     .describe('The total number of runs; repeats forever if it is missing.'),
   do: Do,
 })
@@ -191,8 +174,7 @@ function checkEntry(entry: Partial<TimelineDefinition>, { report, isValid }: Che
   if (at !== undefined && after !== undefined)
     report(['after'], '`at` and `after` both say when; remove one', 'key')
   if (every !== undefined && isValid('every') && msOf(every) < MIN_REPEAT_MS) {
-    const message = `\`every\` must be at least ${MIN_REPEAT_MS}ms, not ${quoteValue(every)}`
-    report(['every'], message)
+    report(['every'], `\`every\` must be at least ${MIN_REPEAT_MS}ms, not ${quoteValue(every)}`)
   }
   if (times !== undefined && isValid('times') && times > 1 && every === undefined)
     report(['times'], '`times` needs `every`: the time between two runs')

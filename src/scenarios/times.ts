@@ -17,7 +17,6 @@ function isZone(zone: string): boolean {
   }
 }
 
-/** `when.time`: a part of each day. */
 export const TimeWindow = z
   .strictObject({
     from: TimeOfDay,
@@ -32,7 +31,6 @@ export const TimeWindow = z
     error: 'is empty: `from` and `to` are the same time; remove `time`, or change one of them',
   })
 
-/** `when.elapsed`: a time since the activation of the scenario. */
 export const ElapsedWindow = z
   .strictObject({ from: Duration.optional(), to: Duration.optional() })
   .refine(({ from = '0s', to }) => to === undefined || parseDuration(from)! < parseDuration(to)!, {

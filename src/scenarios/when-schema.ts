@@ -82,9 +82,7 @@ function checkConditions(when: Mapping, check: Check) {
 const callParts = {
   operation: checkedByParent(
     () => z.union([z.enum([...OPERATIONS, ...ENDPOINTS, '*']), NameComparison]),
-    {
-      description: 'An operationId or an endpoint such as POST /kyc, or "*" for all operations.',
-    },
+    { description: 'An operationId or an endpoint such as POST /kyc, or "*" for all operations.' },
   ).optional(),
   params: fieldsSchema('Path parameters.').optional(),
   query: fieldsSchema('Query parameters; compared as text.').optional(),
@@ -105,9 +103,7 @@ const times = {
 export const When = z
   .strictObject(
     { ...callParts, ...times },
-    {
-      error: suchAs('when: { operation: createTransaction }', 'specify the calls'),
-    },
+    { error: suchAs('when: { operation: createTransaction }', 'specify the calls') },
   )
   .check(crossCheck(checkWhen))
   .meta({ id: 'When', description: 'The calls that the rule matches. All conditions must match.' })
@@ -167,11 +163,11 @@ export const CallMatch = z
       .enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'])
       .optional()
       .describe('The HTTP method.'),
-    path: orComparison(z.string())
-      .optional()
+    path: z
+      .optional(orComparison(z.string()))
       .describe('The path without its query and base path, such as /v1/user.'),
-    status: orComparison(z.int().min(100).max(599))
-      .optional()
+    status: z
+      .optional(orComparison(z.int().min(100).max(599)))
       .describe('The HTTP status of the response.'),
   })
   .check(crossCheck(checkCallMatch))

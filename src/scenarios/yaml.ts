@@ -17,7 +17,6 @@ type SourcePosition = { line: number; column: number }
 /** The path of a value in a document: keys and list indexes from the root. */
 export type Path = readonly PropertyKey[]
 
-/** A parsed document: its plain value, and the position of each part. */
 export type Source = {
   value: unknown
   /** Returns the position of the value at a path, or of its key. If the path does not exist, that of its nearest parent. */

@@ -253,10 +253,7 @@ class DataFile<Rows> {
 }
 
 /** Takes the data file and reads it into empty worlds. */
-async function openDataFile<Rows>(
-  given: DataFileOptions<Rows>,
-  worlds: Worlds<Rows>,
-): Promise<DataFile<Rows>> {
+async function openDataFile<Rows>(given: DataFileOptions<Rows>, worlds: Worlds<Rows>) {
   const { disk, log } = given
   const file = resolveLinks(disk, given.file)
   const options = { ...given, file }

@@ -41,7 +41,6 @@ export function ignoreErrors(run: () => void): void {
   }
 }
 
-/** The result of a call; `undefined` if there is no such file. */
 function ifExists<T>(call: () => T): T | undefined {
   try {
     return call()
@@ -52,16 +51,13 @@ function ifExists<T>(call: () => T): T | undefined {
 }
 
 /** What stands at a path; `undefined` if nothing does. Throws if the disk cannot tell. */
-export const statOf = (disk: Disk, path: string): Stats | undefined =>
-  disk.lstatSync(path, { throwIfNoEntry: false })
+export const statOf = (disk: Disk, path: string) => disk.lstatSync(path, { throwIfNoEntry: false })
 
 /** Whether a file exists. Throws if the disk cannot tell: an existing file must not be treated as absent. */
 export const fileExists = (disk: Disk, file: string): boolean =>
   disk.statSync(file, { throwIfNoEntry: false }) !== undefined
 
-/** Reads a file; `undefined` if it does not exist. */
-export const readIfExists = (disk: Disk, file: string): Buffer | undefined =>
-  ifExists(() => disk.readFileSync(file))
+export const readIfExists = (disk: Disk, file: string) => ifExists(() => disk.readFileSync(file))
 
 export const removeFile = (disk: Disk, file: string): void => ifExists(() => disk.unlinkSync(file))
 

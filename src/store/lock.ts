@@ -19,7 +19,6 @@ import { FileInUse } from './errors.ts'
 // a paused owner lives, and a killed one is replaced at once, in any container of this machine. Where there are no such
 // sockets, it is a file with the number of the process. Either is kept open, so no other file can get its inode.
 
-/** The owner of a lock, as it says itself. */
 type Owner = { pid: number; host: string; startedAt: string }
 
 /** The file of a lock before it is put in its place. */

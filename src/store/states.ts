@@ -17,7 +17,6 @@ export type DataDocument = {
 }
 
 export type StateShape<Rows> = {
-  /** The tables that a state lists. */
   tables: readonly (keyof Rows & string)[]
   /** The other fields of a state. */
   headOf(state: Snapshot<Rows>, about: WorldAbout): object

@@ -29,7 +29,6 @@ export type Content<R> = {
   isShared: boolean
 }
 
-/** Whether an entry is older than another one of the same table. */
 export const isBefore = (a: Omit<Entry<unknown>, 'row'>, b: Omit<Entry<unknown>, 'row'>) =>
   a.at === b.at ? a.seq < b.seq : a.at < b.at
 

@@ -21,7 +21,6 @@ export type WorldOp =
 /** What one atomic change did, one part for each world. */
 export type AtomicChange = readonly [world: string, counter: number, ops: Op[]][]
 
-/** The position in a random series. */
 export type Draws = { counter: number }
 
 /** The world that an op changes, as the journal names it. The counter is read when the change commits. */
@@ -40,7 +39,6 @@ type Written = Change & { line: AtomicChange }
 /** Changes in memory that are written together at the end of this turn of the event loop. */
 type Group = { changes: Written[]; onDurable: ((error?: unknown) => void)[]; due: NodeJS.Immediate }
 
-/** Writes changes to the disk, or throws. */
 export type WriteChanges = (changes: readonly AtomicChange[]) => void
 
 function rollback(undo: readonly (() => void)[], from = 0) {

@@ -47,7 +47,6 @@ export class WorldTables<Rows> {
     ) as WorldTables<Rows>['tables']
   }
 
-  /** Whether a row was there when the world started. */
   isOfBase(table: keyof Rows & string, id: string): boolean {
     return this.#worlds.bases.get(this.base)?.images[table].rows.has(id) ?? false
   }
@@ -177,7 +176,6 @@ type ForkOp = Extract<Op, readonly ['fork', ...unknown[]]>
 // The bases belong to no world.
 const NO_WORLD = { name: '', random: { counter: 0 } }
 
-/** The worlds of a store in memory, and the bases that they use. */
 export class Worlds<Rows> {
   readonly specs: Specs<Rows>
   readonly names: readonly (keyof Rows & string)[]
@@ -225,7 +223,6 @@ export class Worlds<Rows> {
     throw new Error(`there are no fixtures ${key}`)
   }
 
-  /** Removes the bases that no world and no snapshot uses. */
   dropUnusedBases(): void {
     const used = new Set<string | undefined>()
     for (const { base, about, snapshots } of this.byName.values()) {
@@ -241,7 +238,6 @@ export class Worlds<Rows> {
 
   // ---- worlds
 
-  /** Creates a world on a base. `about` is stored with it. */
   add(name: string, base: Base<Rows>, about: WorldAbout = {}): WorldTables<Rows> {
     return this.unit.change(() => {
       this.useBase(base)
@@ -250,12 +246,7 @@ export class Worlds<Rows> {
   }
 
   /** Creates a world with the state of another world or of one of its snapshots; the rows are shared. */
-  fork(
-    name: string,
-    source: WorldTables<Rows>,
-    snapshot: string | undefined,
-    about: WorldAbout,
-  ): WorldTables<Rows> {
+  fork(name: string, source: WorldTables<Rows>, snapshot: string | undefined, about: WorldAbout) {
     return this.unit.change(() => this.#enter(['fork', name, source.name, snapshot ?? null, about]))
   }
 

@@ -6,7 +6,6 @@ import type { ListQuery } from '../model/paging.ts'
 import { type Entry, isBefore, type Table } from '../store/table.ts'
 import type { Clock } from '../time/clock.ts'
 
-/** What a list reads: a table of one client. */
 type Listed<R> = Pick<Table<R>, 'count' | 'page'>
 
 /** The query of a list without pages. */
@@ -17,8 +16,7 @@ type MayLag = { visible_at?: string }
 /** A new row, which reads find after a lag, ms. */
 export function withLag<R extends MayLag>(row: R, lag: number | undefined, clock: Clock): R {
   if (!lag) return row
-  const at = Math.min(clock.now() + lag, LAST_INSTANT)
-  return { ...row, visible_at: new Date(at).toISOString() }
+  return { ...row, visible_at: new Date(Math.min(clock.now() + lag, LAST_INSTANT)).toISOString() }
 }
 
 export const isVisible = ({ visible_at }: MayLag, clock: Clock): boolean =>
@@ -45,7 +43,6 @@ export const joinedIndexes = <R>(table: Listed<R>, ...both: [string, string]): L
       .slice(offset, offset + limit),
 })
 
-/** One page of the rows of a key, and their total number. */
 export function listPage<R>(
   table: Listed<R>,
   index: string,

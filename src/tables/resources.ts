@@ -14,7 +14,6 @@ export const TABLE_OF = {
   webhook: 'webhook',
 } as const
 
-/** The first drawn id that is free. */
 export function drawUntil(isFree: (id: string) => boolean, draw: () => string): string {
   for (;;) {
     const id = draw()
@@ -27,11 +26,7 @@ export const newIdIn = (table: { get: (id: string) => unknown }, draw: () => str
   drawUntil((id) => table.get(id) === undefined, draw)
 
 /** The given id, or for `latest` the id of the newest resource of its kind; throws `not_found` if there is none. */
-export function resourceIdOf(
-  { tables }: SandboxTables,
-  kind: ResourceKind,
-  resource: string,
-): string {
+export function resourceIdOf({ tables }: SandboxTables, kind: ResourceKind, resource: string) {
   const table = tables[TABLE_OF[kind]]
   const id = resource === 'latest' ? table.newest('all', 'all')?.id : resource
   if (id !== undefined) return id

@@ -12,7 +12,6 @@ import type { RuleDefinition } from '../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../scenarios/scenario-schema.ts'
 import type { ClockState } from '../time/clock.ts'
 
-/** The stored response to a POST with an `Idempotency-Key`. */
 const IdempotencyRow = z.strictObject({
   key: z.string(),
   /** A hash of the request body, to recognize a different request with the same key. */
@@ -33,7 +32,6 @@ const PushedRuleRow = z.strictObject({
 })
 export type PushedRuleRow = z.infer<typeof PushedRuleRow>
 
-/** The number of matches and hits of a rule. */
 const CounterRow = z.strictObject({ name: z.string(), matched: z.int(), hits: z.int() })
 
 /** The row schemas of the tables that a state document contains. A row is checked when it is read, never when it is stored. */

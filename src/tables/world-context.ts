@@ -8,7 +8,6 @@ import type { Scheduler } from '../time/scheduler.ts'
 import type { ResourceEvents } from './resources.ts'
 import type { SandboxTables } from './tables.ts'
 
-/** The dependencies of every service of a world. */
 export type WorldContext = {
   store: SandboxTables
   clock: Clock
@@ -37,6 +36,5 @@ export function entryIn<R>(
   throw notFound(noun, quoteInput(id), field)
 }
 
-/** The `errors` of an error about one field. */
 export const fieldError = (field: string | undefined, code: string, message: string) =>
   field === undefined ? {} : { errors: [{ field, code, message }] }

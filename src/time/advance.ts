@@ -14,7 +14,6 @@ export const BATCHES_IN_A_ROW = 4
 // An advance waits this long (real ms) for attempts that it did not start: its caller may be their receiver.
 const RECEIVER_WAIT_MS = 1_000
 
-/** Options of a call that moves the clock. */
 export type AdvanceOptions = {
   /** Stores the time of the clock; `isThrough`: it reached the target. Throws if the time cannot be written. */
   persist?: (isThrough: boolean) => void

@@ -15,7 +15,6 @@ export type CommitOrder = {
   last: Promise<void>
 }
 
-/** Creates the order for the timers of one call. */
 export const createCommitOrder = (): CommitOrder => ({ last: Promise.resolve() })
 
 /** Runs a timer; an advance waits for a promise. Returned fields override the payload in the report; `false`: no effect any more. */
@@ -25,7 +24,6 @@ export type TimerHandler = (
   order: CommitOrder | undefined,
 ) => Promise<void> | Readonly<Record<string, unknown>> | false | undefined
 
-/** How timers of one kind are run. */
 export type KindOptions = {
   /** They are sent to a receiver; an advance starts those of one instant in parallel and waits for all of them. */
   parallel?: boolean
@@ -44,7 +42,6 @@ export type TimerRows = {
   insert: (row: TimerRow) => void
   remove: (id: string) => void
   change: <T>(run: () => T) => T
-  /** How many ops the open change has. */
   changeSize: () => number
   nextSeq: () => number
 }

@@ -85,11 +85,7 @@ export const maskSignatures = (headers: Readonly<Record<string, string>>): Recor
   )
 
 /** A response without secrets, signatures and tokens: debug pages can repeat what was sent. */
-function withoutSecrets(
-  answer: string,
-  secret: string,
-  headers: Readonly<Record<string, string>>,
-): string {
+function withoutSecrets(answer: string, secret: string, headers: Readonly<Record<string, string>>) {
   let text = answer
   // A shorter secret would mask parts of any text.
   for (const known of [secret, secret.replace(/^whsec_/, ''), headers['x-webhook-signature']])
@@ -108,11 +104,7 @@ function traceparentOf({ event_id, traceparent }: Traced, number: number) {
   return { traceparent: [version, trace, hash.slice(0, 16), flags].join('-') }
 }
 
-function headersOf(
-  signature: Readonly<Record<string, string>>,
-  event: Traced,
-  number: number,
-): Record<string, string> {
+function headersOf(signature: Readonly<Record<string, string>>, event: Traced, number: number) {
   return {
     'content-type': 'application/json',
     'user-agent': `payout-sandbox/${VERSION}`,
@@ -172,7 +164,6 @@ export function createAttemptSender({
   runtime: Pick<Runtime, 'wall' | 'send'>
   settings: WebhookSettings
   common: Limit
-  /** Sends to the client's own inbox. */
   sendToInbox: Runtime['send']
 }) {
   const { time, deadlineMs } = settings

@@ -207,12 +207,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
   let cause: Cause | undefined
 
   /** Creates an event and its deliveries, inside the open change. */
-  function publish(
-    type: string,
-    resource_id: string,
-    override?: Override,
-    skipsOrder = false,
-  ): DeliveryRow[] {
+  function publish(type: string, resource_id: string, override?: Override, skipsOrder = false) {
     const { event_id, created_at, body, data } = webhookEvents.create(type, resource_id, override)
     const decision = scenarios.decideWebhook(webhookEvents.callOf(type, resource_id, data))
     const outcome = decision?.outcome ?? {}

@@ -64,8 +64,7 @@ export class DeliveryQueue {
     const { drop, holdUntil, fault = {} } = outcome
     const held = holdUntil !== undefined && isReachable(holdUntil, resource_id, this.#tables)
     const joins = copy === 1 && !drop && !held && this.#releaseJoined(resource_id)
-    const fraction = delay.minMs < delay.maxMs ? random.fraction() : 0
-    const delay_ms = pointOf(delay, fraction)
+    const delay_ms = pointOf(delay, delay.minMs < delay.maxMs ? random.fraction() : 0)
     const row: DeliveryRow = {
       delivery_id: deliveryId(event_id, copy),
       event_id,

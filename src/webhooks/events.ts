@@ -71,7 +71,6 @@ export function createWebhookEvents({ store, clock, random, assumed }: WorldCont
         ),
       }
     },
-    /** The trace of the newest event of a resource. */
     traceOf: (resource_id: string) => events.newest('resource', resource_id)?.row.traceparent,
     /** The event as webhook rules read it; data, user and account are looked up only when a rule needs them. */
     callOf(type: string, id: string, data: string): RuleEvent {

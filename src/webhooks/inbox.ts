@@ -21,7 +21,6 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>
 const storedHeader = (name: string, value: string): string =>
   (name.includes('webhook-') ? value : maskLogText(value)).slice(0, MAX_HEADER)
 
-/** The event's type, from its header or from a body that has one. */
 function typeOf({ 'x-webhook-event': named }: Headers, body: string): string | null {
   if (typeof named === 'string') return named.slice(0, 64)
   try {
@@ -32,10 +31,7 @@ function typeOf({ 'x-webhook-event': named }: Headers, body: string): string | n
   }
 }
 
-export type InboxDeps = WorldContext & {
-  webhooks: Webhooks
-  unixNow: () => number
-}
+export type InboxDeps = WorldContext & { webhooks: Webhooks; unixNow: () => number }
 
 /** The built-in receiver: stores every message and whether its signature is valid for the client's secret. */
 export function createInbox({ store, clock, random, assumed, webhooks, unixNow }: InboxDeps) {
@@ -59,7 +55,6 @@ export function createInbox({ store, clock, random, assumed, webhooks, unixNow }
     })
   }
 
-  /** Stores a message, whatever its content is. */
   function receive(headers: Headers, bytes: Uint8Array): Received {
     const given = headers['webhook-id']
     const id = typeof given === 'string' ? given.slice(0, 128) : null

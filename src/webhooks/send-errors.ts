@@ -3,7 +3,6 @@ import type { Socket } from 'node:net'
 import type { SendError, SendErrorCode } from '../model/delivery.ts'
 import type { Target } from './addresses.ts'
 
-/** The status and the used headers of a response. */
 export type ReceiverResponse = {
   status: number
   'retry-after'?: string
@@ -28,7 +27,6 @@ const TLS_CODES =
 
 export const sendError = (code: SendErrorCode, message: string): SendError => ({ code, message })
 
-/** Converts an error of a connection to an error code and a sentence. */
 export function explainFailure(error: NodeJS.ErrnoException, target: Target): SendError {
   const at = target.authority
   const code = error.code ?? ''
@@ -43,26 +41,17 @@ export function explainFailure(error: NodeJS.ErrnoException, target: Target): Se
     return sendError('dns', `the host name ${target.host} can't be resolved (${code})`)
   if (TLS_CODES.test(code) || error.message.includes('before secure TLS connection'))
     return sendError('tls', `no secure connection to ${at}: ${error.message.trim()}`)
-  switch (code) {
-    case 'ECONNREFUSED':
-      return sendError('refused', `nothing listens on ${at}: the connection was refused`)
-    case 'ECONNRESET':
-    case 'EPIPE':
-    case 'ECONNABORTED':
-      return error.syscall === undefined
-        ? sendError('no_response', `${at} closed the connection without a response`)
-        : sendError('reset', `${at} reset the connection before it responded`)
-    case 'EHOSTUNREACH':
-    case 'ENETUNREACH':
-    case 'EHOSTDOWN':
-    case 'ENETDOWN':
-    case 'EADDRNOTAVAIL':
-      return sendError('unreachable', `there is no network route to ${at} (${code})`)
-    case 'ETIMEDOUT':
-      return sendError('timeout_connect', `${at} did not accept the connection (${code})`)
-    default:
-      return sendError('failed', `sending to ${at} failed: ${error.message || code || error.name}`)
-  }
+  if (code === 'ECONNREFUSED')
+    return sendError('refused', `nothing listens on ${at}: the connection was refused`)
+  if (['ECONNRESET', 'EPIPE', 'ECONNABORTED'].includes(code))
+    return error.syscall === undefined
+      ? sendError('no_response', `${at} closed the connection without a response`)
+      : sendError('reset', `${at} reset the connection before it responded`)
+  if (/^E(?:HOST|NET)(?:UNREACH|DOWN)$|^EADDRNOTAVAIL$/.test(code))
+    return sendError('unreachable', `there is no network route to ${at} (${code})`)
+  if (code === 'ETIMEDOUT')
+    return sendError('timeout_connect', `${at} did not accept the connection (${code})`)
+  return sendError('failed', `sending to ${at} failed: ${error.message || code || error.name}`)
 }
 
 /** The error of a response that only a request with `Expect` asks for. */

@@ -184,7 +184,6 @@ export function createSender({ wall, later = realLater, unref = false, ...rules 
     return { request: client.request, agent, later, unref, running }
   }
 
-  /** The target of a URL, or why nothing is sent there. */
   function resolveTarget(url: string): Target | SendError {
     const read = readTarget(url)
     if ('problem' in read) return sendError('bad_request', `the URL ${read.problem}`)
@@ -196,10 +195,7 @@ export function createSender({ wall, later = realLater, unref = false, ...rules 
     if (isClosed) return unsent(STOPPING)
     const startedAt = performance.now()
     const seen = await exchange(await depsFor(target), request, target)
-    return {
-      ...resultOf(wall, seen),
-      duration_ms: Math.round(performance.now() - startedAt),
-    }
+    return { ...resultOf(wall, seen), duration_ms: Math.round(performance.now() - startedAt) }
   }
 
   return {

@@ -106,12 +106,7 @@ function firstDifference(a: Buffer, b: Buffer): number {
   return i
 }
 
-function explainMismatch(
-  input: VerifyInput,
-  id: string,
-  timestamp: string,
-  given: string[],
-): Verdict {
+function explainMismatch(input: VerifyInput, id: string, timestamp: string, given: string[]) {
   const body = Buffer.from(input.body as Uint8Array)
   const keys = keysOf(input.secret)
   const fits = (candidate: string | Buffer) =>

@@ -12,7 +12,6 @@ import type { World } from './world.ts'
 import { adoptSettings, startedAsOf, storeClock } from './world-clock.ts'
 import type { ClientStart, WorldStart } from './world-deps.ts'
 
-/** The client that calls without a client name use. */
 export const DEFAULT_CLIENT = 'default'
 
 /** The options of a new client, instead of those of the sandbox. A reset restores them. */
@@ -44,14 +43,10 @@ type ClientAbout = WorldAbout & {
 const aboutOf = ({ about }: SandboxTables) => about as ClientAbout
 
 /** Whether the start rows of a client are those of a state, so that a reset returns to it. */
-export const startsFromState = (tables: SandboxTables): boolean =>
-  aboutOf(tables).draws !== undefined
+export const startsFromState = (tables: SandboxTables) => aboutOf(tables).draws !== undefined
 
 /** Start options with those of a client; its readings replace the others one by one. */
-const mergedStart = <S extends Partial<WorldStart>>(
-  start: S,
-  own: Partial<WorldStart> = {},
-): S => ({
+const mergedStart = <S extends Partial<WorldStart>>(start: S, own: Partial<WorldStart> = {}) => ({
   ...start,
   ...own,
   ...((start.assume ?? own.assume) && { assume: { ...start.assume, ...own.assume } }),
@@ -78,11 +73,7 @@ function writeOwnProfile(tables: SandboxTables, token: string) {
     ...(checkKyc !== undefined && { check_kyc: checkKyc }),
   }
   tables.remove('client', from.id)
-  tables.put('client', {
-    ...profile,
-    name: `Sandbox client ${name}`,
-    email: `${name}@example.com`,
-  })
+  tables.put('client', { ...profile, name: `Sandbox client ${name}`, email: `${name}@example.com` })
 }
 
 /** The rows with which clients start: those of the fixtures, of a request, or of another client. */
@@ -108,13 +99,11 @@ export class ClientRows {
     )
   }
 
-  /** The start options of a client: its own, and those of the sandbox. */
   startOf(tables: SandboxTables): ClientStart {
     const start = mergedStart(this.#start, aboutOf(tables).start)
     return { ...start, fallbackScenario: this.#start.scenario }
   }
 
-  /** The scenarios of a client: those of the sandbox, and its own. */
   libraryOf(tables: SandboxTables, library: Library): Library {
     const { scenarios } = aboutOf(tables)
     if (!scenarios) return library

@@ -93,7 +93,6 @@ export class Feed {
     for (const { onEvent } of [...this.#readers]) onEvent(event)
   }
 
-  /** Publishes an event after the commit of the present change. */
   publishAfterCommit<K extends FeedKind>(kind: K, subject: FeedEvents[K]) {
     if (this.isWanted) this.#afterCommit(() => this.publish(kind, subject))
   }

@@ -47,9 +47,7 @@ export type SandboxConfig = SharedConfig & {
   maxClients: number
   autoClients: boolean
   coverage?: CoverageSource | undefined
-  /** Sums up a client, overall or between two instants. */
   summaryOf?: ((world: World, between: Between) => Promise<Summary>) | undefined
-  /** Compares books with a statement, or with what happened. */
   reconcile?:
     | ((
         world: World,
@@ -86,7 +84,6 @@ type MakerDeps = {
   startedAt: number
 }
 
-/** Returns the functions that make and replace the worlds of clients. */
 function createWorldMaker(config: SandboxConfig, deps: MakerDeps) {
   const { shared, rows, clients, library, startedAt } = deps
   const imposed = imposedOf(config.imposes ? config.start.scenario : undefined, library)
@@ -105,7 +102,6 @@ function createWorldMaker(config: SandboxConfig, deps: MakerDeps) {
     clients.updateToken(world.name)
   }
 
-  /** Makes a client's world on its stored tables, and starts it. */
   function open(tables: SandboxTables): World {
     const { callService } = config
     const world: World = createWorld({
@@ -177,7 +173,6 @@ export async function openSandbox(config: SandboxConfig) {
   if (outdated.length > 0) log.warn(outdatedWarning(outdated, config.file!))
   if (store.lacksDocument) await store.compact()
 
-  /** Stops the timers and aborts webhook attempts. */
   function stop() {
     for (const world of clients.all.values()) {
       stopWorld(world)

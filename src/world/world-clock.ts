@@ -29,8 +29,7 @@ export function storeClock(tables: SandboxTables, state: ClockState, startedAs: 
 export function adoptSettings(tables: SandboxTables, start: WorldStart, wall: () => number) {
   const scenario = settingOf(tables.tables.settings, 'scenario')
   if (scenario) {
-    const value = { ...scenario, startedAs: start.scenario }
-    tables.put('settings', { name: 'scenario', value })
+    tables.put('settings', { name: 'scenario', value: { ...scenario, startedAs: start.scenario } })
   }
   const clock = settingOf(tables.tables.settings, 'clock')
   if (clock) storeClock(tables, { ...clock, wallAnchor: wall() }, startedAsOf(start))
@@ -129,7 +128,6 @@ export class WorldClock extends Clock {
     return { mode, speed, anchor: this.now(), wallAnchor: this.#deps.wall() }
   }
 
-  /** Stores the present time, for a snapshot. */
   persistNow() {
     this.#store(this.present())
   }

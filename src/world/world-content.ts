@@ -47,7 +47,6 @@ function replaceContent<K extends 'reset' | 'restore'>(
   })
 }
 
-/** Starts a world that was made on its stored rows. */
 export function startWorld(world: World) {
   const { clock, scenarios, requests } = world
   scenarios.warnOfDeleted()
@@ -78,10 +77,7 @@ function resetData({ tables, clock, scenarios }: World, loadStartRows: LoadStart
 }
 
 /** Loads the state with which the client starts, and what options of the start replace. Returns whether a timeline starts. */
-function loadStartState(
-  { tables, clock, scenarios }: World,
-  loadStartRows: LoadStartRows,
-): boolean {
+function loadStartState({ tables, clock, scenarios }: World, loadStartRows: LoadStartRows) {
   loadStartRows(tables)
   const now = settingOf(tables.tables.settings, 'clock')?.anchor ?? clock.restart()
   if (settingOf(tables.tables.settings, 'scenario')) return false

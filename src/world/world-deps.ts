@@ -21,10 +21,7 @@ export type ClientStart = WorldStart & {
 }
 
 /** The scenario that `exec` or a sweep imposes on all clients: its layers and its readings. */
-export type Imposed = {
-  layers: () => readonly CompiledScenario[]
-  readings: () => Readings
-}
+export type Imposed = { layers: () => readonly CompiledScenario[]; readings: () => Readings }
 
 export type WorldDeps = {
   tables: SandboxTables

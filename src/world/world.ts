@@ -111,19 +111,15 @@ export function createWorld(deps: WorldDeps) {
   const requests = new WorldRequests(context, deps, feed)
   return {
     name: tables.name,
-    /** Its rows, how they are changed, and its snapshots. */
     tables,
-    /** Its time, and the timers. */
     clock,
     /** Its profile, and what its users do: KYC, bank accounts and payments. */
     payouts,
     /** The active scenario with its timeline, the pushed rules, and the readings in force. */
     scenarios,
-    /** Its webhook, the deliveries, and the inbox. */
     webhooks,
     /** Which calls it may make, those that wait, and the log of the others. */
     requests,
-    /** What happens, when it happens. */
     feed,
   }
 }

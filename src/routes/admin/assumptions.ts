@@ -50,21 +50,12 @@ const Assumptions = named('AssumptionsResponse', { assumptions: z.array(Assumpti
 
 const listOf = ({ scenarios }: World) => ({
   assumptions: scenarios.assumptions.describe().map(({ assumption, reading, source }) => {
-    const { readings, form, ...facts } = assumption
-    const words = Object.entries(readings).map(([word, { does }]) => ({ reading: word, does }))
-    return {
-      name: facts.name,
-      section: facts.section,
-      question: facts.question,
-      reading,
-      source,
-      default: facts.default,
-      basis: facts.basis,
-      why: facts.why,
-      readings: form
-        ? [...words, { reading: form.syntax, does: form.does, example: form.example }]
-        : words,
-    }
+    const { name, section, question, default: usual, basis, why, form } = assumption
+    const readings: z.infer<typeof Assumption>['readings'] = [
+      ...Object.entries(assumption.readings).map(([word, { does }]) => ({ reading: word, does })),
+      ...(form ? [{ reading: form.syntax, does: form.does, example: form.example }] : []),
+    ]
+    return { name, section, question, reading, source, default: usual, basis, why, readings }
   }),
 })
 

@@ -38,9 +38,7 @@ const PaymentQuery = searchQuery(50).extend({
   outcome: z
     .enum([...PaymentOutcome.options, 'any'])
     .optional()
-    .meta({
-      description: 'Only of the debit payments that GET /summary counts; any: all of these.',
-    }),
+    .describe('Only of the debit payments that GET /summary counts; any: all of these.'),
   ...Between.shape,
 })
 // A payment never has more events than this.
@@ -111,18 +109,18 @@ const ORDERS = {
 }
 
 const DecidedBy = named('DecidedBy', {
-  by: z.enum(['rule', 'magic_value', 'default', 'call', 'timeline', 'unknown']).meta({
-    description:
+  by: z
+    .enum(['rule', 'magic_value', 'default', 'call', 'timeline', 'unknown'])
+    .describe(
       'unknown: the log does not have the call that created the payment, or the payment is not from a call.',
-  }),
-  rule: z.string().nullable().meta({
-    description:
-      'The rule that chose its steps; one that only delays or breaks the response does not.',
-  }),
-  request_id: z
+    ),
+  rule: z
     .string()
     .nullable()
-    .meta({ description: 'The call that created it, if the log has that call.' }),
+    .describe(
+      'The rule that chose its steps; one that only delays or breaks the response does not.',
+    ),
+  request_id: z.string().nullable().describe('The call that created it, if the log has that call.'),
 })
 
 /** The calls of a log that created a payment, named its reference again or read it alone; and the one that created it. */
@@ -193,9 +191,9 @@ export const dataCalls = [
         transactions: z.int(),
         deliveries: z.int(),
         requests: z.int(),
-        waiting: z.int().meta({
-          description: 'Calls whose response a rule delays; they are not in `requests` yet.',
-        }),
+        waiting: z
+          .int()
+          .describe('Calls whose response a rule delays; they are not in `requests` yet.'),
         rules: z.int(),
       }),
     }),
@@ -239,10 +237,7 @@ export const dataCalls = [
     summary:
       'List users with KYC and accounts, newest first; search, or filter by kyc or bank: a status, none, or (bank) any',
     query: UserQuery,
-    response: named('UsersWithAllResponse', {
-      ...pageFields,
-      users: z.array(UserWithAll),
-    }),
+    response: named('UsersWithAllResponse', { ...pageFields, users: z.array(UserWithAll) }),
     handle(world, { query }) {
       const { search, kyc, bank } = query
       const test = searchTest(search)
@@ -255,10 +250,7 @@ export const dataCalls = [
         (test?.(`${user_id} ${email} ${mobile}`) ?? true)
       const isFiltered = kyc || bank || test
       const { total, entries } = pageOfFound(tables.users, query, isFiltered ? isFound : undefined)
-      return {
-        ...pageOf(query, total),
-        users: entries.map((entry) => userResponse(world, entry)),
-      }
+      return { ...pageOf(query, total), users: entries.map((entry) => userResponse(world, entry)) }
     },
   }),
   adminCall({
@@ -273,10 +265,7 @@ export const dataCalls = [
     id: 'readTransactions',
     summary: 'List payments in both views; search, sort, and filter by status, outcome or time',
     query: PaymentQuery,
-    response: named('PaymentsResponse', {
-      ...pageFields,
-      transactions: z.array(Payment),
-    }),
+    response: named('PaymentsResponse', { ...pageFields, transactions: z.array(Payment) }),
     handle(world, { query }) {
       const { status, outcome, search } = query
       const test = searchTest(search)

@@ -111,7 +111,6 @@ function aboutOf({ tables: { tables } }: World, { resource_id: id = '' }: TimerR
 const textOfTimer = ({ timer_id, kind, resource_id, payload }: TimerRow): string =>
   [timer_id, kind, resource_id, JSON.stringify(payload)].join(' ')
 
-/** Advances the clock, runs the timers that are due, and stores the new time. */
 async function advanceWith(
   world: World,
   signal: AbortSignal,

@@ -74,7 +74,6 @@ type Log = {
   elsewhere: string
 }
 
-/** The log of the client of a call, or that of all clients. */
 function logOf({ name, requests, tables }: World, client: '*' | undefined, sandbox: Sandbox): Log {
   const { allRequests, clients } = sandbox
   if (client === undefined)
@@ -88,12 +87,7 @@ function logOf({ name, requests, tables }: World, client: '*' | undefined, sandb
   return { requests: allRequests, tablesOf, whose: 'all clients', elsewhere: '' }
 }
 
-/** Checks and compiles a `match` that was sent as JSON; throws if it is invalid. */
-export async function readRequestMatch(
-  tablesOf: TablesOf,
-  value: unknown,
-  field = 'match',
-): Promise<RequestMatch> {
+export async function readRequestMatch(tablesOf: TablesOf, value: unknown, field = 'match') {
   const { readMatch } = await loadReader()
   const read = readMatch(value)
   if (!read.ok) throw invalidMatch(read.problems, field)

@@ -51,7 +51,6 @@ const PushedRule = named('PushedRule', {
 })
 const RulePath = z.object({ id: z.string().min(1).max(64) })
 
-/** Returns the text of a scenario's file; `undefined` if it cannot be read. */
 const readFileText = (file: string): Promise<string | undefined> =>
   readFile(scenarioPath(file))
     .then(textOf)

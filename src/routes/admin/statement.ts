@@ -4,7 +4,6 @@ import { Books, DAYS, type Days, Reconciliation, Statement } from '../../model/s
 import { validationFailed } from '../../model/validation-errors.ts'
 import { statementOf } from '../../payouts/statement.ts'
 
-/** Throws if days can't be combined. */
 function checkDays({ date, from, to }: Days) {
   const reject = (field: string, message: string) => {
     throw validationFailed([{ field, code: 'invalid_value', message }])
@@ -14,7 +13,6 @@ function checkDays({ date, from, to }: Days) {
   if (from !== undefined && to !== undefined && from > to) reject('from', 'must not be after to')
 }
 
-/** What the client's bank says about its payouts, and how the caller's books compare. */
 export const statementCalls = [
   adminCall({
     id: 'getStatement',

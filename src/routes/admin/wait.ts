@@ -26,7 +26,6 @@ import { deliveryResponse } from './webhooks.ts'
 
 const MAX_MS = 60_000
 
-/** The first defined result of `take`. */
 function firstOf<R, T>(rows: Iterable<R>, take: (row: R) => T | undefined): T | undefined {
   for (const row of rows) {
     const taken = take(row)
@@ -76,7 +75,6 @@ async function testsFor(value: object, known: readonly string[]): Promise<Test[]
 }
 
 const STATUSES = ['pending', 'success', 'failed']
-/** The fields that have only a few known values, with these values. */
 const KNOWN_VALUES: Readonly<Record<string, readonly string[]>> = {
   transaction_status: [...STATUSES, 'processing'],
   kyc_status: [...STATUSES, 'verified'],
@@ -101,7 +99,6 @@ function unknownValueHint(tests: readonly Test[]): string {
 // Only the newest records are compared: a test has just created them.
 const MAX_COMPARED = 500
 
-/** The records that come closest to passing the tests. */
 function nearestRecords<T extends object>(
   records: Iterable<T>,
   tests: readonly Test[],
@@ -150,8 +147,7 @@ async function forDelivery(world: World, value: object): Promise<WaitTarget<Deli
         tests.filter(({ path }) => path[0] !== 'body'),
         ({ delivery_id }) => `delivery ${delivery_id}`,
       )
-      const nearest = missText(misses, ' No delivery exists yet.')
-      const reason = unknownValueHint(tests) + nearest
+      const reason = unknownValueHint(tests) + missText(misses, ' No delivery exists yet.')
       return { misses, reason: world.webhooks.current() ? reason : reason + NO_WEBHOOK }
     },
   }
@@ -173,16 +169,10 @@ async function forResource(
   const tests = await testsFor(value, RESOURCE_FIELDS[what])
   const matches = (of: CallParts) => passesAll(tests, of)
   const ifMatching = (data: Resource | undefined) => (data && matches({ data }) ? data : undefined)
-  const viewOf = {
-    transaction(id: string) {
-      const entry = payments.entry(id)
-      return entry && world.payouts.views.transaction(entry)
-    },
-    kyc(id: string) {
-      const entry = kyc.entry(id)
-      return entry && world.payouts.views.kyc(entry)
-    },
-  }[what]
+  const { views } = world.payouts
+  const shown = <E>(entry: E | undefined, view: (entry: E) => Resource) => entry && view(entry)
+  const viewOf = (id: string) =>
+    what === 'kyc' ? shown(kyc.entry(id), views.kyc) : shown(payments.entry(id), views.transaction)
   const id = exactText(tests, what === 'kyc' ? 'kyc_id' : 'transaction_id')
   const user = what === 'kyc' ? exactText(tests, 'user_id') : undefined
   const [index, key] = user === undefined ? ['all', 'all'] : ['user', user]
@@ -211,14 +201,11 @@ async function forResource(
   }
 }
 
-type ResourceField =
-  | keyof typeof Transaction.shape
-  | keyof typeof KycRecord.shape
-  | keyof typeof Delivery.shape
-  | 'body'
+type Shapes = typeof Transaction.shape & typeof KycRecord.shape & typeof Delivery.shape
+type FieldMatch = { [Field in keyof Shapes | 'body']?: Condition }
 type Matches = z.ZodType<
-  z.output<typeof CallMatch> | { [Field in ResourceField]?: Condition },
-  z.input<typeof CallMatch> | { [Field in ResourceField]?: Condition }
+  z.output<typeof CallMatch> | FieldMatch,
+  z.input<typeof CallMatch> | FieldMatch
 >
 
 /** The call that waits until something happens, so that a test does not need to sleep. */

@@ -89,7 +89,6 @@ export function waitFor<T>(
   })
 }
 
-/** How far a wait has moved the clock, and the timers that it ran. */
 export const Advanced = FiredResponse.extend({ from: Timestamp }).meta({ id: 'Advanced' })
 type Advanced = z.input<typeof Advanced>
 

@@ -19,7 +19,6 @@ import type { World } from '../../world/world.ts'
 
 const DeliveryPath = z.object({ id: z.string().min(1).max(64) })
 
-/** The amount and the reference of the payment that an event is about. */
 function paymentFields({ tables }: World, resource_id: string) {
   const payment = tables.tables.payments.get(resource_id)
   return {
@@ -147,8 +146,7 @@ export const webhookCalls = [
   }),
 ]
 
-const bytesOf = (body: unknown): Uint8Array =>
-  body instanceof Uint8Array ? body : new Uint8Array(0)
+const bytesOf = (body: unknown) => (body instanceof Uint8Array ? body : new Uint8Array(0))
 
 export const inboxCalls = [
   adminCall({
