@@ -11,6 +11,6 @@ send PUT /__admin/scenario '{"name":"lost-responses"}'
 payment='{"from_user_id":"00000000-0000-4000-8000-000000000001","to_user_id":"00000000-0000-4000-8000-000000000003",
   "benif_bank_id":"b0000000-0000-4000-8000-000000000003","amount":250,"reference_id":"INV-7"}'
 send POST /v1/transaction "$payment" || echo "no response: curl ended with exit code $?"
-send POST /__admin/clock/advance '{"by":"25m"}'
-send POST /__admin/wait '{"for":"transaction","match":{"reference_id":"INV-7","transaction_status":"success"}}'
+send POST /__admin/wait '{"for":"transaction","match":{"reference_id":"INV-7","transaction_status":"success"},"advance":"2d"}'
 send POST /__admin/requests/verify '{"match":{"operation":"createTransaction"},"exactly":1}'
+send POST /__admin/reconcile '{"rows":[{"reference":"INV-7","amount":"250.00","status":"SUCCESS"}]}'

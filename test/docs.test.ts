@@ -44,7 +44,7 @@ function requestOf(command: string) {
 
 t.test('each curl of a page gives the answer that stands below it', async (t) => {
   await holdCurls(t, 'README.md', 2)
-  await holdCurls(t, 'docs/endpoints.md', 17, '--assume', 'largest_page=1')
+  await holdCurls(t, 'docs/endpoints.md', 16, '--assume', 'largest_page=1')
   await holdCurls(t, 'docs/errors.md', 1, '--assume', 'largest_page=1')
   await holdCurls(t, 'docs/testing.md', 5)
 })

@@ -118,9 +118,8 @@ func NewWorld(t testing.TB) *World {
 
 // World is one client of a sandbox. It shares no users, payments, clock, scenario or webhook with other worlds.
 type World struct {
-	t          testing.TB
-	base       string
-	URL, Token string // for the code under test
+	t                testing.TB
+	base, URL, Token string // URL and Token are for the code under test
 }
 
 // Call makes a call such as "GET /__admin/clock" in this world, and reads the response into result, if there is one.
@@ -135,9 +134,7 @@ func (w *World) Call(call string, body any, result ...any) error {
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Authorization", "Bearer "+w.Token)
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("X-Admin-Token", adminToken)
+	request.Header = http.Header{"Authorization": {"Bearer " + w.Token}, "X-Admin-Token": {adminToken}, "Content-Type": {"application/json"}}
 	response, err := (&http.Client{Timeout: 2 * time.Minute}).Do(request)
 	if err != nil {
 		return err
@@ -167,8 +164,7 @@ func (w *World) Reset() { w.t.Helper(); w.must("POST /__admin/reset", Object{}) 
 // Freeze stops the clock.
 func (w *World) Freeze() { w.t.Helper(); w.must("POST /__admin/clock/freeze", Object{}) }
 
-// Resume lets the clock run, for code that polls: with a speed of 60, a minute of this world takes a second. A speed of 0
-// keeps the speed that the clock had.
+// Resume lets the clock run, for code that polls: with a speed of 60, a minute takes a second. 0 keeps the speed it had.
 func (w *World) Resume(speed float64) {
 	w.t.Helper()
 	w.must("POST /__admin/clock/resume", Object{})
@@ -209,12 +205,28 @@ func (w *World) VerifyAtLeast(match Object, count int) {
 	w.must("POST /__admin/requests/verify", Object{"match": match, "at_least": count})
 }
 
-// Wait returns a "request", "transaction", "kyc" or "delivery" as soon as one matches.
-func (w *World) Wait(what string, match Object, timeout time.Duration) Object {
+// Wait returns a "request", "transaction", "kyc" or "delivery" as soon as one matches. With one more duration it moves a
+// frozen clock on meanwhile, by at most that.
+func (w *World) Wait(what string, match Object, timeout time.Duration, advance ...time.Duration) Object {
 	w.t.Helper()
 	var result Object
-	w.must("POST /__admin/wait", Object{"for": what, "match": match, "timeout_ms": timeout.Milliseconds()}, &result)
+	body := Object{"for": what, "match": match, "timeout_ms": timeout.Milliseconds()}
+	for _, by := range advance {
+		body["advance"] = fmt.Sprintf("%dms", by.Milliseconds())
+	}
+	w.must("POST /__admin/wait", body, &result)
 	return result[what].(Object)
+}
+
+// Reconcile compares your books with what really happened, or with the bank's statement of a day, or from one to another.
+func (w *World) Reconcile(rows []Object, days ...string) (result Object) {
+	w.t.Helper()
+	body := Object{"rows": rows}
+	if len(days) > 0 {
+		body["from"], body["to"] = days[0], days[len(days)-1]
+	}
+	w.must("POST /__admin/reconcile", body, &result)
+	return result
 }
 
 // Save saves the state as a snapshot.

@@ -137,8 +137,20 @@ public final class PayoutSandbox implements AutoCloseable {
     }
     /** Returns a "request", "transaction", "kyc" or "delivery" as soon as one matches, or throws. */
     public Map<String, Object> await(String what, Map<String, ?> match, Duration timeout) {
-      var body = Map.of("for", what, "match", match, "timeout_ms", timeout.toMillis());
+      return get(call("POST", "/__admin/wait", Map.of("for", what, "match", match, "timeout_ms", timeout.toMillis())), what);
+    }
+    /** Waits, and moves a frozen clock on meanwhile, by at most a duration. */
+    public Map<String, Object> await(String what, Map<String, ?> match, Duration timeout, Duration advance) {
+      var body = Map.of("for", what, "match", match, "timeout_ms", timeout.toMillis(), "advance", advance.toString());
       return get(call("POST", "/__admin/wait", body), what);
+    }
+    /** Compares your books with what really happened: see docs/books.md. */
+    public Map<String, Object> reconcile(List<? extends Map<String, ?>> rows) { return reconcile(rows, Map.of()); }
+    /** Compares your books with the bank's statement of some days: "date", or "from" and "to". */
+    public Map<String, Object> reconcile(List<? extends Map<String, ?>> rows, Map<String, String> days) {
+      var body = new HashMap<String, Object>(days);
+      body.put("rows", rows);
+      return call("POST", "/__admin/reconcile", body);
     }
     /** Saves the state as a snapshot. */
     public void save(String snapshot) { call("POST", "/__admin/snapshots", Map.of("name", snapshot)); }

@@ -149,11 +149,20 @@ final class World
         $this->call('POST', '/__admin/requests/verify', ['match' => (object) $match] + $count);
     }
 
-    /** Returns a 'request', 'transaction', 'kyc' or 'delivery' as soon as one matches, or throws. */
-    public function wait(string $what, array $match, int $timeoutMs = 10000): array
+    /**
+     * Returns a 'request', 'transaction', 'kyc' or 'delivery' as soon as one matches, or throws. With advance: '2d' it moves
+     * a frozen clock on meanwhile, by at most two days.
+     */
+    public function wait(string $what, array $match, int $timeoutMs = 10000, ?string $advance = null): array
     {
-        $body = ['for' => $what, 'match' => (object) $match, 'timeout_ms' => $timeoutMs];
+        $body = ['for' => $what, 'match' => (object) $match, 'timeout_ms' => $timeoutMs, 'advance' => $advance];
         return $this->call('POST', '/__admin/wait', $body)[$what];
+    }
+
+    /** Compares your books with what really happened, or with the statement of some days: see docs/books.md. */
+    public function reconcile(array $rows, ?string $date = null, ?string $from = null, ?string $to = null): array
+    {
+        return $this->call('POST', '/__admin/reconcile', compact('rows', 'date', 'from', 'to'));
     }
 
     /** Saves the state as a snapshot. */

@@ -52,6 +52,10 @@ def _send(method: str, url: str, body: Any, headers: Mapping[str, str]) -> Any:
     raise SandboxError(error["code"], error["error"], error["message"], error["errors"])
 
 
+def _duration(by: str | timedelta | None) -> str | None:
+    return f"{by // timedelta(milliseconds=1)}ms" if isinstance(by, timedelta) else by
+
+
 class World:
     """One client of a sandbox. It shares no users, payments, clock, scenario or webhook with other worlds."""
 
@@ -84,8 +88,7 @@ class World:
 
     def advance(self, by: str | timedelta) -> list[dict]:
         """Moves the clock by "25m" or a timedelta. Returns the timers that ran, when all has settled."""
-        by = f"{by // timedelta(milliseconds=1)}ms" if isinstance(by, timedelta) else by
-        return self.call("POST", "/__admin/clock/advance", {"by": by})["fired"]
+        return self.call("POST", "/__admin/clock/advance", {"by": _duration(by)})["fired"]
 
     def scenario(self, name: str) -> None:
         """Activates a scenario."""
@@ -107,9 +110,21 @@ class World:
         """Raises unless `exactly`, `at_least` (default: 1) or `at_most` calls match. Returns their number."""
         return self.call("POST", "/__admin/requests/verify", {"match": match, **how})["count"]
 
-    def wait(self, what: str, match: Mapping, timeout_ms: int = 10_000) -> dict:
-        """Returns a request, transaction, kyc or delivery as soon as one matches, or raises."""
-        return self.call("POST", "/__admin/wait", {"for": what, "match": match, "timeout_ms": timeout_ms})[what]
+    def wait(
+        self, what: str, match: Mapping, timeout_ms: int = 10_000, advance: str | timedelta | None = None
+    ) -> dict:
+        """Returns a request, transaction, kyc or delivery as soon as one matches, or raises.
+
+        `advance="2d"` moves a frozen clock on meanwhile, by at most two days.
+        """
+        body = {"for": what, "match": match, "timeout_ms": timeout_ms, "advance": _duration(advance)}
+        return self.call("POST", "/__admin/wait", body)[what]
+
+    def reconcile(
+        self, rows: list[Mapping], date: str | None = None, from_: str | None = None, to: str | None = None
+    ) -> dict:
+        """Compares your books with what really happened, or with the statement of some days: see docs/books.md."""
+        return self.call("POST", "/__admin/reconcile", {"rows": rows, "date": date, "from": from_, "to": to})
 
     def save(self, snapshot: str) -> None:
         """Saves the state under a name."""

@@ -28,9 +28,9 @@ export const limitParameter = assumption<SchemaChange>({
   name: 'limit_parameter',
   section: '4.1, 4.2',
   concerns: ['listUsers', 'listTransactions'],
-  question: 'Does `limit` set the page size of GET /users and GET /transaction?',
+  question: 'Does `limit` apply to GET /users and GET /transaction?',
   basis: 'observed',
-  why: 'A loop that stops at a page shorter than its `limit` loses rows.',
+  why: 'A loop that stops at a short page loses rows.',
   readings: {
     ignored: {
       does: 'no, 50 and 10 rows, as observed',
@@ -49,11 +49,11 @@ export const largestPage = assumption<SchemaChange>({
   question: 'How large can a page be?',
   basis: 'convention',
   why: 'A loop that expects more rows loses some.',
-  readings: { 100: { does: '100 rows, even for a larger `limit`', value: unchanged } },
+  readings: { 100: { does: '100 rows', value: unchanged } },
   form: {
     syntax: 'N',
     range: `N is 1 to ${MAX_ROWS}`,
-    does: `N rows, 1 to ${MAX_ROWS}, even for a larger \`limit\``,
+    does: `N rows, 1 to ${MAX_ROWS}, whatever the \`limit\``,
     example: '5',
     pattern: /^[1-9][0-9]{0,4}$/,
     parse(reading) {

@@ -18,15 +18,15 @@ export const referenceId = assumption<{ isUnique: boolean; request: SchemaChange
   why: 'A retry that relies on the 409 pays twice.',
   readings: {
     stored: {
-      does: 'it is stored, and may repeat',
+      does: 'stored; may repeat',
       value: { isUnique: false, request: unchanged },
     },
     unique: {
-      does: 'a second payment with it is 409 `duplicate_reference`',
+      does: 'a second one is 409 `duplicate_reference`',
       value: { isUnique: true, request: unchanged },
     },
     ignored: {
-      does: "it isn't stored",
+      does: 'not stored',
       value: { isUnique: false, request: changeFields(['reference_id'], ignored) },
     },
   },
@@ -36,11 +36,11 @@ export const amountAsText = assumption<SchemaChange>({
   name: 'amount_as_text',
   section: '4.2',
   concerns: ['createTransaction'],
-  question: 'Can `amount` be a string, such as `"1500.50"`?',
+  question: 'Can `amount` be a string (`"1500.50"`)?',
   basis: 'guess',
   why: 'The first payment fails.',
   readings: {
-    accepted: { does: 'yes; a number counts as parsed (`1e2` is 100)', value: unchanged },
+    accepted: { does: 'yes; the number `1e2` is 100', value: unchanged },
     refused: { does: 'no, 400', value: changeFields(['amount'], () => AmountNumber) },
   },
 })
@@ -83,9 +83,9 @@ export const unverifiedAccount = choice({
   name: 'unverified_account',
   section: '4.2, 7',
   concerns: ['createTransaction'],
-  question: 'Can you pay to an account that is pending or failed?',
+  question: 'Can you pay to a pending or failed account?',
   basis: 'guess',
-  why: 'Code that never reads `bank_status` pays to unverified accounts.',
+  why: 'Code that ignores `bank_status` pays unverified accounts.',
   readings: { accepted: 'yes', refused: 'no, 422 `bank_not_verified`' },
 })
 
@@ -113,10 +113,10 @@ export const utrForm = assumption<(paise: number) => UtrSystem>({
   concerns: UTR_SHOWN,
   question: 'What does a UTR look like?',
   basis: 'convention',
-  why: 'A numeric or 12-character column loses the UTR of a large payment.',
+  why: "A numeric or 12-character column loses a large payment's UTR.",
   readings: {
     by_amount: {
-      does: '12 digits up to 5 lakh rupees (IMPS), 16 characters up to 10 lakh (NEFT), 22 above (RTGS)',
+      does: '12 digits up to 5 lakh (IMPS), 16 characters up to 10 lakh (NEFT), 22 above (RTGS)',
       value: systemOf,
     },
     imps: { does: '12 digits for any amount', value: () => 'imps' },
@@ -130,7 +130,7 @@ export const utrOfSuccess = assumption<number>({
   concerns: UTR_SHOWN,
   question: 'When does a payment get its UTR?',
   basis: 'contract',
-  why: 'Code that stores the UTR of the success event stores null.',
+  why: 'Code that stores the UTR of the event stores null.',
   readings: {
     later: { does: '5 s after SUCCESS, without an event', value: 5_000 },
     with_status: { does: 'with SUCCESS', value: 0 },

@@ -72,7 +72,7 @@ export const malformedId = assumption<SchemaChange>({
   readings: {
     bad_request: { does: '400 `validation_failed`', value: unchanged },
     not_found: {
-      does: '404 `not_found`, as for an unknown id',
+      does: '404 `not_found`',
       value: changeFields(IDS, () => AnyId),
     },
   },
@@ -93,9 +93,9 @@ export const statusWords = assumption<StatusWords>({
   name: 'status_words',
   section: '2.2, 2.3',
   concerns: ['submitKyc', 'getKyc', 'addBankAccount', 'listBankAccounts', 'webhooks'],
-  question: 'Which unobserved words do `kyc_status` and `bank_status` have?',
+  question: 'Which other words do `kyc_status` and `bank_status` have?',
   basis: 'guess',
-  why: 'Code that checks for another word hangs.',
+  why: 'Code that waits for another word hangs.',
   readings: {
     plain: { does: 'KYC: `success`; bank: `pending`, `failed`', value: PLAIN },
     other: {
@@ -129,13 +129,13 @@ export const newWords = assumption<(body: object) => unknown>({
   name: 'new_words',
   section: '3',
   concerns: ['all calls', 'webhooks'],
-  question: "Do responses and webhooks have fields and statuses the contract doesn't list?",
+  question: "Are there fields and statuses the contract doesn't list?",
   basis: 'guess',
-  why: 'Code that rejects an unknown word breaks with the first new one.',
+  why: 'Code that rejects unknown words breaks.',
   readings: {
     none: { does: 'no', value: (body) => body },
     some: {
-      does: 'yes, a `new_field` in each object, and `queued` or `in_review` for open statuses',
+      does: 'a `new_field` in each object; `queued` or `in_review` for open statuses',
       value: renew,
     },
   },
@@ -147,7 +147,7 @@ export const entryStatus = assumption<(ok: boolean) => boolean>({
   concerns: ['submitKyc', 'addBankAccount'],
   question: "What's the `status` beside a failed KYC record or refused account?",
   basis: 'guess',
-  why: 'Code that reads only `status` takes a failed document for a verified one.',
+  why: 'Code that reads only `status` misses failures.',
   readings: {
     true: { does: 'true; only `kyc_status` or `bank_status` shows the failure', value: () => true },
     false: { does: 'false', value: (ok) => ok },
@@ -158,8 +158,7 @@ export const unknownId = choice({
   name: 'unknown_id',
   section: '4.2, 4.5',
   concerns: ['getTransaction', 'listBankAccounts'],
-  question:
-    'What do GET /transaction/:transaction_id and GET /bank/:userId return for an unknown id?',
+  question: 'What do GET /transaction/ID and GET /bank/ID return for an unknown id?',
   basis: 'guess',
   why: 'Reading `data[0]` breaks under `empty`.',
   readings: { not_found: '404 `not_found`', empty: '200 with an empty array' },

@@ -21,11 +21,11 @@ export const emailFormat = assumption<SchemaChange>({
   why: 'Nothing: the strict form is right in both.',
   readings: {
     strict: {
-      does: 'ASCII, with one `@` and a domain with a dot, whose last part has two letters or more',
+      does: 'ASCII, one `@`, a domain with a dot, whose last part has two letters or more',
       value: unchanged,
     },
     lenient: {
-      does: 'one `@` and a domain with a dot, in letters of any script',
+      does: 'one `@`, a domain with a dot, letters of any script',
       value: changeFields(['email'], () => AnyEmail),
     },
   },
@@ -40,11 +40,11 @@ export const mobileFormat = assumption<SchemaChange>({
   why: 'Nothing: the strict form is right in both.',
   readings: {
     strict: {
-      does: 'ten digits starting with 6 to 9, with or without +91, or E.164 of another country',
+      does: 'ten digits from 6 to 9, with or without +91, or E.164 of another country',
       value: unchanged,
     },
     lenient: {
-      does: "7 to 15 digits with +, spaces, hyphens, dots or brackets. A +91, 91 or 0 prefix doesn't make it a different number",
+      does: '7 to 15 digits with +, spaces, hyphens, dots or brackets; +91, 91 or 0 before it makes no other number',
       value: changeFields(['mobile'], () => AnyMobile),
     },
   },
@@ -56,7 +56,7 @@ export const kycBadDocument = choice({
   concerns: ['submitKyc'],
   question: 'What does POST /kyc do with a bad document?',
   basis: 'contract',
-  why: 'Code that reads only the HTTP status misses the failure.',
+  why: 'Code that reads only the HTTP status misses it.',
   readings: {
     entry_fails: '201; its entry fails, the others are processed',
     call_fails: '400; nothing is stored',
@@ -84,7 +84,7 @@ export const ifscCase = assumption<SchemaChange>({
   basis: 'convention',
   why: 'Adding the account fails.',
   readings: {
-    accepted: { does: 'yes; it is stored in upper case', value: unchanged },
+    accepted: { does: 'yes, stored in upper case', value: unchanged },
     refused: { does: 'no, 400', value: changeFields(['ifsc_code'], () => IfscCode) },
   },
 })
@@ -130,9 +130,9 @@ export const refusedBankAccount = assumption<RefusedAccount>({
   name: 'refused_bank_account',
   section: '2.3',
   concerns: ['addBankAccount'],
-  question: 'How does the metadata of POST /bank show a refused account?',
+  question: 'How does POST /bank show a refused account?',
   basis: 'convention',
-  why: 'Code that reads only the inner `status` pays blocked accounts.',
+  why: 'Code that reads only `status` pays blocked accounts.',
   readings: {
     bank_txn_status_false: {
       does: '`bankTxnStatus` false, inner `status` success, with `accountName`',

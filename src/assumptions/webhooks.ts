@@ -41,9 +41,9 @@ export const webhookOrder = choice({
   name: 'webhook_order',
   section: '6',
   concerns: ['webhooks'],
-  question: 'Does a failed event hold back later ones of its resource?',
+  question: 'Does a failed event hold back later ones?',
   basis: 'convention',
-  why: 'A handler that lets the last event win silently loses a status.',
+  why: 'A handler that lets the last event win loses a status.',
   readings: {
     independent: 'no, its retry arrives after them',
     per_resource: 'yes, until it is delivered or has no attempt left',
@@ -62,8 +62,8 @@ export const webhookSignature = assumption<SignatureScheme>({
   why: 'The first live event fails verification.',
   readings: {
     standard: { does: 'Standard Webhooks headers and `x-webhook-signature`', value: 'message' },
-    hex_body: { does: 'only `x-webhook-signature`; no header has an id or time', value: 'body' },
-    none: { does: 'not at all; no id or time either', value: 'none' },
+    hex_body: { does: 'only `x-webhook-signature`, without id and time', value: 'body' },
+    none: { does: 'not at all, without id and time', value: 'none' },
   },
 })
 

@@ -73,7 +73,7 @@ function reportText(report: ConformReport, assume: readonly string[]) {
 export const conform: Command = {
   name: 'conform',
   isTool: true,
-  summary: 'check a live service against the API contract; exit 1 if it differs',
+  summary: 'check a live service against the contract; exit 1 if it differs',
   usage: [
     ['conform --against URL', 'check a live service against the contract, reading only'],
     [

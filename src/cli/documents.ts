@@ -72,7 +72,7 @@ async function writeInto(folder: string, schema: string): Promise<string> {
 
 export const schema: Command = {
   name: 'schema',
-  summary: 'print the JSON Schema of scenario files, or write it beside yours for your editor',
+  summary: 'print the JSON Schema of scenario files, or write it beside yours',
   usage: [
     ['schema', 'print the JSON Schema of scenario files'],
     ['schema DIR', `write it into a folder of scenario files, as ${FILE}`],
@@ -101,7 +101,7 @@ const LANGUAGES = Object.keys(CLIENTS)
 
 export const client: Command = {
   name: 'client',
-  summary: 'print the client for tests in Python, Java, Go or PHP, to save it in your project',
+  summary: 'print the client for tests in another language',
   usage: [
     [`client ${LANGUAGES.join('|')}`, "print a language's client; junit is the extension for java"],
   ],

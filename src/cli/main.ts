@@ -26,7 +26,7 @@ import { clock, reset, snapshot, state } from './world.ts'
 
 const help: Command = {
   name: 'help',
-  summary: 'print help for the program or for one command',
+  summary: 'print help for the program or one command',
   usage: [
     ['help', 'list all commands and the options of start'],
     ['help COMMAND', 'print usage, options and examples'],

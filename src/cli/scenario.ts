@@ -153,7 +153,7 @@ function changeOf(text: string): [string, string | null] {
 
 export const assumptions = remoteCommand({
   name: 'assumptions',
-  summary: 'show or choose how a running sandbox reads the open points of the contract',
+  summary: 'show or choose the readings of a running sandbox',
   subcommands: {
     list: {
       description: 'list the assumptions, the reading in force, and where it comes from',

@@ -277,7 +277,7 @@ export async function runSweep(input: Input, signal: AbortSignal): Promise<Sweep
 export const sweep: Command = {
   name: 'sweep',
   isTool: true,
-  summary: 'run a program under everything that the contract permits, and report what breaks',
+  summary: 'run a program under all that the contract permits, and report what breaks',
   usage: [
     [
       'sweep [OPTIONS] -- CMD...',

@@ -281,7 +281,7 @@ export const deliveries = remoteCommand({
 
 export const trigger = remoteCommand({
   name: 'trigger',
-  summary: 'send a webhook event now, signed and logged like any other',
+  summary: 'send a webhook event now',
   syntax: 'EVENT',
   description: 'send an event such as transaction.success; exit 1 if the receiver rejects it',
   flags: {

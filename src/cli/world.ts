@@ -97,7 +97,7 @@ async function readFile(file: string) {
 
 export const state = remoteCommand({
   name: 'state',
-  summary: 'save the state of a running sandbox as a file that can be committed, and load it again',
+  summary: 'save the state of a running sandbox as a file, and load it',
   subcommands: {
     export: {
       description: 'print the state, without tokens and secrets',
@@ -145,7 +145,7 @@ const diffRows = ([name, { added, removed, changed }]: [string, TableDiff]) => [
 
 export const snapshot = remoteCommand({
   name: 'snapshot',
-  summary: 'save and restore the state of a running sandbox, including clock and timers',
+  summary: 'save and restore the state of a running sandbox',
   subcommands: {
     save: {
       syntax: 'NAME',

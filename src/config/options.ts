@@ -122,11 +122,11 @@ const DEFINED = {
     valueName: 'FILE',
     description: 'file that stores the state',
   },
-  memory: toggle('keep all state in memory and write no data file'),
+  memory: toggle('keep all state in memory'),
   fixtures: {
     type: path,
     valueName: 'PATH',
-    description: 'JSON file or folder with the initial data (default: the shipped fixtures)',
+    description: 'JSON file or folder with initial data (default: the shipped fixtures)',
   },
   state: {
     type: () => z.union([path(), z.looseObject({})]),
@@ -143,8 +143,7 @@ const DEFINED = {
   scenarios: {
     type: path,
     valueName: 'DIR',
-    description:
-      'folder of scenario files, subfolders included; takes precedence over the shipped ones',
+    description: 'folder of scenario files; takes precedence over the shipped ones',
   },
   watch: toggle('reload scenario files when they change'),
   'random-seed': {
@@ -161,13 +160,13 @@ const DEFINED = {
       }),
     default: 'real',
     valueName: 'real|frozen|ISO',
-    description: 'initial clock; an ISO 8601 instant starts a frozen clock at that time',
+    description: 'initial clock; an ISO 8601 instant is a frozen one',
   },
   'clock-speed': {
     type: speed,
     default: 1,
     valueName: 'X',
-    description: 'clock speed multiplier; 60 = one simulated minute per second',
+    description: 'clock speed; 60 = a minute per second',
   },
   assume: {
     type: readings,
@@ -183,7 +182,7 @@ const DEFINED = {
   auth: {
     ...oneOf('spec', 'strict', 'off'),
     description:
-      'which calls need an access token: spec = as in the contract, strict = all, off = none (default: spec); same as --assume token=MODE',
+      'which calls need an access token: those of the contract, all, or none (default: spec); same as --assume token=MODE',
   },
   'admin-token': {
     type: () =>
@@ -212,12 +211,12 @@ const DEFINED = {
     type: hosts,
     default: [],
     valueName: 'HOST',
-    description: 'public host to which webhooks may be sent (repeatable)',
+    description: 'public host that may receive webhooks (repeatable)',
   },
   'webhook-retries': {
     ...oneOf('fast', 'standard'),
     default: 'fast',
-    description: 'webhook retry schedule: all attempts within 2 minutes, or within a day',
+    description: 'webhook retries: within 2 minutes, or within a day',
   },
   'webhook-time': {
     ...oneOf('wall', 'client'),

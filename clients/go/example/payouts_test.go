@@ -258,10 +258,16 @@ func TestTheOtherCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	world.Save("paid")
-	world.Advance(3 * time.Second)
-	found := world.Wait("transaction", object{"reference_id": payout.Reference}, time.Second)
-	if found["transaction_status"] != "success" {
-		t.Fatal(found)
+	success := object{"reference_id": payout.Reference, "transaction_status": "success"}
+	world.Wait("transaction", success, 10*time.Second, 48*time.Hour)
+	for last, expected := range map[string]int{"2025-12-31": 0, "2026-12-31": 1} {
+		missing := world.Reconcile([]object{}, "2025-12-31", last)["differences"].([]any)
+		if len(missing) != expected {
+			t.Fatal(last, missing)
+		}
+	}
+	if missing := world.Reconcile([]object{}, "2025-12-31")["differences"].([]any); len(missing) > 0 {
+		t.Fatal(missing)
 	}
 	world.Restore("paid")
 	expectStatus(t, payouts, "PENDING")
@@ -281,6 +287,29 @@ func TestTheOtherCalls(t *testing.T) {
 	}
 	world.Reset()
 	expectStatus(t, payouts, "")
+}
+
+func TestTheBooksAgreeAfterTwoDays(t *testing.T) {
+	world, payouts := setUp(t)
+	back := []object{{"status": "PENDING"}, {"status": "SUCCESS", "after": "3s"}, {"status": "FAILED", "after": "1d"}}
+	when := object{"operation": "createTransaction", "body": object{"reference_id": "comes back"}}
+	world.Rule(object{"when": when, "then": object{"transaction": back}})
+	paid, fails, comesBack := payout, payout, payout
+	paid.Reference = "paid"
+	fails.Reference, fails.Amount = "fails", 100.91
+	comesBack.Reference = "comes back"
+	for _, one := range []Payout{paid, fails, comesBack} {
+		pay(t, payouts, one)
+	}
+	world.Advance(48 * time.Hour)
+	var books []object // yours would be in your database
+	for _, one := range []Payout{paid, fails, comesBack} {
+		status, _ := payouts.Status(one)
+		books = append(books, object{"reference": one.Reference, "amount": one.Amount, "status": status})
+	}
+	if differences := world.Reconcile(books)["differences"].([]any); len(differences) > 0 {
+		t.Fatal(differences)
+	}
 }
 
 func TestASandboxThatCannotStartSaysWhy(t *testing.T) {

@@ -139,15 +139,32 @@ class PayoutsTest {
     String errors = assertThrows(PayoutSandbox.Rejected.class, () -> world.rule(wrong)).getMessage();
     for (String line : List.of("\nthen.x: unknown", "\nthen.y: unknown")) assertTrue(errors.contains(line), errors);
     world.save("paid");
-    world.advance(Duration.ofSeconds(3));
-    var found = world.await("transaction", Map.of("reference_id", PAYOUT.reference()), Duration.ZERO);
-    assertEquals("success", found.get("transaction_status"));
+    var success = Map.of("reference_id", PAYOUT.reference(), "transaction_status", "success");
+    world.await("transaction", success, Duration.ofSeconds(10), Duration.ofDays(2));
+    List<Object> missing = PayoutSandbox.get(world.reconcile(List.of(), Map.of("from", "2026-01-01")), "differences");
+    assertEquals(1, missing.size());
+    assertEquals(List.of(), world.reconcile(List.of(), Map.of("date", "2025-12-31")).get("differences"));
     world.restore("paid");
     assertEquals("PENDING", payouts(world).status(PAYOUT));
     var assumptions = world.assume(Map.of("list_order", "oldest_first"));
     assertTrue(assumptions.stream().anyMatch(one -> one.get("name").equals("list_order") && one.get("reading").equals("oldest_first")));
     world.reset();
     assertNull(payouts(world).status(PAYOUT));
+  }
+
+  @Test void theBooksAgreeAfterTwoDays(PayoutSandbox.World world) throws Exception {
+    var success = Map.of("status", "SUCCESS", "after", "3s");
+    var back = List.of(Map.of("status", "PENDING"), success, Map.of("status", "FAILED", "after", "1d"));
+    var when = Map.of("operation", "createTransaction", "body", Map.of("reference_id", "comes back"));
+    world.rule(Map.of("when", when, "then", Map.of("transaction", back)));
+    var fails = payout(new BigDecimal("100.91"), "fails");
+    var all = List.of(payout(BigDecimal.TEN, "paid"), fails, payout(BigDecimal.TEN, "comes back"));
+    for (var one : all) payouts(world).pay(one);
+    world.advance(Duration.ofDays(2));
+    var books = new ArrayList<Map<String, Object>>(); // yours would be in your database
+    for (var one : all)
+      books.add(Map.of("reference", one.reference(), "amount", one.amount(), "status", payouts(world).status(one)));
+    assertEquals(List.of(), world.reconcile(books).get("differences"));
   }
 
   @Test void jsonIsReadAndWritten() {

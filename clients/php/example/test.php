@@ -136,15 +136,34 @@ $tests['the other calls'] = function (World $world, Payouts $payouts, Sandbox $s
     $failure = thrown(fn () => $world->rule(['when' => ['operation' => '*'], 'then' => ['x' => 1, 'y' => 1]]));
     same([2, true], [count($failure->errors), str_contains($failure->getMessage(), "\nthen.y: unknown key")]);
     $world->save('paid');
-    $world->advance('3s');
-    $found = $world->wait('transaction', ['reference_id' => PAYOUT['reference_id']], 0);
-    same('success', $found['transaction_status']);
+    $success = ['reference_id' => PAYOUT['reference_id'], 'transaction_status' => 'success'];
+    $world->wait('transaction', $success, advance: '2d');
+    same(1, count($world->reconcile([], from: '2026-01-01')['differences']));
+    same([], $world->reconcile([], date: '2025-12-31')['differences']);
+    same([], $world->reconcile([], to: '2024-12-31')['differences']);
     $world->restore('paid');
     same('PENDING', $payouts->status(PAYOUT));
     $before = $sandbox->world('other')->assume([]);
     same('oldest_first', $world->assume(['list_order' => 'oldest_first'])['list_order']);
     same($before, $sandbox->world('other')->assume([]));
     same(InvalidArgumentException::class, thrown(fn () => $sandbox->world('Bad Name'))::class);
+};
+
+$tests['the books agree after two days'] = function (World $world, Payouts $payouts) {
+    $back = [['status' => 'PENDING'], ['status' => 'SUCCESS', 'after' => '3s'], ['status' => 'FAILED', 'after' => '1d']];
+    $when = ['operation' => 'createTransaction', 'body' => ['reference_id' => 'comes back']];
+    $world->rule(['when' => $when, 'then' => ['transaction' => $back]]);
+    $amounts = ['paid' => 100, 'fails' => 100.91, 'comes back' => 300];
+    foreach ($amounts as $reference_id => $amount) {
+        $payouts->pay(compact('reference_id', 'amount') + PAYOUT);
+    }
+    $world->advance('2d');
+    $books = []; // yours would be in your database
+    foreach ($amounts as $reference => $amount) {
+        $status = $payouts->status(['reference_id' => $reference] + PAYOUT);
+        $books[] = compact('reference', 'amount', 'status');
+    }
+    same([], $world->reconcile($books)['differences']);
 };
 
 $tests['a sandbox that cannot start says why'] = function () {

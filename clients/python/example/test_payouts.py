@@ -128,8 +128,11 @@ def test_the_other_calls(payout_sandbox, payout_world, payouts):
     with pytest.raises(SandboxError, match=r"(?s)known keys.*\nthen.x: unknown key.*\nthen.y: unknown key"):
         payout_world.rule(when={"operation": "*"}, then={"x": 1, "y": 1})
     payout_world.save("paid")
-    payout_world.advance("3s")
-    assert payout_world.wait("transaction", {"reference_id": "INV-7"})["transaction_status"] == "success"
+    success = {"reference_id": "INV-7", "transaction_status": "success"}
+    payout_world.wait("transaction", success, advance=timedelta(days=2))
+    assert len(payout_world.reconcile([], from_="2026-01-01")["differences"]) == 1
+    for days in ({"date": "2025-12-31"}, {"to": "2024-12-31"}):
+        assert payout_world.reconcile([], **days)["differences"] == []
     payout_world.restore("paid")
     assert payouts.status({**PAYOUT, "reference_id": "INV-7"}) == "PENDING"
     before = other.assumptions()
@@ -138,6 +141,20 @@ def test_the_other_calls(payout_sandbox, payout_world, payouts):
     assert other.assumptions() == before
     with pytest.raises(SandboxError, match="within 0 ms"):
         other.wait("transaction", {"reference_id": "INV-7"}, timeout_ms=0)
+
+
+def test_the_books_agree_after_two_days(payout_world, payouts):
+    back = [{"status": "PENDING"}, {"status": "SUCCESS", "after": "3s"}, {"status": "FAILED", "after": "1d"}]
+    when = {"operation": "createTransaction", "body": {"reference_id": "comes back"}}
+    payout_world.rule(when=when, then={"transaction": back})
+    amounts = {"paid": 100, "fails": 100.91, "comes back": 300}
+    books = [{"reference": reference, "amount": amount} for reference, amount in amounts.items()]
+    for row in books:
+        payouts.pay({**PAYOUT, "reference_id": row["reference"], "amount": row["amount"]})
+    payout_world.advance("2d")
+    for row in books:  # yours would be in your database
+        row["status"] = payouts.status({**PAYOUT, "reference_id": row["reference"]})
+    assert payout_world.reconcile(books)["differences"] == []
 
 
 def test_a_sandbox_that_cannot_start_says_why(capfd, monkeypatch):

@@ -227,7 +227,7 @@ export const dataCalls = [
   adminCall({
     id: 'readSummary',
     summary:
-      'Sum up the debit payments that the client has made since its fixtures, its deliveries and the logged calls, optionally between since and until',
+      'Sum up payments made since the fixtures, deliveries and calls, optionally between since and until',
     query: Between,
     response: Summary,
     handle: (world, { query }, { summaryOf }) => summaryOf!(world, query),

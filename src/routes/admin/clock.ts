@@ -141,7 +141,7 @@ export const clockCalls = [
   }),
   adminCall({
     id: 'freezeClock',
-    summary: "Freeze the clock, now or at an instant, and run what's due by then",
+    summary: "Freeze the clock, now or at an instant, and run what's due",
     body: z.strictObject({ at: Instant.optional() }).default({}),
     response: ClockResponse,
     errors: ADVANCE_ERRORS,
@@ -168,7 +168,7 @@ export const clockCalls = [
   }),
   adminCall({
     id: 'setClockSpeed',
-    summary: "Set the clock's speed (60 = a minute per second) and resume it",
+    summary: "Set the clock's speed and resume it",
     body: z.strictObject({ factor: Speed }),
     response: ClockResponse,
     handle(world, { body }) {
@@ -208,7 +208,7 @@ export const clockCalls = [
   }),
   adminCall({
     id: 'advanceClockToNext',
-    summary: 'Advance the clock to the next timer and run it',
+    summary: 'Advance to the next timer and run it',
     response: FiredResponse,
     errors: ADVANCE_ERRORS,
     handle: (world, { hangUpSignal }) =>

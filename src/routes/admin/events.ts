@@ -71,7 +71,7 @@ const NOTHING_MISSED = { events: [], missed: false }
 export const eventCalls = [
   adminCall({
     id: 'streamEvents',
-    summary: 'Stream what happens as server-sent events; Last-Event-ID resumes',
+    summary: 'Stream what happens as server-sent events',
     response: z.string().meta({ id: 'EventStreamResponse' }),
     handle: () => '',
     stream({ feed }, { headers }, reply) {

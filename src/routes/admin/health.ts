@@ -18,7 +18,7 @@ const writeErrorMessage = (errno: string | undefined) =>
 export const healthCalls = [
   adminCall({
     id: 'getHealth',
-    summary: 'Report whether the data file can be written',
+    summary: 'Report whether the data file is writable',
     open: true,
     response: Health,
     handle(_world, _input, { store, startedAt, runtime: { wall } }) {

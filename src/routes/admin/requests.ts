@@ -239,7 +239,7 @@ export const requestCalls = [
   }),
   adminCall({
     id: 'verifyRequests',
-    summary: 'Assert how many calls match, or their order; 409 with the closest calls if not',
+    summary: 'Assert how many calls match, or their order',
     body: z
       .strictObject({
         client: AllClients,
@@ -301,7 +301,7 @@ export const requestCalls = [
   }),
   adminCall({
     id: 'getCoverage',
-    summary: 'Return what all callers have met since the start, of all that the contract permits',
+    summary: 'Return what all callers have met since the start',
     response: Coverage,
     errors: ['coverage_off'],
     handle(_world, _input, { coverage }) {

@@ -92,7 +92,7 @@ export const stateCalls = [
   }),
   adminCall({
     id: 'diffSnapshot',
-    summary: 'List what was added, removed and changed since a snapshot, masked',
+    summary: 'List what changed since a snapshot, masked',
     params: SnapshotPath,
     response: named('SnapshotDifferenceResponse', {
       snapshot: z.string(),

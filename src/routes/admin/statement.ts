@@ -16,7 +16,7 @@ function checkDays({ date, from, to }: Days) {
 export const statementCalls = [
   adminCall({
     id: 'getStatement',
-    summary: 'Return what the bank reports for a day in India, or for several',
+    summary: "Return the bank's statement of a day in India, or of several",
     query: z.object({
       ...DAYS,
       truth: z.enum(['', 'true', 'false']).optional().meta({
@@ -31,7 +31,7 @@ export const statementCalls = [
   }),
   adminCall({
     id: 'reconcile',
-    summary: "Compare the caller's books with what happened, or with a statement",
+    summary: 'Compare your books with what happened, or with a statement',
     description:
       'Rows have a reference or a transaction_id, and an amount. With `date`, `from` or `to` they are compared with the statement of these days, with `statement` with the rows of another one, otherwise with what really happened.',
     large: true,
