@@ -21,7 +21,6 @@ export function Act<Id extends CallId>({
   confirm,
   onDone,
   effect,
-  effectOf = effect === undefined ? undefined : () => ({ text: effect, isBad: false }),
   disabled = false,
   isPressed,
   submit = false,
@@ -31,9 +30,8 @@ export function Act<Id extends CallId>({
   call: Call<Id>
   confirm?: string
   onDone?: (response: Response<Id>) => void
-  /** What the call does, for the line of the last call; `effectOf` takes it from the response. */
-  effect?: string | undefined
-  effectOf?: EffectOf<Response<Id>> | undefined
+  /** What the call does, for the line of the last call, or how its response says so. */
+  effect?: string | EffectOf<Response<Id>>
   disabled?: boolean
   /** Of a choice: whether it is the one in force. */
   isPressed?: boolean
@@ -49,6 +47,7 @@ export function Act<Id extends CallId>({
 
   // Shown with aria-disabled: an element with the attribute `disabled` loses the focus.
   const isDisabled = disabled || isBusy
+  const effectOf = typeof effect === 'string' ? () => ({ text: effect, isBad: false }) : effect
 
   async function run() {
     setConfirming(false)

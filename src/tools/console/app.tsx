@@ -9,7 +9,7 @@ import { keepFocus, useHeadHeight, useVisibleTab } from './focus.ts'
 import { useConnection } from './live.ts'
 import { onRoute, type Route, useRoute, useScrollToTop, useWide } from './route.ts'
 import { GONE_TEXT, isServiceCall, setAccessToken } from './service.ts'
-import { AdminToken, Theme, useCallsSetting, useZoneSetting, ZoneProvider } from './settings.tsx'
+import { AdminToken, Theme, useSetting, ZoneProvider } from './settings.tsx'
 import { Chip, Problem } from './ui.tsx'
 import { FRAME_MS, useLoaded } from './use-data.ts'
 import { Assumptions } from './views/assumptions.tsx'
@@ -177,8 +177,9 @@ const Deleted = () => (
 export function App() {
   const route = useRoute()
   const state = useConnection()
-  const [zone, setZone] = useZoneSetting()
-  const [areCallsShown, showCalls] = useCallsSetting()
+  const [zone, setZone] = useSetting('times', 'local')
+  const [calls, setCalls] = useSetting('calls', 'hidden')
+  const areCallsShown = calls === 'shown'
   const { data: client, problem } = useLoaded(callOf('readClient'), FRAME_MS)
   if (client) setAccessToken(client.access_token)
   useEffect(() => keepFocus(document.body), [])
@@ -190,7 +191,7 @@ export function App() {
   return (
     <CallsProvider value={areCallsShown}>
       <ClientProvider value={client}>
-        <ZoneProvider value={zone}>
+        <ZoneProvider value={zone === 'utc' ? zone : 'local'}>
           <button
             type="button"
             class="visually-hidden skip"
@@ -237,7 +238,11 @@ export function App() {
             <section class="more" aria-label="Settings of the page">
               <a href="/docs">Service API</a>
               <a href="/docs?api=admin">Admin API</a>
-              <Check label="Show calls" checked={areCallsShown} onChange={showCalls} />
+              <Check
+                label="Show calls"
+                checked={areCallsShown}
+                onChange={(areShown) => setCalls(areShown ? 'shown' : 'hidden')}
+              />
               <Choice label="Times" value={zone} values={ZONES} onInput={setZone} />
               <Theme />
             </section>

@@ -10,7 +10,7 @@ import { Problem } from './ui.tsx'
 
 // The choices of the user, which the browser stores for this site.
 
-function useSetting(name: string, usual: string): [string, (value: string) => void] {
+export function useSetting(name: string, usual: string): [string, (value: string) => void] {
   const key = `payout-sandbox ${name}`
   const [value, setValue] = useState(localStorage.getItem(key) ?? usual)
   function choose(next: string) {
@@ -41,16 +41,6 @@ export function Theme() {
 
 const ZoneContext = createContext<Zone>('local')
 export const ZoneProvider = ZoneContext.Provider
-
-export function useZoneSetting(): [Zone, (zone: string) => void] {
-  const [zone, setZone] = useSetting('times', 'local')
-  return [zone === 'utc' ? 'utc' : 'local', setZone]
-}
-
-export function useCallsSetting(): [boolean, (areShown: boolean) => void] {
-  const [calls, setCalls] = useSetting('calls', 'hidden')
-  return [calls === 'shown', (areShown) => setCalls(areShown ? 'shown' : 'hidden')]
-}
 
 export function useTimes() {
   const zone = useContext(ZoneContext)

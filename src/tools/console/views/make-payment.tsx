@@ -5,11 +5,10 @@ import { type BankAccount, callOf, type Payment, type User } from '../api.ts'
 import { Choice, Fold, Form, Input, useFields } from '../fields.tsx'
 import { numberText, typedAmount } from '../format.ts'
 import { useUrlFields } from '../route.ts'
-import { serviceCall } from '../service.ts'
+import { openMade, serviceCall } from '../service.ts'
 import { Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 import { MagicValues } from './magic-values.tsx'
-import { open } from './make.tsx'
 
 const MAX_USERS = 100
 
@@ -126,7 +125,7 @@ export function PaymentForm({ like, amount }: { like?: Payment; amount?: string 
               ...(fields.reference !== '' && { reference_id: fields.reference }),
               ...(fields.remark !== '' && { remark: fields.remark }),
             })}
-            onDone={({ data: made }) => open('payments', made?.[0]?.transaction_id)}
+            onDone={openMade('createTransaction')}
           />
         )}
       </Form>
