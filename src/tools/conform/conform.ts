@@ -12,7 +12,6 @@ import { runWrites } from './writes.ts'
 
 type CreatedResource = { endpoint: string; id: string }
 
-/** The paths of the created ids in the response of each POST. */
 const ID_PATHS: Readonly<Record<string, readonly (readonly PropertyKey[])[]>> = {
   createUser: [['data', 'user_id']],
   submitKyc: [0, 1].map((i) => ['data', i, 'data', 'kyc_id']),

@@ -9,7 +9,6 @@ import type { FindingSource, Findings } from './findings.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
-/** The objects of a list in a response body; empty if there is no list at the path. */
 export function rowsAt(body: unknown, ...path: readonly string[]): Row[] {
   const list = valueAt(body, path)
   return Array.isArray(list) ? list.filter(isObject) : []
@@ -45,7 +44,6 @@ export function orderOf(rows: readonly Row[]): 'newest' | 'oldest' | 'same' | 'n
   return isOldest ? 'oldest' : 'none'
 }
 
-/** Checks one page against the request and against its own counts. Returns its rows. */
 export function checkPage(
   findings: Findings,
   source: FindingSource,

@@ -108,7 +108,6 @@ export class Session {
   readonly #options: HttpClientOptions
   #calls = 0
   readonly #checked = new Set<Operation>()
-  /** The rows of all responses for each list of an operation. */
   readonly #lists = new Map<string, { op: Operation; field: string; rows: number }>()
   readonly #exchanges: Exchange[] = []
   #callsWithoutResponse = 0
@@ -261,7 +260,6 @@ export class Session {
     }
   }
 
-  /** Returns the report. `whyUnchecked` explains an endpoint without any checked response. */
   report(whyUnchecked: (op: Operation) => string) {
     const found = this.findings.report()
     const unchecked = [...found.unchecked]

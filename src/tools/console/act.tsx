@@ -6,6 +6,7 @@ import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type Call, type CallId, type EffectOf, type Response, send, textOf } from './api.ts'
 import type { CallError } from './service.ts'
+import { Button } from './ui.tsx'
 
 /** Gets the error of a call that a button of a form sent. */
 export const FormError = createContext<((error: CallError) => void) | undefined>(undefined)
@@ -93,9 +94,7 @@ export function Act<Id extends CallId>({
             </p>
           )}
           <div class="row end">
-            <button type="button" onClick={() => setConfirming(false)}>
-              Back
-            </button>
+            <Button label="Back" onPress={() => setConfirming(false)} />
             <button type="button" class="danger" onClick={() => void run()}>
               {label}
             </button>

@@ -42,12 +42,7 @@ export type Effect = { text: string; isBad: boolean }
 export type EffectOf<T> = (response: T) => Effect | Promise<Effect | undefined>
 
 /** A call of a button: its status (missing: pending; 0: none), its effect, and the error message if it failed. */
-export type SentCall = Call & {
-  label: string
-  status?: number
-  effect?: Effect
-  problem?: string
-}
+export type SentCall = Call & { label: string; status?: number; effect?: Effect; problem?: string }
 
 const CLIENT = /^\/@([^/]+)\//.exec(location.pathname)?.[1]
 /** The client's base path: empty for the default client. */
@@ -144,17 +139,14 @@ async function checkClient() {
   mustCheckClient = false
 }
 
-/** Sends an admin call of the client. Throws `CallError`. */
 export async function request(path: string, init: RequestInit = {}) {
   if (mustCheckClient) await checkClient()
   return fetchWithToken(`${BASE}/__admin${path}`, init)
 }
 
-/** Returns the JSON response of a GET call. Throws `CallError`. */
 export const read = async <Id extends AdminCallId>({ path }: Call<Id>): Promise<ResponseBody<Id>> =>
   (await request(path)).json()
 
-/** Sends a call to its API. Throws `CallError`. */
 async function fetchCall(call: Call, init: RequestInit) {
   if (!isServiceCall(call)) return request(call.path, init)
   if (mustCheckClient) await checkClient()

@@ -10,7 +10,7 @@ import { useConnection } from './live.ts'
 import { onRoute, type Route, useRoute, useScrollToTop, useWide } from './route.ts'
 import { GONE_TEXT, isServiceCall, setAccessToken } from './service.ts'
 import { AdminToken, Theme, useSetting, ZoneProvider } from './settings.tsx'
-import { Chip, Problem } from './ui.tsx'
+import { Button, Chip, Problem } from './ui.tsx'
 import { FRAME_MS, useLoaded } from './use-data.ts'
 import { Assumptions } from './views/assumptions.tsx'
 import { ClockBar } from './views/clock-bar.tsx'
@@ -35,11 +35,7 @@ const ZONES = [
 const GROUPS = {
   Money: { overview: 'Overview', payments: 'Payments', users: 'Users' },
   Traffic: { requests: 'Requests', deliveries: 'Deliveries', inbox: 'Inbox' },
-  'Make trouble': {
-    trouble: 'Trouble',
-    scenarios: 'Scenarios',
-    sweep: 'Sweep',
-  },
+  'Make trouble': { trouble: 'Trouble', scenarios: 'Scenarios', sweep: 'Sweep' },
   Settings: { control: 'Control', assumptions: 'Assumptions' },
 } as const
 const TITLES: Readonly<Record<string, string>> = Object.assign(
@@ -167,9 +163,7 @@ const Deleted = () => (
     <p>
       The client <code>{BASE.slice(2)}</code> no longer exists. Go to the{' '}
       <a href="/__admin/">default client</a>, or create {BASE.slice(2)} again from the fixtures:{' '}
-      <button type="button" onClick={() => location.reload()}>
-        Create it again
-      </button>
+      <Button label="Create it again" onPress={() => location.reload()} />
     </p>
   </>
 )

@@ -46,7 +46,6 @@ export function focusNext(box: HTMLElement, selector: string, step: number) {
   return next
 }
 
-/** Focuses an element that is not focusable by default. */
 export function focusOn(part: HTMLElement) {
   if (!part.hasAttribute('tabindex')) part.tabIndex = -1
   part.focus({ preventScroll: true })
@@ -54,7 +53,6 @@ export function focusOn(part: HTMLElement) {
 
 // The links of the views are in one line, which scrolls on a narrow screen.
 
-/** Scrolls the line so that the link of the current view is in the middle. */
 function showTab(line: Element) {
   const tab = line.querySelector('[aria-current]')
   if (!tab) return

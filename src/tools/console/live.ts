@@ -22,7 +22,6 @@ const watchers = new Set<(state: State) => void>()
 let state: State = 'connecting'
 let lastEventId: string | undefined
 
-/** Calls `listener` for each event. Returns a function that stops this. */
 export function listen(listener: EventListener): () => void {
   listeners.add(listener)
   return () => void listeners.delete(listener)

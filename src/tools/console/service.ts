@@ -22,7 +22,6 @@ export type ErrorBody = {
   errors?: readonly FieldError[]
 }
 
-/** Returns the body of an error response; an empty object if it is not JSON. */
 export async function errorBodyOf(response: Response): Promise<ErrorBody> {
   try {
     return await response.json()
@@ -44,7 +43,6 @@ export function errorOf(status: number, { message, errors }: ErrorBody): CallErr
 
 export const SERVICE_ROOT = '/v1'
 
-/** The calls that the page sends. */
 const ROUTES = {
   createUser: ['POST', '/user'],
   addBankAccount: ['POST', '/bank'],
@@ -73,13 +71,11 @@ export function madeBy(operation: string | null, response: unknown) {
     : { noun, href: typeof id === 'string' ? `#/${view}/${id}` : undefined }
 }
 
-/** Goes to what a call has made. */
 export const openMade = (operation: ServiceCallId) => (response: unknown) => {
   const { href } = madeBy(operation, response) ?? {}
   if (href !== undefined) location.hash = href
 }
 
-/** Creates a call of the service; the sandbox validates its body. */
 export function serviceCall<Id extends ServiceCallId>(id: Id, body: object) {
   const [method, path] = ROUTES[id]
   return { id, method, root: SERVICE_ROOT, path, body } as const
@@ -95,7 +91,6 @@ export function setAccessToken(token: string) {
   accessToken = token
 }
 
-/** Fetches from the service. Throws `CallError`. */
 export async function fetchService(url: string, init: RequestInit): Promise<Response> {
   let response: Response
   try {

@@ -6,7 +6,7 @@ import { useAgo } from './client.ts'
 import { Choice, Input } from './fields.tsx'
 import { wallTime, type Zone, zoneName } from './format.ts'
 import { reconnect } from './live.ts'
-import { Problem } from './ui.tsx'
+import { Button, Problem } from './ui.tsx'
 
 // The choices of the user, which the browser stores for this site.
 
@@ -99,9 +99,10 @@ export function AdminToken() {
     return !isDeclined ? null : (
       <p>
         The console needs the admin token.{' '}
-        <button type="button" onClick={() => void requestToken().then(reconnect, () => {})}>
-          Enter the token
-        </button>
+        <Button
+          label="Enter the token"
+          onPress={() => void requestToken().then(reconnect, () => {})}
+        />
       </p>
     )
   return (

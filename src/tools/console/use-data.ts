@@ -82,10 +82,7 @@ const CHANGED_BY: Readonly<Partial<Record<AdminCallId, readonly Kind[]>>> = {
   listClients: ['recheck'],
 }
 
-export type Loaded<T> = {
-  data: T | undefined
-  problem: string | undefined
-}
+export type Loaded<T> = { data: T | undefined; problem: string | undefined }
 
 /** Returns the response of a GET call, and reads it again when it may have changed. Ignores late responses for an earlier path. */
 export function useLoaded<Id extends AdminCallId>(

@@ -32,7 +32,6 @@ const caseOf = ({ name, group, ms, outcome, details = '' }: TestCase) =>
 ${contentOf(outcome, details)}  </testcase>
 `
 
-/** A JUnit report of one suite, as CI servers read it. */
 export function junitXml(suite: string, tests: readonly TestCase[]): string {
   const count = (kind: 'failure' | 'skipped') =>
     tests.filter(({ outcome }) => outcome?.kind === kind).length
@@ -130,7 +129,6 @@ export function writeFiles(dir: string, files: Readonly<Record<string, string>>)
   for (const [name, text] of Object.entries(files)) replaceFile(join(dir, name), text)
 }
 
-/** Writes `junit.xml` and `summary.md` into a folder that was prepared. */
 export function writeReport(dir: string, report: Report) {
   const { title, subject, tests } = report
   writeFiles(dir, {

@@ -122,7 +122,6 @@ function marksOf(all: PaymentWithAll, now: number): Mark[] {
 const medianOf = (numbers: readonly number[]) =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
 
-/** The columns of the axis: the instants at which something is. */
 function ticksOf(marks: readonly Mark[], now: number) {
   const instants = [...new Set([...marks.map(({ at }) => at), now])].sort((a, b) => a - b)
   const gaps = instants.slice(1).map((at, i) => at - instants[i]!)
@@ -207,10 +206,7 @@ export function Axis({ all }: { all: PaymentWithAll }) {
             return (
               <li
                 key={key}
-                style={{
-                  gridColumn: `${columnOf(at)} / ${end}`,
-                  gridRow: lanes.indexOf(lane) + 2,
-                }}
+                style={{ gridColumn: `${columnOf(at)} / ${end}`, gridRow: lanes.indexOf(lane) + 2 }}
               >
                 <span class="when hint">
                   {timeOf(at)} {lane}{' '}

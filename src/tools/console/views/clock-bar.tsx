@@ -42,12 +42,7 @@ function textOfTimer({ kind, payload, amount, name }: Timer): string {
 }
 
 /** By how much the clock jumped (ms), from when until when, and what happened then. */
-type Effect = {
-  byMs: number
-  since: string
-  until: string
-  summary: Response<'readSummary'>
-}
+type Effect = { byMs: number; since: string; until: string; summary: Response<'readSummary'> }
 
 /** A jump of the clock: how far it is, and how to stop it; when it has ended, its effect. */
 type Jump = { isOver: false; share: number; stop: () => void } | ({ isOver: true } & Effect)
@@ -110,7 +105,6 @@ function Coming() {
 
 const WORDS = { settled: 'settled', failed: 'failed', came_back: 'came back' } as const
 
-/** The parts of the effect that are not nothing, each with a link. */
 function partsOf({ since, until, summary }: Effect) {
   const between = new URLSearchParams({ since, until })
   const money = (Object.keys(WORDS) as (keyof typeof WORDS)[]).flatMap((outcome) => {
@@ -123,7 +117,6 @@ function partsOf({ since, until, summary }: Effect) {
   return made > 0 ? [...money, events] : money
 }
 
-/** What a jump of the clock did, until it is closed. */
 function EffectOfJump({ onClose, ...effect }: Effect & { onClose: () => void }) {
   const parts = partsOf(effect)
   return (
@@ -135,9 +128,7 @@ function EffectOfJump({ onClose, ...effect }: Effect & { onClose: () => void }) 
           {text}
         </a>
       ))}
-      <button type="button" onClick={onClose}>
-        Close
-      </button>
+      <Button label="Close" onPress={onClose} />
     </div>
   )
 }
@@ -208,17 +199,13 @@ export function ClockBar() {
       {problem !== undefined && (
         <div class="jump bar failed" role="alert">
           {problem}
-          <button type="button" onClick={() => setProblem(undefined)}>
-            Close
-          </button>
+          <Button label="Close" onPress={() => setProblem(undefined)} />
         </div>
       )}
       {isSlow && jumped?.isOver === false && (
         <div class="jump bar" role="status">
           <progress value={jumped.share} aria-label="Progress of the jump" />
-          <button type="button" onClick={jumped.stop}>
-            Stop here
-          </button>
+          <Button label="Stop here" onPress={jumped.stop} />
         </div>
       )}
       {jumped?.isOver && <EffectOfJump {...jumped} onClose={() => setJump(undefined)} />}

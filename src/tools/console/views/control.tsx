@@ -6,7 +6,7 @@ import { useClient } from '../client.ts'
 import { Copy } from '../copy.tsx'
 import { Check, Form, Input } from '../fields.tsx'
 import { At } from '../settings.tsx'
-import { Card, Problem } from '../ui.tsx'
+import { Button, Card, Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 
 function Reset() {
@@ -83,9 +83,7 @@ const Token = ({ created, onClose }: { created: Created; onClose: () => void }) 
       <Copy text={created.access_token} label="Copy the token" />
     </div>
     <div class="row end">
-      <button type="button" onClick={onClose}>
-        Stay here
-      </button>
+      <Button label="Stay here" onPress={onClose} />
       <a class="button" href={consoleUrlOf(created.name) + location.hash}>
         Go to {created.name}
       </a>

@@ -12,14 +12,11 @@ type Item = { key: string; at: string; tone: string; href: string; text: Compone
 
 const MAX_ITEMS = 20
 
-/** A reason such as `bank_account_closed` in words. */
 export const wordsOf = (reason: string): string => reason.replaceAll('_', ' ')
 
-/** Why a check failed; nothing if it did not, or does not say. */
 export const kycReason = ({ kyc_status, metadata }: User['kyc'][number]): string | undefined =>
   kyc_status === 'failed' && metadata ? wordsOf(metadata.response.message) : undefined
 
-/** Says whether the webhook got an event; nothing if none was set. */
 function receiptText({ status, attempts, rule }: Delivery): string {
   const got = attempts.findIndex(({ ok }) => ok)
   const tries = attempts.length === 1 ? '1 try' : `${attempts.length || 'no'} tries`

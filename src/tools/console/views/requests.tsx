@@ -39,7 +39,6 @@ const COLUMNS: readonly Column<ShortRequest>[] = [
   },
   { title: 'At', width: AT_WIDTH, show: ({ at }) => <At at={at} /> },
 ]
-/** Why a call has its response: the message of its error, and the rule that acted. */
 const reasonText = ({ reason, rule, fault }: ShortRequest) =>
   [reason, rule && ruleText(rule), fault && `fault ${fault}`].filter(Boolean).join(', ')
 

@@ -8,7 +8,6 @@ import { useLoaded } from '../use-data.ts'
 
 const SHOWN = 5
 
-/** Goes to the search when the user types `/` outside of a field. */
 export function useSearchKey() {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

@@ -45,7 +45,6 @@ function FirstPayment({ payer, receiver }: Record<'payer' | 'receiver', User>) {
   )
 }
 
-/** What a new sandbox is, where it is, and a first payment. */
 export function Start() {
   const { data, problem } = useLoaded(VERIFIED)
   const isReady = ({ bank_accounts: accounts }: User) =>

@@ -26,12 +26,7 @@ export function useArmed() {
   const rules = data?.rules.filter(({ definition }) => titleOf(definition['name'])) ?? []
   const isExtended = titleOf(scenario?.definition?.['title']) !== undefined
   const waiting = rules.filter(({ used_up }) => !used_up).length + (isExtended ? 1 : 0)
-  return {
-    rules,
-    scenario: isExtended ? scenario : undefined,
-    active: scenario?.name,
-    waiting,
-  }
+  return { rules, scenario: isExtended ? scenario : undefined, active: scenario?.name, waiting }
 }
 
 export type Armed = ReturnType<typeof useArmed>
@@ -137,7 +132,6 @@ const Banner = ({ isHit, children }: { isHit: boolean; children: ComponentChildr
   </div>
 )
 
-/** The person that a rule waits for, if it's limited to one. */
 function ofPerson({ definition }: Rule, people: readonly (readonly [string, string])[]): string {
   const { body } = definition['when'] as { body?: { user_id?: string } }
   const id = body?.user_id
@@ -151,7 +145,6 @@ const LastHit = ({ call }: { call: ShortRequest }) => (
   </>
 )
 
-/** What became of a rule: it waits, or what it did to which call. */
 function ArmedRule({
   rule: { rule_id, hits, used_up, definition },
   of,

@@ -58,7 +58,6 @@ function reportHtml(sweep: SweepDocument, title: string): string {
 const scenarioText = (definition: ScenarioDefinition): string =>
   stringify(definition, { aliasDuplicateObjects: false, lineWidth: 0 })
 
-/** The scenario file of a finding: it says what it does and what it showed. */
 function findingScenario(found: Finding): string {
   const { plan, verdict, happened, reproduce, definition } = found
   const lines = [
@@ -105,7 +104,6 @@ function findingsMarkdown(findings: readonly Finding[]): string {
 ${commands.join('')}`
 }
 
-/** The report of a sweep: each run is a test, and one with an error fails. */
 function sweepReport(result: SweepResult): Report {
   const { runs, findings } = result
   const byRun = findingOfRun(result)
