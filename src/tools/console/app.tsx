@@ -124,22 +124,15 @@ function LastCall() {
     const timer = setTimeout(() => setLate(true), LATE_MS)
     return () => clearTimeout(timer)
   }, [sent])
+  const isWaiting = sent !== undefined && sent.status === undefined
   return (
     <footer class={isBad(sent) ? 'failed' : ''}>
-      <div
-        role="status"
-        aria-live="polite"
-        aria-busy={sent !== undefined && sent.status === undefined}
-      >
+      <div role="status" aria-live="polite" aria-busy={isWaiting}>
         {sent !== undefined && (
           <>
             {areCallsShown ? <code>{textOf(sent)}</code> : `${sent.label}:`}{' '}
-            <b>
-              {sent.status === undefined
-                ? 'waiting…'
-                : (sent.effect?.text ?? resultText(sent, areCallsShown))}
-            </b>
-            {sent.status === undefined && isLate && sent.id !== 'advanceClock' && (
+            <b>{isWaiting ? 'waiting…' : (sent.effect?.text ?? resultText(sent, areCallsShown))}</b>
+            {isWaiting && isLate && sent.id !== 'advanceClock' && (
               <span>
                 {' '}
                 The sandbox hasn't responded yet.{' '}

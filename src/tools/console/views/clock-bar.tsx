@@ -58,11 +58,9 @@ function callsOf(target: Target) {
   return Array.from({ length: PARTS }, () => callOf('advanceClock', { body }))
 }
 
-async function jump(
-  target: Target,
-  show: (jump: Jump) => void,
-  timeText: (at: string) => string,
-): Promise<void> {
+type TimeText = (at: string) => string
+
+async function jump(target: Target, show: (jump: Jump) => void, timeText: TimeText) {
   let isStopped = false
   const stop = () => {
     isStopped = true
@@ -74,10 +72,9 @@ async function jump(
   for (const [i, call] of calls.entries()) {
     if (isStopped) break
     show({ isOver: false, share: i / calls.length, stop })
-    const effectOf = ({ now }: { now: string }) => ({
-      text: `The clock went to ${timeText(now)}.`,
-      isBad: false,
-    })
+    const effectOf = ({ now }: { now: string }) => {
+      return { text: `The clock went to ${timeText(now)}.`, isBad: false }
+    }
     await send(call, 'Advance', effectOf, true)
   }
   const to = await timeNow()
