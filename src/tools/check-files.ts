@@ -23,13 +23,8 @@ const FIXTURE_TABLES = FIXTURE_FILES.map((file) => file.replace('.json', '').rep
 
 const isJson = (file: string) => /\.json$/i.test(file)
 const isFolder = (path: string) => statSync(path).isDirectory()
-const fileProblem = (file: string, message: string): Problem => ({
-  file,
-  line: 1,
-  column: 1,
-  path: '',
-  message,
-})
+const START = { line: 1, column: 1 }
+const fileProblem = (file: string, message: string) => ({ ...START, file, path: '', message })
 
 function isInside(folder: string, file: string): boolean {
   const path = relative(folder, file)
@@ -89,9 +84,7 @@ function checkFixtures(path: string, onlyFile?: string): CheckResult {
     return { files, problems: [], warnings: [] }
   } catch (error) {
     if (!(error instanceof BadFixtures)) throw error
-    const problems = error.problems.map((one) =>
-      one.line > 0 ? one : { ...one, line: 1, column: 1 },
-    )
+    const problems = error.problems.map((one) => (one.line > 0 ? one : { ...one, ...START }))
     return {
       files,
       problems: problems.filter(({ file }) => !onlyFile || file === onlyFile),
@@ -130,14 +123,11 @@ function checkFolder(folder: string, folders: Folders): CheckResult {
 
 function checkOne(path: string, folders: Folders): CheckResult {
   const file = join(path)
-  const failed = (message: string) => ({
-    files: [file],
-    problems: [fileProblem(file, message)],
-    warnings: [],
-  })
   if (isFolder(file)) return checkFolder(file, folders)
-  if (!/\.(?:yaml|yml|json)$/i.test(file))
-    return failed('neither a scenario file (.yaml, .yml, .json) nor a fixture file (.json)')
+  if (!/\.(?:yaml|yml|json)$/i.test(file)) {
+    const message = 'neither a scenario file (.yaml, .yml, .json) nor a fixture file (.json)'
+    return { files: [file], problems: [fileProblem(file, message)], warnings: [] }
+  }
   if (isJson(file)) {
     if (isFixtureSet(file)) return checkFixtures(file)
     if (FIXTURE_FILES.includes(basename(file).toLowerCase()))

@@ -18,14 +18,18 @@ const FIRST_DRAW = 2 ** 40
 const BANKS = ['HDFC', 'ICIC', 'SBIN', 'UTIB', 'KKBK', 'PUNB', 'BARB', 'CNRB', 'UBIN', 'YESB']
 const TRADES = ['Traders', 'Textiles', 'Electricals', 'Foods', 'Logistics', 'Stores', 'Handlooms']
 const REMARKS = ['Rent', 'Salary', 'Invoice', 'Refund', 'Commission', 'Freelance work', 'Groceries']
+const PAN_FOUND = {
+  panStatus: 'EXISTING AND VALID',
+  name: 'MATCHING',
+  dateOfBirth: 'MATCHING',
+  aadhaarSeedingStatus: 'Y',
+}
 const PAN_FAILURES = [
   {
+    ...PAN_FOUND,
     message: 'Name does not match the PAN record',
     statusCode: 200,
-    panStatus: 'EXISTING AND VALID',
     name: 'NOT MATCHING',
-    dateOfBirth: 'MATCHING',
-    aadhaarSeedingStatus: 'Y',
   },
   {
     message: 'PAN not found',
@@ -36,12 +40,6 @@ const PAN_FAILURES = [
     aadhaarSeedingStatus: 'NA',
   },
 ]
-const PAN_FOUND = {
-  panStatus: 'EXISTING AND VALID',
-  name: 'MATCHING',
-  dateOfBirth: 'MATCHING',
-  aadhaarSeedingStatus: 'Y',
-}
 
 const padded = (n: number, length: number) => String(n).padStart(length, '0')
 const statusOf = (chance: number) =>
@@ -103,10 +101,8 @@ export class GeneratedRows {
 
   #dobOf(user: number): string {
     const [from, to] = this.#isBusiness(user) ? [2000, 2020] : [1955, 2004]
-    return isoOf(Date.UTC(from, 0, 1) + this.#at('born', user) * (to - from) * 365 * DAY_MS).slice(
-      0,
-      10,
-    )
+    const age = this.#at('born', user) * (to - from) * 365 * DAY_MS
+    return isoOf(Date.UTC(from, 0, 1) + age).slice(0, 10)
   }
 
   /** An invalid Aadhaar number: the last digit is never the check digit. */
@@ -156,8 +152,8 @@ export class GeneratedRows {
 
   #userRow(user: number) {
     const name = this.#nameOf(user)
+      .replaceAll(/[^a-z]+/gi, '.')
       .toLowerCase()
-      .replaceAll(/[^a-z]+/g, '.')
     return {
       user_id: this.#id(user, 0),
       ...(this.#isBusiness(user) && { user_type: 'business' }),
@@ -188,14 +184,8 @@ export class GeneratedRows {
     const other = Math.floor(this.#at('payer', serial) * (this.#users - 1))
     const payer = other >= receiver ? other + 1 : other
     const chance = this.#at('payment status', serial)
-    const status =
-      chance < 0.88
-        ? 'SUCCESS'
-        : chance < 0.97
-          ? 'FAILED'
-          : chance < 0.985
-            ? 'PROCESSING'
-            : 'PENDING'
+    const unfinished = chance < 0.985 ? 'PROCESSING' : 'PENDING'
+    const status = chance < 0.88 ? 'SUCCESS' : chance < 0.97 ? 'FAILED' : unfinished
     const rupees = Math.floor(10 ** (1 + 4 * this.#at('amount', serial)))
     const paise = this.#at('is odd', serial) < 0.7 ? 0 : Math.floor(this.#at('paise', serial) * 100)
     const created_at = isoOf(at_ms)
@@ -221,13 +211,8 @@ export class GeneratedRows {
   #paymentRows(user: number) {
     if (this.#users < 2 || this.#accountOf(user)?.bank_status !== 'success') return []
     const count = Math.floor(this.#at('payments', user) * 5)
-    return Array.from({ length: count }, (_, i) =>
-      this.#paymentRow(
-        user,
-        ++this.#serial,
-        PAYMENTS + (user + i / count) * (SPAN_MS / this.#users),
-      ),
-    )
+    const atOf = (i: number) => PAYMENTS + (user + i / count) * (SPAN_MS / this.#users)
+    return Array.from({ length: count }, (_, i) => this.#paymentRow(user, ++this.#serial, atOf(i)))
   }
 
   readonly tables: Readonly<Record<string, (user: number) => object[]>> = {

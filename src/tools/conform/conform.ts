@@ -3,7 +3,6 @@
 
 import { ASSUMPTIONS } from '../../assumptions/readings.ts'
 import { valueAt } from '../../model/validation-errors.ts'
-import { OPERATIONS } from '../../routes/v1/operations.ts'
 import { endpointOf } from './findings.ts'
 import type { HttpClientOptions } from './http-client.ts'
 import { measureAssumption, measuredReport } from './measure.ts'
@@ -13,7 +12,6 @@ import { runWrites } from './writes.ts'
 
 type CreatedResource = { endpoint: string; id: string }
 
-/** The paths of the created ids in the response of each POST. */
 const ID_PATHS: Readonly<Record<string, readonly (readonly PropertyKey[])[]>> = {
   createUser: [['data', 'user_id']],
   submitKyc: [0, 1].map((i) => ['data', i, 'data', 'kyc_id']),
@@ -46,7 +44,7 @@ export type ConformOptions = HttpClientOptions & { write: boolean }
  * the number of calls.
  */
 export async function conform({ write: withWrites, ...options }: ConformOptions) {
-  const session = new Session(OPERATIONS, options)
+  const session = new Session(options)
   const first = await session.send('listUsers', { query: { page: 1 } })
   if (first.problem !== undefined)
     throw new ServiceUnreachable(

@@ -37,7 +37,6 @@ export function createFindings(token: string | undefined) {
     return part.length > MAX_SHOWN_LENGTH ? `${part.slice(0, MAX_SHOWN_LENGTH)}…` : part
   }
 
-  /** Formats a value of a response for the report, masked by the name of its field. */
   function formatValue(value: unknown, name: string): string {
     if (value === undefined) return 'nothing'
     if (Array.isArray(value)) return `a list of ${value.length}`
@@ -72,7 +71,6 @@ export function createFindings(token: string | undefined) {
     /** Adds a difference from the sandbox that the contract allows. */
     addNote: (source: FindingSource, field: string, expected: string, found: string) =>
       add(notes, source, field, expected, found),
-    /** Marks an endpoint as not checked, until `markChecked`. */
     markUnchecked: (op: Operation, why: string) => void unchecked.set(endpointOf(op), why),
     markChecked: (op: Operation) => void unchecked.delete(endpointOf(op)),
     /** Returns all findings. A field with a difference has no note. */

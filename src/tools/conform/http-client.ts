@@ -17,9 +17,13 @@ export type ConformRequest = {
   token?: string | null
 }
 
-export type ConformResponse =
-  | { status: number; headers: IncomingHttpHeaders; text: string; problem?: undefined }
-  | { problem: string }
+export type CompleteResponse = {
+  status: number
+  headers: IncomingHttpHeaders
+  text: string
+  problem?: undefined
+}
+type ConformResponse = CompleteResponse | { problem: string }
 
 export type HttpClientOptions = {
   /** Ends in `/v1`. */

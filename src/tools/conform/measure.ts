@@ -20,12 +20,10 @@ export const NOT_MEASURABLE: Readonly<Record<string, string>> = {
 
 export const MEASURES: Measures = { ...WRITE_MEASURES, ...READ_MEASURES }
 
-/** What a service does at a point that the contract leaves open, and the response that shows it. */
 export type MeasuredAssumption = { name: string; reading: string; evidence: string }
 
 export type UnmeasuredAssumption = { name: string; reason: string }
 
-/** The measured readings that differ from the defaults, as options of `start`. */
 export const assumeOptions = (measured: readonly MeasuredAssumption[]): string[] =>
   measured
     .filter(({ name, reading }) =>
@@ -33,7 +31,6 @@ export const assumeOptions = (measured: readonly MeasuredAssumption[]): string[]
     )
     .map(({ name, reading }) => `--assume ${name}=${reading}`)
 
-/** Finds the reading of one assumption that the responses show, with some further calls. */
 export async function measureAssumption(
   session: Session,
   name: string,

@@ -14,7 +14,6 @@ export type Measure = (session: Session) => Promise<Measured | string> | Measure
 
 export type Measures = Readonly<Record<string, Measure>>
 
-/** Why a measure that needs a POST has no result in a run that only reads. */
 const WRITE_ONLY = 'measured with --write only'
 
 /** Too many requests, or the service failed: the response says nothing about an assumption. */

@@ -80,7 +80,6 @@ const wordsOf = (session: Session, kind: 'kyc' | 'bank') =>
     ),
   )
 
-/** The reading with this word, if only one has it. */
 function readingOfWord(kind: 'kyc' | 'bank', word: unknown): string | undefined {
   const [reading, another] = Object.entries(statusWords.readings)
     .filter(([, { value }]) => Object.values(value[kind]).some((one) => one === word))
@@ -110,7 +109,6 @@ async function emptyHistory(session: Session, limit: number) {
   return session.measure('listUserTransactionHistory', call)
 }
 
-/** The assumptions that reads show, also with responses of writes if there are any. */
 export const READ_MEASURES: Measures = {
   unknown_request_fields: (session) =>
     compareUsers(session, { query: { page: 1, conform: 'x' } }, ['ignored', 'refused']),

@@ -119,7 +119,6 @@ export async function readBank(session: Session, userId: string): Promise<Row[] 
   return accounts
 }
 
-/** Reads one transaction, which must exist. */
 export async function readTransaction(session: Session, transaction_id: string): Promise<void> {
   const { findings } = session
   const one = await session.expectSuccess('getTransaction', { params: { transaction_id } })

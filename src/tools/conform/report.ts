@@ -15,7 +15,6 @@ export function resultText({ ok, against, calls, checked, differs, notes }: Conf
 const findingText = ({ call, field, expected, found, times }: Finding) =>
   `${call && `${call}: `}${field}: expected ${expected}, found ${found} (${countOf(times, 'time')})`
 
-/** An endpoint as a test: it fails if it differs from the contract. */
 function endpointTest(endpoint: string, { differs, notes, unchecked }: ConformReport): TestCase {
   const ofEndpoint = (findings: readonly Finding[]) =>
     findings.filter((one) => one.endpoint === endpoint).map(findingText)

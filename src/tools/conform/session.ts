@@ -2,8 +2,9 @@ import type * as z from 'zod'
 import type { Operation } from '../../http/operation.ts'
 import { ERRORS, type ErrorCode, ErrorResponse } from '../../model/errors.ts'
 import { valueAt } from '../../model/validation-errors.ts'
+import { OPERATIONS } from '../../routes/v1/operations.ts'
 import { createFindings, endpointOf, type FindingSource, type Findings } from './findings.ts'
-import { type ConformResponse, type HttpClientOptions, sendRequest } from './http-client.ts'
+import { type CompleteResponse, type HttpClientOptions, sendRequest } from './http-client.ts'
 import { errorFormOf } from './lists.ts'
 import { checkShape, visitLists } from './shape.ts'
 
@@ -19,11 +20,9 @@ export type ConformCall = {
   isWithSlash?: boolean
 }
 
-export type Exchange = {
+export type Exchange = CompleteResponse & {
   op: Operation
   call: ConformCall
-  status: number
-  text: string
   /** `undefined` if it is not JSON or very large. */
   body: unknown
 }
@@ -59,31 +58,20 @@ function pathOf(
 
 export const isSuccess = (status: number) => status >= 200 && status <= 299
 
-type JsonResponse = {
-  status: number
-  headers: Record<string, unknown>
-  text: string
-  body: unknown
-}
-
 export const sourceOf = (op: Operation, { call, query = {} }: ConformCall): FindingSource => {
   const params = Object.entries(query).map(([name, value]) => `${name}=${value}`)
   return { op, call: call ?? params.join('&') }
 }
 
-function exchangeOf(
-  op: Operation,
-  call: ConformCall,
-  { status, text }: { status: number; text: string },
-): Exchange {
-  const kept = text.length > MAX_KEPT_CHARACTERS ? '' : text
+function jsonOf(text: string): unknown {
   try {
-    return { op, call, status, text: kept, body: JSON.parse(kept) }
+    return JSON.parse(text)
   } catch {
-    return { op, call, status, text: kept, body: undefined }
+    return undefined
   }
 }
 
+// What was found in place of JSON.
 const textFound = ({ length }: string) =>
   length === 0 ? 'nothing' : `a string of ${length} characters that is not JSON`
 
@@ -95,7 +83,7 @@ function checkError(
   findings: Findings,
   source: FindingSource,
   errorCode: ErrorCode,
-  { body, headers, text }: JsonResponse,
+  { body, headers, text }: Exchange,
 ): void {
   const isPermitted = errorFormOf(text, body) !== undefined
   if (!isPermitted && body === undefined) findings.addNote(source, 'body', 'JSON', textFound(text))
@@ -117,40 +105,43 @@ function checkError(
 /** Calls the endpoints of a live service and checks the responses against the schemas of the operations. */
 export class Session {
   readonly findings: Findings
-  readonly #operations: readonly Operation[]
   readonly #options: HttpClientOptions
   #calls = 0
   readonly #checked = new Set<Operation>()
-  /** The rows of all responses for each list of an operation. */
   readonly #lists = new Map<string, { op: Operation; field: string; rows: number }>()
   readonly #exchanges: Exchange[] = []
   #callsWithoutResponse = 0
 
-  constructor(operations: readonly Operation[], options: HttpClientOptions) {
-    this.#operations = operations
+  constructor(options: HttpClientOptions) {
     this.#options = options
     this.findings = createFindings(options.token)
   }
 
   opOf(id: string): Operation {
-    return this.#operations.find((op) => op.id === id)!
+    return OPERATIONS.find((op) => op.id === id)!
   }
 
-  /** Sends a request without checking the response. */
-  async send(id: string, call: ConformCall = {}): Promise<ConformResponse> {
+  /** Sends a request without checking the response; returns why there is none, if there is none. */
+  async send(id: string, call: ConformCall = {}): Promise<Exchange | { problem: string }> {
     const op = this.opOf(id)
-    const { body, headers, token: otherToken } = call
+    const { body, headers, token } = call
     this.#calls++
     const response = await sendRequest(this.#options, {
       method: op.method,
       path: pathOf(op, call),
       body,
       ...(headers && { headers }),
-      ...(otherToken !== undefined && { token: otherToken }),
+      ...(token !== undefined && { token }),
     })
-    if (response.problem !== undefined) this.#callsWithoutResponse++
-    else this.#exchanges.push(exchangeOf(op, call, response))
-    return response
+    if (response.problem !== undefined) {
+      this.#callsWithoutResponse++
+      return response
+    }
+    const { text } = response
+    const exchange = { op, call, ...response, body: jsonOf(text) }
+    const isKept = text.length <= MAX_KEPT_CHARACTERS
+    this.#exchanges.push(isKept ? exchange : { ...exchange, text: '', body: undefined })
+    return exchange
   }
 
   /** The complete responses so far, oldest first; those of one operation, or all. */
@@ -167,40 +158,32 @@ export class Session {
   }
 
   /**
-   * Returns the response with its parsed body. Adds a finding and returns `undefined` if it is incomplete, or successful and
-   * not JSON. The contract does not say what an error contains.
+   * Sends a call; `source` is for findings about it. Adds a finding and returns no response if it is incomplete, or successful
+   * and not JSON. The contract does not say what an error contains.
    */
-  #parse(source: FindingSource, response: ConformResponse): JsonResponse | undefined {
+  async #exchange(id: string, call: ConformCall) {
     const { findings } = this
+    const op = this.opOf(id)
+    const source = sourceOf(op, call)
+    const response = await this.send(id, call)
     if (response.problem !== undefined) {
       findings.addDifference(source, 'response', 'a complete response', response.problem)
       if (this.#callsWithoutResponse >= MAX_CALLS_WITHOUT_RESPONSE)
         throw new ConformStopped(response.problem)
-      return undefined
+      return { op, source }
     }
-    const { headers, status, text } = response
+    const { headers, status, text, body } = response
     const type = headers['content-type']
     if (isSuccess(status) && !JSON_MEDIA.test(type ?? '')) {
       const found = findings.formatValue(type, 'content-type')
       findings.addDifference(source, 'Content-Type', 'application/json', found)
     }
-    try {
-      return { ...response, body: JSON.parse(text) }
-    } catch {
-      if (!isSuccess(status)) return { ...response, body: undefined }
-      findings.addDifference(source, 'body', 'JSON', textFound(text))
-      return undefined
-    }
+    if (body !== undefined || !isSuccess(status)) return { op, source, response }
+    findings.addDifference(source, 'body', 'JSON', textFound(text))
+    return { op, source }
   }
 
-  /** Sends a call and reads its response; `source` is for findings about it. */
-  async #exchange(id: string, call: ConformCall) {
-    const op = this.opOf(id)
-    const source = sourceOf(op, call)
-    return { op, source, response: this.#parse(source, await this.send(id, call)) }
-  }
-
-  #statusText({ status, body }: JsonResponse): string {
+  #statusText({ status, body }: Exchange): string {
     const code = valueAt(body, ['error'])
     return typeof code === 'string'
       ? `${status} ${this.findings.formatValue(code, 'error')}`
@@ -277,7 +260,6 @@ export class Session {
     }
   }
 
-  /** Returns the report. `whyUnchecked` explains an endpoint without any checked response. */
   report(whyUnchecked: (op: Operation) => string) {
     const found = this.findings.report()
     const unchecked = [...found.unchecked]
@@ -286,7 +268,7 @@ export class Session {
     for (const { op, field, rows } of this.#lists.values())
       if (rows === 0)
         unchecked.push({ endpoint: endpointOf(op), reason: `${field} was always empty` })
-    for (const op of this.#operations) {
+    for (const op of OPERATIONS) {
       const endpoint = endpointOf(op)
       if (!this.#checked.has(op) && !named.has(endpoint))
         unchecked.push({ endpoint, reason: whyUnchecked(op) })
@@ -294,7 +276,7 @@ export class Session {
     return {
       calls: this.#calls,
       /** Endpoints with at least one successful response, which was checked. */
-      checked: this.#operations.filter((op) => this.#checked.has(op)).map(endpointOf),
+      checked: OPERATIONS.filter((op) => this.#checked.has(op)).map(endpointOf),
       ...found,
       unchecked,
     }

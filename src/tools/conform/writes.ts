@@ -15,7 +15,6 @@ export const newUser = () => ({
   mobile: `+919${digits(9)}`,
 })
 
-/** Sends a POST with an Idempotency-Key and checks the response. */
 const create = (session: Session, id: string, body: object, allowedErrors?: AllowedErrors) =>
   session.expectSuccess(id, { body, headers: { 'idempotency-key': randomUUID() } }, allowedErrors)
 
@@ -27,7 +26,6 @@ const refusals =
 
 type Found = NonNullable<Awaited<ReturnType<typeof create>>>
 
-/** Checks that a response contains none of these numbers and secrets unmasked. */
 function checkMasked({ findings }: Session, { source, text }: Found, secrets: readonly string[]) {
   if (!secrets.some((one) => text.includes(one))) return
   findings.addDifference(source, 'body', 'no unmasked number or secret', 'a value as it was sent')

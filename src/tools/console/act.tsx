@@ -6,6 +6,7 @@ import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type Call, type CallId, type EffectOf, type Response, send, textOf } from './api.ts'
 import type { CallError } from './service.ts'
+import { Button } from './ui.tsx'
 
 /** Gets the error of a call that a button of a form sent. */
 export const FormError = createContext<((error: CallError) => void) | undefined>(undefined)
@@ -21,7 +22,6 @@ export function Act<Id extends CallId>({
   confirm,
   onDone,
   effect,
-  effectOf = effect === undefined ? undefined : () => ({ text: effect, isBad: false }),
   disabled = false,
   isPressed,
   submit = false,
@@ -31,9 +31,8 @@ export function Act<Id extends CallId>({
   call: Call<Id>
   confirm?: string
   onDone?: (response: Response<Id>) => void
-  /** What the call does, for the line of the last call; `effectOf` takes it from the response. */
-  effect?: string | undefined
-  effectOf?: EffectOf<Response<Id>> | undefined
+  /** What the call does, for the line of the last call, or how its response says so. */
+  effect?: string | EffectOf<Response<Id>>
   disabled?: boolean
   /** Of a choice: whether it is the one in force. */
   isPressed?: boolean
@@ -49,6 +48,7 @@ export function Act<Id extends CallId>({
 
   // Shown with aria-disabled: an element with the attribute `disabled` loses the focus.
   const isDisabled = disabled || isBusy
+  const effectOf = typeof effect === 'string' ? () => ({ text: effect, isBad: false }) : effect
 
   async function run() {
     setConfirming(false)
@@ -94,9 +94,7 @@ export function Act<Id extends CallId>({
             </p>
           )}
           <div class="row end">
-            <button type="button" onClick={() => setConfirming(false)}>
-              Back
-            </button>
+            <Button label="Back" onPress={() => setConfirming(false)} />
             <button type="button" class="danger" onClick={() => void run()}>
               {label}
             </button>

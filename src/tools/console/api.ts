@@ -10,20 +10,14 @@ import {
   isServiceCall,
   type SERVICE_ROOT,
   type ServiceCallId,
-  type ServiceResponses,
   serviceHeaders,
 } from './service.ts'
 
 // All calls to the server, for the client that the page's path names.
 
-type FetchResponse = globalThis.Response
 export type CallId = AdminCallId | ServiceCallId
 
-export type Response<Id extends CallId> = Id extends AdminCallId
-  ? ResponseBody<Id>
-  : Id extends ServiceCallId
-    ? ServiceResponses[Id]
-    : never
+export type Response<Id extends CallId> = Id extends AdminCallId ? ResponseBody<Id> : unknown
 
 /** One call; `path` follows `root`. */
 export type Call<Id extends CallId = CallId> = {
@@ -48,12 +42,7 @@ export type Effect = { text: string; isBad: boolean }
 export type EffectOf<T> = (response: T) => Effect | Promise<Effect | undefined>
 
 /** A call of a button: its status (missing: pending; 0: none), its effect, and the error message if it failed. */
-export type SentCall = Call & {
-  label: string
-  status?: number
-  effect?: Effect
-  problem?: string
-}
+export type SentCall = Call & { label: string; status?: number; effect?: Effect; problem?: string }
 
 const CLIENT = /^\/@([^/]+)\//.exec(location.pathname)?.[1]
 /** The client's base path: empty for the default client. */
@@ -74,20 +63,9 @@ export function setAsk(next: Ask) {
 }
 
 /** Sends one request, with a token if there is one. Throws `CallError` if there is no response. */
-async function fetchOnce(
-  token: string | null,
-  url: string,
-  init: RequestInit,
-): Promise<FetchResponse> {
+async function fetchOnce(token: string | null, url: string, init: RequestInit) {
   const headers = new Headers(init.headers)
-  try {
-    if (token !== null) headers.set('x-admin-token', token)
-  } catch {
-    throw new CallError(
-      0,
-      'This is not a valid token: it has characters that a header cannot contain.',
-    )
-  }
+  if (token !== null) headers.set('x-admin-token', token)
   try {
     return await fetch(url, { ...init, headers })
   } catch {
@@ -98,6 +76,8 @@ async function fetchOnce(
 const requiresToken = ({ error }: ErrorBody) => error === 'admin_token_required'
 
 async function problemWith(token: string): Promise<string | undefined> {
+  if (/[^\x20-\xff]/.test(token))
+    return 'This is not a valid token: it has characters that a header cannot contain.'
   try {
     const response = await fetchOnce(token, CLIENTS_URL, {})
     const isRejected = !response.ok && requiresToken(await errorBodyOf(response))
@@ -128,7 +108,7 @@ export function requestToken(): Promise<void> {
 }
 
 /** Fetches with the admin token; asks for it if it is missing or wrong. */
-async function fetchWithToken(url: string, init: RequestInit): Promise<FetchResponse> {
+async function fetchWithToken(url: string, init: RequestInit): ReturnType<typeof fetch> {
   const token = sessionStorage.getItem(TOKEN)
   const response = await fetchOnce(token, url, init)
   if (response.ok) return response
@@ -152,26 +132,22 @@ export function checkClientFirst() {
 }
 
 async function checkClient() {
-  const { clients } = (await (
-    await fetchWithToken(CLIENTS_URL, {})
-  ).json()) as ResponseBody<'listClients'>
+  const response = await fetchWithToken(CLIENTS_URL, {})
+  const { clients }: ResponseBody<'listClients'> = await response.json()
   if (!clients.some(({ name }) => name === CLIENT))
     throw new CallError(GONE, `The client ${CLIENT} was deleted.`)
   mustCheckClient = false
 }
 
-/** Sends an admin call of the client. Throws `CallError`. */
-export async function request(path: string, init: RequestInit = {}): Promise<FetchResponse> {
+export async function request(path: string, init: RequestInit = {}) {
   if (mustCheckClient) await checkClient()
   return fetchWithToken(`${BASE}/__admin${path}`, init)
 }
 
-/** Returns the JSON response of a GET call. Throws `CallError`. */
 export const read = async <Id extends AdminCallId>({ path }: Call<Id>): Promise<ResponseBody<Id>> =>
   (await request(path)).json()
 
-/** Sends a call to its API. Throws `CallError`. */
-async function fetchCall(call: Call, init: RequestInit): Promise<FetchResponse> {
+async function fetchCall(call: Call, init: RequestInit) {
   if (!isServiceCall(call)) return request(call.path, init)
   if (mustCheckClient) await checkClient()
   return fetchService(urlOf(call), init)
@@ -233,36 +209,27 @@ export const textOf = (call: Call): string =>
 /** Quotes a string for a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-export function curlOf({
-  method,
-  url,
-  headers = {},
-  body,
-}: {
-  method: string
-  url: string
-  headers?: Readonly<Record<string, string>>
-  body?: string | undefined
-}): string {
+export function curlOf(
+  method: string,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: unknown,
+): string {
   return [
-    `curl -X ${method} ${quoted(url)}`,
+    `curl -X ${method} ${quoted(`${location.origin}${BASE}${url}`)}`,
     ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
-    ...(body === undefined ? [] : [`--data-raw ${quoted(body)}`]),
+    ...(body === undefined ? [] : [`--data-raw ${quoted(JSON.stringify(body))}`]),
   ].join(' ')
 }
 
 /** Formats a call as a curl command; the admin token is a variable, so that the shell history does not contain it. */
 export function curlOfCall(call: Call): string {
-  const { method, body } = call
-  const line = curlOf({
-    method,
-    url: `${location.origin}${urlOf(call)}`,
-    headers: {
-      ...(isServiceCall(call) && serviceHeaders()),
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
+  const { method, root, path, body } = call
+  const headers = {
+    ...(isServiceCall(call) && serviceHeaders()),
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+  }
+  const line = curlOf(method, root + path, headers, body)
   const needsToken = !isServiceCall(call) && sessionStorage.getItem(TOKEN) !== null
   return needsToken ? `${line} -H "X-Admin-Token: $ADMIN_TOKEN"` : line
 }

@@ -9,8 +9,8 @@ import { keepFocus, useHeadHeight, useVisibleTab } from './focus.ts'
 import { useConnection } from './live.ts'
 import { onRoute, type Route, useRoute, useScrollToTop, useWide } from './route.ts'
 import { GONE_TEXT, isServiceCall, setAccessToken } from './service.ts'
-import { AdminToken, Theme, useCallsSetting, useZoneSetting, ZoneProvider } from './settings.tsx'
-import { Chip, Problem } from './ui.tsx'
+import { AdminToken, Theme, useSetting, ZoneProvider } from './settings.tsx'
+import { Button, Chip, Problem } from './ui.tsx'
 import { FRAME_MS, useLoaded } from './use-data.ts'
 import { Assumptions } from './views/assumptions.tsx'
 import { ClockBar } from './views/clock-bar.tsx'
@@ -41,11 +41,7 @@ const GROUPS = {
     statement: 'Statement',
   },
   Traffic: { requests: 'Requests', deliveries: 'Deliveries', inbox: 'Inbox' },
-  'Make trouble': {
-    trouble: 'Trouble',
-    scenarios: 'Scenarios',
-    sweep: 'Sweep',
-  },
+  'Make trouble': { trouble: 'Trouble', scenarios: 'Scenarios', sweep: 'Sweep' },
   Settings: { control: 'Control', assumptions: 'Assumptions' },
 } as const
 const TITLES: Readonly<Record<string, string>> = Object.assign(
@@ -135,22 +131,15 @@ function LastCall() {
     const timer = setTimeout(() => setLate(true), LATE_MS)
     return () => clearTimeout(timer)
   }, [sent])
+  const isWaiting = sent !== undefined && sent.status === undefined
   return (
     <footer class={isBad(sent) ? 'failed' : ''}>
-      <div
-        role="status"
-        aria-live="polite"
-        aria-busy={sent !== undefined && sent.status === undefined}
-      >
+      <div role="status" aria-live="polite" aria-busy={isWaiting}>
         {sent !== undefined && (
           <>
             {areCallsShown ? <code>{textOf(sent)}</code> : `${sent.label}:`}{' '}
-            <b>
-              {sent.status === undefined
-                ? 'waiting…'
-                : (sent.effect?.text ?? resultText(sent, areCallsShown))}
-            </b>
-            {sent.status === undefined && isLate && sent.id !== 'advanceClock' && (
+            <b>{isWaiting ? 'waiting…' : (sent.effect?.text ?? resultText(sent, areCallsShown))}</b>
+            {isWaiting && isLate && sent.id !== 'advanceClock' && (
               <span>
                 {' '}
                 The sandbox hasn't responded yet.{' '}
@@ -174,9 +163,7 @@ const Deleted = () => (
     <p>
       The client <code>{BASE.slice(2)}</code> no longer exists. Go to the{' '}
       <a href="/__admin/">default client</a>, or create {BASE.slice(2)} again from the fixtures:{' '}
-      <button type="button" onClick={() => location.reload()}>
-        Create it again
-      </button>
+      <Button label="Create it again" onPress={() => location.reload()} />
     </p>
   </>
 )
@@ -184,8 +171,9 @@ const Deleted = () => (
 export function App() {
   const route = useRoute()
   const state = useConnection()
-  const [zone, setZone] = useZoneSetting()
-  const [areCallsShown, showCalls] = useCallsSetting()
+  const [zone, setZone] = useSetting('times', 'local')
+  const [calls, setCalls] = useSetting('calls', 'hidden')
+  const areCallsShown = calls === 'shown'
   const { data: client, problem } = useLoaded(callOf('readClient'), FRAME_MS)
   if (client) setAccessToken(client.access_token)
   useEffect(() => keepFocus(document.body), [])
@@ -197,7 +185,7 @@ export function App() {
   return (
     <CallsProvider value={areCallsShown}>
       <ClientProvider value={client}>
-        <ZoneProvider value={zone}>
+        <ZoneProvider value={zone === 'utc' ? zone : 'local'}>
           <button
             type="button"
             class="visually-hidden skip"
@@ -244,7 +232,11 @@ export function App() {
             <section class="more" aria-label="Settings of the page">
               <a href="/docs">Service API</a>
               <a href="/docs?api=admin">Admin API</a>
-              <Check label="Show calls" checked={areCallsShown} onChange={showCalls} />
+              <Check
+                label="Show calls"
+                checked={areCallsShown}
+                onChange={(areShown) => setCalls(areShown ? 'shown' : 'hidden')}
+              />
               <Choice label="Times" value={zone} values={ZONES} onInput={setZone} />
               <Theme />
             </section>

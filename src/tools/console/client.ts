@@ -9,7 +9,6 @@ const TICK_MS = 200
 
 const ClientContext = createContext<Client | undefined>(undefined)
 export const ClientProvider = ClientContext.Provider
-/** The client, as it was last read. */
 export const useClient = (): Client => useContext(ClientContext)!
 
 // When the clock of each response was read, real ms.

@@ -164,14 +164,12 @@ export type Search = {
   /** The words for the server; absent: none. */
   query: string | undefined
   set: (text: string) => void
-  /** Whether a string contains all words. */
   finds: (text: string) => boolean
 }
 
 /** A string without the signs that only the page puts into amounts. */
 const plainText = (text: string): string => text.replace(/₹|(?<=\d),(?=\d)/g, '')
 
-/** The search of a list, whose words are in the URL. */
 export function useSearch(): Search {
   const text = useUrlFields().get('search') ?? ''
   const query = plainText(text)

@@ -46,7 +46,6 @@ export function focusNext(box: HTMLElement, selector: string, step: number) {
   return next
 }
 
-/** Focuses an element that is not focusable by default. */
 export function focusOn(part: HTMLElement) {
   if (!part.hasAttribute('tabindex')) part.tabIndex = -1
   part.focus({ preventScroll: true })
@@ -54,7 +53,6 @@ export function focusOn(part: HTMLElement) {
 
 // The links of the views are in one line, which scrolls on a narrow screen.
 
-/** Scrolls the line so that the link of the current view is in the middle. */
 function showTab(line: Element) {
   const tab = line.querySelector('[aria-current]')
   if (!tab) return
@@ -64,25 +62,21 @@ function showTab(line: Element) {
   line.scrollLeft += place.left - left - (width - place.width) / 2
 }
 
-/** Tells the styles how high the header is: its parts can be in several lines. */
-export function useHeadHeight() {
+/** Calls a function with an element at the start, when `key` changes, and when the size of the element changes. */
+function useSized(selector: string, run: (element: HTMLElement) => void, key = '') {
   useEffect(() => {
-    const head = document.querySelector('header')!
-    const observer = new ResizeObserver(() =>
-      document.documentElement.style.setProperty('--head', `${head.offsetHeight}px`),
-    )
-    observer.observe(head)
+    const element = document.querySelector<HTMLElement>(selector)!
+    const observer = new ResizeObserver(() => run(element))
+    observer.observe(element)
     return () => observer.disconnect()
-  }, [])
+  }, [key])
 }
 
+/** Tells the styles how high the header is: its parts can be in several lines. */
+export const useHeadHeight = () =>
+  useSized('header', (head) =>
+    document.documentElement.style.setProperty('--head', `${head.offsetHeight}px`),
+  )
+
 /** Keeps the link of the current view visible: at load, when the view changes, and when the line changes its size. */
-export function useVisibleTab(view: string) {
-  useEffect(() => {
-    const line = document.querySelector('.side')!
-    const observer = new ResizeObserver(() => showTab(line))
-    // observe() also calls the function once at the start.
-    observer.observe(line)
-    return () => observer.disconnect()
-  }, [view])
-}
+export const useVisibleTab = (view: string) => useSized('.side', showTab, view)

@@ -22,7 +22,6 @@ const watchers = new Set<(state: State) => void>()
 let state: State = 'connecting'
 let lastEventId: string | undefined
 
-/** Calls `listener` for each event. Returns a function that stops this. */
 export function listen(listener: EventListener): () => void {
   listeners.add(listener)
   return () => void listeners.delete(listener)
@@ -48,23 +47,13 @@ function publish(kind: Kind, data: unknown) {
   for (const listener of [...listeners]) listener(kind, data)
 }
 
-/** Publishes one event of the stream. `text` is the lines up to an empty line. */
+/** Publishes one event of the stream. `text` is its lines, each with another field. */
 function publishEvent(text: string) {
-  let kind: string | undefined
-  const data: string[] = []
-  let id: string | undefined
-  for (const line of text.split('\n')) {
-    const at = line.indexOf(':')
-    if (at <= 0) continue
-    const value = line.slice(at + 1).replace(/^ /, '')
-    const field = line.slice(0, at)
-    if (field === 'id') id = value
-    else if (field === 'event') kind = value
-    else if (field === 'data') data.push(value)
-  }
+  const [id, kind, data = 'null'] = ['id', 'event', 'data'].map(
+    (field) => new RegExp(`^${field}: ?(.*)$`, 'm').exec(text)?.[1],
+  )
   // Publish before the id is stored, so that an event whose listener fails is requested again.
-  if (kind !== undefined)
-    publish(kind as Kind, data.length > 0 ? JSON.parse(data.join('\n')) : null)
+  if (kind !== undefined) publish(kind as Kind, JSON.parse(data))
   if (id !== undefined) lastEventId = id
   // A comment arrives regularly, so it also triggers a check for changes that have no event.
   if (text.startsWith(':')) publish('recheck', null)

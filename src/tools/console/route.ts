@@ -19,7 +19,6 @@ function routeOf(hash: string): Route {
   return { view: view || 'overview', id: id === '' ? undefined : decoded(id) }
 }
 
-/** Calls a function when the route or its fields change, until the returned function is called. */
 export function onRoute(changed: () => void): () => void {
   addEventListener('hashchange', changed)
   return () => removeEventListener('hashchange', changed)

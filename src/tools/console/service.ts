@@ -1,10 +1,3 @@
-import type * as z from 'zod'
-import type { AddBankAccountResponse } from '../../model/bank-account.ts'
-import type { SubmitKycResponse } from '../../model/kyc.ts'
-import type { TransactionsResponse } from '../../model/transaction.ts'
-import type { CreateUserResponse } from '../../model/user.ts'
-import type { UpdatedWebhookResponse } from '../../model/webhook.ts'
-
 // The error of a call that was rejected or got no response.
 
 type FieldError = { field: string; message: string }
@@ -29,7 +22,6 @@ export type ErrorBody = {
   errors?: readonly FieldError[]
 }
 
-/** Returns the body of an error response; an empty object if it is not JSON. */
 export async function errorBodyOf(response: Response): Promise<ErrorBody> {
   try {
     return await response.json()
@@ -51,28 +43,39 @@ export function errorOf(status: number, { message, errors }: ErrorBody): CallErr
 
 export const SERVICE_ROOT = '/v1'
 
-/** The responses of the calls that the page sends, unless a rule replaces them. */
-export type ServiceResponses = {
-  createUser: z.output<typeof CreateUserResponse>
-  addBankAccount: z.output<typeof AddBankAccountResponse>
-  submitKyc: z.output<typeof SubmitKycResponse>
-  createTransaction: z.output<typeof TransactionsResponse>
-  createWebhook: z.output<typeof UpdatedWebhookResponse>
-  updateWebhook: z.output<typeof UpdatedWebhookResponse>
-}
-
-export type ServiceCallId = keyof ServiceResponses
-
-const ROUTES: Readonly<Record<ServiceCallId, readonly [method: 'POST' | 'PUT', path: string]>> = {
+const ROUTES = {
   createUser: ['POST', '/user'],
   addBankAccount: ['POST', '/bank'],
   submitKyc: ['POST', '/kyc'],
   createTransaction: ['POST', '/transaction'],
   createWebhook: ['POST', '/clientWebhook'],
   updateWebhook: ['PUT', '/clientWebhook'],
+} as const
+export type ServiceCallId = keyof typeof ROUTES
+
+/** What operations make: its name, its view, and where the response has its id. */
+const MADE: Readonly<Record<string, readonly [noun: string, view: string, ...string[]]>> = {
+  createTransaction: ['a payment', 'payments', 'data', '0', 'transaction_id'],
+  createUser: ['a user', 'users', 'data', 'user_id'],
+  addBankAccount: ['a bank account of a user', 'users', 'data', 'data', 'user_id'],
+  submitKyc: ['a KYC record of a user', 'users', 'data', '0', 'data', 'user_id'],
 }
 
-/** Creates a call of the service; the sandbox validates its body. */
+/** What a call of an operation has made, and its address, if the response has its id: a rule may have replaced it by anything. */
+export function madeBy(operation: string | null, response: unknown) {
+  const [noun, view, ...path] = MADE[operation ?? ''] ?? []
+  const at = (value: unknown, name: string) => (value as Record<string, unknown> | null)?.[name]
+  const id = path.reduce(at, response)
+  return noun === undefined
+    ? undefined
+    : { noun, href: typeof id === 'string' ? `#/${view}/${id}` : undefined }
+}
+
+export const openMade = (operation: ServiceCallId) => (response: unknown) => {
+  const { href } = madeBy(operation, response) ?? {}
+  if (href !== undefined) location.hash = href
+}
+
 export function serviceCall<Id extends ServiceCallId>(id: Id, body: object) {
   const [method, path] = ROUTES[id]
   return { id, method, root: SERVICE_ROOT, path, body } as const
@@ -88,7 +91,6 @@ export function setAccessToken(token: string) {
   accessToken = token
 }
 
-/** Fetches from the service. Throws `CallError`. */
 export async function fetchService(url: string, init: RequestInit): Promise<Response> {
   let response: Response
   try {

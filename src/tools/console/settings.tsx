@@ -6,11 +6,11 @@ import { useAgo } from './client.ts'
 import { Choice, Input } from './fields.tsx'
 import { wallTime, type Zone, zoneName } from './format.ts'
 import { reconnect } from './live.ts'
-import { Problem } from './ui.tsx'
+import { Button, Problem } from './ui.tsx'
 
 // The choices of the user, which the browser stores for this site.
 
-function useSetting(name: string, usual: string): [string, (value: string) => void] {
+export function useSetting(name: string, usual: string): [string, (value: string) => void] {
   const key = `payout-sandbox ${name}`
   const [value, setValue] = useState(localStorage.getItem(key) ?? usual)
   function choose(next: string) {
@@ -41,16 +41,6 @@ export function Theme() {
 
 const ZoneContext = createContext<Zone>('local')
 export const ZoneProvider = ZoneContext.Provider
-
-export function useZoneSetting(): [Zone, (zone: string) => void] {
-  const [zone, setZone] = useSetting('times', 'local')
-  return [zone === 'utc' ? 'utc' : 'local', setZone]
-}
-
-export function useCallsSetting(): [boolean, (areShown: boolean) => void] {
-  const [calls, setCalls] = useSetting('calls', 'hidden')
-  return [calls === 'shown', (areShown) => setCalls(areShown ? 'shown' : 'hidden')]
-}
 
 export function useTimes() {
   const zone = useContext(ZoneContext)
@@ -109,9 +99,10 @@ export function AdminToken() {
     return !isDeclined ? null : (
       <p>
         The console needs the admin token.{' '}
-        <button type="button" onClick={() => void requestToken().then(reconnect, () => {})}>
-          Enter the token
-        </button>
+        <Button
+          label="Enter the token"
+          onPress={() => void requestToken().then(reconnect, () => {})}
+        />
       </p>
     )
   return (

@@ -59,10 +59,10 @@ export const Heads = ({ titles }: { titles: readonly string[] }) => (
 export const stateOf = ({ outcome, history }: Payment): string =>
   outcome === 'came_back' ? 'came back' : history.status
 
-type ButtonProps = { label: string; isOff: boolean; onPress: () => void }
+type ButtonProps = { label: string; isOff?: boolean; onPress: () => void }
 
 /** A button that can be off. It then has aria-disabled: an element with the attribute `disabled` loses the focus. */
-export const Button = ({ label, isOff, onPress }: ButtonProps) => (
+export const Button = ({ label, isOff = false, onPress }: ButtonProps) => (
   <button
     type="button"
     aria-disabled={isOff || undefined}
@@ -104,7 +104,6 @@ export const Facts = ({ facts }: { facts: Readonly<Record<string, ComponentChild
   </dl>
 )
 
-/** A string in its original lines; JSON is indented. */
 export const Text = ({ value, label }: { value: unknown; label: string }) =>
   value === null ? (
     <p class="empty">No body</p>
@@ -147,7 +146,6 @@ export const Loading = () => (
   </div>
 )
 
-/** An error; nothing if there is none. */
 export const Problem = ({ text, id }: { text: string | undefined; id?: string }) =>
   text === undefined ? null : (
     <p class="problem" role="alert" id={id}>

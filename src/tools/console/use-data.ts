@@ -83,10 +83,7 @@ const CHANGED_BY: Readonly<Partial<Record<AdminCallId, readonly Kind[]>>> = {
   listClients: ['recheck'],
 }
 
-export type Loaded<T> = {
-  data: T | undefined
-  problem: string | undefined
-}
+export type Loaded<T> = { data: T | undefined; problem: string | undefined }
 
 /** Returns the response of a GET call, and reads it again when it may have changed. Ignores late responses for an earlier path. */
 export function useLoaded<Id extends AdminCallId>(
@@ -95,9 +92,7 @@ export function useLoaded<Id extends AdminCallId>(
 ): Loaded<ResponseBody<Id>> {
   type T = ResponseBody<Id>
   const { path } = call
-  const [loaded, setLoaded] = useState<{ path: string; data?: T; problem?: string | undefined }>({
-    path,
-  })
+  const [loaded, setLoaded] = useState<{ path: string } & Partial<Loaded<T>>>({ path })
   const lastRead = useRef(0)
   const reload = useCallback(async () => {
     const thisRead = ++lastRead.current
@@ -113,11 +108,8 @@ export function useLoaded<Id extends AdminCallId>(
   }, [path])
   useEffect(() => void reload(), [reload])
   useEvents(CHANGED_BY[call.id] ?? [], reload, wait)
-  const isOfPath = loaded.path === path
-  return {
-    data: isOfPath ? loaded.data : undefined,
-    problem: isOfPath ? loaded.problem : undefined,
-  }
+  const { data, problem }: Partial<Loaded<T>> = loaded.path === path ? loaded : {}
+  return { data, problem }
 }
 
 /** Keeps a value of one `key` while the pointer or the focus is in the list, which gets `props`, and the page sends no call. */

@@ -26,7 +26,6 @@ export const RESOURCES = {
 
 export const isLifecycle = (word: string): word is LifecycleKind => Object.hasOwn(RESOURCES, word)
 
-/** What a caller can meet besides error codes. */
 export const MET = {
   success: '2xx',
   silent: 'no response',
@@ -123,7 +122,6 @@ export class Collector {
     })
   }
 
-  /** Whether a response has shown that a payment failed. */
   hasReadFailure = (id: string): boolean => this.#remembered.has(`read ${id}`)
 
   #note(group: CoverageGroup, subject: string, behaviour: string) {

@@ -102,9 +102,7 @@ const statusItems = (kind: LifecycleKind): Item[] =>
 function eventItems(event: string): Item[] {
   const [kind, word] = event.split('.') as [string, string]
   if (kind === 'webhook')
-    return itemsOf(event, {
-      [MET.accepted]: `POST /__admin/webhooks/trigger {"event":"${event}"}`,
-    })
+    return itemsOf(event, { [MET.accepted]: `POST /__admin/webhooks/trigger {"event":"${event}"}` })
   const status = kind === 'transaction' ? word.toUpperCase() : word
   const isFollowed = isLifecycle(kind) && nextStatuses(kind, status, true).length > 0
   const rule = `a webhook rule with hold_until: ${kind}.failed`

@@ -1,7 +1,6 @@
 // tools/mcp/: the server for agents: tools, resources and prompts of the Model Context Protocol. Each tool calls the admin
 // API or the service as any caller does.
 
-/** A prompt: a request that a user of an agent can choose. */
 export type Prompt = {
   name: string
   title: string

@@ -95,7 +95,6 @@ const FIXED: readonly Resource[] = [
   },
 ]
 
-/** Lists the resources: the contract, each of its calls, the schema, the assumptions, and each page of the docs. */
 export const listResources = (): readonly Resource[] => [
   ...FIXED,
   ...CALLS,

@@ -51,11 +51,17 @@ export type Tool = {
 
 /** Defines a tool; its arguments have the types of its schema. */
 export const defineTool = <S extends z.ZodObject>(
-  tool: Omit<Tool, 'input' | 'run'> & {
+  name: string,
+  tool: Pick<Tool, 'title' | 'description' | 'readOnly'> & {
     input: S
     run(args: z.output<S>, connection: Connection): ToolResult | Promise<ToolResult>
   },
-): Tool => tool as unknown as Tool
+) => ({ ...tool, name }) as unknown as Tool
+
+export const OptionalText = (description: string) => z.string().optional().meta({ description })
+
+/** An object with any fields. */
+export const AnyFields = z.record(z.string(), z.unknown())
 
 /** The call of a tool was rejected. The message says why, `next` what to do. */
 export class ToolError extends Error {
@@ -112,11 +118,9 @@ export const explainError = (error: unknown): ToolResult =>
         next: 'correct the arguments and call the tool again.',
       }
 
-/** Joins lines; leaves out those that do not apply. */
 export const linesOf = (...lines: readonly (string | false | null | undefined)[]): string =>
   lines.filter(Boolean).join('\n')
 
-/** A heading with one line for each of the first items, and how many are left out. */
 export function listText<T>(
   heading: string,
   items: readonly T[],
@@ -129,7 +133,6 @@ export function listText<T>(
   return linesOf(`${heading} (${total}):`, ...lines, left > 0 && `- and ${left} more`)
 }
 
-/** The start of a string, and how much of it is left out. */
 export const shortText = (text: string, most: number): string =>
   text.length > most
     ? `${text.slice(0, most)}… (${text.length - most} of ${text.length} characters left out)`

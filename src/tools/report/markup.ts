@@ -4,21 +4,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { printable } from '../../model/words.ts'
 
-/** A part of an HTML or XML document. Only `markup` makes one, so every text in it is escaped. */
-class Markup {
-  readonly source: string
-  constructor(source: string) {
-    this.source = source
-  }
-  toString() {
-    return this.source
-  }
-}
-
-export type { Markup }
-
-type Part = string | number | Markup | readonly Markup[] | undefined
-
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
@@ -36,16 +21,18 @@ export const plainText = (text: string): string =>
     .toWellFormed()
     .replaceAll(/[\ufffe\uffff]/g, '\ufffd')
 
-const sourceOf = (part: Part): string => {
-  if (part === undefined) return ''
-  if (typeof part === 'object')
-    return part instanceof Markup ? part.source : part.map(sourceOf).join('')
-  return plainText(String(part)).replaceAll(/[&<>"']/g, (found) => ENTITIES[found]!)
-}
-
-/** Makes HTML or XML of a template: its own text stays, and each value that is not markup itself is escaped. */
-export const markup = (texts: TemplateStringsArray, ...parts: readonly Part[]): Markup =>
-  new Markup(texts.map((text, i) => text + sourceOf(parts[i])).join(''))
+/** Makes HTML or XML of a template: its own text stays, and each value is escaped, but for the items of a list, which are markup. */
+export const markup = (
+  texts: TemplateStringsArray,
+  ...parts: readonly (string | number | readonly string[])[]
+): string =>
+  texts.reduce((before, text, i) => {
+    const part = parts[i - 1]!
+    if (typeof part === 'object') return before + part.join('') + text
+    return (
+      before + plainText(String(part)).replaceAll(/[&<>"']/g, (found) => ENTITIES[found]!) + text
+    )
+  })
 
 /** A string on one line of Markdown, in which nothing is markup. */
 export const inline = (text: string): string =>

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, mkdirSync, readdirSync } from 'node:
 import { dirname, join, resolve } from 'node:path'
 import { removeFile, replaceFile } from '../../config/files.ts'
 import { BadOption } from '../../config/options.ts'
-import { codeBlock, inline, type Markup, markdownTable, markup } from './markup.ts'
+import { codeBlock, inline, markdownTable, markup } from './markup.ts'
 
 export type TestCase = {
   name: string
@@ -16,31 +16,32 @@ export type TestCase = {
 const seconds = (ms: number) => (ms / 1000).toFixed(3)
 
 /** What a test contains: its failure with the details, or that it was skipped, and the details as output. */
-function contentOf(outcome: TestCase['outcome'], details: string): Markup {
+function contentOf(outcome: TestCase['outcome'], details: string): string[] {
   if (outcome?.kind === 'failure')
-    return markup`    <failure type="${outcome.type}" message="${outcome.message}">${details || outcome.message}</failure>\n`
-  const skipped = outcome && markup`    <skipped message="${outcome.message}"/>\n`
-  const output = details && markup`    <system-out>${details}</system-out>\n`
-  return markup`${skipped}${output}`
+    return [
+      markup`    <failure type="${outcome.type}" message="${outcome.message}">${details || outcome.message}</failure>\n`,
+    ]
+  return [
+    outcome ? markup`    <skipped message="${outcome.message}"/>\n` : '',
+    details ? markup`    <system-out>${details}</system-out>\n` : '',
+  ]
 }
 
-function caseOf({ name, group, ms, outcome, details = '' }: TestCase): Markup {
-  return markup`  <testcase classname="${group}" name="${name}" time="${seconds(ms)}">
+const caseOf = ({ name, group, ms, outcome, details = '' }: TestCase) =>
+  markup`  <testcase classname="${group}" name="${name}" time="${seconds(ms)}">
 ${contentOf(outcome, details)}  </testcase>
 `
-}
 
-/** A JUnit report of one suite, as CI servers read it. */
 export function junitXml(suite: string, tests: readonly TestCase[]): string {
   const count = (kind: 'failure' | 'skipped') =>
     tests.filter(({ outcome }) => outcome?.kind === kind).length
   const ms = tests.reduce((sum, one) => sum + one.ms, 0)
-  return `${markup`<?xml version="1.0" encoding="UTF-8"?>
+  return markup`<?xml version="1.0" encoding="UTF-8"?>
 <testsuites>
 <testsuite name="${suite}" tests="${tests.length}" failures="${count('failure')}" errors="0" skipped="${count('skipped')}" time="${seconds(ms)}">
 ${tests.map(caseOf)}</testsuite>
 </testsuites>
-`}`
+`
 }
 
 /** The result of a command, for a CI server and for its readers. */
@@ -129,7 +130,6 @@ export function writeFiles(dir: string, files: Readonly<Record<string, string>>)
   for (const [name, text] of Object.entries(files)) replaceFile(join(dir, name), text)
 }
 
-/** Writes `junit.xml`, `summary.md` and more files into a folder that was prepared. */
 export function writeReport(
   dir: string,
   report: Report,

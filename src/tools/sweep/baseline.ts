@@ -23,7 +23,6 @@ const endOf = (output: string) =>
     ? 'It printed nothing.'
     : `Its output ends with:\n${output.trimEnd().split('\n').slice(-20).join('\n')}`
 
-/** Throws if nothing can be learned from a run that was made without faults. */
 function checkRun({ isHung, probeDifferences, calls }: Observation, deadlineMs: number) {
   if (isHung)
     throw new SweepError(

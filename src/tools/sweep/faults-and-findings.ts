@@ -1,7 +1,6 @@
 import type { Coverage } from '../../model/coverage.ts'
 import type { ScenarioDefinition } from '../../scenarios/scenario-schema.ts'
 
-/** The sweep cannot be made. The message says why and what to do. */
 export class SweepError extends Error {
   readonly exitCode = 2
 }
@@ -54,7 +53,6 @@ export type Level = (typeof LEVELS)[number]
 export type Verdict = keyof typeof VERDICTS
 export const VERDICT_WORDS = Object.keys(VERDICTS) as Verdict[]
 
-/** A call of the service that the sandbox saw, in order. */
 export type SeenCall = {
   client: string
   operation: string
@@ -93,7 +91,6 @@ export type SeenPayment = {
   /** The status when the command ended, and a day later. */
   statusAtEnd: string
   status: string
-  /** Whether it was SUCCESS at some time. */
   wasPaid: boolean
   /** Why the payee should not have been paid when the payment was made: `whose KYC had failed`. */
   unverified?: string | undefined
@@ -121,7 +118,6 @@ export type SeenDelivery = {
 export const isAccepted = (status: number | null): boolean =>
   status !== null && status >= 200 && status < 300
 
-/** What the sandbox saw of one run of the command. */
 export type Observation = {
   calls: readonly SeenCall[]
   payments: readonly SeenPayment[]
@@ -135,19 +131,13 @@ export type Observation = {
   /** Payments whose state differs from what the probe says, in words. */
   probeDifferences: readonly string[]
   durationMs: number
-  /** What the command met, as the facts of coverage. */
   seen: ReadonlySet<string>
   output: string
 }
 
 export type Judgement = { verdict: Verdict; level: Level; happened: string }
 
-export type Run = Judgement & {
-  id: number
-  plan: Plan
-  what: string
-  observation: Observation
-}
+export type Run = Judgement & { id: number; plan: Plan; what: string; observation: Observation }
 
 /** A bug that is reported: the first run that showed it, and those that showed it under other faults. */
 export type Finding = Run & {

@@ -64,7 +64,6 @@ async function ask(
   return { why: last ? `${end}: ${last}` : end }
 }
 
-/** Whether the integration may see a payment so. */
 function isRight(view: View, payment: SeenPayment, { deliveries, isSure }: ProbeRun): boolean {
   const { transaction_id, statusAtEnd, status } = payment
   if (view === status) return true

@@ -20,7 +20,6 @@ export type ProgramRun = {
   command: readonly string[]
   env: NodeJS.ProcessEnv
   deadlineMs: number
-  /** The command is a line for the shell. */
   isShell?: boolean
   signal: AbortSignal
 }

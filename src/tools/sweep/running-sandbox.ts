@@ -20,7 +20,6 @@ const REJECTED = [400, 401, 403, 404, 409, 415, 422]
 /** The rules of a plan as a sandbox of its own names them. */
 const planned = (rule: string) => rule.replaceAll(`${INLINE}: `, `${PLAN_NAME}: `)
 
-/** A call of the request log as the feed of a sandbox shows it. */
 function observedCall(call: LoggedCall) {
   const { path, query, body, status, rule, at } = call
   const search = new URLSearchParams(query as Record<string, string>).toString()
@@ -40,7 +39,6 @@ const FAILURE = /"transaction_id":"([^"]+)"[^{}]*"transaction_status":"failed"/g
 const failuresIn = ({ response }: LoggedCall) =>
   [...JSON.stringify(response).matchAll(FAILURE)].map(([, id]) => id!)
 
-/** The payee of a payment, as it was when the payment was made. */
 const payeeIn = ({ kyc, bank_accounts }: Tables, row: PaymentRow): Payee => ({
   account: bank_accounts.find(
     ({ bank_id, updated_at }) => bank_id === row.benif_bank_id && updated_at <= row.created_at,

@@ -18,11 +18,8 @@ export type Stage = {
   env: NodeJS.ProcessEnv
   /** Called when the command has ended, before the observer knows it. */
   commandEnded?: () => Promise<void>
-  /** Lets everything happen that follows from what the command did. */
   settle: () => Promise<void>
-  /** What the command met, as the facts of coverage. */
   seen: () => Promise<ReadonlySet<string>> | ReadonlySet<string>
-  /** Whether a response has shown that a payment failed. */
   hasReadFailure: (id: string) => boolean
   send: Runtime['send']
   close: () => Promise<void> | void
@@ -41,7 +38,6 @@ export type RunSetup = {
   running?: Running | undefined
   /** The URL or the command that returns the integration's own view of a payment. */
   probe?: string | undefined
-  /** Kill the command at a call, and start it again. */
   restart?: boolean | undefined
   signal: AbortSignal
 }
@@ -70,7 +66,6 @@ export const startStateOf = ({ running, options, library }: RunSetup): StartStat
     clockSpeed: options['clock-speed'],
   }
 
-/** Lets everything happen that follows from what the command did. */
 async function settle({ sandbox }: RunningServer, isPlanned: boolean, startScenario: string) {
   const worlds = [...sandbox.clients.values()]
   // The faults end; readings stay, because another reading of the contract does not end.

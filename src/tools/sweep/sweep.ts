@@ -36,14 +36,11 @@ export type SweepOptions = BaselineOptions &
     maxTimeMs?: number | undefined
     maxRuns?: number | undefined
     maxRetries: number
-    /** The findings that are known, by plan and verdict. */
     known: ReadonlySet<string>
-    /** The command line that shows a finding again. */
     reproduce: (finding: string, plan: Plan) => string
     onProgress: (progress: Progress) => void
   }
 
-/** How far a sweep is; `left` runs follow. */
 export type Progress = { done: number; left: number; found: number; what: string }
 
 const MIN_DEADLINE_MS = 30_000
@@ -51,7 +48,6 @@ const MIN_DEADLINE_MS = 30_000
 const MIN_DEADLINE_IF_HANGING_MS = 75_000
 const DEADLINE_FACTOR = 10
 
-/** The faults of a run that are wanted. Throws if there is none. */
 function chosenFaults(faults: readonly Fault[], choice: Choice) {
   const chosen = faults.filter((fault) => isSelected(fault, choice))
   if (chosen.length > 0) return chosen
@@ -81,7 +77,6 @@ export function deadlineOf(plan: Plan, slowestMs: number, hasHung: boolean): num
 
 type RunnerDeps = { options: SweepOptions; judging: Judging; level: number; startedAt: number }
 
-/** Runs plans under the limits of a sweep, and judges each run. */
 class Runner {
   runs: readonly Run[] = []
   readonly untried: Plan[] = []
@@ -180,7 +175,6 @@ class Runner {
   }
 }
 
-/** What all runs met, with the readings that they tried. */
 function coverageOfRuns(baselines: readonly Observation[], runs: readonly Run[]) {
   const all = [...baselines, ...runs.map(({ observation }) => observation)]
   const reached = runs.filter(({ verdict }) => verdict !== 'not_reached')

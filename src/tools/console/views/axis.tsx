@@ -1,5 +1,6 @@
 // Everything that happened to a payment, and what is to come, on one axis of time: lanes side by side, or one list on a phone.
 import { useRef } from 'preact/hooks'
+import { groupBy } from '../../group-by.ts'
 import type { Delivery, PaymentWithAll, ShortRequest } from '../api.ts'
 import { useNow } from '../client.ts'
 import { Copy } from '../copy.tsx'
@@ -28,41 +29,28 @@ function callMarks({ requests, steps, decided_by, transaction }: PaymentWithAll)
         request_id === decided_by.request_id || path.includes(transaction.transaction_id),
     )
   const statusAt = (at: string) => steps.findLast((one) => one.at <= at)?.status
+  const isSame = (one: ShortRequest, other: ShortRequest) =>
+    one.path === other.path &&
+    one.status === other.status &&
+    statusAt(one.at) === statusAt(other.at)
   // Calls that ask again and get the same are one mark.
-  const isAgain = (call: ShortRequest, i: number) => {
-    const before = calls[i - 1]
-    return (
-      call.method === 'GET' &&
-      before?.path === call.path &&
-      before.status === call.status &&
-      statusAt(before.at) === statusAt(call.at)
-    )
+  const groups: [ShortRequest, ...ShortRequest[]][] = []
+  for (const call of calls) {
+    const last = groups.at(-1)
+    if (last && call.method === 'GET' && isSame(call, last[0])) last.push(call)
+    else groups.push([call])
   }
-  return calls.flatMap((call, i): Mark[] => {
-    if (isAgain(call, i)) return []
-    const again = calls.slice(i + 1).findIndex((one, j) => !isAgain(one, i + 1 + j))
-    const count = again === -1 ? calls.length - i : again + 1
+  return groups.flatMap(([call, ...again]): Mark[] => {
     const { method, path, status, fault, rule, duration_ms } = call
     const at = Date.parse(call.at)
     const href = `#/requests/${call.request_id}`
-    const times = count > 1 ? ` ×${count}` : ''
-    const answer =
-      status === null ? (fault === 'hang' ? 'no response' : 'connection lost') : String(status)
+    const times = again.length > 0 ? ` ×${again.length + 1}` : ''
+    const short = path.replace(/^\/v1/, '').replace(/\/[\da-f-]{36}.*/, '/…')
+    const text = `${status ?? (fault === 'hang' ? 'no response' : 'connection lost')}, ${Math.round(duration_ms)} ms`
+    const look = status !== null && status < 400 ? 'good' : 'bad'
     return [
-      {
-        lane: CALLS,
-        at,
-        href,
-        look: '',
-        text: `${method} ${path.replace(/^\/v1/, '').replace(/\/[\da-f-]{36}.*/, '/…')}${times}`,
-      },
-      {
-        lane: RESPONSES,
-        at,
-        href,
-        look: status !== null && status < 400 ? 'good' : 'bad',
-        text: `${answer}, ${Math.round(duration_ms)} ms`,
-      },
+      { lane: CALLS, at, href, look: '', text: `${method} ${short}${times}` },
+      { lane: RESPONSES, at, href, look, text },
       ...(rule === null ? [] : [{ lane: DECIDED, at, look: '', text: ruleText(rule) }]),
     ]
   })
@@ -102,29 +90,17 @@ function deliveryMarks(delivery: Delivery): Mark[] {
   const copy = copyOf(delivery_id)
   const lane = `${event.replace('transaction.', 'Webhook: ')}${copy ? ` (copy ${copy})` : ''}`
   const href = `#/deliveries/${delivery_id}`
-  const tries = attempts.map(
-    (one): Mark => ({
-      lane,
-      href,
-      at: Date.parse(one.at),
-      look: one.ok ? 'good' : 'bad',
-      text: one.status === null ? (one.error?.message ?? 'no response') : `your ${one.status}`,
-    }),
+  const mark = (at: string, look: string, text: string): Mark => {
+    return { lane, href, at: Date.parse(at), look, text }
+  }
+  const tries = attempts.map(({ at, ok, status: got, error }) =>
+    mark(at, ok ? 'good' : 'bad', got === null ? (error?.message ?? 'no response') : `your ${got}`),
   )
   if (status === 'pending' && next_attempt_at !== null)
-    return [
-      ...tries,
-      {
-        lane,
-        href,
-        at: Date.parse(next_attempt_at),
-        look: 'ahead',
-        text: `try ${attempts.length + 1}`,
-      },
-    ]
+    return [...tries, mark(next_attempt_at, 'ahead', `try ${attempts.length + 1}`)]
   if (tries.length > 0) return tries
   const text = status === 'recorded' ? 'no webhook' : deliveryText(delivery)
-  return [{ lane, href, at: Date.parse(created_at), look: '', text }]
+  return [mark(created_at, '', text)]
 }
 
 function marksOf(all: PaymentWithAll, now: number): Mark[] {
@@ -146,7 +122,6 @@ function marksOf(all: PaymentWithAll, now: number): Mark[] {
 const medianOf = (numbers: readonly number[]) =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
 
-/** The columns of the axis: the instants at which something is. */
 function ticksOf(marks: readonly Mark[], now: number) {
   const instants = [...new Set([...marks.map(({ at }) => at), now])].sort((a, b) => a - b)
   const gaps = instants.slice(1).map((at, i) => at - instants[i]!)
@@ -185,13 +160,7 @@ export function Axis({ all }: { all: PaymentWithAll }) {
         : at === start
           ? 'start'
           : `+${spanText(at - start)}`
-  const cells = ticks.flatMap(({ at }) =>
-    lanes.map((lane) => ({
-      at,
-      lane,
-      marks: marks.filter((one) => one.at === at && one.lane === lane),
-    })),
-  )
+  const cells = groupBy(marks, ({ at, lane }) => `${at} ${lane}`)
   const lines = marks.map(
     ({ at, lane, text, look }) =>
       `${timeOf(at)} ${lane}: ${text}${look.startsWith('ahead') ? ` (${untilText(at - now)})` : ''}`,
@@ -230,36 +199,32 @@ export function Axis({ all }: { all: PaymentWithAll }) {
               {lane}
             </li>
           ))}
-          {cells
-            .filter((cell) => cell.marks.length > 0)
-            .map(({ at, lane, marks: own }) => {
-              const until = Math.max(...own.map((one) => one.until ?? at))
-              const end = until > at ? columnOf(until) : columnOf(at) + 1
-              return (
-                <li
-                  key={`${at} ${lane}`}
-                  style={{
-                    gridColumn: `${columnOf(at)} / ${end}`,
-                    gridRow: lanes.indexOf(lane) + 2,
-                  }}
-                >
-                  <span class="when hint">
-                    {timeOf(at)} {lane}{' '}
-                  </span>
-                  {own.map(({ text, href, look }) =>
-                    href ? (
-                      <a key={text} class={`mark ${look}`} href={href}>
-                        {text}
-                      </a>
-                    ) : (
-                      <span key={text} class={`mark ${look}`}>
-                        {text}
-                      </span>
-                    ),
-                  )}
-                </li>
-              )
-            })}
+          {[...cells].map(([key, own]) => {
+            const { at, lane } = own[0]
+            const until = Math.max(...own.map((one) => one.until ?? at))
+            const end = until > at ? columnOf(until) : columnOf(at) + 1
+            return (
+              <li
+                key={key}
+                style={{ gridColumn: `${columnOf(at)} / ${end}`, gridRow: lanes.indexOf(lane) + 2 }}
+              >
+                <span class="when hint">
+                  {timeOf(at)} {lane}{' '}
+                </span>
+                {own.map(({ text, href, look }) =>
+                  href ? (
+                    <a key={text} class={`mark ${look}`} href={href}>
+                      {text}
+                    </a>
+                  ) : (
+                    <span key={text} class={`mark ${look}`}>
+                      {text}
+                    </span>
+                  ),
+                )}
+              </li>
+            )
+          })}
         </ol>
       </Scroll>
     </>

@@ -42,12 +42,7 @@ function textOfTimer({ kind, payload, amount, name }: Timer): string {
 }
 
 /** By how much the clock jumped (ms), from when until when, and what happened then. */
-type Effect = {
-  byMs: number
-  since: string
-  until: string
-  summary: Response<'readSummary'>
-}
+type Effect = { byMs: number; since: string; until: string; summary: Response<'readSummary'> }
 
 /** A jump of the clock: how far it is, and how to stop it; when it has ended, its effect. */
 type Jump = { isOver: false; share: number; stop: () => void } | ({ isOver: true } & Effect)
@@ -63,11 +58,9 @@ function callsOf(target: Target) {
   return Array.from({ length: PARTS }, () => callOf('advanceClock', { body }))
 }
 
-async function jump(
-  target: Target,
-  show: (jump: Jump) => void,
-  timeText: (at: string) => string,
-): Promise<void> {
+type TimeText = (at: string) => string
+
+async function jump(target: Target, show: (jump: Jump) => void, timeText: TimeText) {
   let isStopped = false
   const stop = () => {
     isStopped = true
@@ -79,10 +72,9 @@ async function jump(
   for (const [i, call] of calls.entries()) {
     if (isStopped) break
     show({ isOver: false, share: i / calls.length, stop })
-    const effectOf = ({ now }: { now: string }) => ({
-      text: `The clock went to ${timeText(now)}.`,
-      isBad: false,
-    })
+    const effectOf = ({ now }: { now: string }) => {
+      return { text: `The clock went to ${timeText(now)}.`, isBad: false }
+    }
     await send(call, 'Advance', effectOf, true)
   }
   const to = await timeNow()
@@ -110,7 +102,6 @@ function Coming() {
 
 const WORDS = { settled: 'settled', failed: 'failed', came_back: 'came back' } as const
 
-/** The parts of the effect that are not nothing, each with a link. */
 function partsOf({ since, until, summary }: Effect) {
   const between = new URLSearchParams({ since, until })
   const money = (Object.keys(WORDS) as (keyof typeof WORDS)[]).flatMap((outcome) => {
@@ -123,7 +114,6 @@ function partsOf({ since, until, summary }: Effect) {
   return made > 0 ? [...money, events] : money
 }
 
-/** What a jump of the clock did, until it is closed. */
 function EffectOfJump({ onClose, ...effect }: Effect & { onClose: () => void }) {
   const parts = partsOf(effect)
   return (
@@ -135,9 +125,7 @@ function EffectOfJump({ onClose, ...effect }: Effect & { onClose: () => void }) 
           {text}
         </a>
       ))}
-      <button type="button" onClick={onClose}>
-        Close
-      </button>
+      <Button label="Close" onPress={onClose} />
     </div>
   )
 }
@@ -208,17 +196,13 @@ export function ClockBar() {
       {problem !== undefined && (
         <div class="jump bar failed" role="alert">
           {problem}
-          <button type="button" onClick={() => setProblem(undefined)}>
-            Close
-          </button>
+          <Button label="Close" onPress={() => setProblem(undefined)} />
         </div>
       )}
       {isSlow && jumped?.isOver === false && (
         <div class="jump bar" role="status">
           <progress value={jumped.share} aria-label="Progress of the jump" />
-          <button type="button" onClick={jumped.stop}>
-            Stop here
-          </button>
+          <Button label="Stop here" onPress={jumped.stop} />
         </div>
       )}
       {jumped?.isOver && <EffectOfJump {...jumped} onClose={() => setJump(undefined)} />}

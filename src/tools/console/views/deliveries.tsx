@@ -87,7 +87,6 @@ const FORGED = {
   stale: 'the timestamp is one hour before the attempt',
 } as const
 
-/** Describes how a rule of the scenario forged the signature; undefined if none did. */
 function forgeryOf({ fault, rule }: Delivery): string | undefined {
   const word = fault?.signature ?? fault?.timestamp
   return word && `Forged by rule ${rule}: ${FORGED[word]}.`

@@ -12,7 +12,6 @@ type Item = { key: string; at: string; tone: string; href: string; text: Compone
 
 const MAX_ITEMS = 20
 
-/** Why a check failed; nothing if it did not, or does not say. */
 export const kycReason = ({ kyc_status, metadata }: User['kyc'][number]): string | undefined =>
   kyc_status === 'failed' && metadata ? wordsOf(metadata.response.message) : undefined
 

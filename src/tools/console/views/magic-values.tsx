@@ -33,7 +33,6 @@ function Values({ of }: { of: string }) {
   )
 }
 
-/** The help of a form: the values that decide what happens to a call of its operation. */
 export const MagicValues = ({ of }: { of: string }) => (
   <Fold title="Values that decide what happens">
     <Values of={of} />

@@ -5,11 +5,10 @@ import { type BankAccount, callOf, type Payment, type User } from '../api.ts'
 import { Choice, Fold, Form, Input, useFields } from '../fields.tsx'
 import { numberText, typedAmount } from '../format.ts'
 import { useUrlFields } from '../route.ts'
-import { serviceCall } from '../service.ts'
+import { openMade, serviceCall } from '../service.ts'
 import { Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 import { MagicValues } from './magic-values.tsx'
-import { open } from './make.tsx'
 
 const MAX_USERS = 100
 
@@ -19,31 +18,22 @@ const accountText = (user: User, { account_number, bank_status }: BankAccount) =
 
 /** Returns the newest users that match a search, or the previous ones until they arrive. Later users don't change the list. */
 export function useFound(search: string, bank?: 'any') {
-  const call = callOf('readUsers', {
-    query: { limit: MAX_USERS, search: search || undefined, bank },
-  })
-  const { data, problem } = useLoaded(call)
+  const query = { limit: MAX_USERS, search: search || undefined, bank }
+  const { data, problem } = useLoaded(callOf('readUsers', { query }))
   const first = useRef<{ search: string; users: User[]; total: number }>()
   const isKept = first.current?.search === search && first.current.total > 0
   if (data && !isKept) first.current = { search, ...data }
   return { users: first.current?.users ?? [], total: first.current?.total ?? 0, data, problem }
 }
 
-function candidates<T>(
-  all: readonly T[],
-  isChosen: (one: T) => boolean,
-  isGood: (one: T) => boolean,
-) {
+type Test<T> = (one: T) => boolean
+
+function candidates<T>(all: readonly T[], isChosen: Test<T>, isGood: Test<T>) {
   const chosen = all.find(isChosen)
   return chosen ? [chosen] : [...all.filter(isGood), ...all]
 }
 
-const Search = ({
-  who,
-  ...field
-}: { who: string } & Pick<Parameters<typeof Input>[0], 'value' | 'onInput'>) => (
-  <Input {...field} label={`Find the ${who}`} type="search" placeholder="e-mail, mobile, id" />
-)
+const FINDER = { type: 'search', placeholder: 'e-mail, mobile, id' } as const
 
 const Cut = ({ list, total }: { list: string; total: number }) =>
   total <= MAX_USERS ? null : (
@@ -81,7 +71,7 @@ export function PaymentForm({ like, amount }: { like?: Payment; amount?: string 
   return (
     <>
       <Form>
-        <Search who="payer" {...field('payers')} />
+        <Input label="Find the payer" {...FINDER} {...field('payers')} />
         <Choice
           label="From"
           value={payer?.user_id ?? ''}
@@ -94,7 +84,7 @@ export function PaymentForm({ like, amount }: { like?: Payment; amount?: string 
             isVerified(user) ? user.email : `${user.email} (no KYC)`,
           ])}
         />
-        <Search who="receiver" {...field('receivers')} />
+        <Input label="Find the receiver" {...FINDER} {...field('receivers')} />
         <Choice
           label="To account"
           value={receiver?.account.bank_id ?? ''}
@@ -126,7 +116,7 @@ export function PaymentForm({ like, amount }: { like?: Payment; amount?: string 
               ...(fields.reference !== '' && { reference_id: fields.reference }),
               ...(fields.remark !== '' && { remark: fields.remark }),
             })}
-            onDone={({ data: made }) => open('payments', made?.[0]?.transaction_id)}
+            onDone={openMade('createTransaction')}
           />
         )}
       </Form>

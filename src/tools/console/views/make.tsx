@@ -2,13 +2,8 @@
 import { Act } from '../act.tsx'
 import { useClient } from '../client.ts'
 import { Choice, Fold, Form, Input, useFields } from '../fields.tsx'
-import { serviceCall } from '../service.ts'
+import { openMade, serviceCall } from '../service.ts'
 import { MagicValues } from './magic-values.tsx'
-
-/** Goes to a view, if a rule has not replaced the response that has the id. */
-export function open(view: 'users' | 'payments', id: string | undefined) {
-  if (id !== undefined) location.hash = `#/${view}/${id}`
-}
 
 /** Makes a user and opens it; the count of the users gives it a number. */
 export function MakeUser() {
@@ -27,7 +22,7 @@ export function MakeUser() {
           submit
           label="Make the user"
           call={serviceCall('createUser', { email, mobile, user_type: fields.type })}
-          onDone={({ data: made }) => open('users', made?.user_id)}
+          onDone={openMade('createUser')}
         />
       </Form>
     </Fold>

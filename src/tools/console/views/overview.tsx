@@ -69,7 +69,6 @@ function Curve({ series: { from, bucket_ms, settled, failed } }: { series: Serie
   )
 }
 
-/** Payments that nothing moves. */
 function Stuck({ stuck, now }: { stuck: Summary['stuck']; now: string }) {
   const { value, props } = useStill(stuck)
   const { count, rupees, payments } = value

@@ -13,11 +13,7 @@ const COLUMNS: readonly Column<Payment>[] = [
     end: true,
     show: ({ amount, currency_code }) => rupeesText(amount, currency_code),
   },
-  {
-    title: 'Status',
-    width: '7.5rem',
-    show: (payment) => <Chip state={stateOf(payment)} />,
-  },
+  { title: 'Status', width: '7.5rem', show: (payment) => <Chip state={stateOf(payment)} /> },
   { title: 'From', width: 'minmax(0, 3fr)', minor: true, show: ({ payer }) => payer ?? '–' },
   { title: 'To', width: 'minmax(0, 3fr)', show: ({ history }) => history.account_holder_name },
   {

@@ -1,12 +1,13 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { Act } from '../act.tsx'
-import { BASE, callOf, curlOf, type LoggedRequest, read, type ShortRequest } from '../api.ts'
+import { callOf, curlOf, type LoggedRequest, read, type ShortRequest } from '../api.ts'
 import { useClient } from '../client.ts'
 import { Copy } from '../copy.tsx'
 import { SearchField, useSearch } from '../fields.tsx'
 import { countText, numberText } from '../format.ts'
 import { listen } from '../live.ts'
 import { AT_WIDTH, type Column, Detail, type Filter, ListRows, useFilters } from '../rows.tsx'
+import { madeBy } from '../service.ts'
 import { Ago, At } from '../settings.tsx'
 import { Card, Facts, HttpStatus, Loading, noneText, Problem, paymentText, Text } from '../ui.tsx'
 import { problemOf, useEvents } from '../use-data.ts'
@@ -38,7 +39,6 @@ const COLUMNS: readonly Column<ShortRequest>[] = [
   },
   { title: 'At', width: AT_WIDTH, show: ({ at }) => <At at={at} /> },
 ]
-/** Why a call has its response: the message of its error, and the rule that acted. */
 const reasonText = ({ reason, rule, fault }: ShortRequest) =>
   [reason, rule && ruleText(rule), fault && `fault ${fault}`].filter(Boolean).join(', ')
 
@@ -185,39 +185,18 @@ function curlOfRequest({ method, path, query, headers, body }: LoggedRequest): s
     ),
   ).toString()
   const headersToSend = Object.entries(headers).filter(([name]) => !OMITTED_HEADERS.has(name))
-  return curlOf({
-    method,
-    url: `${location.origin}${BASE}${path}${search && `?${search}`}`,
-    headers: {
-      ...Object.fromEntries(headersToSend),
-      ...('authorization' in headers && { authorization: 'Bearer TOKEN' }),
-    },
-    ...(body !== null && { body: JSON.stringify(body) }),
-  })
-}
-
-type Json = { readonly [name: string]: Json } | readonly Json[] | string | number | null | undefined
-
-/** Returns the value at a path of a response, which a rule may have replaced by anything. */
-const valueAt = (value: unknown, ...path: (string | number)[]): unknown =>
-  path.reduce((at: Json, name) => (at as Record<string, Json> | undefined)?.[name], value as Json)
-
-/** What each operation makes: the view, its name, and the place of the id in the response. */
-const MADE: Readonly<
-  Record<string, readonly [view: string, noun: string, ...(string | number)[]]>
-> = {
-  createTransaction: ['payments', 'a payment', 'data', 0, 'transaction_id'],
-  createUser: ['users', 'a user', 'data', 'user_id'],
-  addBankAccount: ['users', 'a bank account of a user', 'data', 'data', 'user_id'],
-  submitKyc: ['users', 'a KYC record of a user', 'data', 0, 'data', 'user_id'],
+  const sent = {
+    ...Object.fromEntries(headersToSend),
+    ...('authorization' in headers && { authorization: 'Bearer TOKEN' }),
+  }
+  return curlOf(method, path + (search && `?${search}`), sent, body ?? undefined)
 }
 
 function Made({ call }: { call: LoggedRequest }) {
   const { operation, response, made, reference_id: reference } = call
-  const [view, noun, ...path] = MADE[operation ?? ''] ?? []
-  if (view === undefined) return <>nothing: it reads or changes</>
-  const id = valueAt(made ?? response, ...path)
-  if (typeof id === 'string') return <a href={`#/${view}/${id}`}>{noun}</a>
+  const { noun, href } = madeBy(operation, made ?? response) ?? {}
+  if (noun === undefined) return <>nothing: it reads or changes</>
+  if (href !== undefined) return <a href={href}>{noun}</a>
   if (call.status !== null && call.status >= 400) return <>nothing: the call was rejected</>
   if (reference === null) return <>the response has no id</>
   return (

@@ -9,7 +9,6 @@ import { useLoaded } from '../use-data.ts'
 
 type Listed = ResponseBody<'listScenarios'>
 
-/** A notice in all other views that changed scenario files were rejected. */
 export function RejectedFiles() {
   const { data } = useLoaded(callOf('listScenarios'))
   const count = data?.problems.length ?? 0

@@ -1,4 +1,5 @@
 // The search of everything, which `/` opens.
+import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { callOf } from '../api.ts'
 import { SearchField, useSearch } from '../fields.tsx'
@@ -8,7 +9,6 @@ import { useLoaded } from '../use-data.ts'
 
 const SHOWN = 5
 
-/** Goes to the search when the user types `/` outside of a field. */
 export function useSearchKey() {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -22,7 +22,7 @@ export function useSearchKey() {
   }, [])
 }
 
-type Hit = { href: string; text: string; chip?: string; status?: number | null }
+type Hit = readonly [href: string, text: string, chip?: ComponentChildren]
 
 /** What the words find: payments, users, deliveries, calls and scenarios. */
 export function Search() {
@@ -44,38 +44,32 @@ export function Search() {
   const kinds: Readonly<Record<string, readonly [number | undefined, Hit[] | undefined]>> = {
     Payments: [
       payments?.total,
-      payments?.transactions.map((one) => ({
-        href: `#/payments/${one.transaction_id}`,
-        text: `${rupeesText(one.amount, one.currency_code)} to ${one.history.account_holder_name}`,
-        chip: stateOf(one),
-      })),
+      payments?.transactions.map((one) => {
+        const rupees = rupeesText(one.amount, one.currency_code)
+        const text = `${rupees} to ${one.history.account_holder_name}`
+        return [`#/payments/${one.transaction_id}`, text, <Chip state={stateOf(one)} />]
+      }),
     ],
-    Users: [
-      users?.total,
-      users?.users.map(({ user_id, email }) => ({ href: `#/users/${user_id}`, text: email })),
-    ],
+    Users: [users?.total, users?.users.map((one) => [`#/users/${one.user_id}`, one.email])],
     Deliveries: [
       deliveries?.total,
-      deliveries?.deliveries.map(({ delivery_id, event, status }) => ({
-        href: `#/deliveries/${delivery_id}`,
-        text: event,
-        chip: status,
-      })),
+      deliveries?.deliveries.map(({ delivery_id, event, status }) => [
+        `#/deliveries/${delivery_id}`,
+        event,
+        <Chip state={status} />,
+      ]),
     ],
     Requests: [
       foundCalls?.length,
-      foundCalls?.map(({ request_id, method, path, status }) => ({
-        href: `#/requests/${request_id}`,
-        text: `${method} ${path}`,
-        status,
-      })),
+      foundCalls?.map(({ request_id, method, path, status }) => [
+        `#/requests/${request_id}`,
+        `${method} ${path}`,
+        <HttpStatus status={status} />,
+      ]),
     ],
     Scenarios: [
       foundScenarios?.length,
-      foundScenarios?.map(({ name }) => ({
-        href: `#/scenarios/${encodeURIComponent(name)}`,
-        text: name,
-      })),
+      foundScenarios?.map(({ name }) => [`#/scenarios/${encodeURIComponent(name)}`, name]),
     ],
   }
   return (
@@ -99,10 +93,9 @@ export function Search() {
               total > 0 && (
                 <Card key={title} title={title}>
                   <ul class="list">
-                    {hits.slice(0, SHOWN).map(({ href, text, chip, status }) => (
+                    {hits.slice(0, SHOWN).map(([href, text, chip]) => (
                       <li key={href}>
-                        <a href={href}>{text}</a> {chip && <Chip state={chip} />}
-                        {status !== undefined && <HttpStatus status={status} />}
+                        <a href={href}>{text}</a> {chip}
                       </li>
                     ))}
                   </ul>

@@ -38,7 +38,7 @@ export function Trigger({ payment }: { payment: string }) {
         submit
         label="Trigger"
         call={callOf('triggerWebhook', { body: { event, resource_id: payment } })}
-        effectOf={({ deliveries }) => effectOf(deliveries, timeText)}
+        effect={({ deliveries }) => effectOf(deliveries, timeText)}
       />
     </Form>
   )
@@ -50,7 +50,7 @@ export function Redeliver({ id, label = 'Redeliver' }: { id: string; label?: str
     <Act
       label={label}
       call={callOf('redeliver', { params: { id } })}
-      effectOf={(delivery) => effectOf([delivery], timeText)}
+      effect={(delivery) => effectOf([delivery], timeText)}
     />
   )
 }

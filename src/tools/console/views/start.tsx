@@ -3,10 +3,9 @@ import { BASE, callOf, curlOfCall, type User } from '../api.ts'
 import { useClient } from '../client.ts'
 import { Copy } from '../copy.tsx'
 import { rupeesText } from '../format.ts'
-import { SERVICE_ROOT, serviceCall } from '../service.ts'
+import { openMade, SERVICE_ROOT, serviceCall } from '../service.ts'
 import { Card, Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
-import { open } from './make.tsx'
 
 const AMOUNT = '1500.50'
 const VERIFIED = callOf('readUsers', { query: { kyc: 'success', bank: 'success', limit: 100 } })
@@ -39,14 +38,13 @@ function FirstPayment({ payer, receiver }: Record<'payer' | 'receiver', User>) {
           label="Make a first payment"
           call={call}
           effect="The payment is made."
-          onDone={({ data: made }) => open('payments', made?.[0]?.transaction_id)}
+          onDone={openMade('createTransaction')}
         />
       </span>
     </>
   )
 }
 
-/** What a new sandbox is, where it is, and a first payment. */
 export function Start() {
   const { data, problem } = useLoaded(VERIFIED)
   const isReady = ({ bank_accounts: accounts }: User) =>

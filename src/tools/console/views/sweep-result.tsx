@@ -201,7 +201,6 @@ const OneFinding = (finding: Finding) => (
 
 // ---- coverage
 
-/** What shows a behaviour; in the console a link, if it is a scenario to activate or a payment to make. */
 function ShownBy({ text, isLinked }: { text: string; isLinked: boolean }) {
   const [, scenario, amount] = /scenario ([\w-]+)|amount (\d+\.\d+)/.exec(text) ?? []
   if (!isLinked || !(scenario || amount)) return <>{text}</>
@@ -255,7 +254,6 @@ const RunList = ({ title, runs }: { title: string; runs: readonly Omit<Run, 'fin
     </Card>
   )
 
-/** The whole result: counts, grids, findings, what came only once, what was not shown, and coverage. */
 export function SweepResult({ sweep, isLinked }: { sweep: SweepDocument; isLinked?: boolean }) {
   const { command, seed, baseline, runs, untried, verdicts, findings, flaky } = sweep
   const pairs = runs.filter(({ plan, level }) => plan.length > 1 && level !== 'none')

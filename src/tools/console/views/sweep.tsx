@@ -19,7 +19,6 @@ function isSweep(value: unknown): value is SweepDocument {
   )
 }
 
-/** Reads a file that the user chose. Throws if it is no result of a sweep. */
 async function readSweep(file: File): Promise<SweepDocument> {
   let value: unknown
   try {

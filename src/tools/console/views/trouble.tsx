@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ResponseBody } from '../../../admin/caller.ts'
 import { Act } from '../act.tsx'
-import { callOf } from '../api.ts'
+import { callOf, type ShortRequest } from '../api.ts'
 import { useClient } from '../client.ts'
 import { Choice } from '../fields.tsx'
 import { countText } from '../format.ts'
@@ -26,12 +26,7 @@ export function useArmed() {
   const rules = data?.rules.filter(({ definition }) => titleOf(definition['name'])) ?? []
   const isExtended = titleOf(scenario?.definition?.['title']) !== undefined
   const waiting = rules.filter(({ used_up }) => !used_up).length + (isExtended ? 1 : 0)
-  return {
-    rules,
-    scenario: isExtended ? scenario : undefined,
-    active: scenario?.name,
-    waiting,
-  }
+  return { rules, scenario: isExtended ? scenario : undefined, active: scenario?.name, waiting }
 }
 
 export type Armed = ReturnType<typeof useArmed>
@@ -137,14 +132,19 @@ const Banner = ({ isHit, children }: { isHit: boolean; children: ComponentChildr
   </div>
 )
 
-/** The person that a rule waits for, if it's limited to one. */
 function ofPerson({ definition }: Rule, people: readonly (readonly [string, string])[]): string {
   const { body } = definition['when'] as { body?: { user_id?: string } }
   const id = body?.user_id
   return id === undefined ? '' : ` (${people.find(([one]) => one === id)?.[1] ?? id})`
 }
 
-/** What became of a rule: it waits, or what it did to which call. */
+const LastHit = ({ call }: { call: ShortRequest }) => (
+  <>
+    {call.method} {call.path} at <At short at={call.at} />
+    {call.amount !== null && `, ${paymentText(call)}`}.
+  </>
+)
+
 function ArmedRule({
   rule: { rule_id, hits, used_up, definition },
   of,
@@ -158,50 +158,27 @@ function ArmedRule({
   const query = { rule: `rule:${rule_id}: `, limit: 1 }
   const { data: log } = useLoaded(callOf('listRequests', { query }), FRAME_MS)
   const [last] = log?.requests ?? []
-  const remove = (label: string) => (
-    <Act
-      label={label}
-      name={title}
-      call={callOf('deleteRule', { params: { id: rule_id } })}
-      effect={`${title}: removed.`}
-    />
-  )
-  if (hits === 0)
-    return (
-      <Banner isHit={false}>
-        <p>
-          {used_up ? (
-            <>
-              <b>Over: {title}.</b> No call met it.
-            </>
-          ) : (
-            <>
-              <b>Armed: {title}.</b> Waits for {trouble?.waits(operation) ?? nextOf(operation)}
-              {of}.
-            </>
-          )}
-        </p>
-        {remove(used_up ? 'Close' : 'Undo')}
-      </Banner>
-    )
+  const isHit = hits > 0
+  const waits = `Waits for ${trouble?.waits(operation) ?? nextOf(operation)}${of}.`
   return (
-    <Banner isHit>
-      <p>
-        <b>
-          Hit{hits > 1 && ` ${hits} times`}:{' '}
-          {last ? (
-            <>
-              {last.method} {last.path} at <At short at={last.at} />
-              {last.amount !== null && `, ${paymentText(last)}`}.
-            </>
-          ) : (
-            `${title}.`
-          )}
-        </b>{' '}
-        {trouble?.hit ?? title}
-      </p>
-      {last && <a href={`#/requests/${last.request_id}`}>See the call</a>}
-      {used_up && trouble && (
+    <Banner isHit={isHit}>
+      {isHit ? (
+        <p>
+          <b>
+            Hit{hits > 1 && ` ${hits} times`}: {last ? <LastHit call={last} /> : `${title}.`}
+          </b>{' '}
+          {trouble?.hit ?? title}
+        </p>
+      ) : (
+        <p>
+          <b>
+            {used_up ? 'Over' : 'Armed'}: {title}.
+          </b>{' '}
+          {used_up ? 'No call met it.' : waits}
+        </p>
+      )}
+      {isHit && last && <a href={`#/requests/${last.request_id}`}>See the call</a>}
+      {isHit && used_up && trouble && (
         <Act
           label="Arm again"
           name={title}
@@ -209,7 +186,12 @@ function ArmedRule({
           effect={`Armed: ${title}.`}
         />
       )}
-      {remove(used_up ? 'Close' : 'End it')}
+      <Act
+        label={used_up ? 'Close' : isHit ? 'End it' : 'Undo'}
+        name={title}
+        call={callOf('deleteRule', { params: { id: rule_id } })}
+        effect={`${title}: removed.`}
+      />
     </Banner>
   )
 }

@@ -30,6 +30,8 @@ export const nextOf = (option: string) =>
 const PENDING = { status: 'PENDING' }
 const PROCESSING = { status: 'PROCESSING', after: '1s' }
 const payment = (...steps: object[]) => ({ transaction: [PENDING, ...steps] })
+const once = (operation: string, then: object, times = 1) => ({ when: { operation }, times, then })
+const OF_A_CALL = { label: 'Which call', options: OPERATIONS, waits: nextOf }
 const nextPayment = () => 'your next POST /transaction'
 
 export const TROUBLES: readonly Trouble[] = [
@@ -57,11 +59,9 @@ export const TROUBLES: readonly Trouble[] = [
       ['POST', '!no response'],
       ['', 'PENDING', 'SUCCESS'],
     ],
-    label: 'Which call',
-    options: OPERATIONS,
-    waits: nextOf,
+    ...OF_A_CALL,
     hit: 'It was carried out, and your code got no response.',
-    rule: (operation) => ({ when: { operation }, times: 1, then: CALL_FAULTS.reset_after.then() }),
+    rule: (operation) => once(operation, CALL_FAULTS.reset_after.then()),
   },
   {
     title: '504 although paid',
@@ -70,15 +70,9 @@ export const TROUBLES: readonly Trouble[] = [
       ['POST', '!504'],
       ['', 'PENDING', 'SUCCESS'],
     ],
-    label: 'Which call',
-    options: OPERATIONS,
-    waits: nextOf,
+    ...OF_A_CALL,
     hit: 'It went through, but your code got a 504.',
-    rule: (operation) => ({
-      when: { operation },
-      times: 1,
-      then: CALL_FAULTS.respond_504_after.then(),
-    }),
+    rule: (operation) => once(operation, CALL_FAULTS.respond_504_after.then()),
   },
   {
     title: 'Event before the response',
@@ -108,11 +102,7 @@ export const TROUBLES: readonly Trouble[] = [
     ],
     waits: nextPayment,
     hit: 'The payment stays in PROCESSING.',
-    rule: (option) => ({
-      when: { operation: 'createTransaction' },
-      times: Number(option),
-      then: payment(PROCESSING),
-    }),
+    rule: (times) => once('createTransaction', payment(PROCESSING), Number(times)),
   },
   {
     title: 'Payment comes back',
@@ -126,15 +116,11 @@ export const TROUBLES: readonly Trouble[] = [
     ],
     waits: nextPayment,
     hit: 'The payment succeeds, and comes back later.',
-    rule: (after) => ({
-      when: { operation: 'createTransaction' },
-      times: 1,
-      then: payment(
-        PROCESSING,
-        { status: 'SUCCESS', after: '2s' },
-        { status: 'FAILED', after, reason: 'beneficiary_bank_rejected' },
-      ),
-    }),
+    rule: (after) => {
+      const failed = { status: 'FAILED', after, reason: 'beneficiary_bank_rejected' }
+      const steps = payment(PROCESSING, { status: 'SUCCESS', after: '2s' }, failed)
+      return once('createTransaction', steps)
+    },
   },
   {
     title: 'Events twice, at once or out of order',

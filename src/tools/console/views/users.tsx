@@ -6,28 +6,23 @@ import { Card, Chip, Facts, Heads, Scroll } from '../ui.tsx'
 import { kycReason } from './feed.tsx'
 import { AddAccount, MakeUser, SubmitKyc } from './make.tsx'
 
+const chip = (id: string, state: string, title?: string) => (
+  <span key={id} title={title}>
+    <Chip state={state} />{' '}
+  </span>
+)
 const COLUMNS: readonly Column<User>[] = [
   { title: 'E-mail', width: 'minmax(0, 3fr)', show: ({ email }) => email },
   { title: 'Mobile', width: 'minmax(0, 2fr)', minor: true, show: ({ mobile }) => mobile },
   {
     title: 'KYC',
     width: 'minmax(0, 2fr)',
-    show: ({ kyc }) =>
-      kyc.map(({ kyc_id, document_name, kyc_status }) => (
-        <span key={kyc_id} title={document_name}>
-          <Chip state={kyc_status} />{' '}
-        </span>
-      )),
+    show: ({ kyc }) => kyc.map((one) => chip(one.kyc_id, one.kyc_status, one.document_name)),
   },
   {
     title: 'Accounts',
     width: 'minmax(0, 2fr)',
-    show: ({ bank_accounts }) =>
-      bank_accounts.map(({ bank_id, bank_status }) => (
-        <span key={bank_id}>
-          <Chip state={bank_status} />{' '}
-        </span>
-      )),
+    show: ({ bank_accounts }) => bank_accounts.map((one) => chip(one.bank_id, one.bank_status)),
   },
   { title: 'Created', width: AT_WIDTH, show: ({ created_at }) => <At at={created_at} /> },
 ]

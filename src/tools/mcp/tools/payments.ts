@@ -12,6 +12,7 @@ import {
   linesOf,
   listText,
   Name,
+  OptionalText,
   requestLine,
   ToolError,
 } from '../tool.ts'
@@ -33,8 +34,7 @@ function checkOptions(how: FaultName, options: FaultOptions) {
   }
 }
 
-const makeCallFail = defineTool({
-  name: 'make_call_fail',
+const makeCallFail = defineTool('make_call_fail', {
   title: 'Make a call fail',
   description:
     'Pushes a rule, so that the next calls of an operation fail in a chosen way; or removes it.',
@@ -52,10 +52,10 @@ const makeCallFail = defineTool({
       description: 'Only calls that fulfil these conditions, such as {"body": {"amount": 250}}.',
     }),
     status: z.int().min(400).max(599).optional().meta({ description: 'For respond_500.' }),
-    delay: z.string().optional().meta({
-      description: 'How long: for delay and visible_after (5s), and effect_after_timeout (30s).',
-    }),
-    reason: z.string().optional().meta({ description: 'For payment_failed.' }),
+    delay: OptionalText(
+      'How long: for delay and visible_after (5s), and effect_after_timeout (30s).',
+    ),
+    reason: OptionalText('For payment_failed.'),
     remove: Name.optional().meta({ description: 'The id of a pushed rule to remove.' }),
   }),
   async run({ operation: given, how, times, when = {}, remove, ...options }, { admin }) {
@@ -95,8 +95,7 @@ const KINDS = {
   bank_account: 'simulateBankAccount',
 } as const
 
-const setStatus = defineTool({
-  name: 'set_status',
+const setStatus = defineTool('set_status', {
   title: 'Decide a pending thing by hand',
   description: 'Sets the status of a payment, KYC record or bank account, and sends its event.',
   input: z.strictObject({
@@ -122,9 +121,8 @@ type Payment = ResponseBody<'readTransactions'>['transactions'][number]
 
 async function findPayment({ admin }: Connection, reference: string | undefined): Promise<Payment> {
   for (let page = 1; ; page++) {
-    const { transactions, total_pages } = await admin('readTransactions', {
-      query: { page, limit: 100 },
-    })
+    const query = { page, limit: 100 }
+    const { transactions, total_pages } = await admin('readTransactions', { query })
     const found = transactions.find(
       (one) => reference === undefined || one.reference_id === reference,
     )
@@ -165,17 +163,14 @@ async function deciderText({ admin }: Connection, { by, rule }: Decided): Promis
   }
 }
 
-const explainPayment = defineTool({
-  name: 'explain_payment',
+const explainPayment = defineTool('explain_payment', {
   title: 'Why is this payment in this state?',
   description:
     'Shows a payment: its course, its failure reason, what decided it, its events and what follows.',
   readOnly: true,
   input: z.strictObject({
     transaction_id: Name.optional(),
-    reference_id: z.string().optional().meta({
-      description: 'Your reference. Without both: the newest payment.',
-    }),
+    reference_id: OptionalText('Your reference. Without both: the newest payment.'),
   }),
   async run({ transaction_id: id, reference_id: reference }, connection) {
     const { admin } = connection

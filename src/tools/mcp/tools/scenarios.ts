@@ -4,8 +4,7 @@ import { problemText } from '../../../model/errors.ts'
 import { loadReader } from '../../../scenarios/library.ts'
 import { defineTool, linesOf, listText, Name, ToolError } from '../tool.ts'
 
-const listScenarios = defineTool({
-  name: 'list_scenarios',
+const listScenarios = defineTool('list_scenarios', {
   title: 'List scenarios',
   description: 'Lists the scenarios, or shows the text of one.',
   readOnly: true,
@@ -32,8 +31,7 @@ const listScenarios = defineTool({
   },
 })
 
-const useScenario = defineTool({
-  name: 'use_scenario',
+const useScenario = defineTool('use_scenario', {
   title: 'Use a scenario',
   description: 'Activates a scenario by its name; the standard one is default.',
   input: z.strictObject({ name: z.string() }),
@@ -47,8 +45,7 @@ const useScenario = defineTool({
   },
 })
 
-const writeScenario = defineTool({
-  name: 'write_scenario',
+const writeScenario = defineTool('write_scenario', {
   title: 'Write and check a scenario',
   description:
     'Checks the YAML of a scenario, names each problem with its line, and can activate it.',
@@ -81,8 +78,7 @@ const writeScenario = defineTool({
   },
 })
 
-const assumptions = defineTool({
-  name: 'assumptions',
+const assumptions = defineTool('assumptions', {
   title: 'Open points of the contract',
   description:
     'Lists the points that the contract leaves open with the reading in force, or chooses readings.',

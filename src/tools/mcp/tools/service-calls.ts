@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { countOf } from '../../../model/words.ts'
 import { wallNow } from '../../../runtime/real-time.ts'
 import {
+  AnyFields,
   type Connection,
   defineTool,
   listText,
@@ -12,8 +13,7 @@ import {
   ToolError,
 } from '../tool.ts'
 
-/** Conditions of a call, in the words of a scenario. */
-export const Match = z.record(z.string(), z.unknown()).meta({
+export const Match = AnyFields.meta({
   description:
     'Conditions as in the `when` of a rule, plus method, path and status, such as {"operation": "createTransaction", "body": {"amount": {"gt": 1000}}}.',
 })
@@ -29,9 +29,7 @@ async function brokenCallText(
   { method, path, since }: { method: string; path: string; since: number },
 ): Promise<string> {
   const { pathname } = new URL(path, ORIGIN)
-  const { requests } = await admin('listRequests', {
-    query: { method, path: pathname, limit: 1 },
-  })
+  const { requests } = await admin('listRequests', { query: { method, path: pathname, limit: 1 } })
   const [newest] = requests
   if (newest?.status !== null || Date.parse(newest.wall_at) < since) return ''
   return ` The log has it: ${requestLine(newest)}.`
@@ -51,8 +49,7 @@ function nextAfter(method: string, path: string, status: number): string {
   return 'use the ids of this response in the next call; look shows the state.'
 }
 
-const callService = defineTool({
-  name: 'call_service',
+const callService = defineTool('call_service', {
   title: 'Call the service',
   description:
     'Sends one call of the payout API and shows the response, to try it before you write code.',
@@ -62,15 +59,13 @@ const callService = defineTool({
       .string()
       .refine(
         (path) => /^\/v1\/[^\s#]+$/.test(path) && new URL(path, ORIGIN).pathname.startsWith('/v1/'),
-        {
-          error: 'must be a path such as /v1/transaction',
-        },
+        { error: 'must be a path such as /v1/transaction' },
       )
       .meta({
         description:
           'Such as /v1/users; the resources payout-sandbox://contract/... describe them.',
       }),
-    body: z.record(z.string(), z.unknown()).optional(),
+    body: AnyFields.optional(),
     headers: z.record(z.string(), z.string()).optional(),
     timeout_ms: z.int().min(1).max(50_000).default(20_000).meta({
       description: 'How long to wait for the response, in real time.',
@@ -117,15 +112,11 @@ const callService = defineTool({
   },
 })
 
-const findRequests = defineTool({
-  name: 'find_requests',
+const findRequests = defineTool('find_requests', {
   title: 'What did my code send?',
   description: 'Lists the calls that arrived, newest first, with body and response.',
   readOnly: true,
-  input: z.strictObject({
-    match: Match.default({}),
-    limit: z.int().min(1).max(50).default(10),
-  }),
+  input: z.strictObject({ match: Match.default({}), limit: z.int().min(1).max(50).default(10) }),
   async run({ match, limit }, { admin }) {
     const found = await admin('findRequests', { body: { match, limit } })
     const lineOf = (one: (typeof found.requests)[number]) =>
@@ -140,8 +131,7 @@ const findRequests = defineTool({
   },
 })
 
-const verifyRequests = defineTool({
-  name: 'verify_requests',
+const verifyRequests = defineTool('verify_requests', {
   title: 'Verify the calls',
   description:
     'Asserts how many calls match, or that calls came in an order; if not, shows the closest ones.',
@@ -167,17 +157,15 @@ const verifyRequests = defineTool({
   },
 })
 
-const waitFor = defineTool({
-  name: 'wait_for',
+const waitFor = defineTool('wait_for', {
   title: 'Wait for something',
   description:
     'Waits in real time until a request, delivery, transaction or KYC record matches; with advance, time moves on meanwhile.',
   input: z.strictObject({
     for: z.enum(['request', 'delivery', 'transaction', 'kyc']),
-    match: z
-      .record(z.string(), z.unknown())
-      .default({})
-      .meta({ description: 'Fields, such as {"transaction_status": "success"}.' }),
+    match: AnyFields.default({}).meta({
+      description: 'Fields, such as {"transaction_status": "success"}.',
+    }),
     advance: z.string().optional().meta({
       description: 'Moves a frozen clock on, from timer to timer, by at most this, such as "2d".',
     }),

@@ -28,8 +28,7 @@ export type SweepArguments = z.output<typeof Input>
 export const createSweepTool = (
   sweep: (args: SweepArguments, signal: AbortSignal) => Promise<ToolResult>,
 ): Tool =>
-  defineTool({
-    name: 'run_sweep',
+  defineTool('run_sweep', {
     title: 'Find what breaks the integration',
     description:
       'Runs your test command once for each thing that the contract permits to go wrong, and lists what broke (only with stdio).',

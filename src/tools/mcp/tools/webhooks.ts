@@ -3,22 +3,26 @@ import * as z from 'zod'
 import { nextAttempt, sentStatus } from '../../../model/feed-kinds.ts'
 import { countOf } from '../../../model/words.ts'
 import { EVENTS } from '../../../scenarios/operations-and-events.ts'
-import { defineTool, linesOf, listText, Name, shortJson, ToolError } from '../tool.ts'
+import {
+  AnyFields,
+  defineTool,
+  linesOf,
+  listText,
+  Name,
+  OptionalText,
+  shortJson,
+  ToolError,
+} from '../tool.ts'
 
-const sendWebhook = defineTool({
-  name: 'send_webhook',
+const sendWebhook = defineTool('send_webhook', {
   title: 'Send a webhook',
   description: 'Sends an event now, or sends an earlier delivery again, to the registered webhook.',
   input: z.strictObject({
     event: z.enum(EVENTS).optional(),
-    resource_id: z
-      .string()
-      .optional()
-      .meta({ description: 'Default: the newest one of its kind.' }),
-    override: z
-      .record(z.string(), z.unknown())
-      .optional()
-      .meta({ description: 'Fields that replace fields of the event.' }),
+    resource_id: OptionalText('Default: the newest one of its kind.'),
+    override: AnyFields.optional().meta({
+      description: 'Fields that replace fields of the event.',
+    }),
     delivery_id: Name.optional().meta({ description: 'Send this delivery again.' }),
   }),
   async run({ event, resource_id, override, delivery_id: id }, { admin }) {
@@ -41,14 +45,13 @@ const sendWebhook = defineTool({
   },
 })
 
-const readWebhooks = defineTool({
-  name: 'read_webhooks',
+const readWebhooks = defineTool('read_webhooks', {
   title: 'Read webhooks',
   description:
     'Lists the deliveries with the response of your receiver, and what the built-in inbox received.',
   readOnly: true,
   input: z.strictObject({
-    resource_id: z.string().optional().meta({ description: 'Only events of this resource.' }),
+    resource_id: OptionalText('Only events of this resource.'),
     limit: z.int().min(1).max(50).default(10),
   }),
   async run({ resource_id, limit }, { admin, url }) {

@@ -11,7 +11,6 @@ type TableDiff = ResponseBody<'diffSnapshot'>['tables'][string]
 const SHOWN = 5
 const SHOWN_TIMERS = 10
 
-/** What the agent can know about the token of its client. */
 function tokenText(name: string, token: string | undefined): string {
   if (token !== undefined) return `Authorization: Bearer ${token}`
   return name === DEFAULT_CLIENT
@@ -19,8 +18,7 @@ function tokenText(name: string, token: string | undefined): string {
     : `the token is sbx_${name}, unless the client was created with another one`
 }
 
-const look = defineTool({
-  name: 'look',
+const look = defineTool('look', {
   title: 'Look at the sandbox',
   description: 'Shows the address, clock, scenario, counts, and what failed last.',
   readOnly: true,
@@ -70,8 +68,7 @@ const look = defineTool({
   },
 })
 
-const advanceClock = defineTool({
-  name: 'advance_clock',
+const advanceClock = defineTool('advance_clock', {
   title: 'Make it be later',
   description:
     'Moves the clock by a duration, to an instant, or to the next timer, and runs what is due.',
@@ -116,8 +113,7 @@ const changesText = ([table, { added, removed, changed }]: [string, TableDiff]) 
     ...changed.slice(0, SHOWN).map(({ id, fields }) => `  changed ${id}: ${shortJson(fields)}`),
   )
 
-const snapshot = defineTool({
-  name: 'snapshot',
+const snapshot = defineTool('snapshot', {
   title: 'Save and restore the world',
   description: 'Saves the whole state under a name, goes back to it, or says what changed since.',
   input: z.strictObject({
@@ -164,8 +160,7 @@ const snapshot = defineTool({
   },
 })
 
-const reset = defineTool({
-  name: 'reset',
+const reset = defineTool('reset', {
   title: 'Start again',
   description: 'Resets this client, or parts of it, to the state at the start.',
   input: z.strictObject({

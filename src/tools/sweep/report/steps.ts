@@ -4,7 +4,6 @@
 import * as z from 'zod'
 import type { Observation, SeenCall, SeenDelivery } from '../faults-and-findings.ts'
 
-/** One line of a timeline: a call or the delivery of an event. */
 const ShownStep = z.strictObject({
   what: z.string().describe('The call or event.'),
   response: z.string(),
@@ -13,10 +12,7 @@ const ShownStep = z.strictObject({
   times: z.int().min(1).describe('How often it came in a row.'),
 })
 /** A row of a timeline: the same step of both runs, or a step of one of them. */
-export const StepRow = z.strictObject({
-  baseline: ShownStep.nullable(),
-  run: ShownStep.nullable(),
-})
+export const StepRow = z.strictObject({ baseline: ShownStep.nullable(), run: ShownStep.nullable() })
 export type StepRow = z.infer<typeof StepRow>
 
 /** `key` is equal for the same call in each run. */

@@ -23,7 +23,6 @@ import {
 const scenarioText = (definition: ScenarioDefinition): string =>
   stringify(definition, { aliasDuplicateObjects: false, lineWidth: 0 })
 
-/** The scenario file of a finding: it says what it does and what it showed. */
 function findingScenario(found: Finding): string {
   const { plan, verdict, happened, reproduce, definition } = found
   const lines = [
@@ -70,7 +69,6 @@ function findingsMarkdown(findings: readonly Finding[]): string {
 ${commands.join('')}`
 }
 
-/** The report of a sweep: each run is a test, and one with an error fails. */
 function sweepReport(result: SweepResult): Report {
   const { runs, findings } = result
   const byRun = findingOfRun(result)
