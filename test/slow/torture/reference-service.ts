@@ -12,8 +12,8 @@ import {
   type Moment,
   newestFirst,
   type Payment,
+  put,
   putAccount,
-  putPayment,
   putRecord,
   type Record,
   SECOND,
@@ -36,7 +36,6 @@ export type Call = {
   query?: { [name: string]: string }
   body?: Json
   key?: string | undefined
-  scenario?: string | undefined
 }
 export type Wanted = {
   status: number
@@ -247,16 +246,12 @@ function spend(moment: Moment, operation: string): Step[] | undefined {
   return RULES[rule.name]!.steps
 }
 
-/** Order: the call's own scenario, pushed rules, the active one, the default. */
-const lifeOfPayment = (moment: Moment, { scenario }: Call) =>
-  BY_SCENARIO[scenario ?? '']?.(moment) ??
-  spend(moment, 'createTransaction') ??
-  BY_SCENARIO[moment.scenario]?.(moment) ??
-  USUAL
+/** Order: pushed rules, the active scenario, the default. */
+const lifeOfPayment = (moment: Moment) =>
+  spend(moment, 'createTransaction') ?? BY_SCENARIO[moment.scenario]?.(moment) ?? USUAL
 
 /** What a scenario answers in an operation's place. */
-function injected(moment: Moment, operation: string, { scenario }: Call): Wanted | undefined {
-  if (scenario === 'provider-outage') return refuse(503, 'service_unavailable')
+function injected(moment: Moment, operation: string): Wanted | undefined {
   if (operation === 'POST /user' && spend(moment, 'createUser')) return refuse(429, 'rate_limited')
   if (moment.scenario === 'provider-outage') return refuse(503, 'service_unavailable')
   return undefined
@@ -279,15 +274,6 @@ const ofUser =
   }
 
 const mobileKey = (mobile: string) => (mobile.length === 10 ? `+91${mobile}` : mobile)
-
-const webhookAnswer = ({ clientId, at }: World) => {
-  const { id, url } = at.webhook!
-  const data = { webhook_id: id, client_id: clientId, url }
-  return {
-    message: aText,
-    updatedWebhook: { response: { status: true, message: aText, data } },
-  }
-}
 
 const OPERATIONS: { [route: string]: Operation } = {
   'POST /user': {
@@ -387,7 +373,7 @@ const OPERATIONS: { [route: string]: Operation } = {
       const { from_user_id, to_user_id, benif_bank_id, reference_id } = call.body
       const account = byId(at.accounts, benif_bank_id)!
       const amount = Number(call.body.amount).toFixed(2)
-      const life = lifeOfPayment(at, call)
+      const life = lifeOfPayment(at)
       const payment: Payment = {
         id: uuid(),
         history: uuid(),
@@ -405,7 +391,7 @@ const OPERATIONS: { [route: string]: Operation } = {
         created: at.now,
         updated: at.now,
       }
-      putPayment(at, payment, later)
+      put(at.payments, payment)
       schedule(at, 'payment', () => payment.id.value!, life, later)
       return envelope(200, [showTransaction(payment)])
     },
@@ -436,35 +422,6 @@ const OPERATIONS: { [route: string]: Operation } = {
       return payment ? envelope(200, [showTransaction(payment)]) : notFound()
     },
   },
-  'GET /client/profile': {
-    carryOut: ({ clientId, at }) =>
-      envelope(200, {
-        client_id: clientId,
-        check_kyc: at.checkKyc,
-      }),
-  },
-  'POST /clientWebhook': {
-    carryOut(world, { body: { url } }) {
-      if (world.at.webhook) return refuse(409, 'webhook_exists')
-      world.at.webhook = { id: uuid(), url }
-      return { status: 200, body: webhookAnswer(world) }
-    },
-  },
-  'GET /clientWebhook': {
-    carryOut({ clientId, at: { webhook } }) {
-      if (!webhook) return notFound()
-      const data = { webhook_id: webhook.id, client_id: clientId, url: webhook.url }
-      return { status: 200, body: { message: aText, data } }
-    },
-  },
-  'PUT /clientWebhook': {
-    carryOut(world, { body: { url } }) {
-      const { webhook } = world.at
-      if (!webhook) return notFound()
-      world.at.webhook = { ...webhook, url: url ?? webhook.url }
-      return { status: 200, body: webhookAnswer(world) }
-    },
-  },
 }
 
 const ROUTES = Object.entries(OPERATIONS).map(([route, operation]) => ({
@@ -490,7 +447,6 @@ export const keyOf = (call: Call) =>
 export function serviceAnswer(world: World, call: Call): Wanted {
   const { at } = world
   const { route, operation, id } = routeOf(call)
-  world.calls++
   const scoped = keyOf(call)
   const text = JSON.stringify(call.body)
   const kept = scoped ? at.keys.get(scoped) : undefined
@@ -500,7 +456,7 @@ export function serviceAnswer(world: World, call: Call): Wanted {
   }
 
   const refused = operation.refuse?.(world, call.body)
-  const inItsPlace = refused ? undefined : injected(at, route, call)
+  const inItsPlace = refused ? undefined : injected(at, route)
   const later: Later = []
   const done = refused ?? inItsPlace ?? operation.carryOut(world, call, id, later)
   // An error is not stored.

@@ -69,16 +69,12 @@ export type Moment = {
   now: number
   /** The latest time that it ever was. */
   latest: number
-  mode: string
-  speed: number
   checkKyc: boolean
   users: User[]
   records: Record[]
   accounts: Account[]
   payments: Payment[]
   timers: Timer[]
-  webhook: { id: Slot; url: string } | undefined
-  deliveries: { event: string; resource: string }[]
   keys: Map<string, Kept>
   scenario: string
   /** Payments that `failed-payouts` has decided about. */
@@ -87,13 +83,10 @@ export type Moment = {
 }
 export type World = {
   name: string
-  clientId: Slot
   /** What a reset goes back to. */
   home: () => Moment
   at: Moment
   snapshots: Map<string, Moment>
-  /** Calls in the request log. */
-  calls: number
 }
 
 export const copyOf = (moment: Moment): Moment => ({
@@ -103,7 +96,6 @@ export const copyOf = (moment: Moment): Moment => ({
   accounts: [...moment.accounts],
   payments: [...moment.payments],
   timers: [...moment.timers],
-  deliveries: [...moment.deliveries],
   keys: new Map(moment.keys),
   rules: [...moment.rules],
 })
@@ -122,7 +114,7 @@ export const newestFirst = <R extends { created: number }>(rows: readonly R[]): 
 export const soonestFirst = (timers: readonly Timer[]): Timer[] =>
   [...timers].sort((a, b) => a.due - b.due || a.order - b.order)
 
-function put<R extends { id: Slot }>(rows: R[], row: R) {
+export function put<R extends { id: Slot }>(rows: R[], row: R) {
   const place = rows.findIndex(({ id }) => id === row.id)
   if (place === -1) rows.push(row)
   else rows[place] = row
@@ -152,24 +144,13 @@ function relink(moment: Moment, userId: string) {
 /** The response has the id, so what needs the id is done after the response. */
 export type Later = (() => void)[]
 
-function announce(moment: Moment, event: string, id: Slot, later: Later) {
-  if (!moment.webhook) return
-  const delivery = { event, resource: '' }
-  moment.deliveries.push(delivery)
-  later.push(() => {
-    delivery.resource = id.value!
-  })
-}
-
 export function putRecord(moment: Moment, record: Record, later: Later = []) {
   put(moment.records, record)
-  announce(moment, `kyc.${record.status}`, record.id, later)
   later.push(() => relink(moment, record.user))
 }
 
 export function putAccount(moment: Moment, account: Account, later: Later = []) {
   put(moment.accounts, account)
-  announce(moment, `bank.${account.status}`, account.id, later)
   later.push(() => relink(moment, account.user))
 }
 
@@ -217,25 +198,14 @@ const failureOf = (reason?: string) => ({
   source: aText,
 })
 
-export function putPayment(moment: Moment, payment: Payment, later: Later = []) {
-  put(moment.payments, payment)
-  announce(moment, `transaction.${payment.status.toLowerCase()}`, payment.id, later)
-}
-
 export function movePayment(moment: Moment, payment: Payment, status: string, reason?: string) {
-  const later: Later = []
-  putPayment(
-    moment,
-    {
-      ...payment,
-      status,
-      utr: status === 'SUCCESS' ? new Slot(/^[A-Z\d]{12,22}$/) : payment.utr,
-      failure: status === 'FAILED' ? failureOf(reason) : null,
-      updated: moment.now,
-    },
-    later,
-  )
-  for (const run of later) run()
+  put(moment.payments, {
+    ...payment,
+    status,
+    utr: status === 'SUCCESS' ? new Slot(/^[A-Z\d]{12,22}$/) : payment.utr,
+    failure: status === 'FAILED' ? failureOf(reason) : null,
+    updated: moment.now,
+  })
 }
 
 // ---- time
