@@ -168,11 +168,3 @@ t.test('a state that is wrong is refused like fixtures, with all problems', asyn
   const none = ['--port', '0', '--memory', '--state', `${file}.none`]
   t.match(await run(none), { code: 2, stderr: /demo\.json\.none: .*ENOENT/ })
 })
-
-t.test('exec --state runs a program in a sandbox with this state', async (t) => {
-  const { file } = await demo(t)
-  const program =
-    'fetch(process.env.PAYOUT_SANDBOX_URL + "/users?limit=1").then(async (r) => console.log(await r.text()))'
-  const ended = await run(['exec', '--state', file, '--', process.execPath, '-e', program])
-  t.match(ended, { code: 0, stdout: USER.email })
-})
