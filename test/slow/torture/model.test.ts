@@ -5,7 +5,7 @@ import t from 'tap'
 import { GUARDED, HONOURED, start } from '../../helper.ts'
 import { figures, LONG, SEED } from './part.ts'
 import { createReference, type Reference } from './reference.ts'
-import { type Call, PUSHED, type Wanted } from './reference-service.ts'
+import type { Call, Wanted } from './reference-service.ts'
 import type { Moment, World } from './reference-world.ts'
 import { difference, unchanged, uuid } from './template.ts'
 
@@ -96,7 +96,6 @@ function rowsOf({ users, accounts, pan, credit }: ReturnType<typeof people>): Pa
     user: account.user_id,
     number: account.account_number,
     ifsc: account.ifsc_code,
-    status: 'success',
     ...made,
   }))
   return {
@@ -485,16 +484,6 @@ const control = [
     admin('PUT', call, '/scenario', { name }),
   ),
   step(
-    'pushRule',
-    { client: who, rule: fc.constantFrom(...Object.keys(PUSHED)) },
-    ({ rule, ...call }) => admin('POST', call, '/rules', PUSHED[rule]),
-  ),
-  step('listRules', { client: who }, (call) => admin('GET', call, '/rules')),
-  step('pullRule', { client: who, n: which }, ({ n, ...call }, reference) => {
-    const { rules } = reference.look(call.client).at
-    return admin('DELETE', call, `/rules/${rules[n % rules.length]?.id.value ?? 'rul_0'}`)
-  }),
-  step(
     'simulateTransaction',
     {
       client: who,
@@ -510,15 +499,11 @@ const control = [
         given({ status, reason }),
       ),
   ),
-  ...(['kyc', 'bank'] as const).map((what) =>
-    step(
-      `simulate ${what}`,
-      { client: who, n: fc.nat(16), status: fc.constantFrom('pending', 'success', 'failed') },
-      ({ n, status, ...call }, reference) => {
-        const path = `/simulate/${what === 'kyc' ? 'kyc' : 'bank-accounts'}`
-        return admin('POST', call, `${path}/${idOf(reference, call.client, what, n)}`, { status })
-      },
-    ),
+  step(
+    'simulateKyc',
+    { client: who, n: fc.nat(16), status: fc.constantFrom('pending', 'success', 'failed') },
+    ({ n, status, ...call }, reference) =>
+      admin('POST', call, `/simulate/kyc/${idOf(reference, call.client, 'kyc', n)}`, { status }),
   ),
   step('listClients', { client: who }, (call) => admin('GET', call, '/clients')),
   step(

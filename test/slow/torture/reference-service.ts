@@ -13,9 +13,9 @@ import {
   newestFirst,
   type Payment,
   put,
-  putAccount,
   putRecord,
   type Record,
+  relink,
   SECOND,
   type Step,
   sameAccount,
@@ -89,10 +89,10 @@ const showRecord = (record: Record) => ({
   ...times(record),
 })
 
-const showReceiver = ({ id, user, status }: Account) => ({
+const showReceiver = ({ id, user }: Account) => ({
   bank_id: id,
   user_id: user,
-  bank_status: status,
+  bank_status: 'success',
 })
 const showAccount = (account: Account) => ({ ...showReceiver(account), ...times(account) })
 
@@ -178,84 +178,7 @@ const BY_SCENARIO: { [name: string]: (moment: Moment) => Step[] } = {
   'failed-payouts': (moment) => failing(IN_TURN[moment.turns++ % IN_TURN.length]!),
 }
 
-const OUTCOMES = {
-  createUser: 'respond',
-  createTransaction: 'transaction',
-  submitKyc: 'kyc',
-  addBankAccount: 'bank',
-} as const
-type Pushable = { operation: keyof typeof OUTCOMES; times: number; steps: Step[] }
-/** Rules that a test may push, with the steps of the row that they decide about. */
-const RULES: { [name: string]: Pushable } = {
-  'one payment fails': { operation: 'createTransaction', times: 1, steps: failing('gateway_down') },
-  'payments stay pending': { operation: 'createTransaction', times: 3, steps: USUAL.slice(0, 1) },
-  'two sign-ups too many': { operation: 'createUser', times: 2, steps: [] },
-  'accounts take a minute': {
-    operation: 'addBankAccount',
-    times: Number.POSITIVE_INFINITY,
-    steps: pendingUntil('success', MINUTE),
-  },
-  'one account fails later': {
-    operation: 'addBankAccount',
-    times: 1,
-    steps: pendingUntil('failed', 5 * SECOND),
-  },
-  'documents take a while': {
-    operation: 'submitKyc',
-    times: 4,
-    steps: pendingUntil('success', 5 * SECOND),
-  },
-  'one document is refused': {
-    operation: 'submitKyc',
-    times: 1,
-    steps: [{ status: 'failed', after: 0 }],
-  },
-}
-/** The same rules as they are sent. */
-export const PUSHED: { [name: string]: object } = Object.fromEntries(
-  Object.entries(RULES).map(([name, { operation, times, steps }]) => [
-    name,
-    {
-      when: { operation },
-      ...(Number.isFinite(times) && { times }),
-      then: {
-        [OUTCOMES[operation]]:
-          steps.length === 0
-            ? { status: 429 }
-            : steps.map(({ after, ...step }) => ({
-                ...step,
-                ...(after > 0 && { after: `${after}ms` }),
-              })),
-      },
-    },
-  ]),
-)
-
-/** Whether a pushed rule acts no more. */
-export const isUsedUp = ({ name, hits }: { name: string; hits: number }) =>
-  hits >= RULES[name]!.times
-
-/** Spends the newest pushed rule of this operation that still acts, and returns its steps. */
-function spend(moment: Moment, operation: string): Step[] | undefined {
-  const place = moment.rules.findLastIndex(
-    (rule) => RULES[rule.name]!.operation === operation && !isUsedUp(rule),
-  )
-  if (place === -1) return undefined
-  const rule = moment.rules[place]!
-  moment.rules[place] = { ...rule, hits: rule.hits + 1 }
-  return RULES[rule.name]!.steps
-}
-
-/** Order: pushed rules, the active scenario, the default. */
-const lifeOfPayment = (moment: Moment) =>
-  spend(moment, 'createTransaction') ?? BY_SCENARIO[moment.scenario]?.(moment) ?? USUAL
-
-/** What a scenario answers in an operation's place. */
-function injected(moment: Moment, operation: string): Wanted | undefined {
-  if (operation === 'POST /user' && spend(moment, 'createUser')) return refuse(429, 'rate_limited')
-  if (moment.scenario === 'provider-outage') return refuse(503, 'service_unavailable')
-  return undefined
-}
+const lifeOfPayment = (moment: Moment) => BY_SCENARIO[moment.scenario]?.(moment) ?? USUAL
 
 // ---- the operations
 
@@ -303,7 +226,7 @@ const OPERATIONS: { [route: string]: Operation } = {
     refuse: ({ at }, { user_id }) => (byId(at.users, user_id) ? undefined : notFound()),
     carryOut({ at }, { body: { user_id, kyc } }, _id, later) {
       const entries = kyc.map((item: Json) => {
-        const life = spend(at, 'submitKyc') ?? (item.document_type === 'pid' ? AADHAAR : VERIFIED)
+        const life = item.document_type === 'pid' ? AADHAAR : VERIFIED
         const { status } = life[0]!
         const record: Record = {
           id: uuid(),
@@ -316,7 +239,7 @@ const OPERATIONS: { [route: string]: Operation } = {
         }
         putRecord(at, record, later)
         schedule(at, 'record', () => record.id.value!, life, later)
-        return { status: status !== 'failed', message: aText, data: showRecord(record) }
+        return { status: true, message: aText, data: showRecord(record) }
       })
       return envelope(201, entries)
     },
@@ -337,19 +260,13 @@ const OPERATIONS: { [route: string]: Operation } = {
         : undefined
     },
     carryOut({ at }, { body }, _id, later) {
-      const { user_id, account_number: number } = body
+      const { user_id: user, account_number: number } = body
       const ifsc = body.ifsc_code.toUpperCase()
-      const life = spend(at, 'addBankAccount') ?? VERIFIED
-      const { status } = life[0]!
       const times = { created: at.now, updated: at.now }
-      const account = { id: uuid(), user: user_id, number, ifsc, status, ...times }
-      putAccount(at, account, later)
-      schedule(at, 'account', () => account.id.value!, life, later)
-      return envelope(201, {
-        status: status !== 'failed',
-        message: aText,
-        data: showAccount(account),
-      })
+      const account = { id: uuid(), user, number, ifsc, ...times }
+      put(at.accounts, account)
+      later.push(() => relink(at, user))
+      return envelope(201, { status: true, message: aText, data: showAccount(account) })
     },
   },
   'GET /bank/:userId': {
@@ -363,7 +280,6 @@ const OPERATIONS: { [route: string]: Operation } = {
       const from = byId(at.users, from_user_id)
       const account = byId(at.accounts, benif_bank_id)
       if (!from || !byId(at.users, to_user_id) || !account) return notFound()
-      if (account.status !== 'success') return refuse(422, 'bank_not_verified')
       if (at.checkKyc && from.pid === null && from.tid === null) return refuse(422, 'kyc_required')
       const used = reference_id && at.payments.some(({ reference }) => reference === reference_id)
       return used ? refuse(409, 'duplicate_reference') : undefined
@@ -446,7 +362,7 @@ export const keyOf = (call: Call) =>
 /** A call that is known to be this client's. */
 export function serviceAnswer(world: World, call: Call): Wanted {
   const { at } = world
-  const { route, operation, id } = routeOf(call)
+  const { operation, id } = routeOf(call)
   const scoped = keyOf(call)
   const text = JSON.stringify(call.body)
   const kept = scoped ? at.keys.get(scoped) : undefined
@@ -456,11 +372,14 @@ export function serviceAnswer(world: World, call: Call): Wanted {
   }
 
   const refused = operation.refuse?.(world, call.body)
-  const inItsPlace = refused ? undefined : injected(at, route)
+  // What a scenario answers in an operation's place.
+  const isDown = !refused && at.scenario === 'provider-outage'
   const later: Later = []
-  const done = refused ?? inItsPlace ?? operation.carryOut(world, call, id, later)
+  const done =
+    refused ??
+    (isDown ? refuse(503, 'service_unavailable') : operation.carryOut(world, call, id, later))
   // An error is not stored.
-  if (!scoped || inItsPlace || done.status >= 400) return { ...done, later }
+  if (!scoped || done.status >= 400) return { ...done, later }
   const answer: Kept = { body: text, status: done.status, response: done.body, until: at.now + DAY }
   at.keys.set(scoped, answer)
   return { ...done, later, kept: answer }

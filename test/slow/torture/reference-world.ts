@@ -28,7 +28,6 @@ export type Account = {
   user: string
   number: string
   ifsc: string
-  status: string
   created: number
   updated: number
 }
@@ -53,7 +52,7 @@ export type Payment = {
 export type Timer = {
   due: number
   order: number
-  kind: 'payment' | 'record' | 'account' | 'scenario'
+  kind: 'payment' | 'record' | 'scenario'
   id: string
   /** Its own id, once a list of timers has shown it. */
   timerId?: string
@@ -61,7 +60,6 @@ export type Timer = {
   reason?: string | undefined
 }
 export type Step = { status: string; after: number; reason?: string }
-export type Rule = { id: Slot; name: string; hits: number }
 export type Kept = { body: string; status: number; response: unknown; until: number; text?: string }
 
 /** All that a snapshot keeps. Rows are replaced and never changed, so copies of the lists are enough. */
@@ -79,7 +77,6 @@ export type Moment = {
   scenario: string
   /** Payments that `failed-payouts` has decided about. */
   turns: number
-  rules: Rule[]
 }
 export type World = {
   name: string
@@ -97,7 +94,6 @@ export const copyOf = (moment: Moment): Moment => ({
   payments: [...moment.payments],
   timers: [...moment.timers],
   keys: new Map(moment.keys),
-  rules: [...moment.rules],
 })
 
 export const SECOND = 1_000
@@ -123,15 +119,13 @@ export function put<R extends { id: Slot }>(rows: R[], row: R) {
 // ---- users, records, accounts
 
 /** A user's `pid` and `tid` are the latest successful records, `bank_id` the first account that was verified. */
-function relink(moment: Moment, userId: string) {
+export function relink(moment: Moment, userId: string) {
   const user = byId(moment.users, userId)!
   const latest = (type: string) =>
     newestFirst(moment.records).find(
       (record) => record.user === userId && record.type === type && record.status === 'success',
     )?.id.value ?? null
-  const verified = moment.accounts.find(
-    (account) => account.user === userId && account.status === 'success',
-  )
+  const verified = moment.accounts.find((account) => account.user === userId)
   const links = {
     pid: latest('pid'),
     tid: latest('tid'),
@@ -149,36 +143,18 @@ export function putRecord(moment: Moment, record: Record, later: Later = []) {
   later.push(() => relink(moment, record.user))
 }
 
-export function putAccount(moment: Moment, account: Account, later: Later = []) {
-  put(moment.accounts, account)
-  later.push(() => relink(moment, account.user))
-}
-
 export const sameAccount = (
   moment: Moment,
   { user, number, ifsc }: Pick<Account, 'user' | 'number' | 'ifsc'>,
 ) =>
   moment.accounts.find(
-    (other) =>
-      other.user === user &&
-      other.number === number &&
-      other.ifsc === ifsc &&
-      other.status === 'success',
+    (other) => other.user === user && other.number === number && other.ifsc === ifsc,
   )
 
 export function decideRecord(moment: Moment, record: Record, status: string) {
   const later: Later = []
   putRecord(moment, { ...record, status, metadata: unchanged(), updated: moment.now }, later)
   for (const run of later) run()
-}
-
-/** The same account, verified meanwhile, can't be verified twice. */
-export function decideAccount(moment: Moment, account: Account, status: string): string {
-  const decided = status === 'success' && sameAccount(moment, account) ? 'failed' : status
-  const later: Later = []
-  putAccount(moment, { ...account, status: decided, updated: moment.now }, later)
-  for (const run of later) run()
-  return decided
 }
 
 // ---- payments
@@ -247,12 +223,6 @@ export function happen(moment: Moment, timer: Timer): boolean {
     const record = byId(moment.records, id)
     if (record?.status !== 'pending') return false
     decideRecord(moment, record, status)
-    return true
-  }
-  if (kind === 'account') {
-    const account = byId(moment.accounts, id)
-    if (account?.status !== 'pending') return false
-    decideAccount(moment, account, status)
     return true
   }
   const payment = byId(moment.payments, id)

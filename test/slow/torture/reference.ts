@@ -2,22 +2,13 @@
  * The reference: what the service and its admin API promise, in memory and without HTTP. It is held against the sandbox,
  * so nothing in it is taken from there: it imports no line of `src`.
  */
-import {
-  type Call,
-  isUsedUp,
-  keyOf,
-  PUSHED,
-  refuse,
-  serviceAnswer,
-  type Wanted,
-} from './reference-service.ts'
+import { type Call, keyOf, refuse, serviceAnswer, type Wanted } from './reference-service.ts'
 import {
   activate,
   advance,
   byId,
   canMove,
   copyOf,
-  decideAccount,
   decideRecord,
   dropTimers,
   happen,
@@ -26,7 +17,7 @@ import {
   soonestFirst,
   type World,
 } from './reference-world.ts'
-import { anything, Slot } from './template.ts'
+import { anything, type Slot } from './template.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a body is whatever a call sends.
 type Json = any
@@ -49,7 +40,6 @@ const emptyMoment = (): Moment => ({
   keys: new Map(),
   scenario: 'default',
   turns: 0,
-  rules: [],
 })
 
 /** What an advance answers; entries of a timeline are left out. */
@@ -92,13 +82,13 @@ export function createReference(fixtures: { [client: string]: Partial<Moment> })
     const { home, at } = world
     const has = (part: string) => parts.includes(part)
     if (has('data')) {
-      const { now, latest, scenario, turns, rules, timers } = at
+      const { now, latest, scenario, turns, timers } = at
       const timeline = timers.filter(({ kind }) => kind === 'scenario')
-      world.at = { ...home(), now, latest, scenario, turns, rules, timers: timeline }
+      world.at = { ...home(), now, latest, scenario, turns, timers: timeline }
     }
     if (has('clock')) world.at.now = START
     if (has('scenario')) {
-      Object.assign(world.at, { rules: [], turns: 0 })
+      world.at.turns = 0
       activate(world.at, 'default')
     }
   }
@@ -119,9 +109,6 @@ export function createReference(fixtures: { [client: string]: Partial<Moment> })
     dropTimers(world.at, (timer) => timer.id === id)
     return move(row)
   }
-  const decided = (status: string) => (row: { status: string }) =>
-    row.status !== 'pending' || status === 'pending'
-
   const HANDLERS: { [route: string]: Handler } = {
     'GET /clock': clockAnswer,
     'POST /clock/advance'({ at }, { by, to }) {
@@ -179,26 +166,6 @@ export function createReference(fixtures: { [client: string]: Partial<Moment> })
       activate(world.at, name)
       return HANDLERS['GET /scenario']!(world, {}, '')
     },
-    'GET /rules': ({ at }) =>
-      ok({
-        rules: [...at.rules].reverse().map((rule) => ({
-          rule_id: rule.id,
-          hits: rule.hits,
-          used_up: isUsedUp(rule),
-          definition: PUSHED[rule.name],
-        })),
-      }),
-    'POST /rules'({ at }, definition) {
-      const name = Object.keys(PUSHED).find((one) => PUSHED[one] === definition)!
-      const rule = { id: new Slot(/^rul_\d+$/), name, hits: 0 }
-      at.rules.push(rule)
-      return ok({ rule_id: rule.id, hits: 0, used_up: false, definition })
-    },
-    'DELETE /rules/:id'({ at }, _body, id) {
-      if (!byId(at.rules, id)) return notFound()
-      at.rules = at.rules.filter((rule) => rule.id.value !== id)
-      return ok({ deleted: id })
-    },
     'POST /simulate/transactions/:id'(world, body, id) {
       const { status, reason } = body
       const move = (row: Moment['payments'][0]) => {
@@ -214,12 +181,8 @@ export function createReference(fixtures: { [client: string]: Partial<Moment> })
         decideRecord(world.at, row, status)
         return ok({ kyc_id: id, kyc_status: status })
       }
-      return simulate(world.at.records, id, move, decided(status), world)
-    },
-    'POST /simulate/bank-accounts/:id'(world, body, id) {
-      const move = (row: Moment['accounts'][0]) =>
-        ok({ bank_id: id, bank_status: decideAccount(world.at, row, body.status) })
-      return simulate(world.at.accounts, id, move, decided(body.status), world)
+      const decided = (row: { status: string }) => row.status !== 'pending' || status === 'pending'
+      return simulate(world.at.records, id, move, decided, world)
     },
     'GET /snapshots': ({ snapshots }) =>
       ok({
