@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { ASHA, KABIR, PAN, ROHAN, ROHANS_ACCOUNT, type start, TOKEN } from '../helper.ts'
+import { ASHA, KABIR, PAN, pluck, ROHAN, type start, TOKEN } from '../helper.ts'
 import { receiver } from '../receiver.ts'
 
 type Sandbox = Awaited<ReturnType<typeof start>>
@@ -7,11 +7,9 @@ type Sandbox = Awaited<ReturnType<typeof start>>
 /** Makes the calls on which the readings of one assumption differ, and returns what a caller sees. */
 export type Probe = (sandbox: Sandbox, t: Test) => Promise<unknown>
 
-const PAYMENT = { from_user_id: ASHA, to_user_id: ROHAN, benif_bank_id: ROHANS_ACCOUNT, amount: 10 }
 const NEW_ACCOUNT = { user_id: ASHA, account_number: '123456789012', ifsc_code: 'HDFC0000001' }
 
-const pay = async ({ post }: Sandbox, more: object = {}) =>
-  (await post('/v1/transaction', { ...PAYMENT, ...more })).body.data[0]
+const pay = async (sandbox: Sandbox, more: object = {}) => (await sandbox.pay(more)).body.data[0]
 
 const addAccount = async ({ post }: Sandbox, account_number = '123456789012') =>
   (await post('/v1/bank', { user_id: KABIR, account_number, ifsc_code: 'HDFC0000001' })).body.data
@@ -22,29 +20,22 @@ const newestRecord = async ({ get }: Sandbox) =>
 
 /** One probe for each assumption. Two readings with the same result do not differ for a caller. */
 export const PROBES: Readonly<Record<string, Probe>> = {
-  async idempotency_key({ post, get }) {
+  async idempotency_key({ pay, get }) {
     const before = (await get('/v1/transaction')).body.data.total_transation
-    for (const _ of [1, 2]) await post('/v1/transaction', PAYMENT, { 'idempotency-key': 'k' })
+    for (const _ of [1, 2]) await pay({}, { 'idempotency-key': 'k' })
     return (await get('/v1/transaction')).body.data.total_transation - before
   },
   async reference_id(sandbox) {
-    const body = { ...PAYMENT, reference_id: 'one' }
-    const first = await sandbox.post('/v1/transaction', body)
-    const second = await sandbox.post('/v1/transaction', body)
-    return [first.body.data[0].reference_id, second.status]
+    const first = await pay(sandbox, { reference_id: 'one' })
+    return [first.reference_id, (await sandbox.pay({ reference_id: 'one' })).status]
   },
   async own_request_fields({ post }) {
     const user = { email: 'new@example.com', mobile: '9812345678', user_type: 'business' }
     return (await post('/v1/user', user)).body.data.user_type
   },
-  amount_as_text: async ({ post }) =>
-    (await post('/v1/transaction', { ...PAYMENT, amount: '10.00' })).status,
-  smallest_amount: async ({ post }) =>
-    Promise.all(
-      [0.5, 50].map(
-        async (amount) => (await post('/v1/transaction', { ...PAYMENT, amount })).status,
-      ),
-    ),
+  amount_as_text: async (sandbox) => (await sandbox.pay({ amount: '10.00' })).status,
+  smallest_amount: async (sandbox) =>
+    Promise.all([0.5, 50].map(async (amount) => (await sandbox.pay({ amount })).status)),
   async late_success(sandbox) {
     const { transaction_id } = await pay(sandbox)
     const set = (status: string) =>
@@ -62,8 +53,7 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     await post('/v1/kyc', { user_id: KABIR, kyc: [PAN] })
     return [failed, await ids()]
   },
-  unknown_request_fields: async ({ post }) =>
-    (await post('/v1/transaction', { ...PAYMENT, mode: 'IMPS' })).status,
+  unknown_request_fields: async (sandbox) => (await sandbox.pay({ mode: 'IMPS' })).status,
   async limit_parameter({ get }) {
     const lists = ['/v1/users', '/v1/transaction'].map((url) => get(`${url}?limit=3`))
     return (await Promise.all(lists)).map(({ body }) => body.data.limit)
@@ -81,12 +71,11 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   malformed_id: async ({ get }) => (await get('/v1/user/nope')).status,
   async unverified_account(sandbox) {
     const { bank_id } = await addAccount(sandbox, '999900000002')
-    const body = { ...PAYMENT, to_user_id: KABIR, benif_bank_id: bank_id }
-    return (await sandbox.post('/v1/transaction', body)).status
+    return (await sandbox.pay({ to_user_id: KABIR, benif_bank_id: bank_id })).status
   },
   async history_utr(sandbox) {
     await pay(sandbox)
-    await sandbox.post('/__admin/clock/advance', { by: '1h' })
+    await sandbox.advance('1h')
     return (await newestRecord(sandbox)).utr
   },
   async second_webhook({ post }) {
@@ -104,20 +93,17 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     (await post('/v1/bank', { ...NEW_ACCOUNT, ifsc_code: 'hdfc0000001' })).status,
   async processing_status(sandbox) {
     const { transaction_id } = await pay(sandbox)
-    await sandbox.post('/__admin/clock/advance', { by: '1s' })
+    await sandbox.advance('1s')
     const { body } = await sandbox.get(`/v1/transaction/${transaction_id}`)
     return body.data[0].transaction_status
   },
-  async status_words({ get, post }) {
-    const account = { user_id: KABIR, account_number: '999900000002', ifsc_code: 'HDFC0000001' }
-    await post('/v1/bank', account)
-    return (await get(`/v1/bank/${KABIR}`)).body.data.map(
-      (one: { bank_status: string }) => one.bank_status,
-    )
+  async status_words(sandbox) {
+    await addAccount(sandbox, '999900000002')
+    return pluck((await sandbox.get(`/v1/bank/${KABIR}`)).body.data, 'bank_status')
   },
   async list_order({ get }) {
     const { body } = await get('/v1/transaction?limit=3')
-    return body.data.transactions.map((one: { created_at: string }) => one.created_at)
+    return pluck(body.data.transactions, 'created_at')
   },
   async refused_bank_account(sandbox) {
     const { metadata } = await addAccount(sandbox, '999900000002')
@@ -166,7 +152,7 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     // Nothing listens on port 9: each attempt fails.
     await sandbox.post('/v1/clientWebhook', { url: 'http://127.0.0.1:9/', webhook_secret: 's' })
     await pay(sandbox)
-    await sandbox.post('/__admin/clock/advance', { by: '1s' })
+    await sandbox.advance('1s')
     const { body } = await sandbox.get('/__admin/webhooks/deliveries?event=transaction.pending')
     const [{ status, attempts }] = body.deliveries
     return [status, attempts.length]
@@ -174,7 +160,7 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   async webhook_order(sandbox) {
     await sandbox.post('/v1/clientWebhook', { url: 'http://127.0.0.1:9/', webhook_secret: 's' })
     await pay(sandbox)
-    await sandbox.post('/__admin/clock/advance', { by: '1s' })
+    await sandbox.advance('1s')
     const { body } = await sandbox.get('/__admin/webhooks/deliveries?event=transaction.processing')
     return body.deliveries[0].attempts.length
   },
@@ -198,7 +184,7 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     )
   },
   async token_lifetime(sandbox) {
-    await sandbox.post('/__admin/clock/advance', { by: '1h' })
+    await sandbox.advance('1h')
     return (await sandbox.get('/v1/client/profile', TOKEN)).status
   },
   async rate_limit({ get }) {

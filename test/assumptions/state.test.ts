@@ -91,32 +91,25 @@ t.test('a reset goes back to the readings of the start; only its part does', asy
   t.equal(await inForce(sandbox), 'pending from default')
 })
 
-t.test('a snapshot and an exported state keep the readings', async (t) => {
-  const sandbox = await start(t)
-  const { post, put, get } = sandbox
-  await put('/__admin/assumptions', CHOSEN)
-  await post('/__admin/snapshots', { name: 's' })
-  const { body: state } = await get('/__admin/state')
-  t.strictSame(state.assumptions, CHOSEN)
-  await post('/__admin/reset')
-  t.strictSame((await get('/__admin/state')).body.assumptions, {})
-  await post('/__admin/snapshots/s/restore')
-  t.equal(await inForce(sandbox), 'processing from call')
-  t.strictSame((await get('/__admin/snapshots/s')).body.assumptions, CHOSEN)
-  await post('/__admin/reset')
-  t.equal((await put('/__admin/state', state)).status, 200)
-  t.equal(await inForce(sandbox), 'processing from call')
-  const bad = await put('/__admin/state', { ...state, assumptions: { [NAME]: 'x' } })
-  t.equal(bad.body.errors[0].field, `assumptions.${NAME}`)
-})
-
-t.test('a restart keeps the readings that calls have chosen', async (t) => {
+t.test('a restart, a snapshot and an exported state keep the readings', async (t) => {
   const file = join(t.testdir({}), 'db.json')
   const first = await start(t, { sandbox: { file } })
   await first.put('/__admin/assumptions', CHOSEN)
+  await first.post('/__admin/snapshots', { name: 's' })
+  const { body: state } = await first.get('/__admin/state')
+  t.strictSame(state.assumptions, CHOSEN)
   await first.close()
-  const second = await start(t, { sandbox: { file }, assume: { list_order: 'oldest_first' } })
-  t.equal(await inForce(second), 'processing from call')
+  const sandbox = await start(t, { sandbox: { file }, assume: { list_order: 'oldest_first' } })
+  for (const back of [
+    async () => {},
+    () => sandbox.post('/__admin/snapshots/s/restore'),
+    () => sandbox.put('/__admin/state', state),
+  ]) {
+    await back()
+    t.equal(await inForce(sandbox), 'processing from call')
+    await sandbox.post('/__admin/reset')
+    t.equal(await inForce(sandbox), 'pending from default')
+  }
 })
 
 t.test('a scenario has the readings of the one that it extends, its own first', async (t) => {
@@ -130,8 +123,6 @@ t.test('a scenario has the readings of the one that it extends, its own first', 
     'scenario',
   )
   const wrong = { assume: { list_ordr: 'oldest_first', idempotency_key: 'honored' } }
-  const refused = await put('/__admin/scenario', { definition: wrong })
-  t.equal(refused.status, 400)
-  t.match(JSON.stringify(refused.body), 'list_ordr')
-  t.match(JSON.stringify(refused.body), 'ignored or honoured')
+  const { text } = await put('/__admin/scenario', { definition: wrong })
+  t.match(text, /ignored or honoured.*list_ordr/)
 })

@@ -53,17 +53,14 @@ t.test('coverage is collected only if somebody asks for it', async (t) => {
   const off = 'Coverage is off. Restart the sandbox with --coverage'
   const entries: Record<string, (isOn: boolean) => Promise<string>> = {
     async start(isOn) {
-      const { url } = await serve(t, ['--memory', ...(isOn ? ['--coverage'] : [])])
-      await fetch(`${url}/users?page=2`)
-      const { code, stdout, stderr } = await run(['coverage', '--url', url])
-      t.equal(code, isOn ? 0 : 1)
-      return stdout + stderr
-    },
-    async variable(isOn) {
       const env = isOn ? { PAYOUT_SANDBOX_COVERAGE: 'true' } : {}
       const { url } = await serve(t, ['--memory'], { env })
       await fetch(`${url}/users?page=2`)
-      const { stdout, stderr } = await run(['coverage', '--url', url])
+      const { code, stdout, stderr } = await run(['coverage', '--url', url])
+      t.equal(code, isOn ? 0 : 1)
+      const gated = await run(['coverage', '--url', url, '--min-coverage', 'lists=13', '--json'])
+      t.equal(gated.code, 1)
+      if (isOn) t.equal(Coverage.parse(JSON.parse(gated.stdout)).groups.length, 7)
       return stdout + stderr
     },
     async exec(isOn) {
@@ -86,15 +83,6 @@ t.test('coverage is collected only if somebody asks for it', async (t) => {
     t.match(await answer(false), off, name)
     t.match(await answer(true), /lists.*1/, `${name}, asked for it`)
   }
-})
-
-t.test('coverage shows that of a running sandbox', async (t) => {
-  const { url } = await serve(t, ['--memory', '--coverage'])
-  await fetch(`${url}/users?page=2`)
-  t.match(await run(['coverage', '--url', url]), { code: 0, stdout: /\nlists +1 of 8 / })
-  const gated = await run(['coverage', '--url', url, '--min-coverage', 'lists=13', '--json'])
-  t.equal(gated.code, 1)
-  t.equal(Coverage.parse(JSON.parse(gated.stdout)).groups.length, 7)
 })
 
 t.test('docs/coverage.md shows the tables of the example', async (t) => {

@@ -253,17 +253,6 @@ t.test('a sound data file meets --reset unharmed', async (t) => {
   t.same(readdirSync(dir).sort(), ['db.json', 'db.json.journal'])
 })
 
-t.test('a journal cut in its last line loses that line alone, and says so', async (t) => {
-  const { data, journal } = await withUsers(t, 'SIGKILL')
-  const content = readFileSync(journal)
-  writeFileSync(journal, content.subarray(0, content.length - 20))
-  const program = await serve(t, ['--data', data])
-  const own = (await emailsOf(program.url)).filter((email) => /^u\d@/.test(email))
-  t.same(own, ['u1@example.com', 'u0@example.com'])
-  t.match(program.stderr(), /db\.json\.journal: the last \d+ bytes are an incomplete write/)
-  await program.stop()
-})
-
 t.test('two names of one file are one file', async (t) => {
   const dir = t.testdir({ vol: {}, link: t.fixture('symlink', 'vol/db.json') })
   const first = await serve(t, ['--data', join(dir, 'link')])

@@ -225,10 +225,6 @@ t.test('a program that cannot be run is reported', async (t) => {
       stdout: '',
       stderr: `payout-sandbox: exec needs -- in front of the program; use payout-sandbox ${words}\n`,
     })
-  t.match(await run(['exec', '--clock', 'soon', '--', 'true']), {
-    code: 2,
-    stderr: /--clock takes/,
-  })
   t.match(await run(['exec', '--scenario', 'slwo', '--', 'true']), { code: 2, stderr: /"slow"/ })
   const cwd = t.testdir({ data: 'x' })
   writeFileSync(join(cwd, 'data'), '{"broken')

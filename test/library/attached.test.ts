@@ -1,8 +1,9 @@
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type SandboxOptions, startSandbox } from '../../src/index.ts'
 import { PAYMENT } from '../helper.ts'
-import { freePort } from '../listening.ts'
+import { freePort, portOf } from '../listening.ts'
 
 const VARIABLES = ['PAYOUT_SANDBOX_URL', 'PAYOUT_SANDBOX_ADMIN_TOKEN'] as const
 
@@ -61,128 +62,94 @@ t.test('each call is a client of its own in the sandbox of PAYOUT_SANDBOX_URL', 
   t.equal((await pay(other)).status, 200, 'the sandbox and other clients stay')
 })
 
-t.test('the options of a client apply to it, and a reset restores them', async (t) => {
-  const folder = t.testdir({
-    'mine.yaml': 'extends: late\nassume: { list_order: oldest_first }\n',
-    'late.yaml':
-      'rules:\n  - { when: { operation: createTransaction }, then: { respond: { status: 503 } } }\n',
-    'other.yaml':
-      'rules:\n  - { when: { operation: createTransaction }, then: { respond: { status: 502 } } }\n',
-    more: { 'sub.yaml': 'extends: slow\n' },
+/** The calls that startSandbox makes with these options, the name of its client as NAME. */
+async function sentBy(t: Test, options: SandboxOptions): Promise<string[]> {
+  const sent: string[] = []
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    sent.push(`${request.method} ${request.url} ${Buffer.concat(chunks)}`)
+    response.end('{}')
   })
-  await around(t)
-  const sandbox = await startSandbox({
-    scenarios: folder,
-    scenario: 'mine',
-    clock: '2027-03-04T05:06:07Z',
-    clockSpeed: 60,
-    randomSeed: 7,
-    assume: { idempotency_key: 'honoured' },
-    auth: 'off',
-    logLevel: 'silent',
-  })
-  const { admin } = sandbox
-  const look = async () => {
-    const { assumptions } = await admin.assumptions.list()
-    const chosen = assumptions.filter(({ source }) => source !== 'default')
-    return {
-      clock: await admin.clock.get(),
-      scenario: (await admin.scenario.get()).name,
-      assumed: Object.fromEntries(chosen.map(({ name, reading }) => [name, reading])),
-      status: (await pay(sandbox)).status,
-    }
-  }
-  const expected = {
-    clock: { now: '2027-03-04T05:06:07.000Z', mode: 'frozen', speed: 60 },
-    scenario: 'mine',
-    assumed: { list_order: 'oldest_first', idempotency_key: 'honoured', token: 'off' },
-    status: 503,
-  }
-  t.match(await look(), expected)
-  const { scenarios } = await admin.scenario.list()
-  for (const name of ['mine', 'late', 'other', 'sub', 'slow', 'default'])
-    t.ok(
-      scenarios.some((one) => one.name === name),
-      name,
-    )
-  await admin.scenario.use('other')
-  t.equal((await pay(sandbox)).status, 502)
-  await admin.scenario.use('sub')
-  await admin.reset()
-  t.match(await look(), expected)
-  t.match(await admin.scenario.source('late'), { changed: false, rules: [{ line: 3 }] })
-  const other = await startSandbox()
-  t.match(await other.admin.scenario.get(), { name: 'default' }, 'another client has none of this')
-  await t.rejects(other.admin.scenario.use('mine'), { code: 'not_found' })
-})
+  setVariables(t, `http://127.0.0.1:${await portOf(t, server)}`)
+  await startSandbox(options)
+  return sent.map((call) => call.replace(/test-[0-9a-f]{12}/g, 'NAME'))
+}
 
-t.test('randomSeed and fixtures apply to the client', async (t) => {
-  await around(t)
-  const idOf = async (options: SandboxOptions) => {
-    const response = await pay(await startSandbox(options))
-    return ((await response.json()) as { data: { transaction_id: string }[] }).data[0]!
-      .transaction_id
-  }
-  const [first, again, other] = [
-    await idOf({ randomSeed: 5 }),
-    await idOf({ randomSeed: 5 }),
-    await idOf({ randomSeed: 6 }),
-  ]
-  t.equal(first, again)
-  t.not(first, other)
-
-  const dir = t.testdir({
-    none: {},
-    'empty.json': '{"users": []}',
-    'bad.json': '{"users": [{"user_id": 1}]}',
-  })
-  const { admin } = await startSandbox({ fixtures: join(dir, 'empty.json') })
-  t.equal((await admin.client()).counts['users'], 0)
-  t.match(
-    await refusal({ fixtures: join(dir, 'bad.json') }),
-    /bad\.json:1:\d+: users\[0\]\.user_id/,
-  )
-  t.match(
-    await refusal({ scenarios: join(dir, 'none'), scenario: 'mine' }),
-    /there is no scenario "mine"/,
-  )
-  t.match(
-    await refusal({ scenario: 'slwo' }),
-    /^startSandbox cannot use .*There is no scenario "slwo"; did you mean "slow"\?$/,
-  )
-})
-
-t.test('state applies to the client, and its options replace what the state says', async (t) => {
-  await around(t)
-  const source = await startSandbox({ clock: '2027-03-04T05:06:07Z' })
-  t.equal((await pay(source)).status, 200)
-  const state = await source.admin.state.get()
-  const payments = async ({ admin }: typeof source) =>
-    (await admin.transactions.list({ limit: 1 })).transactions[0]!.transaction_id
-  const id = await payments(source)
-  const file = join(t.testdir({ 'demo.json': JSON.stringify(state) }), 'demo.json')
+t.test('each option is sent as one of the new client, and a state after it', async (t) => {
+  const first = await startSandbox({ clock: '2027-03-04T05:06:07Z' })
+  const state = await first.admin.state.get()
+  await first.close()
   const data = { format: 6, clients: { default: state } }
-  for (const given of [state, file, data]) {
-    const one = await startSandbox({ state: given })
-    t.equal(await payments(one), id)
-    t.equal((await one.admin.clock.get()).now, '2027-03-04T05:06:07.000Z')
-    t.match(one.token, /^sbx_test-/)
-    await one.close()
-    const fast = await startSandbox({ state: given, clockSpeed: 60 })
-    const frozen = { now: '2027-03-04T05:06:07.000Z', mode: 'frozen', speed: 60 }
-    t.match(await fast.admin.clock.get(), frozen, 'another speed resumes no frozen clock')
-    await fast.close()
+  const dir = t.testdir({
+    'empty.json': '{"users": []}',
+    'demo.json': JSON.stringify(state),
+    own: { 'mine.yaml': 'extends: sub\n', more: { 'sub.yaml': 'extends: slow\n' } },
+  })
+  const scenarios = { mine: { extends: 'sub' }, sub: { extends: 'slow' } }
+  const of = ({ clock, ...rest }: typeof state, speed: number) => ({
+    ...rest,
+    clock: { ...clock, speed },
+  })
+  const put = (body: object) => `PUT /@NAME/__admin/state ${JSON.stringify(body)}`
+  const table: [options: SandboxOptions, body: object, ...then: string[]][] = [
+    [{ logLevel: 'silent' }, {}],
+    [
+      { scenario: 'slow', randomSeed: 7 },
+      { scenario: 'slow', random_seed: 7 },
+    ],
+    [
+      { clock: 'frozen', clockSpeed: 60 },
+      { clock: 'frozen', clock_speed: 60 },
+    ],
+    [
+      { assume: { list_order: 'oldest_first' }, auth: 'off' },
+      { assume: { list_order: 'oldest_first', token: 'off' } },
+    ],
+    [{ scenarios: join(dir, 'own') }, { scenarios }],
+    [{ fixtures: join(dir, 'empty.json') }, { fixtures: { users: [] } }],
+    [{ state }, {}, put(state)],
+    [{ state: join(dir, 'demo.json') }, {}, put(state)],
+    [{ state, clockSpeed: 60 }, { clock_speed: 60 }, put(of(state, 60))],
+    [
+      { state: data, clockSpeed: 60 },
+      { clock_speed: 60 },
+      put({ ...data, clients: { default: of(state, 60) } }),
+    ],
+    [
+      { state, clock: 'frozen', scenario: 'slow' },
+      { scenario: 'slow', clock: 'frozen' },
+      put(state),
+      'POST /@NAME/__admin/reset {"parts":["clock","scenario"]}',
+    ],
+  ]
+  const parsed = (calls: readonly string[]) =>
+    calls.map((call) => [call.split(' {')[0], JSON.parse(call.slice(call.indexOf('{')))])
+  for (const [options, body, ...then] of table) {
+    const client = { name: 'NAME', access_token: 'sbx_NAME', ...body }
+    const wanted = [`POST /__admin/clients ${JSON.stringify(client)}`, ...then]
+    t.same(parsed(await sentBy(t, options)), parsed(wanted), Object.keys(options).join())
   }
-  const own = await startSandbox({ state: file, clock: '2028-01-01T00:00:00Z', scenario: 'slow' })
-  t.equal((await own.admin.clock.get()).now, '2028-01-01T00:00:00.000Z')
-  t.equal((await own.admin.scenario.get()).name, 'slow')
-  t.equal(await payments(own), id)
-  t.match(await refusal({ state: { ...state, draws: -1 } }), /^state: draws: must be /)
-  t.match(await refusal({ state: 7 } as never), /^state takes FILE, not 7/)
-  const { clients } = await source.admin.clients.list()
-  const unknown = { ...state, scenario: { name: 'none' } }
-  t.match(await refusal({ state: unknown }), /no scenario "?none/)
-  t.equal((await source.admin.clients.list()).clients.length, clients.length, 'no client is left')
+})
+
+t.test('what cannot be read or is refused is said, and leaves no client', async (t) => {
+  const server = await around(t)
+  const dir = t.testdir({ none: {}, 'bad.json': '{"users": [{"user_id": 1}]}' })
+  const state = await server.admin.state.get()
+  const table: [options: object, says: RegExp][] = [
+    [{ fixtures: join(dir, 'bad.json') }, /bad\.json:1:\d+: users\[0\]\.user_id/],
+    [{ scenarios: join(dir, 'none'), scenario: 'mine' }, /there is no scenario "mine"/],
+    [
+      { scenario: 'slwo' },
+      /^startSandbox cannot use .*There is no scenario "slwo"; did you mean "slow"\?$/,
+    ],
+    [{ state: { ...state, draws: -1 } }, /^state: draws: must be /],
+    [{ state: 7 }, /^state takes FILE, not 7/],
+    [{ state: { ...state, scenario: { name: 'none' } } }, /no scenario "?none/],
+  ]
+  const { length } = (await server.admin.clients.list()).clients
+  for (const [options, says] of table) t.match(await refusal(options as SandboxOptions), says)
+  t.equal((await server.admin.clients.list()).clients.length, length)
 })
 
 t.test('an option that a client cannot have is an error that says so', async (t) => {

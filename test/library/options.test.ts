@@ -23,8 +23,6 @@ t.test('an invalid value is refused, with what the option takes', async (t) => {
   const cases: [options: object, message: string][] = [
     [{ port: Number.NaN }, 'port takes a whole number from 0 to 65535, not NaN'],
     [{ port: null }, 'port takes a whole number from 0 to 65535, not null'],
-    [{ port: 'x' }, 'port takes a whole number from 0 to 65535, not "x"'],
-    [{ clockSpeed: '-1' }, 'clockSpeed takes a number above 0, up to 1000000, such as 60 or 0.5'],
     [{ randomSeed: true }, 'randomSeed takes a whole number from 0 to 9007199254740991, not true'],
     [{ watch: 1 }, 'watch takes true or false, not 1'],
     [{ data: 7 }, 'data takes FILE, not 7'],
@@ -32,11 +30,9 @@ t.test('an invalid value is refused, with what the option takes', async (t) => {
     [{ webhookAllow: [1] }, 'webhookAllow takes HOST, not [1]'],
     [{ adminToken: 7 }, 'adminToken takes T|none'],
     [{ noAdmin: 'sec' }, 'noAdmin takes true or false, not "sec"'],
-    [{ clock: 'soon' }, 'clock takes real, frozen, or an ISO 8601 instant from 1970 to 9999'],
     [{ clockSped: 2 }, 'unknown option clockSped (did you mean clockSpeed?)'],
     [{ assume: { list_order: 'random' } }, 'list_order takes newest_first or oldest_first'],
     [{ scenario: 'no-such' }, 'no-such'],
-    [{ logFormat: 'xml' }, 'logFormat takes pretty or json, not "xml"'],
   ]
   for (const [options, message] of cases) t.match(await refusal(options), message)
 })

@@ -337,6 +337,8 @@ t.test('a client has its own scenarios, and so has its fork, also after a restar
       await box.post(`/@${name}/__admin/reset`)
     }
     t.equal((await use('default', 'mine')).status, 404)
+    const { body } = await box.get('/@own/__admin/scenarios/other')
+    t.match(body, { changed: false, rules: [{ line: Number }] })
     const listed = (await box.get('/@own/__admin/scenarios')).body.scenarios
     t.match(
       listed.find(({ name }: { name: string }) => name === 'mine'),
@@ -359,17 +361,6 @@ t.test('a fork goes on from the time of its source at the speed it is given', as
   t.match(await clockOf({ clock_speed: 60 }), { now: '2026-01-01T00:00:00.000Z', speed: 60 })
   const fork = { from: { client: 'default' }, clock_speed: 60 }
   t.match(await clockOf(fork), { now: '2026-01-01T01:00:00.000Z', mode: 'frozen', speed: 60 })
-})
-
-t.test('a deleted client’s timers and waiting answers end, and it comes back as new', async (t) => {
-  const box = await startWith(t)
-  await create(box, { name: 'w', scenario: 'slow' })
-  const waiting = box.get('/@w/v1/users')
-  await new Promise(setImmediate)
-  await box.call('DELETE', `${CLIENTS}/w`)
-  t.equal((await waiting).status, 503)
-  t.equal((await box.get('/@w/__admin/timers')).body.timers.length, 0)
-  t.equal((await box.get('/v1/users', { authorization: 'Bearer sbx_w' })).status, 200)
 })
 
 t.test('a client that is deleted while its time is moved is gone all the same', async (t) => {

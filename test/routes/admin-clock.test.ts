@@ -238,19 +238,6 @@ t.test('a fired timer happens now, once, and time stands', async (t) => {
   t.equal((await get('/v1/transaction/history', TOKEN)).body.data.transactions[0].status, 'SUCCESS')
 })
 
-t.test('timers and clocks are each client’s own', async (t) => {
-  const { post, get, pay, call } = await start(t)
-  await pay()
-  const [timer] = (await get('/__admin/timers')).body.timers
-  t.equal((await post(`/@w/__admin/timers/${timer.timer_id}/fire`)).status, 404)
-  t.equal((await call('DELETE', `/@w/__admin/timers/${timer.timer_id}`)).status, 404)
-  await post('/@w/__admin/clock/advance', { by: '1d' })
-  t.match((await get('/__admin/clock')).body, {
-    now: '2026-01-01T00:00:00.000Z',
-    pending_timers: 2,
-  })
-})
-
 t.test('a step that is fired early drops what it rules out, not a late reversal', async (t) => {
   const { post, get, pay, advance } = await start(t, GUARDED)
   const life = async (more: object) => {

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { createLog, HONOURED, start, TOKEN } from '../helper.ts'
-import { receiver, SECRET } from '../receiver.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
 const USER = { email: 'nila@example.com', mobile: '9876500001' }
@@ -75,20 +74,6 @@ t.test('a reset of the data forgets keys, webhook and what was to happen', async
   const again = await box.post('/v1/user', USER, KEY)
   t.equal(again.status, 201)
   t.notOk('idempotency-replayed' in again.headers)
-})
-
-t.test('a reset of the clock leaves pending payments, which settle in their time', async (t) => {
-  const box = await start(t)
-  await box.advance('1h')
-  const { transaction_id } = (await box.pay()).body.data[0]
-  await box.post('/__admin/reset', { parts: ['clock'] })
-  const statusOf = async () =>
-    (await box.get('/v1/transaction')).body.data.transactions[0].transaction_status
-  await box.advance('1h')
-  t.equal(await statusOf(), 'pending')
-  await box.advance('3s')
-  t.equal(await statusOf(), 'success')
-  t.equal((await box.get(`/v1/transaction/${transaction_id}`)).status, 200)
 })
 
 t.test('one client is reset and its neighbour is not, unless all are', async (t) => {
@@ -185,27 +170,6 @@ t.test('a data file made from the same fixtures is no matter of note', async (t)
   const log = createLog()
   await start(t, { sandbox: { file, log } })
   t.notMatch(log.lines.join(), /other fixtures/)
-})
-
-t.test('a reset ends an advance that waits for a receiver', async (t) => {
-  const hook = await receiver(t)
-  const box = await start(t)
-  await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
-  let answer = () => {}
-  const asked = new Promise<void>((resolve) => {
-    hook.respondWith((_, response) => {
-      answer = () => response.writeHead(204).end()
-      resolve()
-    })
-  })
-  await box.pay()
-  const before = (await box.get('/__admin/clock')).body.now
-  const advance = box.advance('1m')
-  await asked
-  t.equal((await box.post('/__admin/reset')).status, 200)
-  answer()
-  await advance
-  t.equal((await box.get('/__admin/clock')).body.now, before)
 })
 
 t.test('a call that resets or moves time refuses a field that it does not know', async (t) => {

@@ -280,6 +280,7 @@ t.test('a state with anything wrong is refused, and nothing changes', async (t) 
     ['clock.now', 'noon'],
     ['clock.speed', 0],
     ['clock.mode', 'slow'],
+    ['assumptions.processing_status', 'x'],
     ['draws', -1],
     ['draws', Number.MAX_SAFE_INTEGER],
     ['scenario', { name: 'inline', definition: { rules: 5 } }],
@@ -446,23 +447,10 @@ t.test('pending webhooks go along with a state, a snapshot and a fork', async (t
   t.same(await receivedValues(), wanted, 'and after an import')
 })
 
-/** The state of a client after many events. */
-async function played(box: Box) {
-  await busy(box)
-  await box.put('/__admin/scenario', { name: 'late-reversals' })
-  for (let i = 1; i < 12; i++) await box.pay({ amount: i * 11, reference_id: `played-${i}` })
-  await box.advance('90s')
-  await box.post('/__admin/webhooks/trigger', { event: 'webhook.test' })
-  await box.post('/__admin/webhooks/inbox', { type: 'webhook.test' })
-  await box.put('/__admin/scenario', { definition: { rules: [COUNTED], extends: 'default' } })
-  await box.pay({ amount: 100.92 })
-  await box.advance('1h')
-  await box.pay({ remark: 'still to come' })
-}
-
 t.test('an exported state is one of a data file', async (t) => {
   const source = await start(t, HONOURED)
-  await played(source)
+  await busy(source)
+  await source.advance('90s')
   const { body: state, text } = await source.get('/__admin/state')
   const file = `${t.testdir({ 'db.json': JSON.stringify({ format: 6, clients: { default: state, w1: state } }) })}/db.json`
   const box = await start(t, { ...HONOURED, sandbox: { file } })
@@ -542,6 +530,7 @@ t.test('a timer of a state is checked by its kind', async (t) => {
         { after: '1h', do: { credit: { amount: 5, remark: 'r' } } },
         { after: '1h', do: { payout: { amount: 5, transaction } } },
         { after: '1h', do: { use: 'slow' } },
+        { after: '1h', do: { call: 'createTransaction', body: { remark: 'r', deep: [1, null] } } },
         { after: '1h', do: { rule: { when: { operation: 'listUsers' }, then: { delay: '1s' } } } },
         { after: '1h', do: { reset: true } },
       ],
@@ -580,6 +569,9 @@ t.test('a timer of a state is checked by its kind', async (t) => {
     ['payload.do.create_users', entry({}, { create_users: 1e9 })],
     ['payload.do', entry({}, { creat_users: 1 })],
     ['payload.do', entry({}, { constructor: 1 })],
+    ['payload.do.call', entry({}, { call: 'payAll' })],
+    ['payload.do.body', entry({}, { call: 'getUser', body: 1 })],
+    ['payload.do', entry({}, { body: {} })],
     ['payload.do.credit.amount', entry({}, { credit: { amount: 'x' } })],
     ['payload.do.payout.transaction[0].after_ms', entry({}, { payout })],
     ['payload.do.simulate.status', entry({}, { simulate })],

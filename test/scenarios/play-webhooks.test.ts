@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { ASHA, type StartOptions, start } from '../helper.ts'
 import { receiver, SECRET, status } from '../receiver.ts'
@@ -258,25 +257,6 @@ t.test('copies: a list has the delay of each, also after a hold', async (t) => {
   ])
   await held.box.pay()
   t.same((await delaysOf(held.box)).sort(), [0, 10])
-})
-
-t.test('delay with hold_until: a restart, fork, snapshot or import keeps each delay', async (t) => {
-  const file = join(t.testdir({}), 'db.json')
-  const { box: first } = await play(t, heldCopies('5s..30s'), { file })
-  await first.pay()
-  await first.advance('1s')
-  await first.post('/__admin/snapshots', { name: 's' })
-  await first.post('/__admin/clients', { name: 'fork', from: { client: 'default' } })
-  const { body: state } = await first.get('/__admin/state')
-  await first.close()
-  const box = await start(t, { sandbox: { file } })
-  const delays = await delaysOf(box)
-  t.equal(new Set(delays).size, 2)
-  t.same(await delaysOf(box, '/@fork'), delays)
-  await box.post('/__admin/snapshots/s/restore')
-  t.same(await delaysOf(box), delays)
-  t.equal((await box.put('/__admin/state', state)).status, 200)
-  t.same(await delaysOf(box), delays)
 })
 
 t.test('delay with hold_until: without that event it starts after an hour', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { problemText } from '../../src/model/errors.ts'
-import { readDefinition, readRule, readScenario } from '../../src/scenarios/read.ts'
+import { readDefinition, readScenario } from '../../src/scenarios/read.ts'
 
 /** Files, each with its problems or warnings below it, the first six, as line:column: message. */
 const casesOf = (text: string) =>
@@ -426,14 +426,6 @@ t.test('JSON is read like YAML, tabs and all', async (t) => {
   }
 })
 
-t.test('a byte order mark and Windows line ends do no harm', async (t) => {
-  const result = read(
-    '\ufeffrules:\r\n  - when: { operation: getUsr }\r\n    then: { delay: 1s }\r\n',
-  )
-  t.notOk(result.ok)
-  if (!result.ok) t.match(problemText(result.problems[0]!), /^x\.yaml:2:24: unknown operation/)
-})
-
 t.test('words that YAML 1.1 took for something else stay words', async (t) => {
   const result = read(
     'rules: [{ when: { operation: createUser, body: { flag: { in: [yes, no, on, NO] }, time: 12:30:45, day: 2026-01-31 } }, then: { delay: 1s } }]',
@@ -559,23 +551,4 @@ t.test('the problems of a JSON definition have a path', async (t) => {
   for (let i = 0; i < 10_000; i++) deep = [deep]
   t.match(problemsOf({ rules: deep })[0], /more than 32 levels/)
   t.ok(readDefinition({ rules: [{ when: { operation: '*' }, then: { delay: '1s' } }] }, at).ok)
-})
-
-t.test('one rule is checked as those of a file are', async (t) => {
-  const good = readRule({
-    when: { operation: 'getUser' },
-    times: 1,
-    then: { respond: { status: 503 } },
-  })
-  t.ok(good.ok)
-  const bad = readRule({})
-  t.notOk(bad.ok)
-  if (!bad.ok) t.match(bad.problems.map(problemText)[0], /^rule: an empty rule/)
-  const kind = readRule({ when: { operation: 'getUser' }, then: { kyc: [{ status: 'failed' }] } })
-  if (!kind.ok)
-    t.match(
-      problemText(kind.problems[0]!),
-      /^rule: then\.kyc: `kyc` needs a rule for submitKyc only/,
-    )
-  t.notOk(kind.ok)
 })

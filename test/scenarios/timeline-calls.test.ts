@@ -264,22 +264,3 @@ t.test('a timeline does not add calls to a table that is full', (t) => {
   t.equal(limitReached({ call: 'listUsers' }, tablesWith({ ...full })), undefined)
   t.end()
 })
-
-t.test('a pending call is part of a state', async (t) => {
-  const box = await start(t)
-  const body = { remark: 'later', metadata: { deep: [1, null] } }
-  const params = { transaction_id: 'x' }
-  await play(box, [{ after: '1m', do: { call: 'createTransaction', params, body } }])
-  const state = (await box.get('/__admin/state')).body
-  const other = await start(t)
-  t.equal((await other.put('/__admin/state', state)).status, 200)
-  await other.advance('2m')
-  const [call] = (await callsOf(other)) as (Call & { request_id: string })[]
-  t.match((await detailsOf(other, call!.request_id)).body, body)
-
-  const timer = state.tables.timers.find(({ kind }: { kind: string }) => kind === 'timeline.entry')
-  for (const wrong of [{ call: 'payAll' }, { call: 'getUser', body: 1 }, { body }]) {
-    timer.payload.do = wrong
-    t.equal((await other.put('/__admin/state', state)).status, 400, JSON.stringify(wrong))
-  }
-})

@@ -15,6 +15,7 @@ import { hostname } from 'node:os'
 import { basename, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { nodeDisk } from '../../src/store/disk.ts'
+import { start } from '../helper.ts'
 import { openPlain, type PlainOptions } from './plain-store.ts'
 
 type Rows = { notes: { id: string } }
@@ -98,13 +99,17 @@ t.test('a start without the journal of a killed owner says so', async (t) => {
   t.match((await open(t, file)).lines, [missing])
 })
 
-t.test('health finds out by itself, before a write does', async (t) => {
+t.test('health finds out by itself; changes are refused, and reads go on', async (t) => {
   const dir = t.testdir({ live: {} })
-  const { store, put } = await open(t, join(dir, 'live/db.json'))
-  put('a')
-  t.equal(store.lostOwnership(), undefined)
+  const box = await start(t, { sandbox: { file: join(dir, 'live/db.json') } })
+  t.match((await box.get('/__admin/health')).body, { status: 'healthy' })
   rmSync(join(dir, 'live'), { recursive: true })
-  t.match(store.lostOwnership(), /its lock .* was removed/)
+  t.match((await box.get('/__admin/health')).body, {
+    status: 'degraded',
+    message: /its lock .* was removed.* Restart it/,
+  })
+  t.match(await box.pay(), { status: 503, body: { error: 'storage_unavailable' } })
+  t.equal((await box.get('/v1/users')).status, 200)
 })
 
 t.test('a disk that cannot tell loses no ownership', async (t) => {

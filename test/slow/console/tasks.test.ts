@@ -1,7 +1,7 @@
-// What three people do with the console, from start to end: each with the mouse, with the keyboard alone, and on a phone.
+// What two people do with the console, from start to end: each with the mouse, with the keyboard alone, and on a phone.
 import type { Locator } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { ASHA, type StartOptions } from '../../helper.ts'
+import type { StartOptions } from '../../helper.ts'
 import { SECRET } from '../../receiver.ts'
 import { noBrowser, type Opened, openBrowser, openConsole } from './browser.ts'
 
@@ -12,8 +12,6 @@ type Hand = {
   /** Chooses an option of a select by its text. */
   choose: (select: Locator, text: string) => Promise<void>
   search: () => Promise<void>
-  /** Opens the row after the open one. */
-  next: (rows: Locator, back: Locator) => Promise<void>
 }
 // More stops than any view has before what a task needs.
 const MAX_TABS = 150
@@ -26,7 +24,6 @@ const mouse = ({ page }: Opened): Hand => ({
   },
   choose: async (select, text) => void (await select.selectOption(text)),
   search: () => page.getByRole('link', { name: 'Search' }).click(),
-  next: (rows) => rows.nth(1).click(),
 })
 
 const phone = ({ page }: Opened): Hand => ({
@@ -37,10 +34,6 @@ const phone = ({ page }: Opened): Hand => ({
     await field.fill(text)
   },
   search: () => page.getByRole('link', { name: 'Search' }).tap(),
-  async next(rows, back) {
-    await back.tap()
-    await rows.nth(1).tap()
-  },
 })
 
 function keyboard({ page }: Opened): Hand {
@@ -67,10 +60,6 @@ function keyboard({ page }: Opened): Hand {
       await page.keyboard.type(text)
     },
     search: () => page.keyboard.press('/'),
-    async next(rows) {
-      await tabTo(rows.first())
-      await page.keyboard.press('ArrowDown')
-    },
   }
 }
 
@@ -194,39 +183,5 @@ task(
     await type(page.getByLabel('Amount', { exact: true }), '120')
     await press(page.getByRole('button', { name: 'Make the payment' }))
     await page.getByRole('heading', { name: /^₹120\.00 to .* is pending\./ }).waitFor()
-  },
-)
-
-task(
-  'who wants to see what their code sent',
-  {},
-  async (t, { page, context, post, pay, advance, origin, see }, hand) => {
-    const { press, next, type } = hand
-    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-    const url = `${origin}/__admin/webhooks/inbox`
-    await post('/v1/clientWebhook', { url, webhook_secret: SECRET })
-    await pay({ amount: 41, reference_id: 'INV-1' })
-    await post('/v1/transaction', { from_user_id: ASHA })
-    await advance('1s')
-    await page.getByText('live', { exact: true }).waitFor()
-
-    const view = (name: string) => page.getByRole('navigation').getByRole('link', { name })
-    await press(view('Requests'))
-    const rows = page.getByRole('table', { name: 'Requests' }).getByRole('row').locator('a')
-    const table = page.getByRole('table', { name: 'Requests' })
-    await table.getByText('to_user_id is required').waitFor()
-    await press(rows.first())
-    await page.locator('main p.failed', { hasText: 'to_user_id is required' }).waitFor()
-    await next(rows, page.locator('.crumbs a'))
-    await page.getByRole('group', { name: 'Body' }).getByText('"INV-1"').waitFor()
-    await press(page.locator('main').getByRole('button', { name: 'Copy as curl' }))
-    await see('Copied')
-    const curl = await page.evaluate<string>('navigator.clipboard.readText()')
-    t.match(curl, `curl -X POST '${origin}/v1/transaction'`)
-
-    await press(view('Inbox'))
-    await type(page.getByLabel('Search', { exact: true }), 'processing')
-    await press(page.locator('main summary', { hasText: 'transaction.processing' }))
-    await page.getByRole('group', { name: 'Body' }).getByText('"amount": "41.00"').waitFor()
   },
 )

@@ -12,10 +12,10 @@ import {
   type Moment,
   newestFirst,
   type Payment,
-  putAccount,
-  putPayment,
+  put,
   putRecord,
   type Record,
+  relink,
   SECOND,
   type Step,
   sameAccount,
@@ -36,7 +36,6 @@ export type Call = {
   query?: { [name: string]: string }
   body?: Json
   key?: string | undefined
-  scenario?: string | undefined
 }
 export type Wanted = {
   status: number
@@ -90,10 +89,10 @@ const showRecord = (record: Record) => ({
   ...times(record),
 })
 
-const showReceiver = ({ id, user, status }: Account) => ({
+const showReceiver = ({ id, user }: Account) => ({
   bank_id: id,
   user_id: user,
-  bank_status: status,
+  bank_status: 'success',
 })
 const showAccount = (account: Account) => ({ ...showReceiver(account), ...times(account) })
 
@@ -179,88 +178,7 @@ const BY_SCENARIO: { [name: string]: (moment: Moment) => Step[] } = {
   'failed-payouts': (moment) => failing(IN_TURN[moment.turns++ % IN_TURN.length]!),
 }
 
-const OUTCOMES = {
-  createUser: 'respond',
-  createTransaction: 'transaction',
-  submitKyc: 'kyc',
-  addBankAccount: 'bank',
-} as const
-type Pushable = { operation: keyof typeof OUTCOMES; times: number; steps: Step[] }
-/** Rules that a test may push, with the steps of the row that they decide about. */
-const RULES: { [name: string]: Pushable } = {
-  'one payment fails': { operation: 'createTransaction', times: 1, steps: failing('gateway_down') },
-  'payments stay pending': { operation: 'createTransaction', times: 3, steps: USUAL.slice(0, 1) },
-  'two sign-ups too many': { operation: 'createUser', times: 2, steps: [] },
-  'accounts take a minute': {
-    operation: 'addBankAccount',
-    times: Number.POSITIVE_INFINITY,
-    steps: pendingUntil('success', MINUTE),
-  },
-  'one account fails later': {
-    operation: 'addBankAccount',
-    times: 1,
-    steps: pendingUntil('failed', 5 * SECOND),
-  },
-  'documents take a while': {
-    operation: 'submitKyc',
-    times: 4,
-    steps: pendingUntil('success', 5 * SECOND),
-  },
-  'one document is refused': {
-    operation: 'submitKyc',
-    times: 1,
-    steps: [{ status: 'failed', after: 0 }],
-  },
-}
-/** The same rules as they are sent. */
-export const PUSHED: { [name: string]: object } = Object.fromEntries(
-  Object.entries(RULES).map(([name, { operation, times, steps }]) => [
-    name,
-    {
-      when: { operation },
-      ...(Number.isFinite(times) && { times }),
-      then: {
-        [OUTCOMES[operation]]:
-          steps.length === 0
-            ? { status: 429 }
-            : steps.map(({ after, ...step }) => ({
-                ...step,
-                ...(after > 0 && { after: `${after}ms` }),
-              })),
-      },
-    },
-  ]),
-)
-
-/** Whether a pushed rule acts no more. */
-export const isUsedUp = ({ name, hits }: { name: string; hits: number }) =>
-  hits >= RULES[name]!.times
-
-/** Spends the newest pushed rule of this operation that still acts, and returns its steps. */
-function spend(moment: Moment, operation: string): Step[] | undefined {
-  const place = moment.rules.findLastIndex(
-    (rule) => RULES[rule.name]!.operation === operation && !isUsedUp(rule),
-  )
-  if (place === -1) return undefined
-  const rule = moment.rules[place]!
-  moment.rules[place] = { ...rule, hits: rule.hits + 1 }
-  return RULES[rule.name]!.steps
-}
-
-/** Order: the call's own scenario, pushed rules, the active one, the default. */
-const lifeOfPayment = (moment: Moment, { scenario }: Call) =>
-  BY_SCENARIO[scenario ?? '']?.(moment) ??
-  spend(moment, 'createTransaction') ??
-  BY_SCENARIO[moment.scenario]?.(moment) ??
-  USUAL
-
-/** What a scenario answers in an operation's place. */
-function injected(moment: Moment, operation: string, { scenario }: Call): Wanted | undefined {
-  if (scenario === 'provider-outage') return refuse(503, 'service_unavailable')
-  if (operation === 'POST /user' && spend(moment, 'createUser')) return refuse(429, 'rate_limited')
-  if (moment.scenario === 'provider-outage') return refuse(503, 'service_unavailable')
-  return undefined
-}
+const lifeOfPayment = (moment: Moment) => BY_SCENARIO[moment.scenario]?.(moment) ?? USUAL
 
 // ---- the operations
 
@@ -279,15 +197,6 @@ const ofUser =
   }
 
 const mobileKey = (mobile: string) => (mobile.length === 10 ? `+91${mobile}` : mobile)
-
-const webhookAnswer = ({ clientId, at }: World) => {
-  const { id, url } = at.webhook!
-  const data = { webhook_id: id, client_id: clientId, url }
-  return {
-    message: aText,
-    updatedWebhook: { response: { status: true, message: aText, data } },
-  }
-}
 
 const OPERATIONS: { [route: string]: Operation } = {
   'POST /user': {
@@ -317,7 +226,7 @@ const OPERATIONS: { [route: string]: Operation } = {
     refuse: ({ at }, { user_id }) => (byId(at.users, user_id) ? undefined : notFound()),
     carryOut({ at }, { body: { user_id, kyc } }, _id, later) {
       const entries = kyc.map((item: Json) => {
-        const life = spend(at, 'submitKyc') ?? (item.document_type === 'pid' ? AADHAAR : VERIFIED)
+        const life = item.document_type === 'pid' ? AADHAAR : VERIFIED
         const { status } = life[0]!
         const record: Record = {
           id: uuid(),
@@ -330,7 +239,7 @@ const OPERATIONS: { [route: string]: Operation } = {
         }
         putRecord(at, record, later)
         schedule(at, 'record', () => record.id.value!, life, later)
-        return { status: status !== 'failed', message: aText, data: showRecord(record) }
+        return { status: true, message: aText, data: showRecord(record) }
       })
       return envelope(201, entries)
     },
@@ -351,19 +260,13 @@ const OPERATIONS: { [route: string]: Operation } = {
         : undefined
     },
     carryOut({ at }, { body }, _id, later) {
-      const { user_id, account_number: number } = body
+      const { user_id: user, account_number: number } = body
       const ifsc = body.ifsc_code.toUpperCase()
-      const life = spend(at, 'addBankAccount') ?? VERIFIED
-      const { status } = life[0]!
       const times = { created: at.now, updated: at.now }
-      const account = { id: uuid(), user: user_id, number, ifsc, status, ...times }
-      putAccount(at, account, later)
-      schedule(at, 'account', () => account.id.value!, life, later)
-      return envelope(201, {
-        status: status !== 'failed',
-        message: aText,
-        data: showAccount(account),
-      })
+      const account = { id: uuid(), user, number, ifsc, ...times }
+      put(at.accounts, account)
+      later.push(() => relink(at, user))
+      return envelope(201, { status: true, message: aText, data: showAccount(account) })
     },
   },
   'GET /bank/:userId': {
@@ -377,7 +280,6 @@ const OPERATIONS: { [route: string]: Operation } = {
       const from = byId(at.users, from_user_id)
       const account = byId(at.accounts, benif_bank_id)
       if (!from || !byId(at.users, to_user_id) || !account) return notFound()
-      if (account.status !== 'success') return refuse(422, 'bank_not_verified')
       if (at.checkKyc && from.pid === null && from.tid === null) return refuse(422, 'kyc_required')
       const used = reference_id && at.payments.some(({ reference }) => reference === reference_id)
       return used ? refuse(409, 'duplicate_reference') : undefined
@@ -387,7 +289,7 @@ const OPERATIONS: { [route: string]: Operation } = {
       const { from_user_id, to_user_id, benif_bank_id, reference_id } = call.body
       const account = byId(at.accounts, benif_bank_id)!
       const amount = Number(call.body.amount).toFixed(2)
-      const life = lifeOfPayment(at, call)
+      const life = lifeOfPayment(at)
       const payment: Payment = {
         id: uuid(),
         history: uuid(),
@@ -405,7 +307,7 @@ const OPERATIONS: { [route: string]: Operation } = {
         created: at.now,
         updated: at.now,
       }
-      putPayment(at, payment, later)
+      put(at.payments, payment)
       schedule(at, 'payment', () => payment.id.value!, life, later)
       return envelope(200, [showTransaction(payment)])
     },
@@ -436,35 +338,6 @@ const OPERATIONS: { [route: string]: Operation } = {
       return payment ? envelope(200, [showTransaction(payment)]) : notFound()
     },
   },
-  'GET /client/profile': {
-    carryOut: ({ clientId, at }) =>
-      envelope(200, {
-        client_id: clientId,
-        check_kyc: at.checkKyc,
-      }),
-  },
-  'POST /clientWebhook': {
-    carryOut(world, { body: { url } }) {
-      if (world.at.webhook) return refuse(409, 'webhook_exists')
-      world.at.webhook = { id: uuid(), url }
-      return { status: 200, body: webhookAnswer(world) }
-    },
-  },
-  'GET /clientWebhook': {
-    carryOut({ clientId, at: { webhook } }) {
-      if (!webhook) return notFound()
-      const data = { webhook_id: webhook.id, client_id: clientId, url: webhook.url }
-      return { status: 200, body: { message: aText, data } }
-    },
-  },
-  'PUT /clientWebhook': {
-    carryOut(world, { body: { url } }) {
-      const { webhook } = world.at
-      if (!webhook) return notFound()
-      world.at.webhook = { ...webhook, url: url ?? webhook.url }
-      return { status: 200, body: webhookAnswer(world) }
-    },
-  },
 }
 
 const ROUTES = Object.entries(OPERATIONS).map(([route, operation]) => ({
@@ -489,8 +362,7 @@ export const keyOf = (call: Call) =>
 /** A call that is known to be this client's. */
 export function serviceAnswer(world: World, call: Call): Wanted {
   const { at } = world
-  const { route, operation, id } = routeOf(call)
-  world.calls++
+  const { operation, id } = routeOf(call)
   const scoped = keyOf(call)
   const text = JSON.stringify(call.body)
   const kept = scoped ? at.keys.get(scoped) : undefined
@@ -500,11 +372,14 @@ export function serviceAnswer(world: World, call: Call): Wanted {
   }
 
   const refused = operation.refuse?.(world, call.body)
-  const inItsPlace = refused ? undefined : injected(at, route, call)
+  // What a scenario answers in an operation's place.
+  const isDown = !refused && at.scenario === 'provider-outage'
   const later: Later = []
-  const done = refused ?? inItsPlace ?? operation.carryOut(world, call, id, later)
+  const done =
+    refused ??
+    (isDown ? refuse(503, 'service_unavailable') : operation.carryOut(world, call, id, later))
   // An error is not stored.
-  if (!scoped || inItsPlace || done.status >= 400) return { ...done, later }
+  if (!scoped || done.status >= 400) return { ...done, later }
   const answer: Kept = { body: text, status: done.status, response: done.body, until: at.now + DAY }
   at.keys.set(scoped, answer)
   return { ...done, later, kept: answer }

@@ -28,7 +28,6 @@ export type Account = {
   user: string
   number: string
   ifsc: string
-  status: string
   created: number
   updated: number
 }
@@ -53,7 +52,7 @@ export type Payment = {
 export type Timer = {
   due: number
   order: number
-  kind: 'payment' | 'record' | 'account' | 'scenario'
+  kind: 'payment' | 'record' | 'scenario'
   id: string
   /** Its own id, once a list of timers has shown it. */
   timerId?: string
@@ -61,7 +60,6 @@ export type Timer = {
   reason?: string | undefined
 }
 export type Step = { status: string; after: number; reason?: string }
-export type Rule = { id: Slot; name: string; hits: number }
 export type Kept = { body: string; status: number; response: unknown; until: number; text?: string }
 
 /** All that a snapshot keeps. Rows are replaced and never changed, so copies of the lists are enough. */
@@ -69,31 +67,23 @@ export type Moment = {
   now: number
   /** The latest time that it ever was. */
   latest: number
-  mode: string
-  speed: number
   checkKyc: boolean
   users: User[]
   records: Record[]
   accounts: Account[]
   payments: Payment[]
   timers: Timer[]
-  webhook: { id: Slot; url: string } | undefined
-  deliveries: { event: string; resource: string }[]
   keys: Map<string, Kept>
   scenario: string
   /** Payments that `failed-payouts` has decided about. */
   turns: number
-  rules: Rule[]
 }
 export type World = {
   name: string
-  clientId: Slot
   /** What a reset goes back to. */
   home: () => Moment
   at: Moment
   snapshots: Map<string, Moment>
-  /** Calls in the request log. */
-  calls: number
 }
 
 export const copyOf = (moment: Moment): Moment => ({
@@ -103,9 +93,7 @@ export const copyOf = (moment: Moment): Moment => ({
   accounts: [...moment.accounts],
   payments: [...moment.payments],
   timers: [...moment.timers],
-  deliveries: [...moment.deliveries],
   keys: new Map(moment.keys),
-  rules: [...moment.rules],
 })
 
 export const SECOND = 1_000
@@ -122,7 +110,7 @@ export const newestFirst = <R extends { created: number }>(rows: readonly R[]): 
 export const soonestFirst = (timers: readonly Timer[]): Timer[] =>
   [...timers].sort((a, b) => a.due - b.due || a.order - b.order)
 
-function put<R extends { id: Slot }>(rows: R[], row: R) {
+export function put<R extends { id: Slot }>(rows: R[], row: R) {
   const place = rows.findIndex(({ id }) => id === row.id)
   if (place === -1) rows.push(row)
   else rows[place] = row
@@ -131,15 +119,13 @@ function put<R extends { id: Slot }>(rows: R[], row: R) {
 // ---- users, records, accounts
 
 /** A user's `pid` and `tid` are the latest successful records, `bank_id` the first account that was verified. */
-function relink(moment: Moment, userId: string) {
+export function relink(moment: Moment, userId: string) {
   const user = byId(moment.users, userId)!
   const latest = (type: string) =>
     newestFirst(moment.records).find(
       (record) => record.user === userId && record.type === type && record.status === 'success',
     )?.id.value ?? null
-  const verified = moment.accounts.find(
-    (account) => account.user === userId && account.status === 'success',
-  )
+  const verified = moment.accounts.find((account) => account.user === userId)
   const links = {
     pid: latest('pid'),
     tid: latest('tid'),
@@ -152,25 +138,9 @@ function relink(moment: Moment, userId: string) {
 /** The response has the id, so what needs the id is done after the response. */
 export type Later = (() => void)[]
 
-function announce(moment: Moment, event: string, id: Slot, later: Later) {
-  if (!moment.webhook) return
-  const delivery = { event, resource: '' }
-  moment.deliveries.push(delivery)
-  later.push(() => {
-    delivery.resource = id.value!
-  })
-}
-
 export function putRecord(moment: Moment, record: Record, later: Later = []) {
   put(moment.records, record)
-  announce(moment, `kyc.${record.status}`, record.id, later)
   later.push(() => relink(moment, record.user))
-}
-
-export function putAccount(moment: Moment, account: Account, later: Later = []) {
-  put(moment.accounts, account)
-  announce(moment, `bank.${account.status}`, account.id, later)
-  later.push(() => relink(moment, account.user))
 }
 
 export const sameAccount = (
@@ -178,26 +148,13 @@ export const sameAccount = (
   { user, number, ifsc }: Pick<Account, 'user' | 'number' | 'ifsc'>,
 ) =>
   moment.accounts.find(
-    (other) =>
-      other.user === user &&
-      other.number === number &&
-      other.ifsc === ifsc &&
-      other.status === 'success',
+    (other) => other.user === user && other.number === number && other.ifsc === ifsc,
   )
 
 export function decideRecord(moment: Moment, record: Record, status: string) {
   const later: Later = []
   putRecord(moment, { ...record, status, metadata: unchanged(), updated: moment.now }, later)
   for (const run of later) run()
-}
-
-/** The same account, verified meanwhile, can't be verified twice. */
-export function decideAccount(moment: Moment, account: Account, status: string): string {
-  const decided = status === 'success' && sameAccount(moment, account) ? 'failed' : status
-  const later: Later = []
-  putAccount(moment, { ...account, status: decided, updated: moment.now }, later)
-  for (const run of later) run()
-  return decided
 }
 
 // ---- payments
@@ -217,25 +174,14 @@ const failureOf = (reason?: string) => ({
   source: aText,
 })
 
-export function putPayment(moment: Moment, payment: Payment, later: Later = []) {
-  put(moment.payments, payment)
-  announce(moment, `transaction.${payment.status.toLowerCase()}`, payment.id, later)
-}
-
 export function movePayment(moment: Moment, payment: Payment, status: string, reason?: string) {
-  const later: Later = []
-  putPayment(
-    moment,
-    {
-      ...payment,
-      status,
-      utr: status === 'SUCCESS' ? new Slot(/^[A-Z\d]{12,22}$/) : payment.utr,
-      failure: status === 'FAILED' ? failureOf(reason) : null,
-      updated: moment.now,
-    },
-    later,
-  )
-  for (const run of later) run()
+  put(moment.payments, {
+    ...payment,
+    status,
+    utr: status === 'SUCCESS' ? new Slot(/^[A-Z\d]{12,22}$/) : payment.utr,
+    failure: status === 'FAILED' ? failureOf(reason) : null,
+    updated: moment.now,
+  })
 }
 
 // ---- time
@@ -277,12 +223,6 @@ export function happen(moment: Moment, timer: Timer): boolean {
     const record = byId(moment.records, id)
     if (record?.status !== 'pending') return false
     decideRecord(moment, record, status)
-    return true
-  }
-  if (kind === 'account') {
-    const account = byId(moment.accounts, id)
-    if (account?.status !== 'pending') return false
-    decideAccount(moment, account, status)
     return true
   }
   const payment = byId(moment.payments, id)

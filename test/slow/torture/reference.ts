@@ -2,22 +2,13 @@
  * The reference: what the service and its admin API promise, in memory and without HTTP. It is held against the sandbox,
  * so nothing in it is taken from there: it imports no line of `src`.
  */
-import {
-  type Call,
-  isUsedUp,
-  keyOf,
-  PUSHED,
-  refuse,
-  serviceAnswer,
-  type Wanted,
-} from './reference-service.ts'
+import { type Call, keyOf, refuse, serviceAnswer, type Wanted } from './reference-service.ts'
 import {
   activate,
   advance,
   byId,
   canMove,
   copyOf,
-  decideAccount,
   decideRecord,
   dropTimers,
   happen,
@@ -26,7 +17,7 @@ import {
   soonestFirst,
   type World,
 } from './reference-world.ts'
-import { anything, Slot, uuid } from './template.ts'
+import { anything, type Slot } from './template.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a body is whatever a call sends.
 type Json = any
@@ -37,69 +28,44 @@ const iso = (ms: number) => new Date(ms).toISOString()
 const notFound = () => refuse(404, 'not_found')
 const ok = (body: object, status = 200): Wanted => ({ status, body })
 
-/** A client that starts with these rows. */
-export type Start = { clientId?: string; rows?: Partial<Moment> }
-
 const emptyMoment = (): Moment => ({
   now: START,
   latest: START,
-  mode: 'frozen',
-  speed: 1,
   checkKyc: false,
   users: [],
   records: [],
   accounts: [],
   payments: [],
   timers: [],
-  webhook: undefined,
-  deliveries: [],
   keys: new Map(),
   scenario: 'default',
   turns: 0,
-  rules: [],
 })
 
-/** What an advance answers; attempts of webhooks have a kind of their own and are left out. */
+/** What an advance answers; entries of a timeline are left out. */
 function fired(happened: () => { at: string; id: string }[]) {
   return function asHappened(actual: Json) {
-    const theirs = actual.filter(({ kind }: Json) => !/^webhook|^timeline/.test(kind))
+    const theirs = actual.filter(({ kind }: Json) => kind !== 'timeline.entry')
     const shown = theirs.map(({ at, resource_id }: Json) => ({ at, id: resource_id }))
     return JSON.stringify(shown) === JSON.stringify(happened())
   }
 }
 
-/** Whether deliveries may have timers, of which the reference knows nothing. */
-const maySend = ({ at }: World) => at.deliveries.length > 0
-
-function clockAnswer(world: World): Wanted {
-  const { now, mode, speed, timers } = world.at
+function clockAnswer({ at: { now, timers } }: World): Wanted {
   const [next] = soonestFirst(timers)
-  return ok({
-    now: iso(now),
-    mode,
-    speed,
-    next_timer_at: maySend(world) ? anything : next ? iso(next.due) : null,
-    pending_timers: maySend(world) ? (actual: Json) => actual >= timers.length : timers.length,
-  })
+  const next_timer_at = next ? iso(next.due) : null
+  return ok({ now: iso(now), next_timer_at, pending_timers: timers.length })
 }
 
 type Handler = (world: World, body: Json, name: string) => Wanted
 
 /** The reference sandbox: its clients, and the answer to a call. */
-export function createReference(fixtures: { [client: string]: Start }) {
+export function createReference(fixtures: { [client: string]: Partial<Moment> }) {
   const worlds = new Map<string, World>()
-  const clientIds = new Map<string, Slot>()
 
-  const clientIdOf = (name: string) => {
-    const known = clientIds.get(name) ?? uuid(fixtures[name]?.clientId)
-    clientIds.set(name, known)
-    return known
-  }
-
-  function make(name: string, start = fixtures[name] ?? fixtures['default']!): World {
-    const home = () => copyOf({ ...emptyMoment(), ...start.rows })
-    const clientId = clientIdOf(name)
-    return { name, clientId, home, at: home(), snapshots: new Map(), calls: 0 }
+  function make(name: string, rows = fixtures[name] ?? fixtures['default']!): World {
+    const home = () => copyOf({ ...emptyMoment(), ...rows })
+    return { name, home, at: home(), snapshots: new Map() }
   }
   for (const name of Object.keys(fixtures)) worlds.set(name, make(name))
 
@@ -116,45 +82,18 @@ export function createReference(fixtures: { [client: string]: Start }) {
     const { home, at } = world
     const has = (part: string) => parts.includes(part)
     if (has('data')) {
-      const { now, latest, mode, speed, scenario, turns, rules, timers } = at
+      const { now, latest, scenario, turns, timers } = at
       const timeline = timers.filter(({ kind }) => kind === 'scenario')
-      world.at = { ...home(), now, latest, mode, speed, scenario, turns, rules, timers: timeline }
+      world.at = { ...home(), now, latest, scenario, turns, timers: timeline }
     }
-    if (has('deliveries')) world.at.deliveries = []
-    if (has('clock')) Object.assign(world.at, { now: START, mode: 'frozen', speed: 1 })
+    if (has('clock')) world.at.now = START
     if (has('scenario')) {
-      Object.assign(world.at, { rules: [], turns: 0 })
+      world.at.turns = 0
       activate(world.at, 'default')
     }
-    if (has('requests')) world.calls = 0
   }
 
-  const TABLES = {
-    users: 'users',
-    kyc: 'records',
-    bank_accounts: 'accounts',
-    payments: 'payments',
-  } as const
   const sorted = (ids: readonly string[]) => String([...ids].sort())
-  type Row = { id: Slot; updated: number }
-  const byIds = (rows: readonly Row[]) => new Map(rows.map((row) => [row.id.value!, row]))
-  /** What was added, removed and changed in each table since a snapshot. */
-  function asDifferent(before: Moment, after: Moment) {
-    return function differences(actual: Json) {
-      return Object.entries(TABLES).every(([table, rows]) => {
-        const [was, is] = [byIds(before[rows]), byIds(after[rows])]
-        const { added = [], removed = [], changed = [] } = actual[table] ?? {}
-        const ids = new Set(changed.map(({ id }: Json) => id))
-        return (
-          sorted(added) === sorted([...is.keys()].filter((id) => !was.has(id))) &&
-          sorted(removed) === sorted([...was.keys()].filter((id) => !is.has(id))) &&
-          // A row made anew after a reset may have the id, and all else, of the one before.
-          [...is].every(([id, row]) => was.get(id) !== row || !ids.has(id)) &&
-          [...is].every(([id, row]) => (was.get(id) ?? row).updated === row.updated || ids.has(id))
-        )
-      })
-    }
-  }
 
   /** A resource that can be decided about by hand. */
   function simulate<R extends { id: Slot; status: string }>(
@@ -170,9 +109,6 @@ export function createReference(fixtures: { [client: string]: Start }) {
     dropTimers(world.at, (timer) => timer.id === id)
     return move(row)
   }
-  const decided = (status: string) => (row: { status: string }) =>
-    row.status !== 'pending' || status === 'pending'
-
   const HANDLERS: { [route: string]: Handler } = {
     'GET /clock': clockAnswer,
     'POST /clock/advance'({ at }, { by, to }) {
@@ -181,43 +117,22 @@ export function createReference(fixtures: { [client: string]: Start }) {
       const happened = advance(at, target)
       return ok({ now: iso(at.now), fired: fired(() => happened) })
     },
-    'POST /clock/next'(world) {
-      const { at } = world
+    'POST /clock/next'({ at }) {
       const [next] = soonestFirst(at.timers)
-      if (!maySend(world)) {
-        const happened = next ? advance(at, next.due) : []
-        return ok({ now: iso(at.now), fired: fired(() => happened) })
-      }
-      // It may be an attempt's time that comes next; then time is where the answer says, and no step was jumped over.
-      let happened: { at: string; id: string }[] = []
-      const now = function noLater(actual: string) {
-        const target = Date.parse(actual)
-        if (!(target >= at.now) || (next && target > next.due)) return false
-        happened = advance(at, target)
-        return true
-      }
-      return ok({ now, fired: fired(() => happened) })
+      const happened = next ? advance(at, next.due) : []
+      return ok({ now: iso(at.now), fired: fired(() => happened) })
     },
     'POST /clock/freeze'(world, { at: instant }) {
       const { at } = world
       const target = instant === undefined ? at.now : Date.parse(instant)
       advance(at, target)
-      Object.assign(at, { now: target, mode: 'frozen' })
-      return clockAnswer(world)
-    },
-    // The wall clock stands in these runs, so a clock that ticks stands too.
-    'POST /clock/resume'(world) {
-      world.at.mode = 'real'
-      return clockAnswer(world)
-    },
-    'POST /clock/speed'(world, { factor }) {
-      Object.assign(world.at, { mode: 'real', speed: factor })
+      at.now = target
       return clockAnswer(world)
     },
     'GET /timers': ({ at }) =>
       ok({
         timers: function soonestOnes(actual: Json) {
-          const theirs = actual.filter(({ kind }: Json) => !/^webhook|^timeline/.test(kind))
+          const theirs = actual.filter(({ kind }: Json) => kind !== 'timeline.entry')
           const mine = soonestFirst(at.timers).filter(({ kind }) => kind !== 'scenario')
           for (const [i, timer] of mine.entries()) timer.timerId = theirs[i]?.timer_id
           const shown = theirs.map((one: Json) => `${one.at} ${one.resource_id}`)
@@ -251,26 +166,6 @@ export function createReference(fixtures: { [client: string]: Start }) {
       activate(world.at, name)
       return HANDLERS['GET /scenario']!(world, {}, '')
     },
-    'GET /rules': ({ at }) =>
-      ok({
-        rules: [...at.rules].reverse().map((rule) => ({
-          rule_id: rule.id,
-          hits: rule.hits,
-          used_up: isUsedUp(rule),
-          definition: PUSHED[rule.name],
-        })),
-      }),
-    'POST /rules'({ at }, definition) {
-      const name = Object.keys(PUSHED).find((one) => PUSHED[one] === definition)!
-      const rule = { id: new Slot(/^rul_\d+$/), name, hits: 0 }
-      at.rules.push(rule)
-      return ok({ rule_id: rule.id, hits: 0, used_up: false, definition })
-    },
-    'DELETE /rules/:id'({ at }, _body, id) {
-      if (!byId(at.rules, id)) return notFound()
-      at.rules = at.rules.filter((rule) => rule.id.value !== id)
-      return ok({ deleted: id })
-    },
     'POST /simulate/transactions/:id'(world, body, id) {
       const { status, reason } = body
       const move = (row: Moment['payments'][0]) => {
@@ -286,12 +181,8 @@ export function createReference(fixtures: { [client: string]: Start }) {
         decideRecord(world.at, row, status)
         return ok({ kyc_id: id, kyc_status: status })
       }
-      return simulate(world.at.records, id, move, decided(status), world)
-    },
-    'POST /simulate/bank-accounts/:id'(world, body, id) {
-      const move = (row: Moment['accounts'][0]) =>
-        ok({ bank_id: id, bank_status: decideAccount(world.at, row, body.status) })
-      return simulate(world.at.accounts, id, move, decided(body.status), world)
+      const decided = (row: { status: string }) => row.status !== 'pending' || status === 'pending'
+      return simulate(world.at.records, id, move, decided, world)
     },
     'GET /snapshots': ({ snapshots }) =>
       ok({
@@ -313,34 +204,10 @@ export function createReference(fixtures: { [client: string]: Start }) {
       world.at = copyOf(snapshot)
       return ok({ restored: name, now: iso(snapshot.now) })
     },
-    'GET /snapshots/:name/diff'({ at, snapshots }, _body, name) {
-      const before = snapshots.get(name)
-      return before ? ok({ snapshot: name, tables: asDifferent(before, at) }) : notFound()
-    },
     'PUT /state'(world, from: World) {
       world.at = copyOf(from.at)
       return ok({ now: iso(from.at.now), rows: anything })
     },
-    'GET /requests': ({ calls }) =>
-      ok({
-        total: calls,
-        dropped: 0,
-        requests: (actual: Json) => actual.length === Math.min(calls, 1),
-        next: calls > 1 ? (actual: Json) => typeof actual === 'string' : null,
-      }),
-    'GET /webhooks/deliveries': ({ at }) =>
-      ok({
-        total: anything,
-        page: 1,
-        limit: 100,
-        total_pages: anything,
-        deliveries: function eventsInOrder(actual: Json) {
-          const sent = actual.filter(({ status }: Json) => status !== 'recorded')
-          const shown = sent.map((one: Json) => `${one.event} ${one.resource_id}`)
-          const wanted = at.deliveries.map(({ event, resource }) => `${event} ${resource}`)
-          return String(shown) === String(wanted.reverse().slice(0, 100))
-        },
-      }),
     'GET /clients': () =>
       ok({
         clients: function everyClient(actual: Json) {
@@ -364,7 +231,7 @@ export function createReference(fixtures: { [client: string]: Start }) {
         Object.assign(world, { home: source.home, at: copyOf(moment) })
       }
       worlds.set(name, world)
-      return ok({ client_id: world.clientId, name, access_token: `sbx_${name}` }, 201)
+      return ok({ name, access_token: `sbx_${name}` }, 201)
     },
     'DELETE /clients/:name'(_world, _body, name) {
       if (name === 'default') return refuse(409, 'default_client_required')
@@ -403,10 +270,6 @@ export function createReference(fixtures: { [client: string]: Start }) {
       const { at } = look(call.client)
       const kept = call.path.startsWith('/v1') && at.keys.get(keyOf(call))
       return kept ? kept.until > at.now && kept.until <= at.latest : false
-    },
-    /** All is kept but the request log. */
-    restart() {
-      for (const world of worlds.values()) world.calls = 0
     },
   }
 }
