@@ -182,7 +182,7 @@ const DEFINED = {
   auth: {
     ...oneOf('spec', 'strict', 'off'),
     description:
-      'which calls need an access token: those of the contract, all, or none (default: spec); same as --assume token=MODE',
+      'which calls need an access token: spec = as in the contract, strict = all, off = none (default: spec); same as --assume token=MODE',
   },
   'admin-token': {
     type: () =>
@@ -211,7 +211,7 @@ const DEFINED = {
     type: hosts,
     default: [],
     valueName: 'HOST',
-    description: 'public host that may receive webhooks (repeatable)',
+    description: 'public host to which webhooks may be sent (repeatable)',
   },
   'webhook-retries': {
     ...oneOf('fast', 'standard'),
