@@ -90,68 +90,51 @@ const nameOf = ({ payment, told, books }: Subject) => {
 }
 
 /** Compares the claims and the statement's rows of one payment in one direction. */
-function* compareDirection(
+function compareDirection(
   direction: Direction,
   subject: Subject,
   claims: readonly Claim[],
   told: readonly StatementRow[],
-): Generator<Difference> {
-  const name = nameOf(subject)
+): Difference[] {
+  const { payment, books: rows } = subject
   const noun = direction === 'debit' ? 'debit' : 'return'
   const real = subject.moves.filter((one) => one.direction === direction).length
-  for (const [i, claim] of claims.entries()) {
-    const { row, paise } = claim
-    const statement = told[i] ?? null
-    const found = (kind: Difference['kind'], message: string) => ({
-      kind,
-      books: row,
-      statement,
-      message,
-    })
-    if (!statement) {
-      if (told.length > 0 && claims.length > real)
-        yield found('twice', `${name}: the books have its ${noun} ${claims.length} times.`)
-      else if (real > 0 || !subject.payment)
-        yield found('missing_in_statement', `${name}: the books have a ${noun} that isn't there.`)
-      else if (row.status === undefined)
-        yield found(
-          'missing_in_statement',
-          `${name}: the books have a ${noun}, but it is ${subject.payment.status}.`,
-        )
-      else
-        yield found(
-          'status',
-          `${name}: the books say ${row.status}, but it is ${subject.payment.status}.`,
-        )
-      continue
-    }
-    if (paiseOf(statement.amount) !== paise)
-      yield found('amount', `${name}: the books say ${row.amount}, and not ${statement.amount}.`)
-    if (row.utr === undefined || isSameUtr(row.utr, statement.utr ?? '')) continue
-    const [mine, theirs] = [row.utr || 'none', statement.utr ?? 'none']
-    yield found('utr', `${name}: the books have the UTR ${mine}, and not ${theirs}.`)
+  const differences: Difference[] = []
+  const note = (
+    kind: Difference['kind'],
+    text: string,
+    books: BookRow | null,
+    statement: StatementRow | null,
+  ) => differences.push({ kind, books, statement, message: `${nameOf(subject)}: ${text}.` })
+  for (const [i, { row, paise }] of claims.entries()) {
+    const statement = told[i]
+    if (statement) {
+      if (paiseOf(statement.amount) !== paise)
+        note('amount', `the books say ${row.amount}, and not ${statement.amount}`, row, statement)
+      if (row.utr === undefined || isSameUtr(row.utr, statement.utr ?? '')) continue
+      const utrs = `the UTR ${row.utr || 'none'}, and not ${statement.utr ?? 'none'}`
+      note('utr', `the books have ${utrs}`, row, statement)
+    } else if (told.length > 0 && claims.length > real)
+      note('twice', `the books have its ${noun} ${claims.length} times`, row, null)
+    else if (real > 0 || !payment)
+      note('missing_in_statement', `the books have a ${noun} that isn't there`, row, null)
+    else if (row.status === undefined)
+      note('missing_in_statement', `it's booked as a ${noun}, but is ${payment.status}`, row, null)
+    else note('status', `the books say ${row.status}, but it is ${payment.status}`, row, null)
   }
   for (const statement of told.slice(claims.length)) {
-    const books = claims[0]?.row ?? subject.books[0] ?? null
-    const found = (kind: Difference['kind'], message: string) => ({
-      kind,
-      books,
-      statement,
-      message,
-    })
+    const books = claims[0]?.row ?? rows[0] ?? null
+    const really = direction === 'debit' ? 'it was paid' : 'it came back'
     if (claims.length > 0)
-      yield found('twice', `${name}: its ${noun} is there ${told.length} times.`)
+      note('twice', `its ${noun} is there ${told.length} times`, books, statement)
     else if (books)
-      yield found(
-        'status',
-        `${name}: the books say ${books.status ?? 'paid'}, but ${direction === 'debit' ? 'it was paid' : 'it came back'}.`,
-      )
-    else
-      yield found(
-        'missing_in_books',
-        `${name}: the books don't have its ${noun} of ${statement.amount}.`,
-      )
+      note('status', `the books say ${books.status ?? 'paid'}, but ${really}`, books, statement)
+    else {
+      const text = `the books don't have its ${noun} of ${statement.amount}`
+      note('missing_in_books', text, null, statement)
+    }
   }
+  return differences
 }
 
 /** Puts the rows of both sides together by payment. */
