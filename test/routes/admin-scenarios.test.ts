@@ -33,7 +33,7 @@ const totalUsers = async (box: Box) => (await box.get('/v1/users')).body.data.to
 t.test('GET scenarios lists the shipped set and marks the active one', async (t) => {
   const box = await start(t)
   const { body } = await box.get('/__admin/scenarios')
-  t.equal(body.scenarios.length, 21)
+  t.equal(body.scenarios.length, 22)
   const active = body.scenarios.filter((one: { active: boolean }) => one.active)
   t.match(active, [{ name: 'default', title: /./, file: /default\.yaml$/ }])
   await define(box, { rules: [respond(503)] })
