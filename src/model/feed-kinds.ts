@@ -41,6 +41,7 @@ export function lastResult({ attempts }: Pick<SentDelivery, 'attempts'>): string
   return last.error?.message ?? `${last.status}`
 }
 
+/** Whether the receiver rejected the last attempt. */
 export const isRejected = ({ status, attempts }: SentDelivery): boolean =>
   status === 'failed' || attempts.at(-1)?.ok === false
 

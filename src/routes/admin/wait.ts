@@ -201,11 +201,14 @@ async function forResource(
   }
 }
 
-type Shapes = typeof Transaction.shape & typeof KycRecord.shape & typeof Delivery.shape
-type FieldMatch = { [Field in keyof Shapes | 'body']?: Condition }
+type ResourceField =
+  | keyof typeof Transaction.shape
+  | keyof typeof KycRecord.shape
+  | keyof typeof Delivery.shape
+  | 'body'
 type Matches = z.ZodType<
-  z.output<typeof CallMatch> | FieldMatch,
-  z.input<typeof CallMatch> | FieldMatch
+  z.output<typeof CallMatch> | { [Field in ResourceField]?: Condition },
+  z.input<typeof CallMatch> | { [Field in ResourceField]?: Condition }
 >
 
 /** The call that waits until something happens, so that a test does not need to sleep. */
