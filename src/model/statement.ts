@@ -14,7 +14,9 @@ const columns = {
   transaction_id: z.string(),
   utr: z.string().nullable(),
   direction: Direction,
-  amount: z.string(),
+  amount: z
+    .string()
+    .refine((amount) => paiseInBooks(amount) !== undefined, { error: () => WRONG_AMOUNT }),
 }
 export const STATEMENT_COLUMNS = Object.keys(columns) as readonly (keyof typeof columns)[]
 
@@ -67,7 +69,7 @@ export function bookedStatus(status: string): BookedStatus | undefined {
 }
 
 export const WRONG_AMOUNT = "isn't an amount; write rupees such as 1500.50"
-export const WRONG_STATUS = `isn't a known status; write one of ${Object.values(STATUS_WORDS).flat().join(', ')}`
+export const WRONG_STATUS = `isn't a known status; write ${Object.keys(STATUS_WORDS).join(', ')} or a usual word for one of them`
 
 /** A row of the caller's books: a payment, or with a `direction` one movement of its money. */
 export const BookRow = z
@@ -85,12 +87,16 @@ export const BookRow = z
     utr: z.string().max(100).optional(),
     direction: Direction.optional(),
     booked_at: z
-      .optional(z.union([z.iso.datetime({ offset: true }), IsoDate]))
+      .optional(
+        z.union([z.iso.datetime({ offset: true }), IsoDate], {
+          error: 'must be a date or an instant such as 2026-01-31T10:00:00Z',
+        }),
+      )
       .describe('When the caller booked it (default: when the money moved).'),
   })
   .refine(({ reference, transaction_id: id }) => (reference ?? id) !== undefined, {
-    path: ['reference'],
-    error: 'is missing; a row needs a reference or a transaction_id',
+    error: 'must have a reference or a transaction_id',
+    params: { code: 'required' },
   })
   .meta({ id: 'BookRow' })
 export type BookRow = z.infer<typeof BookRow>

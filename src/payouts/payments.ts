@@ -108,9 +108,9 @@ export function createPaymentCheck({ store, assumed, users, checkKyc }: PaymentC
   }
 }
 
-const DAY_MS = 86_400_000
+export const DAY_MS = 86_400_000
 // India's time is UTC+5:30, without daylight saving.
-const INDIA_MS = 19_800_000
+export const INDIA_MS = 19_800_000
 // A UTR ends with eight digits.
 const SERIALS = 100_000_000
 

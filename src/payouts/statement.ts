@@ -10,6 +10,7 @@ import {
 import type { CompiledStatementRule } from '../scenarios/compiled.ts'
 import { passesAll } from '../scenarios/match.ts'
 import type { SandboxTables } from '../tables/tables.ts'
+import { DAY_MS, INDIA_MS } from './payments.ts'
 
 /** Money that moved, as the bank of the provider books it. */
 type Movement = {
@@ -21,8 +22,6 @@ type Movement = {
   /** The rule that changes it in the statement. */
   rule?: string
 }
-
-const DAY_MS = 86_400_000
 
 /** A debit for each success of a payment, and a credit for each failure after one. */
 export function movementsOf(payment: PaymentRow): Movement[] {
@@ -100,6 +99,9 @@ function changedBy(
     })
     .sort(byInstant)
 }
+
+/** India's date at an instant, ms. */
+export const indiasDate = (ms: number) => isoOf(ms + INDIA_MS).slice(0, 10)
 
 const startOf = (day: string) => Date.parse(`${day}T00:00:00+05:30`)
 

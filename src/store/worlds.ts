@@ -200,7 +200,10 @@ export class Worlds<Rows> {
   makeBase(key: string, rows: BaseRows<Rows>): Base<Rows> {
     const images = () =>
       this.perTable((table) => contentOf(this.specs[table], rows[table] ?? [])) as Images<Rows>
-    return this.bases.get(key) ?? { key, images: images() }
+    const base = this.bases.get(key) ?? { key, images: images() }
+    // A document names the fixtures of its worlds, and doesn't have them.
+    if (key !== '') this.bases.set(key, base)
+    return base
   }
 
   /** Keeps a base for the worlds that need it, in the journal too. */

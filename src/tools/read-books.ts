@@ -28,20 +28,32 @@ const COLUMNS = Object.keys(ALIASES) as Column[]
 type Source = { file: string; text: string }
 type RawRecord = { record: string[]; info: Info }
 
-/** Spreadsheets of some countries separate columns by semicolons or tabs. */
-const delimiterOf = (text: string) => {
+/** Spreadsheets of some countries separate columns by semicolons or tabs; Excel can say so in a line of its own. */
+function delimiterOf(text: string) {
   const [head = ''] = text.split(/[\r\n]/, 1)
-  return [';', '\t'].find((one) => head.includes(one)) ?? ','
+  const [, said] = /^sep=(.)$/i.exec(head) ?? []
+  const delimiter = said ?? [';', '\t'].find((one) => head.includes(one)) ?? ','
+  return { delimiter, from_line: said ? 2 : 1 }
+}
+
+const NOT_CSV = "isn't CSV; save it as CSV in UTF-8"
+/** What is wrong with a file, by the code of the parser. */
+const FAULTS: Readonly<Record<string, string>> = {
+  CSV_RECORD_INCONSISTENT_FIELDS_LENGTH: 'has more or fewer values than the first line has names',
+  CSV_QUOTE_NOT_CLOSED: 'a quote opens here and never closes; close it, or double it if it is text',
+  CSV_INVALID_CLOSING_QUOTE: 'a quote closes inside a value; double it if it is text',
+  INVALID_OPENING_QUOTE: 'a quote opens inside a value; put the whole value in quotes',
 }
 
 /** Reads a CSV file; the first record is its head. */
 function readRecords({ file, text }: Source): RawRecord[] {
-  const options = { bom: true, delimiter: delimiterOf(text), trim: true, skip_empty_lines: true }
+  const options = { ...delimiterOf(text), trim: true, skip_empty_lines: true }
   try {
     return parse(text, { ...options, info: true }) as unknown as RawRecord[]
   } catch (error) {
-    const { message, lines } = error as CsvError & { lines?: number }
-    throw new BadBooks(`${file}:${lines ?? 1}: isn't CSV: ${message}.`)
+    const { code, lines = 1, column } = error as CsvError & { lines?: number; column?: number }
+    const at = typeof column === 'number' ? `:${column + 1}` : ''
+    throw new BadBooks(`${file}:${lines}${at}: ${FAULTS[code] ?? NOT_CSV}.`)
   }
 }
 
@@ -66,11 +78,10 @@ function placesIn(
   const places = new Map<Column, number>()
   for (const column of COLUMNS) {
     const wanted = given[column]?.toLowerCase()
-    const at = names.findIndex((name) =>
-      wanted === undefined
-        ? (ALIASES[column] as readonly string[]).includes(name)
-        : name === wanted,
-    )
+    const all: readonly string[] = wanted === undefined ? ALIASES[column] : [wanted]
+    const at = names.findIndex((name) => all.includes(name))
+    if (at >= 0 && names.indexOf(names[at]!, at + 1) > 0)
+      throw new BadBooks(`${file}:1: has two columns ${head[at]}; rename one of them.`)
     if (at >= 0) places.set(column, at)
     else if (wanted !== undefined) {
       const near = closestWord(wanted, head)
@@ -101,6 +112,12 @@ const CHECKS: Partial<Record<Column, readonly [(value: string) => boolean, strin
   ],
 }
 
+/** Throws if a cell can't have its value. */
+function checkCell(column: Column, value: string, place: string) {
+  const [isValid, message] = CHECKS[column] ?? []
+  if (isValid && !isValid(value)) throw new BadBooks(`${place} ${quoteValue(value)} ${message}.`)
+}
+
 /** Reads the caller's books; throws `BadBooks`. An empty cell is a value that the books don't have, but an empty UTR is one that never came. */
 export function readBooks(source: Source, given: Partial<Record<Column, string>> = {}): BookRow[] {
   const [head, ...records] = readRecords(source)
@@ -113,12 +130,9 @@ export function readBooks(source: Source, given: Partial<Record<Column, string>>
     const row: Partial<Record<Column, string>> = {}
     for (const [column, at] of places) {
       const value = column === 'direction' ? record[at]!.toLowerCase() : record[at]!
-      const [isValid, message] = CHECKS[column] ?? []
       const isEmpty = value === '' && column !== 'amount'
-      if (isValid && !isEmpty && !isValid(value))
-        throw new BadBooks(
-          `${source.file}:${lines}:${at + 1}: ${head.record[at]} ${quoteValue(value)} ${message}.`,
-        )
+      if (!isEmpty)
+        checkCell(column, value, `${source.file}:${lines}:${at + 1}: ${head.record[at]}`)
       if (!isEmpty || column === 'utr') row[column] = value
     }
     if (row.reference === undefined && row.transaction_id === undefined)
@@ -135,13 +149,13 @@ export function readStatement<C extends string>(source: Source, columns: readonl
     throw new BadBooks(
       `${source.file}:1: is no statement: it has no column ${missing ?? columns[0]}. Write one with payout-sandbox statement --csv --out FILE.`,
     )
-  return records.map(
-    ({ record }) =>
-      Object.fromEntries(
-        columns.map((name) => {
-          const value = record[head.record.indexOf(name)]!
-          return [name, name === 'utr' && value === '' ? null : value]
-        }),
-      ) as Record<C, string | null>,
-  )
+  return records.map(({ record, info: { lines } }) => {
+    const cells = columns.map((name) => {
+      const at = head.record.indexOf(name)
+      const value = record[at]!
+      checkCell(name as Column, value, `${source.file}:${lines}:${at + 1}: ${name}`)
+      return [name, name === 'utr' && value === '' ? null : value]
+    })
+    return Object.fromEntries(cells) as Record<C, string | null>
+  })
 }

@@ -1,5 +1,5 @@
 import { maskNumber } from '../model/mask.ts'
-import { type PaymentRow, type PaymentStatus, paiseOf } from '../model/payment.ts'
+import { type PaymentRow, type PaymentStatus, rupeesOf } from '../model/payment.ts'
 import {
   type BookedStatus,
   type BookRow,
@@ -12,7 +12,7 @@ import {
   type StatementRow,
   sumsOf,
 } from '../model/statement.ts'
-import { dayTest, movementsOf, rowOf } from '../payouts/statement.ts'
+import { dayTest, indiasDate, movementsOf, rowOf } from '../payouts/statement.ts'
 import type { World } from '../world/world.ts'
 
 /** What a row of the books says about money: that it moved in a direction, at an instant if it's known. */
@@ -57,27 +57,32 @@ const CLAIMED: Readonly<Record<BookedStatus, readonly Direction[]>> = {
 function claimsOf(row: BookRow, subject: Subject): Claim[] {
   const said = meaningOf(row) ?? 'paid'
   const paise = paiseInBooks(row.amount)!
-  const claim = (direction: Direction, at?: string) => ({
-    row,
-    direction,
-    paise,
-    at: row.booked_at ?? at,
-  })
+  const claim = (direction: Direction, at?: string) => ({ row, direction, paise, at })
   const atOf = (wanted: Direction) =>
     subject.moves.find(({ direction }) => direction === wanted)?.booked_at
-  if (row.direction !== undefined)
-    return CLAIMED[said].length === 0 ? [] : [claim(row.direction, atOf(row.direction))]
-  if (agrees(row, subject))
-    return subject.moves.map(({ direction, booked_at }) => claim(direction, booked_at))
-  return CLAIMED[said].map((direction) => claim(direction, atOf(direction)))
+  const claims =
+    row.direction !== undefined
+      ? CLAIMED[said].slice(0, 1).map(() => claim(row.direction!, atOf(row.direction!)))
+      : agrees(row, subject)
+        ? subject.moves.map(({ direction, booked_at }) => claim(direction, booked_at))
+        : CLAIMED[said].map((direction) => claim(direction, atOf(direction)))
+  // A row about several movements has been booked once, and they happened when they did.
+  const { booked_at } = row
+  return claims.length === 1 && booked_at ? [{ ...claims[0]!, at: booked_at }] : claims
 }
 
 /** The rows that count: of several with different statuses and no direction, those with the last status. */
 function latestRows({ books }: Subject): BookRow[] {
-  const last = books.findLast(({ direction }) => direction === undefined)
+  const bySteps = books.filter(({ direction }) => direction === undefined)
+  const isDated = bySteps.every(({ booked_at }) => booked_at !== undefined)
+  const dateOf = ({ booked_at }: BookRow) => Date.parse(booked_at!)
+  const last = isDated ? bySteps.sort((a, b) => dateOf(a) - dateOf(b)).at(-1) : bySteps.at(-1)
   const status = last && meaningOf(last)
   return books.filter((row) => row.direction !== undefined || meaningOf(row) === status)
 }
+
+const amounts = ({ amount }: BookRow, theirs: string) =>
+  `the books say ${rupeesOf(paiseInBooks(amount)!)}, and the bank ${theirs}`
 
 const isSameUtr = (booked: string, told: string) => booked === told || booked === maskNumber(told)
 
@@ -89,52 +94,76 @@ const nameOf = ({ payment, told, books }: Subject) => {
     : `Payment ${reference}`
 }
 
-/** Compares the claims and the statement's rows of one payment in one direction. */
-function compareDirection(
-  direction: Direction,
-  subject: Subject,
-  claims: readonly Claim[],
-  told: readonly StatementRow[],
-): Difference[] {
-  const { payment, books: rows } = subject
-  const noun = direction === 'debit' ? 'debit' : 'return'
-  const real = subject.moves.filter((one) => one.direction === direction).length
+const dayOf = (at: string) => indiasDate(Date.parse(at))
+
+/** Compares one payment: what the books claim, in the days that count, with the statement's rows. */
+function compare(subject: Subject, isIn: (claim: Claim) => boolean, hasStatement: boolean) {
+  const { payment, books, moves } = subject
   const differences: Difference[] = []
-  const note = (
+  function note(
     kind: Difference['kind'],
     text: string,
-    books: BookRow | null,
+    row: BookRow | null,
     statement: StatementRow | null,
-  ) => differences.push({ kind, books, statement, message: `${nameOf(subject)}: ${text}.` })
-  for (const [i, { row, paise }] of claims.entries()) {
-    const statement = told[i]
-    if (statement) {
-      if (paiseOf(statement.amount) !== paise)
-        note('amount', `the books say ${row.amount}, and not ${statement.amount}`, row, statement)
-      if (row.utr === undefined || isSameUtr(row.utr, statement.utr ?? '')) continue
-      const utrs = `the UTR ${row.utr || 'none'}, and not ${statement.utr ?? 'none'}`
-      note('utr', `the books have ${utrs}`, row, statement)
-    } else if (told.length > 0 && claims.length > real)
-      note('twice', `the books have its ${noun} ${claims.length} times`, row, null)
-    else if (real > 0 || !payment)
-      note('missing_in_statement', `the books have a ${noun} that isn't there`, row, null)
-    else if (row.status === undefined)
-      note('missing_in_statement', `it's booked as a ${noun}, but is ${payment.status}`, row, null)
-    else note('status', `the books say ${row.status}, but it is ${payment.status}`, row, null)
+  ) {
+    // A status that is wrong is wrong once, however much money it concerns.
+    if (kind === 'status' && differences.some((one) => one.kind === kind)) return
+    const message = `${nameOf(subject)}: ${text}.`
+    differences.push({ kind, books: row, statement, message })
   }
-  for (const statement of told.slice(claims.length)) {
-    const books = claims[0]?.row ?? rows[0] ?? null
-    const really = direction === 'debit' ? 'it was paid' : 'it came back'
-    if (claims.length > 0)
-      note('twice', `its ${noun} is there ${told.length} times`, books, statement)
-    else if (books)
-      note('status', `the books say ${books.status ?? 'paid'}, but ${really}`, books, statement)
-    else {
-      const text = `the books don't have its ${noun} of ${statement.amount}`
-      note('missing_in_books', text, null, statement)
+  const rows = latestRows(subject)
+  const all = rows.flatMap((row) => claimsOf(row, subject))
+  for (const row of books)
+    if (payment && !rows.includes(row) && paiseInBooks(row.amount) !== payment.paise)
+      note('amount', amounts(row, rupeesOf(payment.paise)), row, null)
+  for (const direction of ['debit', 'credit'] as const) {
+    const isOf = (one: { direction: Direction }) => one.direction === direction
+    const noun = direction === 'debit' ? 'debit' : 'return'
+    const [claims, told, real] = [
+      all.filter((one) => isOf(one) && isIn(one)),
+      subject.told.filter(isOf),
+      moves.filter(isOf).length,
+    ]
+    for (const [i, { row, paise }] of claims.entries()) {
+      const statement = told[i]
+      if (statement) {
+        if (paiseInBooks(statement.amount) !== paise)
+          note('amount', amounts(row, statement.amount), row, statement)
+        if (row.utr === undefined || isSameUtr(row.utr, statement.utr ?? '')) continue
+        const [mine, theirs] = [row.utr || 'no UTR', statement.utr ?? 'no UTR']
+        note('utr', `the books have ${mine}, and the bank has ${theirs}`, row, statement)
+      } else if (told.length > 0 && claims.length > real)
+        note('twice', `the books have its ${noun} ${claims.length} times`, row, null)
+      else if (real > 0 || !payment)
+        note('missing_in_statement', `the books have a ${noun} that isn't there`, row, null)
+      else if (row.status === undefined)
+        note('missing_in_statement', `it's booked as paid, but is ${payment.status}`, row, null)
+      else note('status', `the books say ${row.status}, but it is ${payment.status}`, row, null)
+    }
+    for (const statement of told.slice(claims.length)) {
+      const row = claims[0]?.row ?? books[0] ?? null
+      const elsewhere = all.find(isOf)
+      const really = direction === 'debit' ? 'it was paid' : 'it came back'
+      const day = dayOf(statement.booked_at)
+      if (claims.length > 0)
+        note('twice', `its ${noun} is there ${told.length} times`, row, statement)
+      else if (elsewhere?.at) {
+        const days = `on ${day}, and the books have it on ${dayOf(elsewhere.at)}`
+        note('missing_in_books', `its ${noun} is there ${days}`, row, statement)
+      } else if (row)
+        note('status', `the books say ${row.status ?? 'paid'}, but ${really}`, row, statement)
+      else {
+        const what = `its ${noun} of ${statement.amount} on ${day}`
+        note('missing_in_books', `the books don't have ${what}`, null, statement)
+      }
     }
   }
-  return differences
+  const wrong = rows.find((row) => row.status && !row.direction && !agrees(row, subject))
+  if (differences.length === 0 && wrong && payment && !hasStatement)
+    note('status', `the books say ${wrong.status}, but it is ${payment.status}`, wrong, null)
+  const claims = all.filter(isIn)
+  const counts = differences.length === 0 && (!hasStatement || claims.length > 0)
+  return { differences, claims, matched: counts ? books.length : 0 }
 }
 
 /** Puts the rows of both sides together by payment. */
@@ -189,7 +218,7 @@ class Subjects {
 
 /**
  * Compares books with a statement, or without one with what really happened. What neither moved money nor says so is no
- * difference.
+ * difference, and nobody has to book what the fixtures brought.
  */
 export function reconcile(
   { tables }: World,
@@ -204,48 +233,17 @@ export function reconcile(
   for (const row of statement ?? []) if (isIn(row)) subjects.addTold(row)
   if (!statement) for (const subject of subjects.all) subject.told = subject.moves
   for (const row of books) subjects.addBooked(row)
-  // Without a statement, nobody has to book what the fixtures brought, or what came back and so left nothing behind.
-  const isLeftOut = ({ payment, books }: Subject) =>
-    !statement &&
-    books.length === 0 &&
-    (payment!.status === 'FAILED' || tables.isOfBase('payments', payment!.transaction_id))
-
-  const differences: Difference[] = []
-  const claimed: Claim[] = []
-  let matched = 0
-  for (const subject of subjects.all) {
-    const rows = latestRows(subject)
-    const claims = rows
-      .flatMap((row) => claimsOf(row, subject))
-      .filter(({ at }) => at === undefined || isIn({ booked_at: at }))
-    claimed.push(...claims)
-    const before = differences.length
-    if (!isLeftOut(subject))
-      for (const direction of ['debit', 'credit'] as const)
-        differences.push(
-          ...compareDirection(
-            direction,
-            subject,
-            claims.filter((one) => one.direction === direction),
-            subject.told.filter((one) => one.direction === direction),
-          ),
-        )
-    const wrong = statement
-      ? undefined
-      : rows.find((row) => row.status !== undefined && !agrees(row, subject) && !row.direction)
-    if (differences.length === before && wrong && subject.payment) {
-      const message = `${nameOf(subject)}: the books say ${wrong.status}, but it is ${subject.payment.status}.`
-      differences.push({ kind: 'status', books: wrong, statement: null, message })
-    }
-    if (differences.length === before && (!statement || claims.length > 0)) matched += rows.length
-  }
-  const told = [...subjects.all].flatMap((one) => (isLeftOut(one) ? [] : one.told))
+  const counted = [...subjects.all].filter(
+    ({ payment, books }) =>
+      books.length > 0 || !payment || !tables.isOfBase('payments', payment.transaction_id),
+  )
+  const isClaimed = ({ at }: Claim) => at === undefined || isIn({ booked_at: at })
+  const found = counted.map((subject) => compare(subject, isClaimed, statement !== undefined))
+  const told = counted.flatMap((subject) => subject.told)
   return {
-    matched,
-    differences,
-    books: sumsOf(claimed),
-    statement: sumsOf(
-      told.map(({ direction, amount }) => ({ direction, paise: paiseOf(amount)! })),
-    ),
+    matched: found.reduce((sum, one) => sum + one.matched, 0),
+    differences: found.flatMap((one) => one.differences),
+    books: sumsOf(found.flatMap((one) => one.claims)),
+    statement: sumsOf(told.map((row) => ({ ...row, paise: paiseInBooks(row.amount)! }))),
   }
 }
