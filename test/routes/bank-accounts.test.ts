@@ -109,24 +109,6 @@ t.test('a refused account is a 201 with status false inside, and may be tried ag
   t.equal((await post('/v1/bank', NEW)).status, 201)
 })
 
-t.test('a pending account is decided on the client’s clock', async (t) => {
-  const { sandbox, get, advance } = await start(t)
-  const { bankAccounts } = sandbox.default.payouts
-  for (const status of ['success', 'failed'] as const) {
-    const { row } = bankAccounts.add({ ...NEW, account_number: `12345678901${status.length}` }, [
-      { status: 'pending', after_ms: 0 },
-      { status, after_ms: 3_000 },
-    ])
-    const now = async () =>
-      (await get(`/v1/bank/${KABIR}`)).body.data.find(
-        ({ bank_id }: { bank_id: string }) => bank_id === row.bank_id,
-      )
-    t.equal((await now()).bank_status, 'pending')
-    await advance('3s')
-    t.equal((await now()).bank_status, status)
-  }
-})
-
 t.test('refuses what has not the form, and shows what it found', async (t) => {
   const { post, get } = await start(t)
   const before = (await get(`/v1/bank/${KABIR}`)).text

@@ -115,14 +115,6 @@ t.test('takes and refuses URLs and secrets', async (t) => {
   t.match(deleted.headers['allow'], /GET, HEAD, POST, PUT/)
 })
 
-t.test('each client has a webhook of its own', async (t) => {
-  const { get, post } = await start(t)
-  await post('/v1/clientWebhook', { url: URL_1, webhook_secret: SECRET })
-  t.equal((await get('/@other/v1/clientWebhook')).status, 404)
-  const other = await post('/@other/v1/clientWebhook', { url: URL_1, webhook_secret: SECRET })
-  t.equal(other.status, 200)
-})
-
 t.test('a URL to which nothing is sent is accepted, with a warning in the log', async (t) => {
   const log = createLog()
   const webhooks = { allow: ['hooks.example.com'], time: 'wall', retries: 'fast' } as const

@@ -73,18 +73,3 @@ for (const [path, rows, id, count, limit, all] of LISTS) {
     }
   })
 }
-
-t.test('rows of one instant are shown newest insertion first', async (t) => {
-  const { get, post, pay } = await start(t, GUARDED)
-  const ids = []
-  for (let i = 0; i < 5; i++) {
-    const body = { email: `t${i}@example.com`, mobile: `987650000${i}` }
-    ids.unshift((await post('/v1/user', body)).body.data.user_id)
-  }
-  const users = (await get('/v1/users?limit=5')).body.data.users
-  t.strictSame(pluck(users, 'user_id'), ids)
-  const payments = []
-  for (let i = 0; i < 5; i++) payments.unshift((await pay()).body.data[0].transaction_id)
-  const { transactions } = (await get('/v1/transaction?limit=5')).body.data
-  t.strictSame(pluck(transactions, 'transaction_id'), payments)
-})

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ASHA, GUARDED, start, TOKEN } from '../helper.ts'
+import { GUARDED, start, TOKEN } from '../helper.ts'
 
 const NEW = { email: 'Nila.Rao@example.com', mobile: '9876500001' }
 
@@ -31,18 +31,6 @@ t.test('creates a user with every field of the interface, and reads it back', as
   t.strictSame(read.body.data, made.body.data)
   t.equal((await get(`/v1/user/${user_id.toUpperCase()}`)).body.data.user_id, user_id)
   t.strictSame((await get('/v1/users?limit=1')).body.data.users, [made.body.data])
-})
-
-t.test('reads a user of the fixtures', async (t) => {
-  const { get } = await start(t, GUARDED)
-  const { status, body } = await get(`/v1/user/${ASHA}`)
-  t.equal(status, 200)
-  t.match(body.data, {
-    user_id: ASHA,
-    pid: 'd0000000-0000-4000-8000-000000000001',
-    tid: 'd0000000-0000-4000-8000-000000000002',
-    bank_id: 'b0000000-0000-4000-8000-000000000001',
-  })
 })
 
 t.test('takes what the defaults allow', async (t) => {

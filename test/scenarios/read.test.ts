@@ -1,6 +1,6 @@
 import t from 'tap'
 import { problemText } from '../../src/model/errors.ts'
-import { readDefinition, readScenario } from '../../src/scenarios/read.ts'
+import { readDefinition, readRule, readScenario } from '../../src/scenarios/read.ts'
 
 /** Files, each with its problems or warnings below it, the first six, as line:column: message. */
 const casesOf = (text: string) =>
@@ -551,4 +551,7 @@ t.test('the problems of a JSON definition have a path', async (t) => {
   for (let i = 0; i < 10_000; i++) deep = [deep]
   t.match(problemsOf({ rules: deep })[0], /more than 32 levels/)
   t.ok(readDefinition({ rules: [{ when: { operation: '*' }, then: { delay: '1s' } }] }, at).ok)
+  const one = readRule({ when: { operation: 'getUser' }, then: { kyc: [{ status: 'failed' }] } })
+  const said = /^rule: then\.kyc: `kyc` needs a rule for submitKyc only/
+  t.match(one.ok ? [] : one.problems.map(problemText), [said])
 })
