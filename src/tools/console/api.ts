@@ -107,7 +107,6 @@ export function requestToken(): Promise<void> {
   return tokenRequest
 }
 
-/** Fetches with the admin token; asks for it if it is missing or wrong. */
 async function fetchWithToken(url: string, init: RequestInit): ReturnType<typeof fetch> {
   const token = sessionStorage.getItem(TOKEN)
   const response = await fetchOnce(token, url, init)

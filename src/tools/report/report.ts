@@ -78,10 +78,7 @@ function makeFolder(dir: string) {
   mkdirSync(dir)
 }
 
-/**
- * Makes the folder of a report, and removes these files of an earlier report, which would be mistaken for this one. Throws
- * `BadOption` if nothing can be written there, before anything else is done.
- */
+/** Makes the folder of a report, and removes files of an earlier one. Throws `BadOption`, before anything else is done. */
 export function prepareReport(
   dir: string,
   files: readonly string[] = [JUNIT, SUMMARY],

@@ -34,7 +34,6 @@ export function outcomeText(all: PaymentWithAll, now: number): string {
   return history.status === 'SUCCESS' ? is : `${is} Nothing is scheduled to change that.`
 }
 
-/** The response that your code got to the payment, if it says something else than what happened. */
 export function toldText(call: ShortRequest | undefined): string | undefined {
   if (call?.operation !== 'createTransaction') return undefined
   if (call.status === null) return 'Your code got no response, but the payment was made.'

@@ -45,7 +45,6 @@ const reasonText = ({ reason, rule, fault }: ShortRequest) =>
 // The maximum length of the log.
 const MAX_CALLS = 1_000
 
-/** Adds new calls on top of a list, without duplicates. */
 function addOnTop(fresh: readonly ShortRequest[], before: readonly ShortRequest[]) {
   const known = new Set(before.map(({ request_id }) => request_id))
   const added = fresh.filter(({ request_id }) => !known.has(request_id))
