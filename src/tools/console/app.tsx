@@ -27,10 +27,7 @@ import { Sweep } from './views/sweep.tsx'
 import { type Armed, MakeTrouble, useArmed } from './views/trouble.tsx'
 import { OneUser, Users } from './views/users.tsx'
 
-const ZONES = [
-  ['utc', 'UTC'],
-  ['local', 'Local'],
-] as const
+const ZONES = Object.entries({ utc: 'UTC', local: 'Local' })
 /** The views in their groups: the first part of the route, and the text of the link. */
 const GROUPS = {
   Money: { overview: 'Overview', payments: 'Payments', users: 'Users' },

@@ -86,11 +86,8 @@ type RowsProps<T> = Shown<T> & {
 function Rows<T>({ label, columns, of, setPage, href, count, empty }: RowsProps<T>) {
   const { list, page, rows, total } = of
   const isWide = useWide()
-  const {
-    value: held,
-    props,
-    release,
-  } = useStill<readonly T[], HTMLDivElement>(rows, `${list} ${page}`)
+  const still = useStill<readonly T[], HTMLDivElement>(rows, `${list} ${page}`)
+  const { value: held, props, release } = still
   const box = props.ref
   // Beside an open row, the list keeps its search.
   const [route, fields] = location.hash.split('?')

@@ -29,11 +29,7 @@ export function Theme() {
     <Choice
       label="Theme"
       value={theme}
-      values={[
-        ['system', 'System'],
-        ['light', 'Light'],
-        ['dark', 'Dark'],
-      ]}
+      values={Object.entries({ system: 'System', light: 'Light', dark: 'Dark' })}
       onInput={setTheme}
     />
   )

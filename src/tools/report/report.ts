@@ -109,13 +109,8 @@ export function testsMarkdown(tests: readonly TestCase[]): string {
   return `${markdownTable(['test', 'result', 'what happened'], rows)}${details.join('')}`
 }
 
-function markdownOf({
-  title,
-  subject,
-  result,
-  tests,
-  body = testsMarkdown(tests),
-}: Report): string {
+function markdownOf({ title, subject, result, tests, ...rest }: Report): string {
+  const { body = testsMarkdown(tests) } = rest
   const head = `# ${inline(title)}\n\n${inline(subject)}\n\n${inline(result)}\n`
   return body === '' ? head : `${head}\n${body}`
 }
