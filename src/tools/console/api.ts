@@ -239,7 +239,6 @@ export type Client = ResponseBody<'readClient'>
 export type Clock = Client['clock']
 export type Timer = ResponseBody<'listTimers'>['timers'][number]
 export type User = ResponseBody<'readUser'>
-export type BankAccount = User['bank_accounts'][number]
 export type PaymentWithAll = ResponseBody<'readTransaction'>
 export type Payment = PaymentWithAll['transaction']
 export type Delivery = PaymentWithAll['deliveries'][number]

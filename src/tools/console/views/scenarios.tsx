@@ -45,8 +45,7 @@ const Activate = ({ name, active, definition }: ActivateProps) => {
   )
 }
 
-type Item = Pick<Listed['scenarios'][number], 'name' | 'title' | 'description'>
-type ItemProps = Item & Pick<ActivateProps, 'active' | 'definition'>
+type ItemProps = ActivateProps & Pick<Listed['scenarios'][number], 'title' | 'description'>
 
 function ScenarioItem({ name, title, description, active, definition }: ItemProps) {
   const isActive = active?.name === name
