@@ -31,16 +31,13 @@ function isInside(folder: string, file: string): boolean {
   return !path.startsWith('..') && !isAbsolute(path)
 }
 
-/**
- * Reads the scenarios of a folder; they can refer to scenarios of the other folders. `flat` leaves out the subfolders.
- */
+/** Reads the scenarios of a folder; they can refer to scenarios of the other folders. `flat` leaves out the subfolders. */
 function readScenarios(folder: string, { scenarios }: Folders, flat = false) {
   const own = (scenarios === undefined ? [] : [scenarios]).filter(existsSync)
   const isFlat = flat && !own.some((one) => join(one) === folder)
   return readLibrary([...new Set([folder, ...own, SHIPPED_SCENARIOS])], isFlat ? folder : undefined)
 }
 
-/** Checks the scenarios of a folder and its subfolders, except the files in `exclude`. */
 function checkScenarios(
   folder: string,
   folders: Folders,

@@ -228,10 +228,7 @@ export class GeneratedRows {
 
 const CHUNK = 65_536
 
-/**
- * Yields the text of a fixture file with this number of users in chunks. It makes one pass over the users per table and
- * stores no rows.
- */
+/** Yields the text of a fixture file in chunks; it stores no rows. */
 export function* fixtureText(users: number, seed: number): Generator<string> {
   let text = '{'
   let comma = ''

@@ -13,8 +13,6 @@ const MAX_STUCK = 10
 // A timer that is due runs in much less real time.
 const LATE_MS = 1_000
 
-type Outcome = ReturnType<typeof outcomeOf>
-
 /** A payment with its outcome, its steps, and when (ms) it was made and reached the last of them; each is computed once. */
 function paidOf(row: PaymentRow) {
   const steps = stepsOf(row)
@@ -85,10 +83,8 @@ function stuckOf({ clock }: World, inFlight: readonly Paid[]) {
   return { ...sumOf(stuck), payments }
 }
 
-function deliveriesOf(
-  { webhooks: { deliveries } }: World,
-  isWanted: (at: string | number) => boolean,
-) {
+function deliveriesOf(world: World, isWanted: (at: string | number) => boolean) {
+  const { deliveries } = world.webhooks
   const counts = { first_attempt: 0, with_retry: 0, waiting: 0, failed: 0, not_sent: 0 }
   for (const { status, attempts, created_at } of deliveries.all()) {
     if (!isWanted(created_at)) continue
@@ -109,7 +105,7 @@ export function summaryOf(world: World, between: Between): Summary {
     .filter((row) => isOwnDebit(world, row))
     .map(paidOf)
     .filter(({ reached }) => isWanted(reached))
-  const of = (wanted: Outcome) => paid.filter(({ outcome }) => outcome === wanted)
+  const of = (wanted: Paid['outcome']) => paid.filter(({ outcome }) => outcome === wanted)
   const [settled, inFlight] = [of('settled'), of('in_flight')]
   const finished = paid.length - inFlight.length
   const calls = world.requests.newestFirst().filter(({ at }) => isWanted(at))

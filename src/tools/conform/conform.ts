@@ -38,11 +38,7 @@ class ServiceUnreachable extends Error {
 
 export type ConformOptions = HttpClientOptions & { write: boolean }
 
-/**
- * Checks a live service against the contract, with read requests only unless `write` is set. Throws
- * `ServiceUnreachable`. Responses are untrusted: each call has a timeout and a size limit, and no response can increase
- * the number of calls.
- */
+/** Checks a live service, with read requests only unless `write` is set. Responses are untrusted: none can increase the number of calls. */
 export async function conform({ write: withWrites, ...options }: ConformOptions) {
   const session = new Session(options)
   const first = await session.send('listUsers', { query: { page: 1 } })

@@ -65,10 +65,7 @@ async function read(
   return { status: statusCode, headers: responseHeaders, text: bytes.toString('utf8') }
 }
 
-/**
- * Sends one request to an untrusted service: one timeout per call, responses of at most 1 MiB, no redirects, no
- * decompression. The promise never rejects.
- */
+/** Sends one request to an untrusted service: one timeout, no redirects, no decompression. The promise never rejects. */
 export async function sendRequest(
   options: HttpClientOptions,
   request: ConformRequest,

@@ -14,7 +14,6 @@ export function rowsAt(body: unknown, ...path: readonly string[]): Row[] {
   return Array.isArray(list) ? list.filter(isObject) : []
 }
 
-/** The pagination of a list operation, from its schemas. */
 export function pageSpecOf(op: Operation) {
   const data = (op.response as z.ZodObject).shape['data'] as z.ZodObject
   const names = Object.keys(data.shape)

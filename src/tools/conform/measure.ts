@@ -46,10 +46,7 @@ export async function measureAssumption(
   return { name, reading, evidence: `${endpointOf(op)}${request}: ${seen}` }
 }
 
-/**
- * The results in the order of docs/assumptions.md: those with a measured reading, and the others. After a run that stopped,
- * the points that it did not reach are not measured.
- */
+/** The results in the order of docs/assumptions.md. After a run that stopped, the points that it did not reach are not measured. */
 export function measuredReport(results: readonly (MeasuredAssumption | UnmeasuredAssumption)[]) {
   const rest = ASSUMPTIONS.slice(results.length).map(({ name }) => ({
     name,

@@ -5,11 +5,7 @@ import { type ConformCall, type Exchange, isSuccess, type Session } from './sess
 /** A reading, the exchange that shows it, and what was seen there (default: the HTTP status). */
 export type Measured = { reading: string; shownBy: Exchange; seen?: string }
 
-/**
- * Finds the reading of one assumption in the exchanges so far, with further calls if it needs any. A measure that sends
- * a POST repeats or changes one that was made, so that nothing is written without `--write`. Returns the reading, or why
- * the responses do not show it.
- */
+/** Finds the reading of an assumption, or why there is none. One that sends a POST changes one that was made, so none writes without `--write`. */
 export type Measure = (session: Session) => Promise<Measured | string> | Measured | string
 
 export type Measures = Readonly<Record<string, Measure>>
@@ -67,10 +63,7 @@ export const changed =
 /** A reading and what was seen, or why there is none. */
 type Shown = readonly [reading: string, seen?: string] | string
 
-/**
- * A measure that sends a successful POST again, with other values of some fields and without its Idempotency-Key: what a
- * success shows, and the reading of a refusal.
- */
+/** A measure that sends a successful POST again, without its Idempotency-Key: what a success shows, and the reading of a refusal. */
 export const sentAgain =
   (
     id: string,

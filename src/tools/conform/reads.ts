@@ -17,7 +17,6 @@ export const isId = (value: unknown): value is string => Uuid.safeParse(value).s
 
 const idsOf = (rows: readonly Row[], name: string) => rows.map((row) => row[name]).filter(isId)
 
-/** The first row, and the first row of each kind, without duplicates. */
 const sampleRows = (rows: readonly Row[], ...kinds: readonly ((row: Row) => boolean)[]): Row[] => [
   ...new Set([rows[0], ...kinds.map((kind) => rows.find(kind))].filter((row) => row !== undefined)),
 ]

@@ -27,10 +27,7 @@ export type Exchange = CompleteResponse & {
   body: unknown
 }
 
-/**
- * HTTP statuses that the contract allows, and how they are reported: as a note, as an unchecked endpoint, or not here,
- * because they are the reading of an assumption.
- */
+/** HTTP statuses that the contract allows, and how they are reported; those `ofReadings` are not. */
 export type AllowedErrors = {
   statuses: readonly number[]
   reportAs: 'note' | 'unchecked'
@@ -75,10 +72,7 @@ function jsonOf(text: string): unknown {
 const textFound = ({ length }: string) =>
   length === 0 ? 'nothing' : `a string of ${length} characters that is not JSON`
 
-/**
- * Notes where the response of an expected error differs from the one that the sandbox would send. A body that has the form
- * of another reading of `error_body` is no difference.
- */
+/** Notes where an expected error differs from that of the sandbox; another reading of `error_body` is no difference. */
 function checkError(
   findings: Findings,
   source: FindingSource,
@@ -102,7 +96,6 @@ function checkError(
     note('WWW-Authenticate', 'Bearer', challenge, '')
 }
 
-/** Calls the endpoints of a live service and checks the responses against the schemas of the operations. */
 export class Session {
   readonly findings: Findings
   readonly #options: HttpClientOptions
@@ -157,10 +150,7 @@ export class Session {
     return undefined
   }
 
-  /**
-   * Sends a call; `source` is for findings about it. Adds a finding and returns no response if it is incomplete, or successful
-   * and not JSON. The contract does not say what an error contains.
-   */
+  /** Sends a call. Adds a finding and returns no response if it is incomplete, or successful and not JSON. */
   async #exchange(id: string, call: ConformCall) {
     const { findings } = this
     const op = this.opOf(id)
@@ -198,10 +188,7 @@ export class Session {
     return undefined
   }
 
-  /**
-   * Sends a request that should succeed and checks the response. Returns the body, even if it has deviations;
-   * `undefined` if the request failed.
-   */
+  /** Sends a request that should succeed. Returns the body, even if it has deviations; `undefined` if the request failed. */
   async expectSuccess(id: string, call: ConformCall = {}, allowedErrors?: AllowedErrors) {
     const { findings } = this
     const { op, source, response } = await this.#exchange(id, call)
@@ -233,10 +220,7 @@ export class Session {
     return { source, body, text: response.text }
   }
 
-  /**
-   * Sends a request that the sandbox rejects with this error code, which is a default of the sandbox. `inContract`: the
-   * contract also requires an error, but does not define which one.
-   */
+  /** Sends a request that the sandbox rejects with this code. `inContract`: the contract requires an error, too, but not which. */
   async expectError(
     id: string,
     errorCode: ErrorCode,

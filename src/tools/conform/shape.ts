@@ -49,10 +49,7 @@ function isAllowedByContract(
 /** `data.users[3].email` becomes `data.users[].email`, so that a deviation of every row is one finding. */
 const withoutIndexes = (field: string) => field.replaceAll(/\[\d+\]/g, '[]')
 
-/**
- * Checks a value against a schema, strictly. `at` is the path of the value in the response. `isSandboxDefault`: the whole
- * schema is a default of the sandbox, such as the schema of errors.
- */
+/** Checks a value strictly; `at` is its path. `isSandboxDefault`: the whole schema is a default of the sandbox, such as that of errors. */
 export function checkShape(
   findings: Findings,
   source: FindingSource,

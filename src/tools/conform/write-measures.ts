@@ -22,7 +22,6 @@ const UNKNOWN_ACCOUNT = ['createTransaction', 'an unknown account'] as const
 // The sandbox refuses it, and it is unlikely to exist elsewhere.
 const REFUSED_NUMBER = '999900000002'
 
-/** How the response of POST /bank shows that the bank refused the account; no reading if it does not. */
 function refusalIn({ body }: Exchange): readonly [reading: string, seen: string] | undefined {
   const result = valueAt(body, ['data', 'data', 'metadata', 'response', 'data'])
   if (valueAt(result, ['result', 'bankTxnStatus']) !== false) return undefined

@@ -37,7 +37,6 @@ const UNREACHABLE_URL = 'https://example.invalid/payout-sandbox-conform'
 const ONE_FIELD: AllowedErrors = { statuses: [400, 422], reportAs: 'unchecked' }
 const SENT = 'the sent value'
 
-/** Checks that a response to a POST or PUT of the webhook and a later read contain its URL. */
 async function checkUrl(session: Session, { source, body }: Found, url: string) {
   const { findings } = session
   const path = ['updatedWebhook', 'response', 'data']
@@ -55,10 +54,7 @@ async function changeUrl(session: Session, url: string, secret?: string) {
   if (found) await checkUrl(session, found, url)
 }
 
-/**
- * Changes the URL of the webhook and restores it; its secret, which no response contains, is not changed. If there is no
- * webhook, creates one. It is not deleted, because the contract has no endpoint for that.
- */
+/** Changes the URL of the webhook and restores it, or creates one, which stays: the contract has no endpoint to delete it. */
 async function writeWebhook(session: Session): Promise<void> {
   const { findings } = session
   const before = await readWebhook(session)

@@ -107,7 +107,6 @@ export function requestToken(): Promise<void> {
   return tokenRequest
 }
 
-/** Fetches with the admin token; asks for it if it is missing or wrong. */
 async function fetchWithToken(url: string, init: RequestInit): ReturnType<typeof fetch> {
   const token = sessionStorage.getItem(TOKEN)
   const response = await fetchOnce(token, url, init)
@@ -240,7 +239,6 @@ export type Client = ResponseBody<'readClient'>
 export type Clock = Client['clock']
 export type Timer = ResponseBody<'listTimers'>['timers'][number]
 export type User = ResponseBody<'readUser'>
-export type BankAccount = User['bank_accounts'][number]
 export type PaymentWithAll = ResponseBody<'readTransaction'>
 export type Payment = PaymentWithAll['transaction']
 export type Delivery = PaymentWithAll['deliveries'][number]

@@ -28,10 +28,7 @@ import { Sweep } from './views/sweep.tsx'
 import { type Armed, MakeTrouble, useArmed } from './views/trouble.tsx'
 import { OneUser, Users } from './views/users.tsx'
 
-const ZONES = [
-  ['utc', 'UTC'],
-  ['local', 'Local'],
-] as const
+const ZONES = Object.entries({ utc: 'UTC', local: 'Local' })
 /** The views in their groups: the first part of the route, and the text of the link. */
 const GROUPS = {
   Money: {
@@ -49,7 +46,6 @@ const TITLES: Readonly<Record<string, string>> = Object.assign(
   ...Object.values(GROUPS),
 )
 
-/** A list and the page of one of its rows: side by side, or on a narrow screen one of the two. */
 function Split({ list, detail }: { list: ComponentChildren; detail: ComponentChildren }) {
   const isWide = useWide()
   if (!isWide) return detail || list
@@ -103,13 +99,9 @@ function View({ armed, route: { view, id } }: Props & { route: Route }) {
   )
 }
 
-const resultText = ({ status, problem }: SentCall, areCallsShown: boolean) =>
-  areCallsShown ? status || 'no response' : problem === undefined ? 'done' : ''
-
 // A call that waits longer than this says why, ms.
 const LATE_MS = 1_500
 
-/** What a button did: its effect; with the calls shown, the call, and its status if it has no effect of its own. */
 function LastCall() {
   const [sent, setSent] = useState<SentCall>()
   const areCallsShown = useShownCalls()
@@ -132,13 +124,18 @@ function LastCall() {
     return () => clearTimeout(timer)
   }, [sent])
   const isWaiting = sent !== undefined && sent.status === undefined
+  const done = sent?.problem === undefined ? 'done' : ''
   return (
     <footer class={isBad(sent) ? 'failed' : ''}>
       <div role="status" aria-live="polite" aria-busy={isWaiting}>
         {sent !== undefined && (
           <>
             {areCallsShown ? <code>{textOf(sent)}</code> : `${sent.label}:`}{' '}
-            <b>{isWaiting ? 'waiting…' : (sent.effect?.text ?? resultText(sent, areCallsShown))}</b>
+            <b>
+              {isWaiting
+                ? 'waiting…'
+                : (sent.effect?.text ?? (areCallsShown ? sent.status || 'no response' : done))}
+            </b>
             {isWaiting && isLate && sent.id !== 'advanceClock' && (
               <span>
                 {' '}

@@ -131,7 +131,6 @@ export const Check = ({ label, checked, onChange }: CheckProps) => (
   </label>
 )
 
-/** The values of the fields of a form, and the properties of the input of each of them. */
 export function useFields<T extends object>(start: T) {
   const [fields, setFields] = useState(start)
   const field = <Name extends keyof T>(name: Name) => ({

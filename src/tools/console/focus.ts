@@ -2,10 +2,7 @@ import { useEffect } from 'preact/hooks'
 
 // Preserves the keyboard focus when parts of the page are removed.
 
-/**
- * If the focused element is removed (a deleted row, a replaced button), moves the focus to its nearest remaining parent;
- * otherwise the next Tab would start at the top of the page. Returns a function that stops this.
- */
+/** Moves the focus from a removed element to its nearest remaining parent; otherwise the next Tab would start at the top. */
 export function keepFocus(root: HTMLElement): () => void {
   let ancestors: HTMLElement[] = []
 

@@ -13,10 +13,7 @@ export function rupeesText(amount: string, currency = 'INR'): string {
   return currency === 'INR' ? `₹${text}` : `${text} ${currency}`
 }
 
-/**
- * Returns the number of an amount as a person types it or as `rupeesText` formats it. Anything else stays a string, which
- * the sandbox rejects; an empty text is no amount.
- */
+/** The number of an amount as a person types it. Anything else stays a string, which the sandbox rejects. */
 export function typedAmount(typed: string): number | string | undefined {
   const text = typed.trim()
   const plain = text.replace(/^₹\s*/, '').replace(/(?<=\d),(?=\d)/g, '')

@@ -4,10 +4,7 @@ import type { StreamKind } from '../../model/feed-kinds.ts'
 import { BASE, callOf, checkClientFirst, GONE, request, watchCalls } from './api.ts'
 import { CallError } from './service.ts'
 
-/**
- * The kinds of stream events, and three of the page: `reconnected`, `sent`: a call of the page had its response, and
- * `recheck`: something that has no event may have changed. After `gap`, events may be missing, so everything is read again.
- */
+/** The kinds of stream events, and three of the page. `sent`: a call of it had its response; `recheck`: something without an event may differ. */
 export type Kind = StreamKind | 'reconnected' | 'sent' | 'recheck'
 export type State = 'connecting' | 'live' | 'lost' | 'deleted'
 type EventListener = (kind: Kind, data: unknown) => void

@@ -78,24 +78,16 @@ type Shown<T> = {
 type RowsProps<T> = Shown<T> & {
   of: Page<T>
   setPage: (page: number) => void
-  /** How many rows there are, in words. */
   count: string
   empty: string
 }
 
-/**
- * A page of a list as a table. It uses ARIA roles, because its rows are grids.
- *
- * While the list has the pointer or the focus, its rows change but none moves: a button announces new ones.
- */
+/** A page of a list as a table of grids. While it has the pointer or the focus, no row moves: a button announces new ones. */
 function Rows<T>({ label, columns, of, setPage, href, count, empty }: RowsProps<T>) {
   const { list, page, rows, total } = of
   const isWide = useWide()
-  const {
-    value: held,
-    props,
-    release,
-  } = useStill<readonly T[], HTMLDivElement>(rows, `${list} ${page}`)
+  const still = useStill<readonly T[], HTMLDivElement>(rows, `${list} ${page}`)
+  const { value: held, props, release } = still
   const box = props.ref
   // Beside an open row, the list keeps its search.
   const [route, fields] = location.hash.split('?')
@@ -212,7 +204,6 @@ export function ListRows<T>({ list, all, ...shown }: ListRowsProps<T>) {
 
 const isInstant = (at: string) => !Number.isNaN(Date.parse(at)) && new Date(at).toISOString() === at
 
-/** The span of time to which a link limits a list, and the button that shows all of it again. */
 function useBetween() {
   const fields = useUrlFields()
   const [since, until] = ['since', 'until'].map((name) => fields.get(name) ?? '') as [
@@ -263,7 +254,6 @@ type PagedListProps<T> = Shown<T> & {
   none: string
 }
 
-/** A list that is read in pages, with its length; filters and a search choose its rows. */
 export function PagedList<T>({
   id,
   filters,
@@ -317,7 +307,6 @@ type DetailProps<Id extends AdminCallId> = {
   children: (data: ResponseBody<Id>) => ComponentChildren
 }
 
-/** The page of one row: the way back to its list, and what a call returns, or its error. */
 export function Detail<Id extends AdminCallId>({ list, call, children }: DetailProps<Id>) {
   const { data, problem } = useLoaded(call)
   return (

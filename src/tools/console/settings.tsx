@@ -29,11 +29,7 @@ export function Theme() {
     <Choice
       label="Theme"
       value={theme}
-      values={[
-        ['system', 'System'],
-        ['light', 'Light'],
-        ['dark', 'Dark'],
-      ]}
+      values={Object.entries({ system: 'System', light: 'Light', dark: 'Dark' })}
       onInput={setTheme}
     />
   )
@@ -65,7 +61,6 @@ export function At({ at, short = false }: { at: string; short?: boolean }) {
   )
 }
 
-/** An instant and how long ago it was; `short`: with the time of the day alone. */
 export const Ago = (of: { at: string; short?: boolean }) => (
   <>
     <At {...of} />, {useAgo(of.at)}
@@ -76,7 +71,6 @@ export const Ago = (of: { at: string; short?: boolean }) => (
 
 type Question = { problem: string | undefined; resolve: (token: string | undefined) => void }
 
-/** Asks for the admin token when a call requires it. After a cancel, shows a button that asks again. */
 export function AdminToken() {
   const [question, setQuestion] = useState<Question>()
   const [isDeclined, setDeclined] = useState(false)

@@ -98,10 +98,7 @@ function outcomeOf({ status, fault, response }: CompletedRequest): string {
   return CODES[status] ?? `HTTP ${status}`
 }
 
-/**
- * Collects which behaviours the callers of all clients meet. A few words are kept for each kind of behaviour, and one
- * status for each of the newest resources; a reset of a client removes nothing.
- */
+/** Collects what the callers of all clients meet: a few words for each behaviour. A reset of a client removes nothing. */
 export class Collector {
   /** The behaviours that were met: results of `factOf`. */
   readonly seen = new Set<string>()

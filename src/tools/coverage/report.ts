@@ -19,10 +19,7 @@ type Item = Omit<CoverageItem, 'met'> & { met?: boolean }
 const itemsOf = (subject: string, shown: Readonly<Record<string, string>>): Item[] =>
   Object.entries(shown).map(([behaviour, shown_by]) => ({ subject, behaviour, shown_by }))
 
-/**
- * The error codes that the contract and the scenarios permit, and what shows each. The others come from broken HTTP, a full
- * disk or a foreign web site, so they are no behaviour of the service.
- */
+/** The error codes that the contract and the scenarios permit. The others come from broken HTTP, a full disk or a foreign web site. */
 export const CODES_SHOWN: Partial<Record<ErrorCode, string>> = {
   validation_failed: 'a malformed field, id or page',
   unauthorized: 'an access token that is unknown',
@@ -117,8 +114,7 @@ function eventItems(event: string): Item[] {
 }
 
 const PAGES_SHOWN = '?page=2 and on, with largest_page=1'
-const listItems = (list: string): Item[] =>
-  itemsOf(list, { [MET.nextPage]: PAGES_SHOWN, [MET.lastPage]: PAGES_SHOWN })
+const PAGES = { [MET.nextPage]: PAGES_SHOWN, [MET.lastPage]: PAGES_SHOWN }
 
 export const absorbableReadings = ({ readings, form }: Assumption): string[] => [
   ...Object.keys(readings).filter((word) => !readings[word]!.notAbsorbable),
@@ -148,10 +144,7 @@ function readingItems(seen: ReadonlySet<string>, tried: ReadonlySet<string>): It
   })
 }
 
-/**
- * Says which behaviours were met. `seen` is that of a `Collector`, or of several together; `tried` has the readings of the
- * runs of a sweep besides that of the runs without faults, such as `list_order=oldest_first`.
- */
+/** Says which behaviours were met; `tried` has the readings of the runs of a sweep, such as `list_order=oldest_first`. */
 export function coverageOf(
   seen: ReadonlySet<string>,
   tried: ReadonlySet<string> = new Set(),
@@ -162,7 +155,7 @@ export function coverageOf(
     kyc: statusItems('kyc'),
     accounts: statusItems('bank'),
     webhooks: EVENTS.flatMap(eventItems),
-    lists: PAGED_LISTS.flatMap(listItems),
+    lists: PAGED_LISTS.flatMap((list) => itemsOf(list, PAGES)),
     readings: readingItems(seen, tried),
   }
   return {

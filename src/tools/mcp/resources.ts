@@ -42,7 +42,6 @@ type Document = { paths: Parts; components: Parts }
 
 const REFERENCE = /"#\/components\/([^/"]+)\/([^/"]+)"/g
 
-/** The part of the OpenAPI document that describes one operation, with all that it refers to. */
 function operationPart({ paths, components }: Document, operation: OperationId): Document {
   const isIt = (call: unknown) => (call as { operationId?: string }).operationId === operation
   const [path, calls] = Object.entries(paths).find(([, all]) => Object.values(all).some(isIt))!

@@ -12,10 +12,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/**
- * A string as HTML and XML accept it: without control characters, colours of a terminal, marks that reverse the direction,
- * halves of surrogate pairs and the two characters that XML excludes.
- */
+/** A string as HTML and XML accept it: without control characters, colours, marks that reverse the direction, and halves of pairs. */
 export const plainText = (text: string): string =>
   printable(stripVTControlCharacters(text))
     .toWellFormed()

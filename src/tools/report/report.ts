@@ -79,10 +79,7 @@ function makeFolder(dir: string) {
   mkdirSync(dir)
 }
 
-/**
- * Makes the folder of a report, and removes these files of an earlier report, which would be mistaken for this one. Throws
- * `BadOption` if nothing can be written there, before anything else is done.
- */
+/** Makes the folder of a report, and removes files of an earlier one. Throws `BadOption`, before anything else is done. */
 export function prepareReport(
   dir: string,
   files: readonly string[] = REPORT_FILES,
@@ -113,13 +110,8 @@ export function testsMarkdown(tests: readonly TestCase[]): string {
   return `${markdownTable(['test', 'result', 'what happened'], rows)}${details.join('')}`
 }
 
-function markdownOf({
-  title,
-  subject,
-  result,
-  tests,
-  body = testsMarkdown(tests),
-}: Report): string {
+function markdownOf({ title, subject, result, tests, ...rest }: Report): string {
+  const { body = testsMarkdown(tests) } = rest
   const head = `# ${inline(title)}\n\n${inline(subject)}\n\n${inline(result)}\n`
   return body === '' ? head : `${head}\n${body}`
 }

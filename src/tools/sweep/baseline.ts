@@ -79,10 +79,7 @@ function checkEqual(differences: readonly string[], { isUnstable, jobs }: Baseli
   )
 }
 
-/**
- * Runs the command without faults until it has passed twice, and returns these runs, how often it failed, and which of the
- * keys of a payment are equal in both. Throws `SweepError` if it fails as often.
- */
+/** Runs the command without faults until it has passed twice. Throws `SweepError` if it fails as often. */
 export async function runBaseline(options: BaselineOptions) {
   const { timeoutMs: deadlineMs = DEADLINE_MS, jobs } = options
   const passed: Observation[] = []

@@ -128,7 +128,6 @@ export type Observation = {
   exitCode: number | null
   isHung: boolean
   hits: readonly number[]
-  /** Payments whose state differs from what the probe says, in words. */
   probeDifferences: readonly string[]
   durationMs: number
   seen: ReadonlySet<string>

@@ -76,10 +76,7 @@ function isRight(view: View, payment: SeenPayment, { deliveries, isSure }: Probe
   return view === 'open' && (!isFinal || !isSure)
 }
 
-/**
- * Asks the probe for each payment, and returns the differences from the sandbox in words. Throws `SweepError` if it does not
- * answer although the command passed: a command that failed may have taken its application with it.
- */
+/** Throws `SweepError` without an answer, unless the command failed: it may have taken its application with it. */
 export async function probeDifferences(run: ProbeRun): Promise<string[]> {
   const found: string[] = []
   for (const payment of run.payments) {

@@ -41,10 +41,7 @@ export function killPrograms() {
   for (const child of running) killGroup(child)
 }
 
-/**
- * Runs a program in a process group of its own until it ends or its time is over; the rest of its group goes on until
- * `endGroup`. Throws `SweepError` if it cannot be started.
- */
+/** Runs a program in a process group of its own, whose rest goes on until `endGroup`. Throws `SweepError` if it cannot be started. */
 export const runProgram = (run: ProgramRun): Promise<Ended> =>
   new Promise((resolve, reject) => {
     const { command, env, deadlineMs, isShell = false, signal } = run
@@ -99,7 +96,6 @@ export const runProgram = (run: ProgramRun): Promise<Ended> =>
 const FAILURE =
   /^\s*(not ok\b|\u2716 |\u2717 |\u00d7 |FAIL|--- FAIL|E {2,}\S|(Uncaught )?[\w.]*(Error|Exception)\b(?!\.))/
 
-/** The line of a command's output that names the failure: the first one that looks so, else the last one. */
 export function failureLine(output: string): string {
   const lines = output.trimEnd().split('\n')
   const line = (lines.find((one) => FAILURE.test(one)) ?? lines.at(-1)!).trim()

@@ -77,7 +77,6 @@ async function settle({ sandbox }: RunningServer, isPlanned: boolean, startScena
   await Promise.race([all, setTimeout(SETTLE_MS, undefined, { ref: false })])
 }
 
-/** Runs the command; if a fault of the plan kills it, runs it once more. */
 async function runCommand(observer: Observer, run: ProgramRun): Promise<Ended> {
   const kill = new AbortController()
   observer.onKill = () => kill.abort()

@@ -34,7 +34,6 @@ const MARKS: Readonly<Record<Assumption['source'], string | undefined>> = {
   imposed: 'imposed',
 }
 
-/** Whether the reading in force is neither the default nor that of the start. */
 const isChanged = ({ reading, source, default: usual }: Assumption) =>
   reading !== usual || source === 'scenario' || source === 'call'
 
@@ -49,7 +48,6 @@ const textOf = ({ name, question, section, basis, why, reading, readings }: Assu
     ...readings.flatMap((one) => [one.reading, one.does]),
   ].join(' ')
 
-/** One possible reading, and the button that chooses it; for a form such as `N/minute`, with a field. */
 function OneReading({ one, assumption }: { one: Reading; assumption: Assumption }) {
   const { reading, does, example } = one
   const { name, reading: inForce, default: usual, readings } = assumption

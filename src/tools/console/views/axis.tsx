@@ -119,13 +119,10 @@ function marksOf(all: PaymentWithAll, now: number): Mark[] {
     })
 }
 
-const medianOf = (numbers: readonly number[]) =>
-  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
-
 function ticksOf(marks: readonly Mark[], now: number) {
   const instants = [...new Set([...marks.map(({ at }) => at), now])].sort((a, b) => a - b)
   const gaps = instants.slice(1).map((at, i) => at - instants[i]!)
-  const usual = medianOf(gaps)
+  const usual = gaps.toSorted((a, b) => a - b)[Math.floor(gaps.length / 2)] ?? 0
   return instants.map((at, i) => ({
     at,
     isLeap: i > 0 && gaps[i - 1]! > LEAP * Math.max(usual, 1),

@@ -47,7 +47,6 @@ type Effect = { byMs: number; since: string; until: string; summary: Response<'r
 /** A jump of the clock: how far it is, and how to stop it; when it has ended, its effect. */
 type Jump = { isOver: false; share: number; stop: () => void } | ({ isOver: true } & Effect)
 
-/** By a duration (ms), or to the next timer. */
 type Target = number | 'next'
 
 const timeNow = async () => Date.parse((await read(callOf('getClock'))).now)

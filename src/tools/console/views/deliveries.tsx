@@ -70,7 +70,6 @@ export const Deliveries = () => (
   </>
 )
 
-/** Says how a delivery ended, why nobody has received it, and that a clock that stands still keeps it back. */
 function resultText(delivery: Delivery, clock: Clock): string {
   const reason = delivery.attempts.at(-1)?.error?.message
   const text =
@@ -87,15 +86,12 @@ const FORGED = {
   stale: 'the timestamp is one hour before the attempt',
 } as const
 
-function forgeryOf({ fault, rule }: Delivery): string | undefined {
-  const word = fault?.signature ?? fault?.timestamp
-  return word && `Forged by rule ${rule}: ${FORGED[word]}.`
-}
-
 function Signature({ attempt: { headers }, delivery }: { attempt: Attempt; delivery: Delivery }) {
   const signature = headers['webhook-signature']
   const count = signature?.split(' ').length ?? 0
-  const forgery = forgeryOf(delivery)
+  const { fault, rule } = delivery
+  const word = fault?.signature ?? fault?.timestamp
+  const forgery = word && `Forged by rule ${rule}: ${FORGED[word]}.`
   return (
     <>
       {signature && <code>{signature}</code>}

@@ -36,7 +36,6 @@ const PEOPLE: Readonly<Record<string, readonly [tone: string, before: string, af
   'kyc.failed': ['bad', 'KYC of ', 'failed'],
 }
 
-/** What an event says about a person; nothing if it is about something else, or none of these users. */
 function itemsOfEvent(event: Delivery, users: readonly User[]): Item[] {
   const { resource_id: id, created_at: at } = event
   const [tone = '', before, after] = PEOPLE[event.event] ?? []

@@ -1,7 +1,7 @@
 // The form that makes a payment, with the call of the service that an integration sends.
 import { useRef } from 'preact/hooks'
 import { Act } from '../act.tsx'
-import { type BankAccount, callOf, type Payment, type User } from '../api.ts'
+import { callOf, type Payment, type User } from '../api.ts'
 import { Choice, Fold, Form, Input, useFields } from '../fields.tsx'
 import { numberText, typedAmount } from '../format.ts'
 import { useUrlFields } from '../route.ts'
@@ -13,8 +13,6 @@ import { MagicValues } from './magic-values.tsx'
 const MAX_USERS = 100
 
 const isVerified = ({ kyc }: User) => kyc.some(({ kyc_status }) => kyc_status === 'success')
-const accountText = (user: User, { account_number, bank_status }: BankAccount) =>
-  `${user.email}, ${account_number}, ${bank_status}`
 
 /** Returns the newest users that match a search, or the previous ones until they arrive. Later users don't change the list. */
 export function useFound(search: string, bank?: 'any') {
@@ -93,9 +91,9 @@ export function PaymentForm({ like, amount }: { like?: Payment; amount?: string 
             const { user } = accounts.find(({ account }) => account.bank_id === id)!
             if (user.user_id === payer?.user_id) field('from').onInput('')
           }}
-          values={accounts.map(({ user, account }) => [
-            account.bank_id,
-            accountText(user, account),
+          values={accounts.map(({ user, account: { bank_id, account_number, bank_status } }) => [
+            bank_id,
+            `${user.email}, ${account_number}, ${bank_status}`,
           ])}
         />
         <Input short label="Amount" name="amount" {...field('amount')} />

@@ -5,7 +5,6 @@ import { Choice, Fold, Form, Input, useFields } from '../fields.tsx'
 import { openMade, serviceCall } from '../service.ts'
 import { MagicValues } from './magic-values.tsx'
 
-/** Makes a user and opens it; the count of the users gives it a number. */
 export function MakeUser() {
   const { fields, field } = useFields({ email: '', mobile: '', type: 'individual' })
   const number = useClient().counts.users + 1

@@ -12,7 +12,6 @@ import { Start } from './start.tsx'
 import { UseInbox } from './webhook.tsx'
 
 type Summary = Response<'readSummary'>
-type Series = NonNullable<Summary['series']>
 
 const TONES = { settled: 'good', in_flight: 'open', failed: 'bad', came_back: 'came' } as const
 const OUTCOME_NAMES = Object.keys(OUTCOMES) as (keyof typeof OUTCOMES)[]
@@ -39,7 +38,11 @@ const Tiles = ({ summary }: { summary: Summary }) => (
 )
 
 /** Rupees over the client's time: settled as a line in steps, what failed or came back as bars. */
-function Curve({ series: { from, bucket_ms, settled, failed } }: { series: Series }) {
+function Curve({
+  series: { from, bucket_ms, settled, failed },
+}: {
+  series: NonNullable<Summary['series']>
+}) {
   const most = Math.max(1, ...[...settled, ...failed].map(Number))
   const yOf = (rupees: string) => 100 - (Number(rupees) / most) * 100
   const spans = (all: readonly string[]) => all.filter((one) => Number(one) > 0).length

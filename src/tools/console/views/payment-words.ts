@@ -34,7 +34,6 @@ export function outcomeText(all: PaymentWithAll, now: number): string {
   return history.status === 'SUCCESS' ? is : `${is} Nothing is scheduled to change that.`
 }
 
-/** The response that your code got to the payment, if it says something else than what happened. */
 export function toldText(
   call: Pick<ShortRequest, 'operation' | 'status'> | undefined,
 ): string | undefined {

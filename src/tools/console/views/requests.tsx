@@ -45,7 +45,6 @@ const reasonText = ({ reason, rule, fault }: ShortRequest) =>
 // The maximum length of the log.
 const MAX_CALLS = 1_000
 
-/** Adds new calls on top of a list, without duplicates. */
 function addOnTop(fresh: readonly ShortRequest[], before: readonly ShortRequest[]) {
   const known = new Set(before.map(({ request_id }) => request_id))
   const added = fresh.filter(({ request_id }) => !known.has(request_id))
@@ -169,13 +168,7 @@ export function Requests() {
   )
 }
 
-const OMITTED_HEADERS = new Set([
-  'host',
-  'connection',
-  'content-length',
-  'accept-encoding',
-  'authorization',
-])
+const OMITTED = /^(host|connection|content-length|accept-encoding|authorization)$/
 
 /** Formats a call as a curl command. The user replaces the values that the log masks. */
 function curlOfRequest({ method, path, query, headers, body }: LoggedRequest): string {
@@ -184,7 +177,7 @@ function curlOfRequest({ method, path, query, headers, body }: LoggedRequest): s
       [value].flat().map((one) => [name, String(one)]),
     ),
   ).toString()
-  const headersToSend = Object.entries(headers).filter(([name]) => !OMITTED_HEADERS.has(name))
+  const headersToSend = Object.entries(headers).filter(([name]) => !OMITTED.test(name))
   const sent = {
     ...Object.fromEntries(headersToSend),
     ...('authorization' in headers && { authorization: 'Bearer TOKEN' }),

@@ -25,9 +25,8 @@ const START = {
   fault: 'reset',
   at: 'before',
 }
-type Values = typeof START
 
-function thenOf({ outcome, status, delay, fault, at }: Values): object {
+function thenOf({ outcome, status, delay, fault, at }: typeof START): object {
   if (outcome === 'delay') return { delay }
   if (outcome === 'lag') return { visible_after: delay }
   const runs =

@@ -45,8 +45,7 @@ const Activate = ({ name, active, definition }: ActivateProps) => {
   )
 }
 
-type Item = Pick<Listed['scenarios'][number], 'name' | 'title' | 'description'>
-type ItemProps = Item & Pick<ActivateProps, 'active' | 'definition'>
+type ItemProps = ActivateProps & Pick<Listed['scenarios'][number], 'title' | 'description'>
 
 function ScenarioItem({ name, title, description, active, definition }: ItemProps) {
   const isActive = active?.name === name
@@ -126,7 +125,6 @@ export function Scenarios() {
 // Until the page is closed: another view must not lose an edited copy.
 const copies = new Map<string, string>()
 
-/** A copy of a scenario that the user edits and activates; the problems of it stand below. */
 function EditCopy({ name, source }: { name: string; source: string }) {
   const id = useId()
   const [definition, setDefinition] = useState(copies.get(name) ?? source)
@@ -155,7 +153,6 @@ function EditCopy({ name, source }: { name: string; source: string }) {
 
 type Source = ResponseBody<'readScenario'>
 
-/** The text of a scenario; a line that begins a rule has its hits. */
 function SourceTable({ source, rules, webhooks }: Pick<Source, 'source' | 'rules' | 'webhooks'>) {
   const byLine = new Map([...rules, ...webhooks].map((rule) => [rule.line, rule]))
   return (

@@ -24,7 +24,6 @@ export function useSearchKey() {
 
 type Hit = readonly [href: string, text: string, chip?: ComponentChildren]
 
-/** What the words find: payments, users, deliveries, calls and scenarios. */
 export function Search() {
   const search = useSearch()
   const query = { search: search.query ?? '\u0000', limit: SHOWN }

@@ -15,11 +15,10 @@ import { useTimeText } from '../settings.tsx'
 
 type TimeText = (at: string) => string
 
-const textOf = (one: SentDelivery, timeText: TimeText): string =>
-  [sentStatus(one), nextAttempt(one, timeText)].filter((part) => part !== undefined).join('; ')
-
 function effectOf(deliveries: readonly SentDelivery[], timeText: TimeText): Effect {
-  const texts = deliveries.map((one) => textOf(one, timeText))
+  const texts = deliveries.map((one) =>
+    [sentStatus(one), nextAttempt(one, timeText)].filter(Boolean).join('; '),
+  )
   return {
     text: texts.length === 1 ? texts[0]! : texts.map((text, i) => `${i + 1}: ${text}`).join('. '),
     isBad: deliveries.some(isRejected),

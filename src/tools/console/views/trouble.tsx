@@ -124,8 +124,6 @@ function TroubleCard({ trouble, active }: { trouble: Trouble; active: string | u
   )
 }
 
-const troubleOf = (title: string | undefined) => ALL.find((one) => one.title === title)
-
 const Banner = ({ isHit, children }: { isHit: boolean; children: ComponentChildren }) => (
   <div class={isHit ? 'card bar banner good' : 'card bar banner'} role="status">
     {children}
@@ -153,7 +151,7 @@ function ArmedRule({
   of: string
 }) {
   const title = titleOf(definition['name'])!
-  const trouble = troubleOf(title)
+  const trouble = ALL.find((one) => one.title === title)
   const { operation } = definition['when'] as { operation: string }
   const query = { rule: `rule:${rule_id}: `, limit: 1 }
   const { data: log } = useLoaded(callOf('listRequests', { query }), FRAME_MS)

@@ -40,10 +40,7 @@ export const TROUBLES: readonly Trouble[] = [
     text: 'Payments fail with “bank is offline” until it ends.',
     lanes: [['PENDING', '!FAILED', '|', 'SUCCESS']],
     label: 'How long',
-    options: [
-      ['30m', 'for 30 min'],
-      ['2h', 'for 2 h'],
-    ],
+    options: Object.entries({ '30m': 'for 30 min', '2h': 'for 2 h' }),
     waits: () => 'each POST /transaction while it lasts',
     hit: 'The payment fails: the bank is offline.',
     rule: (option) => ({
@@ -96,10 +93,7 @@ export const TROUBLES: readonly Trouble[] = [
     text: 'It never leaves PROCESSING. Nothing tells your code.',
     lanes: [['PENDING', 'PROCESSING', '…for ever']],
     label: 'Which payments',
-    options: [
-      ['1', 'the next payment'],
-      ['100', 'the next 100 payments'],
-    ],
+    options: Object.entries({ '1': 'the next payment', '100': 'the next 100 payments' }),
     waits: nextPayment,
     hit: 'The payment stays in PROCESSING.',
     rule: (times) => once('createTransaction', payment(PROCESSING), Number(times)),
@@ -109,11 +103,8 @@ export const TROUBLES: readonly Trouble[] = [
     text: 'It succeeds; later the bank sends it back.',
     lanes: [['PENDING', 'SUCCESS', '~', '<FAILED']],
     label: 'When',
-    options: [
-      // A jump of a day or an hour brings it back.
-      ['23h', 'tomorrow'],
-      ['50m', 'within 1 h'],
-    ],
+    // A jump of a day or an hour brings it back.
+    options: Object.entries({ '23h': 'tomorrow', '50m': 'within 1 h' }),
     waits: nextPayment,
     hit: 'The payment succeeds, and comes back later.',
     rule: (after) => {
@@ -127,11 +118,7 @@ export const TROUBLES: readonly Trouble[] = [
     text: 'Your webhook gets copies, two events at the same instant, or the success before the processing. It extends the active scenario, which restarts.',
     lanes: [['PENDING', 'SUCCESS', 'SUCCESS', 'PROCESSING']],
     label: 'How',
-    options: [
-      ['twice', 'twice'],
-      ['together', 'at once'],
-      ['order', 'out of order'],
-    ],
+    options: Object.entries({ twice: 'twice', together: 'at once', order: 'out of order' }),
     waits: () => 'the next events',
     hit: 'Your webhook got them that way.',
     webhooks: (option) => [

@@ -56,7 +56,6 @@ type RecordsProps = {
   none: string
 }
 
-/** Records that are verified, and while one is pending, buttons that set its final status. */
 const Records = ({ label, heads, rows, simulate, none }: RecordsProps) =>
   rows.length === 0 ? (
     <p class="empty">{none}</p>

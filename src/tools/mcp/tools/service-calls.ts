@@ -49,22 +49,18 @@ function nextAfter(method: string, path: string, status: number): string {
   return 'use the ids of this response in the next call; look shows the state.'
 }
 
+const isServicePath = (path: string) =>
+  /^\/v1\/[^\s#]+$/.test(path) && new URL(path, ORIGIN).pathname.startsWith('/v1/')
+
 const callService = defineTool('call_service', {
   title: 'Call the service',
   description:
     'Sends one call of the payout API and shows the response, to try it before you write code.',
   input: z.strictObject({
     method: z.enum(['GET', 'POST', 'PUT']),
-    path: z
-      .string()
-      .refine(
-        (path) => /^\/v1\/[^\s#]+$/.test(path) && new URL(path, ORIGIN).pathname.startsWith('/v1/'),
-        { error: 'must be a path such as /v1/transaction' },
-      )
-      .meta({
-        description:
-          'Such as /v1/users; the resources payout-sandbox://contract/... describe them.',
-      }),
+    path: z.string().refine(isServicePath, 'must be a path such as /v1/transaction').meta({
+      description: 'Such as /v1/users; the resources payout-sandbox://contract/... describe them.',
+    }),
     body: AnyFields.optional(),
     headers: z.record(z.string(), z.string()).optional(),
     timeout_ms: z.int().min(1).max(50_000).default(20_000).meta({

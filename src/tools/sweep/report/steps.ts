@@ -40,7 +40,6 @@ const deliveryStep = (delivery: SeenDelivery) => {
   }
 }
 
-/** The calls and events of a run in order; equal ones in a row are one step. */
 function stepsOf({ calls, deliveries }: Observation): Step[] {
   const all = [...calls.map(callStep), ...deliveries.map(deliveryStep)]
   const steps: Step[] = []

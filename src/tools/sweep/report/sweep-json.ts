@@ -120,10 +120,9 @@ function endText({ isHung, exitCode }: Observation): string {
 
 const MAX_NAMES = 12
 
-const nameOf = ({ name, operation, nth = 1 }: Plan[number]) =>
-  [name, operation, nth > 1 ? nth : ''].filter(Boolean).join(' ')
-
 const namesOf = (plans: readonly Plan[]): string => {
+  const nameOf = ({ name, operation, nth = 1 }: Plan[number]) =>
+    [name, operation, nth > 1 ? nth : ''].filter(Boolean).join(' ')
   const names = [...new Set(plans.map((plan) => plan.map(nameOf).join(' + ')))]
   const more = names.length - MAX_NAMES
   return `${names.slice(0, MAX_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
@@ -160,26 +159,20 @@ export function notProven(result: SweepResult): string[] {
 
 export function sweepJson(result: SweepResult): SweepDocument {
   const findings = findingOfRun(result)
-  const judged = ({ plan, verdict, level, happened }: Run) => ({
-    plan: reportedPlan(plan),
-    verdict,
-    level,
-    happened,
-  })
+  const judged = ({ plan, verdict, level, happened }: Run) => {
+    return { plan: reportedPlan(plan), verdict, level, happened }
+  }
   const reportedRun = (run: Run) => ({
     ...judged(run),
     duration_ms: Math.round(run.observation.durationMs),
     finding: findings.get(run.id)?.finding ?? null,
   })
   const { baseline } = result
+  const { calls, payments, deliveries } = baseline
   return {
     command: commandText(result),
     seed: String(result.seed),
-    baseline: {
-      calls: baseline.calls.length,
-      payments: baseline.payments.length,
-      deliveries: baseline.deliveries.length,
-    },
+    baseline: { calls: calls.length, payments: payments.length, deliveries: deliveries.length },
     runs: result.runs.map(reportedRun),
     untried: result.untried.map(reportedPlan),
     verdicts: verdictCounts(result),
