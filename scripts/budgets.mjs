@@ -4,11 +4,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const BUDGETS = [
-  { part: 'core', unit: 'lines', goal: 30_000, limit: 31_416 },
-  { part: 'tools', unit: 'lines', goal: 14_200, limit: 14_185 },
+  { part: 'core', unit: 'lines', goal: 30_000, limit: 30_400 },
+  { part: 'tools', unit: 'lines', goal: 14_200, limit: 14_120 },
   { part: 'scripts and bench', unit: 'lines', goal: 2_500, limit: 2_388 },
-  { part: 'test', unit: 'lines', goal: 38_000, limit: 40_880 },
-  { part: 'src', unit: 'files', goal: 330, limit: 344 },
+  { part: 'test', unit: 'lines', goal: 38_000, limit: 38_990 },
+  { part: 'src', unit: 'files', goal: 330, limit: 326 },
 ]
 
 const filesIn = (folder) =>

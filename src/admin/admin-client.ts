@@ -178,10 +178,13 @@ function createWorldMethods(options: AdminClientOptions) {
     /** What the bank reports for days in India (default: all), as the scenario changes it. */
     statement: withQuery('getStatement'),
     /** Compares your books with what happened, or with a statement. */
-    reconcile: (
+    reconcile: async (
       rows: CallBody<'reconcile'>['rows'],
       to: Omit<CallBody<'reconcile'>, 'rows'> = {},
-    ) => call('reconcile', { body: { rows, ...to } }),
+    ) => {
+      if (!Array.isArray(rows)) throw new TypeError('reconcile takes an array of rows')
+      return call('reconcile', { body: { rows, ...to } })
+    },
 
     clients: {
       list: () => call('listClients'),

@@ -33,14 +33,15 @@ export const Timestamp = z.iso
 
 export const isoOf = (ms: number): string => new Date(ms).toISOString()
 
-/** The W3C header that names the trace of a call, and the caller's place in it. */
-export const Traceparent = z
-  .string()
-  .regex(/^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/)
+const TRACE =
+  /^(?!ff)([0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2})(?:(?<!^00.{53})-.*)?$/
 
-/** The `traceparent` of a request; `undefined` if it has none that is valid. */
+/** The W3C header that names the trace of a call, and the caller's place in it. */
+export const Traceparent = z.string().regex(TRACE)
+
+/** The `traceparent` of a request without what a later version adds; `undefined` if it has none that is valid. */
 export const traceOf = (value: unknown): string | undefined =>
-  value === undefined ? undefined : Traceparent.safeParse(value).data
+  typeof value === 'string' ? TRACE.exec(value)?.[1] : undefined
 
 export const rowTimes = { created_at: Timestamp, updated_at: Timestamp }
 

@@ -236,11 +236,14 @@ export function parseJsonOrUndefined(text: string): unknown {
   }
 }
 
+const traceIn = (name: string, value: unknown) =>
+  name === 'traceparent' ? traceOf(value) : undefined
+
 const maskedHeaders = (headers: RequestLogEntry['headers']) =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       maskLogText(name),
-      isSecretName(name) ? HIDDEN : maskLogText(String(value)),
+      isSecretName(name) ? HIDDEN : (traceIn(name, value) ?? maskLogText(String(value))),
     ]),
   )
 

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { paiseOf } from '../model/payment.ts'
+import { quoteValue } from '../model/words.ts'
 import { Condition, ConditionCheck } from './condition-schema.ts'
 import { limits } from './rule-schema.ts'
 import { crossCheck, type Mapping, mustBe, suchAs, text } from './schema-parts.ts'
@@ -25,6 +26,9 @@ const StatementWhen = z
       if (isEmpty)
         return report([], 'an empty `when`; to match every row, write amount: { absent: false }')
       if (Object.keys(when).length === 0) return
+      const { direction } = when
+      if (typeof direction === 'string' && !['debit', 'credit'].includes(direction))
+        report(['direction'], `must be debit or credit, not ${quoteValue(direction)}`)
       // The messages name the part `data`, which is not in the file.
       new ConditionCheck((path, message, of) => report(path.slice(1), message, of)).checkParts(
         { data: when },

@@ -308,6 +308,7 @@ export async function openStore<Rows>({
     worlds: byName as ReadonlyMap<string, WorldTables<Rows>>,
     bases: bases as ReadonlyMap<string, Base<Rows>>,
     makeBase: (key: string, rows: BaseRows<Rows>) => worlds.makeBase(key, rows),
+    fixtures: worlds.fixtures,
     addWorld: (name: string, base: Base<Rows>, about?: WorldAbout) => worlds.add(name, base, about),
     forkWorld: (...args: Parameters<Worlds<Rows>['fork']>) => worlds.fork(...args),
     change: unit.change,

@@ -48,7 +48,11 @@ export class WorldTables<Rows> {
   }
 
   isOfBase(table: keyof Rows & string, id: string): boolean {
-    return this.#worlds.bases.get(this.base)?.images[table].rows.has(id) ?? false
+    const { bases, fixtures } = this.#worlds
+    const own = this.base === '' ? undefined : (bases.get(this.base) ?? fixtures.get(this.base))
+    // An imported state doesn't say with what it started.
+    const known = own ? [own] : [...fixtures.values()]
+    return known.some(({ images }) => images[table].rows.has(id))
   }
 
   get empty(): Base<Rows> {
@@ -182,6 +186,8 @@ export class Worlds<Rows> {
   readonly unit = new UnitOfWork()
   readonly byName = new Map<string, WorldTables<Rows>>()
   readonly bases = new Map<string, Base<Rows>>()
+  /** The fixtures of this start: a document names those of its worlds, and doesn't have them. */
+  readonly fixtures = new Map<string, Base<Rows>>()
   /** The bases whose rows the journal has. */
   readonly journaled = new Set<string>()
 
@@ -200,10 +206,7 @@ export class Worlds<Rows> {
   makeBase(key: string, rows: BaseRows<Rows>): Base<Rows> {
     const images = () =>
       this.perTable((table) => contentOf(this.specs[table], rows[table] ?? [])) as Images<Rows>
-    const base = this.bases.get(key) ?? { key, images: images() }
-    // A document names the fixtures of its worlds, and doesn't have them.
-    if (key !== '') this.bases.set(key, base)
-    return base
+    return this.bases.get(key) ?? { key, images: images() }
   }
 
   /** Keeps a base for the worlds that need it, in the journal too. */

@@ -127,6 +127,7 @@ export function createScheduler(deps: TimeDeps) {
       runner.run(timer)
     },
     whenIdle,
+    isWaitingForReceivers: runner.isWaitingForReceivers,
     get: rows.get,
     pending: rows.all,
     ofResource,

@@ -100,8 +100,8 @@ function withoutSecrets(answer: string, secret: string, headers: Readonly<Record
 function traceparentOf({ event_id, traceparent }: Traced, number: number) {
   if (traceparent === undefined) return undefined
   const hash = nodeCrypto().createHash('sha256').update(`${event_id} ${number}`).digest('hex')
-  const [version, trace, , flags] = traceparent.split('-')
-  return { traceparent: [version, trace, hash.slice(0, 16), flags].join('-') }
+  const [, trace, , flags] = traceparent.split('-')
+  return { traceparent: ['00', trace, hash.slice(0, 16), flags].join('-') }
 }
 
 function headersOf(signature: Readonly<Record<string, string>>, event: Traced, number: number) {

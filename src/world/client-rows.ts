@@ -92,6 +92,7 @@ export class ClientRows {
     this.#bases = new Map(
       [...fixtures].map(([name, { key, rows }]) => [name, store.makeBase(key, rows)]),
     )
+    for (const base of this.#bases.values()) store.fixtures.set(base.key, base)
     this.#states = new Map(
       [...fixtures].flatMap(([name, { key, state }]) =>
         state ? [[name, { ...state.start, base: key, draws: state.draws }]] : [],

@@ -256,6 +256,7 @@ t.test('an argument of the wrong kind is refused before it is sent', async (t) =
     [() => admin.rules.push('x' as never), /the body must be an object; found "x"/],
     [() => admin.reset('data' as never), /the body must be an object; found "data"/],
     [() => admin.reset({ parts: 'data' } as never), /parts must be a list; found "data"/],
+    [() => admin.reconcile('x' as never), /reconcile takes an array of rows/],
     [() => admin.requests.list(5 as never), /the query must be an object; found 5/],
     [() => admin.timers.delete({ id: 'x' } as never), /id must be a name or an id, not/],
     [() => admin.transactions.get(undefined as never), /id must be a name or an id, not undefined/],

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { ASHA, ROHAN, start, TOKEN } from '../helper.ts'
 
@@ -403,4 +404,46 @@ t.test('rows that are no books are refused with their place', async (t) => {
     const { body } = await box.post('/__admin/reconcile', { rows: [{ reference: 'x', amount }] })
     t.equal(body.books.net, read, String(amount))
   }
+})
+
+t.test('what the fixtures brought is known after a restart and an import, too', async (t) => {
+  const file = join(t.testdir({}), 'db.json')
+  const first = await start(t, { sandbox: { file } })
+  await first.pay({ reference_id: 'a', amount: 5 })
+  await first.advance('1h')
+  await first.put('/__admin/scenario', {
+    definition: { statement: [{ when: { direction: 'debit' }, times: 1, then: { omit: true } }] },
+  })
+  const rows = [{ reference: 'a', amount: 5, status: 'SUCCESS' }]
+  const seen = async ({ get, post }: Box) => [
+    (await post('/__admin/reconcile', { rows })).body.differences,
+    (await get(DAY)).body.rows,
+    (await get('/__admin/summary')).body.money,
+  ]
+  const before = await seen(first)
+  t.strictSame(before.slice(0, 2), [[], []])
+  const exported = (await first.get('/__admin/state')).body
+  await first.close()
+  const again = await start(t, { sandbox: { file } })
+  t.strictSame(await seen(again), before)
+  await again.post('/__admin/reset', {})
+  t.equal((await again.put('/__admin/state', exported)).status, 200)
+  t.strictSame(await seen(again), before)
+})
+
+t.test('a row that the bank books on another day is found on both days', async (t) => {
+  const box = await paid(t, ['a', 5])
+  await box.put('/__admin/scenario', {
+    definition: { statement: [{ when: { reference: 'a' }, then: { day: 'next' } }] },
+  })
+  const rows = [{ reference: 'a', amount: 5, status: 'SUCCESS' }]
+  const on = async (date: string) =>
+    (await box.post('/__admin/reconcile', { rows, date })).body.differences
+  t.match(await on('2026-01-01'), [{ kind: 'missing_in_statement', books: { reference: 'a' } }])
+  t.match(await on('2026-01-02'), [
+    {
+      kind: 'missing_in_books',
+      message: 'Payment a: its debit is there on 2026-01-02, and the books have it on 2026-01-01.',
+    },
+  ])
 })

@@ -270,7 +270,10 @@ t.test(
     t.match(there.body.advanced, { now: '2026-01-01T00:00:03.000Z', fired: [] }, 'it is there')
     const never = await waits({ amount: '1.00' }, { advance: '10s', timeout_ms: 300 })
     t.equal(never.status, 408)
-    t.match(never.body.message, /frozen at 2026-01-01T00:00:13\.000Z/)
+    t.match(
+      never.body.message,
+      ' The wait moved the clock from 2026-01-01T00:00:03.000Z to 2026-01-01T00:00:13.000Z, the limit of `advance`, and ran 1 timer.',
+    )
     t.match((await box.get('/__admin/clock')).body.now, '2026-01-01T00:00:13.000Z')
     t.equal((await waits({}, { advance: 'soon' })).status, 400)
     await box.post('/__admin/clock/resume')
@@ -296,4 +299,20 @@ t.test('a wait that advances gets what receivers and callers do on the way', asy
     'transaction.processing',
     'transaction.success',
   ])
+})
+
+t.test('a wait that a receiver holds up says so', async (t) => {
+  const box = await start(t)
+  const hook = await receiver(t, () => {})
+  await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+  await box.pay()
+  const match = { status: 'delivered' }
+  const body = { for: 'delivery', match, advance: '1h', timeout_ms: 500 }
+  const late = await box.post('/__admin/wait', body)
+  t.equal(late.status, 408)
+  t.match(
+    late.body.message,
+    /, where your receiver has not responded to a webhook, and ran \d timer/,
+  )
+  hook.server.closeAllConnections()
 })

@@ -185,6 +185,8 @@ statement: [{ when: { amount: 5 }, then: { omit: true, day: next } }]
 ! 1:42: must have exactly one of omit, repeat, amount, day and utr
 statement: [{ when: { amount: 5 }, then: { amount: 1 } }]
 ! 1:52: \`amount\` must be a difference in rupees, in quotes, such as "+1.00" or "-0.50", not 1
+statement: [{ when: { direction: in }, then: { omit: true } }]
+! 1:34: must be debit or credit, not "in"
 webhooks: [{ when: { event: "*" }, then: { together: true, delay: 1s } }]
 ! 1:44: \`together\` and \`delay\` both say when; remove one
 rules: [{ when: { operation: createUser }, then: { fault: hang, at: after, effect: after_timeout } }]

@@ -10,7 +10,8 @@ function checkDays({ date, from, to }: Days) {
   }
   if (date !== undefined && (from ?? to) !== undefined)
     reject('date', 'cannot be combined with from or to')
-  if (from !== undefined && to !== undefined && from > to) reject('from', 'must not be after to')
+  if (from !== undefined && to !== undefined && from > to)
+    reject('from', `must not be after to; found ${from} and ${to}`)
 }
 
 export const statementCalls = [

@@ -21,7 +21,15 @@ import type { Sandbox } from '../../world/sandbox.ts'
 import type { World } from '../../world/world.ts'
 import { ADVANCE_ERRORS, AdvanceDuration } from './clock.ts'
 import { readRequestMatch } from './requests.ts'
-import { Advanced, advanceUntil, type WaitTarget, waitFor } from './waiting.ts'
+import {
+  Advanced,
+  advanceUntil,
+  clockHint,
+  movedHint,
+  progressOf,
+  type WaitTarget,
+  waitFor,
+} from './waiting.ts'
 import { deliveryResponse } from './webhooks.ts'
 
 const MAX_MS = 60_000
@@ -244,9 +252,12 @@ export const waitCalls = [
           'The clock is running, so a wait cannot advance it. Freeze it with POST /__admin/clock/freeze, or leave out `advance`.',
         )
       async function found<T>(target: Promise<WaitTarget<T>>) {
-        const waiting = waitFor(await target, world, later, timeoutMs, signal)
-        if (advance === undefined) return { for: what, [what]: await waiting }
-        const moving = advanceUntil(waiting, world, parseDuration(advance)!, { signal, later })
+        const progress =
+          advance === undefined ? undefined : progressOf(world, parseDuration(advance)!)
+        const hint = () => (progress ? movedHint(world, progress) : clockHint(world))
+        const waiting = waitFor(await target, world, { later, timeoutMs, signal, hint })
+        if (!progress) return { for: what, [what]: await waiting }
+        const moving = advanceUntil(waiting, world, progress, { signal, later })
         const [item, advanced] = await Promise.all([waiting, moving])
         return { for: what, [what]: item, advanced }
       }

@@ -9,8 +9,9 @@ type Said = { lane: 0 | 1 | 2; tone: string; text: string }
 /** An item as the console would say it, with its place on the axis. */
 function saidOf({ call, payment, event }: SessionItem): Said {
   if (call) {
-    const why = (call.made && toldText(call)) || call.reason
-    const text = why ? `${callText(call)} ${why}` : callText(call)
+    const whole = { operation: null, amount: null, rule: null, ...call }
+    const why = (call.made && toldText(whole)) || call.reason
+    const text = why ? `${callText(whole)} ${why}` : callText(whole)
     return { lane: 0, tone: isBad(call) ? 'bad' : 'text', text }
   }
   if (payment) {
@@ -28,10 +29,14 @@ function saidOf({ call, payment, event }: SessionItem): Said {
   return { lane: 2, tone: isTaken ? 'good' : 'bad', text }
 }
 
+/** The client's time of an item, which may be that of an item before it. */
+const timeOf = (item: SessionItem, items: readonly SessionItem[]) =>
+  items.slice(0, items.indexOf(item) + 1).findLast(({ at }) => at)?.at
+
 const LANES = ['Your calls', 'Money', 'Your webhook'] as const
 
 function Axis({ items }: Pick<SessionDocument, 'items'>) {
-  const hasClients = new Set(items.map(({ client }) => client)).size > 1
+  const hasClients = items.some(({ client }) => client)
   return (
     <Scroll label="What happened, in order">
       <table>
@@ -39,13 +44,12 @@ function Axis({ items }: Pick<SessionDocument, 'items'>) {
         <tbody>
           {items.map((item, i) => {
             const { lane, tone, text } = saidOf(item)
-            const isSame = i > 0 && items[i - 1]!.at === item.at
             return (
               <tr key={i}>
                 <td style={{ whiteSpace: 'nowrap' }}>
-                  {isSame ? '' : item.at.replace('T', ' ').replace('Z', '')}
+                  {item.at?.replace('T', ' ').replace('Z', '')}
                 </td>
-                {hasClients && <td>{item.client}</td>}
+                {hasClients && <td>{item.client ?? 'default'}</td>}
                 {LANES.map((name, n) => (
                   <td key={name} style={{ color: `var(--${tone})` }}>
                     {n === lane && text}
@@ -71,7 +75,7 @@ export function Session({ session }: { session: SessionDocument }) {
       <Card title="The first call without 2xx" wide>
         <p>
           {first
-            ? `${first.at}: ${saidOf(first).text}`
+            ? `${timeOf(first, items)}: ${saidOf(first).text}`
             : `All ${countText(items.filter(({ call }) => call).length, 'call')} got 2xx.`}
         </p>
       </Card>

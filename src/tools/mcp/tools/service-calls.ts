@@ -95,7 +95,7 @@ const callService = defineTool('call_service', {
       const logged = signal.aborted ? '' : await brokenCallText(connection, { method, path, since })
       throw new ToolError(
         `${method} ${path}: no response${why}.${logged}`,
-        'if a scenario or rule breaks the response on purpose, your code must expect this; find_requests shows whether the call arrived. On a frozen clock, a delayed response waits for advance_clock.',
+        'if a scenario or rule breaks the response on purpose, your code must expect this; find_requests shows whether the call arrived.',
       )
     })
     return {
