@@ -67,6 +67,15 @@ function createTypedCalls(options: AdminClientOptions) {
       <Id extends AdminCallId, Field extends keyof CallBody<Id>>(id: Id, field: Field) =>
       (value: NonNullable<CallBody<Id>[Field]>): Promise<ResponseBody<Id>> =>
         call(id, { body: { [field]: value } as unknown as CallBody<Id> }),
+    withList:
+      <Id extends AdminCallId, Field extends keyof CallBody<Id>>(id: Id, field: Field) =>
+      async (
+        list: NonNullable<CallBody<Id>[Field]>,
+        more?: Omit<CallBody<Id>, Field>,
+      ): Promise<ResponseBody<Id>> => {
+        if (!Array.isArray(list)) throw new TypeError(`${id} takes an array of ${String(field)}`)
+        return call(id, { body: { [field]: list, ...more } as unknown as CallBody<Id> })
+      },
     withQuery:
       <Id extends AdminCallId>(id: Id) =>
       (query?: CallQuery<Id>): Promise<ResponseBody<Id>> =>
@@ -147,7 +156,7 @@ function adminErrorOf(target: Target, { method, url, status, body, cause }: Fail
 
 /** The calls that read and change a client's world. */
 function createWorldMethods(options: AdminClientOptions) {
-  const { call, withBody, withQuery, withId } = createTypedCalls(options)
+  const { call, withBody, withList, withQuery, withId } = createTypedCalls(options)
   return {
     /** Whether the server listens, and whether its data file can be written. */
     health: () => call('getHealth'),
@@ -178,13 +187,7 @@ function createWorldMethods(options: AdminClientOptions) {
     /** What the bank reports for days in India (default: all), as the scenario changes it. */
     statement: withQuery('getStatement'),
     /** Compares your books with what happened, or with a statement. */
-    reconcile: async (
-      rows: CallBody<'reconcile'>['rows'],
-      to: Omit<CallBody<'reconcile'>, 'rows'> = {},
-    ) => {
-      if (!Array.isArray(rows)) throw new TypeError('reconcile takes an array of rows')
-      return call('reconcile', { body: { rows, ...to } })
-    },
+    reconcile: withList('reconcile', 'rows'),
 
     clients: {
       list: () => call('listClients'),
