@@ -1,3 +1,6 @@
+// src/: a file here is a door. app.ts is the HTTP interface of a sandbox, server.ts starts one with options, index.ts is the
+// library, bundle.ts and tools.ts are what the build bundles; CONTRIBUTING.md has the map of the folders.
+
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { type AppDeps, depsOf, setDeps } from './http/app-deps.ts'

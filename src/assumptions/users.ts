@@ -21,7 +21,7 @@ export const emailFormat = assumption<SchemaChange>({
   why: 'Nothing: the strict form is right in both.',
   readings: {
     strict: {
-      does: 'ASCII, one `@`, a domain with a dot, whose last part has two letters or more',
+      does: 'ASCII, one `@`, no two dots in a row, a domain of letters, digits, dots and inner hyphens, whose last part has two letters or more',
       value: unchanged,
     },
     lenient: {

@@ -3,6 +3,7 @@
 
 import { BadOption } from '../config/options.ts'
 import { REMOVED_COMMANDS } from '../config/removed.ts'
+import { roundedIn } from '../model/exact-json.ts'
 import { isObject } from '../model/formats.ts'
 import { closestWord } from '../model/words.ts'
 
@@ -123,6 +124,9 @@ export function parseJsonObject(label: string, text: string): Record<string, unk
   try {
     value = JSON.parse(text)
   } catch {}
+  const rounded = roundedIn(text)
+  if (rounded !== undefined)
+    throw new BadOption(`${label} has ${rounded}, which JSON rounds: put its digits in quotes`)
   if (isObject(value)) return value
   throw new BadOption(`${label} takes a JSON object in quotes, not ${JSON.stringify(text)}`)
 }

@@ -102,7 +102,7 @@ class DataFile<Rows> {
       throw new EditedBesideJournal(file, path, all.length, this.hasDocument)
     if (torn > 0)
       log.warn(
-        `${path}: the last ${torn} bytes are an incomplete write that was never acknowledged; they are dropped.`,
+        `${path}: the last ${torn} bytes are an incomplete write; they are dropped. If something else than a kill cut the file, whole lines before them may be missing.`,
       )
     this.#document.isOurs = mark !== undefined
     await this.#db.read()

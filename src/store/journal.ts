@@ -36,7 +36,7 @@ function textIn(line: Buffer, number: number): string | undefined {
 type ReadJournal = {
   marks: Mark[]
   changes: { line: number; change: AtomicChange }[]
-  /** The size of an incomplete write at the end, which was never acknowledged. */
+  /** The size of an incomplete write at the end, which was never acknowledged unless somebody cut the file. */
   torn: number
 }
 

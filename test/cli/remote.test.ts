@@ -471,6 +471,10 @@ t.test('a wrong command line ends with 2 and says how to call it', async (t) => 
     [['--url', 'http://127.0.0.1:1'], /start does not take --url/],
     [['scenaro', 'list'], /unknown command "scenaro"; did you mean scenario\?/],
     [['requests', 'find'], /requests find needs MATCH/],
+    [
+      ['requests', 'count', '{"body":{"n":9007199254740993}}'],
+      /requests count has 9007199254740993, which JSON rounds: put its digits in quotes/,
+    ],
     [['requests', 'find', 'getUser'], /requests find takes a JSON object in quotes, not "getUser"/],
     [['requests', 'verify', '{}', '--exactly', '-1'], /--exactly/],
     [['requests', '--limit', '0'], /--limit takes a whole number from 1 to 1000/],

@@ -34,6 +34,7 @@ t.test('a file may not have many patterns, nor one that is slow to compile', asy
   t.strictSame(problemsOf(many), [
     'rules[20].when.body.email.matches: more than 20 patterns in one file; use starts_with, ends_with, contains or in, which are cheaper',
   ])
+  t.strictSame(problemsOf(['a'.repeat(100)]), [], 'as long as a pattern may be')
   t.match(problemsOf(['a{101}']), [/is too large: RE2 expands it to \d+ instructions/])
   t.match(problemsOf(['a{1000}'.repeat(4)]), [/is too large: its repeats have a sum of 4000/])
 })

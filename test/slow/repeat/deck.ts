@@ -133,6 +133,10 @@ export function createDeck(seed: number, receiver: string) {
       return { [name]: all[below(all.length)] }
     },
     // The log of all clients outlives the reset of one.
+    reconcile: [
+      { rows: [{ reference: 'ref-1', amount: '100.00' }] },
+      { rows: [], from: '2026-01-01' },
+    ],
     findRequests: MATCHES.map((match) => ({ match, limit: 5 })),
     countRequests: MATCHES.map((match) => ({ match })),
     verifyRequests: MATCHES.map((match) => ({ match, at_least: 1 })),
