@@ -218,7 +218,7 @@ class Queue:
                     return one
             raise ApiError("GET /transaction", LookupError("the list lacks what the history has"))
         amount = f"{job['paise'] // 100}.{job['paise'] % 100:02}"
-        alike = (one for one in history if one["client_transaction_id"] is None and one["amount"] == amount)
+        alike = (one for one in history if one["amount"] == amount and not str(one["client_transaction_id"]).startswith("wages-"))
         return "lookalike" if job["state"] != "new" and any(alike) else None
 
     # Settling
