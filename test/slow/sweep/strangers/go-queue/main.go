@@ -169,10 +169,14 @@ type payment struct {
 	ID        string `json:"transaction_id"`
 	Reference string `json:"reference_id"`
 	Status    string `json:"transaction_status"`
+	Amount    string
 	UTR       string
 }
 
-type desk struct{ folder string }
+type desk struct {
+	folder string
+	calls  sync.WaitGroup
+}
 
 func (d *desk) path(reference, ending string) string {
 	return filepath.Join(d.folder, reference+ending)
@@ -230,6 +234,14 @@ func (d *desk) all() (found []bill) {
 }
 
 func (b bill) isDue() bool { return b.State == "new" || b.State == "sending" || b.State == "unknown" }
+
+func (b bill) paid(amount string) int {
+	if bug != "rupees_without_event" {
+		return b.Paise
+	}
+	whole, _ := strconv.ParseFloat(amount, 64)
+	return int(whole) * 100
+}
 
 func plain(word string) string {
 	switch word = strings.ToLower(word); word {
@@ -350,14 +362,9 @@ func (d *desk) pay(one bill, worker int) error {
 	}
 	pause("lookup")
 	if row != nil {
-		paise := one.Paise
-		if bug == "rupees_after_lookup" {
-			whole, _, _ := strings.Cut(row.Amount, ".")
-			paise, _ = strconv.Atoi(whole + "00")
-		}
 		d.update(one.Reference, func(b *bill) {
 			b.Sent = sent
-			b.apply(row.Status, row.UTR, paise)
+			b.apply(row.Status, row.UTR, one.paid(row.Amount))
 		})
 		return nil
 	}
@@ -408,14 +415,17 @@ func (d *desk) send(one bill, sent string) (payment, error) {
 		err  error
 	}
 	results := make(chan result, 2)
-	start := func() { made, err := post(); results <- result{made, err} }
-	go start()
+	start := func() {
+		d.calls.Add(1)
+		go func() { defer d.calls.Done(); made, err := post(); results <- result{made, err} }()
+	}
+	start()
 	select {
 	case first := <-results:
 		return first.made, first.err
 	case <-time.After(time.Second): // no answer yet: look, and try a second time beside it
 		if row, err := d.find(one, sent); err == nil && row == nil {
-			go start()
+			start()
 		}
 	}
 	first := <-results
@@ -425,7 +435,7 @@ func (d *desk) send(one bill, sent string) (payment, error) {
 func (d *desk) poll(reference string) error {
 	for {
 		one := d.read(reference)
-		word, utr := "", ""
+		word, utr, amount := "", "", ""
 		if one.ID != "" {
 			var answer struct{ Data []payment }
 			err := again(func() error { return call(&client, "GET", service+"/transaction/"+one.ID, nil, &answer) })
@@ -436,19 +446,19 @@ func (d *desk) poll(reference string) error {
 			if err != nil {
 				return err
 			}
-			word, utr = answer.Data[0].Status, answer.Data[0].UTR
+			word, utr, amount = answer.Data[0].Status, answer.Data[0].UTR, answer.Data[0].Amount
 		} else {
 			row, err := d.find(bill{State: "new"}, one.Sent)
 			if err != nil || row == nil {
 				return err
 			}
-			word, utr = row.Status, row.UTR
+			word, utr, amount = row.Status, row.UTR, row.Amount
 		}
 		pause("poll")
 		isNews := false
 		d.update(reference, func(b *bill) {
 			if isNews = b.Version != one.Version; !isNews {
-				b.apply(word, utr, b.Paise)
+				b.apply(word, utr, b.paid(amount))
 			}
 		})
 		if !isNews { // otherwise what happened meanwhile is newer than the answer: ask again
@@ -597,6 +607,7 @@ func (d *desk) run() error {
 		go func(worker int) { defer workers.Done(); d.work(worker) }(worker)
 	}
 	workers.Wait()
+	d.calls.Wait()
 	if err := d.settle(); err != nil {
 		return err
 	}
@@ -646,7 +657,7 @@ func main() {
 			}
 		}
 	}
-	d := &desk{folder}
+	d := &desk{folder: folder}
 	commands := map[string]func() error{"run": d.run, "books": d.books}
 	err := commands[os.Args[1]]()
 	end()

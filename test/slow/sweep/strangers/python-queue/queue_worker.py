@@ -19,7 +19,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from http.client import HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -398,14 +398,14 @@ def folder():
     with open(f"{path}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_SH)
         path.mkdir(exist_ok=True)
-        yield path
-        fcntl.flock(lock, fcntl.LOCK_UN)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(path, ignore_errors=True)
-            os.unlink(f"{path}.lock")
-        except OSError:
-            pass
+            yield path
+        finally:
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            with suppress(OSError):  # another worker still has it
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(path, ignore_errors=True)
+                os.unlink(f"{path}.lock")
 
 
 if __name__ == "__main__":
