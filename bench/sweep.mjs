@@ -23,18 +23,14 @@ delete process.env.NODE_EXTRA_CA_CERTS
 
 /** The variants of the strangers' clients. A bug is found by what the careful client doesn't show. */
 function variantsOf() {
-  const commands = {
-    node: [process.execPath, 'payouts.mjs'],
-    python: ['python3', '-m', 'unittest', 'test_vendor_payouts'],
-    java: ['sh', 'run-tests.sh'],
-  }
+  const commands = JSON.parse(readFileSync(join(strangers, 'commands.json'), 'utf8'))
   const bugs = JSON.parse(readFileSync(join(strangers, 'bugs.json'), 'utf8'))
   const careful = Object.keys(commands).map((client) => ({ client, name: CAREFUL }))
   return [...careful, ...bugs].map(({ client, name, class: group }) => ({
     name: `${client} ${name}`,
     group,
     cwd: join(strangers, client),
-    command: commands[client],
+    command: commands[client].test,
     env: name === CAREFUL ? {} : { BUG: name },
   }))
 }
