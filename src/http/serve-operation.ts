@@ -33,23 +33,29 @@ function decide(op: Operation, request: FastifyRequest): Call {
 
 const isUnchanged = ({ decision: { respond, delay, fault } }: Call) => !respond && !delay && !fault
 
+/** Carries out the operation; its events have the trace of the call. */
+function resultOf({ op, request, decision, checked }: Call): object {
+  const { world, headers } = request
+  const { lifecycles, runs_first: isFirst = false } = decision
+  const traceparent = headers['traceparent']
+  const handle = () => op.handle(world, inputOf(request), lifecycles, checked)
+  if (traceparent === undefined && !isFirst) return handle()
+  return world.webhooks.deliveries.causedBy(traceOf(traceparent), isFirst, handle)
+}
+
 /** The scenario's own response, or that of the operation, which `store` stores in the same change, if it's executed. */
 function respond(call: Call, store?: StoreResponse): StoredResponse {
-  const { op, request, decision, checked } = call
+  const { op, request, decision } = call
   const { world } = request
   const { fault, late_ms, lifecycles } = decision
-  const handle = () => op.handle(world, inputOf(request), lifecycles, checked)
-  const trace = traceOf(request.headers['traceparent'])
-  const sendsNow = decision.runs_first === true
-  const runs =
-    trace || sendsNow ? () => world.webhooks.deliveries.causedBy(trace, sendsNow, handle) : handle
   function execute() {
-    const body = JSON.stringify(world.scenarios.assumptions.get(newWords)(runs()))
+    const body = JSON.stringify(world.scenarios.assumptions.get(newWords)(resultOf(call)))
     store?.({ status: op.status, body })
     return { status: op.status, body }
   }
   function executeLater(after: number) {
     const key = store?.({ status: LATER, body: '' })
+    const trace = traceOf(request.headers['traceparent'])
     const payload = {
       operation: op.id,
       body: request.body,

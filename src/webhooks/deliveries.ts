@@ -183,8 +183,8 @@ function createRecordedEvents() {
   return {
     all: () => all,
     find: (id: string) => all.find(({ delivery_id }) => delivery_id === id),
-    add(event: Omit<RecordedEvent, 'delivery_id'>) {
-      all.push({ delivery_id: `rec_${++count}`, ...event })
+    add(event: string, resource_id: string, at: number) {
+      all.push({ delivery_id: `rec_${++count}`, event, resource_id, at })
       if (all.length > MAX_RECORDED) all.shift()
     },
     clear() {
@@ -230,7 +230,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
       return
     }
     const at = clock.now()
-    store.unit.afterCommit(() => recorded.add({ event: type, resource_id, at }))
+    store.unit.afterCommit(() => recorded.add(type, resource_id, at))
   })
 
   scheduler.handle(WEBHOOK_ATTEMPT, attempts.start, { parallel: true })
