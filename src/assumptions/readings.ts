@@ -105,8 +105,8 @@ const FORMAT = 'payout-sandbox-readings/1'
 /** What is known about a service: readings, and where and when they were measured. */
 export type Measurement = { against: string; measured_at: string; readings: Readings }
 
-export const readingsDocument = ({ against, measured_at, readings }: Measurement): string =>
-  `${JSON.stringify({ format: FORMAT, against, measured_at, readings }, null, 2)}\n`
+export const readingsDocument = <M extends Measurement>(measurement: M): string =>
+  `${JSON.stringify({ format: FORMAT, ...measurement }, null, 2)}\n`
 
 /** Returns the readings of a readings file, or what is wrong with it. */
 export function readingsOfDocument(

@@ -7,7 +7,7 @@ import {
   coverageCounts,
   coverageRows,
 } from '../model/coverage.ts'
-import { aligned } from './output.ts'
+import { aligned } from '../tools/report/table.ts'
 
 /** The least percentage of each group that a caller wants. */
 export type Gates = ReadonlyMap<CoverageGroup, number>

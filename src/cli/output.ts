@@ -40,10 +40,6 @@ export async function print(output: Output): Promise<number> {
   return 0
 }
 
-/** A value on one line, without control characters; `-` for null and undefined. */
-export const oneLine = (value: unknown): string =>
-  value === null || value === undefined ? '-' : printableLine(String(value))
-
 /** Prints a line to standard error, beside the result of a command. */
 export const note = (text: string) =>
   process.stderr.write(`${printableLine(`payout-sandbox: ${text}`)}\n`)
@@ -65,19 +61,6 @@ export function clockProgress() {
     },
   }
 }
-
-export function aligned(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]!.map((_, i) => rows.reduce((max, row) => Math.max(max, row[i]!.length), 0))
-  const lines = rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i]!)).join('  '))
-  return lines.map((line) => `${line.trimEnd()}\n`).join('')
-}
-
-export const table = (
-  head: readonly string[],
-  rows: readonly (readonly unknown[])[],
-  emptyText: string,
-): string =>
-  rows.length === 0 ? `${emptyText}\n` : aligned([head, ...rows.map((row) => row.map(oneLine))])
 
 /** Opens a file for saving, before the work is done; until `save`, an existing one stays as it was. Throws `CommandFailed`. */
 export function prepareFile(label: string, file: string, mode = 0o666) {

@@ -3,9 +3,9 @@ import type { ResponseBody } from '../admin/caller.ts'
 import { readText } from '../config/files.ts'
 import { BadOption } from '../config/options.ts'
 import { PACKAGE_ROOT } from '../config/package.ts'
+import { oneLine, table } from '../tools/report/table.ts'
 import { OUT_FLAG } from './command.ts'
 import { gatherSomeOptions, START_FLAGS } from './options.ts'
-import { oneLine, table } from './output.ts'
 import { refuseClientOfAll, remoteCommand, shown } from './remote.ts'
 
 type ActiveScenario = ResponseBody<'getScenario'>

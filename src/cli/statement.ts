@@ -3,8 +3,8 @@ import { homePath, readText, UnreadableText } from '../config/files.ts'
 import { BadOption } from '../config/options.ts'
 import { STATEMENT_COLUMNS as COLUMNS } from '../model/statement.ts'
 import { countOf } from '../model/words.ts'
+import { table } from '../tools/report/table.ts'
 import { type Command, OUT_FLAG } from './command.ts'
-import { table } from './output.ts'
 import { remoteCommand, shown } from './remote.ts'
 
 type Statement = ResponseBody<'getStatement'>

@@ -1,9 +1,10 @@
 import { coverageCounts } from '../model/coverage.ts'
 import { formatDuration } from '../model/duration.ts'
 import { countOf, printableLine } from '../model/words.ts'
+import { aligned, table } from '../tools/report/table.ts'
 import type { Finding, SweepResult } from '../tools/sweep/faults-and-findings.ts'
 import type { Progress } from '../tools/sweep/sweep.ts'
-import { aligned, CLEAR, table } from './output.ts'
+import { CLEAR } from './output.ts'
 
 export const DEFAULT_REPORT = 'sweep-report'
 const HEAD = ['finding', 'level', 'verdict', 'what was done', 'what happened']

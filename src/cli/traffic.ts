@@ -5,8 +5,9 @@ import { isRejected, lastResult, nextAttempt, sentStatus } from '../model/feed-k
 import { countOf } from '../model/words.ts'
 import type { Har } from '../requests/har.ts'
 import { type Report, reportOfOne } from '../tools/report/report.ts'
+import { oneLine, table } from '../tools/report/table.ts'
 import { type Command, CommandFailed, type Input, numberFlag, parseJsonObject } from './command.ts'
-import { oneLine, openReport, prepareFile, REPORT_FLAG, table } from './output.ts'
+import { openReport, prepareFile, REPORT_FLAG } from './output.ts'
 import { remoteCommand, shown } from './remote.ts'
 
 const MAX_EXPECTED_COUNT = 1_000_000

@@ -1,8 +1,8 @@
 import type { ResponseBody } from '../admin/caller.ts'
 import { BadOption, OPTIONS } from '../config/options.ts'
 import { countOf } from '../model/words.ts'
+import { table } from '../tools/report/table.ts'
 import { CommandFailed, OUT_FLAG } from './command.ts'
-import { table } from './output.ts'
 import { refuseClientOfAll, remoteCommand, shown } from './remote.ts'
 
 const MAX_ROWS = 50

@@ -90,6 +90,45 @@ t.test('conform saves the readings of a service, and a sandbox starts with them'
   t.strictSame(readdirSync(folder), ['old.json'])
 })
 
+t.test('with --baseline, conform reports only what is new since a file of --save', async (t) => {
+  const dir = t.testdir({ 'none.json': '{}' })
+  const conformTo = async (options: readonly string[], ...more: string[]) => {
+    const { url, token } = await serve(t, ['--memory', '--clock', 'frozen', ...options])
+    return run(['conform', '--against', url, '--token', token, ...more], { cwd: dir })
+  }
+  const open = ['--auth', 'off']
+  for (const [file, options, more = []] of [
+    ['spec.json', []],
+    ['open.json', open],
+    ['write.json', [], ['--write']],
+  ] as const)
+    await conformTo(options, ...more, '--save', file)
+  const since = ` since ${new Date().toISOString().slice(0, 10)}`
+  const anyOf = (line: string) => new RegExp(`^${line}`, 'm')
+  for (const [file, options, code, ...lines] of [
+    ['spec.json', [], 0, `No differences${since}: `],
+    ['open.json', open, 0, `No differences${since}: `],
+    // A difference that is gone is no news, but its reading is.
+    ['open.json', [], 1, 'open point +- +token +off +spec, shown by ', `1 difference${since}: `],
+    [
+      ...['spec.json', open, 1],
+      ...['GET /client/profile +without a token +HTTP status +401 unauthorized +200 +2'],
+      ...['open point +- +token +spec +off, shown by GET /client', `4 differences${since}: `],
+    ],
+    ['write.json', [], 1, 'POST /user +- +check +checked +checked with --write only'],
+    ['none.json', [], 2],
+    ['missing.json', [], 2],
+  ] as [string, string[], number, ...string[]][]) {
+    const ended = await conformTo(options, '--baseline', file, '--report', 'report')
+    t.equal(ended.code, code, `${file} ${ended.stderr}`)
+    for (const line of lines) t.match(ended.stdout, anyOf(line), file)
+    t.notMatch(ended.stdout, /^Open points|^Not checked/m)
+    if (code === 2) t.match(ended.stderr, `--baseline ${file} `)
+    else
+      t.equal(/failures="0"/.test(readFileSync(join(dir, 'report/junit.xml'), 'utf8')), code === 0)
+  }
+})
+
 t.test('a file that conform cannot save is rejected before a call, and kept', async (t) => {
   const folder = t.testdir({ 'old.json': 'old' })
   const against = ['conform', '--against', 'http://127.0.0.1:1']

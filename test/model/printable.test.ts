@@ -1,8 +1,8 @@
 import t from 'tap'
-import { oneLine } from '../../src/cli/output.ts'
 import { problemText } from '../../src/model/errors.ts'
 import { jsonLine, printable, printableLine } from '../../src/model/words.ts'
 import { createLog } from '../../src/server.ts'
+import { oneLine } from '../../src/tools/report/table.ts'
 
 // C0, DEL and C1 controls, and each mark that turns the direction of a text.
 const ACTED_ON = [

@@ -1,13 +1,24 @@
+import * as z from 'zod'
 import { readingsDocument } from '../../assumptions/readings.ts'
+import { readJson, UnreadableText } from '../../config/files.ts'
+import { BadOption } from '../../config/options.ts'
 import { countOf } from '../../model/words.ts'
 import { wallNow } from '../../runtime/real-time.ts'
 import { markdownTable } from '../report/markup.ts'
 import { type Report, type TestCase, testsMarkdown } from '../report/report.ts'
+import { table } from '../report/table.ts'
 import type { ConformReport } from './conform.ts'
 import type { Finding } from './findings.ts'
 
-export function resultText({ ok, against, calls, checked, differs, notes }: ConformReport): string {
-  const summary = ok ? 'No differences' : countOf(differs.length, 'difference')
+/** With `since`, only what is new since an earlier measurement. */
+export type ShownReport = ConformReport & { since?: string }
+
+export function resultText(report: ShownReport): string {
+  const { ok, against, calls, checked, differs, notes, since } = report
+  const news = since ? ` since ${since.slice(0, 10)}` : ''
+  const summary = ok
+    ? `No differences${news}`
+    : countOf(differs.length, `difference${news}`, `differences${news}`)
   const noteCount = notes.length === 0 ? '' : `, ${countOf(notes.length, 'note')}`
   return `${summary}${noteCount}: ${countOf(calls, 'call')} to ${against}, ${countOf(checked.length, 'endpoint')} checked`
 }
@@ -48,9 +59,102 @@ export function conformReport(report: ConformReport, ms: number): Report {
   }
 }
 
-export const savedReadings = ({ against, assumptions }: ConformReport): string =>
+/** A titled table; nothing if it has no rows. */
+const section = (title: string, head: readonly string[], rows: readonly (readonly unknown[])[]) =>
+  rows.length === 0 ? '' : `${title}\n\n${table(head, rows, '')}\n`
+
+const FINDING_HEAD = ['endpoint', 'request', 'field', 'expected', 'found', 'times']
+const findingRow = ({ endpoint, call, field, expected, found, times }: Finding) =>
+  [endpoint, call || null, field, expected, found, times] as const
+
+/** The text of a report; `assume` are the options of `start` for its readings. */
+export function reportText(report: ConformReport, assume: readonly string[]) {
+  const { differs, notes, unchecked, created, assumptions, not_measured, more } = report
+  const notDefined = 'Not defined by the contract, and different from the sandbox'
+  return [
+    section('Differs from the contract', FINDING_HEAD, differs.map(findingRow)),
+    section(notDefined, FINDING_HEAD, notes.map(findingRow)),
+    section(
+      'Not checked',
+      ['endpoint', 'reason'],
+      unchecked.map(({ endpoint, reason }) => [endpoint, reason]),
+    ),
+    section(
+      'Created, and not deleted',
+      ['endpoint', 'id'],
+      created.map(({ endpoint, id }) => [endpoint, id]),
+    ),
+    section(
+      'Open points of the contract',
+      ['assumption', 'reading', 'shown by'],
+      [
+        ...assumptions.map(({ name, reading, evidence }) => [name, reading, evidence]),
+        ...not_measured.map(({ name, reason }) => [name, 'not measured', reason]),
+      ],
+    ),
+    assume.length === 0
+      ? ''
+      : `Start a sandbox that reads the contract in the same way\n\npayout-sandbox start ${assume.join(' ')}\n\n`,
+    more === 0 ? '' : `… and ${more} more findings\n\n`,
+  ].join('')
+}
+
+const KnownFinding = z.object({ endpoint: z.string(), field: z.string(), expected: z.string() })
+const Saved = z.object({
+  measured_at: z.string(),
+  readings: z.record(z.string(), z.string()),
+  checked: z.array(z.string()),
+  differs: z.array(KnownFinding),
+  notes: z.array(KnownFinding),
+})
+
+export const savedReadings = ({ against, assumptions, ...found }: ConformReport): string =>
   readingsDocument({
     against,
     measured_at: new Date(wallNow()).toISOString(),
     readings: Object.fromEntries(assumptions.map(({ name, reading }) => [name, reading])),
+    checked: found.checked,
+    differs: z.array(KnownFinding).parse(found.differs),
+    notes: z.array(KnownFinding).parse(found.notes),
   })
+
+/** Reads what `--save` wrote, with its findings. Throws `BadOption`. */
+export function readBaseline(file: string): z.infer<typeof Saved> {
+  try {
+    return Saved.parse(readJson(file))
+  } catch (error) {
+    const problem = error instanceof UnreadableText ? error.message : 'has no findings'
+    throw new BadOption(`--baseline ${file} ${problem}; write it with conform --save`)
+  }
+}
+
+/** What is new in a report: findings, other readings, and endpoints that could be checked before. */
+export function newSince(report: ConformReport, before: z.infer<typeof Saved>): ShownReport {
+  const keyOf = ({ endpoint, field, expected }: z.infer<typeof KnownFinding>) =>
+    [endpoint, field, expected].join('\n')
+  const known = new Set(before.differs.map(keyOf))
+  const noted = new Set([...known, ...before.notes.map(keyOf)])
+  const { assumptions, unchecked, checked } = report
+  const others = assumptions.flatMap(({ name, reading, evidence }): Finding[] => {
+    const expected = before.readings[name] ?? reading
+    const found = `${reading}, shown by ${evidence}`
+    return expected === reading
+      ? []
+      : [{ endpoint: 'open point', call: '', field: name, expected, found, times: 1 }]
+  })
+  const lost = before.checked
+    .filter((one) => !checked.includes(one))
+    .map((endpoint): Finding => {
+      const found = unchecked.find((one) => one.endpoint === endpoint)?.reason ?? 'not checked'
+      return { endpoint, call: '', field: 'check', expected: 'checked', found, times: 1 }
+    })
+  const differs = [...report.differs.filter((one) => !known.has(keyOf(one))), ...others, ...lost]
+  return {
+    ...report,
+    ok: differs.length === 0,
+    differs,
+    notes: report.notes.filter((one) => !noted.has(keyOf(one))),
+    ...{ unchecked: [], assumptions: [], not_measured: [] },
+    since: before.measured_at,
+  }
+}

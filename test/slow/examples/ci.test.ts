@@ -3,6 +3,7 @@ import { cpSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
+import { conform } from '../../../src/cli/conform.ts'
 import { PACKAGE_ROOT } from '../../../src/config/package.ts'
 import { ADMIN_CALLS } from '../../../src/routes/admin/admin-calls.ts'
 import { optionNames, read } from './files.ts'
@@ -28,6 +29,18 @@ t.test('the GitHub workflow waits for a healthy service on its port', async (t) 
   t.ok(isUrl(given['PAYOUT_SANDBOX_URL']!, '127.0.0.1', '/v1'))
   t.ok(isUrl(given['PAYOUT_SANDBOX_ADMIN_URL']!, '127.0.0.1', '/__admin'))
   t.equal(given['PAYOUT_SANDBOX_ADMIN_TOKEN'], env.PAYOUT_SANDBOX_ADMIN_TOKEN)
+})
+
+t.test('the nightly workflow only reads, and gives its token to conform alone', async (t) => {
+  const { on, permissions, jobs } = recipe('conform.yml')
+  t.strictSame(permissions, { contents: 'read' })
+  t.match(on.schedule[0].cron, /^\d+ \d+ /)
+  const withToken = jobs.conform.steps.filter(({ env }: { env?: Variables }) => env)
+  t.equal(withToken.length, 1)
+  const { run, env } = withToken[0]
+  t.match(env.PAYOUT_SANDBOX_TOKEN, /^\$\{\{ secrets\.\w+ \}\}$/)
+  for (const [, flag] of run.split(' conform ')[1].matchAll(/--(\w+)/g)) t.ok(flag in conform.flags)
+  t.notMatch(run, /--write|--token/)
 })
 
 t.test('the GitLab job finds the service by its alias and port', async (t) => {
