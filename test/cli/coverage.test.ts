@@ -94,6 +94,8 @@ t.test('docs/coverage.md shows the tables of the example', async (t) => {
     ['exec', '--clock-speed', '1000', '--coverage', 'c', '--', ...node],
     { cwd },
   )
-  const shown = stderr.split('\n').filter((line) => /^group|^money +P[A-Z]+ {3}|of \d|^$/.test(line))
+  const shown = stderr
+    .split('\n')
+    .filter((line) => /^group|^money +P[A-Z]+ {3}|of \d|^$/.test(line))
   hold(t, 'docs/coverage.md', 'table', `\`\`\`text\n${shown.join('\n').trim()}\n\`\`\`\n`)
 })
