@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events'
-import { programEnvironment } from '../config/environment.ts'
 import { BadOption, type Options } from '../config/options.ts'
 import { parseDuration } from '../model/duration.ts'
 import { jsonLine } from '../model/words.ts'
 import type { Plan, SweepResult } from '../tools/sweep/faults-and-findings.ts'
+import type { SweepOptions } from '../tools/sweep/sweep.ts'
 import {
   type Command,
   type Input,
@@ -11,22 +11,12 @@ import {
   quoteProgram,
   quoteShellArguments,
 } from './command.ts'
-import { gatherOptions, START_FLAGS } from './options.ts'
+import { gatherOptions } from './options.ts'
 import { createSweepProgress, DEFAULT_REPORT, sweepText } from './sweep-output.ts'
-
-// Each run is in memory, with coverage of its own.
-const NOT_OF_RUNS = new Set([
-  ...['data', 'memory', 'watch', 'fsync', 'state'],
-  ...['reset', 'coverage', 'log-level', 'log-format'],
-])
-const SANDBOX_FLAGS = Object.fromEntries(
-  Object.entries(START_FLAGS).filter(([name]) => !NOT_OF_RUNS.has(name)),
-)
+import { runningOf, SANDBOX_FLAGS } from './sweep-sandbox.ts'
 
 const DEFAULT_MAX_RETRIES = 20
 const DEFAULT_MAX_TIME = '3m'
-// The client of a sandbox that already runs, if the URL names none.
-const SWEEP_CLIENT = 'sweep'
 const PROBE_PLACEHOLDER = '{transaction_id}'
 const INTERRUPTED = 130
 
@@ -73,6 +63,7 @@ const SWEEP_FLAGS: Command['flags'] = {
   ],
   report: ['DIR', 'folder for the report; files of an earlier report are replaced'],
   baseline: ['FILE', 'sweep.json of an earlier sweep; its findings do not fail this one'],
+  plan: ['', 'run the program without faults only, and print the runs that would follow, and why'],
   json: ['', 'print the result as one line of JSON'],
 }
 
@@ -171,42 +162,6 @@ function jobsOf(flags: Input['flags']): number {
   throw new BadOption(`--${single} permits one run at a time, so --jobs must be 1, not ${jobs}`)
 }
 
-/** The client of a sandbox that already runs, if the command line names one. Resets it. Throws `BadOption`. */
-async function runningOf(input: Input) {
-  const { flags, env } = input
-  if (flags['url'] === undefined) return undefined
-  const other = Object.keys(flags).find(
-    (name) => name === 'restart' || (Object.hasOwn(SANDBOX_FLAGS, name) && name !== 'admin-token'),
-  )
-  if (other !== undefined)
-    throw new BadOption(`--url excludes --${other}: start the sandbox that runs with what it needs`)
-  const [{ connect, namesClient, targetOf }, { adminBase, clientInUrl }, { connectRunning }] =
-    await Promise.all([
-      import('./remote.ts'),
-      import('../admin/caller.ts'),
-      import('../tools/sweep/running-sandbox.ts'),
-    ])
-  const own = { ...input, flags: namesClient(input) ? flags : { ...flags, client: SWEEP_CLIENT } }
-  const target = targetOf(own)
-  const name = clientInUrl(target.base)!
-  if (name === 'default')
-    throw new BadOption(
-      `--url resets its client for each run, and takes another one than default, such as ${target.base.origin}/@${SWEEP_CLIENT}`,
-    )
-  const address = {
-    url: `${target.base.href}/v1`,
-    adminUrl: adminBase(target),
-    token: `sbx_${name}`,
-    adminToken: target.token,
-  }
-  return connectRunning(connect(own), name, programEnvironment(env, address, true)).catch(
-    (error) => {
-      // 1 is for what the sweep finds.
-      throw Object.assign(error, { exitCode: 2 })
-    },
-  )
-}
-
 function readSweepOptions(input: Input) {
   const { program, flags, env } = input
   if (program.length === 0)
@@ -236,24 +191,26 @@ function readSweepOptions(input: Input) {
   }
 }
 
-/** Makes the sweep of a command line, writes its report if it names a folder, and returns its result. */
-export async function runSweep(input: Input, signal: AbortSignal): Promise<SweepResult> {
+/** Reads what a sweep needs, and does the work with it. Throws `BadOption`. */
+async function withSweep<T>(
+  input: Input,
+  signal: AbortSignal,
+  work: (options: SweepOptions) => Promise<T>,
+): Promise<T> {
   const { report, baseline } = input.flags
   // Each run that happens at the same time listens.
   setMaxListeners(0, signal)
   const own = readSweepOptions(input)
   const [
     { knownFindings },
-    { prepareSweepReport, writeSweepReport },
+    { prepareSweepReport },
     { explainStartError },
     { openContent, stderrLog },
-    { sweep: makeSweep },
   ] = await Promise.all([
     import('../tools/sweep/findings.ts'),
     import('../tools/sweep/report/write-report.ts'),
     import('./serve.ts'),
     import('../server.ts'),
-    import('../tools/sweep/sweep.ts'),
   ])
   const known = baseline === undefined ? new Set<string>() : knownFindings(String(baseline))
   if (report !== undefined) prepareSweepReport(String(report))
@@ -264,14 +221,34 @@ export async function runSweep(input: Input, signal: AbortSignal): Promise<Sweep
       throw explainStartError(error, own.options)
     })
     const limits = { signal, known, onProgress: progress.show }
-    const result = await makeSweep({ ...own, ...content, ...limits, running }).catch((error) => {
+    return await work({ ...own, ...content, ...limits, running }).catch((error) => {
       throw error.syscall === 'listen' ? explainStartError(error, own.options) : error
     })
-    if (report !== undefined) writeSweepReport(result, String(report))
-    return result
   } finally {
     progress.end()
   }
+}
+
+/** Makes the sweep of a command line, writes its report if it names a folder, and returns its result. */
+export async function runSweep(input: Input, signal: AbortSignal): Promise<SweepResult> {
+  const { report } = input.flags
+  const [{ writeSweepReport }, { sweep: makeSweep }] = await Promise.all([
+    import('../tools/sweep/report/write-report.ts'),
+    import('../tools/sweep/sweep.ts'),
+  ])
+  const result = await withSweep(input, signal, makeSweep)
+  if (report !== undefined) writeSweepReport(result, String(report))
+  return result
+}
+
+/** What `--plan` prints. */
+async function sweepPlan(input: Input, signal: AbortSignal): Promise<string> {
+  const other = ['report', 'baseline'].find((name) => input.flags[name] !== undefined)
+  if (other !== undefined)
+    throw new BadOption(`--plan runs no fault, so it excludes --${other}; leave one of them out`)
+  const { planSweep, sweepPlanText } = await import('../tools/sweep/sweep-plan.ts')
+  const plan = await withSweep(input, signal, planSweep)
+  return input.flags['json'] ? jsonLine(plan) : sweepPlanText(plan)
 }
 
 export const sweep: Command = {
@@ -302,6 +279,7 @@ export const sweep: Command = {
     const { killPrograms } = await import('../tools/sweep/program.ts')
     const release = stopOnSignals(stop, killPrograms)
     try {
+      if (flags['plan']) return await sweepPlan(input, stop.signal)
       const result = await runSweep(input, stop.signal)
       const report = flags['report'] === undefined ? undefined : String(flags['report'])
       const { countsText, notProven, sweepJson } = await import(

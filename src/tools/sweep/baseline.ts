@@ -83,12 +83,14 @@ function checkEqual(differences: readonly string[], { isUnstable, jobs }: Baseli
 export async function runBaseline(options: BaselineOptions) {
   const { timeoutMs: deadlineMs = DEADLINE_MS, jobs } = options
   const passed: Observation[] = []
-  let [failures, tries] = [0, 0]
+  let [failures, tries, rounds] = [0, 0, 0]
+  const startedAt = performance.now()
   function run() {
     tries++
     return startRun(options, [], deadlineMs)
   }
   while (passed.length < 2) {
+    rounds++
     // Runs side by side show whether they disturb each other.
     const runs = jobs > 1 && tries === 0 ? await Promise.all([run(), run()]) : [await run()]
     for (const one of runs) {
@@ -105,5 +107,7 @@ export async function runBaseline(options: BaselineOptions) {
   const [first, second] = passed as [Observation, Observation]
   checkEqual(baselineDifferences(first, second), options)
   const level = keyLevelOf(first, second)
-  return { level, runs: [withLevel(first, level), withLevel(second, level)] as const, failures }
+  const runMs = (performance.now() - startedAt) / rounds
+  const runs = [withLevel(first, level), withLevel(second, level)] as const
+  return { level, runs, failures, runMs }
 }

@@ -50,7 +50,7 @@ function numbersUpTo(last: number, choice: PointChoice): number[] {
 }
 
 /** The number of the last call of an operation, as rules count them; 0 if there is none. */
-const lastOf = ({ calls }: Observation, operation: string): number =>
+export const lastOf = ({ calls }: Observation, operation: string): number =>
   Math.max(0, ...calls.map((one) => (one.operation === operation ? (one.nth ?? 0) : 0)))
 
 /** The limits of a rule that acts only once, at the n-th match. */

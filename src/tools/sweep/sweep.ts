@@ -66,12 +66,13 @@ function ownScenarios({ library, options }: SweepOptions): SweepResult['scenario
   return Object.fromEntries(own.map(({ name, definition }) => [name, definition]))
 }
 
+/** Whether a call of a plan gets no response, so that the command waits. */
+export const isHanging = (plan: Plan) =>
+  plan.some(({ scenario }) => scenario.rules?.some(({ then }) => then?.fault === 'hang'))
+
 /** Real ms that a run may take; once a command has hung, its other runs may be stopped sooner. */
 export function deadlineOf(plan: Plan, slowestMs: number, hasHung: boolean): number {
-  const isHanging = plan.some(({ scenario }) =>
-    scenario.rules?.some(({ then }) => then?.fault === 'hang'),
-  )
-  const least = isHanging && !hasHung ? MIN_DEADLINE_IF_HANGING_MS : MIN_DEADLINE_MS
+  const least = isHanging(plan) && !hasHung ? MIN_DEADLINE_IF_HANGING_MS : MIN_DEADLINE_MS
   return Math.max(least, DEADLINE_FACTOR * slowestMs)
 }
 
@@ -182,18 +183,28 @@ function coverageOfRuns(baselines: readonly Observation[], runs: readonly Run[])
   return coverageOf(new Set(all.flatMap(({ seen }) => [...seen])), new Set(tried))
 }
 
-/** Runs a command under everything that the contract permits, and judges each run. Throws `SweepError` and `Stopped`. */
-export async function sweep(options: SweepOptions): Promise<SweepResult> {
-  const { depth, maxRetries, probe, known, signal } = options
+/** Makes the runs without faults, and plans what follows from them. */
+export async function prepareSweep(options: SweepOptions) {
   checkChoice(options)
-  const { level, runs: baselines, failures } = await runBaseline(options)
-  const startedAt = performance.now()
+  const { runs: baselines, ...rest } = await runBaseline(options)
   const [baseline] = baselines
-  const judging = { baselines, maxRetries, hasProbe: probe !== undefined }
-  const runner = new Runner({ options, judging, level, startedAt })
   const start = startStateOf(options)
   const possible = { ...start, restart: options.restart }
   const faults = chosenFaults(faultsOf(baseline, options.points, possible), options)
+  const plans = [...faults.map((fault): Plan => [fault]), ...guardPairs(faults)]
+  // The runs of the first lost payment show which calls are made only then.
+  const early = plans.filter((plan) => plan.some((one) => isLostPayment(one) && one.nth === 1))
+  return { ...rest, baselines, baseline, start, possible, plans, early }
+}
+
+/** Runs a command under everything that the contract permits, and judges each run. Throws `SweepError` and `Stopped`. */
+export async function sweep(options: SweepOptions): Promise<SweepResult> {
+  const { depth, maxRetries, probe, known, signal } = options
+  const { baselines, baseline, level, failures, start, possible, plans, early } =
+    await prepareSweep(options)
+  const startedAt = performance.now()
+  const judging = { baselines, maxRetries, hasProbe: probe !== undefined }
+  const runner = new Runner({ options, judging, level, startedAt })
   /** The runs that did no harm, and the faults of the calls that they made in addition to the baseline. */
   const quiet = () =>
     runner.runs
@@ -202,11 +213,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
         const added = recoveryFaults(observation, baseline, possible)
         return { fault: plan[0]!, added: added.filter((fault) => isSelected(fault, options)) }
       })
-  const plans = [...faults.map((fault): Plan => [fault]), ...guardPairs(faults)]
-  // The runs of the first lost payment show which calls are made only then.
-  await runner.runAll(
-    plans.filter((plan) => plan.some((one) => isLostPayment(one) && one.nth === 1)),
-  )
+  await runner.runAll(early)
   await runner.runAll([...plans, ...recoveryPairs(quiet())])
   runner.judgeAgain()
   if (runner.runs.length === 0 && !signal.aborted)

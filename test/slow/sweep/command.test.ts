@@ -99,6 +99,46 @@ t.test(
   },
 )
 
+t.test('--plan lists the runs with reasons, in the order of a sweep, and makes none', async (t) => {
+  const { sweep, text, read } = await lightClient(
+    t,
+    `appendFileSync(here + '/ran', 'x')\n${LOOKS_THREE_TIMES}`,
+  )
+  const planOf = async (...options: string[]) => {
+    const { code, stdout, stderr } = await text('--plan', '--json', '--jobs', '2', ...options)
+    t.equal(code, 0, stderr)
+    return JSON.parse(stdout)
+  }
+  for (const [options, runs, left_out, hanging] of [
+    ['--only reset', 3, 0, 0],
+    ['--only reset --max-runs 2', 3, 1, 0],
+    ['--only reset,hang_after --max-time 1ms', 6, 5, 3],
+  ] as const) {
+    const plan = await planOf(...options.split(' '))
+    t.match(plan, { runs, left_out, hanging, plans: { length: runs } }, options)
+    t.equal(plan.minutes.most - plan.minutes.least >= (hanging * 30) / 60 / 2 - 0.1, true)
+  }
+  t.equal(read('ran').length, 3 * 2, 'only runs without faults')
+  const { plans } = await planOf('--points', 'first')
+  const { result } = await sweep('--points', 'first', '--max-runs', '8', '--jobs', '1')
+  const ran = result.runs.map(({ plan }) => plan.map(({ what }) => what).join('; and '))
+  t.strictSame(
+    ran,
+    plans.slice(0, 8).map(({ what }: { what: string }) => what),
+  )
+  const shown = await text('--plan', '--only', 'reset,limit_parameter')
+  t.match(shown.stdout, /^\d+ runs, about 0.\d min: [\d.]+ s each, 2 at a time$/m)
+  t.match(shown.stdout, /^\d +the connection of the 2nd GET \/users is .* +2nd of 3 GET \/users$/m)
+  t.match(
+    shown.stdout,
+    /limit_parameter=\w+ +an open reading that concerns 3 calls and events of yours$/m,
+  )
+  t.match(
+    (await text('--plan', '--report', 'r')).stderr,
+    /--plan runs no fault, so it excludes --report/,
+  )
+})
+
 t.test('a report that cannot be written is an error before any run', async (t) => {
   const { text, cwd } = client(t, "appendFileSync(here + '/ran', 'x')\n")
   writeFileSync(join(cwd, 'file'), '')
