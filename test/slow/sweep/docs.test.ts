@@ -9,12 +9,6 @@ const PAGE = 'docs/sweep.md'
 const FOLDER = 'examples/sweep'
 const env = { NODE_OPTIONS: `--require=${pathOf('test/short-program.cjs')}` }
 
-t.test('docs/sweep.md shows the part of the example with the bugs', async (t) => {
-  const file = `${FOLDER}/payouts.mjs`
-  const code = read(file)
-  hold(t, PAGE, file, `\`\`\`js\n${code.slice(code.indexOf('/** Sends the payment'))}\`\`\`\n`)
-})
-
 t.test(
   'the sweep of docs/sweep.md finds the two bugs, and none after they are mended',
   async (t) => {
