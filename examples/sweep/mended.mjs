@@ -1,4 +1,4 @@
-// Pays a salary, without the two bugs of payouts.mjs.
+// Pays a salary, without the three bugs of payouts.mjs.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const TRIES = 2

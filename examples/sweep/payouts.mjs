@@ -1,4 +1,4 @@
-// Pays a salary. It has two bugs: docs/sweep.md finds and mends them.
+// Pays a salary. It has three bugs: docs/sweep.md finds and mends them.
 const TRIES = 2
 const TIMEOUT_MS = 6_000
 

@@ -12,12 +12,12 @@ const HEAD = ['finding', 'level', 'verdict', 'what was done', 'what happened']
 const levelOf = ({ level, isKnown }: Finding) => (isKnown ? 'known' : level)
 
 /** The findings of a sweep as a table for a terminal, and the commands that show them again. */
-export function sweepTable(findings: readonly Finding[]): string {
+export function sweepTable(findings: readonly Finding[], noFindings: string): string {
   const rows = findings.map((one) => {
     const more = one.same.length > 0 ? `, and ${countOf(one.same.length, 'more fault')}` : ''
     return [one.finding, levelOf(one), one.verdict, `${one.what}${more}`, one.happened]
   })
-  const found = table(HEAD, rows, 'No findings.')
+  const found = table(HEAD, rows, noFindings)
   if (findings.length === 0) return found
   const commands = findings.map(
     ({ finding, reproduce }) => `  ${finding}  ${printableLine(reproduce)}\n`,
@@ -25,11 +25,12 @@ export function sweepTable(findings: readonly Finding[]): string {
   return `${found}\nReproduce them:\n${commands.join('')}`
 }
 
+type Texts = { counts: string; notProven: readonly string[]; noFindings: string }
+
 /** The result of a sweep for a terminal; `report` is the folder of its report. */
 export function sweepText(
   { findings, flaky, baseline, coverage }: SweepResult,
-  counts: string,
-  notProven: readonly string[],
+  { counts, notProven, noFindings }: Texts,
   report: string | undefined,
 ): string {
   const isInReport =
@@ -40,8 +41,10 @@ export function sweepText(
   return [
     `Without faults: ${countOf(baseline.calls.length, 'call')}, ${countOf(baseline.payments.length, 'payment')}, ${(baseline.durationMs / 1_000).toFixed(1)} s\n`,
     `${counts}\n`,
-    `\n${sweepTable(findings)}`,
-    flaky.length === 0 ? '' : `\nFlaky, as it did not come again:\n${flakyLines.join('')}`,
+    `\n${sweepTable(findings, noFindings)}`,
+    flaky.length === 0
+      ? ''
+      : `\nFlaky (it did not come again, so it fails nothing):\n${flakyLines.join('')}`,
     `\nWhat this does not prove:\n${notProven.map((text) => `  ${printableLine(text)}\n`).join('')}`,
     `\nCoverage of what the contract permits:\n${aligned(coverageCounts(coverage)).replace(/^/gm, '  ').trimEnd()}\n`,
     isInReport ? `Use --report ${DEFAULT_REPORT} to get the scenario files.\n` : '',

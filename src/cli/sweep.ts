@@ -282,13 +282,21 @@ export const sweep: Command = {
       if (flags['plan']) return await sweepPlan(input, stop.signal)
       const result = await runSweep(input, stop.signal)
       const report = flags['report'] === undefined ? undefined : String(flags['report'])
-      const { countsText, notProven, sweepJson } = await import(
+      const { countsText, noFindings, notProven, sweepJson } = await import(
         '../tools/sweep/report/sweep-json.ts'
       )
       process.stdout.write(
         flags['json']
           ? jsonLine(sweepJson(result))
-          : sweepText(result, countsText(result), notProven(result), report),
+          : sweepText(
+              result,
+              {
+                counts: countsText(result),
+                notProven: notProven(result),
+                noFindings: noFindings(result),
+              },
+              report,
+            ),
       )
       if (stop.signal.aborted) return INTERRUPTED
       return result.findings.some(({ level, isKnown }) => level === 'error' && !isKnown) ? 1 : 0

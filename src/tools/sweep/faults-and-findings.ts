@@ -45,6 +45,7 @@ export const VERDICTS = {
   retry_storm: 'error',
   relies_on: 'error',
   not_paid: 'warning',
+  not_recovered: 'warning',
 } as const satisfies Record<string, Level>
 
 /** `ask`: no client can guard against it, so it's a question to the provider. */
@@ -147,6 +148,8 @@ export type Finding = Run & {
   definition: ScenarioDefinition
   /** The file of `--baseline` has it too, so it fails no run. */
   isKnown: boolean
+  /** The sandbox saw it, and no rerun showed it again. */
+  isByChance: boolean
 }
 
 export type SweepResult = {

@@ -9,10 +9,14 @@ import { planKey } from './plans.ts'
 /** Runs that show the same, the first one first. */
 export type Group = readonly [Run, ...Run[]]
 
+/** A group that is reported: it came again, or the sandbox saw it happen by chance. */
+export type Confirmed = { group: Group; isByChance: boolean }
+
 // A test suite that fails by chance must fail three times in the same run of a plan before it is blamed.
 const REPEATS: Partial<Record<Verdict, number>> = { relies_on: 2, lost_event: 2 }
-// The sandbox saw them, so what comes only sometimes is as bad.
+// The sandbox saw them: money moved, whether or not it does so again. A race never comes on demand.
 const SEEN: readonly Verdict[] = ['paid_twice', 'wrong_amount', 'paid_unverified']
+const MAX_RERUNS_IF_SEEN = 5
 // How many runs of a group to rerun before calling it flaky, and how often each.
 const MAX_RERUNS = 3
 
@@ -66,21 +70,40 @@ export function groupsOf(runs: readonly Run[]): Group[] {
   return [...groupBy(sorted, keyOf).values()]
 }
 
+/** Repeats what the sandbox saw until it comes again; otherwise it's a finding by chance. */
+async function seenAgain(
+  [first, ...more]: Group,
+  again: (plan: Plan) => Promise<Run>,
+): Promise<Confirmed> {
+  const { verdict, plan, id, level } = first
+  for (let tries = 0; tries < MAX_RERUNS_IF_SEEN; tries++) {
+    const run = await again(plan)
+    if (run.verdict === verdict) return { group: [{ ...run, id }, ...more], isByChance: false }
+  }
+  const happened = `${first.happened} (by chance: ${MAX_RERUNS_IF_SEEN} reruns did not show it)`
+  const by = { ...first, happened, level: level === 'error' ? ('warning' as const) : level }
+  return { group: [by, ...more.map((one) => ({ ...one, level: by.level }))], isByChance: true }
+}
+
 /** Repeats runs of a group until one has shown its verdict often enough. Returns the group with it first; null: flaky. */
 export async function confirmed(
   group: Group,
   again: (plan: Plan) => Promise<Run>,
-): Promise<Group | null> {
+): Promise<Confirmed | null> {
+  if (SEEN.includes(group[0].verdict)) return seenAgain(group, again)
   for (const candidate of group.slice(0, MAX_RERUNS)) {
     const { verdict, plan, id } = candidate
     let left = REPEATS[verdict] ?? 1
     for (let tries = 0; tries < MAX_RERUNS; tries++) {
       const run = await again(plan)
       if (run.verdict === verdict && --left === 0)
-        return [{ ...run, id }, ...group.filter((one) => one !== candidate)]
+        return {
+          group: [{ ...run, id }, ...group.filter((one) => one !== candidate)],
+          isByChance: false,
+        }
       // A rerun that never came to the fault says nothing.
       const isMissed = run.observation.hits.includes(0)
-      if (run.verdict !== verdict && !isMissed && !SEEN.includes(verdict)) break
+      if (run.verdict !== verdict && !isMissed) break
     }
   }
   return null

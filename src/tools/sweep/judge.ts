@@ -135,19 +135,31 @@ function fastest(equal: readonly SeenCall[]): number {
   return most
 }
 
-/** A call that was repeated sooner than its response with Retry-After had asked for. */
-const hurried = (equal: readonly SeenCall[], { deliveries }: Observation) =>
-  equal.find(({ atMs, answeredClockMs, retryAfterMs = 0 }) => {
-    const least = retryAfterMs * TOLERANCE
-    return equal.some(
-      (one) =>
-        one.beganMs > atMs &&
-        one.beganMs - atMs < least &&
-        one.clockMs - answeredClockMs < least &&
-        // The handler of the next event does not know of the failure.
-        !deliveries.some((event) => isInside(one, event)),
-    )
-  })
+/** Whether a call leaves after the time for which an earlier response had asked to wait, if it had. */
+const hasWaited = (call: SeenCall, { atMs, answeredClockMs, retryAfterMs = 0 }: SeenCall) => {
+  const least = retryAfterMs * TOLERANCE
+  return call.beganMs - atMs >= least || call.clockMs - answeredClockMs >= least
+}
+
+/**
+ * A call with Retry-After that was repeated too early. Each call is given to a worker who has waited as long as told, or to one who
+ * makes his first; so several of them may call side by side.
+ */
+function hurried(equal: readonly SeenCall[], { deliveries }: Observation, workers: number) {
+  const last: SeenCall[] = []
+  for (const call of equal.toSorted((a, b) => a.beganMs - b.beganMs)) {
+    // The handler of the next event does not know of the failure.
+    if (deliveries.some((event) => isInside(call, event))) continue
+    // Who has made what he wanted doesn't make it again.
+    const isDone = ({ method, isFailed }: SeenCall) => method !== 'GET' && !isFailed
+    const free = last.findIndex((one) => !isDone(one) && hasWaited(call, one))
+    const early = last.find(({ atMs, retryAfterMs }) => retryAfterMs && atMs < call.beganMs)
+    if (free >= 0) last.splice(free, 1)
+    else if (last.length >= workers && early) return early
+    last.push(call)
+  }
+  return undefined
+}
 
 function retryStorm(run: Observation, { baselines, maxRetries }: Judging): string | undefined {
   // A fault may have prevented payments that the calls were made for.
@@ -165,9 +177,11 @@ function retryStorm(run: Observation, { baselines, maxRetries }: Judging): strin
       return `${nameOf(call)} was sent ${times(count)} within a second`
     const countSame = ({ calls }: Observation) =>
       calls.filter(({ content }) => content === call.content).length
-    // Independent parts of a program can make equal calls.
-    const isMore = owners === 1 && equal.length > mostOf(baselines, countSame)
-    const early = isMore ? hurried(equal, run) : undefined
+    // Independent parts of a program can make equal calls, and two workers can have payments to one payee.
+    const isOfPayment = run.payments.some(({ transaction_id: id }) => call.path.includes(id))
+    const atOnce = call.method === 'GET' && !isOfPayment ? Math.min(2, payments) : 1
+    const workers = Math.max(atOnce, mostOf(baselines, countSame))
+    const early = owners === 1 ? hurried(equal, run, workers) : undefined
     if (early)
       return `${nameOf(call)} was repeated too early: the response had asked to wait ${seconds(early.retryAfterMs!)}`
   }
@@ -227,6 +241,22 @@ function reliesOn(plan: Plan, run: Observation, judging: Judging): string | unde
     : undefined
 }
 
+/** The payments with their statuses when the command ended. */
+const endsOf = ({ payments }: Observation) =>
+  payments
+    .map(({ key, statusAtEnd }) => `${key} ${statusAtEnd}`)
+    .sort()
+    .join('\n')
+
+/** A command that failed because of a call although its payments ended as they do without the fault. */
+function notRecovered(plan: Plan, run: Observation, { baselines }: Judging): string | undefined {
+  const { exitCode, isHung, payments } = run
+  if (exitCode === 0 || isHung || payments.length === 0) return undefined
+  if (plan.length === 0 || plan.some(({ kind }) => kind !== 'call')) return undefined
+  const isAsUsual = baselines.some((one) => endsOf(one) === endsOf(run))
+  return isAsUsual ? `${failed(run)}; its payments ended as they do without the fault` : undefined
+}
+
 // ---- what was reached
 
 const hasFailed = ({ statusAtEnd }: SeenPayment) => statusAtEnd === 'FAILED'
@@ -276,6 +306,7 @@ export function judge(plan: Plan, run: Observation, judging: Judging): Judgement
     ['lost_event', lostEvent(run) ?? outrunEvent(run)],
     ['relies_on', exitCode !== 0 && isReached ? reliesOn(plan, run, judging) : undefined],
     ['not_paid', unpaid?.text],
+    ['not_recovered', isReached ? notRecovered(plan, run, judging) : undefined],
     // A command that failed before anything happened shows nothing.
     ['failed_safely', exitCode !== 0 && !hits.includes(0) ? failed(run) : undefined],
     ['not_reached', unreached],

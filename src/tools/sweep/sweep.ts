@@ -11,7 +11,7 @@ import {
   SweepError,
   type SweepResult,
 } from './faults-and-findings.ts'
-import { confirmed, findingKey, type Group, groupsOf, isFinding } from './findings.ts'
+import { type Confirmed, confirmed, findingKey, groupsOf, isFinding } from './findings.ts'
 import { type Judging, judge, mostOf } from './judge.ts'
 import {
   byRisk,
@@ -167,11 +167,15 @@ class Runner {
   async confirm() {
     const found = groupsOf(this.runs)
     const results = await this.#sideBySide(found, (group) => confirmed(group, this.#run))
-    const groups = found.map(([first, ...same], i): Group | null => {
+    const groups = found.map(([first, ...same], i): Confirmed | null => {
       const happened = `${first.happened} (not rerun)`
-      return results[i] === undefined ? [{ ...first, happened }, ...same] : results[i]
+      return results[i] === undefined
+        ? { group: [{ ...first, happened }, ...same], isByChance: false }
+        : results[i]
     })
     const flaky = found.filter((_, i) => groups[i] === null).flat()
+    const chances = groups.flatMap((one) => (one?.isByChance ? one.group : []))
+    this.runs = this.runs.map((run) => chances.find(({ id }) => id === run.id) ?? run)
     return { groups: groups.filter((one) => one !== null), flaky }
   }
 }
@@ -223,7 +227,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
   await runner.runAll(recoveryPairs(quiet()))
   if (depth === 2) await runner.runAll(pairsOf(quiet()))
   const { groups, flaky } = await runner.confirm()
-  const findings = groups.map((group, i): Finding => {
+  const findings = groups.map(({ group, isByChance }, i): Finding => {
     const [run, ...same] = group
     const finding = `finding-${i + 1}`
     return {
@@ -232,6 +236,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
       same,
       reproduce: options.reproduce(finding, run.plan),
       definition: planDefinition(run.plan, start.scenario),
+      isByChance,
       isKnown: group.some(({ plan, verdict }) => known.has(findingKey(plan, verdict))),
     }
   })

@@ -39,7 +39,7 @@ t.test('a sweep.json is opened in the browser', { skip: noBrowser }, async (t) =
 
   await choose(
     'sweep.json',
-    JSON.stringify({ ...sweep, untried: Array(1234).fill([]), findings: [] }),
+    JSON.stringify({ ...sweep, untried: Array(1234).fill([]), findings: [], flaky: [] }),
   )
   await see('No findings.')
   await see('1,234')

@@ -43,6 +43,7 @@ const OBSERVED: Observation = {
   output: '',
 }
 
+const USER = '00000000-0000-4000-8000-000000000003'
 const JUDGING = { maxRetries: 20, hasProbe: false }
 const payment = (paise: number): SeenPayment => ({
   transaction_id: `${paise}`,
@@ -60,7 +61,7 @@ const observed = (...calls: SeenCall[]) => ({ ...OBSERVED, calls })
 /** The same call again, this time after the first; `clockMs` is the clock of the client. */
 const again = (ms: number, clockMs = ms) => {
   const at = { beganMs: ms, atMs: ms, clockMs, answeredClockMs: clockMs }
-  return { ...LATER, status: 200, ...at }
+  return { ...LATER, status: 200, isFailed: false, ...at }
 }
 /** A refusal that comes after some time. */
 const refused = (ms: number) => ({ ...REFUSED, atMs: ms, answeredClockMs: ms })
@@ -69,6 +70,15 @@ const other = (more: Partial<SeenCall>) => observed(REFUSED, { ...soon, ...more 
 const EVENT = { client: 'default', resource_id: 'transaction' } as SeenDelivery
 const POLL = { ...LATER, method: 'GET', status: 200, isFailed: false }
 const polls = (isFailed: boolean) => observed(...Array(50).fill({ ...POLL, isFailed }))
+/** Two workers read the same, wait as they are told, and read again almost at once; the reads fail again. */
+const twoWorkers = (waits: number) =>
+  [0, 3, waits, waits + 3, 2 * waits, 2 * waits + 2].map((ms) => ({
+    ...again(ms),
+    method: 'GET',
+    path: `/v1/kyc/${USER}`,
+    isFailed: true,
+    retryAfterMs: 1_000,
+  }))
 const lookUps = observed({ ...POLL, retryAfterMs: 1_000 }, { ...POLL, beganMs: 9 })
 const usual = observed(LATER, LATER)
 
@@ -94,6 +104,19 @@ const RETRIES: readonly [what: string, run: Observation, baseline: Observation, 
     ['polls that got none', polls(true), OBSERVED, 'retry_storm'],
     ['the look-ups of a batch', lookUps, paying(7, 8), 'not_paid'],
     ['the look-ups of one payment', lookUps, paying(7), 'retry_storm'],
+    [
+      'two workers that wait',
+      { ...paying(71, 72), calls: twoWorkers(1_050) },
+      paying(71, 72),
+      'passed',
+    ],
+    [
+      'two that do not',
+      { ...paying(71, 72), calls: twoWorkers(200) },
+      paying(71, 72),
+      'retry_storm',
+    ],
+    ['one that is two', { ...paying(7), calls: twoWorkers(1_050) }, paying(7), 'retry_storm'],
   ]
 for (const [what, run, baseline, verdict] of RETRIES)
   t.test(what, async (t) => {

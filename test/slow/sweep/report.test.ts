@@ -14,6 +14,7 @@ import t, { type Test } from 'tap'
 import { sweepTable } from '../../../src/cli/sweep-output.ts'
 import { PACKAGE_ROOT } from '../../../src/config/package.ts'
 import { readLibrary } from '../../../src/scenarios/read-library.ts'
+import type { SweepResult } from '../../../src/tools/sweep/faults-and-findings.ts'
 import { SweepDocument, sweepJson } from '../../../src/tools/sweep/report/sweep-json.ts'
 import {
   prepareSweepReport,
@@ -181,10 +182,14 @@ t.test('a second report replaces the first one, and no other file', async (t) =>
   mkdirSync(join(dir, 'finding-notes'))
   writeFileSync(join(dir, 'finding-notes/mine.txt'), 'mine')
   const clean = sweepResult()
-  writeSweepReport({ ...clean, findings: [] }, dir)
+  const summaryOf = (flaky: SweepResult['flaky']) => {
+    writeSweepReport({ ...clean, findings: [], flaky }, dir)
+    return readFileSync(join(dir, 'summary.md'), 'utf8')
+  }
+  t.match(summaryOf(clean.flaky), /\nNo finding came again, but 1 run had one.*\| not\\_paid \|/s)
+  t.match(summaryOf([]), /\nNo findings\.\n/)
   t.notOk(existsSync(join(dir, 'finding-1')))
   t.ok(existsSync(join(dir, 'finding-notes/mine.txt')))
-  t.match(readFileSync(join(dir, 'summary.md'), 'utf8'), /\nNo findings\.\n/)
 })
 
 t.test('a second report writes through no link, and removes no file of the user', async (t) => {
@@ -232,7 +237,7 @@ t.test('a second report writes through no link, and removes no file of the user'
 
 t.test('the table on the terminal has a row and a command for each finding', async (t) => {
   const { findings } = sweepResult()
-  const text = sweepTable(findings)
+  const text = sweepTable(findings, 'No findings.')
   const lines = stripVTControlCharacters(text).trimEnd().split('\n')
   t.match(lines[0], /^finding +level +verdict +what was done +what happened$/)
   t.match(
@@ -245,5 +250,5 @@ t.test('the table on the terminal has a row and a command for each finding', asy
   )
   t.notMatch(text, /[\u0000\u202e]/)
   t.equal(lines.length, 1 + 4 + 2 + 4)
-  t.equal(sweepTable([]), 'No findings.\n')
+  t.equal(sweepTable([], 'No findings.'), 'No findings.\n')
 })

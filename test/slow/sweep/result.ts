@@ -174,7 +174,15 @@ export function sweepResult(): SweepResult {
         ...Object.assign({}, ...one.plan.map(({ scenario }) => scenario)),
       }
       const same = one.id === 1 ? [runs[2]!] : []
-      return { ...one, finding, same, reproduce, definition, isKnown: one.verdict === 'hung' }
+      return {
+        ...one,
+        finding,
+        same,
+        reproduce,
+        definition,
+        isByChance: false,
+        isKnown: one.verdict === 'hung',
+      }
     })
   const command = ['npm', 'test', HOSTILE]
   return {

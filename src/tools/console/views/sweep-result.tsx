@@ -174,6 +174,7 @@ const OneFinding = (finding: Finding) => (
       <p>
         <Verdict {...finding} /> ({finding.level}) {inRupees(finding.happened)}. The command{' '}
         {finding.ended}.{finding.is_known && ' It is known.'}
+        {finding.by_chance && ' It came once, by chance.'}
       </p>
       <Texts title="What was done" texts={finding.plan.map(({ what }) => what)} />
       <Texts title="The same happened" texts={finding.same.map(planText)} />
@@ -283,7 +284,9 @@ export function SweepResult({ sweep, isLinked }: { sweep: SweepDocument; isLinke
         return own.length > 0 && <Grid key={kind} kind={kind} runs={own} />
       })}
       <RunList title="Several faults together" runs={pairs} />
-      {findings.length === 0 && <p>No findings.</p>}
+      {findings.length === 0 && (
+        <p>{flaky.length === 0 ? 'No findings.' : 'No finding came again; some are flaky.'}</p>
+      )}
       {findings.map((finding) => (
         <OneFinding key={finding.id} {...finding} />
       ))}

@@ -55,6 +55,7 @@ const ReportedFinding = z.strictObject({
   plan: Planned,
   same: z.array(Planned).describe('The other plans that showed the same.'),
   is_known: z.boolean(),
+  by_chance: z.boolean().describe('The sandbox saw it once; five reruns did not show it.'),
   happened: z.string(),
   ended: z.string().describe('How the command ended.'),
   probe: z.array(z.string()).describe('What the probe said otherwise.'),
@@ -182,6 +183,7 @@ export function sweepJson(result: SweepResult): SweepDocument {
       what: found.what,
       same: found.same.map(({ plan }) => reportedPlan(plan)),
       is_known: found.isKnown,
+      by_chance: found.isByChance,
       ended: endText(found.observation),
       probe: [...found.observation.probeDifferences],
       output: found.observation.output,
@@ -208,5 +210,11 @@ export function countsText(result: SweepResult): string {
 /** The level of a finding in words; a known one fails no run. */
 export const levelText = ({ level, isKnown }: Finding): string =>
   isKnown ? `${level}, known` : level
+
+/** What is said where there's no finding. */
+export const noFindings = ({ flaky }: Pick<SweepResult, 'flaky'>): string =>
+  flaky.length === 0
+    ? 'No findings.'
+    : `No finding came again, but ${countOf(flaky.length, 'run')} had one: the command is flaky.`
 
 export const commandText = ({ command }: SweepResult): string => printableLine(command.join(' '))

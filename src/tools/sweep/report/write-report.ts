@@ -15,6 +15,7 @@ import {
   countsText,
   findingOfRun,
   levelText,
+  noFindings,
   notProven,
   sweepJson,
 } from './sweep-json.ts'
@@ -53,8 +54,18 @@ function testOf(run: Run, found: Finding | undefined, isFlaky: boolean): TestCas
   }
 }
 
-function findingsMarkdown(findings: readonly Finding[]): string {
-  if (findings.length === 0) return 'No findings.\n'
+function flakyMarkdown(flaky: readonly Run[]): string {
+  if (flaky.length === 0) return ''
+  const rows = flaky.map(({ verdict, what, happened }) => [verdict, what, happened])
+  return `
+## Flaky: it did not come again
+
+${markdownTable(['verdict', 'what was done', 'what happened'], rows)}`
+}
+
+function findingsMarkdown(result: SweepResult): string {
+  const { findings } = result
+  if (findings.length === 0) return `${noFindings(result)}\n`
   const rows = findings.map((found) => [
     found.finding,
     `${found.verdict} (${levelText(found)})`,
@@ -70,7 +81,7 @@ ${commands.join('')}`
 }
 
 function sweepReport(result: SweepResult): Report {
-  const { runs, findings } = result
+  const { runs } = result
   const byRun = findingOfRun(result)
   const flaky = new Set(result.flaky.map(({ id }) => id))
   return {
@@ -78,7 +89,7 @@ function sweepReport(result: SweepResult): Report {
     subject: commandText(result),
     result: countsText(result),
     tests: runs.map((run) => testOf(run, byRun.get(run.id), flaky.has(run.id))),
-    body: `${findingsMarkdown(findings)}
+    body: `${findingsMarkdown(result)}${flakyMarkdown(result.flaky)}
 ## What this does not prove
 
 - ${notProven(result).join('\n- ')}
