@@ -29,9 +29,19 @@ export type AppShape = {
   explain: boolean
 }
 
+/** Sees each request before it's routed, and may let it wait. */
+export type Middleware = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: () => void,
+) => void
+
 export type AppOptions = AppShape &
   ServerLimits &
-  Pick<AppDeps, 'adminToken' | 'log'> & { allowHost: readonly string[] }
+  Pick<AppDeps, 'adminToken' | 'log'> & {
+    allowHost: readonly string[]
+    middleware?: Middleware | undefined
+  }
 
 /** Creates a Fastify instance: before a route, each request passes these hooks in this order, and each error has this form. */
 export async function createApp(
@@ -129,7 +139,7 @@ function routesOf({ admin, cors, explain }: AppShape): Promise<RequestListener> 
 const GRACE_MS = 1_500
 
 export async function buildApp(sandbox: Sandbox, options: AppOptions) {
-  const { log, adminToken, allowHost } = options
+  const { log, adminToken, allowHost, middleware } = options
   const route = await routesOf(options)
   const corsHeaders = corsOf(options)?.headersFor
   const deps: AppDeps = {
@@ -150,7 +160,10 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions) {
     if (isClosing) response.setHeader('Connection', 'close')
     route(request, response)
   }
-  const servers = createServers(handle, { ...options, corsHeaders }, log)
+  const listener: RequestListener = middleware
+    ? (request, response) => middleware(request, response, () => handle(request, response))
+    : handle
+  const servers = createServers(listener, { ...options, corsHeaders }, log)
   return {
     ...servers,
     handle,

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { buildApp } from './app.ts'
+import { type AppOptions, buildApp } from './app.ts'
 import type { Options } from './config/options.ts'
 import { PACKAGE_ROOT } from './config/package.ts'
 import { readOptions } from './config/read-options.ts'
@@ -136,7 +136,8 @@ export async function openContent(options: Options, log: Log) {
 
 /** What a sandbox takes besides its options. `unref`: it doesn't keep the process alive. */
 type Given = Partial<
-  Pick<SandboxConfig, 'fixtures' | 'library' | 'imposes' | 'worldOpened' | 'unref'>
+  Pick<SandboxConfig, 'fixtures' | 'library' | 'imposes' | 'worldOpened' | 'unref'> &
+    Pick<AppOptions, 'middleware'>
 >
 
 /** Collects what callers meet; it is loaded only for a sandbox that does so, and the report when it is wanted. */
@@ -196,6 +197,7 @@ async function assemble(options: Options, given: Given, log: Log) {
     admin: !options['no-admin'],
     cors: options.cors,
     explain: options.explain,
+    middleware: given.middleware,
     log,
   }
   const building = opening.then((opened) => buildApp(opened, appOptions))

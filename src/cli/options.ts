@@ -193,8 +193,11 @@ function fromEnvironment(env: NodeJS.ProcessEnv): OptionSource {
 
 const keyOf = (name: string) => name.replaceAll('-', '_')
 
-function fromFile(): OptionSource {
-  if (!existsSync(CONFIG_FILE)) return { values: {}, label: String }
+// Keys of the config file that only a sweep reads.
+const SWEEP_KEYS = ['workers']
+
+function readConfigFile(): Record<string, unknown> {
+  if (!existsSync(CONFIG_FILE)) return {}
   let values: unknown
   try {
     values = readJson(CONFIG_FILE)
@@ -203,14 +206,26 @@ function fromFile(): OptionSource {
   }
   if (!isObject(values))
     throw new BadOption(`${CONFIG_FILE}: must be an object of options such as {"port": 4310}`)
-  return {
-    values: Object.fromEntries(
-      Object.entries(values).map(([name, value]) => [name.replaceAll('_', '-'), value]),
-    ),
-    label: (name) => `${keyOf(name)} of ${CONFIG_FILE}`,
-    nameOf: keyOf,
-  }
+  return values
 }
+
+/** What the config file says to a sweep alone. */
+export const sweepKeys = (): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(readConfigFile())
+      .filter(([name]) => SWEEP_KEYS.includes(name))
+      .map(([name, value]) => [name, String(value)]),
+  )
+
+const fromFile = (): OptionSource => ({
+  values: Object.fromEntries(
+    Object.entries(readConfigFile())
+      .filter(([name]) => !SWEEP_KEYS.includes(name))
+      .map(([name, value]) => [name.replaceAll('_', '-'), value]),
+  ),
+  label: (name) => `${keyOf(name)} of ${CONFIG_FILE}`,
+  nameOf: keyOf,
+})
 
 /** The environment variables that set options, without those of these options. */
 export const givenVariables = (env: NodeJS.ProcessEnv, without: readonly OptionName[]) =>

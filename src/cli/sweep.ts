@@ -11,7 +11,7 @@ import {
   quoteProgram,
   quoteShellArguments,
 } from './command.ts'
-import { gatherOptions } from './options.ts'
+import { gatherOptions, sweepKeys } from './options.ts'
 import { createSweepProgress, DEFAULT_REPORT, sweepText } from './sweep-output.ts'
 import { runningOf, SANDBOX_FLAGS } from './sweep-sandbox.ts'
 
@@ -41,11 +41,15 @@ const SWEEP_FLAGS: Command['flags'] = {
   'max-runs': ['N', 'maximum number of runs, without the baseline and the repeats of findings'],
   jobs: [
     'N',
-    'how many runs happen at the same time; their files, ports and databases must differ (default: 2; 1 with --port)',
+    'how many runs happen at the same time; their files, ports and databases must differ (default: 2, and up to 8 while the machine is idle; 1 with --port)',
   ],
   url: [
     'URL',
     'sweep a sandbox that already runs, in its client after /@ (default: sweep), which each run resets; one run at a time',
+  ],
+  workers: [
+    'N',
+    'how many workers the program can run as at once, up to 4: starts it so often against one sandbox, and lets their calls meet (default: 1; config: workers)',
   ],
   restart: ['', 'also kill the program during calls that change something, and start it again'],
   timeout: [
@@ -118,8 +122,13 @@ function reproduceLine(
 ): string {
   const isKilled = plan.some(({ kills }) => kills)
   if (flags['url'] !== undefined) return againLine(['--url', String(flags['url'])], program, plan)
-  // Only a sweep starts a command again.
+  // Only a sweep starts a command again, or lets calls meet.
   if (isKilled) return againLine([...typedFlags(flags, []), '--restart'], program, plan)
+  const race = plan.find((fault) => fault.race)?.race
+  if (race) {
+    const workers = race.workers > 1 ? ['--workers', String(race.workers)] : []
+    return againLine([...typedFlags(flags, []), ...workers], program, plan)
+  }
   const assume = plan.map(({ scenario }) => Object.entries(scenario.assume ?? {}))
   const isAssumed = startScenario === 'default' && assume.every((readings) => readings.length > 0)
   const folder = String(flags['report'] ?? DEFAULT_REPORT)
@@ -146,6 +155,15 @@ function stopOnSignals(stop: AbortController, killAll: () => void) {
   }
 }
 
+function workersOf(flags: Input['flags']): number {
+  const workers = numberFlag(flags, 'workers', 1, 4)
+  if (workers !== undefined && flags['url'] !== undefined)
+    throw new BadOption(
+      '--url excludes --workers: start the sweep without --url, so that the sandbox can let calls meet',
+    )
+  return workers ?? numberFlag(sweepKeys(), 'workers', 1, 4) ?? 1
+}
+
 const termsOf = (value: unknown): string[] | undefined =>
   value === undefined
     ? undefined
@@ -153,12 +171,15 @@ const termsOf = (value: unknown): string[] | undefined =>
         .split(',')
         .map((word) => word.trim())
 
+// Each more waits for something else than a processor.
+const MAX_JOBS = 8
+
 /** How many runs happen at the same time: only one has a port, or a client of a sandbox that already runs. */
-function jobsOf(flags: Input['flags']): number {
+function jobsOf(flags: Input['flags']): Pick<SweepOptions, 'jobs' | 'maxJobs'> {
   const jobs = numberFlag(flags, 'jobs', 1, 64)
   const single = ['port', 'url'].find((name) => flags[name] !== undefined)
-  if (single === undefined) return jobs ?? 2
-  if (jobs === undefined || jobs === 1) return 1
+  if (single === undefined) return { jobs: jobs ?? 2, maxJobs: jobs ?? MAX_JOBS }
+  if (jobs === undefined || jobs === 1) return { jobs: 1, maxJobs: 1 }
   throw new BadOption(`--${single} permits one run at a time, so --jobs must be 1, not ${jobs}`)
 }
 
@@ -182,7 +203,8 @@ function readSweepOptions(input: Input) {
     depth: choiceOf('depth', flags['depth'], ['1', '2']) === '2' ? (2 as const) : (1 as const),
     maxTimeMs: durationOf('max-time', flags['max-time'] ?? DEFAULT_MAX_TIME),
     maxRuns: numberFlag(flags, 'max-runs', 1, 1_000_000),
-    jobs: jobsOf(flags),
+    ...jobsOf(flags),
+    workers: workersOf(flags),
     restart: flags['restart'] === true,
     timeoutMs: durationOf('timeout', flags['timeout']),
     isUnstable: flags['unstable'] === true,

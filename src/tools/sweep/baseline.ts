@@ -18,7 +18,7 @@ const DEADLINE_MS = 600_000
 const MAX_TRIES = 5
 const MAX_DIFFERENCES = 10
 
-const endOf = (output: string) =>
+export const endOf = (output: string) =>
   output.trim() === ''
     ? 'It printed nothing.'
     : `Its output ends with:\n${output.trimEnd().split('\n').slice(-20).join('\n')}`

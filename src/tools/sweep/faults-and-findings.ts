@@ -1,11 +1,12 @@
 import type { Coverage } from '../../model/coverage.ts'
 import type { ScenarioDefinition } from '../../scenarios/scenario-schema.ts'
+import type { Race } from './race.ts'
 
 export class SweepError extends Error {
   readonly exitCode = 2
 }
 
-export const FAULT_KINDS = ['assumption', 'call', 'lifecycle', 'webhook'] as const
+export const FAULT_KINDS = ['assumption', 'call', 'lifecycle', 'webhook', 'race'] as const
 
 /** One thing that happens otherwise than in the baseline, at one point of the run. */
 export type Fault = {
@@ -20,6 +21,8 @@ export type Fault = {
   what: string
   /** The sweep kills the command when it happens, and starts it again. */
   kills?: true
+  /** What it makes meet. */
+  race?: Race
   /** The part of a scenario file that makes it happen. */
   scenario: Pick<ScenarioDefinition, 'rules' | 'webhooks' | 'assume'>
 }
@@ -56,6 +59,8 @@ export const VERDICT_WORDS = Object.keys(VERDICTS) as Verdict[]
 
 export type SeenCall = {
   client: string
+  /** Which of several workers sent it, counted from 1. */
+  worker?: number | undefined
   operation: string
   method: string
   path: string
@@ -125,8 +130,10 @@ export type Observation = {
   /** How many events there were while the client had a webhook: also those that were not sent. */
   events: number
   deliveries: readonly SeenDelivery[]
-  /** The exit code of the command; null if it was killed at the deadline. */
+  /** The exit code of the command; null if it was killed at the deadline. Of several workers, that of the first one that failed. */
   exitCode: number | null
+  /** Those that failed, of several workers. */
+  failedWorkers?: readonly number[] | undefined
   isHung: boolean
   hits: readonly number[]
   probeDifferences: readonly string[]
@@ -152,6 +159,9 @@ export type Finding = Run & {
   isByChance: boolean
 }
 
+/** A plan that wasn't run because an earlier run had shown that it's needless. */
+export type Pruned = { plan: Plan; reason: string }
+
 export type SweepResult = {
   command: readonly string[]
   seed: number
@@ -166,5 +176,6 @@ export type SweepResult = {
   scenarios: Readonly<Record<string, ScenarioDefinition>>
   /** The plans that were not run: because of `--max-time`, `--max-runs` or a signal, or because they were too many. */
   untried: readonly Plan[]
+  pruned: readonly Pruned[]
   coverage: Coverage
 }

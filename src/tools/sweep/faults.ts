@@ -61,7 +61,10 @@ const ruleName = ({ name, nth, operation }: Pick<Fault, 'name' | 'nth' | 'operat
   `${ordinal(nth!)} ${operation}: ${name}`
 
 /** A fault that one rule makes, once at one point unless the rule says otherwise. */
-function ruleFault(fault: Omit<Fault, 'scenario'> & Point, rule: Partial<RuleDefinition>): Fault {
+export function ruleFault(
+  fault: Omit<Fault, 'scenario'> & Point,
+  rule: Partial<RuleDefinition>,
+): Fault {
   const once = { when: { operation: fault.operation }, ...onlyAt(fault.nth) }
   return { ...fault, scenario: { rules: [{ name: ruleName(fault), ...once, ...rule }] } }
 }
@@ -97,9 +100,15 @@ const retryAfterAt = (speed: number) =>
   String(Math.min(MAX_RETRY_AFTER, Math.max(1, Math.ceil(speed / SPEED_OF_A_SECOND))))
 
 /** Which faults are possible, beside those that the baseline shows. */
-export type Possible = { inForce: Readings; clockSpeed: number; restart?: boolean | undefined }
+export type Possible = {
+  inForce: Readings
+  clockSpeed: number
+  restart?: boolean | undefined
+  /** How often the command can be started at once; undefined in a sandbox that already runs. */
+  workers: number | undefined
+}
 
-const callText = ({ operation, nth }: Point) => `${ordinal(nth)} ${ENDPOINT_OF[operation]}`
+export const callText = ({ operation, nth }: Point) => `${ordinal(nth)} ${ENDPOINT_OF[operation]}`
 
 function callFault(point: Point, name: CallFaultName, { clockSpeed }: Possible): Fault {
   const { what, then }: CallFault = CALL_FAULTS[name]
@@ -222,8 +231,10 @@ export const isForging = (plan: Plan) =>
   plan.length > 0 && plan.every(({ name }) => FORGING.includes(name))
 
 /** Whether an integration must absorb a fault: then a command that fails relies on something that nobody promised. */
-export const mustAbsorb = ({ kind, name }: Fault) =>
-  kind === 'assumption' || (kind === 'webhook' && !FORGING.includes(name))
+export const mustAbsorb = ({ kind, name, race }: Fault) =>
+  kind === 'assumption' ||
+  (kind === 'webhook' && !FORGING.includes(name)) ||
+  race?.bringsEvent === true
 
 // ---- assumptions
 

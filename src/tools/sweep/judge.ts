@@ -207,9 +207,10 @@ function hung(run: Observation): string | undefined {
 }
 
 function failed(run: Observation): string {
-  const { exitCode, isHung, output, durationMs } = run
+  const { exitCode, isHung, output, durationMs, failedWorkers = [] } = run
+  const who = failedWorkers.length > 0 ? `worker ${failedWorkers.join(' and ')}` : 'the command'
   if (isHung) return `the command was still busy after ${seconds(durationMs)}${lastCall(run)}`
-  return `the command failed (${exitCode === null ? 'killed by a signal' : `exit code ${exitCode}`})${failureLine(output)}`
+  return `${who} failed (${exitCode === null ? 'killed by a signal' : `exit code ${exitCode}`})${failureLine(output)}`
 }
 
 /** Whether a plan is a pair with another reading, and the command passes under each half. */
@@ -274,7 +275,8 @@ const SHOWN: Readonly<Record<string, (one: SeenPayment) => boolean>> = {
 function notReached(plan: Plan, run: Observation, { baselines }: Judging): string | undefined {
   if (run.hits.includes(0)) {
     const end = run.exitCode === 0 ? '' : `: ${failed(run)}`
-    return `the run did not come to this point${end}`
+    const isRace = plan.some(({ name }) => name === 'race')
+    return `${isRace ? 'no two of these calls were under way at once' : 'the run did not come to this point'}${end}`
   }
   for (const { name } of plan) {
     const isSuch = SHOWN[name]

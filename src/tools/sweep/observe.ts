@@ -15,6 +15,7 @@ import {
   type SeenPayment,
 } from './faults-and-findings.ts'
 import { faultsByRule } from './plans.ts'
+import type { Meeting } from './race.ts'
 
 /** The key of every payment, if not even the amounts are equal in each run. */
 export const ANY_PAYMENT = 'any'
@@ -87,6 +88,8 @@ export class Observer {
   isEnded = false
   /** Called when a fault happens that kills the command. */
   onKill = () => {}
+  /** Lets calls meet, if the plan says so. */
+  meeting: Meeting | undefined
 
   constructor(plan: Plan, now: () => number) {
     this.#plan = plan
@@ -145,6 +148,7 @@ export class Observer {
     const items = isCounted && operation === 'submitKyc' ? documentsIn(body) : 0
     this.calls.push({
       client: name,
+      worker: this.meeting?.workerOf(entry.headers),
       operation,
       method,
       path: url.split('?', 1)[0]!,
@@ -214,6 +218,7 @@ export class Observer {
   hits = (): number[] =>
     this.#plan.map((fault) => {
       const assumption = assumptionOf(fault)
+      if (fault.race && !fault.race.bringsEvent) return this.meeting!.hits()
       return assumption ? concernedBy(assumption, this) : (this.#hits.get(fault) ?? 0)
     })
 

@@ -16,6 +16,7 @@ import {
   type Plan,
   SweepError,
 } from './faults-and-findings.ts'
+import { RACE_NAMES } from './race-faults.ts'
 
 /** The name of a plan's scenario during its run. */
 export const PLAN_NAME = 'sweep-plan'
@@ -53,7 +54,8 @@ export const faultsByRule = (plan: Plan): ReadonlyMap<string, Fault> =>
 
 // How much money a fault puts at risk: first what leaves the caller without knowing the outcome, and who must not be paid.
 const RISKS = {
-  9: ['reset_after'],
+  10: ['two_workers', 'race'],
+  9: ['reset_after', 'event_before_read', 'event_after_read'],
   8: [
     ...['respond_504_after', 'kill', 'payment_failed', 'payment_failed_late', 'payment_reversed'],
     ...['kyc_failed', 'bank_failed'],
@@ -186,6 +188,26 @@ export const guardPairs = (faults: readonly Fault[]): Plan[] =>
       .flatMap((fault) => guards.map((reading): Plan => [reading, fault]))
   })
 
+// What makes two workers look for one payment again: one of them recovers it.
+const RECOVERED = ['reset_after', 'respond_503']
+
+/** Two workers that recover the first payment at once. */
+export function racePairs(faults: readonly Fault[]): Plan[] {
+  const races = faults.filter(({ race, nth }) => race?.holds && race.workers > 1 && nth === 1)
+  const race = races.find(({ operation }) => isRead(operation)) ?? races[0]
+  return faults
+    .filter((one) => one.operation === 'createTransaction' && one.nth === 1)
+    .flatMap((one): Plan[] => (race && RECOVERED.includes(one.name) ? [[race, one]] : []))
+}
+
+/** The plan whose run can show that this one is needless: that of the same fault at its first point. */
+export function firstOf(plan: Plan): Plan | undefined {
+  const [fault] = plan
+  const { kind, nth = 1 } = fault!
+  const isKnown = plan.length === 1 && nth > 1 && (kind === 'race' || kind === 'lifecycle')
+  return isKnown ? [{ ...fault!, nth: 1 }] : undefined
+}
+
 /** A fault that did no harm alone, and the faults at calls that its run made in addition to the baseline. */
 export type Quiet = { fault: Fault; added: readonly Fault[] }
 
@@ -222,6 +244,7 @@ const WORDS: ReadonlySet<string> = new Set([
   ...CALL_NAMES,
   ...LIFECYCLE_NAMES,
   ...WEBHOOK_NAMES,
+  ...RACE_NAMES,
   ...ASSUMPTIONS.map(({ name }) => name),
   ...OPERATIONS,
   ...EVENTS,

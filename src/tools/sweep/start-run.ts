@@ -11,6 +11,7 @@ import { Observer } from './observe.ts'
 import { PLAN_NAME, planDefinition } from './plans.ts'
 import { probeDifferences } from './probe.ts'
 import { type Ended, type ProgramRun, runProgram } from './program.ts'
+import { Meeting, raceOf, tokenOfWorker } from './race.ts'
 
 export type StartState = { scenario: string; inForce: Readings; clockSpeed: number }
 
@@ -77,6 +78,32 @@ async function settle({ sandbox }: RunningServer, isPlanned: boolean, startScena
   await Promise.race([all, setTimeout(SETTLE_MS, undefined, { ref: false })])
 }
 
+/** How several workers ended, as if they were one program: the first failure counts. */
+function endedTogether(all: readonly Ended[]): Ended & { failedWorkers?: number[] } {
+  const failed = all.flatMap(({ exitCode }, i) => (exitCode === 0 ? [] : [i]))
+  const text = (part: 'output' | 'stdout') =>
+    all.map((one, i) => `worker ${i + 1}:\n${one[part]}`).join('\n')
+  return {
+    ...all[failed[0] ?? 0]!,
+    isHung: all.some(({ isHung }) => isHung),
+    output: text('output'),
+    stdout: text('stdout'),
+    endGroup() {
+      for (const one of all) one.endGroup()
+    },
+    failedWorkers: failed.map((i) => i + 1),
+  }
+}
+
+async function runWorkers(meeting: Meeting, count: number, run: ProgramRun) {
+  const one = async (_: unknown, i: number) => {
+    const token = tokenOfWorker(run.env['PAYOUT_SANDBOX_TOKEN']!, i + 1)
+    const env = { ...run.env, PAYOUT_SANDBOX_TOKEN: token }
+    return runProgram({ ...run, env }).finally(() => meeting.ended(i + 1))
+  }
+  return endedTogether(await Promise.all(Array.from({ length: count }, one)))
+}
+
 async function runCommand(observer: Observer, run: ProgramRun): Promise<Ended> {
   const kill = new AbortController()
   observer.onKill = () => kill.abort()
@@ -93,9 +120,13 @@ async function openOwn(
   observer: Observer,
 ): Promise<Stage> {
   const isPlanned = plan.length > 0
+  const race = raceOf(plan)
+  const meeting =
+    race && new Meeting(race, () => server.sandbox.clients.values(), observer.deliveries)
+  observer.meeting = meeting
   const definition = planDefinition(plan, options.scenario)
   const scenario = isPlanned ? PLAN_NAME : options.scenario
-  const server = await startServer(
+  const server: RunningServer = await startServer(
     { ...options, memory: true, watch: false, coverage: true, scenario },
     silent,
     {
@@ -103,6 +134,7 @@ async function openOwn(
       imposes: true,
       fixtures,
       worldOpened: observer.watch,
+      middleware: meeting?.middleware,
     },
   )
   const { sandbox, close } = server
@@ -131,8 +163,14 @@ export async function startRun(
   let ended: Ended | undefined
   try {
     startedAt = performance.now()
-    ended = await runCommand(observer, { command, env, deadlineMs, signal })
-    const { exitCode, isHung, output } = ended
+    const program = { command, env, deadlineMs, signal }
+    const { meeting } = observer
+    const count = raceOf(plan)?.workers ?? 1
+    const run =
+      meeting && count > 1 ? runWorkers(meeting, count, program) : runCommand(observer, program)
+    const end: Awaited<typeof run> & { failedWorkers?: number[] } = await run
+    ended = end
+    const { exitCode, isHung, output, failedWorkers } = end
     const durationMs = isHung ? deadlineMs : performance.now() - startedAt
     if (signal.aborted) throw new Stopped()
     await stage.commandEnded?.()
@@ -152,6 +190,7 @@ export async function startRun(
       events: observer.events,
       deliveries,
       exitCode,
+      failedWorkers,
       isHung,
       hits: observer.hits(),
       probeDifferences: differences,

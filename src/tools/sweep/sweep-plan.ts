@@ -12,10 +12,14 @@ const HANGING_MS = 30_000
 
 /** What of the run without faults gives a fault its point. */
 function whyOf(fault: Fault, baseline: Observation): string {
-  const { kind, operation = '', nth = 1 } = fault
+  const { kind, operation = '', nth = 1, race } = fault
   const assumption = assumptionOf(fault)
   if (assumption !== undefined)
     return `an open reading that concerns ${countOf(concernedBy(assumption, baseline), 'call or event', 'calls and events')} of yours`
+  if (race && !race.bringsEvent)
+    return race.workers > 1
+      ? 'your command can run more than once at a time'
+      : 'the calls may be made side by side'
   const of = (count: number, what: string) =>
     count === 1 ? `the only ${what}` : `${ordinal(nth)} of ${count} ${what}`
   if (kind === 'webhook') {

@@ -1,5 +1,5 @@
 import { coverageOf } from '../coverage/report.ts'
-import { type BaselineOptions, runBaseline, withLevel } from './baseline.ts'
+import { type BaselineOptions, endOf, runBaseline, withLevel } from './baseline.ts'
 import { faultsOf, type PointChoice, recoveryFaults } from './faults.ts'
 import {
   type Fault,
@@ -7,16 +7,19 @@ import {
   type Judgement,
   type Observation,
   type Plan,
+  type Pruned,
   type Run,
   SweepError,
   type SweepResult,
 } from './faults-and-findings.ts'
 import { type Confirmed, confirmed, findingKey, groupsOf, isFinding } from './findings.ts'
 import { type Judging, judge, mostOf } from './judge.ts'
+import { CHECK_MS, type Machine, watchMachine } from './machine.ts'
 import {
   byRisk,
   type Choice,
   checkChoice,
+  firstOf,
   guardPairs,
   isLostPayment,
   isSelected,
@@ -24,8 +27,10 @@ import {
   planDefinition,
   planKey,
   planText,
+  racePairs,
   recoveryPairs,
 } from './plans.ts'
+import { raceFaults } from './race-faults.ts'
 import { Stopped, startRun, startStateOf } from './start-run.ts'
 
 export type SweepOptions = BaselineOptions &
@@ -37,6 +42,11 @@ export type SweepOptions = BaselineOptions &
     maxRuns?: number | undefined
     maxRetries: number
     known: ReadonlySet<string>
+    /** How often the command can be started at once. */
+    workers: number
+    /** How many runs happen at once where the machine has time for more than `jobs`. */
+    maxJobs: number
+    machine?: Machine | undefined
     reproduce: (finding: string, plan: Plan) => string
     onProgress: (progress: Progress) => void
   }
@@ -76,13 +86,26 @@ export function deadlineOf(plan: Plan, slowestMs: number, hasHung: boolean): num
   return Math.max(least, DEADLINE_FACTOR * slowestMs)
 }
 
+/** Throws if the command can't run as several workers at once. */
+function checkWorkers({ hits, calls, failedWorkers = [], output }: Observation, workers: number) {
+  const callers = new Set(calls.map(({ worker }) => worker))
+  const silent = hits.includes(0) ? [1, 2, 3, 4].find((one) => !callers.has(one)) : undefined
+  if (silent === undefined && failedWorkers.length < workers) return
+  const problem = silent ? `worker ${silent} ended without a call` : 'each of them failed'
+  throw new SweepError(
+    `the command can't run as ${workers} workers: ${problem}. Start it twice at once by hand, or leave out --workers. ${endOf(output)}`,
+  )
+}
+
 type RunnerDeps = { options: SweepOptions; judging: Judging; level: number; startedAt: number }
 
 class Runner {
   runs: readonly Run[] = []
   readonly untried: Plan[] = []
+  readonly pruned: Pruned[] = []
   readonly #deps: RunnerDeps
   readonly #begun = new Set<string>()
+  readonly #running = new Map<string, Promise<Run | undefined>>()
   #started = 0
   #hasHung = false
 
@@ -97,11 +120,14 @@ class Runner {
     maxTimeMs = Number.POSITIVE_INFINITY,
   ): Promise<(R | undefined)[]> {
     const { startedAt, options } = this.#deps
-    const { jobs, signal } = options
+    const { jobs, maxJobs, signal } = options
     const results: (R | undefined)[] = items.map(() => undefined)
+    const { machine = watchMachine() } = options
     let next = 0
-    async function worker() {
-      while (next < items.length && !signal.aborted && performance.now() - startedAt < maxTimeMs) {
+    const isOpen = () =>
+      next < items.length && !signal.aborted && performance.now() - startedAt < maxTimeMs
+    async function worker(isExtra = false) {
+      while (isOpen() && !(isExtra && machine.isBusy())) {
         const i = next++
         results[i] = await work(items[i]!).catch((error) => {
           if (!(error instanceof Stopped)) throw error
@@ -109,8 +135,21 @@ class Runner {
         })
       }
     }
-    await Promise.all(Array.from({ length: Math.min(jobs, items.length) }, worker))
-    return results
+    const extra = new Set<Promise<void>>()
+    // A command that waits for a timeout leaves a processor free.
+    const timer = setInterval(() => {
+      if (!machine.isIdle() || jobs + extra.size >= maxJobs) return
+      const one = worker(true).finally(() => extra.delete(one))
+      extra.add(one)
+      one.catch(() => {})
+    }, CHECK_MS)
+    try {
+      await Promise.all(Array.from({ length: Math.min(jobs, items.length) }, () => worker()))
+      await Promise.all(extra)
+      return results
+    } finally {
+      clearInterval(timer)
+    }
   }
 
   /** Runs one plan; once more if the command failed for another reason, before anything of the plan happened. */
@@ -151,16 +190,33 @@ class Runner {
     const chosen = fresh.slice(0, Math.max(0, maxRuns - before.length))
     let left = chosen.length
     let found = before.filter(isFinding).length
+    const prune = async (plan: Plan) => {
+      const first = firstOf(plan)
+      const known = first && (await this.#running.get(planKey(first)))
+      if (known?.verdict !== 'not_reached') return false
+      this.pruned.push({ plan, reason: `the first one showed nothing: ${known.happened}` })
+      return true
+    }
     const runOne = async (plan: Plan) => {
-      const run = await this.#run(plan)
+      const run = (await prune(plan)) ? undefined : await this.#run(plan)
+      if (!run) return void left--
       if (isFinding(run)) found++
       const done = before.length + chosen.length - --left
       onProgress({ done, left, found, what: run.what })
       return run
     }
-    const results = await this.#sideBySide(chosen, runOne, maxTimeMs)
+    const begin = (plan: Plan) => {
+      const run = runOne(plan)
+      this.#running.set(
+        planKey(plan),
+        run.catch(() => undefined),
+      )
+      return run
+    }
+    const results = await this.#sideBySide(chosen, begin, maxTimeMs)
     this.runs = [...before, ...results.filter((one) => one !== undefined)]
-    this.untried.push(...fresh.filter((_, i) => results[i] === undefined))
+    const isPruned = (plan: Plan) => this.pruned.some((one) => one.plan === plan)
+    this.untried.push(...fresh.filter((plan, i) => results[i] === undefined && !isPruned(plan)))
   }
 
   /** Repeats what was found, and returns the groups that came again or were not repeated, and the runs that did not come again. */
@@ -193,9 +249,12 @@ export async function prepareSweep(options: SweepOptions) {
   const { runs: baselines, ...rest } = await runBaseline(options)
   const [baseline] = baselines
   const start = startStateOf(options)
-  const possible = { ...start, restart: options.restart }
-  const faults = chosenFaults(faultsOf(baseline, options.points, possible), options)
-  const plans = [...faults.map((fault): Plan => [fault]), ...guardPairs(faults)]
+  const workers = options.running ? undefined : options.workers
+  const possible = { ...start, restart: options.restart, workers }
+  const all = [...raceFaults(baseline, possible), ...faultsOf(baseline, options.points, possible)]
+  const faults = chosenFaults(all, options)
+  const alone = faults.map((fault): Plan => [fault])
+  const plans = [...alone, ...guardPairs(faults), ...racePairs(faults)]
   // The runs of the first lost payment show which calls are made only then.
   const early = plans.filter((plan) => plan.some((one) => isLostPayment(one) && one.nth === 1))
   return { ...rest, baselines, baseline, start, possible, plans, early }
@@ -217,6 +276,8 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
         const added = recoveryFaults(observation, baseline, possible)
         return { fault: plan[0]!, added: added.filter((fault) => isSelected(fault, options)) }
       })
+  await runner.runAll(plans.filter(([fault]) => fault!.name === 'two_workers'))
+  for (const run of runner.runs) checkWorkers(run.observation, options.workers)
   await runner.runAll(early)
   await runner.runAll([...plans, ...recoveryPairs(quiet())])
   runner.judgeAgain()
@@ -251,6 +312,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
     flaky,
     scenarios: ownScenarios(options),
     untried: runner.untried,
+    pruned: runner.pruned,
     coverage: coverageOfRuns(baselines, runner.runs),
   }
 }

@@ -196,6 +196,7 @@ export function sweepResult(): SweepResult {
     failures: 1,
     isStopped: false,
     untried: [[STUCK, READING]],
+    pruned: [],
     coverage: coverageOf(new Set(['money payment: SUCCESS'])),
   }
 }

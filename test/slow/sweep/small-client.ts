@@ -135,6 +135,8 @@ export function smallClient(t: Test, code: string) {
         points: 'first',
         depth: 1,
         jobs: 3,
+        maxJobs: 3,
+        workers: 1,
         isUnstable: false,
         maxRetries: 20,
         known: new Set(),
@@ -142,6 +144,7 @@ export function smallClient(t: Test, code: string) {
         signal: new AbortController().signal,
         onProgress() {},
         ...options,
+        ...(options.jobs && { maxJobs: options.maxJobs ?? options.jobs }),
       })
     },
   }

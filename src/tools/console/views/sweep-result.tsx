@@ -39,6 +39,7 @@ const KINDS: Readonly<Record<Run['plan'][number]['kind'], string>> = {
   call: 'Calls',
   lifecycle: 'Payments and records',
   webhook: 'Webhooks',
+  race: 'Calls and events that meet',
   assumption: 'Readings of the contract',
 }
 
@@ -106,11 +107,12 @@ const Sides = ({ title, children }: { title: string; children: ComponentChildren
 
 function StepCell({ step, side }: { step: StepRow['run']; side: string }) {
   if (step === null) return <td>–</td>
-  const { at_ms, what, response, changed, times } = step
+  const { at_ms, what, worker, response, changed, times } = step
   return (
     <td>
       <span class="side hint">{side}: </span>
       {at_ms !== null && <span class="hint">{at_ms} ms </span>}
+      {worker !== null && <small>worker {worker} </small>}
       <code>{what}</code> → <b>{response}</b>
       {times > 1 && ` × ${times}`}
       {changed !== null && <span class="failed"> changed: {changed}</span>}

@@ -6,6 +6,7 @@ import type { Observation, SeenCall, SeenDelivery } from '../faults-and-findings
 
 const ShownStep = z.strictObject({
   what: z.string().describe('The call or event.'),
+  worker: z.int().nullable().describe('Which of several workers sent the call.'),
   response: z.string(),
   changed: z.string().nullable().describe('What the sandbox did to it on purpose.'),
   at_ms: z.int().nullable().describe('Real ms since the start; null if that is unknown.'),
@@ -21,10 +22,11 @@ type Step = { key: string; shown: z.infer<typeof ShownStep> }
 // A retry storm has thousands of calls, and the report must stay readable.
 const MAX_STEPS = 200
 
-const callStep = ({ method, operation, path, status, rule, beganMs }: SeenCall) => ({
+const callStep = ({ method, operation, path, status, rule, beganMs, worker }: SeenCall) => ({
   key: `${method} ${operation}`,
   ms: beganMs,
   what: `${method} ${path}`,
+  worker: worker ?? null,
   response: status === null ? 'no response' : String(status),
   changed: rule,
 })
@@ -34,6 +36,7 @@ const deliveryStep = (delivery: SeenDelivery) => {
   return {
     key: event,
     ms: atMs,
+    worker: null,
     what: `${event} of ${resource_id}${isAfterEnd ? ', after the command ended' : ''}`,
     response: status === null ? 'not delivered' : String(status),
     changed: isForged ? 'not authentic' : null,
@@ -44,10 +47,11 @@ function stepsOf({ calls, deliveries }: Observation): Step[] {
   const all = [...calls.map(callStep), ...deliveries.map(deliveryStep)]
   const steps: Step[] = []
   for (const { key, ms, ...step } of all.sort((a, b) => a.ms - b.ms)) {
-    const { what, response, changed } = step
     const last = steps.at(-1)?.shown
-    const isRepeat = last?.what === what && last.response === response && last.changed === changed
-    if (isRepeat) last.times++
+    const isRepeat = (Object.keys(step) as (keyof typeof step)[]).every(
+      (one) => last?.[one] === step[one],
+    )
+    if (last && isRepeat) last.times++
     else {
       const at_ms = Number.isNaN(ms) ? null : Math.round(ms)
       steps.push({ key, shown: { ...step, at_ms, times: 1 } })

@@ -76,6 +76,9 @@ export const SweepDocument = z
     seed: z.string(),
     baseline: z.strictObject({ calls: z.int(), payments: z.int(), deliveries: z.int() }),
     runs: z.array(ReportedRun).describe('All runs, without the baseline.'),
+    pruned: z
+      .array(z.strictObject({ plan: Planned, reason: z.string() }))
+      .describe('Plans that an earlier run showed to be needless.'),
     untried: z.array(Planned).describe('Plans that were not run before the sweep ended.'),
     verdicts: z.partialRecord(z.enum(COUNTED), z.int().min(1)).describe('Runs per verdict.'),
     findings: z.array(ReportedFinding),
@@ -130,7 +133,7 @@ const namesOf = (plans: readonly Plan[]): string => {
 }
 
 export function notProven(result: SweepResult): string[] {
-  const { runs, untried, flaky, failures, baseline, isStopped } = result
+  const { runs, untried, pruned, flaky, failures, baseline, isStopped } = result
   const unreached = runs.filter(({ verdict }) => verdict === 'not_reached')
   // Their rule acted, but showed only after the command had ended.
   const isLate = unreached.some(({ observation }) => observation.hits.every((count) => count > 0))
@@ -147,6 +150,8 @@ export function notProven(result: SweepResult): string[] {
     missed.length > 0 &&
       `${missed.join(', ')} came after the command had ended, so nothing was shown about it. Let the command wait for it.`,
     untried.length > 0 && `${countOf(untried.length, 'plan')} not tried: ${namesOf(untried)}.`,
+    pruned.length > 0 &&
+      `${countOf(pruned.length, 'plan')} left out, as an earlier run showed that they can't be reached: ${namesOf(pruned.map(({ plan }) => plan))}.`,
     unreached.length > 0 &&
       `${countOf(unreached.length, 'plan')} not reached: ${notReached}.${late}`,
     baseline.payments.length === 0 && 'No payment was made, so nothing was shown about money.',
@@ -175,6 +180,7 @@ export function sweepJson(result: SweepResult): SweepDocument {
     seed: String(result.seed),
     baseline: { calls: calls.length, payments: payments.length, deliveries: deliveries.length },
     runs: result.runs.map(reportedRun),
+    pruned: result.pruned.map(({ plan, reason }) => ({ plan: reportedPlan(plan), reason })),
     untried: result.untried.map(reportedPlan),
     verdicts: verdictCounts(result),
     findings: result.findings.map((found) => ({
