@@ -1,12 +1,24 @@
 import type { Coverage } from '../../model/coverage.ts'
+import type { OperationId } from '../../scenarios/operations-and-events.ts'
 import type { ScenarioDefinition } from '../../scenarios/scenario-schema.ts'
-import type { Race } from './race.ts'
 
 export class SweepError extends Error {
   readonly exitCode = 2
 }
 
 export const FAULT_KINDS = ['assumption', 'call', 'lifecycle', 'webhook', 'race'] as const
+
+/** How a run makes two things meet that usually miss each other. */
+export type Race = {
+  /** How often the command is started, at once and against one sandbox. */
+  workers: number
+  /** A call of this operation waits until another worker, or another connection, sends one too. */
+  holds?: OperationId
+  /** Of two calls that met, the one that came second goes first; of two workers, the second one's. */
+  isReversed?: boolean
+  /** A read of a payment is on its way until the next event about the payment was delivered. */
+  bringsEvent?: boolean
+}
 
 /** One thing that happens otherwise than in the baseline, at one point of the run. */
 export type Fault = {

@@ -1,21 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { Middleware } from '../../app.ts'
-import { ENDPOINT_OF, OPERATIONS, type OperationId } from '../../scenarios/operations-and-events.ts'
+import { ENDPOINT_OF, OPERATIONS } from '../../scenarios/operations-and-events.ts'
 import type { World } from '../../world/world.ts'
-import type { Plan, SeenDelivery } from './faults-and-findings.ts'
-
-/** How a run makes two things meet that usually miss each other. */
-export type Race = {
-  /** How often the command is started, at once and against one sandbox. */
-  workers: number
-  /** A call of this operation waits until another worker, or another connection, sends one too. */
-  holds?: OperationId
-  /** Of two calls that met, the one that came second goes first; of two workers, the second one's. */
-  isReversed?: boolean
-  /** A read of a payment is on its way until the next event about the payment was delivered. */
-  bringsEvent?: boolean
-}
+import type { Plan, Race, SeenDelivery } from './faults-and-findings.ts'
 
 /** What a plan makes meet. */
 export const raceOf = (plan: Plan): Race | undefined => plan.find(({ race }) => race)?.race
