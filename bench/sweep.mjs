@@ -31,16 +31,21 @@ function variantsOf() {
     group,
     cwd: join(strangers, client),
     command: commands[client].test,
+    ledger: commands[client].books?.join(' '),
     env: name === CAREFUL ? {} : { BUG: name },
   }))
 }
 
 /** Sweeps one variant once. */
-function sweep({ name, cwd, command, env }) {
+function sweep({ name, cwd, command, ledger, env }) {
   const begun = performance.now()
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    [program, 'sweep', '--clock', 'frozen', '--json', '--', ...command],
+    [
+      ...[program, 'sweep', '--clock', 'frozen', '--json'],
+      ...(ledger === undefined ? [] : ['--ledger', ledger]),
+      ...['--', ...command],
+    ],
     { cwd, encoding: 'utf8', maxBuffer: MAX_OUTPUT, env: { ...process.env, ...env } },
   )
   if (status !== 0 && status !== 1) {

@@ -33,6 +33,7 @@ const OTHER_VARIABLES = [
   'PAYOUT_SANDBOX_ADMIN_URL',
   'PAYOUT_SANDBOX_TOKEN',
   'PAYOUT_SANDBOX_BIN',
+  'PAYOUT_SANDBOX_RUN_DIR',
 ]
 
 // The options with a list or several readings as their value.

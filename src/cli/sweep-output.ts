@@ -34,7 +34,7 @@ export function sweepText(
   report: string | undefined,
 ): string {
   const isInReport =
-    report === undefined && findings.some((one) => !/ --assume /.test(one.reproduce))
+    report === undefined && findings.some((one) => / --scenario finding-/.test(one.reproduce))
   const flakyLines = flaky.map(
     ({ what, verdict, happened }) => `  ${printableLine(`${what}: ${verdict}, ${happened}`)}\n`,
   )

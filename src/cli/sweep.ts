@@ -57,6 +57,10 @@ const SWEEP_FLAGS: Command['flags'] = {
     'real time that a run may take (default: ten times as long as without faults, at least 30s, or 75s if a call gets no response)',
   ],
   unstable: ['', 'continue although two runs without faults made different calls'],
+  ledger: [
+    'CMD',
+    'shell command that prints your books of a run as CSV, as reconcile reads it; its folder is in PAYOUT_SANDBOX_RUN_DIR',
+  ],
   probe: [
     'URL|CMD',
     'URL or shell command that returns your program’s view of a payment; contains {transaction_id}',
@@ -94,6 +98,13 @@ function probeOf(value: unknown): string | undefined {
   )
 }
 
+function ledgerOf(value: unknown): string | undefined {
+  if (value === undefined || String(value).trim() !== '') return value as string | undefined
+  throw new BadOption(
+    "--ledger takes a shell command that prints your books as CSV, such as './books.sh', not an empty one",
+  )
+}
+
 /** The options of a sandbox as they were typed, for a command line that shows a finding again. */
 const typedFlags = (flags: Input['flags'], without: readonly string[]): string[] =>
   Object.entries(flags).flatMap(([name, value]) =>
@@ -109,7 +120,7 @@ function againLine(own: readonly string[], program: Input['program'], plan: Plan
   const terms = plan.map(({ name, operation }) =>
     operation === undefined ? name.split('=')[0] : `${name} & ${operation}`,
   )
-  const args = ['sweep', ...own, '--only', terms.join(',')]
+  const args = ['sweep', ...own, ...(plan.length > 0 ? ['--only', terms.join(',')] : [])]
   return `payout-sandbox ${quoteShellArguments(args)} -- ${quoteProgram(program)}`
 }
 
@@ -130,7 +141,9 @@ function reproduceLine(
     return againLine([...typedFlags(flags, []), ...workers], program, plan)
   }
   const assume = plan.map(({ scenario }) => Object.entries(scenario.assume ?? {}))
-  const isAssumed = startScenario === 'default' && assume.every((readings) => readings.length > 0)
+  const isAssumed =
+    plan.length === 0 ||
+    (startScenario === 'default' && assume.every((readings) => readings.length > 0))
   const folder = String(flags['report'] ?? DEFAULT_REPORT)
   const own = isAssumed
     ? assume.flat().flatMap(([name, reading]) => ['--assume', `${name}=${reading}`])
@@ -197,6 +210,7 @@ function readSweepOptions(input: Input) {
     env,
     options,
     probe: probeOf(flags['probe']),
+    ledger: ledgerOf(flags['ledger']),
     points: choiceOf('points', flags['points'], ['first-last', 'first', 'all']),
     only: termsOf(flags['only']),
     except: termsOf(flags['except']),
@@ -292,6 +306,7 @@ export const sweep: Command = {
     'sweep -- npm test',
     'sweep --clock frozen --jobs 2 --report sweep-report -- node --test',
     'sweep --depth 2 --max-time 10m --baseline sweep-report/sweep.json -- npm test',
+    'sweep --ledger ./books.sh -- ./start-workers.sh',
     'sweep --probe http://localhost:3000/payments/{transaction_id} -- npm test',
   ],
   takesProgram: true,

@@ -68,6 +68,16 @@ export function bookedStatus(status: string): BookedStatus | undefined {
   return known.find(([, words]) => words.includes(word))?.[0] as BookedStatus | undefined
 }
 
+/** Signed paise of a sum in books: `-1500.50`. `undefined`: it is no sum. */
+export function netInBooks(net: number | string): number | undefined {
+  const [, sign, amount] = /^\s*([-+\u2212]?)\s*(.*)$/s.exec(String(net))!
+  const paise = paiseInBooks(amount!)
+  return paise === undefined || sign === '' || sign === '+' ? paise : 0 - paise
+}
+
+export const netText = (paise: number): string =>
+  `${paise < 0 ? '-' : ''}${rupeesOf(Math.abs(paise))}`
+
 export const WRONG_AMOUNT = "isn't an amount; write rupees such as 1500.50"
 export const WRONG_STATUS = `isn't a known status; write ${Object.keys(STATUS_WORDS).join(', ')} or a usual word for one of them`
 
@@ -85,6 +95,11 @@ export const BookRow = z
       .refine((status) => bookedStatus(status) !== undefined, { error: WRONG_STATUS })
       .optional(),
     utr: z.string().max(100).optional(),
+    booked: z
+      .union([z.string().max(40), z.number()])
+      .refine((net) => netInBooks(net) !== undefined, { error: WRONG_AMOUNT })
+      .optional()
+      .describe('What all entries of the payment add up to, less what came back.'),
     direction: Direction.optional(),
     booked_at: z
       .optional(
@@ -109,7 +124,15 @@ export const Books = z.strictObject({
 })
 
 const Difference = named('Difference', {
-  kind: z.enum(['missing_in_books', 'missing_in_statement', 'amount', 'status', 'twice', 'utr']),
+  kind: z.enum([
+    'missing_in_books',
+    'missing_in_statement',
+    'amount',
+    'status',
+    'twice',
+    'utr',
+    'booked',
+  ]),
   books: BookRow.nullable(),
   statement: StatementRow.nullable(),
   message: z.string(),
@@ -130,6 +153,5 @@ export function sumsOf(rows: readonly { direction: Direction; paise: number }[])
   const [debits, credits] = [of('debit'), of('credit')]
   const shown = (some: typeof rows) => ({ count: some.length, amount: rupeesOf(total(some)) })
   const net = total(debits) - total(credits)
-  const sign = net < 0 ? '-' : ''
-  return { debits: shown(debits), credits: shown(credits), net: sign + rupeesOf(Math.abs(net)) }
+  return { debits: shown(debits), credits: shown(credits), net: netText(net) }
 }

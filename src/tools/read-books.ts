@@ -3,6 +3,7 @@ import { BadOption } from '../config/options.ts'
 import {
   type BookRow,
   bookedStatus,
+  netInBooks,
   paiseInBooks,
   WRONG_AMOUNT,
   WRONG_STATUS,
@@ -10,7 +11,7 @@ import {
 import { closestWord, quoteValue } from '../model/words.ts'
 
 /** A file that can't be read as books or as a statement; the message has line and column. */
-class BadBooks extends BadOption {}
+export class BadBooks extends BadOption {}
 
 /** The names under which a column is found, if the caller doesn't name it. */
 const ALIASES = {
@@ -19,13 +20,22 @@ const ALIASES = {
   amount: ['amount'],
   status: ['status', 'transaction_status'],
   utr: ['utr'],
+  booked: ['booked'],
   direction: ['direction'],
   booked_at: ['booked_at'],
 } as const satisfies Record<keyof BookRow, readonly string[]>
 type Column = keyof typeof ALIASES
 const COLUMNS = Object.keys(ALIASES) as Column[]
 
-type Source = { file: string; text: string }
+type Source = {
+  file: string
+  text: string
+  /** What to do if a column is missing. */
+  advice?: string
+}
+
+const NAME_COLUMNS = 'Name yours with --columns, such as --columns reference=ref,amount=amt'
+
 type RawRecord = { record: string[]; info: Info }
 
 /** Spreadsheets of some countries separate columns by semicolons or tabs; Excel can say so in a line of its own. */
@@ -71,7 +81,7 @@ export function parseColumns(text: string): Partial<Record<Column, string>> {
 /** The place of each column in the head. */
 function placesIn(
   head: readonly string[],
-  { file }: Source,
+  { file, advice = NAME_COLUMNS }: Source,
   given: Partial<Record<Column, string>>,
 ) {
   const names = head.map((name) => name.toLowerCase())
@@ -96,15 +106,14 @@ function placesIn(
       ? undefined
       : 'reference or transaction_id'
   if (missing !== undefined)
-    throw new BadBooks(
-      `${file}:1: has no column ${missing}, only ${head.join(', ')}. Name yours with --columns, such as --columns reference=ref,amount=amt.`,
-    )
+    throw new BadBooks(`${file}:1: has no column ${missing}, only ${head.join(', ')}. ${advice}.`)
   return places
 }
 
 const CHECKS: Partial<Record<Column, readonly [(value: string) => boolean, string]>> = {
   amount: [(value) => paiseInBooks(value) !== undefined, WRONG_AMOUNT],
   status: [(value) => bookedStatus(value) !== undefined, WRONG_STATUS],
+  booked: [(value) => netInBooks(value) !== undefined, WRONG_AMOUNT],
   direction: [(value) => /^(?:debit|credit)$/.test(value), 'must be debit or credit'],
   booked_at: [
     (value) => /^\d{4}-\d\d-\d\d(?:T.+)?$/.test(value) && !Number.isNaN(Date.parse(value)),

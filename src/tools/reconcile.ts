@@ -7,6 +7,8 @@ import {
   type Days,
   type Difference,
   type Direction,
+  netInBooks,
+  netText,
   paiseInBooks,
   type Reconciliation,
   type StatementRow,
@@ -18,9 +20,13 @@ import type { World } from '../world/world.ts'
 /** What a row of the books says about money: that it moved in a direction, at an instant if it's known. */
 type Claim = { row: BookRow; direction: Direction; paise: number; at: string | undefined }
 
+/** A payment as the sandbox has it; nobody has to book what was there before. */
+export type KnownPayment = { payment: PaymentRow; isOptional: boolean }
+
 /** A payment with what the books, the statement and the sandbox say about it. */
 type Subject = {
   payment: PaymentRow | undefined
+  isOptional: boolean
   /** How its money really moved. */
   moves: StatementRow[]
   told: StatementRow[]
@@ -35,7 +41,7 @@ const MEANING: Readonly<Record<PaymentStatus, BookedStatus>> = {
   FAILED: 'failed',
 }
 
-const meaningOf = ({ status }: BookRow): BookedStatus | undefined =>
+export const meaningOf = ({ status }: BookRow): BookedStatus | undefined =>
   status === undefined ? undefined : bookedStatus(status)
 
 /** Whether a row without a direction agrees with what became of the payment. A payment that came back has failed. */
@@ -85,6 +91,12 @@ const amounts = ({ amount }: BookRow, theirs: string) =>
   `the books say ${rupeesOf(paiseInBooks(amount)!)}, and the bank ${theirs}`
 
 const isSameUtr = (booked: string, told: string) => booked === told || booked === maskNumber(told)
+
+/** What the books have booked for a payment, if they say it: all rows together, in paise. */
+export function netOf(books: readonly BookRow[]): number | undefined {
+  const sums = books.flatMap(({ booked }) => (booked === undefined ? [] : netInBooks(booked)!))
+  return sums.length === 0 ? undefined : sums.reduce((sum, one) => sum + one)
+}
 
 const nameOf = ({ payment, told, books }: Subject) => {
   const reference =
@@ -161,6 +173,15 @@ function compare(subject: Subject, isIn: (claim: Claim) => boolean, hasStatement
   const wrong = rows.find((row) => row.status && !row.direction && !agrees(row, subject))
   if (differences.length === 0 && wrong && payment && !hasStatement)
     note('status', `the books say ${wrong.status}, but it is ${payment.status}`, wrong, null)
+  const net = netOf(books)
+  const moved = payment ? payment.paise * (moves.length % 2) : 0
+  if (net !== undefined && (payment || !hasStatement) && net !== moved)
+    note(
+      'booked',
+      `the books have ${netText(net)} booked, and ${rupeesOf(moved)} is gone`,
+      books[0]!,
+      null,
+    )
   const claims = all.filter(isIn)
   const counts = differences.length === 0 && (!hasStatement || claims.length > 0)
   return { differences, claims, matched: counts ? books.length : 0 }
@@ -169,30 +190,37 @@ function compare(subject: Subject, isIn: (claim: Claim) => boolean, hasStatement
 /** Puts the rows of both sides together by payment. */
 class Subjects {
   readonly all = new Set<Subject>()
-  readonly #byId = new Map<string, Subject>()
+  readonly #byId = new Map<string, Subject[]>()
   readonly #byReference = new Map<string, Subject[]>()
 
   #add(subject: Subject, ids: readonly (string | undefined)[], reference: string | undefined) {
     this.all.add(subject)
-    for (const id of ids) if (id !== undefined) this.#byId.set(id, subject)
-    if (reference === undefined) return
-    const same = this.#byReference.get(reference)
-    if (same) same.push(subject)
-    else this.#byReference.set(reference, [subject])
+    const places = [
+      ...ids.map((id) => [this.#byId, id] as const),
+      [this.#byReference, reference] as const,
+    ]
+    for (const [map, name] of places) {
+      if (name === undefined) continue
+      const same = map.get(name)
+      if (same) same.push(subject)
+      else map.set(name, [subject])
+    }
   }
 
-  addPayment(payment: PaymentRow, moves: StatementRow[]) {
+  addPayment({ payment, isOptional }: KnownPayment) {
     const { transaction_id, partner_transaction_id, client_transaction_id } = payment
-    const subject = { payment, moves, told: [], books: [] }
+    const moves = movementsOf(payment).map(rowOf)
+    const subject = { payment, isOptional, moves, told: [], books: [] }
     this.#add(subject, [transaction_id, partner_transaction_id], client_transaction_id)
   }
 
   addTold(row: StatementRow) {
-    const known = this.#byId.get(row.transaction_id) ?? this.#byId.get(row.partner_transaction_id)
+    const [known] =
+      this.#byId.get(row.transaction_id) ?? this.#byId.get(row.partner_transaction_id) ?? []
     if (known) known.told.push(row)
     else
       this.#add(
-        { payment: undefined, moves: [], told: [row], books: [] },
+        { payment: undefined, isOptional: false, moves: [], told: [row], books: [] },
         [row.transaction_id, row.partner_transaction_id],
         row.client_transaction_id,
       )
@@ -201,24 +229,45 @@ class Subjects {
   /** Several payments can have one reference: each gets a row of the books, first those of the same amount. */
   addBooked(row: BookRow) {
     const { reference, transaction_id: id, amount } = row
-    const same = (reference !== undefined && this.#byReference.get(reference)) || []
+    const same =
+      (id !== undefined && this.#byId.get(id)) ||
+      (reference !== undefined && this.#byReference.get(reference)) ||
+      []
     const free = same.filter(
       ({ books }) => !books.some(({ direction }) => direction === row.direction),
     )
     const paise = paiseInBooks(amount)
-    const known =
-      (id !== undefined && this.#byId.get(id)) ||
-      free.find(({ payment }) => payment?.paise === paise) ||
-      free[0] ||
-      same[0]
+    const known = free.find(({ payment }) => payment?.paise === paise) || free[0] || same[0]
     if (known) known.books.push(row)
-    else this.#add({ payment: undefined, moves: [], told: [], books: [row] }, [id], reference)
+    else {
+      const subject = { payment: undefined, isOptional: false, moves: [], told: [], books: [row] }
+      this.#add(subject, [id], reference)
+    }
   }
 }
 
+/** Compares books with a statement, or without one with what really happened: what each payment shows, or row without one. */
+export function compareBooks(
+  payments: readonly KnownPayment[],
+  books: readonly BookRow[],
+  statement?: readonly StatementRow[],
+  days: Days = {},
+) {
+  const isIn = dayTest(days)
+  const subjects = new Subjects()
+  for (const one of payments) subjects.addPayment(one)
+  for (const row of statement ?? []) if (isIn(row)) subjects.addTold(row)
+  if (!statement) for (const subject of subjects.all) subject.told = subject.moves
+  for (const row of books) subjects.addBooked(row)
+  const isClaimed = ({ at }: Claim) => at === undefined || isIn({ booked_at: at })
+  return [...subjects.all]
+    .filter((one) => one.books.length > 0 || !one.isOptional)
+    .map((one) => ({ ...one, ...compare(one, isClaimed, statement !== undefined) }))
+}
+
 /**
- * Compares books with a statement, or without one with what really happened. What neither moved money nor says so is no
- * difference, and nobody has to book what the fixtures brought.
+ * Compares the books of a client. What neither moved money nor says so is no difference, and nobody has to book what the
+ * fixtures brought.
  */
 export function reconcile(
   { tables }: World,
@@ -226,20 +275,12 @@ export function reconcile(
   statement: readonly StatementRow[] | undefined,
   days: Days = {},
 ): Reconciliation {
-  const isIn = dayTest(days)
-  const subjects = new Subjects()
   const newestFirst = tables.tables.payments.page('type', 'debit', 0, Number.POSITIVE_INFINITY)
-  for (const { row } of newestFirst.reverse()) subjects.addPayment(row, movementsOf(row).map(rowOf))
-  for (const row of statement ?? []) if (isIn(row)) subjects.addTold(row)
-  if (!statement) for (const subject of subjects.all) subject.told = subject.moves
-  for (const row of books) subjects.addBooked(row)
-  const counted = [...subjects.all].filter(
-    ({ payment, books }) =>
-      books.length > 0 || !payment || !tables.isOfBase('payments', payment.transaction_id),
-  )
-  const isClaimed = ({ at }: Claim) => at === undefined || isIn({ booked_at: at })
-  const found = counted.map((subject) => compare(subject, isClaimed, statement !== undefined))
-  const told = counted.flatMap((subject) => subject.told)
+  const payments = newestFirst.reverse().map(({ row }) => {
+    return { payment: row, isOptional: tables.isOfBase('payments', row.transaction_id) }
+  })
+  const found = compareBooks(payments, books, statement, days)
+  const told = found.flatMap((one) => one.told)
   return {
     matched: found.reduce((sum, one) => sum + one.matched, 0),
     differences: found.flatMap((one) => one.differences),

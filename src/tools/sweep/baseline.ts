@@ -3,7 +3,11 @@
 
 import { NO_CALL } from '../../config/environment.ts'
 import { rupeesOf } from '../../model/payment.ts'
-import { type Observation, SweepError } from './faults-and-findings.ts'
+import { groupBy } from '../group-by.ts'
+import { times } from '../numbers.ts'
+import { type Observation, type Run, SweepError, type Verdict } from './faults-and-findings.ts'
+import { countOf, keysOf, left, paymentOf } from './judge.ts'
+import { ANY_PAYMENT } from './observe.ts'
 import { type RunSetup, startRun } from './start-run.ts'
 
 export type BaselineOptions = RunSetup & {
@@ -17,22 +21,27 @@ export type BaselineOptions = RunSetup & {
 const DEADLINE_MS = 600_000
 const MAX_TRIES = 5
 const MAX_DIFFERENCES = 10
+const NO_FAULT = 'without any fault'
 
 export const endOf = (output: string) =>
   output.trim() === ''
     ? 'It printed nothing.'
     : `Its output ends with:\n${output.trimEnd().split('\n').slice(-20).join('\n')}`
 
-function checkRun({ isHung, probeDifferences, calls }: Observation, deadlineMs: number) {
+function checkRun({ isHung, calls }: Observation, deadlineMs: number) {
   if (isHung)
     throw new SweepError(
       `the command did not end within ${deadlineMs} ms without any fault; make it faster, or choose a larger --timeout`,
     )
-  if (probeDifferences.length > 0)
-    throw new SweepError(
-      `the probe differs from the sandbox without any fault: ${probeDifferences[0]}. Let the probe answer with the payment's status, such as {"status": "SUCCESS"}`,
-    )
   if (calls.length === 0) throw new SweepError(NO_CALL)
+}
+
+function checkProbe(runs: readonly Observation[]) {
+  const [difference] = runs.flatMap((one) => one.probeDifferences)
+  if (difference !== undefined)
+    throw new SweepError(
+      `the probe differs from the sandbox without any fault: ${difference}. Let the probe answer with the payment's status, such as {"status": "SUCCESS"}`,
+    )
 }
 
 /** What a run did, by name: how often each write got each status, which operations were read, how often each amount was paid. */
@@ -58,11 +67,19 @@ export function baselineDifferences(first: Observation, second: Observation): st
     )
 }
 
-/** The finest keys that are equal in both runs; if not even the amounts are, only the number of payments is compared. */
+/**
+ * The finest keys that are equal in both runs, or are if a payment that one run makes more often counts once. If not even
+ * the amounts are, only the number of payments is compared.
+ */
 export function keyLevelOf(first: Observation, second: Observation): number {
   const keysAt = ({ payments }: Observation, level: number) =>
-    JSON.stringify(payments.map(({ keys }) => keys[level]).sort())
-  return [0, 1, 2].find((level) => keysAt(first, level) === keysAt(second, level)) ?? 3
+    payments.map(({ keys }) => keys[level]).sort()
+  const levelOf = (comparable: (keys: readonly unknown[]) => readonly unknown[]) =>
+    [0, 1, 2].find((level) => {
+      const [a, b] = [first, second].map((one) => JSON.stringify(comparable(keysAt(one, level))))
+      return a === b
+    })
+  return levelOf((keys) => keys) ?? levelOf((keys) => [...new Set(keys)]) ?? 3
 }
 
 export const withLevel = (observation: Observation, level: number): Observation => ({
@@ -79,11 +96,53 @@ function checkEqual(differences: readonly string[], { isUnstable, jobs }: Baseli
   )
 }
 
+// ---- what runs without faults show on their own
+
+/** A payment that a run made more often than another one, or more than once with one reference. */
+function doubled(
+  one: Observation,
+  others: readonly Observation[],
+  { isUnstable }: BaselineOptions,
+) {
+  const made = left(one.payments)
+  const withReference = made.filter(({ reference }) => reference !== null)
+  for (const same of groupBy(withReference, (row) => `${row.client} ${row.reference}`).values())
+    if (same.length > 1)
+      return `${paymentOf(same[0].keys[2]!)} was made ${times(same.length)} with the reference_id ${same[0].reference}`
+  for (const other of isUnstable ? [] : others)
+    for (const key of keysOf(made)) {
+      const [count, least] = [countOf(made, key), countOf(left(other.payments), key)]
+      if (key !== ANY_PAYMENT && least > 0 && count > least)
+        return `${paymentOf(key)} was made ${times(count)} in one run, and ${times(least)} in another`
+    }
+  return undefined
+}
+
+/** The worst of each kind that some runs without faults show. */
+function shownWithoutFault(
+  runs: readonly Observation[],
+  passed: readonly Observation[],
+  options: BaselineOptions,
+): Run[] {
+  const found = (verdict: Verdict, textOf: (one: Observation) => string | undefined): Run[] => {
+    const observation = runs.find((one) => textOf(one) !== undefined)
+    if (observation === undefined) return []
+    const text = textOf(observation)!
+    const happened = `${NO_FAULT}, ${text}`
+    return [{ id: 0, plan: [], what: NO_FAULT, observation, verdict, level: 'error', happened }]
+  }
+  return [
+    ...found('paid_twice', (one) => doubled(one, passed, options)),
+    ...found('wrong_books', ({ bookDifferences }) => bookDifferences[0]?.text),
+  ]
+}
+
 /** Runs the command without faults until it has passed twice. Throws `SweepError` if it fails as often. */
 export async function runBaseline(options: BaselineOptions) {
   const { timeoutMs: deadlineMs = DEADLINE_MS, jobs } = options
   const passed: Observation[] = []
-  let [failures, tries, rounds] = [0, 0, 0]
+  const failed: Observation[] = []
+  let [tries, rounds] = [0, 0]
   const startedAt = performance.now()
   function run() {
     tries++
@@ -95,19 +154,28 @@ export async function runBaseline(options: BaselineOptions) {
     const runs = jobs > 1 && tries === 0 ? await Promise.all([run(), run()]) : [await run()]
     for (const one of runs) {
       if (one.exitCode === 0) passed.push(one)
-      else failures++
+      else failed.push(one)
       if (one.isHung || one.exitCode === 0) checkRun(one, deadlineMs)
-      const isHopeless = failures > 1 && passed.length === 0
-      if (isHopeless || (failures > 0 && tries >= MAX_TRIES && passed.length < 2))
+      const isHopeless = failed.length > 1 && passed.length === 0
+      if (isHopeless || (failed.length > 0 && tries >= MAX_TRIES && passed.length < 2))
         throw new SweepError(
           `the command fails without any fault (${one.exitCode === null ? 'killed by a signal' : `exit code ${one.exitCode}`}); fix it first, for a sweep needs a command that passes. ${endOf(one.output)}`,
         )
     }
   }
   const [first, second] = passed as [Observation, Observation]
-  checkEqual(baselineDifferences(first, second), options)
   const level = keyLevelOf(first, second)
   const runMs = (performance.now() - startedAt) / rounds
-  const runs = [withLevel(first, level), withLevel(second, level)] as const
-  return { level, runs, failures, runMs }
+  // The one that pays less is what the others are compared with.
+  const runs = [withLevel(first, level), withLevel(second, level)].sort(
+    (a, b) => left(a.payments).length - left(b.payments).length,
+  ) as [Observation, Observation]
+  const all = [...runs, ...failed.map((one) => withLevel(one, level))]
+  const shown = shownWithoutFault(all, runs, options)
+  // What they show is said as a finding, and explains what differs.
+  if (shown.length === 0) {
+    checkProbe(passed)
+    checkEqual(baselineDifferences(first, second), options)
+  }
+  return { level, runs, failures: failed.length, runMs, shown }
 }

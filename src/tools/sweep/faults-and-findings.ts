@@ -1,4 +1,5 @@
 import type { Coverage } from '../../model/coverage.ts'
+import type { Difference } from '../../model/statement.ts'
 import type { OperationId } from '../../scenarios/operations-and-events.ts'
 import type { ScenarioDefinition } from '../../scenarios/scenario-schema.ts'
 
@@ -53,6 +54,7 @@ export const VERDICTS = {
   paid_twice: 'error',
   wrong_amount: 'error',
   paid_unverified: 'error',
+  wrong_books: 'error',
   wrong_state: 'error',
   accepted_forged: 'error',
   lost_event: 'error',
@@ -99,8 +101,19 @@ export type SeenCall = {
   traceparent?: string
 }
 
+/** A difference between the books and a payment, or a row of the books without one. */
+export type BookDifference = {
+  kind: Difference['kind']
+  transaction_id: string | undefined
+  paise: number
+  text: string
+}
+
 export type SeenPayment = {
   transaction_id: string
+  /** Its client, and how often that was reset before. */
+  client: string
+  reference: string | null
   /** Payer, account and amount; account and amount; amount; one key for all payments. */
   keys: readonly string[]
   /** The one of them by which the runs are compared: equal for the same payment in each run. */
@@ -114,6 +127,8 @@ export type SeenPayment = {
   unverified?: string | undefined
   /** A response to a read said that it failed. */
   isReadAsFailed: boolean
+  /** What the books have booked for it, less what came back, in paise. */
+  booked?: number | undefined
 }
 
 export type SeenDelivery = {
@@ -136,6 +151,10 @@ export type SeenDelivery = {
 export const isAccepted = (status: number | null): boolean =>
   status !== null && status >= 200 && status < 300
 
+/** Whether a receiver accepted an event about a payment after the command had ended. */
+export const hasLaterEvent = (deliveries: readonly SeenDelivery[], id: string): boolean =>
+  deliveries.some((one) => one.resource_id === id && one.isAfterEnd && isAccepted(one.status))
+
 export type Observation = {
   calls: readonly SeenCall[]
   payments: readonly SeenPayment[]
@@ -149,6 +168,7 @@ export type Observation = {
   isHung: boolean
   hits: readonly number[]
   probeDifferences: readonly string[]
+  bookDifferences: readonly BookDifference[]
   durationMs: number
   seen: ReadonlySet<string>
   output: string

@@ -15,7 +15,7 @@ export type Confirmed = { group: Group; isByChance: boolean }
 // A test suite that fails by chance must fail three times in the same run of a plan before it is blamed.
 const REPEATS: Partial<Record<Verdict, number>> = { relies_on: 2, lost_event: 2 }
 // The sandbox saw them: money moved, whether or not it does so again. A race never comes on demand.
-const SEEN: readonly Verdict[] = ['paid_twice', 'wrong_amount', 'paid_unverified']
+const SEEN: readonly Verdict[] = ['paid_twice', 'wrong_amount', 'paid_unverified', 'wrong_books']
 const MAX_RERUNS_IF_SEEN = 5
 // How many runs of a group to rerun before calling it flaky, and how often each.
 const MAX_RERUNS = 3

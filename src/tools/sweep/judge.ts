@@ -1,6 +1,7 @@
 import { rupeesOf } from '../../model/payment.ts'
 import { groupBy } from '../group-by.ts'
 import { seconds, times } from '../numbers.ts'
+import { wrongBooks } from './books.ts'
 import { isForging, mustAbsorb } from './faults.ts'
 import {
   type Judgement,
@@ -37,11 +38,11 @@ export const mostOf = (baselines: readonly Observation[], count: (run: Observati
 
 type Payments = readonly SeenPayment[]
 
-const keysOf = (payments: Payments) => new Set(payments.map(({ key }) => key))
-const countOf = (payments: Payments, key: string) =>
+export const keysOf = (payments: Payments) => new Set(payments.map(({ key }) => key))
+export const countOf = (payments: Payments, key: string) =>
   payments.filter((one) => one.key === key).length
 // A payment whose client was deleted before it ended may still succeed.
-const left = (payments: Payments) => payments.filter(({ status }) => status !== 'FAILED')
+export const left = (payments: Payments) => payments.filter(({ status }) => status !== 'FAILED')
 // Nobody can notice a reversal that happens when the command has ended.
 const paid = (payments: Payments) =>
   payments.filter(
@@ -50,7 +51,7 @@ const paid = (payments: Payments) =>
   )
 
 /** A payment with its amount, which is part of every key but one. */
-const paymentOf = (key: string) =>
+export const paymentOf = (key: string) =>
   key === ANY_PAYMENT ? 'a payment' : `a payment of ${rupeesOf(Number(key.split(' ').at(-1)))}`
 
 const changesPayments = (plan: Plan) =>
@@ -111,6 +112,12 @@ function notPaid(plan: Plan, run: Observation, { baselines, hasProbe }: Judging)
   }
   return undefined
 }
+
+/** What the probe says otherwise, if it says more than without faults. */
+const wrongState = ({ probeDifferences }: Observation, { baselines }: Judging) =>
+  probeDifferences.length > mostOf(baselines, (one) => one.probeDifferences.length)
+    ? probeDifferences.join('; ')
+    : undefined
 
 // ---- calls
 
@@ -293,7 +300,7 @@ function notReached(plan: Plan, run: Observation, { baselines }: Judging): strin
 
 /** Judges a run by what the sandbox saw; the worst verdict is the one that counts. */
 export function judge(plan: Plan, run: Observation, judging: Judging): Judgement {
-  const { exitCode, hits, probeDifferences } = run
+  const { exitCode, hits } = run
   const unreached = notReached(plan, run, judging)
   const isReached = unreached === undefined
   const unpaid = isReached ? notPaid(plan, run, judging) : undefined
@@ -301,7 +308,8 @@ export function judge(plan: Plan, run: Observation, judging: Judging): Judgement
     ['paid_twice', paidTwice(plan, run, judging)],
     ['wrong_amount', wrongAmount(run, judging)],
     ['paid_unverified', paidUnverified(run, judging)],
-    ['wrong_state', isForging(plan) ? undefined : probeDifferences.join('; ') || undefined],
+    ['wrong_books', wrongBooks(plan, run, judging.baselines)],
+    ['wrong_state', isForging(plan) ? undefined : wrongState(run, judging)],
     ['accepted_forged', acceptedForged(run)],
     ['hung', hung(run)],
     ['retry_storm', retryStorm(run, judging)],

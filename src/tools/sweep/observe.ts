@@ -5,6 +5,7 @@ import type { KycRow } from '../../model/kyc.ts'
 import type { PaymentRow } from '../../model/payment.ts'
 import { parseJsonOrUndefined, type RequestLogEntry } from '../../requests/request-log.ts'
 import type { World } from '../../world/world.ts'
+import type { KnownPayment } from '../reconcile.ts'
 import { concernedBy } from './faults.ts'
 import {
   assumptionOf,
@@ -79,6 +80,9 @@ export class Observer {
   readonly #faults: ReadonlyMap<string, Fault>
   readonly #now: () => number
   readonly #payments = new Map<string, Omit<SeenPayment, 'isReadAsFailed'>>()
+  readonly #rows = new Map<string, KnownPayment & { client: ObservedClient; epoch: number }>()
+  /** Looks at the payments of each client that is there. */
+  readonly #looks = new Set<() => void>()
   readonly #attempts = new Map<string, number>()
   readonly #hits = new Map<Fault, number>()
   // How often a rule of a plan would have matched, by operation or type of event: over all clients, as plans count.
@@ -100,19 +104,31 @@ export class Observer {
   watch = (world: World) => {
     const client = { name: world.name, epoch: 0 }
     const { tables } = world.tables
+    const look = (wasThere = false) => {
+      for (const { row } of tables.payments.page('type', 'debit', 0, Number.POSITIVE_INFINITY))
+        this.keepRow(client, row, wasThere || world.tables.isOfBase('payments', row.transaction_id))
+    }
+    this.#looks.add(look)
     world.feed.watch({
       onEvent: ({ kind, subject }) => {
         if (kind === 'request') this.seeCall(client, subject, this.#now(), world.clock.now())
         else if (kind === 'delivery') this.seeDelivery(client, subject, this.#now())
-        else if (kind === 'reset' || kind === 'restore') client.epoch++
+        else if (kind === 'reset' || kind === 'restore') {
+          client.epoch++
+          look(true)
+        }
         if (kind !== 'change') return
         if (world.webhooks.current()) this.events++
         const row = tables.payments.get(subject.resource_id)
         if (row?.transaction_type !== 'debit') return
+        this.keepRow(client, row, world.tables.isOfBase('payments', row.transaction_id))
         const payer = tables.users.get(row.from_user_id)
         this.seePayment(client, row, payer?.email ?? '', () => payeeOf(world, row))
       },
-      onEnd() {},
+      onEnd: () => {
+        client.epoch++
+        this.#looks.delete(look)
+      },
     })
   }
 
@@ -177,6 +193,8 @@ export class Observer {
     const known = this.#payments.get(id)
     this.#payments.set(id, {
       transaction_id,
+      client: `${client.name} ${client.epoch}`,
+      reference: row.reference_id,
       keys,
       key: keys[0]!,
       paise,
@@ -185,6 +203,23 @@ export class Observer {
       wasPaid: status === 'SUCCESS' || known?.wasPaid === true,
       unverified: known ? known.unverified : unverified(payee()),
     })
+  }
+
+  /** Keeps a payment as it is now; `wasThere`: before the command, or before a snapshot was restored. */
+  keepRow(client: ObservedClient, payment: PaymentRow, wasThere: boolean) {
+    const id = idIn(client, payment.transaction_id)
+    const isOptional = wasThere || this.#rows.get(id)?.isOptional === true
+    this.#rows.set(id, { payment, isOptional, client, epoch: client.epoch })
+  }
+
+  /** All payments as they are now. Nobody has to have booked those that a test has removed. */
+  rows(): KnownPayment[] {
+    for (const look of this.#looks) look()
+    return [...this.#rows.values()]
+      .map(({ payment, isOptional, client, epoch }) => {
+        return { payment, isOptional: isOptional || epoch !== client.epoch }
+      })
+      .sort((a, b) => Number(a.isOptional) - Number(b.isOptional))
   }
 
   /** Sees a delivery with its attempts, the last of which ended at this time. */

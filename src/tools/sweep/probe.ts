@@ -1,12 +1,12 @@
 import { parseJsonOrUndefined } from '../../requests/request-log.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import {
-  isAccepted,
+  hasLaterEvent,
   type SeenDelivery,
   type SeenPayment,
   SweepError,
 } from './faults-and-findings.ts'
-import { runProgram } from './program.ts'
+import { runProgram, whyFailed } from './program.ts'
 
 /** A payment as the integration sees it; `open`: it has no result yet, or is not known. */
 type View = 'SUCCESS' | 'FAILED' | 'open'
@@ -57,21 +57,14 @@ async function ask(
   const limits = { env, deadlineMs: PROBE_MS, signal }
   const ended = await runProgram({ command: [filled], isShell: true, ...limits })
   ended.endGroup()
-  const { exitCode, isHung, output, stdout } = ended
-  if (exitCode === 0) return { answer: stdout }
-  const last = output.trimEnd().split('\n').at(-1)
-  const end = isHung ? `did not end within ${PROBE_MS / 1_000} s` : `exited with ${exitCode}`
-  return { why: last ? `${end}: ${last}` : end }
+  return ended.exitCode === 0 ? { answer: ended.stdout } : { why: whyFailed(ended, PROBE_MS) }
 }
 
 function isRight(view: View, payment: SeenPayment, { deliveries, isSure }: ProbeRun): boolean {
   const { transaction_id, statusAtEnd, status } = payment
   if (view === status) return true
-  const hasLaterEvent = deliveries.some(
-    (one) => one.resource_id === transaction_id && one.isAfterEnd && isAccepted(one.status),
-  )
   // The integration cannot know what happened after the end.
-  if (view === statusAtEnd && !hasLaterEvent) return true
+  if (view === statusAtEnd && !hasLaterEvent(deliveries, transaction_id)) return true
   const isFinal = statusAtEnd === 'SUCCESS' || statusAtEnd === 'FAILED'
   return view === 'open' && (!isFinal || !isSure)
 }

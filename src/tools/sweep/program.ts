@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { SweepError } from './faults-and-findings.ts'
 
 const MAX_OUTPUT = 64 * 1024
+// Books may be long.
+const MAX_STDOUT = 16 * 1024 * 1024
 // How long the rest of the output may take after the end of a program, real ms: what it started may keep it open.
 const OUTPUT_MS = 1_000
 
@@ -10,7 +12,7 @@ export type Ended = {
   exitCode: number | null
   isHung: boolean
   output: string
-  /** Standard output alone. */
+  /** Standard output alone, of a shell command. */
   stdout: string
   /** Ends what the program has started and left running. */
   endGroup: () => void
@@ -65,7 +67,7 @@ export const runProgram = (run: ProgramRun): Promise<Ended> =>
       output = (output + text).slice(-MAX_OUTPUT)
     }
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      stdout = (stdout + text).slice(-MAX_OUTPUT)
+      if (isShell) stdout = (stdout + text).slice(-MAX_STDOUT)
       keep(text)
     })
     child.stderr.setEncoding('utf8').on('data', keep)
@@ -92,6 +94,12 @@ export const runProgram = (run: ProgramRun): Promise<Ended> =>
     child.once('close', end)
     child.once('exit', (code) => setTimeout(end, OUTPUT_MS, code).unref())
   })
+
+export function whyFailed({ exitCode, isHung, output }: Ended, deadlineMs: number): string {
+  const last = output.trimEnd().split('\n').at(-1)
+  const end = isHung ? `did not end within ${deadlineMs / 1_000} s` : `exited with ${exitCode}`
+  return last ? `${end}: ${last}` : end
+}
 
 const FAILURE =
   /^\s*(not ok\b|\u2716 |\u2717 |\u00d7 |FAIL|--- FAIL|E {2,}\S|(Uncaught )?[\w.]*(Error|Exception)\b(?!\.))/

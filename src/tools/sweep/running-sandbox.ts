@@ -61,6 +61,8 @@ async function openStage(
   async function see(): Promise<Tables> {
     const { tables } = await api('getState')
     const payers = new Map(tables.users.map(({ user_id, email }) => [user_id, email]))
+    for (const row of tables.payments)
+      if (row.transaction_type === 'debit') observer.keepRow(client, row, !isOwn(row))
     for (const row of tables.payments.filter(isOwn)) {
       const payer = payers.get(row.from_user_id) ?? ''
       observer.seePayment(client, row, payer, () => payeeIn(tables, row))

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { DEFAULT_READINGS, type Readings } from '../../assumptions/readings.ts'
 import { programEnvironment } from '../../config/environment.ts'
@@ -6,6 +9,7 @@ import type { FixtureWorlds } from '../../content/fixtures.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { type Library, withInline } from '../../scenarios/library.ts'
 import { type RunningServer, startServer } from '../../server.ts'
+import { compareLedger, RUN_DIR, readLedger } from './books.ts'
 import type { Observation, Plan } from './faults-and-findings.ts'
 import { Observer } from './observe.ts'
 import { PLAN_NAME, planDefinition } from './plans.ts'
@@ -39,6 +43,8 @@ export type RunSetup = {
   running?: Running | undefined
   /** The URL or the command that returns the integration's own view of a payment. */
   probe?: string | undefined
+  /** The shell command that prints the integration's books as CSV. */
+  ledger?: string | undefined
   restart?: boolean | undefined
   signal: AbortSignal
 }
@@ -154,14 +160,16 @@ export async function startRun(
   plan: Plan,
   deadlineMs: number,
 ): Promise<Observation> {
-  const { command, probe, signal, running } = setup
+  const { command, probe, ledger, signal, running } = setup
   if (signal.aborted) throw new Stopped()
   let startedAt = performance.now()
   const observer = new Observer(plan, () => performance.now() - startedAt)
   const stage = running ? await running.open(plan, observer) : await openOwn(setup, plan, observer)
-  const { env, send } = stage
-  let ended: Ended | undefined
+  const { send } = stage
+  let [ended, folder]: [Ended?, string?] = []
   try {
+    folder = await mkdtemp(join(tmpdir(), 'payout-sandbox-run-'))
+    const env = { ...stage.env, [RUN_DIR]: folder }
     startedAt = performance.now()
     const program = { command, env, deadlineMs, signal }
     const { meeting } = observer
@@ -174,19 +182,26 @@ export async function startRun(
     const durationMs = isHung ? deadlineMs : performance.now() - startedAt
     if (signal.aborted) throw new Stopped()
     await stage.commandEnded?.()
+    const atEnd = observer.rows()
     observer.isEnded = true
     // What the command left running still receives events, and answers the probe.
     await stage.settle()
     const payments = observer.payments(stage.hasReadFailure)
     const { deliveries } = observer
     const isSure = exitCode === 0
+    const books = ledger && (await readLedger({ ledger, isSure, env, signal }))
+    const compared = compareLedger({
+      ...{ plan, isSure, payments, deliveries, atEnd },
+      rows: observer.rows(),
+      books: books || undefined,
+    })
     const differences = probe
       ? await probeDifferences({ probe, payments, deliveries, isSure, send, env, signal })
       : []
     if (signal.aborted) throw new Stopped()
     return {
       calls: observer.calls,
-      payments,
+      payments: compared.payments,
       events: observer.events,
       deliveries,
       exitCode,
@@ -194,6 +209,7 @@ export async function startRun(
       isHung,
       hits: observer.hits(),
       probeDifferences: differences,
+      bookDifferences: compared.differences,
       durationMs,
       seen: await stage.seen(),
       output,
@@ -201,5 +217,7 @@ export async function startRun(
   } finally {
     ended?.endGroup()
     await stage.close()
+    // What has left the command's process group may still write there.
+    if (folder) await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {})
   }
 }

@@ -263,7 +263,7 @@ export async function prepareSweep(options: SweepOptions) {
 /** Runs a command under everything that the contract permits, and judges each run. Throws `SweepError` and `Stopped`. */
 export async function sweep(options: SweepOptions): Promise<SweepResult> {
   const { depth, maxRetries, probe, known, signal } = options
-  const { baselines, baseline, level, failures, start, possible, plans, early } =
+  const { baselines, baseline, level, failures, shown, start, possible, plans, early } =
     await prepareSweep(options)
   const startedAt = performance.now()
   const judging = { baselines, maxRetries, hasProbe: probe !== undefined }
@@ -281,14 +281,16 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
   await runner.runAll(early)
   await runner.runAll([...plans, ...recoveryPairs(quiet())])
   runner.judgeAgain()
-  if (runner.runs.length === 0 && !signal.aborted)
+  if (runner.runs.length === 0 && shown.length === 0 && !signal.aborted)
     throw new SweepError(
       'no run with a fault was started, because the time of --max-time ended before; choose a larger one',
     )
   await runner.runAll(recoveryPairs(quiet()))
   if (depth === 2) await runner.runAll(pairsOf(quiet()))
   const { groups, flaky } = await runner.confirm()
-  const findings = groups.map(({ group, isByChance }, i): Finding => {
+  // What comes without a fault isn't by chance, and the first to mend.
+  const withoutFault = shown.map((one): Confirmed => ({ group: [one], isByChance: false }))
+  const findings = [...withoutFault, ...groups].map(({ group, isByChance }, i): Finding => {
     const [run, ...same] = group
     const finding = `finding-${i + 1}`
     return {

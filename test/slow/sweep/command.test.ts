@@ -180,7 +180,7 @@ t.test(
   },
 )
 
-t.test('--timeout, --max-retries, --probe and --unstable', async (t) => {
+t.test('--timeout, --max-retries, --probe, --ledger and --unstable', async (t) => {
   const slow = client(t, 'await pay(0)\n')
   const hung = await slow.sweep('--only', 'hang_after', '--timeout', '2s')
   t.strictSame(hung.result.verdicts, { hung: 1 })
@@ -189,6 +189,17 @@ t.test('--timeout, --max-retries, --probe and --unstable', async (t) => {
   const wrong = await storm.sweep('--only', 'payment_failed', '--probe', probe)
   t.equal(wrong.exit, 1, wrong.stderr)
   t.strictSame(wrong.result.verdicts, { wrong_state: 1 })
+  const books = await lightClient(
+    t,
+    "await pay()\nwriteFileSync(folder + '/books', 'transaction_id,amount\\n' + (await find()).transaction_id + ',' + AMOUNT)\n",
+  )
+  const ledger = ['--ledger', 'cat "$PAYOUT_SANDBOX_RUN_DIR/books"']
+  const booked = await books.text('--only', 'payment_failed', ...ledger, '--report', 'report')
+  t.equal(booked.code, 1, booked.stderr)
+  t.match(booked.stdout, /^1 run: 1 wrong_books$/m)
+  const unread = await books.text('--ledger', 'true')
+  t.equal(unread.code, 2)
+  t.match(unread.stderr, /^payout-sandbox: the ledger gave no books: true printed nothing\./m)
 
   const hammer = await lightClient(
     t,
@@ -287,6 +298,7 @@ t.test('a sweep says what is wrong, and what to do', async (t) => {
     [['--port', '4391', '--jobs', '2', '--', 'true'], /--port permits one run at a time/],
     [['--jobs', '0', '--', 'true'], /--jobs takes a whole number from 1 to 64/],
     [['--probe', 'http://localhost', '--', 'true'], /--probe takes a URL or a command with/],
+    [['--ledger', ' ', '--', 'true'], /--ledger takes a shell command that prints your books/],
     [
       ['--baseline', 'missing.json', '--', 'true'],
       /--baseline missing.json cannot be read \(ENOENT\)/,

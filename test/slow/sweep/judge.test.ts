@@ -38,6 +38,7 @@ const OBSERVED: Observation = {
   isHung: false,
   hits: [],
   probeDifferences: [],
+  bookDifferences: [],
   durationMs: 1,
   seen: new Set(),
   output: '',
@@ -47,6 +48,8 @@ const USER = '00000000-0000-4000-8000-000000000003'
 const JUDGING = { maxRetries: 20, hasProbe: false }
 const payment = (paise: number): SeenPayment => ({
   transaction_id: `${paise}`,
+  client: 'default 0',
+  reference: null,
   keys: [`payer account ${paise}`, `account ${paise}`, `${paise}`, 'any'],
   key: `${paise}`,
   paise,

@@ -87,6 +87,8 @@ const call = (
 
 const payment = (id: string, status = 'SUCCESS') => ({
   transaction_id: id,
+  client: 'default 0',
+  reference: null,
   keys: [],
   key: 'asha|100000000003|ICIC0000003|25000',
   paise: 25_000,
@@ -119,6 +121,7 @@ export const observation = (more: Partial<Observation> = {}): Observation => ({
   isHung: false,
   hits: [1],
   probeDifferences: [],
+  bookDifferences: [],
   durationMs: 120,
   seen: new Set(['money payment: SUCCESS']),
   output: '',
@@ -155,6 +158,7 @@ export function sweepResult(): SweepResult {
       payments: [payment('t1'), payment('t2')],
       deliveries: [delivery(600), delivery(601, true)],
       probeDifferences: [HOSTILE],
+      bookDifferences: [{ kind: 'twice', transaction_id: 't1', paise: 25_000, text: HOSTILE }],
       output: `not ok ${HOSTILE}${CONTROL}`,
     }),
     run(2, [LATE], 'relies_on', 'error', { exitCode: 1 }),

@@ -23,7 +23,7 @@ const ORDER = {
   amount: Number(AMOUNT),
 }
 const isTemporary = ({ status }) => status === undefined || status === 429 || status >= 500
-export default async function client({ PAYOUT_SANDBOX_URL: url, PAYOUT_SANDBOX_ADMIN_URL: admin, PAYOUT_SANDBOX_TOKEN: token }) {
+export default async function client({ PAYOUT_SANDBOX_URL: url, PAYOUT_SANDBOX_ADMIN_URL: admin, PAYOUT_SANDBOX_TOKEN: token, PAYOUT_SANDBOX_RUN_DIR: folder }) {
 const send = (method, address, body, timeoutMs = 7_000) =>
   new Promise((resolve, reject) => {
     const headers = { authorization: 'Bearer ' + token, ...(body && { 'content-type': 'application/json' }) }
@@ -67,6 +67,7 @@ async function find() {
 `
 const PROGRAM = "import client from './client.mjs'\nawait client(process.env)\n"
 
+const VARIABLES = ['URL', 'ADMIN_URL', 'TOKEN', 'RUN_DIR'].map((name) => `PAYOUT_SANDBOX_${name}`)
 let lightCommands = 0
 const hasBash = spawnSync('bash', ['-c', 'true']).status === 0
 
@@ -79,13 +80,10 @@ async function lightCommand(t: Test, cwd: string): Promise<readonly string[]> {
   const server = createTcpServer((socket) => {
     socket.on('error', () => {})
     socket.setEncoding('utf8').once('data', async (text) => {
-      const [PAYOUT_SANDBOX_URL, PAYOUT_SANDBOX_ADMIN_URL, PAYOUT_SANDBOX_TOKEN] =
-        String(text).split(' ')
-      const end = await client({
-        PAYOUT_SANDBOX_URL,
-        PAYOUT_SANDBOX_ADMIN_URL,
-        PAYOUT_SANDBOX_TOKEN,
-      }).then(
+      const values = String(text).split(' ')
+      const end = await client(
+        Object.fromEntries(VARIABLES.map((name, i) => [name, values[i]])),
+      ).then(
         () => '0\n',
         (error: Error) => `1\n${error.stack}`,
       )
@@ -96,7 +94,7 @@ async function lightCommand(t: Test, cwd: string): Promise<readonly string[]> {
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const script = `exec 3<>/dev/tcp/127.0.0.1/${port}
-printf %s "$PAYOUT_SANDBOX_URL $PAYOUT_SANDBOX_ADMIN_URL $PAYOUT_SANDBOX_TOKEN" >&3
+printf %s "${VARIABLES.map((name) => `$${name}`).join(' ')}" >&3
 read -r code <&3
 read -rd '' message <&3
 printf %s "$message"

@@ -178,8 +178,12 @@ const OneFinding = (finding: Finding) => (
         {finding.ended}.{finding.is_known && ' It is known.'}
         {finding.by_chance && ' It came once, by chance.'}
       </p>
-      <Texts title="What was done" texts={finding.plan.map(({ what }) => what)} />
+      <Texts
+        title="What was done"
+        texts={finding.plan.length > 0 ? finding.plan.map(({ what }) => what) : [finding.what]}
+      />
       <Texts title="The same happened" texts={finding.same.map(planText)} />
+      <Texts title="The books" texts={finding.books} />
       <Texts title="The probe" texts={finding.probe} />
       <Texts title="Show it again" texts={[finding.reproduce]} />
       <Copy text={finding.reproduce} label="Copy the command" />

@@ -23,7 +23,9 @@ const PlannedFault = z.object({
   what: z.string().describe('The fault in words.'),
 })
 
-const Planned = z.array(PlannedFault).min(1).describe('The faults that happened together.')
+const Planned = z
+  .array(PlannedFault)
+  .describe('The faults that happened together; none: a run without any fault shows it.')
 const Judged = {
   verdict: z.enum(VERDICT_WORDS),
   level: z.enum(LEVELS).describe('ask: a question to the provider.'),
@@ -59,6 +61,7 @@ const ReportedFinding = z.strictObject({
   happened: z.string(),
   ended: z.string().describe('How the command ended.'),
   probe: z.array(z.string()).describe('What the probe said otherwise.'),
+  books: z.array(z.string()).describe('What the ledger said otherwise.'),
   output: z.string().describe("The end of the command's output."),
   steps: z.array(StepRow).describe('Calls and events, side by side with the baseline run.'),
   more_steps: z.int().min(0).describe('How many steps were left out at the end.'),
@@ -192,6 +195,7 @@ export function sweepJson(result: SweepResult): SweepDocument {
       by_chance: found.isByChance,
       ended: endText(found.observation),
       probe: [...found.observation.probeDifferences],
+      books: found.observation.bookDifferences.map(({ text }) => text),
       output: found.observation.output,
       ...sideBySide(baseline, found.observation),
       payments: paymentRows(baseline, found.observation),

@@ -36,6 +36,8 @@ function findingScenario(found: Finding): string {
   return `${comments.join('')}\n${scenarioText(definition)}`
 }
 
+const hasNoFault = ({ plan }: Finding) => plan.length === 0
+
 const SKIPPED: readonly Verdict[] = ['not_reached', 'failed_safely']
 
 function testOf(run: Run, found: Finding | undefined, isFlaky: boolean): TestCase {
@@ -88,7 +90,10 @@ function sweepReport(result: SweepResult): Report {
     title: 'payout-sandbox sweep',
     subject: commandText(result),
     result: countsText(result),
-    tests: runs.map((run) => testOf(run, byRun.get(run.id), flaky.has(run.id))),
+    tests: [
+      ...result.findings.filter(hasNoFault).map((one) => testOf(one, one, false)),
+      ...runs.map((run) => testOf(run, byRun.get(run.id), flaky.has(run.id))),
+    ],
     body: `${findingsMarkdown(result)}${flakyMarkdown(result.flaky)}
 ## What this does not prove
 
@@ -155,6 +160,7 @@ export function writeSweepReport(result: SweepResult, dir: string) {
     write(join(EXTENDED, `${name}.yaml`), `${EXTENDED_HEAD}${scenarioText(definition)}`)
   }
   for (const found of result.findings) {
+    if (hasNoFault(found)) continue
     const { finding } = found
     mkdirSync(join(dir, finding))
     write(join(finding, `${finding}.yaml`), findingScenario(found))

@@ -644,6 +644,9 @@ func (d *desk) books() error {
 
 func main() {
 	folder, end := os.Getenv("JOBS_DIR"), func() {}
+	if folder == "" {
+		folder = os.Getenv("PAYOUT_SANDBOX_RUN_DIR")
+	}
 	if folder == "" { // all workers of this sandbox share it until the last one ends
 		folder = filepath.Join(os.TempDir(), fmt.Sprintf("bills-%x", sha256.Sum256([]byte(service)))[:24])
 		unlock := lock(folder+".lock", syscall.LOCK_SH)

@@ -390,9 +390,10 @@ def books(folder):
 
 @contextmanager
 def folder():
-    """JOBS_DIR, or a folder that all workers of this sandbox share until the last one ends."""
-    if "JOBS_DIR" in os.environ:
-        yield os.environ["JOBS_DIR"]
+    """JOBS_DIR, the run's folder, or one that all workers of this sandbox share until the last one ends."""
+    given = os.environ.get("JOBS_DIR") or os.environ.get("PAYOUT_SANDBOX_RUN_DIR")
+    if given:
+        yield given
         return
     path = Path(tempfile.gettempdir()) / f"queue-worker-{hashlib.sha256(URL.encode()).hexdigest()[:12]}"
     with open(f"{path}.lock", "w") as lock:
