@@ -406,7 +406,7 @@ t.test('the README documents every field of every file, and its set works', asyn
   }
   const { get } = await start(t, { fixtures: JSON.parse(readme.match(/```json\n(.*?)```/s)![1]!) })
   const { transactions } = (await get('/v1/transaction/history', TOKEN)).body.data
-  t.match(transactions, [{ amount: '250.00', utr: /^5002\d{8}$/, status: 'SUCCESS' }])
+  t.match(transactions, [{ amount: '250.00', utr: /^5006\d{8}$/, status: 'SUCCESS' }])
 })
 
 t.test('the cast is what the first page of users begins with', async (t) => {
