@@ -31,6 +31,17 @@ const refuses = (status: number) => ({
   }),
 })
 
+// What answers for a service that is slow is a gateway, and it has no JSON.
+const HTML = { 'content-type': 'text/html' }
+const GATEWAY_TIMEOUT = `<html>
+<head><title>504 Gateway Time-out</title></head>
+<body>
+<center><h1>504 Gateway Time-out</h1></center>
+<hr><center>nginx</center>
+</body>
+</html>
+`
+
 /** The faults of one call. */
 export const CALL_FAULTS = {
   reset: {
@@ -71,13 +82,13 @@ export const CALL_FAULTS = {
   respond_503: refuses(503),
   respond_429: refuses(429),
   respond_504_after: {
-    what: (call) => `the ${call} is carried out, and gets 504`,
-    then: () => ({ respond: { status: 504 }, at: 'after' }),
+    what: (call) => `the ${call} is carried out, and gets a gateway's 504, an HTML page`,
+    then: () => ({ respond: { status: 504, headers: HTML, body: GATEWAY_TIMEOUT }, at: 'after' }),
   },
   respond_html_after: {
     what: (call) => `the ${call} is carried out, and gets 200 with the HTML page of a proxy`,
     then: () => ({
-      respond: { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>Wait</html>' },
+      respond: { status: 200, headers: HTML, body: '<html>Wait</html>' },
       at: 'after',
     }),
   },
@@ -151,6 +162,17 @@ export const LIFECYCLE_FAULTS = {
       transaction: [
         ...BEGUN,
         { status: 'FAILED', after: '25m', reason: 'beneficiary_bank_failure' },
+      ],
+    }),
+  },
+  payment_late_success: {
+    ...PAYMENT,
+    what: 'fails after 2 s, and succeeds a minute later',
+    then: () => ({
+      transaction: [
+        { status: 'PENDING' },
+        { status: 'FAILED', after: '2s', reason: 'npci_beneficiary_timeout' },
+        { status: 'SUCCESS', after: '1m' },
       ],
     }),
   },

@@ -30,6 +30,8 @@ export type Fault = {
   operation?: string
   /** Which call or event of this kind, counted from 1; absent for an assumption. */
   nth?: number
+  /** Of a read: whether it's the one with which a payment was decided, or the first one after that. */
+  decides?: boolean
   /** The fault in words: `the response of the 2nd POST /transaction is lost`. */
   what: string
   /** The sweep kills the command when it happens, and starts it again. */
@@ -123,6 +125,7 @@ export type SeenPayment = {
   statusAtEnd: string
   status: string
   wasPaid: boolean
+  wasFailed: boolean
   /** Why the payee should not have been paid when the payment was made: `whose KYC had failed`. */
   unverified?: string | undefined
   /** A response to a read said that it failed. */

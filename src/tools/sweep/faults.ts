@@ -37,7 +37,7 @@ export const isRead = (operation = ''): boolean =>
 export type PointChoice = 'first-last' | 'first' | 'all'
 
 /** A call, or the document of a call, at which something else can happen. */
-type Point = { operation: OperationId; nth: number }
+type Point = { operation: OperationId; nth: number } & Pick<Fault, 'decides'>
 
 // More payments of one run are of one kind.
 const MAX_PAYMENTS = 30
@@ -52,6 +52,23 @@ function numbersUpTo(last: number, choice: PointChoice): number[] {
 /** The number of the last call of an operation, as rules count them; 0 if there is none. */
 export const lastOf = ({ calls }: Observation, operation: string): number =>
   Math.max(0, ...calls.map((one) => (one.operation === operation ? (one.nth ?? 0) : 0)))
+
+/**
+ * The calls of an operation that get faults. Of reads the last one before the first payment, with which it was decided, and the first
+ * one after it come first: the very first read often belongs to something else.
+ */
+function pointsOf(baseline: Observation, operation: OperationId, choice: PointChoice): Point[] {
+  const numbers = numbersUpTo(lastOf(baseline, operation), choice)
+  const own = baseline.calls.filter((one) => one.operation === operation && one.nth !== null)
+  const payment = baseline.calls.find((one) => one.operation === 'createTransaction')
+  if (!payment || !isRead(operation)) return numbers.map((nth) => ({ operation, nth }))
+  const before = own.findLast(({ beganMs }) => beganMs < payment.beganMs)
+  const after = own.find(({ beganMs }) => beganMs > payment.beganMs)
+  const deciding = [before, after].flatMap((one) => one?.nth ?? [])
+  const others = choice === 'first-last' ? numbers.filter((n) => n !== 2) : numbers
+  const all = [...new Set([...deciding, ...others])].slice(0, choice === 'first' ? 1 : undefined)
+  return all.map((nth) => ({ operation, nth, decides: deciding.includes(nth) }))
+}
 
 /** The limits of a rule that acts only once, at the n-th match. */
 const onlyAt = (nth: number) => ({ ...(nth > 1 && { skip: nth - 1 }), times: 1 })
@@ -147,13 +164,13 @@ const callFaults = (baseline: Observation, choice: PointChoice, possible: Possib
       (emitsEvent || name !== 'late_response')
     const swept = SWEPT.filter(isPossible)
     const lasting = LASTING_NAMES.filter(isPossible)
-    return numbersUpTo(lastOf(baseline, operation), choice).flatMap((nth) => {
-      const point = { operation, nth }
+    return pointsOf(baseline, operation, choice).flatMap((point, i) => {
+      const { nth } = point
       const call = baseline.calls.find((one) => one.operation === operation && one.nth === nth)!
       return [
         ...swept.map((name) => callFault(point, name, possible)),
         ...lasting
-          .filter((name) => name === 'outage' || nth === 1)
+          .filter((name) => name === 'outage' || i === 0)
           .map((name) => lastingFault(point, call.nthOfAll!, name, possible)),
         ...(possible.restart && !isRead(operation) ? [killFault(point, possible)] : []),
       ]
@@ -173,9 +190,17 @@ export const LIFECYCLE_NAMES = (
   Object.keys(LIFECYCLE_FAULTS) as (keyof typeof LIFECYCLE_FAULTS)[]
 ).filter((name) => name !== 'payment_pending')
 
-const lifecycleFaults = (baseline: Observation, choice: PointChoice): Fault[] =>
+const lifecycleFaults = (
+  baseline: Observation,
+  choice: PointChoice,
+  { inForce }: Possible,
+): Fault[] =>
   OPERATIONS.flatMap((operation) => {
-    const names = LIFECYCLE_NAMES.filter((name) => LIFECYCLE_FAULTS[name].operation === operation)
+    const names = LIFECYCLE_NAMES.filter(
+      (name) =>
+        LIFECYCLE_FAULTS[name].operation === operation &&
+        (name !== 'payment_late_success' || inForce['late_success'] === 'possible'),
+    )
     // Rules count each document of a call.
     const lastDocument = Math.max(0, ...baseline.calls.map(({ documents }) => documents))
     const last = operation === 'submitKyc' ? lastDocument : lastOf(baseline, operation)
@@ -278,7 +303,7 @@ export const faultsOf = (
   ...(choice === 'first-last' ? otherPayments(baseline) : []).flatMap((point) =>
     AT_EACH_PAYMENT.map((name) => callFault(point, name, possible)),
   ),
-  ...lifecycleFaults(baseline, choice),
+  ...lifecycleFaults(baseline, choice, possible),
   ...webhookFaults(baseline, choice),
 ]
 

@@ -126,9 +126,9 @@ const TOLERANCE = 0.9
 
 export const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/
 
-/** The equal calls of each client. */
+/** The equal calls of each client, and of each worker if several are started. */
 const equalCalls = ({ calls }: Observation) => [
-  ...groupBy(calls, ({ client, content }) => `${client} ${content}`).values(),
+  ...groupBy(calls, ({ client, worker, content }) => `${client} ${worker} ${content}`).values(),
 ]
 
 /** How many equal calls came within a second, in real time and in the client's time: writes, and reads after one that failed. */
@@ -273,6 +273,7 @@ const isPaid = ({ statusAtEnd }: SeenPayment) => statusAtEnd === 'SUCCESS'
 const SHOWN: Readonly<Record<string, (one: SeenPayment) => boolean>> = {
   payment_failed: hasFailed,
   payment_reversed: (one) => one.wasPaid && hasFailed(one),
+  payment_late_success: ({ wasFailed, isReadAsFailed }) => wasFailed || isReadAsFailed,
   payment_failed_late: isPaid,
   payment_late: isPaid,
   payment_stuck: isPaid,
@@ -343,7 +344,8 @@ const OF_OUTCOME: readonly Verdict[] = ['paid_twice', 'wrong_state', 'relies_on'
 /** Whether no client can guard against what happened. */
 function isQuestion(verdict: Verdict, plan: Plan, run: Observation, { baselines }: Judging) {
   if (OF_OUTCOME.includes(verdict) && isUnguarded(plan)) return true
-  // Who has looked the payment up cannot know how long its effect may still take.
-  const isLate = plan.some(({ name }) => name === 'effect_after_timeout')
-  return verdict === 'paid_twice' && isLate && looksUp(run, baselines)
+  if (verdict !== 'paid_twice') return false
+  const has = (name: string) => plan.some((fault) => fault.name === name)
+  // Who has looked the payment up cannot know how long its effect may still take, or that a failure isn't final.
+  return has('payment_late_success') || (has('effect_after_timeout') && looksUp(run, baselines))
 }

@@ -58,7 +58,7 @@ const RISKS = {
   9: ['reset_after', 'event_before_read', 'event_after_read'],
   8: [
     ...['respond_504_after', 'kill', 'payment_failed', 'payment_failed_late', 'payment_reversed'],
-    ...['kyc_failed', 'bank_failed'],
+    ...['kyc_failed', 'bank_failed', 'payment_late_success'],
   ],
   7: ['hang_after', 'late_response', 'signature_wrong', 'copies', 'hold_until', 'together'],
   6: [
@@ -91,6 +91,8 @@ const LOOK_UP_RISK = 2
 const EACH_PAYMENT_RISK: Readonly<Record<string, number>> = { reset_after: 10, reset: 7 }
 // What happened at one point happens at the next one, too, as a rule.
 const AGAIN = 2
+// A pair waits until one fault of each family was tried alone; two workers that recover a payment don't.
+const PAIR = 5
 
 const isMoney = (fault: Fault): boolean =>
   fault.operation === 'createTransaction' ||
@@ -114,22 +116,22 @@ function riskOf(fault: Fault): number {
   const worst = name === 'delay' ? /\.pending$/ : /\.(success|failed)$/
   const endpoint = ENDPOINT_OF[operation as OperationId] ?? ''
   // The second document is the other one of a user.
-  const isFirst = nth === 1 || (nth === 2 && isCheck(fault))
+  const isFirst = fault.decides ?? (nth === 1 || (nth === 2 && isCheck(fault)))
   return (
     own +
     (isMoney(fault) || isCheck(fault) ? MONEY_RISK : 0) +
     (isFirst ? FIRST_POINT : 0) +
     (worst.test(operation) ? WORST_EVENT : 0) +
-    (LOOK_UP.test(endpoint) ? LOOK_UP_RISK : 0)
+    (fault.decides || LOOK_UP.test(endpoint) ? LOOK_UP_RISK : 0)
   )
 }
 
 /** That of a pair is the risk of a lost payment with another reading or fault, or that of its smaller half. */
 const riskOfPlan = (plan: Plan): number => {
   const risks = plan.map(riskOf)
-  return plan.some((fault) => isMoney(fault) && isLost(fault))
-    ? Math.max(...risks)
-    : Math.min(...risks)
+  const isLostMoney = plan.some((fault) => isMoney(fault) && isLost(fault))
+  const risk = isLostMoney ? Math.max(...risks) : Math.min(...risks)
+  return plan.length > 1 && !plan.some(({ race }) => race) ? risk - PAIR : risk
 }
 
 /** Plans with the most money at risk first, and each kind of fault early. The order depends on the faults alone. */

@@ -256,7 +256,9 @@ export async function prepareSweep(options: SweepOptions) {
   const alone = faults.map((fault): Plan => [fault])
   const plans = [...alone, ...guardPairs(faults), ...racePairs(faults)]
   // The runs of the first lost payment show which calls are made only then.
-  const early = plans.filter((plan) => plan.some((one) => isLostPayment(one) && one.nth === 1))
+  const early = plans.filter(
+    ([one, ...more]) => more.length === 0 && isLostPayment(one!) && one!.nth === 1,
+  )
   return { ...rest, baselines, baseline, start, possible, plans, early }
 }
 

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { CALL_FAULTS } from '../../../src/tools/faults.ts'
 import { TOOLS } from '../../../src/tools/mcp/server.ts'
 import { GUARDED, KABIR, PAN, PAYMENT, TOKEN, until } from '../../helper.ts'
 import { manualTime } from '../../manual-time.ts'
@@ -302,7 +303,7 @@ const FAILING: readonly [
   [{ how: 'visible_after' }, { visible_after: '5s' }],
   [{ how: 'respond_500', status: 503 }, { respond: { status: 503 } }],
   [{ how: 'respond_429' }, { respond: { status: 429, headers: { 'retry-after': '1' } } }],
-  [{ how: 'respond_504_after' }, { respond: { status: 504 }, at: 'after' }],
+  [{ how: 'respond_504_after' }, CALL_FAULTS.respond_504_after.then()],
   [
     { how: 'payment_failed', reason: 'gateway_down' },
     { transaction: [...PENDING, { status: 'FAILED', after: '2s', reason: 'gateway_down' }] },

@@ -35,7 +35,14 @@ t.test('nothing is found in a careful client', async (t) => {
   // How late an effect can be is a question to the provider.
   t.strictSame(short(result), ['ask paid_twice: effect_after_timeout createTransaction 1'])
   t.strictSame(faultsWith(result, 'failed_safely').sort(), [
-    ...['new_words=some', 'outage', 'payment_failed', 'payment_failed_late', 'payment_stuck'],
+    ...[
+      'new_words=some',
+      'outage',
+      'payment_failed',
+      'payment_failed_late',
+      'payment_late_success',
+    ],
+    'payment_stuck',
     ...['processing_status=processing', 'rate_limit', 'token_expired', 'visible_after'],
   ])
   t.strictSame(faultsWith(result, 'not_reached'), ['payment_reversed'])

@@ -56,6 +56,7 @@ const payment = (paise: number): SeenPayment => ({
   statusAtEnd: 'SUCCESS',
   status: 'SUCCESS',
   wasPaid: true,
+  wasFailed: false,
   isReadAsFailed: false,
 })
 const paying = (...paise: number[]): Observation => ({ ...OBSERVED, payments: paise.map(payment) })
@@ -95,6 +96,7 @@ const RETRIES: readonly [what: string, run: Observation, baseline: Observation, 
     ['independent parts make equal calls', observed(REFUSED, soon), usual, 'passed'],
     ['but not more than usual', observed(REFUSED, soon, soon), usual, 'retry_storm'],
     ['another call', other({ content: 'POST /v1/transaction {"amount":1}' }), OBSERVED, 'passed'],
+    ['a call of another worker', other({ worker: 2 }), OBSERVED, 'passed'],
     ['a call of another client', other({ client: 'other' }), OBSERVED, 'passed'],
     [
       'the read of the next event',

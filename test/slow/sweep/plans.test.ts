@@ -4,8 +4,9 @@ import type { Fault, Plan, Run } from '../../../src/tools/sweep/faults-and-findi
 import { groupsOf } from '../../../src/tools/sweep/findings.ts'
 import { byRisk } from '../../../src/tools/sweep/plans.ts'
 import { deadlineOf } from '../../../src/tools/sweep/sweep.ts'
-import { short, smallClient } from './small-client.ts'
+import { frozen, short, smallClient } from './small-client.ts'
 
+const never = { late_success: 'never' }
 const call = (name: string, operation = 'createTransaction', nth = 1): Fault => ({
   kind: /^(payment|kyc|bank)_/.test(name) ? 'lifecycle' : 'call',
   name,
@@ -33,11 +34,34 @@ t.test('what puts the most money at risk comes first, and each kind of fault ear
     call('kyc_failed', 'submitKyc', 2),
     call('reset_after'),
     call('payment_failed'),
+    { ...call('respond_500', 'getKyc'), decides: false },
+    { ...call('respond_500', 'getKyc', 4), decides: true },
   ].map((one) => [one])
-  t.strictSame(named(byRisk(plans)), [
-    ...['reset_after1', 'kyc_failed1', 'payment_failed1', 'kyc_failed2'],
-    ...['list_order=oldest_first', 'reset_after2', 'respond_202_after1', 'hang_after1'],
+  const pair = [reading('reference_id', 'unique'), call('reset_after')]
+  t.strictSame(named(byRisk([pair, ...plans])), [
+    ...['reset_after1', 'kyc_failed1', 'payment_failed1', 'kyc_failed2', 'list_order=oldest_first'],
+    ...['respond_5004', 'reset_after2', 'reference_id=unique+reset_after1'],
+    ...['respond_202_after1', 'hang_after1', 'respond_5001'],
   ])
+})
+
+t.test('the reads that decide a payment, and what a reading permits, get faults', async (t) => {
+  const { sweep } = smallClient(
+    t,
+    `const look = () => call('GET', '/transaction').catch(() => {})
+for (let n = 0; n < 3; n++) await look()
+await pay()
+for (let n = 0; n < 3; n++) await look()
+`,
+  )
+  const points = async (choice: 'first' | 'first-last') => {
+    const { runs } = await sweep({ only: ['respond_500 & listTransactions'], points: choice })
+    return runs.map(({ plan }) => plan[0]!.nth)
+  }
+  t.strictSame(await points('first'), [3])
+  t.strictSame(await points('first-last'), [3, 4, 1, 6])
+  const late = { only: ['payment_late_success'], options: { ...frozen, assume: never } }
+  await t.rejects(sweep(late), /selects no fault/)
 })
 
 t.test('a client may wait 30 s for a response, and try again', async (t) => {

@@ -94,6 +94,7 @@ const payment = (id: string, status = 'SUCCESS') => ({
   paise: 25_000,
   statusAtEnd: 'PENDING',
   isReadAsFailed: false,
+  wasFailed: false,
   wasPaid: status === 'SUCCESS',
   status,
 })

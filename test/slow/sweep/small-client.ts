@@ -104,7 +104,7 @@ exit "$code"`
 }
 
 const silent = { info() {}, warn() {}, error() {} }
-const frozen = gatherOptions({ port: '0', memory: true, clock: 'frozen' }, {})
+export const frozen = gatherOptions({ port: '0', memory: true, clock: 'frozen' }, {})
 const content = openContent(frozen, silent)
 
 /** Puts a client into a folder, and returns what sweeps it. */

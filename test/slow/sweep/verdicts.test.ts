@@ -67,6 +67,21 @@ for (let n = 0; n < 3 && !made; n++)
     LATE,
     ['warning not_paid: processing_status=processing + payment_failed_late createTransaction 1'],
   ],
+  [
+    'a response of a gateway that is no JSON',
+    "JSON.parse((await send('POST', url + '/transaction', ORDER)).text)\n",
+    ['respond_504_after'],
+    ['warning not_recovered: respond_504_after createTransaction 1'],
+  ],
+  [
+    'who pays again after a failure must know that it is final',
+    `const { transaction_id } = await pay()
+await pass('3s')
+if ((await get(transaction_id)).transaction_status === 'failed') await pay()
+`,
+    ['payment_failed', 'payment_late_success'],
+    ['ask paid_twice: payment_late_success createTransaction 1'],
+  ],
 ]
 for (const [what, client, only, found] of FOUND)
   t.test(what, async (t) => {
