@@ -1,9 +1,11 @@
+import { BadOption } from '../config/options.ts'
 import { coverageCounts } from '../model/coverage.ts'
 import { formatDuration } from '../model/duration.ts'
-import { countOf, printableLine } from '../model/words.ts'
+import { countOf, jsonLine, printableLine } from '../model/words.ts'
 import { aligned, table } from '../tools/report/table.ts'
 import type { Finding, SweepResult } from '../tools/sweep/faults-and-findings.ts'
 import type { Progress } from '../tools/sweep/sweep.ts'
+import { type Input, quoteShellArguments } from './command.ts'
 import { CLEAR } from './output.ts'
 
 export const DEFAULT_REPORT = 'sweep-report'
@@ -25,12 +27,17 @@ export function sweepTable(findings: readonly Finding[], noFindings: string): st
   return `${found}\nReproduce them:\n${commands.join('')}`
 }
 
-type Texts = { counts: string; notProven: readonly string[]; noFindings: string }
+type Texts = {
+  counts: string
+  notProven: readonly string[]
+  noFindings: string
+  heldOut: readonly string[][]
+}
 
 /** The result of a sweep for a terminal; `report` is the folder of its report. */
 export function sweepText(
-  { findings, flaky, baseline, coverage }: SweepResult,
-  { counts, notProven, noFindings }: Texts,
+  { findings, flaky, baseline, coverage, holdout }: SweepResult,
+  { counts, notProven, noFindings, heldOut }: Texts,
   report: string | undefined,
 ): string {
   const isInReport =
@@ -42,6 +49,9 @@ export function sweepText(
     `Without faults: ${countOf(baseline.calls.length, 'call')}, ${countOf(baseline.payments.length, 'payment')}, ${(baseline.durationMs / 1_000).toFixed(1)} s\n`,
     `${counts}\n`,
     `\n${sweepTable(findings, noFindings)}`,
+    holdout
+      ? `\n${aligned([['faults', 'shown', 'held out'], ...heldOut])}Findings of held-out faults, sealed as ${holdout.sha256}: ${holdout.verdicts.join(', ') || 'none'}\n`
+      : '',
     flaky.length === 0
       ? ''
       : `\nFlaky (it did not come again, so it fails nothing):\n${flakyLines.join('')}`,
@@ -50,6 +60,26 @@ export function sweepText(
     isInReport ? `Use --report ${DEFAULT_REPORT} to get the scenario files.\n` : '',
     report === undefined ? '' : `The report is in ${report}\n`,
   ].join('')
+}
+
+export function holdoutOf(value: unknown): string | undefined {
+  if (value === undefined || /^[\x21-\x7e]{1,100}$/.test(String(value)))
+    return value as string | undefined
+  throw new BadOption(
+    `--holdout takes a seed of up to 100 visible ASCII characters, not ${JSON.stringify(value)}`,
+  )
+}
+
+/** What `--reveal` prints. */
+export async function sealedText({ flags, program }: Input): Promise<string> {
+  const [file, seed] = [String(flags['reveal']), holdoutOf(flags['holdout'])]
+  if (seed === undefined || program.length > 0)
+    throw new BadOption(
+      `--reveal takes the seed, and no program: payout-sandbox sweep --reveal ${quoteShellArguments([file])} --holdout SEED`,
+    )
+  const { revealed, revealedText } = await import('../tools/sweep/holdout.ts')
+  const sealed = revealed(file, seed)
+  return flags['json'] ? jsonLine(sealed) : revealedText(sealed)
 }
 
 // Between two lines of progress where there is no terminal, real ms.

@@ -12,7 +12,13 @@ import {
   quoteShellArguments,
 } from './command.ts'
 import { gatherOptions, sweepKeys } from './options.ts'
-import { createSweepProgress, DEFAULT_REPORT, sweepText } from './sweep-output.ts'
+import {
+  createSweepProgress,
+  DEFAULT_REPORT,
+  holdoutOf,
+  sealedText,
+  sweepText,
+} from './sweep-output.ts'
 import { runningOf, SANDBOX_FLAGS } from './sweep-sandbox.ts'
 
 const DEFAULT_MAX_RETRIES = 20
@@ -72,6 +78,11 @@ const SWEEP_FLAGS: Command['flags'] = {
   report: ['DIR', 'folder for the report; files of an earlier report are replaced'],
   baseline: ['FILE', 'sweep.json of an earlier sweep; its findings do not fail this one'],
   plan: ['', 'run the program without faults only, and print the runs that would follow, and why'],
+  holdout: [
+    'SEED',
+    'report a third of the faults, which this seed chooses, as a score alone, and seal their names',
+  ],
+  reveal: ['FILE', 'run nothing; print what a sweep.json of the same --holdout has sealed'],
   json: ['', 'print the result as one line of JSON'],
 }
 
@@ -222,6 +233,7 @@ function readSweepOptions(input: Input) {
     restart: flags['restart'] === true,
     timeoutMs: durationOf('timeout', flags['timeout']),
     isUnstable: flags['unstable'] === true,
+    holdout: holdoutOf(flags['holdout']),
     maxRetries: numberFlag(flags, 'max-retries', 0, 1_000_000) ?? DEFAULT_MAX_RETRIES,
     reproduce: (finding: string, plan: Plan) => reproduceLine(input, options, finding, plan),
   }
@@ -279,7 +291,7 @@ export async function runSweep(input: Input, signal: AbortSignal): Promise<Sweep
 
 /** What `--plan` prints. */
 async function sweepPlan(input: Input, signal: AbortSignal): Promise<string> {
-  const other = ['report', 'baseline'].find((name) => input.flags[name] !== undefined)
+  const other = ['report', 'baseline', 'holdout'].find((name) => input.flags[name] !== undefined)
   if (other !== undefined)
     throw new BadOption(`--plan runs no fault, so it excludes --${other}; leave one of them out`)
   const { planSweep, sweepPlanText } = await import('../tools/sweep/sweep-plan.ts')
@@ -312,6 +324,7 @@ export const sweep: Command = {
   takesProgram: true,
   async run(input) {
     const { flags } = input
+    if (flags['reveal'] !== undefined) return sealedText(input)
     const stop = new AbortController()
     const { killPrograms } = await import('../tools/sweep/program.ts')
     const release = stopOnSignals(stop, killPrograms)
@@ -319,9 +332,10 @@ export const sweep: Command = {
       if (flags['plan']) return await sweepPlan(input, stop.signal)
       const result = await runSweep(input, stop.signal)
       const report = flags['report'] === undefined ? undefined : String(flags['report'])
-      const { countsText, noFindings, notProven, sweepJson } = await import(
+      const { countsText, holdoutRows, noFindings, notProven, sweepJson } = await import(
         '../tools/sweep/report/sweep-json.ts'
       )
+      const { findings, holdout } = result
       process.stdout.write(
         flags['json']
           ? jsonLine(sweepJson(result))
@@ -331,12 +345,14 @@ export const sweep: Command = {
                 counts: countsText(result),
                 notProven: notProven(result),
                 noFindings: noFindings(result),
+                heldOut: holdout ? holdoutRows(holdout) : [],
               },
               report,
             ),
       )
       if (stop.signal.aborted) return INTERRUPTED
-      return result.findings.some(({ level, isKnown }) => level === 'error' && !isKnown) ? 1 : 0
+      const isOpen = findings.some(({ level, isKnown }) => level === 'error' && !isKnown)
+      return isOpen || holdout?.classes.some(({ held_out }) => held_out.errors > 0) ? 1 : 0
     } finally {
       release()
     }

@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import type { Coverage } from '../../model/coverage.ts'
 import type { Difference } from '../../model/statement.ts'
 import type { OperationId } from '../../scenarios/operations-and-events.ts'
@@ -197,6 +198,23 @@ export type Finding = Run & {
 /** A plan that wasn't run because an earlier run had shown that it's needless. */
 export type Pruned = { plan: Plan; reason: string }
 
+const Score = z.strictObject({
+  runs: z.int().min(0).describe('Those that met their fault.'),
+  passed: z.int().min(0).describe('Those without a finding.'),
+  errors: z.int().min(0),
+})
+
+/** What a report of `--holdout` says about the faults that it does not name. */
+export const HoldoutScore = z.strictObject({
+  classes: z.array(z.strictObject({ kind: z.enum(FAULT_KINDS), shown: Score, held_out: Score })),
+  verdicts: z.array(z.enum(VERDICT_WORDS)).describe('Those of the findings that are sealed.'),
+  not_reached: z.int().min(0).describe('Runs of both halves that did not meet their fault.'),
+  untried: z.int().min(0).describe('Plans of both halves that were not run.'),
+  sha256: z.string().describe('Of the text in sealed.'),
+  sealed: z.string().describe('Faults and findings; sweep --reveal opens it with the seed.'),
+})
+export type HoldoutScore = z.infer<typeof HoldoutScore>
+
 export type SweepResult = {
   command: readonly string[]
   seed: number
@@ -213,4 +231,5 @@ export type SweepResult = {
   untried: readonly Plan[]
   pruned: readonly Pruned[]
   coverage: Coverage
+  holdout?: HoldoutScore
 }

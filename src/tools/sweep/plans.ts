@@ -27,6 +27,13 @@ export const planText = (plan: Plan): string => plan.map(({ what }) => what).joi
 export const planKey = (plan: Plan): string =>
   plan.map(({ kind, name, operation, nth }) => [kind, name, operation, nth].join(' ')).join(' + ')
 
+/** Plans by their names: `reset_after createTransaction`, with the number of a later call. */
+export function planNames(plans: readonly Plan[]): string[] {
+  const nameOf = ({ name, operation, nth = 1 }: Fault) =>
+    [name, operation, nth > 1 ? nth : ''].filter(Boolean).join(' ')
+  return [...new Set(plans.map((plan) => plan.map(nameOf).join(' + ')))]
+}
+
 export function planDefinition(plan: Plan, startScenario: string): ScenarioDefinition {
   const rules = plan.flatMap(({ scenario }) => scenario.rules ?? [])
   const webhooks = plan.flatMap(({ scenario }) => scenario.webhooks ?? [])

@@ -33,8 +33,8 @@ function whyOf(fault: Fault, baseline: Observation): string {
 
 /** What a sweep would run, in order, and how long that takes: after the runs without faults, nothing else runs. */
 export async function planSweep(options: SweepOptions) {
-  const { baseline, plans, early, runMs } = await prepareSweep(options)
-  const ordered = [...byRisk(early), ...byRisk(plans.filter((plan) => !early.includes(plan)))]
+  const { baseline, plans, together, early, runMs } = await prepareSweep(options)
+  const ordered = [...new Set([together, early, plans].flatMap(byRisk))]
   const { jobs, maxTimeMs = Number.POSITIVE_INFINITY, maxRuns = ordered.length } = options
   const hanging = ordered.filter(isHanging).length
   const minutesOf = (ms: number) => Math.ceil(ms / jobs / 6_000) / 10

@@ -13,6 +13,7 @@ import {
   type SweepResult,
 } from './faults-and-findings.ts'
 import { type Confirmed, confirmed, findingKey, groupsOf, isFinding } from './findings.ts'
+import { Holdout } from './holdout.ts'
 import { type Judging, judge, mostOf } from './judge.ts'
 import { CHECK_MS, type Machine, watchMachine } from './machine.ts'
 import {
@@ -47,6 +48,8 @@ export type SweepOptions = BaselineOptions &
     /** How many runs happen at once where the machine has time for more than `jobs`. */
     maxJobs: number
     machine?: Machine | undefined
+    /** The seed that chooses the faults that the report does not name. */
+    holdout?: string | undefined
     reproduce: (finding: string, plan: Plan) => string
     onProgress: (progress: Progress) => void
   }
@@ -97,7 +100,13 @@ function checkWorkers({ hits, calls, failedWorkers = [], output }: Observation, 
   )
 }
 
-type RunnerDeps = { options: SweepOptions; judging: Judging; level: number; startedAt: number }
+type RunnerDeps = {
+  options: SweepOptions
+  judging: Judging
+  level: number
+  startedAt: number
+  holdout: Holdout | undefined
+}
 
 class Runner {
   runs: readonly Run[] = []
@@ -183,7 +192,8 @@ class Runner {
 
   /** Runs the plans that are new, those with the most money at risk first. */
   async runAll(plans: readonly Plan[]) {
-    const { maxRuns = Number.POSITIVE_INFINITY, maxTimeMs, onProgress } = this.#deps.options
+    const { options, holdout } = this.#deps
+    const { maxRuns = Number.POSITIVE_INFINITY, maxTimeMs, onProgress } = options
     const fresh = byRisk(plans.filter((plan) => !this.#begun.has(planKey(plan))))
     for (const plan of fresh) this.#begun.add(planKey(plan))
     const before = this.runs
@@ -202,7 +212,7 @@ class Runner {
       if (!run) return void left--
       if (isFinding(run)) found++
       const done = before.length + chosen.length - --left
-      onProgress({ done, left, found, what: run.what })
+      onProgress({ done, left, found, what: holdout ? 'sealed' : run.what })
       return run
     }
     const begin = (plan: Plan) => {
@@ -221,7 +231,9 @@ class Runner {
 
   /** Repeats what was found, and returns the groups that came again or were not repeated, and the runs that did not come again. */
   async confirm() {
-    const found = groupsOf(this.runs)
+    const isHeldOut = ({ plan }: Run) => this.#deps.holdout?.has(plan) === true
+    const shown = groupsOf(this.runs.filter((run) => !isHeldOut(run)))
+    const found = [...shown, ...groupsOf(this.runs.filter(isHeldOut))]
     const results = await this.#sideBySide(found, (group) => confirmed(group, this.#run))
     const groups = found.map(([first, ...same], i): Confirmed | null => {
       const happened = `${first.happened} (not rerun)`
@@ -259,17 +271,21 @@ export async function prepareSweep(options: SweepOptions) {
   const early = plans.filter(
     ([one, ...more]) => more.length === 0 && isLostPayment(one!) && one!.nth === 1,
   )
-  return { ...rest, baselines, baseline, start, possible, plans, early }
+  const together = plans.filter(([fault]) => fault!.name === 'two_workers')
+  const { holdout: seed } = options
+  const holdout = seed === undefined ? undefined : new Holdout(seed, faults)
+  return { ...rest, baselines, baseline, start, possible, plans, together, early, holdout }
 }
 
 /** Runs a command under everything that the contract permits, and judges each run. Throws `SweepError` and `Stopped`. */
 export async function sweep(options: SweepOptions): Promise<SweepResult> {
   const { depth, maxRetries, probe, known, signal } = options
-  const { baselines, baseline, level, failures, shown, start, possible, plans, early } =
+  const { baselines, baseline, level, failures, shown, start, possible, plans, ...prepared } =
     await prepareSweep(options)
+  const { together, early, holdout } = prepared
   const startedAt = performance.now()
   const judging = { baselines, maxRetries, hasProbe: probe !== undefined }
-  const runner = new Runner({ options, judging, level, startedAt })
+  const runner = new Runner({ options, judging, level, startedAt, holdout })
   /** The runs that did no harm, and the faults of the calls that they made in addition to the baseline. */
   const quiet = () =>
     runner.runs
@@ -278,7 +294,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
         const added = recoveryFaults(observation, baseline, possible)
         return { fault: plan[0]!, added: added.filter((fault) => isSelected(fault, options)) }
       })
-  await runner.runAll(plans.filter(([fault]) => fault!.name === 'two_workers'))
+  await runner.runAll(together)
   for (const run of runner.runs) checkWorkers(run.observation, options.workers)
   await runner.runAll(early)
   await runner.runAll([...plans, ...recoveryPairs(quiet())])
@@ -305,7 +321,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
       isKnown: group.some(({ plan, verdict }) => known.has(findingKey(plan, verdict))),
     }
   })
-  return {
+  const result: SweepResult = {
     command: options.command,
     seed: options.options['random-seed'],
     baseline,
@@ -319,4 +335,5 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
     pruned: runner.pruned,
     coverage: coverageOfRuns(baselines, runner.runs),
   }
+  return holdout?.seal(result) ?? result
 }

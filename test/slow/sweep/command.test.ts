@@ -139,6 +139,50 @@ t.test('--plan lists the runs with reasons, in the order of a sweep, and makes n
   )
 })
 
+t.test('--holdout seals a third of the faults, and --reveal opens it with the seed', async (t) => {
+  const { cwd, text, sweep, read } = await lightClient(t, 'await patiently(pay)\n')
+  const only = ['--only', 'createTransaction', '--points', 'first', '--jobs', '4']
+  const all = await sweep(...only)
+  const namesOf = (found: readonly { plan: readonly { name: string }[] }[]) =>
+    new Set(found.flatMap(({ plan }) => plan.map(({ name }) => name)))
+  const open = async (seed: string) => {
+    const args = ['sweep', '--reveal', 'report/sweep.json', '--holdout', seed]
+    const { code, stdout, stderr } = await run([...args, '--json'], { cwd })
+    return code === 0 ? JSON.parse(stdout) : stderr
+  }
+  const chosen = new Set<string>()
+  for (const seed of ['first', '2']) {
+    const shown = await text(...only, '--holdout', seed, '--report', 'report')
+    const report: SweepDocument = JSON.parse(read('report/sweep.json'))
+    const { faults, findings } = await open(seed)
+    chosen.add(String(faults))
+    t.equal(shown.code, 1, shown.stderr)
+    // All runs are in one of the two scores; only findings outside of the third are named.
+    const { classes, not_reached, untried, sha256, verdicts } = report.holdout!
+    const counts = classes.map(({ shown, held_out }) => shown.runs + held_out.runs)
+    t.equal(counts.reduce((a, b) => a + b) + not_reached + untried, all.result.runs.length)
+    t.ok(classes.every(({ held_out }) => held_out.runs > 0))
+    const wrong = all.result.runs.filter(({ finding }) => finding !== null)
+    const broken = [...namesOf(wrong)].filter((name) => !faults.includes(name))
+    t.strictSame([...namesOf(report.runs)].sort(), broken.sort(), 'what passed is not named')
+    t.strictSame(
+      verdicts,
+      [...new Set(findings.map((one: { verdict: string }) => one.verdict))].sort(),
+    )
+    const written = ['sweep.json', 'report.html', 'summary.md', 'junit.xml'].map((name) =>
+      read(`report/${name}`),
+    )
+    for (const place of [...written, shown.stdout, shown.stderr])
+      for (const { name, what } of all.result.runs.flatMap(({ plan }) => plan))
+        if (!broken.includes(name)) t.notOk(place.includes(what), what)
+    t.match(shown.stdout, sha256)
+    t.match(await open('other'), /--holdout is not the seed of report\/sweep.json; use the one/)
+  }
+  t.equal(chosen.size, 2, 'the seed chooses')
+  const few = await text('--only', 'reset', '--holdout', 'first')
+  t.match(few.stderr, /--holdout takes a third of the faults of each kind, and there are too few/)
+})
+
 t.test('a report that cannot be written is an error before any run', async (t) => {
   const { text, cwd } = client(t, "appendFileSync(here + '/ran', 'x')\n")
   writeFileSync(join(cwd, 'file'), '')
@@ -303,6 +347,9 @@ t.test('a sweep says what is wrong, and what to do', async (t) => {
       ['--baseline', 'missing.json', '--', 'true'],
       /--baseline missing.json cannot be read \(ENOENT\)/,
     ],
+    [['--holdout', 'a b', '--', 'true'], /--holdout takes a seed of up to 100 visible/],
+    [['--reveal', 'x.json'], /--reveal takes the seed, and no program/],
+    [['--reveal', 'tsconfig.json', '--holdout', 'a'], /tsconfig.json has nothing sealed; use the/],
     [['--data', 'x.json', '--', 'true'], /sweep does not take --data/],
     [['--scenario', 'nothing', '--', 'true'], /there is no scenario "nothing"/],
     [['--', 'no-such-program'], /program "no-such-program" not found/],

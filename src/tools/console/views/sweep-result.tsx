@@ -261,6 +261,30 @@ const RunList = ({ title, runs }: { title: string; runs: readonly Omit<Run, 'fin
     </Card>
   )
 
+const Holdout = ({ classes, verdicts, sha256 }: NonNullable<SweepDocument['holdout']>) => (
+  <Card title="Held out" wide>
+    <table class="grid">
+      <Heads titles={['faults', 'shown: passed', 'held out: passed']} />
+      <tbody>
+        {classes.map(({ kind, shown, held_out }) => (
+          <tr key={kind}>
+            <th scope="row">{KINDS[kind]}</th>
+            {[shown, held_out].map(({ runs, passed }, i) => (
+              <td key={i} class={passed < runs ? 'open' : 'good'}>
+                {passed} of {runs}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+    <p>Findings of held-out faults: {verdicts.join(', ').replaceAll('_', ' ') || 'none'}.</p>
+    <p class="hint">
+      Sealed: <code>{sha256}</code>
+    </p>
+  </Card>
+)
+
 export function SweepResult({ sweep, isLinked }: { sweep: SweepDocument; isLinked?: boolean }) {
   const { command, seed, baseline, runs, untried, verdicts, findings, flaky } = sweep
   const pairs = runs.filter(({ plan, level }) => plan.length > 1 && level !== 'none')
@@ -290,6 +314,7 @@ export function SweepResult({ sweep, isLinked }: { sweep: SweepDocument; isLinke
         return own.length > 0 && <Grid key={kind} kind={kind} runs={own} />
       })}
       <RunList title="Several faults together" runs={pairs} />
+      {sweep.holdout && <Holdout {...sweep.holdout} />}
       {findings.length === 0 && (
         <p>{flaky.length === 0 ? 'No findings.' : 'No finding came again; some are flaky.'}</p>
       )}

@@ -5,6 +5,7 @@ import { countOf, printableLine } from '../../../model/words.ts'
 import {
   FAULT_KINDS,
   type Finding,
+  HoldoutScore,
   LEVELS,
   type Observation,
   type Plan,
@@ -13,6 +14,7 @@ import {
   type SweepResult,
   VERDICT_WORDS,
 } from '../faults-and-findings.ts'
+import { planNames } from '../plans.ts'
 import { StepRow, sideBySide } from './steps.ts'
 
 const PlannedFault = z.object({
@@ -89,6 +91,7 @@ export const SweepDocument = z
     baseline_failures: z.int().min(0).describe('How often the command failed without any fault.'),
     not_proven: z.array(z.string()).describe('What this sweep says nothing about.'),
     coverage: Coverage.describe('What all runs together met.'),
+    holdout: HoldoutScore.optional().describe('With --holdout; runs then has findings alone.'),
   })
   .meta({ title: 'Result of payout-sandbox sweep' })
 export type SweepDocument = z.infer<typeof SweepDocument>
@@ -127,16 +130,14 @@ function endText({ isHung, exitCode }: Observation): string {
 
 const MAX_NAMES = 12
 
-const namesOf = (plans: readonly Plan[]): string => {
-  const nameOf = ({ name, operation, nth = 1 }: Plan[number]) =>
-    [name, operation, nth > 1 ? nth : ''].filter(Boolean).join(' ')
-  const names = [...new Set(plans.map((plan) => plan.map(nameOf).join(' + ')))]
+function namesOf(plans: readonly Plan[]): string {
+  const names = planNames(plans)
   const more = names.length - MAX_NAMES
   return `${names.slice(0, MAX_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 export function notProven(result: SweepResult): string[] {
-  const { runs, untried, pruned, flaky, failures, baseline, isStopped } = result
+  const { runs, untried, pruned, flaky, failures, baseline, isStopped, holdout } = result
   const unreached = runs.filter(({ verdict }) => verdict === 'not_reached')
   // Their rule acted, but showed only after the command had ended.
   const isLate = unreached.some(({ observation }) => observation.hits.every((count) => count > 0))
@@ -157,13 +158,15 @@ export function notProven(result: SweepResult): string[] {
       `${countOf(pruned.length, 'plan')} left out, as an earlier run showed that they can't be reached: ${namesOf(pruned.map(({ plan }) => plan))}.`,
     unreached.length > 0 &&
       `${countOf(unreached.length, 'plan')} not reached: ${notReached}.${late}`,
+    holdout &&
+      `${countOf(holdout.untried, 'plan')} not tried, and ${holdout.not_reached} not reached: their names would tell which faults are held out.`,
     baseline.payments.length === 0 && 'No payment was made, so nothing was shown about money.',
     seen.size === 0 &&
       'No event was received while the command ran, so nothing was shown about webhooks.',
     flaky.length + failures > 0 &&
       `The command fails by chance: ${countOf(failures, 'run')} without faults, and ${countOf(flaky.length, 'run')} whose finding did not come again.`,
     'The live service itself: conform measures how it reads the open points of the contract.',
-  ].filter((text) => text !== false)
+  ].filter((text) => typeof text === 'string')
 }
 
 export function sweepJson(result: SweepResult): SweepDocument {
@@ -205,10 +208,31 @@ export function sweepJson(result: SweepResult): SweepDocument {
     baseline_failures: result.failures,
     not_proven: notProven(result),
     coverage: result.coverage,
+    ...(result.holdout && { holdout: result.holdout }),
   }
 }
 
+/** The score of each kind of fault, of what is shown and of what is held out. */
+export function holdoutRows({ classes }: HoldoutScore): string[][] {
+  type Score = HoldoutScore['classes'][number]['shown']
+  const text = ({ runs, passed }: Score) => `${passed} of ${runs} passed`
+  const sum = (scores: readonly Score[]) => ({
+    runs: scores.reduce((all, { runs }) => all + runs, 0),
+    passed: scores.reduce((all, { passed }) => all + passed, 0),
+    errors: 0,
+  })
+  const all = [classes.map(({ shown }) => shown), classes.map(({ held_out }) => held_out)]
+  return [
+    ...classes.map(({ kind, shown, held_out }) => [kind, text(shown), text(held_out)]),
+    ['all', ...all.map((scores) => text(sum(scores)))],
+  ]
+}
+
 export function countsText(result: SweepResult): string {
+  if (result.holdout) {
+    const [, shown, heldOut] = holdoutRows(result.holdout).at(-1)!
+    return `Runs that met their fault: ${shown}; with held-out faults, ${heldOut}`
+  }
   const counts = Object.entries(verdictCounts(result)).map(([word, count]) => `${count} ${word}`)
   const { length } = result.runs
   const { length: untried } = result.untried

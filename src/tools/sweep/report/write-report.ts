@@ -6,14 +6,15 @@ import { BadOption } from '../../../config/options.ts'
 import { coverageCounts } from '../../../model/coverage.ts'
 import { printableLine } from '../../../model/words.ts'
 import type { ScenarioDefinition } from '../../../scenarios/scenario-schema.ts'
-import { codeBlock, markdownTable } from '../../report/markup.ts'
+import { codeBlock, inline, markdownTable } from '../../report/markup.ts'
 import { pageOf } from '../../report/page.ts'
 import { prepareReport, type Report, type TestCase, writeReport } from '../../report/report.ts'
-import type { Finding, Run, SweepResult, Verdict } from '../faults-and-findings.ts'
+import type { Finding, HoldoutScore, Run, SweepResult, Verdict } from '../faults-and-findings.ts'
 import {
   commandText,
   countsText,
   findingOfRun,
+  holdoutRows,
   levelText,
   noFindings,
   notProven,
@@ -65,6 +66,25 @@ function flakyMarkdown(flaky: readonly Run[]): string {
 ${markdownTable(['verdict', 'what was done', 'what happened'], rows)}`
 }
 
+/** A class of faults that are held out, as a test. */
+function heldOutTest({ kind, held_out }: HoldoutScore['classes'][number]): TestCase {
+  const { runs, passed, errors } = held_out
+  const message = `${passed} of ${runs} runs passed`
+  const test = { name: `held out: ${kind}`, group: 'sweep.holdout', ms: 0 }
+  if (errors === 0) return { ...test, details: message }
+  return { ...test, outcome: { kind: 'failure', type: 'held_out', message } }
+}
+
+const holdoutMarkdown = (score: HoldoutScore) =>
+  `
+## Held out
+
+${markdownTable(['faults', 'shown', 'held out'], holdoutRows(score))}
+Findings of held-out faults: ${score.verdicts.map(inline).join(', ') || 'none'}
+
+Sealed: ${score.sha256}
+`
+
 function findingsMarkdown(result: SweepResult): string {
   const { findings } = result
   if (findings.length === 0) return `${noFindings(result)}\n`
@@ -83,7 +103,7 @@ ${commands.join('')}`
 }
 
 function sweepReport(result: SweepResult): Report {
-  const { runs } = result
+  const { runs, holdout } = result
   const byRun = findingOfRun(result)
   const flaky = new Set(result.flaky.map(({ id }) => id))
   return {
@@ -93,8 +113,9 @@ function sweepReport(result: SweepResult): Report {
     tests: [
       ...result.findings.filter(hasNoFault).map((one) => testOf(one, one, false)),
       ...runs.map((run) => testOf(run, byRun.get(run.id), flaky.has(run.id))),
+      ...(holdout?.classes ?? []).map(heldOutTest),
     ],
-    body: `${findingsMarkdown(result)}${flakyMarkdown(result.flaky)}
+    body: `${findingsMarkdown(result)}${holdout ? holdoutMarkdown(holdout) : ''}${flakyMarkdown(result.flaky)}
 ## What this does not prove
 
 - ${notProven(result).join('\n- ')}
