@@ -1,14 +1,15 @@
-import { BadOption } from '../config/options.ts'
+import { BadOption, type Options } from '../config/options.ts'
 import { coverageCounts } from '../model/coverage.ts'
 import { formatDuration } from '../model/duration.ts'
 import { countOf, jsonLine, printableLine } from '../model/words.ts'
 import { aligned, table } from '../tools/report/table.ts'
-import type { Finding, SweepResult } from '../tools/sweep/faults-and-findings.ts'
+import type { Finding, Plan, SweepResult } from '../tools/sweep/faults-and-findings.ts'
 import type { Progress } from '../tools/sweep/sweep.ts'
-import { type Input, quoteShellArguments } from './command.ts'
+import { type Input, quoteProgram, quoteShellArguments } from './command.ts'
 import { CLEAR } from './output.ts'
+import { SANDBOX_FLAGS } from './sweep-sandbox.ts'
 
-export const DEFAULT_REPORT = 'sweep-report'
+const DEFAULT_REPORT = 'sweep-report'
 const HEAD = ['finding', 'level', 'verdict', 'what was done', 'what happened']
 
 const levelOf = ({ level, isKnown }: Finding) => (isKnown ? 'known' : level)
@@ -60,6 +61,53 @@ export function sweepText(
     isInReport ? `Use --report ${DEFAULT_REPORT} to get the scenario files.\n` : '',
     report === undefined ? '' : `The report is in ${report}\n`,
   ].join('')
+}
+
+/** The options of a sandbox as they were typed, for a command line that shows a finding again. */
+const typedFlags = (flags: Input['flags'], without: readonly string[]): string[] =>
+  Object.entries(flags).flatMap(([name, value]) =>
+    !Object.hasOwn(SANDBOX_FLAGS, name) || without.includes(name)
+      ? []
+      : [value]
+          .flat()
+          .flatMap((one) => (one === true ? [`--${name}`] : [`--${name}`, String(one)])),
+  )
+
+/** The command line that sweeps with the faults of a finding alone. */
+function againLine(own: readonly string[], program: Input['program'], plan: Plan): string {
+  const terms = plan.map(({ name, operation }) =>
+    operation === undefined ? name.split('=')[0] : `${name} & ${operation}`,
+  )
+  const args = ['sweep', ...own, ...(plan.length > 0 ? ['--only', terms.join(',')] : [])]
+  return `payout-sandbox ${quoteShellArguments(args)} -- ${quoteProgram(program)}`
+}
+
+/** The command line that shows a finding again. The readings of a scenario would have priority over `--assume`. */
+export function reproduceLine(
+  { flags, program }: Input,
+  { scenario: startScenario }: Options,
+  finding: string,
+  plan: Plan,
+): string {
+  const isKilled = plan.some(({ kills }) => kills)
+  if (flags['url'] !== undefined) return againLine(['--url', String(flags['url'])], program, plan)
+  // Only a sweep starts a command again, or lets calls meet.
+  if (isKilled) return againLine([...typedFlags(flags, []), '--restart'], program, plan)
+  const race = plan.find((fault) => fault.race)?.race
+  if (race) {
+    const workers = race.workers > 1 ? ['--workers', String(race.workers)] : []
+    return againLine([...typedFlags(flags, []), ...workers], program, plan)
+  }
+  const assume = plan.map(({ scenario }) => Object.entries(scenario.assume ?? {}))
+  const isAssumed =
+    plan.length === 0 ||
+    (startScenario === 'default' && assume.every((readings) => readings.length > 0))
+  const folder = String(flags['report'] ?? DEFAULT_REPORT)
+  const own = isAssumed
+    ? assume.flat().flatMap(([name, reading]) => ['--assume', `${name}=${reading}`])
+    : ['--scenarios', folder, '--scenario', finding]
+  const typed = typedFlags(flags, isAssumed ? [] : ['scenario', 'scenarios'])
+  return `payout-sandbox ${quoteShellArguments(['exec', ...typed, ...own])} -- ${quoteProgram(program)}`
 }
 
 export function holdoutOf(value: unknown): string | undefined {

@@ -4,18 +4,12 @@ import { parseDuration } from '../model/duration.ts'
 import { jsonLine } from '../model/words.ts'
 import type { Plan, SweepResult } from '../tools/sweep/faults-and-findings.ts'
 import type { SweepOptions } from '../tools/sweep/sweep.ts'
-import {
-  type Command,
-  type Input,
-  numberFlag,
-  quoteProgram,
-  quoteShellArguments,
-} from './command.ts'
+import { type Command, type Input, numberFlag } from './command.ts'
 import { gatherOptions, sweepKeys } from './options.ts'
 import {
   createSweepProgress,
-  DEFAULT_REPORT,
   holdoutOf,
+  reproduceLine,
   sealedText,
   sweepText,
 } from './sweep-output.ts'
@@ -114,53 +108,6 @@ function ledgerOf(value: unknown): string | undefined {
   throw new BadOption(
     "--ledger takes a shell command that prints your books as CSV, such as './books.sh', not an empty one",
   )
-}
-
-/** The options of a sandbox as they were typed, for a command line that shows a finding again. */
-const typedFlags = (flags: Input['flags'], without: readonly string[]): string[] =>
-  Object.entries(flags).flatMap(([name, value]) =>
-    !Object.hasOwn(SANDBOX_FLAGS, name) || without.includes(name)
-      ? []
-      : [value]
-          .flat()
-          .flatMap((one) => (one === true ? [`--${name}`] : [`--${name}`, String(one)])),
-  )
-
-/** The command line that sweeps with the faults of a finding alone. */
-function againLine(own: readonly string[], program: Input['program'], plan: Plan): string {
-  const terms = plan.map(({ name, operation }) =>
-    operation === undefined ? name.split('=')[0] : `${name} & ${operation}`,
-  )
-  const args = ['sweep', ...own, ...(plan.length > 0 ? ['--only', terms.join(',')] : [])]
-  return `payout-sandbox ${quoteShellArguments(args)} -- ${quoteProgram(program)}`
-}
-
-/** The command line that shows a finding again. The readings of a scenario would have priority over `--assume`. */
-function reproduceLine(
-  { flags, program }: Input,
-  { scenario: startScenario }: Options,
-  finding: string,
-  plan: Plan,
-): string {
-  const isKilled = plan.some(({ kills }) => kills)
-  if (flags['url'] !== undefined) return againLine(['--url', String(flags['url'])], program, plan)
-  // Only a sweep starts a command again, or lets calls meet.
-  if (isKilled) return againLine([...typedFlags(flags, []), '--restart'], program, plan)
-  const race = plan.find((fault) => fault.race)?.race
-  if (race) {
-    const workers = race.workers > 1 ? ['--workers', String(race.workers)] : []
-    return againLine([...typedFlags(flags, []), ...workers], program, plan)
-  }
-  const assume = plan.map(({ scenario }) => Object.entries(scenario.assume ?? {}))
-  const isAssumed =
-    plan.length === 0 ||
-    (startScenario === 'default' && assume.every((readings) => readings.length > 0))
-  const folder = String(flags['report'] ?? DEFAULT_REPORT)
-  const own = isAssumed
-    ? assume.flat().flatMap(([name, reading]) => ['--assume', `${name}=${reading}`])
-    : ['--scenarios', folder, '--scenario', finding]
-  const typed = typedFlags(flags, isAssumed ? [] : ['scenario', 'scenarios'])
-  return `payout-sandbox ${quoteShellArguments(['exec', ...typed, ...own])} -- ${quoteProgram(program)}`
 }
 
 /** Stops the sweep at a signal; a second one ends this process at once. */
