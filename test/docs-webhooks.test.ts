@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Webhook } from 'standardwebhooks'
 import t from 'tap'
 import { PACKAGE_ROOT } from '../src/config/package.ts'
 import { SEND_ERRORS } from '../src/model/delivery.ts'
@@ -67,24 +66,6 @@ t.test('the guide’s Node code verifies what the sandbox signs', async (t) => {
       )
   }
 })
-
-t.test(
-  'the guide’s Node code verifies what the standardwebhooks package signs, in both modes',
-  async (t) => {
-    const verify = await guideCode()
-    const signedBy = (webhook: Webhook) => ({
-      'webhook-id': ID,
-      'webhook-timestamp': String(NOW),
-      'webhook-signature': webhook.sign(ID, new Date(NOW * 1000), BODY),
-    })
-    const [whsec] = SECRETS as [string]
-    t.doesNotThrow(() => verify(signedBy(new Webhook(whsec)), BODY, whsec), 'default mode')
-    for (const secret of SECRETS) {
-      const raw = new Webhook(new TextEncoder().encode(secret), { format: 'raw' })
-      t.doesNotThrow(() => verify(signedBy(raw), BODY, secret), `raw mode: ${secret}`)
-    }
-  },
-)
 
 /** The list after a text of the guide: what stands before the colon -> after it. */
 function listAfter(text: string): Record<string, string> {

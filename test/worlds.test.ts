@@ -70,18 +70,3 @@ t.test('two clients answer the same calls with the same bytes, save their own id
   const statuses = new Set(first.map((line) => line.split(' ')[2]))
   t.ok(['200', '201', '409'].every((status) => statuses.has(status)))
 })
-
-t.test('the order in which clients are called changes neither of them', async (t) => {
-  const alone = await start(t, GUARDED)
-  const wanted = await script(alone, '/@one', {})
-  const mixed = await start(t, GUARDED)
-  const other = async () => {
-    for (let i = 0; i < 30; i++) {
-      await mixed.post('/@two/v1/user', { email: `u${i}@example.com`, mobile: `98765000${i + 10}` })
-      await mixed.post('/@two/__admin/clock/advance', { by: '1m' })
-    }
-  }
-  const [received] = await Promise.all([script(mixed, '/@one', {}), other()])
-  t.strictSame(received, wanted)
-  t.equal((await mixed.get('/@two/v1/users')).body.data.total_users, 140)
-})

@@ -66,16 +66,6 @@ t.test('the first rule that matches decides, and is named', async (t) => {
   t.equal(decide({ operation: 'getKyc' }), undefined)
 })
 
-t.test('layers are asked in order, and what one leaves open the next decides', async (t) => {
-  const upper = rulesOf([{ when: { operation: 'getUser' }, times: 1, ...delay('1s') }], 'upper')
-  const lower = rulesOf([{ when: { operation: '*' }, ...delay('2s') }], 'lower')
-  const { decide } = decider([upper, lower])
-  t.strictSame(
-    [decide(get)?.scenario, decide(get)?.scenario, decide(pay())?.scenario],
-    ['upper', 'lower', 'lower'],
-  )
-})
-
 t.test('the response of a call and the lifecycle of a payment are two decisions', async (t) => {
   const stuck = [{ status: 'PENDING', after_ms: 0 }]
   const late = { name: 'late', when: { operation: '*' }, ...delay('1s') }

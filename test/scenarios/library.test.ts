@@ -5,7 +5,6 @@ import t from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package.ts'
 import { problemText } from '../../src/model/errors.ts'
 import type { Library } from '../../src/scenarios/library.ts'
-import { readDefinition } from '../../src/scenarios/read.ts'
 import { readLibrary } from '../../src/scenarios/read-library.ts'
 
 const shipped = join(PACKAGE_ROOT, 'scenarios')
@@ -68,15 +67,6 @@ t.test('a folder whose folders cannot all be read is refused', async (t) => {
   const wide = join(t.testdir(), 'top')
   for (let i = 0; i < 200; i++) mkdirSync(join(wide, `f${i}`), { recursive: true })
   t.match(problemsOf(wide), [/the folder has more than 200 subfolders/])
-})
-
-t.test('the user’s folder is searched before the shipped one', async (t) => {
-  const library = libraryOf([t.testdir({ 'slow.yaml': `title: mine\n${rule}` }), shipped])
-  t.equal(library.get('slow')?.definition.title, 'mine')
-  t.equal(
-    library.get('flaky-network')?.definition.title,
-    'One call in ten fails, and one in five is slow',
-  )
 })
 
 t.test('a scenario lies over what it extends, and that over the default', async (t) => {
@@ -207,22 +197,4 @@ t.test('a file without the permission to read it is refused', async (t) => {
   const problems = problemsOf(folder)
   if (isRoot) process.seteuid!(0)
   t.strictSame(problems, ['secret.yaml:1:1: the file cannot be read (EACCES)'])
-})
-
-t.test('the names in a definition of one call are checked against the library', async (t) => {
-  const library = libraryOf([shipped])
-  const inline = (definition: object) => {
-    const result = readDefinition(definition, { name: 'inline', file: 'definition' })
-    if (!result.ok) throw new Error('broken')
-    return result.scenario
-  }
-  t.strictSame(library.checkNames(inline({ extends: 'slow' })), [])
-  t.strictSame(
-    library.layersOf(inline({ extends: 'slow' })).map(({ name }) => name),
-    ['inline', 'slow', 'default'],
-  )
-  t.match(library.checkNames(inline({ extends: 'slwo' })), [
-    { path: ['extends'], message: /did you mean "slow"/ },
-  ])
-  t.match(library.unknown('flaky-netwrk'), /did you mean "flaky-network"/)
 })

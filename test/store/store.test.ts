@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Disk } from '../../src/store/disk.ts'
@@ -22,76 +22,6 @@ async function open(t: Test, file: string, more: PlainOptions = {}) {
   return { store, world, put, ids, lines }
 }
 
-/** Every world's base, counter and rows in order, as text. */
-const contentOf = ({ store }: { store: Awaited<ReturnType<typeof open>>['store'] }) =>
-  JSON.stringify(
-    [...store.worlds.values()].map((world) => [
-      world.name,
-      world.base,
-      world.random.counter,
-      world.tables.notes.page('all', 'all', 0, 1_000).map((entry) => entry.row),
-    ]),
-  )
-
-/** What is in each file of a folder. */
-const filesIn = (dir: string) =>
-  readdirSync(dir)
-    .filter((name) => !name.endsWith('.lock'))
-    .map((name) => [name, readFileSync(join(dir, name), 'utf8')] as const)
-
-t.test('what was changed is there after a stop, and after a kill', async (t) => {
-  const dir = t.testdir({ live: {} })
-  const first = await open(t, `${dir}/live/db.json`)
-  const { store } = first
-  const base = store.makeBase('base', { notes: [note('old')] })
-  const one = store.addWorld('one', base)
-  store.addWorld('gone', base)
-  store.change(() => {
-    one.random.counter++
-    one.put('notes', note('new'))
-    one.put('notes', note('old', 'changed'))
-    store.addWorld('two', base).remove('notes', 'old')
-  })
-  store.worlds.get('gone')!.drop()
-  const content = contentOf(first)
-  const killed = await open(t, crashCopy(`${dir}/live`, `${dir}/killed`))
-  t.equal(contentOf(killed), content)
-  t.same(killed.lines, [])
-  await store.close()
-  await store.close()
-  const again = await open(t, `${dir}/live/db.json`)
-  t.equal(contentOf(again), content)
-  const changed = again.store.makeBase('changed', { notes: [note('fresh')] })
-  again.store.worlds.get('one')!.reset(changed)
-  const last = contentOf(again)
-  t.match(last, 'fresh')
-  t.equal(contentOf(await open(t, crashCopy(`${dir}/live`, `${dir}/reset`))), last)
-})
-
-t.test('a refused change leaves no trace', async (t) => {
-  const dir = t.testdir({ live: {} })
-  const opened = await open(t, `${dir}/live/db.json`)
-  const { store } = opened
-  const world = store.addWorld('one', store.makeBase('base', { notes: [note('a'), note('b')] }))
-  const other = store.addWorld('other', store.bases.get('base')!)
-  const content = contentOf(opened)
-  const journal = readFileSync(`${dir}/live/db.json.journal`, 'utf8')
-  t.throws(
-    () =>
-      world.change(() => {
-        world.random.counter += 3
-        world.remove('notes', 'a')
-        world.put('notes', note('c'))
-        other.change(() => other.put('notes', note('d')))
-        world.reset(store.makeBase('another', {}))
-        throw new Error('refused')
-      }),
-    { message: 'refused' },
-  )
-  t.equal(contentOf(opened), content)
-  t.equal(readFileSync(`${dir}/live/db.json.journal`, 'utf8'), journal)
-})
-
 t.test('the document is plain JSON, one row a line, in a stable order', async (t) => {
   const dir = t.testdir({})
   const file = `${dir}/db.json`
@@ -112,45 +42,6 @@ t.test('the document is plain JSON, one row a line, in a stable order', async (t
     ['{"id":"b","at":0,"text":"changed"},'],
   )
   t.same(readdirSync(dir).sort(), ['db.json', 'db.json.journal'])
-})
-
-/** The journal of a killed store. */
-async function someLines(t: Test, dir: string) {
-  const opened = await open(t, `${dir}/live/db.json`)
-  const { store } = opened
-  const world = store.addWorld('one', store.makeBase('base', { notes: [note('a')] }))
-  for (let i = 0; i < 8; i++) {
-    world.change(() => {
-      world.random.counter++
-      if (i % 4 === 3) world.remove('notes', `n${i - 1}`)
-      else world.put('notes', note(`n${i}`, `text ₹${i}`))
-    })
-  }
-  return readFileSync(`${dir}/live/db.json.journal`)
-}
-
-t.test('another line that cannot be read is an error with its number', async (t) => {
-  const dir = t.testdir({ live: {} })
-  const bytes = await someLines(t, dir)
-  const lines = bytes.toString('utf8').split('\n')
-  const cases: [what: string, lines: string[], message: RegExp][] = [
-    ['bent', lines.with(6, lines[6]!.replace('text', 'tixt')), /line 7 is not as it was written/],
-    ['missing', lines.toSpliced(5, 1), /line 6 is not as it was written/],
-    ['twice', lines.toSpliced(5, 0, lines[5]!), /line 7 is not as it was written/],
-    ['empty', [''], /the file is empty, and a journal never is/],
-    [
-      'without its last line feed',
-      [`${lines.join('\n').trimEnd()}X`],
-      /line 10 is not as it was written/,
-    ],
-  ]
-  for (const [what, bent, message] of cases) {
-    mkdirSync(`${dir}/${what}`)
-    writeFileSync(`${dir}/${what}/db.json.journal`, bent.join('\n'))
-    const before = filesIn(`${dir}/${what}`)
-    await t.rejects(open(t, `${dir}/${what}/db.json`), { name: 'DamagedFile', message }, what)
-    t.same(filesIn(`${dir}/${what}`), before, 'nothing is changed')
-  }
 })
 
 t.test('an edit stays in place at a stop if nothing was changed since the document', async (t) => {
@@ -236,8 +127,3 @@ t.test(
     t.ok(documents < 60, `${documents} documents`)
   },
 )
-
-t.test('a folder that cannot be is an error with its errno', async (t) => {
-  const dir = t.testdir({ file: '' })
-  await t.rejects(open(t, `${dir}/file/sub/db.json`), { code: 'ENOTDIR' })
-})

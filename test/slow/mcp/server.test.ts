@@ -68,11 +68,6 @@ t.test('the tools use the client of the base path, and create it at the first ca
   t.equal(sandbox.default.clock.iso(), '2026-01-01T00:00:00.000Z')
 })
 
-t.test('the tools send the admin token', async (t) => {
-  const { tool } = await startAgent(t, { app: { adminToken: 'secret' } })
-  t.notOk((await tool('look')).isError)
-})
-
 t.test('a tool that does not exist, and an unknown argument, get a suggestion', async (t) => {
   const { tool } = await startAgent(t)
   await t.rejects(tool('lok'), /There is no tool "lok"; did you mean "look"/)
