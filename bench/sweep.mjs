@@ -31,7 +31,7 @@ function variantsOf() {
     group,
     cwd: join(strangers, client),
     command: commands[client].test,
-    ledger: commands[client].books?.join(' '),
+    ledger: commands[client].books ? ['--ledger', commands[client].books.join(' ')] : [],
     env: name === CAREFUL ? {} : { BUG: name },
   }))
 }
@@ -41,11 +41,7 @@ function sweep({ name, cwd, command, ledger, env }) {
   const begun = performance.now()
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    [
-      ...[program, 'sweep', '--clock', 'frozen', '--json'],
-      ...(ledger === undefined ? [] : ['--ledger', ledger]),
-      ...['--', ...command],
-    ],
+    [program, 'sweep', '--clock', 'frozen', '--json', ...ledger, '--', ...command],
     { cwd, encoding: 'utf8', maxBuffer: MAX_OUTPUT, env: { ...process.env, ...env } },
   )
   if (status !== 0 && status !== 1) {
