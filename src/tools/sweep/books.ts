@@ -145,13 +145,15 @@ export function compareLedger({ books, plan, isSure, payments, ...run }: LedgerC
       text: textOf(difference, one),
     }))
   })
-  const booked = new Map(
-    compared.map((one) => [one.payment?.transaction_id, netOf(one.books)] as const),
-  )
-  return {
-    payments: payments.map((one) => ({ ...one, booked: booked.get(one.transaction_id) })),
-    differences,
-  }
+  const seen = payments.map((one): SeenPayment => {
+    const found = compared.find(({ payment }) => payment?.transaction_id === one.transaction_id)
+    const { books: rows = [], differences: wrong = [] } = found ?? {}
+    const isBooked = one.status === 'FAILED' && rows.length > 0 && wrong.length === 0
+    // Who has booked a failure has noticed it.
+    const isReadAsFailed = one.isReadAsFailed || isBooked
+    return { ...one, isReadAsFailed, booked: netOf(rows) }
+  })
+  return { payments: seen, differences }
 }
 
 // ---- a run and those without faults
