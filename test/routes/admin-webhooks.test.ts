@@ -213,13 +213,6 @@ t.test('redeliver sends once more, whatever became of it, without an advance', a
   t.equal(new Set(hook.received.filter(({ type }) => type === LIFE[0]).map((m) => m.body)).size, 1)
 })
 
-t.test('redeliver and trigger without a webhook say what is missing', async (t) => {
-  const { post } = await start(t)
-  const answer = await post('/__admin/webhooks/trigger', { event: 'webhook.test' })
-  t.equal(answer.status, 404)
-  t.match(answer.body.message, /POST \/clientWebhook/)
-})
-
 t.test('trigger fires every event about the newest or a named resource', async (t) => {
   const { hook, box } = await linked(t)
   for (const event of EVENTS) {

@@ -1,32 +1,19 @@
 import t from 'tap'
 import { readTarget } from '../../src/webhooks/addresses.ts'
-import { createLog, start, TOKEN } from '../helper.ts'
+import { createLog, start } from '../helper.ts'
 
 const URL_1 = 'http://127.0.0.1:3000/hook'
 const SECRET = 'whsec_dGVzdA=='
 
-t.test('the profile has every field of the interface', async (t) => {
+t.test('the profile is that of the client of the token', async (t) => {
   const { get } = await start(t)
-  const { status, body } = await get('/v1/client/profile', TOKEN)
-  t.equal(status, 200)
-  t.strictSame(body, {
-    status: true,
-    code: 200,
-    message: 'Client profile fetched successfully',
-    data: {
-      client_id: 'c0000000-0000-4000-8000-000000000001',
-      email: 'payments@example.com',
-      email_verified: true,
-      name: 'Sandbox Payments',
-      status: 'active',
-      check_kyc: false,
-      created_at: '2024-01-08T03:30:00.072Z',
-      updated_at: '2024-01-08T03:45:00.312Z',
-      ClientConfigurations: [],
-    },
-  })
-  const checked = await get('/v1/client/profile', { authorization: 'Bearer sbx_kyc_token' })
-  t.match(checked.body.data, { name: 'Careful Sandbox Finance', check_kyc: true })
+  for (const [token, profile] of [
+    ['sbx_test_token', { name: 'Sandbox Payments', check_kyc: false }],
+    ['sbx_kyc_token', { name: 'Careful Sandbox Finance', check_kyc: true }],
+  ] as const) {
+    const { body } = await get('/v1/client/profile', { authorization: `Bearer ${token}` })
+    t.match(body.data, profile)
+  }
 })
 
 t.test('a webhook is created once, read, and changed, and its secret is never shown', async (t) => {

@@ -72,7 +72,6 @@ const accounts = async (box: Box, user = ASHA) => (await box.get(`/v1/bank/${use
 
 /** What becomes of a payment in a scenario, by time. */
 const LIVES: [scenario: string, ...[by: string, outcome: string][]][] = [
-  ['default', ['0s', 'PENDING'], ['1s', 'PROCESSING'], ['2s', 'SUCCESS'], ['30d', 'SUCCESS']],
   ['pending-transactions', ['1499999ms', 'PENDING'], ['1ms', 'PROCESSING'], ['5s', 'SUCCESS']],
   ['stuck-transactions', ['30d', 'PROCESSING']],
   [

@@ -13,8 +13,6 @@ const BROKEN = casesOf(`rules: [{ when: { opration: getUser }, then: { delay: 1s
 ! 1:19: unknown key "opration"; did you mean "operation"?
 rules: [{ when: { user: { email: { startsWith: a } } }, then: { delay: 1s } }]
 ! 1:36: unknown operator "startsWith" for \`email\`; did you mean "starts_with"?
-expect: { requests: { getUser: { atLeast: 1 } } }
-! 1:34: unknown key "atLeast"; did you mean "at_least"?
 titel: x
 rules: []
 ! 1:1: unknown key "titel"; did you mean "title"?
@@ -72,20 +70,12 @@ rules: [{ when: { operation: getUser }, then: { delay: 5 } }]
 ! 1:56: \`delay\` must be a duration (500ms, 5s, 2m, 1h, 2d or ISO 8601 such as PT5S, or a range such as 200ms..2s), not 5; a number has no unit, write 5s
 rules: [{ when: { operation: createTransaction }, then: { transaction: [{ status: PENDING }, { status: SUCCESS, after: P1M }] } }]
 ! 1:120: \`after\` must be a duration (500ms, 5s, 2m, 1h, 2d or ISO 8601 such as PT5S), not "P1M"
-rules: [{ when: { operation: getUser }, then: { delay: 2s..1s } }]
-! 1:56: \`delay\` must be a duration (500ms, 5s, 2m, 1h, 2d or ISO 8601 such as PT5S, or a range such as 200ms..2s), not "2s..1s"
-rules: [{ when: { operation: getUser }, then: { respond: { status: 99 } } }]
-! 1:68: \`status\` must be at least 200, not 99
 rules: [{ when: { operation: getUser }, then: { respond: { status: 503, headers: { Content-Length: "5" } } } }]
 ! 1:84: "Content-Length" is not a header that a scenario can set; the server sets it itself
 rules: [{ when: { operation: addBankAccount, body: { account_number: 999900000001 } }, then: { delay: 1s } }]
 ! 1:70: \`account_number\` is text, not a number: put 999900000001 in quotes
-rules: [{ when: { operation: addBankAccount, body: { account_number: { in: [999900000001, "999900000002"] } } }, then: { delay: 1s } }]
-! 1:77: \`account_number\` is text, not a number: put 999900000001 in quotes
 rules: [{ when: { operation: addBankAccount, body: { account_number: 000123456789 } }, then: { delay: 1s } }]
 ! 1:70: put "000123456789" in quotes: as a number it would lose its original form
-rules: [{ when: { operation: addBankAccount, body: { account_number: 12345678901234567890 } }, then: { delay: 1s } }]
-! 1:70: put "12345678901234567890" in quotes: as a number it would lose its original form
 rules:
 	- when: { operation: getUser }
 ! 2:1: a tab; indent with spaces
@@ -153,8 +143,6 @@ rules: [{ when: { operation: createTransaction }, then: { transaction: [{ status
 ! 1:83: impossible step: a transaction starts as PENDING, not SUCCESS; make SUCCESS a later step, with after: 0s if it must be immediate
 rules: [{ when: { operation: createTransaction }, then: { transaction: [{ status: PENDING }, { status: FAILED, after: 1s }, { status: PENDING, after: 1s }] } }]
 ! 1:135: impossible step: PENDING cannot follow FAILED; SUCCESS can
-rules: [{ when: { operation: createTransaction }, then: { transaction: [{ status: PENDING }, { status: PROCESSING, after: 1s }, { status: PENDING, after: 1s }] } }]
-! 1:139: impossible step: PENDING cannot follow PROCESSING; SUCCESS or FAILED can
 rules: [{ when: { operation: createTransaction }, then: { transaction: [{ status: PENDING, after: 1s }] } }]
 ! 1:92: the first step happens at creation; remove \`after\`, or put another step before this one
 rules: [{ when: { operation: createTransaction }, then: { transaction: [{ status: PENDING }, { status: SUCCESS, after: 1s, reason: gateway_down }] } }]
@@ -167,8 +155,6 @@ rules: [{ when: { operation: addBankAccount }, then: { bank: [{ status: failed, 
 ! 1:81: \`accountName\` needs the status success, and this step is failed; remove it
 rules: [{ when: { operation: getUser }, then: { kyc: [{ status: failed }] } }]
 ! 1:49: \`kyc\` needs a rule for submitKyc only; write operation: submitKyc in \`when\`
-rules: [{ when: { operation: "*" }, then: { transaction: [{ status: PENDING }] } }]
-! 1:45: \`transaction\` needs a rule for createTransaction only; write operation: createTransaction in \`when\`
 rules: [{ when: { operation: createTransaction, item: { document_type: tid } }, then: { delay: 1s } }]
 ! 1:49: \`item\` is a document of POST /kyc; add operation: submitKyc
 rules: [{ when: { operation: createTransaction }, then: { respond: { status: 503 }, transaction: [{ status: PENDING }] } }]
@@ -221,8 +207,6 @@ timeline: [{ every: 1ms, do: { create_users: 1 } }]
 ! 1:21: \`every\` must be at least 100ms, not "1ms"
 timeline: [{ do: { reset: true } }]
 ! 1:20: an immediate reset would undo the activation, and would repeat forever in the start scenario; give the entry an \`after\` of at least 100ms
-timeline: [{ after: 99ms, do: { reset: true } }]
-! 1:33: an immediate reset would undo the activation, and would repeat forever in the start scenario; give the entry an \`after\` of at least 100ms
 timeline: [{ after: 1s, every: 1m, do: { use: slow } }]
 ! 1:25: \`use\` ends this timeline, so \`every\` has no effect; remove it
 timeline: [{ do: { simulate: { kyc: latest, status: SUCCESS } } }]
@@ -231,16 +215,10 @@ timeline: [{ do: { rule: { when: { operation: getUsr }, then: { delay: 1s } } } 
 ! 1:47: unknown operation "getUsr"; did you mean "getUser"?
 timeline: [{ do: { credit: { amount: "1.234" } } }]
 ! 1:38: \`amount\` must be rupees such as "2500.00", from 1.00 to 9999999999.99, not "1.234"
-timeline: [{ do: { credit: { amount: 2500.005 } } }]
-! 1:38: \`amount\` must be rupees such as "2500.00", from 1.00 to 9999999999.99, not 2500.005
-timeline: [{ do: { credit: { amount: 0.99 } } }]
-! 1:38: \`amount\` must be rupees such as "2500.00", from 1.00 to 9999999999.99, not 0.99
 rules: [{ when: { operation: createTransaction }, then: { transaction: [{ status: PENDING }, { status: FAILED, description: a, message: b }] } }]
 ! 1:128: \`message\` and \`description\` are the same field; remove one
 rules: [{ when: { operation: addBankAccount }, then: { bank: [{ status: success, reason: closed }] } }]
 ! 1:82: \`reason\` needs the status failed, and this step is success; remove it
-expect: { requests: { getUsers: { at_least: 1 } } }
-! 1:23: unknown key "getUsers"; did you mean "getUser"?
 expect:
   - { requests: { getUser: 1 } }
 ! 2:3: \`expect\` must be a mapping such as { requests: { createTransaction: 1 } }, not a list
@@ -266,10 +244,6 @@ extends: A
 ! 6:10: \`extends\` must be a name of lowercase letters, digits and hyphens, at most 63 characters, not "A"
 rules: [{ when: { operation: "*" }, then: { kyc: failed } }]
 ! 1:50: \`kyc\` must be a list of steps, such as [{ status: failed }], not "failed"
-rules: [{ when: { operation: "*" }, then: { bank: true } }]
-! 1:51: \`bank\` must be a list of steps, such as [{ status: failed }], not true
-rules: [{ when: { operation: "*" }, then: { transaction: pending } }]
-! 1:58: \`transaction\` must be a list of steps, such as [{ status: PENDING }], not "pending"
 rules: [{ when: { operation: submitKyc }, then: { kyc: [failed] } }]
 ! 1:57: entry 1 must be a mapping such as { status: failed }, not the text "failed"
 rules: [{ when: { operation: getUser }, then: { respond: 503 } }]
@@ -290,8 +264,6 @@ rules: [{ when: { operation: createTransaction, body: { amount: "> 50000" } }, t
 ! 1:65: \`amount\` is a number or a decimal string, so "> 50000" never matches; write amount: { gt: 50000 }
 rules: [{ when: { operation: createTransaction, body: { amount: "50,000" } }, then: { delay: 1s } }]
 ! 1:65: \`amount\` is a number or a decimal string, so "50,000" never matches; write amount: 50000
-rules: [{ when: { operation: createTransaction, body: { amount: { eq: "50,000.50" } } }, then: { delay: 1s } }]
-! 1:71: \`amount\` is a number or a decimal string, so "50,000.50" never matches; write amount: 50000.50
 rules: [{ when: { operation: "*", time: { from: "25:00", to: "01:00" } }, then: { delay: 1s } }]
 ! 1:49: \`from\` must be a time of day such as "01:00", not "25:00"
 rules: [{ when: { operation: "*", time: { from: "01:00", to: "01:00" } }, then: { delay: 1s } }]
@@ -312,8 +284,6 @@ timeline: [{ do: { call: payAll } }]
 ! 1:26: \`call\` must be createUser, getUser, listUsers, createTransaction, listTransactions, getTransaction, listTransactionHistory, listUserTransactionHistory, submitKyc, getKyc, addBankAccount, listBankAccounts, getClientProfile, createWebhook, getWebhook or updateWebhook, not "payAll"
 timeline: [{ do: { create_users: 1, body: {} } }]
 ! 1:37: \`body\` has no effect without \`call\`; remove it
-timeline: [{ do: { create_users: 1, params: {} } }]
-! 1:37: \`params\` has no effect without \`call\`; remove it
 timeline: [{ do: { call: getUser, params: { userId: 5 } } }]
 ! 1:53: \`userId\` must be text, not the number 5; put it in quotes
 `)
@@ -479,11 +449,7 @@ webhooks: [{ when: { event: transaction.success }, then: { hold_until: transacti
 ! 1:72: transaction.pending never follows transaction.success, so nothing waits for it
 rules: [{ when: { operation: submitKyc, item: { dateOfBirth: "2001-01-01" } }, then: { delay: 1s } }]
 ! 1:62: \`dateOfBirth\` must be a real date as DD-MM-YYYY; found "2001-01-01", so this matches only a call with a mistake
-rules: [{ when: { operation: submitKyc, item: { dateOfBirth: { eq: "31-02-2001" } } }, then: { delay: 1s } }]
-! 1:62: \`dateOfBirth\` must be a real date as DD-MM-YYYY; found "31-02-2001", so this matches only a call with a mistake
 rules: [{ when: { operation: submitKyc, item: { dateOfBirth: { starts_with: "2001" } } }, then: { delay: 1s } }]
-! 1:62: \`dateOfBirth\` is DD-MM-YYYY, so this matches only a call with a mistake
-rules: [{ when: { operation: submitKyc, item: { dateOfBirth: { matches: "^2001-" } } }, then: { delay: 1s } }]
 ! 1:62: \`dateOfBirth\` is DD-MM-YYYY, so this matches only a call with a mistake
 rules: [{ when: { operation: submitKyc, item: { document_type: passport } }, then: { delay: 1s } }]
 ! 1:64: \`document_type\` is pid or tid in the contract, so this matches only a call with a mistake
@@ -495,8 +461,6 @@ rules: [{ when: { operation: createTransaction, body: { from_user_id: x } }, the
 ! 1:71: \`from_user_id\` must be a UUID; found "x", so this matches only a call with a mistake
 timeline: [{ every: 5s, do: { create_users: 1 } }]
 ! 1:14: without \`times\` it repeats forever: 17,280 times for each day that the clock moves
-timeline: [{ every: 3m, do: { create_users: 1 } }]
-! 1:14: without \`times\` it repeats forever: 480 times for each day that the clock moves
 timeline: [{ every: 2m, do: { call: createUser } }]
 ! 1:14: without \`times\` it repeats forever: 720 times for each day that the clock moves
 `)
