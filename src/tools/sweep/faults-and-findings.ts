@@ -170,6 +170,8 @@ export type Observation = {
   /** Those that failed, of several workers. */
   failedWorkers?: readonly number[] | undefined
   isHung: boolean
+  /** How long a caller waited for a response that never came, real ms. */
+  patienceMs?: number | undefined
   hits: readonly number[]
   probeDifferences: readonly string[]
   bookDifferences: readonly BookDifference[]
@@ -177,6 +179,10 @@ export type Observation = {
   seen: ReadonlySet<string>
   output: string
 }
+
+/** The most that a run without faults has of something. */
+export const mostOf = (baselines: readonly Observation[], count: (run: Observation) => number) =>
+  Math.max(0, ...baselines.map(count))
 
 export type Judgement = { verdict: Verdict; level: Level; happened: string }
 

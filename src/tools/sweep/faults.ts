@@ -57,7 +57,11 @@ export const lastOf = ({ calls }: Observation, operation: string): number =>
  * The calls of an operation that get faults. Of reads the last one before the first payment, with which it was decided, and the first
  * one after it come first: the very first read often belongs to something else.
  */
-function pointsOf(baseline: Observation, operation: OperationId, choice: PointChoice): Point[] {
+export function pointsOf(
+  baseline: Observation,
+  operation: OperationId,
+  choice: PointChoice,
+): Point[] {
   const numbers = numbersUpTo(lastOf(baseline, operation), choice)
   const own = baseline.calls.filter((one) => one.operation === operation && one.nth !== null)
   const payment = baseline.calls.find((one) => one.operation === 'createTransaction')

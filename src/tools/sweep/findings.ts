@@ -3,8 +3,8 @@ import { readJson, UnreadableText } from '../../config/files.ts'
 import { BadOption } from '../../config/options.ts'
 import { groupBy } from '../group-by.ts'
 import { LEVELS, type Plan, type Run, VERDICT_WORDS, type Verdict } from './faults-and-findings.ts'
-import { UUID } from './judge.ts'
 import { planKey } from './plans.ts'
+import { UUID } from './retries.ts'
 
 /** Runs that show the same, the first one first. */
 export type Group = readonly [Run, ...Run[]]

@@ -1,15 +1,14 @@
 import { rupeesOf } from '../../model/payment.ts'
-import { groupBy } from '../group-by.ts'
 import { seconds, times } from '../numbers.ts'
 import { wrongBooks } from './books.ts'
 import { isForging, mustAbsorb } from './faults.ts'
 import {
   type Judgement,
   type Level,
+  mostOf,
   type Observation,
   type Plan,
   type Run,
-  type SeenCall,
   type SeenPayment,
   VERDICTS,
   type Verdict,
@@ -17,7 +16,8 @@ import {
 import { ANY_PAYMENT } from './observe.ts'
 import { areAlike, isCheck, isUnguarded, planKey } from './plans.ts'
 import { failureLine } from './program.ts'
-import { acceptedForged, isInside, lostEvent, nameOf, outrunEvent } from './receivers.ts'
+import { acceptedForged, lostEvent, nameOf, outrunEvent } from './receivers.ts'
+import { retryStorm } from './retries.ts'
 
 /** What a run is compared with. */
 export type Judging = {
@@ -29,10 +29,6 @@ export type Judging = {
   /** The other runs so far. */
   runs?: readonly Run[]
 }
-
-/** The most that a run without faults has of something. */
-export const mostOf = (baselines: readonly Observation[], count: (run: Observation) => number) =>
-  Math.max(0, ...baselines.map(count))
 
 // ---- money
 
@@ -118,84 +114,6 @@ const wrongState = ({ probeDifferences }: Observation, { baselines }: Judging) =
   probeDifferences.length > mostOf(baselines, (one) => one.probeDifferences.length)
     ? probeDifferences.join('; ')
     : undefined
-
-// ---- calls
-
-// A caller's timer may be a little early.
-const TOLERANCE = 0.9
-
-export const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/
-
-/** The equal calls of each client, and of each worker if several are started. */
-const equalCalls = ({ calls }: Observation) => [
-  ...groupBy(calls, ({ client, worker, content }) => `${client} ${worker} ${content}`).values(),
-]
-
-/** How many equal calls came within a second, in real time and in the client's time: writes, and reads after one that failed. */
-function fastest(equal: readonly SeenCall[]): number {
-  const calls = equal.filter(({ method }, i) => method !== 'GET' || equal[i - 1]?.isFailed)
-  let [from, most] = [0, 0]
-  for (const [i, { atMs, clockMs }] of calls.entries()) {
-    while (atMs - calls[from]!.atMs > 1_000 || clockMs - calls[from]!.clockMs > 1_000) from++
-    most = Math.max(most, i - from + 1)
-  }
-  return most
-}
-
-/** Whether a call leaves after the time for which an earlier response had asked to wait, if it had. */
-const hasWaited = (call: SeenCall, { atMs, answeredClockMs, retryAfterMs = 0 }: SeenCall) => {
-  const least = retryAfterMs * TOLERANCE
-  return call.beganMs - atMs >= least || call.clockMs - answeredClockMs >= least
-}
-
-/**
- * A call with Retry-After that was repeated too early. Each call is given to a worker who has waited as long as told, or to one who
- * makes his first; so several of them may call side by side.
- */
-function hurried(equal: readonly SeenCall[], { deliveries }: Observation, workers: number) {
-  const last: SeenCall[] = []
-  for (const call of equal.toSorted((a, b) => a.beganMs - b.beganMs)) {
-    // The handler of the next event does not know of the failure.
-    if (deliveries.some((event) => isInside(call, event))) continue
-    // Who has made what he wanted doesn't make it again.
-    const isDone = ({ method, isFailed }: SeenCall) => method !== 'GET' && !isFailed
-    const free = last.findIndex((one) => !isDone(one) && hasWaited(call, one))
-    const early = last.find(({ atMs, retryAfterMs }) => retryAfterMs && atMs < call.beganMs)
-    if (free >= 0) last.splice(free, 1)
-    else if (last.length >= workers && early) return early
-    last.push(call)
-  }
-  return undefined
-}
-
-function retryStorm(run: Observation, { baselines, maxRetries }: Judging): string | undefined {
-  // A fault may have prevented payments that the calls were made for.
-  const payments = Math.max(
-    1,
-    mostOf([run, ...baselines], (one) => one.payments.length),
-  )
-  const usual = mostOf(baselines, (one) => Math.max(0, ...equalCalls(one).map(fastest)))
-  for (const equal of equalCalls(run)) {
-    const [call] = equal
-    // Every payment looks at the same list.
-    const owners = call.method !== 'GET' || UUID.test(call.path) ? 1 : payments
-    const count = fastest(equal)
-    if (count > usual + maxRetries * owners)
-      return `${nameOf(call)} was sent ${times(count)} within a second`
-    const countSame = ({ calls }: Observation) =>
-      calls.filter(({ content }) => content === call.content).length
-    // Independent parts of a program can make equal calls, and two workers can have payments to one payee.
-    const isOfPayment = run.payments.some(({ transaction_id: id }) => call.path.includes(id))
-    const atOnce = call.method === 'GET' && !isOfPayment ? Math.min(2, payments) : 1
-    const workers = Math.max(atOnce, mostOf(baselines, countSame))
-    const early = owners === 1 ? hurried(equal, run, workers) : undefined
-    if (early)
-      return `${nameOf(call)} was repeated too early: the response had asked to wait ${seconds(early.retryAfterMs!)}`
-  }
-  return undefined
-}
-
-// ---- events
 
 // ---- the rest
 

@@ -17,9 +17,14 @@ import {
   SweepError,
 } from './faults-and-findings.ts'
 import { RACE_NAMES } from './race-faults.ts'
+import { SLOW_NAMES } from './slow-faults.ts'
 
 /** The name of a plan's scenario during its run. */
 export const PLAN_NAME = 'sweep-plan'
+
+/** Whether a call of a plan gets no response, so that the command waits. */
+export const isHanging = (plan: Plan) =>
+  plan.some(({ scenario }) => scenario.rules?.some(({ then }) => then?.fault === 'hang'))
 
 export const planText = (plan: Plan): string => plan.map(({ what }) => what).join('; and ')
 
@@ -65,7 +70,7 @@ const RISKS = {
   9: ['reset_after', 'event_before_read', 'event_after_read'],
   8: [
     ...['respond_504_after', 'kill', 'payment_failed', 'payment_failed_late', 'payment_reversed'],
-    ...['kyc_failed', 'bank_failed', 'payment_late_success'],
+    ...['kyc_failed', 'bank_failed', 'payment_late_success', 'slow', 'slow_after'],
   ],
   7: ['hang_after', 'late_response', 'signature_wrong', 'copies', 'hold_until', 'together'],
   6: [
@@ -254,6 +259,7 @@ const WORDS: ReadonlySet<string> = new Set([
   ...LIFECYCLE_NAMES,
   ...WEBHOOK_NAMES,
   ...RACE_NAMES,
+  ...SLOW_NAMES,
   ...ASSUMPTIONS.map(({ name }) => name),
   ...OPERATIONS,
   ...EVENTS,

@@ -12,10 +12,11 @@ import { type RunningServer, startServer } from '../../server.ts'
 import { compareLedger, RUN_DIR, readLedger } from './books.ts'
 import type { Observation, Plan } from './faults-and-findings.ts'
 import { Observer } from './observe.ts'
-import { PLAN_NAME, planDefinition } from './plans.ts'
+import { isHanging, PLAN_NAME, planDefinition } from './plans.ts'
 import { probeDifferences } from './probe.ts'
 import { type Ended, type ProgramRun, runProgram } from './program.ts'
 import { Meeting, raceOf, tokenOfWorker } from './race.ts'
+import { watchPatience } from './slow-faults.ts'
 
 export type StartState = { scenario: string; inForce: Readings; clockSpeed: number }
 
@@ -24,6 +25,8 @@ export type Stage = {
   /** Called when the command has ended, before the observer knows it. */
   commandEnded?: () => Promise<void>
   settle: () => Promise<void>
+  /** How long a caller waited for a response that never came, real ms. */
+  patienceMs?: (() => number | undefined) | undefined
   seen: () => Promise<ReadonlySet<string>> | ReadonlySet<string>
   hasReadFailure: (id: string) => boolean
   send: Runtime['send']
@@ -130,6 +133,7 @@ async function openOwn(
   const meeting =
     race && new Meeting(race, () => server.sandbox.clients.values(), observer.deliveries)
   observer.meeting = meeting
+  const patience = isHanging(plan) ? watchPatience() : undefined
   const definition = planDefinition(plan, options.scenario)
   const scenario = isPlanned ? PLAN_NAME : options.scenario
   const server: RunningServer = await startServer(
@@ -140,7 +144,7 @@ async function openOwn(
       imposes: true,
       fixtures,
       worldOpened: observer.watch,
-      middleware: meeting?.middleware,
+      middleware: meeting?.middleware ?? patience?.middleware,
     },
   )
   const { sandbox, close } = server
@@ -148,6 +152,7 @@ async function openOwn(
     env: programEnvironment(env, server, !options['no-admin']),
     settle: () => settle(server, isPlanned, options.scenario),
     seen: () => sandbox.coverage!.seen,
+    patienceMs: patience?.longestMs,
     hasReadFailure: sandbox.coverage!.hasReadFailure,
     send: sandbox.runtime.send,
     close,
@@ -207,6 +212,7 @@ export async function startRun(
       exitCode,
       failedWorkers,
       isHung,
+      patienceMs: stage.patienceMs?.(),
       hits: observer.hits(),
       probeDifferences: differences,
       bookDifferences: compared.differences,

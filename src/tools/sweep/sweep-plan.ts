@@ -4,8 +4,8 @@ import { ordinal } from '../numbers.ts'
 import { table } from '../report/table.ts'
 import { concernedBy, lastOf } from './faults.ts'
 import { assumptionOf, type Fault, type Observation } from './faults-and-findings.ts'
-import { byRisk, planText } from './plans.ts'
-import { isHanging, prepareSweep, type SweepOptions } from './sweep.ts'
+import { byRisk, isHanging, planText } from './plans.ts'
+import { prepareSweep, type SweepOptions } from './sweep.ts'
 
 // How long many HTTP clients wait for a response.
 const HANGING_MS = 30_000
@@ -69,7 +69,7 @@ export function sweepPlanText(plan: Awaited<ReturnType<typeof planSweep>>): stri
       ? `${hanging} of them wait for a response until your client gives up; after 30 s that makes ${minutes.most} min\n`
       : '',
     left_out > 0 ? `--max-time and --max-runs leave out the last ${left_out}\n` : '',
-    'Pairs that these runs suggest, and repeats of findings, come in addition.\n\n',
+    'Pairs and slow calls that these runs suggest, and repeats of findings, come in addition.\n\n',
     table(['run', 'what is done', 'why'], rows, ''),
   ].join('')
 }

@@ -5,6 +5,7 @@ import {
   type Fault,
   type Finding,
   type Judgement,
+  mostOf,
   type Observation,
   type Plan,
   type Pruned,
@@ -14,7 +15,7 @@ import {
 } from './faults-and-findings.ts'
 import { type Confirmed, confirmed, findingKey, groupsOf, isFinding } from './findings.ts'
 import { Holdout } from './holdout.ts'
-import { type Judging, judge, mostOf } from './judge.ts'
+import { type Judging, judge } from './judge.ts'
 import { CHECK_MS, type Machine, watchMachine } from './machine.ts'
 import {
   byRisk,
@@ -22,6 +23,7 @@ import {
   checkChoice,
   firstOf,
   guardPairs,
+  isHanging,
   isLostPayment,
   isSelected,
   pairsOf,
@@ -32,6 +34,7 @@ import {
   recoveryPairs,
 } from './plans.ts'
 import { raceFaults } from './race-faults.ts'
+import { SLOW_NAMES, showsTimeout, slowPlans } from './slow-faults.ts'
 import { Stopped, startRun, startStateOf } from './start-run.ts'
 
 export type SweepOptions = BaselineOptions &
@@ -62,7 +65,12 @@ const MIN_DEADLINE_IF_HANGING_MS = 75_000
 const DEADLINE_FACTOR = 10
 
 function chosenFaults(faults: readonly Fault[], choice: Choice) {
-  const chosen = faults.filter((fault) => isSelected(fault, choice))
+  // What a call that takes long is measured by.
+  const isNeeded = (fault: Fault) =>
+    showsTimeout(fault) &&
+    isSelected(fault, { except: choice.except }) &&
+    SLOW_NAMES.some((name) => isSelected({ ...fault, name }, choice))
+  const chosen = faults.filter((fault) => isSelected(fault, choice) || isNeeded(fault))
   if (chosen.length > 0) return chosen
   const words = new Set(faults.flatMap(({ kind, operation = [] }) => [kind, operation].flat()))
   const { only, except = [] } = choice
@@ -78,10 +86,6 @@ function ownScenarios({ library, options }: SweepOptions): SweepResult['scenario
   const own = layers.filter(({ name }) => /[\\/]/.test(library.fileOf(name) ?? ''))
   return Object.fromEntries(own.map(({ name, definition }) => [name, definition]))
 }
-
-/** Whether a call of a plan gets no response, so that the command waits. */
-export const isHanging = (plan: Plan) =>
-  plan.some(({ scenario }) => scenario.rules?.some(({ then }) => then?.fault === 'hang'))
 
 /** Real ms that a run may take; once a command has hung, its other runs may be stopped sooner. */
 export function deadlineOf(plan: Plan, slowestMs: number, hasHung: boolean): number {
@@ -297,7 +301,11 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
   await runner.runAll(together)
   for (const run of runner.runs) checkWorkers(run.observation, options.workers)
   await runner.runAll(early)
-  await runner.runAll([...plans, ...recoveryPairs(quiet())])
+  const [[workers] = []] = together
+  const slow = slowPlans(runner.runs, baseline, options.points, workers).filter((plan) =>
+    isSelected(plan.at(-1)!, options),
+  )
+  await runner.runAll([...plans, ...slow, ...recoveryPairs(quiet())])
   runner.judgeAgain()
   if (runner.runs.length === 0 && shown.length === 0 && !signal.aborted)
     throw new SweepError(

@@ -88,6 +88,23 @@ for (const [what, client, only, found] of FOUND)
     t.strictSame(short(await smallClient(t, client).sweep({ only })), found)
   })
 
+t.test('a lease that ends before a slow call does', async (t) => {
+  // Another worker looks for the payment after a third of the time that the first one waits.
+  const { sweep } = smallClient(
+    t,
+    `const first = pay(1_500).catch(find)
+await new Promise((resolve) => setTimeout(resolve, 500))
+if (!(await find())) await pay()
+await first
+`,
+  )
+  const result = await sweep({ only: ['slow', 'slow_after'] })
+  t.strictSame(short(result), ['error paid_twice: slow createTransaction 1'])
+  const [passed] = result.runs.filter(({ plan }) => plan[0]!.name === 'slow_after')
+  const slow = passed!.observation.calls.find(({ operation }) => operation === 'createTransaction')!
+  t.ok(slow.status === 200 && slow.atMs - slow.beganMs > 1_100, JSON.stringify(slow))
+})
+
 t.test('a finding that does not come again is flaky', async (t) => {
   // It fails once, in its fourth run.
   const { sweep } = smallClient(
