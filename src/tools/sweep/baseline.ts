@@ -5,7 +5,13 @@ import { NO_CALL } from '../../config/environment.ts'
 import { rupeesOf } from '../../model/payment.ts'
 import { groupBy } from '../group-by.ts'
 import { times } from '../numbers.ts'
-import { type Observation, type Run, SweepError, type Verdict } from './faults-and-findings.ts'
+import {
+  type Observation,
+  type Run,
+  type SeenPayment,
+  SweepError,
+  type Verdict,
+} from './faults-and-findings.ts'
 import { countOf, keysOf, left, paymentOf } from './judge.ts'
 import { ANY_PAYMENT } from './observe.ts'
 import { type RunSetup, startRun } from './start-run.ts'
@@ -106,7 +112,9 @@ function doubled(
 ) {
   const made = left(one.payments)
   const withReference = made.filter(({ reference }) => reference !== null)
-  for (const same of groupBy(withReference, (row) => `${row.client} ${row.reference}`).values())
+  // Tests may reuse a reference for another payment.
+  const keyOf = ({ client, reference, keys }: SeenPayment) => `${client} ${reference} ${keys[0]}`
+  for (const same of groupBy(withReference, keyOf).values())
     if (same.length > 1)
       return `${paymentOf(same[0].keys[2]!)} was made ${times(same.length)} with the reference_id ${same[0].reference}`
   for (const other of isUnstable ? [] : others)

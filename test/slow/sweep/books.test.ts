@@ -101,6 +101,12 @@ const FOUND: readonly [
     wrong('reset_after'),
     'the books have a payment that was never made (row reference=wage-2 amount=7 status=paid)',
   ],
+  [
+    STATUS,
+    `await call('POST', '/transaction', { ...order, amount: 7 })\n${RIGHT}book('wage-1', 7, status)`,
+    ['respond_500 & getTransaction'],
+    [],
+  ],
   // Without any fault, with those that faults show.
   [
     `${STATUS},utr`,
