@@ -18,21 +18,6 @@ const user = (n: number, more: object = {}) => ({
   ...more,
 })
 
-t.test('an invalid set is rejected with file, path and reason', async (t) => {
-  const table: [unknown, RegExp][] = [
-    [[], /^set\.json: must be an object/],
-    [{ people: [] }, /^set\.json: people: is unknown; must be one of/],
-    [{ user: [] }, /^set\.json: user: is unknown; did you mean "users"\?$/],
-    [{ users: {} }, /^set\.json: users: must be an array/],
-    [
-      { users: [user(1, { email: 'x' })] },
-      /^set\.json: users\[0\]\.email: must be an e-mail address: one @, and a domain with a dot; found "x"/,
-    ],
-    [{ users: [user(1, { mobile: undefined })] }, /users\[0\]\.mobile: is required/],
-  ]
-  for (const [set, message] of table) t.throws(() => fixturesOf(set, 'set.json'), message)
-})
-
 const refusal = (path: string): string[] => {
   try {
     readFixtures(path)

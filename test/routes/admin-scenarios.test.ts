@@ -586,22 +586,6 @@ t.test('the active scenario, counters, rules and timeline survive a restart', as
   t.equal(await totalUsers(two), before + 3)
 })
 
-t.test('scenario, rules and counters are per client', async (t) => {
-  const box = await start(t)
-  await box.put('/@worker-1/__admin/scenario', { name: 'provider-outage' })
-  await box.post('/@worker-2/__admin/rules', respond(504, { times: 1 }))
-  const of = async (name: string) => (await box.get(`/@${name}/v1/users`)).status
-  t.strictSame(
-    [await of('worker-1'), await of('worker-2'), await of('worker-2'), await users(box)],
-    [503, 504, 200, 200],
-  )
-  t.equal((await box.get('/__admin/scenario')).body.name, 'default')
-  t.strictSame((await box.get('/__admin/rules')).body.rules, [])
-  await box.post('/@worker-1/__admin/clock/advance', { by: '2m' })
-  t.equal(await of('worker-1'), 200)
-  t.equal((await box.call('DELETE', '/__admin/rules/rul_1')).status, 404)
-})
-
 t.test('a reset of the data keeps the scenario, its rules, counters and timeline', async (t) => {
   const box = await start(t)
   const first = await box.post('/__admin/rules', respond(502, { times: 2 }))

@@ -220,27 +220,3 @@ t.test('a file that moves away and leaves a symbolic link is seen', async (t) =>
   await seen
   t.pass()
 })
-
-t.test('a watch that is closed looks no more, and keeps no process alive', async (t) => {
-  const folder = t.testdir({})
-  let calls = 0
-  const closed = watchFolders([folder], async () => void calls++, undefined, 1)
-  closed.close()
-  const seen = new Promise<void>((resolve) => {
-    const watch = watchFolders(
-      [folder],
-      async () => {
-        watch.close()
-        resolve()
-      },
-      undefined,
-      1,
-    )
-  })
-  writeFileSync(join(folder, 'a.yaml'), 'x')
-  // The unref'd timer alone would let the test's process end.
-  const alive = setInterval(() => {}, 1_000)
-  await seen
-  clearInterval(alive)
-  t.equal(calls, 0)
-})

@@ -52,40 +52,6 @@ t.test('where the write fails, all that waited is undone, the newest first', asy
   t.same(words, ['kept'])
 })
 
-t.test('a change that is written at once takes what waits with it', async (t) => {
-  const { batch, add, received, words, writes, disk } = build()
-  batch(() => add('a'))
-  add('b')
-  t.equal(writes.length, 1)
-  t.equal(await received(), 'written')
-  batch(() => add('c'))
-  const waiting = received()
-  disk.full = true
-  t.throws(() => add('d'), { message: 'full' })
-  t.equal(await waiting, 'full')
-  t.same(words, ['a', 'b'])
-})
-
-t.test('what follows a change follows its write', async (t) => {
-  const { change, batch, afterCommit, add, received, words, disk } = build()
-  const followed: string[] = []
-  const followedBy = (word: string) =>
-    change(() => {
-      add(word)
-      afterCommit(() => followed.push(word))
-    })
-  batch(() => followedBy('a'))
-  t.same(followed, [])
-  await received()
-  t.same(followed, ['a'])
-  disk.full = true
-  batch(() => followedBy('b'))
-  await received()
-  t.same([followed, words], [['a'], ['a']])
-  afterCommit(() => followed.push('now'))
-  t.same(followed, ['a', 'now'])
-})
-
 t.test('a change inside a change is undone by itself where it fails', (t) => {
   const { unit, change, add, words, writes } = build()
   const random = { counter: 0 }
@@ -126,15 +92,6 @@ t.test('a change inside a change is undone by itself where it fails', (t) => {
     }, random),
   )
   t.same([words, random.counter, writes.length], [['a', 'c'], 1, 1])
-  t.end()
-})
-
-t.test('what waits can be written at once', (t) => {
-  const { unit, batch, add, writes } = build()
-  batch(() => add('a'))
-  unit.flush()
-  unit.flush()
-  t.equal(writes.length, 1)
   t.end()
 })
 

@@ -95,19 +95,6 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     t.equal((await clock()).now, nextTimerAt)
   })
 
-  await t.test('a rejected call shows the reason and changes nothing', async (t) => {
-    const message = 'A webhook attempt is still waiting for the response of your receiver.'
-    await page.route('**/__admin/clock/advance', (route) =>
-      route.fulfill({ status: 409, json: { message } }),
-    )
-    const before = await clock()
-    await page.getByRole('button', { name: '+1 h', exact: true }).click()
-    await page.getByRole('alert').getByText(message).waitFor()
-    await page.unroute('**/__admin/clock/advance')
-    t.same(await clock(), before)
-    await page.getByRole('alert').getByRole('button', { name: 'Close' }).click()
-  })
-
   await t.test('after a jump, what it did; each part is a link', async (t) => {
     const start = await clock()
     await pay({ amount: 250 })

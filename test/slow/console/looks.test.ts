@@ -166,21 +166,6 @@ t.test('looks', { skip: noBrowser }, async (t) => {
     },
   )
 
-  await t.test('on a phone a list shows its main columns', async (t) => {
-    await page.setViewportSize(PHONE)
-    await show(opened, 'payments')
-    const row = page.getByRole('table', { name: 'Payments' }).getByRole('row').nth(1)
-    await row.getByText('₹100.93').waitFor()
-    t.equal(
-      await row.getByText('asha.nair@example.com').isVisible(),
-      false,
-      'minor columns are hidden',
-    )
-    t.equal(await row.getByText('2026-01-01').isVisible(), true)
-    await page.getByRole('link', { name: 'Control' }).click()
-    await page.getByRole('button', { name: 'Save a snapshot' }).waitFor()
-  })
-
   await t.test('no important cell is cut, and lists fill the height', async (t) => {
     await opened.pay({ amount: 9999999999.99 })
     for (const view of ['payments', 'deliveries', 'requests', 'users']) {

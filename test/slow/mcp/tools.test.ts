@@ -1,8 +1,7 @@
 import t from 'tap'
 import { CALL_FAULTS } from '../../../src/tools/faults.ts'
 import { TOOLS } from '../../../src/tools/mcp/server.ts'
-import { GUARDED, KABIR, PAN, PAYMENT, TOKEN, until } from '../../helper.ts'
-import { manualTime } from '../../manual-time.ts'
+import { GUARDED, KABIR, PAN, PAYMENT, TOKEN } from '../../helper.ts'
 import { MODERN, startAgent, type ToolAnswer } from './agent.ts'
 import { integratePayment, SECRET } from './script.ts'
 
@@ -134,25 +133,6 @@ t.test('call_service shows each broken response as such', async (t) => {
     // The log has a truncated response as a sent one.
     if (fault !== 'truncate') t.match(text, `fault ${fault}.`)
   }
-})
-
-t.test('a call of the service that the agent cancels is not carried out', async (t) => {
-  const time = manualTime()
-  const { client, get, post } = await startAgent(t, { sandbox: { runtime: time.runtime } })
-  const { total } = (await get('/__admin/users')).body
-  await post('/__admin/rules', { when: { operation: 'createUser' }, then: { delay: '30s' } })
-  const body = { email: 'gone@example.com', mobile: '+919876500001' }
-  const args = { method: 'POST', path: '/v1/user', body }
-  const cancelled = new AbortController()
-  const called = client.callTool(
-    { name: 'call_service', arguments: args },
-    { signal: cancelled.signal },
-  )
-  await time.waiting()
-  cancelled.abort()
-  await t.rejects(called)
-  await until(() => time.left().length === 0)
-  t.equal((await get('/__admin/users')).body.total, total)
 })
 
 t.test('call_service says what fits the response', async (t) => {
