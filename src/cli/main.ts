@@ -1,6 +1,7 @@
 import { BadOption } from '../config/options.ts'
 import { VERSION } from '../config/package.ts'
 import { printable } from '../model/words.ts'
+import { certify } from './certify.ts'
 import {
   type Command,
   checkArguments,
@@ -42,6 +43,7 @@ export const COMMANDS: readonly Command[] = [
   start,
   exec,
   sweep,
+  certify,
   validate,
   generate,
   scenario,

@@ -18,7 +18,7 @@ import { runningOf, SANDBOX_FLAGS } from './sweep-sandbox.ts'
 const DEFAULT_MAX_RETRIES = 20
 const DEFAULT_MAX_TIME = '3m'
 const PROBE_PLACEHOLDER = '{transaction_id}'
-const INTERRUPTED = 130
+export const INTERRUPTED = 130
 
 const SWEEP_FLAGS: Command['flags'] = {
   points: [
@@ -110,18 +110,22 @@ function ledgerOf(value: unknown): string | undefined {
   )
 }
 
-/** Stops the sweep at a signal; a second one ends this process at once. */
-function stopOnSignals(stop: AbortController, killAll: () => void) {
+/** Does work that a signal stops; a second one ends this process at once. */
+export async function untilSignal<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const stop = new AbortController()
+  const { killPrograms } = await import('../tools/sweep/program.ts')
   const onSignal = () => {
     if (stop.signal.aborted) {
-      killAll()
+      killPrograms()
       process.exit(INTERRUPTED)
     }
     stop.abort()
   }
   const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   for (const name of names) process.on(name, onSignal)
-  return () => {
+  try {
+    return await work(stop.signal)
+  } finally {
     for (const name of names) process.off(name, onSignal)
   }
 }
@@ -187,7 +191,7 @@ function readSweepOptions(input: Input) {
 }
 
 /** Reads what a sweep needs, and does the work with it. Throws `BadOption`. */
-async function withSweep<T>(
+export async function withSweep<T>(
   input: Input,
   signal: AbortSignal,
   work: (options: SweepOptions) => Promise<T>,
@@ -236,6 +240,34 @@ export async function runSweep(input: Input, signal: AbortSignal): Promise<Sweep
   return result
 }
 
+/** Prints a sweep, and returns the exit code. */
+async function printSweep(input: Input, signal: AbortSignal): Promise<number> {
+  const { flags } = input
+  const result = await runSweep(input, signal)
+  const report = flags['report'] === undefined ? undefined : String(flags['report'])
+  const { countsText, holdoutRows, noFindings, notProven, sweepJson } = await import(
+    '../tools/sweep/report/sweep-json.ts'
+  )
+  const { findings, holdout } = result
+  process.stdout.write(
+    flags['json']
+      ? jsonLine(sweepJson(result))
+      : sweepText(
+          result,
+          {
+            counts: countsText(result),
+            notProven: notProven(result),
+            noFindings: noFindings(result),
+            heldOut: holdout ? holdoutRows(holdout) : [],
+          },
+          report,
+        ),
+  )
+  if (signal.aborted) return INTERRUPTED
+  const isOpen = findings.some(({ level, isKnown }) => level === 'error' && !isKnown)
+  return isOpen || holdout?.classes.some(({ held_out }) => held_out.errors > 0) ? 1 : 0
+}
+
 /** What `--plan` prints. */
 async function sweepPlan(input: Input, signal: AbortSignal): Promise<string> {
   const other = ['report', 'baseline', 'holdout'].find((name) => input.flags[name] !== undefined)
@@ -272,36 +304,7 @@ export const sweep: Command = {
   async run(input) {
     const { flags } = input
     if (flags['reveal'] !== undefined) return sealedText(input)
-    const stop = new AbortController()
-    const { killPrograms } = await import('../tools/sweep/program.ts')
-    const release = stopOnSignals(stop, killPrograms)
-    try {
-      if (flags['plan']) return await sweepPlan(input, stop.signal)
-      const result = await runSweep(input, stop.signal)
-      const report = flags['report'] === undefined ? undefined : String(flags['report'])
-      const { countsText, holdoutRows, noFindings, notProven, sweepJson } = await import(
-        '../tools/sweep/report/sweep-json.ts'
-      )
-      const { findings, holdout } = result
-      process.stdout.write(
-        flags['json']
-          ? jsonLine(sweepJson(result))
-          : sweepText(
-              result,
-              {
-                counts: countsText(result),
-                notProven: notProven(result),
-                noFindings: noFindings(result),
-                heldOut: holdout ? holdoutRows(holdout) : [],
-              },
-              report,
-            ),
-      )
-      if (stop.signal.aborted) return INTERRUPTED
-      const isOpen = findings.some(({ level, isKnown }) => level === 'error' && !isKnown)
-      return isOpen || holdout?.classes.some(({ held_out }) => held_out.errors > 0) ? 1 : 0
-    } finally {
-      release()
-    }
+    if (flags['plan']) return untilSignal((signal) => sweepPlan(input, signal))
+    return untilSignal((signal) => printSweep(input, signal))
   },
 }

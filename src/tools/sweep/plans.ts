@@ -8,6 +8,7 @@ import {
   operationNamed,
 } from '../../scenarios/operations-and-events.ts'
 import type { ScenarioDefinition } from '../../scenarios/scenario-schema.ts'
+import { absorbableReadings } from '../coverage/report.ts'
 import { CALL_NAMES, isRead, LIFECYCLE_NAMES, WEBHOOK_NAMES } from './faults.ts'
 import {
   assumptionOf,
@@ -260,7 +261,10 @@ const WORDS: ReadonlySet<string> = new Set([
   ...WEBHOOK_NAMES,
   ...RACE_NAMES,
   ...SLOW_NAMES,
-  ...ASSUMPTIONS.map(({ name }) => name),
+  ...ASSUMPTIONS.flatMap((one) => [
+    one.name,
+    ...absorbableReadings(one).map((reading) => `${one.name}=${reading}`),
+  ]),
   ...OPERATIONS,
   ...EVENTS,
 ])
@@ -284,7 +288,7 @@ export function checkChoice(choice: Choice) {
 const hasWord = (fault: Fault, word: string): boolean =>
   word === 'money'
     ? isMoney(fault)
-    : [fault.kind, assumptionOf(fault) ?? fault.name, fault.operation].includes(word)
+    : [fault.kind, fault.name, assumptionOf(fault), fault.operation].includes(word)
 
 const isNamed = (fault: Fault, terms: readonly string[]) =>
   terms.some((term) => wordsOf(term).every((word) => hasWord(fault, word)))

@@ -1,0 +1,105 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import type { Measurement } from '../assumptions/readings.ts'
+import { readJson, replaceFile } from '../config/files.ts'
+import { BadOption } from '../config/options.ts'
+import { jsonLine } from '../model/words.ts'
+import { wallNow } from '../runtime/real-time.ts'
+import { prepareReport } from '../tools/report/report.ts'
+import type { Command, Input } from './command.ts'
+import { INTERRUPTED, sweep, untilSignal, withSweep } from './sweep.ts'
+import { SANDBOX_FLAGS } from './sweep-sandbox.ts'
+
+const DEFAULT_FOLDER = 'certificate'
+const [JSON_FILE, PAGE] = ['certificate.json', 'certificate.html']
+const SWEPT = Object.fromEntries(
+  ['workers', 'ledger', 'probe', 'restart', 'jobs', 'timeout', 'port'].map((name) => [
+    name,
+    sweep.flags[name]!,
+  ]),
+)
+
+/** The commit of the program's code. Throws `BadOption`. */
+function commitOf({ flags }: Input): string {
+  const given = flags['commit']
+  if (given !== undefined) {
+    if (/^[\x21-\x7e]{1,100}$/.test(String(given))) return String(given)
+    throw new BadOption(`--commit takes the ID of a commit, not ${JSON.stringify(given)}`)
+  }
+  const git = (...args: string[]) => spawnSync('git', args, { encoding: 'utf8' })
+  const head = git('rev-parse', 'HEAD')
+  if (head.status !== 0)
+    throw new BadOption(
+      'certify names the commit of your code, and found none here; run it in your git repository, or add --commit ID',
+    )
+  const changed = git('status', '--porcelain', '--untracked-files=no').stdout
+  return `${head.stdout.trim()}${changed === '' ? '' : ' with uncommitted changes'}`
+}
+
+function dateOf(value: unknown): string {
+  const date = String(value ?? new Date(wallNow()).toISOString().slice(0, 10))
+  const ms = Date.parse(date)
+  if (!Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 10) === date) return date
+  throw new BadOption(`--date takes a day such as 2026-11-28, not ${JSON.stringify(value)}`)
+}
+
+async function certificate(input: Input, signal: AbortSignal): Promise<string | number> {
+  const { flags, program } = input
+  if (program.length === 0)
+    throw new BadOption(
+      'certify needs a program after --, such as payout-sandbox certify -- npm test',
+    )
+  const [commit, date] = [commitOf(input), dateOf(flags['date'])]
+  const [tools, { sweep: makeSweep }, { startStateOf }] = await Promise.all([
+    import('../tools/sweep/certify.ts'),
+    import('../tools/sweep/sweep.ts'),
+    import('../tools/sweep/start-run.ts'),
+  ])
+  const { PROFILE, readAcceptances, certificateOf, certificatePage, certificateText } = tools
+  const acceptances = flags['accept'] === undefined ? [] : readAcceptances(String(flags['accept']))
+  const folder = String(flags['report'] ?? DEFAULT_FOLDER)
+  prepareReport(folder, [JSON_FILE, PAGE])
+  const { report: _, ...own } = flags
+  const swept = { ...input, flags: { ...own, ...PROFILE.flags } }
+  const found = await withSweep(swept, signal, async (options) => {
+    const file = options.options['assume-file']
+    const measured = file === undefined ? undefined : (readJson(file) as Measurement)
+    const [result, { inForce }] = [await makeSweep(options), startStateOf(options)]
+    return certificateOf({ result, options, inForce, measured, acceptances, date, commit })
+  })
+  if (signal.aborted) return INTERRUPTED
+  replaceFile(join(folder, JSON_FILE), `${JSON.stringify(found, null, 2)}\n`)
+  replaceFile(join(folder, PAGE), certificatePage(found))
+  process.stdout.write(
+    flags['json'] ? jsonLine(found) : `${certificateText(found)}The certificate is in ${folder}\n`,
+  )
+  return found.open === 0 ? 0 : 1
+}
+
+export const certify: Command = {
+  name: 'certify',
+  isTool: true,
+  summary:
+    'run a program under a fixed list of faults, and write a certificate; exit 0 if nothing is open',
+  usage: [
+    ['certify [OPTIONS] -- CMD...', 'sweep CMD with the plans of certify-1, however long it takes'],
+  ],
+  flags: {
+    accept: [
+      'FILE',
+      'findings that somebody accepts: a list of findings, owner, reason and expires',
+    ],
+    commit: ['ID', 'commit of your code (default: that of the git repository here)'],
+    date: ['DAY', 'day on which acceptances must not have expired (default: today, in UTC)'],
+    report: ['DIR', `folder for ${JSON_FILE} and ${PAGE} (default: ${DEFAULT_FOLDER})`],
+    json: ['', 'print the certificate as one line of JSON'],
+    ...SANDBOX_FLAGS,
+    ...SWEPT,
+  },
+  examples: [
+    'certify --clock frozen --workers 2 --ledger ./books.sh -- ./start-workers.sh',
+    'certify --assume-file service.json --accept accepted.json -- npm test',
+  ],
+  takesProgram: true,
+  run: (input) => untilSignal((signal) => certificate(input, signal)),
+}

@@ -1,0 +1,121 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { DEFAULT_READINGS } from '../../../src/assumptions/readings.ts'
+import {
+  type Acceptances,
+  certificateOf,
+  certificatePage,
+} from '../../../src/tools/sweep/certify.ts'
+import { run } from '../../cli/program.ts'
+import { sweepResult } from './result.ts'
+import { smallClient } from './small-client.ts'
+
+// Another list of plans is another profile.
+const SHA256 = '79f7d4dd878d687e437e0159d744ddda712ccd79a9dc9568a873b678f045f95c'
+
+t.test('a certificate of the command line: open, accepted, and the same bytes again', async (t) => {
+  const { cwd, command, read } = smallClient(
+    t,
+    "if ((await call('GET', '/users?limit=2')).users.length === 2) throw new Error('two')\n",
+  )
+  const program = await command()
+  const certify = (...args: string[]) =>
+    run(['certify', '--clock', 'frozen', '--commit', 'c0ffee', ...args, '--', ...program], { cwd })
+  const open = await certify()
+  t.equal(open.code, 1, open.stderr)
+  const { findings, setup } = JSON.parse(read('certificate/certificate.json'))
+  t.match(setup, { workers: 1, ledger: null })
+  const found = 'relies_on: limit_parameter=honoured'
+  t.match(findings, [{ finding: found, level: 'error', state: 'open' }])
+  t.match(open.stdout, /^1 finding open: \d+ plans, \d+ met, \d+ passed\n[\s\S]*relies_on.* open$/m)
+
+  const accepted = { findings: [found], owner: 'Asha', reason: 'measured', expires: '2027-03-31' }
+  writeFileSync(join(cwd, 'accepted.json'), JSON.stringify([accepted]))
+  const books = ['--ledger', 'echo reference,amount,status']
+  const given = ['--accept', 'accepted.json', '--date', '2027-03-31', '--workers', '2', ...books]
+  for (const folder of ['one', 'two']) {
+    const { code, stderr } = await certify(...given, '--report', folder)
+    t.equal(code, 0, stderr)
+  }
+  for (const file of ['certificate.json', 'certificate.html'])
+    t.equal(read(`one/${file}`), read(`two/${file}`), 'the same input gives the same bytes')
+  const certificate = JSON.parse(read('one/certificate.json'))
+  t.match(certificate, {
+    open: 0,
+    commit: 'c0ffee',
+    date: '2027-03-31',
+    profile_sha256: SHA256,
+    setup: { workers: 2, ledger: 'echo reference,amount,status' },
+    findings: [{ finding: found, state: 'accepted', owner: 'Asha', expires: '2027-03-31' }],
+  })
+  t.ok(certificate.faults.some(({ fault }: { fault: string }) => fault === 'two_workers'))
+})
+
+t.test('acceptances expire, readings are guesses until they are measured', async (t) => {
+  const result = sweepResult()
+  const inForce = { ...DEFAULT_READINGS, list_order: 'oldest_first' }
+  const readings = { list_order: 'oldest_first', largest_page: '7' }
+  const measured = { against: 'x', measured_at: '2026-11-01T10:00:00Z', readings }
+  const options = { options: { scenario: 'default' }, workers: 1 } as never
+  const finding = 'paid_twice: reset_after createTransaction'
+  const of = (acceptances: Acceptances) =>
+    certificateOf({
+      result,
+      options,
+      inForce,
+      measured,
+      acceptances,
+      date: '2026-11-28',
+      commit: 'x',
+    })
+  const by = { owner: 'Asha', reason: 'known' }
+  const stateOf = (...days: string[]) =>
+    of(days.map((expires) => ({ findings: [finding], ...by, expires }))).findings.find(
+      (one) => one.finding === finding,
+    )!.state
+  t.strictSame(
+    [stateOf(), stateOf('2026-11-27'), stateOf('2026-11-28'), stateOf('2020-01-01', '2027-01-01')],
+    ['open', 'expired', 'accepted', 'accepted'],
+  )
+  const certificate = of([{ findings: ['hung: x'], ...by, expires: '2027-01-01' }])
+  t.match(certificate.not_proven.join('\n'), /no finding hung: x, which was accepted; remove it/)
+  t.match(
+    certificate.findings.map(({ finding }) => finding),
+    [/^flaky: stuck/, /^hung: stuck/],
+  )
+  const basisOf = (name: string) => certificate.readings.find((one) => one.name === name)?.basis
+  t.equal(basisOf('list_order'), 'measured on 2026-11-01')
+  t.equal(basisOf('largest_page'), 'guess', 'the reading in force is not the measured one')
+  t.notMatch(certificatePage(certificate), /<script|<img/)
+})
+
+t.test('what certify is given is checked before the first run', async (t) => {
+  const cwd = t.testdir({
+    'text.json': 'no',
+    'list.json': '[{ "findings": ["x"], "owner": "", "reason": "r", "expires": "2027-01-01" }]',
+    'day.json': '[{ "findings": ["x"], "owner": "o", "reason": "r", "expires": "2027-13-01" }]',
+  })
+  const bash = ['--commit', 'x', '--', 'touch', 'ran']
+  for (const [args, message] of [
+    [[], /certify needs a program after --/],
+    [
+      ['--accept', 'none.json', ...bash],
+      /--accept none.json cannot be read .*it takes a list such/,
+    ],
+    [['--accept', 'text.json', ...bash], /--accept text.json is not JSON/],
+    [['--accept', 'list.json', ...bash], /--accept list.json is wrong at 0.owner/],
+    [['--accept', 'day.json', ...bash], /--accept day.json is wrong at 0.expires/],
+    [['--date', '2027-02-30', ...bash], /--date takes a day such as/],
+    [['--commit', 'a b', '--', 'true'], /--commit takes the ID of a commit/],
+    [['--only', 'reset', ...bash], /certify does not take --only/],
+    [['--commit', 'x', '--', 'no-such-program'], /program "no-such-program" not found/],
+  ] as const) {
+    const { code, stderr } = await run(['certify', ...args], { cwd, env: { GIT_DIR: cwd } })
+    t.equal(code, 2, `${args.join(' ')}: ${stderr}`)
+    t.match(stderr, message)
+  }
+  const { stderr } = await run(['certify', '--', 'true'], { cwd, env: { GIT_DIR: cwd } })
+  t.match(stderr, /certify names the commit of your code, and found none here/)
+  t.notOk(existsSync(join(cwd, 'ran')))
+})
