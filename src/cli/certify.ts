@@ -1,3 +1,6 @@
+// cli/: the command line, one file for each group of commands. main.ts finds the command; one that calls the admin API
+// loads no server.
+
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import type { Measurement } from '../assumptions/readings.ts'

@@ -1,6 +1,3 @@
-// cli/: the command line, one file for each group of commands. main.ts finds the command; one that calls the admin API
-// loads no server.
-
 import { BadOption } from '../config/options.ts'
 import { REMOVED_COMMANDS } from '../config/removed.ts'
 import { roundedIn } from '../model/exact-json.ts'
