@@ -234,8 +234,6 @@ t.test('docs/conform.md shows what conform prints, and what it measures', async 
 })
 
 t.test('docs/first-payout.md shows the example that is run', async (t) => {
-  const [, pay] = /^( \* Pays once[\s\S]*?\n}\n)/m.exec(read('examples/first-payout/payouts.cjs'))!
-  hold(t, 'docs/first-payout.md', 'pay', `\`\`\`js\n/**\n${pay}\`\`\`\n`)
   const file = 'examples/first-payout/node.test.mjs'
   hold(t, 'docs/first-payout.md', file, `\`\`\`js\n${read(file)}\`\`\`\n`)
 })
