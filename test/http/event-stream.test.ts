@@ -107,11 +107,3 @@ t.test('a reader that does not read is disconnected, others are not', async (t) 
   await quick.until('last')
   t.ok(seen >= published * 5_000, 'the other has all of them')
 })
-
-t.test('a closed feed accepts no reader', async (t) => {
-  const { feed, open } = await serve(t)
-  feed.close()
-  const { response: late } = await open()
-  await once(late.resume(), 'end')
-  t.pass('ended at once')
-})

@@ -36,20 +36,6 @@ t.test('no response allows type sniffing, and none is cached by default', async 
   }
 })
 
-t.test('a scenario can override the headers', async (t) => {
-  const { put, get } = await start(t)
-  const headers = { 'Cache-Control': 'max-age=60', 'X-Content-Type-Options': 'sniff' }
-  const definition = {
-    title: 'headers of its own',
-    rules: [{ when: { operation: 'listUsers' }, then: { respond: { status: 503, headers } } }],
-  }
-  t.equal((await put('/__admin/scenario', { definition })).status, 200)
-  const answer = await get('/v1/users')
-  t.equal(answer.status, 503)
-  t.equal(answer.headers['cache-control'], 'max-age=60')
-  t.equal(answer.headers['x-content-type-options'], 'sniff')
-})
-
 t.test('a response has the bytes of its text, whatever characters are in it', async (t) => {
   const { app, post } = await start(t, GUARDED)
   const url = await app.listen({ port: 0, host: '127.0.0.1' })

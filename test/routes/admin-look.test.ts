@@ -213,16 +213,6 @@ t.test('the client in short', async (t) => {
   t.equal((await get('/@other/__admin/client')).body.name, 'other')
 })
 
-t.test('one call of the log in full', async (t) => {
-  const { get } = await start(t)
-  await get(`/v1/user/${ASHA}`)
-  const [call] = (await get('/__admin/requests')).body.requests
-  t.strictSame((await get(`/__admin/requests/${call.request_id}`)).body, call)
-  const { status, body } = await get('/__admin/requests/req_99')
-  t.equal(status, 404)
-  t.match(body.message, /no call req_99/)
-})
-
 t.test('timers, the first few', async (t) => {
   const { get, pay } = await start(t)
   await pay()
