@@ -4,22 +4,34 @@ import { formatDuration } from '../model/duration.ts'
 import { countOf, jsonLine, printableLine } from '../model/words.ts'
 import { aligned, table } from '../tools/report/table.ts'
 import type { Finding, Plan, SweepResult } from '../tools/sweep/faults-and-findings.ts'
+import { explained } from '../tools/sweep/report/finding-text.ts'
 import type { Progress } from '../tools/sweep/sweep.ts'
 import { type Input, quoteProgram, quoteShellArguments } from './command.ts'
 import { CLEAR } from './output.ts'
 import { SANDBOX_FLAGS } from './sweep-sandbox.ts'
 
 const DEFAULT_REPORT = 'sweep-report'
-const HEAD = ['finding', 'level', 'verdict', 'what was done', 'what happened']
+const HEAD = ['finding', 'level', 'verdict', 'what happened, and what to change']
+const WIDTH = 100
 
 const levelOf = ({ level, isKnown }: Finding) => (isKnown ? 'known' : level)
 
+/** A text in lines that are no longer than `width`, if its words permit. */
+const wrapped = (text: string, width: number): string[] =>
+  printableLine(text)
+    .match(new RegExp(`\\S.{0,${width - 1}}(?= |$)|\\S+`, 'g'))!
+    .map((line) => line.trimEnd())
+
 /** The findings of a sweep as a table for a terminal, and the commands that show them again. */
 export function sweepTable(findings: readonly Finding[], noFindings: string): string {
-  const rows = findings.map((one) => {
-    const more = one.same.length > 0 ? `, and ${countOf(one.same.length, 'more fault')}` : ''
-    return [one.finding, levelOf(one), one.verdict, `${one.what}${more}`, one.happened]
-  })
+  const heads = findings.map((one) => [one.finding, levelOf(one), one.verdict])
+  const widest = (i: number) => Math.max(...[HEAD, ...heads].map((cells) => cells[i]!.length))
+  const left = WIDTH - [0, 1, 2].reduce((sum, i) => sum + widest(i) + 2, 0)
+  const rows = findings.flatMap((one, i) =>
+    explained(one)
+      .flatMap((text) => wrapped(text, left))
+      .map((line, n) => [...(n === 0 ? heads[i]! : ['', '', '']), line]),
+  )
   const found = table(HEAD, rows, noFindings)
   if (findings.length === 0) return found
   const commands = findings.map(

@@ -49,7 +49,7 @@ export const CALL_FAULTS = {
     then: () => ({ fault: 'reset' }),
   },
   reset_after: {
-    what: (call) => `the ${call} is carried out, and its response is lost`,
+    what: (call) => `the ${call} is carried out, and its response gets lost`,
     then: () => ({ fault: 'reset', at: 'after' }),
   },
   hang: {

@@ -14,6 +14,7 @@ import {
 } from './faults-and-findings.ts'
 import { countOf, keysOf, left, paymentOf } from './judge.ts'
 import { ANY_PAYMENT } from './observe.ts'
+import { failureLine } from './program.ts'
 import { type RunSetup, startRun } from './start-run.ts'
 
 export type BaselineOptions = RunSetup & {
@@ -185,5 +186,6 @@ export async function runBaseline(options: BaselineOptions) {
     checkProbe(passed)
     checkEqual(baselineDifferences(first, second), options)
   }
-  return { level, runs, failures: failed.length, runMs, shown }
+  const flakyTests = [...new Set(failed.map(({ output }) => failureLine(output).slice(2)))]
+  return { level, runs, failures: failed.length, flakyTests, runMs, shown }
 }

@@ -126,6 +126,7 @@ export type SeenPayment = {
   statusAtEnd: string
   status: string
   wasPaid: boolean
+  /** Before the command ended. */
   wasFailed: boolean
   /** Why the payee should not have been paid when the payment was made: `whose KYC had failed`. */
   unverified?: string | undefined
@@ -186,7 +187,17 @@ export const mostOf = (baselines: readonly Observation[], count: (run: Observati
 
 export type Judgement = { verdict: Verdict; level: Level; happened: string }
 
-export type Run = Judgement & { id: number; plan: Plan; what: string; observation: Observation }
+/** What a run first does otherwise than the run without faults; `key` is equal where the same comes first. */
+export type Divergence = { key: string; text: string }
+
+export type Run = Judgement & {
+  id: number
+  plan: Plan
+  what: string
+  observation: Observation
+  /** Of a finding, what the fault caused first. */
+  divergence?: Divergence | undefined
+}
 
 /** A bug that is reported: the first run that showed it, and those that showed it under other faults. */
 export type Finding = Run & {
@@ -227,6 +238,8 @@ export type SweepResult = {
   baseline: Observation
   isStopped: boolean
   failures: number
+  /** The tests that failed then, by name. */
+  flakyTests: readonly string[]
   runs: readonly Run[]
   findings: readonly Finding[]
   /** Runs with a finding that did not come again when they were repeated. */

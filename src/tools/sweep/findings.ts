@@ -4,7 +4,6 @@ import { BadOption } from '../../config/options.ts'
 import { groupBy } from '../group-by.ts'
 import { LEVELS, type Plan, type Run, VERDICT_WORDS, type Verdict } from './faults-and-findings.ts'
 import { planKey } from './plans.ts'
-import { UUID } from './retries.ts'
 
 /** Runs that show the same, the first one first. */
 export type Group = readonly [Run, ...Run[]]
@@ -21,7 +20,7 @@ const MAX_RERUNS_IF_SEEN = 5
 const MAX_RERUNS = 3
 
 // What they say is the cause, whatever led to it.
-const OF_ONE_CAUSE: readonly Verdict[] = ['accepted_forged', 'wrong_state', 'retry_storm']
+const OF_ONE_CAUSE: readonly Verdict[] = ['accepted_forged', 'retry_storm']
 
 export const isFinding = ({ level }: Pick<Run, 'level'>): boolean =>
   level === 'error' || level === 'warning' || level === 'ask'
@@ -32,15 +31,6 @@ const familyOf = (plan: Plan) =>
     .sort()
     .join(' + ')
 
-/** What happened, without what changes from fault to fault: calls, events, ids and numbers, and which test noticed it. */
-const causeOf = ({ verdict, happened }: Run) =>
-  (verdict === 'relies_on' ? '' : happened)
-    .replace(/ \(trace \w+\)/g, '')
-    .replace(new RegExp(UUID, 'g'), 'ID')
-    .replace(/\b(GET|POST|PUT|DELETE) \S+/g, 'CALL')
-    .replace(/\b(transaction|kyc|bank|webhook)\.\w+/g, 'EVENT')
-    .replace(/\bonce\b|\btwice\b|\d+(?:\.\d+)?(?: times)?/g, 'N')
-
 /** The run that shows the same with half of a pair; the run itself if there is none. */
 const simplest = (run: Run, runs: readonly Run[]): Run =>
   runs.find(
@@ -48,10 +38,10 @@ const simplest = (run: Run, runs: readonly Run[]): Run =>
       one.plan.length === 1 &&
       run.plan.some(({ name }) => name === one.plan[0]!.name) &&
       one.verdict === run.verdict &&
-      causeOf(one) === causeOf(run),
+      one.divergence?.key === run.divergence?.key,
   ) ?? run
 
-/** The runs with a finding, the worst first; those with the same cause are one bug, as a rule. */
+/** The runs with a finding, the worst first; those in which the same comes first are one bug, as a rule. */
 export function groupsOf(runs: readonly Run[]): Group[] {
   const sorted = runs
     .filter(isFinding)
@@ -63,9 +53,12 @@ export function groupsOf(runs: readonly Run[]): Group[] {
         a.id - b.id,
     )
   const keyOf = (run: Run) => {
-    const { level, plan } = simplest(run, sorted)
-    const family = OF_ONE_CAUSE.includes(run.verdict) ? '' : familyOf(plan)
-    return [run.verdict, level, family, causeOf(run)].join('\n')
+    const { level, plan, divergence } = simplest(run, sorted)
+    if (OF_ONE_CAUSE.includes(run.verdict)) return [run.verdict, level].join()
+    const family = run.verdict === 'wrong_state' ? '' : familyOf(plan)
+    // Which test noticed it, and what it called next, is another matter for each test.
+    const first = run.verdict === 'relies_on' ? '' : divergence?.key
+    return [run.verdict, level, family, first].join('\n')
   }
   return [...groupBy(sorted, keyOf).values()]
 }

@@ -50,6 +50,10 @@ const paid = (payments: Payments) =>
 export const paymentOf = (key: string) =>
   key === ANY_PAYMENT ? 'a payment' : `a payment of ${rupeesOf(Number(key.split(' ').at(-1)))}`
 
+/** The sum of some payments too many; their amount is part of every key but one. */
+const tooMuch = (key: string, count: number) =>
+  key === ANY_PAYMENT ? '' : `: ${rupeesOf(Number(key.split(' ').at(-1)) * count)} too much`
+
 const changesPayments = (plan: Plan) =>
   plan.some(({ kind, operation }) => kind === 'lifecycle' && operation === 'createTransaction')
 
@@ -61,7 +65,7 @@ function paidTwice(plan: Plan, { payments }: Observation, { baselines }: Judging
     const allowed = Math.max(1, changesPayments(plan) ? made : usual)
     const count = countOf(left(payments), key)
     if (count > allowed)
-      return `${paymentOf(key)} was made ${times(count)}; without the fault ${made === 0 ? 'there is no such payment' : `it is made ${times(allowed)}`}`
+      return `${paymentOf(key)} was made ${times(count)}, ${made === 0 ? 'and is not made without the fault' : `not ${times(allowed)}${tooMuch(key, count - allowed)}`}`
   }
   return undefined
 }
@@ -180,7 +184,9 @@ function notRecovered(plan: Plan, run: Observation, { baselines }: Judging): str
   if (exitCode === 0 || isHung || payments.length === 0) return undefined
   if (plan.length === 0 || plan.some(({ kind }) => kind !== 'call')) return undefined
   const isAsUsual = baselines.some((one) => endsOf(one) === endsOf(run))
-  return isAsUsual ? `${failed(run)}; its payments ended as they do without the fault` : undefined
+  return isAsUsual
+    ? `the payments ended as they do without the fault, but ${failed(run)}`
+    : undefined
 }
 
 // ---- what was reached

@@ -201,7 +201,7 @@ export class Observer {
       statusAtEnd: this.isEnded ? (known?.statusAtEnd ?? status) : status,
       status,
       wasPaid: status === 'SUCCESS' || known?.wasPaid === true,
-      wasFailed: status === 'FAILED' || known?.wasFailed === true,
+      wasFailed: (status === 'FAILED' && !this.isEnded) || known?.wasFailed === true,
       unverified: known ? known.unverified : unverified(payee()),
     })
   }

@@ -27,6 +27,17 @@ export const PLAN_NAME = 'sweep-plan'
 export const isHanging = (plan: Plan) =>
   plan.some(({ scenario }) => scenario.rules?.some(({ then }) => then?.fault === 'hang'))
 
+const MIN_DEADLINE_MS = 30_000
+// Many HTTP clients wait 30 s for a response, and then try again.
+const MIN_DEADLINE_IF_HANGING_MS = 75_000
+const DEADLINE_FACTOR = 10
+
+/** Real ms that a run may take; once a command has hung, its other runs may be stopped sooner. */
+export function deadlineOf(plan: Plan, slowestMs: number, hasHung: boolean): number {
+  const least = isHanging(plan) && !hasHung ? MIN_DEADLINE_IF_HANGING_MS : MIN_DEADLINE_MS
+  return Math.max(least, DEADLINE_FACTOR * slowestMs)
+}
+
 export const planText = (plan: Plan): string => plan.map(({ what }) => what).join('; and ')
 
 /** Identifies a plan in each sweep of the same command. */

@@ -8,7 +8,7 @@ type RetryLimits = { baselines: readonly Observation[]; maxRetries: number }
 // A caller's timer may be a little early.
 const TOLERANCE = 0.9
 
-export const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/
+const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/
 
 /** The equal calls of each client, and of each worker if several are started. */
 const equalCalls = ({ calls }: Observation) => [

@@ -1,5 +1,6 @@
 import { coverageOf } from '../coverage/report.ts'
 import { type BaselineOptions, endOf, runBaseline, withLevel } from './baseline.ts'
+import { firstDivergence } from './divergence.ts'
 import { faultsOf, type PointChoice, recoveryFaults } from './faults.ts'
 import {
   type Fault,
@@ -21,9 +22,9 @@ import {
   byRisk,
   type Choice,
   checkChoice,
+  deadlineOf,
   firstOf,
   guardPairs,
-  isHanging,
   isLostPayment,
   isSelected,
   pairsOf,
@@ -59,11 +60,6 @@ export type SweepOptions = BaselineOptions &
 
 export type Progress = { done: number; left: number; found: number; what: string }
 
-const MIN_DEADLINE_MS = 30_000
-// Many HTTP clients wait 30 s for a response, and then try again.
-const MIN_DEADLINE_IF_HANGING_MS = 75_000
-const DEADLINE_FACTOR = 10
-
 function chosenFaults(faults: readonly Fault[], choice: Choice) {
   // What a call that takes long is measured by.
   const isNeeded = (fault: Fault) =>
@@ -85,12 +81,6 @@ function ownScenarios({ library, options }: SweepOptions): SweepResult['scenario
   const layers = start ? library.layersOf(start) : []
   const own = layers.filter(({ name }) => /[\\/]/.test(library.fileOf(name) ?? ''))
   return Object.fromEntries(own.map(({ name, definition }) => [name, definition]))
-}
-
-/** Real ms that a run may take; once a command has hung, its other runs may be stopped sooner. */
-export function deadlineOf(plan: Plan, slowestMs: number, hasHung: boolean): number {
-  const least = isHanging(plan) && !hasHung ? MIN_DEADLINE_IF_HANGING_MS : MIN_DEADLINE_MS
-  return Math.max(least, DEADLINE_FACTOR * slowestMs)
 }
 
 /** Throws if the command can't run as several workers at once. */
@@ -184,10 +174,15 @@ class Runner {
     return run
   }
 
-  #judged = (run: Omit<Run, keyof Judgement>): Run => ({
-    ...run,
-    ...judge(run.plan, run.observation, { ...this.#deps.judging, runs: this.runs }),
-  })
+  #judged = (run: Omit<Run, keyof Judgement>): Run => {
+    const { judging } = this.#deps
+    const { plan, observation } = run
+    const judgement = judge(plan, observation, { ...judging, runs: this.runs })
+    const divergence = isFinding(judgement)
+      ? firstDivergence(observation, judging.baselines[0]!)
+      : undefined
+    return { ...run, ...judgement, divergence }
+  }
 
   /** Judges all runs again, because what some of them say depends on others. */
   judgeAgain() {
@@ -286,7 +281,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
   const { depth, maxRetries, probe, known, signal } = options
   const { baselines, baseline, level, failures, shown, start, possible, plans, ...prepared } =
     await prepareSweep(options)
-  const { together, early, holdout } = prepared
+  const { together, early, holdout, flakyTests } = prepared
   const startedAt = performance.now()
   const judging = { baselines, maxRetries, hasProbe: probe !== undefined }
   const runner = new Runner({ options, judging, level, startedAt, holdout })
@@ -335,6 +330,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
     baseline,
     isStopped: signal.aborted,
     failures,
+    flakyTests,
     runs: runner.runs,
     findings,
     flaky,

@@ -63,7 +63,7 @@ t.test(
     )
     t.equal(
       one.findings[0]!.happened,
-      'a payment of 4321.09 was made twice; without the fault it is made once',
+      'a payment of 4321.09 was made twice, not once: 4321.09 too much',
     )
     const { plan } = one.findings[0]!
     const three = await sweep({ jobs: 3, only, known: new Set([findingKey(plan, 'paid_twice')]) })
@@ -139,6 +139,8 @@ await patiently(() => call('GET', '/users'))
   const swept = async (runs: string) =>
     (await smallClient(t, failsIn(runs)).sweep({ only: ['reset'], jobs: 1 })).runs
   t.match(await swept('3'), [{ verdict: 'passed' }])
+  const { flakyTests } = await smallClient(t, failsIn('2')).sweep({ only: ['reset'], jobs: 1 })
+  t.match(flakyTests, [/bad luck/])
   t.match(await swept('34'), [{ verdict: 'not_reached', happened: /to this point: .* bad luck/ }])
 })
 

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { baselineDifferences, keyLevelOf, withLevel } from '../../../src/tools/sweep/baseline.ts'
+import { firstDivergence } from '../../../src/tools/sweep/divergence.ts'
 import type {
   Observation,
   SeenCall,
@@ -149,7 +150,7 @@ t.test('with --unstable, payments of other amounts are counted', async (t) => {
   t.match(judge([], withLevel(paying(500, 600), level), judging), { verdict: 'passed' })
   t.match(judge([], withLevel(paying(500, 600, 700), level), judging), {
     verdict: 'paid_twice',
-    happened: 'a payment was made 3 times; without the fault it is made twice',
+    happened: 'a payment was made 3 times, not twice',
   })
 })
 
@@ -172,3 +173,44 @@ t.test('the line that names a failure is no source of Node', async (t) => {
   const output = '    Error.captureStackTrace(err);\n    ^\nTypeError: fetch failed\n    at pay\n'
   t.equal(failureLine(output), ': TypeError: fetch failed')
 })
+
+const POST = { ...LATER, status: 200, isFailed: false }
+const LOST = { ...LATER, status: null, rule: 'sweep-plan: lost' }
+const READ = { ...POLL, operation: 'getTransaction', beganMs: 5, atMs: 5 }
+const came = (status: number) =>
+  ({ event: 'transaction.success', status, atMs: 9, isAfterEnd: false }) as SeenDelivery
+const sent = { ...observed(POST, READ), deliveries: [came(200)], payments: [payment(7)] }
+
+/** What a run does otherwise than one that pays, reads and gets an event; and what comes first. */
+const DIVERGENCES: readonly [run: Partial<Observation>, first: string | undefined][] = [
+  [{ calls: [LOST, READ, READ, READ] }, undefined],
+  [
+    { calls: [LOST, { ...POST, beganMs: 3 }, READ] },
+    "POST /transaction was sent again, which doesn't happen without the fault",
+  ],
+  [
+    { calls: [LOST, { ...READ, status: 404, isFailed: true }] },
+    'GET /transaction/:transaction_id got 404; without the fault 200',
+  ],
+  [
+    { calls: [LOST] },
+    'GET /transaction/:transaction_id was not sent, which follows without the fault',
+  ],
+  [
+    { deliveries: [came(200), came(200)] },
+    "the event transaction.success came again, which it doesn't without the fault",
+  ],
+  [
+    { deliveries: [came(500)] },
+    'the receiver answered 500 to transaction.success; without the fault 200',
+  ],
+  [{ deliveries: [] }, 'the event transaction.success did not come before the command ended'],
+  [
+    { payments: [{ ...payment(7), status: 'FAILED' }] },
+    'a payment was FAILED a day later; without the fault SUCCESS',
+  ],
+]
+for (const [run, first] of DIVERGENCES)
+  t.test(`first: ${first ?? 'nothing, as it only polls more often'}`, async (t) => {
+    t.equal(firstDivergence({ ...sent, ...run }, sent)?.text, first)
+  })

@@ -186,6 +186,7 @@ export function sweepResult(): SweepResult {
         reproduce,
         definition,
         isByChance: false,
+        divergence: { key: '', text: 'POST /transaction was sent again' },
         isKnown: one.verdict === 'hung',
       }
     })
@@ -199,6 +200,7 @@ export function sweepResult(): SweepResult {
     scenarios: { mine: { title: 'The scenario of the user', extends: 'slow' } },
     flaky: [runs[3]!],
     failures: 1,
+    flakyTests: ['not ok 3 - pays twice'],
     isStopped: false,
     untried: [[STUCK, READING]],
     pruned: [],

@@ -177,6 +177,7 @@ const OneFinding = (finding: Finding) => (
         <Verdict {...finding} /> ({finding.level}) {inRupees(finding.happened)}. The command{' '}
         {finding.ended}.{finding.is_known && ' It is known.'}
         {finding.by_chance && ' It came once, by chance.'}
+        {finding.first_divergence && ` First, ${finding.first_divergence}.`} {finding.advice}
       </p>
       <Texts
         title="What was done"

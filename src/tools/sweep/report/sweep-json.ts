@@ -15,6 +15,7 @@ import {
   VERDICT_WORDS,
 } from '../faults-and-findings.ts'
 import { planNames } from '../plans.ts'
+import { adviceFor } from './finding-text.ts'
 import { StepRow, sideBySide } from './steps.ts'
 
 const PlannedFault = z.object({
@@ -60,7 +61,14 @@ const ReportedFinding = z.strictObject({
   same: z.array(Planned).describe('The other plans that showed the same.'),
   is_known: z.boolean(),
   by_chance: z.boolean().describe('The sandbox saw it once; five reruns did not show it.'),
-  happened: z.string(),
+  happened: z.string().describe('What happened to the money.'),
+  first_divergence: z
+    .string()
+    .nullable()
+    .describe(
+      'The first call, response, event or status that the run without faults does not have.',
+    ),
+  advice: z.string().describe('What to change.'),
   ended: z.string().describe('How the command ended.'),
   probe: z.array(z.string()).describe('What the probe said otherwise.'),
   books: z.array(z.string()).describe('What the ledger said otherwise.'),
@@ -136,8 +144,11 @@ function namesOf(plans: readonly Plan[]): string {
   return `${names.slice(0, MAX_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
+const nameText = (names: readonly string[]) => (names.length > 0 ? ` (${names.join(', ')})` : '')
+
 export function notProven(result: SweepResult): string[] {
-  const { runs, untried, pruned, flaky, failures, baseline, isStopped, holdout } = result
+  const { runs, untried, pruned, flaky, failures, flakyTests, baseline, isStopped, holdout } =
+    result
   const unreached = runs.filter(({ verdict }) => verdict === 'not_reached')
   // Their rule acted, but showed only after the command had ended.
   const isLate = unreached.some(({ observation }) => observation.hits.every((count) => count > 0))
@@ -164,7 +175,7 @@ export function notProven(result: SweepResult): string[] {
     seen.size === 0 &&
       'No event was received while the command ran, so nothing was shown about webhooks.',
     flaky.length + failures > 0 &&
-      `The command fails by chance: ${countOf(failures, 'run')} without faults, and ${countOf(flaky.length, 'run')} whose finding did not come again.`,
+      `The command is flaky: ${countOf(failures, 'run')} failed without any fault${nameText(flakyTests)}, and ${countOf(flaky.length, 'run')} had a finding that did not come again.`,
     'The live service itself: conform measures how it reads the open points of the contract.',
   ].filter((text) => typeof text === 'string')
 }
@@ -196,6 +207,8 @@ export function sweepJson(result: SweepResult): SweepDocument {
       same: found.same.map(({ plan }) => reportedPlan(plan)),
       is_known: found.isKnown,
       by_chance: found.isByChance,
+      first_divergence: found.divergence?.text ?? null,
+      advice: adviceFor(found),
       ended: endText(found.observation),
       probe: [...found.observation.probeDifferences],
       books: found.observation.bookDifferences.map(({ text }) => text),

@@ -10,6 +10,7 @@ import { codeBlock, inline, markdownTable } from '../../report/markup.ts'
 import { pageOf } from '../../report/page.ts'
 import { prepareReport, type Report, type TestCase, writeReport } from '../../report/report.ts'
 import type { Finding, HoldoutScore, Run, SweepResult, Verdict } from '../faults-and-findings.ts'
+import { explained } from './finding-text.ts'
 import {
   commandText,
   countsText,
@@ -26,11 +27,11 @@ const scenarioText = (definition: ScenarioDefinition): string =>
   stringify(definition, { aliasDuplicateObjects: false, lineWidth: 0 })
 
 function findingScenario(found: Finding): string {
-  const { plan, verdict, happened, reproduce, definition } = found
+  const { plan, verdict, reproduce, definition } = found
   const lines = [
     'A sweep found this. What is otherwise than in a run without faults:',
     ...plan.map(({ what }) => `- ${what}`),
-    `What happened (${verdict}): ${happened}`,
+    `What happened (${verdict}): ${explained(found).join(' ')}`,
     `Show it again: ${reproduce}`,
   ]
   const comments = lines.map((line) => `# ${printableLine(line)}\n`)
@@ -43,7 +44,7 @@ const SKIPPED: readonly Verdict[] = ['not_reached', 'failed_safely']
 
 function testOf(run: Run, found: Finding | undefined, isFlaky: boolean): TestCase {
   const { plan, what, verdict, level, happened, observation } = run
-  const details = found && `${happened}\n${found.finding}: ${found.reproduce}`
+  const details = found && `${explained(found).join('\n')}\n${found.finding}: ${found.reproduce}`
   const why = found?.isKnown ? 'known, ' : isFlaky ? 'flaky, ' : ''
   const isSkipped = SKIPPED.includes(verdict) || why !== ''
   const kind = isSkipped ? 'skipped' : level === 'error' ? 'failure' : undefined
@@ -91,13 +92,12 @@ function findingsMarkdown(result: SweepResult): string {
   const rows = findings.map((found) => [
     found.finding,
     `${found.verdict} (${levelText(found)})`,
-    found.what,
-    found.happened,
+    explained(found).join(' '),
   ])
   const commands = findings.map(
     ({ finding, reproduce }) => `\n${finding}:\n\n${codeBlock(printableLine(reproduce), 'sh')}`,
   )
-  return `${markdownTable(['finding', 'verdict', 'what was done', 'what happened'], rows)}
+  return `${markdownTable(['finding', 'verdict', 'what happened, and what to change'], rows)}
 ## Show them again
 ${commands.join('')}`
 }
