@@ -7,7 +7,6 @@ import type { Measurement } from '../assumptions/readings.ts'
 import { readJson, replaceFile } from '../config/files.ts'
 import { BadOption } from '../config/options.ts'
 import { jsonLine } from '../model/words.ts'
-import { wallNow } from '../runtime/real-time.ts'
 import { prepareReport } from '../tools/report/report.ts'
 import type { Command, Input } from './command.ts'
 import { INTERRUPTED, sweep, untilSignal, withSweep } from './sweep.ts'
@@ -39,26 +38,20 @@ function commitOf({ flags }: Input): string {
   return `${head.stdout.trim()}${changed === '' ? '' : ' with uncommitted changes'}`
 }
 
-function dateOf(value: unknown): string {
-  const date = String(value ?? new Date(wallNow()).toISOString().slice(0, 10))
-  const ms = Date.parse(date)
-  if (!Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 10) === date) return date
-  throw new BadOption(`--date takes a day such as 2026-11-28, not ${JSON.stringify(value)}`)
-}
-
 async function certificate(input: Input, signal: AbortSignal): Promise<string | number> {
   const { flags, program } = input
   if (program.length === 0)
     throw new BadOption(
       'certify needs a program after --, such as payout-sandbox certify -- npm test',
     )
-  const [commit, date] = [commitOf(input), dateOf(flags['date'])]
+  const commit = commitOf(input)
   const [tools, { sweep: makeSweep }, { startStateOf }] = await Promise.all([
     import('../tools/sweep/certify.ts'),
     import('../tools/sweep/sweep.ts'),
     import('../tools/sweep/start-run.ts'),
   ])
-  const { PROFILE, readAcceptances, certificateOf, certificatePage, certificateText } = tools
+  const { PROFILE, certificateOf, certificatePage, certificateText, dayOf, readAcceptances } = tools
+  const date = dayOf(flags['date'])
   const acceptances = flags['accept'] === undefined ? [] : readAcceptances(String(flags['accept']))
   const folder = String(flags['report'] ?? DEFAULT_FOLDER)
   prepareReport(folder, [JSON_FILE, PAGE])

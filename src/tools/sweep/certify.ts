@@ -5,6 +5,7 @@ import { readJson } from '../../config/files.ts'
 import { BadOption } from '../../config/options.ts'
 import { VERSION } from '../../config/package.ts'
 import { countOf } from '../../model/words.ts'
+import { wallNow } from '../../runtime/real-time.ts'
 import { groupBy } from '../group-by.ts'
 import { markup } from '../report/markup.ts'
 import { table } from '../report/table.ts'
@@ -78,6 +79,14 @@ export function readAcceptances(file: string): Acceptances {
   }
 }
 
+/** The day on which acceptances must not have expired: today, if none is given. Throws `BadOption`. */
+export function dayOf(value: unknown): string {
+  const date = String(value ?? new Date(wallNow()).toISOString().slice(0, 10))
+  const ms = Date.parse(date)
+  if (!Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 10) === date) return date
+  throw new BadOption(`--date takes a day such as 2026-11-28, not ${JSON.stringify(value)}`)
+}
+
 type Certified = {
   result: SweepResult
   options: SweepOptions
@@ -135,6 +144,7 @@ export type Certificate = ReturnType<typeof certificateOf>
 export function certificateOf(certified: Certified) {
   const { result, acceptances, date, commit } = certified
   const { workers, ledger = null, probe = null, restart = false, options } = certified.options
+  const { scenario, clock, 'clock-speed': speed } = options
   const findings = certifiedFindings(certified)
   const readings = readingsOf(certified)
   const guesses = readings.filter(({ basis }) => basis === 'guess').length
@@ -149,7 +159,7 @@ export function certificateOf(certified: Certified) {
     date,
     command: commandText(result),
     commit,
-    setup: { scenario: options.scenario, seed: result.seed, workers, ledger, probe, restart },
+    setup: { scenario, clock, speed, seed: result.seed, workers, ledger, probe, restart },
     open: findings.filter(({ state }) => state !== 'accepted').length,
     findings,
     faults: certifiedFaults(result),

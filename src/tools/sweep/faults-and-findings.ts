@@ -223,7 +223,9 @@ const Score = z.strictObject({
 
 /** What a report of `--holdout` says about the faults that it does not name. */
 export const HoldoutScore = z.strictObject({
-  classes: z.array(z.strictObject({ kind: z.enum(FAULT_KINDS), shown: Score, held_out: Score })),
+  classes: z.array(
+    z.strictObject({ kind: z.enum([...FAULT_KINDS, 'all']), shown: Score, held_out: Score }),
+  ),
   verdicts: z.array(z.enum(VERDICT_WORDS)).describe('Those of the findings that are sealed.'),
   not_reached: z.int().min(0).describe('Runs of both halves that did not meet their fault.'),
   untried: z.int().min(0).describe('Plans of both halves that were not run.'),

@@ -86,16 +86,16 @@ export class Holdout {
     const found = new Map(
       findings.flatMap((one) => [one, ...one.same].map(({ id }) => [id, one] as const)),
     )
-    const scoreOf = (own: typeof reached) => ({
-      runs: own.length,
-      passed: own.filter(({ id }) => !found.has(id)).length,
-      errors: own.filter(({ id }) => found.get(id)?.level === 'error').length,
+    const classes = ([...FAULT_KINDS, 'all'] as const).flatMap((kind) => {
+      const own = reached.filter(({ plan }) => kind === 'all' || plan[0]?.kind === kind)
+      const scoreOf = (isHeldOut: boolean) => {
+        const some = own.filter(({ plan }) => this.has(plan) === isHeldOut)
+        const passed = some.filter(({ id }) => !found.has(id)).length
+        const errors = some.filter(({ id }) => found.get(id)?.level === 'error').length
+        return { runs: some.length, passed, errors }
+      }
+      return own.length === 0 ? [] : { kind, shown: scoreOf(false), held_out: scoreOf(true) }
     })
-    const classes = FAULT_KINDS.map((kind) => {
-      const own = reached.filter(({ plan }) => plan[0]?.kind === kind)
-      const held_out = scoreOf(own.filter(({ plan }) => this.has(plan)))
-      return { kind, shown: scoreOf(own.filter(({ plan }) => !this.has(plan))), held_out }
-    }).filter(({ shown, held_out }) => shown.runs + held_out.runs > 0)
     const secret = findings.filter(({ plan }) => this.has(plan))
     const sealed = encrypted(
       this.#key,

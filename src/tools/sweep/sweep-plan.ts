@@ -35,7 +35,7 @@ function whyOf(fault: Fault, baseline: Observation): string {
 export async function planSweep(options: SweepOptions) {
   const { baseline, plans, together, early, runMs } = await prepareSweep(options)
   const ordered = [...new Set([together, early, plans].flatMap(byRisk))]
-  const { jobs, maxTimeMs = Number.POSITIVE_INFINITY, maxRuns = ordered.length } = options
+  const { jobs, maxJobs, maxTimeMs = Number.POSITIVE_INFINITY, maxRuns = ordered.length } = options
   const hanging = ordered.filter(isHanging).length
   const minutesOf = (ms: number) => Math.ceil(ms / jobs / 6_000) / 10
   let passedMs = 0
@@ -49,6 +49,7 @@ export async function planSweep(options: SweepOptions) {
   return {
     runs: ordered.length,
     jobs,
+    max_jobs: maxJobs,
     seconds_per_run: Math.round(runMs) / 1_000,
     hanging,
     minutes: { least: minutesOf(least), most: minutesOf(least + hanging * HANGING_MS) },
@@ -61,10 +62,10 @@ export async function planSweep(options: SweepOptions) {
 }
 
 export function sweepPlanText(plan: Awaited<ReturnType<typeof planSweep>>): string {
-  const { runs, jobs, seconds_per_run, hanging, minutes, left_out, plans } = plan
+  const { runs, jobs, max_jobs, seconds_per_run, hanging, minutes, left_out, plans } = plan
   const rows = plans.map(({ what, why }, i) => [i + 1, what, why])
   return [
-    `${countOf(runs, 'run')}, about ${minutes.least} min: ${seconds_per_run} s each, ${jobs} at a time\n`,
+    `${countOf(runs, 'run')}, about ${minutes.least} min: ${seconds_per_run} s each, ${jobs}${max_jobs > jobs ? ' or more' : ''} at a time\n`,
     hanging > 0
       ? `${hanging} of them wait for a response until your client gives up; after 30 s that makes ${minutes.most} min\n`
       : '',

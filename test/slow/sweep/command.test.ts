@@ -127,7 +127,7 @@ t.test('--plan lists the runs with reasons, in the order of a sweep, and makes n
     plans.slice(0, 8).map(({ what }: { what: string }) => what),
   )
   const shown = await text('--plan', '--only', 'reset,limit_parameter')
-  t.match(shown.stdout, /^\d+ runs, about 0.\d min: [\d.]+ s each, 2 at a time$/m)
+  t.match(shown.stdout, /^\d+ runs, about 0.\d min: [\d.]+ s each, 2 or more at a time$/m)
   t.match(shown.stdout, /^\d +the connection of the 2nd GET \/users is .* +2nd of 3 GET \/users$/m)
   t.match(
     shown.stdout,
@@ -142,8 +142,7 @@ t.test('--plan lists the runs with reasons, in the order of a sweep, and makes n
 t.test('--holdout seals a third of the faults, and --reveal opens it with the seed', async (t) => {
   const { cwd, text, sweep, read } = await lightClient(t, 'await patiently(pay)\n')
   const only = ['--only', 'createTransaction', '--points', 'first', '--jobs', '4']
-  const all = await sweep(...only)
-  const { runs, untried, pruned } = all.result
+  const { runs, untried, pruned } = (await sweep(...only)).result
   const planned = [...[...runs, ...pruned].map(({ plan }) => plan), ...untried]
   const namesOf = (found: readonly { plan: readonly { name: string }[] }[]) =>
     new Set(found.flatMap(({ plan }) => plan.map(({ name }) => name)))
@@ -161,10 +160,14 @@ t.test('--holdout seals a third of the faults, and --reveal opens it with the se
     t.equal(shown.code, 1, shown.stderr)
     // All runs are in one of the two scores; only findings outside of the third are named.
     const { classes, not_reached, untried, sha256, verdicts } = report.holdout!
-    const counts = classes.map(({ shown, held_out }) => shown.runs + held_out.runs)
-    t.equal(counts.reduce((a, b) => a + b) + not_reached + untried, planned.length)
-    t.ok(classes.every(({ held_out }) => held_out.runs > 0))
-    const wrong = all.result.runs.filter(({ finding }) => finding !== null)
+    const [all] = classes.slice(-1)
+    const counts = [all!.shown.runs, all!.held_out.runs, not_reached, untried]
+    t.equal(
+      counts.reduce((a, b) => a + b),
+      planned.length,
+    )
+    t.ok(all!.shown.runs > all!.held_out.runs && all!.held_out.runs > 0)
+    const wrong = runs.filter(({ finding }) => finding !== null)
     const broken = [...namesOf(wrong)].filter((name) => !faults.includes(name))
     t.strictSame([...namesOf(report.runs)].sort(), broken.sort(), 'what passed is not named')
     t.strictSame(

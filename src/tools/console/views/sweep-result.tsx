@@ -269,7 +269,7 @@ const Holdout = ({ classes, verdicts, sha256 }: NonNullable<SweepDocument['holdo
       <tbody>
         {classes.map(({ kind, shown, held_out }) => (
           <tr key={kind}>
-            <th scope="row">{KINDS[kind]}</th>
+            <th scope="row">{kind === 'all' ? 'All' : KINDS[kind]}</th>
             {[shown, held_out].map(({ runs, passed }, i) => (
               <td key={i} class={passed < runs ? 'open' : 'good'}>
                 {passed} of {runs}

@@ -113,7 +113,7 @@ function sweepReport(result: SweepResult): Report {
     tests: [
       ...result.findings.filter(hasNoFault).map((one) => testOf(one, one, false)),
       ...runs.map((run) => testOf(run, byRun.get(run.id), flaky.has(run.id))),
-      ...(holdout?.classes ?? []).map(heldOutTest),
+      ...(holdout?.classes.slice(0, -1) ?? []).map(heldOutTest),
     ],
     body: `${findingsMarkdown(result)}${holdout ? holdoutMarkdown(holdout) : ''}${flakyMarkdown(result.flaky)}
 ## What this does not prove
