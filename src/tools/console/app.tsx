@@ -5,7 +5,7 @@ import { BASE, callOf, curlOfCall, type SentCall, textOf, watchCalls } from './a
 import { ClientProvider, useClient } from './client.ts'
 import { Copy } from './copy.tsx'
 import { Check, Choice } from './fields.tsx'
-import { keepFocus, useHeadHeight, useVisibleTab } from './focus.ts'
+import { keepFocus, useHeadHeight } from './focus.ts'
 import { useConnection } from './live.ts'
 import { onRoute, type Route, useRoute, useScrollToTop, useWide } from './route.ts'
 import { GONE_TEXT, isServiceCall, setAccessToken } from './service.ts'
@@ -42,9 +42,12 @@ const GROUPS = {
   Settings: { control: 'Control', assumptions: 'Assumptions' },
 } as const
 const TITLES: Readonly<Record<string, string>> = Object.assign(
-  { search: 'Search' },
+  { search: 'Search', more: 'More' },
   ...Object.values(GROUPS),
 )
+
+// The views that a phone has as tabs; the others are behind "More".
+const TABS = ['overview', 'payments', 'requests', 'trouble']
 
 function Split({ list, detail }: { list: ComponentChildren; detail: ComponentChildren }) {
   const isWide = useWide()
@@ -76,6 +79,38 @@ const VIEWS: Readonly<
   sweep: [Sweep],
   control: [Control],
 }
+/** What a menu says beside a view. */
+type Counts = Readonly<Partial<Record<string, ComponentChildren>>>
+
+function Menu({ view, counts }: { view: string; counts: Counts }) {
+  const current = (name: string) => (name === view ? 'page' : undefined)
+  return (
+    <nav aria-label="Views">
+      {Object.entries(GROUPS).map(([group, views]) => (
+        <div role="group" aria-label={group} key={group}>
+          <span class="group hint" aria-hidden="true">
+            {group}
+          </span>
+          {Object.entries(views).map(([name, title]) => (
+            <a
+              href={`#/${name}`}
+              key={name}
+              class={TABS.includes(name) ? 'tab' : undefined}
+              aria-current={current(name)}
+            >
+              {title}
+              <span class="hint">{counts[name]}</span>
+            </a>
+          ))}
+        </div>
+      ))}
+      <a href="#/more" class="tab phone" aria-current={current('more')}>
+        More
+      </a>
+    </nav>
+  )
+}
+
 // The lists beside which a row stands.
 const BESIDE = ['payments', 'deliveries', 'requests']
 
@@ -101,6 +136,8 @@ function View({ armed, route: { view, id } }: Props & { route: Route }) {
 
 // A call that waits longer than this says why, ms.
 const LATE_MS = 1_500
+// How long the effect of a call is shown.
+const TOAST_MS = 5_000
 
 function LastCall() {
   const [sent, setSent] = useState<SentCall>()
@@ -124,6 +161,12 @@ function LastCall() {
     return () => clearTimeout(timer)
   }, [sent])
   const isWaiting = sent !== undefined && sent.status === undefined
+  // An error stays until something else is done.
+  useEffect(() => {
+    if (isWaiting || isBad(sent) || areCallsShown) return
+    const timer = setTimeout(() => setSent(undefined), TOAST_MS)
+    return () => clearTimeout(timer)
+  }, [sent, areCallsShown])
   const done = sent?.problem === undefined ? 'done' : ''
   return (
     <footer class={isBad(sent) ? 'failed' : ''}>
@@ -165,6 +208,36 @@ const Deleted = () => (
   </>
 )
 
+type PageProps = { zone: string; setZone: (zone: string) => void }
+type CallsProps = { areCallsShown: boolean; setCalls: (calls: string) => void }
+
+const PageSettings = ({ zone, setZone, areCallsShown, setCalls }: PageProps & CallsProps) => (
+  <section class="more" aria-label="Settings of the page">
+    <a href="/docs">Service API</a>
+    <a href="/docs?api=admin">Admin API</a>
+    <Check
+      label="Show calls"
+      checked={areCallsShown}
+      onChange={(areShown) => setCalls(areShown ? 'shown' : 'hidden')}
+    />
+    <Choice label="Times" value={zone} values={ZONES} onInput={setZone} />
+    <Theme />
+  </section>
+)
+
+const Brand = () => (
+  <a class="brand" href="#/overview">
+    <svg viewBox="0 0 28 16" aria-hidden="true">
+      <path d="M2 8h12M14 8h12" />
+      <circle cx="5" cy="8" r="3" class="past" />
+      <path d="M14 1v14" />
+      <circle cx="22" cy="8" r="3" />
+    </svg>
+    <h1>payout-sandbox</h1>
+    <span class="hint">Sandbox: moves no money</span>
+  </a>
+)
+
 export function App() {
   const route = useRoute()
   const state = useConnection()
@@ -175,10 +248,11 @@ export function App() {
   if (client) setAccessToken(client.access_token)
   useEffect(() => keepFocus(document.body), [])
   useScrollToTop(route)
-  useVisibleTab(route.view)
   useHeadHeight()
   useSearchKey()
   const armed = useArmed()
+  const settings = <PageSettings {...{ zone, setZone, areCallsShown, setCalls }} />
+  const counts = { trouble: armed.waiting > 0 && `${armed.waiting} armed` }
   return (
     <CallsProvider value={areCallsShown}>
       <ClientProvider value={client}>
@@ -190,54 +264,26 @@ export function App() {
           >
             Skip to the content
           </button>
-          <header class="bar">
-            <h1>payout-sandbox</h1>
-            {client && <ClockBar />}
-            <a class="client" href="#/control">
+          <div class="side">
+            <Brand />
+            <a class="client button" href="#/control">
               <span class="word">Client </span>
               <b>{BASE.slice(2) || 'default'}</b>
             </a>
-            <span role="status" aria-live="polite">
+            <a
+              class="find button"
+              href="#/search"
+              aria-current={route.view === 'search' ? 'page' : undefined}
+            >
+              Search <kbd>/</kbd>
+            </a>
+            <Menu view={route.view} counts={counts} />
+            {settings}
+            <span class="state" role="status" aria-live="polite">
               <Chip state={state} />
             </span>
-          </header>
-          <div class="side">
-            <nav aria-label="Views">
-              <a href="#/search" aria-current={route.view === 'search' ? 'page' : undefined}>
-                Search <kbd>/</kbd>
-              </a>
-              {Object.entries(GROUPS).map(([group, views]) => (
-                <div role="group" aria-label={group} key={group}>
-                  <span class="group hint" aria-hidden="true">
-                    {group}
-                  </span>
-                  {Object.entries(views).map(([name, title]) => (
-                    <a
-                      href={`#/${name}`}
-                      key={name}
-                      aria-current={name === route.view ? 'page' : undefined}
-                    >
-                      {title}
-                      {name === 'trouble' && armed.waiting > 0 && (
-                        <span class="hint"> {armed.waiting} armed</span>
-                      )}
-                    </a>
-                  ))}
-                </div>
-              ))}
-            </nav>
-            <section class="more" aria-label="Settings of the page">
-              <a href="/docs">Service API</a>
-              <a href="/docs?api=admin">Admin API</a>
-              <Check
-                label="Show calls"
-                checked={areCallsShown}
-                onChange={(areShown) => setCalls(areShown ? 'shown' : 'hidden')}
-              />
-              <Choice label="Times" value={zone} values={ZONES} onInput={setZone} />
-              <Theme />
-            </section>
           </div>
+          <header>{client && <ClockBar />}</header>
           <main id="main" tabIndex={-1}>
             <AdminToken />
             {route.view !== 'scenarios' && <RejectedFiles />}
@@ -247,7 +293,19 @@ export function App() {
                 {GONE_TEXT} The page shows what it last knew, and reconnects by itself.
               </p>
             )}
-            {state === 'deleted' ? <Deleted /> : client && <View armed={armed} route={route} />}
+            {state === 'deleted' ? (
+              <Deleted />
+            ) : route.view === 'more' ? (
+              <>
+                <h2>More</h2>
+                <div class="card all">
+                  <Menu view={route.view} counts={counts} />
+                  {settings}
+                </div>
+              </>
+            ) : (
+              client && <View armed={armed} route={route} />
+            )}
           </main>
           <LastCall />
         </ZoneProvider>

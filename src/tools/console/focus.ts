@@ -48,32 +48,14 @@ export function focusOn(part: HTMLElement) {
   part.focus({ preventScroll: true })
 }
 
-// The links of the views are in one line, which scrolls on a narrow screen.
-
-function showTab(line: Element) {
-  const tab = line.querySelector('[aria-current]')
-  if (!tab) return
-  const place = tab.getBoundingClientRect()
-  const { left, width } = line.getBoundingClientRect()
-  // scrollIntoView() would make the next Tab start at the link.
-  line.scrollLeft += place.left - left - (width - place.width) / 2
-}
-
-/** Calls a function with an element at the start, when `key` changes, and when the size of the element changes. */
-function useSized(selector: string, run: (element: HTMLElement) => void, key = '') {
-  useEffect(() => {
-    const element = document.querySelector<HTMLElement>(selector)!
-    const observer = new ResizeObserver(() => run(element))
-    observer.observe(element)
-    return () => observer.disconnect()
-  }, [key])
-}
-
 /** Tells the styles how high the header is: its parts can be in several lines. */
-export const useHeadHeight = () =>
-  useSized('header', (head) =>
-    document.documentElement.style.setProperty('--head', `${head.offsetHeight}px`),
-  )
-
-/** Keeps the link of the current view visible: at load, when the view changes, and when the line changes its size. */
-export const useVisibleTab = (view: string) => useSized('.side', showTab, view)
+export function useHeadHeight() {
+  useEffect(() => {
+    const head = document.querySelector('header')!
+    const observer = new ResizeObserver(() =>
+      document.documentElement.style.setProperty('--head', `${head.offsetHeight}px`),
+    )
+    observer.observe(head)
+    return () => observer.disconnect()
+  }, [])
+}

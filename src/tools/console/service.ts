@@ -6,10 +6,13 @@ type FieldError = { field: string; message: string }
 export class CallError extends Error {
   readonly status: number
   readonly fields: readonly FieldError[]
-  constructor(status: number, message: string, fields: readonly FieldError[] = []) {
+  /** The code of the error, such as `receiver_busy`. */
+  readonly code: string | undefined
+  constructor(status: number, message: string, fields: readonly FieldError[] = [], code?: string) {
     super(message)
     this.status = status
     this.fields = fields
+    this.code = code
   }
 }
 
@@ -33,10 +36,10 @@ export async function errorBodyOf(response: Response): Promise<ErrorBody> {
 export const fieldsText = (fields: readonly FieldError[]): string =>
   `${fields.map(({ field, message }) => `${field} ${message}`).join('. ')}.`
 
-export function errorOf(status: number, { message, errors }: ErrorBody): CallError {
+export function errorOf(status: number, { message, error, errors }: ErrorBody): CallError {
   const fields = Array.isArray(errors) ? errors : []
   const all = fields.length > 1 ? fieldsText(fields) : message
-  return new CallError(status, all ?? `The server responded with ${status}.`, fields)
+  return new CallError(status, all ?? `The server responded with ${status}.`, fields, error)
 }
 
 // Calls of the service, which the page sends as an integration does: rules and faults act on them.

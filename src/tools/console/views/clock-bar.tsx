@@ -1,14 +1,15 @@
-// The clock in the header of every view: its speed, its jumps, and what is to come.
+// The clock in the header of every view: its speed, its jumps, and the line of time.
 import { useEffect, useState } from 'preact/hooks'
 import { Act } from '../act.tsx'
-import { callOf, type Response, read, send, type Timer } from '../api.ts'
+import { type Call, callOf, type Response, read, send } from '../api.ts'
 import { useClient, useNow } from '../client.ts'
-import { countText, isoOf, numberText, rupeesText, spanText, untilText } from '../format.ts'
+import { countText, isoOf, numberText, rupeesText, spanText } from '../format.ts'
 import { useConnection } from '../live.ts'
+import type { CallError } from '../service.ts'
 import { At, useTimeText } from '../settings.tsx'
 import { Button } from '../ui.tsx'
-import { FRAME_MS, problemOf, useLoaded } from '../use-data.ts'
-import { wordsOf } from './payment-words.ts'
+import { problemOf } from '../use-data.ts'
+import { Rail } from './rail.tsx'
 
 const SPEEDS = [1, 60, 3_600]
 const HOUR = 3_600_000
@@ -17,44 +18,50 @@ const PARTS = 24
 // A shorter jump shows no progress, real ms.
 const SLOW_MS = 1_000
 
-type Fields = { amount?: unknown }
-
-/** What each kind is about if nothing more is known, and its event. */
-const KINDS: Readonly<Record<string, readonly [about: string, event: string]>> = {
-  'transaction.step': ['a payment', ''],
-  'transaction.utr': ['a payment', 'UTR'],
-  'webhook.attempt': ['your webhook', 'webhook '],
-  'kyc.step': ['a person', 'KYC '],
-  'bank.step': ['a person', 'account '],
-  'timeline.entry': ['scenario', ''],
-}
-
-function textOfTimer({ kind, payload, amount, name }: Timer): string {
-  // The action of a timeline is a word with its fields; a call names its operation.
-  const { call, body, ...actions } = (payload['do'] ?? {}) as Record<string, Fields>
-  const [[action = '', fields] = []] = Object.entries(actions)
-  const word = payload['status'] ?? payload['event'] ?? call ?? wordsOf(action)
-  const rupees = (body ?? fields)?.amount
-  const of = typeof rupees === 'string' ? ` of ${rupeesText(rupees)}` : ''
-  const [noun, event] = KINDS[kind] ?? [wordsOf(kind), '']
-  const about = amount === undefined ? (name ?? noun) : `${rupeesText(amount)} to ${name}`
-  return `${about}: ${event}${word}${of}`
-}
-
 /** By how much the clock jumped (ms), from when until when, and what happened then. */
 type Effect = { byMs: number; since: string; until: string; summary: Response<'readSummary'> }
 
 /** A jump of the clock: how far it is, and how to stop it; when it has ended, its effect. */
 type Jump = { isOver: false; share: number; stop: () => void } | ({ isOver: true } & Effect)
 
-type Target = number | 'next'
+/** By how much, to which instant, or to the next event. */
+type Target = number | 'next' | { to: string }
 
 const timeNow = async () => Date.parse((await read(callOf('getClock'))).now)
 
-function callsOf(target: Target) {
+const timesOf = (from: number, to: number) =>
+  Array.from({ length: PARTS }, (_, i) => isoOf(from + Math.round(((to - from) * (i + 1)) / PARTS)))
+
+/** The calls of a jump. To an instant, so that a part that is sent again moves no further; the clock may pass one by itself. */
+function callsOf(target: Target, from: number): Call<'advanceClock' | 'advanceClockToNext'>[] {
   if (target === 'next') return [callOf('advanceClockToNext')]
-  const body = { by: `${target / PARTS}ms` }
-  return Array.from({ length: PARTS }, () => callOf('advanceClock', { body }))
+  const to = typeof target === 'number' ? from + target : Date.parse(target.to)
+  return timesOf(from, to).map((at) => callOf('advanceClock', { body: { to: at } }))
+}
+
+// A receiver that is still busy with an event refuses a part: the jump waits for it, as long as its attempt may take.
+const BUSY_MS = 300
+const MAX_TRIES = 60
+
+async function sendPatiently(
+  call: Call<'advanceClock' | 'advanceClockToNext'>,
+  isStopped: () => boolean,
+  timeText: TimeText,
+) {
+  const effectOf = ({ now }: { now: string }) => ({
+    text: `The clock went to ${timeText(now)}.`,
+    isBad: false,
+  })
+  for (let tries = 1; ; tries++)
+    try {
+      return await send(call, 'Advance', effectOf, true)
+    } catch (error) {
+      const { code } = error as CallError
+      // The clock ran past this part meanwhile.
+      if (code === 'clock_cannot_go_back') return undefined
+      if (code !== 'receiver_busy' || tries === MAX_TRIES || isStopped()) throw error
+      await new Promise((resolve) => setTimeout(resolve, BUSY_MS))
+    }
 }
 
 type TimeText = (at: string) => string
@@ -67,36 +74,19 @@ async function jump(target: Target, show: (jump: Jump) => void, timeText: TimeTe
   // Before anything is read: a second click must not start another one.
   show({ isOver: false, share: 0, stop })
   const from = await timeNow()
-  const calls = callsOf(target)
+  const calls = callsOf(target, from)
   for (const [i, call] of calls.entries()) {
     if (isStopped) break
     show({ isOver: false, share: i / calls.length, stop })
-    const effectOf = ({ now }: { now: string }) => {
-      return { text: `The clock went to ${timeText(now)}.`, isBad: false }
-    }
-    await send(call, 'Advance', effectOf, true)
+    await sendPatiently(call, () => isStopped, timeText)
   }
   const to = await timeNow()
   // The clock may have run meanwhile, which is no part of the jump.
-  const byMs = target === 'next' || isStopped ? to - from : target
+  const byMs = typeof target !== 'number' || isStopped ? to - from : target
   // What happened at the first instant was before the jump.
   const between = { since: isoOf(from + 1), until: isoOf(to) }
   const summary = await read(callOf('readSummary', { query: between }))
   show({ isOver: true, byMs, ...between, summary })
-}
-
-function Coming() {
-  const { next_timer_at: next, pending_timers: count } = useClient().clock
-  const now = useNow()
-  const { data } = useLoaded(callOf('listTimers', { query: { limit: 1 } }), FRAME_MS)
-  const [timer] = data?.timers ?? []
-  return (
-    <span class="coming hint">
-      {next === null ? 'nothing scheduled' : `next ${untilText(Date.parse(next) - now)}`}
-      {timer && `: ${textOfTimer(timer)}`}
-      {count > 1 && `, ${count} coming`}
-    </span>
-  )
 }
 
 const WORDS = { settled: 'settled', failed: 'failed', came_back: 'came back' } as const
@@ -158,17 +148,19 @@ export function ClockBar() {
   const pace = speed === 1 ? 'real time' : `× ${speed}`
   return (
     <>
-      <div class="now">
-        <At at={isoOf(now)} />
-        <span class="hint">{isLost ? 'the last known time' : isFrozen ? 'frozen' : pace}</span>
-      </div>
       <section class="clock bar" aria-label="Clock">
-        <Act
-          label={isFrozen ? 'Play' : 'Pause'}
-          call={callOf(isFrozen ? 'resumeClock' : 'freezeClock')}
-          effect={isFrozen ? 'The clock runs.' : 'The clock stands still.'}
-        />
-        <span class="speeds">
+        <span class="play">
+          <Act
+            label={isFrozen ? 'Play' : 'Pause'}
+            call={callOf(isFrozen ? 'resumeClock' : 'freezeClock')}
+            effect={isFrozen ? 'The clock runs.' : 'The clock stands still.'}
+          />
+        </span>
+        <div class="now">
+          <At at={isoOf(now)} />
+          <span class="hint">{isLost ? 'the last known time' : isFrozen ? 'frozen' : pace}</span>
+        </div>
+        <span class="seg speeds">
           {SPEEDS.map((factor) => (
             <Act
               key={factor}
@@ -190,8 +182,8 @@ export function ClockBar() {
           isOff={isJumping || next_timer_at === null}
           onPress={() => go('next')}
         />
-        <Coming />
       </section>
+      <Rail isOff={isJumping} goTo={(to) => go({ to })} />
       {problem !== undefined && (
         <div class="jump bar failed" role="alert">
           {problem}

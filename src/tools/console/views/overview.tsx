@@ -22,9 +22,10 @@ const Tiles = ({ summary }: { summary: Summary }) => (
     {OUTCOME_NAMES.map((name) => {
       const { count, rupees, reasons } = { reasons: {}, ...summary[name] }
       return (
-        <li key={name} class="card" style={toneOf(TONES[name])}>
+        <li key={name} class="card">
           <a href={`#/payments?outcome=${name}`}>
-            {OUTCOMES[name]} <b>{rupeesText(rupees)}</b> {countText(count, 'payment')}
+            <span class={`shape ${TONES[name]}`}>{OUTCOMES[name]}</span> <b>{rupeesText(rupees)}</b>{' '}
+            {countText(count, 'payment')}
           </a>
           <span class="hint">
             {Object.entries(reasons)
