@@ -264,7 +264,7 @@ export function App() {
           >
             Skip to the content
           </button>
-          <div class="side">
+          <aside class="side" aria-label="Menu">
             <Brand />
             <a class="client button" href="#/control">
               <span class="word">Client </span>
@@ -282,7 +282,7 @@ export function App() {
             <span class="state" role="status" aria-live="polite">
               <Chip state={state} />
             </span>
-          </div>
+          </aside>
           <header>{client && <ClockBar />}</header>
           <main id="main" tabIndex={-1}>
             <AdminToken />
