@@ -181,7 +181,7 @@ t.test('looks', { skip: noBrowser }, async (t) => {
         })()`)
         t.same(cut, [], `${view} at ${width}`)
         const left = await page.evaluate<number>(
-          `document.querySelector('footer').getBoundingClientRect().top -
+          `innerHeight - (innerWidth <= 700 ? document.querySelector('.side nav').offsetHeight : 0) -
             document.querySelector('.rows').getBoundingClientRect().bottom`,
         )
         t.ok(left >= 0 && left < 30, `${left} px are left under ${view} at ${width}`)
