@@ -290,7 +290,7 @@ const assumptionFaults = (
         (reading): Fault => ({
           kind: 'assumption',
           name: `${one.name}=${reading}`,
-          what: `the contract is read as ${one.name}=${reading}`,
+          what: `"${one.question}" is answered with "${one.readings[reading]?.does ?? reading}" (${one.name}=${reading})`,
           scenario: { assume: { [one.name]: reading } },
         }),
       ),

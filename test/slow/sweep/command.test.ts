@@ -131,7 +131,7 @@ t.test('--plan lists the runs with reasons, in the order of a sweep, and makes n
   t.match(shown.stdout, /^\d +the connection of the 2nd GET \/users is .* +2nd of 3 GET \/users$/m)
   t.match(
     shown.stdout,
-    /limit_parameter=\w+ +an open reading that concerns 3 calls and events of yours$/m,
+    /limit_parameter=\w+\) +an open reading that concerns 3 calls and events of yours$/m,
   )
   t.match(
     (await text('--plan', '--report', 'r')).stderr,

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import t from 'tap'
 import { findingKey } from '../../../src/tools/sweep/findings.ts'
+import { sweepJson } from '../../../src/tools/sweep/report/sweep-json.ts'
 import { portOf } from '../../listening.ts'
 import { faultsWith, short, smallClient } from './small-client.ts'
 
@@ -65,7 +66,9 @@ t.test(
       one.findings[0]!.happened,
       'a payment of 4321.09 was made twice, not once: 4321.09 too much',
     )
-    const { plan } = one.findings[0]!
+    const { plan, what } = one.findings[0]!
+    const changed = sweepJson(one).findings[0]!.steps.flatMap(({ run }) => run?.changed ?? [])
+    t.strictSame(changed, [what], 'a fault is named by what it does')
     const three = await sweep({ jobs: 3, only, known: new Set([findingKey(plan, 'paid_twice')]) })
     t.strictSame(short(three), short(one))
     t.strictSame(

@@ -2,7 +2,8 @@
 // again. write-report.ts writes the folder.
 
 import * as z from 'zod'
-import type { Observation, SeenCall, SeenDelivery } from '../faults-and-findings.ts'
+import type { Observation, Plan, SeenCall, SeenDelivery } from '../faults-and-findings.ts'
+import { faultsByRule } from '../plans.ts'
 
 const ShownStep = z.strictObject({
   what: z.string().describe('The call or event.'),
@@ -43,8 +44,20 @@ const deliveryStep = (delivery: SeenDelivery) => {
   }
 }
 
-function stepsOf({ calls, deliveries }: Observation): Step[] {
-  const all = [...calls.map(callStep), ...deliveries.map(deliveryStep)]
+/** Rules in words: that of a fault by what it does. */
+function wordsFor(plan: Plan) {
+  const faults = faultsByRule(plan)
+  return (rules: string) =>
+    rules
+      .split(', ')
+      .map((rule) => faults.get(rule)?.what ?? rule)
+      .join('; ')
+}
+
+function stepsOf({ calls, deliveries }: Observation, plan: Plan): Step[] {
+  const inWords = wordsFor(plan)
+  const own = calls.map((call) => callStep({ ...call, rule: call.rule && inWords(call.rule) }))
+  const all = [...own, ...deliveries.map(deliveryStep)]
   const steps: Step[] = []
   for (const { key, ms, ...step } of all.sort((a, b) => a.ms - b.ms)) {
     const last = steps.at(-1)?.shown
@@ -66,8 +79,8 @@ const distance = (steps: readonly Step[], from: number, key: string) => {
 }
 
 /** The steps of a run beside those of the baseline; `more` counts those that are left out at the end. */
-export function sideBySide(baseline: Observation, run: Observation) {
-  const [whole, other] = [stepsOf(baseline), stepsOf(run)]
+export function sideBySide(baseline: Observation, run: Observation, plan: Plan) {
+  const [whole, other] = [stepsOf(baseline, []), stepsOf(run, plan)]
   const [a, b] = [whole.slice(0, MAX_STEPS), other.slice(0, MAX_STEPS)]
   const steps: StepRow[] = []
   let [i, j] = [0, 0]

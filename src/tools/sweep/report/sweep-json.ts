@@ -213,7 +213,7 @@ export function sweepJson(result: SweepResult): SweepDocument {
       probe: [...found.observation.probeDifferences],
       books: found.observation.bookDifferences.map(({ text }) => text),
       output: found.observation.output,
-      ...sideBySide(baseline, found.observation),
+      ...sideBySide(baseline, found.observation, found.plan),
       payments: paymentRows(baseline, found.observation),
       reproduce: found.reproduce,
     })),
