@@ -6,13 +6,7 @@ import type { Plan, SweepResult } from '../tools/sweep/faults-and-findings.ts'
 import type { SweepOptions } from '../tools/sweep/sweep.ts'
 import { type Command, type Input, numberFlag } from './command.ts'
 import { gatherOptions, sweepKeys } from './options.ts'
-import {
-  createSweepProgress,
-  holdoutOf,
-  reproduceLine,
-  sealedText,
-  sweepText,
-} from './sweep-output.ts'
+import { createSweepProgress, holdoutOf, reproduceLine, sealedText } from './sweep-output.ts'
 import { runningOf, SANDBOX_FLAGS } from './sweep-sandbox.ts'
 
 const DEFAULT_MAX_RETRIES = 20
@@ -245,24 +239,12 @@ async function printSweep(input: Input, signal: AbortSignal): Promise<number> {
   const { flags } = input
   const result = await runSweep(input, signal)
   const report = flags['report'] === undefined ? undefined : String(flags['report'])
-  const { countsText, holdoutRows, noFindings, notProven, sweepJson } = await import(
-    '../tools/sweep/report/sweep-json.ts'
-  )
+  const [{ sweepJson }, { sweepText }] = await Promise.all([
+    import('../tools/sweep/report/sweep-json.ts'),
+    import('../tools/sweep/report/sweep-text.ts'),
+  ])
   const { findings, holdout } = result
-  process.stdout.write(
-    flags['json']
-      ? jsonLine(sweepJson(result))
-      : sweepText(
-          result,
-          {
-            counts: countsText(result),
-            notProven: notProven(result),
-            noFindings: noFindings(result),
-            heldOut: holdout ? holdoutRows(holdout) : [],
-          },
-          report,
-        ),
-  )
+  process.stdout.write(flags['json'] ? jsonLine(sweepJson(result)) : sweepText(result, report))
   if (signal.aborted) return INTERRUPTED
   const isOpen = findings.some(({ level, isKnown }) => level === 'error' && !isKnown)
   return isOpen || holdout?.classes.some(({ held_out }) => held_out.errors > 0) ? 1 : 0

@@ -11,11 +11,11 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import axe from 'axe-core'
 import t, { type Test } from 'tap'
-import { sweepTable } from '../../../src/cli/sweep-output.ts'
 import { PACKAGE_ROOT } from '../../../src/config/package.ts'
 import { readLibrary } from '../../../src/scenarios/read-library.ts'
 import type { SweepResult } from '../../../src/tools/sweep/faults-and-findings.ts'
 import { SweepDocument, sweepJson } from '../../../src/tools/sweep/report/sweep-json.ts'
+import { sweepTable } from '../../../src/tools/sweep/report/sweep-text.ts'
 import {
   prepareSweepReport,
   writeSweepReport,

@@ -1,3 +1,6 @@
+// tools/sweep/report/: what a sweep leaves behind: its result as JSON, for people and for CI, and the steps to see a finding
+// again. write-report.ts writes the folder.
+
 import { countOf } from '../../../model/words.ts'
 import type { Finding, Verdict } from '../faults-and-findings.ts'
 
