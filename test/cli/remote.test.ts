@@ -206,7 +206,7 @@ const ROWS: readonly (readonly [
 
 /** Commands that call no running sandbox. */
 const LOCAL_COMMANDS =
-  'reconcile start exec validate generate conform openapi schema client sweep help mcp'
+  'reconcile start exec validate generate conform openapi schema client sweep certify help mcp'
 
 t.test('what is typed, what is sent, and what is printed', async (t) => {
   const sandbox = await serve(t, '--memory --clock frozen --coverage --admin-token s3'.split(' '))
