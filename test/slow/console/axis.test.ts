@@ -59,8 +59,8 @@ t.test('what happened, in sentences', async (t) => {
 
   const told = (code: number | null) =>
     toldText({ operation: 'createTransaction', status: code } as ShortRequest)
-  t.equal(told(null), 'Your code got no response, but the payment was made.')
-  t.equal(told(504), 'Your code got a 504, but the payment was made.')
+  t.equal(told(null), 'Your code got no response.')
+  t.equal(told(504), 'Your code was told 504.')
   t.equal(told(200), undefined)
   t.equal(toldText(undefined), undefined)
 
@@ -166,20 +166,20 @@ t.test('a payment on one axis', { skip: noBrowser }, async (t) => {
     await advance('3s')
     await open(id)
     await see('a rule: Lose it')
-    await see('Your code got a 504, but the payment was made.')
+    await see('Your code was told 504.')
     await see(
       /Your webhook hasn't accepted transaction\.\w+ after \d+ attempts?: 500; the next try/,
     )
     await page.locator('.axis').getByRole('link', { name: 'POST /transaction' }).click()
     await page.getByText('nothing: the call was rejected').waitFor({ state: 'detached' })
     await page.getByRole('link', { name: 'a payment', exact: true }).click()
-    await see('Your code got a 504, but the payment was made.')
+    await see('Your code was told 504.')
     t.same(await textsOf('Decided by'), ['Decided by Lose it'])
     t.ok((await page.locator('.mark.ahead.came').allTextContents()).includes('FAILED: comes back'))
     t.ok((await page.locator('.tick.leap').count()) > 0, 'a day is a leap')
     hook.respondWith(status(204))
     await advance('1d')
-    await page.getByRole('heading', { name: /^₹77\.00 to .* came back/ }).waitFor()
+    await page.getByRole('heading', { name: /Your code got no response. ₹77\.00 to .* came back/ }).waitFor()
     await page.locator('h2 .chip.came', { hasText: 'came back' }).waitFor()
     t.equal((await textsOf('Status')).at(-1), 'Status FAILED: came back')
   })

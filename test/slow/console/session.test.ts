@@ -61,7 +61,7 @@ t.test(
     const text = await page.locator('main').innerText()
     for (const sentence of [
       'exit code 0, 1 unmet expectation',
-      'Your POST /v1/transaction of ₹501.00 got no response, by the rule “lost”. Your code got no response, but the payment was made.',
+      'Your POST /v1/transaction of ₹501.00 got no response, by the rule “lost”. The payment was made.',
       'scenario mine expects createUser: 2, found 0.',
       '₹500.00 (ref-0) to ROHAN MEHTA is on its way.',
       '₹500.00 (ref-0) to ROHAN MEHTA settled.',

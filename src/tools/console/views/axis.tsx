@@ -1,8 +1,8 @@
 // Everything that happened to a payment, and what is to come, on one axis of time: lanes side by side, or one list on a phone.
-import { useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { groupBy } from '../../group-by.ts'
 import type { Delivery, PaymentWithAll, ShortRequest } from '../api.ts'
-import { useNow } from '../client.ts'
+import { useClient, useNow } from '../client.ts'
 import { Copy } from '../copy.tsx'
 import { focusNext } from '../focus.ts'
 import { isoOf, spanText, untilText } from '../format.ts'
@@ -16,7 +16,11 @@ const CALLS = 'Your calls'
 const RESPONSES = 'Responses'
 const DECIDED = 'Decided by'
 const STATUS = 'Status'
+// Real time: on a fast clock, a moment is longer.
 const SAME_MS = 200
+// A column of the axis, and the names of its lanes, px. Where they don't fit, time runs down.
+const COLUMN = 92
+const LANE = 136
 // A gap this many times as long as the usual one is drawn as a leap.
 const LEAP = 20
 
@@ -103,7 +107,7 @@ function deliveryMarks(delivery: Delivery): Mark[] {
   return [mark(created_at, '', text)]
 }
 
-function marksOf(all: PaymentWithAll, now: number): Mark[] {
+function marksOf(all: PaymentWithAll, now: number, speed: number): Mark[] {
   const marks = [
     ...callMarks(all),
     ...statusMarks(all, now),
@@ -114,7 +118,7 @@ function marksOf(all: PaymentWithAll, now: number): Mark[] {
   return marks
     .sort((a, b) => a.at - b.at)
     .map((mark) => {
-      if (mark.at - at > SAME_MS) at = mark.at
+      if (mark.at - at > SAME_MS * speed) at = mark.at
       return { ...mark, at }
     })
 }
@@ -129,11 +133,24 @@ function ticksOf(marks: readonly Mark[], now: number) {
   }))
 }
 
+function useWidth() {
+  const box = useRef<HTMLOListElement>(null)
+  const [width, setWidth] = useState(Number.POSITIVE_INFINITY)
+  useEffect(() => {
+    const parent = box.current!.parentElement!
+    const observer = new ResizeObserver(() => setWidth(parent.clientWidth))
+    observer.observe(parent)
+    return () => observer.disconnect()
+  }, [])
+  return { box, width }
+}
+
 export function Axis({ all }: { all: PaymentWithAll }) {
   const now = useNow()
   const { wallOf, zoneOf } = useTimes()
-  const box = useRef<HTMLOListElement>(null)
-  const marks = marksOf(all, now)
+  const { mode, speed } = useClient().clock
+  const { box, width } = useWidth()
+  const marks = marksOf(all, now, mode === 'real' ? Math.max(1, speed) : 1)
   const ticks = ticksOf(marks, now)
   const columnOf = (at: number) => ticks.findIndex((tick) => tick.at >= at) + 2
   const used = marks.map(({ lane }) => lane)
@@ -170,10 +187,10 @@ export function Axis({ all }: { all: PaymentWithAll }) {
       </p>
       <Scroll label="Axis of the payment">
         <ol
-          class="axis"
+          class={`axis ${width < LANE + ticks.length * COLUMN ? 'down' : ''}`}
           ref={box}
           style={{
-            gridTemplateColumns: `10rem repeat(${ticks.length}, auto)`,
+            gridTemplateColumns: `${LANE}px repeat(${ticks.length}, minmax(0, 1fr))`,
             gridTemplateRows: `2.8rem repeat(${lanes.length}, auto)`,
           }}
           onKeyDown={(event) => {

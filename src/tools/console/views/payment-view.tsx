@@ -106,16 +106,24 @@ function Story({ all }: { all: PaymentWithAll }) {
   const { clock } = useClient()
   const { transaction: payment, requests, decided_by, deliveries, timers } = all
   const made = requests.find(({ request_id }) => request_id === decided_by.request_id)
+  const replaced = made?.rule !== decided_by.rule && made?.rule
   // A payment that failed gets no UTR any more.
   const isSettled = payment.history.status === 'SUCCESS'
   const next = timers.find(({ kind }) => isSettled || kind !== 'transaction.utr')?.at
   return (
     <>
       <h2>
-        {outcomeText(all, now)} <Chip state={stateOf(payment)} />
+        {toldText(made)} {outcomeText(all, now)} <Chip state={stateOf(payment)} />
       </h2>
       <p>
-        Decided by <Decided decided={decided_by} />. {toldText(made)} {webhookText(deliveries, now)}
+        {replaced ? (
+          <>
+            <b>{ruleText(replaced)}</b> decided the response; the payment was decided by{' '}
+          </>
+        ) : (
+          'Decided by '
+        )}
+        <Decided decided={decided_by} />. {webhookText(deliveries, now)}
       </p>
       <div class="cards">
         <Card title="On one axis" wide>

@@ -34,14 +34,13 @@ export function outcomeText(all: PaymentWithAll, now: number): string {
   return history.status === 'SUCCESS' ? is : `${is} Nothing is scheduled to change that.`
 }
 
+/** What the caller was told of a payment, if that isn't what happened. */
 export function toldText(
   call: Pick<ShortRequest, 'operation' | 'status'> | undefined,
 ): string | undefined {
   if (call?.operation !== 'createTransaction') return undefined
-  if (call.status === null) return 'Your code got no response, but the payment was made.'
-  return call.status >= 400
-    ? `Your code got a ${call.status}, but the payment was made.`
-    : undefined
+  if (call.status === null) return 'Your code got no response.'
+  return call.status >= 400 ? `Your code was told ${call.status}.` : undefined
 }
 
 const answerOf = ({ status, error }: Delivery['attempts'][number]) =>
@@ -104,10 +103,14 @@ export function webhookText(deliveries: readonly Delivery[], now: number): strin
     return 'No webhook was set, so your code heard nothing.'
   const taken = deliveries.filter(({ status }) => status === 'delivered')
   // An event that was sent again by hand has more attempts than it needed.
-  const most = Math.max(0, ...taken.map(({ attempts }) => attempts.findIndex(({ ok }) => ok) + 1))
+  const tries = taken.map(({ attempts }) => attempts.findIndex(({ ok }) => ok) + 1)
+  const late = tries.filter((count) => count > 1)
   if (taken.length === 0) return undefined
-  const events = taken.length === 1 ? '1 event' : `${taken.length} events`
-  return `Your webhook accepted ${events}${most > 1 ? `, one of them at the ${ordinalWord(most)} try` : ''}.`
+  const many = late.length === 1 ? 'one' : String(late.length)
+  const upTo = new Set(late).size > 1 ? 'by the' : 'at the'
+  const end =
+    late.length > 0 ? `, ${many} of them ${upTo} ${ordinalWord(Math.max(...late))} try` : ''
+  return `Your webhook accepted ${countText(taken.length, 'event')}${end}.`
 }
 
 /** Returns the number of a copy: `dlv_…_2` is the second. An event that was only recorded, such as `rec_2`, has no copies. */

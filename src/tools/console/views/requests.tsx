@@ -4,14 +4,14 @@ import { callOf, curlOf, type LoggedRequest, read, type ShortRequest } from '../
 import { useClient } from '../client.ts'
 import { Copy } from '../copy.tsx'
 import { SearchField, useSearch } from '../fields.tsx'
-import { countText, numberText } from '../format.ts'
+import { countText, numberText, rupeesText } from '../format.ts'
 import { listen } from '../live.ts'
 import { AT_WIDTH, type Column, Detail, type Filter, ListRows, useFilters } from '../rows.tsx'
 import { madeBy } from '../service.ts'
 import { Ago, At } from '../settings.tsx'
 import { Card, Facts, HttpStatus, Loading, noneText, Problem, paymentText, Text } from '../ui.tsx'
 import { problemOf, useEvents } from '../use-data.ts'
-import { ruleText } from './payment-words.ts'
+import { ruleText, toldText } from './payment-words.ts'
 
 const COLUMNS: readonly Column<ShortRequest>[] = [
   {
@@ -202,14 +202,23 @@ function Made({ call }: { call: LoggedRequest }) {
   )
 }
 
+/** What matters of a call: that it made a payment although its caller was told otherwise, or what it was. */
+function headlineOf(call: LoggedRequest): string {
+  const { method, path, operation, made, amount } = call
+  const told = made !== undefined && toldText(call)
+  return told && madeBy(operation, made)?.href
+    ? `${told} A payment of ${rupeesText(amount ?? '0')} was made.`
+    : `${method} ${path}`
+}
+
 export const OneRequest = ({ id }: { id: string }) => (
   <Detail list="Requests" call={callOf('getRequest', { params: { id } })}>
     {(call) => (
       <>
         <h2>
-          {call.method} {call.path} <HttpStatus status={call.status} fault={call.fault} />
+          {headlineOf(call)} <HttpStatus status={call.status} fault={call.fault} />
         </h2>
-        {call.reason !== null && <p class="failed">{call.reason}</p>}
+        {call.reason !== null && <p class={call.made ? 'hint' : 'failed'}>{call.reason}</p>}
         <div class="cards">
           <Card title="Body">
             <Text label="Body" value={call.body} />

@@ -10,7 +10,7 @@ type Said = { lane: 0 | 1 | 2; tone: string; text: string }
 function saidOf({ call, payment, event }: SessionItem): Said {
   if (call) {
     const whole = { operation: null, amount: null, rule: null, ...call }
-    const why = (call.made && toldText(whole)) || call.reason
+    const why = call.made && toldText(whole) ? 'The payment was made.' : call.reason
     const text = why ? `${callText(whole)} ${why}` : callText(whole)
     return { lane: 0, tone: isBad(call) ? 'bad' : 'text', text }
   }
