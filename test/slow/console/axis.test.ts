@@ -179,7 +179,9 @@ t.test('a payment on one axis', { skip: noBrowser }, async (t) => {
     t.ok((await page.locator('.tick.leap').count()) > 0, 'a day is a leap')
     hook.respondWith(status(204))
     await advance('1d')
-    await page.getByRole('heading', { name: /Your code got no response. ₹77\.00 to .* came back/ }).waitFor()
+    await page
+      .getByRole('heading', { name: /^Your code was told 504\. ₹77\.00 to .* came back/ })
+      .waitFor()
     await page.locator('h2 .chip.came', { hasText: 'came back' }).waitFor()
     t.equal((await textsOf('Status')).at(-1), 'Status FAILED: came back')
   })
