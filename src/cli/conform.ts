@@ -71,7 +71,6 @@ export const conform: Command = {
     const writeReport = openReport(flags)
     const output = file === undefined ? undefined : prepareFile('--save', file)
     const { conform: run } = await import('../tools/conform/conform.ts')
-    const { assumeOptions } = await import('../tools/conform/measure.ts')
     const startedAt = performance.now()
     const measured = await run({ base, token, write: flags['write'] === true }).catch((error) => {
       output?.discard()
@@ -84,8 +83,7 @@ export const conform: Command = {
       process.stdout.write(jsonLine(report))
       return report.ok ? 0 : 1
     }
-    const assume = assumeOptions(report.assumptions)
-    process.stdout.write(`${reportText(report, assume)}${resultText(report)}\n`)
+    process.stdout.write(`${reportText(report)}${resultText(report)}\n`)
     if (file !== undefined)
       process.stdout.write(
         `${countOf(measured.assumptions.length, 'reading')} saved; use them with payout-sandbox start --assume-file ${quoteShellArguments([file])}\n`,

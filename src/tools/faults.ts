@@ -23,6 +23,12 @@ export type CallFault = {
 /** A duration in words: `30 s`. */
 const spaced = (duration: string) => duration.replace(/^\d+/, '$& ')
 
+/** A fault without options; `what` follows the name of the call. */
+const fault = <T extends OutcomeDefinition>(what: string, outcome: T) => ({
+  what: (call: string) => `the ${call} ${what}`,
+  then: () => outcome,
+})
+
 const refuses = (status: number) => ({
   what: (call: string, { retryAfter = '1' }: FaultOptions) =>
     `the ${call} gets ${status} with Retry-After: ${retryAfter}, and is not carried out`,
@@ -31,8 +37,11 @@ const refuses = (status: number) => ({
   }),
 })
 
+/** A response in place of the one that the service gave. */
+const replaced = (status: number, type: string, body: string) =>
+  ({ respond: { status, headers: { 'content-type': type }, body }, at: 'after' }) as const
+
 // What answers for a service that is slow is a gateway, and it has no JSON.
-const HTML = { 'content-type': 'text/html' }
 const GATEWAY_TIMEOUT = `<html>
 <head><title>504 Gateway Time-out</title></head>
 <body>
@@ -48,32 +57,20 @@ export const CALL_FAULTS = {
     what: (call) => `the connection of the ${call} is closed before it is carried out`,
     then: () => ({ fault: 'reset' }),
   },
-  reset_after: {
-    what: (call) => `the ${call} is carried out, and its response gets lost`,
-    then: () => ({ fault: 'reset', at: 'after' }),
-  },
-  hang: {
-    what: (call) => `the ${call} is not carried out, and never gets a response`,
-    then: () => ({ fault: 'hang' }),
-  },
-  hang_after: {
-    what: (call) => `the ${call} is carried out, and never gets a response`,
-    then: () => ({ fault: 'hang', at: 'after' }),
-  },
+  reset_after: fault('is carried out, and its response gets lost', { fault: 'reset', at: 'after' }),
+  hang: fault('is not carried out, and never gets a response', { fault: 'hang' }),
+  hang_after: fault('is carried out, and never gets a response', { fault: 'hang', at: 'after' }),
   effect_after_timeout: {
     what: (call, { delay = '30s' }) =>
       `the ${call} never gets a response, and is carried out ${spaced(delay)} later`,
     then: ({ delay = '30s' }) => ({ fault: 'hang', effect: 'after_timeout', after: delay }),
     takes: 'delay',
   },
-  malformed: {
-    what: (call) => `the ${call} is not carried out, and its response is not JSON`,
-    then: () => ({ fault: 'malformed' }),
-  },
-  truncate_after: {
-    what: (call) => `the ${call} is carried out, and its response ends in the middle`,
-    then: () => ({ fault: 'truncate', at: 'after' }),
-  },
+  malformed: fault('is not carried out, and its response is not JSON', { fault: 'malformed' }),
+  truncate_after: fault('is carried out, and its response ends in the middle', {
+    fault: 'truncate',
+    at: 'after',
+  }),
   respond_500: {
     what: (call) => `the ${call} gets 500, and is not carried out`,
     then: ({ status = 500 }) => ({ respond: { status } }),
@@ -81,24 +78,18 @@ export const CALL_FAULTS = {
   },
   respond_503: refuses(503),
   respond_429: refuses(429),
-  respond_504_after: {
-    what: (call) => `the ${call} is carried out, and gets a gateway's 504, an HTML page`,
-    then: () => ({ respond: { status: 504, headers: HTML, body: GATEWAY_TIMEOUT }, at: 'after' }),
-  },
-  respond_html_after: {
-    what: (call) => `the ${call} is carried out, and gets 200 with the HTML page of a proxy`,
-    then: () => ({
-      respond: { status: 200, headers: HTML, body: '<html>Wait</html>' },
-      at: 'after',
-    }),
-  },
-  respond_202_after: {
-    what: (call) => `the ${call} is carried out, and gets 202 without a body`,
-    then: () => ({
-      respond: { status: 202, headers: { 'content-type': 'text/plain' }, body: '' },
-      at: 'after',
-    }),
-  },
+  respond_504_after: fault(
+    "is carried out, and gets a gateway's 504, an HTML page",
+    replaced(504, 'text/html', GATEWAY_TIMEOUT),
+  ),
+  respond_html_after: fault(
+    'is carried out, and gets 200 with the HTML page of a proxy',
+    replaced(200, 'text/html', '<html>Wait</html>'),
+  ),
+  respond_202_after: fault(
+    'is carried out, and gets 202 without a body',
+    replaced(202, 'text/plain', ''),
+  ),
   delay: {
     what: (call) => `the response of the ${call} takes 5 s`,
     then: ({ delay = '5s' }) => ({ delay }),
@@ -137,6 +128,12 @@ const ACCOUNT = { operation: 'addBankAccount', record: 'bank account' } as const
 const PAYMENT = { operation: 'createTransaction', record: 'payment' } as const
 const BEGUN = [{ status: 'PENDING' }, { status: 'PROCESSING', after: '1s' }] as const
 
+const payment = (what: string, transaction: OutcomeDefinition['transaction']) => ({
+  ...PAYMENT,
+  what,
+  then: () => ({ transaction }),
+})
+
 /** The faults of what a call creates. */
 export const LIFECYCLE_FAULTS = {
   kyc_failed: { ...KYC, what: 'fails its check', then: () => ({ kyc: [{ status: 'failed' }] }) },
@@ -155,67 +152,44 @@ export const LIFECYCLE_FAULTS = {
     }),
     takes: 'reason',
   },
-  payment_failed_late: {
-    ...PAYMENT,
-    what: 'fails after 25 minutes in processing',
-    then: () => ({
-      transaction: [
-        ...BEGUN,
-        { status: 'FAILED', after: '25m', reason: 'beneficiary_bank_failure' },
-      ],
-    }),
-  },
-  payment_late_success: {
-    ...PAYMENT,
-    what: 'fails after 2 s, and succeeds a minute later',
-    then: () => ({
-      transaction: [
-        { status: 'PENDING' },
-        { status: 'FAILED', after: '2s', reason: 'npci_beneficiary_timeout' },
-        { status: 'SUCCESS', after: '1m' },
-      ],
-    }),
-  },
-  payment_late: {
-    ...PAYMENT,
-    what: 'stays pending for 25 minutes',
-    then: () => ({
-      transaction: [
-        { status: 'PENDING' },
-        { status: 'PROCESSING', after: '25m' },
-        { status: 'SUCCESS', after: '5s' },
-      ],
-    }),
-  },
-  payment_pending: {
-    ...PAYMENT,
-    what: 'stays pending for ever',
-    then: () => ({ transaction: [{ status: 'PENDING' }] }),
-  },
-  payment_stuck: {
-    ...PAYMENT,
-    what: 'stays in processing for a day',
-    then: () => ({ transaction: [...BEGUN, { status: 'SUCCESS', after: '1d' }] }),
-  },
-  payment_reversed: {
-    ...PAYMENT,
-    what: 'succeeds, and comes back a day later',
-    then: () => ({
-      transaction: [
-        ...BEGUN,
-        { status: 'SUCCESS', after: '2s' },
-        { status: 'FAILED', after: '1d', reason: 'beneficiary_bank_rejected' },
-      ],
-    }),
-  },
+  payment_failed_late: payment('fails after 25 minutes in processing', [
+    ...BEGUN,
+    { status: 'FAILED', after: '25m', reason: 'beneficiary_bank_failure' },
+  ]),
+  payment_late_success: payment('fails after 2 s, and succeeds a minute later', [
+    { status: 'PENDING' },
+    { status: 'FAILED', after: '2s', reason: 'npci_beneficiary_timeout' },
+    { status: 'SUCCESS', after: '1m' },
+  ]),
+  payment_late: payment('stays pending for 25 minutes', [
+    { status: 'PENDING' },
+    { status: 'PROCESSING', after: '25m' },
+    { status: 'SUCCESS', after: '5s' },
+  ]),
+  payment_pending: payment('stays pending for ever', [{ status: 'PENDING' }]),
+  payment_stuck: payment('stays in processing for a day', [
+    ...BEGUN,
+    { status: 'SUCCESS', after: '1d' },
+  ]),
+  payment_reversed: payment('succeeds, and comes back a day later', [
+    ...BEGUN,
+    { status: 'SUCCESS', after: '2s' },
+    { status: 'FAILED', after: '1d', reason: 'beneficiary_bank_rejected' },
+  ]),
 } as const satisfies Record<string, LifecycleFault>
 
 type WebhookThen = WebhookRuleDefinition['then']
 
+/** A fault of an event alone; `what` follows its name. */
+const sent = (what: string, then: WebhookThen) => ({
+  what: (event: string) => `the ${event} ${what}`,
+  then: () => then,
+})
+
 /** The faults of one event; `next` is the event that follows it. */
 export const WEBHOOK_FAULTS = {
-  delay: { what: (event) => `the ${event} is sent 5 s late`, then: () => ({ delay: '5s' }) },
-  copies: { what: (event) => `the ${event} is sent twice`, then: () => ({ copies: 2 }) },
+  delay: sent('is sent 5 s late', { delay: '5s' }),
+  copies: sent('is sent twice', { copies: 2 }),
   hold_until: {
     what: (event, next) => `the ${event} is sent after the ${next} that follows it`,
     then: (next) => ({ hold_until: next }),
@@ -225,23 +199,13 @@ export const WEBHOOK_FAULTS = {
       `the ${event} is sent at the same instant as the ${next} that follows it`,
     then: () => ({ together: true }),
   },
-  drop: { what: (event) => `the ${event} is never sent`, then: () => ({ drop: true }) },
-  signature_wrong: {
-    what: (event) => `the ${event} has a wrong signature`,
-    then: () => ({ signature: 'wrong' }),
-  },
-  signature_missing: {
-    what: (event) => `the ${event} has no signature`,
-    then: () => ({ signature: 'missing' }),
-  },
-  signature_rotated: {
-    what: (event) => `the ${event} is signed with a new secret first, then with the right one`,
-    then: () => ({ signature: 'rotated' }),
-  },
-  timestamp_stale: {
-    what: (event) => `the ${event} is signed with a time far in the past`,
-    then: () => ({ timestamp: 'stale' }),
-  },
+  drop: sent('is never sent', { drop: true }),
+  signature_wrong: sent('has a wrong signature', { signature: 'wrong' }),
+  signature_missing: sent('has no signature', { signature: 'missing' }),
+  signature_rotated: sent('is signed with a new secret first, then with the right one', {
+    signature: 'rotated',
+  }),
+  timestamp_stale: sent('is signed with a time far in the past', { timestamp: 'stale' }),
   body_truncated: {
     what: (event) => `the body of the ${event} ends in the middle`,
     then: () => ({ body: 'truncated' }),

@@ -1,13 +1,15 @@
 // tools/conform/: checks whether a live service keeps the contract, and measures which readings of the assumptions it has.
 // conform.ts runs the checks.
 
-import { ASSUMPTIONS } from '../../assumptions/readings.ts'
+import { ASSUMPTIONS, readingProblem } from '../../assumptions/readings.ts'
 import { valueAt } from '../../model/validation-errors.ts'
 import { endpointOf } from './findings.ts'
 import type { HttpClientOptions } from './http-client.ts'
-import { measureAssumption, measuredReport } from './measure.ts'
+import { type Measures, NOT_MEASURABLE } from './measuring.ts'
+import { READ_MEASURES } from './read-measures.ts'
 import { isId, runReads } from './reads.ts'
-import { ConformStopped, Session } from './session.ts'
+import { ConformStopped, describe, Session } from './session.ts'
+import { WRITE_MEASURES } from './write-measures.ts'
 import { runWrites } from './writes.ts'
 
 type CreatedResource = { endpoint: string; id: string }
@@ -32,6 +34,40 @@ function createdBy(session: Session): CreatedResource[] {
   return [...created.values()]
 }
 
+export const MEASURES: Measures = { ...WRITE_MEASURES, ...READ_MEASURES }
+
+export type MeasuredAssumption = { name: string; reading: string; evidence: string }
+
+export type UnmeasuredAssumption = { name: string; reason: string }
+
+async function measureAssumption(
+  session: Session,
+  name: string,
+): Promise<MeasuredAssumption | UnmeasuredAssumption> {
+  const found = (await MEASURES[name]?.(session)) ?? NOT_MEASURABLE[name]!
+  if (typeof found === 'string') return { name, reason: found }
+  const { reading, shownBy } = found
+  const problem = readingProblem(name, reading)
+  if (problem !== undefined) return { name, reason: `${name} ${problem}, not ${reading}` }
+  const call = describe(shownBy.call)
+  const request = call ? ` (${call})` : ''
+  const seen = found.seen ?? `status ${shownBy.status}`
+  return { name, reading, evidence: `${endpointOf(shownBy.op)}${request}: ${seen}` }
+}
+
+/** The results in the order of docs/assumptions.md. After a run that stopped, the points that it did not reach are not measured. */
+function measuredReport(results: readonly (MeasuredAssumption | UnmeasuredAssumption)[]) {
+  const rest = ASSUMPTIONS.slice(results.length).map(({ name }) => ({
+    name,
+    reason: 'the run stopped before',
+  }))
+  const all = [...results, ...rest]
+  return {
+    assumptions: all.filter((one) => 'reading' in one),
+    not_measured: all.filter((one) => 'reason' in one),
+  }
+}
+
 class ServiceUnreachable extends Error {
   readonly exitCode = 1
 }
@@ -46,7 +82,7 @@ export async function conform({ write: withWrites, ...options }: ConformOptions)
     throw new ServiceUnreachable(
       `No service responds at ${options.base}: ${first.problem}. Set its base URL with --against.`,
     )
-  const measured: Awaited<ReturnType<typeof measureAssumption>>[] = []
+  const measured: (MeasuredAssumption | UnmeasuredAssumption)[] = []
   let stopped: string | undefined
   try {
     await runReads(session)

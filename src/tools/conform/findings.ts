@@ -13,7 +13,14 @@ export type Finding = {
 
 export type UncheckedEndpoint = { endpoint: string; reason: string }
 
-export type FindingSource = { op: Operation; call: string }
+/** What a response differs in, of the call that got it. */
+export type Source = {
+  differs: (field: string, expected: string, found: string) => void
+  /** Adds a difference from the sandbox that the contract allows. */
+  note: (field: string, expected: string, found: string) => void
+  formatValue: (value: unknown, name: string) => string
+  formatKey: (key: string) => string
+}
 
 const MAX_SHOWN_LENGTH = 40
 // A hostile response can contain any number of deviations.
@@ -37,6 +44,8 @@ export function createFindings(token: string | undefined) {
     return part.length > MAX_SHOWN_LENGTH ? `${part.slice(0, MAX_SHOWN_LENGTH)}…` : part
   }
 
+  const formatKey = (key: string) => maskAndTruncate(key, maskLogText)
+
   function formatValue(value: unknown, name: string): string {
     if (value === undefined) return 'nothing'
     if (Array.isArray(value)) return `a list of ${value.length}`
@@ -49,12 +58,12 @@ export function createFindings(token: string | undefined) {
 
   function add(
     target: Map<string, Finding>,
-    { op, call }: FindingSource,
+    endpoint: string,
+    call: string,
     field: string,
     expected: string,
     found: string,
   ) {
-    const endpoint = endpointOf(op)
     const key = [endpoint, field, expected].join('\n')
     const known = target.get(key)
     if (known) known.times++
@@ -64,13 +73,13 @@ export function createFindings(token: string | undefined) {
   }
 
   return {
-    formatValue,
-    formatKey: (key: string) => maskAndTruncate(key, maskLogText),
-    addDifference: (source: FindingSource, field: string, expected: string, found: string) =>
-      add(differs, source, field, expected, found),
-    /** Adds a difference from the sandbox that the contract allows. */
-    addNote: (source: FindingSource, field: string, expected: string, found: string) =>
-      add(notes, source, field, expected, found),
+    sourceOf: (op: Operation, call: string): Source => ({
+      differs: (...found) => add(differs, endpointOf(op), call, ...found),
+      note: (...found) => add(notes, endpointOf(op), call, ...found),
+      formatValue,
+      formatKey,
+    }),
+    formatKey,
     markUnchecked: (op: Operation, why: string) => void unchecked.set(endpointOf(op), why),
     markChecked: (op: Operation) => void unchecked.delete(endpointOf(op)),
     /** Returns all findings. A field with a difference has no note. */

@@ -1,20 +1,23 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import { open } from '../../admin/caller.ts'
+import type { Operation } from '../../http/operation.ts'
 
 // 20 times the size of a page of 100 rows: a larger response is not from this service.
 const MAX_BYTES = 1024 * 1024
 const RESPONSE_TIMEOUT_MS = 10_000
 
-export type ConformRequest = {
-  method: 'GET' | 'POST' | 'PUT'
-  /** Below the base URL, with its query. */
-  path: string
+export type ConformCall = {
+  params?: Readonly<Record<string, string>>
+  query?: Readonly<Record<string, string | number>>
   /** A string is sent unchanged, any other value as JSON. */
   body?: unknown
   headers?: Readonly<Record<string, string>>
   /** Overrides the client's token; `null` sends none. */
   token?: string | null
+  /** A description for the report, if the query parameters do not describe the call. */
+  call?: string
+  isWithSlash?: boolean
 }
 
 export type CompleteResponse = {
@@ -33,11 +36,21 @@ export type HttpClientOptions = {
   responseTimeoutMs?: number | undefined
 }
 
+function urlOf(base: string, url: string, { params = {}, query, isWithSlash }: ConformCall): URL {
+  const filled = url.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name]!))
+  const result = new URL(`${base}${filled}${isWithSlash ? '/' : ''}`)
+  for (const [name, value] of Object.entries(query ?? {}))
+    result.searchParams.set(name, String(value))
+  return result
+}
+
 async function read(
   { base, token: ownToken }: HttpClientOptions,
-  { method, path, body, token = ownToken ?? null, headers: more }: ConformRequest,
+  { method, url }: Operation,
+  call: ConformCall,
   signal: AbortSignal,
 ): Promise<ConformResponse> {
+  const { body, token = ownToken ?? null } = call
   const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
   const headers = {
     accept: 'application/json',
@@ -47,9 +60,9 @@ async function read(
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(text),
     }),
-    ...more,
+    ...call.headers,
   }
-  const response = await open(new URL(base + path), { method, headers, signal }, text)
+  const response = await open(urlOf(base, url, call), { method, headers, signal }, text)
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of response) {
@@ -68,12 +81,13 @@ async function read(
 /** Sends one request to an untrusted service: one timeout, no redirects, no decompression. The promise never rejects. */
 export async function sendRequest(
   options: HttpClientOptions,
-  request: ConformRequest,
+  op: Operation,
+  call: ConformCall,
 ): Promise<ConformResponse> {
   const { responseTimeoutMs = RESPONSE_TIMEOUT_MS } = options
   const signal = AbortSignal.timeout(responseTimeoutMs)
   try {
-    return await read(options, request, signal)
+    return await read(options, op, call, signal)
   } catch (error) {
     if (signal.aborted)
       return { problem: `no complete response within ${responseTimeoutMs / 1_000} s` }

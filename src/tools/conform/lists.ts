@@ -5,7 +5,7 @@ import { ErrorResponse } from '../../model/errors.ts'
 import { isObject } from '../../model/formats.ts'
 import { pagesOf } from '../../model/paging.ts'
 import { valueAt } from '../../model/validation-errors.ts'
-import type { FindingSource, Findings } from './findings.ts'
+import type { Source } from './findings.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
@@ -44,8 +44,7 @@ export function orderOf(rows: readonly Row[]): 'newest' | 'oldest' | 'same' | 'n
 }
 
 export function checkPage(
-  findings: Findings,
-  source: FindingSource,
+  source: Source,
   { rows: name, total: totalName, id, defaultLimit, isLimitInContract }: PageSpec,
   body: unknown,
   requested: { page?: number; limit?: number },
@@ -55,8 +54,8 @@ export function checkPage(
   const [page, limit, total, pages] = ['page', 'limit', totalName, 'total_pages'].map(at)
   const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
   const add = (isInContract: boolean, field: string, expected: string, found: string) => {
-    const addFinding = isInContract ? findings.addDifference : findings.addNote
-    addFinding(source, `data.${field}`, expected, found)
+    const addFinding = isInContract ? source.differs : source.note
+    addFinding(`data.${field}`, expected, found)
   }
   // Only the history endpoints define the default of `page`.
   const [wantedPage, wantedLimit] = [requested.page ?? 1, requested.limit ?? defaultLimit]
@@ -79,23 +78,22 @@ export function checkPage(
   }
   const ids = rows.map((row) => row[id]).filter((one) => typeof one === 'string')
   if (new Set(ids).size < ids.length)
-    findings.addDifference(source, `data.${name}[].${id}`, 'unique ids', 'a duplicate id')
+    source.differs(`data.${name}[].${id}`, 'unique ids', 'a duplicate id')
   if (orderOf(rows) === 'none')
-    findings.addNote(source, `data.${name}[].created_at`, 'sorted by time', 'another order')
+    source.note(`data.${name}[].created_at`, 'sorted by time', 'another order')
   return rows
 }
 
 /** Checks that a second page does not repeat the first one. Single rows can repeat, if rows were added in between. */
 export function checkNextPage(
-  findings: Findings,
-  source: FindingSource,
+  source: Source,
   { rows: name, id }: PageSpec,
   first: readonly Row[],
   second: readonly Row[],
 ): void {
   const known = new Set(first.map((row) => row[id]))
   if (second.length > 0 && second.every((row) => known.has(row[id])))
-    findings.addDifference(source, `data.${name}`, 'other rows than page 1', 'the same rows')
+    source.differs(`data.${name}`, 'other rows than page 1', 'the same rows')
 }
 
 export type ErrorFormName = keyof (typeof errorBody)['readings']

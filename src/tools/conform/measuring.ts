@@ -1,6 +1,7 @@
 import { isObject } from '../../model/formats.ts'
+import type { ConformCall } from './http-client.ts'
 import { pageSpecOf, type Row, rowsAt } from './lists.ts'
-import { type ConformCall, type Exchange, isSuccess, type Session } from './session.ts'
+import { type Exchange, isSuccess, type Session } from './session.ts'
 
 /** A reading, the exchange that shows it, and what was seen there (default: the HTTP status). */
 export type Measured = { reading: string; shownBy: Exchange; seen?: string }
@@ -9,6 +10,19 @@ export type Measured = { reading: string; shownBy: Exchange; seen?: string }
 export type Measure = (session: Session) => Promise<Measured | string> | Measured | string
 
 export type Measures = Readonly<Record<string, Measure>>
+
+/** Why no caller of the service can measure an assumption with a few harmless calls. */
+const NO_RECEIVER = 'conform receives no webhooks'
+export const NOT_MEASURABLE: Readonly<Record<string, string>> = {
+  token_lifetime: 'conform does not wait until a token expires',
+  rate_limit: 'its number shows only in a flood of calls, which conform never sends',
+  unverified_account: 'a payment to an account that failed its check could lose money',
+  webhook_delivery: NO_RECEIVER,
+  webhook_order: NO_RECEIVER,
+  webhook_signature: NO_RECEIVER,
+  webhook_body: NO_RECEIVER,
+  late_success: 'conform cannot make a payment fail and succeed later',
+}
 
 const WRITE_ONLY = 'measured with --write only'
 
@@ -55,7 +69,7 @@ export const changed =
     readings: readonly [same: string, refused: string],
   ): Measure =>
   (session) => {
-    const base = session.exchanges(id).find((one) => one.call.call === described)
+    const base = session.exchange(id, described)
     if (!base) return noSuccess(session, id)
     return compare(session, base, { body: { ...bodyOf(base), ...fields }, call }, readings)
   }

@@ -150,9 +150,7 @@ export const READ_MEASURES: Measures = {
     compareUsers(session, { query: { page: PAST_THE_END } }, ['empty', 'not_found']),
 
   malformed_id(session) {
-    const shownBy = session
-      .exchanges('getUser')
-      .find(({ call }) => call.call === 'an id that is not a UUID')
+    const shownBy = session.exchange('getUser', 'an id that is not a UUID')
     if (!shownBy || !isRefusal(shownBy)) return unclear(shownBy)
     if (shownBy.status === 404) return { reading: 'not_found', shownBy }
     return [400, 422].includes(shownBy.status)
@@ -161,9 +159,8 @@ export const READ_MEASURES: Measures = {
   },
 
   unknown_id(session) {
-    const shownBy = unknownId.concerns
-      .flatMap((id) => session.exchanges(id))
-      .find(({ call }) => call.call === 'an unknown id')
+    const shown = unknownId.concerns.map((id) => session.exchange(id, 'an unknown id'))
+    const shownBy = shown.find((one) => one !== undefined)
     if (shownBy?.status === 404) return { reading: 'not_found', shownBy }
     const data = valueAt(shownBy?.body, ['data'])
     const isEmpty = shownBy?.status === 200 && Array.isArray(data) && data.length === 0

@@ -23,11 +23,10 @@ const sampleRows = (rows: readonly Row[], ...kinds: readonly ((row: Row) => bool
 
 /** Reads a list: two pages, a page past the end, other limits, and invalid queries. Returns the rows of the first page. */
 async function readList(session: Session, id: string, params: Record<string, string> = {}) {
-  const { findings } = session
   const spec = pageSpecOf(session.opOf(id))
   async function readPage(query: { page?: number; limit?: number }) {
     const found = await session.expectSuccess(id, { params, query })
-    return found && { ...found, rows: checkPage(findings, found.source, spec, found.body, query) }
+    return found && { ...found, rows: checkPage(found.source, spec, found.body, query) }
   }
   const first = await readPage({ page: 1 })
   if (!first) return []
@@ -35,7 +34,7 @@ async function readList(session: Session, id: string, params: Record<string, str
   if (isLimitInContract) await readPage({})
   if (first.rows.length >= defaultLimit) {
     const second = await readPage({ page: 2 })
-    if (second) checkNextPage(findings, second.source, spec, first.rows, second.rows)
+    if (second) checkNextPage(second.source, spec, first.rows, second.rows)
   }
   if (isLimitInContract) await readPage({ limit: 1 })
   else await session.expectSuccess(id, { params, query: { limit: 1 } }, UNDEFINED_PAGE)
@@ -56,8 +55,7 @@ async function readPagePastEnd(
   const call = { params, query: { page: PAGE_PAST_END } }
   const found = await session.expectSuccess(id, call, { ...UNDEFINED_PAGE, ofReadings: [404] })
   const { length } = rowsAt(found?.body, 'data', list)
-  if (found && length > 0)
-    session.findings.addNote(found.source, `data.${list}`, 'a list of 0', `a list of ${length}`)
+  if (found && length > 0) found.source.note(`data.${list}`, 'a list of 0', `a list of ${length}`)
 }
 
 async function readUnknown(session: Session, id: string, name: string) {
@@ -69,7 +67,6 @@ async function readUnknown(session: Session, id: string, name: string) {
 }
 
 async function readUsers(session: Session): Promise<string[]> {
-  const { findings } = session
   const rows = await readList(session, 'listUsers')
   const has = (name: string) => (row: Row) => typeof row[name] === 'string'
   const ids = idsOf(sampleRows(rows, has('tid'), has('pid'), has('bank_id')), 'user_id')
@@ -77,7 +74,7 @@ async function readUsers(session: Session): Promise<string[]> {
     const params = { userId }
     const user = await session.expectSuccess('getUser', { params })
     const data = valueAt(user?.body, ['data'])
-    if (user) checkFields(findings, user.source, REQUESTED, ['data', data], { user_id: userId })
+    if (user) checkFields(user.source, REQUESTED, ['data', data], { user_id: userId })
     await readKyc(session, userId)
     await readBank(session, userId)
   }
@@ -90,21 +87,20 @@ async function readUsers(session: Session): Promise<string[]> {
 const KYC_DATA = 'data.response.data'
 
 export async function readKyc(session: Session, userId: string): Promise<Row[] | undefined> {
-  const { findings } = session
   const kyc = await session.expectSuccess('getKyc', { params: { userId } })
   if (!kyc) return undefined
   const { source, body } = kyc
   const recordsIn = (name: string) => {
     const records = rowsAt(body, 'data', 'response', 'data', name)
     for (const record of records)
-      checkFields(findings, source, REQUESTED, [`${KYC_DATA}.${name}[]`, record], {
+      checkFields(source, REQUESTED, [`${KYC_DATA}.${name}[]`, record], {
         user_id: userId,
       })
     return records
   }
   recordsIn('user')
   const records = recordsIn('kycData')
-  for (const record of records) checkKyc(findings, source, record, `${KYC_DATA}.kycData[]`)
+  for (const record of records) checkKyc(source, record, `${KYC_DATA}.kycData[]`)
   return records
 }
 
@@ -112,30 +108,28 @@ export async function readBank(session: Session, userId: string): Promise<Row[] 
   const bank = await session.expectSuccess('listBankAccounts', { params: { userId } })
   if (!bank) return undefined
   const accounts = rowsAt(bank.body, 'data')
-  const { findings } = session
   for (const account of accounts)
-    checkFields(findings, bank.source, REQUESTED, ['data[]', account], { user_id: userId })
+    checkFields(bank.source, REQUESTED, ['data[]', account], { user_id: userId })
   return accounts
 }
 
 export async function readTransaction(session: Session, transaction_id: string): Promise<void> {
-  const { findings } = session
   const one = await session.expectSuccess('getTransaction', { params: { transaction_id } })
   if (!one) return
   const rows = rowsAt(one.body, 'data')
   const data = valueAt(one.body, ['data'])
   if (Array.isArray(data) && data.length === 0)
-    findings.addDifference(one.source, 'data', 'the transaction', 'an empty list')
+    one.source.differs('data', 'the transaction', 'an empty list')
   for (const row of rows) {
-    checkFields(findings, one.source, REQUESTED, ['data[]', row], { transaction_id })
-    checkTransaction(findings, one.source, row, 'data[]')
+    checkFields(one.source, REQUESTED, ['data[]', row], { transaction_id })
+    checkTransaction(one.source, row, 'data[]')
   }
 }
 
 async function readTransactions(session: Session) {
-  const source = { op: session.opOf('listTransactions'), call: 'page=1' }
+  const source = session.sourceOf('listTransactions', 'page=1')
   const rows = await readList(session, 'listTransactions')
-  for (const row of rows) checkTransaction(session.findings, source, row, 'data.transactions[]')
+  for (const row of rows) checkTransaction(source, row, 'data.transactions[]')
   const hasStatus = (status: string) => (row: Row) => row['transaction_status'] === status
   for (const id of idsOf(
     sampleRows(rows, hasStatus('success'), hasStatus('pending')),
@@ -154,14 +148,12 @@ async function readWithoutToken(session: Session, id: string, params: Record<str
 }
 
 async function readHistory(session: Session, userIds: readonly string[]) {
-  const { findings } = session
   const checkRows = (id: string, rows: readonly Row[], userId?: string) => {
-    const source = { op: session.opOf(id), call: 'page=1' }
+    const source = session.sourceOf(id, 'page=1')
     const field = 'data.transactions[]'
     for (const row of rows) {
-      checkHistory(findings, source, row, field)
-      if (userId !== undefined)
-        checkFields(findings, source, REQUESTED, [field, row], { user_id: userId })
+      checkHistory(source, row, field)
+      if (userId !== undefined) checkFields(source, REQUESTED, [field, row], { user_id: userId })
     }
   }
   const all = 'listTransactionHistory'

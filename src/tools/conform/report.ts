@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { readingsDocument } from '../../assumptions/readings.ts'
+import { ASSUMPTIONS, readingsDocument } from '../../assumptions/readings.ts'
 import { readJson, UnreadableText } from '../../config/files.ts'
 import { BadOption } from '../../config/options.ts'
 import { countOf } from '../../model/words.ts'
@@ -48,49 +48,61 @@ export function conformReport(report: ConformReport, ms: number): Report {
   ])
   const tests = [...endpoints].map((endpoint) => endpointTest(endpoint, report))
   const readings = assumptions.map(({ name, reading, evidence }) => [name, reading, evidence])
-  const table = markdownTable(['assumption', 'reading', 'shown by'], readings)
+  const points = markdownTable(['assumption', 'reading', 'shown by'], readings)
   return {
     title: 'payout-sandbox conform',
     subject: against,
     result: resultText(report),
     // One of the tests has the time of all, which were not measured apart.
     tests: tests.map((test, i) => (i === 0 ? { ...test, ms } : test)),
-    body: `${testsMarkdown(tests)}\n## Open points of the contract\n\n${table}`,
+    body: `${testsMarkdown(tests)}\n## Open points of the contract\n\n${points}`,
   }
 }
 
-/** A titled table; nothing if it has no rows. */
-const section = (title: string, head: readonly string[], rows: readonly (readonly unknown[])[]) =>
-  rows.length === 0 ? '' : `${title}\n\n${table(head, rows, '')}\n`
+const HEADS: Readonly<Record<string, string>> = {
+  call: 'request',
+  name: 'assumption',
+  evidence: 'shown by',
+}
 
-const FINDING_HEAD = ['endpoint', 'request', 'field', 'expected', 'found', 'times']
-const findingRow = ({ endpoint, call, field, expected, found, times }: Finding) =>
-  [endpoint, call || null, field, expected, found, times] as const
+/** A titled table of these fields; nothing if it has no rows. */
+function section<F extends string>(
+  title: string,
+  fields: readonly F[],
+  rows: readonly Readonly<Record<F, unknown>>[],
+): string {
+  if (rows.length === 0) return ''
+  const cells = rows.map((row) => fields.map((field) => row[field] || null))
+  const head = fields.map((field) => HEADS[field] ?? field)
+  return `${title}\n\n${table(head, cells, '')}\n`
+}
 
-/** The text of a report; `assume` are the options of `start` for its readings. */
-export function reportText(report: ConformReport, assume: readonly string[]) {
+const FOUND = ['endpoint', 'call', 'field', 'expected', 'found', 'times'] as const
+
+/** The options of `start` with which a sandbox reads the contract as a service does. */
+export const assumeOptions = ({ assumptions }: Pick<ConformReport, 'assumptions'>): string[] =>
+  assumptions
+    .filter(({ name, reading }) =>
+      ASSUMPTIONS.some((one) => one.name === name && one.default !== reading),
+    )
+    .map(({ name, reading }) => `--assume ${name}=${reading}`)
+
+/** The text of a report. */
+export function reportText(report: ConformReport) {
   const { differs, notes, unchecked, created, assumptions, not_measured, more } = report
-  const notDefined = 'Not defined by the contract, and different from the sandbox'
+  const unmeasured = not_measured.map(({ name, reason }) => {
+    return { name, reading: 'not measured', evidence: reason }
+  })
+  const assume = assumeOptions(report)
   return [
-    section('Differs from the contract', FINDING_HEAD, differs.map(findingRow)),
-    section(notDefined, FINDING_HEAD, notes.map(findingRow)),
-    section(
-      'Not checked',
-      ['endpoint', 'reason'],
-      unchecked.map(({ endpoint, reason }) => [endpoint, reason]),
-    ),
-    section(
-      'Created, and not deleted',
-      ['endpoint', 'id'],
-      created.map(({ endpoint, id }) => [endpoint, id]),
-    ),
+    section('Differs from the contract', FOUND, differs),
+    section('Not defined by the contract, and different from the sandbox', FOUND, notes),
+    section('Not checked', ['endpoint', 'reason'], unchecked),
+    section('Created, and not deleted', ['endpoint', 'id'], created),
     section(
       'Open points of the contract',
-      ['assumption', 'reading', 'shown by'],
-      [
-        ...assumptions.map(({ name, reading, evidence }) => [name, reading, evidence]),
-        ...not_measured.map(({ name, reason }) => [name, 'not measured', reason]),
-      ],
+      ['name', 'reading', 'evidence'],
+      [...assumptions, ...unmeasured],
     ),
     assume.length === 0
       ? ''

@@ -3,22 +3,15 @@ import type { Operation } from '../../http/operation.ts'
 import { ERRORS, type ErrorCode, ErrorResponse } from '../../model/errors.ts'
 import { valueAt } from '../../model/validation-errors.ts'
 import { OPERATIONS } from '../../routes/v1/operations.ts'
-import { createFindings, endpointOf, type FindingSource, type Findings } from './findings.ts'
-import { type CompleteResponse, type HttpClientOptions, sendRequest } from './http-client.ts'
+import { createFindings, endpointOf, type Findings, type Source } from './findings.ts'
+import {
+  type CompleteResponse,
+  type ConformCall,
+  type HttpClientOptions,
+  sendRequest,
+} from './http-client.ts'
 import { errorFormOf } from './lists.ts'
 import { checkShape, visitLists } from './shape.ts'
-
-export type ConformCall = {
-  params?: Readonly<Record<string, string>>
-  query?: Readonly<Record<string, string | number>>
-  body?: unknown
-  headers?: Readonly<Record<string, string>>
-  /** Overrides the session's token; `null` sends none. */
-  token?: string | null
-  /** A description for the report, if the query parameters do not describe the call. */
-  call?: string
-  isWithSlash?: boolean
-}
 
 export type Exchange = CompleteResponse & {
   op: Operation
@@ -42,23 +35,14 @@ const MAX_CALLS_WITHOUT_RESPONSE = 3
 const MAX_KEPT_CHARACTERS = 256 * 1024
 const JSON_MEDIA = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
-function pathOf(
-  { url }: Operation,
-  { params = {}, query = {}, isWithSlash = false }: ConformCall,
-): string {
-  const filled = url.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name]!))
-  const path = isWithSlash ? `${filled}/` : filled
-  const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) search.set(name, String(value))
-  return search.size === 0 ? path : `${path}?${search}`
-}
-
 export const isSuccess = (status: number) => status >= 200 && status <= 299
 
-export const sourceOf = (op: Operation, { call, query = {} }: ConformCall): FindingSource => {
-  const params = Object.entries(query).map(([name, value]) => `${name}=${value}`)
-  return { op, call: call ?? params.join('&') }
-}
+/** What a call is named in the report. */
+export const describe = ({ call, query = {} }: ConformCall): string =>
+  call ??
+  Object.entries(query)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&')
 
 function jsonOf(text: string): unknown {
   try {
@@ -73,18 +57,13 @@ const textFound = ({ length }: string) =>
   length === 0 ? 'nothing' : `a string of ${length} characters that is not JSON`
 
 /** Notes where an expected error differs from that of the sandbox; another reading of `error_body` is no difference. */
-function checkError(
-  findings: Findings,
-  source: FindingSource,
-  errorCode: ErrorCode,
-  { body, headers, text }: Exchange,
-): void {
+function checkError(source: Source, errorCode: ErrorCode, { body, headers, text }: Exchange): void {
   const isPermitted = errorFormOf(text, body) !== undefined
-  if (!isPermitted && body === undefined) findings.addNote(source, 'body', 'JSON', textFound(text))
+  if (!isPermitted && body === undefined) source.note('body', 'JSON', textFound(text))
   else if (!isPermitted)
-    checkShape(findings, source, ErrorResponse as z.ZodType, body, { isSandboxDefault: true })
+    checkShape(source, ErrorResponse as z.ZodType, body, { isSandboxDefault: true })
   const note = (field: string, expected: string, found: unknown, name = field) =>
-    findings.addNote(source, field, expected, findings.formatValue(found, name))
+    source.note(field, expected, source.formatValue(found, name))
   const found = valueAt(body, ['error'])
   if (typeof found === 'string' && found !== errorCode)
     note('error', JSON.stringify(errorCode), found)
@@ -117,15 +96,8 @@ export class Session {
   /** Sends a request without checking the response; returns why there is none, if there is none. */
   async send(id: string, call: ConformCall = {}): Promise<Exchange | { problem: string }> {
     const op = this.opOf(id)
-    const { body, headers, token } = call
     this.#calls++
-    const response = await sendRequest(this.#options, {
-      method: op.method,
-      path: pathOf(op, call),
-      body,
-      ...(headers && { headers }),
-      ...(token !== undefined && { token }),
-    })
+    const response = await sendRequest(this.#options, op, call)
     if (response.problem !== undefined) {
       this.#callsWithoutResponse++
       return response
@@ -142,6 +114,11 @@ export class Session {
     return id === undefined ? this.#exchanges : this.#exchanges.filter(({ op }) => op.id === id)
   }
 
+  /** The response to the call that a text describes. */
+  exchange(id: string, call: string): Exchange | undefined {
+    return this.exchanges(id).find((one) => one.call.call === call)
+  }
+
   /** Sends a request whose response is only measured; `undefined` without a complete response. */
   async measure(id: string, call: ConformCall): Promise<Exchange | undefined> {
     const { problem } = await this.send(id, call)
@@ -150,34 +127,34 @@ export class Session {
     return undefined
   }
 
+  /** Where to add what a call shows, if it is described by a text, or by itself. */
+  sourceOf(id: string, call: string | ConformCall): Source {
+    return this.findings.sourceOf(this.opOf(id), typeof call === 'string' ? call : describe(call))
+  }
+
   /** Sends a call. Adds a finding and returns no response if it is incomplete, or successful and not JSON. */
   async #exchange(id: string, call: ConformCall) {
-    const { findings } = this
     const op = this.opOf(id)
-    const source = sourceOf(op, call)
+    const source = this.sourceOf(id, call)
     const response = await this.send(id, call)
     if (response.problem !== undefined) {
-      findings.addDifference(source, 'response', 'a complete response', response.problem)
+      source.differs('response', 'a complete response', response.problem)
       if (this.#callsWithoutResponse >= MAX_CALLS_WITHOUT_RESPONSE)
         throw new ConformStopped(response.problem)
       return { op, source }
     }
     const { headers, status, text, body } = response
     const type = headers['content-type']
-    if (isSuccess(status) && !JSON_MEDIA.test(type ?? '')) {
-      const found = findings.formatValue(type, 'content-type')
-      findings.addDifference(source, 'Content-Type', 'application/json', found)
-    }
+    if (isSuccess(status) && !JSON_MEDIA.test(type ?? ''))
+      source.differs('Content-Type', 'application/json', source.formatValue(type, 'content-type'))
     if (body !== undefined || !isSuccess(status)) return { op, source, response }
-    findings.addDifference(source, 'body', 'JSON', textFound(text))
+    source.differs('body', 'JSON', textFound(text))
     return { op, source }
   }
 
-  #statusText({ status, body }: Exchange): string {
+  #statusText(source: Source, { status, body }: Exchange): string {
     const code = valueAt(body, ['error'])
-    return typeof code === 'string'
-      ? `${status} ${this.findings.formatValue(code, 'error')}`
-      : `${status}`
+    return typeof code === 'string' ? `${status} ${source.formatValue(code, 'error')}` : `${status}`
   }
 
   /** Why a call was rejected, if the contract allows it for every endpoint; otherwise `undefined`. */
@@ -190,27 +167,26 @@ export class Session {
 
   /** Sends a request that should succeed. Returns the body, even if it has deviations; `undefined` if the request failed. */
   async expectSuccess(id: string, call: ConformCall = {}, allowedErrors?: AllowedErrors) {
-    const { findings } = this
     const { op, source, response } = await this.#exchange(id, call)
     if (!response) return undefined
     const { status, body } = response
     if (allowedErrors?.ofReadings?.includes(status)) return undefined
     if (status !== op.status) {
-      const found = this.#statusText(response)
+      const found = this.#statusText(source, response)
       const reportAs = allowedErrors?.statuses.includes(status) ? allowedErrors.reportAs : undefined
       const why =
         this.#commonRejection(status, call) ??
         (reportAs === 'unchecked' ? `rejected: ${found}` : '')
-      if (why !== '') findings.markUnchecked(op, why)
+      if (why !== '') this.findings.markUnchecked(op, why)
       else {
-        const add = reportAs === 'note' ? findings.addNote : findings.addDifference
-        add(source, 'HTTP status', `${op.status}`, found)
+        const add = reportAs === 'note' ? source.note : source.differs
+        add('HTTP status', `${op.status}`, found)
       }
       if (!isSuccess(status)) return undefined
     }
     this.#checked.add(op)
-    findings.markChecked(op)
-    checkShape(findings, source, op.response, body)
+    this.findings.markChecked(op)
+    checkShape(source, op.response, body)
     visitLists(op.response, body, (field, length) => {
       const key = `${op.id} ${field}`
       const list = this.#lists.get(key) ?? { op, field, rows: 0 }
@@ -227,19 +203,18 @@ export class Session {
     call: ConformCall,
     { inContract = false, ofReadings = [] as readonly number[] } = {},
   ) {
-    const { findings } = this
     const { op, source, response } = await this.#exchange(id, call)
     if (!response) return
     const { status } = response
     const [expected] = ERRORS[errorCode]
     if (ofReadings.includes(status)) return
-    if (status === expected) checkError(findings, source, errorCode, response)
+    if (status === expected) checkError(source, errorCode, response)
     else {
       const why = this.#commonRejection(status, call)
-      if (why !== undefined) findings.markUnchecked(op, why)
+      if (why !== undefined) this.findings.markUnchecked(op, why)
       else {
-        const add = inContract && isSuccess(status) ? findings.addDifference : findings.addNote
-        add(source, 'HTTP status', `${expected} ${errorCode}`, this.#statusText(response))
+        const add = inContract && isSuccess(status) ? source.differs : source.note
+        add('HTTP status', `${expected} ${errorCode}`, this.#statusText(source, response))
       }
     }
   }

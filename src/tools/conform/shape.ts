@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { contractOf } from '../../model/client.ts'
 import { PanResult } from '../../model/kyc.ts'
 import { expectedAt, fieldOf, valueAt } from '../../model/validation-errors.ts'
-import type { FindingSource, Findings } from './findings.ts'
+import type { Source } from './findings.ts'
 import type { Row } from './lists.ts'
 
 const MAX_ROWS = 1_000
@@ -51,8 +51,7 @@ const withoutIndexes = (field: string) => field.replaceAll(/\[\d+\]/g, '[]')
 
 /** Checks a value strictly; `at` is its path. `isSandboxDefault`: the whole schema is a default of the sandbox, such as that of errors. */
 export function checkShape(
-  findings: Findings,
-  source: FindingSource,
+  source: Source,
   schema: z.ZodType,
   value: unknown,
   {
@@ -63,18 +62,18 @@ export function checkShape(
   const body = truncate(value)
   for (const issue of schema.safeParse(body).error?.issues ?? []) {
     const isAllowed = isSandboxDefault || isAllowedByContract(schema, issue.path, body)
-    const add = isAllowed ? findings.addNote : findings.addDifference
+    const add = isAllowed ? source.note : source.differs
     const field = withoutIndexes(fieldOf([...at, ...issue.path]))
     if (issue.code === 'unrecognized_keys') {
       for (const key of issue.keys) {
-        const name = findings.formatKey(key)
-        add(source, field ? `${field}.${name}` : name, 'no such field', 'an extra field')
+        const name = source.formatKey(key)
+        add(field ? `${field}.${name}` : name, 'no such field', 'an extra field')
       }
       continue
     }
     const found = valueAt(body, issue.path)
     const name = String(issue.path.findLast((part) => typeof part === 'string') ?? '')
-    add(source, field || 'body', expectedAt(issue, body), findings.formatValue(found, name))
+    add(field || 'body', expectedAt(issue, body), source.formatValue(found, name))
   }
 }
 
@@ -113,52 +112,51 @@ export function visitLists(
 }
 
 /** Checks the rules of the contract that a schema cannot express. `field` is the path of the record. */
-type RecordCheck = (findings: Findings, source: FindingSource, record: Row, field: string) => void
+type RecordCheck = (source: Source, record: Row, field: string) => void
 
 /** Interface 2.4: a pending payment has no UTR, and the account belongs to the receiver. */
-export const checkTransaction: RecordCheck = (findings, source, record, field) => {
+export const checkTransaction: RecordCheck = (source, record, field) => {
   const { utr, transaction_status, benif_bank_id, to_user_id, benif_bank } = record
   if (transaction_status === 'pending' && typeof utr === 'string')
-    findings.addDifference(source, `${field}.utr`, 'null while pending', 'a string')
+    source.differs(`${field}.utr`, 'null while pending', 'a string')
   const check = (name: string, values: Row) =>
-    checkFields(findings, source, `the ${name} of the transaction`, [at, benif_bank], values)
+    checkFields(source, `the ${name} of the transaction`, [at, benif_bank], values)
   const at = `${field}.benif_bank`
   check('benif_bank_id', { bank_id: benif_bank_id })
   check('to_user_id', { user_id: to_user_id })
 }
 
 /** Interface 2.5: only a completed payment has a UTR. */
-export const checkHistory: RecordCheck = (findings, source, { status, utr }, field) => {
+export const checkHistory: RecordCheck = (source, { status, utr }, field) => {
   if ((status === 'PENDING' || status === 'PROCESSING') && typeof utr === 'string')
-    findings.addDifference(source, `${field}.utr`, 'null before completion', 'a string')
+    source.differs(`${field}.utr`, 'null before completion', 'a string')
 }
 
 /** Interface 2.2: a record that the system verified has a result, and the result of a PAN has these fields. */
-export const checkKyc: RecordCheck = (findings, source, record, field) => {
+export const checkKyc: RecordCheck = (source, record, field) => {
   const { verified_by, document_type, metadata } = record
   if (verified_by === 'system' && metadata === null)
-    findings.addDifference(source, `${field}.metadata`, 'the result of the system', 'null')
+    source.differs(`${field}.metadata`, 'the result of the system', 'null')
   const path = ['response', 'data', 'result']
   const result = valueAt(metadata, path)
   // A live service may have none while its source is down.
   if (document_type !== 'tid' || result === null || result === undefined) return
-  checkShape(findings, source, PanResult, result, { at: [`${field}.metadata`, ...path] })
+  checkShape(source, PanResult, result, { at: [`${field}.metadata`, ...path] })
 }
 
 /** Checks that fields of a record have the requested or sent values; `expected` describes these. */
 export function checkFields(
-  findings: Findings,
-  source: FindingSource,
+  source: Source,
   expected: string,
   [field, record]: readonly [field: string, record: unknown],
   values: Row,
   { isSandboxDefault = false } = {},
 ): void {
-  const add = isSandboxDefault ? findings.addNote : findings.addDifference
+  const add = isSandboxDefault ? source.note : source.differs
   for (const [name, value] of Object.entries(values)) {
     const found = valueAt(record, [name])
     // The check of the schema reports a wrong type.
     if (found !== value && typeof found === typeof value)
-      add(source, `${field}.${name}`, expected, findings.formatValue(found, name))
+      add(`${field}.${name}`, expected, source.formatValue(found, name))
   }
 }

@@ -86,7 +86,7 @@ export const WRITE_MEASURES: Measures = {
 
   async smallest_amount(session) {
     const [id, described] = UNKNOWN_ACCOUNT
-    const base = session.exchanges(id).find(({ call }) => call.call === described)
+    const base = session.exchange(id, described)
     if (!base) return noSuccess(session, id)
     const pay = (amount: number) => {
       const call = `an amount of ${amount}, and an unknown account`

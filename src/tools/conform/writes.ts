@@ -3,9 +3,10 @@ import type { ErrorCode } from '../../model/errors.ts'
 import { isObject } from '../../model/formats.ts'
 import { rupeesOf } from '../../model/payment.ts'
 import { valueAt } from '../../model/validation-errors.ts'
+import type { ConformCall } from './http-client.ts'
 import { type Row, rowsAt } from './lists.ts'
 import { isId, readBank, readKyc, readTransaction, readWebhook } from './reads.ts'
-import type { AllowedErrors, ConformCall, Session } from './session.ts'
+import type { AllowedErrors, Session } from './session.ts'
 import { checkFields, checkKyc, checkTransaction } from './shape.ts'
 
 const digits = (count: number) => Array.from({ length: count }, () => randomInt(10)).join('')
@@ -26,9 +27,9 @@ const refusals =
 
 type Found = NonNullable<Awaited<ReturnType<typeof create>>>
 
-function checkMasked({ findings }: Session, { source, text }: Found, secrets: readonly string[]) {
+function checkMasked({ source, text }: Found, secrets: readonly string[]) {
   if (!secrets.some((one) => text.includes(one))) return
-  findings.addDifference(source, 'body', 'no unmasked number or secret', 'a value as it was sent')
+  source.differs('body', 'no unmasked number or secret', 'a value as it was sent')
 }
 
 // A reserved name (RFC 2606) that never resolves, so no event is sent to a third party.
@@ -38,13 +39,12 @@ const ONE_FIELD: AllowedErrors = { statuses: [400, 422], reportAs: 'unchecked' }
 const SENT = 'the sent value'
 
 async function checkUrl(session: Session, { source, body }: Found, url: string) {
-  const { findings } = session
   const path = ['updatedWebhook', 'response', 'data']
-  checkFields(findings, source, SENT, [path.join('.'), valueAt(body, path)], { url })
+  checkFields(source, SENT, [path.join('.'), valueAt(body, path)], { url })
   const read = await readWebhook(session)
-  const later = { op: session.opOf('getWebhook'), call: 'after an update' }
-  if (read === 'none') findings.addDifference(later, 'HTTP status', '200', '404')
-  else if (read) checkFields(findings, later, SENT, ['data', read], { url })
+  const later = session.sourceOf('getWebhook', 'after an update')
+  if (read === 'none') later.differs('HTTP status', '200', '404')
+  else if (read) checkFields(later, SENT, ['data', read], { url })
 }
 
 async function changeUrl(session: Session, url: string, secret?: string) {
@@ -56,13 +56,12 @@ async function changeUrl(session: Session, url: string, secret?: string) {
 
 /** Changes the URL of the webhook and restores it, or creates one, which stays: the contract has no endpoint to delete it. */
 async function writeWebhook(session: Session): Promise<void> {
-  const { findings } = session
   const before = await readWebhook(session)
   const createOp = session.opOf('createWebhook')
   if (before === undefined)
-    return findings.markUnchecked(createOp, 'the current webhook could not be read')
+    return session.findings.markUnchecked(createOp, 'the current webhook could not be read')
   if (before !== 'none') {
-    findings.markUnchecked(
+    session.findings.markUnchecked(
       createOp,
       'a webhook exists already, and its secret could not be restored',
     )
@@ -79,7 +78,7 @@ async function writeWebhook(session: Session): Promise<void> {
   await refusals(session, 'createWebhook')('validation_failed', 'an invalid URL', invalid)
   const found = await create(session, 'createWebhook', { url: UNREACHABLE_URL, webhook_secret })
   if (!found) return
-  checkMasked(session, found, [webhook_secret])
+  checkMasked(found, [webhook_secret])
   await checkUrl(session, found, UNREACHABLE_URL)
   await refusals(session, 'updateWebhook')('validation_failed', 'an empty object', {})
   await changeUrl(session, `${UNREACHABLE_URL}/2`, webhook_secret)
@@ -91,16 +90,15 @@ const IFSC = 'HDFC0000001'
 const PAYMENT_ERRORS: AllowedErrors = { statuses: [402, 403, 409, 422], reportAs: 'unchecked' }
 
 async function createUser(session: Session): Promise<string | undefined> {
-  const { findings } = session
   const sent = newUser()
   const found = await create(session, 'createUser', sent)
   if (!found) return undefined
   const data = valueAt(found.body, ['data'])
   const isSandboxDefault = true
-  checkFields(findings, found.source, SENT, ['data', data], sent, { isSandboxDefault })
+  checkFields(found.source, SENT, ['data', data], sent, { isSandboxDefault })
   for (const name of ['pid', 'tid', 'bank_id'])
     if (typeof valueAt(data, [name]) === 'string')
-      findings.addDifference(found.source, `data.${name}`, 'null on creation', 'a string')
+      found.source.differs(`data.${name}`, 'null on creation', 'a string')
   const userId = valueAt(data, ['user_id'])
   if (!isId(userId)) return undefined
   const read = await session.expectSuccess('getUser', {
@@ -111,13 +109,7 @@ async function createUser(session: Session): Promise<string | undefined> {
   const returned = Object.fromEntries(names.map((name) => [name, valueAt(data, [name])]))
   const now = valueAt(read?.body, ['data'])
   if (read)
-    checkFields(
-      findings,
-      read.source,
-      'the value that its creation returned',
-      ['data', now],
-      returned,
-    )
+    checkFields(read.source, 'the value that its creation returned', ['data', now], returned)
   return userId
 }
 
@@ -132,7 +124,6 @@ async function sendInvalidUsers(session: Session) {
 }
 
 async function createKyc(session: Session, user_id: string) {
-  const { findings } = session
   const numbers = { pan: `XXXPX${randomInt(1_000, 10_000)}A`, aadhar: `99999991${digits(4)}` }
   const item = { dateOfBirth: '15-08-1990', Nationality: 'Indian', nameOnCard: 'Asha Verma' }
   const kyc = [
@@ -152,19 +143,14 @@ async function createKyc(session: Session, user_id: string) {
     .map((entry) => entry['data'])
     .filter(isObject)
   if (records.length !== kyc.length)
-    findings.addDifference(
-      source,
-      'data',
-      `an entry for each of ${kyc.length} documents`,
-      `${records.length}`,
-    )
+    source.differs('data', `an entry for each of ${kyc.length} documents`, `${records.length}`)
   const field = 'data[].data'
   const expected = { user_id, full_name: item.nameOnCard, dob: '1990-08-15' }
   for (const record of records) {
-    checkFields(findings, source, SENT, [field, record], expected)
-    checkKyc(findings, source, record, field)
+    checkFields(source, SENT, [field, record], expected)
+    checkKyc(source, record, field)
   }
-  checkMasked(session, found, Object.values(numbers))
+  checkMasked(found, Object.values(numbers))
   checkListed(session, 'getKyc', 'data.response.data.kycData', 'kyc_id', {
     created: records,
     read: await readKyc(session, user_id),
@@ -181,13 +167,8 @@ function checkListed(
   if (!read) return
   const ids = new Set(read.map((row) => row[name]))
   if (created.every((row) => ids.has(row[name]))) return
-  const source = { op: session.opOf(id), call: 'after a creation' }
-  session.findings.addDifference(
-    source,
-    field,
-    'all rows that were just created',
-    'some of them are missing',
-  )
+  const source = session.sourceOf(id, 'after a creation')
+  source.differs(field, 'all rows that were just created', 'some of them are missing')
 }
 
 async function createAccount(session: Session, user_id: string): Promise<Row | undefined> {
@@ -201,15 +182,14 @@ async function createAccount(session: Session, user_id: string): Promise<Row | u
   if (!found) return undefined
   const account = valueAt(found.body, ['data', 'data'])
   if (!isObject(account)) return undefined
-  checkFields(session.findings, found.source, SENT, ['data.data', account], { user_id })
-  checkMasked(session, found, [sent.account_number, sent.ifsc_code])
+  checkFields(found.source, SENT, ['data.data', account], { user_id })
+  checkMasked(found, [sent.account_number, sent.ifsc_code])
   const read = await readBank(session, user_id)
   checkListed(session, 'listBankAccounts', 'data', 'bank_id', { created: [account], read })
   return account
 }
 
 async function createPayment(session: Session, payer: string, receiver: string, account: Row) {
-  const { findings } = session
   const id = 'createTransaction'
   const { bank_id, bank_status } = account
   const reference_id = `conform-${randomUUID()}`
@@ -224,16 +204,18 @@ async function createPayment(session: Session, payer: string, receiver: string, 
   const swapped = { ...toOneself, to_user_id: payer }
   await refused('bank_user_mismatch', 'an account of the payer', swapped)
   if (bank_status !== 'success')
-    return findings.markUnchecked(session.opOf(id), 'the account just created is not verified')
+    return session.findings.markUnchecked(
+      session.opOf(id),
+      'the account just created is not verified',
+    )
   const found = await create(session, id, sent, PAYMENT_ERRORS)
   if (!found) return
   const rows = rowsAt(found.body, 'data')
-  if (rows.length !== 1)
-    findings.addDifference(found.source, 'data', 'a list of 1', `a list of ${rows.length}`)
+  if (rows.length !== 1) found.source.differs('data', 'a list of 1', `a list of ${rows.length}`)
   const expected = { ...parties, amount: rupeesOf(PAISE) }
   for (const row of rows) {
-    checkFields(findings, found.source, SENT, ['data[]', row], expected)
-    checkTransaction(findings, found.source, row, 'data[]')
+    checkFields(found.source, SENT, ['data[]', row], expected)
+    checkTransaction(found.source, row, 'data[]')
     const { transaction_id } = row
     if (isId(transaction_id)) await readTransaction(session, transaction_id)
   }
@@ -252,7 +234,7 @@ async function readPayout(session: Session, userId: string, reference: string) {
   const payout = records.find((record) => record['client_transaction_id'] === reference)
   if (!payout) return
   const at = ['data.transactions[]', payout] as const
-  checkFields(session.findings, found.source, SENT, at, { amount: rupeesOf(PAISE) })
+  checkFields(found.source, SENT, at, { amount: rupeesOf(PAISE) })
 }
 
 /** Creates one resource of each kind and checks the responses; also sends invalid requests. */

@@ -10,7 +10,7 @@ import type { ErrorCode } from '../../model/errors.ts'
 import { type LifecycleKind, nextStatuses } from '../../model/payment.ts'
 import { OPERATIONS } from '../../routes/v1/operations.ts'
 import { EVENTS } from '../../scenarios/operations-and-events.ts'
-import { NOT_MEASURABLE } from '../conform/measure.ts'
+import { NOT_MEASURABLE } from '../conform/measuring.ts'
 import { factOf, isLifecycle, MET, RESOURCES } from './collector.ts'
 
 /** What can be met: an item without the answer. */

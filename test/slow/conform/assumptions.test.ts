@@ -1,7 +1,8 @@
 import t from 'tap'
 import { ASSUMPTIONS, DEFAULT_READINGS } from '../../../src/assumptions/readings.ts'
-import { conform } from '../../../src/tools/conform/conform.ts'
-import { assumeOptions, MEASURES, NOT_MEASURABLE } from '../../../src/tools/conform/measure.ts'
+import { conform, MEASURES } from '../../../src/tools/conform/conform.ts'
+import { NOT_MEASURABLE } from '../../../src/tools/conform/measuring.ts'
+import { assumeOptions } from '../../../src/tools/conform/report.ts'
 import { WRITE_MEASURES } from '../../../src/tools/conform/write-measures.ts'
 import { type Alter, held, sandbox } from './proxy.ts'
 
@@ -40,7 +41,7 @@ t.test('the default readings are measured, each with what shows it', async (t) =
     t.equal(reading, DEFAULT_READINGS[name], name)
     t.match(evidence, /^(?:GET|POST) \/.+: .+/, name)
   }
-  t.strictSame(assumeOptions(report.assumptions), [])
+  t.strictSame(assumeOptions(report), [])
 })
 
 t.test('without --write only reads are measured', async (t) => {

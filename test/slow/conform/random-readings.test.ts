@@ -7,7 +7,8 @@ import { ASSUMPTIONS, DEFAULT_READINGS, type Readings } from '../../../src/assum
 import { startSandbox } from '../../../src/index.ts'
 import { conform } from '../../../src/tools/conform/conform.ts'
 import type { Finding } from '../../../src/tools/conform/findings.ts'
-import { assumeOptions, NOT_MEASURABLE } from '../../../src/tools/conform/measure.ts'
+import { NOT_MEASURABLE } from '../../../src/tools/conform/measuring.ts'
+import { assumeOptions } from '../../../src/tools/conform/report.ts'
 import { seeded } from '../torture/part.ts'
 import { FIXTURES, PAYMENT } from '../torture/two-users.ts'
 
@@ -109,7 +110,7 @@ t.test(`${SETS} sets of random readings are measured as they are`, async (t) => 
     const label = `set ${set}: ${JSON.stringify(assume)}`
     t.strictSame(found, Object.fromEntries(expected), label)
     t.strictSame(
-      assumeOptions(report.assumptions),
+      assumeOptions(report),
       Object.entries(found)
         .filter(([name, reading]) => reading !== DEFAULT_READINGS[name])
         .map(([name, reading]) => `--assume ${name}=${reading}`),
