@@ -48,7 +48,7 @@ module.exports = {
       to: {
         path: '^src',
         pathNot:
-          '^src/(tools/console|tools/(faults|group-by|numbers)\\.ts$|scenarios/operations-and-events\\.ts$|model/(admin-routes|delivery-result|duration|feed-kinds|search)\\.ts$)',
+          '^src/(tools/console|tools/(counting|faults)\\.ts$|scenarios/operations-and-events\\.ts$|model/(admin-routes|delivery-result|duration|feed-kinds|search)\\.ts$)',
         dependencyTypesNot: ['type-only'],
       },
     },

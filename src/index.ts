@@ -4,7 +4,7 @@ import { parseSandboxUrl } from './admin/caller.ts'
 import { isUnderTestRunner } from './config/environment.ts'
 import { BadOption, type Options } from './config/options.ts'
 import { libraryOptions } from './config/read-options.ts'
-import { nodeCrypto } from './runtime/node-modules.ts'
+import { nodeCrypto } from './runtime/runtime.ts'
 import { openOwnScenarios, startServer, stderrLog } from './server.ts'
 
 export {

@@ -11,9 +11,9 @@ import { problemText } from './model/errors.ts'
 import { maskLogText } from './model/mask.ts'
 import { jsonLine, printable } from './model/words.ts'
 import { runLate } from './routes/v1/operations.ts'
-import { nodeCrypto } from './runtime/node-modules.ts'
 import { wallNow } from './runtime/real-time.ts'
 import type { Log } from './runtime/runtime.ts'
+import { nodeCrypto } from './runtime/runtime.ts'
 import { type Library, shippedLibrary } from './scenarios/library.ts'
 import {
   type CoverageSource,

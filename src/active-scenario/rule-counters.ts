@@ -3,8 +3,7 @@ import type { Counter } from '../scenarios/decide.ts'
 import type { Library } from '../scenarios/library.ts'
 import { counterName } from '../scenarios/references.ts'
 import type { SandboxTables } from '../tables/tables.ts'
-import { describeScenario } from './current-scenario.ts'
-import { Expectations } from './expectations.ts'
+import { describeScenario, Expectations } from './current-scenario.ts'
 
 // Tests can push any number of rules, and each of them has a counter.
 const MAX_COUNTERS = 10_000

@@ -23,9 +23,9 @@ import {
   canCompile,
   createCurrentScenario,
   describeScenario,
+  Expectations,
   type StartScenario,
 } from './current-scenario.ts'
-import { Expectations } from './expectations.ts'
 import { checkRuleLimits, createPushedRules } from './pushed-rules.ts'
 import { createRuleCounters, type RuleCounters, type Totals } from './rule-counters.ts'
 

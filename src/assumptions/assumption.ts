@@ -2,7 +2,6 @@
 // default; the readings in force decide what the rest of the service does. readings.ts lists them.
 
 import * as z from 'zod'
-import type { Basis } from '../model/basis.ts'
 
 /** One way to read an open point of the contract: what the sandbox then does, and the value or function that does it. */
 export type Reading<V> = {
@@ -109,3 +108,7 @@ export const ignored = (field: z.ZodType): z.ZodType =>
     .unknown()
     .optional()
     .transform(() => field.parse(undefined))
+
+/** What the default of an assumption rests on: the text of the contract, a response in it, similar providers, or nothing. */
+export const Basis = z.enum(['contract', 'observed', 'convention', 'guess'])
+export type Basis = z.infer<typeof Basis>

@@ -30,7 +30,7 @@ export const openapi: Command = {
     const [{ serviceDocument }, { adminDocument }, { OPERATIONS }, { ADMIN_CALLS }] =
       await Promise.all([
         import('../http/openapi-service.ts'),
-        import('../http/openapi-admin.ts'),
+        import('../http/openapi-routes.ts'),
         import('../routes/v1/operations.ts'),
         import('../routes/admin/admin-calls.ts'),
       ])

@@ -1,5 +1,5 @@
 import { constants } from 'node:os'
-import type { PreviousScenario } from '../active-scenario/expectations.ts'
+import type { PreviousScenario } from '../active-scenario/current-scenario.ts'
 import { NO_CALL, programEnvironment } from '../config/environment.ts'
 import { BadOption, OPTIONS } from '../config/options.ts'
 import { countOf, jsonLine, printableLine } from '../model/words.ts'
@@ -147,7 +147,7 @@ async function openSession({ report }: Input['flags']) {
   if (report === undefined) return undefined
   const [{ SessionRecorder }, { pageOf }] = await Promise.all([
     import('../tools/report/session.ts'),
-    import('../tools/report/page.ts'),
+    import('../tools/report/markup.ts'),
   ])
   const recorder = new SessionRecorder()
   return {

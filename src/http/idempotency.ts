@@ -1,7 +1,7 @@
 import { SandboxError } from '../model/errors.ts'
 import { isObject } from '../model/formats.ts'
 import { validationFailed } from '../model/validation-errors.ts'
-import { nodeCrypto } from '../runtime/node-modules.ts'
+import { nodeCrypto } from '../runtime/runtime.ts'
 import type { ResponseFault } from '../scenarios/compiled.ts'
 import type { World } from '../world/world.ts'
 

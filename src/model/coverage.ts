@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Basis } from './basis.ts'
+import { Basis } from '../assumptions/assumption.ts'
 import { named } from './formats.ts'
 
 /** What a behaviour is about; each has its own minimum. */

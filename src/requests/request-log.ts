@@ -3,9 +3,9 @@ import { isoOf, traceOf } from '../model/formats.ts'
 import type { LoggedRequest, RequestInShort } from '../model/logged-request.ts'
 import { HIDDEN, isSecretName, maskLogText, maskResponse, maskValue } from '../model/mask.ts'
 import { countOf } from '../model/words.ts'
+import { isSliceOver, ownTurn } from '../runtime/real-time.ts'
 import { type Budget, Ring } from '../runtime/ring-buffer.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { isSliceOver, ownTurn } from '../runtime/slices.ts'
 
 /** A request with its response. Texts and objects are stored unchanged, and masked when they are shown. */
 export type CompletedRequest = {

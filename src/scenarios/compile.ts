@@ -2,7 +2,7 @@ import { givenReadings } from '../assumptions/readings.ts'
 import { parseDelay, parseDuration } from '../model/duration.ts'
 import { omitUndefined } from '../model/formats.ts'
 import { paiseOf, rupeesOf } from '../model/payment.ts'
-import { onDemand } from '../runtime/node-modules.ts'
+import { onDemand } from '../runtime/runtime.ts'
 import type {
   CompiledRule,
   CompiledScenario,

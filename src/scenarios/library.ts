@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path'
 import type { Readings } from '../assumptions/readings.ts'
 import { builtFile, PACKAGE_ROOT } from '../config/package.ts'
-import { onDemand } from '../runtime/node-modules.ts'
+import { onDemand } from '../runtime/runtime.ts'
 import { compileScenario } from './compile.ts'
 import type { CompiledScenario } from './compiled.ts'
 import {

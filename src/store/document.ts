@@ -1,8 +1,8 @@
 import type { Stats } from 'node:fs'
 import { promisify } from 'node:util'
 import type { Adapter } from 'lowdb'
-import { nodeZlib } from '../runtime/node-modules.ts'
 import type { Log } from '../runtime/runtime.ts'
+import { nodeZlib } from '../runtime/runtime.ts'
 import {
   copyToFree,
   createPrivate,

@@ -1,4 +1,4 @@
-import { nodeZlib } from '../runtime/node-modules.ts'
+import { nodeZlib } from '../runtime/runtime.ts'
 import {
   createPrivate,
   type Disk,

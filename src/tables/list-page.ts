@@ -1,10 +1,13 @@
 // tables/: the tables of a client: their rows and indexes, lists and events of resources, and what every part of a world
 // is made with (world-context.ts).
 
+import { pagePastTheEnd } from '../assumptions/lists.ts'
+import type { Assumed } from '../assumptions/readings.ts'
 import { LAST_INSTANT } from '../model/formats.ts'
-import type { ListQuery } from '../model/paging.ts'
+import { type ListQuery, pagesOf } from '../model/paging.ts'
 import { type Entry, isBefore, type Table } from '../store/table.ts'
 import type { Clock } from '../time/clock.ts'
+import { notFound } from './world-context.ts'
 
 type Listed<R> = Pick<Table<R>, 'count' | 'page'>
 
@@ -57,4 +60,11 @@ export function listPage<R>(
   const left = Math.max(0, Math.min(limit, total - offset))
   const entries = left === 0 ? [] : table.page(index, key, total - offset - left, left).reverse()
   return { total, entries }
+}
+
+/** Throws `not_found` for a page after the last one, if the client's readings say that it does not exist. */
+export function checkPage(assumed: Assumed, { page, limit }: ListQuery, total: number) {
+  const isPastTheEnd = page > 1 && page > pagesOf(total, limit)
+  if (isPastTheEnd && assumed.get(pagePastTheEnd) === 'not_found')
+    throw notFound('page', String(page))
 }

@@ -1,5 +1,5 @@
 import type { SignatureScheme } from '../assumptions/webhooks.ts'
-import { nodeCrypto } from '../runtime/node-modules.ts'
+import { nodeCrypto } from '../runtime/runtime.ts'
 
 /** What is signed: the event's id, unix seconds of the attempt, the body's bytes as sent, the client's secret. */
 export type SignInput = { id: string; timestamp: number; body: string | Uint8Array; secret: string }

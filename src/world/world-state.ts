@@ -13,7 +13,7 @@ import {
 import { isObject } from '../model/formats.ts'
 import { inOrderOf } from '../model/paging.ts'
 import { fieldOf, MAX_ERRORS, validationFailed } from '../model/validation-errors.ts'
-import { isSliceOver, ownTurn } from '../runtime/slices.ts'
+import { isSliceOver, ownTurn } from '../runtime/real-time.ts'
 import { stateText, withShared } from '../store/document-text.ts'
 import { rowsOf } from '../store/table.ts'
 import type { Snapshot } from '../store/worlds.ts'

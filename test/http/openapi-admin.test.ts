@@ -1,5 +1,5 @@
 import t from 'tap'
-import { adminDocument } from '../../src/http/openapi-admin.ts'
+import { adminDocument } from '../../src/http/openapi-routes.ts'
 import { ADMIN_ROUTES } from '../../src/model/admin-routes.ts'
 import { ERRORS } from '../../src/model/errors.ts'
 import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'

@@ -2,7 +2,7 @@
  * Random calls of everything that the OpenAPI documents describe, valid as far as a schema and earlier responses can tell.
  * What a schema doesn't say is in `VALUES`.
  */
-import { adminDocument } from '../../src/http/openapi-admin.ts'
+import { adminDocument } from '../../src/http/openapi-routes.ts'
 import { serviceDocument } from '../../src/http/openapi-service.ts'
 import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'
 import { OPERATIONS } from '../../src/routes/v1/operations.ts'

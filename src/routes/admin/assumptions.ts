@@ -1,7 +1,7 @@
 import * as z from 'zod'
+import { Basis } from '../../assumptions/assumption.ts'
 import { type Readings, readingProblem } from '../../assumptions/readings.ts'
 import { adminCall } from '../../http/admin-call.ts'
-import { Basis } from '../../model/basis.ts'
 import { named } from '../../model/formats.ts'
 import type { World } from '../../world/world.ts'
 import { READING_SOURCES } from '../../world/world-assumptions.ts'

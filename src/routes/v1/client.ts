@@ -1,3 +1,6 @@
+// routes/v1/: the endpoints of the service, as the contract has them. They check and change a world, which has the logic;
+// operations.ts puts the lists together.
+
 import { missingWebhook } from '../../assumptions/webhooks.ts'
 import { operation } from '../../http/operation.ts'
 import { GetClientProfileResponse } from '../../model/client.ts'

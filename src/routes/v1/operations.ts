@@ -6,16 +6,12 @@ import type { Operation } from '../../http/operation.ts'
 import { SandboxError } from '../../model/errors.ts'
 import type { Log } from '../../runtime/runtime.ts'
 import type { World } from '../../world/world.ts'
-import { bankAccountOperations } from './bank-accounts.ts'
 import { clientOperations } from './client.ts'
-import { kycOperations } from './kyc.ts'
 import { historyOperations, transactionOperations } from './transactions.ts'
 import { userOperations } from './users.ts'
 
 export const OPERATIONS: readonly Operation[] = [
   ...userOperations,
-  ...kycOperations,
-  ...bankAccountOperations,
   ...transactionOperations,
   ...historyOperations,
   ...clientOperations,

@@ -13,8 +13,8 @@ import {
   UserHistoryQuery,
 } from '../../model/transaction.ts'
 import type { Entry } from '../../store/table.ts'
+import { checkPage } from '../../tables/list-page.ts'
 import type { World } from '../../world/world.ts'
-import { checkPage } from './check-page.ts'
 import { UserPath } from './users.ts'
 
 type Found = { total: number; entries: Entry<PaymentRow>[] }
@@ -25,7 +25,7 @@ function pageOfPayments<T>(
   { total, entries }: Found,
   view: (entry: Entry<PaymentRow>) => T,
 ) {
-  checkPage(world, query, total)
+  checkPage(world.scenarios.assumptions, query, total)
   const { page, limit } = query
   return { page, limit, total_pages: pagesOf(total, limit), transactions: entries.map(view) }
 }

@@ -1,5 +1,5 @@
 // Amounts and times as texts. No part of the page: a test needs no browser.
-import { ordinal } from '../numbers.ts'
+import { ordinal } from '../counting.ts'
 
 const AMOUNT = /^(\d+)(?:\.(\d{1,2}))?$/
 

@@ -3,8 +3,7 @@
 
 import { NO_CALL } from '../../config/environment.ts'
 import { rupeesOf } from '../../model/payment.ts'
-import { groupBy } from '../group-by.ts'
-import { times } from '../numbers.ts'
+import { groupBy, times } from '../counting.ts'
 import {
   type Observation,
   type Run,

@@ -1,6 +1,6 @@
 import { type PaymentRow, rupeesOf } from '../../model/payment.ts'
 import { type BookRow, type Difference, netText, paiseInBooks } from '../../model/statement.ts'
-import { times } from '../numbers.ts'
+import { times } from '../counting.ts'
 import { BadBooks, readBooks } from '../read-books.ts'
 import { compareBooks, type KnownPayment, meaningOf, netOf } from '../reconcile.ts'
 import { isForging } from './faults.ts'

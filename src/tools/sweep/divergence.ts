@@ -1,5 +1,5 @@
 import { ENDPOINT_OF, type OperationId } from '../../scenarios/operations-and-events.ts'
-import { groupBy } from '../group-by.ts'
+import { groupBy } from '../counting.ts'
 import {
   type Divergence,
   isAccepted,

@@ -7,6 +7,7 @@ import {
   type OperationId,
 } from '../../scenarios/operations-and-events.ts'
 import type { RuleDefinition } from '../../scenarios/rule-schema.ts'
+import { groupBy, ordinal } from '../counting.ts'
 import { absorbableReadings } from '../coverage/report.ts'
 import {
   CALL_FAULTS,
@@ -16,8 +17,6 @@ import {
   LIFECYCLE_FAULTS,
   WEBHOOK_FAULTS,
 } from '../faults.ts'
-import { groupBy } from '../group-by.ts'
-import { ordinal } from '../numbers.ts'
 import {
   assumptionOf,
   type Fault,

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { readJson, UnreadableText } from '../../config/files.ts'
 import { BadOption } from '../../config/options.ts'
-import { groupBy } from '../group-by.ts'
+import { groupBy } from '../counting.ts'
 import { LEVELS, type Plan, type Run, VERDICT_WORDS, type Verdict } from './faults-and-findings.ts'
 import { planKey } from './plans.ts'
 

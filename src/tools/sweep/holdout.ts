@@ -10,8 +10,8 @@ import {
 import * as z from 'zod'
 import { readJson, UnreadableText } from '../../config/files.ts'
 import { BadOption } from '../../config/options.ts'
+import { groupBy } from '../counting.ts'
 import { coverageOf } from '../coverage/report.ts'
-import { groupBy } from '../group-by.ts'
 import { table } from '../report/table.ts'
 import {
   assumptionOf,

@@ -1,5 +1,5 @@
 import { rupeesOf } from '../../model/payment.ts'
-import { seconds, times } from '../numbers.ts'
+import { seconds, times } from '../counting.ts'
 import { wrongBooks } from './books.ts'
 import { isForging, mustAbsorb } from './faults.ts'
 import {

@@ -1,5 +1,4 @@
-import { groupBy } from '../group-by.ts'
-import { seconds, times } from '../numbers.ts'
+import { groupBy, seconds, times } from '../counting.ts'
 import { mostOf, type Observation, type SeenCall } from './faults-and-findings.ts'
 import { isInside, nameOf } from './receivers.ts'
 

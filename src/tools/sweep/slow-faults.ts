@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { seconds } from '../numbers.ts'
+import { seconds } from '../counting.ts'
 import { callText, type PointChoice, pointsOf, ruleFault } from './faults.ts'
 import type { Fault, Observation, Plan, Run } from './faults-and-findings.ts'
 

@@ -1,6 +1,6 @@
 import { countOf } from '../../model/words.ts'
 import { ENDPOINT_OF, type OperationId } from '../../scenarios/operations-and-events.ts'
-import { ordinal } from '../numbers.ts'
+import { ordinal } from '../counting.ts'
 import { table } from '../report/table.ts'
 import { concernedBy, lastOf } from './faults.ts'
 import { assumptionOf, type Fault, type Observation } from './faults-and-findings.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { adminDocument } from '../../../src/http/openapi-admin.ts'
+import { adminDocument } from '../../../src/http/openapi-routes.ts'
 import { serviceDocument } from '../../../src/http/openapi-service.ts'
 import { ADMIN_CALLS } from '../../../src/routes/admin/admin-calls.ts'
 import { OPERATIONS } from '../../../src/routes/v1/operations.ts'

@@ -1,6 +1,6 @@
 // Everything that happened to a payment, and what is to come, on one axis of time: lanes side by side, or one list on a phone.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { groupBy } from '../../group-by.ts'
+import { groupBy } from '../../counting.ts'
 import type { Delivery, PaymentWithAll, ShortRequest } from '../api.ts'
 import { useClient, useNow } from '../client.ts'
 import { Copy } from '../copy.tsx'

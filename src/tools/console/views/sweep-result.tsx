@@ -1,7 +1,7 @@
 // What a sweep showed. The console and the file report.html have it, so it sends no call and needs no router.
 import type { ComponentChildren } from 'preact'
 import type { Coverage as CoverageDocument } from '../../../model/coverage.ts'
-import { groupBy } from '../../group-by.ts'
+import { groupBy } from '../../counting.ts'
 import type { StepRow } from '../../sweep/report/steps.ts'
 import type { ShownPayment, SweepDocument } from '../../sweep/report/sweep-json.ts'
 import { Copy } from '../copy.tsx'
