@@ -1,3 +1,6 @@
+// runtime/: the one door to what is different in each run: real time, chance, the network. A test replaces what is behind
+// it (runtime.ts).
+
 /** A bijective 32-bit mixer (murmur3's finalizer): equal inputs never collide within one lane. */
 function mix(value: number): number {
   let h = value | 0

@@ -1,6 +1,3 @@
-// runtime/: the one door to what is different in each run: real time, chance, the network. A test replaces what is behind
-// it (runtime.ts).
-
 import type { SendError } from '../model/delivery.ts'
 import type { Later } from './real-time.ts'
 
