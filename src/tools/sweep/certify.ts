@@ -17,7 +17,7 @@ import type { SweepOptions } from './sweep.ts'
 
 // In `name=a|b`, both readings.
 const FAULTS = `
-two_workers race event_before_read event_after_read
+two_workers race event_before_read event_after_read copies_at_once
 reset reset_after hang_after effect_after_timeout truncate_after respond_500 respond_503 respond_429 respond_504_after respond_html_after
 respond_202_after delay slow slow_after late_response visible_after outage rate_limit token_expired kill kyc_failed kyc_pending bank_failed bank_pending
 payment_failed payment_failed_late payment_late_success payment_late payment_stuck payment_reversed

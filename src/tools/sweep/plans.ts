@@ -79,7 +79,7 @@ export const faultsByRule = (plan: Plan): ReadonlyMap<string, Fault> =>
 // How much money a fault puts at risk: first what leaves the caller without knowing the outcome, and who must not be paid.
 const RISKS = {
   10: ['two_workers', 'race'],
-  9: ['reset_after', 'event_before_read', 'event_after_read'],
+  9: ['reset_after', 'event_before_read', 'event_after_read', 'copies_at_once'],
   8: [
     ...['respond_504_after', 'kill', 'payment_failed', 'payment_failed_late', 'payment_reversed'],
     ...['kyc_failed', 'bank_failed', 'payment_late_success', 'slow', 'slow_after'],

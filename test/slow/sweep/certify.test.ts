@@ -12,7 +12,7 @@ import { sweepResult } from './result.ts'
 import { smallClient } from './small-client.ts'
 
 // Another list of plans is another profile.
-const SHA256 = '79f7d4dd878d687e437e0159d744ddda712ccd79a9dc9568a873b678f045f95c'
+const SHA256 = 'ebc8143262d65858591dae9275d1a2b327a1c2853dbd95530694b3b33edf2ebb'
 
 t.test('a certificate of the command line: open, accepted, and the same bytes again', async (t) => {
   const { cwd, command, read } = smallClient(

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import t from 'tap'
 import { sweepJson } from '../../../src/tools/sweep/report/sweep-json.ts'
 import { portOf } from '../../listening.ts'
-import { faultsWith, smallClient } from './small-client.ts'
+import { faultsWith, short, smallClient } from './small-client.ts'
 
 const CLAIM = "writeFileSync(here + '/' + new URL(url).port, '', { flag: 'wx' })\n"
 const PAYS = 'if (!(await find())) await pay()\n'
@@ -111,6 +111,43 @@ t.test('an event meets a read of its payment, before it and after it', async (t)
   const stale = await smallClient(t, polling(true)).sweep({ only })
   t.strictSame(faultsWith(stale, 'relies_on').sort(), only.toSorted())
   t.match(stale.findings[0]!.happened, /booked 2 times/)
+})
+
+t.test('an event comes eight times at once', async (t) => {
+  const only = ['copies_at_once']
+  const receiver = (look: string) => `
+let booked = 0
+const seen = new Set()
+const receiver = createServer((request, response) => {
+  let body = ''
+  request.on('data', (part) => (body += part)).on('end', async () => {
+    const { type, data } = JSON.parse(body)
+    const key = type + data.transaction_id
+    ${look}
+    if (type === 'transaction.success') booked++
+    response.end()
+  })
+})
+await new Promise((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+try {
+  await call('POST', '/clientWebhook', { url: 'http://127.0.0.1:' + receiver.address().port, webhook_secret: 'whsec_dGhlLXN3ZWVwLWlzLXRlc3RlZC1oZXJl' })
+  await pay()
+  await pass('1h')
+  if (booked !== 1) throw new Error('booked ' + booked + ' times')
+} finally {
+  receiver.close()
+  receiver.closeAllConnections()
+}
+`
+  const LOOK = 'if (seen.has(key)) return response.end()\n'
+  for (const [look, found] of [
+    [`${LOOK}seen.add(key)`, []],
+    [
+      `${LOOK}await get(data.transaction_id)\nseen.add(key)`,
+      ['error relies_on: copies_at_once transaction.success 1'],
+    ],
+  ] as const)
+    t.strictSame(short(await smallClient(t, receiver(look)).sweep({ only })), found)
 })
 
 t.test('more runs happen at once while the machine is idle', async (t) => {
