@@ -127,7 +127,7 @@ t.test('the page needs no network, and fits a phone', { skip: noBrowser }, async
     const wide = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
     t.equal(await page.evaluate(wide), 0, `no scrolling to the side at ${width}`)
     const background = await page.evaluate('getComputedStyle(document.body).backgroundColor')
-    t.equal(background, colorScheme === 'dark' ? 'rgb(20, 23, 28)' : 'rgb(246, 247, 249)')
+    t.equal(background, colorScheme === 'dark' ? 'rgb(17, 20, 19)' : 'rgb(246, 245, 241)')
     await page.evaluate(axe.source)
     const violations = await page.evaluate(
       'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))',
