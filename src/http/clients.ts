@@ -161,6 +161,9 @@ export function createClientResolver(sandbox: Sandbox) {
       return name && tokenOf(sandbox, name)
     },
     ofRejected,
+    /** Whose log has a rejected request: its client's, else that of the base path, else the default one's. */
+    whoseLog: (request: FastifyRequest): World =>
+      ofRejected(request) ?? sandbox.clients.get(nameOf(request) ?? '') ?? sandbox.default,
     /** The form of the errors of a request; without a known client that of the default one. */
     errorForm(request: FastifyRequest): ErrorForm {
       if (!isOfService(request)) return ENVELOPE

@@ -54,10 +54,10 @@ export function logRequest(
   })
 }
 
-/** Logs a request that the service rejected, if its client is known. */
-export function logError(request: FastifyRequest, error: SandboxError, body: string): void {
-  if (!isOfService(request) || request.isForeign) return
-  const world = request.world ?? depsOf(request).choice.ofRejected(request)
-  const operation = request.routeOptions.config.endpoint?.id
-  if (world) logRequest(world, request, operation, { status: error.status, body })
+/** Logs a request that the service rejected, or that no route has: its path may lack /v1. */
+export function logError(request: FastifyRequest, { status }: SandboxError, body: string): void {
+  const isLost = (status === 404 || status === 405) && !request.url.startsWith('/__admin')
+  if ((!isOfService(request) && !isLost) || request.isForeign) return
+  const world = request.world ?? depsOf(request).choice.whoseLog(request)
+  logRequest(world, request, request.routeOptions.config.endpoint?.id, { status, body })
 }

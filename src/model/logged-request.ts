@@ -1,6 +1,8 @@
 import * as z from 'zod'
 import { named, Timestamp, Traceparent } from './formats.ts'
 
+const CalledBy = z.enum(['code', 'console', 'agent', 'scenario'])
+
 /** A call of the service as the request log shows it: numbers and secrets masked. */
 export const LoggedRequest = named('LoggedRequest', {
   request_id: z.string(),
@@ -10,6 +12,7 @@ export const LoggedRequest = named('LoggedRequest', {
   duration_ms: z.number(),
   method: z.string(),
   path: z.string(),
+  by: CalledBy.describe('Your code, a page of the sandbox, an MCP tool, or a timeline.'),
   query: z.record(z.string(), z.unknown()),
   operation: z.string().nullable().describe('null: no route has this path and method.'),
   headers: z.record(z.string(), z.string()),
@@ -59,6 +62,7 @@ export const RequestQuery = z.object({
   operation: z.string().max(64).optional(),
   method: z.string().max(16).toUpperCase().optional(),
   path: z.string().max(2048).optional(),
+  by: CalledBy.optional(),
   rule: z.string().max(256).optional().describe('A part of the name of the rule that acted.'),
   status: z
     .string()

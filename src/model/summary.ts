@@ -42,7 +42,7 @@ export const Summary = named('SummaryResponse', {
     not_sent: z.int().describe('No webhook was set, a rule dropped it, or it was cancelled.'),
   }),
   calls: z.strictObject({
-    all: z.int(),
+    all: z.int().describe('Of your code: not of the console, of agents or of timelines.'),
     refused: z.int().describe('With an error status that no rule chose.'),
     by_rule: z.int().describe('A rule chose, delayed or broke the response.'),
     dropped: z.int().describe('Older calls that the log has discarded; not in `all`.'),

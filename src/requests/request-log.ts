@@ -277,6 +277,13 @@ function traceField(header: unknown) {
   return traceparent && { traceparent }
 }
 
+/** Who made a call: a timeline, an agent's tool, a page of the sandbox, or the code of its user. */
+export function callerOf({ headers }: Pick<CompletedRequest, 'headers'>): LoggedRequest['by'] {
+  if (headers['user-agent'] === 'payout-sandbox') return 'scenario'
+  if (headers['user-agent'] === 'payout-sandbox mcp') return 'agent'
+  return headers['sec-fetch-site'] === 'same-origin' ? 'console' : 'code'
+}
+
 /** An entry without its headers, query and bodies. */
 export const requestSummary = (call: RequestLogEntry): RequestInShort => ({
   ...traceField(call.headers['traceparent']),
@@ -287,6 +294,7 @@ export const requestSummary = (call: RequestLogEntry): RequestInShort => ({
   duration_ms: round(call.duration_ms),
   method: call.method,
   path: maskLogText(pathOf(call)),
+  by: callerOf(call),
   operation: call.operation ?? null,
   ...paymentFields(call),
   status: call.status ?? null,

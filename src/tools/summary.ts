@@ -2,6 +2,7 @@ import type { Between } from '../model/paging.ts'
 import { outcomeOf, type PaymentRow, rupeesOf, stepsOf } from '../model/payment.ts'
 import { betweenTest } from '../model/search.ts'
 import type { Summary } from '../model/summary.ts'
+import { callerOf } from '../requests/request-log.ts'
 import { isOwnDebit } from '../routes/admin/client-data.ts'
 import type { World } from '../world/world.ts'
 
@@ -108,7 +109,9 @@ export function summaryOf(world: World, between: Between): Summary {
   const of = (wanted: Paid['outcome']) => paid.filter(({ outcome }) => outcome === wanted)
   const [settled, inFlight] = [of('settled'), of('in_flight')]
   const finished = paid.length - inFlight.length
-  const calls = world.requests.newestFirst().filter(({ at }) => isWanted(at))
+  const calls = world.requests
+    .newestFirst()
+    .filter((call) => isWanted(call.at) && callerOf(call) === 'code')
   const others = calls.filter(({ rule, stepsRule }) => rule === undefined || rule === stepsRule)
   return {
     settled: sumOf(settled),

@@ -38,6 +38,7 @@ t.test('a call is in the log with all that is known of it', async (t) => {
     at: '2026-01-01T00:00:00.000Z',
     method: 'POST',
     path: '/v1/user',
+    by: 'code',
     query: { a: ['1', '2'] },
     operation: 'createUser',
     body: { email: 'nila@example.com', mobile: 'XXXXXX0001', extra: [1] },
@@ -97,15 +98,39 @@ t.test('refused calls are in the log, each as what it was', async (t) => {
   t.equal(requests[0].reason, requests[0].response.message)
 })
 
-t.test('calls of nobody, of the admin API and of other pages are in no log', async (t) => {
+t.test('what reached the port is in a log, but not the admin API and other pages', async (t) => {
   const box = await start(t)
-  await box.get('/v1/users', { authorization: 'Bearer who' })
+  const unknown = { authorization: 'Bearer who' }
+  await box.get('/v1/users', unknown)
+  await box.get('/@second/v1/users', unknown)
   await box.get('/@nobody-yet/v1/nothing')
+  await box.post('/transaction', {})
   await box.get('/v1/users', { host: 'evil.example.com' })
   await box.get('/__admin/clock')
+  await box.get('/__admin/nothing')
   await box.call('GET', '/openapi.json')
-  t.equal((await list(box)).total, 0)
+  const shown = ({ path, status }: Answer['body']) => `${path} ${status}`
+  t.strictSame((await list(box)).requests.map(shown), [
+    '/transaction 404',
+    '/v1/nothing 404',
+    '/v1/users 401',
+  ])
+  const second = await box.get('/@second/__admin/requests')
+  t.strictSame(second.body.requests.map(shown), ['/v1/users 401'])
   t.notOk(box.sandbox.clients.has('nobody-yet'), 'a refused call makes no client')
+})
+
+t.test('the log says who called, and the summary counts the calls of your code', async (t) => {
+  const box = await start(t)
+  const timeline = [{ after: '1s', do: { call: 'createUser' } }]
+  await box.put('/__admin/scenario', { definition: { timeline } })
+  await box.get('/v1/users')
+  await box.get('/v1/users', { 'sec-fetch-site': 'same-origin', host: 'localhost' })
+  await box.get('/v1/users', { 'user-agent': 'payout-sandbox mcp' })
+  await box.advance('1s')
+  t.strictSame(pluck((await list(box)).requests, 'by'), ['scenario', 'agent', 'console', 'code'])
+  t.strictSame(pluck((await list(box, '?by=code')).requests, 'request_id'), ['req_1'])
+  t.equal((await box.get('/__admin/summary')).body.calls.all, 1)
 })
 
 t.test('the log shows rules, delays, faults and replays', async (t) => {

@@ -17,6 +17,7 @@ import { harOf } from '../../requests/har.ts'
 import { missErrors } from '../../requests/near-miss.ts'
 import {
   type AllRequests,
+  callerOf,
   callsElsewhere,
   clientText,
   pathOf,
@@ -162,12 +163,12 @@ function verificationError(
 export const requestCalls = [
   adminCall({
     id: 'listRequests',
-    summary: 'List calls, newest first; filter by operation, method, path, rule and status',
+    summary: 'List calls, newest first; filter by operation, method, path, caller, rule and status',
     query: RequestQuery,
     // The type is that of a list: only who asks for an archive gets one.
     response: outlineOf<typeof Requests>(z.union([Requests, Archive])),
     handle(world, { query }, sandbox) {
-      const { client, operation, method, path, rule, status, format, ...page } = query
+      const { client, operation, method, path, by, rule, status, format, ...page } = query
       const log = logOf(world, client, sandbox)
       const found = log.requests
         .newestFirst()
@@ -176,6 +177,7 @@ export const requestCalls = [
             (operation === undefined || call.operation === operationNamed(operation)) &&
             (method === undefined || call.method === method) &&
             (path === undefined || pathOf(call) === path) &&
+            (by === undefined || callerOf(call) === by) &&
             (rule === undefined || call.rule?.includes(rule)) &&
             (status === undefined || call.status === status),
         )

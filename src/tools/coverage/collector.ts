@@ -13,7 +13,7 @@ import {
   type LifecycleKind,
   PaymentStatus,
 } from '../../model/payment.ts'
-import type { CompletedRequest } from '../../requests/request-log.ts'
+import { type CompletedRequest, callerOf } from '../../requests/request-log.ts'
 import type { SandboxTables } from '../../tables/tables.ts'
 import type { World } from '../../world/world.ts'
 
@@ -85,10 +85,6 @@ const MAX_REMEMBERED = 10_000
 // A longer response is a list of which the first rows say enough.
 const MAX_READ = 65_536
 
-/** Whether a page of the sandbox, or a tool of an agent, made a call. */
-const isOwnCall = ({ headers }: CompletedRequest) =>
-  headers['user-agent'] === 'payout-sandbox' || headers['sec-fetch-site'] === 'same-origin'
-
 function outcomeOf({ status, fault, response }: CompletedRequest): string {
   if (status === undefined) return fault === 'reset' || fault === 'empty' ? MET.lost : MET.silent
   if (fault !== undefined) return MET.broken
@@ -134,7 +130,7 @@ export class Collector {
 
   #called(call: CompletedRequest, epoch: number, tables: SandboxTables) {
     const { operation } = call
-    if (operation === undefined || isOwnCall(call)) return
+    if (operation === undefined || callerOf(call) !== 'code') return
     const outcome = outcomeOf(call)
     this.#note('calls', operation, outcome)
     if (outcome !== MET.success || call.method === 'HEAD') return

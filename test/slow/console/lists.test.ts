@@ -45,6 +45,21 @@ t.test('lists beside their details', { skip: noBrowser }, async (t) => {
     },
   )
 
+  await t.test('a call with a wrong token or without /v1 is there, with who made it', async (t) => {
+    const unknown = { authorization: 'Bearer wrong' }
+    await post('/v1/transaction', {}, unknown)
+    await post('/transaction', {})
+    await go('requests?by=code')
+    const table = page.getByRole('table', { name: 'Requests' })
+    await table
+      .getByRole('row', { name: /POST \/v1\/transaction 401 .*token is unknown/ })
+      .waitFor()
+    await table.getByRole('row', { name: /POST \/transaction 404 .*Your code/ }).waitFor()
+    await page.getByLabel('By').selectOption('This page')
+    await page.getByText('No call matches.').waitFor()
+    t.match(page.url(), /by=console/)
+  })
+
   await t.test(
     'the statement of a day has what the bank says, and what it gets wrong',
     async () => {

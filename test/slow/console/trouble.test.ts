@@ -7,7 +7,7 @@ const USER = { email: 'gateway@example.com', mobile: '9812312399', user_type: 'i
 
 t.test('make trouble', { skip: noBrowser }, async (t) => {
   const opened = await openConsole(t, await openBrowser(t), { view: 'trouble' })
-  const { page, go, get, post, pay, advance, app, assertNoErrors } = opened
+  const { page, go, get, post, put, pay, advance, app, assertNoErrors } = opened
   const card = (title: string) => page.getByRole('region', { name: title, exact: true })
   const arm = async (title: string, option?: string) => {
     if (option !== undefined) await card(title).getByRole('combobox').selectOption(option)
@@ -53,8 +53,29 @@ t.test('make trouble', { skip: noBrowser }, async (t) => {
     await banner(/^Hit/).waitFor({ state: 'detached' })
   })
 
+  await t.test('the scenario’s own calls do not use it up', async (t) => {
+    const timeline = [{ after: '1s', do: { call: 'createTransaction' } }]
+    await put('/__admin/scenario', { definition: { timeline } })
+    await arm('504 although paid')
+    const armed = banner(/^Armed.* Calls of the scenario don’t use it up\./)
+    await armed.waitFor()
+    await advance('1s')
+    const [called] = (await get('/__admin/requests?by=scenario')).body.requests
+    t.match(called, { operation: 'createTransaction', rule: null })
+    await armed.getByRole('link', { name: 'Make a payment that hits it' }).click()
+    await page.getByRole('button', { name: 'Make the payment' }).click()
+    await page
+      .locator('footer')
+      .getByText(/got 504/)
+      .waitFor()
+    await go('trouble')
+    await banner(/^Hit/).getByRole('button', { name: 'Close' }).click()
+    await put('/__admin/scenario', { name: 'default' })
+  })
+
   await t.test('each pushes its rule', async (t) => {
-    const when = { operation: 'createTransaction' }
+    const all = { operation: 'createTransaction' }
+    const when = { ...all, headers: { 'user-agent': { ne: 'payout-sandbox' } } }
     const pending = { status: 'PENDING' }
     const processing = { status: 'PROCESSING', after: '1s' }
     const rejected = { status: 'FAILED', after: '50m', reason: 'beneficiary_bank_rejected' }
@@ -62,7 +83,7 @@ t.test('make trouble', { skip: noBrowser }, async (t) => {
     for (const [title, option, rule] of [
       ['504 although paid', 'createUser', { then: { respond: { status: 504 }, at: 'after' } }],
       ['Payment stuck', '100', { when, times: 100, then: { transaction: [pending, processing] } }],
-      ['Bank outage', '2h', { when, for: '2h', then: { transaction: [pending, offline] } }],
+      ['Bank outage', '2h', { when: all, for: '2h', then: { transaction: [pending, offline] } }],
       [
         'Payment comes back',
         '50m',

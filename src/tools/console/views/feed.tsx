@@ -69,13 +69,13 @@ type Filter = keyof typeof FILTERS
 
 const DELIVERIES = callOf('listDeliveries', { query: { limit: 100 } })
 const USERS = callOf('readUsers', { query: { limit: 100 } })
-const CALLS = callOf('listRequests', { query: { limit: 50 } })
 
 function useItems(filter: Filter) {
   const query = { outcome: filter === 'calls' ? 'any' : filter, limit: 50 }
   const payments = useLoaded(callOf('readTransactions', { query }), PACE_MS)
   const deliveries = useLoaded(DELIVERIES, PACE_MS)
-  const calls = useLoaded(CALLS, PACE_MS)
+  const of = filter === 'calls' ? { by: 'code' } : {}
+  const calls = useLoaded(callOf('listRequests', { query: { ...of, limit: 50 } }), PACE_MS)
   const users = useLoaded(USERS, PACE_MS)
   const problem = payments.problem ?? deliveries.problem ?? calls.problem ?? users.problem
   // All at once, because what is shown may be held.

@@ -34,13 +34,23 @@ export function outcomeText(all: PaymentWithAll, now: number): string {
   return history.status === 'SUCCESS' ? is : `${is} Nothing is scheduled to change that.`
 }
 
+/** Who made a call. */
+export const CALLERS = {
+  code: 'Your code',
+  console: 'This page',
+  agent: 'An agent',
+  scenario: 'The scenario',
+} as const
+type By = { by?: ShortRequest['by'] }
+
 /** What the caller was told of a payment, if that isn't what happened. */
 export function toldText(
-  call: Pick<ShortRequest, 'operation' | 'status'> | undefined,
+  call: (Pick<ShortRequest, 'operation' | 'status'> & By) | undefined,
 ): string | undefined {
   if (call?.operation !== 'createTransaction') return undefined
-  if (call.status === null) return 'Your code got no response.'
-  return call.status >= 400 ? `Your code was told ${call.status}.` : undefined
+  const who = CALLERS[call.by ?? 'code']
+  if (call.status === null) return `${who} got no response.`
+  return call.status >= 400 ? `${who} was told ${call.status}.` : undefined
 }
 
 const answerOf = ({ status, error }: Delivery['attempts'][number]) =>
@@ -70,18 +80,19 @@ export const OUTCOMES = {
   came_back: ['came', 'came back'],
 } as const
 
-type ToldCall = Pick<ShortRequest, 'method' | 'path' | 'operation' | 'amount' | 'rule' | 'status'>
+type ToldCall = Pick<ShortRequest, 'method' | 'path' | 'operation' | 'amount' | 'rule' | 'status'> &
+  By
 
 export const isBad = ({ status }: Pick<ToldCall, 'status'>) => status === null || status >= 400
 
 /** What a call got. */
 export function callText(call: ToldCall): string {
-  const { method, path, amount, rule, status } = call
+  const { method, path, amount, rule, status, by = 'code' } = call
   const of = amount === null ? '' : ` of ${rupeesText(amount)}`
   const verb = (status ?? 0) >= 500 ? 'got an error' : isBad(call) ? 'was refused' : 'was answered'
   const end = status === null ? 'got no response' : `${verb} (${status})`
-  const by = isBad(call) && rule !== null ? `, by the rule “${ruleText(rule)}”` : ''
-  return `Your ${method} ${path}${of} ${end}${by}.`
+  const because = isBad(call) && rule !== null ? `, by the rule “${ruleText(rule)}”` : ''
+  return `${by === 'code' ? 'Your' : `${CALLERS[by]}’s`} ${method} ${path}${of} ${end}${because}.`
 }
 
 /** How your webhook took its events. */

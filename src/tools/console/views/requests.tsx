@@ -11,7 +11,7 @@ import { madeBy } from '../service.ts'
 import { Ago, At } from '../settings.tsx'
 import { Card, Facts, HttpStatus, Loading, noneText, Problem, paymentText, Text } from '../ui.tsx'
 import { problemOf, useEvents } from '../use-data.ts'
-import { ruleText, toldText } from './payment-words.ts'
+import { CALLERS, ruleText, toldText } from './payment-words.ts'
 
 const COLUMNS: readonly Column<ShortRequest>[] = [
   {
@@ -30,6 +30,12 @@ const COLUMNS: readonly Column<ShortRequest>[] = [
   },
   { title: 'Payment', width: 'minmax(0, 3fr)', minor: true, show: paymentText },
   { title: 'Why', width: 'minmax(0, 5fr)', show: (call) => reasonText(call) || '–' },
+  {
+    title: 'By',
+    width: '6.5rem',
+    minor: true,
+    show: ({ by }) => CALLERS[by],
+  },
   {
     title: 'Duration',
     width: '5rem',
@@ -96,6 +102,7 @@ function useRequests() {
 }
 
 const FILTERS: Readonly<Record<string, Filter>> = {
+  by: { label: 'By', values: Object.entries(CALLERS) },
   status: {
     label: 'Status',
     values: [
@@ -125,13 +132,16 @@ export function Requests() {
   const { calls, problem } = useRequests()
   const search = useSearch()
   const { chosen, choices } = useFilters(FILTERS)
-  const { status } = chosen
+  const { status, by } = chosen
   const found = useMemo(
     () =>
       calls?.filter(
-        (call) => (!status || statusClass(call.status) === status) && search.finds(textOf(call)),
+        (call) =>
+          (!status || statusClass(call.status) === status) &&
+          (!by || call.by === by) &&
+          search.finds(textOf(call)),
       ),
-    [calls, search.text, status],
+    [calls, search.text, status, by],
   )
   return (
     <>
@@ -151,7 +161,7 @@ export function Requests() {
         <ListRows
           label="Requests"
           columns={COLUMNS}
-          list={`${status} ${search.text}`}
+          list={`${status} ${by} ${search.text}`}
           all={found}
           href={({ request_id }) => `#/requests/${request_id}`}
           count={`${countOf(found.length, calls!.length)}${waiting > 0 ? `. ${waitingText(waiting)}` : ''}`}
@@ -230,6 +240,7 @@ export const OneRequest = ({ id }: { id: string }) => (
             <Facts
               facts={{
                 At: <Ago at={call.at} />,
+                By: [CALLERS[call.by], call.headers['user-agent']].filter(Boolean).join(', '),
                 Operation: call.operation,
                 Rule: call.rule === null ? 'none' : ruleText(call.rule),
                 Made: <Made call={call} />,

@@ -152,12 +152,13 @@ function ArmedRule({
 }) {
   const title = titleOf(definition['name'])!
   const trouble = ALL.find((one) => one.title === title)
-  const { operation } = definition['when'] as { operation: string }
+  const { operation, headers } = definition['when'] as { operation: string; headers?: object }
   const query = { rule: `rule:${rule_id}: `, limit: 1 }
   const { data: log } = useLoaded(callOf('listRequests', { query }), FRAME_MS)
   const [last] = log?.requests ?? []
   const isHit = hits > 0
-  const waits = `Waits for ${trouble?.waits(operation) ?? nextOf(operation)}${of}.`
+  const other = headers ? ' Calls of the scenario don’t use it up.' : ''
+  const waits = `Waits for ${trouble?.waits(operation) ?? nextOf(operation)}${of}.${other}`
   return (
     <Banner isHit={isHit}>
       {isHit ? (
@@ -174,6 +175,9 @@ function ArmedRule({
           </b>{' '}
           {used_up ? 'No call met it.' : waits}
         </p>
+      )}
+      {!isHit && !used_up && operation === 'createTransaction' && (
+        <a href="#/payments?make=yes">Make a payment that hits it</a>
       )}
       {isHit && last && <a href={`#/requests/${last.request_id}`}>See the call</a>}
       {isHit && used_up && trouble && (
@@ -202,7 +206,10 @@ export function MakeTrouble({ armed: { rules, scenario, active } }: { armed: Arm
   return (
     <>
       <h2>Make trouble</h2>
-      <p class="hint">One click arms it. It waits for your code, acts, and says what it did.</p>
+      <p class="hint">
+        One click arms it. It waits for your code, not for the scenario’s own calls, and says what
+        it did.
+      </p>
       {rules.map((rule) => (
         <ArmedRule key={rule.rule_id} rule={rule} of={ofPerson(rule, options)} />
       ))}

@@ -30,7 +30,17 @@ export const nextOf = (option: string) =>
 const PENDING = { status: 'PENDING' }
 const PROCESSING = { status: 'PROCESSING', after: '1s' }
 const payment = (...steps: object[]) => ({ transaction: [PENDING, ...steps] })
-const once = (operation: string, then: object, times = 1) => ({ when: { operation }, times, then })
+/** Not the calls of a timeline, which would use it up. */
+const called = (operation: string, more: object = {}) => ({
+  operation,
+  ...more,
+  headers: { 'user-agent': { ne: 'payout-sandbox' } },
+})
+const once = (operation: string, then: object, times = 1) => ({
+  when: called(operation),
+  times,
+  then,
+})
 const OF_A_CALL = { label: 'Which call', options: OPERATIONS, waits: nextOf }
 const nextPayment = () => 'your next POST /transaction'
 
@@ -57,7 +67,7 @@ export const TROUBLES: readonly Trouble[] = [
       ['', 'PENDING', 'SUCCESS'],
     ],
     ...OF_A_CALL,
-    hit: 'It was carried out, and your code got no response.',
+    hit: 'It was carried out, and its caller got no response.',
     rule: (operation) => once(operation, CALL_FAULTS.reset_after.then()),
   },
   {
@@ -68,7 +78,7 @@ export const TROUBLES: readonly Trouble[] = [
       ['', 'PENDING', 'SUCCESS'],
     ],
     ...OF_A_CALL,
-    hit: 'It went through, but your code got a 504.',
+    hit: 'It went through, but its caller got a 504.',
     rule: (operation) => once(operation, CALL_FAULTS.respond_504_after.then()),
   },
   {
@@ -81,9 +91,9 @@ export const TROUBLES: readonly Trouble[] = [
     label: 'Which call',
     options: OPERATIONS.filter(([id]) => id !== 'createUser'),
     waits: nextOf,
-    hit: 'Your webhook got the event before your code got the response.',
+    hit: 'Your webhook got the event before its caller got the response.',
     rule: (operation) => ({
-      when: { operation },
+      when: called(operation),
       times: 1,
       then: CALL_FAULTS.late_response.then({}),
     }),
@@ -144,7 +154,7 @@ export const KYC: Trouble = {
   waits: () => 'their next POST /kyc',
   hit: 'The check failed.',
   rule: (user_id) => ({
-    when: { operation: 'submitKyc', body: { user_id } },
+    when: called('submitKyc', { body: { user_id } }),
     times: 1,
     then: LIFECYCLE_FAULTS.kyc_failed.then(),
   }),

@@ -76,8 +76,8 @@ const callService = defineTool('call_service', {
       )
     const text = body === undefined ? undefined : JSON.stringify(body)
     const sent = {
-      // The coverage of callers leaves it out.
-      'user-agent': 'payout-sandbox',
+      // The log says who called, and the coverage of callers leaves it out.
+      'user-agent': 'payout-sandbox mcp',
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(text !== undefined && {
         'content-type': 'application/json',
