@@ -6,8 +6,13 @@ import type { Payouts } from '../payouts/payouts.ts'
 import type { TimelineAction, TimelinePayment } from '../scenarios/compiled.ts'
 import { ENDPOINT_OF } from '../scenarios/operations-and-events.ts'
 import type { Table } from '../store/table.ts'
-import { drawUntil, kindOf, type ResourceKind, resourceIdOf } from '../tables/resources.ts'
-import type { WorldContext } from '../tables/world-context.ts'
+import {
+  drawUntil,
+  kindOf,
+  type ResourceKind,
+  resourceIdOf,
+  type WorldContext,
+} from '../tables/world-context.ts'
 
 export type TimelineActionDeps = WorldContext & { payouts: Payouts }
 

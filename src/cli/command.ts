@@ -1,5 +1,4 @@
-import { BadOption } from '../config/options.ts'
-import { REMOVED_COMMANDS } from '../config/removed.ts'
+import { BadOption, REMOVED_COMMANDS } from '../config/options.ts'
 import { roundedIn } from '../model/exact-json.ts'
 import { isObject } from '../model/formats.ts'
 import { closestWord } from '../model/words.ts'

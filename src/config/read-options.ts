@@ -1,8 +1,14 @@
 import { type Readings, readingsOfDocument } from '../assumptions/readings.ts'
 import { closestWord } from '../model/words.ts'
 import { readJson } from './files.ts'
-import { BadOption, OPTION_NAMES, OPTIONS, type OptionName, type Options } from './options.ts'
-import { REMOVED_OPTIONS } from './removed.ts'
+import {
+  BadOption,
+  OPTION_NAMES,
+  OPTIONS,
+  type OptionName,
+  type Options,
+  REMOVED_OPTIONS,
+} from './options.ts'
 
 /** One source of options, such as the command line or the environment. */
 export type OptionSource = {

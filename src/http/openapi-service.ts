@@ -3,13 +3,12 @@ import { shippedFixtures } from '../content/shipped-fixtures.ts'
 import { createLibrary, withInline } from '../scenarios/library.ts'
 import type { OperationId } from '../scenarios/operations-and-events.ts'
 import { openSandbox } from '../world/sandbox.ts'
-import type { Input } from './endpoint.ts'
+import type { Input, Operation } from './endpoint.ts'
 import { documentOf, errorContent, type OpenApiDocument, type RouteSchema } from './openapi.ts'
 import { contractOnly, markOwn } from './openapi-contract.ts'
 import { SERVICE_REQUESTS } from './openapi-requests.ts'
 import type { Components, Json, ResponseForm } from './openapi-schema.ts'
 import { webhooksOf } from './openapi-webhooks.ts'
-import type { Operation } from './operation.ts'
 
 const IDEMPOTENCY_KEY = {
   type: 'string',

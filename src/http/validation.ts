@@ -16,7 +16,7 @@ import {
   safeParse,
   validationFailed,
 } from '../model/validation-errors.ts'
-import type { Operation } from './operation.ts'
+import type { Operation } from './endpoint.ts'
 
 /** The subject of a message about a part of a request; a field of the body needs no prefix. */
 function subjectOf(part: string, field: string): string {

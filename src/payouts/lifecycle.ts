@@ -3,9 +3,8 @@ import { SandboxError } from '../model/errors.ts'
 import { canTransition, type LifecycleKind, type StatusOf } from '../model/payment.ts'
 import type { Entry } from '../store/table.ts'
 import { withLag } from '../tables/list-page.ts'
-import { TABLE_OF } from '../tables/resources.ts'
 import type { Rows } from '../tables/rows.ts'
-import { entryIn, type WorldContext } from '../tables/world-context.ts'
+import { entryIn, TABLE_OF, type WorldContext } from '../tables/world-context.ts'
 
 type RowOf<K extends LifecycleKind> = Rows[(typeof TABLE_OF)[K]]
 type StepOf<K extends LifecycleKind> = { status: StatusOf[K]; after_ms: number }

@@ -28,8 +28,14 @@ import type { CreateTransaction } from '../model/transaction.ts'
 import { oneOf } from '../model/words.ts'
 import type { TransactionStep } from '../scenarios/compiled.ts'
 import { isVisible, joinedIndexes, listPage, visibleRows } from '../tables/list-page.ts'
-import { drawUntil, newIdIn } from '../tables/resources.ts'
-import { entryIn, fieldError, notFound, type WorldContext } from '../tables/world-context.ts'
+import {
+  drawUntil,
+  entryIn,
+  fieldError,
+  newIdIn,
+  notFound,
+  type WorldContext,
+} from '../tables/world-context.ts'
 import { createLifecycle, type Transition } from './lifecycle.ts'
 import type { Users } from './users.ts'
 import { apiStatus } from './views.ts'

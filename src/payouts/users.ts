@@ -5,8 +5,7 @@ import { quoteField, quoteInput } from '../model/mask.ts'
 import type { ListQuery } from '../model/paging.ts'
 import { type CreateUser, mobileKey, type UserRow } from '../model/user.ts'
 import { isVisible, listPage, visibleRows, withLag } from '../tables/list-page.ts'
-import { newIdIn } from '../tables/resources.ts'
-import { entryIn, notFound, type WorldContext } from '../tables/world-context.ts'
+import { entryIn, newIdIn, notFound, type WorldContext } from '../tables/world-context.ts'
 
 /** Users; their e-mail and mobile are unique in the client unless a reading says otherwise. */
 export function createUsers({ store, clock, random, events, assumed }: WorldContext) {

@@ -7,9 +7,8 @@ import { canTransition, type LifecycleKind } from '../model/payment.ts'
 import type { Views } from '../payouts/views.ts'
 import type { RuleEvent } from '../scenarios/match.ts'
 import { EVENTS, type EventName } from '../scenarios/operations-and-events.ts'
-import { kindOf, newIdIn } from '../tables/resources.ts'
 import type { SandboxTables } from '../tables/tables.ts'
-import { entryIn, type WorldContext } from '../tables/world-context.ts'
+import { entryIn, kindOf, newIdIn, type WorldContext } from '../tables/world-context.ts'
 
 /** Values that replace those of a resource: the `override` of a trigger. */
 export type Override = Readonly<Record<string, unknown>>

@@ -8,9 +8,9 @@ import type { WorldAbout } from '../store/unit-of-work.ts'
 import type { Base } from '../store/worlds.ts'
 import type { Rows } from '../tables/rows.ts'
 import { type SandboxStore, type SandboxTables, settingOf } from '../tables/tables.ts'
+import type { ClientStart, WorldStart } from './shared-resources.ts'
 import type { World } from './world.ts'
 import { adoptSettings, startedAsOf, storeClock } from './world-clock.ts'
-import type { ClientStart, WorldStart } from './world-deps.ts'
 
 export const DEFAULT_CLIENT = 'default'
 

@@ -13,7 +13,12 @@ import type { Library } from '../scenarios/library.ts'
 import type { SandboxTables } from '../tables/tables.ts'
 import { ClientRows, DEFAULT_CLIENT, type NewClient } from './client-rows.ts'
 import { Clients } from './clients.ts'
-import { openSharedResources, type SharedConfig, type SharedResources } from './shared-resources.ts'
+import {
+  openSharedResources,
+  type SharedConfig,
+  type SharedResources,
+  type WorldStart,
+} from './shared-resources.ts'
 import { createWorld, type World } from './world.ts'
 import {
   RESET_PARTS,
@@ -23,7 +28,6 @@ import {
   startWorld,
   stopWorld,
 } from './world-content.ts'
-import type { WorldStart } from './world-deps.ts'
 import { imposedOf } from './world-scenarios.ts'
 
 /** Collects what the callers of all clients have met since the start. */

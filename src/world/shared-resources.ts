@@ -1,14 +1,17 @@
 import { Totals } from '../active-scenario/rule-counters.ts'
+import type { TimelineDeps } from '../active-scenario/timeline.ts'
+import type { Readings } from '../assumptions/readings.ts'
 import { STORED_STATE } from '../content/state.ts'
 import { formatDuration } from '../model/duration.ts'
 import { AllRequests, createLogBudget } from '../requests/request-log.ts'
 import { createSteadyWall, realLater, unrefLater, wallNow } from '../runtime/real-time.ts'
-import type { Log, Runtime } from '../runtime/runtime.ts'
-import { nodeCrypto } from '../runtime/runtime.ts'
+import { type Log, nodeCrypto, type Runtime } from '../runtime/runtime.ts'
+import type { CompiledScenario } from '../scenarios/compiled.ts'
+import type { Library } from '../scenarios/library.ts'
 import { type DataFileOptions, openStore } from '../store/data-file.ts'
 import { nodeDisk } from '../store/disk.ts'
 import type { Rows } from '../tables/rows.ts'
-import { TABLES } from '../tables/tables.ts'
+import { type SandboxTables, TABLES } from '../tables/tables.ts'
 import { createAddressPolicy } from '../webhooks/addresses.ts'
 import { createCommonLimit, type WebhookSettings } from '../webhooks/attempt.ts'
 import { createSender } from '../webhooks/send.ts'
@@ -81,3 +84,35 @@ export async function openSharedResources({ log, ...config }: SharedConfig & { l
 }
 
 export type SharedResources = Awaited<ReturnType<typeof openSharedResources>>
+
+/** The start options of a world, which a reset restores. */
+export type WorldStart = {
+  randomSeed: number
+  clock: string
+  clockSpeed: number
+  scenario: string
+  assume?: Readings | undefined
+}
+
+export type ClientStart = WorldStart & {
+  /** The start scenario of the sandbox, for a client whose own one was deleted. */
+  fallbackScenario: string
+}
+
+/** The scenario that `exec` or a sweep imposes on all clients: its layers and its readings. */
+export type Imposed = { layers: () => readonly CompiledScenario[]; readings: () => Readings }
+
+export type WorldDeps = {
+  tables: SandboxTables
+  start: ClientStart
+  shared: SharedResources
+  /** The present library of scenarios; it changes when the files are reloaded. */
+  library: () => Library
+  /** The scenario that is imposed on all clients, if there is one. */
+  imposed: Imposed
+  /** The prefix of the event ids of this world's feed. */
+  feedName: string
+  callService?: TimelineDeps['callService']
+  reset: () => void
+  log: Log
+}

@@ -6,7 +6,7 @@ import { type SandboxTables, settingOf } from '../tables/tables.ts'
 import { Clock, type ClockState } from '../time/clock.ts'
 import { createScheduler, type Scheduler } from '../time/scheduler.ts'
 import type { Feed } from './feed.ts'
-import type { WorldStart } from './world-deps.ts'
+import type { WorldStart } from './shared-resources.ts'
 
 /** The start time of `--clock frozen`: fixed, so that two runs give the same bytes. */
 const FROZEN_AT = Date.parse('2026-01-01T00:00:00.000Z')

@@ -6,8 +6,8 @@ import { DEFAULT_SCENARIO } from '../scenarios/references.ts'
 import { settingOf } from '../tables/tables.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import type { Feed } from './feed.ts'
+import type { Imposed, WorldDeps } from './shared-resources.ts'
 import type { WorldAssumptions } from './world-assumptions.ts'
-import type { Imposed, WorldDeps } from './world-deps.ts'
 
 /** The scenario of this name as the one that is imposed; the default one is below all others anyway. */
 export function imposedOf(name: string | undefined, library: () => Library): Imposed {

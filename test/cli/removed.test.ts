@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { variableOf } from '../../src/config/options.ts'
-import { REMOVED_COMMANDS, REMOVED_OPTIONS } from '../../src/config/removed.ts'
+import { REMOVED_COMMANDS, REMOVED_OPTIONS, variableOf } from '../../src/config/options.ts'
 import { type SandboxOptions, startSandbox } from '../../src/index.ts'
 import { run } from './program.ts'
 

@@ -2,7 +2,7 @@
 // operations.ts puts the lists together.
 
 import { missingWebhook } from '../../assumptions/webhooks.ts'
-import { operation } from '../../http/operation.ts'
+import { operation } from '../../http/endpoint.ts'
 import { GetClientProfileResponse } from '../../model/client.ts'
 import { success } from '../../model/paging.ts'
 import {

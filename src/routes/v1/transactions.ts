@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { operation } from '../../http/operation.ts'
+import { operation } from '../../http/endpoint.ts'
 import { Uuid } from '../../model/formats.ts'
 import { type ListQuery, pagesOf, success } from '../../model/paging.ts'
 import type { PaymentRow } from '../../model/payment.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { unknownId } from '../../assumptions/responses.ts'
-import { operation } from '../../http/operation.ts'
+import { operation } from '../../http/endpoint.ts'
 import {
   AddBankAccount,
   AddBankAccountResponse,

@@ -1,4 +1,4 @@
-import type { Operation } from '../../http/operation.ts'
+import type { Operation } from '../../http/endpoint.ts'
 import { HIDDEN, maskLogText, maskValue } from '../../model/mask.ts'
 
 /** One deviation. `call` describes the request if it is special; `times` counts the occurrences. */

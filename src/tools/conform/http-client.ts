@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import { open } from '../../admin/caller.ts'
-import type { Operation } from '../../http/operation.ts'
+import type { Operation } from '../../http/endpoint.ts'
 
 // 20 times the size of a page of 100 rows: a larger response is not from this service.
 const MAX_BYTES = 1024 * 1024

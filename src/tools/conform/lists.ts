@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { errorBody } from '../../assumptions/responses.ts'
-import type { Operation } from '../../http/operation.ts'
+import type { Operation } from '../../http/endpoint.ts'
 import { ErrorResponse } from '../../model/errors.ts'
 import { isObject } from '../../model/formats.ts'
 import { pagesOf } from '../../model/paging.ts'

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import type { Operation } from '../../http/operation.ts'
+import type { Operation } from '../../http/endpoint.ts'
 import { ERRORS, type ErrorCode, ErrorResponse } from '../../model/errors.ts'
 import { valueAt } from '../../model/validation-errors.ts'
 import { OPERATIONS } from '../../routes/v1/operations.ts'
