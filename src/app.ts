@@ -191,7 +191,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions) {
 const MAX_WAITING = 1_000
 
 /** Makes a timeline's calls as its app would, in this turn of the event loop: Fastify's `inject` would read the body later. */
-export function createOwnCaller(deps: AppDeps, route: RequestListener) {
+function createOwnCaller(deps: AppDeps, route: RequestListener) {
   const warn = oncePerBurst(() =>
     deps.log.warn(
       `A timeline skips calls, because rules delay ${MAX_WAITING} others, the maximum.`,

@@ -91,7 +91,7 @@ function amend(schema: RouteSchema, { stream, status }: AdminCall) {
 }
 
 /** The server of a client by its name, below the address of the sandbox: a URL with variables must be absolute. */
-export const CLIENT_SERVER = {
+const CLIENT_SERVER = {
   url: '/@{client}/__admin',
   description: 'A client by its name.',
   variables: { client: { default: 'default' } },

@@ -36,9 +36,9 @@ function createdBy(session: Session): CreatedResource[] {
 
 export const MEASURES: Measures = { ...WRITE_MEASURES, ...READ_MEASURES }
 
-export type MeasuredAssumption = { name: string; reading: string; evidence: string }
+type MeasuredAssumption = { name: string; reading: string; evidence: string }
 
-export type UnmeasuredAssumption = { name: string; reason: string }
+type UnmeasuredAssumption = { name: string; reason: string }
 
 async function measureAssumption(
   session: Session,
