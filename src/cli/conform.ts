@@ -69,15 +69,12 @@ export const conform: Command = {
     const baseline =
       flags['baseline'] === undefined ? undefined : readBaseline(String(flags['baseline']))
     const writeReport = openReport(flags)
-    const output = file === undefined ? undefined : prepareFile('--save', file)
+    const save = file === undefined ? undefined : prepareFile('--save', file)
     const { conform: run } = await import('../tools/conform/conform.ts')
     const startedAt = performance.now()
-    const measured = await run({ base, token, write: flags['write'] === true }).catch((error) => {
-      output?.discard()
-      throw error
-    })
+    const measured = await run({ base, token, write: flags['write'] === true })
     const report = baseline ? newSince(measured, baseline) : measured
-    output?.save(savedReadings(measured))
+    save?.(savedReadings(measured))
     writeReport(conformReport(report, performance.now() - startedAt))
     if (flags['json']) {
       process.stdout.write(jsonLine(report))

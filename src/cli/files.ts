@@ -25,8 +25,9 @@ export const validate: Command = {
     'validate --scenarios ./scenarios --json',
   ],
   syntax: '[FILE...]',
-  async run({ args, flags: { json, ...flags }, env }) {
-    const { scenarios, fixtures } = gatherSomeOptions(['scenarios', 'fixtures'], flags, env)
+  async run(input) {
+    const { args, flags } = input
+    const { scenarios, fixtures } = gatherSomeOptions(['scenarios', 'fixtures'], input)
     const [{ checkFiles, checkFolders, checkShipped }, { problemText }] = await Promise.all([
       import('../tools/check-files.ts'),
       import('../model/errors.ts'),
@@ -49,7 +50,7 @@ export const validate: Command = {
         `There is no fixture or scenario file in ${args.length > 0 ? args.join(', ') : scenarios}. Give such files, or folders that contain them.`,
       )
     const ok = problems.length === 0
-    if (json) {
+    if (flags['json']) {
       const result = {
         ok,
         files,
@@ -96,11 +97,10 @@ export const generate: Command = {
     'generate --users 1000 --random-seed 7 --out fixtures.json',
     'start --memory --fixtures fixtures.json',
   ],
-  async run({ flags, env }) {
-    const { users: _, out: __, ...options } = flags
-    const count = numberFlag(flags, 'users', 1, MAX_USERS)
+  async run(input) {
+    const count = numberFlag(input.flags, 'users', 1, MAX_USERS)
     if (count === undefined) throw new BadOption('generate needs --users N, such as --users 1000')
-    const { 'random-seed': seed } = gatherSomeOptions(['random-seed'], options, env)
+    const { 'random-seed': seed } = gatherSomeOptions(['random-seed'], input)
     const { fixtureText } = await import('../tools/generated-rows.ts')
     return fixtureText(count, seed)
   },

@@ -17,7 +17,7 @@ import { exec } from './exec.ts'
 import { generate, validate } from './files.ts'
 import { mcp } from './mcp.ts'
 import { parseArguments } from './options.ts'
-import { ignoreGoneReaders, prepareFile, print } from './output.ts'
+import { discardDrafts, ignoreGoneReaders, prepareFile, print } from './output.ts'
 import { assumptions, scenario } from './scenario.ts'
 import { health, start } from './start.ts'
 import { reconcile, statement } from './statement.ts'
@@ -113,21 +113,19 @@ export async function main(
     checkArguments(command.name, command.syntax, words)
     const program = takesProgram ? afterDashes : []
     const { out } = flags
-    const file = out === undefined ? undefined : prepareFile('--out', String(out))
-    try {
-      const result = await command.run({ args: words, program, flags, env })
-      if (typeof result === 'number') return result
-      if (!file) return await print(result)
-      file.save(result)
-      return 0
-    } finally {
-      file?.discard()
-    }
+    const save = out === undefined ? undefined : prepareFile('--out', String(out))
+    const result = await command.run({ args: words, program, flags, env })
+    if (typeof result === 'number') return result
+    if (!save) return await print(result)
+    save(result)
+    return 0
   } catch (error) {
     const exitCode = error instanceof BadOption ? 2 : (error as { exitCode?: number }).exitCode
     const text =
       exitCode === undefined ? ((error as Error).stack ?? String(error)) : (error as Error).message
     process.stderr.write(printable(`payout-sandbox: ${text}\n`))
     return exitCode ?? 1
+  } finally {
+    discardDrafts()
   }
 }

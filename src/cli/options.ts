@@ -20,6 +20,7 @@ import {
   type Command,
   findCommand,
   GLOBAL_FLAGS,
+  type Input,
   quoteShellArguments,
   SHORT_FLAGS,
 } from './command.ts'
@@ -194,9 +195,6 @@ function fromEnvironment(env: NodeJS.ProcessEnv): OptionSource {
 
 const keyOf = (name: string) => name.replaceAll('-', '_')
 
-// Keys of the config file that only a sweep reads.
-const SWEEP_KEYS = ['workers']
-
 function readConfigFile(): Record<string, unknown> {
   if (!existsSync(CONFIG_FILE)) return {}
   let values: unknown
@@ -211,17 +209,15 @@ function readConfigFile(): Record<string, unknown> {
 }
 
 /** What the config file says to a sweep alone. */
-export const sweepKeys = (): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(readConfigFile())
-      .filter(([name]) => SWEEP_KEYS.includes(name))
-      .map(([name, value]) => [name, String(value)]),
-  )
+export function sweepKeys(): { workers?: string } {
+  const { workers } = readConfigFile()
+  return workers === undefined ? {} : { workers: String(workers) }
+}
 
 const fromFile = (): OptionSource => ({
   values: Object.fromEntries(
     Object.entries(readConfigFile())
-      .filter(([name]) => !SWEEP_KEYS.includes(name))
+      .filter(([name]) => name !== 'workers')
       .map(([name, value]) => [name.replaceAll('_', '-'), value]),
   ),
   label: (name) => `${keyOf(name)} of ${CONFIG_FILE}`,
@@ -249,8 +245,11 @@ const sourcesOf = (
 export const gatherOptions = (...given: Parameters<typeof sourcesOf>): Options =>
   readOptions(sourcesOf(...given))
 
-/** Reads only these options, and does not validate the values of the others. Throws `BadOption`. */
-export const gatherSomeOptions = <T extends OptionName>(
+/** Reads only these options, of flags that may be no options, and does not validate the values of the others. Throws `BadOption`. */
+export function gatherSomeOptions<T extends OptionName>(
   names: readonly T[],
-  ...given: Parameters<typeof sourcesOf>
-): Pick<Options, T> => readSomeOptions(names, sourcesOf(...given))
+  { flags, env }: Pick<Input, 'flags' | 'env'>,
+): Pick<Options, T> {
+  const own = Object.fromEntries(names.map((name) => [name, flags[name]]))
+  return readSomeOptions(names, sourcesOf(own, env))
+}

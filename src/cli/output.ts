@@ -62,7 +62,14 @@ export function clockProgress() {
   }
 }
 
-/** Opens a file for saving, before the work is done; until `save`, an existing one stays as it was. Throws `CommandFailed`. */
+const drafts = new Set<string>()
+
+/** Removes the drafts of files that were not saved, at the end of a command. */
+export function discardDrafts() {
+  for (const draft of drafts) removeFile(draft)
+}
+
+/** Opens a file before the work is done, and returns what saves it; until then, an existing one stays as it was. Throws `CommandFailed`. */
 export function prepareFile(label: string, file: string, mode = 0o666) {
   const attempt = <T>(work: () => T): T => {
     try {
@@ -77,24 +84,13 @@ export function prepareFile(label: string, file: string, mode = 0o666) {
   // A device such as /dev/stdout has no draft beside it.
   const draft = attempt(() => (isStream(file) ? file : `${file}.${process.pid}.tmp`))
   const fd = attempt(() => (draft === file ? openSync(file, 'w') : openInPlace(draft, mode)))
-  const discard = () => {
-    if (draft !== file) removeFile(draft)
-  }
-  return {
-    save(output: Output) {
-      try {
-        attempt(() => {
-          for (const piece of isWhole(output) ? [output] : output) writeFileSync(fd, piece)
-          closeSync(fd)
-          if (draft !== file) renameSync(draft, file)
-        })
-      } catch (error) {
-        discard()
-        throw error
-      }
-    },
-    discard,
-  }
+  if (draft !== file) drafts.add(draft)
+  return (output: Output) =>
+    attempt(() => {
+      for (const piece of isWhole(output) ? [output] : output) writeFileSync(fd, piece)
+      closeSync(fd)
+      if (draft !== file) renameSync(draft, file)
+    })
 }
 
 export const REPORT_FLAG = {

@@ -20,12 +20,8 @@ import { clockProgress } from './output.ts'
 const connectHost = (host: string): string =>
   host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
 
-function localUrl(flags: Input['flags'], env: Input['env']): URL {
-  const { port, host } = gatherSomeOptions(
-    ['host', 'port'],
-    { port: flags['port'], host: flags['host'] },
-    env,
-  )
+function localUrl(input: Input): URL {
+  const { port, host } = gatherSomeOptions(['host', 'port'], input)
   const name = connectHost(host)
   return new URL(`http://${name.includes(':') ? `[${name}]` : name}:${port}`)
 }
@@ -39,7 +35,8 @@ function requireUrl(label: string, text: string): URL {
 }
 
 /** The URL of the sandbox: from `--url` or `--host` and `--port`, then from `PAYOUT_SANDBOX_URL`, then from other sources. */
-function sandboxUrl({ flags, env }: Input): URL {
+function sandboxUrl(input: Input): URL {
+  const { flags, env } = input
   const hasAddress = flags['port'] !== undefined || flags['host'] !== undefined
   if (flags['url'] !== undefined && hasAddress)
     throw new BadOption('--url excludes --port and --host: the URL has both')
@@ -47,7 +44,7 @@ function sandboxUrl({ flags, env }: Input): URL {
   const fromVariable = env['PAYOUT_SANDBOX_URL']
   return fromVariable && !hasAddress
     ? requireUrl('PAYOUT_SANDBOX_URL', fromVariable)
-    : localUrl(flags, env)
+    : localUrl(input)
 }
 
 /** The base URL of the client to use, without `/v1` and `/__admin`. */
@@ -68,10 +65,8 @@ function clientUrl(input: Input): URL {
   return urlOfClient(url, name.data)
 }
 
-function adminTokenOf({ flags, env }: Input): string | undefined {
-  const token = gatherSomeOptions(['admin-token'], { 'admin-token': flags['admin-token'] }, env)[
-    'admin-token'
-  ]
+function adminTokenOf(input: Input): string | undefined {
+  const { 'admin-token': token } = gatherSomeOptions(['admin-token'], input)
   return token === 'none' ? undefined : token
 }
 
@@ -160,7 +155,7 @@ type Subcommand = {
       ): Promise<CommandResult>
     }
   /** Calls no sandbox, so it takes no `REMOTE_FLAGS`. Returns the text to print. */
-  | { print(args: readonly string[], flags: Input['flags'], env: Input['env']): Promise<string> }
+  | { print(args: readonly string[], input: Input): Promise<string> }
 )
 
 type RemoteCommand = {
@@ -209,7 +204,7 @@ export function remoteCommand(definition: RemoteCommand): Command {
           throw new BadOption(
             `${callOf(subcommand)} does not take --${flag}; see payout-sandbox ${name} --help`,
           )
-      if ('print' in own) return own.print(args, input.flags, input.env)
+      if ('print' in own) return own.print(args, input)
       const { json } = input.flags
       const client = namesClient(input) ? undefined : '*'
       const progress = definition.movesClock && clockProgress()

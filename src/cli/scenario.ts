@@ -110,8 +110,8 @@ export const scenario = remoteCommand({
       syntax: 'NAME',
       description: "print a scenario's YAML, as a start for your own",
       flags: { scenarios: START_FLAGS['scenarios']!, ...OUT_FLAG },
-      async print([name], { out: _, ...flags }, env) {
-        const { scenarios } = gatherSomeOptions(['scenarios'], flags, env)
+      async print([name], input) {
+        const { scenarios } = gatherSomeOptions(['scenarios'], input)
         return sourceOf(name!, scenarios)
       },
     },

@@ -144,20 +144,13 @@ export const requests = remoteCommand({
         if (flags['har'] === undefined)
           throw new BadOption('requests export needs --har FILE, such as --har requests.har')
         const file = String(flags['har'])
-        const output = prepareFile('--har', file, 0o600)
-        try {
-          const query = { client, ...filterOf(flags), format: 'har' } as const
-          const har = (await api('listRequests', { query })) as unknown as Har
-          output.save(`${JSON.stringify(har, null, 2)}\n`)
-          const calls = har.log.entries.length
-          return {
-            response: { file, calls },
-            text: `${countOf(calls, 'call')} written to ${file}\n`,
-          }
-        } catch (error) {
-          output.discard()
-          throw error
-        }
+        const save = prepareFile('--har', file, 0o600)
+        const query = { client, ...filterOf(flags), format: 'har' } as const
+        const har = (await api('listRequests', { query })) as unknown as Har
+        save(`${JSON.stringify(har, null, 2)}\n`)
+        const calls = har.log.entries.length
+        const text = `${countOf(calls, 'call')} written to ${file}\n`
+        return { response: { file, calls }, text }
       },
     },
     clear: {
