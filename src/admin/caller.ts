@@ -142,6 +142,12 @@ export const adminBase = ({ base }: Target): string => `${base.href.replace(/\/$
 export const tokenHeader = ({ token }: Target): Record<string, string> =>
   token === undefined ? {} : { 'x-admin-token': token }
 
+/** The headers of a body, if there is one. */
+export const jsonHeaders = (text: string | undefined): OutgoingHttpHeaders =>
+  text === undefined
+    ? {}
+    : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
+
 /** Parses a response that must be a JSON object; without `body` if it is not. */
 export function parseBody(text: string): { body?: object } {
   try {
@@ -170,10 +176,7 @@ export function createCaller(target: Target, errorOf: (failed: FailedCall) => Er
     const text = args.raw ?? (args.body === undefined ? undefined : JSON.stringify(args.body))
     const headers = {
       ...tokenHeader(target),
-      ...(text !== undefined && {
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(text),
-      }),
+      ...jsonHeaders(text),
       ...args.headers,
     }
     const call = { method, url: url.href }

@@ -121,6 +121,13 @@ export const CHECKED = {
   dateOfBirth: 'MATCHING',
   aadhaarSeedingStatus: 'Y',
 }
+/** That of one that found no such PAN. */
+export const PAN_NOT_FOUND = {
+  panStatus: 'Record (PAN) Not Found in ITD Database/Invalid PAN',
+  name: 'NOT MATCHING',
+  dateOfBirth: 'NOT MATCHING',
+  aadhaarSeedingStatus: 'NA',
+}
 // The source was down.
 const NOT_CHECKED = { panStatus: 'NA', name: 'NA', dateOfBirth: 'NA', aadhaarSeedingStatus: 'NA' }
 

@@ -9,6 +9,7 @@ import {
   type KycItem,
   type KycRow,
   type KycStatus,
+  PAN_NOT_FOUND,
   panMetadata,
   panResult,
   type SubmitKyc,
@@ -32,12 +33,7 @@ const INVALID_PAN: KycStep = {
   after_ms: 0,
   message: 'The PAN is empty or malformed',
   statusCode: 400,
-  result: {
-    panStatus: 'Record (PAN) Not Found in ITD Database/Invalid PAN',
-    name: 'NOT MATCHING',
-    dateOfBirth: 'NOT MATCHING',
-    aadhaarSeedingStatus: 'NA',
-  },
+  result: PAN_NOT_FOUND,
 }
 
 /** The steps of a document that no scenario rule matches (defaults: KYC). */

@@ -1,6 +1,6 @@
 import { en, en_IN, Faker } from '@faker-js/faker'
 import { isoOf } from '../model/formats.ts'
-import { isAadhaar } from '../model/kyc.ts'
+import { CHECKED, isAadhaar, PAN_NOT_FOUND } from '../model/kyc.ts'
 import { FAILURE_REASONS } from '../model/payment.ts'
 import { createRandom, type Random } from '../runtime/random.ts'
 
@@ -18,27 +18,14 @@ const FIRST_DRAW = 2 ** 40
 const BANKS = ['HDFC', 'ICIC', 'SBIN', 'UTIB', 'KKBK', 'PUNB', 'BARB', 'CNRB', 'UBIN', 'YESB']
 const TRADES = ['Traders', 'Textiles', 'Electricals', 'Foods', 'Logistics', 'Stores', 'Handlooms']
 const REMARKS = ['Rent', 'Salary', 'Invoice', 'Refund', 'Commission', 'Freelance work', 'Groceries']
-const PAN_FOUND = {
-  panStatus: 'EXISTING AND VALID',
-  name: 'MATCHING',
-  dateOfBirth: 'MATCHING',
-  aadhaarSeedingStatus: 'Y',
-}
 const PAN_FAILURES = [
   {
-    ...PAN_FOUND,
+    ...CHECKED,
     message: 'Name does not match the PAN record',
     statusCode: 200,
     name: 'NOT MATCHING',
   },
-  {
-    message: 'PAN not found',
-    statusCode: 404,
-    panStatus: 'Record (PAN) Not Found in ITD Database/Invalid PAN',
-    name: 'NOT MATCHING',
-    dateOfBirth: 'NOT MATCHING',
-    aadhaarSeedingStatus: 'NA',
-  },
+  { message: 'PAN not found', statusCode: 404, ...PAN_NOT_FOUND },
 ]
 
 const padded = (n: number, length: number) => String(n).padStart(length, '0')
@@ -62,13 +49,8 @@ export class GeneratedRows {
     })
   }
 
-  /** A number from 0 to 1 that depends only on the seed, the label and `n`. */
-  #at(label: string, n: number): number {
-    return this.#random.at(label, n)
-  }
-
   #pick<T>(list: readonly T[], label: string, n: number): T {
-    return list[Math.floor(this.#at(label, n) * list.length)]!
+    return list[Math.floor(this.#random.at(label, n) * list.length)]!
   }
 
   #id(user: number, which: number): string {
@@ -77,11 +59,11 @@ export class GeneratedRows {
   }
 
   #isBusiness(user: number): boolean {
-    return this.#at('business', user) < 0.15
+    return this.#random.at('business', user) < 0.15
   }
 
   #signedUp(user: number): number {
-    return SIGN_UPS + (user + this.#at('signed up', user)) * (SPAN_MS / this.#users)
+    return SIGN_UPS + (user + this.#random.at('signed up', user)) * (SPAN_MS / this.#users)
   }
 
   #nameOf(user: number): string {
@@ -93,39 +75,39 @@ export class GeneratedRows {
   }
 
   #accountOf(user: number) {
-    if (this.#at('account', user) >= 0.8) return undefined
-    const chance = this.#at('account status', user)
+    if (this.#random.at('account', user) >= 0.8) return undefined
+    const chance = this.#random.at('account status', user)
     const bank_status = chance < 0.9 ? 'success' : chance < 0.95 ? 'pending' : 'failed'
     return { bank_id: this.#id(user, 3), bank_status }
   }
 
   #dobOf(user: number): string {
     const [from, to] = this.#isBusiness(user) ? [2000, 2020] : [1955, 2004]
-    const age = this.#at('born', user) * (to - from) * 365 * DAY_MS
+    const age = this.#random.at('born', user) * (to - from) * 365 * DAY_MS
     return isoOf(Date.UTC(from, 0, 1) + age).slice(0, 10)
   }
 
   /** An invalid Aadhaar number: the last digit is never the check digit. */
   #aadhaarOf(user: number): string {
-    const body = `9999999${padded(Math.floor(this.#at('aadhaar', user) * 9_000), 4)}`
-    const last = Math.floor(this.#at('check digit', user) * 10)
+    const body = `9999999${padded(Math.floor(this.#random.at('aadhaar', user) * 9_000), 4)}`
+    const last = Math.floor(this.#random.at('check digit', user) * 10)
     return isAadhaar(body + last) ? `${body}${(last + 1) % 10}` : `${body}${last}`
   }
 
   #panRow(user: number) {
-    const kyc_status = statusOf(this.#at('pan status', user))
+    const kyc_status = statusOf(this.#random.at('pan status', user))
     const { message, statusCode, ...result } = this.#pick(PAN_FAILURES, 'pan fault', user)
     return {
       kyc_id: this.#id(user, 1),
       user_id: this.#id(user, 0),
       document_type: 'tid',
       document_name: 'pan',
-      document_number: `XXXPX${2_000 + Math.floor(this.#at('pan', user) * 8_000)}A`,
+      document_number: `XXXPX${2_000 + Math.floor(this.#random.at('pan', user) * 8_000)}A`,
       full_name: this.#nameOf(user),
       dob: this.#dobOf(user),
       kyc_status,
       verified_by: 'system',
-      ...(kyc_status === 'success' && { statusCode: 200, result: PAN_FOUND }),
+      ...(kyc_status === 'success' && { statusCode: 200, result: CHECKED }),
       ...(kyc_status === 'failed' && { message, statusCode, result }),
       ...(kyc_status === 'pending' && { message: 'PAN source is not available', statusCode: 503 }),
       created_at: isoOf(this.#signedUp(user) + 240_000),
@@ -134,7 +116,7 @@ export class GeneratedRows {
 
   #aadhaarRow(user: number) {
     const created = this.#signedUp(user) + 240_000
-    const kyc_status = statusOf(this.#at('aadhaar status', user))
+    const kyc_status = statusOf(this.#random.at('aadhaar status', user))
     return {
       kyc_id: this.#id(user, 2),
       user_id: this.#id(user, 0),
@@ -157,7 +139,7 @@ export class GeneratedRows {
     return {
       user_id: this.#id(user, 0),
       ...(this.#isBusiness(user) && { user_type: 'business' }),
-      email: `${name}.${user + 1}@example.${this.#at('mail', user) < 0.5 ? 'com' : 'org'}`,
+      email: `${name}.${user + 1}@example.${this.#random.at('mail', user) < 0.5 ? 'com' : 'org'}`,
       mobile: `+919${padded(user + 1, 9)}`,
       created_at: isoOf(this.#signedUp(user)),
     }
@@ -166,7 +148,7 @@ export class GeneratedRows {
   #accountRows(user: number) {
     const account = this.#accountOf(user)
     if (!account) return []
-    const branch = padded(Math.floor(this.#at('branch', user) * 1_000), 6)
+    const branch = padded(Math.floor(this.#random.at('branch', user) * 1_000), 6)
     return [
       {
         bank_id: account.bank_id,
@@ -181,13 +163,16 @@ export class GeneratedRows {
   }
 
   #paymentRow(receiver: number, serial: number, at_ms: number) {
-    const other = Math.floor(this.#at('payer', serial) * (this.#users - 1))
+    const other = Math.floor(this.#random.at('payer', serial) * (this.#users - 1))
     const payer = other >= receiver ? other + 1 : other
-    const chance = this.#at('payment status', serial)
+    const chance = this.#random.at('payment status', serial)
     const unfinished = chance < 0.985 ? 'PROCESSING' : 'PENDING'
     const status = chance < 0.88 ? 'SUCCESS' : chance < 0.97 ? 'FAILED' : unfinished
-    const rupees = Math.floor(10 ** (1 + 4 * this.#at('amount', serial)))
-    const paise = this.#at('is odd', serial) < 0.7 ? 0 : Math.floor(this.#at('paise', serial) * 100)
+    const rupees = Math.floor(10 ** (1 + 4 * this.#random.at('amount', serial)))
+    const paise =
+      this.#random.at('is odd', serial) < 0.7
+        ? 0
+        : Math.floor(this.#random.at('paise', serial) * 100)
     const created_at = isoOf(at_ms)
     const day = Math.floor((at_ms - Date.UTC(2025, 0, 1)) / DAY_MS) + 1
     return {
@@ -210,7 +195,7 @@ export class GeneratedRows {
 
   #paymentRows(user: number) {
     if (this.#users < 2 || this.#accountOf(user)?.bank_status !== 'success') return []
-    const count = Math.floor(this.#at('payments', user) * 5)
+    const count = Math.floor(this.#random.at('payments', user) * 5)
     const atOf = (i: number) => PAYMENTS + (user + i / count) * (SPAN_MS / this.#users)
     return Array.from({ length: count }, (_, i) => this.#paymentRow(user, ++this.#serial, atOf(i)))
   }
@@ -218,8 +203,8 @@ export class GeneratedRows {
   readonly tables: Readonly<Record<string, (user: number) => object[]>> = {
     users: (user) => [this.#userRow(user)],
     kyc: (user) => [
-      ...(this.#at('has pan', user) < 0.7 ? [this.#panRow(user)] : []),
-      ...(this.#at('has aadhaar', user) < 0.5 ? [this.#aadhaarRow(user)] : []),
+      ...(this.#random.at('has pan', user) < 0.7 ? [this.#panRow(user)] : []),
+      ...(this.#random.at('has aadhaar', user) < 0.5 ? [this.#aadhaarRow(user)] : []),
     ],
     bank_accounts: (user) => this.#accountRows(user),
     transactions: (user) => this.#paymentRows(user),

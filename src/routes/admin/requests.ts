@@ -52,9 +52,7 @@ const Requests = named('RequestsResponse', {
   total: z.int().meta({ description: 'The number of matching calls; the list may be shorter.' }),
   dropped: z.int().meta({ description: 'The number of older calls that the log has discarded.' }),
   requests: z.array(LoggedRequest),
-  next: z.string().nullable().meta({
-    description: 'The `cursor` of the next page; null on the last page.',
-  }),
+  next: z.string().nullable().describe('The `cursor` of the next page; null on the last page.'),
 })
 const Archive = z
   .looseObject({

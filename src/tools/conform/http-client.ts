@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
-import { open } from '../../admin/caller.ts'
+import { jsonHeaders, open } from '../../admin/caller.ts'
 import type { Operation } from '../../http/endpoint.ts'
 
 // 20 times the size of a page of 100 rows: a larger response is not from this service.
@@ -56,10 +56,7 @@ async function read(
     accept: 'application/json',
     'accept-encoding': 'identity',
     ...(token !== null && { authorization: `Bearer ${token}` }),
-    ...(text !== undefined && {
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(text),
-    }),
+    ...jsonHeaders(text),
     ...call.headers,
   }
   const response = await open(urlOf(base, url, call), { method, headers, signal }, text)

@@ -183,7 +183,7 @@ export async function readWebhook(session: Session): Promise<{ url: string } | '
   const response = await session.send('getWebhook')
   if (response.problem === undefined && response.status === 404) {
     await session.expectError('getWebhook', 'not_found', { call: 'no webhook is set' })
-    session.findings.markUnchecked(session.opOf('getWebhook'), 'no webhook is set')
+    session.markUnchecked('getWebhook', 'no webhook is set')
     return 'none'
   }
   const found = await session.expectSuccess('getWebhook')

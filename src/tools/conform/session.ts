@@ -122,9 +122,16 @@ export class Session {
   /** Sends a request whose response is only measured; `undefined` without a complete response. */
   async measure(id: string, call: ConformCall): Promise<Exchange | undefined> {
     const { problem } = await this.send(id, call)
-    if (problem === undefined) return this.#exchanges.at(-1)
+    return problem === undefined ? this.#exchanges.at(-1) : this.#lost(problem)
+  }
+
+  /** Throws if too many calls had no response. */
+  #lost(problem: string): undefined {
     if (this.#callsWithoutResponse >= MAX_CALLS_WITHOUT_RESPONSE) throw new ConformStopped(problem)
-    return undefined
+  }
+
+  markUnchecked(id: string, why: string) {
+    this.findings.markUnchecked(this.opOf(id), why)
   }
 
   /** Where to add what a call shows, if it is described by a text, or by itself. */
@@ -139,9 +146,7 @@ export class Session {
     const response = await this.send(id, call)
     if (response.problem !== undefined) {
       source.differs('response', 'a complete response', response.problem)
-      if (this.#callsWithoutResponse >= MAX_CALLS_WITHOUT_RESPONSE)
-        throw new ConformStopped(response.problem)
-      return { op, source }
+      return { op, source, response: this.#lost(response.problem) }
     }
     const { headers, status, text, body } = response
     const type = headers['content-type']

@@ -57,14 +57,11 @@ async function changeUrl(session: Session, url: string, secret?: string) {
 /** Changes the URL of the webhook and restores it, or creates one, which stays: the contract has no endpoint to delete it. */
 async function writeWebhook(session: Session): Promise<void> {
   const before = await readWebhook(session)
-  const createOp = session.opOf('createWebhook')
+  const id = 'createWebhook'
   if (before === undefined)
-    return session.findings.markUnchecked(createOp, 'the current webhook could not be read')
+    return session.markUnchecked(id, 'the current webhook could not be read')
   if (before !== 'none') {
-    session.findings.markUnchecked(
-      createOp,
-      'a webhook exists already, and its secret could not be restored',
-    )
+    session.markUnchecked(id, 'a webhook exists already, and its secret could not be restored')
     try {
       await changeUrl(session, UNREACHABLE_URL)
     } finally {
@@ -75,8 +72,8 @@ async function writeWebhook(session: Session): Promise<void> {
   }
   const webhook_secret = `whsec_${randomBytes(24).toString('base64')}`
   const invalid = { url: 'nowhere', webhook_secret }
-  await refusals(session, 'createWebhook')('validation_failed', 'an invalid URL', invalid)
-  const found = await create(session, 'createWebhook', { url: UNREACHABLE_URL, webhook_secret })
+  await refusals(session, id)('validation_failed', 'an invalid URL', invalid)
+  const found = await create(session, id, { url: UNREACHABLE_URL, webhook_secret })
   if (!found) return
   checkMasked(found, [webhook_secret])
   await checkUrl(session, found, UNREACHABLE_URL)
@@ -204,10 +201,7 @@ async function createPayment(session: Session, payer: string, receiver: string, 
   const swapped = { ...toOneself, to_user_id: payer }
   await refused('bank_user_mismatch', 'an account of the payer', swapped)
   if (bank_status !== 'success')
-    return session.findings.markUnchecked(
-      session.opOf(id),
-      'the account just created is not verified',
-    )
+    return session.markUnchecked(id, 'the account just created is not verified')
   const found = await create(session, id, sent, PAYMENT_ERRORS)
   if (!found) return
   const rows = rowsAt(found.body, 'data')

@@ -1,5 +1,6 @@
 // The tools about the calls of the service: to make one, and to see what the code sent.
 import * as z from 'zod'
+import { jsonHeaders } from '../../../admin/caller.ts'
 import { countOf } from '../../../model/words.ts'
 import { wallNow } from '../../../runtime/real-time.ts'
 import {
@@ -79,10 +80,7 @@ const callService = defineTool('call_service', {
       // The log says who called, and the coverage of callers leaves it out.
       'user-agent': 'payout-sandbox mcp',
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      ...(text !== undefined && {
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(text),
-      }),
+      ...jsonHeaders(text),
       ...headers,
     }
     const since = wallNow()
@@ -159,9 +157,7 @@ const waitFor = defineTool('wait_for', {
     'Waits in real time until a request, delivery, transaction or KYC record matches; with advance, time moves on meanwhile.',
   input: z.strictObject({
     for: z.enum(['request', 'delivery', 'transaction', 'kyc']),
-    match: AnyFields.default({}).meta({
-      description: 'Fields, such as {"transaction_status": "success"}.',
-    }),
+    match: AnyFields.default({}).describe('Fields, such as {"transaction_status": "success"}.'),
     advance: z.string().optional().meta({
       description: 'Moves a frozen clock on, from timer to timer, by at most this, such as "2d".',
     }),

@@ -20,9 +20,7 @@ const sendWebhook = defineTool('send_webhook', {
   input: z.strictObject({
     event: z.enum(EVENTS).optional(),
     resource_id: OptionalText('Default: the newest one of its kind.'),
-    override: AnyFields.optional().meta({
-      description: 'Fields that replace fields of the event.',
-    }),
+    override: AnyFields.optional().describe('Fields that replace fields of the event.'),
     delivery_id: Name.optional().meta({ description: 'Send this delivery again.' }),
   }),
   async run({ event, resource_id, override, delivery_id: id }, { admin }) {
