@@ -27,7 +27,21 @@ function paymentFields({ tables }: World, resource_id: string) {
   }
 }
 
-export const deliveryResponse = (world: World, row: DeliveryRow): Delivery => ({
+/** A delivery, or an event that was only recorded. */
+type Listed = Omit<DeliveryRow, 'event_id' | 'status'> & Pick<Delivery, 'event_id' | 'status'>
+
+const recordedRow = ({ at, ...event }: RecordedEvent): Listed => ({
+  ...event,
+  event_id: null,
+  status: 'recorded',
+  created_at: isoOf(at),
+  ordered: false,
+  next_attempt_at: null,
+  timer_id: null,
+  attempts: [],
+})
+
+export const deliveryResponse = (world: World, row: Listed): Delivery => ({
   delivery_id: row.delivery_id,
   event_id: row.event_id,
   event: row.event,
@@ -40,21 +54,8 @@ export const deliveryResponse = (world: World, row: DeliveryRow): Delivery => ({
   rule: row.rule ?? null,
   fault: row.fault ?? null,
   attempts: row.attempts.map((attempt) =>
-    attemptDetails(world.webhooks.deliveries.eventOf(row) ?? row, attempt),
+    attemptDetails(world.webhooks.deliveries.eventOf(row as DeliveryRow) ?? row, attempt),
   ),
-})
-
-const recordedResponse = (world: World, { at, ...event }: RecordedEvent): Delivery => ({
-  ...event,
-  event_id: null,
-  ...paymentFields(world, event.resource_id),
-  status: 'recorded',
-  created_at: isoOf(at),
-  next_attempt_at: null,
-  hold_until: null,
-  rule: null,
-  fault: null,
-  attempts: [],
 })
 
 const deliveryDetail = (world: World, row: DeliveryRow): DeliveryDetail => ({
@@ -62,14 +63,11 @@ const deliveryDetail = (world: World, row: DeliveryRow): DeliveryDetail => ({
   body: world.webhooks.deliveries.eventOf(row).body,
 })
 
-type SearchedDelivery = Pick<DeliveryRow, 'delivery_id' | 'event' | 'resource_id'> &
-  Partial<Pick<DeliveryRow, 'event_id' | 'status' | 'rule'>>
-
 /** What a search in the deliveries reads. */
-function textOf(world: World, one: SearchedDelivery): string {
-  const { amount, reference_id: reference } = paymentFields(world, one.resource_id)
-  const { delivery_id: id, event_id: eventId, event, resource_id: resource, rule } = one
-  return [id, eventId, event, resource, one.status ?? 'recorded', rule, amount, reference].join(' ')
+function textOf(world: World, row: Listed): string {
+  const { amount, reference_id: reference } = paymentFields(world, row.resource_id)
+  const { delivery_id: id, event_id: eventId, event, resource_id: resource, status, rule } = row
+  return [id, eventId, event, resource, status, rule, amount, reference].join(' ')
 }
 
 /** Returns the deliveries that match a query, newest first. Events that were only recorded are older than all deliveries. */
@@ -78,25 +76,18 @@ export function listDeliveries(world: World, query: z.output<typeof DeliveryQuer
   const { page, limit, status, event, resource_id, search } = query
   const isFound = searchTest(search)
   const isThen = betweenTest(query)
-  const matchesQuery = (one: SearchedDelivery, at: string | number) =>
-    (isThen?.(at) ?? true) &&
-    (status === undefined || (one.status ?? 'recorded') === status) &&
-    (event === undefined || one.event === event) &&
-    (resource_id === undefined || one.resource_id === resource_id) &&
-    (isFound?.(textOf(world, one)) ?? true)
-  const found = [
-    ...[...deliveries.all()].filter((one) => matchesQuery(one, one.created_at)).reverse(),
-    ...deliveries
-      .recorded()
-      .filter((one) => matchesQuery(one, one.at))
-      .reverse(),
-  ]
+  const matchesQuery = (row: Listed) =>
+    (isThen?.(row.created_at) ?? true) &&
+    (status === undefined || row.status === status) &&
+    (event === undefined || row.event === event) &&
+    (resource_id === undefined || row.resource_id === resource_id) &&
+    (isFound?.(textOf(world, row)) ?? true)
+  const oldestFirst = [...deliveries.recorded().map(recordedRow), ...deliveries.all()]
+  const found = oldestFirst.filter(matchesQuery).reverse()
   const from = (page - 1) * limit
   return {
     ...pageOf(query, found.length),
-    deliveries: found
-      .slice(from, from + limit)
-      .map((one) => ('at' in one ? recordedResponse(world, one) : deliveryResponse(world, one))),
+    deliveries: found.slice(from, from + limit).map((row) => deliveryResponse(world, row)),
   }
 }
 
@@ -115,7 +106,7 @@ export const webhookCalls = [
     response: DeliveryDetail,
     handle(world, { params: { id } }) {
       const old = world.webhooks.deliveries.recorded().find(({ delivery_id }) => delivery_id === id)
-      if (old) return { ...recordedResponse(world, old), body: null }
+      if (old) return { ...deliveryResponse(world, recordedRow(old)), body: null }
       return deliveryDetail(world, world.webhooks.deliveries.get(id))
     },
   }),
