@@ -136,7 +136,8 @@ function checkOptions(given: SandboxOptions, url: string) {
 }
 
 /** The content of fixtures, checked: a message names file and line of each problem. */
-async function fixtureContentOf(path: string) {
+async function fixtureContentOf(path: string | undefined) {
+  if (path === undefined) return undefined
   const { fixtureContent, readFixtures } = await import('./content/fixture-files.ts')
   readFixtures(path)
   return fixtureContent(path)
@@ -144,19 +145,17 @@ async function fixtureContentOf(path: string) {
 
 /** The body of the call that creates the client: only what was given, as the rest is that of the sandbox. */
 async function newClientOf(given: SandboxOptions, options: Options) {
-  const { scenario, randomSeed, clock, clockSpeed, fixtures } = given
+  const { scenario, scenarios, randomSeed, clock, clockSpeed, fixtures } = given
   const { assume } = options
   return {
     scenario,
     scenarios:
-      given.scenarios === undefined
-        ? undefined
-        : await openOwnScenarios(options, stderrLog(options)),
+      scenarios === undefined ? undefined : await openOwnScenarios(options, stderrLog(options)),
     random_seed: randomSeed,
     clock,
     clock_speed: clockSpeed,
     assume: Object.keys(assume).length > 0 ? assume : undefined,
-    fixtures: fixtures === undefined ? undefined : await fixtureContentOf(fixtures),
+    fixtures: await fixtureContentOf(fixtures),
   }
 }
 

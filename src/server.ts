@@ -12,8 +12,7 @@ import { maskLogText } from './model/mask.ts'
 import { jsonLine, printable } from './model/words.ts'
 import { runLate } from './routes/v1/operations.ts'
 import { wallNow } from './runtime/real-time.ts'
-import type { Log } from './runtime/runtime.ts'
-import { nodeCrypto } from './runtime/runtime.ts'
+import { type Log, nodeCrypto } from './runtime/runtime.ts'
 import { type Library, shippedLibrary } from './scenarios/library.ts'
 import {
   type CoverageSource,
@@ -85,11 +84,9 @@ export async function openOwnScenarios(options: Pick<Options, 'scenario' | 'scen
 /** The library of these options: the user's folder has priority over the shipped scenarios, which the build has compiled. */
 async function openLibrary(options: Options, log: Log): Promise<Library> {
   const { scenario, scenarios, watch } = options
-  const built =
-    scenarios === undefined && !watch
-      ? shippedLibrary(join(PACKAGE_ROOT, 'dist/scenarios.json'))
-      : undefined
-  if (built?.get(scenario)) return built
+  const isShipped = scenarios === undefined && !watch
+  const built = isShipped && shippedLibrary(join(PACKAGE_ROOT, 'dist/scenarios.json'))
+  if (built && built.get(scenario) !== undefined) return built
   const read = await readFolders(options, log)
   if ('problems' in read) throw new BadScenarios(read.problems.join('\n'))
   return read.library
@@ -114,13 +111,9 @@ async function watchLibrary(options: Options, known: string, sandbox: Sandbox, l
     try {
       const read = await readFolders(options, log)
       sandbox.changeLibrary(read)
-      if ('library' in read) log.info(`${read.library.names.length} scenarios reloaded`)
-      else
-        for (const problem of [
-          'scenario files rejected, the last valid set stays active:',
-          ...read.problems,
-        ])
-          log.warn(problem)
+      if ('library' in read) return log.info(`${read.library.names.length} scenarios reloaded`)
+      log.warn('scenario files rejected, the last valid set stays active:')
+      for (const problem of read.problems) log.warn(problem)
     } catch (error) {
       log.error('The changed scenario files could not be reloaded', error)
     }

@@ -1,5 +1,4 @@
-import type { Problem } from '../model/errors.ts'
-import { SandboxError } from '../model/errors.ts'
+import { type Problem, SandboxError } from '../model/errors.ts'
 import { hideSecrets, maskLogText, maskRequest } from '../model/mask.ts'
 import { countOf } from '../model/words.ts'
 import type { Condition } from '../scenarios/condition.ts'

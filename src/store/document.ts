@@ -1,8 +1,7 @@
 import type { Stats } from 'node:fs'
 import { promisify } from 'node:util'
 import type { Adapter } from 'lowdb'
-import type { Log } from '../runtime/runtime.ts'
-import { nodeZlib } from '../runtime/runtime.ts'
+import { type Log, nodeZlib } from '../runtime/runtime.ts'
 import {
   copyToFree,
   createPrivate,

@@ -14,7 +14,7 @@ import { callsElsewhere, requestDetails } from '../../requests/request-log.ts'
 import { invalidMatch, nearestRequests, nearestRequestText } from '../../requests/request-match.ts'
 import type { Condition } from '../../scenarios/condition.ts'
 import { loadReader } from '../../scenarios/library.ts'
-import { type CallParts, passesAll, type Test, testsOf } from '../../scenarios/match.ts'
+import { passesAll, type Test, testsOf } from '../../scenarios/match.ts'
 import { EVENTS } from '../../scenarios/operations-and-events.ts'
 import type { CallMatch } from '../../scenarios/when-schema.ts'
 import type { Sandbox } from '../../world/sandbox.ts'
@@ -135,14 +135,13 @@ const DELIVERY_FIELDS = [...Object.keys(Delivery.shape), 'body']
 async function forDelivery(world: World, value: object): Promise<WaitTarget<Delivery>> {
   const { deliveries } = world.webhooks
   const tests = await testsFor(value, DELIVERY_FIELDS)
-  const matches = (of: CallParts) => passesAll(tests, of)
   const wantsBody = tests.some(({ path }) => path[0] === 'body')
   const take = (row: DeliveryRow) => {
     const data = deliveryResponse(world, row)
     // The event of an old delivery may have been deleted.
     const event: EventRow | undefined = wantsBody ? deliveries.eventOf(row) : undefined
     const body = event && { body: event.body }
-    return matches({ data: { ...data, ...body } }) ? data : undefined
+    return passesAll(tests, { data: { ...data, ...body } }) ? data : undefined
   }
   return {
     noun: 'delivery',
@@ -175,8 +174,8 @@ async function forResource(
 ): Promise<WaitTarget<Resource>> {
   const { payments, kyc } = world.tables.tables
   const tests = await testsFor(value, RESOURCE_FIELDS[what])
-  const matches = (of: CallParts) => passesAll(tests, of)
-  const ifMatching = (data: Resource | undefined) => (data && matches({ data }) ? data : undefined)
+  const ifMatching = (data: Resource | undefined) =>
+    data && passesAll(tests, { data }) ? data : undefined
   const { views } = world.payouts
   const shown = <E>(entry: E | undefined, view: (entry: E) => Resource) => entry && view(entry)
   const viewOf = (id: string) =>
@@ -261,14 +260,9 @@ export const waitCalls = [
         const [item, advanced] = await Promise.all([waiting, moving])
         return { for: what, [what]: item, advanced }
       }
-      switch (what) {
-        case 'request':
-          return found(forRequest(world, match, sandbox))
-        case 'delivery':
-          return found(forDelivery(world, match))
-        default:
-          return found(forResource(world, what, match))
-      }
+      if (what === 'request') return found(forRequest(world, match, sandbox))
+      if (what === 'delivery') return found(forDelivery(world, match))
+      return found(forResource(world, what, match))
     },
   }),
 ]
