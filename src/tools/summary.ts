@@ -46,6 +46,22 @@ function medianToSuccess(paid: readonly Paid[]): number | null {
   return spans[spans.length >> 1] ?? null
 }
 
+const BOUNDS = SIZES.slice(0, BUCKETS.length)
+
+const perSpan = () => Array.from({ length: BOUNDS.length + 1 }, () => 0)
+const placeOfSpan = (ms: number) => BOUNDS.filter((bound) => bound <= ms).length
+
+/** How long payments of one outcome took to reach it. */
+function tookOf(paid: readonly Paid[]) {
+  if (paid.length === 0) return null
+  // The clock can be set back.
+  const spans = paid.map(({ made, reached }) => Math.max(0, reached - made)).sort((a, b) => a - b)
+  const counts = perSpan()
+  for (const span of spans) counts[placeOfSpan(span)]!++
+  const at = (share: number) => spans[Math.ceil(spans.length * share) - 1]!
+  return { p50_ms: at(0.5), p95_ms: at(0.95), counts }
+}
+
 function seriesOf(paid: readonly Paid[], now: number): Summary['series'] {
   if (paid.length === 0) return null
   // The clock can be set back, to before a payment was made or reached its status.
@@ -54,17 +70,36 @@ function seriesOf(paid: readonly Paid[], now: number): Summary['series'] {
   const countOf = (size: number) => Math.floor(end / size) - Math.floor(start / size) + 1
   const size = SIZES.find((one) => countOf(one) <= MAX_BUCKETS)!
   const from = Math.floor(start / size)
-  const paise = Array.from({ length: countOf(size) }, () => ({ settled: 0, failed: 0 }))
-  for (const { row, outcome, reached } of paid)
-    if (outcome !== 'in_flight')
-      paise[Math.floor(reached / size) - from]![outcome === 'settled' ? outcome : 'failed'] +=
-        row.paise
+  const each = () => Array.from({ length: countOf(size) }, () => 0)
+  const paise = { settled: each(), failed: each() }
+  const counts = { settled: each(), failed: each(), came_back: each() }
+  for (const { row, outcome, reached } of paid) {
+    if (outcome === 'in_flight') continue
+    const bucket = Math.floor(reached / size) - from
+    counts[outcome][bucket]!++
+    paise[outcome === 'settled' ? outcome : 'failed'][bucket]! += row.paise
+  }
   return {
     from: new Date(from * size).toISOString(),
     bucket_ms: size,
-    settled: paise.map(({ settled }) => rupeesOf(settled)),
-    failed: paise.map(({ failed }) => rupeesOf(failed)),
+    settled: paise.settled.map(rupeesOf),
+    failed: paise.failed.map(rupeesOf),
+    counts,
   }
+}
+
+/** What a timer will settle, by how soon. */
+function toComeOf({ clock }: World, inFlight: readonly Paid[]) {
+  const rows = new Map(inFlight.map(({ row }) => [row.transaction_id, row]))
+  const [paise, counts] = [perSpan(), perSpan()]
+  for (const { kind, resource_id, due_at, payload } of clock.timers.pending()) {
+    const row = kind === 'transaction.step' ? rows.get(resource_id ?? '') : undefined
+    if (!row || payload['status'] !== 'SUCCESS') continue
+    const span = placeOfSpan(due_at - clock.now())
+    paise[span]! += row.paise
+    counts[span]!++
+  }
+  return { rupees: paise.map(rupeesOf), counts }
 }
 
 function stuckOf({ clock }: World, inFlight: readonly Paid[]) {
@@ -86,15 +121,21 @@ function stuckOf({ clock }: World, inFlight: readonly Paid[]) {
 
 function deliveriesOf(world: World, isWanted: (at: string | number) => boolean) {
   const { deliveries } = world.webhooks
+  const tries: number[] = []
   const counts = { first_attempt: 0, with_retry: 0, waiting: 0, failed: 0, not_sent: 0 }
   for (const { status, attempts, created_at } of deliveries.all()) {
     if (!isWanted(created_at)) continue
-    if (status === 'delivered') counts[attempts[0]?.ok ? 'first_attempt' : 'with_retry']++
-    else if (status === 'pending') counts.waiting++
+    if (status === 'delivered') {
+      // One that was sent again by hand has more attempts than it needed.
+      const needed = attempts.findIndex(({ ok }) => ok)
+      counts[needed === 0 ? 'first_attempt' : 'with_retry']++
+      while (tries.length <= needed) tries.push(0)
+      if (needed >= 0) tries[needed]!++
+    } else if (status === 'pending') counts.waiting++
     else counts[status === 'failed' ? 'failed' : 'not_sent']++
   }
   counts.not_sent += deliveries.recorded().filter(({ at }) => isWanted(at)).length
-  return counts
+  return { ...counts, tries }
 }
 
 /** Sums up a client, overall or between two instants: plain loops, because few callers want it. */
@@ -113,19 +154,33 @@ export function summaryOf(world: World, between: Between): Summary {
     .newestFirst()
     .filter((call) => isWanted(call.at) && callerOf(call) === 'code')
   const others = calls.filter(({ rule, stepsRule }) => rule === undefined || rule === stepsRule)
+  const byClass: Record<string, number> = {}
+  for (const { status } of calls) {
+    const name = status === undefined ? 'none' : `${Math.floor(status / 100)}xx`
+    byClass[name] = (byClass[name] ?? 0) + 1
+  }
+  const [failed, cameBack] = [of('failed'), of('came_back')]
   return {
     settled: sumOf(settled),
     in_flight: sumOf(inFlight),
-    failed: byReason(of('failed')),
-    came_back: byReason(of('came_back')),
+    failed: byReason(failed),
+    came_back: byReason(cameBack),
     success_rate: finished === 0 ? null : settled.length / finished,
     median_to_success_ms: medianToSuccess(paid),
     series: seriesOf(paid, world.clock.now()),
+    spans: {
+      bounds_ms: BOUNDS,
+      settled: tookOf(settled),
+      failed: tookOf(failed),
+      came_back: tookOf(cameBack),
+      to_come: toComeOf(world, inFlight),
+    },
     stuck: stuckOf(world, inFlight),
     deliveries: deliveriesOf(world, isWanted),
     calls: {
       all: calls.length,
       refused: others.filter(({ status = 0 }) => status >= 400).length,
+      by_class: byClass,
       by_rule: calls.length - others.length,
       dropped: world.requests.dropped,
     },

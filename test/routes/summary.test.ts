@@ -2,6 +2,13 @@ import t from 'tap'
 import { ASHA, pluck, start } from '../helper.ts'
 
 const HOUR_MS = 3_600_000
+const BOUNDS_MS = [1, 10, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600].map(
+  (seconds) => seconds * 1_000,
+)
+BOUNDS_MS.push(12 * HOUR_MS, 24 * HOUR_MS, 168 * HOUR_MS)
+/** The counts of some spans, by the bound above them in ms. */
+const perSpan = (counts: Record<number, number>) =>
+  [...BOUNDS_MS, Number.POSITIVE_INFINITY].map((bound) => counts[bound] ?? 0)
 const EMPTY = { count: 0, rupees: '0.00' }
 
 /** Steps of a payment: its status after each time. */
@@ -22,9 +29,16 @@ t.test('a new client: the payments of its fixtures do not count', async (t) => {
     success_rate: null,
     median_to_success_ms: null,
     series: null,
+    spans: {
+      bounds_ms: BOUNDS_MS,
+      settled: null,
+      failed: null,
+      came_back: null,
+      to_come: { rupees: BOUNDS_MS.map(() => '0.00').concat('0.00'), counts: perSpan({}) },
+    },
     stuck: { ...EMPTY, payments: [] },
-    deliveries: { first_attempt: 0, with_retry: 0, waiting: 0, failed: 0, not_sent: 0 },
-    calls: { all: 0, refused: 0, by_rule: 0, dropped: 0 },
+    deliveries: { first_attempt: 0, with_retry: 0, waiting: 0, failed: 0, not_sent: 0, tries: [] },
+    calls: { all: 0, refused: 0, by_rule: 0, by_class: {}, dropped: 0 },
   })
   t.equal((await get('/__admin/transactions?outcome=any')).body.total, 0)
 })
@@ -66,9 +80,17 @@ t.test('the outcomes of payments, their times, and what is stuck', async (t) => 
     // Of 1, 3 and 5 minutes: what came back had its success before.
     median_to_success_ms: 180_000,
     series: { from: at, bucket_ms: 300_000 },
+    spans: {
+      settled: { p50_ms: 60_000, p95_ms: 180_000, counts: perSpan({ 120000: 1, 300000: 1 }) },
+      failed: { p50_ms: 120_000, p95_ms: 120_000, counts: perSpan({ 300000: 2 }) },
+      came_back: { counts: perSpan({ 7200000: 1 }) },
+      to_come: { counts: perSpan({ [24 * HOUR_MS]: 1 }) },
+    },
     stuck: { payments: [{ transaction_id: rows.transactions[1].transaction_id, since: at }] },
   })
-  const { settled, failed } = later.series
+  const { settled, failed, counts } = later.series
+  t.same([counts.settled[0], counts.failed[0], counts.came_back[13]], [2, 2, 1])
+  t.equal(later.spans.to_come.rupees.at(-3), '50.00')
   t.equal(settled.length, 25)
   t.same([settled[0], failed[0]], ['23.00', '40.00'])
   t.equal(failed[13], '30.00', 'when it came back, not when it was made')
@@ -77,7 +99,11 @@ t.test('the outcomes of payments, their times, and what is stuck', async (t) => 
     ['settled', 2],
     ['failed', 2],
     ['came_back', 1],
+    ['done', 5],
     ['any', 7],
+    ['done&took=60000-60001', 1],
+    ['done&took=60001-180001', 3],
+    ['done&took=180001-', 1],
   ])
     t.equal((await get(`/__admin/transactions?outcome=${outcome}`)).body.total, total, `${outcome}`)
 
@@ -137,8 +163,21 @@ t.test('the deliveries and the calls', async (t) => {
   await pay({ to_user_id: ASHA })
   await get(`/v1/user/${ASHA}`)
   const { deliveries, calls } = (await get('/__admin/summary')).body
-  t.same(deliveries, { first_attempt: 1, with_retry: 1, waiting: 1, failed: 0, not_sent: 2 })
-  t.same(calls, { all: 6, refused: 1, by_rule: 1, dropped: 0 })
+  t.same(deliveries, {
+    first_attempt: 1,
+    with_retry: 1,
+    waiting: 1,
+    failed: 0,
+    not_sent: 2,
+    tries: [1, 1],
+  })
+  t.same(calls, {
+    all: 6,
+    refused: 1,
+    by_rule: 1,
+    by_class: { '2xx': 4, '4xx': 1, '5xx': 1 },
+    dropped: 0,
+  })
   await advance('2d')
   t.match((await get('/__admin/summary')).body.deliveries, { waiting: 0, failed: 2 })
 })

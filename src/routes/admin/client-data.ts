@@ -36,10 +36,19 @@ const PaymentQuery = searchQuery(50).extend({
   status: PaymentStatus.optional(),
   sort: z.enum(['newest', 'oldest', 'largest']).default('newest'),
   outcome: z
-    .enum([...PaymentOutcome.options, 'any'])
+    .enum([...PaymentOutcome.options, 'done', 'any'])
     .optional()
-    .describe('Only of the debit payments that GET /summary counts; any: all of these.'),
+    .describe(
+      'Only of the debit payments that GET /summary counts; done: not in flight; any: all of these.',
+    ),
   ...Between.shape,
+  took: z
+    .string()
+    .regex(/^\d{0,15}-\d{0,15}$/)
+    .optional()
+    .describe(
+      'From the creation to the current status, ms: `1000-10000` is one second to less than ten.',
+    ),
 })
 // A payment never has more events than this.
 const MAX_EVENTS = 100
@@ -98,9 +107,12 @@ function pageOfFound<R>(
   return { total: found.length, entries: found.slice(from, from + query.limit) }
 }
 
+const hasOutcome = (found: string, wanted: string): boolean =>
+  wanted === found || wanted === 'any' || (wanted === 'done' && found !== 'in_flight')
+
 // One template: a search reads every payment.
 const textOfPayment = (row: PaymentEntry['row']): string =>
-  `${row.reference_id ?? row.client_transaction_id} ${rupeesOf(row.paise)} ${row.status} ${row.transaction_type} ${row.account_name} ${row.remark} ${row.utr ?? ''} ${row.failure?.reason ?? ''} ${row.transaction_id}`
+  `${row.reference_id ?? row.client_transaction_id} ${rupeesOf(row.paise)} ${row.status} ${row.transaction_type} ${row.account_name} ${row.remark} ${row.utr ?? ''} ${row.failure?.reason ?? ''} ${row.transaction_id} ${row.from_user_id} ${row.to_user_id}`
 
 const ORDERS = {
   newest: undefined,
@@ -247,7 +259,10 @@ export const dataCalls = [
       const isFound = ({ user_id, email, mobile }: UserEntry['row']) =>
         hasStatus(kyc ? records(user_id).map(({ row }) => row.kyc_status) : [], kyc) &&
         hasStatus(bank ? accounts(user_id).map(({ row }) => row.bank_status) : [], bank) &&
-        (test?.(`${user_id} ${email} ${mobile}`) ?? true)
+        (test?.(
+          [user_id, email, mobile, ...records(user_id).map(({ row }) => row.full_name)].join(' '),
+        ) ??
+          true)
       const isFiltered = kyc || bank || test
       const { total, entries } = pageOfFound(tables.users, query, isFiltered ? isFound : undefined)
       return { ...pageOf(query, total), users: entries.map((entry) => userResponse(world, entry)) }
@@ -270,16 +285,22 @@ export const dataCalls = [
       const { status, outcome, search } = query
       const test = searchTest(search)
       const isThen = betweenTest(query)
+      const [least, most] = (query.took ?? '').split('-').map(Number)
+      const isAsLong = (row: PaymentEntry['row']) => {
+        const ms = Date.parse(stepsOf(row).at(-1)!.at) - Date.parse(row.created_at)
+        return ms >= least! && ms < (most || Number.POSITIVE_INFINITY)
+      }
       const isFound = (row: PaymentEntry['row']) =>
         (status === undefined || row.status === status) &&
         (outcome === undefined ||
-          (isOwnDebit(world, row) && ['any', outcomeOf(row)].includes(outcome))) &&
+          (isOwnDebit(world, row) && hasOutcome(outcomeOf(row), outcome))) &&
         (isThen?.(stepsOf(row).at(-1)!.at) ?? true) &&
+        (query.took === undefined || isAsLong(row)) &&
         (test?.(textOfPayment(row)) ?? true)
       const { total, entries } = pageOfFound(
         world.tables.tables.payments,
         query,
-        status || outcome || isThen || test ? isFound : undefined,
+        status || outcome || isThen || test || query.took ? isFound : undefined,
         ORDERS[query.sort],
       )
       return {

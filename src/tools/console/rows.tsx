@@ -6,7 +6,7 @@ import type { AdminCallId } from '../../model/admin-routes.ts'
 import { type Call, callOf } from './api.ts'
 import { Choice, SearchField, useSearch } from './fields.tsx'
 import { focusNext } from './focus.ts'
-import { countText } from './format.ts'
+import { countText, spanText } from './format.ts'
 import { setUrlFields, useUrlFields, useWide } from './route.ts'
 import { At } from './settings.tsx'
 import { Button, Loading, noneText, Problem } from './ui.tsx'
@@ -204,19 +204,31 @@ export function ListRows<T>({ list, all, ...shown }: ListRowsProps<T>) {
 
 const isInstant = (at: string) => !Number.isNaN(Date.parse(at)) && new Date(at).toISOString() === at
 
-function useBetween() {
+/** What links of the overview and of a jump ask of a list: a time, or how long payments took; each with what removes it. */
+function useSpans() {
   const fields = useUrlFields()
-  const [since, until] = ['since', 'until'].map((name) => fields.get(name) ?? '') as [
-    string,
-    string,
-  ]
-  if (!isInstant(since) || !isInstant(until)) return {}
-  const button = (
-    <button type="button" onClick={() => setUrlFields({ since: '', until: '' })}>
-      <At at={since} /> to <At at={until} /> ✕
-    </button>
+  const [since = '', until = '', took = ''] = ['since', 'until', 'took'].map(
+    (name) => fields.get(name) ?? undefined,
   )
-  return { span: { since, until }, button }
+  const [least = 0, most = 0] = took.split('-').map(Number)
+  const isThen = isInstant(since) && isInstant(until)
+  return {
+    span: { ...(isThen && { since, until }), ...(took !== '' && { took }) },
+    buttons: (
+      <>
+        {isThen && (
+          <button type="button" onClick={() => setUrlFields({ since: '', until: '' })}>
+            <At at={since} /> to <At at={until} /> ✕
+          </button>
+        )}
+        {took !== '' && (
+          <button type="button" onClick={() => setUrlFields({ took: '' })}>
+            took {spanText(least)} {most > 0 ? `to ${spanText(most)}` : 'or more'} ✕
+          </button>
+        )}
+      </>
+    ),
+  }
 }
 
 /** A filter of a list: its label, its values, each with its text if that differs, and what it says for all rows. */
@@ -264,7 +276,7 @@ export function PagedList<T>({
 }: PagedListProps<T>) {
   const search = useSearch()
   const { chosen, choices } = useFilters(filters)
-  const { span, button } = useBetween()
+  const { span, buttons } = useSpans()
   const all = { ...chosen, ...(id !== 'readUsers' && span) }
   const filter = Object.entries(all).filter(([, value]) => value !== '')
   const query = { search: search.query, ...Object.fromEntries(filter) }
@@ -284,7 +296,7 @@ export function PagedList<T>({
       <div class="row">
         <SearchField search={search} placeholder={placeholder} />
         {choices}
-        {button}
+        {buttons}
       </div>
       <Problem text={problem} />
       {!last.current && problem === undefined && <Loading />}

@@ -72,6 +72,7 @@ t.test('what happened', { skip: noBrowser }, async (t) => {
   await advance('2h')
   const feed = page.locator('section', { hasText: 'What happened' })
   const rows = feed.getByRole('listitem')
+  const reasons = () => page.getByRole('list', { name: 'Payments by reason' })
   const show = (name: string) => feed.getByRole('button', { name, exact: true }).click()
 
   await t.test('sentences, newest first, each a link', async (t) => {
@@ -119,15 +120,64 @@ t.test('what happened', { skip: noBrowser }, async (t) => {
       t.equal(await page.getByLabel('Outcome').locator('option:checked').textContent(), title)
       await go('overview')
     }
-    await see('bank account closed 1')
+    t.match(await reasons().textContent(), /bank account closed 1/)
     await see('33.3 %')
-    await page.getByRole('img', { name: /^Payments settled in 1 of \d+ spans of 5m/ }).waitFor()
     const stuck = page.getByRole('region', { name: 'Stuck now' })
     await stuck.getByText('pending for 2h, no step is planned').waitFor()
     await stuck.getByRole('link', { name: '₹9,520.00 to ROHAN MEHTA' }).click()
     await page.getByRole('heading', { name: /^₹9,520\.00 to/ }).waitFor()
     await go('overview')
   })
+
+  await t.test(
+    'the plots: what is below the pointer, its rows, and the same as a table',
+    async (t) => {
+      const list = page.getByRole('table', { name: 'Payments' })
+      const rows = async (count: number) => {
+        await list.getByRole('row').nth(count).waitFor()
+        t.equal(await list.getByRole('row').count(), count + 1)
+        await go('overview')
+      }
+      const over = page.getByRole('region', { name: 'Payments over time' })
+      const plot = over.getByRole('img', { name: /^Payments per 5m/ })
+      const box = (await plot.locator('.u-over').boundingBox())!
+      const first = { x: box.x + 4, y: box.y + box.height / 2 }
+      // Red over green: what failed is on top of what settled.
+      const tones = await plot.evaluate((node: Node) => {
+        const canvas = (node as Element).querySelector('canvas')!
+        const { data, width } = canvas
+          .getContext('2d')!
+          .getImageData(0, 0, canvas.width, canvas.height)
+        return new Set(
+          Array.from({ length: data.length / 4 }, (_, i) => i * 4)
+            .filter((i) => (i / 4) % width > 45 && data[i + 3] === 255)
+            .map((i) => [...data.slice(i, i + 3)].join()),
+        ).size
+      })
+      t.ok(tones >= 3, `${tones} colours`)
+      await page.mouse.move(first.x, first.y)
+      await over.getByText(/1 settled, 1 failed, 0 came back, ₹250\.00 settled/).waitFor()
+      await page.mouse.click(first.x, first.y)
+      await rows(2)
+      await over.getByText('As a table').click()
+      t.same(
+        await over.locator('tbody tr td:nth-child(n + 2):nth-child(-n + 4)').allTextContents(),
+        [...['1', '1', '0'], ...['0', '0', '1']],
+      )
+      const long = page.getByRole('region', { name: 'From created to done' })
+      t.match(await long.textContent(), /Settled\s*half in 3s, 95 % in 3s/)
+      await long.getByText('As a table').click()
+      await long.getByRole('link', { name: '2m to 5m' }).click()
+      await rows(1)
+      await reasons().getByRole('link').first().click()
+      await rows(1)
+      const tries = page.getByRole('list', { name: 'Events by the try' })
+      t.match(await tries.textContent(), /first try \d+.*second try 2/)
+      await page.getByRole('link', { name: '5xx: the service failed' }).click()
+      await page.getByRole('table', { name: 'Requests' }).getByText(`/v1/user/${ASHA}`).waitFor()
+      await go('overview')
+    },
+  )
 
   await t.test('nothing moves under the pointer or the focus', async (t) => {
     const first = rows.first().getByRole('link')

@@ -9,6 +9,7 @@ import type { CallError } from '../service.ts'
 import { At, useTimeText } from '../settings.tsx'
 import { Button } from '../ui.tsx'
 import { problemOf } from '../use-data.ts'
+import { END_WORDS, ENDS } from './payment-words.ts'
 import { Rail } from './rail.tsx'
 
 const SPEEDS = [1, 60, 3_600]
@@ -89,16 +90,15 @@ async function jump(target: Target, show: (jump: Jump) => void, timeText: TimeTe
   show({ isOver: true, byMs, ...between, summary })
 }
 
-const WORDS = { settled: 'settled', failed: 'failed', came_back: 'came back' } as const
-
 function partsOf({ since, until, summary }: Effect) {
   const between = new URLSearchParams({ since, until })
-  const money = (Object.keys(WORDS) as (keyof typeof WORDS)[]).flatMap((outcome) => {
+  const money = ENDS.flatMap((outcome) => {
     const { count, rupees } = summary[outcome]
-    const text = `${numberText(count)} ${WORDS[outcome]} (${rupeesText(rupees)})`
+    const text = `${numberText(count)} ${END_WORDS[outcome]} (${rupeesText(rupees)})`
     return count > 0 ? [{ href: `#/payments?outcome=${outcome}&${between}`, text }] : []
   })
-  const made = Object.values(summary.deliveries).reduce((sum, count) => sum + count)
+  const { tries: _, ...deliveries } = summary.deliveries
+  const made = Object.values(deliveries).reduce((sum, count) => sum + count)
   const events = { href: `#/deliveries?${between}`, text: countText(made, 'event') }
   return made > 0 ? [...money, events] : money
 }

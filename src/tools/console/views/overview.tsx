@@ -1,11 +1,12 @@
 import { callOf, type Response } from '../api.ts'
 import { useClient } from '../client.ts'
-import { countText, rupeesText, spanText } from '../format.ts'
-import { At } from '../settings.tsx'
+import { countText, isoOf, ordinalWord, rupeesText, spanText } from '../format.ts'
+import { Bars, Plot, type PlotProps } from '../plot.tsx'
+import { useTimes } from '../settings.tsx'
 import { Card, Facts, Loading, Problem } from '../ui.tsx'
 import { PACE_MS, useLoaded, useStill } from '../use-data.ts'
 import { Feed } from './feed.tsx'
-import { wordsOf } from './payment-words.ts'
+import { END_WORDS, ENDS, wordsOf } from './payment-words.ts'
 import { OUTCOMES } from './payments.tsx'
 import { waitingText } from './requests.tsx'
 import { Start } from './start.tsx'
@@ -13,6 +14,8 @@ import { UseInbox } from './webhook.tsx'
 
 type Summary = Response<'readSummary'>
 
+const DAY_MS = 86_400_000
+const MINUTE_MS = 60_000
 const TONES = { settled: 'good', in_flight: 'open', failed: 'bad', came_back: 'came' } as const
 const OUTCOME_NAMES = Object.keys(OUTCOMES) as (keyof typeof OUTCOMES)[]
 const toneOf = (tone: string) => ({ '--tone': `var(--${tone})` })
@@ -20,56 +23,155 @@ const toneOf = (tone: string) => ({ '--tone': `var(--${tone})` })
 const Tiles = ({ summary }: { summary: Summary }) => (
   <ul class="cards tiles">
     {OUTCOME_NAMES.map((name) => {
-      const { count, rupees, reasons } = { reasons: {}, ...summary[name] }
+      const { count, rupees } = summary[name]
       return (
         <li key={name} class="card">
           <a href={`#/payments?outcome=${name}`}>
             <span class={`shape ${TONES[name]}`}>{OUTCOMES[name]}</span> <b>{rupeesText(rupees)}</b>{' '}
             {countText(count, 'payment')}
           </a>
-          <span class="hint">
-            {Object.entries(reasons)
-              .map(([reason, some]) => `${wordsOf(reason)} ${some}`)
-              .join(', ')}
-          </span>
         </li>
       )
     })}
   </ul>
 )
 
-/** Rupees over the client's time: settled as a line in steps, what failed or came back as bars. */
-function Curve({
-  series: { from, bucket_ms, settled, failed },
-}: {
-  series: NonNullable<Summary['series']>
-}) {
-  const most = Math.max(1, ...[...settled, ...failed].map(Number))
-  const yOf = (rupees: string) => 100 - (Number(rupees) / most) * 100
-  const spans = (all: readonly string[]) => all.filter((one) => Number(one) > 0).length
+/** Names of the buckets of a time, and of the ticks below them. */
+function useBuckets({ from, bucket_ms: size }: { from: string; bucket_ms: number }, count: number) {
+  const { wallOf } = useTimes()
+  const start = Date.parse(from)
+  const walls = Array.from({ length: count + 1 }, (_, i) => wallOf(isoOf(start + i * size)))
+  const ofEnd = ({ day, time }: (typeof walls)[number]) => (size < DAY_MS ? time : day)
+  const short = (wall: (typeof walls)[number]) =>
+    size < MINUTE_MS ? wall.time : size < DAY_MS ? wall.time.slice(0, 5) : wall.day.slice(2)
+  return {
+    // Marks at round times of where the times are shown.
+    first: Math.round(Date.parse(`${walls[0]!.day}T${walls[0]!.time}Z`) / size),
+    ticks: walls.map(short),
+    names: walls.slice(0, -1).map((one, i) => `${one.day} ${one.time} to ${ofEnd(walls[i + 1]!)}`),
+    /** The query of a bucket, for lists; its end is the start of the next one. */
+    queryOf: (i: number) =>
+      `since=${isoOf(start + i * size)}&until=${isoOf(start + (i + 1) * size - 1)}`,
+  }
+}
+
+type Series = NonNullable<Summary['series']>
+
+function OverTime({ series }: { series: Series }) {
+  const { counts, settled, failed, bucket_ms } = series
+  const { queryOf, ...buckets } = useBuckets(series, settled.length)
   return (
-    <>
-      <svg
-        class="curve"
-        role="img"
-        aria-label={`Payments settled in ${spans(settled)} of ${settled.length} spans of ${spanText(bucket_ms)}, and failed or came back in ${spans(failed)}.`}
-        viewBox={`0 0 ${settled.length} 100`}
-        preserveAspectRatio="none"
-      >
-        <path d={`M0 100${settled.map((one, i) => `V${yOf(one)}H${i + 1}`).join('')}V100Z`} />
-        {failed.map((one, i) => (
-          <rect key={i} x={i + 0.3} width={0.4} y={yOf(one)} height={100 - yOf(one)} />
+    <Plot
+      label={`Payments per ${spanText(bucket_ms)}`}
+      unit="when"
+      {...buckets}
+      endsNow
+      stacks={ENDS.map((name) => ({
+        name: END_WORDS[name],
+        tone: TONES[name],
+        counts: counts[name],
+      }))}
+      more={settled.map(
+        (one, i) => `${rupeesText(one)} settled, ${rupeesText(failed[i]!)} failed or came back`,
+      )}
+      hrefOf={(i) => `#/payments?outcome=done&${queryOf(i)}`}
+    />
+  )
+}
+
+/** A plot of payments by spans of time, of which it has those between the shortest and the longest of any of them. */
+function Spans({
+  bounds_ms,
+  stacks,
+  more,
+  hrefOf,
+  ...props
+}: Pick<PlotProps, 'label' | 'unit' | 'stacks' | 'more'> & {
+  bounds_ms: readonly number[]
+  hrefOf: (from: number, to: number | undefined) => string
+}) {
+  const isUsed = (_: unknown, i: number) => stacks.some(({ counts }) => counts[i]! > 0)
+  const bounds = [0, ...bounds_ms]
+  const [low, high] = [bounds.findIndex(isUsed), bounds.findLastIndex(isUsed) + 1]
+  const used = bounds.slice(low, high)
+  const endOf = (i: number) => bounds[low + i + 1]
+  const nameOf = (from: number, i: number) => {
+    const to = endOf(i)
+    if (to === undefined) return `${spanText(from)} or more`
+    return from === 0 ? `less than ${spanText(to)}` : `${spanText(from)} to ${spanText(to)}`
+  }
+  return (
+    <Plot
+      {...props}
+      names={used.map(nameOf)}
+      ticks={used.map((from) => (from === 0 ? '0' : spanText(from)))}
+      stacks={stacks.map((one) => ({ ...one, counts: one.counts.slice(low, high) }))}
+      {...(more && { more: more.slice(low, high) })}
+      hrefOf={(i) => hrefOf(used[i]!, endOf(i))}
+    />
+  )
+}
+
+function ToCome({ bounds_ms, to_come: { rupees, counts } }: Summary['spans']) {
+  if (counts.every((count) => count === 0)) return null
+  return (
+    <Card title="Still to come">
+      <Spans
+        label="Payments by the time until they settle"
+        unit="in"
+        bounds_ms={bounds_ms}
+        stacks={[{ name: 'to settle', tone: 'open', counts }]}
+        more={rupees.map((one) => rupeesText(one))}
+        hrefOf={() => '#/payments?outcome=in_flight'}
+      />
+    </Card>
+  )
+}
+
+function HowLong(spans: Summary['spans']) {
+  const known = ENDS.flatMap((name) => (spans[name] ? [{ name, ...spans[name] }] : []))
+  if (known.length === 0) return null
+  return (
+    <Card title="From created to done">
+      <ul class="list">
+        {known.map(({ name, p50_ms, p95_ms }) => (
+          <li key={name}>
+            <span class={`shape ${TONES[name]}`}>{OUTCOMES[name]}</span>
+            <span>
+              half in <b>{spanText(p50_ms)}</b>, 95 % in <b>{spanText(p95_ms)}</b>
+            </span>
+          </li>
         ))}
-      </svg>
-      <p class="hint bar apart">
-        <At at={from} />
-        <span>
-          top {rupeesText(most.toFixed(2))} in {spanText(bucket_ms)}; line: settled; bars: failed or
-          came back
-        </span>
-        <span>now</span>
-      </p>
-    </>
+      </ul>
+      <Spans
+        label="Payments by the time they took"
+        unit="took"
+        bounds_ms={spans.bounds_ms}
+        stacks={known.map(({ name, counts }) => ({
+          name: END_WORDS[name],
+          tone: TONES[name],
+          counts,
+        }))}
+        hrefOf={(from, to) => `#/payments?outcome=done&took=${from}-${to ?? ''}`}
+      />
+    </Card>
+  )
+}
+
+const WhyFailed = ({ failed, came_back: back }: Pick<Summary, 'failed' | 'came_back'>) => {
+  const bars = Object.entries({ failed, came_back: back }).flatMap(([outcome, { reasons }]) =>
+    Object.entries(reasons).map(([reason, count]) => ({
+      name: wordsOf(reason),
+      count,
+      tone: TONES[outcome as 'failed'],
+      href: `#/payments?outcome=${outcome}&search=${reason}`,
+    })),
+  )
+  if (bars.length === 0) return null
+  return (
+    <Card title="Why payments failed or came back">
+      <Bars label="Payments by reason" bars={bars.sort((a, b) => b.count - a.count)} />
+    </Card>
   )
 }
 
@@ -106,17 +208,29 @@ const YourWebhook = ({ counts }: { counts: Summary['deliveries'] }) => (
       </>
     )}
     <Facts
-      facts={{
-        'At the first try': counts.first_attempt,
-        'With a retry': counts.with_retry,
-        Waiting: counts.waiting,
-        Failed: counts.failed,
-        'Not sent': counts.not_sent,
-      }}
+      facts={{ Waiting: counts.waiting, Failed: counts.failed, 'Not sent': counts.not_sent }}
+    />
+    <Bars
+      label="Events by the try that was accepted"
+      bars={counts.tries.map((count, i) => ({
+        name: `Accepted at the ${ordinalWord(i + 1)} try`,
+        count,
+        tone: i === 0 ? 'good' : 'open',
+        href: '#/deliveries?status=delivered',
+      }))}
     />
     <a href="#/deliveries">Deliveries</a>
   </Card>
 )
+
+/** The classes of status: their words, tones, and filters of the log. */
+const CLASSES = {
+  '2xx': ['2xx: success', 'good', '2'],
+  '3xx': ['3xx: redirect', 'open', '3'],
+  '4xx': ['4xx: rejected', 'open', '4'],
+  '5xx': ['5xx: the service failed', 'bad', '5'],
+  none: ['no response', 'bad', 'broken'],
+} as const
 
 const YourCalls = ({ waiting, counts }: { waiting: number; counts: Summary['calls'] }) => (
   <Card title="Your calls">
@@ -126,6 +240,13 @@ const YourCalls = ({ waiting, counts }: { waiting: number; counts: Summary['call
         Rejected: counts.refused,
         'Answered by a rule': counts.by_rule,
       }}
+    />
+    <Bars
+      label="Calls by class of status"
+      bars={Object.entries(CLASSES).flatMap(([name, [word, tone, status]]) => {
+        const count = counts.by_class[name]
+        return count ? [{ name: word, count, tone, href: `#/requests?status=${status}` }] : []
+      })}
     />
     {waiting > 0 && <p>{waitingText(waiting)}</p>}
     <a href="#/requests">Requests</a>
@@ -167,7 +288,7 @@ export function Overview() {
         <div class="alive">
           {series ? (
             <div>
-              <Card title="Rupees over time">
+              <Card title="Payments over time">
                 <p class="bar apart">
                   <span>
                     Success rate <b>{rate === null ? 'unknown yet' : percentText(rate)}</b>
@@ -176,7 +297,7 @@ export function Overview() {
                     Median to success <b>{median === null ? 'unknown yet' : spanText(median)}</b>
                   </span>
                 </p>
-                <Curve series={series} />
+                <OverTime series={series} />
               </Card>
               <Feed />
             </div>
@@ -187,6 +308,9 @@ export function Overview() {
             {series && <Stuck stuck={data.stuck} now={client.clock.now} />}
             <YourWebhook counts={data.deliveries} />
             <YourCalls waiting={client.counts.waiting} counts={data.calls} />
+            <WhyFailed {...data} />
+            <HowLong {...data.spans} />
+            <ToCome {...data.spans} />
           </div>
         </div>
       )}

@@ -72,6 +72,10 @@ export function receiptText({ status, attempts, rule }: Delivery): string {
   return ` Your webhook doesn’t have it yet: ${tries} so far.`
 }
 
+/** How a payment can end. */
+export const ENDS = ['settled', 'failed', 'came_back'] as const
+export const END_WORDS = { settled: 'settled', failed: 'failed', came_back: 'came back' } as const
+
 /** How a payment stands, in its colour. */
 export const OUTCOMES = {
   settled: ['good', 'settled'],

@@ -32,7 +32,7 @@ export const OUTCOMES = {
   came_back: 'Came back',
 } as const
 const FILTERS: Readonly<Record<string, Filter>> = {
-  outcome: { label: 'Outcome', values: Object.entries(OUTCOMES) },
+  outcome: { label: 'Outcome', values: Object.entries({ ...OUTCOMES, done: 'Done' }) },
   sort: {
     label: 'Order',
     all: 'Newest first',

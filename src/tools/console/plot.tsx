@@ -1,0 +1,225 @@
+// A plot of stacked counts with axes, what is under the pointer, and a table of the same numbers behind it.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import uPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+import { Fold } from './fields.tsx'
+import { numberText } from './format.ts'
+import { Heads, Scroll } from './ui.tsx'
+
+const HEIGHT = 150
+// Of buckets of round sizes, these many are a round time.
+const STEPS = [1, 2, 3, 6, 12, 24, 48, 72, 144, 288]
+
+export type PlotProps = {
+  label: string
+  /** What one bucket is, for the table. */
+  unit: string
+  /** What each bucket is called, and on the axis. */
+  names: readonly string[]
+  ticks: readonly string[]
+  /** The number of the first bucket, so that marks of the axis are at round times. */
+  first?: number
+  /** From the bottom up: what is counted, and its tone. */
+  stacks: readonly { name: string; tone: string; counts: readonly number[] }[]
+  /** What else a bucket has, such as its rupees. */
+  more?: readonly string[]
+  /** The rows behind a bucket. */
+  hrefOf: (bucket: number) => string
+  /** Whether the last bucket is now. */
+  endsNow?: boolean
+}
+
+/** A colour of the page for the canvas, which knows no variables. */
+function colourOf(box: HTMLElement, tone: string): string {
+  box.style.color = `var(--${tone})`
+  const { color } = getComputedStyle(box)
+  box.style.color = ''
+  return color
+}
+
+function optionsOf(
+  box: HTMLElement,
+  latest: () => PlotProps,
+  point: (bucket: number | null) => void,
+) {
+  const colour = (tone: string) => colourOf(box, tone)
+  const firstOf = () => latest().first ?? 0
+  const axis: uPlot.Axis = {
+    font: '12px system-ui',
+    stroke: () => colour('soft'),
+    ticks: { show: false },
+    gap: 4,
+  }
+  const bars = uPlot.paths.bars!({ size: [0.8, 36], radius: [0.1, 0] })
+  function markNow({ ctx, bbox: { left, top, width, height } }: uPlot) {
+    if (!latest().endsNow) return
+    ctx.fillStyle = colour('link')
+    ctx.fillRect(left + width - 2, top, 2, height)
+  }
+  return {
+    width: box.clientWidth,
+    height: HEIGHT,
+    padding: [8, 4, 0, 0],
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
+    scales: {
+      x: {
+        time: false,
+        range: (u, low, high) => (u.data[0].length ? [low - 0.5, high + 0.5] : [0, 1]),
+      },
+      y: { range: (_, _low, high) => [0, Math.max(high, 2) * 1.08] },
+    },
+    axes: [
+      {
+        ...axis,
+        size: 24,
+        space: 52,
+        incrs: STEPS,
+        grid: { show: false },
+        values: (_, at) => at.map((one) => latest().ticks[one - firstOf()] ?? ''),
+      },
+      {
+        ...axis,
+        size: 40,
+        space: 30,
+        incrs: [1, 2, 5]
+          .flatMap((n) => [n, n * 10, n * 100, n * 1_000, n * 10_000])
+          .sort((a, b) => a - b),
+        grid: { stroke: () => colour('line'), width: 1 },
+        values: (_, at) => at.map(numberText),
+      },
+    ],
+    // The highest sum is drawn first, and the lower ones over it.
+    series: [
+      {},
+      ...latest().stacks.map((_, i) => ({
+        paths: bars,
+        points: { show: false },
+        width: 0,
+        fill: () => colour(latest().stacks.at(-1 - i)!.tone),
+      })),
+    ],
+    hooks: { setCursor: [({ cursor: { idx } }) => point(idx ?? null)], draw: [markNow] },
+  } satisfies uPlot.Options
+}
+
+function dataOf({ names, stacks, first = 0 }: PlotProps): uPlot.AlignedData {
+  const sums = stacks.map((_, top) =>
+    names.map((_, i) => stacks.slice(0, top + 1).reduce((sum, { counts }) => sum + counts[i]!, 0)),
+  )
+  return [names.map((_, i) => first + i), ...sums.reverse()]
+}
+
+/** Shows a plot in a box, and says which bucket is under the pointer. A click there opens the rows behind it. */
+function useCanvas(props: PlotProps) {
+  const box = useRef<HTMLDivElement>(null)
+  const plot = useRef<uPlot>()
+  const latest = useRef(props)
+  latest.current = props
+  const [pointed, point] = useState<number | null>(null)
+  useEffect(() => {
+    const made = new uPlot(
+      optionsOf(box.current!, () => latest.current, point),
+      dataOf(props),
+      box.current!,
+    )
+    plot.current = made
+    made.over.addEventListener('click', () => {
+      const { idx } = made.cursor
+      if (idx != null) location.hash = latest.current.hrefOf(idx)
+    })
+    const resized = new ResizeObserver(() =>
+      made.setSize({ width: box.current!.clientWidth, height: HEIGHT }),
+    )
+    resized.observe(box.current!)
+    const redraw = () => made.redraw()
+    const themed = new MutationObserver(redraw)
+    themed.observe(document.documentElement, { attributeFilter: ['data-theme'] })
+    const dark = matchMedia('(prefers-color-scheme: dark)')
+    dark.addEventListener('change', redraw)
+    return () => {
+      resized.disconnect()
+      themed.disconnect()
+      dark.removeEventListener('change', redraw)
+      made.destroy()
+    }
+  }, [props.stacks.length])
+  const data = dataOf(props)
+  const text = JSON.stringify(data)
+  useEffect(() => plot.current?.setData(data), [text])
+  return { box, pointed }
+}
+
+const countsText = ({ stacks, more }: PlotProps, bucket: number) =>
+  [...stacks.map(({ name, counts }) => `${numberText(counts[bucket]!)} ${name}`), more?.[bucket]]
+    .filter(Boolean)
+    .join(', ')
+
+export function Plot(props: PlotProps) {
+  const { label, unit, names, stacks, more, hrefOf } = props
+  const { box, pointed } = useCanvas(props)
+  const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0)
+  const filled = [...names.keys()].filter((i) => stacks.some(({ counts }) => counts[i]! > 0))
+  const isPointed = pointed !== null && pointed < names.length
+  return (
+    <>
+      <div
+        class="plot"
+        ref={box}
+        role="img"
+        aria-label={`${label}: the table below has its numbers.`}
+      />
+      {/* One line always, so that the pointer moves nothing. */}
+      <p class="hint whole">
+        {isPointed
+          ? `${names[pointed]}: ${countsText(props, pointed)}`
+          : stacks.map(({ name, tone, counts }) => (
+              <span key={name} class={`shape ${tone}`}>
+                {numberText(sumOf(counts))} {name}{' '}
+              </span>
+            ))}
+      </p>
+      <Fold title="As a table">
+        <Scroll label={`${label}, as a table`}>
+          <table>
+            <Heads
+              titles={[unit, ...stacks.map(({ name }) => name), ...(more ? ['rupees'] : [])]}
+            />
+            <tbody>
+              {filled.map((i) => (
+                <tr key={i}>
+                  <td>
+                    <a href={hrefOf(i)}>{names[i]}</a>
+                  </td>
+                  {stacks.map(({ name, counts }) => (
+                    <td key={name}>{numberText(counts[i]!)}</td>
+                  ))}
+                  {more && <td>{more[i]}</td>}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scroll>
+      </Fold>
+    </>
+  )
+}
+
+type Bar = { name: string; count: number; tone: string; href: string }
+
+/** Counts of kinds as bars, each a link to its rows. */
+export function Bars({ label, bars }: { label: string; bars: readonly Bar[] }) {
+  const most = Math.max(1, ...bars.map(({ count }) => count))
+  return (
+    <ul class="bars" aria-label={label}>
+      {bars.map(({ name, count, tone, href }) => (
+        <li
+          key={name}
+          style={{ '--tone': `var(--${tone})`, '--share': `${(100 * count) / most}%` }}
+        >
+          <a href={href}>{name}</a> <span>{numberText(count)}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}
