@@ -76,18 +76,15 @@ function checkFixtures(path: string, onlyFile?: string): CheckResult {
     : inFolder
       ? fixtureFilesIn(path).map(({ name }) => join(path, name))
       : [path]
+  let problems: Problem[] = []
   try {
     readFixtures(path)
-    return { files, problems: [], warnings: [] }
   } catch (error) {
     if (!(error instanceof BadFixtures)) throw error
-    const problems = error.problems.map((one) => (one.line > 0 ? one : { ...one, ...START }))
-    return {
-      files,
-      problems: problems.filter(({ file }) => !onlyFile || file === onlyFile),
-      warnings: [],
-    }
+    problems = error.problems.map((one) => (one.line > 0 ? one : { ...one, ...START }))
   }
+  const shown = problems.filter(({ file }) => !onlyFile || file === onlyFile)
+  return { files, problems: shown, warnings: [] }
 }
 
 const keysOf = (file: string): string[] => {

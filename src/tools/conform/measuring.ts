@@ -4,7 +4,7 @@ import { pageSpecOf, type Row, rowsAt } from './lists.ts'
 import { type Exchange, isSuccess, type Session } from './session.ts'
 
 /** A reading, the exchange that shows it, and what was seen there (default: the HTTP status). */
-export type Measured = { reading: string; shownBy: Exchange; seen?: string }
+export type Measured = { reading: string; shownBy: Exchange; seen?: string | undefined }
 
 /** Finds the reading of an assumption, or why there is none. One that sends a POST changes one that was made, so none writes without `--write`. */
 export type Measure = (session: Session) => Promise<Measured | string> | Measured | string
@@ -98,7 +98,7 @@ export const sentAgain =
     const shown = typeof accepted === 'function' ? accepted(shownBy, first) : accepted
     if (typeof shown === 'string') return shown
     const [reading, seen] = shown
-    return { reading, shownBy, ...(seen !== undefined && { seen }) }
+    return { reading, shownBy, seen }
   }
 
 export const HISTORY = ['listTransactionHistory', 'listUserTransactionHistory']

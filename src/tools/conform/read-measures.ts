@@ -36,7 +36,7 @@ function agreed<T extends { shownBy: Exchange }>(
 ): Measured | string {
   const found = all.flatMap((one): Measured[] => {
     const [reading, seen] = readingOf(one) ?? []
-    return reading === undefined ? [] : [{ reading, shownBy: one.shownBy, ...(seen && { seen }) }]
+    return reading === undefined ? [] : [{ reading, shownBy: one.shownBy, seen }]
   })
   const [first] = found
   if (!first) return ifNone

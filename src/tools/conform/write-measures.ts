@@ -45,7 +45,7 @@ export const WRITE_MEASURES: Measures = {
       const isSame = shownBy.status === first.status && shownBy.text === first.text
       if (!isSame) {
         const seen = isSuccess(shownBy.status) ? 'another response' : undefined
-        return { reading: 'ignored', shownBy, ...(seen && { seen }) }
+        return { reading: 'ignored', shownBy, seen }
       }
       last = { reading: 'honoured', shownBy, seen: 'the same response again' }
     }
