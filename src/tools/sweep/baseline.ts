@@ -4,13 +4,8 @@
 import { NO_CALL } from '../../config/environment.ts'
 import { rupeesOf } from '../../model/payment.ts'
 import { groupBy, times } from '../counting.ts'
-import {
-  type Observation,
-  type Run,
-  type SeenPayment,
-  SweepError,
-  type Verdict,
-} from './faults-and-findings.ts'
+import type { Observation, Run, SeenPayment, Verdict } from './faults-and-findings.ts'
+import { SweepError } from './faults-and-findings.ts'
 import { countOf, keysOf, left, paymentOf } from './judge.ts'
 import { ANY_PAYMENT } from './observe.ts'
 import { failureLine } from './program.ts'

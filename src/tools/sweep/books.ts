@@ -4,15 +4,14 @@ import { times } from '../counting.ts'
 import { BadBooks, readBooks } from '../read-books.ts'
 import { compareBooks, type KnownPayment, meaningOf, netOf } from '../reconcile.ts'
 import { isForging } from './faults.ts'
-import {
-  type BookDifference,
-  hasLaterEvent,
-  type Observation,
-  type Plan,
-  type SeenDelivery,
-  type SeenPayment,
-  SweepError,
+import type {
+  BookDifference,
+  Observation,
+  Plan,
+  SeenDelivery,
+  SeenPayment,
 } from './faults-and-findings.ts'
+import { hasLaterEvent, SweepError } from './faults-and-findings.ts'
 import { isUnguarded } from './plans.ts'
 import { runProgram, whyFailed } from './program.ts'
 

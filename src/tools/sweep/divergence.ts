@@ -1,12 +1,7 @@
 import { ENDPOINT_OF, type OperationId } from '../../scenarios/operations-and-events.ts'
 import { groupBy } from '../counting.ts'
-import {
-  type Divergence,
-  isAccepted,
-  type Observation,
-  type SeenCall,
-  type SeenDelivery,
-} from './faults-and-findings.ts'
+import type { Divergence, Observation, SeenCall, SeenDelivery } from './faults-and-findings.ts'
+import { isAccepted } from './faults-and-findings.ts'
 import { PLAN_NAME } from './plans.ts'
 
 type Timed = Divergence & { atMs: number }
@@ -25,9 +20,24 @@ const steps = (calls: readonly SeenCall[]) =>
     return !isPoll || last.isFailed !== one.isFailed
   })
 
-const distance = (calls: readonly SeenCall[], from: number, name: string) => {
-  const at = calls.findIndex((one, i) => i >= from && nameOf(one) === name)
-  return at < 0 ? Number.POSITIVE_INFINITY : at - from
+/** The steps of two runs side by side: of steps that differ, whichever run comes back to the other's step sooner has its own alone. */
+export function inPairs<T>(
+  a: readonly T[],
+  b: readonly T[],
+  keyOf: (step: T) => string,
+): (readonly [T | undefined, T | undefined])[] {
+  const distance = (steps: readonly T[], from: number, key: string) => {
+    const at = steps.findIndex((step, i) => i >= from && keyOf(step) === key)
+    return at < 0 ? Number.POSITIVE_INFINITY : at - from
+  }
+  const pairs: [T | undefined, T | undefined][] = []
+  for (let [i, j] = [0, 0]; i < a.length || j < b.length; ) {
+    const [left, right] = [a[i], b[j]]
+    const isSame = left && right && keyOf(left) === keyOf(right)
+    const isRight = right && (!left || distance(b, j, keyOf(left)) <= distance(a, i, keyOf(right)))
+    pairs.push([isSame || !isRight ? a[i++] : undefined, isSame || isRight ? b[j++] : undefined])
+  }
+  return pairs
 }
 
 /** Whether one run has more calls of a kind than another: of reads it counts whether there is any. */
@@ -46,30 +56,21 @@ function divergentCall(run: Observation, baseline: Observation): Timed | undefin
     (one) => one.operation === at?.operation && one.nth === at.nth,
   )
   const [a, b] = [steps(baseline.calls.slice(Math.max(0, start))), steps(run.calls.slice(from))]
-  for (let [i, j] = [0, 0]; i < a.length || j < b.length; ) {
-    const [left, right] = [a[i], b[j]]
-    if (left && right && nameOf(left) === nameOf(right)) {
-      const name = nameOf(right)
-      if (!isFaulty(right) && left.isFailed !== right.isFailed) {
-        const text = `${name} got ${responseOf(right)}; without the fault ${responseOf(left)}`
-        return { key: `response ${name}`, text, atMs: right.atMs }
-      }
-      i++
-      j++
-      continue
+  for (const [left, right] of inPairs(a, b, nameOf)) {
+    const name = nameOf((right ?? left)!)
+    if (left && right) {
+      if (isFaulty(right) || left.isFailed === right.isFailed) continue
+      const text = `${name} got ${responseOf(right)}; without the fault ${responseOf(left)}`
+      return { key: `response ${name}`, text, atMs: right.atMs }
     }
-    if (right && (!left || distance(b, j, nameOf(left)) <= distance(a, i, nameOf(right)))) {
-      const name = nameOf(right)
+    if (right && hasMore(right, run, baseline)) {
       const isAgain = run.calls.some((one) => one.beganMs < right.beganMs && nameOf(one) === name)
       const text = `${name} was sent${isAgain ? ' again' : ''}, which doesn't happen without the fault`
-      if (hasMore(right, run, baseline)) return { key: `sent ${name}`, text, atMs: right.beganMs }
-      j++
-    } else {
-      const name = nameOf(left!)
+      return { key: `sent ${name}`, text, atMs: right.beganMs }
+    }
+    if (left && hasMore(left, baseline, run)) {
       const text = `${name} was not sent, which follows without the fault`
-      if (hasMore(left!, baseline, run))
-        return { key: `unsent ${name}`, text, atMs: Number.POSITIVE_INFINITY }
-      i++
+      return { key: `unsent ${name}`, text, atMs: Number.POSITIVE_INFINITY }
     }
   }
   return undefined

@@ -1,30 +1,13 @@
 import { ASSUMPTIONS, type Readings } from '../../assumptions/readings.ts'
-import {
-  CREATING,
-  ENDPOINT_OF,
-  type EventName,
-  OPERATIONS,
-  type OperationId,
-} from '../../scenarios/operations-and-events.ts'
+import type { EventName, OperationId } from '../../scenarios/operations-and-events.ts'
+import { CREATING, ENDPOINT_OF, OPERATIONS } from '../../scenarios/operations-and-events.ts'
 import type { RuleDefinition } from '../../scenarios/rule-schema.ts'
 import { groupBy, ordinal } from '../counting.ts'
 import { absorbableReadings } from '../coverage/report.ts'
-import {
-  CALL_FAULTS,
-  type CallFault,
-  type CallFaultName,
-  LASTING_FAULTS,
-  LIFECYCLE_FAULTS,
-  WEBHOOK_FAULTS,
-} from '../faults.ts'
-import {
-  assumptionOf,
-  type Fault,
-  type Observation,
-  type Plan,
-  type SeenCall,
-  type SeenDelivery,
-} from './faults-and-findings.ts'
+import type { CallFault, CallFaultName } from '../faults.ts'
+import { CALL_FAULTS, LASTING_FAULTS, LIFECYCLE_FAULTS, WEBHOOK_FAULTS } from '../faults.ts'
+import type { Fault, Observation, Plan, SeenCall, SeenDelivery } from './faults-and-findings.ts'
+import { assumptionOf } from './faults-and-findings.ts'
 
 /** Whether an operation changes nothing; an event is no operation. */
 export const isRead = (operation = ''): boolean =>

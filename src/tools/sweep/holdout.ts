@@ -1,52 +1,37 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHash,
-  createHmac,
-  createSecretKey,
-  type KeyObject,
-  scryptSync,
-} from 'node:crypto'
+import { createCipheriv, createHash, createHmac, scryptSync } from 'node:crypto'
 import * as z from 'zod'
 import { readJson, UnreadableText } from '../../config/files.ts'
 import { BadOption } from '../../config/options.ts'
 import { groupBy } from '../counting.ts'
 import { coverageOf } from '../coverage/report.ts'
 import { table } from '../report/table.ts'
-import {
-  assumptionOf,
-  FAULT_KINDS,
-  type Fault,
-  type Plan,
-  SweepError,
-  type SweepResult,
-} from './faults-and-findings.ts'
+import type { Fault, Plan, SweepResult } from './faults-and-findings.ts'
+import { assumptionOf, FAULT_KINDS, SweepError } from './faults-and-findings.ts'
 import { isFinding } from './findings.ts'
 import { planNames } from './plans.ts'
 
-const CIPHER = 'aes-256-gcm'
-const [IV_BYTES, TAG_BYTES] = [12, 16]
+const IV_BYTES = 16
 
 // A slow key: a short seed must not be guessed from what is sealed.
-const keyOf = (seed: string): KeyObject =>
-  createSecretKey(scryptSync(seed, 'payout-sandbox holdout', 32))
-const macOf = (key: KeyObject, text: string) => createHmac('sha256', key).update(text).digest()
+const keyOf = (seed: string) => scryptSync(seed, 'payout-sandbox holdout', 32)
+const macOf = (key: Buffer, text: string) => createHmac('sha256', key).update(text).digest()
+/** Encrypts bytes, or decrypts them. */
+const ciphered = (key: Buffer, iv: Buffer, bytes: Buffer) =>
+  createCipheriv('aes-256-ctr', key, iv).update(bytes)
 
-function encrypted(key: KeyObject, text: string): string {
+function encrypted(key: Buffer, text: string): string {
   // Each text has an iv of its own, and the same text the same one.
   const iv = macOf(key, text).subarray(0, IV_BYTES)
-  const cipher = createCipheriv(CIPHER, key, iv)
-  const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
-  return Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64')
+  return Buffer.concat([iv, ciphered(key, iv, Buffer.from(text))]).toString('base64')
 }
 
-function decrypted(key: KeyObject, sealed: string): string {
+/** `undefined` if another key sealed it, or if it was changed. */
+function decrypted(key: Buffer, sealed: string): string | undefined {
   const bytes = Buffer.from(sealed, 'base64')
-  const at = IV_BYTES + TAG_BYTES
-  const options = { authTagLength: TAG_BYTES }
-  const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES), options)
-  decipher.setAuthTag(bytes.subarray(IV_BYTES, at))
-  return Buffer.concat([decipher.update(bytes.subarray(at)), decipher.final()]).toString('utf8')
+  const iv = bytes.subarray(0, IV_BYTES)
+  if (iv.length < IV_BYTES) return undefined
+  const text = ciphered(key, iv, bytes.subarray(IV_BYTES)).toString()
+  return macOf(key, text).subarray(0, IV_BYTES).equals(iv) ? text : undefined
 }
 
 const Sealed = z.strictObject({
@@ -60,7 +45,7 @@ const nameOf = (fault: Fault) => assumptionOf(fault) ?? fault.name
 
 /** A third of the faults of each kind, chosen by a seed. A report has their score alone: what passed is not named, or its rest would name them. */
 export class Holdout {
-  readonly #key: KeyObject
+  readonly #key: Buffer
   readonly #names: ReadonlySet<string>
 
   constructor(seed: string, faults: readonly Fault[]) {
@@ -141,11 +126,9 @@ export function revealed(file: string, seed: string): z.infer<typeof Sealed> {
     const problem = error instanceof UnreadableText ? error.message : 'has nothing sealed'
     throw new BadOption(`--reveal ${file} ${problem}; use the sweep.json of a sweep --holdout`)
   }
-  try {
-    return Sealed.parse(JSON.parse(decrypted(keyOf(seed), sealed)))
-  } catch {
-    throw new BadOption(`--holdout is not the seed of ${file}; use the one it was made with`)
-  }
+  const text = decrypted(keyOf(seed), sealed)
+  if (text !== undefined) return Sealed.parse(JSON.parse(text))
+  throw new BadOption(`--holdout is not the seed of ${file}; use the one it was made with`)
 }
 
 export const revealedText = ({ faults, findings }: z.infer<typeof Sealed>): string => {

@@ -1,23 +1,21 @@
 import { rupeesOf } from '../../model/payment.ts'
 import { seconds, times } from '../counting.ts'
 import { wrongBooks } from './books.ts'
+import { acceptedForged, lostEvent, nameOf, retryStorm } from './conduct.ts'
 import { isForging, mustAbsorb } from './faults.ts'
-import {
-  type Judgement,
-  type Level,
-  mostOf,
-  type Observation,
-  type Plan,
-  type Run,
-  type SeenPayment,
-  VERDICTS,
-  type Verdict,
+import type {
+  Judgement,
+  Level,
+  Observation,
+  Plan,
+  Run,
+  SeenPayment,
+  Verdict,
 } from './faults-and-findings.ts'
+import { mostOf, VERDICTS } from './faults-and-findings.ts'
 import { ANY_PAYMENT } from './observe.ts'
 import { areAlike, isCheck, isUnguarded, planKey } from './plans.ts'
 import { failureLine } from './program.ts'
-import { acceptedForged, lostEvent, nameOf, outrunEvent } from './receivers.ts'
-import { retryStorm } from './retries.ts'
 
 /** What a run is compared with. */
 export type Judging = {
@@ -238,7 +236,7 @@ export function judge(plan: Plan, run: Observation, judging: Judging): Judgement
     ['accepted_forged', acceptedForged(run)],
     ['hung', hung(run)],
     ['retry_storm', retryStorm(run, judging)],
-    ['lost_event', lostEvent(run) ?? outrunEvent(run)],
+    ['lost_event', lostEvent(run)],
     ['relies_on', exitCode !== 0 && isReached ? reliesOn(plan, run, judging) : undefined],
     ['not_paid', unpaid?.text],
     ['not_recovered', isReached ? notRecovered(plan, run, judging) : undefined],

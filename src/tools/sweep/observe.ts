@@ -7,14 +7,8 @@ import { parseJsonOrUndefined, type RequestLogEntry } from '../../requests/reque
 import type { World } from '../../world/world.ts'
 import type { KnownPayment } from '../reconcile.ts'
 import { concernedBy } from './faults.ts'
-import {
-  assumptionOf,
-  type Fault,
-  type Plan,
-  type SeenCall,
-  type SeenDelivery,
-  type SeenPayment,
-} from './faults-and-findings.ts'
+import type { Fault, Plan, SeenCall, SeenDelivery, SeenPayment } from './faults-and-findings.ts'
+import { assumptionOf } from './faults-and-findings.ts'
 import { faultsByRule } from './plans.ts'
 import type { Meeting } from './race.ts'
 

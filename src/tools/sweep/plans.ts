@@ -1,24 +1,18 @@
 import { ASSUMPTIONS } from '../../assumptions/readings.ts'
 import { didYouMean } from '../../model/words.ts'
+import type { OperationId } from '../../scenarios/operations-and-events.ts'
 import {
   ENDPOINT_OF,
   EVENTS,
   OPERATIONS,
-  type OperationId,
   operationNamed,
 } from '../../scenarios/operations-and-events.ts'
 import type { ScenarioDefinition } from '../../scenarios/scenario-schema.ts'
 import { absorbableReadings } from '../coverage/report.ts'
 import { CALL_NAMES, isRead, LIFECYCLE_NAMES, WEBHOOK_NAMES } from './faults.ts'
-import {
-  assumptionOf,
-  FAULT_KINDS,
-  type Fault,
-  type Plan,
-  SweepError,
-} from './faults-and-findings.ts'
-import { RACE_NAMES } from './race-faults.ts'
-import { SLOW_NAMES } from './slow-faults.ts'
+import type { Fault, Plan } from './faults-and-findings.ts'
+import { assumptionOf, FAULT_KINDS, SweepError } from './faults-and-findings.ts'
+import { RACE_NAMES, SLOW_NAMES } from './time-faults.ts'
 
 /** The name of a plan's scenario during its run. */
 export const PLAN_NAME = 'sweep-plan'

@@ -1,11 +1,7 @@
 import { parseJsonOrUndefined } from '../../requests/request-log.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
-import {
-  hasLaterEvent,
-  type SeenDelivery,
-  type SeenPayment,
-  SweepError,
-} from './faults-and-findings.ts'
+import type { SeenDelivery, SeenPayment } from './faults-and-findings.ts'
+import { hasLaterEvent, SweepError } from './faults-and-findings.ts'
 import { runProgram, whyFailed } from './program.ts'
 
 /** A payment as the integration sees it; `open`: it has no result yet, or is not known. */

@@ -175,3 +175,19 @@ const isOther = (held: Call, { worker, request }: Call) =>
   held.worker === undefined || worker === undefined
     ? held.request.socket !== request.socket
     : held.worker !== worker
+
+/** Watches how long callers wait for a response that never comes, real ms. */
+export function watchPatience() {
+  let longestMs: number | undefined
+  return {
+    longestMs: () => longestMs,
+    middleware({ method }: IncomingMessage, response: ServerResponse, next: () => void) {
+      const beganAt = performance.now()
+      response.once('close', () => {
+        if (method !== 'POST' || response.writableEnded) return
+        longestMs = Math.max(longestMs ?? 0, performance.now() - beganAt)
+      })
+      next()
+    },
+  }
+}

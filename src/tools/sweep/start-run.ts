@@ -15,8 +15,7 @@ import { Observer } from './observe.ts'
 import { isHanging, PLAN_NAME, planDefinition } from './plans.ts'
 import { probeDifferences } from './probe.ts'
 import { type Ended, type ProgramRun, runProgram } from './program.ts'
-import { Meeting, raceOf, tokenOfWorker } from './race.ts'
-import { watchPatience } from './slow-faults.ts'
+import { Meeting, raceOf, tokenOfWorker, watchPatience } from './race.ts'
 
 export type StartState = { scenario: string; inForce: Readings; clockSpeed: number }
 

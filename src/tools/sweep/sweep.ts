@@ -2,25 +2,24 @@ import { coverageOf } from '../coverage/report.ts'
 import { type BaselineOptions, endOf, runBaseline, withLevel } from './baseline.ts'
 import { firstDivergence } from './divergence.ts'
 import { faultsOf, type PointChoice, recoveryFaults } from './faults.ts'
-import {
-  type Fault,
-  type Finding,
-  type Judgement,
-  mostOf,
-  type Observation,
-  type Plan,
-  type Pruned,
-  type Run,
-  SweepError,
-  type SweepResult,
+import type {
+  Fault,
+  Finding,
+  Judgement,
+  Observation,
+  Plan,
+  Pruned,
+  Run,
+  SweepResult,
 } from './faults-and-findings.ts'
+import { mostOf, SweepError } from './faults-and-findings.ts'
 import { type Confirmed, confirmed, findingKey, groupsOf, isFinding } from './findings.ts'
 import { Holdout } from './holdout.ts'
 import { type Judging, judge } from './judge.ts'
 import { CHECK_MS, type Machine, watchMachine } from './machine.ts'
+import type { Choice } from './plans.ts'
 import {
   byRisk,
-  type Choice,
   checkChoice,
   deadlineOf,
   firstOf,
@@ -34,9 +33,9 @@ import {
   racePairs,
   recoveryPairs,
 } from './plans.ts'
-import { raceFaults } from './race-faults.ts'
-import { SLOW_NAMES, showsTimeout, slowPlans } from './slow-faults.ts'
+
 import { Stopped, startRun, startStateOf } from './start-run.ts'
+import { raceFaults, SLOW_NAMES, showsTimeout, slowPlans } from './time-faults.ts'
 
 export type SweepOptions = BaselineOptions &
   Choice & {

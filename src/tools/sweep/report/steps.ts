@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { inPairs } from '../divergence.ts'
 import type { Observation, Plan, SeenCall, SeenDelivery } from '../faults-and-findings.ts'
 import { faultsByRule } from '../plans.ts'
 
@@ -41,18 +42,14 @@ const deliveryStep = (delivery: SeenDelivery) => {
   }
 }
 
-/** Rules in words: that of a fault by what it does. */
-function wordsFor(plan: Plan) {
+function stepsOf({ calls, deliveries }: Observation, plan: Plan): Step[] {
   const faults = faultsByRule(plan)
-  return (rules: string) =>
+  // A fault is named by what it does.
+  const inWords = (rules: string) =>
     rules
       .split(', ')
       .map((rule) => faults.get(rule)?.what ?? rule)
       .join('; ')
-}
-
-function stepsOf({ calls, deliveries }: Observation, plan: Plan): Step[] {
-  const inWords = wordsFor(plan)
   const own = calls.map((call) => callStep({ ...call, rule: call.rule && inWords(call.rule) }))
   const all = [...own, ...deliveries.map(deliveryStep)]
   const steps: Step[] = []
@@ -70,26 +67,12 @@ function stepsOf({ calls, deliveries }: Observation, plan: Plan): Step[] {
   return steps
 }
 
-const distance = (steps: readonly Step[], from: number, key: string) => {
-  const at = steps.findIndex((step, i) => i >= from && step.key === key)
-  return at < 0 ? Number.POSITIVE_INFINITY : at - from
-}
-
 /** The steps of a run beside those of the baseline; `more` counts those that are left out at the end. */
 export function sideBySide(baseline: Observation, run: Observation, plan: Plan) {
   const [whole, other] = [stepsOf(baseline, []), stepsOf(run, plan)]
   const [a, b] = [whole.slice(0, MAX_STEPS), other.slice(0, MAX_STEPS)]
-  const steps: StepRow[] = []
-  let [i, j] = [0, 0]
-  while (i < a.length || j < b.length) {
-    const [left, right] = [a[i], b[j]]
-    const isSame = left?.key === right?.key
-    // Whichever side comes back to the other one's step sooner goes on alone.
-    const isRun = right && (!left || distance(b, j, left.key) <= distance(a, i, right.key))
-    steps.push({
-      baseline: isSame || !isRun ? a[i++]!.shown : null,
-      run: isSame || isRun ? b[j++]!.shown : null,
-    })
-  }
+  const steps = inPairs(a, b, ({ key }) => key).map(
+    ([left, right]): StepRow => ({ baseline: left?.shown ?? null, run: right?.shown ?? null }),
+  )
   return { steps, more_steps: whole.length - a.length + other.length - b.length }
 }

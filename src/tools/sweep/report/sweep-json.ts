@@ -1,21 +1,21 @@
+// tools/sweep/report/: what a sweep leaves behind: its result as JSON, for people and for CI, and the steps to see a finding
+// again. write-report.ts writes the folder.
+
 import * as z from 'zod'
 import { Coverage } from '../../../model/coverage.ts'
 import { rupeesOf } from '../../../model/payment.ts'
 import { countOf, printableLine } from '../../../model/words.ts'
-import {
-  FAULT_KINDS,
-  type Finding,
-  HoldoutScore,
-  LEVELS,
-  type Observation,
-  type Plan,
-  type Run,
-  type SeenPayment,
-  type SweepResult,
-  VERDICT_WORDS,
+import type {
+  Finding,
+  Observation,
+  Plan,
+  Run,
+  SeenPayment,
+  SweepResult,
 } from '../faults-and-findings.ts'
+import { FAULT_KINDS, HoldoutScore, LEVELS, VERDICT_WORDS } from '../faults-and-findings.ts'
+import { adviceFor } from '../findings.ts'
 import { planNames } from '../plans.ts'
-import { adviceFor } from './finding-text.ts'
 import { StepRow, sideBySide } from './steps.ts'
 
 const PlannedFault = z.object({

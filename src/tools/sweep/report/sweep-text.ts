@@ -2,13 +2,27 @@ import { coverageCounts } from '../../../model/coverage.ts'
 import { countOf, printableLine } from '../../../model/words.ts'
 import { aligned, table } from '../../report/table.ts'
 import type { Finding, SweepResult } from '../faults-and-findings.ts'
-import { explained } from './finding-text.ts'
+import { adviceFor } from '../findings.ts'
 import { countsText, holdoutRows, noFindings, notProven } from './sweep-json.ts'
 
 const HEAD = ['finding', 'level', 'verdict', 'what happened, and what to change']
 const WIDTH = 100
 
 const levelOf = ({ level, isKnown }: Finding) => (isKnown ? 'known' : level)
+
+const sentence = (text: string) => `${text[0]!.toUpperCase()}${text.slice(1)}.`
+
+/** A finding in sentences: what happened to the money, after which fault, what came first then, and what to change. */
+export function explained(found: Finding): string[] {
+  const { happened, what, same, divergence } = found
+  const more = same.length === 0 ? '' : `; the same with ${countOf(same.length, 'more fault')}`
+  return [
+    sentence(happened),
+    ...(found.plan.length > 0 ? [sentence(`${what}${more}`)] : []),
+    ...(divergence ? [sentence(`first, ${divergence.text}`)] : []),
+    sentence(adviceFor(found)),
+  ]
+}
 
 /** A text in lines that are no longer than `width`, if its words permit. */
 const wrapped = (text: string, width: number): string[] =>

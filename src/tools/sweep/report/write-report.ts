@@ -9,7 +9,6 @@ import type { ScenarioDefinition } from '../../../scenarios/scenario-schema.ts'
 import { codeBlock, inline, markdownTable, pageOf } from '../../report/markup.ts'
 import { prepareReport, type Report, type TestCase, writeReport } from '../../report/report.ts'
 import type { Finding, HoldoutScore, Run, SweepResult, Verdict } from '../faults-and-findings.ts'
-import { explained } from './finding-text.ts'
 import {
   commandText,
   countsText,
@@ -20,6 +19,7 @@ import {
   notProven,
   sweepJson,
 } from './sweep-json.ts'
+import { explained } from './sweep-text.ts'
 
 /** The text of a scenario file. It has no anchors: the scenario language has none. */
 const scenarioText = (definition: ScenarioDefinition): string =>

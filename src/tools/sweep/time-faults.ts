@@ -1,6 +1,12 @@
 import { ENDPOINT_OF, type OperationId } from '../../scenarios/operations-and-events.ts'
-import { callText, isRead, lastOf, type Possible, ruleFault } from './faults.ts'
-import type { Fault, Observation } from './faults-and-findings.ts'
+import { seconds } from '../counting.ts'
+import type { PointChoice, Possible } from './faults.ts'
+import { callText, isRead, lastOf, pointsOf, ruleFault } from './faults.ts'
+import type { Fault, Observation, Plan, Run } from './faults-and-findings.ts'
+
+// Faults of time: calls that meet, and calls that take long.
+
+// ---- calls that meet
 
 export const RACE_NAMES = [
   'two_workers',
@@ -94,4 +100,41 @@ export function raceFaults(baseline: Observation, { workers }: Possible): Fault[
     return { ...ruleFault({ ...point, kind: 'race', what }, { then }), race }
   })
   return [...(workers > 1 ? [alone] : []), ...held, ...meets, ...copyFaults(baseline)]
+}
+
+// ---- calls that take long
+
+export const SLOW_NAMES = ['slow', 'slow_after'] as const
+
+/** Whether a fault shows how long the command waits for a payment's response. */
+export const showsTimeout = ({ name, operation, nth }: Fault) =>
+  name === 'hang_after' && operation === 'createTransaction' && nth === 1
+
+// A call that takes this part of the time which its caller waits succeeds, and outlasts a shorter lease.
+const PART = 0.8
+const MAX_MS = 24_000
+
+/** Payments that take most of the time which the command waits for one, and succeed: alone, and with several workers if it has them. */
+export function slowPlans(
+  runs: readonly Run[],
+  baseline: Observation,
+  choice: PointChoice,
+  workers: Fault | undefined,
+): Plan[] {
+  const hanging = runs.find(
+    ({ plan: [fault, ...more] }) => more.length === 0 && showsTimeout(fault!),
+  )
+  const { patienceMs, isHung } = hanging?.observation ?? {}
+  // Who waits for ever has no lease that this could outlast.
+  if (patienceMs === undefined || isHung) return []
+  const delayMs = Math.round(Math.min(patienceMs * PART, MAX_MS))
+  return pointsOf(baseline, 'createTransaction', choice).flatMap((point) =>
+    SLOW_NAMES.flatMap((name): Plan[] => {
+      const isFirst = name === 'slow_after'
+      const what = `the ${callText(point)} takes ${seconds(delayMs)} of the ${seconds(patienceMs)} that its caller waits, and is carried out ${isFirst ? 'at once' : 'at the end'}`
+      const then = { delay: `${delayMs}ms`, ...(isFirst && { at: 'after' as const }) }
+      const fault = ruleFault({ ...point, kind: 'call', name, what }, { then })
+      return [[fault], ...(workers && point.nth === 1 ? [[workers, fault]] : [])]
+    }),
+  )
 }
