@@ -4,13 +4,22 @@ import { useId } from 'preact/hooks'
 import type { Payment } from './api.ts'
 import { numberText, rupeesText } from './format.ts'
 
-type CardProps = { title: string; children: ComponentChildren; wide?: boolean }
+type CardProps = {
+  title: string
+  children: ComponentChildren
+  wide?: boolean
+  /** What stands in the line of the title. */
+  beside?: ComponentChildren
+}
 
-export function Card({ title, children, wide = false }: CardProps) {
+export function Card({ title, children, wide = false, beside }: CardProps) {
   const id = useId()
   return (
     <section class={wide ? 'card wide' : 'card'} aria-labelledby={id}>
-      <h2 id={id}>{title}</h2>
+      <div class="bar apart">
+        <h2 id={id}>{title}</h2>
+        {beside}
+      </div>
       {children}
     </section>
   )

@@ -1,14 +1,22 @@
 // What happened, as sentences: made of the newest payments, deliveries and calls.
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
 import { callOf, type Delivery, type Payment, type ShortRequest, type User } from '../api.ts'
-import { rupeesText } from '../format.ts'
+import { countText, isoOf, rupeesText } from '../format.ts'
+import { setUrlFields, useUrlFields } from '../route.ts'
 import { Ago } from '../settings.tsx'
 import { Card, Problem } from '../ui.tsx'
 import { PACE_MS, useLoaded, useStill } from '../use-data.ts'
 import { callText, isBad, OUTCOMES, receiptText, wordsOf } from './payment-words.ts'
 
-type Item = { key: string; at: string; tone: string; href: string; text: ComponentChildren }
+type Item = {
+  key: string
+  at: string
+  tone: string
+  href: string
+  text: ComponentChildren
+  /** Of a payment that has settled. */
+  settled?: Payment
+}
 
 const MAX_ITEMS = 20
 
@@ -27,7 +35,14 @@ function itemOfPayment(payment: Payment, deliveries: readonly Delivery[]): Item 
       {failure && `: ${wordsOf(failure.reason)}`}.{event && receiptText(event)}
     </>
   )
-  return { key, at: event?.created_at ?? updated_at, tone, href: `#/payments/${id}`, text }
+  return {
+    key,
+    at: event?.created_at ?? updated_at,
+    tone,
+    href: `#/payments/${id}`,
+    text,
+    ...(outcome === 'settled' && { settled: payment }),
+  }
 }
 
 const PEOPLE: Readonly<Record<string, readonly [tone: string, before: string, after: string]>> = {
@@ -64,6 +79,41 @@ const itemOfCall = (call: ShortRequest): Item => ({
   text: callText(call),
 })
 
+const MINUTE_MS = 60_000
+// Fewer are a sentence each.
+const MANY = 3
+
+/** What settled one after the other in a minute is one sentence, with the largest. */
+function grouped(items: readonly Item[]): Item[] {
+  const minuteOf = ({ at, settled }: Item) => settled && Math.floor(Date.parse(at) / MINUTE_MS)
+  const groups: Item[][] = []
+  for (const item of items) {
+    const last = groups.at(-1)
+    if (last && minuteOf(item) !== undefined && minuteOf(item) === minuteOf(last[0]!))
+      last.push(item)
+    else groups.push([item])
+  }
+  return groups.flatMap((group) => (group.length < MANY ? group : [itemOfGroup(group)]))
+}
+
+function itemOfGroup(group: readonly Item[]): Item {
+  const paid = group.map(({ settled }) => settled!)
+  const largest = paid.reduce((a, b) => (Number(b.amount) > Number(a.amount) ? b : a))
+  const paise = paid.reduce((sum, { amount }) => sum + Math.round(Number(amount) * 100), 0)
+  const at = group[0]!.at
+  const from = Math.floor(Date.parse(at) / MINUTE_MS) * MINUTE_MS
+  const then = `since=${isoOf(from)}&until=${isoOf(from + MINUTE_MS - 1)}`
+  const text = (
+    <>
+      {countText(paid.length, 'payment')} settled, <b>{rupeesText((paise / 100).toFixed(2))}</b>,
+      the largest is <b>{rupeesText(largest.amount)}</b> to {largest.history.account_holder_name}.
+    </>
+  )
+  const href = `#/payments?outcome=settled&${then}`
+  // The oldest says which group it is, however many follow.
+  return { key: `many ${group.at(-1)!.key}`, at, tone: 'good', href, text }
+}
+
 const FILTERS = { any: 'All', failed: 'Failed', came_back: 'Came back', calls: 'My calls' } as const
 type Filter = keyof typeof FILTERS
 
@@ -90,37 +140,47 @@ function useItems(filter: Filter) {
   const mine = (filter === 'calls' ? requests : requests.filter(isBad)).map(itemOfCall)
   const items = filter === 'calls' ? mine : filter === 'any' ? [...paid, ...once, ...mine] : paid
   items.sort((a, b) => b.at.localeCompare(a.at))
-  return { problem, items: items.slice(0, MAX_ITEMS) }
+  return { problem, items: grouped(items).slice(0, MAX_ITEMS) }
 }
 
 export function Feed() {
-  const [filter, setFilter] = useState<Filter>('any')
+  const asked = useUrlFields().get('feed') ?? ''
+  const filter = Object.hasOwn(FILTERS, asked) ? (asked as Filter) : 'any'
   const { items, problem } = useItems(filter)
   const { value: shown, props } = useStill(items, filter)
   const news = items.filter(({ key }) => !shown.some((one) => one.key === key)).length
   return (
-    <Card title="What happened">
-      <div class="row" role="group" aria-label="Show">
-        {Object.entries(FILTERS).map(([name, title]) => (
-          <button
-            type="button"
-            key={name}
-            aria-pressed={name === filter}
-            onClick={() => setFilter(name as Filter)}
-          >
-            {title}
-          </button>
-        ))}
-        {/* It has its place before it appears, so that it moves nothing. */}
-        <span class="chip" style={{ visibility: news > 0 ? 'visible' : 'hidden' }}>
-          {news} new
-        </span>
-      </div>
+    <Card
+      title="What happened"
+      beside={
+        <>
+          {/* It has its place before it appears, so that it moves nothing. */}
+          <span class="chip" style={{ visibility: news > 0 ? 'visible' : 'hidden' }}>
+            {news} new
+          </span>
+          <div class="seg" role="group" aria-label="Show">
+            {Object.entries(FILTERS).map(([name, title]) => (
+              <button
+                type="button"
+                key={name}
+                aria-pressed={name === filter}
+                onClick={() => setUrlFields({ feed: name === 'any' ? '' : name })}
+              >
+                {title}
+              </button>
+            ))}
+          </div>
+        </>
+      }
+    >
       <Problem text={problem} />
       <ul class="list happened" {...props}>
         {shown.map(({ key, at, tone, href, text }) => (
-          <li key={key} style={{ '--tone': `var(--${tone})` }}>
-            <a href={href}>{text}</a>
+          <li key={key}>
+            <a href={href}>
+              <span class={`shape ${tone}`} />
+              {text}
+            </a>
             <span class="hint">
               <Ago short at={at} />
             </span>

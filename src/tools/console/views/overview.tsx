@@ -2,7 +2,7 @@ import { callOf, type Response } from '../api.ts'
 import { useClient } from '../client.ts'
 import { countText, isoOf, ordinalWord, rupeesText, spanText } from '../format.ts'
 import { Bars, Plot, type PlotProps } from '../plot.tsx'
-import { useTimes } from '../settings.tsx'
+import { At, useTimes } from '../settings.tsx'
 import { Card, Facts, Loading, Problem } from '../ui.tsx'
 import { PACE_MS, useLoaded, useStill } from '../use-data.ts'
 import { Feed } from './feed.tsx'
@@ -18,7 +18,6 @@ const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
 const TONES = { settled: 'good', in_flight: 'open', failed: 'bad', came_back: 'came' } as const
 const OUTCOME_NAMES = Object.keys(OUTCOMES) as (keyof typeof OUTCOMES)[]
-const toneOf = (tone: string) => ({ '--tone': `var(--${tone})` })
 
 const Tiles = ({ summary }: { summary: Summary }) => (
   <ul class="cards tiles">
@@ -179,12 +178,19 @@ function Stuck({ stuck, now }: { stuck: Summary['stuck']; now: string }) {
   const { value, props } = useStill(stuck)
   const { count, rupees, payments } = value
   return (
-    <Card title="Stuck now">
-      <p>{count === 0 ? 'None' : `${countText(count, 'payment')}, ${rupeesText(rupees)}`}</p>
+    <Card
+      title="Stuck now"
+      beside={
+        <span class={count === 0 ? 'chip' : 'chip open'}>
+          {count === 0 ? 'None' : `${countText(count, 'payment')}, ${rupeesText(rupees)}`}
+        </span>
+      }
+    >
       <ul class="list happened" {...props}>
         {payments.map(({ transaction_id: id, rupees, to, status, since, overdue }) => (
-          <li key={id} style={toneOf('open')}>
+          <li key={id}>
             <a href={`#/payments/${id}`}>
+              <span class="shape open" />
               <b>{rupeesText(rupees)}</b> to {to}
             </a>
             <span class="hint">
@@ -200,7 +206,7 @@ function Stuck({ stuck, now }: { stuck: Summary['stuck']; now: string }) {
 }
 
 const YourWebhook = ({ counts }: { counts: Summary['deliveries'] }) => (
-  <Card title="Your webhook">
+  <Card title="Your webhook" beside={<a href="#/deliveries">Deliveries</a>}>
     {useClient().webhook_url === null && (
       <>
         <p>None is set, so events are recorded, not sent.</p>
@@ -219,7 +225,6 @@ const YourWebhook = ({ counts }: { counts: Summary['deliveries'] }) => (
         href: '#/deliveries?status=delivered',
       }))}
     />
-    <a href="#/deliveries">Deliveries</a>
   </Card>
 )
 
@@ -233,7 +238,7 @@ const CLASSES = {
 } as const
 
 const YourCalls = ({ waiting, counts }: { waiting: number; counts: Summary['calls'] }) => (
-  <Card title="Your calls">
+  <Card title="Your calls" beside={<a href="#/requests">Requests</a>}>
     <Facts
       facts={{
         'In the log': counts.all,
@@ -249,7 +254,6 @@ const YourCalls = ({ waiting, counts }: { waiting: number; counts: Summary['call
       })}
     />
     {waiting > 0 && <p>{waitingText(waiting)}</p>}
-    <a href="#/requests">Requests</a>
   </Card>
 )
 
@@ -267,11 +271,15 @@ export function Overview() {
       <div class="bar top">
         <h2>Overview</h2>
         <p class="hint">
-          Scenario{' '}
+          {series && (
+            <>
+              since <At short at={series.from} /> on the sandbox clock,{' '}
+            </>
+          )}
+          scenario{' '}
           <a href={`#/scenarios/${client.scenario}`}>
             {client.scenario === 'inline' ? 'of your own' : client.scenario}
           </a>
-          {series && ', payments you’ve made'}
         </p>
         {series && (
           <span class="primary">
@@ -284,28 +292,29 @@ export function Overview() {
       <Problem text={problem} />
       {!data && problem === undefined && <Loading />}
       {data && series && <Tiles summary={data} />}
-      {data && (
+      {data && !series && <Start />}
+      {data && series && (
         <div class="alive">
-          {series ? (
-            <div>
-              <Card title="Payments over time">
-                <p class="bar apart">
+          <div>
+            <Card
+              title={`Payments per ${spanText(series.bucket_ms)}`}
+              beside={
+                <>
                   <span>
                     Success rate <b>{rate === null ? 'unknown yet' : percentText(rate)}</b>
                   </span>
                   <span>
                     Median to success <b>{median === null ? 'unknown yet' : spanText(median)}</b>
                   </span>
-                </p>
-                <OverTime series={series} />
-              </Card>
-              <Feed />
-            </div>
-          ) : (
-            <Start />
-          )}
+                </>
+              }
+            >
+              <OverTime series={series} />
+            </Card>
+            <Feed />
+          </div>
           <div>
-            {series && <Stuck stuck={data.stuck} now={client.clock.now} />}
+            <Stuck stuck={data.stuck} now={client.clock.now} />
             <YourWebhook counts={data.deliveries} />
             <YourCalls waiting={client.counts.waiting} counts={data.calls} />
             <WhyFailed {...data} />
