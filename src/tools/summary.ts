@@ -119,9 +119,10 @@ function stuckOf({ clock }: World, inFlight: readonly Paid[]) {
   return { ...sumOf(stuck), payments }
 }
 
-function deliveriesOf(world: World, isWanted: (at: string | number) => boolean) {
+function deliveriesOf(world: World, isWanted: (at: string | number) => boolean, isAll: boolean) {
   const { deliveries } = world.webhooks
   const tries: number[] = []
+  const recorded = deliveries.recorded()
   const counts = { first_attempt: 0, with_retry: 0, waiting: 0, failed: 0, not_sent: 0 }
   for (const { status, attempts, created_at } of deliveries.all()) {
     if (!isWanted(created_at)) continue
@@ -134,13 +135,18 @@ function deliveriesOf(world: World, isWanted: (at: string | number) => boolean) 
     } else if (status === 'pending') counts.waiting++
     else counts[status === 'failed' ? 'failed' : 'not_sent']++
   }
-  counts.not_sent += deliveries.recorded().filter(({ at }) => isWanted(at)).length
+  // Only the newest are kept, but their ids count all of them.
+  const { delivery_id: last = 'rec_0' } = recorded.at(-1) ?? {}
+  counts.not_sent += isAll
+    ? Number(last.slice(4))
+    : recorded.filter(({ at }) => isWanted(at)).length
   return { ...counts, tries }
 }
 
 /** Sums up a client, overall or between two instants: plain loops, because few callers want it. */
 export function summaryOf(world: World, between: Between): Summary {
-  const isWanted = betweenTest(between) ?? (() => true)
+  const isThen = betweenTest(between)
+  const isWanted = isThen ?? (() => true)
   const { payments } = world.tables.tables
   const paid = payments
     .rows()
@@ -176,7 +182,7 @@ export function summaryOf(world: World, between: Between): Summary {
       to_come: toComeOf(world, inFlight),
     },
     stuck: stuckOf(world, inFlight),
-    deliveries: deliveriesOf(world, isWanted),
+    deliveries: deliveriesOf(world, isWanted, !isThen),
     calls: {
       all: calls.length,
       refused: others.filter(({ status = 0 }) => status >= 400).length,

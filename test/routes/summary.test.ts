@@ -196,3 +196,11 @@ t.test(
     t.equal(summary.body.series.settled.filter((one: string) => one === '11.00').length, 1)
   },
 )
+
+t.test('events that were not sent are counted beyond the 1,000 that are kept', async (t) => {
+  const { pay, advance, get } = await start(t)
+  for (let i = 0; i < 400; i++) await pay()
+  await advance('1m')
+  t.equal((await get('/__admin/webhooks/deliveries')).body.total, 1_000)
+  t.equal((await get('/__admin/summary')).body.deliveries.not_sent, 1_200)
+})

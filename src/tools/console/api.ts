@@ -208,6 +208,10 @@ export const textOf = (call: Call): string =>
 /** Quotes a string for a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
+/** With the token, unless the sandbox has an admin token: then its secrets stay out of a shell's history. */
+export const serviceToken = () =>
+  sessionStorage.getItem(TOKEN) === null ? serviceHeaders() : { authorization: 'Bearer TOKEN' }
+
 export function curlOf(
   method: string,
   url: string,
@@ -225,7 +229,7 @@ export function curlOf(
 export function curlOfCall(call: Call): string {
   const { method, root, path, body } = call
   const headers = {
-    ...(isServiceCall(call) && serviceHeaders()),
+    ...(isServiceCall(call) && serviceToken()),
     ...(body !== undefined && { 'content-type': 'application/json' }),
   }
   const line = curlOf(method, root + path, headers, body)

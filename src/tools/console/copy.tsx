@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 
 /** A button that copies a string to the clipboard. If the browser does not allow it, shows the text to copy by hand. */
-export function Copy({ text, label }: { text: string; label: string }) {
+export function Copy({ text, label, name }: { text: string; label: string; name?: string }) {
   const [isCopied, setCopied] = useState<boolean>()
   useEffect(() => setCopied(undefined), [text])
   async function copy() {
@@ -15,7 +15,12 @@ export function Copy({ text, label }: { text: string; label: string }) {
   }
   return (
     <span class="copy">
-      <button type="button" title={text} onClick={() => void copy()}>
+      <button
+        type="button"
+        title={text}
+        aria-label={name && `${isCopied ? 'Copied' : label}: ${name}`}
+        onClick={() => void copy()}
+      >
         {isCopied ? 'Copied' : label}
       </button>
       {isCopied === false && (

@@ -23,8 +23,8 @@ export type Column<T> = {
   show: (row: T) => ComponentChildren
 }
 
-/** The width of an instant with its zone; where the list is narrow, in two lines. */
-export const AT_WIDTH = 'clamp(8rem, 22cqw, 13.5rem)'
+/** The width of an instant with its zone. */
+export const AT_WIDTH = 'clamp(12rem, 22cqw, 13.5rem)'
 
 const PAGE = 50
 
@@ -80,6 +80,12 @@ type RowsProps<T> = Shown<T> & {
   setPage: (page: number) => void
   count: string
   empty: string
+}
+
+/** Shows the whole text of a cell that is too narrow for it. */
+function showWhole({ target }: MouseEvent) {
+  const cell = (target as Element).closest<HTMLElement>('.line > span')
+  if (cell) cell.title = cell.scrollWidth > cell.clientWidth ? cell.innerText : ''
 }
 
 /** A page of a list as a table of grids. While it has the pointer or the focus, no row moves: a button announces new ones. */
@@ -143,6 +149,7 @@ function Rows<T>({ label, columns, of, setPage, href, count, empty }: RowsProps<
           aria-rowcount={total + 1}
           style={{ '--columns': columns.map(({ width }) => width).join(' ') }}
           tabIndex={0}
+          onPointerOver={showWhole}
           onKeyDown={(event) => moveFocus(box.current!, event, isWide)}
         >
           <div role="rowgroup" class="head">

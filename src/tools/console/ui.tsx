@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import type { Payment } from './api.ts'
+import { Copy } from './copy.tsx'
 import { numberText, rupeesText } from './format.ts'
 
 type CardProps = {
@@ -113,14 +114,42 @@ export const Facts = ({ facts }: { facts: Readonly<Record<string, ComponentChild
   </dl>
 )
 
+/** An id with a button that copies it, and perhaps what it leads to. */
+export const Id = ({ id, href }: { id: string; href?: string | undefined }) => (
+  <span class="bar">
+    {href === undefined ? <code>{id}</code> : <a href={href}>{id}</a>}
+    <Copy label="Copy" name={id} text={id} />
+  </span>
+)
+
+const textOf = (value: unknown) =>
+  typeof value === 'string' ? pretty(value) : JSON.stringify(value, null, 2)
+
 export const Text = ({ value, label }: { value: unknown; label: string }) =>
   value === null ? (
     <p class="empty">No body</p>
   ) : (
     <pre tabIndex={0} role="group" aria-label={label}>
-      {typeof value === 'string' ? pretty(value) : JSON.stringify(value, null, 2)}
+      {textOf(value)}
     </pre>
   )
+
+type BodyCardProps = Omit<CardProps, 'children' | 'beside'> & {
+  value: unknown
+  children?: ComponentChildren
+}
+
+/** A body, which can be copied: a text as it is, and JSON as it's shown. */
+export function BodyCard({ title, value, children, ...more }: BodyCardProps) {
+  const text = typeof value === 'string' ? value : textOf(value)
+  const copy = value !== null && <Copy label="Copy" name={title} text={text} />
+  return (
+    <Card title={title} beside={copy} {...more}>
+      {children}
+      <Text label={title} value={value} />
+    </Card>
+  )
+}
 
 function pretty(text: string): string {
   try {

@@ -41,6 +41,24 @@ const axeRun = (onlyColours = false) => `(() => {
   .finally(() => { document.adoptedStyleSheets = [] })
 })()`
 
+/** The amounts, ids and e-mails of a page that are in more than one line. */
+const BROKEN = `(() => {
+  const broken = []
+  for (const part of document.querySelectorAll('.rows, dl, pre')) {
+    const walker = document.createTreeWalker(part, NodeFilter.SHOW_TEXT)
+    while (walker.nextNode()) {
+      const { data } = walker.currentNode
+      for (const { 0: text, index } of data.matchAll(/₹[\\d,.]+|[\\w.]+@[\\w.]+|[\\da-f]{8}-[\\da-f-]{27}/g)) {
+        const range = document.createRange()
+        range.setStart(walker.currentNode, index)
+        range.setEnd(walker.currentNode, index + text.length)
+        if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) broken.push(text)
+      }
+    }
+  }
+  return broken
+})()`
+
 t.test('its files are small, few, and served with a strict policy', async (t) => {
   const folder = join(PACKAGE_ROOT, 'dist/console')
   const sizes = ['index.html', 'app.js', 'app.css'].map(
@@ -166,6 +184,27 @@ t.test('looks', { skip: noBrowser }, async (t) => {
     },
   )
 
+  await t.test('no amount, id or e-mail is broken, and each id can be copied', async (t) => {
+    const { transaction_id } = (await opened.pay({ reference_id: 'COPY-1' })).body.data[0]
+    const [{ request_id }] = (await opened.get('/__admin/requests')).body.requests
+    const [{ delivery_id }] = (await opened.get('/__admin/webhooks/deliveries')).body.deliveries
+    const views = [
+      `payments/${transaction_id}`,
+      `requests/${request_id}`,
+      `deliveries/${delivery_id}`,
+    ]
+    for (const view of views)
+      for (const width of [390, 1000, 1440]) {
+        await page.setViewportSize({ width, height: 800 })
+        await show(opened, view)
+        t.same(await page.evaluate(BROKEN), [], `${view} at ${width}`)
+        const id = view.split('/')[1]!
+        const copy = page.getByRole('button', { name: `Copy: ${id}` })
+        t.equal(await copy.getAttribute('title'), id)
+      }
+    await page.getByRole('button', { name: 'Copy: Body' }).waitFor()
+  })
+
   await t.test('no important cell is cut, and lists fill the height', async (t) => {
     await opened.pay({ amount: 9999999999.99 })
     for (const view of ['payments', 'deliveries', 'requests', 'users']) {
@@ -180,6 +219,7 @@ t.test('looks', { skip: noBrowser }, async (t) => {
             .map((cell) => cell.textContent)
         })()`)
         t.same(cut, [], `${view} at ${width}`)
+        t.same(await page.evaluate(BROKEN), [], `${view} at ${width}`)
         const left = await page.evaluate<number>(
           `innerHeight - (innerWidth <= 700 ? document.querySelector('.side nav').offsetHeight : 0) -
             document.querySelector('.rows').getBoundingClientRect().bottom`,

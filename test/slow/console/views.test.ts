@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import t from 'tap'
-import { ASHA } from '../../helper.ts'
+import { ASHA, TOKEN } from '../../helper.ts'
 import { noBrowser, openBrowser, openConsole } from './browser.ts'
 
 const SECRET = 'whsec_dGhlLWNvbnNvbGUtaXMtdGVzdGVkLWhlcmU='
@@ -79,7 +79,7 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
 
   await t.test('a call with a body as curl, for any shell', async (t) => {
     const remark = `it's "quoted" $(true) \\ \`x\``
-    await pay({ amount: 7, remark }, { 'x-note': `a 'b' "c"` })
+    await pay({ amount: 7, remark }, { 'x-note': 'omitted', 'idempotency-key': `a 'b' "c"` })
     const [call] = (await get('/__admin/requests')).body.requests
     await go(`requests/${call.request_id}`)
     await page.getByRole('heading', { name: 'POST /v1/transaction' }).waitFor()
@@ -89,7 +89,15 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
       .stdout.toString()
       .split('\n')
     t.same(words.slice(0, 4), ['curl', '-X', 'POST', `${origin}/v1/transaction`])
-    t.ok(words.includes(`x-note: a 'b' "c"`))
+    t.same(
+      words.filter((_, i) => words[i - 1] === '-H'),
+      [
+        `authorization: ${TOKEN.authorization}`,
+        `idempotency-key: a 'b' "c"`,
+        'content-type: application/json',
+      ],
+      'what it needs to run, and no more',
+    )
     t.equal(JSON.parse(words[words.indexOf('--data-raw') + 1]!).remark, remark)
   })
 

@@ -3,7 +3,7 @@ import { type Attempt, type Clock, callOf, type Delivery } from '../api.ts'
 import { useClient } from '../client.ts'
 import { AT_WIDTH, type Column, Detail, type Filter, PagedList } from '../rows.tsx'
 import { Ago, At } from '../settings.tsx'
-import { Card, Chip, Facts, HttpStatus, paymentText, Text } from '../ui.tsx'
+import { BodyCard, Card, Chip, Facts, HttpStatus, Id, paymentText, Text } from '../ui.tsx'
 import { deliveryText } from './payment-words.ts'
 import { Redeliver } from './send.tsx'
 import { Webhook } from './webhook.tsx'
@@ -138,12 +138,8 @@ const AttemptCard = ({ attempt, delivery }: { attempt: Attempt; delivery: Delive
   </Card>
 )
 
-const Resource = ({ delivery: { event, resource_id } }: { delivery: Delivery }) =>
-  event.startsWith('transaction.') ? (
-    <a href={`#/payments/${resource_id}`}>{resource_id}</a>
-  ) : (
-    <code>{resource_id}</code>
-  )
+const hrefOf = ({ event, resource_id: id }: Delivery) =>
+  event.startsWith('transaction.') ? `#/payments/${id}` : undefined
 
 export function OneDelivery({ id }: { id: string }) {
   const { clock } = useClient()
@@ -158,20 +154,23 @@ export function OneDelivery({ id }: { id: string }) {
             {resultText(delivery, clock)}.
           </p>
           <div class="cards">
-            <Card title="Body" wide>
+            <BodyCard title="Body" value={delivery.body} wide>
               {delivery.fault?.body && (
                 <p class="failed">
                   Truncated by rule {delivery.rule}: only the first half was sent.
                 </p>
               )}
-              <Text label="Body" value={delivery.body} />
-            </Card>
+            </BodyCard>
             <Card title="Delivery">
               <Facts
                 facts={{
-                  Id: <code>{delivery.delivery_id}</code>,
-                  Event: <code>{delivery.event_id ?? 'none: no webhook was set'}</code>,
-                  Resource: <Resource delivery={delivery} />,
+                  Id: <Id id={delivery.delivery_id} />,
+                  Event: delivery.event_id ? (
+                    <Id id={delivery.event_id} />
+                  ) : (
+                    'none: no webhook was set'
+                  ),
+                  Resource: <Id id={delivery.resource_id} href={hrefOf(delivery)} />,
                   Payment: paymentText(delivery),
                   Created: <Ago at={delivery.created_at} />,
                   'Next attempt': delivery.next_attempt_at && <At at={delivery.next_attempt_at} />,

@@ -5,7 +5,7 @@ import { useClient, useNow } from '../client.ts'
 import { Fold, Input } from '../fields.tsx'
 import { Detail } from '../rows.tsx'
 import { Ago } from '../settings.tsx'
-import { Card, Chip, Facts, stateOf } from '../ui.tsx'
+import { Card, Chip, Facts, Id, stateOf } from '../ui.tsx'
 import { Axis } from './axis.tsx'
 import { PaymentForm } from './make-payment.tsx'
 import { outcomeText, ruleText, toldText, webhookText } from './payment-words.ts'
@@ -86,14 +86,14 @@ const link = (user: string, name: string | null) => <a href={`#/users/${user}`}>
 const PaymentFacts = ({ payment, payment: { history } }: { payment: Payment }) => (
   <Facts
     facts={{
-      Id: <code>{payment.transaction_id}</code>,
+      Id: <Id id={payment.transaction_id} />,
       From: link(payment.from_user_id, payment.payer),
       To: link(payment.to_user_id, history.account_holder_name),
       Account: <code>{history.account_number}</code>,
       Bank: history.bank_name,
       Created: <Ago at={payment.created_at} />,
       Type: payment.transaction_type,
-      Reference: payment.reference_id,
+      Reference: payment.reference_id && <Id id={payment.reference_id} />,
       Remark: history.remark || null,
       UTR: history.utr,
       Failure: payment.failure?.description,

@@ -9,7 +9,7 @@ const COLUMNS: readonly Column<Payment>[] = [
   {
     title: 'Amount',
     // Wide enough for the largest amount.
-    width: 'clamp(6.5rem, 14cqw, 9.5rem)',
+    width: '10rem',
     end: true,
     show: ({ amount, currency_code }) => rupeesText(amount, currency_code),
   },

@@ -1,6 +1,13 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { Act } from '../act.tsx'
-import { callOf, curlOf, type LoggedRequest, read, type ShortRequest } from '../api.ts'
+import {
+  callOf,
+  curlOf,
+  type LoggedRequest,
+  read,
+  type ShortRequest,
+  serviceToken,
+} from '../api.ts'
 import { useClient } from '../client.ts'
 import { Copy } from '../copy.tsx'
 import { SearchField, useSearch } from '../fields.tsx'
@@ -9,7 +16,17 @@ import { listen } from '../live.ts'
 import { AT_WIDTH, type Column, Detail, type Filter, ListRows, useFilters } from '../rows.tsx'
 import { madeBy } from '../service.ts'
 import { Ago, At } from '../settings.tsx'
-import { Card, Facts, HttpStatus, Loading, noneText, Problem, paymentText, Text } from '../ui.tsx'
+import {
+  BodyCard,
+  Card,
+  Facts,
+  HttpStatus,
+  Id,
+  Loading,
+  noneText,
+  Problem,
+  paymentText,
+} from '../ui.tsx'
 import { problemOf, useEvents } from '../use-data.ts'
 import { CALLERS, ruleText, toldText } from './payment-words.ts'
 
@@ -28,20 +45,13 @@ const COLUMNS: readonly Column<ShortRequest>[] = [
     width: '6.5rem',
     show: ({ status, fault }) => <HttpStatus status={status} fault={fault} />,
   },
-  { title: 'Payment', width: 'minmax(0, 3fr)', minor: true, show: paymentText },
+  { title: 'Payment', width: 'minmax(10.5rem, 3fr)', minor: true, show: paymentText },
   { title: 'Why', width: 'minmax(0, 5fr)', show: (call) => reasonText(call) || '–' },
   {
     title: 'By',
     width: '6.5rem',
     minor: true,
     show: ({ by }) => CALLERS[by],
-  },
-  {
-    title: 'Duration',
-    width: '5rem',
-    minor: true,
-    end: true,
-    show: ({ duration_ms }) => `${duration_ms.toFixed(1)} ms`,
   },
   { title: 'At', width: AT_WIDTH, show: ({ at }) => <At at={at} /> },
 ]
@@ -178,21 +188,22 @@ export function Requests() {
   )
 }
 
-const OMITTED = /^(host|connection|content-length|accept-encoding|authorization)$/
+const SENT = /^(content-type|idempotency-key)$/
 
-/** Formats a call as a curl command. The user replaces the values that the log masks. */
+/** A call as a curl command that runs as it is, but for the values that the log masks. */
 function curlOfRequest({ method, path, query, headers, body }: LoggedRequest): string {
   const search = new URLSearchParams(
     Object.entries(query).flatMap(([name, value]) =>
       [value].flat().map((one) => [name, String(one)]),
     ),
   ).toString()
-  const headersToSend = Object.entries(headers).filter(([name]) => !OMITTED.test(name))
-  const sent = {
-    ...Object.fromEntries(headersToSend),
-    ...('authorization' in headers && { authorization: 'Bearer TOKEN' }),
-  }
-  return curlOf(method, path + (search && `?${search}`), sent, body ?? undefined)
+  const sent = Object.entries(headers).filter(([name]) => SENT.test(name))
+  return curlOf(
+    method,
+    path + (search && `?${search}`),
+    { ...serviceToken(), ...Object.fromEntries(sent) },
+    body ?? undefined,
+  )
 }
 
 function Made({ call }: { call: LoggedRequest }) {
@@ -229,31 +240,28 @@ export const OneRequest = ({ id }: { id: string }) => (
           {headlineOf(call)} <HttpStatus status={call.status} fault={call.fault} />
         </h2>
         {call.reason !== null && <p class={call.made ? 'hint' : 'failed'}>{call.reason}</p>}
-        <div class="cards">
-          <Card title="Body">
-            <Text label="Body" value={call.body} />
-          </Card>
-          <Card title="Response">
-            <Text label="Response" value={call.response} />
-          </Card>
+        {/* A UUID fits into a line. */}
+        <div class="cards" style={{ '--least': '30rem' }}>
+          <BodyCard title="Body" value={call.body} />
+          <BodyCard title="Response" value={call.response} />
           <Card title="Call">
             <Facts
               facts={{
+                Id: <Id id={call.request_id} />,
                 At: <Ago at={call.at} />,
                 By: [CALLERS[call.by], call.headers['user-agent']].filter(Boolean).join(', '),
                 Operation: call.operation,
                 Rule: call.rule === null ? 'none' : ruleText(call.rule),
                 Made: <Made call={call} />,
-                Payment: paymentText(call),
+                Payment: call.amount && rupeesText(call.amount),
+                Reference: call.reference_id && <Id id={call.reference_id} />,
                 Fault: call.fault === 'hang' ? 'hang: no response, the caller waits' : call.fault,
                 Duration: `${call.duration_ms} ms`,
                 'Replayed response': call.replayed ? 'yes (Idempotency-Key)' : null,
               }}
             />
             <Copy label="Copy as curl" text={curlOfRequest(call)} />
-            <p class="hint">
-              Tokens and account numbers are masked in the log: replace them with yours.
-            </p>
+            <p class="hint">Account and document numbers are masked in the log: use yours.</p>
           </Card>
           <Card title="Headers">
             <Facts facts={call.headers} />
