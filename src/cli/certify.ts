@@ -9,8 +9,8 @@ import { BadOption } from '../config/options.ts'
 import { jsonLine } from '../model/words.ts'
 import { prepareReport } from '../tools/report/report.ts'
 import type { Command, Input } from './command.ts'
-import { INTERRUPTED, sweep, untilSignal, withSweep } from './sweep.ts'
-import { SANDBOX_FLAGS } from './sweep-sandbox.ts'
+import { SANDBOX_FLAGS } from './options.ts'
+import { sweep } from './sweep.ts'
 
 const DEFAULT_FOLDER = 'certificate'
 const [JSON_FILE, PAGE] = ['certificate.json', 'certificate.html']
@@ -45,11 +45,9 @@ async function certificate(input: Input, signal: AbortSignal): Promise<string | 
       'certify needs a program after --, such as payout-sandbox certify -- npm test',
     )
   const commit = commitOf(input)
-  const [tools, { sweep: makeSweep }, { startStateOf }] = await Promise.all([
-    import('../tools/sweep/certify.ts'),
-    import('../tools/sweep/sweep.ts'),
-    import('../tools/sweep/start-run.ts'),
-  ])
+  const { INTERRUPTED, withSweep } = await import('./sweep-run.ts')
+  const { sweep: makeSweep } = await import('../tools/sweep/sweep.ts')
+  const tools = await import('../tools/sweep/certify.ts')
   const { PROFILE, certificateOf, certificatePage, certificateText, dayOf, readAcceptances } = tools
   const date = dayOf(flags['date'])
   const acceptances = flags['accept'] === undefined ? [] : readAcceptances(String(flags['accept']))
@@ -60,8 +58,8 @@ async function certificate(input: Input, signal: AbortSignal): Promise<string | 
   const found = await withSweep(swept, signal, async (options) => {
     const file = options.options['assume-file']
     const measured = file === undefined ? undefined : (readJson(file) as Measurement)
-    const [result, { inForce }] = [await makeSweep(options), startStateOf(options)]
-    return certificateOf({ result, options, inForce, measured, acceptances, date, commit })
+    const result = await makeSweep(options)
+    return certificateOf({ result, options, measured, acceptances, date, commit })
   })
   if (signal.aborted) return INTERRUPTED
   replaceFile(join(folder, JSON_FILE), `${JSON.stringify(found, null, 2)}\n`)
@@ -97,5 +95,8 @@ export const certify: Command = {
     'certify --assume-file service.json --accept accepted.json -- npm test',
   ],
   takesProgram: true,
-  run: (input) => untilSignal((signal) => certificate(input, signal)),
+  async run(input) {
+    const { untilSignal } = await import('./sweep-run.ts')
+    return untilSignal((signal) => certificate(input, signal))
+  },
 }

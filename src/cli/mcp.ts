@@ -8,7 +8,6 @@ import type { Command, Input } from './command.ts'
 import { gatherOptions, givenVariables } from './options.ts'
 import { note } from './output.ts'
 import { ADDRESS_FLAGS, targetOf } from './remote.ts'
-import { runSweep } from './sweep.ts'
 
 const PROBE_MS = 1_000
 
@@ -115,6 +114,7 @@ async function sweepForAgent(
     ...(maxRuns !== undefined && { 'max-runs': String(maxRuns) }),
     report,
   }
+  const { runSweep } = await import('./sweep-run.ts')
   const result = await runSweep({ args: [], program: command, flags, env }, signal)
   const [{ countsText }, { listText }] = await Promise.all([
     import('../tools/sweep/report/sweep-json.ts'),

@@ -58,6 +58,15 @@ export const START_FLAGS: Command['flags'] = Object.fromEntries(
   OPTION_NAMES.map((name) => [name, optionFlag(name)]),
 )
 
+// Each run of a sweep is in memory, with coverage of its own.
+const NOT_OF_RUNS = new Set([
+  ...['data', 'memory', 'watch', 'fsync', 'state'],
+  ...['reset', 'coverage', 'log-level', 'log-format'],
+])
+export const SANDBOX_FLAGS = Object.fromEntries(
+  Object.entries(START_FLAGS).filter(([name]) => !NOT_OF_RUNS.has(name)),
+)
+
 const PATHS = ['FILE', 'DIR', 'PATH']
 
 const flagOf = (name: string) => `--${name}`

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
-import { ASSUMPTIONS, type Measurement, type Readings } from '../../assumptions/readings.ts'
+import { ASSUMPTIONS, type Measurement } from '../../assumptions/readings.ts'
 import { readJson } from '../../config/files.ts'
 import { BadOption } from '../../config/options.ts'
 import { VERSION } from '../../config/package.ts'
@@ -13,6 +13,7 @@ import { concernedBy } from './faults.ts'
 import type { Run, SweepResult } from './faults-and-findings.ts'
 import { planNames } from './plans.ts'
 import { commandText, notProven } from './report/sweep-json.ts'
+import { startStateOf } from './start-run.ts'
 import type { SweepOptions } from './sweep.ts'
 
 // In `name=a|b`, both readings.
@@ -90,7 +91,6 @@ export function dayOf(value: unknown): string {
 type Certified = {
   result: SweepResult
   options: SweepOptions
-  inForce: Readings
   measured: Measurement | undefined
   acceptances: Acceptances
   /** The day of the certificate, such as 2026-11-28. */
@@ -130,13 +130,17 @@ function certifiedFaults(result: SweepResult) {
   })
 }
 
-const readingsOf = ({ result, inForce, measured }: Certified) =>
-  ASSUMPTIONS.filter(({ name }) => concernedBy(name, result.baseline) > 0).map(({ name }) => {
-    const reading = inForce[name]!
-    const isMeasured = measured?.readings[name] === reading
-    const basis = isMeasured ? `measured on ${measured.measured_at.slice(0, 10)}` : 'guess'
-    return { name, reading, basis }
-  })
+const readingsOf = ({ result, options, measured }: Certified) => {
+  const { inForce } = startStateOf(options)
+  return ASSUMPTIONS.filter(({ name }) => concernedBy(name, result.baseline) > 0).map(
+    ({ name }) => {
+      const reading = inForce[name]!
+      const isMeasured = measured?.readings[name] === reading
+      const basis = isMeasured ? `measured on ${measured.measured_at.slice(0, 10)}` : 'guess'
+      return { name, reading, basis }
+    },
+  )
+}
 
 export type Certificate = ReturnType<typeof certificateOf>
 

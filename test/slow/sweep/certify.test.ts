@@ -57,13 +57,13 @@ t.test('acceptances expire, readings are guesses until they are measured', async
   const inForce = { ...DEFAULT_READINGS, list_order: 'oldest_first' }
   const readings = { list_order: 'oldest_first', largest_page: '7' }
   const measured = { against: 'x', measured_at: '2026-11-01T10:00:00Z', readings }
-  const options = { options: { scenario: 'default' }, workers: 1 } as never
+  const running = { inForce }
+  const options = { options: { scenario: 'default' }, workers: 1, running } as never
   const finding = 'paid_twice: reset_after createTransaction'
   const of = (acceptances: Acceptances) =>
     certificateOf({
       result,
       options,
-      inForce,
       measured,
       acceptances,
       date: '2026-11-28',
