@@ -1,4 +1,4 @@
-import { type PaymentRow, rupeesOf } from '../../model/payment.ts'
+import { rupeesOf } from '../../model/payment.ts'
 import { type BookRow, type Difference, netText, paiseInBooks } from '../../model/statement.ts'
 import { times } from '../counting.ts'
 import { BadBooks, readBooks } from '../read-books.ts'
@@ -13,7 +13,7 @@ import type {
 } from './faults-and-findings.ts'
 import { hasLaterEvent, SweepError } from './faults-and-findings.ts'
 import { isUnguarded } from './plans.ts'
-import { runProgram, whyFailed } from './program.ts'
+import { printedBy } from './program.ts'
 
 const LEDGER_MS = 30_000
 /** The variable with the folder of a run. */
@@ -23,19 +23,11 @@ type LedgerRun = { ledger: string; isSure: boolean; env: NodeJS.ProcessEnv; sign
 
 /** Reads the books of a run. Throws `SweepError` if that can't be done, unless the command failed: it may have had no time to write them. */
 export async function readLedger({ ledger, isSure, env, signal }: LedgerRun) {
-  const limits = { env, deadlineMs: LEDGER_MS, signal }
-  const ended = await runProgram({ command: [ledger], isShell: true, ...limits })
-  ended.endGroup()
-  const { exitCode, stdout } = ended
-  const why =
-    exitCode !== 0
-      ? whyFailed(ended, LEDGER_MS)
-      : stdout.trim() === ''
-        ? 'printed nothing'
-        : undefined
+  const printed = await printedBy(ledger, { env, deadlineMs: LEDGER_MS, signal })
+  const { text = '' } = printed
+  const why = printed.why ?? (text.trim() === '' ? 'printed nothing' : undefined)
   try {
-    if (why === undefined)
-      return readBooks({ file: 'its output', text: stdout, advice: 'Rename yours' })
+    if (why === undefined) return readBooks({ file: 'its output', text, advice: 'Rename yours' })
   } catch (error) {
     if (isSure && error instanceof BadBooks)
       throw new SweepError(`the ledger printed no books: ${ledger}: ${error.message}`)
@@ -55,9 +47,8 @@ const rowText = (row: BookRow) =>
     .map(([name, value]) => `${name}=${value}`)
     .join(' ')
 
-const stateOf = ({ status }: PaymentRow, moved: number) =>
-  ({ SUCCESS: 'was paid', FAILED: moved > 0 ? 'came back' : 'failed' })[status as string] ??
-  `is ${status}`
+const stateOf = (status: string, wasPaid: boolean) =>
+  ({ SUCCESS: 'was paid', FAILED: wasPaid ? 'came back' : 'failed' })[status] ?? `is ${status}`
 
 type Compared = ReturnType<typeof compareBooks>[number]
 
@@ -69,7 +60,7 @@ function textOf(
   if (payment === undefined)
     return `the books have a payment that was never made (row ${rowText(row!)})`
   const isReturn = (statement ?? row)?.direction === 'credit'
-  const state = stateOf(payment, moves.length)
+  const state = stateOf(payment.status, moves.length > 0)
   const count = differences.filter((one) => one.kind === 'twice').length + 1
   const unbooked = isReturn ? 'came back, and its return is not booked' : 'was paid but not booked'
   const told = {
@@ -188,10 +179,9 @@ function wrongSums(plan: Plan, run: Observation, baselines: readonly Observation
       isLenient ? [statusAtEnd, 'FAILED', wasPaid ? 'SUCCESS' : []] : [],
     ].flat(2)
     if (statuses.some((word) => allowedSums(one, word, baselines).includes(booked))) return []
-    const end = { SUCCESS: 'was paid', FAILED: wasPaid ? 'came back' : 'failed' }[status]
     const [right] = allowedSums(one, status, baselines)
     const name = reference ?? transaction_id
-    return `a payment of ${rupeesOf(paise)}, ${name}, ${end ?? `is ${status}`}, and the books have ${netText(booked)} booked for it instead of ${netText(right!)}`
+    return `a payment of ${rupeesOf(paise)}, ${name}, ${stateOf(status, wasPaid)}, and the books have ${netText(booked)} booked for it instead of ${netText(right!)}`
   })
 }
 

@@ -31,9 +31,18 @@ function numbersUpTo(last: number, choice: PointChoice): number[] {
   return [...new Set(wanted)].filter((n) => n >= 1 && n <= last).sort((a, b) => a - b)
 }
 
-/** The number of the last call of an operation, as rules count them; 0 if there is none. */
-export const lastOf = ({ calls }: Observation, operation: string): number =>
-  Math.max(0, ...calls.map((one) => (one.operation === operation ? (one.nth ?? 0) : 0)))
+/** The number of the last call of an operation, or event of a type, as rules count them; 0 if there is none. */
+export function lastOf({ calls, deliveries }: Observation, name: string): number {
+  const own = [
+    ...calls.filter(({ operation }) => operation === name),
+    ...deliveries.filter(({ event }) => event === name),
+  ]
+  return Math.max(0, ...own.map(({ nth }) => nth ?? 0))
+}
+
+/** The number of the last KYC document: rules count each one of a call. */
+export const lastDocument = ({ calls }: Observation): number =>
+  Math.max(0, ...calls.map(({ documents }) => documents))
 
 /**
  * The calls of an operation that get faults. Of reads the last one before the first payment, with which it was decided, and the first
@@ -187,9 +196,7 @@ const lifecycleFaults = (
         LIFECYCLE_FAULTS[name].operation === operation &&
         (name !== 'payment_late_success' || inForce['late_success'] === 'possible'),
     )
-    // Rules count each document of a call.
-    const lastDocument = Math.max(0, ...baseline.calls.map(({ documents }) => documents))
-    const last = operation === 'submitKyc' ? lastDocument : lastOf(baseline, operation)
+    const last = operation === 'submitKyc' ? lastDocument(baseline) : lastOf(baseline, operation)
     return numbersUpTo(last, choice).flatMap((nth) =>
       names.map((name) => {
         const { record, then, ...fault } = LIFECYCLE_FAULTS[name]

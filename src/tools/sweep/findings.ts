@@ -63,44 +63,34 @@ export function groupsOf(runs: readonly Run[]): Group[] {
   return [...groupBy(sorted, keyOf).values()]
 }
 
-/** Repeats what the sandbox saw until it comes again; otherwise it's a finding by chance. */
-async function seenAgain(
-  [first, ...more]: Group,
-  again: (plan: Plan) => Promise<Run>,
-): Promise<Confirmed> {
-  const { verdict, plan, id, level } = first
-  for (let tries = 0; tries < MAX_RERUNS_IF_SEEN; tries++) {
-    const run = await again(plan)
-    if (run.verdict === verdict) return { group: [{ ...run, id }, ...more], isByChance: false }
-  }
-  const happened = `${first.happened} (by chance: ${MAX_RERUNS_IF_SEEN} reruns did not show it)`
-  const by = { ...first, happened, level: level === 'error' ? ('warning' as const) : level }
-  return { group: [by, ...more.map((one) => ({ ...one, level: by.level }))], isByChance: true }
-}
-
 /** Repeats runs of a group until one has shown its verdict often enough. Returns the group with it first; null: flaky. */
 export async function confirmed(
   group: Group,
   again: (plan: Plan) => Promise<Run>,
 ): Promise<Confirmed | null> {
-  if (SEEN.includes(group[0].verdict)) return seenAgain(group, again)
-  for (const candidate of group.slice(0, MAX_RERUNS)) {
+  const isSeen = SEEN.includes(group[0].verdict)
+  const tries = isSeen ? MAX_RERUNS_IF_SEEN : MAX_RERUNS
+  for (const candidate of group.slice(0, isSeen ? 1 : MAX_RERUNS)) {
     const { verdict, plan, id } = candidate
     let left = REPEATS[verdict] ?? 1
-    for (let tries = 0; tries < MAX_RERUNS; tries++) {
+    for (let n = 0; n < tries; n++) {
       const run = await again(plan)
+      const others = group.filter((one) => one !== candidate)
       if (run.verdict === verdict && --left === 0)
-        return {
-          group: [{ ...run, id }, ...group.filter((one) => one !== candidate)],
-          isByChance: false,
-        }
-      // A rerun that never came to the fault says nothing.
-      const isMissed = run.observation.hits.includes(0)
-      // Whether a read was inside its handler depends on milliseconds.
-      if (run.verdict !== verdict && !isMissed && verdict !== 'lost_event') break
+        return { group: [{ ...run, id }, ...others], isByChance: false }
+      // A rerun that never came to the fault says nothing, and whether a read was inside its handler depends on milliseconds.
+      const isOpen = isSeen || run.observation.hits.includes(0) || verdict === 'lost_event'
+      if (run.verdict !== verdict && !isOpen) break
     }
   }
-  return null
+  if (!isSeen) return null
+  const by = ({ level, ...run }: Run): Run => ({
+    ...run,
+    level: level === 'error' ? 'warning' : level,
+  })
+  const [first, ...same] = group
+  const happened = `${first.happened} (by chance: ${MAX_RERUNS_IF_SEEN} reruns did not show it)`
+  return { group: [by({ ...first, happened }), ...same.map(by)], isByChance: true }
 }
 
 // ---- advice

@@ -98,9 +98,11 @@ export class Observer {
   watch = (world: World) => {
     const client = { name: world.name, epoch: 0 }
     const { tables } = world.tables
+    const keep = (row: PaymentRow, wasThere = false) =>
+      this.keepRow(client, row, wasThere || world.tables.isOfBase('payments', row.transaction_id))
     const look = (wasThere = false) => {
       for (const { row } of tables.payments.page('type', 'debit', 0, Number.POSITIVE_INFINITY))
-        this.keepRow(client, row, wasThere || world.tables.isOfBase('payments', row.transaction_id))
+        keep(row, wasThere)
     }
     this.#looks.add(look)
     world.feed.watch({
@@ -115,7 +117,7 @@ export class Observer {
         if (world.webhooks.current()) this.events++
         const row = tables.payments.get(subject.resource_id)
         if (row?.transaction_type !== 'debit') return
-        this.keepRow(client, row, world.tables.isOfBase('payments', row.transaction_id))
+        keep(row)
         const payer = tables.users.get(row.from_user_id)
         this.seePayment(client, row, payer?.email ?? '', () => payeeOf(world, row))
       },

@@ -186,7 +186,7 @@ const NO_RESPONSE = ['reset_after', 'respond_504_after', 'hang_after']
 const isLost = ({ name }: Fault) => NO_RESPONSE.includes(name) || name === 'kill'
 
 /** Whether a fault leaves a payment as it is, and its caller without a response. */
-export const isLostPayment = ({ name, operation }: Fault): boolean =>
+const isLostPayment = ({ name, operation }: Fault): boolean =>
   operation === 'createTransaction' && NO_RESPONSE.includes(name)
 
 /** Whether two plans leave a payment as it is, and its caller without a response, each in another way. */
@@ -200,7 +200,7 @@ const PAIRED = [
 ]
 
 /** Faults of payments under the readings that decide what a caller makes of them. */
-export const guardPairs = (faults: readonly Fault[]): Plan[] =>
+const guardPairs = (faults: readonly Fault[]): Plan[] =>
   PAIRED.flatMap(({ name, maxNth, readings }) => {
     const guards = faults.filter((one) => readings.includes(assumptionOf(one) ?? ''))
     return faults
@@ -212,12 +212,22 @@ export const guardPairs = (faults: readonly Fault[]): Plan[] =>
 const RECOVERED = ['reset_after', 'respond_503']
 
 /** Two workers that recover the first payment at once. */
-export function racePairs(faults: readonly Fault[]): Plan[] {
+function racePairs(faults: readonly Fault[]): Plan[] {
   const races = faults.filter(({ race, nth }) => race?.holds && race.workers > 1 && nth === 1)
   const race = races.find(({ operation }) => isRead(operation)) ?? races[0]
   return faults
     .filter((one) => one.operation === 'createTransaction' && one.nth === 1)
     .flatMap((one): Plan[] => (race && RECOVERED.includes(one.name) ? [[race, one]] : []))
+}
+
+/** The plans of faults, and those of them that come first: several workers, and what shows which calls a lost payment makes. */
+export function plansOf(faults: readonly Fault[]) {
+  const alone = faults.map((fault): Plan => [fault])
+  return {
+    plans: [...alone, ...guardPairs(faults), ...racePairs(faults)],
+    together: alone.filter(([fault]) => fault!.name === 'two_workers'),
+    early: alone.filter(([fault]) => isLostPayment(fault!) && fault!.nth === 1),
+  }
 }
 
 /** The plan whose run can show that this one is needless: that of the same fault at its first point. */

@@ -2,7 +2,7 @@ import { parseJsonOrUndefined } from '../../requests/request-log.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import type { SeenDelivery, SeenPayment } from './faults-and-findings.ts'
 import { hasLaterEvent, SweepError } from './faults-and-findings.ts'
-import { runProgram, whyFailed } from './program.ts'
+import { printedBy } from './program.ts'
 
 /** A payment as the integration sees it; `open`: it has no result yet, or is not known. */
 type View = 'SUCCESS' | 'FAILED' | 'open'
@@ -42,18 +42,15 @@ function viewOf(word: string): View {
 async function ask(
   { probe, send, env, signal }: ProbeRun,
   { transaction_id }: SeenPayment,
-): Promise<{ answer: string } | { why: string }> {
+): ReturnType<typeof printedBy> {
   const filled = probe.replaceAll(PROBE_PLACEHOLDER, transaction_id)
   if (/^https?:\/\//.test(probe)) {
     const request = { headers: { accept: 'application/json' }, body: '', deadlineMs: PROBE_MS }
     const { ok, status, response, error } = await send({ method: 'GET', url: filled, ...request })
-    if (ok || status === 404) return { answer: ok ? response : '' }
+    if (ok || status === 404) return { text: ok ? response : '' }
     return { why: error?.message ?? `responded with ${status}` }
   }
-  const limits = { env, deadlineMs: PROBE_MS, signal }
-  const ended = await runProgram({ command: [filled], isShell: true, ...limits })
-  ended.endGroup()
-  return ended.exitCode === 0 ? { answer: ended.stdout } : { why: whyFailed(ended, PROBE_MS) }
+  return printedBy(filled, { env, deadlineMs: PROBE_MS, signal })
 }
 
 function isRight(view: View, payment: SeenPayment, { deliveries, isSure }: ProbeRun): boolean {
@@ -76,7 +73,7 @@ export async function probeDifferences(run: ProbeRun): Promise<string[]> {
       throw new SweepError(
         `the probe gave no answer for payment ${transaction_id}: ${run.probe} ${asked.why}. Let a URL respond with 2xx or 404, and a command exit with 0 (it may print nothing for a payment that it doesn't know)`,
       )
-    const word = wordOf(asked.answer)
+    const word = wordOf(asked.text)
     if (isRight(viewOf(word), payment, run)) continue
     const said = word === '' ? 'knows no status' : `says ${JSON.stringify(word)}`
     found.push(`payment ${transaction_id} is ${status}, and the probe ${said}`)

@@ -14,6 +14,8 @@ export type Ended = {
   output: string
   /** Standard output alone, of a shell command. */
   stdout: string
+  /** Those that failed, of several workers. */
+  failedWorkers?: readonly number[]
   /** Ends what the program has started and left running. */
   endGroup: () => void
 }
@@ -95,10 +97,15 @@ export const runProgram = (run: ProgramRun): Promise<Ended> =>
     child.once('exit', (code) => setTimeout(end, OUTPUT_MS, code).unref())
   })
 
-export function whyFailed({ exitCode, isHung, output }: Ended, deadlineMs: number): string {
+/** What a shell command prints, or why it has failed. */
+export async function printedBy(command: string, run: Omit<ProgramRun, 'command' | 'isShell'>) {
+  const ended = await runProgram({ command: [command], isShell: true, ...run })
+  ended.endGroup()
+  const { exitCode, isHung, output, stdout } = ended
+  if (exitCode === 0) return { text: stdout }
   const last = output.trimEnd().split('\n').at(-1)
-  const end = isHung ? `did not end within ${deadlineMs / 1_000} s` : `exited with ${exitCode}`
-  return last ? `${end}: ${last}` : end
+  const end = isHung ? `did not end within ${run.deadlineMs / 1_000} s` : `exited with ${exitCode}`
+  return { why: last ? `${end}: ${last}` : end }
 }
 
 const FAILURE =

@@ -87,7 +87,7 @@ async function settle({ sandbox }: RunningServer, isPlanned: boolean, startScena
 }
 
 /** How several workers ended, as if they were one program: the first failure counts. */
-function endedTogether(all: readonly Ended[]): Ended & { failedWorkers?: number[] } {
+function endedTogether(all: readonly Ended[]): Ended {
   const failed = all.flatMap(({ exitCode }, i) => (exitCode === 0 ? [] : [i]))
   const text = (part: 'output' | 'stdout') =>
     all.map((one, i) => `worker ${i + 1}:\n${one[part]}`).join('\n')
@@ -180,9 +180,8 @@ export async function startRun(
     const count = raceOf(plan)?.workers ?? 1
     const run =
       meeting && count > 1 ? runWorkers(meeting, count, program) : runCommand(observer, program)
-    const end: Awaited<typeof run> & { failedWorkers?: number[] } = await run
-    ended = end
-    const { exitCode, isHung, output, failedWorkers } = end
+    ended = await run
+    const { exitCode, isHung, output, failedWorkers } = ended
     const durationMs = isHung ? deadlineMs : performance.now() - startedAt
     if (signal.aborted) throw new Stopped()
     await stage.commandEnded?.()
@@ -191,7 +190,7 @@ export async function startRun(
     // What the command left running still receives events, and answers the probe.
     await stage.settle()
     const payments = observer.payments(stage.hasReadFailure)
-    const { deliveries } = observer
+    const { calls, events, deliveries } = observer
     const isSure = exitCode === 0
     const books = ledger && (await readLedger({ ledger, isSure, env, signal }))
     const compared = compareLedger({
@@ -204,9 +203,9 @@ export async function startRun(
       : []
     if (signal.aborted) throw new Stopped()
     return {
-      calls: observer.calls,
+      calls,
       payments: compared.payments,
-      events: observer.events,
+      events,
       deliveries,
       exitCode,
       failedWorkers,

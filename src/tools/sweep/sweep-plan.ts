@@ -2,7 +2,7 @@ import { countOf } from '../../model/words.ts'
 import { ENDPOINT_OF, type OperationId } from '../../scenarios/operations-and-events.ts'
 import { ordinal } from '../counting.ts'
 import { table } from '../report/table.ts'
-import { concernedBy, lastOf } from './faults.ts'
+import { concernedBy, lastDocument, lastOf } from './faults.ts'
 import { assumptionOf, type Fault, type Observation } from './faults-and-findings.ts'
 import { byRisk, isHanging, planText } from './plans.ts'
 import { prepareSweep, type SweepOptions } from './sweep.ts'
@@ -20,15 +20,11 @@ function whyOf(fault: Fault, baseline: Observation): string {
     return race.workers > 1
       ? 'your command can run more than once at a time'
       : 'the calls may be made side by side'
-  const of = (count: number, what: string) =>
-    count === 1 ? `the only ${what}` : `${ordinal(nth)} of ${count} ${what}`
-  if (kind === 'webhook') {
-    const got = baseline.deliveries.filter(({ event }) => event === operation)
-    return of(Math.max(...got.map((one) => one.nth)), `${operation} that the receiver got`)
-  }
-  if (kind === 'lifecycle' && operation === 'submitKyc')
-    return of(Math.max(...baseline.calls.map(({ documents }) => documents)), 'documents')
-  return of(lastOf(baseline, operation), ENDPOINT_OF[operation as OperationId] ?? operation)
+  const isDocument = kind === 'lifecycle' && operation === 'submitKyc'
+  const last = isDocument ? lastDocument(baseline) : lastOf(baseline, operation)
+  const name = isDocument ? 'documents' : (ENDPOINT_OF[operation as OperationId] ?? operation)
+  const what = kind === 'webhook' ? `${name} that the receiver got` : name
+  return last === 1 ? `the only ${what}` : `${ordinal(nth)} of ${last} ${what}`
 }
 
 /** What a sweep would run, in order, and how long that takes: after the runs without faults, nothing else runs. */

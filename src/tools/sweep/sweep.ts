@@ -15,7 +15,7 @@ import type {
 import { mostOf, SweepError } from './faults-and-findings.ts'
 import { type Confirmed, confirmed, findingKey, groupsOf, isFinding } from './findings.ts'
 import { Holdout } from './holdout.ts'
-import { type Judging, judge } from './judge.ts'
+import { judge } from './judge.ts'
 import { CHECK_MS, type Machine, watchMachine } from './machine.ts'
 import type { Choice } from './plans.ts'
 import {
@@ -23,17 +23,14 @@ import {
   checkChoice,
   deadlineOf,
   firstOf,
-  guardPairs,
-  isLostPayment,
   isSelected,
   pairsOf,
   planDefinition,
   planKey,
+  plansOf,
   planText,
-  racePairs,
   recoveryPairs,
 } from './plans.ts'
-
 import { Stopped, startRun, startStateOf } from './start-run.ts'
 import { raceFaults, SLOW_NAMES, showsTimeout, slowPlans } from './time-faults.ts'
 
@@ -93,26 +90,46 @@ function checkWorkers({ hits, calls, failedWorkers = [], output }: Observation, 
   )
 }
 
-type RunnerDeps = {
-  options: SweepOptions
-  judging: Judging
-  level: number
-  startedAt: number
-  holdout: Holdout | undefined
+function coverageOfRuns(baselines: readonly Observation[], runs: readonly Run[]) {
+  const all = [...baselines, ...runs.map(({ observation }) => observation)]
+  const reached = runs.filter(({ verdict }) => verdict !== 'not_reached')
+  const tried = reached.flatMap(({ plan }) => plan.map(({ name }) => name))
+  return coverageOf(new Set(all.flatMap(({ seen }) => [...seen])), new Set(tried))
 }
+
+/** Makes the runs without faults, and plans what follows from them. */
+export async function prepareSweep(options: SweepOptions) {
+  checkChoice(options)
+  const { runs: baselines, ...rest } = await runBaseline(options)
+  const [baseline] = baselines
+  const start = startStateOf(options)
+  const workers = options.running ? undefined : options.workers
+  const possible = { ...start, restart: options.restart, workers }
+  const all = [...raceFaults(baseline, possible), ...faultsOf(baseline, options.points, possible)]
+  const faults = chosenFaults(all, options)
+  const planned = plansOf(faults)
+  const { holdout: seed } = options
+  const holdout = seed === undefined ? undefined : new Holdout(seed, faults)
+  return { ...rest, ...planned, baselines, baseline, start, possible, holdout }
+}
+
+type Prepared = Awaited<ReturnType<typeof prepareSweep>>
 
 class Runner {
   runs: readonly Run[] = []
   readonly untried: Plan[] = []
   readonly pruned: Pruned[] = []
-  readonly #deps: RunnerDeps
+  readonly #options: SweepOptions
+  readonly #prepared: Prepared
+  readonly #startedAt = performance.now()
   readonly #begun = new Set<string>()
   readonly #running = new Map<string, Promise<Run | undefined>>()
   #started = 0
   #hasHung = false
 
-  constructor(deps: RunnerDeps) {
-    this.#deps = deps
+  constructor(options: SweepOptions, prepared: Prepared) {
+    this.#options = options
+    this.#prepared = prepared
   }
 
   /** Works on items side by side, and keeps the results in the order of the items; what was stopped has none. */
@@ -121,15 +138,13 @@ class Runner {
     work: (item: T) => Promise<R>,
     maxTimeMs = Number.POSITIVE_INFINITY,
   ): Promise<(R | undefined)[]> {
-    const { startedAt, options } = this.#deps
-    const { jobs, maxJobs, signal } = options
+    const { jobs, maxJobs, signal, machine = watchMachine() } = this.#options
+    const until = this.#startedAt + maxTimeMs
     const results: (R | undefined)[] = items.map(() => undefined)
-    const { machine = watchMachine() } = options
     let next = 0
-    const isOpen = () =>
-      next < items.length && !signal.aborted && performance.now() - startedAt < maxTimeMs
     async function worker(isExtra = false) {
-      while (isOpen() && !(isExtra && machine.isBusy())) {
+      while (next < items.length && !signal.aborted && performance.now() < until) {
+        if (isExtra && machine.isBusy()) return
         const i = next++
         results[i] = await work(items[i]!).catch((error) => {
           if (!(error instanceof Stopped)) throw error
@@ -163,23 +178,22 @@ class Runner {
 
   async #runOnce(plan: Plan): Promise<Run> {
     const id = ++this.#started
-    const { options, judging, level } = this.#deps
-    const slowestMs = mostOf(judging.baselines, ({ durationMs }) => durationMs)
-    const deadlineMs = options.timeoutMs ?? deadlineOf(plan, slowestMs, this.#hasHung)
-    const observation = await startRun(options, plan, deadlineMs)
-    const what = planText(plan)
-    const run = this.#judged({ id, plan, what, observation: withLevel(observation, level) })
+    const { baselines, level } = this.#prepared
+    const slowestMs = mostOf(baselines, ({ durationMs }) => durationMs)
+    const deadlineMs = this.#options.timeoutMs ?? deadlineOf(plan, slowestMs, this.#hasHung)
+    const observation = withLevel(await startRun(this.#options, plan, deadlineMs), level)
+    const run = this.#judged({ id, plan, what: planText(plan), observation })
     this.#hasHung ||= run.verdict === 'hung'
     return run
   }
 
   #judged = (run: Omit<Run, keyof Judgement>): Run => {
-    const { judging } = this.#deps
     const { plan, observation } = run
-    const judgement = judge(plan, observation, { ...judging, runs: this.runs })
-    const divergence = isFinding(judgement)
-      ? firstDivergence(observation, judging.baselines[0]!)
-      : undefined
+    const { maxRetries, probe } = this.#options
+    const { baselines } = this.#prepared
+    const judging = { baselines, maxRetries, hasProbe: probe !== undefined, runs: this.runs }
+    const judgement = judge(plan, observation, judging)
+    const divergence = isFinding(judgement) ? firstDivergence(observation, baselines[0]) : undefined
     return { ...run, ...judgement, divergence }
   }
 
@@ -188,37 +202,37 @@ class Runner {
     this.runs = this.runs.map(this.#judged)
   }
 
+  /** Whether the first run of a kind has shown that a plan is needless. */
+  async #isNeedless(plan: Plan) {
+    const first = firstOf(plan)
+    const known = first && (await this.#running.get(planKey(first)))
+    if (known?.verdict !== 'not_reached') return false
+    this.pruned.push({ plan, reason: `the first one showed nothing: ${known.happened}` })
+    return true
+  }
+
   /** Runs the plans that are new, those with the most money at risk first. */
   async runAll(plans: readonly Plan[]) {
-    const { options, holdout } = this.#deps
-    const { maxRuns = Number.POSITIVE_INFINITY, maxTimeMs, onProgress } = options
+    const { maxRuns = Number.POSITIVE_INFINITY, maxTimeMs, onProgress } = this.#options
     const fresh = byRisk(plans.filter((plan) => !this.#begun.has(planKey(plan))))
     for (const plan of fresh) this.#begun.add(planKey(plan))
     const before = this.runs
     const chosen = fresh.slice(0, Math.max(0, maxRuns - before.length))
-    let left = chosen.length
+    let done = 0
     let found = before.filter(isFinding).length
-    const prune = async (plan: Plan) => {
-      const first = firstOf(plan)
-      const known = first && (await this.#running.get(planKey(first)))
-      if (known?.verdict !== 'not_reached') return false
-      this.pruned.push({ plan, reason: `the first one showed nothing: ${known.happened}` })
-      return true
-    }
     const runOne = async (plan: Plan) => {
-      const run = (await prune(plan)) ? undefined : await this.#run(plan)
-      if (!run) return void left--
+      const run = (await this.#isNeedless(plan)) ? undefined : await this.#run(plan)
+      const left = chosen.length - ++done
+      if (!run) return undefined
       if (isFinding(run)) found++
-      const done = before.length + chosen.length - --left
-      onProgress({ done, left, found, what: holdout ? 'sealed' : run.what })
+      const what = this.#prepared.holdout ? 'sealed' : run.what
+      onProgress({ done: before.length + done, left, found, what })
       return run
     }
     const begin = (plan: Plan) => {
       const run = runOne(plan)
-      this.#running.set(
-        planKey(plan),
-        run.catch(() => undefined),
-      )
+      const settled = run.catch(() => undefined)
+      this.#running.set(planKey(plan), settled)
       return run
     }
     const results = await this.#sideBySide(chosen, begin, maxTimeMs)
@@ -227,9 +241,20 @@ class Runner {
     this.untried.push(...fresh.filter((plan, i) => results[i] === undefined && !isPruned(plan)))
   }
 
+  /** The runs that did no harm, and the faults of the calls that they made in addition to the baseline. */
+  quiet() {
+    const { baseline, possible } = this.#prepared
+    return this.runs
+      .filter((one) => !isFinding(one) && one.verdict !== 'not_reached' && one.plan.length === 1)
+      .map(({ plan, observation }) => {
+        const added = recoveryFaults(observation, baseline, possible)
+        return { fault: plan[0]!, added: added.filter((fault) => isSelected(fault, this.#options)) }
+      })
+  }
+
   /** Repeats what was found, and returns the groups that came again or were not repeated, and the runs that did not come again. */
   async confirm() {
-    const isHeldOut = ({ plan }: Run) => this.#deps.holdout?.has(plan) === true
+    const isHeldOut = ({ plan }: Run) => this.#prepared.holdout?.has(plan) === true
     const shown = groupsOf(this.runs.filter((run) => !isHeldOut(run)))
     const found = [...shown, ...groupsOf(this.runs.filter(isHeldOut))]
     const results = await this.#sideBySide(found, (group) => confirmed(group, this.#run))
@@ -246,67 +271,26 @@ class Runner {
   }
 }
 
-function coverageOfRuns(baselines: readonly Observation[], runs: readonly Run[]) {
-  const all = [...baselines, ...runs.map(({ observation }) => observation)]
-  const reached = runs.filter(({ verdict }) => verdict !== 'not_reached')
-  const tried = reached.flatMap(({ plan }) => plan.map(({ name }) => name))
-  return coverageOf(new Set(all.flatMap(({ seen }) => [...seen])), new Set(tried))
-}
-
-/** Makes the runs without faults, and plans what follows from them. */
-export async function prepareSweep(options: SweepOptions) {
-  checkChoice(options)
-  const { runs: baselines, ...rest } = await runBaseline(options)
-  const [baseline] = baselines
-  const start = startStateOf(options)
-  const workers = options.running ? undefined : options.workers
-  const possible = { ...start, restart: options.restart, workers }
-  const all = [...raceFaults(baseline, possible), ...faultsOf(baseline, options.points, possible)]
-  const faults = chosenFaults(all, options)
-  const alone = faults.map((fault): Plan => [fault])
-  const plans = [...alone, ...guardPairs(faults), ...racePairs(faults)]
-  // The runs of the first lost payment show which calls are made only then.
-  const early = plans.filter(
-    ([one, ...more]) => more.length === 0 && isLostPayment(one!) && one!.nth === 1,
-  )
-  const together = plans.filter(([fault]) => fault!.name === 'two_workers')
-  const { holdout: seed } = options
-  const holdout = seed === undefined ? undefined : new Holdout(seed, faults)
-  return { ...rest, baselines, baseline, start, possible, plans, together, early, holdout }
-}
-
 /** Runs a command under everything that the contract permits, and judges each run. Throws `SweepError` and `Stopped`. */
 export async function sweep(options: SweepOptions): Promise<SweepResult> {
-  const { depth, maxRetries, probe, known, signal } = options
-  const { baselines, baseline, level, failures, shown, start, possible, plans, ...prepared } =
-    await prepareSweep(options)
-  const { together, early, holdout, flakyTests } = prepared
-  const startedAt = performance.now()
-  const judging = { baselines, maxRetries, hasProbe: probe !== undefined }
-  const runner = new Runner({ options, judging, level, startedAt, holdout })
-  /** The runs that did no harm, and the faults of the calls that they made in addition to the baseline. */
-  const quiet = () =>
-    runner.runs
-      .filter((one) => !isFinding(one) && one.verdict !== 'not_reached' && one.plan.length === 1)
-      .map(({ plan, observation }) => {
-        const added = recoveryFaults(observation, baseline, possible)
-        return { fault: plan[0]!, added: added.filter((fault) => isSelected(fault, options)) }
-      })
+  const { known, signal } = options
+  const prepared = await prepareSweep(options)
+  const { baselines, baseline, shown, plans, together, early } = prepared
+  const runner = new Runner(options, prepared)
   await runner.runAll(together)
   for (const run of runner.runs) checkWorkers(run.observation, options.workers)
   await runner.runAll(early)
-  const [[workers] = []] = together
-  const slow = slowPlans(runner.runs, baseline, options.points, workers).filter((plan) =>
+  const slow = slowPlans(runner.runs, baseline, options.points, together[0]?.[0]).filter((plan) =>
     isSelected(plan.at(-1)!, options),
   )
-  await runner.runAll([...plans, ...slow, ...recoveryPairs(quiet())])
+  await runner.runAll([...plans, ...slow, ...recoveryPairs(runner.quiet())])
   runner.judgeAgain()
   if (runner.runs.length === 0 && shown.length === 0 && !signal.aborted)
     throw new SweepError(
       'no run with a fault was started, because the time of --max-time ended before; choose a larger one',
     )
-  await runner.runAll(recoveryPairs(quiet()))
-  if (depth === 2) await runner.runAll(pairsOf(quiet()))
+  await runner.runAll(recoveryPairs(runner.quiet()))
+  if (options.depth === 2) await runner.runAll(pairsOf(runner.quiet()))
   const { groups, flaky } = await runner.confirm()
   // What comes without a fault isn't by chance, and the first to mend.
   const withoutFault = shown.map((one): Confirmed => ({ group: [one], isByChance: false }))
@@ -318,25 +302,21 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
       finding,
       same,
       reproduce: options.reproduce(finding, run.plan),
-      definition: planDefinition(run.plan, start.scenario),
+      definition: planDefinition(run.plan, prepared.start.scenario),
       isByChance,
       isKnown: group.some(({ plan, verdict }) => known.has(findingKey(plan, verdict))),
     }
   })
+  const { runs, untried, pruned } = runner
   const result: SweepResult = {
+    ...{ baseline, runs, findings, flaky, untried, pruned },
     command: options.command,
     seed: options.options['random-seed'],
-    baseline,
     isStopped: signal.aborted,
-    failures,
-    flakyTests,
-    runs: runner.runs,
-    findings,
-    flaky,
+    failures: prepared.failures,
+    flakyTests: prepared.flakyTests,
     scenarios: ownScenarios(options),
-    untried: runner.untried,
-    pruned: runner.pruned,
-    coverage: coverageOfRuns(baselines, runner.runs),
+    coverage: coverageOfRuns(baselines, runs),
   }
-  return holdout?.seal(result) ?? result
+  return prepared.holdout?.seal(result) ?? result
 }

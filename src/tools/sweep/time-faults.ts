@@ -17,11 +17,9 @@ export const RACE_NAMES = [
 ] as const
 type RaceName = (typeof RACE_NAMES)[number]
 
-const raceFault = (fault: Omit<Fault, 'kind' | 'scenario'> & { name: RaceName }): Fault => ({
-  kind: 'race',
-  scenario: {},
-  ...fault,
-})
+const raceFault = (
+  fault: Omit<Fault, 'kind' | 'scenario'> & { name: RaceName; scenario?: Fault['scenario'] },
+): Fault => ({ kind: 'race', scenario: {}, ...fault })
 
 // The reads right before a payment are those that decide about it.
 const MAX_HELD_READS = 3
@@ -50,18 +48,12 @@ const COPIES = 8
 /** The first event of each type, many times at once: a receiver that looks before it books must do both in one step. */
 const copyFaults = ({ deliveries }: Observation): Fault[] =>
   [...new Set(deliveries.filter((one) => !one.isAfterEnd).map(({ event }) => event))].map(
-    (event): Fault => {
+    (event) => {
       const then = { copies: COPIES }
       const rule = { name: `${COPIES} at once: ${event}`, when: { event }, times: 1, then }
-      return {
-        ...raceFault({
-          name: 'copies_at_once',
-          operation: event,
-          nth: 1,
-          what: `the 1st event ${event} arrives ${COPIES} times at once`,
-        }),
-        scenario: { webhooks: [rule] },
-      }
+      const what = `the 1st event ${event} arrives ${COPIES} times at once`
+      const scenario = { webhooks: [rule] }
+      return raceFault({ name: 'copies_at_once', operation: event, nth: 1, what, scenario })
     },
   )
 
