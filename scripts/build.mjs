@@ -56,7 +56,8 @@ const built = await Promise.all([
     tsconfigRaw: {},
   }),
 ])
-cpSync(join(root, 'src/tools/console/index.html'), join(dist, 'console/index.html'))
+for (const name of ['index.html', 'example.json'])
+  cpSync(join(root, 'src/tools/console', name), join(dist, 'console', name))
 
 // scripts/loader.cjs reads the bundle as latin1: one other character, such as one in a regular expression, would double its
 // size in memory.

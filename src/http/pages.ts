@@ -98,6 +98,7 @@ const CONSOLE_FILES = {
   '/': ['index.html', 'text/html; charset=utf-8'],
   '/app.js': ['app.js', 'text/javascript; charset=utf-8'],
   '/app.css': ['app.css', 'text/css; charset=utf-8'],
+  '/example.json': ['example.json', 'application/json; charset=utf-8'],
 } as const
 
 // The page loads only its own files and calls only this server; inline scripts and frames are forbidden.

@@ -124,3 +124,22 @@ t.test('lists beside their details', { skip: noBrowser }, async (t) => {
 
   await t.test('the page reports no errors', async (t) => assertNoErrors(t))
 })
+
+t.test('users have names and their payments, failures a reason', { skip: noBrowser }, async (t) => {
+  const { page, put, pay, go, advance } = await openConsole(t, await openBrowser(t))
+  const steps = [{ status: 'PENDING' }, { status: 'FAILED', after: '1s', reason: 'gateway_down' }]
+  const rules = [{ when: { operation: 'createTransaction' }, then: { transaction: steps } }]
+  await put('/__admin/scenario', { definition: { rules } })
+  await pay({ amount: 777 })
+  await advance('2s')
+  await go('payments?outcome=failed')
+  const list = page.getByRole('table', { name: 'Payments' })
+  await list.getByRole('columnheader', { name: 'Why' }).waitFor()
+  await list.getByText('gateway down').waitFor()
+  await go('users?search=asha+nair')
+  await page.getByRole('table', { name: 'Users' }).getByRole('link', { name: 'Asha Nair' }).click()
+  await page.getByRole('heading', { name: 'Asha Nair' }).waitFor()
+  await page.getByRole('region', { name: 'Payments' }).getByText('₹777.00 to ROHAN MEHTA').click()
+  await page.getByRole('heading', { name: /^₹777\.00 to/ }).waitFor()
+  t.pass('its page')
+})

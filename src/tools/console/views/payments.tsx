@@ -1,9 +1,11 @@
 import type { Payment } from '../api.ts'
 import { rupeesText } from '../format.ts'
+import { useUrlFields } from '../route.ts'
 import { AT_WIDTH, type Column, type Filter, PagedList } from '../rows.tsx'
 import { At } from '../settings.tsx'
 import { Chip, stateOf } from '../ui.tsx'
 import { MakePayment } from './make-payment.tsx'
+import { wordsOf } from './payment-words.ts'
 
 const COLUMNS: readonly Column<Payment>[] = [
   {
@@ -40,6 +42,17 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   },
 }
 
+const WHY: Column<Payment> = {
+  title: 'Why',
+  width: 'minmax(0, 3fr)',
+  show: ({ failure }) => (failure ? wordsOf(failure.reason) : '–'),
+}
+/** Of payments that failed or came back, why; of others, who paid. */
+const columnsOf = (outcome: string) =>
+  ['failed', 'came_back'].includes(outcome)
+    ? COLUMNS.map((one) => (one.title === 'From' ? WHY : one))
+    : COLUMNS
+
 export const Payments = () => (
   <>
     <h2>Payments</h2>
@@ -50,7 +63,7 @@ export const Payments = () => (
       noun="payment"
       placeholder="reference or amount"
       filters={FILTERS}
-      columns={COLUMNS}
+      columns={columnsOf(useUrlFields().get('outcome') ?? '')}
       href={({ transaction_id }) => `#/payments/${transaction_id}`}
       none="No payments yet. Make one above, or with POST /v1/transaction."
     />

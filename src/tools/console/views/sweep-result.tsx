@@ -6,7 +6,7 @@ import type { StepRow } from '../../sweep/report/steps.ts'
 import type { ShownPayment, SweepDocument } from '../../sweep/report/sweep-json.ts'
 import { Copy } from '../copy.tsx'
 import { focusOn } from '../focus.ts'
-import { countText, rupeesText } from '../format.ts'
+import { countText, numberText, rupeesText } from '../format.ts'
 import { Card, Facts, Heads, Scroll } from '../ui.tsx'
 
 type Run = SweepDocument['runs'][number]
@@ -286,29 +286,40 @@ const Holdout = ({ classes, verdicts, sha256 }: NonNullable<SweepDocument['holdo
   </Card>
 )
 
+/** How many faults made the program pay twice, and what. */
+function paidTwiceText({ runs }: SweepDocument): string {
+  const twice = runs.filter(({ verdict }) => verdict === 'paid_twice')
+  const amounts = new Set(twice.map(({ happened }) => AMOUNT.exec(happened)?.[1]))
+  const [amount] = amounts
+  const what = amounts.size === 1 && amount ? `${rupeesText(amount)} twice` : 'twice'
+  const [many, verb] = twice.length === 0 ? ['None', 'pays'] : [numberText(twice.length), 'pay']
+  return `${many} of ${countText(runs.length, 'fault')} ${twice.length === 1 ? 'pays' : verb} ${what}.`
+}
+
 export function SweepResult({ sweep, isLinked }: { sweep: SweepDocument; isLinked?: boolean }) {
-  const { command, seed, baseline, runs, untried, verdicts, findings, flaky } = sweep
+  const { command, swept_at, seed, baseline, runs, untried, verdicts, findings, flaky } = sweep
   const pairs = runs.filter(({ plan, level }) => plan.length > 1 && level !== 'none')
   return (
     <>
+      <h2>{paidTwiceText(sweep)}</h2>
+      <p>
+        Swept: <code>{command}</code>
+        {swept_at && `, ${swept_at.slice(0, 16).replace('T', ' ')} UTC`}
+      </p>
       <Card title="Runs" wide>
-        <p>
-          <code>{command}</code>
-        </p>
         <p class="hint">
           Without faults: {countText(baseline.calls, 'call')},{' '}
           {countText(baseline.payments, 'payment')}, {countText(baseline.deliveries, 'delivery')}.
           Seed {seed}.
         </p>
-        <Facts
-          facts={{
-            all: runs.length,
-            'not tried': untried.length,
-            ...Object.fromEntries(
-              Object.entries(verdicts).map(([word, count]) => [word.replaceAll('_', ' '), count]),
-            ),
-          }}
-        />
+        <p class="bar">
+          {countText(runs.length, 'run')}, {numberText(untried.length)} not tried:
+          {Object.entries(verdicts).map(([word, count]) => (
+            <span key={word} class="chip">
+              {numberText(count)} {word.replaceAll('_', ' ')}
+            </span>
+          ))}
+        </p>
       </Card>
       {(Object.keys(KINDS) as (keyof typeof KINDS)[]).map((kind) => {
         const own = runs.filter(({ plan }) => plan.length === 1 && plan[0]!.kind === kind)

@@ -1,7 +1,7 @@
 import { useId, useState } from 'preact/hooks'
 import type { SweepDocument } from '../../sweep/report/sweep-json.ts'
 import { callOf } from '../api.ts'
-import { Problem } from '../ui.tsx'
+import { Button, Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 import { Coverage, SweepResult } from './sweep-result.tsx'
 
@@ -19,7 +19,15 @@ function isSweep(value: unknown): value is SweepDocument {
   )
 }
 
-async function readSweep(file: File): Promise<SweepDocument> {
+type Source = { name: string; text: () => Promise<string> }
+
+/** The result for the example of the docs, which the server has beside the page. */
+const EXAMPLE: Source = {
+  name: 'The example',
+  text: async () => (await fetch('example.json')).text(),
+}
+
+async function readSweep(file: Source): Promise<SweepDocument> {
   let value: unknown
   try {
     value = JSON.parse(await file.text())
@@ -54,7 +62,7 @@ export function Sweep() {
   const id = useId()
   const [result, setResult] = useState(opened)
   const [problem, setProblem] = useState<string>()
-  async function open(file: File | undefined) {
+  async function open(file: Source | undefined) {
     if (!file) return
     opened = undefined
     try {
@@ -75,7 +83,7 @@ export function Sweep() {
       </p>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the field inside does the same by keyboard. */}
       <div
-        class="card drop"
+        class="card drop bar"
         onDragOver={(event) => event.preventDefault()}
         onDrop={(event) => {
           event.preventDefault()
@@ -90,7 +98,8 @@ export function Sweep() {
             accept=".json,application/json"
             onChange={({ currentTarget }) => void open(currentTarget.files?.[0])}
           />
-        </div>
+        </div>{' '}
+        <Button label="See an example" onPress={() => void open(EXAMPLE)} />
       </div>
       <Problem text={problem} />
       {result ? <SweepResult isLinked sweep={result} /> : <CoverageOfCalls />}

@@ -1,8 +1,10 @@
 import { Act } from '../act.tsx'
 import { callOf, type User } from '../api.ts'
+import { numberText, rupeesText } from '../format.ts'
 import { AT_WIDTH, type Column, Detail, type Filter, PagedList } from '../rows.tsx'
 import { Ago, At } from '../settings.tsx'
-import { Card, Chip, Facts, Heads, Scroll } from '../ui.tsx'
+import { Card, Chip, Facts, Heads, Scroll, stateOf } from '../ui.tsx'
+import { useLoaded } from '../use-data.ts'
 import { kycReason } from './feed.tsx'
 import { AddAccount, MakeUser, SubmitKyc } from './make.tsx'
 
@@ -11,8 +13,14 @@ const chip = (id: string, state: string, title?: string) => (
     <Chip state={state} />{' '}
   </span>
 )
+/** The name of a document; without one, the e-mail. */
+function nameOf({ kyc, email }: User): string {
+  return kyc[0]?.full_name ?? email
+}
+
 const COLUMNS: readonly Column<User>[] = [
-  { title: 'E-mail', width: 'minmax(0, 3fr)', show: ({ email }) => email },
+  { title: 'Name', width: 'minmax(0, 2fr)', show: nameOf },
+  { title: 'E-mail', width: 'minmax(0, 3fr)', minor: true, show: ({ email }) => email },
   { title: 'Mobile', width: 'minmax(0, 2fr)', minor: true, show: ({ mobile }) => mobile },
   {
     title: 'KYC',
@@ -38,7 +46,7 @@ export const Users = () => (
       id="readUsers"
       label="Users"
       noun="user"
-      placeholder="e-mail, mobile, id"
+      placeholder="name, e-mail, mobile, id"
       filters={FILTERS}
       columns={COLUMNS}
       href={({ user_id }) => `#/users/${user_id}`}
@@ -94,15 +102,43 @@ const Records = ({ label, heads, rows, simulate, none }: RecordsProps) =>
     </Scroll>
   )
 
+const SHOWN = 10
+
+/** The newest payments that a user made or got. */
+function PaymentsOf({ id }: { id: string }) {
+  const { data } = useLoaded(callOf('readTransactions', { query: { search: id, limit: SHOWN } }))
+  const { total = 0, transactions = [] } = data ?? {}
+  return (
+    <Card
+      title="Payments"
+      beside={total > 0 && <a href={`#/payments?search=${id}`}>All {numberText(total)}</a>}
+    >
+      {total === 0 && <p class="empty">None, neither made nor received.</p>}
+      <ul class="list">
+        {transactions.map((one) => (
+          <li key={one.transaction_id}>
+            <a href={`#/payments/${one.transaction_id}`}>
+              {rupeesText(one.amount)} {one.from_user_id === id ? 'to' : 'received by'}{' '}
+              {one.history.account_holder_name}
+            </a>{' '}
+            <Chip state={stateOf(one)} />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
 export const OneUser = ({ id }: { id: string }) => (
   <Detail list="Users" call={callOf('readUser', { params: { id } })}>
     {(user) => (
       <>
-        <h2>{user.email}</h2>
+        <h2>{nameOf(user)}</h2>
         <div class="cards">
           <Card title="User">
             <Facts
               facts={{
+                'E-mail': user.email,
                 Id: <code>{user.user_id}</code>,
                 Mobile: user.mobile,
                 Type: user.user_type,
@@ -110,6 +146,7 @@ export const OneUser = ({ id }: { id: string }) => (
               }}
             />
           </Card>
+          <PaymentsOf id={user.user_id} />
           <Card title="KYC" wide>
             <Records
               none="No document was submitted."

@@ -86,6 +86,7 @@ const COUNTED = [...VERDICT_WORDS, 'flaky'] as const
 export const SweepDocument = z
   .strictObject({
     command: z.string(),
+    swept_at: z.iso.datetime().optional().describe('Of a report: when it was written.'),
     seed: z.string(),
     baseline: z.strictObject({ calls: z.int(), payments: z.int(), deliveries: z.int() }),
     runs: z.array(ReportedRun).describe('All runs, without the baseline.'),

@@ -5,6 +5,7 @@ import { replaceFile } from '../../../config/files.ts'
 import { BadOption } from '../../../config/options.ts'
 import { coverageCounts } from '../../../model/coverage.ts'
 import { printableLine } from '../../../model/words.ts'
+import { wallNow } from '../../../runtime/real-time.ts'
 import type { ScenarioDefinition } from '../../../scenarios/scenario-schema.ts'
 import { codeBlock, inline, markdownTable, pageOf } from '../../report/markup.ts'
 import { prepareReport, type Report, type TestCase, writeReport } from '../../report/report.ts'
@@ -171,7 +172,7 @@ export function writeSweepReport(result: SweepResult, dir: string) {
   prepareSweepReport(dir)
   for (const folder of earlierFolders(dir)) rmSync(join(dir, folder), { recursive: true })
   const write = (name: string, text: string) => replaceFile(join(dir, name), text)
-  const json = sweepJson(result)
+  const json = { ...sweepJson(result), swept_at: new Date(wallNow()).toISOString() }
   write(HTML, pageOf('sweep', `payout-sandbox sweep: ${countsText(result)}`, json))
   write(JSON_FILE, `${JSON.stringify(json, null, 2)}\n`)
   writeReport(dir, sweepReport(result))
