@@ -141,13 +141,13 @@ export async function createCoverage(): Promise<CoverageSource> {
   return Object.assign(collector, { report })
 }
 
-/** Sums up a client; loaded when it is wanted. */
+// What few calls need is loaded when it's wanted.
 export const summaryOf: SandboxConfig['summaryOf'] = async (world, between) =>
   (await import('./tools/summary.ts')).summaryOf(world, between)
-
-/** Compares books; loaded when somebody has some. */
 export const reconcile: SandboxConfig['reconcile'] = async (...books) =>
   (await import('./tools/reconcile.ts')).reconcile(...books)
+export const harOf: SandboxConfig['harOf'] = async (calls) =>
+  (await import('./tools/har.ts')).harOf(calls)
 
 /** Opens the sandbox of these options, and its app, which does not listen yet. */
 async function assemble(options: Options, given: Given, log: Log) {
@@ -161,6 +161,7 @@ async function assemble(options: Options, given: Given, log: Log) {
     coverage,
     summaryOf,
     reconcile,
+    harOf,
     ...(!options.memory && { file: options.data }),
     fsync: options.fsync,
     mustBeNew: options.state !== undefined,

@@ -3,6 +3,7 @@
 export { main } from './cli/main.ts'
 export { Collector } from './tools/coverage/collector.ts'
 export { coverageOf } from './tools/coverage/report.ts'
+export { harOf } from './tools/har.ts'
 export { reconcile } from './tools/reconcile.ts'
 export { pageOf } from './tools/report/markup.ts'
 export { SessionRecorder } from './tools/report/session.ts'

@@ -13,7 +13,7 @@ import { ADMIN_CALLS } from '../src/routes/admin/admin-calls.ts'
 import { OPERATIONS, runLate } from '../src/routes/v1/operations.ts'
 import { shippedLibrary } from '../src/scenarios/library.ts'
 import { readLibrary } from '../src/scenarios/read-library.ts'
-import { reconcile, summaryOf } from '../src/server.ts'
+import { harOf, reconcile, summaryOf } from '../src/server.ts'
 import type { FeedEvents } from '../src/world/feed.ts'
 import { openSandbox, type Sandbox, type SandboxConfig } from '../src/world/sandbox.ts'
 import type { World } from '../src/world/world.ts'
@@ -180,6 +180,7 @@ export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {
     runLate,
     callService: async (world, call) => (await building).callService(world, call),
     summaryOf,
+    harOf,
     reconcile,
     maxClients: 1000,
     autoClients: true,

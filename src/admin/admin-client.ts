@@ -1,8 +1,7 @@
 import type { AdminCallId } from '../model/admin-routes.ts'
 import { ClientName } from '../model/client.ts'
 import type { SandboxEvent } from '../model/feed-kinds.ts'
-import { DEFAULT_LIMIT } from '../model/logged-request.ts'
-import type { harOf } from '../requests/har.ts'
+import { DEFAULT_LIMIT, type Har } from '../model/logged-request.ts'
 import {
   adminBase,
   type CallArguments,
@@ -39,7 +38,7 @@ export const allPages =
 const asArchive =
   <Query>(read: (query?: Query) => Promise<unknown>) =>
   async (query?: Query) =>
-    (await read({ ...query, format: 'har' } as Query)) as ReturnType<typeof harOf>
+    (await read({ ...query, format: 'har' } as Query)) as Har
 
 type BodyArguments<T> = undefined extends T ? [body?: T] : [body: T]
 

@@ -128,7 +128,10 @@ function execReport(
 async function openCoverage({ coverage: dir, 'min-coverage': least }: Input['flags']) {
   if (dir === undefined && least === undefined) return undefined
   const [{ coverageText, missedGates, readGates }, { prepareReport, writeFiles }] =
-    await Promise.all([import('./coverage-output.ts'), import('../tools/report/report.ts')])
+    await Promise.all([
+      import('../tools/coverage/coverage-text.ts'),
+      import('../tools/report/report.ts'),
+    ])
   const gates = readGates(least)
   const file = 'coverage.json'
   if (dir !== undefined) prepareReport(String(dir), [file], '--coverage')

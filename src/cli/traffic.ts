@@ -2,8 +2,8 @@ import { allPages } from '../admin/admin-client.ts'
 import type { FailedCall, ResponseBody } from '../admin/caller.ts'
 import { BadOption } from '../config/options.ts'
 import { isRejected, lastResult, nextAttempt, sentStatus } from '../model/feed-kinds.ts'
+import type { Har } from '../model/logged-request.ts'
 import { countOf } from '../model/words.ts'
-import type { Har } from '../requests/har.ts'
 import { type Report, reportOfOne } from '../tools/report/report.ts'
 import { oneLine, table } from '../tools/report/table.ts'
 import { type Command, CommandFailed, type Input, numberFlag, parseJsonObject } from './command.ts'
@@ -315,7 +315,9 @@ export const coverage = remoteCommand({
   description: 'show what all callers have met, of all that the contract permits',
   flags: MIN_COVERAGE_FLAG,
   async run(api, _args, flags) {
-    const { coverageText, missedGates, readGates } = await import('./coverage-output.ts')
+    const { coverageText, missedGates, readGates } = await import(
+      '../tools/coverage/coverage-text.ts'
+    )
     const gates = readGates(flags['min-coverage'])
     return shown(
       api('getCoverage'),

@@ -87,3 +87,13 @@ export const RequestPage = z.strictObject({
   limit: z.int().min(1).default(DEFAULT_LIMIT).describe(LIMIT_TEXT),
   cursor: Cursor.optional(),
 })
+
+/** Calls as HAR 1.2; the fields of an entry are those of that format. */
+export type Har = {
+  log: {
+    version: '1.2'
+    creator: object
+    pages: readonly object[]
+    entries: readonly Readonly<Record<string, unknown>>[]
+  }
+}

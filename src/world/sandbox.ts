@@ -5,6 +5,7 @@ import { snapshotOf } from '../content/snapshots.ts'
 import { LATE_CALL, type LateCall } from '../content/timer-payloads.ts'
 import type { Coverage } from '../model/coverage.ts'
 import { SandboxError } from '../model/errors.ts'
+import type { Har, LoggedRequest } from '../model/logged-request.ts'
 import type { Between } from '../model/paging.ts'
 import type { BookRow, Days, Reconciliation, StatementRow } from '../model/statement.ts'
 import type { Summary } from '../model/summary.ts'
@@ -52,6 +53,7 @@ export type SandboxConfig = SharedConfig & {
   autoClients: boolean
   coverage?: CoverageSource | undefined
   summaryOf?: ((world: World, between: Between) => Promise<Summary>) | undefined
+  harOf?: ((calls: readonly LoggedRequest[]) => Promise<Har>) | undefined
   reconcile?:
     | ((
         world: World,
@@ -190,6 +192,7 @@ export async function openSandbox(config: SandboxConfig) {
     runtime,
     coverage: config.coverage,
     summaryOf: config.summaryOf,
+    harOf: config.harOf,
     reconcile: config.reconcile,
     /** Whether the data file has clients that were created from other fixtures. */
     hasOtherFixtures: outdated.length > 0,

@@ -13,7 +13,6 @@ import {
 } from '../../model/logged-request.ts'
 import { quoteInput } from '../../model/mask.ts'
 import { countOf } from '../../model/words.ts'
-import { harOf } from '../../requests/har.ts'
 import { missErrors } from '../../requests/near-miss.ts'
 import {
   type AllRequests,
@@ -165,7 +164,7 @@ export const requestCalls = [
     query: RequestQuery,
     // The type is that of a list: only who asks for an archive gets one.
     response: outlineOf<typeof Requests>(z.union([Requests, Archive])),
-    handle(world, { query }, sandbox) {
+    async handle(world, { query }, sandbox) {
       const { client, operation, method, path, by, rule, status, format, ...page } = query
       const log = logOf(world, client, sandbox)
       const found = log.requests
@@ -181,7 +180,7 @@ export const requestCalls = [
         )
       if (format === 'har') {
         const calls = olderThan(page.cursor, found).slice(0, page.limit)
-        return JSON.stringify(harOf(calls.map(requestDetails)))
+        return JSON.stringify(await sandbox.harOf!(calls.map(requestDetails)))
       }
       return listResponse(log, found, page)
     },

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { VERSION } from '../config/package.ts'
-import type { LoggedRequest } from '../model/logged-request.ts'
+import type { Har, LoggedRequest } from '../model/logged-request.ts'
 
 const NOT_KEPT = 'The request log keeps no text that is long, and of requests only JSON.'
 
@@ -75,7 +75,7 @@ function entryOf(call: LoggedRequest) {
 }
 
 /** Calls of the request log, newest first, as HAR 1.2 (http://www.softwareishard.com/blog/har-12-spec), oldest first. */
-export const harOf = (calls: readonly LoggedRequest[]) => ({
+export const harOf = (calls: readonly LoggedRequest[]): Har => ({
   log: {
     version: '1.2',
     creator: { name: 'payout-sandbox', version: VERSION },
@@ -83,5 +83,3 @@ export const harOf = (calls: readonly LoggedRequest[]) => ({
     entries: calls.map(entryOf).reverse(),
   },
 })
-
-export type Har = ReturnType<typeof harOf>

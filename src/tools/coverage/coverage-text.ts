@@ -1,4 +1,4 @@
-import { BadOption } from '../config/options.ts'
+import { BadOption } from '../../config/options.ts'
 import {
   COVERAGE_GROUPS,
   COVERAGE_HEAD,
@@ -6,8 +6,8 @@ import {
   type CoverageGroup,
   coverageCounts,
   coverageRows,
-} from '../model/coverage.ts'
-import { aligned } from '../tools/report/table.ts'
+} from '../../model/coverage.ts'
+import { aligned } from '../report/table.ts'
 
 /** The least percentage of each group that a caller wants. */
 export type Gates = ReadonlyMap<CoverageGroup, number>
