@@ -77,10 +77,10 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/(cli|admin|bundle)',
-        pathNot: '^src/(cli/serve|admin/admin-arguments)\\.ts',
+        pathNot: '^src/(cli/(serve|sweep-run)|admin/admin-arguments)\\.ts',
       },
       to: {
-        path: '^src/(cli/serve|admin/admin-arguments|index|runtime|store|time|tables|scenarios|active-scenario|payouts|webhooks|requests|content|world|http|log|routes|app|server|tools/(conform|coverage|reconcile|summary|sweep|read-books|check-files|generated-rows))',
+        path: '^src/(cli/(serve|sweep-run)|admin/admin-arguments|index|runtime|store|time|tables|scenarios|active-scenario|payouts|webhooks|requests|content|world|http|log|routes|app|server|tools/(conform|coverage|reconcile|summary|sweep|read-books|check-files|generated-rows))',
         dependencyTypesNot: ['dynamic-import', 'type-only'],
       },
     },

@@ -30,7 +30,7 @@ const toolsApart = {
   name: 'tools-apart',
   setup(build) {
     const filter =
-      /^\.\/tools\.ts$|\/tools\/(sweep|coverage|mcp|conform|har|reconcile|read-books|generated-rows|report\/(session|page))|^@modelcontextprotocol/
+      /^\.\/(tools|sweep-run)\.ts$|\/tools\/(sweep|coverage|mcp|conform|har|reconcile|read-books|generated-rows|report\/(session|page))|^@modelcontextprotocol/
     build.onResolve({ filter }, ({ kind }) =>
       kind === 'dynamic-import' ? { path: './tools.cjs', external: true } : undefined,
     )
