@@ -125,6 +125,30 @@ t.test('lists beside their details', { skip: noBrowser }, async (t) => {
   await t.test('the page reports no errors', async (t) => assertNoErrors(t))
 })
 
+t.test(
+  'a search shows what matched, the exact one first, and acts',
+  { skip: noBrowser },
+  async (t) => {
+    const { page, pay, get, until, go, see } = await openConsole(t, await openBrowser(t))
+    for (const reference_id of ['INV-500', 'INV-5001', 'INV-5002'])
+      await pay({ amount: 55, reference_id })
+    await page.keyboard.press('Control+k')
+    const field = page.getByLabel('Search')
+    await field.fill('inv-500')
+    const hits = page.getByRole('region', { name: 'Payments' }).getByRole('listitem')
+    await hits.nth(2).waitFor()
+    t.match(await hits.allTextContents(), [/INV-500\D/, /INV-5002/, /INV-5001/])
+    await field.press('Enter')
+    await see(/INV-500$/)
+    await go('search')
+    await field.fill('arm 504')
+    await page.getByRole('button', { name: /^Arm: 504/ }).waitFor()
+    await field.press('Enter')
+    await until("document.querySelector('nav').textContent.includes('1 armed')")
+    t.equal((await get('/__admin/rules')).body.rules.length, 1)
+  },
+)
+
 t.test('users have names and their payments, failures a reason', { skip: noBrowser }, async (t) => {
   const { page, put, pay, go, advance } = await openConsole(t, await openBrowser(t))
   const steps = [{ status: 'PENDING' }, { status: 'FAILED', after: '1s', reason: 'gateway_down' }]

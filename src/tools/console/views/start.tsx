@@ -6,6 +6,7 @@ import { rupeesText } from '../format.ts'
 import { openMade, SERVICE_ROOT, serviceCall } from '../service.ts'
 import { Card, Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
+import { nameOf } from './users.tsx'
 import { UseInbox } from './webhook.tsx'
 
 const AMOUNT = '1500.50'
@@ -31,7 +32,6 @@ const firstCall = ({ payer, receiver }: People) =>
   })
 
 function FirstPayment({ payer, receiver }: People) {
-  const nameOf = ({ kyc, email }: User) => kyc[0]?.full_name ?? email
   return (
     <>
       <h3>Or let this page make it</h3>

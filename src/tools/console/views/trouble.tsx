@@ -31,7 +31,8 @@ export function useArmed() {
 
 export type Armed = ReturnType<typeof useArmed>
 
-const armCall = (trouble: Trouble, option: string, active: string) => {
+/** The call that arms a trouble. */
+export const armCall = (trouble: Trouble, option: string, active: string) => {
   const name = `${MARK}${trouble.title}`
   return 'rule' in trouble
     ? callOf('pushRule', { body: { name, ...trouble.rule(option) } })

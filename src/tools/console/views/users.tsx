@@ -14,7 +14,7 @@ const chip = (id: string, state: string, title?: string) => (
   </span>
 )
 /** The name of a document; without one, the e-mail. */
-function nameOf({ kyc, email }: User): string {
+export function nameOf({ kyc, email }: User): string {
   return kyc[0]?.full_name ?? email
 }
 
