@@ -175,6 +175,7 @@ export function Search({ armed }: { armed: Armed }) {
         such as “arm 504” or “+1 day”. Enter opens the first.
       </p>
       <form
+        class="row"
         onSubmit={(event) => {
           event.preventDefault()
           document.querySelector<HTMLElement>('.hits :is(a, button)')?.click()
