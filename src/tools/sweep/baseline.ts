@@ -20,7 +20,8 @@ export type BaselineOptions = RunSetup & {
 
 // A command without faults may take long; it must not take for ever.
 const DEADLINE_MS = 600_000
-const MAX_TRIES = 5
+// How often the command may fail, if it has passed once.
+const MAX_FAILURES = 3
 const MAX_DIFFERENCES = 10
 const NO_FAULT = 'without any fault'
 
@@ -145,22 +146,19 @@ export async function runBaseline(options: BaselineOptions) {
   const { timeoutMs: deadlineMs = DEADLINE_MS, jobs } = options
   const passed: Observation[] = []
   const failed: Observation[] = []
-  let [tries, rounds] = [0, 0]
+  let rounds = 0
   const startedAt = performance.now()
-  function run() {
-    tries++
-    return startRun(options, [], deadlineMs)
-  }
+  const run = () => startRun(options, [], deadlineMs)
   while (passed.length < 2) {
-    rounds++
     // Runs side by side show whether they disturb each other.
-    const runs = jobs > 1 && tries === 0 ? await Promise.all([run(), run()]) : [await run()]
+    const runs = jobs > 1 && rounds === 0 ? await Promise.all([run(), run()]) : [await run()]
+    rounds++
     for (const one of runs) {
-      if (one.exitCode === 0) passed.push(one)
-      else failed.push(one)
+      const own = one.exitCode === 0 ? passed : failed
+      own.push(one)
       if (one.isHung || one.exitCode === 0) checkRun(one, deadlineMs)
-      const isHopeless = failed.length > 1 && passed.length === 0
-      if (isHopeless || (failed.length > 0 && tries >= MAX_TRIES && passed.length < 2))
+      const most = passed.length === 0 ? 1 : MAX_FAILURES
+      if (passed.length < 2 && failed.length > most)
         throw new SweepError(
           `the command fails without any fault (${one.exitCode === null ? 'killed by a signal' : `exit code ${one.exitCode}`}); fix it first, for a sweep needs a command that passes. ${endOf(one.output)}`,
         )

@@ -11,6 +11,7 @@ import { markup } from '../report/markup.ts'
 import { table } from '../report/table.ts'
 import { concernedBy } from './faults.ts'
 import type { Run, SweepResult } from './faults-and-findings.ts'
+import { findingOfRun } from './findings.ts'
 import { planNames } from './plans.ts'
 import { commandText, notProven } from './report/sweep-json.ts'
 import { startStateOf } from './start-run.ts'
@@ -98,7 +99,6 @@ type Certified = {
   commit: string
 }
 
-const failedRuns = ({ findings }: SweepResult) => findings.flatMap((one) => [one, ...one.same])
 const byName = <T>(items: readonly T[], nameOf: (item: T) => string) =>
   [...groupBy(items, nameOf)].sort(([a], [b]) => (a < b ? -1 : 1))
 
@@ -108,7 +108,8 @@ function certifiedFindings({ result, acceptances, date }: Certified) {
     const faults = planNames([run.plan.map((fault) => ({ ...fault, nth: 1 }))])[0]
     return `${result.flaky.includes(run) ? 'flaky' : run.verdict}: ${faults || 'without any fault'}`
   }
-  return byName([...failedRuns(result), ...result.flaky], nameOf).map(([finding, [run]]) => {
+  const failed = result.findings.flatMap((one) => [one, ...one.same])
+  return byName([...failed, ...result.flaky], nameOf).map(([finding, [run]]) => {
     // How long a caller waits is measured, and never twice the same.
     const what = run.what.replace(/takes [\d.]+ s of the [\d.]+ s/, 'takes most of the time')
     const own = acceptances.filter(({ findings }) => findings.includes(finding))
@@ -121,7 +122,7 @@ function certifiedFindings({ result, acceptances, date }: Certified) {
 
 /** How many plans of each fault there were, how many met it, and how many of those passed. */
 function certifiedFaults(result: SweepResult) {
-  const failed = new Set(failedRuns(result).map(({ id }) => id))
+  const failed = findingOfRun(result)
   const nameOf = ({ plan }: Run) => plan.map(({ name }) => name).join(' + ')
   return byName(result.runs, nameOf).map(([fault, own]) => {
     const met = own.filter(({ verdict }) => verdict !== 'not_reached')

@@ -93,9 +93,8 @@ export type SeenCall = {
   clockMs: number
   answeredClockMs: number
   retryAfterMs?: number
-  /** Which call of its operation, and which of all calls, as rules count them; null if rules do not count it. */
+  /** Which call of its operation, as rules count them; null if rules do not count it. */
   nth: number | null
-  nthOfAll: number | null
   /** The number of the last document that a POST /kyc has submitted. */
   documents: number
   /** The rules that acted, as the request log names them. */

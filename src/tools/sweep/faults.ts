@@ -157,16 +157,18 @@ const callFaults = (baseline: Observation, choice: PointChoice, possible: Possib
       (!WRITES_ONLY.has(name) || !isRead(operation)) &&
       (isCreating || name !== 'visible_after') &&
       (emitsEvent || name !== 'late_response')
+    const counted = baseline.calls.filter((one) => one.nth !== null)
     const swept = SWEPT.filter(isPossible)
     const lasting = LASTING_NAMES.filter(isPossible)
     return pointsOf(baseline, operation, choice).flatMap((point, i) => {
       const { nth } = point
-      const call = baseline.calls.find((one) => one.operation === operation && one.nth === nth)!
+      const isHere = (one: SeenCall) => one.operation === operation && one.nth === nth
+      const nthOfAll = counted.findIndex(isHere) + 1
       return [
         ...swept.map((name) => callFault(point, name, possible)),
         ...lasting
           .filter((name) => name === 'outage' || i === 0)
-          .map((name) => lastingFault(point, call.nthOfAll!, name, possible)),
+          .map((name) => lastingFault(point, nthOfAll, name, possible)),
         ...(possible.restart && !isRead(operation) ? [killFault(point, possible)] : []),
       ]
     })

@@ -2,7 +2,9 @@ import * as z from 'zod'
 import { readJson, UnreadableText } from '../../config/files.ts'
 import { BadOption } from '../../config/options.ts'
 import { groupBy } from '../counting.ts'
-import { LEVELS, type Plan, type Run, VERDICT_WORDS, type Verdict } from './faults-and-findings.ts'
+import { coverageOf } from '../coverage/report.ts'
+import type { Observation, Plan, Run, SweepResult, Verdict } from './faults-and-findings.ts'
+import { LEVELS, VERDICT_WORDS } from './faults-and-findings.ts'
 import { planKey } from './plans.ts'
 
 /** Runs that show the same, the first one first. */
@@ -93,6 +95,17 @@ export async function confirmed(
   return { group: [by({ ...first, happened }), ...same.map(by)], isByChance: true }
 }
 
+/** The findings by the runs that show them. */
+export const findingOfRun = ({ findings }: Pick<SweepResult, 'findings'>) =>
+  new Map(findings.flatMap((one) => [one, ...one.same].map(({ id }) => [id, one] as const)))
+
+export function coverageOfRuns(baselines: readonly Observation[], runs: readonly Run[]) {
+  const all = [...baselines, ...runs.map(({ observation }) => observation)]
+  const reached = runs.filter(({ verdict }) => verdict !== 'not_reached')
+  const tried = reached.flatMap(({ plan }) => plan.map(({ name }) => name))
+  return coverageOf(new Set(all.flatMap(({ seen }) => [...seen])), new Set(tried))
+}
+
 // ---- advice
 
 /** What to change after a verdict, and after some of the faults that lead to it. */
@@ -139,16 +152,20 @@ const KnownFindings = z.looseObject({
   ),
 })
 
+/** A part of the `sweep.json` of an earlier sweep. Throws `BadOption`. */
+export function readReport<T>(schema: z.ZodType<T>, option: string, file: string, missing: string) {
+  try {
+    return schema.parse(readJson(file))
+  } catch (error) {
+    const problem = error instanceof UnreadableText ? error.message : `has ${missing}`
+    throw new BadOption(`--${option} ${file} ${problem}; use the sweep.json of an earlier report`)
+  }
+}
+
 /** The keys of the findings in the `sweep.json` of an earlier sweep. Throws `BadOption`. */
 export function knownFindings(file: string): ReadonlySet<string> {
-  try {
-    const { findings } = KnownFindings.parse(readJson(file))
-    const keys = findings.map((one) =>
-      [one.plan, ...one.same].map((plan) => findingKey(plan, one.verdict)),
-    )
-    return new Set(keys.flat())
-  } catch (error) {
-    const problem = error instanceof UnreadableText ? error.message : 'has no list of findings'
-    throw new BadOption(`--baseline ${file} ${problem}; use the sweep.json of an earlier report`)
-  }
+  const { findings } = readReport(KnownFindings, 'baseline', file, 'no list of findings')
+  const keysOf = ({ plan, same, verdict }: (typeof findings)[number]) =>
+    [plan, ...same].map((one) => findingKey(one, verdict))
+  return new Set(findings.flatMap(keysOf))
 }

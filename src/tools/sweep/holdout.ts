@@ -1,13 +1,11 @@
 import { createCipheriv, createHash, createHmac, scryptSync } from 'node:crypto'
 import * as z from 'zod'
-import { readJson, UnreadableText } from '../../config/files.ts'
 import { BadOption } from '../../config/options.ts'
 import { groupBy } from '../counting.ts'
-import { coverageOf } from '../coverage/report.ts'
 import { table } from '../report/table.ts'
 import type { Fault, Plan, SweepResult } from './faults-and-findings.ts'
 import { assumptionOf, FAULT_KINDS, SweepError } from './faults-and-findings.ts'
-import { isFinding } from './findings.ts'
+import { coverageOfRuns, findingOfRun, isFinding, readReport } from './findings.ts'
 import { planNames } from './plans.ts'
 
 const IV_BYTES = 16
@@ -68,9 +66,7 @@ export class Holdout {
   seal(result: SweepResult): SweepResult {
     const { runs, findings, flaky, baseline, untried, pruned } = result
     const reached = runs.filter(({ verdict }) => verdict !== 'not_reached')
-    const found = new Map(
-      findings.flatMap((one) => [one, ...one.same].map(({ id }) => [id, one] as const)),
-    )
+    const found = findingOfRun(result)
     const classes = ([...FAULT_KINDS, 'all'] as const).flatMap((kind) => {
       const own = reached.filter(({ plan }) => kind === 'all' || plan[0]?.kind === kind)
       const scoreOf = (isHeldOut: boolean) => {
@@ -93,8 +89,6 @@ export class Holdout {
       } satisfies z.infer<typeof Sealed>),
     )
     const named = runs.filter((run) => isFinding(run) && !this.has(run.plan))
-    const seen = [baseline, ...named.map(({ observation }) => observation)]
-    const tried = named.flatMap(({ plan }) => plan.map(({ name }) => name))
     return {
       ...result,
       runs: named,
@@ -102,7 +96,7 @@ export class Holdout {
       flaky: flaky.filter(({ plan }) => !this.has(plan)),
       untried: [],
       pruned: [],
-      coverage: coverageOf(new Set(seen.flatMap((one) => [...one.seen])), new Set(tried)),
+      coverage: coverageOfRuns([baseline], named),
       holdout: {
         classes,
         verdicts: [...new Set(secret.map(({ verdict }) => verdict))].sort(),
@@ -119,13 +113,7 @@ const Report = z.object({ holdout: z.object({ sealed: z.string() }) })
 
 /** What a report has sealed. Throws `BadOption`. */
 export function revealed(file: string, seed: string): z.infer<typeof Sealed> {
-  let sealed: string
-  try {
-    sealed = Report.parse(readJson(file)).holdout.sealed
-  } catch (error) {
-    const problem = error instanceof UnreadableText ? error.message : 'has nothing sealed'
-    throw new BadOption(`--reveal ${file} ${problem}; use the sweep.json of a sweep --holdout`)
-  }
+  const { sealed } = readReport(Report, 'reveal', file, 'nothing sealed').holdout
   const text = decrypted(keyOf(seed), sealed)
   if (text !== undefined) return Sealed.parse(JSON.parse(text))
   throw new BadOption(`--holdout is not the seed of ${file}; use the one it was made with`)

@@ -44,13 +44,11 @@ const paid = (payments: Payments) =>
       status !== 'FAILED' || (wasPaid && statusAtEnd !== 'FAILED'),
   )
 
-/** A payment with its amount, which is part of every key but one. */
+/** The amount of some payments: it's part of every key but one. */
+const sumOf = (key: string, count = 1) =>
+  key === ANY_PAYMENT ? undefined : rupeesOf(Number(key.split(' ').at(-1)) * count)
 export const paymentOf = (key: string) =>
-  key === ANY_PAYMENT ? 'a payment' : `a payment of ${rupeesOf(Number(key.split(' ').at(-1)))}`
-
-/** The sum of some payments too many; their amount is part of every key but one. */
-const tooMuch = (key: string, count: number) =>
-  key === ANY_PAYMENT ? '' : `: ${rupeesOf(Number(key.split(' ').at(-1)) * count)} too much`
+  key === ANY_PAYMENT ? 'a payment' : `a payment of ${sumOf(key)}`
 
 const changesPayments = (plan: Plan) =>
   plan.some(({ kind, operation }) => kind === 'lifecycle' && operation === 'createTransaction')
@@ -62,8 +60,10 @@ function paidTwice(plan: Plan, { payments }: Observation, { baselines }: Judging
     // A fault that changes the outcome of a payment also removes a failure that the test wanted.
     const allowed = Math.max(1, changesPayments(plan) ? made : usual)
     const count = countOf(left(payments), key)
-    if (count > allowed)
-      return `${paymentOf(key)} was made ${times(count)}, ${made === 0 ? 'and is not made without the fault' : `not ${times(allowed)}${tooMuch(key, count - allowed)}`}`
+    if (count <= allowed) continue
+    const sum = sumOf(key, count - allowed)
+    const usually = `not ${times(allowed)}${sum ? `: ${sum} too much` : ''}`
+    return `${paymentOf(key)} was made ${times(count)}, ${made === 0 ? 'and is not made without the fault' : usually}`
   }
   return undefined
 }

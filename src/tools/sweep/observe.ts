@@ -172,7 +172,6 @@ export class Observer {
       clockMs: at,
       answeredClockMs: clockMs,
       nth: isCounted ? this.#count(operation) : null,
-      nthOfAll: isCounted ? this.#count('*') : null,
       documents: items === 0 ? 0 : this.#count('documents', items),
       ...(retryAfter && { retryAfterMs: Number(retryAfter) * 1_000 }),
       rule: rule ?? null,

@@ -8,6 +8,7 @@ import {
   operationNamed,
 } from '../../scenarios/operations-and-events.ts'
 import type { ScenarioDefinition } from '../../scenarios/scenario-schema.ts'
+import { groupBy } from '../counting.ts'
 import { absorbableReadings } from '../coverage/report.ts'
 import { CALL_NAMES, isRead, LIFECYCLE_NAMES, WEBHOOK_NAMES } from './faults.ts'
 import type { Fault, Plan } from './faults-and-findings.ts'
@@ -72,24 +73,19 @@ export const faultsByRule = (plan: Plan): ReadonlyMap<string, Fault> =>
 
 // How much money a fault puts at risk: first what leaves the caller without knowing the outcome, and who must not be paid.
 const RISKS = {
-  10: ['two_workers', 'race'],
-  9: ['reset_after', 'event_before_read', 'event_after_read', 'copies_at_once'],
-  8: [
-    ...['respond_504_after', 'kill', 'payment_failed', 'payment_failed_late', 'payment_reversed'],
-    ...['kyc_failed', 'bank_failed', 'payment_late_success', 'slow', 'slow_after'],
-  ],
-  7: ['hang_after', 'late_response', 'signature_wrong', 'copies', 'hold_until', 'together'],
-  6: [
-    ...['effect_after_timeout', 'respond_html_after', 'visible_after', 'outage', 'respond_500'],
-    ...['respond_503', 'signature_missing', 'drop', 'delay'],
-  ],
-  5: [
-    ...['payment_late', 'payment_stuck', 'kyc_pending', 'bank_pending', 'rate_limit'],
-    ...['truncate_after', 'timestamp_stale'],
-  ],
+  10: 'two_workers race',
+  9: 'reset_after event_before_read event_after_read copies_at_once',
+  8: `respond_504_after kill payment_failed payment_failed_late payment_reversed kyc_failed bank_failed
+    payment_late_success slow slow_after`,
+  7: 'hang_after late_response signature_wrong copies hold_until together',
+  6: `effect_after_timeout respond_html_after visible_after outage respond_500 respond_503
+    signature_missing drop delay`,
+  5: 'payment_late payment_stuck kyc_pending bank_pending rate_limit truncate_after timestamp_stale',
 }
 const RISK = new Map(
-  Object.entries(RISKS).flatMap(([risk, names]) => names.map((name) => [name, Number(risk)])),
+  Object.entries(RISKS).flatMap(([risk, names]) =>
+    names.split(/\s+/).map((name) => [name, Number(risk)]),
+  ),
 )
 const OTHER_RISK = 4
 // Readings that decide whether a payment is found, what its status means, and who is verified. One run tries them at all points.
@@ -243,14 +239,11 @@ export type Quiet = { fault: Fault; added: readonly Fault[] }
 
 /** Faults of the calls that are made only when a response is lost: look-ups, lists and further tries. */
 export function recoveryPairs(quiet: readonly Quiet[]): Plan[] {
-  const plans = new Map<string, Plan>()
-  const lost = quiet.filter(({ fault }) => isLost(fault) && !isRead(fault.operation))
-  for (const { fault, added } of lost)
-    for (const second of added.filter((one) => canCombine(fault, one))) {
-      const key = `${fault.operation} ${planKey([second])}`
-      if (!plans.has(key)) plans.set(key, [fault, second])
-    }
-  return [...plans.values()]
+  const pairs = quiet
+    .filter(({ fault }) => isLost(fault) && !isRead(fault.operation))
+    .flatMap(({ fault, added }) => pairsOf([{ fault, added }]))
+  const keyOf = ([first, second]: Plan) => `${first!.operation} ${planKey([second!])}`
+  return [...groupBy(pairs, keyOf).values()].map(([pair]) => pair)
 }
 
 /** All pairs of faults that did no harm alone. */
@@ -258,7 +251,7 @@ export const pairsOf = (quiet: readonly Quiet[]): Plan[] =>
   quiet.flatMap(({ fault, added }, i) =>
     [...added, ...quiet.slice(i + 1).map((one) => one.fault)]
       .filter((second) => canCombine(fault, second))
-      .map((second): Plan => [fault, second]),
+      .map((second) => [fault, second]),
   )
 
 /** Whether no client can know what became of its payment: the service keeps no reference that would show it. */

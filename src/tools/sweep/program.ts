@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { cpus } from 'node:os'
 import { SweepError } from './faults-and-findings.ts'
 
 const MAX_OUTPUT = 64 * 1024
@@ -115,4 +116,35 @@ export function failureLine(output: string): string {
   const lines = output.trimEnd().split('\n')
   const line = (lines.find((one) => FAILURE.test(one)) ?? lines.at(-1)!).trim()
   return line === '' ? '' : `: ${line.length > 160 ? `${line.slice(0, 157)}...` : line}`
+}
+
+// ---- the machine
+
+/** How often to look at the machine, real ms. */
+export const CHECK_MS = 250
+const IDLE = 0.4
+const BUSY = 0.2
+
+/** The time of all processors since the start of the machine that they were idle, and all of it. */
+function processorTimes() {
+  const all = cpus().flatMap(({ times }) => Object.entries(times))
+  const sumOf = (some: typeof all) => some.reduce((sum, [, ms]) => sum + ms, 0)
+  return { idle: sumOf(all.filter(([name]) => name === 'idle')), all: sumOf(all) }
+}
+
+/** Whether the machine has time for another run, or too little for those that there are. */
+export type Machine = { isIdle: () => boolean; isBusy: () => boolean }
+
+export function watchMachine(): Machine {
+  let last = processorTimes()
+  let idle = 0
+  function look(): number {
+    const now = processorTimes()
+    const passed = now.all - last.all
+    if (passed < CHECK_MS / 2) return idle
+    idle = (now.idle - last.idle) / passed
+    last = now
+    return idle
+  }
+  return { isIdle: () => look() > IDLE, isBusy: () => look() < BUSY }
 }

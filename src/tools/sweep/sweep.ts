@@ -1,4 +1,3 @@
-import { coverageOf } from '../coverage/report.ts'
 import { type BaselineOptions, endOf, runBaseline, withLevel } from './baseline.ts'
 import { firstDivergence } from './divergence.ts'
 import { faultsOf, type PointChoice, recoveryFaults } from './faults.ts'
@@ -13,10 +12,16 @@ import type {
   SweepResult,
 } from './faults-and-findings.ts'
 import { mostOf, SweepError } from './faults-and-findings.ts'
-import { type Confirmed, confirmed, findingKey, groupsOf, isFinding } from './findings.ts'
+import {
+  type Confirmed,
+  confirmed,
+  coverageOfRuns,
+  findingKey,
+  groupsOf,
+  isFinding,
+} from './findings.ts'
 import { Holdout } from './holdout.ts'
 import { judge } from './judge.ts'
-import { CHECK_MS, type Machine, watchMachine } from './machine.ts'
 import type { Choice } from './plans.ts'
 import {
   byRisk,
@@ -31,6 +36,7 @@ import {
   planText,
   recoveryPairs,
 } from './plans.ts'
+import { CHECK_MS, type Machine, watchMachine } from './program.ts'
 import { Stopped, startRun, startStateOf } from './start-run.ts'
 import { raceFaults, SLOW_NAMES, showsTimeout, slowPlans } from './time-faults.ts'
 
@@ -88,13 +94,6 @@ function checkWorkers({ hits, calls, failedWorkers = [], output }: Observation, 
   throw new SweepError(
     `the command can't run as ${workers} workers: ${problem}. Start it twice at once by hand, or leave out --workers. ${endOf(output)}`,
   )
-}
-
-function coverageOfRuns(baselines: readonly Observation[], runs: readonly Run[]) {
-  const all = [...baselines, ...runs.map(({ observation }) => observation)]
-  const reached = runs.filter(({ verdict }) => verdict !== 'not_reached')
-  const tried = reached.flatMap(({ plan }) => plan.map(({ name }) => name))
-  return coverageOf(new Set(all.flatMap(({ seen }) => [...seen])), new Set(tried))
 }
 
 /** Makes the runs without faults, and plans what follows from them. */

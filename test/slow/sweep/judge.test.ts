@@ -23,7 +23,6 @@ const REFUSED: SeenCall = {
   clockMs: 0,
   answeredClockMs: 0,
   nth: 1,
-  nthOfAll: 1,
   documents: 0,
   retryAfterMs: 1_000,
   rule: null,

@@ -80,7 +80,6 @@ const call = (
   clockMs: 0,
   answeredClockMs: 0,
   nth: null,
-  nthOfAll: null,
   documents: 0,
   rule,
 })

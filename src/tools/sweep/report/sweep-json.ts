@@ -14,7 +14,7 @@ import type {
   SweepResult,
 } from '../faults-and-findings.ts'
 import { FAULT_KINDS, HoldoutScore, LEVELS, VERDICT_WORDS } from '../faults-and-findings.ts'
-import { adviceFor } from '../findings.ts'
+import { adviceFor, findingOfRun } from '../findings.ts'
 import { planNames } from '../plans.ts'
 import { StepRow, sideBySide } from './steps.ts'
 
@@ -114,9 +114,6 @@ function verdictCounts({ runs, flaky }: SweepResult) {
 
 const reportedPlan = (plan: Plan) =>
   plan.map((fault) => PlannedFault.parse({ operation: null, nth: null, ...fault }))
-
-export const findingOfRun = ({ findings }: SweepResult): ReadonlyMap<number, Finding> =>
-  new Map(findings.flatMap((one) => [one, ...one.same].map(({ id }) => [id, one])))
 
 const shownPayment = ({ transaction_id, paise, statusAtEnd, status }: SeenPayment) => ({
   transaction_id,

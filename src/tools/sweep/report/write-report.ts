@@ -10,10 +10,10 @@ import type { ScenarioDefinition } from '../../../scenarios/scenario-schema.ts'
 import { codeBlock, inline, markdownTable, pageOf } from '../../report/markup.ts'
 import { prepareReport, type Report, type TestCase, writeReport } from '../../report/report.ts'
 import type { Finding, HoldoutScore, Run, SweepResult, Verdict } from '../faults-and-findings.ts'
+import { findingOfRun } from '../findings.ts'
 import {
   commandText,
   countsText,
-  findingOfRun,
   holdoutRows,
   levelText,
   noFindings,
