@@ -105,14 +105,18 @@ export const Delivery = named('Delivery', {
 export type Delivery = z.infer<typeof Delivery>
 
 /** A delivery with its body; null for an event that was only recorded. */
-export const DeliveryDetail = Delivery.extend({ body: z.string().nullable() }).meta({
-  id: 'DeliveryDetailResponse',
-})
+export const DeliveryDetail = Delivery.extend({
+  body: z.string().nullable(),
+  secret: z.string().optional().describe('Of the webhook; only with `reveal`.'),
+}).meta({ id: 'DeliveryDetailResponse' })
 export type DeliveryDetail = z.infer<typeof DeliveryDetail>
 
 export const DeliveryQuery = searchQuery(50).extend({
   status: DeliveryStatus.optional(),
   event: z.string().max(64).optional(),
+  tried: z
+    .optional(z.enum(['again', '5xx']))
+    .describe('`again`: more than once; `5xx`: a response was 5xx.'),
   resource_id: z.string().max(64).optional(),
   ...Between.shape,
 })

@@ -158,37 +158,50 @@ t.test('deliveries are listed by status, event and resource, page by page', asyn
   t.equal((await box.post('/__admin/webhooks/deliveries/dlv_none/redeliver')).status, 404)
 })
 
-t.test('a delivery shows its body and headers, and neither secret nor signature', async (t) => {
-  const { hook, box, list } = await linked(t)
-  // It repeats what was sent, as an application in debug mode does.
-  hook.respondWith(({ headers }, response) => {
-    const shown = { note: 'account 123456789012', SECRET, token: 'Bearer sbx_test_token', headers }
-    response.writeHead(500).end(JSON.stringify(shown))
-  })
-  await box.pay()
-  await box.advance('0s')
-  const [{ delivery_id }] = await list()
-  const { body, text } = await box.get(`/__admin/webhooks/deliveries/${delivery_id}`)
-  const [got] = hook.received
-  t.equal(body.body, got!.body)
-  const [attempt] = body.attempts
-  t.match(attempt, {
-    number: 1,
-    url: hook.url,
-    status: 500,
-    response: /account XXXXXXXX9012.*webhook-id/,
-    headers: {
-      'webhook-id': got!.id,
-      'webhook-timestamp': got!.headers['webhook-timestamp'],
-      'webhook-signature': 'v1,XXXX v1,XXXX',
-      'x-webhook-signature': 'XXXX',
-    },
-  })
-  for (const secret of [SECRET, 'sbx_test_token']) t.notMatch(text, secret)
-  for (const one of String(got!.headers['webhook-signature']).split(' '))
-    t.notOk(text.includes(one.slice(3)))
-  t.notOk(text.includes(String(got!.headers['x-webhook-signature'])))
-})
+t.test(
+  'a delivery shows its body and headers, but secret and signature only on request',
+  async (t) => {
+    const { hook, box, list } = await linked(t)
+    // It repeats what was sent, as an application in debug mode does.
+    hook.respondWith(({ headers }, response) => {
+      const shown = {
+        note: 'account 123456789012',
+        SECRET,
+        token: 'Bearer sbx_test_token',
+        headers,
+      }
+      response.writeHead(500).end(JSON.stringify(shown))
+    })
+    await box.pay()
+    await box.advance('0s')
+    const [{ delivery_id }] = await list()
+    const { body, text } = await box.get(`/__admin/webhooks/deliveries/${delivery_id}`)
+    const [got] = hook.received
+    t.equal(body.body, got!.body)
+    const [attempt] = body.attempts
+    t.match(attempt, {
+      number: 1,
+      url: hook.url,
+      status: 500,
+      response: /account XXXXXXXX9012.*webhook-id/,
+      headers: {
+        'webhook-id': got!.id,
+        'webhook-timestamp': got!.headers['webhook-timestamp'],
+        'webhook-signature': 'v1,XXXX v1,XXXX',
+        'x-webhook-signature': 'XXXX',
+      },
+    })
+    for (const secret of [SECRET, 'sbx_test_token']) t.notMatch(text, secret)
+    for (const one of String(got!.headers['webhook-signature']).split(' '))
+      t.notOk(text.includes(one.slice(3)))
+    t.notOk(text.includes(String(got!.headers['x-webhook-signature'])))
+    const shown = (await box.get(`/__admin/webhooks/deliveries/${delivery_id}?reveal=true`)).body
+    t.match(got!.headers, shown.attempts[0].headers)
+    t.equal(shown.secret, SECRET)
+    t.same(pluck(await list('?tried=5xx'), 'delivery_id'), [delivery_id])
+    t.same(await list('?tried=again'), [])
+  },
+)
 
 t.test('redeliver sends once more, whatever became of it, without an advance', async (t) => {
   const { hook, box, list } = await linked(t)

@@ -15,8 +15,12 @@ import { InboxQuery, InboxResponse, ReceivedResponse } from '../../model/webhook
 import { EVENTS } from '../../scenarios/operations-and-events.ts'
 import { attemptDetails } from '../../webhooks/attempt.ts'
 import type { RecordedEvent } from '../../webhooks/deliveries.ts'
+import { SIGNATURE_SCHEMES } from '../../webhooks/signatures.ts'
 import type { World } from '../../world/world.ts'
 
+const Reveal = z
+  .optional(z.literal('true'))
+  .describe('With the secret, and the signatures that it makes, unmasked.')
 const DeliveryPath = z.object({ id: z.string().min(1).max(64) })
 
 function paymentFields({ tables }: World, resource_id: string) {
@@ -63,6 +67,23 @@ const deliveryDetail = (world: World, row: DeliveryRow): DeliveryDetail => ({
   body: world.webhooks.deliveries.eventOf(row).body,
 })
 
+/** With the present secret, and the signatures that it makes. */
+function revealed({ webhooks }: World, row: DeliveryRow, detail: DeliveryDetail): DeliveryDetail {
+  const { webhook_secret: secret } = webhooks.get()
+  const { event_id: id, body } = webhooks.deliveries.eventOf(row)
+  const attempts = detail.attempts.map((shown, i) => {
+    const { timestamp, scheme = 'message' } = row.attempts[i]!
+    // A stale timestamp is stored as it was sent.
+    const { timestamp: _, ...fault } = row.fault ?? {}
+    const signed = SIGNATURE_SCHEMES[scheme].sign({ id, timestamp, body, secret }, fault)
+    return { ...shown, headers: { ...shown.headers, ...signed } }
+  })
+  return { ...detail, attempts, secret }
+}
+
+const wasTried = ({ attempts }: Listed, how: 'again' | '5xx') =>
+  how === 'again' ? attempts.length > 1 : attempts.some(({ status }) => (status ?? 0) >= 500)
+
 /** What a search in the deliveries reads. */
 function textOf(world: World, row: Listed): string {
   const { amount, reference_id: reference } = paymentFields(world, row.resource_id)
@@ -73,13 +94,14 @@ function textOf(world: World, row: Listed): string {
 /** Returns the deliveries that match a query, newest first. Events that were only recorded are older than all deliveries. */
 export function listDeliveries(world: World, query: z.output<typeof DeliveryQuery>) {
   const { deliveries } = world.webhooks
-  const { page, limit, status, event, resource_id, search } = query
+  const { page, limit, status, event, resource_id, search, tried } = query
   const isFound = searchTest(search)
   const isThen = betweenTest(query)
   const matchesQuery = (row: Listed) =>
     (isThen?.(row.created_at) ?? true) &&
     (status === undefined || row.status === status) &&
     (event === undefined || row.event === event) &&
+    (tried === undefined || wasTried(row, tried)) &&
     (resource_id === undefined || row.resource_id === resource_id) &&
     (isFound?.(textOf(world, row)) ?? true)
   const oldestFirst = [...deliveries.recorded().map(recordedRow), ...deliveries.all()]
@@ -94,7 +116,8 @@ export function listDeliveries(world: World, query: z.output<typeof DeliveryQuer
 export const webhookCalls = [
   adminCall({
     id: 'listDeliveries',
-    summary: 'List deliveries, newest first; search, or filter by status, event and resource_id',
+    summary:
+      'List deliveries, newest first; search, or filter by status, event, attempts and resource_id',
     query: DeliveryQuery,
     response: ListDeliveriesResponse,
     handle: (world, { query }) => listDeliveries(world, query),
@@ -103,11 +126,14 @@ export const webhookCalls = [
     id: 'getDelivery',
     summary: 'Return a delivery with body and attempts',
     params: DeliveryPath,
+    query: z.object({ reveal: Reveal }),
     response: DeliveryDetail,
-    handle(world, { params: { id } }) {
+    handle(world, { params: { id }, query: { reveal } }) {
       const old = world.webhooks.deliveries.recorded().find(({ delivery_id }) => delivery_id === id)
       if (old) return { ...deliveryResponse(world, recordedRow(old)), body: null }
-      return deliveryDetail(world, world.webhooks.deliveries.get(id))
+      const row = world.webhooks.deliveries.get(id)
+      const detail = deliveryDetail(world, row)
+      return reveal ? revealed(world, row, detail) : detail
     },
   }),
   adminCall({

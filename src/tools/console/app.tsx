@@ -6,6 +6,7 @@ import { ClientProvider, useClient } from './client.ts'
 import { Copy } from './copy.tsx'
 import { Check, Choice } from './fields.tsx'
 import { keepFocus, useHeadHeight } from './focus.ts'
+import { Keys } from './keys.tsx'
 import { useConnection } from './live.ts'
 import { onRoute, type Route, useRoute, useScrollToTop, useWide } from './route.ts'
 import { GONE_TEXT, isServiceCall, setAccessToken } from './service.ts'
@@ -16,7 +17,7 @@ import { Assumptions } from './views/assumptions.tsx'
 import { ClockBar } from './views/clock-bar.tsx'
 import { Control } from './views/control.tsx'
 import { Deliveries, OneDelivery } from './views/deliveries.tsx'
-import { Inbox } from './views/inbox.tsx'
+import { Inbox, OneMessage } from './views/inbox.tsx'
 import { Overview } from './views/overview.tsx'
 import { OnePayment } from './views/payment-view.tsx'
 import { Payments } from './views/payments.tsx'
@@ -70,7 +71,7 @@ const VIEWS: Readonly<
   payments: [Payments, OnePayment],
   deliveries: [Deliveries, OneDelivery],
   requests: [Requests, OneRequest],
-  inbox: [Inbox],
+  inbox: [Inbox, OneMessage],
   statement: [Statement],
   search: [Search],
   trouble: [MakeTrouble],
@@ -112,7 +113,7 @@ function Menu({ view, counts }: { view: string; counts: Counts }) {
 }
 
 // The lists beside which a row stands.
-const BESIDE = ['payments', 'deliveries', 'requests']
+const BESIDE = ['payments', 'deliveries', 'requests', 'inbox']
 
 function View({ armed, route: { view, id } }: Props & { route: Route }) {
   const client = useClient()
@@ -307,6 +308,7 @@ export function App() {
               client && <View armed={armed} route={route} />
             )}
           </main>
+          <Keys />
           <LastCall />
         </ZoneProvider>
       </ClientProvider>

@@ -1,5 +1,5 @@
 // A list in pages, whose rows open beside it.
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, FunctionComponent } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ResponseBody } from '../../admin/caller.ts'
 import type { AdminCallId } from '../../model/admin-routes.ts'
@@ -271,6 +271,8 @@ type PagedListProps<T> = Shown<T> & {
   noun: string
   /** What a list without rows says that nothing filters. */
   none: string
+  /** What can be done to all rows of a filter. */
+  bulk?: FunctionComponent<{ query: object; total: number }>
 }
 
 export function PagedList<T>({
@@ -279,6 +281,7 @@ export function PagedList<T>({
   placeholder,
   noun,
   none,
+  bulk: Bulk,
   ...shown
 }: PagedListProps<T>) {
   const search = useSearch()
@@ -304,6 +307,7 @@ export function PagedList<T>({
         <SearchField search={search} placeholder={placeholder} />
         {choices}
         {buttons}
+        {Bulk && !isAll && data && data.total > 0 && <Bulk query={query} total={data.total} />}
       </div>
       <Problem text={problem} />
       {!last.current && problem === undefined && <Loading />}

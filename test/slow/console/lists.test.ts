@@ -82,7 +82,7 @@ t.test('lists beside their details', { skip: noBrowser }, async (t) => {
     },
   )
 
-  await t.test('the inbox has what the built-in receiver got', async () => {
+  await t.test('the inbox has what the built-in receiver got', async (t) => {
     const url = `${origin}/__admin/webhooks/inbox`
     await post('/v1/clientWebhook', { url, webhook_secret: SECRET })
     await pay({ amount: 43 })
@@ -90,9 +90,27 @@ t.test('lists beside their details', { skip: noBrowser }, async (t) => {
     await go('inbox')
     const { total } = (await get('/__admin/webhooks/inbox')).body
     await page.getByText(`${total} messages`).waitFor()
-    await page.locator('summary', { hasText: 'transaction.pending' }).waitFor()
+    const pending = rowsOf('Inbox').filter({ hasText: 'transaction.pending' })
+    await pending.click()
+    const detail = page.locator('.detail')
+    await detail.getByRole('heading', { name: 'transaction.pending valid signature' }).waitFor()
+    await detail.getByText('webhook-timestamp').waitFor()
+    await detail.getByRole('link', { name: /^evt_/ }).click()
+    await rowsOf('Deliveries').filter({ hasText: 'transaction.pending' }).waitFor()
+    await page.goBack()
+    await detail.getByRole('link', { name: /^[\da-f-]{36}$/ }).click()
+    await page.getByRole('heading', { name: /^₹43\.00 to/ }).waitFor()
+    await page.goBack()
+    await detail.getByRole('heading', { name: 'transaction.pending' }).waitFor()
+    await page.keyboard.press('Escape')
+    await detail.waitFor({ state: 'detached' })
+    t.match(page.url(), /#\/inbox$/)
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keys' }).getByText('Back to the list').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
     await page.getByLabel('Search').fill('processing')
-    await page.locator('summary', { hasText: 'transaction.pending' }).waitFor({ state: 'detached' })
+    await pending.waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Clear the inbox' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Clear the inbox' }).click()
     await page.getByText('No messages yet.').waitFor()

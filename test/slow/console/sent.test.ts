@@ -78,5 +78,26 @@ t.test('the result of a webhook that is sent by hand', { skip: noBrowser }, asyn
     t.equal(isRed, true)
   })
 
+  await t.test('the deliveries that my 5xx made to be tried again are sent again', async (t) => {
+    hook.respondWith(status(503))
+    await post('/__admin/webhooks/trigger', { event: 'user.created' })
+    hook.respondWith(status(204))
+    const query = '/__admin/webhooks/deliveries?tried=5xx'
+    const { total, deliveries } = (await get(query)).body
+    t.ok(total > 1)
+    await go('deliveries')
+    await page.getByLabel('Attempts', { exact: true }).selectOption('my 5xx')
+    await page.getByText(`${total} deliveries`).waitFor()
+    await page.getByRole('button', { name: `Send these ${total} again` }).click()
+    await opened.until(`document.body.innerText.includes('Send these ${total} again')`)
+    await opened.settle()
+    const after = (await get(query)).body.deliveries
+    for (const [i, { attempts }] of after.entries())
+      t.equal(attempts.length, deliveries[i].attempts.length + 1)
+    await page.getByLabel('Attempts', { exact: true }).selectOption('retried')
+    const { total: again } = (await get('/__admin/webhooks/deliveries?tried=again')).body
+    await page.getByText(`${again} deliveries`).waitFor()
+  })
+
   await t.test('the page reports no errors', async (t) => assertNoErrors(t))
 })

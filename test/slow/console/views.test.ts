@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { createHmac } from 'node:crypto'
 import t from 'tap'
 import { ASHA, TOKEN } from '../../helper.ts'
 import { noBrowser, openBrowser, openConsole } from './browser.ts'
@@ -21,15 +22,40 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
     await first.getByText('transaction.processing').waitFor()
     await first.getByText('delivered').waitFor()
     await first.getByRole('link').click()
-    await page.getByText('v1,XXXX').first().waitFor()
-    const signature = page.getByRole('definition').filter({ hasText: 'v1,XXXX' })
-    const shownText = (await signature.textContent())!
-    t.match(
-      shownText,
-      /There are two, because the secret can be read as plain characters and as base64/,
-    )
-    t.match(shownText, /The signed text is evt_\w+\.\d{10}\. followed by the raw body\./)
-    t.notMatch(shownText, 'Forged')
+    const bench = page.getByRole('region', { name: 'Attempt 1' })
+    t.notMatch(await bench.textContent(), SECRET)
+    await bench.getByRole('button', { name: 'Reveal' }).click()
+    await bench.getByText(/^Two signatures, because the secret can be read as plain/).waitFor()
+    const signed = (await bench.getByRole('group', { name: 'Signed text' }).textContent())!
+    const mine = createHmac('sha256', SECRET).update(signed).digest('base64')
+    const verdict = bench.getByRole('status')
+    for (const [text, said] of [
+      [mine, 'Equal: it verifies.'],
+      [`v1,${mine}`, 'Equal: it verifies.'],
+      [Buffer.from(mine, 'base64').toString('hex'), 'The same in hex, but'],
+      [`${mine.slice(0, 4)}_${mine.slice(5)}`, 'is at character 5: yours has "_'],
+      [createHmac('sha256', 'other').update(signed).digest('base64'), 'Not equal.'],
+      [signed, 'Equal: you sign the right text.'],
+      [signed.replace(/\{/, '{ '), 'Another text is signed. The first difference'],
+    ] as const) {
+      await bench.getByLabel('Compare with mine').fill(text)
+      await verdict.filter({ hasText: said }).waitFor()
+    }
+    // What the page shows computes it.
+    const code = (await bench.getByRole('group', { name: 'Node' }).textContent())!
+    const [id, timestamp] = signed.split('.')
+    const sent = signed.slice(signed.indexOf('{'))
+    const values = JSON.stringify([SECRET, id, timestamp, sent])
+    const start = `const [secret, id, timestamp, body] = ${values}\n`
+    const source = `${start}${code}\nconsole.log(signature)`
+    const run = spawnSync(process.execPath, ['--input-type=module', '-e', source])
+    t.equal(run.stdout.toString().trim(), mine, run.stderr.toString())
+    const languages = await bench
+      .getByLabel('How to compute it')
+      .locator('option')
+      .allTextContents()
+    t.same(languages, ['Node', 'Python', 'Java', 'Go', 'PHP'])
+    await bench.getByRole('button', { name: 'Copy: Node' }).waitFor()
     await page.getByText('Request headers').click()
     await page.getByText('x-webhook-attempt').waitFor()
     const body = JSON.parse((await page.getByRole('group', { name: 'Body' }).textContent())!)

@@ -5,7 +5,8 @@ import { AT_WIDTH, type Column, Detail, type Filter, PagedList } from '../rows.t
 import { Ago, At } from '../settings.tsx'
 import { BodyCard, Card, Chip, Facts, HttpStatus, Id, paymentText, Text } from '../ui.tsx'
 import { deliveryText } from './payment-words.ts'
-import { Redeliver } from './send.tsx'
+import { Redeliver, SendAgain } from './send.tsx'
+import { Signature } from './signature.tsx'
 import { Webhook } from './webhook.tsx'
 
 const ResponseStatus = ({ attempt: { status, error } }: { attempt: Attempt }) =>
@@ -51,6 +52,10 @@ const FILTERS: Readonly<Record<string, Filter>> = {
     values: ['pending', 'delivered', 'failed', 'dropped', 'cancelled', 'recorded'],
   },
   event: { label: 'Event', values: EVENTS },
+  tried: {
+    label: 'Attempts',
+    values: Object.entries({ again: 'retried', '5xx': 'my 5xx' }),
+  },
 }
 
 export const Deliveries = () => (
@@ -66,6 +71,7 @@ export const Deliveries = () => (
       columns={COLUMNS}
       href={({ delivery_id }) => `#/deliveries/${delivery_id}`}
       none="No events yet."
+      bulk={SendAgain}
     />
   </>
 )
@@ -79,38 +85,6 @@ function resultText(delivery: Delivery, clock: Clock): string {
     : text
 }
 
-const FORGED = {
-  wrong: 'signed with another secret; your handler must reject it',
-  missing: 'no signature was sent',
-  rotated: 'one with a new secret first, then the right one',
-  stale: 'the timestamp is one hour before the attempt',
-} as const
-
-function Signature({ attempt: { headers }, delivery }: { attempt: Attempt; delivery: Delivery }) {
-  const signature = headers['webhook-signature']
-  const count = signature?.split(' ').length ?? 0
-  const { fault, rule } = delivery
-  const word = fault?.signature ?? fault?.timestamp
-  const forgery = word && `Forged by rule ${rule}: ${FORGED[word]}.`
-  return (
-    <>
-      {signature && <code>{signature}</code>}
-      {forgery && <p class="failed">{forgery}</p>}
-      {signature && (
-        <p class="hint">
-          {count > 1
-            ? 'The signatures are masked. There are two, because the secret can be read as plain characters and as base64; one that matches is enough.'
-            : 'The signature is masked. There is one, because the secret can be read as plain characters only.'}{' '}
-          The signed text is{' '}
-          <code>{`${headers['webhook-id']}.${headers['webhook-timestamp']}.`}</code> followed by the
-          raw body.
-        </p>
-      )}
-      {!signature && !forgery && 'none'}
-    </>
-  )
-}
-
 const AttemptCard = ({ attempt, delivery }: { attempt: Attempt; delivery: Delivery }) => (
   <Card title={`Attempt ${attempt.number}`} wide>
     <Facts
@@ -120,9 +94,9 @@ const AttemptCard = ({ attempt, delivery }: { attempt: Attempt; delivery: Delive
         Response: <ResponseStatus attempt={attempt} />,
         Duration: `${attempt.duration_ms} ms`,
         Error: attempt.error?.message,
-        Signature: <Signature attempt={attempt} delivery={delivery} />,
       }}
     />
+    <Signature attempt={attempt} delivery={delivery} />
     <details>
       <summary>Request headers</summary>
       <Facts facts={attempt.headers} />
@@ -154,14 +128,7 @@ export function OneDelivery({ id }: { id: string }) {
             {resultText(delivery, clock)}.
           </p>
           <div class="cards">
-            <BodyCard title="Body" value={delivery.body} wide>
-              {delivery.fault?.body && (
-                <p class="failed">
-                  Truncated by rule {delivery.rule}: only the first half was sent.
-                </p>
-              )}
-            </BodyCard>
-            <Card title="Delivery">
+            <Card title="Delivery" wide>
               <Facts
                 facts={{
                   Id: <Id id={delivery.delivery_id} />,
@@ -183,6 +150,13 @@ export function OneDelivery({ id }: { id: string }) {
             {delivery.attempts.toReversed().map((attempt) => (
               <AttemptCard key={attempt.number} attempt={attempt} delivery={delivery} />
             ))}
+            <BodyCard title="Body" value={delivery.body} wide>
+              {delivery.fault?.body && (
+                <p class="failed">
+                  Truncated by rule {delivery.rule}: only the first half was sent.
+                </p>
+              )}
+            </BodyCard>
           </div>
         </>
       )}

@@ -3,50 +3,53 @@ import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
 import { SearchField, useSearch } from '../fields.tsx'
 import { countText } from '../format.ts'
-import { At } from '../settings.tsx'
-import { noneText, Problem, paymentText, Text } from '../ui.tsx'
-import { PACE_MS, useLoaded, useStill } from '../use-data.ts'
+import { AT_WIDTH, type Column, Detail, ListRows } from '../rows.tsx'
+import { Ago, At } from '../settings.tsx'
+import { BodyCard, Card, Facts, Id, noneText, Problem, paymentText } from '../ui.tsx'
+import { PACE_MS, useLoaded } from '../use-data.ts'
 import { UseInbox } from './webhook.tsx'
 
 type Message = ResponseBody<'listInbox'>['messages'][number]
 
-function paymentOf(body: string): string {
+// It keeps no more.
+const ALL = callOf('listInbox', { query: { limit: 100 } })
+
+function paymentOf({ type, body }: Message): string {
+  if (!type?.startsWith('transaction.')) return '–'
   const [, amount] = /"amount": ?"?([\d.]+)/.exec(body) ?? []
   const [, reference] = /"reference_id": ?"([^"]+)"/.exec(body) ?? []
   return paymentText({ amount: amount ?? null, reference_id: reference ?? null })
 }
 
-const OneMessage = ({ type, received_at, attempt, repeated, verified, reason, body }: Message) => (
-  <li>
-    <details>
-      <summary>
-        <b>{type ?? 'no event'}</b>{' '}
-        <span class={`chip ${verified ? 'good' : 'bad'}`}>
-          {verified ? 'valid signature' : 'rejected'}
-        </span>{' '}
-        {attempt !== null && attempt > 1 && `attempt ${attempt} `}
-        {repeated && 'received before '}
-        {type?.startsWith('transaction.') && `${paymentOf(body)} `}
-        <At at={received_at} />
-      </summary>
-      {reason !== null && <p class="failed">{reason}</p>}
-      <Text label="Body" value={body} />
-    </details>
-  </li>
+const Verdict = ({ verified }: Pick<Message, 'verified'>) => (
+  <span class={`chip ${verified ? 'good' : 'bad'}`}>
+    {verified ? 'valid signature' : 'rejected'}
+  </span>
 )
+
+const againText = ({ attempt, repeated }: Message) =>
+  [attempt !== null && attempt > 1 && `attempt ${attempt}`, repeated && 'received before']
+    .filter(Boolean)
+    .join(', ') || '–'
+
+const COLUMNS: readonly Column<Message>[] = [
+  { title: 'Event', width: 'minmax(11.5rem, 3fr)', show: ({ type }) => type ?? 'no event' },
+  { title: 'Signature', width: '9rem', show: Verdict },
+  { title: 'Payment', width: 'minmax(10.5rem, 4fr)', show: paymentOf },
+  { title: 'Again', width: 'minmax(0, 3fr)', minor: true, show: againText },
+  { title: 'Received', width: AT_WIDTH, show: ({ received_at }) => <At at={received_at} /> },
+]
 
 export function Inbox() {
   const search = useSearch()
-  const call = callOf('listInbox', { query: { limit: 100 } })
-  const { data, problem } = useLoaded(call, PACE_MS)
-  const fresh = data?.messages.filter(({ type, body }) => search.finds(`${type} ${body}`))
-  const { value: found, props } = useStill(fresh, search.text)
+  const { data, problem } = useLoaded(ALL, PACE_MS)
+  const found = data?.messages.filter(({ type, body }) => search.finds(`${type} ${body}`))
   return (
     <>
       <h2>Inbox</h2>
       <p class="hint">
         The built-in receiver of events: it accepts each one, checks its signature, and keeps the
-        newest.
+        newest 100.
       </p>
       <div class="row">
         <UseInbox />
@@ -58,22 +61,57 @@ export function Inbox() {
         />
       </div>
       <Problem text={problem} />
-      {data && (
-        <p class="hint" aria-live="polite">
-          {countText(data.total, 'message')}
-          {data.total > 100 && '; these are the 100 newest'}
-        </p>
+      {data && found && (
+        <ListRows
+          label="Inbox"
+          columns={COLUMNS}
+          list={search.text}
+          all={found}
+          href={({ message_id }) => `#/inbox/${message_id}`}
+          count={countText(found.length, 'message')}
+          empty={data.total === 0 ? 'No messages yet.' : noneText('message', search.text)}
+        />
       )}
-      {found?.length === 0 && (
-        <p class="empty">
-          {data!.total === 0 ? 'No messages yet.' : noneText('message', search.text)}
-        </p>
-      )}
-      <ul class="list" {...props}>
-        {found?.map((message) => (
-          <OneMessage key={message.message_id} {...message} />
-        ))}
-      </ul>
     </>
   )
 }
+
+function OfMessage({ message }: { message: Message }) {
+  const { type, verified, reason, webhook_id: event, body, headers } = message
+  const [, payment] = /"transaction_id": ?"([^"]+)"/.exec(body) ?? []
+  return (
+    <>
+      <h2>
+        {type ?? 'No event'} <Verdict verified={verified} />
+      </h2>
+      <p class={verified ? '' : 'failed'}>
+        {reason === null ? 'The signature fits the body and the secret.' : `Rejected: ${reason}.`}
+      </p>
+      <div class="cards" style={{ '--least': '30rem' }}>
+        <Card title="Message" wide>
+          <Facts
+            facts={{
+              Received: <Ago at={message.received_at} />,
+              Event: event && <Id id={event} href={`#/deliveries?search=${event}`} />,
+              Payment: payment && <Id id={payment} href={`#/payments/${payment}`} />,
+              Again: againText(message),
+            }}
+          />
+        </Card>
+        <BodyCard title="Body" value={body} />
+        <Card title="Headers">
+          <Facts facts={headers} />
+        </Card>
+      </div>
+    </>
+  )
+}
+
+export const OneMessage = ({ id }: { id: string }) => (
+  <Detail list="Inbox" call={ALL}>
+    {({ messages }) => {
+      const message = messages.find(({ message_id }) => message_id === id)
+      return message ? <OfMessage message={message} /> : <p>The inbox no longer has it.</p>
+    }}
+  </Detail>
+)

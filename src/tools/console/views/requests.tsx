@@ -260,7 +260,9 @@ export const OneRequest = ({ id }: { id: string }) => (
                 'Replayed response': call.replayed ? 'yes (Idempotency-Key)' : null,
               }}
             />
-            <Copy label="Copy as curl" text={curlOfRequest(call)} />
+            <span data-key="c">
+              <Copy label="Copy as curl" text={curlOfRequest(call)} />
+            </span>
             <p class="hint">Account and document numbers are masked in the log: use yours.</p>
           </Card>
           <Card title="Headers">

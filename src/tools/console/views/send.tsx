@@ -9,9 +9,10 @@ import {
 } from '../../../model/feed-kinds.ts'
 import { EVENTS } from '../../../scenarios/operations-and-events.ts'
 import { Act } from '../act.tsx'
-import { callOf, type Effect } from '../api.ts'
+import { callOf, type Effect, read, send } from '../api.ts'
 import { Choice, Form } from '../fields.tsx'
 import { useTimeText } from '../settings.tsx'
+import { Button } from '../ui.tsx'
 
 type TimeText = (at: string) => string
 
@@ -50,6 +51,33 @@ export function Redeliver({ id, label = 'Redeliver' }: { id: string; label?: str
       label={label}
       call={callOf('redeliver', { params: { id } })}
       effect={(delivery) => effectOf([delivery], timeText)}
+    />
+  )
+}
+
+// A page of the admin API.
+const MAX_SENT = 100
+
+/** Sends the deliveries of a filter again, one after the other. */
+export function SendAgain({ query, total }: { query: object; total: number }) {
+  const [left, setLeft] = useState(0)
+  const count = Math.min(total, MAX_SENT)
+  async function sendAll() {
+    const all = callOf('listDeliveries', { query: { ...query, limit: MAX_SENT } })
+    const { deliveries } = await read(all)
+    for (const [i, { delivery_id: id }] of deliveries.entries()) {
+      setLeft(deliveries.length - i)
+      await send(callOf('redeliver', { params: { id } }), 'Send again').catch(() => {})
+    }
+    setLeft(0)
+  }
+  return (
+    <Button
+      label={
+        left > 0 ? `${left} left` : count === 1 ? 'Send it again' : `Send these ${count} again`
+      }
+      isOff={left > 0}
+      onPress={() => void sendAll()}
     />
   )
 }

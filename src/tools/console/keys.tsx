@@ -1,0 +1,37 @@
+// Keys that work everywhere but in fields.
+import { useEffect, useState } from 'preact/hooks'
+import { Dialog } from './act.tsx'
+import { Facts } from './ui.tsx'
+
+const KEYS = {
+  '/': 'Search',
+  '↑ ↓': 'Through the rows of a list; beside an open row, opens them',
+  Enter: 'Opens a row',
+  Esc: 'Back to the list',
+  c: 'Copies a call as curl',
+  '?': 'These keys',
+}
+
+/** Esc leads back to the list, `c` copies curl, and `?` shows all keys. */
+export function Keys() {
+  const [areShown, setShown] = useState(false)
+  useEffect(() => {
+    const onKey = ({ key, target, ctrlKey, metaKey, altKey, defaultPrevented }: KeyboardEvent) => {
+      if (defaultPrevented || ctrlKey || metaKey || altKey) return
+      if ((target as Element).matches('input, select, textarea, dialog *, dialog')) return
+      const [path = '', fields = ''] = location.hash.split('?')
+      const [, list, id] = path.split('/')
+      if (key === '?') setShown(true)
+      else if (key === 'Escape' && id) location.hash = `#/${list}${fields && `?${fields}`}`
+      else if (key === 'c')
+        document.querySelector<HTMLButtonElement>('main [data-key="c"] button')?.click()
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
+  return !areShown ? null : (
+    <Dialog title="Keys" onClose={() => setShown(false)}>
+      <Facts facts={KEYS} />
+    </Dialog>
+  )
+}
