@@ -197,3 +197,32 @@ export function SearchField({ search, placeholder, isFirst = false }: SearchFiel
     </div>
   )
 }
+
+type DroppedProps = { label: string; accept: string; onFile: (file: File) => unknown }
+
+/** A field for a file, which may also be dropped on it. */
+export function Dropped({ label, accept, onFile }: DroppedProps) {
+  const id = useId()
+  const take = (file: File | undefined) => file && void onFile(file)
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the field inside does the same by keyboard.
+    <div
+      class="drop"
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault()
+        take(event.dataTransfer?.files[0])
+      }}
+    >
+      <div class="field">
+        <label for={id}>{label}</label>
+        <input
+          id={id}
+          type="file"
+          accept={accept}
+          onChange={({ currentTarget }) => take(currentTarget.files?.[0])}
+        />
+      </div>
+    </div>
+  )
+}

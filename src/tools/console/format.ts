@@ -13,6 +13,10 @@ export function rupeesText(amount: string, currency = 'INR'): string {
   return currency === 'INR' ? `₹${text}` : `${text} ${currency}`
 }
 
+/** Formats a sum that may be below zero. */
+export const netText = (net: string): string =>
+  `${net.startsWith('-') ? '−' : ''}${rupeesText(net.replace('-', ''))}`
+
 /** The number of an amount as a person types it. Anything else stays a string, which the sandbox rejects. */
 export function typedAmount(typed: string): number | string | undefined {
   const text = typed.trim()

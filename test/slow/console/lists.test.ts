@@ -71,6 +71,19 @@ t.test('lists beside their details', { skip: noBrowser }, async (t) => {
       await said.getByText(/net ₹\d+\.00/).waitFor()
       const truth = page.getByRole('region', { name: 'What really happened' })
       t.equal(await truth.count(), 0)
+      const books = (text: string) =>
+        page
+          .getByLabel('A CSV with reference')
+          .setInputFiles({ name: 'books.csv', mimeType: 'text/csv', buffer: Buffer.from(text) })
+      const yours = page.getByRole('region', { name: 'Your books of this day' })
+      await books('\uFEFFReference_id;amount;note\r\n"booked";"45,00";"a ""b"""\r\n')
+      await yours.getByText(/^books\.csv: .*isn't an amount/).waitFor()
+      await books('reference_id,amount\nbooked,"1,045.00"\nunknown,7\n')
+      const row = yours.getByRole('row', { name: /^amount/ })
+      t.match(await row.textContent(), /1,045\.00.*₹44\.00/)
+      await yours.getByRole('row', { name: /^missing in statement ₹7\.00/ }).waitFor()
+      await books('name\nx')
+      await yours.getByText('books.csv: The first line has no columns').waitFor()
       const rule = { name: 'hidden', when: { reference: 'booked' }, then: { omit: true } }
       await put('/__admin/scenario', { definition: { statement: [rule] } })
       await truth.getByRole('row', { name: /booked debit ₹44\.00 \d{12} inline: hidden/ }).waitFor()

@@ -1,11 +1,12 @@
 import type { ResponseBody } from '../../../admin/caller.ts'
 import { callOf } from '../api.ts'
 import { useNow } from '../client.ts'
-import { countText, rupeesText } from '../format.ts'
+import { countText, netText, rupeesText } from '../format.ts'
 import { setUrlFields, useUrlFields } from '../route.ts'
 import { At } from '../settings.tsx'
 import { Card, Heads, Problem, Scroll } from '../ui.tsx'
 import { PACE_MS, useLoaded } from '../use-data.ts'
+import { Books } from './books.tsx'
 import { ruleText } from './payment-words.ts'
 
 type Truth = NonNullable<ResponseBody<'getStatement'>['truth']>
@@ -21,10 +22,7 @@ function Rows({ title, statement }: { title: string; statement: Truth }) {
       <p>
         {countText(debits.count, 'debit')} of {rupeesText(debits.amount)},{' '}
         {countText(credits.count, 'return')} of {rupeesText(credits.amount)}: net{' '}
-        <b>
-          {net.startsWith('-') && '−'}
-          {rupeesText(net.replace('-', ''))}
-        </b>
+        <b>{netText(net)}</b>
       </p>
       {rows.length > 0 && (
         <Scroll label={title}>
@@ -72,6 +70,7 @@ export function Statement() {
           />
         </label>
       </div>
+      <Books date={date} />
       <Problem text={problem} />
       {data?.truth && <Rows title="What the bank says" statement={data} />}
       {data?.truth?.rows.some(({ rule }) => rule !== undefined) && (

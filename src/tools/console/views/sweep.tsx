@@ -1,6 +1,7 @@
-import { useId, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { SweepDocument } from '../../sweep/report/sweep-json.ts'
 import { callOf } from '../api.ts'
+import { Dropped } from '../fields.tsx'
 import { Button, Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 import { Coverage, SweepResult } from './sweep-result.tsx'
@@ -59,11 +60,9 @@ let opened: SweepDocument | undefined
 
 /** The result of a sweep, from a file of the user: the page sends it nowhere. */
 export function Sweep() {
-  const id = useId()
   const [result, setResult] = useState(opened)
   const [problem, setProblem] = useState<string>()
-  async function open(file: Source | undefined) {
-    if (!file) return
+  async function open(file: Source) {
     opened = undefined
     try {
       opened = await readSweep(file)
@@ -81,24 +80,8 @@ export function Sweep() {
         integration. Drop the <code>sweep.json</code> of its report here. The file stays in your
         browser; to send it on, use <code>report.html</code> beside it.
       </p>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: the field inside does the same by keyboard. */}
-      <div
-        class="card drop bar"
-        onDragOver={(event) => event.preventDefault()}
-        onDrop={(event) => {
-          event.preventDefault()
-          void open(event.dataTransfer?.files[0])
-        }}
-      >
-        <div class="field">
-          <label for={id}>Result of a sweep</label>
-          <input
-            id={id}
-            type="file"
-            accept=".json,application/json"
-            onChange={({ currentTarget }) => void open(currentTarget.files?.[0])}
-          />
-        </div>{' '}
+      <div class="card wide bar">
+        <Dropped label="Result of a sweep" accept=".json,application/json" onFile={open} />
         <Button label="See an example" onPress={() => void open(EXAMPLE)} />
       </div>
       <Problem text={problem} />

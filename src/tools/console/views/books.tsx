@@ -1,0 +1,130 @@
+// Your books beside what the bank says: a CSV that the page reads, and the sandbox compares.
+import { useState } from 'preact/hooks'
+import type { ResponseBody } from '../../../admin/caller.ts'
+import { callOf, send } from '../api.ts'
+import { Dropped } from '../fields.tsx'
+import { countText, netText, numberText, rupeesText } from '../format.ts'
+import { Card, Facts, Heads, Problem, Scroll } from '../ui.tsx'
+
+type Result = ResponseBody<'reconcile'>
+type Difference = Result['differences'][number]
+
+/** Other names of columns, as the command `reconcile` knows them. */
+const NAMES: Readonly<Record<string, string>> = {
+  reference_id: 'reference',
+  client_transaction_id: 'reference',
+  partner_transaction_id: 'transaction_id',
+  transaction_status: 'status',
+}
+const COLUMNS = [
+  'reference',
+  'transaction_id',
+  'amount',
+  'status',
+  'utr',
+  'booked',
+  'direction',
+  'booked_at',
+]
+
+/** The cells of a line; in quotes, a quote is doubled. */
+const cellsOf = (line: string, separator: string) =>
+  [
+    ...line.matchAll(new RegExp(`(?:^|${separator})(?:"((?:[^"]|"")*)"|([^${separator}]*))`, 'g')),
+  ].map(([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain.trim())
+
+/** The rows of books in CSV. The sandbox checks the values, and says which is wrong. */
+export function rowsOfCsv(text: string): Record<string, string>[] {
+  const [head = '', ...lines] = text
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .filter((line) => line.trim())
+  const separator = [';', '\t'].find((one) => head.includes(one)) ?? ','
+  const names = cellsOf(head.toLowerCase(), separator).map((name) => NAMES[name] ?? name)
+  if (!names.includes('amount') || !names.some((name) => /^(reference|transaction_id)$/.test(name)))
+    throw new Error(
+      `The first line has no columns reference (or transaction_id) and amount, only ${names.join(', ') || 'nothing'}.`,
+    )
+  return lines.map((line) => {
+    const cells = cellsOf(line, separator).map((cell, i) => [names[i]!, cell] as const)
+    return Object.fromEntries(cells.filter(([name, cell]) => COLUMNS.includes(name) && cell !== ''))
+  })
+}
+
+const rowText = (row: Difference['books'] | Difference['statement']) =>
+  row === null
+    ? '–'
+    : `${rupeesText(String(row.amount))} ${'status' in row ? (row.status ?? '') : ''}`
+
+function Differences({ result }: { result: Result }) {
+  const { matched, differences, books, statement } = result
+  const text =
+    differences.length === 0
+      ? `Your books agree: ${countText(matched, 'row')}.`
+      : `${countText(differences.length, 'difference')}, ${numberText(matched)} of your rows agree.`
+  return (
+    <>
+      <p role="status">
+        <b>{text}</b>
+      </p>
+      <Facts
+        facts={{
+          'Net in your books': netText(books.net),
+          'Net at the bank': netText(statement.net),
+        }}
+      />
+      {differences.length > 0 && (
+        <Scroll label="Differences">
+          <table>
+            <Heads titles={['Kind', 'Your books', 'The bank', 'What it is']} />
+            <tbody>
+              {differences.map((one, i) => (
+                <tr key={i}>
+                  <td>{one.kind.replaceAll('_', ' ')}</td>
+                  <td class="whole">{rowText(one.books)}</td>
+                  <td class="whole">
+                    {one.statement ? (
+                      <a href={`#/payments/${one.statement.transaction_id}`}>
+                        {rowText(one.statement)}
+                      </a>
+                    ) : (
+                      '–'
+                    )}
+                  </td>
+                  <td>{one.message}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scroll>
+      )}
+    </>
+  )
+}
+
+/** Takes the books of a day as a file, and shows both sides. */
+export function Books({ date }: { date: string }) {
+  const [result, setResult] = useState<{ of: string; result: Result }>()
+  const [problem, setProblem] = useState<string>()
+  async function compare(file: File) {
+    setProblem(undefined)
+    setResult(undefined)
+    try {
+      const call = callOf('reconcile', { body: { rows: rowsOfCsv(await file.text()), date } })
+      setResult({ of: date, result: await send(call, 'Compare', undefined, true) })
+    } catch (error) {
+      setProblem(`${file.name}: ${(error as Error).message}`)
+    }
+  }
+  return (
+    <Card title="Your books of this day" wide>
+      <Dropped
+        label="A CSV with reference, amount and status"
+        accept=".csv,text/csv"
+        onFile={compare}
+      />
+      <Problem text={problem} />
+      {result?.of === date && <Differences result={result.result} />}
+    </Card>
+  )
+}
