@@ -222,7 +222,7 @@ const YourWebhook = ({ counts }: { counts: Summary['deliveries'] }) => (
         name: `Accepted at the ${ordinalWord(i + 1)} try`,
         count,
         tone: i === 0 ? 'good' : 'open',
-        href: '#/deliveries?status=delivered',
+        href: `#/deliveries?status=delivered${i === 0 ? '' : '&tried=again'}`,
       }))}
     />
   </Card>
