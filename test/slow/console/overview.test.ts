@@ -162,7 +162,7 @@ t.test('what happened', { skip: noBrowser }, async (t) => {
       await page.mouse.click(first.x, first.y)
       await rows(2)
       await over.getByText('As a table').click()
-    await over.locator('tbody tr').nth(1).waitFor()
+      await over.locator('tbody tr').nth(1).waitFor()
       t.same(
         await over.locator('tbody tr td:nth-child(n + 2):nth-child(-n + 4)').allTextContents(),
         [...['1', '1', '0'], ...['0', '0', '1']],
