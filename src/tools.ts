@@ -2,7 +2,7 @@
 // loads of it for coverage, books and reports.
 export { main } from './cli/main.ts'
 export { Collector } from './tools/coverage/collector.ts'
-export { coverageText, missedGates, readGates } from './tools/coverage/coverage-text.ts'
+export { coverageText } from './tools/coverage/coverage-text.ts'
 export { coverageOf } from './tools/coverage/report.ts'
 export { harOf } from './tools/har.ts'
 export { reconcile } from './tools/reconcile.ts'

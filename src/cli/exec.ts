@@ -8,6 +8,7 @@ import type { Report, TestCase } from '../tools/report/report.ts'
 import type { SessionDocument } from '../tools/report/session.ts'
 import type { World } from '../world/world.ts'
 import type { Command, Input } from './command.ts'
+import { missedGates, readGates } from './coverage-gates.ts'
 import { gatherOptions, optionFlag, START_FLAGS } from './options.ts'
 import { openReport } from './output.ts'
 import { expectedCount, expectTable } from './scenario.ts'
@@ -127,19 +128,19 @@ function execReport(
 /** Returns what prints and writes the coverage at the end, and says whether it is enough, if the flags want it. */
 async function openCoverage({ coverage: dir, 'min-coverage': least }: Input['flags']) {
   if (dir === undefined && least === undefined) return undefined
-  const [{ coverageText, missedGates, readGates }, { prepareReport, writeFiles }] =
-    await Promise.all([
-      import('../tools/coverage/coverage-text.ts'),
-      import('../tools/report/report.ts'),
-    ])
   const gates = readGates(least)
+  const [{ coverageText }, { prepareReport, writeFiles }] = await Promise.all([
+    import('../tools/coverage/coverage-text.ts'),
+    import('../tools/report/report.ts'),
+  ])
   const file = 'coverage.json'
   if (dir !== undefined) prepareReport(String(dir), [file], '--coverage')
   return async ({ sandbox }: RunningServer) => {
     const coverage = await sandbox.coverage!.report()
-    process.stderr.write(`\n${coverageText(coverage, gates)}`)
+    const missed = missedGates(coverage, gates)
+    process.stderr.write(`\n${coverageText(coverage)}${missed.join('')}`)
     if (dir !== undefined) writeFiles(String(dir), { [file]: jsonLine(coverage) })
-    return missedGates(coverage, gates).length === 0
+    return missed.length === 0
   }
 }
 

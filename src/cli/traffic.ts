@@ -7,6 +7,7 @@ import { countOf } from '../model/words.ts'
 import { type Report, reportOfOne } from '../tools/report/report.ts'
 import { oneLine, table } from '../tools/report/table.ts'
 import { type Command, CommandFailed, type Input, numberFlag, parseJsonObject } from './command.ts'
+import { missedGates, readGates } from './coverage-gates.ts'
 import { openReport, prepareFile, REPORT_FLAG } from './output.ts'
 import { remoteCommand, shown } from './remote.ts'
 
@@ -315,13 +316,11 @@ export const coverage = remoteCommand({
   description: 'show what all callers have met, of all that the contract permits',
   flags: MIN_COVERAGE_FLAG,
   async run(api, _args, flags) {
-    const { coverageText, missedGates, readGates } = await import(
-      '../tools/coverage/coverage-text.ts'
-    )
     const gates = readGates(flags['min-coverage'])
+    const { coverageText } = await import('../tools/coverage/coverage-text.ts')
     return shown(
       api('getCoverage'),
-      (found) => coverageText(found, gates),
+      (found) => coverageText(found) + missedGates(found, gates).join(''),
       (found) => missedGates(found, gates).length > 0,
     )
   },

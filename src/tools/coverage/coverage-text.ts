@@ -1,43 +1,6 @@
-import { BadOption } from '../../config/options.ts'
-import {
-  COVERAGE_GROUPS,
-  COVERAGE_HEAD,
-  type Coverage,
-  type CoverageGroup,
-  coverageCounts,
-  coverageRows,
-} from '../../model/coverage.ts'
+import { COVERAGE_HEAD, type Coverage, coverageCounts, coverageRows } from '../../model/coverage.ts'
 import { aligned } from '../report/table.ts'
 
-/** The least percentage of each group that a caller wants. */
-export type Gates = ReadonlyMap<CoverageGroup, number>
-
-/** Reads gates such as `money=80,webhooks=60`; none if there is no value. Throws `BadOption`. */
-export function readGates(value: unknown): Gates {
-  const parts = value === undefined ? [] : String(value).split(',')
-  return new Map(
-    parts.map((part) => {
-      const [, name, percent] = /^\s*(\w+)=(\d{1,3})\s*$/.exec(part) ?? []
-      const group = COVERAGE_GROUPS.find((one) => one === name)
-      const isOnce = parts.filter((one) => one.trim().startsWith(`${name}=`)).length === 1
-      if (group && isOnce && Number(percent) <= 100) return [group, Number(percent)]
-      throw new BadOption(
-        `--min-coverage takes percentages of groups, each once, such as money=80,webhooks=60, not ${JSON.stringify(part)}; the groups are ${COVERAGE_GROUPS.join(', ')}`,
-      )
-    }),
-  )
-}
-
-export const missedGates = ({ groups }: Coverage, gates: Gates): string[] =>
-  groups
-    .filter(({ group, percent }) => percent < (gates.get(group) ?? 0))
-    .map(
-      ({ group, met, total, percent }) =>
-        `the coverage of ${group} is ${percent} % (${met} of ${total}), and --min-coverage asks for ${gates.get(group)} %`,
-    )
-
-/** The coverage as people read it: the groups; each behaviour, who met it and what would show the rest; the missed gates. */
-export function coverageText(coverage: Coverage, gates: Gates = new Map()): string {
-  const missed = missedGates(coverage, gates).map((line) => `\n${line}\n`)
-  return `${aligned(coverageCounts(coverage))}\n${aligned([COVERAGE_HEAD, ...coverageRows(coverage)])}${missed.join('')}`
-}
+/** The coverage as people read it: the groups; each behaviour, who met it and what would show the rest. */
+export const coverageText = (coverage: Coverage): string =>
+  `${aligned(coverageCounts(coverage))}\n${aligned([COVERAGE_HEAD, ...coverageRows(coverage)])}`
