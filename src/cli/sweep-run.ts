@@ -2,18 +2,19 @@ import { setMaxListeners } from 'node:events'
 import { adminBase, clientInUrl } from '../admin/caller.ts'
 import { programEnvironment } from '../config/environment.ts'
 import { BadOption, type Options } from '../config/options.ts'
-import { formatDuration, parseDuration } from '../model/duration.ts'
-import { countOf, jsonLine } from '../model/words.ts'
+import { parseDuration } from '../model/duration.ts'
+import { jsonLine } from '../model/words.ts'
 import { openContent, stderrLog } from '../server.ts'
 import type { Plan, SweepResult } from '../tools/sweep/faults-and-findings.ts'
 import { knownFindings } from '../tools/sweep/findings.ts'
 import { revealed, revealedText } from '../tools/sweep/holdout.ts'
 import { killPrograms } from '../tools/sweep/program.ts'
+import { createSweepProgress } from '../tools/sweep/report/progress.ts'
 import { sweepJson } from '../tools/sweep/report/sweep-json.ts'
 import { sweepText } from '../tools/sweep/report/sweep-text.ts'
 import { prepareSweepReport, writeSweepReport } from '../tools/sweep/report/write-report.ts'
 import { connectRunning } from '../tools/sweep/running-sandbox.ts'
-import { type Progress, type SweepOptions, sweep } from '../tools/sweep/sweep.ts'
+import { type SweepOptions, sweep } from '../tools/sweep/sweep.ts'
 import { planSweep, sweepPlanText } from '../tools/sweep/sweep-plan.ts'
 import { type Input, numberFlag, quoteProgram, quoteShellArguments } from './command.ts'
 import { gatherOptions, SANDBOX_FLAGS, sweepKeys } from './options.ts'
@@ -151,8 +152,6 @@ async function runningOf(input: Input) {
   )
 }
 
-// ---- the line that shows a finding again
-
 /** The options of a sandbox as they were typed. */
 const typedFlags = (flags: Input['flags'], without: readonly string[] = []): string[] =>
   Object.entries(flags)
@@ -171,15 +170,18 @@ function reproduceLine(
     `payout-sandbox ${quoteShellArguments(args)} -- ${quoteProgram(program)}`
   const isKilled = plan.some(({ kills }) => kills)
   const race = plan.find((fault) => fault.race)?.race
-  // Only a sweep resets a client, starts a command again, or lets calls meet.
-  if (flags['url'] !== undefined || isKilled || race) {
+  const readers = ['ledger', 'probe'].flatMap((name) =>
+    flags[name] === undefined ? [] : [`--${name}`, String(flags[name])],
+  )
+  // Only a sweep resets a client, starts a command again, lets calls meet, or reads books.
+  if (flags['url'] !== undefined || isKilled || race || readers.length > 0) {
     const url = flags['url'] === undefined ? typedFlags(flags) : ['--url', String(flags['url'])]
     const workers = race && race.workers > 1 ? ['--workers', String(race.workers)] : []
     const terms = plan.map(({ name, operation }) =>
       operation === undefined ? name.split('=')[0] : `${name} & ${operation}`,
     )
-    const only = terms.length > 0 ? ['--only', terms.join(',')] : []
-    return lineOf('sweep', ...url, ...(isKilled ? ['--restart'] : workers), ...only)
+    const only = terms.length > 0 ? ['--only', terms.join(',')] : ['--max-runs', '1']
+    return lineOf('sweep', ...url, ...readers, ...(isKilled ? ['--restart'] : workers), ...only)
   }
   const assume = plan.map(({ scenario }) => Object.entries(scenario.assume ?? {}))
   const isAssumed =
@@ -192,37 +194,6 @@ function reproduceLine(
   }
   const own = assume.flat().flatMap(([name, reading]) => ['--assume', `${name}=${reading}`])
   return lineOf('exec', ...typedFlags(flags), ...own)
-}
-
-// ---- runs
-
-// Between two lines of progress where there is no terminal, real ms.
-const LINE_MS = 15_000
-
-/** The progress of a sweep with the time left: a line that changes in a terminal, and a line now and then elsewhere. */
-function createSweepProgress(maxTimeMs = Number.POSITIVE_INFINITY) {
-  const { stderr } = process
-  const startedAt = performance.now()
-  let lineAt = startedAt
-  return {
-    show({ done, left, found, what }: Progress) {
-      const now = performance.now()
-      const leftMs = Math.max(
-        0,
-        Math.min(((now - startedAt) / done) * left, maxTimeMs - (now - startedAt)),
-      )
-      const time = formatDuration(Math.ceil(leftMs / 1_000) * 1_000)
-      const line = `${done} of ${done + left} runs, ${countOf(found, 'finding')}, ${time} left: `
-      if (stderr.isTTY) stderr.write(`${CLEAR}${line}${what.slice(0, 60)}`)
-      else if (now - lineAt > LINE_MS) {
-        lineAt = now
-        stderr.write(`${line}${what}\n`)
-      }
-    },
-    end() {
-      if (stderr.isTTY) stderr.write(CLEAR)
-    },
-  }
 }
 
 /** Does work that a signal stops; a second one ends this process at once. */
@@ -256,7 +227,7 @@ export async function withSweep<T>(
   const own = readSweepOptions(input)
   const known = baseline === undefined ? new Set<string>() : knownFindings(String(baseline))
   if (report !== undefined) prepareSweepReport(String(report))
-  const progress = createSweepProgress(own.maxTimeMs)
+  const progress = createSweepProgress(CLEAR, own.maxTimeMs)
   try {
     const running = await runningOf(input)
     const content = await openContent(own.options, stderrLog(own.options)).catch((error) => {

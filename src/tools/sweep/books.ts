@@ -19,23 +19,33 @@ const LEDGER_MS = 30_000
 /** The variable with the folder of a run. */
 export const RUN_DIR = 'PAYOUT_SANDBOX_RUN_DIR'
 
-type LedgerRun = { ledger: string; isSure: boolean; env: NodeJS.ProcessEnv; signal: AbortSignal }
+/** `where`: which run with a fault it is. */
+type LedgerRun = {
+  ledger: string
+  where: string
+  isSure: boolean
+  env: NodeJS.ProcessEnv
+  signal: AbortSignal
+}
 
 /** Reads the books of a run. Throws `SweepError` if that can't be done, unless the command failed: it may have had no time to write them. */
-export async function readLedger({ ledger, isSure, env, signal }: LedgerRun) {
+export async function readLedger({ ledger, where, isSure, env, signal }: LedgerRun) {
   const printed = await printedBy(ledger, { env, deadlineMs: LEDGER_MS, signal })
   const { text = '' } = printed
-  const why = printed.why ?? (text.trim() === '' ? 'printed nothing' : undefined)
+  const isEmpty = printed.why === undefined && text.trim() === ''
+  // Where nothing was paid, a query may print not even its columns.
+  if (isEmpty && where !== '') return []
+  const why = printed.why ?? (isEmpty ? 'printed nothing' : undefined)
   try {
     if (why === undefined) return readBooks({ file: 'its output', text, advice: 'Rename yours' })
   } catch (error) {
     if (isSure && error instanceof BadBooks)
-      throw new SweepError(`the ledger printed no books: ${ledger}: ${error.message}`)
+      throw new SweepError(`the ledger printed no books${where}: ${ledger}: ${error.message}`)
     if (!(error instanceof BadBooks)) throw error
   }
   if (!isSure || signal.aborted) return undefined
   throw new SweepError(
-    `the ledger gave no books: ${ledger} ${why}. Let it print CSV such as reference,amount,status from the folder in ${RUN_DIR}, and exit with 0`,
+    `the ledger gave no books${where}: ${ledger} ${why}. Let it print CSV such as reference,amount,status from the folder in ${RUN_DIR}, and exit with 0`,
   )
 }
 

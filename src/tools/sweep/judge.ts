@@ -205,8 +205,12 @@ const SHOWN: Readonly<Record<string, (one: SeenPayment) => boolean>> = {
 function notReached(plan: Plan, run: Observation, { baselines }: Judging): string | undefined {
   if (run.hits.includes(0)) {
     const end = run.exitCode === 0 ? '' : `: ${failed(run)}`
-    const isRace = plan.some(({ name }) => name === 'race')
-    return `${isRace ? 'no two of these calls were under way at once' : 'the run did not come to this point'}${end}`
+    const name = plan.find(({ race }) => race?.workers)?.name ?? ''
+    const missed = {
+      race: 'no two of these calls were under way at once',
+      two_workers: 'one worker had nothing to do',
+    }[name]
+    return `${missed ?? 'the run did not come to this point'}${end}`
   }
   for (const { name } of plan) {
     const isSuch = SHOWN[name]

@@ -12,7 +12,7 @@ import { type RunningServer, startServer } from '../../server.ts'
 import { compareLedger, RUN_DIR, readLedger } from './books.ts'
 import type { Observation, Plan } from './faults-and-findings.ts'
 import { Observer } from './observe.ts'
-import { isHanging, PLAN_NAME, planDefinition } from './plans.ts'
+import { isHanging, PLAN_NAME, planDefinition, planText } from './plans.ts'
 import { probeDifferences } from './probe.ts'
 import { type Ended, type ProgramRun, runProgram } from './program.ts'
 import { Meeting, raceOf, tokenOfWorker, watchPatience } from './race.ts'
@@ -192,7 +192,8 @@ export async function startRun(
     const payments = observer.payments(stage.hasReadFailure)
     const { calls, events, deliveries } = observer
     const isSure = exitCode === 0
-    const books = ledger && (await readLedger({ ledger, isSure, env, signal }))
+    const where = plan.length === 0 ? '' : ` where ${planText(plan)}`
+    const books = ledger && (await readLedger({ ledger, where, isSure, env, signal }))
     const compared = compareLedger({
       ...{ plan, isSure, payments, deliveries, atEnd },
       rows: observer.rows(),

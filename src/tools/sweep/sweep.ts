@@ -88,7 +88,8 @@ function ownScenarios({ library, options }: SweepOptions): SweepResult['scenario
 /** Throws if the command can't run as several workers at once. */
 function checkWorkers({ hits, calls, failedWorkers = [], output }: Observation, workers: number) {
   const callers = new Set(calls.map(({ worker }) => worker))
-  const silent = hits.includes(0) ? [1, 2, 3, 4].find((one) => !callers.has(one)) : undefined
+  // One that succeeds without a call had nothing left to do.
+  const silent = hits.includes(0) ? failedWorkers.find((one) => !callers.has(one)) : undefined
   if (silent === undefined && failedWorkers.length < workers) return
   const problem = silent ? `worker ${silent} ended without a call` : 'each of them failed'
   throw new SweepError(

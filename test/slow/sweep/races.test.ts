@@ -62,7 +62,7 @@ t.test('both orders are tried, and the second one only if two calls have met', a
 })
 
 t.test('workers that cannot run at once stop the sweep before its first fault', async (t) => {
-  const silent = `if (token.endsWith('2')) return\n${PAYS}`
+  const silent = `if (token.endsWith('2')) throw new Error('no port')\n${PAYS}`
   const failing = `await pay()\nif (token.includes('~')) throw new Error('already running')\n`
   for (const [code, problem] of [
     [silent, /can't run as 2 workers: worker 2 ended without a call/],
