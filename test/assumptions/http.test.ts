@@ -68,7 +68,10 @@ t.test('error_body html: a page, also for a scenario and an unknown client', asy
     t.notMatch(answer.text, /<b>/)
   }
   t.equal((await get('/__admin/nothing')).body.error, 'not_found')
-  t.match((await get('/__admin/requests?limit=1')).body.requests, [{ status: 502 }])
+  t.match((await get('/__admin/requests?limit=2')).body.requests, [
+    { status: 404 },
+    { status: 502 },
+  ])
 })
 
 t.test('error_body: each client has its own, and a scenario can send its own body', async (t) => {

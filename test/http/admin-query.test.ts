@@ -22,7 +22,7 @@ t.test('the error names the parameter and the known ones', async (t) => {
   const messageOf = async (url: string) => (await get(url)).body.message
   t.equal(
     await messageOf('/__admin/webhooks/deliveries?statuz=failed'),
-    'The query parameter statuz is unknown; did you mean "status"? This call takes page, limit, search, status, event, resource_id, since and until.',
+    'The query parameter statuz is unknown; did you mean "status"? This call takes page, limit, search, status, event, tried, resource_id, since and until.',
   )
   t.equal(
     await messageOf('/__admin/clock?x=1&y=2'),
