@@ -7,7 +7,7 @@ const BUDGETS = [
   { part: 'core', unit: 'lines', goal: 30_000, limit: 30_400 },
   { part: 'tools', unit: 'lines', goal: 15_000, limit: 17_660 },
   { part: 'scripts and bench', unit: 'lines', goal: 2_500, limit: 2_388 },
-  { part: 'test', unit: 'lines', goal: 38_000, limit: 38_990 },
+  { part: 'test', unit: 'lines', goal: 38_000, limit: 39_150 },
   { part: 'src', unit: 'files', goal: 330, limit: 326 },
 ]
 

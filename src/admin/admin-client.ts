@@ -1,7 +1,7 @@
 import type { AdminCallId } from '../model/admin-routes.ts'
 import { ClientName } from '../model/client.ts'
 import type { SandboxEvent } from '../model/feed-kinds.ts'
-import { DEFAULT_LIMIT, type Har } from '../model/logged-request.ts'
+import { DEFAULT_LIMIT } from '../model/logged-request.ts'
 import {
   adminBase,
   type CallArguments,
@@ -38,7 +38,9 @@ export const allPages =
 const asArchive =
   <Query>(read: (query?: Query) => Promise<unknown>) =>
   async (query?: Query) =>
-    (await read({ ...query, format: 'har' } as Query)) as Har
+    (await read({ ...query, format: 'har' } as Query)) as {
+      log: { version: '1.2'; creator: object; entries: readonly Record<string, unknown>[] }
+    }
 
 type BodyArguments<T> = undefined extends T ? [body?: T] : [body: T]
 

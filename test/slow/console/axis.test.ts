@@ -173,6 +173,7 @@ t.test('a payment on one axis', { skip: noBrowser }, async (t) => {
     await page.locator('.axis').getByRole('link', { name: 'POST /transaction' }).click()
     await page.getByText('nothing: the call was rejected').waitFor({ state: 'detached' })
     await page.getByRole('link', { name: 'a payment', exact: true }).click()
+    await page.locator('.axis').waitFor()
     await see('Your code was told 504.')
     t.same(await textsOf('Decided by'), ['Decided by Lose it'])
     t.ok((await page.locator('.mark.ahead.came').allTextContents()).includes('FAILED: comes back'))

@@ -1,6 +1,3 @@
-// tools/sweep/report/: what a sweep leaves behind: its result as JSON, for people and for CI, and the steps to see a finding
-// again. write-report.ts writes the folder.
-
 import * as z from 'zod'
 import { Coverage } from '../../../model/coverage.ts'
 import { rupeesOf } from '../../../model/payment.ts'
