@@ -254,7 +254,6 @@ export const isForging = (plan: Plan) =>
 export const mustAbsorb = ({ kind, name, race }: Fault) =>
   kind === 'assumption' ||
   (kind === 'webhook' && !FORGING.includes(name)) ||
-  name === 'copies_at_once' ||
   race?.bringsEvent === true
 
 // ---- assumptions
