@@ -262,7 +262,7 @@ export class BadOption extends Error {}
 export const variableOf = (name: string): string =>
   `PAYOUT_SANDBOX_${name.toUpperCase().replaceAll('-', '_')}`
 
-// What's no longer there, and what to use in its place: whoever still uses it gets this as an error.
+// Removed options, and the error that says what to use instead.
 const REPEAT =
   '--clock frozen and --random-seed repeat a run, and requests export --har FILE keeps it for people'
 

@@ -33,7 +33,7 @@ const nonEmptyText = (max: number) =>
 
 const MAX_PATTERN = 100
 // The worst pattern found of this size takes 10 ms on the 512 characters that are searched; one of 454 took 236 ms on 4 KiB.
-// A text of 100 letters has 102 instructions.
+// A string of 100 letters has 102 instructions.
 const MAX_PATTERN_SIZE = 102
 // A pattern is compiled to learn its size. That takes 7 ms with this sum of repeats, and without a limit up to 70 ms.
 const MAX_REPEATS = 3_000

@@ -114,7 +114,7 @@ export class Session {
     return id === undefined ? this.#exchanges : this.#exchanges.filter(({ op }) => op.id === id)
   }
 
-  /** The response to the call that a text describes. */
+  /** The response to the call with this description. */
   exchange(id: string, call: string): Exchange | undefined {
     return this.exchanges(id).find((one) => one.call.call === call)
   }
@@ -134,7 +134,7 @@ export class Session {
     this.findings.markUnchecked(this.opOf(id), why)
   }
 
-  /** Where to add what a call shows, if it is described by a text, or by itself. */
+  /** Where to add what a call shows; the description can be a string or the call. */
   sourceOf(id: string, call: string | ConformCall): Source {
     return this.findings.sourceOf(this.opOf(id), typeof call === 'string' ? call : describe(call))
   }

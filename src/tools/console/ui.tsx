@@ -139,7 +139,7 @@ type BodyCardProps = Omit<CardProps, 'children' | 'beside'> & {
   children?: ComponentChildren
 }
 
-/** A body, which can be copied: a text as it is, and JSON as it's shown. */
+/** A body with a copy button, which copies a string unchanged and JSON as shown. */
 export function BodyCard({ title, value, children, ...more }: BodyCardProps) {
   const text = typeof value === 'string' ? value : textOf(value)
   const copy = value !== null && <Copy label="Copy" name={title} text={text} />

@@ -225,7 +225,7 @@ export const HoldoutScore = z.strictObject({
   classes: z.array(
     z.strictObject({ kind: z.enum([...FAULT_KINDS, 'all']), shown: Score, held_out: Score }),
   ),
-  verdicts: z.array(z.enum(VERDICT_WORDS)).describe('Those of the findings that are sealed.'),
+  verdicts: z.array(z.enum(VERDICT_WORDS)).describe('The verdicts of the sealed findings.'),
   not_reached: z.int().min(0).describe('Runs of both halves that did not meet their fault.'),
   untried: z.int().min(0).describe('Plans of both halves that were not run.'),
   sha256: z.string().describe('Of the text in sealed.'),

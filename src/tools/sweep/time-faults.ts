@@ -17,9 +17,11 @@ export const RACE_NAMES = [
 ] as const
 type RaceName = (typeof RACE_NAMES)[number]
 
-const raceFault = (
-  fault: Omit<Fault, 'kind' | 'scenario'> & { name: RaceName; scenario?: Fault['scenario'] },
-): Fault => ({ kind: 'race', scenario: {}, ...fault })
+const raceFault = (fault: Omit<Fault, 'kind' | 'scenario'> & { name: RaceName }): Fault => ({
+  kind: 'race',
+  scenario: {},
+  ...fault,
+})
 
 // The reads right before a payment are those that decide about it.
 const MAX_HELD_READS = 3

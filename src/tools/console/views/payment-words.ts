@@ -43,7 +43,7 @@ export const CALLERS = {
 } as const
 type By = { by?: ShortRequest['by'] }
 
-/** What the caller was told of a payment, if that isn't what happened. */
+/** What the caller was told about a payment, if it differs from what happened. */
 export function toldText(
   call: (Pick<ShortRequest, 'operation' | 'status'> & By) | undefined,
 ): string | undefined {

@@ -32,7 +32,7 @@ function textOfTimer({ kind, payload, amount, name }: Timer): string {
   return `${about}: ${event}${word}${of}`
 }
 
-/** One event, or several that are too close to be told apart. */
+/** One event, or several that would overlap. */
 type Mark = { x: number; at: string; texts: string[]; shape: string; tone: string; href?: string }
 
 // Where now is, in percent; what is close to it has more room than what is far.

@@ -223,7 +223,7 @@ function Made({ call }: { call: LoggedRequest }) {
   )
 }
 
-/** What matters of a call: that it made a payment although its caller was told otherwise, or what it was. */
+/** The heading of a call: that it made a payment its caller wasn't told about, or its method and path. */
 function headlineOf(call: LoggedRequest): string {
   const { method, path, operation, made, amount } = call
   const told = made !== undefined && toldText(call)
