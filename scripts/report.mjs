@@ -1,4 +1,4 @@
-// Reports a run of tap: each check that failed, with its place and what was expected, and at the end how many passed.
+// Reports a run of tap: each check that failed, with its place and what was expected; at the end what failed and how many passed.
 import { Writable } from 'node:stream'
 import { stringify } from 'yaml'
 
@@ -19,20 +19,22 @@ function showFailure({ fullname, diag }) {
   // The bundle's own place stands before that of the source.
   const frames = stack?.trim().replaceAll(/\(test\/\S*\.bundle\/\S+\) (?=\()/g, '') ?? ''
   if (frames.includes('\n') || !place) console.log(indent(frames))
+  return `\n✖ ${name}`
 }
 
 /** Reports the tests of `t`, tap's object of this process. Sets the exit code. */
 export function report(t) {
-  const start = performance.now()
+  const failed = []
   t.pipe(new Writable({ write: (_chunk, _encoding, done) => done() }))
   t.parser.on('result', (result) => {
     if (result.skip) console.log(`skipped: ${result.fullname}: ${result.skip}`)
-    else if (!result.ok && !result.todo) showFailure(result)
+    else if (!result.ok && !result.todo) failed.push(showFailure(result))
   })
   t.parser.on('complete', ({ ok }) => {
     const { pass, fail, skip } = t.counts
     if (!ok) process.exitCode = 1
-    const seconds = ((performance.now() - start) / 1000).toFixed(1)
-    console.log(`\n${pass} passed, ${fail} failed, ${skip} skipped in ${seconds} s`)
+    const seconds = (performance.now() / 1000).toFixed(1)
+    const sums = `${pass} passed, ${fail} failed, ${skip} skipped`
+    console.log(`${failed.join('')}\n${sums} in ${seconds} s`)
   })
 }

@@ -91,7 +91,7 @@ export const proxy = (
 
 /** A sandbox that stands still, closed when the test ends. */
 export async function sandbox(t: Test, options: SandboxOptions = {}) {
-  const running = await startSandbox({ clock: 'frozen', ...options })
+  const running = await startSandbox({ clock: 'frozen', logLevel: 'silent', ...options })
   t.teardown(() => running.close())
   return running
 }

@@ -94,7 +94,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     const pop = page.getByRole('dialog', { name: 'Coming' })
     await pop.getByText('₹100.00 to ROHAN MEHTA: PROCESSING').waitFor()
     await pop.getByRole('button', { name: 'Go there' }).click()
-    await page.locator('.jump').waitFor()
+    await page.locator('.jump').getByRole('button', { name: 'Close' }).waitFor()
     t.equal((await clock()).now, nextTimerAt)
     const { next_timer_at: second } = await clock()
     await page.getByRole('button', { name: 'Next event' }).click()
