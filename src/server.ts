@@ -7,6 +7,7 @@ import { readOptions } from './config/read-options.ts'
 import type { FixtureWorlds } from './content/fixtures.ts'
 import { shippedFixtures } from './content/shipped-fixtures.ts'
 import { hostNameOf } from './http/guards.ts'
+import { parseDuration } from './model/duration.ts'
 import { problemText } from './model/errors.ts'
 import { maskLogText } from './model/mask.ts'
 import { jsonLine, printable } from './model/words.ts'
@@ -14,12 +15,7 @@ import { runLate } from './routes/v1/operations.ts'
 import { wallNow } from './runtime/real-time.ts'
 import { type Log, nodeCrypto } from './runtime/runtime.ts'
 import { type Library, shippedLibrary } from './scenarios/library.ts'
-import {
-  type CoverageSource,
-  openSandbox,
-  type Sandbox,
-  type SandboxConfig,
-} from './world/sandbox.ts'
+import { openSandbox, type Sandbox, type SandboxConfig } from './world/sandbox.ts'
 
 // How long requests in flight may take before the remaining connections are closed, real ms.
 const GRACE_MS = 3_000
@@ -35,13 +31,11 @@ const isLoopback = (host: string) =>
   host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
 
 function adminTokenOf(options: Options): string | undefined {
-  const values = options['admin-token']
-  if (values === 'none') return undefined
-  if (values !== undefined) return values
+  const given = options['admin-token']
   // Other machines can reach an address that is not loopback.
-  return isLoopback(options.host)
-    ? undefined
-    : `sbx_admin_${nodeCrypto().randomBytes(16).toString('hex')}`
+  if (given === undefined && !isLoopback(options.host))
+    return `sbx_admin_${nodeCrypto().randomBytes(16).toString('hex')}`
+  return given === 'none' ? undefined : given
 }
 
 /** Invalid scenario files; the message has one line per problem. */
@@ -134,7 +128,7 @@ type Given = Partial<
 >
 
 /** Collects what callers meet; it is loaded only for a sandbox that does so, and the report when it is wanted. */
-export async function createCoverage(): Promise<CoverageSource> {
+export async function createCoverage(): Promise<NonNullable<SandboxConfig['coverage']>> {
   const { Collector } = await import('./tools/coverage/collector.ts')
   const collector = new Collector()
   const report = async () => (await import('./tools/coverage/report.ts')).coverageOf(collector.seen)
@@ -196,7 +190,7 @@ async function assemble(options: Options, given: Given, log: Log) {
   }
   const building = opening.then((opened) => buildApp(opened, appOptions))
   const [sandbox, app] = await Promise.all([opening, building])
-  return { sandbox, app, adminToken }
+  return { sandbox, app, adminToken, library }
 }
 
 /** Opens the sandbox of these options and listens. Throws the errors of the store, the scenarios, the fixtures and the port. */
@@ -205,10 +199,14 @@ export async function startServer(options: Options, log: Log, given: Given = {})
   const known = options.watch
     ? (await import('./scenarios/scenario-files.ts')).stateOfAll(foldersOf(options))
     : undefined
-  const { sandbox, app, adminToken } = await assemble(options, given, log)
+  const { sandbox, app, adminToken, library } = await assemble(options, given, log)
   let origin: string
   try {
     origin = await app.listen({ port: options.port, host: options.host })
+    const { fast_forward: span } = library.get(options.scenario)?.definition ?? {}
+    const { clock } = sandbox.default
+    if (span !== undefined && !clock.isContinued)
+      await clock.timers.advanceBy(parseDuration(span)!, { persist: () => clock.persistNow() })
   } catch (error) {
     await sandbox.close()
     throw error

@@ -5,7 +5,7 @@ import { isObject } from '../model/formats.ts'
 import { OPERATIONS, operationNamed } from './operations-and-events.ts'
 import { MAX_PATTERNS, patternsIn } from './operators.ts'
 import { Rule, rulesSchema, WebhookRule } from './rule-schema.ts'
-import { type Check, crossCheck, mustBe, ScenarioName, suchAs, text } from './schema-parts.ts'
+import { crossCheck, Duration, mustBe, ScenarioName, suchAs, text } from './schema-parts.ts'
 import { StatementRule } from './statement-schema.ts'
 import { TimelineEntry } from './timeline-schema.ts'
 
@@ -70,7 +70,8 @@ const Assume = z
 /** The fields of which a scenario has at least one. */
 const DOING = ['rules', 'webhooks', 'timeline', 'statement', 'expect', 'assume', 'extends'] as const
 
-function checkScenario(scenario: ScenarioDefinition, { report, isValid }: Check) {
+const checkScenario: Parameters<typeof crossCheck<ScenarioDefinition>>[0] = (scenario, check) => {
+  const { report, isValid } = check
   if (!isValid()) return
   const { rules = [], webhooks = [], timeline = [], statement = [] } = scenario
   if (!DOING.some((key) => scenario[key] !== undefined))
@@ -104,6 +105,7 @@ const ScenarioFields = z.strictObject({
   extends: ScenarioName.optional().describe(
     'Another scenario, whose rules apply after those of this one.',
   ),
+  fast_forward: Duration.optional().describe('How much has passed when a sandbox starts with it.'),
   base: z
     .optional(z.literal('none'))
     .describe('none: the default scenario is not used, so magic values are off.'),

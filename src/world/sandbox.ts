@@ -32,7 +32,7 @@ import {
 import { imposedOf } from './world-scenarios.ts'
 
 /** Collects what the callers of all clients have met since the start. */
-export type CoverageSource = {
+type CoverageSource = {
   watch(world: World): void
   seen: ReadonlySet<string>
   hasReadFailure(id: string): boolean

@@ -80,7 +80,7 @@ function createTimers(clock: WorldClock, { tables, later, random, feed, log }: W
 export class WorldClock extends Clock {
   readonly timers: Scheduler
   readonly #deps: WorldClockDeps
-  readonly #isContinued: boolean
+  readonly isContinued: boolean
   // Whether the clock is ahead of its stored state, because a write failed.
   #isUnsaved = false
   #cancelRetry = () => {}
@@ -92,7 +92,7 @@ export class WorldClock extends Clock {
     const isContinued = stored?.startedAs === startedAsOf(start)
     super(isContinued ? stored : startingClock(start, wall), wall)
     this.#deps = deps
-    this.#isContinued = isContinued
+    this.isContinued = isContinued
     this.timers = createTimers(this, deps)
   }
 
@@ -168,7 +168,7 @@ export class WorldClock extends Clock {
 
   start() {
     this.timers.start()
-    if (!this.#isContinued) this.persist()
+    if (!this.isContinued) this.persist()
   }
 
   stop() {

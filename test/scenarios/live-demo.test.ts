@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import t from 'tap'
+import { startSandbox } from '../../src/index.ts'
 import { type Answer, createLog, pluck, start } from '../helper.ts'
 
 type Row = Answer['body']
@@ -7,13 +9,18 @@ t.test('live-demo warns of nothing in any client of the fixtures', async (t) => 
   const log = { ...createLog(), info() {} }
   const options = { randomSeed: 1, clock: 'frozen', clockSpeed: 1, scenario: 'live-demo' }
   const box = await start(t, { sandbox: { log, start: options } })
-  const { clients } = (await box.get('/__admin/clients')).body
-  t.ok(clients.length > 2)
-  for (const { name } of clients) {
-    const world = box.sandbox.clients.get(name)!
-    await world.clock.timers.advanceBy(2 * 3_600_000)
-  }
+  t.ok(box.sandbox.clients.size > 2)
+  for (const { clock } of box.sandbox.clients.values()) await clock.timers.advanceBy(2 * 3_600_000)
   t.strictSame(log.lines, [])
+})
+
+t.test('a sandbox starts with it two hours later, once', async (t) => {
+  const options = { data: join(t.testdir(), 'db.json'), scenario: 'live-demo', clock: 'frozen' }
+  for (const name of ['start', 'restart']) {
+    const sandbox = await startSandbox(options)
+    t.equal((await sandbox.admin.clock.get()).now, '2026-01-01T02:00:00.000Z', name)
+    await sandbox.close()
+  }
 })
 
 t.test('a client without users gets some, who pay each other', async (t) => {

@@ -133,21 +133,19 @@ t.test('what happened', { skip: noBrowser }, async (t) => {
     await go('overview')
   })
 
-  await t.test(
-    'the plots: what is below the pointer, its rows, and the same as a table',
-    async (t) => {
-      const list = page.getByRole('table', { name: 'Payments' })
-      const rows = async (count: number) => {
-        await list.getByRole('row').nth(count).waitFor()
-        t.equal(await list.getByRole('row').count(), count + 1)
-        await go('overview')
-      }
-      const over = page.getByRole('region', { name: /^Payments per/ })
-      const plot = over.getByRole('img', { name: /^Payments per 5m/ })
-      const box = (await plot.locator('.u-over').boundingBox())!
-      const first = { x: box.x + 4, y: box.y + box.height / 2 }
-      // Red over green: what failed is on top of what settled.
-      const tones = await page.evaluate<number>(`(() => {
+  await t.test('the plots: what is below the pointer, its rows, and a table', async (t) => {
+    const list = page.getByRole('table', { name: 'Payments' })
+    const rows = async (count: number) => {
+      await list.getByRole('row').nth(count).waitFor()
+      t.equal(await list.getByRole('row').count(), count + 1)
+      await go('overview')
+    }
+    const over = page.getByRole('region', { name: /^Payments per/ })
+    const plot = over.getByRole('img', { name: /^Payments per 5m/ })
+    const box = (await plot.locator('.u-over').boundingBox())!
+    const first = { x: box.x + 4, y: box.y + box.height / 2 }
+    // Red over green: what failed is on top of what settled.
+    const tones = await page.evaluate<number>(`(() => {
       const canvas = document.querySelector('.plot canvas')
       const { data, width } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
       const found = new Set()
@@ -156,31 +154,30 @@ t.test('what happened', { skip: noBrowser }, async (t) => {
         if ((i / 4) % width > 45 && data[i + 3] === 255) found.add(data.slice(i, i + 3).join())
       return found.size
     })()`)
-      t.ok(tones >= 3, `${tones} colours`)
-      await page.mouse.move(first.x, first.y)
-      await over.getByText(/1 settled, 1 failed, 0 came back, ₹250\.00 settled/).waitFor()
-      await page.mouse.click(first.x, first.y)
-      await rows(2)
-      await over.getByText('As a table').click()
-      await over.locator('tbody tr').nth(1).waitFor()
-      t.same(
-        await over.locator('tbody tr td:nth-child(n + 2):nth-child(-n + 4)').allTextContents(),
-        [...['1', '1', '0'], ...['0', '0', '1']],
-      )
-      const long = page.getByRole('region', { name: 'From created to done' })
-      t.match(await long.textContent(), /Settled\s*half in 3s, 95 % in 3s/)
-      await long.getByText('As a table').click()
-      await long.getByRole('link', { name: '2m to 5m' }).click()
-      await rows(1)
-      await reasons().getByRole('link').first().click()
-      await rows(1)
-      const tries = page.getByRole('list', { name: 'Events by the try' })
-      t.match(await tries.textContent(), /first try \d+.*second try 2/)
-      await page.getByRole('link', { name: '5xx: the service failed' }).click()
-      await page.getByRole('table', { name: 'Requests' }).getByText(`/v1/user/${ASHA}`).waitFor()
-      await go('overview')
-    },
-  )
+    t.ok(tones >= 3, `${tones} colours`)
+    await page.mouse.move(first.x, first.y)
+    await over.getByText(/1 settled, 1 failed, 0 came back, ₹250\.00 settled/).waitFor()
+    await page.mouse.click(first.x, first.y)
+    await rows(2)
+    await over.getByText('As a table').click()
+    await over.locator('tbody tr').nth(1).waitFor()
+    t.same(await over.locator('tbody tr td:nth-child(n + 2):nth-child(-n + 4)').allTextContents(), [
+      ...['1', '1', '0'],
+      ...['0', '0', '1'],
+    ])
+    const long = page.getByRole('region', { name: 'From created to done' })
+    t.match(await long.textContent(), /Settled\s*half in 3s, 95 % in 3s/)
+    await long.getByText('As a table').click()
+    await long.getByRole('link', { name: '2m to 5m' }).click()
+    await rows(1)
+    await reasons().getByRole('link').first().click()
+    await rows(1)
+    const tries = page.getByRole('list', { name: 'Events by the try' })
+    t.match(await tries.textContent(), /first try \d+.*second try 2/)
+    await page.getByRole('link', { name: '5xx: the service failed' }).click()
+    await page.getByRole('table', { name: 'Requests' }).getByText(`/v1/user/${ASHA}`).waitFor()
+    await go('overview')
+  })
 
   await t.test('nothing moves under the pointer or the focus', async (t) => {
     const first = rows.first().getByRole('link')

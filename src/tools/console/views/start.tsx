@@ -71,7 +71,10 @@ const WhatItCan = () => (
           label="Start the live demo"
           call={callOf('setScenario', { body: { name: 'live-demo' } })}
           effect="The scenario live-demo is active."
-          onDone={() => void send(callOf('setClockSpeed', { body: { factor: 60 } }), 'Speed')}
+          onDone={async () => {
+            await send(callOf('advanceClock', { body: { by: '2h' } }), 'Advance')
+            await send(callOf('setClockSpeed', { body: { factor: 60 } }), 'Speed')
+          }}
         />{' '}
         <a href="#/scenarios">All scenarios</a>
       </div>
