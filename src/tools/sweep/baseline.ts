@@ -122,23 +122,23 @@ function doubled(
   return undefined
 }
 
-/** The worst of each kind that some runs without faults show. */
+/** What some runs without faults show: each kind of it once. */
 function shownWithoutFault(
   runs: readonly Observation[],
   passed: readonly Observation[],
   options: BaselineOptions,
 ): Run[] {
-  const found = (verdict: Verdict, textOf: (one: Observation) => string | undefined): Run[] => {
-    const observation = runs.find((one) => textOf(one) !== undefined)
-    if (observation === undefined) return []
-    const text = textOf(observation)!
+  const found = (verdict: Verdict, observation: Observation, text: string): Run => {
     const happened = `${NO_FAULT}, ${text}`
-    return [{ id: 0, plan: [], what: NO_FAULT, observation, verdict, level: 'error', happened }]
+    return { id: 0, plan: [], what: NO_FAULT, observation, verdict, level: 'error', happened }
   }
-  return [
-    ...found('paid_twice', (one) => doubled(one, passed, options)),
-    ...found('wrong_books', ({ bookDifferences }) => bookDifferences[0]?.text),
-  ]
+  const twice = runs.flatMap((one) => {
+    const text = doubled(one, passed, options)
+    return text === undefined ? [] : found('paid_twice', one, text)
+  })
+  const wrong = runs.flatMap((run) => run.bookDifferences.map((one) => ({ run, ...one })))
+  const sorts = [...groupBy(wrong, ({ sort }) => sort).values()]
+  return [...twice.slice(0, 1), ...sorts.map(([one]) => found('wrong_books', one.run, one.text))]
 }
 
 /** Runs the command without faults until it has passed twice. Throws `SweepError` if it fails as often. */

@@ -90,6 +90,16 @@ function textOf(
   return `a payment of ${rupeesOf(payment.paise)}, ${payment.client_transaction_id}, ${told}${books}`
 }
 
+/** What a difference is, of whatever payment. */
+const sortOf = ({ kind, books: row, statement }: Difference, { payment }: Compared) =>
+  [
+    kind,
+    (statement ?? row)?.direction,
+    kind === 'utr' && row?.utr !== '' && 'another',
+    kind === 'status' && row?.status,
+    ['status', 'missing_in_statement'].includes(kind) && payment?.status,
+  ].join(' ')
+
 /** Whether a difference may mean that something isn't booked yet. */
 function isOpen({ kind, books: row }: Difference, { moves }: Compared): boolean {
   if (kind === 'missing_in_books') return true
@@ -139,9 +149,8 @@ export function compareLedger({ books, plan, isSure, payments, ...run }: LedgerC
       return isLate || atEnd.has(`${kind} ${id}`)
     }
     return one.differences.filter(isWrong).map((difference) => ({
-      kind: difference.kind,
+      sort: sortOf(difference, one),
       transaction_id: id,
-      paise: one.payment?.paise ?? paiseInBooks(difference.books!.amount)!,
       text: textOf(difference, one),
     }))
   })
@@ -176,7 +185,7 @@ function allowedSums(
 }
 
 /** The sums that are booked for payments, and should not be. */
-function wrongSums(plan: Plan, run: Observation, baselines: readonly Observation[]): string[] {
+function wrongSums(plan: Plan, run: Observation, baselines: readonly Observation[]) {
   const { payments, deliveries, exitCode } = run
   const isLenient = exitCode !== 0 || isForging(plan)
   return payments.flatMap((one) => {
@@ -191,19 +200,14 @@ function wrongSums(plan: Plan, run: Observation, baselines: readonly Observation
     if (statuses.some((word) => allowedSums(one, word, baselines).includes(booked))) return []
     const [right] = allowedSums(one, status, baselines)
     const name = reference ?? transaction_id
-    return `a payment of ${rupeesOf(paise)}, ${name}, ${stateOf(status, wasPaid)}, and the books have ${netText(booked)} booked for it instead of ${netText(right!)}`
+    const text = `a payment of ${rupeesOf(paise)}, ${name}, ${stateOf(status, wasPaid)}, and the books have ${netText(booked)} booked for it instead of ${netText(right!)}`
+    return { sort: `booked ${status} ${booked > right!}`, text }
   })
 }
 
-const kindsOf = ({ bookDifferences, payments }: Observation) =>
-  bookDifferences.map(({ kind, transaction_id, paise, text }) => {
-    const key = payments.find((one) => one.transaction_id === transaction_id)?.key ?? paise
-    return { name: `${kind} ${key}`, text }
-  })
-
-/** What is wrong in the books of a run, and in those of no run without faults. */
+/** What is wrong in the books of a run, and of whatever payment in those of no run without faults. */
 export function wrongBooks(plan: Plan, run: Observation, baselines: readonly Observation[]) {
-  const known = new Set(baselines.flatMap(kindsOf).map(({ name }) => name))
-  const fresh = kindsOf(run).filter(({ name }) => !known.has(name))
-  return [...fresh.map(({ text }) => text), ...wrongSums(plan, run, baselines)][0]
+  const known = baselines.flatMap((one) => one.bookDifferences.map(({ sort }) => sort))
+  const fresh = run.bookDifferences.filter(({ sort }) => !known.includes(sort))
+  return [...fresh, ...wrongSums(plan, run, baselines)][0]
 }

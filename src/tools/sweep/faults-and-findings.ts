@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import type { Coverage } from '../../model/coverage.ts'
-import type { Difference } from '../../model/statement.ts'
 import type { OperationId } from '../../scenarios/operations-and-events.ts'
 import type { ScenarioDefinition } from '../../scenarios/scenario-schema.ts'
 
@@ -105,9 +104,9 @@ export type SeenCall = {
 
 /** A difference between the books and a payment, or a row of the books without one. */
 export type BookDifference = {
-  kind: Difference['kind']
+  /** What is wrong, of whatever payment: equal for the same bug. */
+  sort: string
   transaction_id: string | undefined
-  paise: number
   text: string
 }
 
@@ -184,7 +183,13 @@ export type Observation = {
 export const mostOf = (baselines: readonly Observation[], count: (run: Observation) => number) =>
   Math.max(0, ...baselines.map(count))
 
-export type Judgement = { verdict: Verdict; level: Level; happened: string }
+/** `sort`: what is wrong with the books, of whatever payment. */
+export type Judgement = {
+  verdict: Verdict
+  level: Level
+  happened: string
+  sort?: string | undefined
+}
 
 /** What a run first does otherwise than the run without faults; `key` is equal where the same comes first. */
 export type Divergence = { key: string; text: string }

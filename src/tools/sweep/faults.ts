@@ -232,7 +232,7 @@ function webhookFaults({ deliveries }: Observation, choice: PointChoice): Fault[
     const names = WEBHOOK_NAMES.filter((name) => canHave(name, next, signed))
     const last = Math.max(...own.map(({ nth }) => nth))
     return numbersUpTo(last, choice).flatMap((nth) =>
-      names.map((name): Fault => {
+      (nth > 1 ? names.filter((one) => one !== 'copies_at_once') : names).map((name): Fault => {
         const fault = WEBHOOK_FAULTS[name]
         const what = fault.what(`${ordinal(nth)} event ${event}`, next)
         const point = { kind: 'webhook', name, operation: event, nth } as const

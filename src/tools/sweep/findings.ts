@@ -3,7 +3,7 @@ import { readJson, UnreadableText } from '../../config/files.ts'
 import { BadOption } from '../../config/options.ts'
 import { groupBy } from '../counting.ts'
 import { coverageOf } from '../coverage/report.ts'
-import type { Observation, Plan, Run, SweepResult, Verdict } from './faults-and-findings.ts'
+import type { Fault, Observation, Plan, Run, SweepResult, Verdict } from './faults-and-findings.ts'
 import { LEVELS, VERDICT_WORDS } from './faults-and-findings.ts'
 import { planKey } from './plans.ts'
 
@@ -27,9 +27,16 @@ const OF_ONE_CAUSE: readonly Verdict[] = ['accepted_forged', 'retry_storm']
 export const isFinding = ({ level }: Pick<Run, 'level'>): boolean =>
   level === 'error' || level === 'warning' || level === 'ask'
 
+/** Whether several workers are the cause, of whatever their calls do in which order. */
+const isOfWorkers = ({ race }: Fault) => (race?.workers ?? 1) > 1
+
 const familyOf = (plan: Plan) =>
   plan
-    .map(({ kind, name }) => (kind === 'call' ? 'call' : name.replace(/_late$/, '')))
+    .map((fault) => {
+      if (isOfWorkers(fault)) return 'workers'
+      const { kind, name } = fault
+      return kind === 'call' ? kind : name.replace(/_(late|at_once)$|_(before|after)_read$/, '')
+    })
     .sort()
     .join(' + ')
 
@@ -38,9 +45,12 @@ const simplest = (run: Run, runs: readonly Run[]): Run =>
   runs.find(
     (one) =>
       one.plan.length === 1 &&
-      run.plan.some(({ name }) => name === one.plan[0]!.name) &&
       one.verdict === run.verdict &&
-      one.divergence?.key === run.divergence?.key,
+      one.sort === run.sort &&
+      (isOfWorkers(one.plan[0]!)
+        ? run.plan.some(isOfWorkers)
+        : run.plan.some(({ name }) => name === one.plan[0]!.name) &&
+          (one.sort ?? one.divergence?.key) === (run.sort ?? run.divergence?.key)),
   ) ?? run
 
 /** The runs with a finding, the worst first; those in which the same comes first are one bug, as a rule. */
@@ -55,11 +65,12 @@ export function groupsOf(runs: readonly Run[]): Group[] {
         a.id - b.id,
     )
   const keyOf = (run: Run) => {
-    const { level, plan, divergence } = simplest(run, sorted)
+    const { level, plan, divergence, sort } = simplest(run, sorted)
     if (OF_ONE_CAUSE.includes(run.verdict)) return [run.verdict, level].join()
     const family = run.verdict === 'wrong_state' ? '' : familyOf(plan)
     // Which test noticed it, and what it called next, is another matter for each test.
-    const first = run.verdict === 'relies_on' ? '' : divergence?.key
+    const isAnyFirst = run.verdict === 'relies_on' || plan.some(isOfWorkers)
+    const first = sort ?? (isAnyFirst ? '' : divergence?.key)
     return [run.verdict, level, family, first].join('\n')
   }
   return [...groupBy(sorted, keyOf).values()]

@@ -231,11 +231,12 @@ export function judge(plan: Plan, run: Observation, judging: Judging): Judgement
   const unreached = notReached(plan, run, judging)
   const isReached = unreached === undefined
   const unpaid = isReached ? notPaid(plan, run, judging) : undefined
+  const books = wrongBooks(plan, run, judging.baselines)
   const found: [Verdict, string | undefined][] = [
     ['paid_twice', paidTwice(plan, run, judging)],
     ['wrong_amount', wrongAmount(run, judging)],
     ['paid_unverified', paidUnverified(run, judging)],
-    ['wrong_books', wrongBooks(plan, run, judging.baselines)],
+    ['wrong_books', books?.text],
     ['wrong_state', isForging(plan) ? undefined : wrongState(run, judging)],
     ['accepted_forged', acceptedForged(run)],
     ['hung', hung(run)],
@@ -252,7 +253,8 @@ export function judge(plan: Plan, run: Observation, judging: Judging): Judgement
   const [verdict, happened] = found.find(([, text]) => text !== undefined)!
   const own = verdict === 'not_paid' ? unpaid!.level : VERDICTS[verdict]
   const level = isQuestion(verdict, plan, run, judging) ? 'ask' : own
-  return { verdict, level, happened: happened! }
+  const sort = verdict === 'wrong_books' ? books?.sort : undefined
+  return { verdict, level, happened: happened!, sort }
 }
 
 const LISTS = ['listTransactions', 'listTransactionHistory', 'listUserTransactionHistory']

@@ -8,13 +8,7 @@ import type { Fault, Observation, Plan, Run } from './faults-and-findings.ts'
 
 // ---- calls that meet
 
-export const RACE_NAMES = [
-  'two_workers',
-  'race',
-  'event_before_read',
-  'event_after_read',
-  'copies_at_once',
-] as const
+export const RACE_NAMES = ['two_workers', 'race', 'event_before_read', 'event_after_read'] as const
 type RaceName = (typeof RACE_NAMES)[number]
 
 const raceFault = (fault: Omit<Fault, 'kind' | 'scenario'> & { name: RaceName }): Fault => ({
@@ -42,21 +36,6 @@ const readBeforeEvent = ({ calls, deliveries }: Observation) =>
       operation === 'getTransaction' &&
       nth !== null &&
       deliveries.some((one) => path.includes(one.resource_id) && one.beganMs > atMs),
-  )
-
-// As many as a client gets at the same time.
-const COPIES = 8
-
-/** The first event of each type, many times at once: a receiver that looks before it books must do both in one step. */
-const copyFaults = ({ deliveries }: Observation): Fault[] =>
-  [...new Set(deliveries.filter((one) => !one.isAfterEnd).map(({ event }) => event))].map(
-    (event): Fault => {
-      const then = { copies: COPIES }
-      const rule = { name: `${COPIES} at once: ${event}`, when: { event }, times: 1, then }
-      const what = `the 1st event ${event} arrives ${COPIES} times at once`
-      const scenario = { webhooks: [rule] }
-      return { kind: 'webhook', name: 'copies_at_once', operation: event, nth: 1, what, scenario }
-    },
   )
 
 const WORKER_WORDS = ['', 'one worker', 'two workers', 'three workers', 'four workers']
@@ -93,7 +72,7 @@ export function raceFaults(baseline: Observation, { workers }: Possible): Fault[
     const race = { workers: 1, bringsEvent: true }
     return { ...ruleFault({ ...point, kind: 'race', what }, { then }), race }
   })
-  return [...(workers > 1 ? [alone] : []), ...held, ...meets, ...copyFaults(baseline)]
+  return [...(workers > 1 ? [alone] : []), ...held, ...meets]
 }
 
 // ---- calls that take long

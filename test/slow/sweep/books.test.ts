@@ -110,9 +110,14 @@ const FOUND: readonly [
   // Without any fault, with those that faults show.
   [
     `${STATUS},utr`,
-    "book('wage-1', AMOUNT, 'paid', '')",
-    ['payment_failed'],
-    ['error wrong_books: ', ...wrong('payment_failed')],
+    // A fault adds a UTR that is missing for another payment.
+    `const [two] = await call('POST', '/transaction', { ...order, amount: 7, reference_id: 'wage-2' })
+await pass('26h')
+book('wage-1', AMOUNT, 'paid', '')
+book('wage-2', 7, 'paid', sent ? (await get(two.transaction_id)).utr : '')
+book('wage-3', 8, 'paid', 'x')`,
+    ['reset_after', 'payment_failed'],
+    ['error wrong_books: ', 'error wrong_books: ', ...wrong('payment_failed')],
     `without any fault, ${SHOWN} is booked, but its UTR never arrives in the books (row reference=wage-1 amount=4321.09 status=paid)`,
   ],
   [

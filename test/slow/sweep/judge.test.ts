@@ -188,6 +188,16 @@ const DIVERGENCES: readonly [run: Partial<Observation>, first: string | undefine
     "POST /transaction was sent again, which doesn't happen without the fault",
   ],
   [
+    {
+      calls: [
+        { ...POST, worker: 1 },
+        { ...POST, worker: 2, operation: 'createWebhook', beganMs: 2 },
+        { ...POST, worker: 2, beganMs: 3 },
+      ],
+    },
+    "POST /transaction was sent by worker 2 too, which doesn't happen without the fault",
+  ],
+  [
     { calls: [LOST, { ...READ, status: 404, isFailed: true }] },
     'GET /transaction/:transaction_id got 404; without the fault 200',
   ],

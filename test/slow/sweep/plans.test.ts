@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Fault, Plan, Run } from '../../../src/tools/sweep/faults-and-findings.ts'
 import { groupsOf } from '../../../src/tools/sweep/findings.ts'
 import { byRisk, deadlineOf } from '../../../src/tools/sweep/plans.ts'
-import { frozen, short, smallClient } from './small-client.ts'
+import { frozen, smallClient } from './small-client.ts'
 
 const never = { late_success: 'never' }
 const call = (name: string, operation = 'createTransaction', nth = 1): Fault => ({
@@ -88,7 +88,16 @@ t.test(
   async (t) => {
     let id = 0
     const run = (verdict: Run['verdict'], key: string, ...plan: Fault[]) =>
-      ({ id: ++id, plan, verdict, level: 'error', divergence: { key } }) as unknown as Run
+      ({
+        id: ++id,
+        ...{ plan, verdict, level: 'error', divergence: { key } },
+        sort: verdict === 'wrong_books' ? key : undefined,
+      }) as unknown as Run
+    const together = (name: string, workers = 2): Fault => ({
+      ...call(name),
+      kind: 'race',
+      race: { workers },
+    })
     const lost = call('reset_after')
     const twice = 'sent POST /transaction'
     const runs = [
@@ -113,13 +122,16 @@ t.test(
       run('wrong_state', 'no event', call('copies')),
       run('paid_twice', 'sent GET /transaction', call('truncate_after')),
       run('wrong_state', 'no event', call('drop')),
+      run('paid_twice', 'sent GET /users', together('two_workers')),
+      run('paid_twice', twice, together('race'), call('respond_503')),
+      run('paid_twice', twice, together('race', 1)),
+      run('wrong_books', 'utr', call('copies')),
+      run('wrong_books', 'utr', call('copies_at_once')),
+      run('wrong_books', 'amount', call('copies')),
     ]
     t.strictSame(
       groupsOf(runs).map((group) => group.map((one) => one.id)),
-      [[2, 1], [11], [10, 12], [8, 9], [3, 4, 5], [6], [7]],
+      [[2, 1], [11], [13, 14], [15], [16, 17], [18], [10, 12], [8, 9], [3, 4, 5], [6], [7]],
     )
-    const { sweep } = smallClient(t, 'await patiently(pay)\n')
-    const result = await sweep({ only: ['reset_after', 'idempotency_key', 'reference_id'] })
-    t.strictSame(short(result), ['error paid_twice: reset_after createTransaction 1'])
   },
 )

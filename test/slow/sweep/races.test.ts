@@ -78,17 +78,11 @@ const settle = (old, word) => {
   if (word === 'success' && old !== 'success') booked++
   status = word
 }
-const receiver = createServer((request, response) => {
-  let body = ''
-  request.on('data', (part) => (body += part)).on('end', () => {
-    const { type } = JSON.parse(body)
-    if (type === 'transaction.success') settle(status, 'success')
-    response.end()
-  })
-})
-await new Promise((resolve) => receiver.listen(0, '127.0.0.1', resolve))
-try {
-  await call('POST', '/clientWebhook', { url: 'http://127.0.0.1:' + receiver.address().port, webhook_secret: 'whsec_dGhlLXN3ZWVwLWlzLXRlc3RlZC1oZXJl' })
+const take = ({ type }, response) => {
+  if (type === 'transaction.success') settle(status, 'success')
+  response.end()
+}
+await receiving(take, async () => {
   const { transaction_id: id } = await pay()
   await pass('1s')
   for (let n = 0; n < 3; n++) {
@@ -98,10 +92,7 @@ try {
     await pass('1h')
   }
   if (booked !== 1) throw new Error('booked ' + booked + ' times')
-} finally {
-  receiver.close()
-  receiver.closeAllConnections()
-}
+})
 `
 
 t.test('an event meets a read of its payment, before it and after it', async (t) => {
@@ -118,26 +109,17 @@ t.test('an event comes eight times at once', async (t) => {
   const receiver = (look: string) => `
 let booked = 0
 const seen = new Set()
-const receiver = createServer((request, response) => {
-  let body = ''
-  request.on('data', (part) => (body += part)).on('end', async () => {
-    const { type, data } = JSON.parse(body)
-    const key = type + data.transaction_id
-    ${look}
-    if (type === 'transaction.success') booked++
-    response.end()
-  })
-})
-await new Promise((resolve) => receiver.listen(0, '127.0.0.1', resolve))
-try {
-  await call('POST', '/clientWebhook', { url: 'http://127.0.0.1:' + receiver.address().port, webhook_secret: 'whsec_dGhlLXN3ZWVwLWlzLXRlc3RlZC1oZXJl' })
+const take = async ({ type, data }, response) => {
+  const key = type + data.transaction_id
+  ${look}
+  if (type === 'transaction.success') booked++
+  response.end()
+}
+await receiving(take, async () => {
   await pay()
   await pass('1h')
   if (booked !== 1) throw new Error('booked ' + booked + ' times')
-} finally {
-  receiver.close()
-  receiver.closeAllConnections()
-}
+})
 `
   const LOOK = 'if (seen.has(key)) return response.end()\n'
   for (const [look, found] of [

@@ -64,6 +64,22 @@ async function find() {
     if (found) return found
   }
 }
+/** Registers a receiver that gives each event to \`take\`, while \`work\` runs. */
+async function receiving(take, work, webhook_secret = 'whsec_dGhlLXN3ZWVwLWlzLXRlc3RlZC1oZXJl') {
+  const receiver = createServer((request, response) => {
+    let body = ''
+    request.on('data', (part) => (body += part))
+    request.on('end', () => take(JSON.parse(body), response, body, request.headers))
+  })
+  await new Promise((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+  try {
+    await call('POST', '/clientWebhook', { url: 'http://127.0.0.1:' + receiver.address().port, webhook_secret })
+    await work()
+  } finally {
+    receiver.close()
+    receiver.closeAllConnections()
+  }
+}
 `
 const PROGRAM = "import client from './client.mjs'\nawait client(process.env)\n"
 

@@ -156,29 +156,19 @@ if (failures > 1) throw new Error('it failed ' + failures + ' times')
 t.test('an event whose handler fails once must not be lost', async (t) => {
   const handler = (onError: string) => `
 let status = 'none'
-const receiver = createServer((request, response) => {
-  let body = ''
-  request.on('data', (part) => (body += part))
-  request.on('end', async () => {
-    const { data } = JSON.parse(body)
-    try {
-      status = (await call('GET', '/transaction/' + data.transaction_id))[0].transaction_status
-    } catch {
-      ${onError}
-    }
-    response.end()
-  })
-})
-await new Promise((resolve) => receiver.listen(0, '127.0.0.1', resolve))
-await call('POST', '/clientWebhook', { url: 'http://127.0.0.1:' + receiver.address().port, webhook_secret: 'secret' })
-try {
+const take = async ({ data }, response) => {
+  try {
+    status = (await call('GET', '/transaction/' + data.transaction_id))[0].transaction_status
+  } catch {
+    ${onError}
+  }
+  response.end()
+}
+await receiving(take, async () => {
   await pay()
   for (const by of ['5s', '1h']) await pass(by)
   if (status !== 'success') throw new Error('the payment is ' + status)
-} finally {
-  receiver.close()
-  receiver.closeAllConnections()
-}
+}, 'secret')
 `
   const only = ['respond_500 & getTransaction']
   const loses = await smallClient(t, handler('')).sweep({ only, points: 'all' })
@@ -194,31 +184,21 @@ try {
 t.test('an event that comes before the response of its call must not be lost', async (t) => {
   const client = (onUnknown: string) => `
 const stored = new Map()
-const receiver = createServer((request, response) => {
-  let body = ''
-  request.on('data', (part) => (body += part))
-  request.on('end', async () => {
-    const { data } = JSON.parse(body)
-    const known = stored.get(data.transaction_id)
-    if (known) known.seen = true
-    else {
-      ${onUnknown}
-    }
-    response.end()
-  })
-})
-await new Promise((resolve) => receiver.listen(0, '127.0.0.1', resolve))
-await call('POST', '/clientWebhook', { url: 'http://127.0.0.1:' + receiver.address().port, webhook_secret: 'secret' })
-try {
+const take = ({ data }, response) => {
+  const known = stored.get(data.transaction_id)
+  if (known) known.seen = true
+  else {
+    ${onUnknown}
+  }
+  response.end()
+}
+await receiving(take, async () => {
   const { transaction_id: id } = await pay()
   stored.set(id, { seen: false })
   await pass('0s')
   await pass('1s')
   if (!stored.get(id).seen) throw new Error('no event of the payment came')
-} finally {
-  receiver.close()
-  receiver.closeAllConnections()
-}
+}, 'secret')
 `
   const only = ['late_response']
   const { sweep } = smallClient(t, client(''))
