@@ -21,14 +21,8 @@ async function lightClient(t: Test, code: string) {
 }
 
 function sweepOf(program: readonly string[], cwd: string, read: (name: string) => string) {
-  const argumentsOf = (options: readonly string[]) => [
-    'sweep',
-    '--clock',
-    'frozen',
-    ...options,
-    '--',
-    ...program,
-  ]
+  const head = ['sweep', '--clock', 'frozen']
+  const argumentsOf = (options: readonly string[]) => [...head, ...options, '--', ...program]
   return {
     cwd,
     program,

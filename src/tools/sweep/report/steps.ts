@@ -1,3 +1,6 @@
+// tools/sweep/report/: what a sweep prints and writes: progress, the table of a terminal, sweep.json, the page, JUnit, and
+// the steps of a finding beside those of the run without it.
+
 import * as z from 'zod'
 import { inPairs } from '../divergence.ts'
 import type { Observation, Plan, SeenCall, SeenDelivery } from '../faults-and-findings.ts'

@@ -1,8 +1,10 @@
 import { coverageCounts } from '../../../model/coverage.ts'
+import { formatDuration } from '../../../model/duration.ts'
 import { countOf, printableLine } from '../../../model/words.ts'
 import { aligned, table } from '../../report/table.ts'
 import type { Finding, SweepResult } from '../faults-and-findings.ts'
 import { adviceFor } from '../findings.ts'
+import type { Progress } from '../sweep.ts'
 import { countsText, holdoutRows, noFindings, notProven } from './sweep-json.ts'
 
 const HEAD = ['finding', 'level', 'verdict', 'what happened, and what to change']
@@ -73,4 +75,35 @@ export function sweepText(result: SweepResult, report: string | undefined): stri
     isInReport ? `Use --report sweep-report to get the scenario files.\n` : '',
     report === undefined ? '' : `The report is in ${report}\n`,
   ].join('')
+}
+
+// ---- progress
+
+// Between two lines of progress where there is no terminal, real ms.
+const LINE_MS = 15_000
+
+/** The progress of a sweep with the time left: a line that changes in a terminal, and a line now and then elsewhere. `clear` empties the line. */
+export function createSweepProgress(clear: string, maxTimeMs = Number.POSITIVE_INFINITY) {
+  const { stderr } = process
+  const startedAt = performance.now()
+  let lineAt = startedAt
+  return {
+    show({ done, left, found, what }: Progress) {
+      const now = performance.now()
+      const leftMs = Math.max(
+        0,
+        Math.min(((now - startedAt) / done) * left, maxTimeMs - (now - startedAt)),
+      )
+      const time = formatDuration(Math.ceil(leftMs / 1_000) * 1_000)
+      const line = `${done} of ${done + left} runs, ${countOf(found, 'finding')}, ${time} left: `
+      if (stderr.isTTY) stderr.write(`${clear}${line}${what.slice(0, 60)}`)
+      else if (now - lineAt > LINE_MS) {
+        lineAt = now
+        stderr.write(`${line}${what}\n`)
+      }
+    },
+    end() {
+      if (stderr.isTTY) stderr.write(clear)
+    },
+  }
 }
