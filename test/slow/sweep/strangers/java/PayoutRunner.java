@@ -103,6 +103,21 @@ public class PayoutRunner implements AutoCloseable {
         else if (!known.order.equals(o)) throw new IllegalArgumentException(o.reference + " is in use: " + known.order);
     }
 
+    /** Adds what this journal knows to the books: a row for each payout. */
+    void books(StringBuilder csv) {
+        for (Payout p : payouts.values()) {
+            String status = switch (p.state) {
+                case SUCCESS -> "success";
+                case FAILED, REJECTED -> "failed";
+                case REVERSED -> "returned";
+                default -> "pending";
+            };
+            String id = p.transactionId == null ? "" : p.transactionId;
+            csv.append(String.join(",", p.order.reference, id, BigDecimal.valueOf(p.order.paise, 2).toPlainString(), status))
+                    .append('\n');
+        }
+    }
+
     /** Works until no payout needs attention within this time. */
     void run(Duration horizon) throws IOException, InterruptedException {
         Instant end = time.now().plus(horizon);

@@ -6,7 +6,10 @@ import java.nio.file.*;
 import java.time.*;
 import java.util.*;
 
-/** Runs the payout runner against the sandbox of PAYOUT_SANDBOX_URL and prints one line for each test. */
+/**
+ * Runs the payout runner against the sandbox of PAYOUT_SANDBOX_URL and prints one line for each test. With "books" it
+ * prints the books of the run's folder as CSV instead.
+ */
 public class PayoutRunnerTest {
     static final String COMPANY = "00000000-0000-4000-8000-000000000002",
             ROHAN = "00000000-0000-4000-8000-000000000003", PRIYA = "00000000-0000-4000-8000-000000000004",
@@ -178,7 +181,36 @@ public class PayoutRunnerTest {
         }
     }
 
+    static void books(Path folder) throws IOException {
+        var csv = new StringBuilder("reference,transaction_id,amount,status\n");
+        try (var journals = Files.newDirectoryStream(folder, "*.tsv")) {
+            for (Path journal : journals)
+                try (PayoutRunner runner = runner(journal, null)) {
+                    runner.books(csv);
+                }
+        }
+        System.out.print(csv);
+    }
+
+    /** If the journals are kept, the next day's comparison with the provider; one that fails is due again tomorrow. */
+    static void dayEnd(Path folder) throws Exception {
+        SANDBOX.sleep(Duration.ofHours(26));
+        try (var journals = Files.newDirectoryStream(folder, "*.tsv")) {
+            for (Path journal : journals)
+                try (PayoutRunner runner = runner(journal, null)) {
+                    runner.reconcile();
+                } catch (IOException failure) {
+                    System.out.println("# " + journal.getFileName() + ": " + failure);
+                }
+        }
+    }
+
     public static void main(String[] args) throws Exception {
+        String kept = System.getenv("PAYOUT_SANDBOX_RUN_DIR");
+        if (args.length > 0 && args[0].equals("books")) {
+            books(Path.of(kept));
+            return;
+        }
         Map<String, Test> tests = new LinkedHashMap<>();
         tests.put("a new customer gets a refund when it is due", PayoutRunnerTest::aNewCustomerGetsARefundWhenItIsDue);
         tests.put("a salary file that comes twice is paid once", PayoutRunnerTest::aSalaryFileThatComesTwiceIsPaidOnce);
@@ -191,8 +223,8 @@ public class PayoutRunnerTest {
         int number = 0, failed = 0;
         System.out.println("1.." + tests.size());
         for (var test : tests.entrySet()) {
-            Path folder = Files.createTempDirectory("payout-runner-");
-            Path journal = folder.resolve("journal.tsv");
+            Path folder = kept == null ? Files.createTempDirectory("payout-runner-") : Path.of(kept);
+            Path journal = folder.resolve("journal-" + (number + 1) + ".tsv");
             try {
                 test.getValue().run(journal);
                 System.out.println("ok " + ++number + " - " + test.getKey());
@@ -200,10 +232,13 @@ public class PayoutRunnerTest {
                 failed++;
                 System.out.println("not ok " + ++number + " - " + test.getKey() + "\n  # " + failure);
             } finally {
-                Files.deleteIfExists(journal);
-                Files.delete(folder);
+                if (kept == null) {
+                    Files.deleteIfExists(journal);
+                    Files.delete(folder);
+                }
             }
         }
+        if (kept != null) dayEnd(Path.of(kept));
         System.exit(failed == 0 ? 0 : 1);
     }
 }
