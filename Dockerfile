@@ -9,6 +9,9 @@ COPY scripts scripts
 COPY src src
 COPY fixtures fixtures
 COPY scenarios scenarios
+# The console shows how they verify a webhook.
+COPY clients clients
+COPY docs/webhooks.md docs/webhooks.md
 RUN npm run build
 
 FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d

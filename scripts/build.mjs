@@ -1,14 +1,12 @@
 // Builds dist: one bundle for the command line and the library, the console, Swagger UI's files, the shipped scenarios and
 // fixtures, V8's code cache, the bill of materials, and with --types the published types.
-import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { writeBill } from './bill.mjs'
+import { root, run } from './run.mjs'
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const dist = join(root, 'dist')
 rmSync(dist, { recursive: true, force: true })
 mkdirSync(dist)
@@ -25,15 +23,27 @@ const node = {
   define: { 'import.meta.url': 'bundleUrl' },
   banner: { js: "const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
 }
-// What the service imports of the tools, when somebody uses one, is in the other bundle.
-const toolsApart = {
-  name: 'tools-apart',
+// What is loaded when somebody uses it is in another file.
+const apart = (filter, path) => ({
+  name: path,
   setup(build) {
-    const filter =
-      /^\.\/(tools|sweep-run)\.ts$|\/tools\/(sweep|coverage|mcp|conform|har|reconcile|read-books|generated-rows|report\/(session|page))|^@modelcontextprotocol/
     build.onResolve({ filter }, ({ kind }) =>
-      kind === 'dynamic-import' ? { path: './tools.cjs', external: true } : undefined,
+      kind === 'dynamic-import' ? { path, external: true } : undefined,
     )
+  },
+})
+const TOOLS =
+  /^\.\/(tools|sweep-run)\.ts$|\/tools\/(sweep|coverage|mcp|conform|har|reconcile|read-books|generated-rows|report\/(session|page))|^@modelcontextprotocol/
+// Of the client of a language, and of a page of the docs, the console shows what verifies a webhook.
+const VERIFIER =
+  /^(?:import \{ createHmac|\/\/|\/\*| {2}\/\*|def)(?=(?:.*\n){0,3}.*verify_?webhook\()[\s\S]*?(?:(?=\n\n\n)|\n {0,2}\}\n)/im
+const verifiers = {
+  name: 'verifiers',
+  setup(build) {
+    build.onLoad({ filter: /\.(py|java|go|php|md)$/ }, ({ path }) => ({
+      contents: VERIFIER.exec(readFileSync(path, 'utf8'))[0],
+      loader: 'text',
+    }))
   },
 }
 const built = await Promise.all([
@@ -41,12 +51,17 @@ const built = await Promise.all([
     ...node,
     entryPoints: ['src/bundle.ts'],
     outfile: 'dist/payout-sandbox.cjs',
-    plugins: [toolsApart],
+    plugins: [apart(TOOLS, './tools.cjs')],
   }),
   build({ ...node, entryPoints: ['src/tools.ts'], outfile: 'dist/tools.cjs' }),
   build({
     ...common,
-    entryPoints: { app: 'src/tools/console/main.tsx', report: 'src/tools/console/report.tsx' },
+    entryPoints: {
+      app: 'src/tools/console/main.tsx',
+      editor: 'src/tools/console/editor.ts',
+      report: 'src/tools/console/report.tsx',
+    },
+    plugins: [apart(/editor\.ts$/, './editor.js'), verifiers],
     outdir: 'dist/console',
     format: 'esm',
     target: 'es2022',
@@ -69,7 +84,6 @@ for (const name of ['payout-sandbox.cjs', 'tools.cjs']) {
   console.error(`${name} must be ASCII. Write \\u escapes in regular expressions; see: ${excerpt}`)
   process.exit(1)
 }
-if (process.argv.includes('--sizes')) printSizes(built[0].metafile)
 
 const require = createRequire(import.meta.url)
 const swaggerUi = require.resolve('@fastify/swagger-ui/package.json')
@@ -96,31 +110,12 @@ writeFileSync(
   `const ${NAMES} = require('./loader.cjs')\nmodule.exports = ${NAMES}\n`,
 )
 
-/** Prints how much of the bundle of the service each package and each folder of src is. */
-function printSizes({ outputs }) {
-  const { inputs, bytes } = outputs['dist/payout-sandbox.cjs']
-  const sizes = new Map()
-  for (const [path, { bytesInOutput }] of Object.entries(inputs)) {
-    const part = /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules)|^(src\/[^/]+)/.exec(path)
-    const name = part?.[1] ?? part?.[2] ?? path
-    sizes.set(name, (sizes.get(name) ?? 0) + bytesInOutput)
-  }
-  for (const [name, size] of [...sizes].sort(([, a], [, b]) => b - a))
-    console.log(
-      `${(size / 1e3).toFixed(0).padStart(6)} kB ${((100 * size) / bytes).toFixed(1).padStart(5)} %  ${name}`,
-    )
-}
-
-function run(...words) {
-  const { status } = spawnSync(process.execPath, words, { cwd: root, stdio: 'inherit' })
-  if (status !== 0) process.exit(1)
-}
 // Validated once here and not at each start.
 const { readFixtures, readShipped } = require(join(dist, 'payout-sandbox.cjs'))
 const store = (name, value) => writeFileSync(join(dist, name), JSON.stringify(value))
 store('fixtures.json', [...(await readFixtures(join(root, 'fixtures')))])
 store('scenarios.json', await readShipped(join(root, 'scenarios')))
-run('scripts/code-cache.cjs')
-if (process.argv.includes('--types')) run('scripts/types.mjs', 'dist/types')
+run(process.execPath, ['scripts/code-cache.cjs'])
+if (process.argv.includes('--types')) run(process.execPath, ['scripts/types.mjs', 'dist/types'])
 // Last: scripts/ensure-build.mjs looks at it.
 writeBill({ root, dist, metafiles: built.map(({ metafile }) => metafile) })

@@ -5,7 +5,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const INPUTS = ['src', 'scripts', 'fixtures', 'scenarios', 'package.json', 'package-lock.json']
+const INPUTS =
+  'src scripts fixtures scenarios clients docs/webhooks.md package.json package-lock.json'.split(
+    ' ',
+  )
 const types = process.argv.includes('--types')
 const dist = (name) => join(root, 'dist', name)
 // The last one is the last file that a build writes.

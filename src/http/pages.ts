@@ -93,10 +93,11 @@ export function serveDocs(app: FastifyInstance, { admin }: { admin: boolean }) {
     serveFile(app, `/docs/${name}`, () => readAsset(name), { 'content-type': type })
 }
 
-/** The files of the console that `scripts/build-console.mjs` builds, by the path that serves them. */
+/** The files of the console in `dist`, by the path that serves them. */
 const CONSOLE_FILES = {
   '/': ['index.html', 'text/html; charset=utf-8'],
   '/app.js': ['app.js', 'text/javascript; charset=utf-8'],
+  '/editor.js': ['editor.js', 'text/javascript; charset=utf-8'],
   '/app.css': ['app.css', 'text/css; charset=utf-8'],
   '/example.json': ['example.json', 'application/json; charset=utf-8'],
 } as const

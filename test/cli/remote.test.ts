@@ -358,10 +358,7 @@ t.test(
 
 t.test('a sandbox is found by flags, variables and the config file, in this order', async (t) => {
   const config = { port: 0, admin_token: 's3cret' }
-  const cwd = t.testdir({
-    'payout-sandbox.config.json': JSON.stringify(config),
-    at: {},
-  })
+  const cwd = t.testdir({ 'payout-sandbox.config.json': JSON.stringify(config), at: {} })
   const sandbox = await serve(t, ['--memory', '--clock', 'frozen'], { cwd })
   const { port, url } = sandbox
   const root = url.replace('/v1', '')

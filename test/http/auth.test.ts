@@ -154,9 +154,7 @@ t.test('a new name in a base path creates a client with the token sbx_<name>', a
   t.match(profile, { name: 'Sandbox client worker-3', status: 'active' })
   t.equal(users.body.data.users[0].client_id, profile.client_id)
 
-  const first = await get('/@worker-4/v1/client/profile', {
-    authorization: 'Bearer sbx_worker-4',
-  })
+  const first = await get('/@worker-4/v1/client/profile', { authorization: 'Bearer sbx_worker-4' })
   t.equal(first.status, 200, 'its token works in the very first call')
   const { size } = sandbox.clients
   t.equal((await get('/v1/users', { authorization: 'Bearer sbx_worker-5' })).status, 401)

@@ -328,10 +328,7 @@ t.test('a delayed request gets an error when its client is reset or deleted', as
     const { post, call } = await start(t, { sandbox: { runtime: time.runtime } })
     const base = '/@late/__admin'
     await post(`${base}/snapshots`, { name: 'before' })
-    await post(`${base}/rules`, {
-      when: { operation: 'createTransaction' },
-      then: { delay: '1h' },
-    })
+    await post(`${base}/rules`, { when: { operation: 'createTransaction' }, then: { delay: '1h' } })
     const waiting = post('/@late/v1/transaction', PAYMENT)
     await time.waiting()
     await post(`${base}/reset`, { parts: ['requests'] })

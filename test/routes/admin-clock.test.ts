@@ -61,9 +61,7 @@ async function onWall(t: Test) {
   const box = await start(t, {
     ...GUARDED,
     begin: { clock: 'real' },
-    sandbox: {
-      runtime: (real) => ({ ...real, wall: () => wall.now, later: timers.later }),
-    },
+    sandbox: { runtime: (real) => ({ ...real, wall: () => wall.now, later: timers.later }) },
   })
   return {
     ...box,

@@ -58,10 +58,7 @@ async function busy({ post, put, pay }: Box) {
     account_number: '123456789012',
     ifsc_code: 'HDFC0000001',
   })
-  await post('/v1/kyc', {
-    user_id: KABIR,
-    kyc: [{ ...AADHAAR, document_number: '123412341234' }],
-  })
+  await post('/v1/kyc', { user_id: KABIR, kyc: [{ ...AADHAAR, document_number: '123412341234' }] })
 }
 const COUNTED = {
   name: 'counted',
@@ -161,9 +158,7 @@ t.test('a difference tells what came, went and changed, by table and id, masked'
   t.match(changed.fields.utr, { before: null, after: /^X+[A-Z0-9]{4}$/ })
   t.notOk('amount' in changed.fields || 'paise' in changed.fields)
   t.ok(tables.timers.removed.length >= 2)
-  t.same(tables.webhook.changed[0].fields, {
-    webhook_secret: { before: 'XXXX', after: 'XXXX' },
-  })
+  t.same(tables.webhook.changed[0].fields, { webhook_secret: { before: 'XXXX', after: 'XXXX' } })
   t.same(pluck(tables.settings.changed, 'id'), ['clock'])
   t.notMatch(
     JSON.stringify(tables),

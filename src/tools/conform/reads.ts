@@ -93,9 +93,7 @@ export async function readKyc(session: Session, userId: string): Promise<Row[] |
   const recordsIn = (name: string) => {
     const records = rowsAt(body, 'data', 'response', 'data', name)
     for (const record of records)
-      checkFields(source, REQUESTED, [`${KYC_DATA}.${name}[]`, record], {
-        user_id: userId,
-      })
+      checkFields(source, REQUESTED, [`${KYC_DATA}.${name}[]`, record], { user_id: userId })
     return records
   }
   recordsIn('user')

@@ -23,27 +23,38 @@ import { OnePayment } from './views/payment-view.tsx'
 import { Payments } from './views/payments.tsx'
 import { OneRequest, Requests } from './views/requests.tsx'
 import { OneScenario, RejectedFiles, Scenarios } from './views/scenarios.tsx'
-import { Search, useSearchKey } from './views/search.tsx'
+import { Search } from './views/search.tsx'
 import { Statement } from './views/statement.tsx'
 import { Sweep } from './views/sweep.tsx'
 import { type Armed, MakeTrouble, useArmed } from './views/trouble.tsx'
 import { OneUser, Users } from './views/users.tsx'
 
 const ZONES = Object.entries({ utc: 'UTC', local: 'Local' })
-/** The views in their groups: the first part of the route, and the text of the link. */
-const GROUPS = {
+type Props = { armed: Armed }
+/** A view: the text of its link, and the components of itself or its list, and of one row of that. */
+type ViewEntry = readonly [string, FunctionComponent<Props>?, FunctionComponent<{ id: string }>?]
+/** The views in their groups, by the first part of the route. */
+const GROUPS: Readonly<Record<string, Readonly<Record<string, ViewEntry>>>> = {
   Money: {
-    overview: 'Overview',
-    payments: 'Payments',
-    users: 'Users',
-    statement: 'Statement',
+    overview: ['Overview', Overview],
+    payments: ['Payments', Payments, OnePayment],
+    users: ['Users', Users, OneUser],
+    statement: ['Statement', Statement],
   },
-  Traffic: { requests: 'Requests', deliveries: 'Deliveries', inbox: 'Inbox' },
-  'Make trouble': { trouble: 'Trouble', scenarios: 'Scenarios', sweep: 'Sweep' },
-  Settings: { control: 'Control', assumptions: 'Assumptions' },
-} as const
-const TITLES: Readonly<Record<string, string>> = Object.assign(
-  { search: 'Search', more: 'More' },
+  Traffic: {
+    requests: ['Requests', Requests, OneRequest],
+    deliveries: ['Deliveries', Deliveries, OneDelivery],
+    inbox: ['Inbox', Inbox, OneMessage],
+  },
+  'Make trouble': {
+    trouble: ['Trouble', MakeTrouble],
+    scenarios: ['Scenarios', Scenarios, OneScenario],
+    sweep: ['Sweep', Sweep],
+  },
+  Settings: { control: ['Control', Control], assumptions: ['Assumptions', Assumptions] },
+}
+const VIEWS: Readonly<Record<string, ViewEntry>> = Object.assign(
+  { search: ['Search', Search], more: ['More'] },
   ...Object.values(GROUPS),
 )
 
@@ -61,25 +72,6 @@ function Split({ list, detail }: { list: ComponentChildren; detail: ComponentChi
   )
 }
 
-type Props = { armed: Armed }
-/** The components of each view: of itself or its list, and of one row of that. */
-const VIEWS: Readonly<
-  Record<string, readonly [FunctionComponent<Props>, FunctionComponent<{ id: string }>?]>
-> = {
-  overview: [Overview],
-  users: [Users, OneUser],
-  payments: [Payments, OnePayment],
-  deliveries: [Deliveries, OneDelivery],
-  requests: [Requests, OneRequest],
-  inbox: [Inbox, OneMessage],
-  statement: [Statement],
-  search: [Search],
-  trouble: [MakeTrouble],
-  scenarios: [Scenarios, OneScenario],
-  assumptions: [Assumptions],
-  sweep: [Sweep],
-  control: [Control],
-}
 /** What a menu says beside a view. */
 type Counts = Readonly<Partial<Record<string, ComponentChildren>>>
 
@@ -92,7 +84,7 @@ function Menu({ view, counts }: { view: string; counts: Counts }) {
           <span class="group hint" aria-hidden="true">
             {group}
           </span>
-          {Object.entries(views).map(([name, title]) => (
+          {Object.entries(views).map(([name, [title]]) => (
             <a
               href={`#/${name}`}
               key={name}
@@ -117,10 +109,10 @@ const BESIDE = ['payments', 'deliveries', 'requests', 'inbox']
 
 function View({ armed, route: { view, id } }: Props & { route: Route }) {
   const client = useClient()
+  const [title, Main, One] = VIEWS[view] ?? ['Not found']
   useEffect(() => {
-    document.title = `${TITLES[view] ?? 'Not found'} · ${client.name} · payout-sandbox`
-  }, [view, client.name])
-  const [Main, One] = VIEWS[view] ?? []
+    document.title = `${title} · ${client.name} · payout-sandbox`
+  }, [title, client.name])
   if (!Main)
     return (
       <p>
@@ -250,7 +242,6 @@ export function App() {
   useEffect(() => keepFocus(document.body), [])
   useScrollToTop(route)
   useHeadHeight()
-  useSearchKey()
   const armed = useArmed()
   const settings = <PageSettings {...{ zone, setZone, areCallsShown, setCalls }} />
   const counts = { trouble: armed.waiting > 0 && `${armed.waiting} armed` }
@@ -287,7 +278,7 @@ export function App() {
           <header>{client && <ClockBar />}</header>
           <main id="main" tabIndex={-1}>
             <AdminToken />
-            {route.view !== 'scenarios' && <RejectedFiles />}
+            <RejectedFiles />
             {state !== 'deleted' && <Problem text={problem} />}
             {state === 'lost' && (
               <p class="problem" role="alert">

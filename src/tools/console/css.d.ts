@@ -1,1 +1,7 @@
 declare module '*.css'
+// As text.
+declare module '*.go'
+declare module '*.java'
+declare module '*.md'
+declare module '*.php'
+declare module '*.py'

@@ -22,15 +22,24 @@ function useFieldProblem(name: string | undefined) {
 
 const lastPart = (field: string) => field.split('.').at(-1)!
 
-type FormProps = { children: ComponentChildren; isTall?: boolean }
+type FormProps = {
+  children: ComponentChildren
+  isTall?: boolean
+  onError?: (error: CallError) => void
+}
 
 /** Fields with their button. Enter in a field presses the button; the error of its call stands at its fields, or below, until one changes. */
-export function Form({ children, isTall = false }: FormProps) {
+export function Form({ children, isTall = false, onError }: FormProps) {
   const [error, setError] = useState<CallError>()
   const [names] = useState(() => new Set<string>())
   const rest = error?.fields.filter(({ field }) => !names.has(lastPart(field))) ?? []
   return (
-    <FormError.Provider value={setError}>
+    <FormError.Provider
+      value={(next) => {
+        setError(next)
+        onError?.(next)
+      }}
+    >
       <FormState.Provider value={{ error, names }}>
         <form
           class={isTall ? '' : 'row'}

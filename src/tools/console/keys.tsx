@@ -12,13 +12,19 @@ const KEYS = {
   '?': 'These keys',
 }
 
-/** Esc leads back to the list, `c` copies curl, and `?` shows all keys. */
+/** `/` and Ctrl-K open the search, Esc leads back to the list, `c` copies curl, and `?` shows all keys. */
 export function Keys() {
   const [areShown, setShown] = useState(false)
   useEffect(() => {
-    const onKey = ({ key, target, ctrlKey, metaKey, altKey, defaultPrevented }: KeyboardEvent) => {
-      if (defaultPrevented || ctrlKey || metaKey || altKey) return
-      if ((target as Element).matches('input, select, textarea, dialog *, dialog')) return
+    const onKey = (event: KeyboardEvent) => {
+      const { key, target, ctrlKey, metaKey, altKey, defaultPrevented } = event
+      const isTyping = (target as Element).matches('input, select, textarea, dialog *, dialog')
+      const isPlain = !(defaultPrevented || ctrlKey || metaKey || altKey || isTyping)
+      if ((key === 'k' && (ctrlKey || metaKey)) || (key === '/' && isPlain)) {
+        event.preventDefault()
+        location.hash = '#/search'
+      }
+      if (!isPlain) return
       const [path = '', fields = ''] = location.hash.split('?')
       const [, list, id] = path.split('/')
       if (key === '?') setShown(true)

@@ -26,25 +26,15 @@ export function Card({ title, children, wide = false, beside }: CardProps) {
   )
 }
 
-const CHIP_CLASSES: Readonly<Record<string, string>> = {
-  success: 'good',
-  delivered: 'good',
-  active: 'good',
-  live: 'good',
-  failed: 'bad',
-  lost: 'bad',
-  error: 'bad',
-  deleted: 'bad',
-  cancelled: 'bad',
-  dropped: 'bad',
-  pending: 'open',
-  warning: 'open',
-  processing: 'open',
-  connecting: 'open',
-  'came back': 'came',
+const STATES = {
+  good: ['success', 'delivered', 'active', 'live'],
+  bad: ['failed', 'lost', 'error', 'deleted', 'cancelled', 'dropped'],
+  open: ['pending', 'warning', 'processing', 'connecting'],
+  came: ['came back'],
 }
 
-export const stateClass = (state: string): string => CHIP_CLASSES[state.toLowerCase()] ?? ''
+export const stateClass = (state: string): string =>
+  Object.entries(STATES).find(([, all]) => all.includes(state.toLowerCase()))?.[0] ?? ''
 
 /** A part that may be wider than the screen: it scrolls separately, with the keyboard too. */
 export const Scroll = ({ label, children }: { label: string; children: ComponentChildren }) => (

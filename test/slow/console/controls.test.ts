@@ -140,32 +140,13 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     t.equal(Date.parse((await clock()).now) - start, 3 * 3_600_000)
   })
 
-  await t.test('push a rule from the form, and delete it', async (t) => {
-    await go('trouble')
-    const form = page.getByRole('region', { name: 'Write a rule' })
-    const pick = (label: string, value: string) =>
-      form.getByLabel(label, { exact: true }).selectOption(value)
-    const fill = (label: string, value: string) =>
-      form.getByLabel(label, { exact: true }).fill(value)
-    const pushes = async (definition: object) =>
-      t.equal(
-        await press(opened, 'Push the rule'),
-        `POST /__admin/rules ${JSON.stringify(definition)} The rule is active.`,
-      )
-    const when = { operation: 'getUser' }
-    await pick('When', 'getUser')
-    await fill('Status', '502')
-    await pushes({ when, times: 1, then: { respond: { status: 502 } } })
-    await pick('Then', 'delay')
-    await fill('Delay', '5s')
-    await pushes({ when, times: 1, then: { delay: '5s' } })
-    await pick('Then', 'fault')
-    await pick('Fault', 'empty')
-    await pick('The operation', 'after')
-    await form.getByLabel('once', { exact: true }).uncheck()
-    await pushes({ when, then: { fault: 'empty', at: 'after' } })
-    const [{ rule_id }] = (await get('/__admin/rules')).body.rules
-    t.equal(await press(opened, `Delete: ${rule_id}`), `DELETE /__admin/rules/${rule_id} 200`)
+  await t.test('write a scenario that extends the active one', async (t) => {
+    await go('scenarios')
+    await page.locator('summary', { hasText: 'Write one' }).click()
+    await page.getByLabel('Scenario', { exact: true }).getByText('extends: default').waitFor()
+    await press(opened, 'Activate it')
+    t.equal((await pay()).status, 503)
+    await put('/__admin/scenario', { name: 'default' })
   })
 
   await t.test('change the status of a payment, trigger an event for it', async (t) => {
@@ -261,14 +242,12 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await clients.getByLabel('Name', { exact: true }).fill('worker-7')
     await clients.getByLabel('as a fork of default').check()
     await clients.getByRole('button', { name: 'New client' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Client worker-7 was created' })
-    const token = (await dialog.locator('.row code').textContent())!
+    const made = clients.getByRole('status').filter({ hasText: 'Calls with the token' })
+    const token = (await made.locator('code').first().textContent())!
     const { body } = await get('/__admin/client', { authorization: `Bearer ${token}` })
     t.equal(body.name, 'worker-7')
-    await dialog.getByRole('button', { name: 'Copy the token' }).click()
-    await dialog.getByText('Copied').waitFor()
-    t.equal(await page.evaluate('navigator.clipboard.readText()'), token)
-    await dialog.getByRole('link', { name: 'Go to worker-7' }).click()
+    await made.getByRole('button', { name: `Copy: ${token}` }).waitFor()
+    await made.getByRole('link', { name: 'Go to worker-7' }).click()
     await page.waitForURL(`${origin}/@worker-7/__admin/#/control`)
     t.equal(await press(opened, 'Play'), 'POST /@worker-7/__admin/clock/resume The clock runs.')
     t.equal((await clock()).mode, 'frozen', 'the default client does not change')

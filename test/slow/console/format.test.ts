@@ -22,11 +22,7 @@ t.test('rupees have the groups that people in India read', async (t) => {
 
 t.test('a time is in UTC, or moved by the offset of the browser', async (t) => {
   const at = '2026-03-31T20:15:30.250Z'
-  t.same(wallTime(at, 'utc', 330), {
-    day: '2026-03-31',
-    time: '20:15:30',
-    exact: '20:15:30.250',
-  })
+  t.same(wallTime(at, 'utc', 330), { day: '2026-03-31', time: '20:15:30', exact: '20:15:30.250' })
   t.match(wallTime(at, 'local', 330), { day: '2026-04-01', time: '01:45:30' })
   t.match(wallTime(at, 'local', -300), { day: '2026-03-31', time: '15:15:30' })
 })

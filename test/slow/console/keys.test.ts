@@ -48,7 +48,7 @@ t.test('by keyboard alone', { skip: noBrowser }, async (t) => {
     await button.focus()
     await page.keyboard.press('Enter')
     await button.waitFor({ state: 'detached' })
-    await focusIs('Write a rule')
+    await focusIs('Pushed rules')
   })
 
   await t.test('a dialog returns the focus', async () => {

@@ -53,7 +53,7 @@ t.test('live', { skip: noBrowser }, async (t) => {
     await page.locator('li.active').getByRole('link', { name: 'slow' }).waitFor()
 
     await go('trouble')
-    await see('Push the rule')
+    await see('Pushed rules')
     await post('/__admin/rules', { when: { operation: 'getKyc' }, then: { delay: '1s' } })
     await page.getByText('"operation":"getKyc"').waitFor()
 

@@ -150,7 +150,7 @@ t.test('looks', { skip: noBrowser }, async (t) => {
   })
 
   await t.test('an accessibility check of open forms, which fit on a phone', async (t) => {
-    for (const view of ['payments', `users/${ROHAN}`]) {
+    for (const view of ['payments', `users/${ROHAN}`, 'scenarios']) {
       await page.setViewportSize(PHONE)
       await show(opened, view)
       for (const summary of await page.locator('main .fold > summary').all()) await summary.click()

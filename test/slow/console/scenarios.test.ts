@@ -42,26 +42,59 @@ t.test('scenarios that change', { skip: noBrowser }, async (t) => {
   await t.test('a scenario is activated on its page, and a copy of it is edited', async (t) => {
     const opened = await openConsole(t, browser, { view: 'scenarios/slow' })
     const { page, assertNoErrors } = opened
+    const urls: string[] = []
+    page.on('request', (request) => urls.push(new URL(request.url()).pathname))
+    const loads = () => urls.filter((path) => path.endsWith('/editor.js')).length
     await page.getByRole('button', { name: 'Activate: slow' }).click()
     await page.getByText('The scenario slow is active.').waitFor()
-    await page.locator('summary', { hasText: 'Copy and edit it' }).click()
+    const copy = page.locator('summary', { hasText: 'Copy and edit it' })
+    t.equal(loads(), 0)
+    await copy.click()
     const text = page.getByLabel('Scenario', { exact: true })
-    t.match(await text.inputValue(), /^title:/m)
-    await text.fill('title: Mine\nruls: []\n')
-    await page.getByRole('button', { name: 'Activate this copy' }).click()
-    await page
-      .getByRole('alert')
-      .getByText(/line 2, column 1: .*rules/)
-      .waitFor()
-    await text.fill('title: Mine\nrules: []\n')
-    await page.getByRole('alert').waitFor({ state: 'detached' })
+    await text.getByText('Every response takes').waitFor()
+    t.equal(loads(), 1)
+    async function write(yaml: string) {
+      await text.press('ControlOrMeta+a')
+      await text.press('Delete')
+      await page.keyboard.insertText(yaml)
+    }
+    const said = text.locator('.cm-line[data-problem]')
+    const alert = page.getByRole('alert')
+    const activate = page.getByRole('button', { name: 'Activate it' })
+
+    await write('title: Mine\nruls: []\n')
+    await text.locator('.cm-line:nth-child(2)[data-problem="There is no ruls here."]').waitFor()
+    await activate.click()
+    await alert.getByText(/line 2, column 1: .*rules/).waitFor()
+    t.match(await said.getAttribute('data-problem'), 'unknown key "ruls"; did you mean "rules"')
+
+    await write('title: Mine\nrules:\n  - when: { ')
+    await alert.waitFor({ state: 'detached' })
+    for (const [typed, option] of [
+      ['op', 'operation'],
+      ['getU', 'getUser'],
+      [' }\nth', 'then'],
+      ['{ res', 'respond'],
+    ] as const) {
+      await page.keyboard.type(typed)
+      await page.getByRole('option', { name: option, exact: true }).click()
+    }
+    await page.keyboard.type('{ status: 503 } }')
+    await said.first().waitFor({ state: 'detached' })
+    await text.press('Escape')
+    await text.press('Tab')
+    t.equal(await page.evaluate('document.activeElement.textContent'), 'Activate it')
+
     await page.getByRole('link', { name: 'Payments', exact: true }).click()
     await page.getByRole('table', { name: 'Payments' }).waitFor()
     await page.goBack()
-    await page.locator('summary', { hasText: 'Copy and edit it' }).click()
-    t.match(await text.inputValue(), /^title: Mine/, 'another view does not lose the copy')
-    await page.getByRole('button', { name: 'Activate this copy' }).click()
-    await page.getByText('Your copy is active').waitFor()
+    await copy.click()
+    await text.getByText('title: Mine').waitFor()
+    await activate.click()
+    await page.getByText('Your scenario is active').waitFor()
+    const { rules } = (await opened.get('/__admin/scenario')).body.definition
+    const then = { respond: { status: 503 } }
+    t.match(rules, [{ when: { operation: 'getUser' }, then }])
     assertNoErrors(t)
   })
 

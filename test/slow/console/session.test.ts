@@ -72,7 +72,7 @@ t.test(
       t.ok(text.includes(sentence), sentence)
     const row = page.locator('tr', { hasText: '(gone)' }).first()
     t.match(await row.innerText(), /other\s+₹100\.00 \(gone\)/)
-    t.match(text, /calls\s+\d+ of \d+\s+\d+ %/)
+    t.match(text, /calls\s+\d+ of \d+, \d+ %/)
     t.strictSame(problems, [])
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })

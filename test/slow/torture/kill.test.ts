@@ -127,10 +127,7 @@ t.test(
         const n = String(++serial).padStart(8, '0')
         const kind = chance()
         const user = { email: `u${n}@example.com`, mobile: `+9197${n}` }
-        const payment = {
-          ...PAYMENT,
-          reference_id: `order ${n}`,
-        }
+        const payment = { ...PAYMENT, reference_id: `order ${n}` }
         const [path, body, text] =
           kind < RESETS
             ? (['__admin/reset', {}, RESET] as const)
@@ -189,11 +186,6 @@ t.test(
     await last.ended
     agent.destroy()
     t.ok(counts.acknowledged > CYCLES)
-    figures({
-      cycles: CYCLES,
-      clients: CLIENTS,
-      ...counts,
-      'interrupted documents': cutShort,
-    })
+    figures({ cycles: CYCLES, clients: CLIENTS, ...counts, 'interrupted documents': cutShort })
   },
 )

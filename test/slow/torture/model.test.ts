@@ -236,12 +236,7 @@ function idOf(reference: Reference, name: string, rows: keyof typeof TABLES, n: 
   const from = n === 19 || mine.length === 0 ? other : mine
   return from[from.length - 1 - (n % from.length)] ?? UNKNOWN
 }
-const TABLES = {
-  user: 'users',
-  kyc: 'records',
-  bank: 'accounts',
-  transaction: 'payments',
-} as const
+const TABLES = { user: 'users', kyc: 'records', bank: 'accounts', transaction: 'payments' } as const
 
 const who = fc.constantFrom('default', 'default', 'default', 'careful', 'careful', 'worker', 'fork')
 const which = fc.nat(19)

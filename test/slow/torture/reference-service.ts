@@ -216,12 +216,8 @@ const OPERATIONS: { [route: string]: Operation } = {
       return envelope(201, showUser(user))
     },
   },
-  'GET /user/:userId': {
-    carryOut: ofUser((_world, user) => envelope(200, showUser(user))),
-  },
-  'GET /users': {
-    carryOut: (world) => page(world.at.users, showUser, 'users', 'total_users'),
-  },
+  'GET /user/:userId': { carryOut: ofUser((_world, user) => envelope(200, showUser(user))) },
+  'GET /users': { carryOut: (world) => page(world.at.users, showUser, 'users', 'total_users') },
   'POST /kyc': {
     refuse: ({ at }, { user_id }) => (byId(at.users, user_id) ? undefined : notFound()),
     carryOut({ at }, { body: { user_id, kyc } }, _id, later) {

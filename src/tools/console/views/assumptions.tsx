@@ -37,17 +37,6 @@ const MARKS: Readonly<Record<Assumption['source'], string | undefined>> = {
 const isChanged = ({ reading, source, default: usual }: Assumption) =>
   reading !== usual || source === 'scenario' || source === 'call'
 
-const textOf = ({ name, question, section, basis, why, reading, readings }: Assumption) =>
-  [
-    name,
-    question,
-    section,
-    basis,
-    why,
-    reading,
-    ...readings.flatMap((one) => [one.reading, one.does]),
-  ].join(' ')
-
 function OneReading({ one, assumption }: { one: Reading; assumption: Assumption }) {
   const { reading, does, example } = one
   const { name, reading: inForce, default: usual, readings } = assumption
@@ -122,7 +111,7 @@ export function Assumptions() {
   const search = useSearch()
   const onlyChanged = useUrlFields().has('changed')
   const found = data?.assumptions.filter(
-    (one) => (!onlyChanged || isChanged(one)) && search.finds(textOf(one)),
+    (one) => (!onlyChanged || isChanged(one)) && search.finds(JSON.stringify(one)),
   )
   const groups = [...new Set(found?.map(groupOf))].sort((a, b) => Number(a) - Number(b))
   return (

@@ -1,27 +1,12 @@
 import { useState } from 'preact/hooks'
 import type { ResponseBody } from '../../../admin/caller.ts'
-import { Act, Dialog } from '../act.tsx'
+import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
 import { useClient } from '../client.ts'
-import { Copy } from '../copy.tsx'
 import { Check, Form, Input } from '../fields.tsx'
 import { At } from '../settings.tsx'
-import { Button, Card, Problem } from '../ui.tsx'
+import { Card, Id, Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
-
-function Reset() {
-  const { name } = useClient()
-  return (
-    <Card title="Reset">
-      <Act
-        label="Reset"
-        confirm={`Resets everything of client ${name}. All changes are lost. Snapshots are not deleted.`}
-        call={callOf('reset')}
-        effect="Everything is reset."
-      />
-    </Card>
-  )
-}
 
 function Snapshots() {
   const client = useClient()
@@ -72,23 +57,11 @@ const consoleUrlOf = (name: string) => (name === 'default' ? '/__admin/' : `/@${
 
 type Created = ResponseBody<'createClient'>
 
-const Token = ({ created, onClose }: { created: Created; onClose: () => void }) => (
-  <Dialog title={`Client ${created.name} was created`} onClose={onClose}>
-    <p>
-      Calls with this token use the client {created.name}. Calls under <code>/@{created.name}</code>{' '}
-      use it too.
-    </p>
-    <div class="row">
-      <code>{created.access_token}</code>
-      <Copy text={created.access_token} label="Copy the token" />
-    </div>
-    <div class="row end">
-      <Button label="Stay here" onPress={onClose} />
-      <a class="button" href={consoleUrlOf(created.name) + location.hash}>
-        Go to {created.name}
-      </a>
-    </div>
-  </Dialog>
+const Token = ({ name, access_token }: Created) => (
+  <p role="status">
+    Calls with the token <Id id={access_token} /> use {name}, and so do calls under{' '}
+    <code>/@{name}</code>. <a href={consoleUrlOf(name) + location.hash}>Go to {name}</a>
+  </p>
 )
 
 function Clients() {
@@ -129,7 +102,7 @@ function Clients() {
           onDone={setCreated}
         />
       </Form>
-      {created && <Token created={created} onClose={() => setCreated(undefined)} />}
+      {created && <Token {...created} />}
     </Card>
   )
 }
@@ -138,7 +111,14 @@ export const Control = () => (
   <>
     <h2>Control</h2>
     <div class="cards">
-      <Reset />
+      <Card title="Reset">
+        <Act
+          label="Reset"
+          confirm={`Resets everything of client ${useClient().name}. All changes are lost. Snapshots are not deleted.`}
+          call={callOf('reset')}
+          effect="Everything is reset."
+        />
+      </Card>
       <Snapshots />
       <Clients />
     </div>

@@ -52,10 +52,7 @@ const FILTERS: Readonly<Record<string, Filter>> = {
     values: ['pending', 'delivered', 'failed', 'dropped', 'cancelled', 'recorded'],
   },
   event: { label: 'Event', values: EVENTS },
-  tried: {
-    label: 'Attempts',
-    values: Object.entries({ again: 'retried', '5xx': 'my 5xx' }),
-  },
+  tried: { label: 'Attempts', values: Object.entries({ again: 'retried', '5xx': 'my 5xx' }) },
 }
 
 export const Deliveries = () => (

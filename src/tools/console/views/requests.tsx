@@ -47,12 +47,7 @@ const COLUMNS: readonly Column<ShortRequest>[] = [
   },
   { title: 'Payment', width: 'minmax(10.5rem, 3fr)', minor: true, show: paymentText },
   { title: 'Why', width: 'minmax(0, 5fr)', show: (call) => reasonText(call) || '–' },
-  {
-    title: 'By',
-    width: '6.5rem',
-    minor: true,
-    show: ({ by }) => CALLERS[by],
-  },
+  { title: 'By', width: '6.5rem', minor: true, show: ({ by }) => CALLERS[by] },
   { title: 'At', width: AT_WIDTH, show: ({ at }) => <At at={at} /> },
 ]
 const reasonText = ({ reason, rule, fault }: ShortRequest) =>

@@ -1,25 +1,26 @@
-import { useId, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ResponseBody } from '../../../admin/caller.ts'
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
 import { Fold, Form, SearchField, useSearch } from '../fields.tsx'
 import { Detail } from '../rows.tsx'
+import { GONE_TEXT } from '../service.ts'
 import { Card, Heads, Problem, Scroll } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 
-type Listed = ResponseBody<'listScenarios'>
-
 export function RejectedFiles() {
-  const { data } = useLoaded(callOf('listScenarios'))
-  const count = data?.problems.length ?? 0
-  if (count === 0) return null
-  return (
-    <p class="problem" role="status">
-      The changed scenario files were rejected. The previous files stay active.{' '}
-      <a href="#/scenarios">
-        {count} {count === 1 ? 'problem' : 'problems'}
-      </a>
-    </p>
+  const problems = useLoaded(callOf('listScenarios')).data?.problems ?? []
+  return problems.length === 0 ? null : (
+    <div class="problem" role="status">
+      The changed scenario files were rejected. The previous files stay active.
+      <ul>
+        {problems.map((one) => (
+          <li key={one}>
+            <code>{one}</code>
+          </li>
+        ))}
+      </ul>
+    </div>
   )
 }
 
@@ -45,9 +46,13 @@ const Activate = ({ name, active, definition }: ActivateProps) => {
   )
 }
 
-type ItemProps = ActivateProps & Pick<Listed['scenarios'][number], 'title' | 'description'>
+type Listed = ResponseBody<'listScenarios'>['scenarios'][number]
+type ItemProps = Pick<Listed, 'name' | 'title' | 'description'> & {
+  definition?: object | undefined
+  activeOne: Active
+}
 
-function ScenarioItem({ name, title, description, active, definition }: ItemProps) {
+function ScenarioItem({ name, title, description, activeOne: active, definition }: ItemProps) {
   const isActive = active?.name === name
   return (
     <li class={isActive ? 'active' : ''}>
@@ -68,6 +73,8 @@ export function Scenarios() {
   const { data, problem } = useLoaded(callOf('listScenarios'))
   const { data: active } = useLoaded(callOf('getScenario'))
   const search = useSearch()
+  const description = 'Defined by an API call, not by a file.'
+  const inline = active?.definition ? [{ ...active, description }] : []
   return (
     <>
       <h2>Scenarios</h2>
@@ -79,18 +86,6 @@ export function Scenarios() {
         <SearchField search={search} placeholder="late, webhook" />
       </div>
       <Problem text={problem} />
-      {data && data.problems.length > 0 && (
-        <Card title="The changed files were rejected" wide>
-          <p>The previous files stay active.</p>
-          <ul>
-            {data.problems.map((one) => (
-              <li key={one}>
-                <code>{one}</code>
-              </li>
-            ))}
-          </ul>
-        </Card>
-      )}
       {active && active.expect.length > 0 && (
         <Card title="Expectations" wide>
           <ul>
@@ -102,50 +97,63 @@ export function Scenarios() {
           </ul>
         </Card>
       )}
+      {active && (
+        <Fold title="Write one that extends the active one">
+          <Editor name="" source={sourceFor(active)} />
+        </Fold>
+      )}
       <ul class="list">
-        {data && active?.definition && (
-          <ScenarioItem
-            name={active.name}
-            title={active.title}
-            description="Defined by an API call, not by a file."
-            active={active}
-            definition={active.definition}
-          />
-        )}
-        {data?.scenarios
+        {[...inline, ...(data?.scenarios ?? [])]
           .filter(({ name, title, description }) => search.finds(`${name} ${title} ${description}`))
-          .map(({ name, title, description }) => (
-            <ScenarioItem key={name} {...{ name, title, description, active }} />
+          .map((one) => (
+            <ScenarioItem key={one.name} {...one} activeOne={active} />
           ))}
       </ul>
     </>
   )
 }
 
-// Until the page is closed: another view must not lose an edited copy.
+/** A first text, for what no click does. What is in no file can't be extended. */
+const sourceFor = ({ name, definition }: NonNullable<Active>) => `title: My scenario
+extends: ${definition ? 'default' : name}
+rules:
+  - when: { operation: createTransaction }
+    times: 1
+    then: { respond: { status: 503 } }
+`
+
+// Until the page is closed: another view must not lose an edited text.
 const copies = new Map<string, string>()
 
-function EditCopy({ name, source }: { name: string; source: string }) {
-  const id = useId()
+function Editor({ name, source }: { name: string; source: string }) {
+  const box = useRef<HTMLDivElement>(null)
+  const show = useRef<(problems: readonly string[]) => void>()
   const [definition, setDefinition] = useState(copies.get(name) ?? source)
+  const [problem, setProblem] = useState<string>()
+  useEffect(() => {
+    const change = (text: string) => {
+      copies.set(name, text)
+      setDefinition(text)
+    }
+    import('../editor.ts').then(
+      ({ openEditor }) => {
+        if (box.current) show.current = openEditor(box.current, definition, change)
+      },
+      () => setProblem(GONE_TEXT),
+    )
+  }, [])
   return (
-    <Form isTall>
-      <label for={id}>Scenario</label>
-      <textarea
-        id={id}
-        rows={20}
-        spellcheck={false}
-        value={definition}
-        onInput={({ currentTarget }) => {
-          copies.set(name, currentTarget.value)
-          setDefinition(currentTarget.value)
-        }}
-      />
+    <Form isTall onError={({ fields }) => show.current?.(fields.map(({ message }) => message))}>
+      <p class="hint">
+        It offers keys and values as you type, or with Ctrl-Space; Esc, then Tab leaves it.
+      </p>
+      <Problem text={problem} />
+      <div ref={box} />
       <Act
         submit
-        label="Activate this copy"
+        label="Activate it"
         call={callOf('setScenario', { body: { definition } })}
-        effect="Your copy is active, until you activate another scenario."
+        effect="Your scenario is active, until you activate another."
       />
     </Form>
   )
@@ -190,7 +198,7 @@ export function OneScenario({ id: name }: { id: string }) {
           <p class="hint">{file ?? 'defined by an API call'}</p>
           {file !== null && <Activate name={name} active={active} />}
           <Fold title="Copy and edit it">
-            <EditCopy name={name} source={read.source} />
+            <Editor name={name} source={read.source} />
           </Fold>
           {changed && (
             <p class="problem" role="status">

@@ -1,8 +1,7 @@
 // The search of everything, which `/` opens.
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
 import { Act } from '../act.tsx'
-import { callOf } from '../api.ts'
+import { type Call, callOf } from '../api.ts'
 import { useClient } from '../client.ts'
 import { SearchField, useSearch } from '../fields.tsx'
 import { rupeesText } from '../format.ts'
@@ -14,70 +13,33 @@ import { nameOf } from './users.tsx'
 
 const SHOWN = 5
 
-/** `/` and Ctrl-K open the search. */
-export function useSearchKey() {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const { key, ctrlKey, metaKey, altKey, target } = event
-      const isTyping = (target as Element).matches('input, select, textarea')
-      const isSlash = key === '/' && !isTyping && !ctrlKey && !metaKey && !altKey
-      if (!isSlash && !(key === 'k' && (ctrlKey || metaKey))) return
-      event.preventDefault()
-      location.hash = '#/search'
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [])
-}
-
 /** What one search found: an address, what it is, the field that has the words, and its state. */
 type Hit = {
   href: string
   text: string
-  fields: readonly (string | null | undefined)[]
+  fields: readonly string[]
   chip?: ComponentChildren
 }
 
-/** What can be done from here, by the words that find it. */
-function useActions(
-  active: string,
-): readonly (readonly [words: string, action: ComponentChildren])[] {
-  const { clock } = useClient()
-  const isFrozen = clock.mode === 'frozen'
-  return [
-    ...TROUBLES.flatMap((trouble) => {
-      const [[option = ''] = []] = trouble.options
-      const label = `Arm: ${trouble.title}`
-      const act = (
-        <Act
-          label={label}
-          call={armCall(trouble, option, active)}
-          effect={`Armed: ${trouble.title}.`}
-        />
-      )
-      return [[`${label} ${trouble.text}`, act] as const]
-    }),
-    ...Object.entries({ '1h': '+1 hour', '1d': '+1 day' }).map(
-      ([by, label]) =>
-        [
-          `${label} clock`,
-          <Act
-            label={label}
-            call={callOf('advanceClock', { body: { by } })}
-            effect={`${label}.`}
-          />,
-        ] as const,
-    ),
-    [
-      isFrozen ? 'play resume clock' : 'pause stop clock',
-      <Act
-        label={isFrozen ? 'Play the clock' : 'Pause the clock'}
-        call={callOf(isFrozen ? 'resumeClock' : 'freezeClock')}
-        effect={isFrozen ? 'The clock runs.' : 'The clock stands still.'}
-      />,
-    ],
-  ]
+/** What can be done from here: the words that find it, what it's called, its call and its effect. */
+function actionsOf(active: string, isFrozen: boolean) {
+  const arms = TROUBLES.map((trouble) => {
+    const [[option = ''] = []] = trouble.options
+    const call: Call = armCall(trouble, option, active)
+    return [trouble.text, `Arm: ${trouble.title}`, call, `Armed: ${trouble.title}.`] as const
+  })
+  const jumps = Object.entries({ '1h': '+1 hour', '1d': '+1 day' }).map(
+    ([by, label]) =>
+      ['clock', label, callOf('advanceClock', { body: { by } }), `${label}.`] as const,
+  )
+  const clock = isFrozen
+    ? (['resume', 'Play the clock', callOf('resumeClock'), 'The clock runs.'] as const)
+    : (['stop', 'Pause the clock', callOf('freezeClock'), 'The clock stands still.'] as const)
+  return [...arms, ...jumps, clock]
 }
+
+const textsOf = (...rows: (object | null)[]) =>
+  rows.flatMap((row) => Object.values(row ?? {})).filter((one) => typeof one === 'string')
 
 /** What the server and the page find, by kind: how many, and the first of them. */
 function useHits(search: ReturnType<typeof useSearch>) {
@@ -89,9 +51,7 @@ function useHits(search: ReturnType<typeof useSearch>) {
   const calls = useLoaded(callOf('listRequests', { query: { limit: 100 } })).data
   const scenarios = useLoaded(callOf('listScenarios')).data
   const foundCalls = calls?.requests.filter((one) =>
-    search.finds(
-      JSON.stringify([one.method, one.path, one.query, one.status, one.body, one.reason]),
-    ),
+    search.finds(JSON.stringify({ ...one, headers: null, response: null })),
   )
   const foundScenarios = scenarios?.scenarios.filter(({ name, title, description }) =>
     search.finds(`${name} ${title} ${description}`),
@@ -102,14 +62,7 @@ function useHits(search: ReturnType<typeof useSearch>) {
       payments?.transactions.map((one) => ({
         href: `#/payments/${one.transaction_id}`,
         text: `${rupeesText(one.amount, one.currency_code)} to ${one.history.account_holder_name}`,
-        fields: [
-          one.reference_id,
-          one.amount,
-          one.history.utr,
-          one.failure?.reason,
-          one.transaction_id,
-          one.from_user_id,
-        ],
+        fields: textsOf(one, one.history, one.failure),
         chip: <Chip state={stateOf(one)} />,
       })),
     ],
@@ -118,25 +71,25 @@ function useHits(search: ReturnType<typeof useSearch>) {
       users?.users.map((one) => ({
         href: `#/users/${one.user_id}`,
         text: nameOf(one),
-        fields: [one.email, one.mobile, one.user_id],
+        fields: textsOf(one),
       })),
     ],
     Deliveries: [
       deliveries?.total,
-      deliveries?.deliveries.map(({ delivery_id, event, status, reference_id, resource_id }) => ({
-        href: `#/deliveries/${delivery_id}`,
-        text: event,
-        fields: [reference_id, delivery_id, resource_id],
-        chip: <Chip state={status} />,
+      deliveries?.deliveries.map((one) => ({
+        href: `#/deliveries/${one.delivery_id}`,
+        text: one.event,
+        fields: textsOf(one),
+        chip: <Chip state={one.status} />,
       })),
     ],
     Requests: [
       foundCalls?.length,
-      foundCalls?.map(({ request_id, method, path, status, reference_id, reason }) => ({
-        href: `#/requests/${request_id}`,
-        text: `${method} ${path}`,
-        fields: [reference_id, reason],
-        chip: <HttpStatus status={status} />,
+      foundCalls?.map((one) => ({
+        href: `#/requests/${one.request_id}`,
+        text: `${one.method} ${one.path}`,
+        fields: textsOf(one),
+        chip: <HttpStatus status={one.status} />,
       })),
     ],
     Scenarios: [
@@ -144,7 +97,7 @@ function useHits(search: ReturnType<typeof useSearch>) {
       foundScenarios?.map(({ name, title }) => ({
         href: `#/scenarios/${encodeURIComponent(name)}`,
         text: name,
-        fields: [title],
+        fields: [title ?? ''],
       })),
     ],
   }
@@ -153,20 +106,22 @@ function useHits(search: ReturnType<typeof useSearch>) {
 
 export function Search({ armed }: { armed: Armed }) {
   const search = useSearch()
-  const actions = useActions(armed.active ?? 'default')
+  const actions = actionsOf(armed.active ?? 'default', useClient().clock.mode === 'frozen')
   const kinds = useHits(search)
   const wanted = search.query?.trim().toLowerCase()
   const isExact = ({ text, fields }: Hit) =>
-    [text, ...fields].some((one) => one?.toLowerCase() === wanted)
+    [text, ...fields].some((one) => one.toLowerCase() === wanted)
   const fieldOf = ({ text, fields }: Hit) =>
-    search.finds(text) ? undefined : fields.find((one) => one && search.finds(one))
+    search.finds(text) ? undefined : fields.find((one) => search.finds(one))
   // What matches exactly comes first, and its kind too.
   const sorted = Object.entries(kinds).map(
     ([title, [total, hits = []]]) =>
       [title, [total, [...hits.filter(isExact), ...hits.filter((one) => !isExact(one))]]] as const,
   )
   sorted.sort(([, [, a]], [, [, b]]) => Number(b.some(isExact)) - Number(a.some(isExact)))
-  const found = actions.filter(([words]) => wanted !== undefined && search.finds(words))
+  const found = actions.filter(
+    ([words, label]) => wanted !== undefined && search.finds(`${label} ${words}`),
+  )
   return (
     <>
       <h2>Search everything</h2>
@@ -219,8 +174,10 @@ export function Search({ armed }: { armed: Armed }) {
           {found.length > 0 && (
             <Card title="Do it">
               <ul class="list">
-                {found.map(([words, action]) => (
-                  <li key={words}>{action}</li>
+                {found.map(([, label, call, effect]) => (
+                  <li key={label}>
+                    <Act {...{ label, call, effect }} />
+                  </li>
                 ))}
               </ul>
             </Card>

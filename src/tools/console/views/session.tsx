@@ -1,7 +1,7 @@
 // What happened while a program ran, for somebody who wasn't there. Only session.html has it, so it sends no call.
 import type { SessionDocument, SessionItem } from '../../report/session.ts'
 import { countText, rupeesText } from '../format.ts'
-import { Card, Heads, Scroll } from '../ui.tsx'
+import { Card, Facts, Heads, Scroll } from '../ui.tsx'
 import { callText, isBad, OUTCOMES, toldText, wordsOf } from './payment-words.ts'
 
 type Said = { lane: 0 | 1 | 2; tone: string; text: string }
@@ -99,18 +99,9 @@ export function Session({ session }: { session: SessionDocument }) {
         {coverage.length === 0 ? (
           <p class="hint">Run it with --coverage DIR to see what the calls have met.</p>
         ) : (
-          <table>
-            <Heads titles={['Group', 'Met', 'Percent']} />
-            <tbody>
-              {coverage.map((row) => (
-                <tr key={row[0]}>
-                  {row.map((cell) => (
-                    <td key={cell}>{cell}</td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Facts
+            facts={Object.fromEntries(coverage.map(([group, ...met]) => [group, met.join(', ')]))}
+          />
         )}
       </Card>
     </>

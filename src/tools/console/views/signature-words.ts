@@ -31,26 +31,3 @@ export function compareText(mine: string, { text, header = '', ofBody = '' }: Si
   const like = (isHex && ofBody) || right[0] || ofBody
   return `Not equal. ${differenceOf(bare, like)} Compare the text that you sign, and the secret.`
 }
-
-/** How each language computes the first signature; `body` has the raw bytes. */
-export const SNIPPETS = {
-  Node: `import { createHmac } from 'node:crypto'
-
-const signature = createHmac('sha256', secret)
-  .update(id + '.' + timestamp + '.').update(body).digest('base64')`,
-  Python: `import base64, hashlib, hmac
-
-signed = f"{id}.{timestamp}.".encode() + body
-digest = hmac.new(secret.encode(), signed, hashlib.sha256).digest()
-signature = base64.b64encode(digest).decode()`,
-  Java: `Mac mac = Mac.getInstance("HmacSHA256");
-mac.init(new SecretKeySpec(secret.getBytes(UTF_8), "HmacSHA256"));
-mac.update((id + "." + timestamp + ".").getBytes(UTF_8));
-String signature = Base64.getEncoder().encodeToString(mac.doFinal(body));`,
-  Go: `mac := hmac.New(sha256.New, []byte(secret))
-mac.Write([]byte(id + "." + timestamp + "."))
-mac.Write(body)
-signature := base64.StdEncoding.EncodeToString(mac.Sum(nil))`,
-  PHP: `$signed = $id . '.' . $timestamp . '.' . $body;
-$signature = base64_encode(hash_hmac('sha256', $signed, $secret, true));`,
-} as const

@@ -10,7 +10,6 @@ import { At } from '../settings.tsx'
 import { Card, paymentText } from '../ui.tsx'
 import { FRAME_MS, useLoaded } from '../use-data.ts'
 import { useFound } from './make-payment.tsx'
-import { Rules } from './rule-form.tsx'
 import { ALL, KYC, type Lane, nextOf, TROUBLES, type Trouble } from './troubles.ts'
 
 // Rules that this view has pushed have names that begin so.
@@ -26,7 +25,14 @@ export function useArmed() {
   const rules = data?.rules.filter(({ definition }) => titleOf(definition['name'])) ?? []
   const isExtended = titleOf(scenario?.definition?.['title']) !== undefined
   const waiting = rules.filter(({ used_up }) => !used_up).length + (isExtended ? 1 : 0)
-  return { rules, scenario: isExtended ? scenario : undefined, active: scenario?.name, waiting }
+  const pushed = data?.rules ?? []
+  return {
+    pushed,
+    rules,
+    scenario: isExtended ? scenario : undefined,
+    active: scenario?.name,
+    waiting,
+  }
 }
 
 export type Armed = ReturnType<typeof useArmed>
@@ -162,21 +168,13 @@ function ArmedRule({
   const waits = `Waits for ${trouble?.waits(operation) ?? nextOf(operation)}${of}.${other}`
   return (
     <Banner isHit={isHit}>
-      {isHit ? (
-        <p>
-          <b>
-            Hit{hits > 1 && ` ${hits} times`}: {last ? <LastHit call={last} /> : `${title}.`}
-          </b>{' '}
-          {trouble?.hit ?? title}
-        </p>
-      ) : (
-        <p>
-          <b>
-            {used_up ? 'Over' : 'Armed'}: {title}.
-          </b>{' '}
-          {used_up ? 'No call met it.' : waits}
-        </p>
-      )}
+      <p>
+        <b>
+          {isHit ? `Hit${hits > 1 ? ` ${hits} times` : ''}` : used_up ? 'Over' : 'Armed'}:{' '}
+          {isHit && last ? <LastHit call={last} /> : `${title}.`}
+        </b>{' '}
+        {isHit ? trouble?.hit : used_up ? 'No call met it.' : waits}
+      </p>
       {!isHit && !used_up && operation === 'createTransaction' && (
         <a href="#/payments?make=yes">Make a payment that hits it</a>
       )}
@@ -199,7 +197,7 @@ function ArmedRule({
   )
 }
 
-export function MakeTrouble({ armed: { rules, scenario, active } }: { armed: Armed }) {
+export function MakeTrouble({ armed: { pushed, rules, scenario, active } }: { armed: Armed }) {
   const hasWebhook = useClient().webhook_url !== null
   const options = useFound('').users.map(({ user_id, email }) => [user_id, email] as const)
   const hits = scenario?.webhooks.reduce((sum, one) => sum + one.hits, 0) ?? 0
@@ -248,7 +246,25 @@ export function MakeTrouble({ armed: { rules, scenario, active } }: { armed: Arm
         ))}
         <TroubleCard trouble={{ ...KYC, options }} active={active} />
       </div>
-      <Rules />
+      <Card title="Pushed rules" wide>
+        <p class="hint">
+          They come before the active scenario. For trouble of another kind,{' '}
+          <a href="#/scenarios">write a scenario</a> that extends it.
+        </p>
+        <ul class="list">
+          {pushed.map(({ rule_id, hits, definition }) => (
+            <li key={rule_id}>
+              <code>{JSON.stringify(definition)}</code>
+              <span class="hint">hits: {hits}</span>
+              <Act
+                label="Delete"
+                name={rule_id}
+                call={callOf('deleteRule', { params: { id: rule_id } })}
+              />
+            </li>
+          ))}
+        </ul>
+      </Card>
     </>
   )
 }
