@@ -21,6 +21,7 @@ const Series = z.strictObject({
   settled: z.array(Rupees).max(60),
   failed: z.array(Rupees).max(60).describe('Failed or came back.'),
   counts: z.strictObject(byEnd(Counts)).describe('The payments of each bucket.'),
+  outages: Counts.describe('The calls to make a payment that got 5xx or no response.'),
 })
 const Took = z.strictObject({ p50_ms: z.int(), p95_ms: z.int(), counts: Counts })
 

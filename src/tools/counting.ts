@@ -21,3 +21,7 @@ export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string) {
   }
   return groups
 }
+
+/** How many items have each key. */
+export const countBy = <T>(items: readonly T[], keyOf: (item: T) => string) =>
+  Object.fromEntries([...groupBy(items, keyOf)].map(([key, group]) => [key, group.length]))

@@ -5,6 +5,7 @@ import type { Summary } from '../model/summary.ts'
 import { callerOf } from '../requests/request-log.ts'
 import { isOwnDebit } from '../routes/admin/client-data.ts'
 import type { World } from '../world/world.ts'
+import { countBy } from './counting.ts'
 
 // Minutes: round durations up to the longest time of a clock.
 const BUCKETS = [1 / 60, 1 / 6, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1_440, 10_080]
@@ -28,12 +29,7 @@ const sumOf = (paid: readonly Paid[]) => ({
 })
 
 function byReason(paid: readonly Paid[]) {
-  const reasons: Record<string, number> = {}
-  for (const { row } of paid) {
-    const reason = row.failure?.reason ?? 'unknown'
-    reasons[reason] = (reasons[reason] ?? 0) + 1
-  }
-  return { ...sumOf(paid), reasons }
+  return { ...sumOf(paid), reasons: countBy(paid, ({ row }) => row.failure?.reason ?? 'unknown') }
 }
 
 function medianToSuccess(paid: readonly Paid[]): number | null {
@@ -62,9 +58,10 @@ function tookOf(paid: readonly Paid[]) {
   return { p50_ms: at(0.5), p95_ms: at(0.95), counts }
 }
 
-function seriesOf(paid: readonly Paid[], now: number): Summary['series'] {
+function seriesOf(paid: readonly Paid[], world: World): Summary['series'] {
   if (paid.length === 0) return null
   // The clock can be set back, to before a payment was made or reached its status.
+  const now = world.clock.now()
   const start = paid.reduce((least, { made, reached }) => Math.min(least, made, reached), now)
   const end = paid.reduce((most, { made, reached }) => Math.max(most, made, reached), now)
   const countOf = (size: number) => Math.floor(end / size) - Math.floor(start / size) + 1
@@ -79,12 +76,19 @@ function seriesOf(paid: readonly Paid[], now: number): Summary['series'] {
     counts[outcome][bucket]!++
     paise[outcome === 'settled' ? outcome : 'failed'][bucket]! += row.paise
   }
+  const outages = each()
+  for (const { at, operation, status } of world.requests.newestFirst()) {
+    const bucket = Math.floor(at / size) - from
+    if (operation === 'createTransaction' && (status ?? 500) >= 500 && bucket in outages)
+      outages[bucket]!++
+  }
   return {
     from: new Date(from * size).toISOString(),
     bucket_ms: size,
     settled: paise.settled.map(rupeesOf),
     failed: paise.failed.map(rupeesOf),
     counts,
+    outages,
   }
 }
 
@@ -160,11 +164,6 @@ export function summaryOf(world: World, between: Between): Summary {
     .newestFirst()
     .filter((call) => isWanted(call.at) && callerOf(call) === 'code')
   const others = calls.filter(({ rule, stepsRule }) => rule === undefined || rule === stepsRule)
-  const byClass: Record<string, number> = {}
-  for (const { status } of calls) {
-    const name = status === undefined ? 'none' : `${Math.floor(status / 100)}xx`
-    byClass[name] = (byClass[name] ?? 0) + 1
-  }
   const [failed, cameBack] = [of('failed'), of('came_back')]
   return {
     settled: sumOf(settled),
@@ -173,7 +172,7 @@ export function summaryOf(world: World, between: Between): Summary {
     came_back: byReason(cameBack),
     success_rate: finished === 0 ? null : settled.length / finished,
     median_to_success_ms: medianToSuccess(paid),
-    series: seriesOf(paid, world.clock.now()),
+    series: seriesOf(paid, world),
     spans: {
       bounds_ms: BOUNDS,
       settled: tookOf(settled),
@@ -186,7 +185,7 @@ export function summaryOf(world: World, between: Between): Summary {
     calls: {
       all: calls.length,
       refused: others.filter(({ status = 0 }) => status >= 400).length,
-      by_class: byClass,
+      by_class: countBy(calls, ({ status }) => (status ? `${Math.floor(status / 100)}xx` : 'none')),
       by_rule: calls.length - others.length,
       dropped: world.requests.dropped,
     },

@@ -38,17 +38,13 @@ const PaymentQuery = searchQuery(50).extend({
   outcome: z
     .enum([...PaymentOutcome.options, 'done', 'any'])
     .optional()
-    .describe(
-      'Only of the debit payments that GET /summary counts; done: not in flight; any: all of these.',
-    ),
+    .describe('Of the debits that GET /summary counts; done: not in flight; any: all of these.'),
   ...Between.shape,
   took: z
     .string()
     .regex(/^\d{0,15}-\d{0,15}$/)
     .optional()
-    .describe(
-      'From the creation to the current status, ms: `1000-10000` is one second to less than ten.',
-    ),
+    .describe('`1000-10000`: by the ms from creation to status or, in flight, until it settles.'),
 })
 // A payment never has more events than this.
 const MAX_EVENTS = 100
@@ -286,8 +282,13 @@ export const dataCalls = [
       const test = searchTest(search)
       const isThen = betweenTest(query)
       const [least, most] = (query.took ?? '').split('-').map(Number)
+      const settling = (query.took ? world.clock.timers.pending() : [])
+        .filter(({ payload }) => payload['status'] === 'SUCCESS')
+        .map(({ resource_id, due_at }) => [resource_id, due_at - world.clock.now()] as const)
+      const left = new Map(settling)
       const isAsLong = (row: PaymentEntry['row']) => {
-        const ms = Date.parse(stepsOf(row).at(-1)!.at) - Date.parse(row.created_at)
+        const took = Date.parse(stepsOf(row).at(-1)!.at) - Date.parse(row.created_at)
+        const ms = left.get(row.transaction_id) ?? took
         return ms >= least! && ms < (most || Number.POSITIVE_INFINITY)
       }
       const isFound = (row: PaymentEntry['row']) =>
@@ -303,10 +304,8 @@ export const dataCalls = [
         status || outcome || isThen || test || query.took ? isFound : undefined,
         ORDERS[query.sort],
       )
-      return {
-        ...pageOf(query, total),
-        transactions: entries.map((entry) => paymentResponse(world, entry)),
-      }
+      const transactions = entries.map((entry) => paymentResponse(world, entry))
+      return { ...pageOf(query, total), transactions }
     },
   }),
   adminCall({

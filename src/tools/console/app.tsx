@@ -148,16 +148,13 @@ function LastCall() {
       stop()
     }
   }, [])
+  const isWaiting = sent !== undefined && sent.status === undefined
   useEffect(() => {
     setLate(false)
-    const timer = setTimeout(() => setLate(true), LATE_MS)
-    return () => clearTimeout(timer)
-  }, [sent])
-  const isWaiting = sent !== undefined && sent.status === undefined
-  // An error stays until something else is done.
-  useEffect(() => {
-    if (isWaiting || isBad(sent) || areCallsShown) return
-    const timer = setTimeout(() => setSent(undefined), TOAST_MS)
+    // An error stays until something else is done.
+    if (!isWaiting && (isBad(sent) || areCallsShown)) return
+    const then = () => (isWaiting ? setLate(true) : setSent(undefined))
+    const timer = setTimeout(then, isWaiting ? LATE_MS : TOAST_MS)
     return () => clearTimeout(timer)
   }, [sent, areCallsShown])
   const done = sent?.problem === undefined ? 'done' : ''
@@ -227,7 +224,7 @@ const Brand = () => (
       <circle cx="22" cy="8" r="3" />
     </svg>
     <h1>payout-sandbox</h1>
-    <span class="hint">Sandbox: moves no money</span>
+    <span class="hint wide">Sandbox: moves no money</span>
   </a>
 )
 

@@ -26,12 +26,7 @@ export function Copy({ text, label, name }: { text: string; label: string; name?
       {isCopied === false && (
         <label>
           The browser did not copy the text. Copy it from here:{' '}
-          <textarea
-            readOnly
-            rows={2}
-            value={text}
-            onFocus={({ currentTarget }) => currentTarget.select()}
-          />
+          <textarea readOnly value={text} onFocus={({ currentTarget }) => currentTarget.select()} />
         </label>
       )}
     </span>

@@ -10,22 +10,22 @@ const HEIGHT = 150
 // Of buckets of round sizes, these many are a round time.
 const STEPS = [1, 2, 3, 6, 12, 24, 48, 72, 144, 288]
 
+export type Mark = { first: number; last: number; word: string; tone: string; more?: string }
+
 export type PlotProps = {
   label: string
   /** What one bucket is, for the table. */
   unit: string
-  /** What each bucket is called, and on the axis. */
   names: readonly string[]
   ticks: readonly string[]
   /** The number of the first bucket, so that marks of the axis are at round times. */
   first?: number
   /** From the bottom up: what is counted, and its tone. */
   stacks: readonly { name: string; tone: string; counts: readonly number[] }[]
-  /** What else a bucket has, such as its rupees. */
   more?: readonly string[]
-  /** The rows behind a bucket. */
   hrefOf: (bucket: number) => string
-  /** Whether the last bucket is now. */
+  /** Buckets in which something else happened, from the first to the last. */
+  marks?: readonly Mark[]
   endsNow?: boolean
 }
 
@@ -59,7 +59,7 @@ function optionsOf(
   return {
     width: box.clientWidth,
     height: HEIGHT,
-    padding: [8, 16, 0, 0],
+    padding: [16, 16, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
     scales: {
@@ -82,9 +82,6 @@ function optionsOf(
         ...axis,
         size: 40,
         space: 30,
-        incrs: [1, 2, 5]
-          .flatMap((n) => [n, n * 10, n * 100, n * 1_000, n * 10_000])
-          .sort((a, b) => a - b),
         grid: { stroke: () => colour('line'), width: 1 },
         values: (_, at) => at.map(numberText),
       },
@@ -132,15 +129,10 @@ function useCanvas(props: PlotProps) {
       made.setSize({ width: box.current!.clientWidth, height: HEIGHT }),
     )
     resized.observe(box.current!)
-    const redraw = () => made.redraw()
-    const themed = new MutationObserver(redraw)
-    themed.observe(document.documentElement, { attributeFilter: ['data-theme'] })
-    const dark = matchMedia('(prefers-color-scheme: dark)')
-    dark.addEventListener('change', redraw)
+    // Its background changes with the theme.
+    box.current!.addEventListener('transitionend', () => made.redraw())
     return () => {
       resized.disconnect()
-      themed.disconnect()
-      dark.removeEventListener('change', redraw)
       made.destroy()
     }
   }, [props.stacks.length])
@@ -150,16 +142,26 @@ function useCanvas(props: PlotProps) {
   return { box, pointed }
 }
 
-const countsText = ({ stacks, more }: PlotProps, bucket: number) =>
-  [...stacks.map(({ name, counts }) => `${numberText(counts[bucket]!)} ${name}`), more?.[bucket]]
+const markText = ({ word, more }: Mark) => (more ? `${word}: ${more}` : word)
+const marksText = ({ marks = [] }: PlotProps, bucket: number) =>
+  marks.filter(({ first, last }) => first <= bucket && bucket <= last).map(markText)
+
+const countsText = (props: PlotProps, bucket: number) =>
+  [
+    ...props.stacks.map(({ name, counts }) => `${numberText(counts[bucket]!)} ${name}`),
+    props.more?.[bucket],
+    ...marksText(props, bucket),
+  ]
     .filter(Boolean)
     .join(', ')
 
 export function Plot(props: PlotProps) {
-  const { label, unit, names, stacks, more, hrefOf } = props
+  const { label, unit, names, stacks, more, hrefOf, marks = [] } = props
   const { box, pointed } = useCanvas(props)
   const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0)
-  const filled = [...names.keys()].filter((i) => stacks.some(({ counts }) => counts[i]! > 0))
+  const filled = [...names.keys()].filter(
+    (i) => stacks.some(({ counts }) => counts[i]! > 0) || marksText(props, i).length > 0,
+  )
   const isPointed = pointed !== null && pointed < names.length
   return (
     <>
@@ -168,14 +170,35 @@ export function Plot(props: PlotProps) {
         ref={box}
         role="img"
         aria-label={`${label}: the table below has its numbers.`}
-      />
+      >
+        <div class="marks">
+          {marks.map(({ first, last, word, tone }) => (
+            <span
+              key={`${word} ${first}`}
+              class={tone}
+              style={{
+                left: `${(100 * first) / names.length}%`,
+                width: `${(100 * (last + 1 - first)) / names.length}%`,
+              }}
+            >
+              <i>{word}</i>
+            </span>
+          ))}
+        </div>
+      </div>
       {/* One line always, so that the pointer moves nothing. */}
-      <p class="hint whole">
+      <p class="hint legend">
         {isPointed
           ? `${names[pointed]}: ${countsText(props, pointed)}`
-          : stacks.map(({ name, tone, counts }) => (
-              <span key={name} class={`shape ${tone}`}>
-                {numberText(sumOf(counts))} {name}{' '}
+          : [
+              ...stacks.map(({ name, tone, counts }) => ({
+                tone,
+                text: `${numberText(sumOf(counts))} ${name}`,
+              })),
+              ...marks.map((mark) => ({ tone: `hatched ${mark.tone}`, text: markText(mark) })),
+            ].map(({ tone, text }) => (
+              <span key={text} class={`shape ${tone}`}>
+                {text}
               </span>
             ))}
       </p>
@@ -189,7 +212,7 @@ export function Plot(props: PlotProps) {
               {filled.map((i) => (
                 <tr key={i}>
                   <td>
-                    <a href={hrefOf(i)}>{names[i]}</a>
+                    <a href={hrefOf(i)}>{names[i]}</a> {marksText(props, i).join(', ')}
                   </td>
                   {stacks.map(({ name, counts }) => (
                     <td key={name}>{numberText(counts[i]!)}</td>

@@ -14,7 +14,6 @@ import { useLoaded, useStill } from './use-data.ts'
 
 export type Column<T> = {
   title: string
-  /** The width, as a CSS grid track. */
   width: string
   /** Hidden on a narrow screen, where the other four columns are two lines of two. */
   minor?: boolean
@@ -23,7 +22,6 @@ export type Column<T> = {
   show: (row: T) => ComponentChildren
 }
 
-/** The width of an instant with its zone. */
 export const AT_WIDTH = 'clamp(12rem, 22cqw, 13.5rem)'
 
 const PAGE = 50
@@ -82,7 +80,6 @@ type RowsProps<T> = Shown<T> & {
   empty: string
 }
 
-/** Shows the whole text of a cell that is too narrow for it. */
 function showWhole({ target }: MouseEvent) {
   const cell = (target as Element).closest<HTMLElement>('.line > span')
   if (cell) cell.title = cell.scrollWidth > cell.clientWidth ? cell.innerText : ''
@@ -200,13 +197,31 @@ function Rows<T>({ label, columns, of, setPage, href, count, empty }: RowsProps<
 
 const classOf = (minor = false, end = false) => `${minor ? 'minor ' : ''}${end ? 'end' : ''}`
 
-type ListRowsProps<T> = { list: string; all: readonly T[] } & Omit<RowsProps<T>, 'of' | 'setPage'>
+type ListedProps<T> = Omit<RowsProps<T>, 'of'> & {
+  of?: Page<T> | undefined
+  problem?: string | undefined
+}
+
+/** Rows, or what there is before their first response. */
+const Listed = <T,>({ of, problem, ...shown }: ListedProps<T>) => (
+  <>
+    <Problem text={problem} />
+    {!of && problem === undefined && <Loading />}
+    {of && <Rows {...shown} of={of} />}
+  </>
+)
+
+type ListRowsProps<T> = { list: string; all: readonly T[] | undefined } & Omit<
+  ListedProps<T>,
+  'of' | 'setPage'
+>
 
 /** A list that is completely loaded, in pages; `list` says how it is filtered. */
 export function ListRows<T>({ list, all, ...shown }: ListRowsProps<T>) {
   const [page, setPage] = usePage(list)
-  const rows = all.slice((page - 1) * PAGE, page * PAGE)
-  return <Rows {...shown} of={{ list, page, rows, total: all.length }} setPage={setPage} />
+  const rows = all?.slice((page - 1) * PAGE, page * PAGE)
+  const of = rows && { list, page, rows, total: all!.length }
+  return <Listed {...shown} of={of} setPage={setPage} />
 }
 
 const isInstant = (at: string) => !Number.isNaN(Date.parse(at)) && new Date(at).toISOString() === at
@@ -230,7 +245,8 @@ function useSpans() {
         )}
         {took !== '' && (
           <button type="button" onClick={() => setUrlFields({ took: '' })}>
-            took {spanText(least)} {most > 0 ? `to ${spanText(most)}` : 'or more'} ✕
+            {fields.get('outcome') === 'in_flight' ? 'settles in' : 'took'} {spanText(least)}{' '}
+            {most > 0 ? `to ${spanText(most)}` : 'or more'} ✕
           </button>
         )}
       </>
@@ -309,17 +325,14 @@ export function PagedList<T>({
         {buttons}
         {Bulk && !isAll && data && data.total > 0 && <Bulk query={query} total={data.total} />}
       </div>
-      <Problem text={problem} />
-      {!last.current && problem === undefined && <Loading />}
-      {last.current && (
-        <Rows
-          {...shown}
-          of={last.current}
-          setPage={setPage}
-          count={countText(last.current.total, noun)}
-          empty={isAll ? none : noneText(noun, search.text)}
-        />
-      )}
+      <Listed
+        {...shown}
+        problem={problem}
+        of={last.current}
+        setPage={setPage}
+        count={countText(last.current?.total ?? 0, noun)}
+        empty={isAll ? none : noneText(noun, search.text)}
+      />
     </>
   )
 }

@@ -95,15 +95,15 @@ t.test('lists beside their details', { skip: noBrowser }, async (t) => {
     },
   )
 
-  await t.test('the inbox has what the built-in receiver got', async (t) => {
+  await t.test('the inbox has what the built-in receiver got', async () => {
     const url = `${origin}/__admin/webhooks/inbox`
     await post('/v1/clientWebhook', { url, webhook_secret: SECRET })
     await pay({ amount: 43 })
     await advance('1s')
     await go('inbox')
     const { total } = (await get('/__admin/webhooks/inbox')).body
-    await page.getByText(`${total} messages`).waitFor()
-    const pending = rowsOf('Inbox').filter({ hasText: 'transaction.pending' })
+    await page.getByText(`${total} messages, ${total} new`).waitFor()
+    const pending = rowsOf('Inbox').filter({ hasText: '↳ transaction.pending' })
     await pending.click()
     const detail = page.locator('.detail')
     await detail.getByRole('heading', { name: 'transaction.pending valid signature' }).waitFor()
@@ -117,7 +117,7 @@ t.test('lists beside their details', { skip: noBrowser }, async (t) => {
     await detail.getByRole('heading', { name: 'transaction.pending' }).waitFor()
     await page.keyboard.press('Escape')
     await detail.waitFor({ state: 'detached' })
-    t.match(page.url(), /#\/inbox$/)
+    await page.getByText(`${total - 1} new`).waitFor()
     await page.keyboard.press('?')
     await page.getByRole('dialog', { name: 'Keys' }).getByText('Back to the list').waitFor()
     await page.keyboard.press('Escape')

@@ -142,22 +142,14 @@ t.test('what happened', { skip: noBrowser }, async (t) => {
     }
     const over = page.getByRole('region', { name: /^Payments per/ })
     const plot = over.getByRole('img', { name: /^Payments per 5m/ })
-    const box = (await plot.locator('.u-over').boundingBox())!
-    const first = { x: box.x + 4, y: box.y + box.height / 2 }
+    const first = { position: { x: 4, y: 60 } }
+    await plot.locator('.u-over').hover(first)
     // Red over green: what failed is on top of what settled.
-    const tones = await page.evaluate<number>(`(() => {
-      const canvas = document.querySelector('.plot canvas')
-      const { data, width } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
-      const found = new Set()
-      // Without the numbers of the axis.
-      for (let i = 0; i < data.length; i += 4)
-        if ((i / 4) % width > 45 && data[i + 3] === 255) found.add(data.slice(i, i + 3).join())
-      return found.size
-    })()`)
+    const tones = await page.evaluate<number>(`new Set(new Uint32Array(
+      document.querySelector('.plot canvas').getContext('2d').getImageData(60, 20, 600, 80).data.buffer)).size`)
     t.ok(tones >= 3, `${tones} colours`)
-    await page.mouse.move(first.x, first.y)
     await over.getByText(/1 settled, 1 failed, 0 came back, ₹250\.00 settled/).waitFor()
-    await page.mouse.click(first.x, first.y)
+    await plot.locator('.u-over').click(first)
     await rows(2)
     await over.getByText('As a table').click()
     await over.locator('tbody tr').nth(1).waitFor()
@@ -196,7 +188,7 @@ t.test('what happened', { skip: noBrowser }, async (t) => {
       t.equal(await feed.getByText('1 new').isVisible(), false)
     }
   })
-  await t.test('many that settled in a minute are one sentence', async (t) => {
+  await t.test('many that settled in a minute are one sentence', async () => {
     for (const amount of [21, 22.5, 23, 20]) await pay({ amount })
     await advance('10s')
     await page.mouse.move(0, 0)
@@ -205,7 +197,21 @@ t.test('what happened', { skip: noBrowser }, async (t) => {
     })
     await one.click()
     await page.getByRole('table', { name: 'Payments' }).getByText('₹22.50').waitFor()
-    t.match(page.url(), /outcome=settled&since=/)
+  })
+  await t.test('what is still to come, an outage and a jump', async (t) => {
+    const down = { when: { body: { amount: 70 } }, then: { respond: { status: 503 } } }
+    const rules = [stepsOf(9000, [{ status: 'SUCCESS', after: '5m' }]), down]
+    await put('/__admin/scenario', { definition: { rules } })
+    for (const amount of [9000, 70]) await pay({ amount })
+    await go('overview')
+    const come = page.getByRole('region', { name: 'Still to come' })
+    await come.getByText('As a table').click()
+    await come.getByRole('link', { name: '5m to 10m' }).click()
+    await see('settles in 5m to 10m ✕')
+    t.equal(await page.getByRole('table', { name: 'Payments' }).getByRole('row').count(), 2)
+    await page.goBack()
+    await page.getByRole('button', { name: '+1 h' }).click()
+    for (const text of [/^outage: 1 call got 5xx or nothing$/, /^jump of 1h$/]) await see(text)
   })
   assertNoErrors(t)
 })

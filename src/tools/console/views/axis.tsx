@@ -1,7 +1,7 @@
 // Everything that happened to a payment, and what is to come, on one axis of time: lanes side by side, or one list on a phone.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { groupBy } from '../../counting.ts'
-import type { Delivery, PaymentWithAll, ShortRequest } from '../api.ts'
+import type { Delivery, PaymentWithAll } from '../api.ts'
 import { useClient, useNow } from '../client.ts'
 import { Copy } from '../copy.tsx'
 import { focusNext } from '../focus.ts'
@@ -33,18 +33,11 @@ function callMarks({ requests, steps, decided_by, transaction }: PaymentWithAll)
         request_id === decided_by.request_id || path.includes(transaction.transaction_id),
     )
   const statusAt = (at: string) => steps.findLast((one) => one.at <= at)?.status
-  const isSame = (one: ShortRequest, other: ShortRequest) =>
-    one.path === other.path &&
-    one.status === other.status &&
-    statusAt(one.at) === statusAt(other.at)
   // Calls that ask again and get the same are one mark.
-  const groups: [ShortRequest, ...ShortRequest[]][] = []
-  for (const call of calls) {
-    const last = groups.at(-1)
-    if (last && call.method === 'GET' && isSame(call, last[0])) last.push(call)
-    else groups.push([call])
-  }
-  return groups.flatMap(([call, ...again]): Mark[] => {
+  const groups = groupBy(calls, ({ method, request_id, path, status, at }) =>
+    method === 'GET' ? [path, status, statusAt(at)].join() : request_id,
+  )
+  return [...groups.values()].flatMap(([call, ...again]): Mark[] => {
     const { method, path, status, fault, rule, duration_ms } = call
     const at = Date.parse(call.at)
     const href = `#/requests/${call.request_id}`
@@ -166,14 +159,10 @@ export function Axis({ all }: { all: PaymentWithAll }) {
     )
     return `${wall.day === day ? '' : `${wall.day} `}${isExact ? wall.exact : wall.time}`
   }
-  const distanceOf = (at: number) =>
-    at > now
-      ? untilText(at - now)
-      : at === now
-        ? 'now'
-        : at === start
-          ? 'start'
-          : `+${spanText(at - start)}`
+  const distanceOf = (at: number) => {
+    if (at > now) return untilText(at - now)
+    return at === now ? 'now' : at === start ? 'start' : `+${spanText(at - start)}`
+  }
   const cells = groupBy(marks, ({ at, lane }) => `${at} ${lane}`)
   const lines = marks.map(
     ({ at, lane, text, look }) =>
@@ -195,7 +184,7 @@ export function Axis({ all }: { all: PaymentWithAll }) {
           }}
           onKeyDown={(event) => {
             const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
-            if (step && focusNext(box.current!, 'a', step)) event.preventDefault()
+            if (step && focusNext(box.current!, 'a[href]', step)) event.preventDefault()
           }}
         >
           {ticks.map(({ at, isLeap }, i) => (
@@ -225,17 +214,11 @@ export function Axis({ all }: { all: PaymentWithAll }) {
                 <span class="when hint">
                   {timeOf(at)} {lane}{' '}
                 </span>
-                {own.map(({ text, href, look }) =>
-                  href ? (
-                    <a key={text} class={`mark ${look}`} href={href}>
-                      {text}
-                    </a>
-                  ) : (
-                    <span key={text} class={`mark ${look}`}>
-                      {text}
-                    </span>
-                  ),
-                )}
+                {own.map(({ text, href, look }) => (
+                  <a key={text} class={`mark ${look}`} href={href}>
+                    {text}
+                  </a>
+                ))}
               </li>
             )
           })}

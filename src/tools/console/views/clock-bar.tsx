@@ -6,7 +6,7 @@ import { useClient, useNow } from '../client.ts'
 import { countText, isoOf, numberText, rupeesText, spanText } from '../format.ts'
 import { useConnection } from '../live.ts'
 import type { CallError } from '../service.ts'
-import { At, useTimeText } from '../settings.tsx'
+import { At } from '../settings.tsx'
 import { Button } from '../ui.tsx'
 import { problemOf } from '../use-data.ts'
 import { END_WORDS, ENDS } from './payment-words.ts'
@@ -16,8 +16,6 @@ const SPEEDS = [1, 60, 3_600]
 const HOUR = 3_600_000
 // A jump is made in parts, so that its progress shows and it can be stopped.
 const PARTS = 24
-// A shorter jump shows no progress, real ms.
-const SLOW_MS = 1_000
 
 /** By how much the clock jumped (ms), from when until when, and what happened then. */
 type Effect = { byMs: number; since: string; until: string; summary: Response<'readSummary'> }
@@ -30,14 +28,14 @@ type Target = number | 'next' | { to: string }
 
 const timeNow = async () => Date.parse((await read(callOf('getClock'))).now)
 
-const timesOf = (from: number, to: number) =>
-  Array.from({ length: PARTS }, (_, i) => isoOf(from + Math.round(((to - from) * (i + 1)) / PARTS)))
-
 /** The calls of a jump. To an instant, so that a part that is sent again moves no further; the clock may pass one by itself. */
 function callsOf(target: Target, from: number): Call<'advanceClock' | 'advanceClockToNext'>[] {
   if (target === 'next') return [callOf('advanceClockToNext')]
   const to = typeof target === 'number' ? from + target : Date.parse(target.to)
-  return timesOf(from, to).map((at) => callOf('advanceClock', { body: { to: at } }))
+  const partOf = (i: number) => isoOf(from + Math.round(((to - from) * i) / PARTS))
+  return Array.from({ length: PARTS }, (_, i) =>
+    callOf('advanceClock', { body: { to: partOf(i + 1) } }),
+  )
 }
 
 // A receiver that is still busy with an event refuses a part: the jump waits for it, as long as its attempt may take.
@@ -47,15 +45,10 @@ const MAX_TRIES = 60
 async function sendPatiently(
   call: Call<'advanceClock' | 'advanceClockToNext'>,
   isStopped: () => boolean,
-  timeText: TimeText,
 ) {
-  const effectOf = ({ now }: { now: string }) => ({
-    text: `The clock went to ${timeText(now)}.`,
-    isBad: false,
-  })
   for (let tries = 1; ; tries++)
     try {
-      return await send(call, 'Advance', effectOf, true)
+      return await send(call, 'Advance', undefined, true)
     } catch (error) {
       const { code } = error as CallError
       // The clock ran past this part meanwhile.
@@ -65,9 +58,10 @@ async function sendPatiently(
     }
 }
 
-type TimeText = (at: string) => string
+/** The jumps of this page until it is closed, ms. */
+export const jumps: { from: number; to: number }[] = []
 
-async function jump(target: Target, show: (jump: Jump) => void, timeText: TimeText) {
+async function jump(target: Target, show: (jump: Jump) => void) {
   let isStopped = false
   const stop = () => {
     isStopped = true
@@ -79,11 +73,12 @@ async function jump(target: Target, show: (jump: Jump) => void, timeText: TimeTe
   for (const [i, call] of calls.entries()) {
     if (isStopped) break
     show({ isOver: false, share: i / calls.length, stop })
-    await sendPatiently(call, () => isStopped, timeText)
+    await sendPatiently(call, () => isStopped)
   }
   const to = await timeNow()
   // The clock may have run meanwhile, which is no part of the jump.
   const byMs = typeof target !== 'number' || isStopped ? to - from : target
+  jumps.push({ from: to - byMs, to })
   // What happened at the first instant was before the jump.
   const between = { since: isoOf(from + 1), until: isoOf(to) }
   const summary = await read(callOf('readSummary', { query: between }))
@@ -122,22 +117,14 @@ function EffectOfJump({ onClose, ...effect }: Effect & { onClose: () => void }) 
 export function ClockBar() {
   const { mode, speed, next_timer_at } = useClient().clock
   const now = useNow()
-  const timeText = useTimeText()
   const isLost = useConnection() === 'lost'
   const [jumped, setJump] = useState<Jump>()
-  const [isSlow, setSlow] = useState(false)
   const [problem, setProblem] = useState<string>()
   useEffect(() => setProblem(undefined), [isLost])
   const isJumping = jumped?.isOver === false
-  useEffect(() => {
-    setSlow(false)
-    if (!isJumping) return
-    const timer = setTimeout(() => setSlow(true), SLOW_MS)
-    return () => clearTimeout(timer)
-  }, [isJumping])
   function go(target: Target) {
     if (isJumping) return
-    jump(target, setJump, timeText)
+    jump(target, setJump)
       .then(() => setProblem(undefined))
       .catch((error: Error) => {
         setJump(undefined)
@@ -190,8 +177,8 @@ export function ClockBar() {
           <Button label="Close" onPress={() => setProblem(undefined)} />
         </div>
       )}
-      {isSlow && jumped?.isOver === false && (
-        <div class="jump bar" role="status">
+      {jumped?.isOver === false && (
+        <div class="jump bar late" role="status">
           <progress value={jumped.share} aria-label="Progress of the jump" />
           <Button label="Stop here" onPress={jumped.stop} />
         </div>

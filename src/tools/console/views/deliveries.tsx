@@ -36,11 +36,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
     show: ({ attempts, next_attempt_at: next }) => (
       <>
         {attempts.length}
-        {next !== null && (
-          <>
-            , next <At short at={next} />
-          </>
-        )}
+        {next && ', next '} {next && <At short at={next} />}
       </>
     ),
   },
@@ -75,8 +71,8 @@ export const Deliveries = () => (
 
 function resultText(delivery: Delivery, clock: Clock): string {
   const reason = delivery.attempts.at(-1)?.error?.message
-  const text =
-    reason === undefined ? deliveryText(delivery) : `${deliveryText(delivery)}: ${reason}`
+  const [first, ...rest] = [deliveryText(delivery), reason].filter(Boolean).join(': ')
+  const text = first!.toUpperCase() + rest.join('')
   return clock.mode === 'frozen' && delivery.status === 'pending'
     ? `${text}. The clock is frozen: nothing is sent until you advance or resume it`
     : text

@@ -1,5 +1,6 @@
 // What happened, as sentences: made of the newest payments, deliveries and calls.
 import type { ComponentChildren } from 'preact'
+import { groupBy } from '../../counting.ts'
 import { callOf, type Delivery, type Payment, type ShortRequest, type User } from '../api.ts'
 import { countText, isoOf, rupeesText } from '../format.ts'
 import { setUrlFields, useUrlFields } from '../route.ts'
@@ -14,7 +15,6 @@ type Item = {
   tone: string
   href: string
   text: ComponentChildren
-  /** Of a payment that has settled. */
   settled?: Payment
 }
 
@@ -80,20 +80,16 @@ const itemOfCall = (call: ShortRequest): Item => ({
 })
 
 const MINUTE_MS = 60_000
-// Fewer are a sentence each.
 const MANY = 3
 
-/** What settled one after the other in a minute is one sentence, with the largest. */
+/** What settled in a minute is one sentence, with the largest. */
 function grouped(items: readonly Item[]): Item[] {
-  const minuteOf = ({ at, settled }: Item) => settled && Math.floor(Date.parse(at) / MINUTE_MS)
-  const groups: Item[][] = []
-  for (const item of items) {
-    const last = groups.at(-1)
-    if (last && minuteOf(item) !== undefined && minuteOf(item) === minuteOf(last[0]!))
-      last.push(item)
-    else groups.push([item])
-  }
-  return groups.flatMap((group) => (group.length < MANY ? group : [itemOfGroup(group)]))
+  const groups = groupBy(items, ({ key, at, settled }) =>
+    settled ? `${Math.floor(Date.parse(at) / MINUTE_MS)}` : key,
+  )
+  return [...groups.values()].flatMap((group) =>
+    group.length < MANY ? group : [itemOfGroup(group)],
+  )
 }
 
 function itemOfGroup(group: readonly Item[]): Item {

@@ -1,25 +1,33 @@
+import { useEffect } from 'preact/hooks'
 import type { ResponseBody } from '../../../admin/caller.ts'
+import { groupBy } from '../../counting.ts'
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
 import { SearchField, useSearch } from '../fields.tsx'
-import { countText } from '../format.ts'
+import { countText, numberText } from '../format.ts'
 import { AT_WIDTH, type Column, Detail, ListRows } from '../rows.tsx'
 import { Ago, At } from '../settings.tsx'
-import { BodyCard, Card, Facts, Id, noneText, Problem, paymentText } from '../ui.tsx'
+import { BodyCard, Card, Facts, Id, noneText, paymentText } from '../ui.tsx'
 import { PACE_MS, useLoaded } from '../use-data.ts'
 import { UseInbox } from './webhook.tsx'
 
 type Message = ResponseBody<'listInbox'>['messages'][number]
 
-// It keeps no more.
 const ALL = callOf('listInbox', { query: { limit: 100 } })
 
-function paymentOf({ type, body }: Message): string {
-  if (!type?.startsWith('transaction.')) return '–'
-  const [, amount] = /"amount": ?"?([\d.]+)/.exec(body) ?? []
-  const [, reference] = /"reference_id": ?"([^"]+)"/.exec(body) ?? []
-  return paymentText({ amount: amount ?? null, reference_id: reference ?? null })
-}
+/** A field of a body, which need not be JSON. */
+const fieldOf = (body: string, name: string) =>
+  new RegExp(`"${name}": ?"?(?!null)([^",}]+)`).exec(body)?.[1] ?? null
+
+const paymentOf = ({ type, body }: Message): string =>
+  type?.startsWith('transaction.')
+    ? paymentText({ amount: fieldOf(body, 'amount'), reference_id: fieldOf(body, 'reference_id') })
+    : '–'
+
+// The messages that this tab has opened.
+const KEY = 'payout-sandbox opened messages'
+const opened = new Set<string>(JSON.parse(sessionStorage.getItem(KEY) ?? '[]'))
+const isNew = ({ message_id: id }: Message) => !opened.has(id) && location.hash !== `#/inbox/${id}`
 
 const Verdict = ({ verified }: Pick<Message, 'verified'>) => (
   <span class={`chip ${verified ? 'good' : 'bad'}`}>
@@ -32,8 +40,27 @@ const againText = ({ attempt, repeated }: Message) =>
     .filter(Boolean)
     .join(', ') || '–'
 
-const COLUMNS: readonly Column<Message>[] = [
-  { title: 'Event', width: 'minmax(11.5rem, 3fr)', show: ({ type }) => type ?? 'no event' },
+type Row = Message & { isUnder: boolean }
+
+/** The messages of a payment stand together, below the newest. */
+function rowsOf(messages: readonly Message[]): Row[] {
+  const keyOf = ({ body, message_id }: Message) => fieldOf(body, 'transaction_id') ?? message_id
+  const groups = [...groupBy(messages, keyOf).values()]
+  return groups.flatMap((group) => group.map((one, i) => ({ ...one, isUnder: i > 0 })))
+}
+
+const COLUMNS: readonly Column<Row>[] = [
+  {
+    title: 'Event',
+    width: 'minmax(12.5rem, 3fr)',
+    show: (row) => (
+      <span class={isNew(row) ? 'shape link new' : 'shape'}>
+        {row.isUnder && '↳ '}
+        {row.type ?? 'no event'}
+        {isNew(row) && <span class="visually-hidden"> (new)</span>}
+      </span>
+    ),
+  },
   { title: 'Signature', width: '9rem', show: Verdict },
   { title: 'Payment', width: 'minmax(10.5rem, 4fr)', show: paymentOf },
   { title: 'Again', width: 'minmax(0, 3fr)', minor: true, show: againText },
@@ -60,25 +87,27 @@ export function Inbox() {
           call={callOf('clearInbox')}
         />
       </div>
-      <Problem text={problem} />
-      {data && found && (
-        <ListRows
-          label="Inbox"
-          columns={COLUMNS}
-          list={search.text}
-          all={found}
-          href={({ message_id }) => `#/inbox/${message_id}`}
-          count={countText(found.length, 'message')}
-          empty={data.total === 0 ? 'No messages yet.' : noneText('message', search.text)}
-        />
-      )}
+      <ListRows
+        label="Inbox"
+        problem={problem}
+        columns={COLUMNS}
+        list={search.text}
+        all={found && rowsOf(found)}
+        href={({ message_id }) => `#/inbox/${message_id}`}
+        count={`${countText(found?.length ?? 0, 'message')}, ${numberText(found?.filter(isNew).length ?? 0)} new`}
+        empty={data?.total === 0 ? 'No messages yet.' : noneText('message', search.text)}
+      />
     </>
   )
 }
 
 function OfMessage({ message }: { message: Message }) {
   const { type, verified, reason, webhook_id: event, body, headers } = message
-  const [, payment] = /"transaction_id": ?"([^"]+)"/.exec(body) ?? []
+  const payment = fieldOf(body, 'transaction_id')
+  useEffect(() => {
+    opened.add(message.message_id)
+    sessionStorage.setItem(KEY, JSON.stringify([...opened].slice(-100)))
+  }, [message.message_id])
   return (
     <>
       <h2>

@@ -1,10 +1,11 @@
 import { callOf, type Response } from '../api.ts'
 import { useClient } from '../client.ts'
 import { countText, isoOf, ordinalWord, rupeesText, spanText } from '../format.ts'
-import { Bars, Plot, type PlotProps } from '../plot.tsx'
+import { Bars, type Mark, Plot, type PlotProps } from '../plot.tsx'
 import { At, useTimes } from '../settings.tsx'
 import { Card, Facts, Loading, Problem } from '../ui.tsx'
 import { PACE_MS, useLoaded, useStill } from '../use-data.ts'
+import { jumps } from './clock-bar.tsx'
 import { Feed } from './feed.tsx'
 import { END_WORDS, ENDS, wordsOf } from './payment-words.ts'
 import { OUTCOMES } from './payments.tsx'
@@ -35,7 +36,6 @@ const Tiles = ({ summary }: { summary: Summary }) => (
   </ul>
 )
 
-/** Names of the buckets of a time, and of the ticks below them. */
 function useBuckets({ from, bucket_ms: size }: { from: string; bucket_ms: number }, count: number) {
   const { wallOf } = useTimes()
   const start = Date.parse(from)
@@ -56,6 +56,28 @@ function useBuckets({ from, bucket_ms: size }: { from: string; bucket_ms: number
 
 type Series = NonNullable<Summary['series']>
 
+/** Outages, each in neighbouring buckets, and jumps of the clock. */
+function marksOf({ from, bucket_ms: size, outages }: Series): Mark[] {
+  const marks = outages.flatMap((count, first): Mark[] => {
+    if (count === 0 || outages[first - 1]) return []
+    const end = outages.indexOf(0, first)
+    const calls = outages.slice(first, end < 0 ? undefined : end)
+    const more = `${countText(
+      calls.reduce((a, b) => a + b),
+      'call',
+    )} got 5xx or nothing`
+    return [{ first, last: first + calls.length - 1, word: 'outage', tone: 'bad', more }]
+  })
+  const bucketOf = (at: number) => Math.floor((at - Date.parse(from)) / size)
+  for (const jump of jumps) {
+    const word = `jump of ${spanText(jump.to - jump.from)}`
+    const mark = { first: bucketOf(jump.from), last: bucketOf(jump.to), word, tone: 'link' }
+    // A reset sets the clock back.
+    if (mark.first >= 0 && mark.last < outages.length) marks.push(mark)
+  }
+  return marks
+}
+
 function OverTime({ series }: { series: Series }) {
   const { counts, settled, failed, bucket_ms } = series
   const { queryOf, ...buckets } = useBuckets(series, settled.length)
@@ -64,6 +86,7 @@ function OverTime({ series }: { series: Series }) {
       label={`Payments per ${spanText(bucket_ms)}`}
       unit="when"
       {...buckets}
+      marks={marksOf(series)}
       endsNow
       stacks={ENDS.map((name) => ({
         name: END_WORDS[name],
@@ -121,7 +144,7 @@ function ToCome({ bounds_ms, to_come: { rupees, counts } }: Summary['spans']) {
         bounds_ms={bounds_ms}
         stacks={[{ name: 'to settle', tone: 'open', counts }]}
         more={rupees.map((one) => rupeesText(one))}
-        hrefOf={() => '#/payments?outcome=in_flight'}
+        hrefOf={(from, to) => `#/payments?outcome=in_flight&took=${from}-${to ?? ''}`}
       />
     </Card>
   )
@@ -239,6 +262,7 @@ const CLASSES = {
 
 const YourCalls = ({ waiting, counts }: { waiting: number; counts: Summary['calls'] }) => (
   <Card title="Your calls" beside={<a href="#/requests">Requests</a>}>
+    {counts.all === 0 && <p class="empty">None from your code yet.</p>}
     <Facts
       facts={{
         'In the log': counts.all,

@@ -34,7 +34,6 @@ export function outcomeText(all: PaymentWithAll, now: number): string {
   return history.status === 'SUCCESS' ? is : `${is} Nothing is scheduled to change that.`
 }
 
-/** Who made a call. */
 export const CALLERS = {
   code: 'Your code',
   console: 'This page',
@@ -72,11 +71,9 @@ export function receiptText({ status, attempts, rule }: Delivery): string {
   return ` Your webhook doesn’t have it yet: ${tries} so far.`
 }
 
-/** How a payment can end. */
 export const ENDS = ['settled', 'failed', 'came_back'] as const
 export const END_WORDS = { settled: 'settled', failed: 'failed', came_back: 'came back' } as const
 
-/** How a payment stands, in its colour. */
 export const OUTCOMES = {
   settled: ['good', 'settled'],
   in_flight: ['open', 'is on its way'],
@@ -89,7 +86,6 @@ type ToldCall = Pick<ShortRequest, 'method' | 'path' | 'operation' | 'amount' | 
 
 export const isBad = ({ status }: Pick<ToldCall, 'status'>) => status === null || status >= 400
 
-/** What a call got. */
 export function callText(call: ToldCall): string {
   const { method, path, amount, rule, status, by = 'code' } = call
   const of = amount === null ? '' : ` of ${rupeesText(amount)}`
@@ -99,7 +95,6 @@ export function callText(call: ToldCall): string {
   return `${by === 'code' ? 'Your' : `${CALLERS[by]}’s`} ${method} ${path}${of} ${end}${because}.`
 }
 
-/** How your webhook took its events. */
 export function webhookText(deliveries: readonly Delivery[], now: number): string | undefined {
   if (deliveries.length === 0) return undefined
   const waits = deliveries.find(

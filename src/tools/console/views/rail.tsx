@@ -32,7 +32,6 @@ function textOfTimer({ kind, payload, amount, name }: Timer): string {
   return `${about}: ${event}${word}${of}`
 }
 
-/** One event, or several that would overlap. */
 type Mark = { x: number; at: string; texts: string[]; shape: string; tone: string; href?: string }
 
 // Where now is, in percent; what is close to it has more room than what is far.
@@ -184,9 +183,6 @@ export function Rail({ isOff, goTo }: Props) {
                 Go there
               </button>
             </span>
-            <button type="button" onClick={() => choose(undefined)}>
-              Close
-            </button>
           </p>
         </div>
       )}

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { Act } from '../act.tsx'
 import {
   callOf,
@@ -16,17 +16,7 @@ import { listen } from '../live.ts'
 import { AT_WIDTH, type Column, Detail, type Filter, ListRows, useFilters } from '../rows.tsx'
 import { madeBy } from '../service.ts'
 import { Ago, At } from '../settings.tsx'
-import {
-  BodyCard,
-  Card,
-  Facts,
-  HttpStatus,
-  Id,
-  Loading,
-  noneText,
-  Problem,
-  paymentText,
-} from '../ui.tsx'
+import { BodyCard, Card, Facts, HttpStatus, Id, noneText, paymentText } from '../ui.tsx'
 import { problemOf, useEvents } from '../use-data.ts'
 import { CALLERS, ruleText, toldText } from './payment-words.ts'
 
@@ -75,8 +65,7 @@ function useRequests() {
     try {
       const requests: ShortRequest[] = []
       for (let cursor: string | null | undefined; cursor !== null; ) {
-        const query = { limit: MAX_CALLS, cursor }
-        const page = await read(callOf('listRequests', { query }))
+        const page = await read(callOf('listRequests', { query: { limit: 100, cursor } }))
         requests.push(...page.requests)
         cursor = page.next
       }
@@ -84,9 +73,8 @@ function useRequests() {
       setProblem(undefined)
     } catch (error) {
       setProblem(problemOf(error))
-    } finally {
-      stop()
     }
+    stop()
   }
   useEffect(() => {
     void load()
@@ -95,14 +83,8 @@ function useRequests() {
         setCalls((before) => before && addOnTop([data as ShortRequest], before))
     })
   }, [])
-  useEvents([], load)
   // There is no event for a cleared log.
-  useEvents(['recheck'], async () => {
-    const log = await read(callOf('listRequests', { query: { limit: 1 } })).catch(() => undefined)
-    const [newest] = log?.requests ?? []
-    if (log && (log.total !== calls?.length || newest?.request_id !== calls[0]?.request_id))
-      await load()
-  })
+  useEvents(['recheck'], load)
   return { calls, problem }
 }
 
@@ -129,7 +111,7 @@ const textOf = (call: ShortRequest) =>
 export const waitingText = (count: number): string =>
   count === 1 ? '1 call waits for its response' : `${count} calls wait for their responses`
 
-const countOf = (found: number, all: number) =>
+const countOf = (found = 0, all = 0) =>
   `${found === all ? '' : `${numberText(found)} of `}${all === MAX_CALLS ? 'the newest ' : ''}${countText(all, 'call')}`
 
 export function Requests() {
@@ -138,15 +120,11 @@ export function Requests() {
   const search = useSearch()
   const { chosen, choices } = useFilters(FILTERS)
   const { status, by } = chosen
-  const found = useMemo(
-    () =>
-      calls?.filter(
-        (call) =>
-          (!status || statusClass(call.status) === status) &&
-          (!by || call.by === by) &&
-          search.finds(textOf(call)),
-      ),
-    [calls, search.text, status, by],
+  const found = calls?.filter(
+    (call) =>
+      (!status || statusClass(call.status) === status) &&
+      (!by || call.by === by) &&
+      search.finds(textOf(call)),
   )
   return (
     <>
@@ -160,25 +138,22 @@ export function Requests() {
           call={callOf('deleteRequests')}
         />
       </div>
-      <Problem text={problem} />
-      {!found && problem === undefined && <Loading />}
-      {found && (
-        <ListRows
-          label="Requests"
-          columns={COLUMNS}
-          list={`${status} ${by} ${search.text}`}
-          all={found}
-          href={({ request_id }) => `#/requests/${request_id}`}
-          count={`${countOf(found.length, calls!.length)}${waiting > 0 ? `. ${waitingText(waiting)}` : ''}`}
-          empty={
-            calls!.length === 0
-              ? waiting > 0
-                ? 'No call has its response yet.'
-                : 'The service has not received any calls yet.'
-              : noneText('call', search.text)
-          }
-        />
-      )}
+      <ListRows
+        problem={problem}
+        label="Requests"
+        columns={COLUMNS}
+        list={`${status} ${by} ${search.text}`}
+        all={found}
+        href={({ request_id }) => `#/requests/${request_id}`}
+        count={`${countOf(found?.length, calls?.length)}${waiting > 0 ? `. ${waitingText(waiting)}` : ''}`}
+        empty={
+          calls?.length === 0
+            ? waiting > 0
+              ? 'No call has its response yet.'
+              : 'The service has not received any calls yet.'
+            : noneText('call', search.text)
+        }
+      />
     </>
   )
 }

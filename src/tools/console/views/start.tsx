@@ -71,10 +71,11 @@ const WhatItCan = () => (
           label="Start the live demo"
           call={callOf('setScenario', { body: { name: 'live-demo' } })}
           effect="The scenario live-demo is active."
-          onDone={async () => {
-            await send(callOf('advanceClock', { body: { by: '2h' } }), 'Advance')
-            await send(callOf('setClockSpeed', { body: { factor: 60 } }), 'Speed')
-          }}
+          onDone={() =>
+            void send(callOf('advanceClock', { body: { by: '2h' } }), 'Advance').then(() =>
+              send(callOf('setClockSpeed', { body: { factor: 60 } }), 'Speed'),
+            )
+          }
         />{' '}
         <a href="#/scenarios">All scenarios</a>
       </div>

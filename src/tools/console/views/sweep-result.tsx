@@ -33,8 +33,6 @@ function goTo(id: string) {
   focusOn(finding)
 }
 
-// ---- the grid
-
 const KINDS: Readonly<Record<Run['plan'][number]['kind'], string>> = {
   call: 'Calls',
   lifecycle: 'Payments and records',
@@ -94,8 +92,6 @@ function Grid({ kind, runs }: { kind: keyof typeof KINDS; runs: readonly Run[] }
     </Card>
   )
 }
-
-// ---- a finding
 
 const Sides = ({ title, children }: { title: string; children: ComponentChildren }) => (
   <table class="stack sides">
@@ -207,8 +203,6 @@ const OneFinding = (finding: Finding) => (
   </div>
 )
 
-// ---- coverage
-
 function ShownBy({ text, isLinked }: { text: string; isLinked: boolean }) {
   const [, scenario, amount] = /scenario ([\w-]+)|amount (\d+\.\d+)/.exec(text) ?? []
   if (!isLinked || !(scenario || amount)) return <>{text}</>
@@ -264,21 +258,13 @@ const RunList = ({ title, runs }: { title: string; runs: readonly Omit<Run, 'fin
 
 const Holdout = ({ classes, verdicts, sha256 }: NonNullable<SweepDocument['holdout']>) => (
   <Card title="Held out" wide>
-    <table class="grid">
-      <Heads titles={['faults', 'shown: passed', 'held out: passed']} />
-      <tbody>
-        {classes.map(({ kind, shown, held_out }) => (
-          <tr key={kind}>
-            <th scope="row">{kind === 'all' ? 'All' : KINDS[kind]}</th>
-            {[shown, held_out].map(({ runs, passed }, i) => (
-              <td key={i} class={passed < runs ? 'open' : 'good'}>
-                {passed} of {runs}
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    {classes.map(({ kind, shown, held_out: held }) => (
+      <p key={kind}>
+        <b>{kind === 'all' ? 'All' : KINDS[kind]}</b>: of {numberText(shown.runs)} shown,{' '}
+        {numberText(shown.passed)} passed; of {numberText(held.runs)} held out,{' '}
+        {numberText(held.passed)}.
+      </p>
+    ))}
     <p>Findings of held-out faults: {verdicts.join(', ').replaceAll('_', ' ') || 'none'}.</p>
     <p class="hint">
       Sealed: <code>{sha256}</code>
