@@ -89,6 +89,7 @@ const require = createRequire(import.meta.url)
 const swaggerUi = require.resolve('@fastify/swagger-ui/package.json')
 for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js'])
   cpSync(join(dirname(swaggerUi), 'static', name), join(dist, 'swagger-ui', name))
+cpSync(join(root, 'src/http/docs.js'), join(dist, 'swagger-ui/page.js'))
 
 cpSync(join(root, 'scripts/loader.cjs'), join(dist, 'loader.cjs'))
 writeFileSync(

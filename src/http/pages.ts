@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { PACKAGE_ROOT } from '../config/package.ts'
@@ -22,31 +22,17 @@ function serveFile(
 const DOCS_FILES = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'page.js': 'text/javascript; charset=utf-8',
 } as const
 
-/** The folder into which the build copies Swagger UI's files; a source checkout reads them from the package. */
-const FOLDERS = ['dist/swagger-ui', 'node_modules/@fastify/swagger-ui/static']
-
-function readAsset(name: string): Buffer {
-  const folder = FOLDERS.map((path) => join(PACKAGE_ROOT, path)).find((path) =>
-    existsSync(join(path, name)),
-  )
-  return readFileSync(join(folder!, name))
-}
-
-// Relative to the page, so that a client's page shows the calls of that client.
-const DOCUMENTS = {
-  service: 'openapi.json',
-  strict: 'openapi.json?strict',
-  admin: '__admin/openapi.json',
-}
-
-// Font, width and controls as in Swagger UI.
+// Font and width as in Swagger UI.
 const STYLE = `<style>
-.api { max-width: 1460px; margin: 0 auto; padding: 20px 20px 0; box-sizing: border-box; color: #3b4151; font: 14px sans-serif; }
-.api select { font: inherit; font-weight: 700; padding: 5px 10px; border: 2px solid #41444e; border-radius: 4px; background: #f7f7f7; }
+.api { display: flex; gap: 20px; align-items: center; max-width: 1460px; margin: 0 auto; padding: 20px 20px 0; box-sizing: border-box; font: 14px sans-serif; }
+.api select { font: inherit; font-weight: 700; padding: 5px 10px; }
+.dark-mode .api, .dark-mode .api a { color: #e8e8e3; }
 </style>
 `
+const CONSOLE = '<a href="__admin/">Console</a>\n'
 const ADMIN = '<option value="admin">the admin API</option>\n'
 const pageOf = (isAdmin: boolean) => `<!doctype html>
 <html lang="en">
@@ -57,7 +43,7 @@ const pageOf = (isAdmin: boolean) => `<!doctype html>
 <link rel="stylesheet" href="/docs/swagger-ui.css">
 ${STYLE}</head>
 <body>
-<p class="api"><label>API: <select id="api">
+<p class="api">${isAdmin ? CONSOLE : ''}<label>API: <select id="api">
 <option value="service">the service</option>
 <option value="strict">the service, exactly as this sandbox responds</option>
 ${isAdmin ? ADMIN : ''}</select></label></p>
@@ -67,18 +53,6 @@ ${isAdmin ? ADMIN : ''}</select></label></p>
 </body>
 </html>
 `
-const SCRIPT = `const documents = ${JSON.stringify(DOCUMENTS)}
-const select = document.getElementById('api')
-const show = (url) => SwaggerUIBundle({ dom_id: '#swagger-ui', url, validatorUrl: null })
-const asked = new URLSearchParams(location.search).get('api')
-if ([...select.options].some(({ value }) => value === asked)) select.value = asked
-select.addEventListener('change', () => {
-  history.replaceState(null, '', '?api=' + select.value)
-  show(documents[select.value])
-})
-show(documents[select.value])
-`
-
 /** `/docs`: Swagger UI over the documents of the service and the admin API, from local files. */
 export function serveDocs(app: FastifyInstance, { admin }: { admin: boolean }) {
   serveFile(app, '/docs', () => pageOf(admin), {
@@ -86,11 +60,15 @@ export function serveDocs(app: FastifyInstance, { admin }: { admin: boolean }) {
     'content-security-policy':
       "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
   })
-  serveFile(app, '/docs/page.js', () => SCRIPT, {
-    'content-type': DOCS_FILES['swagger-ui-bundle.js'],
-  })
   for (const [name, type] of Object.entries(DOCS_FILES))
-    serveFile(app, `/docs/${name}`, () => readAsset(name), { 'content-type': type })
+    serveFile(
+      app,
+      `/docs/${name}`,
+      () => readFileSync(join(PACKAGE_ROOT, 'dist/swagger-ui', name)),
+      {
+        'content-type': type,
+      },
+    )
 }
 
 /** The files of the console in `dist`, by the path that serves them. */

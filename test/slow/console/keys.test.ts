@@ -78,5 +78,17 @@ t.test('by keyboard alone', { skip: noBrowser }, async (t) => {
     t.equal(await page.evaluate('scrollY'), 0)
   })
 
+  await t.test('c copies a call as curl', async (t) => {
+    await get('/v1/users')
+    const [{ request_id }] = (await get('/__admin/requests')).body.requests
+    await opened.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await go(`requests/${request_id}`)
+    const copy = page.getByRole('button', { name: 'Copy as curl' }).first()
+    const line = await copy.getAttribute('title')
+    await page.keyboard.press('c')
+    await page.locator('main').getByRole('button', { name: 'Copied' }).waitFor()
+    t.equal(await page.evaluate('navigator.clipboard.readText()'), line)
+  })
+
   await t.test('the page reports no errors', async (t) => assertNoErrors(t))
 })

@@ -229,5 +229,29 @@ t.test('looks', { skip: noBrowser }, async (t) => {
     }
   })
 
+  await t.test('/docs: dark as the console is, with the token of its client', async (t) => {
+    const call = page.locator('#operations-Users-listUsers')
+    for (const [theme, colorScheme, dark] of [
+      ['system', 'dark', 1],
+      ['light', 'dark', 0],
+      ['dark', 'light', 1],
+      ['system', 'light', 0],
+    ] as const) {
+      await page.emulateMedia({ colorScheme })
+      await page.evaluate(`localStorage['payout-sandbox theme'] = '${theme}'`)
+      await page.goto(`${origin}/@docs/docs`)
+      await call.waitFor()
+      t.equal(await page.locator('html.dark-mode').count(), dark, `${theme}, ${colorScheme}`)
+    }
+    const { access_token } = (await opened.get('/@docs/__admin/client')).body
+    await page.getByPlaceholder('Filter').fill('users')
+    await page.locator('#operations-KYC-submitKyc').waitFor({ state: 'detached' })
+    await call.click()
+    await call.getByRole('button', { name: 'Execute' }).click()
+    await call.locator('.curl-command').getByText(`Bearer ${access_token}`).waitFor()
+    await page.getByRole('link', { name: 'Console' }).click()
+    await page.waitForURL(`${origin}/@docs/__admin/`)
+  })
+
   await t.test('the page reports no errors', async (t) => assertNoErrors(t))
 })

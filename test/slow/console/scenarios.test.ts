@@ -93,8 +93,7 @@ t.test('scenarios that change', { skip: noBrowser }, async (t) => {
     await activate.click()
     await page.getByText('Your scenario is active').waitFor()
     const { rules } = (await opened.get('/__admin/scenario')).body.definition
-    const then = { respond: { status: 503 } }
-    t.match(rules, [{ when: { operation: 'getUser' }, then }])
+    t.match(rules, [{ when: { operation: 'getUser' }, then: { respond: { status: 503 } } }])
     assertNoErrors(t)
   })
 

@@ -348,9 +348,7 @@ t.test('explain_payment names the magic value, the reason and what follows', asy
   t.match(text, /Failed because: [a-z_]+: .+/)
   t.match(text, /Made by: req_\d+ POST \/v1\/transaction: 200/)
   t.match(text, /Next: your code must show this reason/)
-  const old = await tool('explain_payment', {
-    transaction_id: FAILED,
-  })
+  const old = await tool('explain_payment', { transaction_id: FAILED })
   t.match(old.text, /Decided by: unknown; .+: it is from the fixtures/)
 })
 

@@ -95,10 +95,7 @@ t.test('a reset world gives the bytes of a new one', async (t) => {
   const webhooks = await receiverOf(t)
   const box = await open(t, 7)
   await box.put('/__admin/scenario', { name: 'live-demo' })
-  await box.post('/__admin/rules', {
-    when: { operation: '*' },
-    then: { respond: { status: 503 } },
-  })
+  await box.post('/__admin/rules', { when: { operation: '*' }, then: { respond: { status: 503 } } })
   await box.advance('5m')
   await box.pay()
   t.equal((await box.post('/__admin/reset')).status, 200)

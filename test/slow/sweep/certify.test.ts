@@ -61,14 +61,7 @@ t.test('acceptances expire, readings are guesses until they are measured', async
   const options = { options: { scenario: 'default' }, workers: 1, running } as never
   const finding = 'paid_twice: reset_after createTransaction'
   const of = (acceptances: Acceptances) =>
-    certificateOf({
-      result,
-      options,
-      measured,
-      acceptances,
-      date: '2026-11-28',
-      commit: 'x',
-    })
+    certificateOf({ result, options, measured, acceptances, date: '2026-11-28', commit: 'x' })
   const by = { owner: 'Asha', reason: 'known' }
   const stateOf = (...days: string[]) =>
     of(days.map((expires) => ({ findings: [finding], ...by, expires }))).findings.find(
