@@ -8,12 +8,11 @@ import { countOf } from '../../model/words.ts'
 import { wallNow } from '../../runtime/real-time.ts'
 import { groupBy } from '../counting.ts'
 import { markup } from '../report/markup.ts'
-import { table } from '../report/table.ts'
 import { concernedBy } from './faults.ts'
 import type { Run, SweepResult } from './faults-and-findings.ts'
-import { findingOfRun } from './findings.ts'
-import { planNames } from './plans.ts'
+import { adviceFor, findingOfRun } from './findings.ts'
 import { commandText, notProven } from './report/sweep-json.ts'
+import { doneText, lines, narrowTable, type Row, sentence } from './report/sweep-text.ts'
 import { startStateOf } from './start-run.ts'
 import type { SweepOptions } from './sweep.ts'
 
@@ -102,29 +101,40 @@ type Certified = {
 const byName = <T>(items: readonly T[], nameOf: (item: T) => string) =>
   [...groupBy(items, nameOf)].sort(([a], [b]) => (a < b ? -1 : 1))
 
-/** What was found, by verdict and faults; which calls of a kind showed it is no matter. */
+/** What was done, to whichever call of a kind. How long a caller waits is measured, and never twice the same. */
+const wordsOf = ({ what }: Run) =>
+  what
+    .replace(/\bthe \d+\w\w (?=(e?))/g, (_, e) => (e ? 'an ' : 'a '))
+    .replace(/takes [\d.]+ s of the [\d.]+ s/, 'takes most of the time')
+
+/** What was found, by verdict and faults; which calls of a kind showed it is no matter. `cause` is equal where the sweep sees one bug. */
 function certifiedFindings({ result, acceptances, date }: Certified) {
+  const { findings, flaky } = result
   const nameOf = (run: Run) => {
-    const faults = planNames([run.plan.map((fault) => ({ ...fault, nth: 1 }))])[0]
-    return `${result.flaky.includes(run) ? 'flaky' : run.verdict}: ${faults || 'without any fault'}`
+    const faults = run.plan.map(({ name, operation = '' }) => `${name} ${operation}`.trim())
+    const verdict = flaky.includes(run) ? 'flaky' : run.verdict
+    return `${verdict}: ${faults.join(' + ') || 'without any fault'}`
   }
-  const failed = result.findings.flatMap((one) => [one, ...one.same])
-  return byName([...failed, ...result.flaky], nameOf).map(([finding, [run]]) => {
-    // How long a caller waits is measured, and never twice the same.
-    const what = run.what.replace(/takes [\d.]+ s of the [\d.]+ s/, 'takes most of the time')
+  const groups = [...findings.map((one) => [one, ...one.same]), ...flaky.map((one) => [one])]
+  const named = groups.flatMap((runs) => {
+    const [cause] = runs.map(nameOf).sort()
+    return runs.map((run) => ({ run, finding: nameOf(run), cause: cause! }))
+  })
+  return byName(named, ({ finding }) => finding).map(([finding, [{ run, cause }]]) => {
     const own = acceptances.filter(({ findings }) => findings.includes(finding))
     const accepted = own.find(({ expires }) => expires >= date)
     const { owner, reason, expires } = accepted ?? own[0] ?? {}
     const state = accepted ? 'accepted' : own[0] ? 'expired' : 'open'
-    return { finding, level: run.level, what, state, owner, reason, expires }
+    const advice = adviceFor(run)
+    const { level } = run
+    return { finding, cause, level, what: wordsOf(run), advice, state, owner, reason, expires }
   })
 }
 
 /** How many plans of each fault there were, how many met it, and how many of those passed. */
 function certifiedFaults(result: SweepResult) {
   const failed = findingOfRun(result)
-  const nameOf = ({ plan }: Run) => plan.map(({ name }) => name).join(' + ')
-  return byName(result.runs, nameOf).map(([fault, own]) => {
+  return byName(result.runs, wordsOf).map(([fault, own]) => {
     const met = own.filter(({ verdict }) => verdict !== 'not_reached')
     const passed = met.filter(({ id }) => !failed.has(id)).length
     return { fault, plans: own.length, met: met.length, passed }
@@ -189,22 +199,27 @@ function resultText({ open, faults }: Certificate) {
   return `${open === 0 ? 'Nothing open' : `${countOf(open, 'finding')} open`}: ${runs}`
 }
 
-const FINDINGS_HEAD = ['finding', 'what was done', 'state']
+const FINDINGS_HEAD = ['what went wrong', 'level', 'what was done, and what to change']
+
+/** A row for each cause, and those who accept it. */
 const findingRows = ({ findings }: Certificate) =>
-  findings.map(({ finding, what, state, owner, reason, expires }) => [
-    finding,
-    what,
-    state === 'open' ? state : `${state}, ${owner}, until ${expires}: ${reason}`,
-  ])
+  byName(findings, ({ cause }) => cause).map(([, own]): Row => {
+    const [{ finding, level, advice }] = own
+    const states = own.map(({ state, owner, reason, expires }) =>
+      sentence(state === 'open' ? state : `${state}: ${owner}, until ${expires}, ${reason}`),
+    )
+    const verdict = finding.split(':')[0]!.replaceAll('_', ' ')
+    const done = doneText(own.map(({ what }) => what))
+    return [
+      [verdict, level],
+      [...done, sentence(advice), ...new Set(states)],
+    ]
+  })
 
 export const certificateText = (certificate: Certificate): string =>
   `${resultText(certificate)}\n
-${table(
-  ['finding', 'state'],
-  findingRows(certificate).map(([finding, , state]) => [finding, state]),
-  'No findings.',
-)}
-What this does not prove:\n${certificate.not_proven.map((one) => `  ${one}\n`).join('')}`
+${narrowTable(FINDINGS_HEAD, findingRows(certificate), 'No findings.')}
+What this does not prove:\n${lines(certificate.not_proven)}`
 
 function htmlTable(title: string, head: readonly string[], rows: readonly (readonly unknown[])[]) {
   const cells = (tag: string, texts: readonly unknown[]) =>
@@ -233,7 +248,11 @@ th, td { border-bottom: 1px solid; padding: .25rem .5rem; text-align: left; over
 <h1>${resultText(certificate)}</h1>
 ${[
   htmlTable('What was certified', ['', ''], Object.entries({ ...shown, ...setup })),
-  htmlTable('Findings', FINDINGS_HEAD, findingRows(certificate)),
+  htmlTable(
+    'Findings',
+    FINDINGS_HEAD,
+    findingRows(certificate).map(([cells, texts]) => [...cells, texts.join(' ')]),
+  ),
   htmlTable(
     'What this does not prove',
     [''],

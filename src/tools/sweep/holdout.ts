@@ -2,11 +2,10 @@ import { createCipheriv, createHash, createHmac, scryptSync } from 'node:crypto'
 import * as z from 'zod'
 import { BadOption } from '../../config/options.ts'
 import { groupBy } from '../counting.ts'
-import { table } from '../report/table.ts'
 import type { Fault, Plan, SweepResult } from './faults-and-findings.ts'
 import { assumptionOf, FAULT_KINDS, SweepError } from './faults-and-findings.ts'
 import { coverageOfRuns, findingOfRun, isFinding, readReport } from './findings.ts'
-import { planNames } from './plans.ts'
+import { lines, narrowTable, type Row, sentence } from './report/sweep-text.ts'
 
 const IV_BYTES = 16
 
@@ -33,10 +32,8 @@ function decrypted(key: Buffer, sealed: string): string | undefined {
 }
 
 const Sealed = z.strictObject({
-  faults: z.array(z.string()),
-  findings: z.array(
-    z.object({ faults: z.string(), verdict: z.string(), what: z.string(), happened: z.string() }),
-  ),
+  faults: z.array(z.object({ name: z.string(), what: z.string() })),
+  findings: z.array(z.object({ verdict: z.string(), what: z.string(), happened: z.string() })),
 })
 
 const nameOf = (fault: Fault) => assumptionOf(fault) ?? fault.name
@@ -44,7 +41,8 @@ const nameOf = (fault: Fault) => assumptionOf(fault) ?? fault.name
 /** A third of the faults of each kind, chosen by a seed. A report has their score alone: what passed is not named, or its rest would name them. */
 export class Holdout {
   readonly #key: Buffer
-  readonly #names: ReadonlySet<string>
+  /** The words of each fault that is held out. */
+  readonly #words: ReadonlyMap<string, string>
 
   constructor(seed: string, faults: readonly Fault[]) {
     this.#key = keyOf(seed)
@@ -53,14 +51,15 @@ export class Holdout {
       const names = [...new Set(own.map(nameOf))].sort((a, b) => (rank(a) < rank(b) ? -1 : 1))
       return names.slice(0, Math.round(names.length / 3))
     })
-    this.#names = new Set(chosen)
+    const wordsOf = (name: string) => faults.find((one) => nameOf(one) === name)!.what
+    this.#words = new Map(chosen.sort().map((name) => [name, wordsOf(name)]))
     if (chosen.length === 0)
       throw new SweepError(
         '--holdout takes a third of the faults of each kind, and there are too few; leave out --only or --except',
       )
   }
 
-  has = (plan: Plan): boolean => plan.some((fault) => this.#names.has(nameOf(fault)))
+  has = (plan: Plan): boolean => plan.some((fault) => this.#words.has(nameOf(fault)))
 
   /** The result as its report may show it. */
   seal(result: SweepResult): SweepResult {
@@ -81,11 +80,8 @@ export class Holdout {
     const sealed = encrypted(
       this.#key,
       JSON.stringify({
-        faults: [...this.#names].sort(),
-        findings: secret.map(({ plan, same, verdict, what, happened }) => {
-          const faults = planNames([plan, ...same.map((one) => one.plan)])
-          return { faults: faults.join(', '), verdict, what, happened }
-        }),
+        faults: [...this.#words].map(([name, what]) => ({ name, what })),
+        findings: secret.map(({ verdict, what, happened }) => ({ verdict, what, happened })),
       } satisfies z.infer<typeof Sealed>),
     )
     const named = runs.filter((run) => isFinding(run) && !this.has(run.plan))
@@ -120,7 +116,9 @@ export function revealed(file: string, seed: string): z.infer<typeof Sealed> {
 }
 
 export const revealedText = ({ faults, findings }: z.infer<typeof Sealed>): string => {
-  const head = ['faults', 'verdict', 'what was done', 'what happened']
-  const rows = findings.map((one) => [one.faults, one.verdict, one.what, one.happened])
-  return `Held out: ${faults.join(', ')}\n\n${table(head, rows, 'No findings.')}`
+  const rows = findings.map(({ verdict, what, happened }): Row => {
+    return [[verdict.replaceAll('_', ' ')], [sentence(happened), sentence(what)]]
+  })
+  const found = narrowTable(['verdict', 'what happened, and what was done'], rows, 'No findings.')
+  return `Held out:\n${lines(faults.map(({ what }) => what))}\n${found}`
 }

@@ -35,16 +35,18 @@ export function deadlineOf(plan: Plan, slowestMs: number, hasHung: boolean): num
 
 export const planText = (plan: Plan): string => plan.map(({ what }) => what).join('; and ')
 
+const MAX_LISTED = 2
+
+/** A few of some texts, each once. */
+export function listed(texts: readonly string[]): string {
+  const all = [...new Set(texts)]
+  const more = all.length > MAX_LISTED ? [`and ${all.length - MAX_LISTED} more`] : []
+  return [...all.slice(0, MAX_LISTED), ...more].join('; ')
+}
+
 /** Identifies a plan in each sweep of the same command. */
 export const planKey = (plan: Plan): string =>
   plan.map(({ kind, name, operation, nth }) => [kind, name, operation, nth].join(' ')).join(' + ')
-
-/** Plans by their names: `reset_after createTransaction`, with the number of a later call. */
-export function planNames(plans: readonly Plan[]): string[] {
-  const nameOf = ({ name, operation, nth = 1 }: Fault) =>
-    [name, operation, nth > 1 ? nth : ''].filter(Boolean).join(' ')
-  return [...new Set(plans.map((plan) => plan.map(nameOf).join(' + ')))]
-}
 
 export function planDefinition(plan: Plan, startScenario: string): ScenarioDefinition {
   const rules = plan.flatMap(({ scenario }) => scenario.rules ?? [])

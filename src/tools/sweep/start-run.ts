@@ -89,13 +89,10 @@ async function settle({ sandbox }: RunningServer, isPlanned: boolean, startScena
 /** How several workers ended, as if they were one program: the first failure counts. */
 function endedTogether(all: readonly Ended[]): Ended {
   const failed = all.flatMap(({ exitCode }, i) => (exitCode === 0 ? [] : [i]))
-  const text = (part: 'output' | 'stdout') =>
-    all.map((one, i) => `worker ${i + 1}:\n${one[part]}`).join('\n')
   return {
     ...all[failed[0] ?? 0]!,
     isHung: all.some(({ isHung }) => isHung),
-    output: text('output'),
-    stdout: text('stdout'),
+    output: all.map(({ output }, i) => `worker ${i + 1}:\n${output}`).join('\n'),
     endGroup() {
       for (const one of all) one.endGroup()
     },

@@ -1,10 +1,9 @@
+import { formatDuration } from '../../model/duration.ts'
 import { countOf } from '../../model/words.ts'
-import { ENDPOINT_OF, type OperationId } from '../../scenarios/operations-and-events.ts'
-import { ordinal } from '../counting.ts'
-import { table } from '../report/table.ts'
-import { concernedBy, lastDocument, lastOf } from './faults.ts'
+import { concernedBy, isRead } from './faults.ts'
 import { assumptionOf, type Fault, type Observation } from './faults-and-findings.ts'
-import { byRisk, isHanging, planText } from './plans.ts'
+import { byRisk, isCheck, isHanging, planText } from './plans.ts'
+import { narrowTable, type Row, sentence } from './report/sweep-text.ts'
 import { prepareSweep, type SweepOptions } from './sweep.ts'
 
 // How long many HTTP clients wait for a response.
@@ -12,19 +11,20 @@ const HANGING_MS = 30_000
 
 /** What of the run without faults gives a fault its point. */
 function whyOf(fault: Fault, baseline: Observation): string {
-  const { kind, operation = '', nth = 1, race } = fault
+  const { kind, operation, race, decides } = fault
   const assumption = assumptionOf(fault)
   if (assumption !== undefined)
-    return `an open reading that concerns ${countOf(concernedBy(assumption, baseline), 'call or event', 'calls and events')} of yours`
-  if (race && !race.bringsEvent)
+    return `the contract leaves this open for ${countOf(concernedBy(assumption, baseline), 'call or event', 'calls and events')} of yours`
+  if (race?.bringsEvent) return 'you read a payment about which an event comes'
+  if (race)
     return race.workers > 1
       ? 'your command can run more than once at a time'
-      : 'the calls may be made side by side'
-  const isDocument = kind === 'lifecycle' && operation === 'submitKyc'
-  const last = isDocument ? lastDocument(baseline) : lastOf(baseline, operation)
-  const name = isDocument ? 'documents' : (ENDPOINT_OF[operation as OperationId] ?? operation)
-  const what = kind === 'webhook' ? `${name} that the receiver got` : name
-  return last === 1 ? `the only ${what}` : `${ordinal(nth)} of ${last} ${what}`
+      : 'your calls may be made side by side'
+  if (kind === 'webhook') return 'your receiver gets this event'
+  if (isCheck(fault)) return 'you pay only those who are verified'
+  if (operation === 'createTransaction') return 'this call moves money'
+  if (decides) return 'this read decides about a payment'
+  return isRead(operation) ? 'your command reads this' : 'this call changes what you rely on'
 }
 
 /** What a sweep would run, in order, and how long that takes: after the runs without faults, nothing else runs. */
@@ -32,41 +32,38 @@ export async function planSweep(options: SweepOptions) {
   const { baseline, plans, together, early, runMs } = await prepareSweep(options)
   const ordered = [...new Set([together, early, plans].flatMap(byRisk))]
   const { jobs, maxJobs, maxTimeMs = Number.POSITIVE_INFINITY, maxRuns = ordered.length } = options
-  const hanging = ordered.filter(isHanging).length
-  const minutesOf = (ms: number) => Math.ceil(ms / jobs / 6_000) / 10
+  const minutesOf = (ms: number) => Math.ceil((ordered.length * runMs + ms) / jobs / 6_000) / 10
   let passedMs = 0
-  const inTime = ordered.findIndex((plan) => {
+  const late = `--max-time ends after ${formatDuration(Math.min(maxTimeMs, Number.MAX_SAFE_INTEGER))}`
+  const shown = ordered.map((plan, i) => {
     const isLate = passedMs / jobs >= maxTimeMs
     passedMs += runMs + (isHanging(plan) ? HANGING_MS : 0)
-    return isLate
+    const left_out = i >= maxRuns ? `--max-runs is ${maxRuns}` : isLate ? late : null
+    const why = [...new Set(plan.map((fault) => whyOf(fault, baseline)))].join('; ')
+    return { what: planText(plan), why, left_out }
   })
-  const least = ordered.length * runMs
-  const run = Math.min(maxRuns, inTime < 0 ? ordered.length : inTime)
+  const hangingMs = ordered.filter(isHanging).length * HANGING_MS
   return {
     runs: ordered.length,
     jobs,
     max_jobs: maxJobs,
     seconds_per_run: Math.round(runMs) / 1_000,
-    hanging,
-    minutes: { least: minutesOf(least), most: minutesOf(least + hanging * HANGING_MS) },
-    left_out: Math.max(0, ordered.length - run),
-    plans: ordered.map((plan) => ({
-      what: planText(plan),
-      why: plan.map((fault) => whyOf(fault, baseline)).join('; '),
-    })),
+    minutes: { least: minutesOf(0), most: minutesOf(hangingMs) },
+    left_out: shown.filter(({ left_out }) => left_out !== null).length,
+    plans: shown,
   }
 }
 
 export function sweepPlanText(plan: Awaited<ReturnType<typeof planSweep>>): string {
-  const { runs, jobs, max_jobs, seconds_per_run, hanging, minutes, left_out, plans } = plan
-  const rows = plans.map(({ what, why }, i) => [i + 1, what, why])
-  return [
-    `${countOf(runs, 'run')}, about ${minutes.least} min: ${seconds_per_run} s each, ${jobs}${max_jobs > jobs ? ' or more' : ''} at a time\n`,
-    hanging > 0
-      ? `${hanging} of them wait for a response until your client gives up; after 30 s that makes ${minutes.most} min\n`
-      : '',
-    left_out > 0 ? `--max-time and --max-runs leave out the last ${left_out}\n` : '',
-    'Pairs and slow calls that these runs suggest, and repeats of findings, come in addition.\n\n',
-    table(['run', 'what is done', 'why'], rows, ''),
-  ].join('')
+  const { runs, jobs, max_jobs, seconds_per_run, minutes, left_out, plans } = plan
+  const rows = plans.map((one, i): Row => {
+    const out = one.left_out === null ? '' : ` Left out: ${one.left_out}.`
+    return [[String(i + 1)], [`${sentence(one.what)} Why: ${one.why}.${out}`]]
+  })
+  const pace = `${seconds_per_run} s each, ${jobs}${max_jobs > jobs ? ' or more' : ''} at a time`
+  return `${countOf(runs, 'run')}, about ${minutes.least} min: ${pace}; ${left_out} left out
+${minutes.most} min if your client waits 30 s for each response that never comes
+Pairs and slow calls that these runs suggest, and repeats of findings, come in addition.
+
+${narrowTable(['run', 'what is done, and why'], rows, '')}`
 }

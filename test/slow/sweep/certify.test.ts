@@ -6,6 +6,7 @@ import {
   type Acceptances,
   certificateOf,
   certificatePage,
+  certificateText,
 } from '../../../src/tools/sweep/certify.ts'
 import { run } from '../../cli/program.ts'
 import { sweepResult } from './result.ts'
@@ -28,7 +29,10 @@ t.test('a certificate of the command line: open, accepted, and the same bytes ag
   t.match(setup, { workers: 1, ledger: null })
   const found = 'relies_on: limit_parameter=honoured'
   t.match(findings, [{ finding: found, level: 'error', state: 'open' }])
-  t.match(open.stdout, /^1 finding open: \d+ plans, \d+ met, \d+ passed\n[\s\S]*relies_on.* open$/m)
+  t.match(
+    open.stdout,
+    /^1 finding open: \d+ plans, \d+ met, \d+ passed\n[\s\S]*relies on .*[\s\S]* Open\.$/m,
+  )
 
   const accepted = { findings: [found], owner: 'Asha', reason: 'measured', expires: '2027-03-31' }
   writeFileSync(join(cwd, 'accepted.json'), JSON.stringify([accepted]))
@@ -49,7 +53,9 @@ t.test('a certificate of the command line: open, accepted, and the same bytes ag
     setup: { workers: 2, ledger: 'echo reference,amount,status' },
     findings: [{ finding: found, state: 'accepted', owner: 'Asha', expires: '2027-03-31' }],
   })
-  t.ok(certificate.faults.some(({ fault }: { fault: string }) => fault === 'two_workers'))
+  t.ok(
+    certificate.faults.some(({ fault }: { fault: string }) => fault === 'two workers run at once'),
+  )
 })
 
 t.test('acceptances expire, readings are guesses until they are measured', async (t) => {
@@ -76,6 +82,14 @@ t.test('acceptances expire, readings are guesses until they are measured', async
   t.match(
     certificate.findings.map(({ finding }) => finding),
     [/^flaky: stuck/, /^hung: stuck/],
+  )
+  // What the sweep has as one finding is one row, in lines that fit.
+  const shown = certificateText(certificate).split('\n')
+  t.equal(shown.filter((line) => line.startsWith('paid twice')).length, 1)
+  t.match(shown.join(' '), /The same if the service honours an Idempotency-Key\./)
+  t.strictSame(
+    shown.filter((line) => line.length > 100 || /reset_after/.test(line)),
+    [],
   )
   const basisOf = (name: string) => certificate.readings.find((one) => one.name === name)?.basis
   t.equal(basisOf('list_order'), 'measured on 2026-11-01')

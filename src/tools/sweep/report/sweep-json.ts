@@ -12,7 +12,7 @@ import type {
 } from '../faults-and-findings.ts'
 import { FAULT_KINDS, HoldoutScore, LEVELS, VERDICT_WORDS } from '../faults-and-findings.ts'
 import { adviceFor, findingOfRun } from '../findings.ts'
-import { planNames } from '../plans.ts'
+import { listed, planText } from '../plans.ts'
 import { StepRow, sideBySide } from './steps.ts'
 
 const PlannedFault = z.object({
@@ -62,9 +62,7 @@ const ReportedFinding = z.strictObject({
   first_divergence: z
     .string()
     .nullable()
-    .describe(
-      'The first call, response, event or status that the run without faults does not have.',
-    ),
+    .describe('The first step that the run without faults does not have.'),
   advice: z.string().describe('What to change.'),
   ended: z.string().describe('How the command ended.'),
   probe: z.array(z.string()).describe('What the probe said otherwise.'),
@@ -131,16 +129,7 @@ function endText({ isHung, exitCode }: Observation): string {
   return exitCode === null ? 'was stopped by a signal' : `ended with exit code ${exitCode}`
 }
 
-const MAX_NAMES = 12
-
-function namesOf(plans: readonly Plan[]): string {
-  const names = planNames(plans)
-  const more = names.length - MAX_NAMES
-  return `${names.slice(0, MAX_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-}
-
-const nameText = (names: readonly string[]) => (names.length > 0 ? ` (${names.join(', ')})` : '')
-
+const textOf = (plans: readonly Plan[]) => listed(plans.map(planText))
 export function notProven(result: SweepResult): string[] {
   const { runs, untried, pruned, flaky, failures, flakyTests, baseline, isStopped, holdout } =
     result
@@ -153,24 +142,22 @@ export function notProven(result: SweepResult): string[] {
   }
   const seen = eventsOf(false)
   const missed = [...eventsOf(true)].filter((event) => !seen.has(event))
-  const late = isLate ? ' Let a test wait, or advance the clock, until the fault shows.' : ''
-  const notReached = namesOf(unreached.map(({ plan }) => plan))
   return [
     isStopped && 'The sweep was stopped early: a finding that was not rerun may be flaky.',
     missed.length > 0 &&
       `${missed.join(', ')} came after the command had ended, so nothing was shown about it. Let the command wait for it.`,
-    untried.length > 0 && `${countOf(untried.length, 'plan')} not tried: ${namesOf(untried)}.`,
+    untried.length > 0 && `${countOf(untried.length, 'plan')} not tried: ${textOf(untried)}.`,
     pruned.length > 0 &&
-      `${countOf(pruned.length, 'plan')} left out, as an earlier run showed that they can't be reached: ${namesOf(pruned.map(({ plan }) => plan))}.`,
+      `${countOf(pruned.length, 'plan')} left out, as an earlier run showed that they can't be reached: ${textOf(pruned.map(({ plan }) => plan))}.`,
     unreached.length > 0 &&
-      `${countOf(unreached.length, 'plan')} not reached: ${notReached}.${late}`,
+      `${countOf(unreached.length, 'plan')} not reached: ${textOf(unreached.map(({ plan }) => plan))}.${isLate ? ' Let a test wait, or advance the clock, until the fault shows.' : ''}`,
     holdout &&
       `${countOf(holdout.untried, 'plan')} not tried, and ${holdout.not_reached} not reached: their names would tell which faults are held out.`,
     baseline.payments.length === 0 && 'No payment was made, so nothing was shown about money.',
     seen.size === 0 &&
       'No event was received while the command ran, so nothing was shown about webhooks.',
     flaky.length + failures > 0 &&
-      `The command is flaky: ${countOf(failures, 'run')} failed without any fault${nameText(flakyTests)}, and ${countOf(flaky.length, 'run')} had a finding that did not come again.`,
+      `The command is flaky: ${countOf(failures, 'run')} failed without any fault${flakyTests.map((one) => ` (${one})`).join('')}, and ${countOf(flaky.length, 'run')} had a finding that did not come again.`,
     'The live service itself: conform measures how it reads the open points of the contract.',
   ].filter((text) => typeof text === 'string')
 }
@@ -245,9 +232,12 @@ export const levelText = ({ level, isKnown }: Finding): string =>
   isKnown ? `${level}, known` : level
 
 /** What is said where there's no finding. */
-export const noFindings = ({ flaky }: Pick<SweepResult, 'flaky'>): string =>
-  flaky.length === 0
+export function noFindings({ flaky, isStopped, runs }: SweepResult): string {
+  if (isStopped)
+    return `The sweep was stopped; the ${countOf(runs.length, 'run')} before showed no finding.`
+  return flaky.length === 0
     ? 'No findings.'
     : `No finding came again, but ${countOf(flaky.length, 'run')} had one: the command is flaky.`
+}
 
 export const commandText = ({ command }: SweepResult): string => printableLine(command.join(' '))

@@ -2,25 +2,30 @@ import { coverageCounts } from '../../../model/coverage.ts'
 import { formatDuration } from '../../../model/duration.ts'
 import { countOf, printableLine } from '../../../model/words.ts'
 import { aligned, table } from '../../report/table.ts'
-import type { Finding, SweepResult } from '../faults-and-findings.ts'
+import type { Finding, HoldoutScore, SweepResult } from '../faults-and-findings.ts'
 import { adviceFor } from '../findings.ts'
+import { listed } from '../plans.ts'
 import type { Progress } from '../sweep.ts'
-import { countsText, holdoutRows, noFindings, notProven } from './sweep-json.ts'
+import { countsText, holdoutRows, levelText, noFindings, notProven } from './sweep-json.ts'
 
 const HEAD = ['finding', 'level', 'verdict', 'what happened, and what to change']
 const WIDTH = 100
 
-const levelOf = ({ level, isKnown }: Finding) => (isKnown ? 'known' : level)
+export const sentence = (text: string) => `${text[0]!.toUpperCase()}${text.slice(1)}.`
 
-const sentence = (text: string) => `${text[0]!.toUpperCase()}${text.slice(1)}.`
+/** What was done, in words: what showed it first, and what else did. */
+export const doneText = ([first, ...same]: readonly string[]): string[] =>
+  same.length === 0
+    ? [sentence(first!)]
+    : [sentence(first!), sentence(`the same if ${listed(same)}`)]
 
-/** A finding in sentences: what happened to the money, after which fault, what came first then, and what to change. */
+/** A finding in sentences: what happened to the money, after which faults, what came first then, and what to change. */
 export function explained(found: Finding): string[] {
-  const { happened, what, same, divergence } = found
-  const more = same.length === 0 ? '' : `; the same with ${countOf(same.length, 'more fault')}`
+  const { happened, plan, what, same, divergence } = found
+  const more = same.flatMap((one) => (one.what === what ? [] : one.what))
   return [
     sentence(happened),
-    ...(found.plan.length > 0 ? [sentence(`${what}${more}`)] : []),
+    ...(plan.length > 0 ? doneText([what, ...more]) : []),
     ...(divergence ? [sentence(`first, ${divergence.text}`)] : []),
     sentence(adviceFor(found)),
   ]
@@ -32,17 +37,32 @@ const wrapped = (text: string, width: number): string[] =>
     .match(new RegExp(`\\S.{0,${width - 1}}(?= |$)|\\S+`, 'g'))!
     .map((line) => line.trimEnd())
 
+/** Texts below each other, in lines that fit. */
+export const lines = (texts: readonly string[]): string =>
+  texts.map((text) => `  ${wrapped(text, WIDTH - 4).join('\n    ')}\n`).join('')
+
+/** A row of a table with the texts of its last cell. */
+export type Row = readonly [cells: readonly string[], texts: readonly string[]]
+
+/** A table that fits: its last cells have as many lines as they need. */
+export function narrowTable(head: readonly string[], rows: readonly Row[], emptyText: string) {
+  const widest = (i: number) =>
+    Math.max(...[head, ...rows.map(([cells]) => cells)].map((cells) => cells[i]!.length))
+  const width = head.slice(1).reduce((rest, _, i) => rest - widest(i) - 2, WIDTH)
+  const shown = rows.flatMap(([cells, texts]) =>
+    texts
+      .flatMap((text) => wrapped(text, width))
+      .map((line, n) => [...cells.map((cell) => (n === 0 ? cell : '')), line]),
+  )
+  return table(head, shown, emptyText)
+}
+
 /** The findings of a sweep as a table for a terminal, and the commands that show them again. */
 export function sweepTable(findings: readonly Finding[], noFindings: string): string {
-  const heads = findings.map((one) => [one.finding, levelOf(one), one.verdict])
-  const widest = (i: number) => Math.max(...[HEAD, ...heads].map((cells) => cells[i]!.length))
-  const left = WIDTH - [0, 1, 2].reduce((sum, i) => sum + widest(i) + 2, 0)
-  const rows = findings.flatMap((one, i) =>
-    explained(one)
-      .flatMap((text) => wrapped(text, left))
-      .map((line, n) => [...(n === 0 ? heads[i]! : ['', '', '']), line]),
+  const rows = findings.map(
+    (one): Row => [[one.finding, levelText(one), one.verdict], explained(one)],
   )
-  const found = table(HEAD, rows, noFindings)
+  const found = narrowTable(HEAD, rows, noFindings)
   if (findings.length === 0) return found
   const commands = findings.map(
     ({ finding, reproduce }) => `  ${finding}  ${printableLine(reproduce)}\n`,
@@ -50,27 +70,28 @@ export function sweepTable(findings: readonly Finding[], noFindings: string): st
   return `${found}\nReproduce them:\n${commands.join('')}`
 }
 
+export const flakyTexts = ({ flaky }: SweepResult) =>
+  flaky.map(({ what, verdict, happened }) => `${what}: ${verdict}, ${happened}`)
+
+export const heldOutText = ({ verdicts, sha256 }: HoldoutScore) =>
+  `Findings of held-out faults, sealed as ${sha256}: ${verdicts.join(', ') || 'none'}\n`
+
 /** The result of a sweep for a terminal; `report` is the folder of its report. */
 export function sweepText(result: SweepResult, report: string | undefined): string {
   const { findings, flaky, baseline, coverage, holdout } = result
   const isInReport =
     report === undefined && findings.some((one) => / --scenario finding-/.test(one.reproduce))
-  const flakyLines = flaky.map(
-    ({ what, verdict, happened }) => `  ${printableLine(`${what}: ${verdict}, ${happened}`)}\n`,
-  )
   return [
     `Without faults: ${countOf(baseline.calls.length, 'call')}, ${countOf(baseline.payments.length, 'payment')}, ${(baseline.durationMs / 1_000).toFixed(1)} s\n`,
     `${countsText(result)}\n`,
     `\n${sweepTable(findings, noFindings(result))}`,
     holdout
-      ? `\n${aligned([['faults', 'shown', 'held out'], ...holdoutRows(holdout)])}Findings of held-out faults, sealed as ${holdout.sha256}: ${holdout.verdicts.join(', ') || 'none'}\n`
+      ? `\n${aligned([['faults', 'shown', 'held out'], ...holdoutRows(holdout)])}${heldOutText(holdout)}`
       : '',
     flaky.length === 0
       ? ''
-      : `\nFlaky (it did not come again, so it fails nothing):\n${flakyLines.join('')}`,
-    `\nWhat this does not prove:\n${notProven(result)
-      .map((text) => `  ${printableLine(text)}\n`)
-      .join('')}`,
+      : `\nFlaky (it did not come again, so it fails nothing):\n${lines(flakyTexts(result))}`,
+    `\nWhat this does not prove:\n${lines(notProven(result))}`,
     `\nCoverage of what the contract permits:\n${aligned(coverageCounts(coverage)).replace(/^/gm, '  ').trimEnd()}\n`,
     isInReport ? `Use --report sweep-report to get the scenario files.\n` : '',
     report === undefined ? '' : `The report is in ${report}\n`,

@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { replaceFile } from '../../../config/files.ts'
@@ -20,7 +20,7 @@ import {
   notProven,
   sweepJson,
 } from './sweep-json.ts'
-import { explained } from './sweep-text.ts'
+import { explained, flakyTexts, heldOutText } from './sweep-text.ts'
 
 /** The text of a scenario file. It has no anchors: the scenario language has none. */
 const scenarioText = (definition: ScenarioDefinition): string =>
@@ -58,14 +58,8 @@ function testOf(run: Run, found: Finding | undefined, isFlaky: boolean): TestCas
   }
 }
 
-function flakyMarkdown(flaky: readonly Run[]): string {
-  if (flaky.length === 0) return ''
-  const rows = flaky.map(({ verdict, what, happened }) => [verdict, what, happened])
-  return `
-## Flaky: it did not come again
-
-${markdownTable(['verdict', 'what was done', 'what happened'], rows)}`
-}
+const bullets = (texts: readonly string[]) => texts.map((one) => `- ${inline(one)}\n`).join('')
+const section = (title: string, text: string) => `\n## ${title}\n\n${text}`
 
 /** A class of faults that are held out, as a test. */
 function heldOutTest({ kind, held_out }: HoldoutScore['classes'][number]): TestCase {
@@ -76,30 +70,11 @@ function heldOutTest({ kind, held_out }: HoldoutScore['classes'][number]): TestC
   return { ...test, outcome: { kind: 'failure', type: 'held_out', message } }
 }
 
-const holdoutMarkdown = (score: HoldoutScore) =>
-  `
-## Held out
-
-${markdownTable(['faults', 'shown', 'held out'], holdoutRows(score))}
-Findings of held-out faults: ${score.verdicts.map(inline).join(', ') || 'none'}
-
-Sealed: ${score.sha256}
-`
-
-function findingsMarkdown(result: SweepResult): string {
-  const { findings } = result
-  if (findings.length === 0) return `${noFindings(result)}\n`
-  const rows = findings.map((found) => [
-    found.finding,
-    `${found.verdict} (${levelText(found)})`,
-    explained(found).join(' '),
-  ])
-  const commands = findings.map(
-    ({ finding, reproduce }) => `\n${finding}:\n\n${codeBlock(printableLine(reproduce), 'sh')}`,
-  )
-  return `${markdownTable(['finding', 'verdict', 'what happened, and what to change'], rows)}
-## Show them again
-${commands.join('')}`
+/** A finding in Markdown, and the command that shows it again. */
+function findingMarkdown(found: Finding): string {
+  const title = inline(`${found.finding}: ${found.verdict} (${levelText(found)})`)
+  const command = codeBlock(printableLine(found.reproduce), 'sh')
+  return `## ${title}\n\n${explained(found).map(inline).join('\n')}\n\n${command}`
 }
 
 function sweepReport(result: SweepResult): Report {
@@ -107,7 +82,7 @@ function sweepReport(result: SweepResult): Report {
   const byRun = findingOfRun(result)
   const flaky = new Set(result.flaky.map(({ id }) => id))
   return {
-    title: 'payout-sandbox sweep',
+    title: TITLE,
     subject: commandText(result),
     result: countsText(result),
     tests: [
@@ -115,75 +90,72 @@ function sweepReport(result: SweepResult): Report {
       ...runs.map((run) => testOf(run, byRun.get(run.id), flaky.has(run.id))),
       ...(holdout?.classes.slice(0, -1) ?? []).map(heldOutTest),
     ],
-    body: `${findingsMarkdown(result)}${holdout ? holdoutMarkdown(holdout) : ''}${flakyMarkdown(result.flaky)}
-## What this does not prove
-
-- ${notProven(result).join('\n- ')}
-
-## Coverage
-
-${markdownTable(['group', 'met', 'percent'], coverageCounts(result.coverage))}`,
+    body: [
+      result.findings.map(findingMarkdown).join('\n') || `${noFindings(result)}\n`,
+      holdout &&
+        section(
+          'Held out',
+          `${markdownTable(['faults', 'shown', 'held out'], holdoutRows(holdout))}\n${heldOutText(holdout)}`,
+        ),
+      flaky.size > 0 && section('Flaky: it did not come again', bullets(flakyTexts(result))),
+      section('What this does not prove', bullets(notProven(result))),
+      section(
+        'Coverage',
+        markdownTable(['group', 'met', 'percent'], coverageCounts(result.coverage)),
+      ),
+    ]
+      .filter(Boolean)
+      .join(''),
   }
 }
 
-// The user's own scenarios that the findings extend: they are in the report, so that it is complete without other files.
-const EXTENDED = 'finding-scenarios'
-const EXTENDED_HEAD = '# A finding of a sweep extends this copy of a scenario.\n'
+// The scenarios of the findings, and those of the user that they extend: the report is complete without other files.
+const SCENARIOS = 'finding-scenarios'
+const HEAD = '# A sweep wrote this file, and its next report replaces it.\n'
 const HTML = 'report.html'
 const JSON_FILE = 'sweep.json'
+const TITLE = 'payout-sandbox sweep'
 
-/** Whether a sweep wrote this file into the folder of a finding, or of the scenarios that findings extend. */
-function isWritten(dir: string, folder: string, entry: string): boolean {
-  const file = join(dir, folder, entry)
-  if (!lstatSync(file).isFile()) return false
-  if (folder !== EXTENDED) return entry === `${folder}.yaml`
-  return entry.endsWith('.yaml') && readFileSync(file, 'utf8').startsWith(EXTENDED_HEAD)
-}
-
-/** The folders of an earlier report. Throws `BadOption` if one of them has anything else. */
-function earlierFolders(dir: string) {
-  const names = readdirSync(dir).filter((name) => /^finding-\d+$/.test(name) || name === EXTENDED)
-  for (const folder of names) {
-    const isFolder = lstatSync(join(dir, folder)).isDirectory()
-    const files = isFolder ? readdirSync(join(dir, folder)) : ['']
-    const other = files.find((entry) => !isFolder || !isWritten(dir, folder, entry))
-    if (other !== undefined)
-      throw new BadOption(
-        `--report ${dir}: no sweep wrote ${join(dir, folder, other)}. Move it away, or name another folder.`,
-      )
-  }
-  return names
-}
-
-/** Prepares the folder of a report. Throws `BadOption` if no report can be written there, and then removes nothing. */
-export function prepareSweepReport(dir: string) {
+/** Prepares the folder of a report, and says whether it had one. Throws `BadOption` if no report can be written there, and then removes nothing. */
+export function prepareSweepReport(dir: string): boolean {
   prepareReport(dir, [])
-  earlierFolders(dir)
-  for (const name of [HTML, JSON_FILE])
-    if (lstatSync(join(dir, name), { throwIfNoEntry: false })?.isDirectory())
-      throw new BadOption(
-        `--report ${dir}: ${join(dir, name)} is a folder. Move it away, or name another folder.`,
-      )
+  // What a sweep begins its files with.
+  const heads: Record<string, string> = {
+    'summary.md': `# ${TITLE}\n`,
+    [HTML]: '',
+    [JSON_FILE]: '',
+  }
+  if (existsSync(join(dir, SCENARIOS)))
+    for (const name of readdirSync(join(dir, SCENARIOS))) heads[join(SCENARIOS, name)] = HEAD
+  const found = Object.keys(heads).filter((name) =>
+    lstatSync(join(dir, name), { throwIfNoEntry: false }),
+  )
+  for (const name of found) {
+    const file = join(dir, name)
+    if (lstatSync(file).isFile() && readFileSync(file, 'utf8').startsWith(heads[name]!)) continue
+    throw new BadOption(
+      `--report ${dir}: no sweep wrote ${file}. Move it away, or name another folder.`,
+    )
+  }
   prepareReport(dir)
+  return found.length > 0
 }
 
 /** Writes the report of a sweep into a folder. It replaces an earlier report there, and touches no other file. */
 export function writeSweepReport(result: SweepResult, dir: string) {
   prepareSweepReport(dir)
-  for (const folder of earlierFolders(dir)) rmSync(join(dir, folder), { recursive: true })
+  rmSync(join(dir, SCENARIOS), { recursive: true, force: true })
   const write = (name: string, text: string) => replaceFile(join(dir, name), text)
   const json = { ...sweepJson(result), swept_at: new Date(wallNow()).toISOString() }
-  write(HTML, pageOf('sweep', `payout-sandbox sweep: ${countsText(result)}`, json))
+  write(HTML, pageOf('sweep', `${TITLE}: ${countsText(result)}`, json))
   write(JSON_FILE, `${JSON.stringify(json, null, 2)}\n`)
   writeReport(dir, sweepReport(result))
-  for (const [name, definition] of Object.entries(result.scenarios)) {
-    mkdirSync(join(dir, EXTENDED), { recursive: true })
-    write(join(EXTENDED, `${name}.yaml`), `${EXTENDED_HEAD}${scenarioText(definition)}`)
-  }
-  for (const found of result.findings) {
-    if (hasNoFault(found)) continue
-    const { finding } = found
-    mkdirSync(join(dir, finding))
-    write(join(finding, `${finding}.yaml`), findingScenario(found))
-  }
+  const scenarios = [
+    ...Object.entries(result.scenarios).map(([name, one]) => [name, scenarioText(one)] as const),
+    ...result.findings
+      .filter((found) => !hasNoFault(found))
+      .map((found) => [found.finding, findingScenario(found)] as const),
+  ]
+  if (scenarios.length > 0) mkdirSync(join(dir, SCENARIOS))
+  for (const [name, text] of scenarios) write(join(SCENARIOS, `${name}.yaml`), `${HEAD}${text}`)
 }
