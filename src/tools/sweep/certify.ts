@@ -54,15 +54,22 @@ export const PROFILE = {
   },
 }
 
-const Text = z.string().trim().min(1)
-const Acceptances = z.array(
-  z.strictObject({
-    findings: z.array(Text).min(1),
-    owner: Text,
-    reason: Text,
-    expires: z.iso.date(),
-  }),
+const textOf = (name: string) => z.string(`has no ${name}`).trim().min(1, `has no ${name}`)
+const Entry = z.strictObject(
+  {
+    findings: z
+      .array(textOf('name in its findings'), 'has no list of findings')
+      .min(1, 'has no findings'),
+    owner: textOf('owner'),
+    reason: textOf('reason'),
+    expires: z.iso.date('has no day such as 2027-03-31 in expires'),
+  },
+  {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys' ? `has the unknown field ${issue.keys}` : 'is no object',
+  },
 )
+const Acceptances = z.array(Entry, 'is no list')
 export type Acceptances = z.infer<typeof Acceptances>
 
 /** The findings that somebody accepted. Throws `BadOption`. */
@@ -70,12 +77,12 @@ export function readAcceptances(file: string): Acceptances {
   try {
     return Acceptances.parse(readJson(file))
   } catch (error) {
-    const [issue] = error instanceof z.ZodError ? error.issues : []
-    const problem = issue
-      ? `is wrong at ${issue.path.join('.') || 'its start'} (${issue.message})`
-      : (error as Error).message
+    const { issues: [issue] = [], message } = error as z.ZodError
+    const [at] = issue?.path ?? []
+    const problem =
+      at === undefined ? (issue?.message ?? message) : `entry ${Number(at) + 1} ${issue!.message}`
     throw new BadOption(
-      `--accept ${file} ${problem}; it takes a list such as [{"findings": ["not_paid: payment_failed createTransaction"], "owner": "Asha", "reason": "she pays these by hand", "expires": "2027-03-31"}]`,
+      `--accept ${file}${at === undefined ? '' : ':'} ${problem}; it takes a list such as [{"findings": ["not_paid: payment_failed createTransaction"], "owner": "Asha", "reason": "she pays these by hand", "expires": "2027-03-31"}]`,
     )
   }
 }
@@ -83,8 +90,7 @@ export function readAcceptances(file: string): Acceptances {
 /** The day on which acceptances must not have expired: today, if none is given. Throws `BadOption`. */
 export function dayOf(value: unknown): string {
   const date = String(value ?? new Date(wallNow()).toISOString().slice(0, 10))
-  const ms = Date.parse(date)
-  if (!Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 10) === date) return date
+  if (z.iso.date().safeParse(date).success) return date
   throw new BadOption(`--date takes a day such as 2026-11-28, not ${JSON.stringify(value)}`)
 }
 
@@ -209,11 +215,8 @@ const findingRows = ({ findings }: Certificate) =>
       sentence(state === 'open' ? state : `${state}: ${owner}, until ${expires}, ${reason}`),
     )
     const verdict = finding.split(':')[0]!.replaceAll('_', ' ')
-    const done = doneText(own.map(({ what }) => what))
-    return [
-      [verdict, level],
-      [...done, sentence(advice), ...new Set(states)],
-    ]
+    const texts = [...doneText(own.map(({ what }) => what)), sentence(advice), ...new Set(states)]
+    return [[verdict, level], texts]
   })
 
 export const certificateText = (certificate: Certificate): string =>

@@ -216,6 +216,8 @@ export type Finding = Run & {
   isByChance: boolean
 }
 
+export type Progress = { done: number; left: number; found: number; what: string }
+
 /** A plan that wasn't run because an earlier run had shown that it's needless. */
 export type Pruned = { plan: Plan; reason: string }
 

@@ -1,3 +1,4 @@
+import { bookedStatus } from '../../model/statement.ts'
 import { parseJsonOrUndefined } from '../../requests/request-log.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import type { SeenDelivery, SeenPayment } from './faults-and-findings.ts'
@@ -10,8 +11,7 @@ type View = 'SUCCESS' | 'FAILED' | 'open'
 const PROBE_PLACEHOLDER = '{transaction_id}'
 const PROBE_MS = 10_000
 const FIELDS = ['status', 'state', 'transaction_status', 'payment_status']
-const SUCCESS_WORDS = ['success', 'succeeded', 'successful', 'paid', 'completed']
-const FAILURE_WORDS = ['failed', 'failure', 'rejected', 'reversed', 'returned']
+const VIEWS = { paid: 'SUCCESS', failed: 'FAILED', returned: 'FAILED', pending: 'open' } as const
 
 type ProbeRun = {
   probe: string
@@ -33,10 +33,7 @@ function wordOf(answer: string): string {
   return String(found.find((one) => typeof one === 'string') ?? '')
 }
 
-function viewOf(word: string): View {
-  if (SUCCESS_WORDS.includes(word.toLowerCase())) return 'SUCCESS'
-  return FAILURE_WORDS.includes(word.toLowerCase()) ? 'FAILED' : 'open'
-}
+const viewOf = (word: string): View => VIEWS[bookedStatus(word) ?? 'pending']
 
 /** Asks the probe for a payment; a 404 is an empty answer. Returns why there is no answer, if there is none. */
 async function ask(

@@ -7,6 +7,7 @@ import type {
   Judgement,
   Observation,
   Plan,
+  Progress,
   Pruned,
   Run,
   SweepResult,
@@ -59,8 +60,6 @@ export type SweepOptions = BaselineOptions &
     reproduce: (finding: string, plan: Plan) => string
     onProgress: (progress: Progress) => void
   }
-
-export type Progress = { done: number; left: number; found: number; what: string }
 
 function chosenFaults(faults: readonly Fault[], choice: Choice) {
   // What a call that takes long is measured by.

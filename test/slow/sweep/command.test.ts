@@ -132,10 +132,7 @@ t.test('--plan lists the runs with reasons, in the order of a sweep, and makes n
     /^\d +The connection of the 2nd GET \/users is .* Why: your command reads this\.$/m,
   )
   t.match(words, /limit_parameter=\w+\)\. Why: the contract leaves this open for 3 calls and/)
-  t.strictSame(
-    shown.stdout.split('\n').filter((line) => line.length > 100),
-    [],
-  )
+  t.notMatch(shown.stdout, /^.{101}/m)
   t.match(
     (await text('--plan', '--report', 'r')).stderr,
     /--plan runs no fault, so it excludes --report/,

@@ -24,7 +24,7 @@ t.test('the sweep of docs/sweep.md finds the bugs, and none after they are mende
     // How long the command took is not the same in each run.
     const text = told.stdout.replace(/, \d+\.\d s\n/, ', 0.3 s\n')
     if (code === 0) return result()
-    const shown = text.slice(0, text.indexOf('\n\nCoverage') + 1)
+    const shown = text.slice(0, text.indexOf('\n\nWhat this') + 1)
     hold(t, PAGE, 'with bugs', `\`\`\`text\n${shown}\`\`\`\n`)
     const findings = text.slice(0, text.indexOf('\n\n', text.indexOf('finding')) + 1)
     // One finding shows what they're like.

@@ -2,10 +2,9 @@ import { coverageCounts } from '../../../model/coverage.ts'
 import { formatDuration } from '../../../model/duration.ts'
 import { countOf, printableLine } from '../../../model/words.ts'
 import { aligned, table } from '../../report/table.ts'
-import type { Finding, HoldoutScore, SweepResult } from '../faults-and-findings.ts'
+import type { Finding, HoldoutScore, Progress, SweepResult } from '../faults-and-findings.ts'
 import { adviceFor } from '../findings.ts'
 import { listed } from '../plans.ts'
-import type { Progress } from '../sweep.ts'
 import { countsText, holdoutRows, levelText, noFindings, notProven } from './sweep-json.ts'
 
 const HEAD = ['finding', 'level', 'verdict', 'what happened, and what to change']
@@ -14,10 +13,11 @@ const WIDTH = 100
 export const sentence = (text: string) => `${text[0]!.toUpperCase()}${text.slice(1)}.`
 
 /** What was done, in words: what showed it first, and what else did. */
-export const doneText = ([first, ...same]: readonly string[]): string[] =>
-  same.length === 0
-    ? [sentence(first!)]
-    : [sentence(first!), sentence(`the same if ${listed(same)}`)]
+export function doneText([first = '', ...same]: readonly string[]): string[] {
+  const subject = /^the \d+\w\w (?:payment|\S+ \S+) /.exec(first)?.[0] ?? 'it '
+  const others = listed(same.map((one) => one.replace(subject, 'it ')))
+  return (others ? [first, `the same if ${others}`] : [first]).map(sentence)
+}
 
 /** A finding in sentences: what happened to the money, after which faults, what came first then, and what to change. */
 export function explained(found: Finding): string[] {

@@ -27,10 +27,8 @@ const scenarioText = (definition: ScenarioDefinition): string =>
   stringify(definition, { aliasDuplicateObjects: false, lineWidth: 0 })
 
 function findingScenario(found: Finding): string {
-  const { plan, verdict, reproduce, definition } = found
+  const { verdict, reproduce, definition } = found
   const lines = [
-    'A sweep found this. What is otherwise than in a run without faults:',
-    ...plan.map(({ what }) => `- ${what}`),
     `What happened (${verdict}): ${explained(found).join(' ')}`,
     `Show it again: ${reproduce}`,
   ]
