@@ -46,7 +46,7 @@ t.test('a finding on the command line: table, report, baseline, and the run agai
   t.equal(shown.code, 1, shown.stderr)
   t.match(shown.stdout, /^3 runs: 1 passed, 2 paid_twice$/m)
   t.match(shown.stdout, /^finding-1 +error +paid_twice +A payment of 4321.09 was made twice/m)
-  t.match(shown.stdout, /The 1st POST .* its response gets lost\.\s+The same if the 1st POST/)
+  t.match(shown.stdout, /The 1st POST .* its response gets lost\.\s+The same if it is carried/)
   t.match(shown.stdout, /^What this does not prove:\n {2}/m)
   const document: SweepDocument = JSON.parse(read('report/sweep.json'))
   t.equal(document.findings.length, 1)
