@@ -76,7 +76,7 @@ t.test('lists beside their details', { skip: noBrowser }, async (t) => {
           .getByLabel('A CSV with reference')
           .setInputFiles({ name: 'books.csv', mimeType: 'text/csv', buffer: Buffer.from(text) })
       const yours = page.getByRole('region', { name: 'Your books of this day' })
-      await books('\uFEFFReference_id;amount;note\r\n"booked";"45,00";"a ""b"""\r\n')
+      await books('\uFEFFReference_id;amount;note\r\n"booked";"45,00";"a ""b""\nc"\r\n')
       await yours.getByText(/^books\.csv: .*isn't an amount/).waitFor()
       await books('reference_id,amount\nbooked,"1,045.00"\nunknown,7\n')
       const row = yours.getByRole('row', { name: /^amount/ })

@@ -16,37 +16,31 @@ const NAMES: Readonly<Record<string, string>> = {
   partner_transaction_id: 'transaction_id',
   transaction_status: 'status',
 }
-const COLUMNS = [
-  'reference',
-  'transaction_id',
-  'amount',
-  'status',
-  'utr',
-  'booked',
-  'direction',
-  'booked_at',
-]
+const COLUMNS = 'reference transaction_id amount status utr booked direction booked_at'.split(' ')
 
-/** The cells of a line; in quotes, a quote is doubled. */
-const cellsOf = (line: string, separator: string) =>
-  [
-    ...line.matchAll(new RegExp(`(?:^|${separator})(?:"((?:[^"]|"")*)"|([^${separator}]*))`, 'g')),
-  ].map(([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain.trim())
+/** The records of a CSV. In quotes, a quote is doubled, and a line may end. */
+function recordsOf(text: string, separator: string): string[][] {
+  const records: string[][] = [[]]
+  const plain = `[^${separator}\\r\\n]*`
+  const cells = new RegExp(`(?:"((?:[^"]|"")*)"|(${plain}))(${separator}|\\r?\\n|$)`, 'g')
+  for (const [, inQuotes, other = '', end] of text.matchAll(cells)) {
+    records.at(-1)!.push(inQuotes?.replaceAll('""', '"') ?? other.trim())
+    if (end !== separator) records.push([])
+  }
+  return records.filter((record) => record.some(Boolean))
+}
 
 /** The rows of books in CSV. The sandbox checks the values, and says which is wrong. */
 export function rowsOfCsv(text: string): Record<string, string>[] {
-  const [head = '', ...lines] = text
-    .replace(/^\uFEFF/, '')
-    .split(/\r?\n/)
-    .filter((line) => line.trim())
-  const separator = [';', '\t'].find((one) => head.includes(one)) ?? ','
-  const names = cellsOf(head.toLowerCase(), separator).map((name) => NAMES[name] ?? name)
+  const separator = [';', '\t'].find((one) => text.split('\n', 1)[0]!.includes(one)) ?? ','
+  const [head = [], ...records] = recordsOf(text.replace(/^\uFEFF/, ''), separator)
+  const names = head.map((name) => NAMES[name.toLowerCase()] ?? name.toLowerCase())
   if (!names.includes('amount') || !names.some((name) => /^(reference|transaction_id)$/.test(name)))
     throw new Error(
       `The first line has no columns reference (or transaction_id) and amount, only ${names.join(', ') || 'nothing'}.`,
     )
-  return lines.map((line) => {
-    const cells = cellsOf(line, separator).map((cell, i) => [names[i]!, cell] as const)
+  return records.map((record) => {
+    const cells = record.map((cell, i) => [names[i]!, cell] as const)
     return Object.fromEntries(cells.filter(([name, cell]) => COLUMNS.includes(name) && cell !== ''))
   })
 }

@@ -150,7 +150,7 @@ export function Rail({ isOff, goTo }: Props) {
             </li>
           )
         })}
-        {labelsOf(spanMs).map(({ x, text }) => (
+        {labelsOf(count === 0 ? 0 : spanMs).map(({ x, text }) => (
           <li key={text} class="label hint" style={left(x)}>
             {text}
           </li>
