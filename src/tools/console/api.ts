@@ -36,8 +36,8 @@ export function callOf<Id extends AdminCallId>(
   return { id, root: '/__admin', ...adminTarget(id, args), ...(body !== undefined && { body }) }
 }
 
-/** The effect of a call, if its status does not show it: the receiver may have rejected a webhook. */
-export type Effect = { text: string; isBad: boolean }
+/** The effect of a call, if its status does not show it: the receiver may have rejected a webhook; or what a form shows. */
+export type Effect = { text: string; isBad: boolean; isShown?: boolean }
 
 export type EffectOf<T> = (response: T) => Effect | Promise<Effect | undefined>
 
@@ -189,7 +189,7 @@ export async function send<Id extends CallId>(
     // A gateway's error says nothing about what the service did.
     const text =
       status >= 500 ? `got ${status}; it may have been carried out` : `rejected (${status})`
-    const rejected = { effect: { text, isBad: true } }
+    const rejected = { effect: { text, isBad: true, isShown } }
     notify({
       ...call,
       label,

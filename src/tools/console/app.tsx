@@ -136,7 +136,11 @@ function LastCall() {
   const [sent, setSent] = useState<SentCall>()
   const areCallsShown = useShownCalls()
   const [isLate, setLate] = useState(false)
-  useEffect(() => watchCalls(setSent), [])
+  // An error has one message.
+  useEffect(
+    () => watchCalls((one) => setSent(one.effect?.isShown && !areCallsShown ? undefined : one)),
+    [areCallsShown],
+  )
   const isBad = (one: SentCall | undefined) => one?.problem || one?.effect?.isBad
   // An error belongs to the view that caused it, until the user changes something there.
   useEffect(() => {

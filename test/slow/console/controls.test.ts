@@ -170,10 +170,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
   })
 
   await t.test('set the status of a KYC record and of an account', async (t) => {
-    for (const [operation, noun] of [
-      ['submitKyc', 'kyc'],
-      ['addBankAccount', 'bank'],
-    ] as const) {
+    for (const [operation, noun] of Object.entries({ submitKyc: 'kyc', addBankAccount: 'bank' })) {
       const then = { [noun]: [{ status: 'pending' }] }
       await post('/__admin/rules', { when: { operation }, times: 1, then })
     }

@@ -70,12 +70,8 @@ t.test('scenarios that change', { skip: noBrowser }, async (t) => {
 
     await write('title: Mine\nrules:\n  - when: { ')
     await alert.waitFor({ state: 'detached' })
-    for (const [typed, option] of [
-      ['op', 'operation'],
-      ['getU', 'getUser'],
-      [' }\nth', 'then'],
-      ['{ res', 'respond'],
-    ] as const) {
+    const offered = { op: 'operation', getU: 'getUser', ' }\nth': 'then', '{ res': 'respond' }
+    for (const [typed, option] of Object.entries(offered)) {
       await page.keyboard.type(typed)
       await page.getByRole('option', { name: option, exact: true }).click()
     }
