@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root, temporaryFolder } from './run.mjs'
 
-const MAX_PACKAGES = 70
+const MAX_PACKAGES = 80
 const home = temporaryFolder('package')
 const read = (path) => JSON.parse(readFileSync(path, 'utf8'))
 
