@@ -45,7 +45,7 @@ async function certificate(input: Input, signal: AbortSignal): Promise<string | 
       'certify needs a program after --, such as payout-sandbox certify -- npm test',
     )
   const commit = commitOf(input)
-  const { INTERRUPTED, withSweep } = await import('./sweep-run.ts')
+  const { withSweep } = await import('./sweep-run.ts')
   const { sweep: makeSweep } = await import('../tools/sweep/sweep.ts')
   const tools = await import('../tools/sweep/certify.ts')
   const { PROFILE, certificateOf, certificatePage, certificateText, dayOf, readAcceptances } = tools
@@ -61,7 +61,7 @@ async function certificate(input: Input, signal: AbortSignal): Promise<string | 
     const result = await makeSweep(options)
     return certificateOf({ result, options, measured, acceptances, date, commit })
   })
-  if (signal.aborted) return INTERRUPTED
+  if (signal.aborted) throw new Error('certify was stopped, so there is no certificate')
   replaceFile(join(folder, JSON_FILE), `${JSON.stringify(found, null, 2)}\n`)
   replaceFile(join(folder, PAGE), certificatePage(found))
   process.stdout.write(

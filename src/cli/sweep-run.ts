@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { constants } from 'node:os'
 import { adminBase, clientInUrl } from '../admin/caller.ts'
 import { programEnvironment } from '../config/environment.ts'
 import { BadOption, type Options } from '../config/options.ts'
@@ -25,7 +26,6 @@ const DEFAULT_MAX_RETRIES = 20
 const DEFAULT_MAX_TIME = '3m'
 const DEFAULT_REPORT = 'sweep-report'
 const PROBE_PLACEHOLDER = '{transaction_id}'
-export const INTERRUPTED = 130
 
 // ---- options
 
@@ -195,20 +195,25 @@ function reproduceLine(
   return lineOf('exec', ...typedFlags(flags), ...own)
 }
 
-/** Does work that a signal stops; a second one ends this process at once. */
+/** Does work that a signal stops; a second one ends this process at once. The reason of the stop is the exit code. */
 export async function untilSignal<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController()
-  const onSignal = () => {
+  const onSignal = (name: NodeJS.Signals) => {
+    const code = 128 + constants.signals[name]
     if (stop.signal.aborted) {
       killPrograms()
-      process.exit(INTERRUPTED)
+      process.exit(code)
     }
-    stop.abort()
+    stop.abort(code)
   }
   const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   for (const name of names) process.on(name, onSignal)
   try {
     return await work(stop.signal)
+  } catch (error) {
+    throw stop.signal.aborted
+      ? Object.assign(error as Error, { exitCode: stop.signal.reason })
+      : error
   } finally {
     for (const name of names) process.off(name, onSignal)
   }
@@ -225,7 +230,8 @@ export async function withSweep<T>(
   setMaxListeners(0, signal)
   const own = readSweepOptions(input)
   const known = baseline === undefined ? new Set<string>() : knownFindings(String(baseline))
-  if (report !== undefined) prepareSweepReport(String(report))
+  if (report !== undefined && prepareSweepReport(String(report)))
+    process.stderr.write(`This replaces the report in ${report}\n`)
   const progress = createSweepProgress(CLEAR, own.maxTimeMs)
   try {
     const running = await runningOf(input)
@@ -256,7 +262,7 @@ export async function printSweep(input: Input, signal: AbortSignal): Promise<num
   const report = flags['report'] === undefined ? undefined : String(flags['report'])
   const { findings, holdout } = result
   process.stdout.write(flags['json'] ? jsonLine(sweepJson(result)) : sweepText(result, report))
-  if (signal.aborted) return INTERRUPTED
+  if (signal.aborted) return signal.reason
   const isOpen = findings.some(({ level, isKnown }) => level === 'error' && !isKnown)
   return isOpen || holdout?.classes.some(({ held_out }) => held_out.errors > 0) ? 1 : 0
 }
@@ -273,6 +279,9 @@ export async function sweepPlan(input: Input, signal: AbortSignal): Promise<stri
 /** What `--reveal` prints. */
 export function sealedText({ flags, program }: Input): string {
   const [file, seed] = [String(flags['reveal']), textsOf(flags).holdout]
+  const other = Object.keys(flags).find((name) => !['reveal', 'holdout', 'json'].includes(name))
+  if (other !== undefined)
+    throw new BadOption(`--reveal runs nothing, so it excludes --${other}; leave it out`)
   if (seed === undefined || program.length > 0)
     throw new BadOption(
       `--reveal takes the seed, and no program: payout-sandbox sweep --reveal ${quoteShellArguments([file])} --holdout SEED`,

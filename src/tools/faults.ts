@@ -190,7 +190,6 @@ const sent = (what: string, then: WebhookThen) => ({
 export const WEBHOOK_FAULTS = {
   delay: sent('is sent 5 s late', { delay: '5s' }),
   copies: sent('is sent twice', { copies: 2 }),
-  // A receiver that looks before it books must do both in one step.
   copies_at_once: sent('arrives 8 times at once', { copies: 8 }),
   hold_until: {
     what: (event, next) => `the ${event} is sent after the ${next} that follows it`,

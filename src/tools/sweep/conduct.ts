@@ -97,11 +97,9 @@ function isEarly(
 /** A call with Retry-After that was repeated too early, by more than those who call side by side. */
 const hurried = (equal: readonly SeenCall[], { deliveries }: Observation, callers: number) =>
   equal.find((one) => {
-    const early = equal.filter((call) => isEarly(call, one))
     // The handler of the next event does not know of the failure.
-    return (
-      early.filter((call) => !deliveries.some((event) => isInside(call, event))).length >= callers
-    )
+    const isOther = (call: SeenCall) => deliveries.some((event) => isInside(call, event))
+    return equal.filter((call) => isEarly(call, one) && !isOther(call)).length >= callers
   })
 
 /** Calls that hammer the service: too many at once, or sooner than it has asked for. */
@@ -110,10 +108,7 @@ export function retryStorm(
   { baselines, maxRetries }: RetryLimits,
 ): string | undefined {
   // A fault may have prevented payments that the calls were made for.
-  const payments = Math.max(
-    1,
-    mostOf([run, ...baselines], (one) => one.payments.length),
-  )
+  const payments = mostOf([run, ...baselines], (one) => one.payments.length) || 1
   const usual = mostOf(baselines, (one) => Math.max(0, ...equalCalls(one).map(fastest)))
   for (const equal of equalCalls(run)) {
     const [call] = equal

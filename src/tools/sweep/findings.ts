@@ -97,10 +97,7 @@ export async function confirmed(
     }
   }
   if (!isSeen) return null
-  const by = ({ level, ...run }: Run): Run => ({
-    ...run,
-    level: level === 'error' ? 'warning' : level,
-  })
+  const by = (run: Run): Run => (run.level === 'error' ? { ...run, level: 'warning' } : run)
   const [first, ...same] = group
   const happened = `${first.happened} (by chance: ${MAX_RERUNS_IF_SEEN} reruns did not show it)`
   return { group: [by({ ...first, happened }), ...same.map(by)], isByChance: true }

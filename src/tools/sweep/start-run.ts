@@ -1,5 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { DEFAULT_READINGS, type Readings } from '../../assumptions/readings.ts'
@@ -52,7 +52,6 @@ export type RunSetup = {
 }
 
 export class Stopped extends Error {
-  readonly exitCode = 130
   override message =
     'the sweep was stopped before its two runs without faults ended, so nothing is known'
 }
@@ -61,6 +60,21 @@ export class Stopped extends Error {
 export const AFTER_MS = 25 * 3_600_000
 // Receivers have ended with the command; another one may hang.
 const SETTLE_MS = 5_000
+
+// Containers may share the folder, and have processes of their own.
+const FOLDER = `payout-sandbox-run-${hostname()}-`
+
+/** Removes the folders of sweeps that were killed. */
+export async function removeStale() {
+  const names = await readdir(tmpdir())
+  for (const name of names.filter((one) => one.startsWith(FOLDER)))
+    try {
+      process.kill(Number.parseInt(name.slice(FOLDER.length), 10), 0)
+    } catch {
+      // A process of somebody else exists too, but its folder can't be removed.
+      await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => {})
+    }
+}
 
 const silent = { info() {}, warn() {}, error() {} }
 
@@ -169,7 +183,7 @@ export async function startRun(
   const { send } = stage
   let [ended, folder]: [Ended?, string?] = []
   try {
-    folder = await mkdtemp(join(tmpdir(), 'payout-sandbox-run-'))
+    folder = await mkdtemp(join(tmpdir(), `${FOLDER}${process.pid}-`))
     const env = { ...stage.env, [RUN_DIR]: folder }
     startedAt = performance.now()
     const program = { command, env, deadlineMs, signal }

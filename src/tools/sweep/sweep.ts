@@ -38,7 +38,7 @@ import {
   recoveryPairs,
 } from './plans.ts'
 import { CHECK_MS, type Machine, watchMachine } from './program.ts'
-import { Stopped, startRun, startStateOf } from './start-run.ts'
+import { removeStale, Stopped, startRun, startStateOf } from './start-run.ts'
 import { raceFaults, SLOW_NAMES, showsTimeout, slowPlans } from './time-faults.ts'
 
 export type SweepOptions = BaselineOptions &
@@ -72,7 +72,7 @@ function chosenFaults(faults: readonly Fault[], choice: Choice) {
   const words = new Set(faults.flatMap(({ kind, operation = [] }) => [kind, operation].flat()))
   const { only, except = [] } = choice
   throw new SweepError(
-    `${only ? `--only ${only.join(',')}` : `--except ${except.join(',')}`} selects no fault of this command. Its faults are of ${[...words].join(', ')}`,
+    `${only ? `--only ${only.join(',')}` : `--except ${except.join(',')}`} selects no fault of this command. ${only?.some((one) => /^(two_workers|race)\b/.test(one)) ? 'Add --workers 2, which starts it twice at once' : `Its faults are of ${[...words].join(', ')}`}`,
   )
 }
 
@@ -99,6 +99,7 @@ function checkWorkers({ hits, calls, failedWorkers = [], output }: Observation, 
 /** Makes the runs without faults, and plans what follows from them. */
 export async function prepareSweep(options: SweepOptions) {
   checkChoice(options)
+  await removeStale().catch(() => {})
   const { runs: baselines, ...rest } = await runBaseline(options)
   const [baseline] = baselines
   const start = startStateOf(options)

@@ -1,5 +1,7 @@
 // What a ledger shows: wrong books of each kind with the smallest client that keeps them, and ledgers that can't be read.
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import t from 'tap'
 import { short, smallClient } from './small-client.ts'
 
@@ -183,7 +185,11 @@ t.test('a ledger and a probe together; the folder of a run is gone after it', as
   const keeps = "appendFileSync(here + '/folders', folder + '\\n')\n"
   const { sweep, read } = smallClient(t, `${booking(STATUS, RIGHT)}${keeps}`)
   const probe = 'test -s "$PAYOUT_SANDBOX_RUN_DIR/books.csv" && echo success; : {transaction_id}'
+  // Of a sweep that was killed: no process has this number.
+  const stale = join(tmpdir(), `payout-sandbox-run-${hostname()}-99999999-x`)
+  mkdirSync(stale, { recursive: true })
   const result = await sweep({ only: ['payment_failed'], ledger: LEDGER, probe })
+  t.notOk(existsSync(stale))
   t.strictSame(short(result), ['error wrong_state: payment_failed createTransaction 1'])
   const folders = read('folders').trim().split('\n')
   t.equal(new Set(folders).size, folders.length)

@@ -136,9 +136,6 @@ t.test('two runs that pay other amounts differ', async (t) => {
     'payments of 0.07: 0 in the first run, 1 in the second',
     'payments of 250.50: 2 in the first run, 1 in the second',
   ])
-  t.strictSame(baselineDifferences(first, paying(100, 25_050)), [
-    'payments of 250.50: 2 in the first run, 1 in the second',
-  ])
 })
 
 t.test('with --unstable, payments of other amounts are counted', async (t) => {

@@ -96,16 +96,8 @@ t.test('what excludes --url, and a sandbox that is not there', async (t) => {
     ],
     [['--jobs', '2'], '--url permits one run at a time, so --jobs must be 1, not 2'],
   ] as const) {
-    const { code, stderr } = await run(
-      [
-        'sweep',
-        ...(args[0] === '--url' ? [] : ['--url', 'http://127.0.0.1:9']),
-        ...args,
-        '--',
-        'true',
-      ],
-      { cwd },
-    )
+    const url = args[0] === '--url' ? [] : ['--url', 'http://127.0.0.1:9']
+    const { code, stderr } = await run(['sweep', ...url, ...args, '--', 'true'], { cwd })
     t.equal(code, 2)
     t.match(stderr, message)
   }
