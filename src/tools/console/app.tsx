@@ -11,7 +11,7 @@ import { useConnection } from './live.ts'
 import { onRoute, type Route, useRoute, useScrollToTop, useWide } from './route.ts'
 import { GONE_TEXT, isServiceCall, setAccessToken } from './service.ts'
 import { AdminToken, Theme, useSetting, ZoneProvider } from './settings.tsx'
-import { Button, Chip, Problem } from './ui.tsx'
+import { Button, Chip, Loading, Problem } from './ui.tsx'
 import { FRAME_MS, useLoaded } from './use-data.ts'
 import { Assumptions } from './views/assumptions.tsx'
 import { ClockBar } from './views/clock-bar.tsx'
@@ -244,6 +244,7 @@ export function App() {
   useScrollToTop(route)
   useHeadHeight()
   const armed = useArmed()
+  const shown = client ? <View armed={armed} route={route} /> : !problem && <Loading />
   const settings = <PageSettings {...{ zone, setZone, areCallsShown, setCalls }} />
   const counts = { trouble: armed.waiting > 0 && `${armed.waiting} armed` }
   return (
@@ -297,7 +298,7 @@ export function App() {
                 </div>
               </>
             ) : (
-              client && <View armed={armed} route={route} />
+              shown
             )}
           </main>
           <Keys />

@@ -6,6 +6,8 @@ import { spanText } from './format.ts'
 import { useConnection } from './live.ts'
 
 const TICK_MS = 200
+// One for all, so that the page is drawn once for all that show a time.
+setInterval(() => dispatchEvent(new Event('tick')), TICK_MS)
 
 const ClientContext = createContext<Client | undefined>(undefined)
 export const ClientProvider = ClientContext.Provider
@@ -22,8 +24,9 @@ export function useNow(tickMs = TICK_MS): number {
   const isLive = useConnection() !== 'lost'
   const last = useRef(0)
   useEffect(() => {
-    const timer = setInterval(() => tick((n) => n + 1), tickMs)
-    return () => clearInterval(timer)
+    const run = () => tick(Math.floor(performance.now() / tickMs))
+    addEventListener('tick', run)
+    return () => removeEventListener('tick', run)
   }, [])
   const passed = clock.mode === 'real' ? (performance.now() - readAt.get(clock)!) * clock.speed : 0
   if (isLive) last.current = Date.parse(clock.now) + passed

@@ -230,7 +230,6 @@ export function Plot(props: PlotProps) {
 
 type Bar = { name: string; count: number; tone: string; href: string }
 
-/** Counts of kinds as bars, each a link to its rows. */
 export function Bars({ label, bars }: { label: string; bars: readonly Bar[] }) {
   const most = Math.max(1, ...bars.map(({ count }) => count))
   return (

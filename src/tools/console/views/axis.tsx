@@ -25,7 +25,6 @@ const LANE = 136
 const LEAP = 20
 
 function callMarks({ requests, steps, decided_by, transaction }: PaymentWithAll): Mark[] {
-  // Others with the same reference made other payments.
   const calls = requests
     .toReversed()
     .filter(

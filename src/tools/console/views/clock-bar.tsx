@@ -51,7 +51,6 @@ async function sendPatiently(
       return await send(call, 'Advance', undefined, true)
     } catch (error) {
       const { code } = error as CallError
-      // The clock ran past this part meanwhile.
       if (code === 'clock_cannot_go_back') return undefined
       if (code !== 'receiver_busy' || tries === MAX_TRIES || isStopped()) throw error
       await new Promise((resolve) => setTimeout(resolve, BUSY_MS))

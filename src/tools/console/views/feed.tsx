@@ -130,7 +130,6 @@ function useItems(filter: Filter) {
   const events = deliveries.data.deliveries
   const paid = payments.data.transactions.map((one) => itemOfPayment(one, events))
   const met = events.flatMap((one) => itemsOfEvent(one, users.data!.users))
-  // Of copies of an event, the first.
   const once = new Map(met.map((one) => [one.key, one])).values()
   const { requests } = calls.data
   const mine = (filter === 'calls' ? requests : requests.filter(isBad)).map(itemOfCall)
@@ -171,8 +170,9 @@ export function Feed() {
     >
       <Problem text={problem} />
       <ul class="list happened" {...props}>
-        {shown.map(({ key, at, tone, href, text }) => (
-          <li key={key}>
+        {/* A new one on top changes what stands in each place, and moves no row. */}
+        {shown.map(({ key, at, tone, href, text }, i) => (
+          <li key={`${i} ${key}`}>
             <a href={href}>
               <span class={`shape ${tone}`} />
               {text}
