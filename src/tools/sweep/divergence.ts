@@ -67,7 +67,8 @@ function divergentCall(run: Observation, baseline: Observation): Timed | undefin
     const isOwn = right?.worker && right.operation !== 'createTransaction'
     if (right && !isOwn && hasMore(right, run, baseline)) {
       const earlier = run.calls.filter((one) => one.beganMs < right.beganMs && nameOf(one) === name)
-      const isAgain = earlier.some(({ worker }) => worker === right.worker)
+      const same = earlier.filter(({ content }) => content === right.content)
+      const isAgain = (same[0] ? same : earlier).some(({ worker }) => worker === right.worker)
       const who = isAgain || !right.worker ? '' : ` by worker ${right.worker}`
       const again = isAgain ? ' again' : earlier.length > 0 ? ' too' : ''
       const text = `${name} was sent${who}${again}, which doesn't happen without the fault`
