@@ -44,13 +44,13 @@ async function certificate(input: Input, signal: AbortSignal): Promise<string | 
     throw new BadOption(
       'certify needs a program after --, such as payout-sandbox certify -- npm test',
     )
-  const commit = commitOf(input)
   const { withSweep } = await import('./sweep-run.ts')
   const { sweep: makeSweep } = await import('../tools/sweep/sweep.ts')
   const tools = await import('../tools/sweep/certify.ts')
   const { PROFILE, certificateOf, certificatePage, certificateText, dayOf, readAcceptances } = tools
   const date = dayOf(flags['date'])
   const acceptances = flags['accept'] === undefined ? [] : readAcceptances(String(flags['accept']))
+  const commit = commitOf(input)
   const folder = String(flags['report'] ?? DEFAULT_FOLDER)
   prepareReport(folder, [JSON_FILE, PAGE])
   const { report: _, ...own } = flags

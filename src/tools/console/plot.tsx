@@ -4,7 +4,7 @@ import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { Fold } from './fields.tsx'
 import { numberText } from './format.ts'
-import { Heads, Scroll } from './ui.tsx'
+import { Table } from './ui.tsx'
 
 const HEIGHT = 150
 // Of buckets of round sizes, these many are a round time.
@@ -203,26 +203,22 @@ export function Plot(props: PlotProps) {
             ))}
       </p>
       <Fold title="As a table">
-        <Scroll label={`${label}, as a table`}>
-          <table>
-            <Heads
-              titles={[unit, ...stacks.map(({ name }) => name), ...(more ? ['rupees'] : [])]}
-            />
-            <tbody>
-              {filled.map((i) => (
-                <tr key={i}>
-                  <td>
-                    <a href={hrefOf(i)}>{names[i]}</a> {marksText(props, i).join(', ')}
-                  </td>
-                  {stacks.map(({ name, counts }) => (
-                    <td key={name}>{numberText(counts[i]!)}</td>
-                  ))}
-                  {more && <td>{more[i]}</td>}
-                </tr>
+        <Table
+          label={`${label}, as a table`}
+          titles={[unit, ...stacks.map(({ name }) => name), ...(more ? ['rupees'] : [])]}
+        >
+          {filled.map((i) => (
+            <tr key={i}>
+              <td>
+                <a href={hrefOf(i)}>{names[i]}</a> {marksText(props, i).join(', ')}
+              </td>
+              {stacks.map(({ name, counts }) => (
+                <td key={name}>{numberText(counts[i]!)}</td>
               ))}
-            </tbody>
-          </table>
-        </Scroll>
+              {more && <td>{more[i]}</td>}
+            </tr>
+          ))}
+        </Table>
       </Fold>
     </>
   )

@@ -55,6 +55,22 @@ export const Heads = ({ titles }: { titles: readonly string[] }) => (
   </thead>
 )
 
+type TableProps = {
+  label: string
+  titles: readonly string[]
+  class?: string
+  children: ComponentChildren
+}
+/** A table that scrolls by itself; its children are rows. */
+export const Table = ({ label, titles, children, ...more }: TableProps) => (
+  <Scroll label={label}>
+    <table {...more}>
+      <Heads titles={titles} />
+      <tbody>{children}</tbody>
+    </table>
+  </Scroll>
+)
+
 /** The state of a payment: what came back has a word of its own. */
 export const stateOf = ({ outcome, history }: Payment): string =>
   outcome === 'came_back' ? 'came back' : history.status

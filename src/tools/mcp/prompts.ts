@@ -14,13 +14,7 @@ export const PROMPTS: readonly Prompt[] = [
     name: 'integrate_payment',
     title: 'Integrate a payment from nothing',
     description: 'Writes an integration that pays, survives failures, and has tests.',
-    arguments: [
-      {
-        name: 'language',
-        description: 'Such as Python; default: that of the project.',
-        required: false,
-      },
-    ],
+    arguments: [{ name: 'language', description: 'Such as Python.', required: false }],
     text: ({ language }) =>
       [
         `Integrate payouts into this project${language ? ` in ${language}` : ''}, against the payout sandbox. It moves no money.`,
@@ -37,9 +31,7 @@ export const PROMPTS: readonly Prompt[] = [
     name: 'find_out_why_a_test_failed',
     title: 'Find out why a test failed',
     description: 'Finds the cause of a failed test in what the sandbox saw.',
-    arguments: [
-      { name: 'test', description: 'The name or the output of the failed test.', required: true },
-    ],
+    arguments: [{ name: 'test', description: 'Its name or its output.', required: true }],
     text: ({ test = '' }) =>
       [
         'A test against the payout sandbox failed. Find the cause; do not change the test before you know it.',

@@ -37,10 +37,10 @@ export async function readLedger({ ledger, where, isSure, env, signal }: LedgerR
   if (isEmpty && where !== '') return []
   const why = printed.why ?? (isEmpty ? 'printed nothing' : undefined)
   try {
-    if (why === undefined) return readBooks({ file: 'its output', text, advice: 'Rename yours' })
+    if (why === undefined) return readBooks({ file: 'output', text, advice: 'Rename yours' })
   } catch (error) {
     if (isSure && error instanceof BadBooks)
-      throw new SweepError(`the ledger printed no books${where}: ${ledger}: ${error.message}`)
+      throw new SweepError(`the ledger ${ledger} printed no books${where}: ${error.message}`)
     if (!(error instanceof BadBooks)) throw error
   }
   if (!isSure || signal.aborted) return undefined

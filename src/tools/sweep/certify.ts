@@ -199,10 +199,11 @@ export function certificateOf(certified: Certified) {
 
 // ---- for people
 
-function resultText({ open, faults }: Certificate) {
+function resultText({ findings, faults }: Certificate) {
+  const open = new Set(findings.filter(({ state }) => state !== 'accepted').map((one) => one.cause))
   const sum = (of: 'plans' | 'met' | 'passed') => faults.reduce((all, one) => all + one[of], 0)
   const runs = `${countOf(sum('plans'), 'plan')}, ${sum('met')} met, ${sum('passed')} passed`
-  return `${open === 0 ? 'Nothing open' : `${countOf(open, 'finding')} open`}: ${runs}`
+  return `${open.size === 0 ? 'Nothing open' : `${countOf(open.size, 'finding')} open`}: ${runs}`
 }
 
 const FINDINGS_HEAD = ['what went wrong', 'level', 'what was done, and what to change']
@@ -214,7 +215,7 @@ const findingRows = ({ findings }: Certificate) =>
     const states = own.map(({ state, owner, reason, expires }) =>
       sentence(state === 'open' ? state : `${state}: ${owner}, until ${expires}, ${reason}`),
     )
-    const verdict = finding.split(':')[0]!.replaceAll('_', ' ')
+    const verdict = finding.split(':')[0]!
     const texts = [...doneText(own.map(({ what }) => what)), sentence(advice), ...new Set(states)]
     return [[verdict, level], texts]
   })

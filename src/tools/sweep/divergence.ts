@@ -75,7 +75,7 @@ function divergentCall(run: Observation, baseline: Observation): Timed | undefin
       return { key: `sent ${name}`, text, atMs: right.beganMs }
     }
     if (left && hasMore(left, baseline, run)) {
-      const text = `${name} was not sent, which follows without the fault`
+      const text = `${name} was not sent; without the fault it is`
       return { key: `unsent ${name}`, text, atMs: Number.POSITIVE_INFINITY }
     }
   }

@@ -168,6 +168,8 @@ export type Observation = {
   exitCode: number | null
   /** Those that failed, of several workers. */
   failedWorkers?: readonly number[] | undefined
+  /** The ledger gave nothing, as the command had failed. */
+  hasNoBooks?: boolean
   isHung: boolean
   /** How long a caller waited for a response that never came, real ms. */
   patienceMs?: number | undefined

@@ -132,20 +132,26 @@ const ADVICE: Readonly<Partial<Record<Verdict, string>>> = {
   not_recovered: 'find out what became of the call, and go on from there',
 }
 const PAID_TWICE: readonly (readonly [faults: readonly string[], advice: string])[] = [
-  [['two_workers', 'race'], 'claim a payout in one atomic step before you look it up and pay'],
+  [['two_workers', 'race'], 'claim a payout in one atomic step, for longer than your longest call'],
   [['slow', 'slow_after'], 'let a claim last longer than your longest call, and renew it'],
   [['kill'], 'save the reference before you send, and look for it after a start'],
 ]
+const MADE = 'book a payment when the service says SUCCESS, and take it back when it fails'
+/** By what is wrong in the books. */
+const BOOKS: Readonly<Record<string, string>> = {
+  missing_in_books: 'look for a payment whose response or event you miss, and book it',
+  missing_in_statement: MADE,
+  status: MADE,
+  amount: 'book the amount that the service says',
+  utr: 'read a payment again until it has its UTR, and book that',
+}
 
-export function adviceFor({
-  verdict,
-  level,
-  plan,
-}: Pick<Run, 'verdict' | 'level' | 'plan'>): string {
+type Advised = Pick<Run, 'verdict' | 'level' | 'plan' | 'sort'>
+export function adviceFor({ verdict, level, plan, sort = '' }: Advised): string {
   if (level === 'ask') return 'ask your provider, as no client can guard against it'
   const names = plan.map(({ name }) => name)
   const own = PAID_TWICE.find(([faults]) => faults.some((one) => names.includes(one)))
-  return (verdict === 'paid_twice' && own?.[1]) || ADVICE[verdict]!
+  return (verdict === 'paid_twice' && own?.[1]) || BOOKS[sort.split(' ')[0]!] || ADVICE[verdict]!
 }
 
 // ---- findings that are known

@@ -117,7 +117,7 @@ export function revealed(file: string, seed: string): z.infer<typeof Sealed> {
 
 export const revealedText = ({ faults, findings }: z.infer<typeof Sealed>): string => {
   const rows = findings.map(({ verdict, what, happened }): Row => {
-    return [[verdict.replaceAll('_', ' ')], [sentence(happened), sentence(what)]]
+    return [[verdict], [sentence(happened), sentence(what)]]
   })
   const found = narrowTable(['verdict', 'what happened, and what was done'], rows, 'No findings.')
   return `Held out:\n${lines(faults.map(({ what }) => what))}\n${found}`

@@ -33,7 +33,7 @@ export function deadlineOf(plan: Plan, slowestMs: number, hasHung: boolean): num
   return Math.max(least, DEADLINE_FACTOR * slowestMs)
 }
 
-export const planText = (plan: Plan): string => plan.map(({ what }) => what).join('; and ')
+export const planText = (plan: Plan): string => plan.map(({ what }) => what).join(', and ')
 
 const MAX_LISTED = 2
 

@@ -226,6 +226,7 @@ export async function startRun(
       hits: observer.hits(),
       probeDifferences: differences,
       bookDifferences: compared.differences,
+      hasNoBooks: ledger !== undefined && books === undefined,
       durationMs,
       seen: await stage.seen(),
       output,

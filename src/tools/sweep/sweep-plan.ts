@@ -60,8 +60,9 @@ export function sweepPlanText(plan: Awaited<ReturnType<typeof planSweep>>): stri
     const out = one.left_out === null ? '' : ` Left out: ${one.left_out}.`
     return [[String(i + 1)], [`${sentence(one.what)} Why: ${one.why}.${out}`]]
   })
-  const pace = `${seconds_per_run} s each, ${jobs}${max_jobs > jobs ? ' or more' : ''} at a time`
-  return `${countOf(runs, 'run')}, about ${minutes.least} min: ${pace}; ${left_out} left out
+  const pace = `${seconds_per_run.toFixed(1)} s each, ${jobs}${max_jobs > jobs ? ' or more' : ''} at a time`
+  const out = left_out > 0 ? `; the limits leave out the last ${left_out}` : ''
+  return `${countOf(runs, 'run')}, about ${minutes.least} min for all of them: ${pace}${out}
 ${minutes.most} min if your client waits 30 s for each response that never comes
 Pairs and slow calls that these runs suggest, and repeats of findings, come in addition.
 

@@ -57,7 +57,7 @@ export function raceFaults(baseline: Observation, { workers }: Possible): Fault[
           name: 'race',
           operation: holds,
           nth,
-          what: `${at}two ${call} meet; ${next} goes first`,
+          what: `${at}two ${call} meet, ${next} first`,
           race: { workers, holds, isReversed: nth === 2 },
         })
       }),

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { notProven } from '../../../src/tools/sweep/report/sweep-json.ts'
 import { short, smallClient } from './small-client.ts'
 
 const LEDGER = 'cat "$PAYOUT_SANDBOX_RUN_DIR/books.csv"'
@@ -161,11 +162,8 @@ t.test(
     const UNREADABLE: readonly [ledger: string, message: string][] = [
       ['true', 'the ledger gave no books: true printed nothing. Let it print CSV'],
       ['echo oh >&2; exit 3', 'exit 3 exited with 3: oh. Let it print CSV'],
-      ['echo wage-1', 'the ledger printed no books: echo wage-1: its output:1: has no column'],
-      [
-        `${LEDGER} | sed s/,success/,done?/`,
-        'its output:2:3: status "done?" isn\'t a known status',
-      ],
+      ['echo wage-1', 'the ledger echo wage-1 printed no books: output:1: has no column'],
+      [`${LEDGER} | sed s/,success/,done?/`, 'output:2:3: status "done?" isn\'t a known status'],
       [`${LEDGER} | sed s/wage-1/w/`, 'no row of the ledger belongs to a payment'],
     ]
     for (const [ledger, message] of UNREADABLE) {
@@ -180,6 +178,14 @@ t.test(
     }
   },
 )
+
+t.test('books that cannot be read where the command failed are said to be missing', async (t) => {
+  const fails = "if (status !== 'success') throw new Error(status)\n"
+  const { sweep } = smallClient(t, `${booking(STATUS, RIGHT)}${fails}`)
+  const ledger = `grep -q success "$PAYOUT_SANDBOX_RUN_DIR/books.csv" && ${LEDGER}`
+  const result = await sweep({ only: ['payment_failed'], ledger })
+  t.match(notProven(result).join(), 'The ledger printed no books after 1 run in which')
+})
 
 t.test('a ledger and a probe together; the folder of a run is gone after it', async (t) => {
   const keeps = "appendFileSync(here + '/folders', folder + '\\n')\n"

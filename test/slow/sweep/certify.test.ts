@@ -31,7 +31,7 @@ t.test('a certificate of the command line: open, accepted, and the same bytes ag
   t.match(findings, [{ finding: found, level: 'error', state: 'open' }])
   t.match(
     open.stdout,
-    /^1 finding open: \d+ plans, \d+ met, \d+ passed\n[\s\S]*relies on .*[\s\S]* Open\.$/m,
+    /^1 finding open: \d+ plans, \d+ met, \d+ passed\n[\s\S]*relies_on .*[\s\S]* Open\.$/m,
   )
 
   const accepted = { findings: [found], owner: 'Asha', reason: 'measured', expires: '2027-03-31' }
@@ -85,7 +85,7 @@ t.test('acceptances expire, readings are guesses until they are measured', async
   )
   // What the sweep has as one finding is one row, in lines that fit.
   const shown = certificateText(certificate)
-  t.equal(shown.match(/^paid twice/gm)?.length, 1)
+  t.equal(shown.match(/^paid_twice/gm)?.length, 1)
   t.match(shown.replace(/\n +/g, ' '), /The same if the service honours an Idempotency-Key\./)
   t.notMatch(shown, /^.{101}|reset_after/m)
   const basisOf = (name: string) => certificate.readings.find((one) => one.name === name)?.basis

@@ -198,10 +198,7 @@ const DIVERGENCES: readonly [run: Partial<Observation>, first: string | undefine
     { calls: [LOST, { ...READ, status: 404, isFailed: true }] },
     'GET /transaction/:transaction_id got 404; without the fault 200',
   ],
-  [
-    { calls: [LOST] },
-    'GET /transaction/:transaction_id was not sent, which follows without the fault',
-  ],
+  [{ calls: [LOST] }, 'GET /transaction/:transaction_id was not sent; without the fault it is'],
   [
     { deliveries: [came(200), came(200)] },
     "the event transaction.success came again, which it doesn't without the fault",

@@ -59,7 +59,7 @@ t.test('a result fits the schema of sweep.json', async (t) => {
   t.equal(document.baseline_failures, 1)
   t.match(
     document.not_proven.join(),
-    /1 plan not tried: the 1st payment stays pending; and the service honours an .*The command is flaky: 1 run failed without any fault \(not ok 3 - pays twice\), and 1 run/,
+    /1 plan not tried: the 1st payment stays pending, and the service honours an .*The command is flaky: 1 run failed without any fault \(not ok 3 - pays twice\), and 1 run/,
   )
   t.match(document.findings, [
     {
@@ -72,7 +72,7 @@ t.test('a result fits the schema of sweep.json', async (t) => {
     { id: 'finding-3', verdict: 'not_paid', level: 'warning' },
     {
       id: 'finding-4',
-      what: /^the 1st payment .*; and the 2nd event transaction.status.update arrives twice$/,
+      what: /^the 1st payment .*, and the 2nd event transaction.status.update arrives twice$/,
       plan: [{ kind: 'lifecycle' }, { kind: 'webhook' }],
     },
   ])

@@ -4,7 +4,7 @@ import type { ResponseBody } from '../../../admin/caller.ts'
 import { callOf, send } from '../api.ts'
 import { Dropped } from '../fields.tsx'
 import { countText, netText, numberText, rupeesText } from '../format.ts'
-import { Card, Facts, Heads, Problem, Scroll } from '../ui.tsx'
+import { Card, Facts, Problem, Table } from '../ui.tsx'
 
 type Result = ResponseBody<'reconcile'>
 type Difference = Result['differences'][number]
@@ -68,29 +68,24 @@ function Differences({ result }: { result: Result }) {
         }}
       />
       {differences.length > 0 && (
-        <Scroll label="Differences">
-          <table>
-            <Heads titles={['Kind', 'Your books', 'The bank', 'What it is']} />
-            <tbody>
-              {differences.map((one, i) => (
-                <tr key={i}>
-                  <td>{one.kind.replaceAll('_', ' ')}</td>
-                  <td class="whole">{rowText(one.books)}</td>
-                  <td class="whole">
-                    {one.statement ? (
-                      <a href={`#/payments/${one.statement.transaction_id}`}>
-                        {rowText(one.statement)}
-                      </a>
-                    ) : (
-                      '–'
-                    )}
-                  </td>
-                  <td>{one.message}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <Table label="Differences" titles={['Kind', 'Your books', 'The bank', 'What it is']}>
+          {differences.map((one, i) => (
+            <tr key={i}>
+              <td>{one.kind.replaceAll('_', ' ')}</td>
+              <td class="whole">{rowText(one.books)}</td>
+              <td class="whole">
+                {one.statement ? (
+                  <a href={`#/payments/${one.statement.transaction_id}`}>
+                    {rowText(one.statement)}
+                  </a>
+                ) : (
+                  '–'
+                )}
+              </td>
+              <td>{one.message}</td>
+            </tr>
+          ))}
+        </Table>
       )}
     </>
   )

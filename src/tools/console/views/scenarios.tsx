@@ -5,7 +5,7 @@ import { callOf } from '../api.ts'
 import { Fold, Form, SearchField, useSearch } from '../fields.tsx'
 import { Detail } from '../rows.tsx'
 import { GONE_TEXT } from '../service.ts'
-import { Card, Heads, Problem, Scroll } from '../ui.tsx'
+import { Card, Problem, Table } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 
 export function RejectedFiles() {
@@ -164,25 +164,20 @@ type Source = ResponseBody<'readScenario'>
 function SourceTable({ source, rules, webhooks }: Pick<Source, 'source' | 'rules' | 'webhooks'>) {
   const byLine = new Map([...rules, ...webhooks].map((rule) => [rule.line, rule]))
   return (
-    <Scroll label="Source">
-      <table class="source">
-        <Heads titles={['Line', 'Hits', 'Source']} />
-        <tbody>
-          {source.split('\n').map((text, i) => {
-            const rule = byLine.get(i + 1)
-            return (
-              <tr key={i} class={rule && rule.hits > 0 ? 'good hit' : ''}>
-                <td>{i + 1}</td>
-                <td>{rule && <span title={rule.name}>{rule.hits} ×</span>}</td>
-                <td>
-                  <code>{text}</code>
-                </td>
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table label="Source" titles={['Line', 'Hits', 'Source']} class="source">
+      {source.split('\n').map((text, i) => {
+        const rule = byLine.get(i + 1)
+        return (
+          <tr key={i} class={rule && rule.hits > 0 ? 'good hit' : ''}>
+            <td>{i + 1}</td>
+            <td>{rule && <span title={rule.name}>{rule.hits} ×</span>}</td>
+            <td>
+              <code>{text}</code>
+            </td>
+          </tr>
+        )
+      })}
+    </Table>
   )
 }
 

@@ -1,7 +1,7 @@
 // What happened while a program ran, for somebody who wasn't there. Only session.html has it, so it sends no call.
 import type { SessionDocument, SessionItem } from '../../report/session.ts'
 import { countText, rupeesText } from '../format.ts'
-import { Card, Facts, Heads, Scroll } from '../ui.tsx'
+import { Card, Facts, Table } from '../ui.tsx'
 import { callText, isBad, OUTCOMES, toldText, wordsOf } from './payment-words.ts'
 
 type Said = { lane: 0 | 1 | 2; tone: string; text: string }
@@ -38,29 +38,25 @@ const LANES = ['Your calls', 'Money', 'Your webhook'] as const
 function Axis({ items }: Pick<SessionDocument, 'items'>) {
   const hasClients = items.some(({ client }) => client)
   return (
-    <Scroll label="What happened, in order">
-      <table>
-        <Heads titles={['Time', ...(hasClients ? ['Client'] : []), ...LANES]} />
-        <tbody>
-          {items.map((item, i) => {
-            const { lane, tone, text } = saidOf(item)
-            return (
-              <tr key={i}>
-                <td style={{ whiteSpace: 'nowrap' }}>
-                  {item.at?.replace('T', ' ').replace('Z', '')}
-                </td>
-                {hasClients && <td>{item.client ?? 'default'}</td>}
-                {LANES.map((name, n) => (
-                  <td key={name} style={{ color: `var(--${tone})` }}>
-                    {n === lane && text}
-                  </td>
-                ))}
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table
+      label="What happened, in order"
+      titles={['Time', ...(hasClients ? ['Client'] : []), ...LANES]}
+    >
+      {items.map((item, i) => {
+        const { lane, tone, text } = saidOf(item)
+        return (
+          <tr key={i}>
+            <td style={{ whiteSpace: 'nowrap' }}>{item.at?.replace('T', ' ').replace('Z', '')}</td>
+            {hasClients && <td>{item.client ?? 'default'}</td>}
+            {LANES.map((name, n) => (
+              <td key={name} style={{ color: `var(--${tone})` }}>
+                {n === lane && text}
+              </td>
+            ))}
+          </tr>
+        )
+      })}
+    </Table>
   )
 }
 

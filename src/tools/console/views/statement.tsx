@@ -4,7 +4,7 @@ import { useNow } from '../client.ts'
 import { countText, netText, rupeesText } from '../format.ts'
 import { setUrlFields, useUrlFields } from '../route.ts'
 import { At } from '../settings.tsx'
-import { Card, Heads, Problem, Scroll } from '../ui.tsx'
+import { Card, Problem, Table } from '../ui.tsx'
 import { PACE_MS, useLoaded } from '../use-data.ts'
 import { Books } from './books.tsx'
 import { ruleText } from './payment-words.ts'
@@ -25,27 +25,22 @@ function Rows({ title, statement }: { title: string; statement: Truth }) {
         <b>{netText(net)}</b>
       </p>
       {rows.length > 0 && (
-        <Scroll label={title}>
-          <table>
-            <Heads titles={isChanged ? heads : heads.slice(0, -1)} />
-            <tbody>
-              {rows.map((row, i) => (
-                <tr key={i}>
-                  <td>
-                    <At at={row.booked_at} />
-                  </td>
-                  <td>
-                    <a href={`#/payments/${row.transaction_id}`}>{row.client_transaction_id}</a>
-                  </td>
-                  <td>{row.direction}</td>
-                  <td>{rupeesText(row.amount)}</td>
-                  <td>{row.utr ?? 'none'}</td>
-                  {isChanged && <td>{row.rule && ruleText(row.rule)}</td>}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <Table label={title} titles={isChanged ? heads : heads.slice(0, -1)}>
+          {rows.map((row, i) => (
+            <tr key={i}>
+              <td>
+                <At at={row.booked_at} />
+              </td>
+              <td>
+                <a href={`#/payments/${row.transaction_id}`}>{row.client_transaction_id}</a>
+              </td>
+              <td>{row.direction}</td>
+              <td>{rupeesText(row.amount)}</td>
+              <td>{row.utr ?? 'none'}</td>
+              {isChanged && <td>{row.rule && ruleText(row.rule)}</td>}
+            </tr>
+          ))}
+        </Table>
       )}
     </Card>
   )

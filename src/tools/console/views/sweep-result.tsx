@@ -7,7 +7,7 @@ import type { ShownPayment, SweepDocument } from '../../sweep/report/sweep-json.
 import { Copy } from '../copy.tsx'
 import { focusOn } from '../focus.ts'
 import { countText, numberText, rupeesText } from '../format.ts'
-import { Card, Facts, Heads, Scroll } from '../ui.tsx'
+import { Card, Facts, Heads, Table } from '../ui.tsx'
 
 type Run = SweepDocument['runs'][number]
 type Finding = SweepDocument['findings'][number]
@@ -59,36 +59,35 @@ function Grid({ kind, runs }: { kind: keyof typeof KINDS; runs: readonly Run[] }
   const sorted = [...rows].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
   return (
     <Card title={KINDS[kind]} wide>
-      <Scroll label={`${KINDS[kind]} by point and fault`}>
-        <table class="grid">
-          <Heads titles={['point', ...columns.map((name) => name.replaceAll('_', ' '))]} />
-          <tbody>
-            {sorted.map(([point, own]) => (
-              <tr key={point}>
-                <th scope="row">{point}</th>
-                {columns.map((column) => (
-                  <td key={column}>
-                    {own
-                      .filter((run) => isReading || placeOf(run.plan)[1] === column)
-                      .map((run) => (
-                        <div key={run.plan[0]!.name}>
-                          {isReading && <code>{placeOf(run.plan)[1]} </code>}
-                          {run.finding === null ? (
-                            <Verdict {...run} />
-                          ) : (
-                            <button type="button" onClick={() => goTo(run.finding!)}>
-                              <Verdict {...run} />
-                            </button>
-                          )}
-                        </div>
-                      ))}
-                  </td>
-                ))}
-              </tr>
+      <Table
+        label={`${KINDS[kind]} by point and fault`}
+        titles={['point', ...columns.map((name) => name.replaceAll('_', ' '))]}
+        class="grid"
+      >
+        {sorted.map(([point, own]) => (
+          <tr key={point}>
+            <th scope="row">{point}</th>
+            {columns.map((column) => (
+              <td key={column}>
+                {own
+                  .filter((run) => isReading || placeOf(run.plan)[1] === column)
+                  .map((run) => (
+                    <div key={run.plan[0]!.name}>
+                      {isReading && <code>{placeOf(run.plan)[1]} </code>}
+                      {run.finding === null ? (
+                        <Verdict {...run} />
+                      ) : (
+                        <button type="button" onClick={() => goTo(run.finding!)}>
+                          <Verdict {...run} />
+                        </button>
+                      )}
+                    </div>
+                  ))}
+              </td>
             ))}
-          </tbody>
-        </table>
-      </Scroll>
+          </tr>
+        ))}
+      </Table>
     </Card>
   )
 }
@@ -223,21 +222,16 @@ export const Coverage = ({ coverage: { groups }, title, isLinked = false }: Cove
         <summary>
           {group}: {total === 0 ? 'nothing yet' : `${met} of ${total} met (${percent} %)`}
         </summary>
-        <Scroll label={group}>
-          <table class="grid">
-            <Heads titles={['of', 'behaviour', 'met?', 'show me']} />
-            <tbody>
-              {items.map(({ subject, behaviour, met: isMet, shown_by }) => (
-                <tr key={`${subject} ${behaviour}`}>
-                  <td>{subject}</td>
-                  <td>{behaviour}</td>
-                  <td class={isMet ? 'good' : 'hint'}>{isMet ? 'met' : 'not met'}</td>
-                  <td>{!isMet && <ShownBy text={shown_by} isLinked={isLinked} />}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <Table label={group} titles={['of', 'behaviour', 'met?', 'show me']} class="grid">
+          {items.map(({ subject, behaviour, met: isMet, shown_by }) => (
+            <tr key={`${subject} ${behaviour}`}>
+              <td>{subject}</td>
+              <td>{behaviour}</td>
+              <td class={isMet ? 'good' : 'hint'}>{isMet ? 'met' : 'not met'}</td>
+              <td>{!isMet && <ShownBy text={shown_by} isLinked={isLinked} />}</td>
+            </tr>
+          ))}
+        </Table>
       </details>
     ))}
   </Card>

@@ -3,7 +3,7 @@ import { callOf, type User } from '../api.ts'
 import { numberText, rupeesText } from '../format.ts'
 import { AT_WIDTH, type Column, Detail, type Filter, PagedList } from '../rows.tsx'
 import { Ago, At } from '../settings.tsx'
-import { Card, Chip, Facts, Heads, Scroll, stateOf } from '../ui.tsx'
+import { Card, Chip, Facts, stateOf, Table } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 import { kycReason } from './feed.tsx'
 import { AddAccount, MakeUser, SubmitKyc } from './make.tsx'
@@ -68,38 +68,33 @@ const Records = ({ label, heads, rows, simulate, none }: RecordsProps) =>
   rows.length === 0 ? (
     <p class="empty">{none}</p>
   ) : (
-    <Scroll label={label}>
-      <table class="stack">
-        <Heads titles={[...heads, 'Status', 'Set status']} />
-        <tbody>
-          {rows.map(({ id, state, cells }) => (
-            <tr key={id}>
-              {cells.map((cell, i) => (
-                <td key={heads[i]} class="long">
-                  {cell}
-                </td>
-              ))}
-              <td>
-                <Chip state={state} />
-              </td>
-              <td>
-                <span class="bar">
-                  {state === 'pending' &&
-                    (['success', 'failed'] as const).map((status) => (
-                      <Act
-                        key={status}
-                        label={status === 'success' ? 'Succeed' : 'Fail'}
-                        name={cells[0]}
-                        call={callOf(simulate, { params: { id }, body: { status } })}
-                      />
-                    ))}
-                </span>
-              </td>
-            </tr>
+    <Table label={label} titles={[...heads, 'Status', 'Set status']} class="stack">
+      {rows.map(({ id, state, cells }) => (
+        <tr key={id}>
+          {cells.map((cell, i) => (
+            <td key={heads[i]} class="long">
+              {cell}
+            </td>
           ))}
-        </tbody>
-      </table>
-    </Scroll>
+          <td>
+            <Chip state={state} />
+          </td>
+          <td>
+            <span class="bar">
+              {state === 'pending' &&
+                (['success', 'failed'] as const).map((status) => (
+                  <Act
+                    key={status}
+                    label={status === 'success' ? 'Succeed' : 'Fail'}
+                    name={cells[0]}
+                    call={callOf(simulate, { params: { id }, body: { status } })}
+                  />
+                ))}
+            </span>
+          </td>
+        </tr>
+      ))}
+    </Table>
   )
 
 const SHOWN = 10

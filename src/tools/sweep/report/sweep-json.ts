@@ -140,6 +140,12 @@ export function notProven(result: SweepResult): string[] {
     const deliveries = baseline.deliveries.filter((one) => one.isAfterEnd === isAfterEnd)
     return new Set(deliveries.map(({ event }) => event))
   }
+  const unread = runs.filter(({ observation }) => observation.hasNoBooks).length
+  const races = runs.filter(({ plan }) => plan.some(({ race }) => race?.holds && race.workers > 1))
+  const met = races.filter((one) => !unreached.includes(one))
+  const useless = [1, 2, 3, 4].find((worker) =>
+    met.every(({ observation }) => observation.failedWorkers!.includes(worker)),
+  )
   const seen = eventsOf(false)
   const missed = [...eventsOf(true)].filter((event) => !seen.has(event))
   return [
@@ -148,11 +154,19 @@ export function notProven(result: SweepResult): string[] {
       `${missed.join(', ')} came after the command had ended, so nothing was shown about it. Let the command wait for it.`,
     untried.length > 0 && `${countOf(untried.length, 'plan')} not tried: ${textOf(untried)}.`,
     pruned.length > 0 &&
-      `${countOf(pruned.length, 'plan')} left out, as an earlier run showed that they can't be reached: ${textOf(pruned.map(({ plan }) => plan))}.`,
+      `${countOf(pruned.length, 'plan')} left out, as an earlier run showed that nothing would happen: ${textOf(pruned.map(({ plan }) => plan))}.`,
     unreached.length > 0 &&
       `${countOf(unreached.length, 'plan')} not reached: ${textOf(unreached.map(({ plan }) => plan))}.${isLate ? ' Let a test wait, or advance the clock, until the fault shows.' : ''}`,
     holdout &&
       `${countOf(holdout.untried, 'plan')} not tried, and ${holdout.not_reached} not reached: their names would tell which faults are held out.`,
+    met.length > 1 &&
+      useless &&
+      `Worker ${useless} failed in each run, whoever went first: start the command twice at once by hand, and see whether it can run so.`,
+    races.length > 0 &&
+      met.length === 0 &&
+      'No two calls of the workers met, so nothing was shown about races: give them more jobs in one queue.',
+    unread > 0 &&
+      `The ledger printed no books after ${countOf(unread, 'run')} in which the command failed, so nothing was shown about those.`,
     baseline.payments.length === 0 && 'No payment was made, so nothing was shown about money.',
     seen.size === 0 &&
       'No event was received while the command ran, so nothing was shown about webhooks.',

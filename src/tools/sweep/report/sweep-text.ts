@@ -116,11 +116,11 @@ export function createSweepProgress(clear: string, maxTimeMs = Number.POSITIVE_I
         Math.min(((now - startedAt) / done) * left, maxTimeMs - (now - startedAt)),
       )
       const time = formatDuration(Math.ceil(leftMs / 1_000) * 1_000)
-      const line = `${done} of ${done + left} runs, ${countOf(found, 'finding')}, ${time} left: `
-      if (stderr.isTTY) stderr.write(`${clear}${line}${what.slice(0, 60)}`)
+      const line = `${done} of ${done + left} runs, ${countOf(found, 'finding')}, ${time} left: ${what.slice(0, 60)}`
+      if (stderr.isTTY) stderr.write(`${clear}${line}`)
       else if (now - lineAt > LINE_MS) {
         lineAt = now
-        stderr.write(`${line}${what}\n`)
+        stderr.write(`${line}\n`)
       }
     },
     end() {
