@@ -34,5 +34,6 @@ export function useNow(tickMs = TICK_MS): number {
 }
 
 export function useAgo(at: string): string {
-  return `${spanText(useNow(1_000) - Date.parse(at))} ago`
+  const ms = useNow(1_000) - Date.parse(at)
+  return ms < 1_000 ? 'just now' : `${spanText(ms)} ago`
 }

@@ -125,7 +125,7 @@ function ticksOf(marks: readonly Mark[], now: number) {
   }))
 }
 
-function useWidth() {
+export function useWidth() {
   const box = useRef<HTMLOListElement>(null)
   const [width, setWidth] = useState(Number.POSITIVE_INFINITY)
   useEffect(() => {

@@ -56,7 +56,7 @@ const answerOf = ({ status, error }: Delivery['attempts'][number]) =>
   status === null ? (error?.message ?? 'no response') : String(status)
 
 /** A reason such as `bank_account_closed` in words. */
-export const wordsOf = (reason: string): string => reason.replaceAll('_', ' ')
+export const wordsOf = (reason: string) => reason.replaceAll('_', ' ').replace(/\bnpci\b/, 'NPCI')
 
 /** Says whether the webhook got an event; nothing if none was set. */
 export function receiptText({ status, attempts, rule }: Delivery): string {

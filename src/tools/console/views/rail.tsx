@@ -6,6 +6,7 @@ import { countText, rupeesText, spanText, untilText } from '../format.ts'
 import { At } from '../settings.tsx'
 import { stateClass, stateOf } from '../ui.tsx'
 import { FRAME_MS, PACE_MS, useLoaded } from '../use-data.ts'
+import { useWidth } from './axis.tsx'
 import { wordsOf } from './payment-words.ts'
 
 type Fields = { amount?: unknown }
@@ -39,18 +40,18 @@ const NOW = 18
 const CLOSE_MS = 20_000
 const MIN_SPAN_MS = 3_600_000
 const PAST_SPAN_MS = 86_400_000
-// Marks closer than this (percent) are one.
-const APART = 3.2
+// Marks closer than this (px) are one.
+const APART = 28
 const MAX_TEXTS = 6
 
 const share = (ms: number, span: number) =>
   Math.min(1, Math.log1p(Math.max(0, ms) / CLOSE_MS) / Math.log1p(span / CLOSE_MS))
 
-function grouped(marks: readonly Mark[]): Mark[] {
+function grouped(marks: readonly Mark[], width: number): Mark[] {
   const groups: Mark[] = []
   for (const mark of marks) {
     const last = groups.at(-1)
-    if (last && mark.x - last.x < APART) last.texts.push(...mark.texts)
+    if (last && mark.x - last.x < (100 * APART) / width) last.texts.push(...mark.texts)
     else groups.push({ ...mark, texts: [...mark.texts] })
   }
   return groups
@@ -59,7 +60,7 @@ function grouped(marks: readonly Mark[]): Mark[] {
 const COMING = callOf('listTimers', { query: { limit: 60 } })
 const PAST = callOf('readTransactions', { query: { limit: 20 } })
 
-function useMarks(now: number) {
+function useMarks(now: number, width: number) {
   const timers = useLoaded(COMING, FRAME_MS).data?.timers ?? []
   const coming = timers.filter(({ at }) => Date.parse(at) > now)
   const past = useLoaded(PAST, PACE_MS).data?.transactions ?? []
@@ -68,13 +69,8 @@ function useMarks(now: number) {
     const { kind, payload, at } = timer
     const x = NOW + 1 + share(Date.parse(at) - now, spanMs) * (97 - NOW)
     const [, , shape = 'scenario'] = KINDS[kind] ?? []
-    return {
-      x,
-      at,
-      texts: [textOfTimer(timer)],
-      shape,
-      tone: stateClass(String(payload['status'])),
-    }
+    const tone = stateClass(String(payload['status']))
+    return { x, at, texts: [textOfTimer(timer)], shape, tone }
   })
   const done = past
     .map((payment): Mark => {
@@ -90,7 +86,7 @@ function useMarks(now: number) {
       }
     })
     .sort((a, b) => a.x - b.x)
-  return { spanMs, ahead: grouped(ahead), done: grouped(done) }
+  return { spanMs, ahead: grouped(ahead, width), done: grouped(done, width) }
 }
 
 /** Instants of the line that have a label: now, and spans that people think in. */
@@ -111,7 +107,8 @@ type Props = { isOff: boolean; goTo: (at: string) => void }
 export function Rail({ isOff, goTo }: Props) {
   const now = useNow()
   const { pending_timers: count } = useClient().clock
-  const { spanMs, ahead, done } = useMarks(now)
+  const { box, width } = useWidth()
+  const { spanMs, ahead, done } = useMarks(now, width)
   const [chosen, choose] = useState<Mark>()
   useEffect(() => {
     const close = ({ key }: KeyboardEvent) => key === 'Escape' && choose(undefined)
@@ -121,7 +118,7 @@ export function Rail({ isOff, goTo }: Props) {
   const left = (x: number) => ({ left: `${x}%` })
   return (
     <div class="rail">
-      <ol aria-label="Past and coming">
+      <ol aria-label="Past and coming" ref={box}>
         <li class="past" />
         <li class="next" />
         {done.map(({ x, shape, tone, texts, href }) => (
