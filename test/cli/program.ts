@@ -58,12 +58,10 @@ export function spawned(args: readonly string[], options: RunOptions & { heapMb?
     stdio: 'pipe',
   })
   const printed = { stdout: '', stderr: '' }
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    printed.stdout += text
-  })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    printed.stderr += text
-  })
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      printed[name] += text
+    })
   const ended: Promise<Ended> = once(child, 'close').then(([code]) => ({ code, ...printed }))
   return { child, printed, ended, stop: stopOf(child, ended) } satisfies Running
 }

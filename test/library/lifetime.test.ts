@@ -5,6 +5,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { isUnderTestRunner } from '../../src/config/environment.ts'
 import { PACKAGE_ROOT } from '../../src/config/package.ts'
@@ -34,14 +35,9 @@ async function run(t: Test, script: string, env: Record<string, string> = {}, ar
       killSignal: 'SIGKILL',
     },
   )
-  let text = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (chunk: string) => {
-      text += chunk
-    })
-  }
+  const said = [text(child.stdout), text(child.stderr)]
   const [code] = await once(child, 'close')
-  return { code, text }
+  return { code, text: (await Promise.all(said)).join('') }
 }
 
 // The timer runs where something else keeps the process alive, and by itself keeps nothing alive.

@@ -1,11 +1,11 @@
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { DataFileOptions } from '../../src/store/data-file.ts'
+import type { DataFileOptions, Store } from '../../src/store/data-file.ts'
 import { openStore } from '../../src/store/data-file.ts'
 import { type Disk, nodeDisk } from '../../src/store/disk.ts'
 import { DamagedFile, FORMAT, OtherFormat } from '../../src/store/errors.ts'
 import type { DataDocument, StateShape } from '../../src/store/states.ts'
-import type { Specs } from '../../src/store/worlds.ts'
+import type { Snapshot, Specs } from '../../src/store/worlds.ts'
 
 /** States that list every table as it is. */
 const plainShape = <Rows>(tables: readonly (keyof Rows & string)[]): StateShape<Rows> => ({
@@ -71,3 +71,19 @@ export function crashCopy(from: string, to: string): string {
   cpSync(from, to, { recursive: true, filter: (name) => !name.includes('.lock') })
   return join(to, 'db.json')
 }
+
+/** Every world with its snapshots, as text; `rowsOf` says what of each counts. */
+export const contentBy = <Rows>(
+  { worlds }: Pick<Store<Rows>, 'worlds'>,
+  rowsOf: (snapshot: Snapshot<Rows>) => unknown,
+) =>
+  JSON.stringify(
+    [...worlds.values()]
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .map((world) => [
+        world.name,
+        world.about,
+        rowsOf(world.now()),
+        [...world.snapshots].sort().map(([name, snapshot]) => [name, rowsOf(snapshot)]),
+      ]),
+  )

@@ -4,7 +4,7 @@ import t from 'tap'
 import { nodeDisk } from '../../src/store/disk.ts'
 import { Table } from '../../src/store/table.ts'
 import type { Snapshot, Specs } from '../../src/store/worlds.ts'
-import { crashCopy, openPlain, UNSYNCED } from './plain-store.ts'
+import { contentBy, crashCopy, openPlain, UNSYNCED } from './plain-store.ts'
 
 type Note = { id: string; at: number; text: string }
 type Rows = { notes: Note; tags: Note }
@@ -36,18 +36,7 @@ const rowsOf = ({ base, images, counter }: Snapshot<Rows>) => [
   [...new Table(SPEC, images.tags).rows()],
 ]
 
-/** Every world with its snapshots: base, counter and rows in order, as text. */
-const contentOf = (store: Opened) =>
-  JSON.stringify(
-    [...store.worlds.values()]
-      .sort((a, b) => (a.name < b.name ? -1 : 1))
-      .map((world) => [
-        world.name,
-        world.about,
-        rowsOf(world.now()),
-        [...world.snapshots].sort().map(([name, snapshot]) => [name, rowsOf(snapshot)]),
-      ]),
-  )
+const contentOf = (store: Opened) => contentBy(store, rowsOf)
 
 const name = fc.constantFrom('a', 'b', 'c')
 const word = fc.constantFrom('s', 't')

@@ -67,7 +67,7 @@ export function groupsOf(runs: readonly Run[]): Group[] {
   const keyOf = (run: Run) => {
     const { level, plan, divergence, sort } = simplest(run, sorted)
     if (OF_ONE_CAUSE.includes(run.verdict)) return [run.verdict, level].join()
-    const family = run.verdict === 'wrong_state' ? '' : familyOf(plan)
+    const family = run.verdict === 'wrong_state' || sort ? '' : familyOf(plan)
     // Which test noticed it, and what it called next, is another matter for each test.
     const isAnyFirst = run.verdict === 'relies_on' || plan.some(isOfWorkers)
     const first = sort ?? (isAnyFirst ? '' : divergence?.key)

@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core'
 import t from 'tap'
 import { AADHAAR, ASHA, KABIR, PAN } from '../../helper.ts'
 import { noBrowser, openBrowser, openConsole } from './browser.ts'
@@ -7,6 +8,8 @@ const stepsOf = (amount: number, steps: readonly object[]) => ({
   when: { operation: 'createTransaction', body: { amount } },
   then: { transaction: [{ status: 'PENDING' }, ...steps] },
 })
+const WATCH_SHIFTS = `window.moved = 0; new PerformanceObserver((list) => {
+  for (const { value } of list.getEntries()) window.moved += value }).observe({ type: 'layout-shift' })`
 const DEFINITION = {
   webhooks: [{ when: { event: 'transaction.failed' }, then: { lost_attempts: 1 } }],
   rules: [
@@ -225,4 +228,20 @@ t.test('a new sandbox shows what it can do', { skip: noBrowser }, async (t) => {
   await page.getByRole('link', { name: 'live-demo', exact: true }).waitFor()
   await until("document.querySelector('.speeds [aria-pressed=true]')?.textContent === '×60'")
   t.equal((await get('/__admin/clock')).body.speed, 60)
+})
+
+t.test('a slow start has a skeleton; news move nothing', { skip: noBrowser }, async (t) => {
+  const { page, pay } = await openConsole(t, await openBrowser(t))
+  const waiting = async (route: Route) => {
+    await page.locator('main .skeleton').waitFor()
+    await route.continue()
+  }
+  await page.route(/__admin\/client$/, waiting, { times: 1 })
+  await page.reload()
+  for (const amount of [20, 21, 22]) {
+    await pay({ amount })
+    await page.locator('.happened').first().getByText(`₹${amount}.00`).waitFor()
+    if (amount === 20) await page.evaluate(WATCH_SHIFTS)
+  }
+  t.ok((await page.evaluate<number>('window.moved')) < 0.02)
 })

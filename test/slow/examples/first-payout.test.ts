@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { PACKAGE_ROOT } from '../../../src/config/package.ts'
 
@@ -46,15 +47,10 @@ async function run(dir: string, words: string[]) {
     timeout: 100_000,
     killSignal: 'SIGKILL',
   })
-  let text = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (chunk: string) => {
-      text += chunk
-    })
-  }
+  const said = [text(child.stdout), text(child.stderr)]
   const [code] = await once(child, 'close')
   // Colours are no part of what is said.
-  return { code, text: text.replaceAll(/\u001b\[\d+m/g, '') }
+  return { code, text: (await Promise.all(said)).join('').replaceAll(/\u001b\[\d+m/g, '') }
 }
 
 const TALLY: Readonly<Record<string, [passed: RegExp, failed: RegExp]>> = {

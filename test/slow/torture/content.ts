@@ -5,6 +5,7 @@ import { rowsOf as rowsIn } from '../../../src/store/table.ts'
 import type { Snapshot } from '../../../src/store/worlds.ts'
 import type { Rows } from '../../../src/tables/rows.ts'
 import { type SandboxStore, TABLES } from '../../../src/tables/tables.ts'
+import { contentBy } from '../../store/plain-store.ts'
 
 const byName = (a: object, b: object) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)
 const rowsOf = ({ base, images, counter }: Snapshot<Rows>) => [
@@ -18,17 +19,7 @@ const rowsOf = ({ base, images, counter }: Snapshot<Rows>) => [
 ]
 
 /** All that a store holds, as text: every world's rows in order, its draws, its snapshots. */
-export const contentOf = (store: Pick<SandboxStore, 'worlds'>): string =>
-  JSON.stringify(
-    [...store.worlds.values()]
-      .sort((a, b) => (a.name < b.name ? -1 : 1))
-      .map((world) => [
-        world.name,
-        world.about,
-        rowsOf(world.now()),
-        [...world.snapshots].sort().map(([name, snapshot]) => [name, rowsOf(snapshot)]),
-      ]),
-  )
+export const contentOf = (store: Pick<SandboxStore, 'worlds'>) => contentBy(store, rowsOf)
 
 /** Opens data files as a sandbox has them; `warn` receives what is logged. */
 export const openFiles = (file: string, disk: Disk, warn: (line: string) => void = () => {}) =>
