@@ -115,7 +115,7 @@ const frames = [
     `<g style="animation-delay:${(i * SECONDS) / length}s"><text x="24" y="31" class="title">${i + 1}  ${title}</text>${picture}</g>`,
 )
 writeFileSync(
-  join(images, 'told-504.svg'),
+  join(images, 'arm-504.svg'),
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT + BAR}" role="img" aria-label="A 504 is armed, your code pays and is told 504, and the console shows that it was paid">
 <style>g{opacity:0;animation:frame ${SECONDS}s infinite step-end}@keyframes frame{0%{opacity:1}25%,to{opacity:0}}
 text{font:15px ui-monospace,Menlo,Consolas,monospace;white-space:pre;fill:#d0d7de}.title{font:600 17px system-ui,sans-serif;fill:#fff}.bad{fill:#ff7b72}

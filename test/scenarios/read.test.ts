@@ -18,7 +18,7 @@ rules: []
 ! 1:1: unknown key "titel"; did you mean "title"?
 frobnicate: 1
 rules: []
-! 1:1: unknown key "frobnicate"; known keys: $schema, title, description, extends, base, counts, assume, rules, webhooks, timeline, statement, expect
+! 1:1: unknown key "frobnicate"; known keys: $schema, title, description, extends, fast_forward, base, counts, assume, rules, webhooks, timeline, statement, expect
 rules: [{ when: { operation: createTransacton }, then: { delay: 1s } }]
 ! 1:30: unknown operation "createTransacton"; did you mean "createTransaction"?
 rules: [{ when: { operation: payEverybody }, then: { delay: 1s } }]
