@@ -83,8 +83,8 @@ t.test('by keyboard alone', { skip: noBrowser }, async (t) => {
     const [{ request_id }] = (await get('/__admin/requests')).body.requests
     await opened.context.grantPermissions(['clipboard-read', 'clipboard-write'])
     await go(`requests/${request_id}`)
-    const copy = page.getByRole('button', { name: 'Copy as curl' }).first()
-    const line = await copy.getAttribute('title')
+    const copy = page.getByTitle("/v1/users'", { exact: false }).and(page.locator('button'))
+    const line = await copy.first().getAttribute('title')
     await page.keyboard.press('c')
     await page.locator('main').getByRole('button', { name: 'Copied' }).waitFor()
     t.equal(await page.evaluate('navigator.clipboard.readText()'), line)

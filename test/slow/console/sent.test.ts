@@ -59,7 +59,7 @@ t.test('the result of a webhook that is sent by hand', { skip: noBrowser }, asyn
       'in the words of the command line, with the time as the page shows it',
     )
     await go(`deliveries/${last.delivery_id}`)
-    await see(/not delivered after 1 attempt, will be retried: nothing listens on 127\.0\.0\.1:1/)
+    await see(/Not delivered after 1 attempt, will be retried: nothing listens on 127\.0\.0\.1:1/)
     await goToTrigger()
   })
 
