@@ -61,7 +61,7 @@ for (const [name, view, colorScheme, width, height] of [
   await page.context().close()
 }
 
-// ---- the loop: arm a 504, pay, be told 504, and see that it was paid
+// ---- the loop: arm a 504, pay, get the 504, and see that it was paid
 
 const SECONDS = 12
 const [WIDTH, HEIGHT, BAR] = [960, 540, 48]
@@ -86,9 +86,9 @@ const terminal = [
   `HTTP/1.1 ${told.status} ${told.statusText}`,
   ...(await told.text()).trim().split(/\r?\n/),
 ].map((line, i) => {
-  const tone = line.startsWith('HTTP') ? 'bad' : ''
+  const tone = line.startsWith('HTTP') ? ' class="bad"' : ''
   const safe = line.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
-  return `<text x="24" y="${BAR + 40 + i * 24}" class="${tone}">${safe}</text>`
+  return `<text x="24" y="${BAR + 40 + i * 24}"${tone}>${safe}</text>`
 })
 const goTo = async (view) => {
   await page.goto(`${sandbox.adminUrl}/#/${view}`)
@@ -107,7 +107,7 @@ await page.getByText('SUCCESS').first().waitFor()
 const paid = await shot()
 const frames = [
   ['Arm it: the next payment gets a 504, although it’s paid', armed],
-  ['Your code pays ₹25,000, and is told 504', terminal.join('\n')],
+  ['Your code pays ₹25,000 and gets a 504', terminal.join('\n')],
   ['The console says what your code can’t see', call],
   ['It was paid. Would your code pay twice?', paid],
 ].map(
@@ -116,7 +116,7 @@ const frames = [
 )
 writeFileSync(
   join(images, 'arm-504.svg'),
-  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT + BAR}" role="img" aria-label="A 504 is armed, your code pays and is told 504, and the console shows that it was paid">
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT + BAR}" role="img" aria-label="Arm a 504, pay, get the 504: the console shows that the payment went through">
 <style>g{opacity:0;animation:frame ${SECONDS}s infinite step-end}@keyframes frame{0%{opacity:1}25%,to{opacity:0}}
 text{font:15px ui-monospace,Menlo,Consolas,monospace;white-space:pre;fill:#d0d7de}.title{font:600 17px system-ui,sans-serif;fill:#fff}.bad{fill:#ff7b72}
 @media(prefers-reduced-motion:reduce){g{animation:none}g:last-child{opacity:1}}</style>

@@ -208,6 +208,7 @@ export async function startServer(options: Options, log: Log, given: Given = {})
     if (span !== undefined && !clock.isContinued)
       await clock.timers.advanceBy(parseDuration(span)!, { persist: () => clock.persistNow() })
   } catch (error) {
+    await app.close()
     await sandbox.close()
     throw error
   }

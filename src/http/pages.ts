@@ -25,6 +25,7 @@ const DOCS_FILES = {
   'page.js': 'text/javascript; charset=utf-8',
 } as const
 
+const ASSETS = join(PACKAGE_ROOT, 'dist/swagger-ui')
 // Font and width as in Swagger UI.
 const STYLE = `<style>
 .api { display: flex; gap: 20px; align-items: center; max-width: 1460px; margin: 0 auto; padding: 20px 20px 0; box-sizing: border-box; font: 14px sans-serif; }
@@ -61,14 +62,9 @@ export function serveDocs(app: FastifyInstance, { admin }: { admin: boolean }) {
       "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
   })
   for (const [name, type] of Object.entries(DOCS_FILES))
-    serveFile(
-      app,
-      `/docs/${name}`,
-      () => readFileSync(join(PACKAGE_ROOT, 'dist/swagger-ui', name)),
-      {
-        'content-type': type,
-      },
-    )
+    serveFile(app, `/docs/${name}`, () => readFileSync(join(ASSETS, name)), {
+      'content-type': type,
+    })
 }
 
 /** The files of the console in `dist`, by the path that serves them. */

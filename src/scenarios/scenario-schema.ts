@@ -5,7 +5,15 @@ import { isObject } from '../model/formats.ts'
 import { OPERATIONS, operationNamed } from './operations-and-events.ts'
 import { MAX_PATTERNS, patternsIn } from './operators.ts'
 import { Rule, rulesSchema, WebhookRule } from './rule-schema.ts'
-import { crossCheck, Duration, mustBe, ScenarioName, suchAs, text } from './schema-parts.ts'
+import {
+  type Check,
+  crossCheck,
+  Duration,
+  mustBe,
+  ScenarioName,
+  suchAs,
+  text,
+} from './schema-parts.ts'
 import { StatementRule } from './statement-schema.ts'
 import { TimelineEntry } from './timeline-schema.ts'
 
@@ -70,8 +78,7 @@ const Assume = z
 /** The fields of which a scenario has at least one. */
 const DOING = ['rules', 'webhooks', 'timeline', 'statement', 'expect', 'assume', 'extends'] as const
 
-const checkScenario: Parameters<typeof crossCheck<ScenarioDefinition>>[0] = (scenario, check) => {
-  const { report, isValid } = check
+function checkScenario(scenario: ScenarioDefinition, { report, isValid }: Check) {
   if (!isValid()) return
   const { rules = [], webhooks = [], timeline = [], statement = [] } = scenario
   if (!DOING.some((key) => scenario[key] !== undefined))

@@ -142,6 +142,7 @@ function useCanvas(props: PlotProps) {
   return { box, pointed }
 }
 
+export const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0)
 const markText = ({ word, more }: Mark) => (more ? `${word}: ${more}` : word)
 const marksText = ({ marks = [] }: PlotProps, bucket: number) =>
   marks.filter(({ first, last }) => first <= bucket && bucket <= last).map(markText)
@@ -158,7 +159,6 @@ const countsText = (props: PlotProps, bucket: number) =>
 export function Plot(props: PlotProps) {
   const { label, unit, names, stacks, more, hrefOf, marks = [] } = props
   const { box, pointed } = useCanvas(props)
-  const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0)
   const filled = [...names.keys()].filter(
     (i) => stacks.some(({ counts }) => counts[i]! > 0) || marksText(props, i).length > 0,
   )

@@ -1,9 +1,7 @@
 // A list in pages, whose rows open beside it.
 import type { ComponentChildren, FunctionComponent } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { ResponseBody } from '../../admin/caller.ts'
-import type { AdminCallId } from '../../model/admin-routes.ts'
-import { type Call, callOf } from './api.ts'
+import { callOf } from './api.ts'
 import { Choice, SearchField, useSearch } from './fields.tsx'
 import { focusNext } from './focus.ts'
 import { countText, spanText } from './format.ts'
@@ -333,25 +331,6 @@ export function PagedList<T>({
         count={countText(last.current?.total ?? 0, noun)}
         empty={isAll ? none : noneText(noun, search.text)}
       />
-    </>
-  )
-}
-
-type DetailProps<Id extends AdminCallId> = {
-  list: string
-  call: Call<Id>
-  children: (data: ResponseBody<Id>) => ComponentChildren
-}
-
-export function Detail<Id extends AdminCallId>({ list, call, children }: DetailProps<Id>) {
-  const { data, problem } = useLoaded(call)
-  return (
-    <>
-      <p class="crumbs">
-        <a href={`#/${list.toLowerCase()}`}>{list}</a>
-      </p>
-      <Problem text={problem} />
-      {data && children(data)}
     </>
   )
 }

@@ -1,6 +1,6 @@
 // Parts that the views share.
 import type { ComponentChildren } from 'preact'
-import { useId } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { Payment } from './api.ts'
 import { Copy } from './copy.tsx'
 import { numberText, rupeesText } from './format.ts'
@@ -196,3 +196,16 @@ export const Problem = ({ text, id }: { text: string | undefined; id?: string })
       {text}
     </p>
   )
+
+/** How wide the parent of a list is, px. */
+export function useWidth() {
+  const box = useRef<HTMLOListElement>(null)
+  const [width, setWidth] = useState(Number.POSITIVE_INFINITY)
+  useEffect(() => {
+    const parent = box.current!.parentElement!
+    const observer = new ResizeObserver(() => setWidth(parent.clientWidth))
+    observer.observe(parent)
+    return () => observer.disconnect()
+  }, [])
+  return { box, width }
+}

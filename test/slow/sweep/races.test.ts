@@ -31,7 +31,7 @@ for (const { name, code, twice, safe } of [
     t.strictSame(faultsWith(result, 'failed_safely'), safe)
     const said = json.not_proven.join()
     t.equal(said.includes('No two calls of the workers met'), safe.length > 0)
-    t.equal(said.includes('Worker 2 failed in each run'), code.includes('no port'))
+    t.equal(said.includes('Worker 2 failed in every run'), code.includes('no port'))
     for (const { steps } of json.findings) {
       const senders = steps.map(({ run }) => run?.worker).filter((one) => one != null)
       t.strictSame([...new Set(senders)].sort(), [1, workers], 'the calls of both are shown')

@@ -1,5 +1,4 @@
 // Everything that happened to a payment, and what is to come, on one axis of time: lanes side by side, or one list on a phone.
-import { useEffect, useRef, useState } from 'preact/hooks'
 import { groupBy } from '../../counting.ts'
 import type { Delivery, PaymentWithAll } from '../api.ts'
 import { useClient, useNow } from '../client.ts'
@@ -7,7 +6,7 @@ import { Copy } from '../copy.tsx'
 import { focusNext } from '../focus.ts'
 import { isoOf, spanText, untilText } from '../format.ts'
 import { useTimes } from '../settings.tsx'
-import { Scroll, stateClass } from '../ui.tsx'
+import { Scroll, stateClass, useWidth } from '../ui.tsx'
 import { copyOf, deliveryText, ruleText } from './payment-words.ts'
 
 type Mark = { lane: string; at: number; text: string; look: string; href?: string; until?: number }
@@ -123,18 +122,6 @@ function ticksOf(marks: readonly Mark[], now: number) {
     at,
     isLeap: i > 0 && gaps[i - 1]! > LEAP * Math.max(usual, 1),
   }))
-}
-
-export function useWidth() {
-  const box = useRef<HTMLOListElement>(null)
-  const [width, setWidth] = useState(Number.POSITIVE_INFINITY)
-  useEffect(() => {
-    const parent = box.current!.parentElement!
-    const observer = new ResizeObserver(() => setWidth(parent.clientWidth))
-    observer.observe(parent)
-    return () => observer.disconnect()
-  }, [])
-  return { box, width }
 }
 
 export function Axis({ all }: { all: PaymentWithAll }) {

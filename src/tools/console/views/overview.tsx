@@ -1,7 +1,7 @@
 import { callOf, type Response } from '../api.ts'
 import { useClient } from '../client.ts'
 import { countText, isoOf, ordinalWord, rupeesText, spanText } from '../format.ts'
-import { Bars, type Mark, Plot, type PlotProps } from '../plot.tsx'
+import { Bars, type Mark, Plot, type PlotProps, sumOf } from '../plot.tsx'
 import { At, useTimes } from '../settings.tsx'
 import { Card, Facts, Loading, Problem } from '../ui.tsx'
 import { PACE_MS, useLoaded, useStill } from '../use-data.ts'
@@ -62,10 +62,7 @@ function marksOf({ from, bucket_ms: size, outages }: Series): Mark[] {
     if (count === 0 || outages[first - 1]) return []
     const end = outages.indexOf(0, first)
     const calls = outages.slice(first, end < 0 ? undefined : end)
-    const more = `${countText(
-      calls.reduce((a, b) => a + b),
-      'call',
-    )} got 5xx or nothing`
+    const more = `${countText(sumOf(calls), 'call')} got 5xx or nothing`
     return [{ first, last: first + calls.length - 1, word: 'outage', tone: 'bad', more }]
   })
   const bucketOf = (at: number) => Math.floor((at - Date.parse(from)) / size)

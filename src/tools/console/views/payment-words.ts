@@ -41,11 +41,10 @@ export const CALLERS = {
   scenario: 'The scenario',
 } as const
 type By = { by?: ShortRequest['by'] }
+type Told = Pick<ShortRequest, 'operation' | 'status'> & By
 
-/** What the caller was told about a payment, if it differs from what happened. */
-export function toldText(
-  call: (Pick<ShortRequest, 'operation' | 'status'> & By) | undefined,
-): string | undefined {
+/** The error that a caller got for its payment, or that it got no response; undefined for a success. */
+export function toldText(call: Told | undefined): string | undefined {
   if (call?.operation !== 'createTransaction') return undefined
   const who = CALLERS[call.by ?? 'code']
   if (call.status === null) return `${who} got no response.`

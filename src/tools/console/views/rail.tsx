@@ -4,9 +4,8 @@ import { callOf, type Timer } from '../api.ts'
 import { useClient, useNow } from '../client.ts'
 import { countText, rupeesText, spanText, untilText } from '../format.ts'
 import { At } from '../settings.tsx'
-import { stateClass, stateOf } from '../ui.tsx'
+import { stateClass, stateOf, useWidth } from '../ui.tsx'
 import { FRAME_MS, PACE_MS, useLoaded } from '../use-data.ts'
-import { useWidth } from './axis.tsx'
 import { wordsOf } from './payment-words.ts'
 
 type Fields = { amount?: unknown }

@@ -10,10 +10,11 @@ import {
 } from '../api.ts'
 import { useClient } from '../client.ts'
 import { Copy } from '../copy.tsx'
+import { Detail } from '../detail.tsx'
 import { SearchField, useSearch } from '../fields.tsx'
 import { countText, numberText, rupeesText } from '../format.ts'
 import { listen } from '../live.ts'
-import { AT_WIDTH, type Column, Detail, type Filter, ListRows, useFilters } from '../rows.tsx'
+import { AT_WIDTH, type Column, type Filter, ListRows, useFilters } from '../rows.tsx'
 import { madeBy } from '../service.ts'
 import { Ago, At } from '../settings.tsx'
 import { BodyCard, Card, Facts, HttpStatus, Id, noneText, paymentText } from '../ui.tsx'
@@ -193,7 +194,7 @@ function Made({ call }: { call: LoggedRequest }) {
   )
 }
 
-/** The heading of a call: that it made a payment its caller wasn't told about, or its method and path. */
+/** The heading of a call: its method and path, or the payment that it made if its response hid that. */
 function headlineOf(call: LoggedRequest): string {
   const { method, path, operation, made, amount } = call
   const told = made !== undefined && toldText(call)

@@ -1,5 +1,5 @@
-// tools/sweep/report/: what a sweep prints and writes: progress, the table of a terminal, sweep.json, the page, JUnit, and
-// the steps of a finding beside those of the run without it.
+// tools/sweep/report/: everything a sweep prints or writes: progress, the terminal's table, sweep.json, the HTML page and
+// JUnit. This file compares the steps of a finding with those of a run without the fault.
 
 import * as z from 'zod'
 import { inPairs } from '../divergence.ts'

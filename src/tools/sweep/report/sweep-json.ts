@@ -143,7 +143,7 @@ export function notProven(result: SweepResult): string[] {
   const unread = runs.filter(({ observation }) => observation.hasNoBooks).length
   const races = runs.filter(({ plan }) => plan.some(({ race }) => race?.holds && race.workers > 1))
   const met = races.filter((one) => !unreached.includes(one))
-  const useless = [1, 2, 3, 4].find((worker) =>
+  const failing = [1, 2, 3, 4].find((worker) =>
     met.every(({ observation }) => observation.failedWorkers!.includes(worker)),
   )
   const seen = eventsOf(false)
@@ -160,8 +160,8 @@ export function notProven(result: SweepResult): string[] {
     holdout &&
       `${countOf(holdout.untried, 'plan')} not tried, and ${holdout.not_reached} not reached: their names would tell which faults are held out.`,
     met.length > 1 &&
-      useless &&
-      `Worker ${useless} failed in each run, whoever went first: start the command twice at once by hand, and see whether it can run so.`,
+      failing &&
+      `Worker ${failing} failed in every run, even when it went first. Check by hand that your command can run twice at once.`,
     races.length > 0 &&
       met.length === 0 &&
       'No two calls of the workers met, so nothing was shown about races: give them more jobs in one queue.',

@@ -107,7 +107,7 @@ function sweepReport(result: SweepResult): Report {
   }
 }
 
-// The scenarios of the findings, and those of the user that they extend: the report is complete without other files.
+// Each finding's scenario, and any of the user's that it extends, so that the report needs no other files.
 const SCENARIOS = 'finding-scenarios'
 const HEAD = '# A sweep wrote this file, and its next report replaces it.\n'
 const HTML = 'report.html'
