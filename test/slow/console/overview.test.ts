@@ -80,7 +80,7 @@ t.test('what happened', { skip: noBrowser }, async (t) => {
 
   await t.test('sentences, newest first, each a link', async (t) => {
     await rows.nth(5).waitFor()
-    await see('Your webhook got it at the second try.')
+    await feed.getByText('Your webhook got it at the second try.').nth(1).waitFor()
     t.same(await feed.getByRole('link').allTextContents(), [
       '₹78,400.00 to ROHAN MEHTA came back: beneficiary bank rejected. Your webhook got it at the second try.',
       '₹8,200.00 to ROHAN MEHTA failed: bank account closed. Your webhook got it at the second try.',
