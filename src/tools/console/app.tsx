@@ -281,7 +281,7 @@ export function App() {
           <main id="main" tabIndex={-1}>
             <AdminToken />
             <RejectedFiles />
-            {state !== 'deleted' && <Problem text={problem} />}
+            {state !== 'deleted' && state !== 'locked' && <Problem text={problem} />}
             {state === 'lost' && (
               <p class="problem" role="alert">
                 {GONE_TEXT} The page shows what it last knew, and reconnects by itself.

@@ -6,7 +6,8 @@ import { CallError } from './service.ts'
 
 /** The kinds of stream events, and three of the page. `sent`: a call of it had its response; `recheck`: something without an event may differ. */
 export type Kind = StreamKind | 'reconnected' | 'sent' | 'recheck'
-export type State = 'connecting' | 'live' | 'lost' | 'deleted'
+/** `locked`: the user gave no admin token. */
+export type State = 'connecting' | 'live' | 'lost' | 'locked' | 'deleted'
 type EventListener = (kind: Kind, data: unknown) => void
 
 const RETRY_MS = 1_000
@@ -116,6 +117,7 @@ export async function stayConnected(): Promise<never> {
     } catch (error) {
       const status = error instanceof CallError ? error.status : 0
       if (status === GONE) next = 'deleted'
+      else if (status === 401) next = 'locked'
       else if (status !== 0) console.warn(BASE, (error as Error).message)
     }
     setState(next)

@@ -24,7 +24,7 @@ export function onRoute(changed: () => void): () => void {
   return () => removeEventListener('hashchange', changed)
 }
 
-export function useRoute(): Route {
+function useHash(): string {
   const [hash, setHash] = useState(location.hash)
   useEffect(() => {
     const changed = () => setHash(location.hash)
@@ -32,8 +32,10 @@ export function useRoute(): Route {
     changed()
     return onRoute(changed)
   }, [])
-  return routeOf(hash)
+  return hash
 }
+
+export const useRoute = (): Route => routeOf(useHash())
 
 // From here on, a list and one of its rows stand side by side.
 const WIDE = matchMedia('(min-width: 81rem)')
@@ -42,6 +44,7 @@ export function useWide(): boolean {
   const [isWide, setWide] = useState(WIDE.matches)
   useEffect(() => {
     const changed = () => setWide(WIDE.matches)
+    changed()
     WIDE.addEventListener('change', changed)
     return () => WIDE.removeEventListener('change', changed)
   }, [])
@@ -61,21 +64,17 @@ export function useScrollToTop({ view, id }: Route) {
   }, [view, id])
 }
 
-function urlFields(): URLSearchParams {
-  const at = location.hash.indexOf('?')
-  return new URLSearchParams(at === -1 ? '' : location.hash.slice(at))
+function fieldsOf(hash: string): URLSearchParams {
+  const at = hash.indexOf('?')
+  return new URLSearchParams(at === -1 ? '' : hash.slice(at))
 }
 
 /** The fields of a view whose values are in the URL, so that a link and the way back have them too. */
-export function useUrlFields(): URLSearchParams {
-  const [fields, setFields] = useState(urlFields)
-  useEffect(() => onRoute(() => setFields(urlFields())), [])
-  return fields
-}
+export const useUrlFields = (): URLSearchParams => fieldsOf(useHash())
 
 /** Sets fields of the URL; the empty string removes one. */
 export function setUrlFields(values: Readonly<Record<string, string>>) {
-  const fields = urlFields()
+  const fields = fieldsOf(location.hash)
   for (const [name, value] of Object.entries(values))
     if (value === '') fields.delete(name)
     else fields.set(name, value)

@@ -5,7 +5,7 @@ import { requestToken, setAsk } from './api.ts'
 import { useAgo } from './client.ts'
 import { Choice, Input } from './fields.tsx'
 import { wallTime, type Zone, zoneName } from './format.ts'
-import { reconnect } from './live.ts'
+import { reconnect, useConnection } from './live.ts'
 import { Button, Problem } from './ui.tsx'
 
 // The choices of the user, which the browser stores for this site.
@@ -73,7 +73,7 @@ type Question = { problem: string | undefined; resolve: (token: string | undefin
 
 export function AdminToken() {
   const [question, setQuestion] = useState<Question>()
-  const [isDeclined, setDeclined] = useState(false)
+  const isLocked = useConnection() === 'locked'
   const [token, setToken] = useState('')
   // Before the first response: later it would be asked in vain.
   useLayoutEffect(
@@ -86,12 +86,11 @@ export function AdminToken() {
   )
   function close(entered: string | undefined) {
     setQuestion(undefined)
-    setDeclined(entered === undefined)
     question?.resolve(entered)
   }
   if (!question)
-    return !isDeclined ? null : (
-      <p>
+    return !isLocked ? null : (
+      <p class="problem" role="alert">
         The console needs the admin token.{' '}
         <Button
           label="Enter the token"

@@ -28,7 +28,7 @@ export function Card({ title, children, wide = false, beside }: CardProps) {
 
 const STATES = {
   good: ['success', 'delivered', 'active', 'live'],
-  bad: ['failed', 'lost', 'error', 'deleted', 'cancelled', 'dropped'],
+  bad: ['failed', 'lost', 'locked', 'error', 'deleted', 'cancelled', 'dropped'],
   open: ['pending', 'warning', 'processing', 'connecting'],
   came: ['came back'],
 }

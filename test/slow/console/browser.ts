@@ -50,14 +50,7 @@ export async function openBrowser(t: Test): Promise<Browser> {
   return browser
 }
 
-const LISTENED = [
-  'console',
-  'framenavigated',
-  'pageerror',
-  'request',
-  'requestfailed',
-  'requestfinished',
-]
+const LISTENED = 'console framenavigated pageerror request requestfailed requestfinished'
 
 // Each frame of a transition is rendered, and a check of colours may see one in between.
 const CONTEXT = {
@@ -87,7 +80,7 @@ async function newPage(browser: Browser, more: object = {}): Promise<Page> {
 
 /** Makes a used page as new but for its clock. */
 async function renew(page: Page) {
-  for (const event of LISTENED) page.removeAllListeners(event)
+  for (const event of LISTENED.split(' ')) page.removeAllListeners(event)
   for (const other of page.context().pages()) if (other !== page) await other.close()
   await page.goto('about:blank')
   await page.setViewportSize(CONTEXT.viewport)
@@ -108,11 +101,8 @@ async function tryRenew(page: Page): Promise<boolean> {
   const isUsable = await Promise.race([isRenewed, isLate])
   clearTimeout(timer)
   // Playwright has no time limit for a close, and a page that does not respond may not close.
-  if (!isUsable)
-    page
-      .context()
-      .close()
-      .catch(() => {})
+  const context = page.context()
+  if (!isUsable) context.close().catch(() => {})
   return isUsable
 }
 

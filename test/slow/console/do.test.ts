@@ -185,6 +185,16 @@ t.test('search and filter', { skip: noBrowser }, async (t) => {
     await page.reload()
     await see('No payment matches “FIND-me 41.00”.')
     t.equal(await page.getByLabel('Outcome', { exact: true }).inputValue(), 'failed')
+    await go('overview')
+    // Before the first frame of the view.
+    await page.evaluate(`new MutationObserver((_, observer) => {
+      const select = document.querySelector('main .row select')
+      if (!select) return
+      observer.disconnect()
+      select.value = 'failed'
+      select.dispatchEvent(new Event('change'))
+    }).observe(document.body, { childList: true, subtree: true }), location.hash = '#/payments'`)
+    await see('No payment matches.')
 
     await pay({ amount: 43, reference_id: '123456789012' })
     for (const [table, search, count, text] of [

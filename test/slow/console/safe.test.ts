@@ -119,8 +119,9 @@ t.test('safe', { skip: noBrowser }, async (t) => {
       await dialog.waitFor()
       await page.keyboard.press('Escape')
       await dialog.waitFor({ state: 'detached' })
-      await see('The console needs the admin token')
-      await page.getByRole('alert').getByText('The admin API requires its token').waitFor()
+      await page.getByRole('alert').getByText('The console needs the admin token').waitFor()
+      await see('locked')
+      t.equal(await page.getByRole('alert').count(), 1, 'nothing says that the sandbox is gone')
       await page.getByRole('button', { name: 'Enter the token' }).click()
     }
     await dialog.getByLabel('Token').fill('Schlüssel ✓')

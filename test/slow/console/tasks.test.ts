@@ -33,7 +33,6 @@ const phone = ({ page }: Opened): Hand => ({
     await field.tap()
     await field.fill(text)
   },
-  search: () => page.getByRole('link', { name: 'Search' }).tap(),
 })
 
 function keyboard({ page }: Opened): Hand {
