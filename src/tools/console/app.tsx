@@ -1,5 +1,5 @@
 import type { ComponentChildren, FunctionComponent } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { CallsProvider, useShownCalls } from './act.tsx'
 import { BASE, callOf, curlOfCall, type SentCall, textOf, watchCalls } from './api.ts'
 import { ClientProvider, useClient } from './client.ts'
@@ -12,7 +12,7 @@ import { onRoute, type Route, useRoute, useScrollToTop, useWide } from './route.
 import { GONE_TEXT, isServiceCall, setAccessToken } from './service.ts'
 import { AdminToken, Theme, useSetting, ZoneProvider } from './settings.tsx'
 import { Button, Chip, Loading, Problem } from './ui.tsx'
-import { FRAME_MS, useLoaded } from './use-data.ts'
+import { useLoaded } from './use-data.ts'
 import { Assumptions } from './views/assumptions.tsx'
 import { ClockBar } from './views/clock-bar.tsx'
 import { Control } from './views/control.tsx'
@@ -113,18 +113,21 @@ function View({ armed, route: { view, id } }: Props & { route: Route }) {
   useEffect(() => {
     document.title = `${title} · ${client.name} · payout-sandbox`
   }, [title, client.name])
-  if (!Main)
-    return (
-      <p>
-        There is no such view. Go to the <a href="#/overview">overview</a>.
-      </p>
+  // Not drawn with each second of the client's clock.
+  return useMemo(() => {
+    if (!Main)
+      return (
+        <p>
+          There is no such view. Go to the <a href="#/overview">overview</a>.
+        </p>
+      )
+    const detail = One && id !== undefined && <One id={id} />
+    return BESIDE.includes(view) ? (
+      <Split list={<Main armed={armed} />} detail={detail} />
+    ) : (
+      detail || <Main armed={armed} />
     )
-  const detail = One && id !== undefined && <One id={id} />
-  return BESIDE.includes(view) ? (
-    <Split list={<Main armed={armed} />} detail={detail} />
-  ) : (
-    detail || <Main armed={armed} />
-  )
+  }, [view, id, armed])
 }
 
 // A call that waits longer than this says why, ms.
@@ -238,7 +241,7 @@ export function App() {
   const [zone, setZone] = useSetting('times', 'local')
   const [calls, setCalls] = useSetting('calls', 'hidden')
   const areCallsShown = calls === 'shown'
-  const { data: client, problem } = useLoaded(callOf('readClient'), FRAME_MS)
+  const { data: client, problem } = useLoaded(callOf('readClient'))
   if (client) setAccessToken(client.access_token)
   useEffect(() => keepFocus(document.body), [])
   useScrollToTop(route)

@@ -5,7 +5,7 @@ import type { Client, Clock } from './api.ts'
 import { spanText } from './format.ts'
 import { useConnection } from './live.ts'
 
-const TICK_MS = 200
+export const TICK_MS = 500
 // One for all, so that the page is drawn once for all that show a time.
 setInterval(() => dispatchEvent(new Event('tick')), TICK_MS)
 
@@ -17,7 +17,7 @@ export const useClient = (): Client => useContext(ClientContext)!
 const readAt = new WeakMap<Clock, number>()
 
 /** Returns the current time (ms) of the client; without a connection, the last that is known. */
-export function useNow(tickMs = TICK_MS): number {
+export function useNow(tickMs = 1_000): number {
   const { clock } = useClient()
   if (!readAt.has(clock)) readAt.set(clock, performance.now())
   const [, tick] = useState(0)
@@ -28,12 +28,15 @@ export function useNow(tickMs = TICK_MS): number {
     addEventListener('tick', run)
     return () => removeEventListener('tick', run)
   }, [])
-  const passed = clock.mode === 'real' ? (performance.now() - readAt.get(clock)!) * clock.speed : 0
+  // The same between two ticks, whatever else draws the page meanwhile.
+  const tickedAt = Math.floor(performance.now() / tickMs) * tickMs
+  const passed =
+    Math.max(0, tickedAt - readAt.get(clock)!) * (clock.mode === 'real' ? clock.speed : 0)
   if (isLive) last.current = Date.parse(clock.now) + passed
   return last.current
 }
 
 export function useAgo(at: string): string {
-  const ms = useNow(1_000) - Date.parse(at)
+  const ms = useNow() - Date.parse(at)
   return ms < 1_000 ? 'just now' : `${spanText(ms)} ago`
 }

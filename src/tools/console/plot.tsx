@@ -38,11 +38,11 @@ function colourOf(box: HTMLElement, tone: string): string {
 }
 
 function optionsOf(
-  box: HTMLElement,
+  colour: (tone: string) => string,
+  width: number,
   latest: () => PlotProps,
   point: (bucket: number | null) => void,
 ) {
-  const colour = (tone: string) => colourOf(box, tone)
   const firstOf = () => latest().first ?? 0
   const axis: uPlot.Axis = {
     font: '12px system-ui',
@@ -57,7 +57,7 @@ function optionsOf(
     ctx.fillRect(left + width - 2, top, 2, height)
   }
   return {
-    width: box.clientWidth,
+    width,
     height: HEIGHT,
     padding: [16, 16, 0, 0],
     legend: { show: false },
@@ -115,22 +115,29 @@ function useCanvas(props: PlotProps) {
   latest.current = props
   const [pointed, point] = useState<number | null>(null)
   useEffect(() => {
-    const made = new uPlot(
-      optionsOf(box.current!, () => latest.current, point),
-      dataOf(props),
-      box.current!,
-    )
+    const parent = box.current!
+    // Of each tone, until the theme changes: a canvas asks for them many times.
+    const colours = new Map<string, string>()
+    function colour(tone: string): string {
+      if (!colours.has(tone)) colours.set(tone, colourOf(parent, tone))
+      return colours.get(tone)!
+    }
+    const options = optionsOf(colour, parent.clientWidth, () => latest.current, point)
+    const made = new uPlot(options, dataOf(props), parent)
     plot.current = made
     made.over.addEventListener('click', () => {
       const { idx } = made.cursor
       if (idx != null) location.hash = latest.current.hrefOf(idx)
     })
     const resized = new ResizeObserver(() =>
-      made.setSize({ width: box.current!.clientWidth, height: HEIGHT }),
+      made.setSize({ width: parent.clientWidth, height: HEIGHT }),
     )
-    resized.observe(box.current!)
+    resized.observe(parent)
     // Its background changes with the theme.
-    box.current!.addEventListener('transitionend', () => made.redraw())
+    parent.addEventListener('transitionend', () => {
+      colours.clear()
+      made.redraw()
+    })
     return () => {
       resized.disconnect()
       made.destroy()
@@ -156,12 +163,34 @@ const countsText = (props: PlotProps, bucket: number) =>
     .filter(Boolean)
     .join(', ')
 
-export function Plot(props: PlotProps) {
-  const { label, unit, names, stacks, more, hrefOf, marks = [] } = props
-  const { box, pointed } = useCanvas(props)
+function PlotTable(props: PlotProps) {
+  const { label, unit, names, stacks, more, hrefOf } = props
   const filled = [...names.keys()].filter(
     (i) => stacks.some(({ counts }) => counts[i]! > 0) || marksText(props, i).length > 0,
   )
+  return (
+    <Table
+      label={`${label}, as a table`}
+      titles={[unit, ...stacks.map(({ name }) => name), ...(more ? ['rupees'] : [])]}
+    >
+      {filled.map((i) => (
+        <tr key={i}>
+          <td>
+            <a href={hrefOf(i)}>{names[i]}</a> {marksText(props, i).join(', ')}
+          </td>
+          {stacks.map(({ name, counts }) => (
+            <td key={name}>{numberText(counts[i]!)}</td>
+          ))}
+          {more && <td>{more[i]}</td>}
+        </tr>
+      ))}
+    </Table>
+  )
+}
+
+export function Plot(props: PlotProps) {
+  const { label, names, stacks, marks = [] } = props
+  const { box, pointed } = useCanvas(props)
   const isPointed = pointed !== null && pointed < names.length
   return (
     <>
@@ -203,22 +232,7 @@ export function Plot(props: PlotProps) {
             ))}
       </p>
       <Fold title="As a table">
-        <Table
-          label={`${label}, as a table`}
-          titles={[unit, ...stacks.map(({ name }) => name), ...(more ? ['rupees'] : [])]}
-        >
-          {filled.map((i) => (
-            <tr key={i}>
-              <td>
-                <a href={hrefOf(i)}>{names[i]}</a> {marksText(props, i).join(', ')}
-              </td>
-              {stacks.map(({ name, counts }) => (
-                <td key={name}>{numberText(counts[i]!)}</td>
-              ))}
-              {more && <td>{more[i]}</td>}
-            </tr>
-          ))}
-        </Table>
+        <PlotTable {...props} />
       </Fold>
     </>
   )

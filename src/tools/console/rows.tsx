@@ -162,7 +162,8 @@ function Rows<T>({ label, columns, of, setPage, href, count, empty }: RowsProps<
                 role="row"
                 class="line"
                 aria-rowindex={(page - 1) * PAGE + i + 2}
-                key={href(row)}
+                // By its place: a new row on top changes what the others show, and moves none.
+                key={i}
               >
                 {columns.map(({ title, minor, end, show }, column) => (
                   <span role="cell" key={title} class={classOf(minor, end)}>

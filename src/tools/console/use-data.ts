@@ -2,21 +2,19 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { ResponseBody } from '../../admin/caller.ts'
 import type { AdminCallId } from '../../model/admin-routes.ts'
-import { type Call, read } from './api.ts'
+import { type Call, request } from './api.ts'
 import { type Kind, listen } from './live.ts'
 import type { CallError } from './service.ts'
 
 // Events arrive in bursts; a view is read again this long after the first event of a burst, ms.
 const BURST_MS = 150
-/** What stands beside every view is read again at most this often, ms. */
-export const FRAME_MS = 500
-/** The overview and the inbox are read again at most this often, ms. */
+/** What changes all the time is shown again at most this often, ms, and all of it at once: the page is drawn once for all. */
 export const PACE_MS = 1_000
 // After these everything is read again; after a call of this page, which may have no event of its own, immediately.
 const ALWAYS: readonly Kind[] = ['gap', 'reconnected', 'reset', 'restore', 'sent']
 
-/** Runs a function shortly (`wait`, ms) after an event of these kinds, but never while the last run is pending. */
-export function useEvents(kinds: readonly Kind[], run: () => unknown, wait: number = BURST_MS) {
+/** Runs a function shortly after an event of these kinds, but at most once per `pace` (ms), and never while the last run is pending. */
+export function useEvents(kinds: readonly Kind[], run: () => unknown, pace: number = BURST_MS) {
   const latest = useRef(run)
   latest.current = run
   const wanted = kinds.join()
@@ -24,27 +22,32 @@ export function useEvents(kinds: readonly Kind[], run: () => unknown, wait: numb
     let timer: number | undefined
     let isBusy = false
     let isStale = false
+    // The beat of the last run; all that have the same pace share its beats.
+    let lastBeat = 0
+    const beatNow = () => Math.floor(performance.now() / pace)
     async function runNow() {
       timer = undefined
       isBusy = true
+      lastBeat = beatNow()
       await latest.current()
       isBusy = false
       if (!isStale) return
       isStale = false
-      schedule(wait)
+      schedule()
     }
-    function schedule(wait: number) {
-      if (wait === 0) {
+    function schedule(isNow = false) {
+      if (isNow) {
         clearTimeout(timer)
         timer = undefined
       }
+      const isSoon = pace === BURST_MS || beatNow() > lastBeat + 1
+      const wait = isSoon ? BURST_MS : pace - (performance.now() % pace)
       // The response may not contain changes that happen while it is read.
       if (isBusy) isStale = true
-      else timer ??= window.setTimeout(() => void runNow(), wait)
+      else timer ??= window.setTimeout(() => void runNow(), isNow ? 0 : wait)
     }
     const stop = listen((kind) => {
-      if (wanted.split(',').includes(kind) || ALWAYS.includes(kind))
-        schedule(kind === 'sent' ? 0 : wait)
+      if (wanted.split(',').includes(kind) || ALWAYS.includes(kind)) schedule(kind === 'sent')
     })
     return () => {
       stop()
@@ -88,17 +91,25 @@ export type Loaded<T> = { data: T | undefined; problem: string | undefined }
 /** Returns the response of a GET call, and reads it again when it may have changed. Ignores late responses for an earlier path. */
 export function useLoaded<Id extends AdminCallId>(
   call: Call<Id>,
-  wait?: number,
+  pace: number = PACE_MS,
 ): Loaded<ResponseBody<Id>> {
   type T = ResponseBody<Id>
   const { path } = call
-  const [loaded, setLoaded] = useState<{ path: string } & Partial<Loaded<T>>>({ path })
+  const [loaded, setLoaded] = useState<{ path: string; text?: string } & Partial<Loaded<T>>>({
+    path,
+  })
   const lastRead = useRef(0)
   const reload = useCallback(async () => {
     const thisRead = ++lastRead.current
     try {
-      const data = await read(call)
-      if (thisRead === lastRead.current) setLoaded({ path, data })
+      const text = await (await request(path)).text()
+      // The same as before: nothing is drawn.
+      if (thisRead === lastRead.current)
+        setLoaded((before) =>
+          before.text === text && before.path === path && before.problem === undefined
+            ? before
+            : { path, text, data: JSON.parse(text) },
+        )
     } catch (error) {
       const problem = problemOf(error)
       // Keep showing the data that was read before.
@@ -107,7 +118,7 @@ export function useLoaded<Id extends AdminCallId>(
     }
   }, [path])
   useEffect(() => void reload(), [reload])
-  useEvents(CHANGED_BY[call.id] ?? [], reload, wait)
+  useEvents(CHANGED_BY[call.id] ?? [], reload, pace)
   const { data, problem }: Partial<Loaded<T>> = loaded.path === path ? loaded : {}
   return { data, problem }
 }

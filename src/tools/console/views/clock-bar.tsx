@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Act } from '../act.tsx'
 import { type Call, callOf, type Response, read, send } from '../api.ts'
-import { useClient, useNow } from '../client.ts'
+import { TICK_MS, useClient, useNow } from '../client.ts'
 import { countText, isoOf, numberText, rupeesText, spanText } from '../format.ts'
 import { useConnection } from '../live.ts'
 import type { CallError } from '../service.ts'
@@ -113,9 +113,21 @@ function EffectOfJump({ onClose, ...effect }: Effect & { onClose: () => void }) 
   )
 }
 
+/** The time of the client. It changes more often than anything else, so nothing else is drawn with it. */
+function Now({ isLost }: { isLost: boolean }) {
+  const { mode, speed } = useClient().clock
+  const now = useNow(TICK_MS)
+  const pace = mode === 'frozen' ? mode : speed === 1 ? 'real time' : `× ${speed}`
+  return (
+    <div class="now">
+      <At at={isoOf(now)} />
+      <span class="hint">{isLost ? 'the last known time' : pace}</span>
+    </div>
+  )
+}
+
 export function ClockBar() {
   const { mode, speed, next_timer_at } = useClient().clock
-  const now = useNow()
   const isLost = useConnection() === 'lost'
   const [jumped, setJump] = useState<Jump>()
   const [problem, setProblem] = useState<string>()
@@ -131,7 +143,6 @@ export function ClockBar() {
       })
   }
   const isFrozen = mode === 'frozen'
-  const pace = speed === 1 ? 'real time' : `× ${speed}`
   return (
     <>
       <section class="clock bar" aria-label="Clock">
@@ -142,10 +153,7 @@ export function ClockBar() {
             effect={isFrozen ? 'The clock runs.' : 'The clock stands still.'}
           />
         </span>
-        <div class="now">
-          <At at={isoOf(now)} />
-          <span class="hint">{isLost ? 'the last known time' : isFrozen ? 'frozen' : pace}</span>
-        </div>
+        <Now isLost={isLost} />
         <span class="seg speeds">
           {SPEEDS.map((factor) => (
             <Act

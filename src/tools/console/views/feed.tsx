@@ -19,16 +19,17 @@ type Item = {
 }
 
 const MAX_ITEMS = 20
+// A sentence takes a moment to read.
+const READ_MS = 2 * PACE_MS
 
 export const kycReason = ({ kyc_status, metadata }: User['kyc'][number]): string | undefined =>
   kyc_status === 'failed' && metadata ? wordsOf(metadata.response.message) : undefined
 
-function itemOfPayment(payment: Payment, deliveries: readonly Delivery[]): Item {
+function itemOfPayment(payment: Payment, firstOf: ReadonlyMap<string, Delivery>): Item {
   const { transaction_id: id, amount, history, failure, outcome, updated_at } = payment
   const key = `${id} transaction.${history.status.toLowerCase()}`
   const [tone, verb] = OUTCOMES[outcome]
-  // The first one: later deliveries of the same event are copies, or were triggered by hand.
-  const event = deliveries.findLast((one) => `${one.resource_id} ${one.event}` === key)
+  const event = firstOf.get(key)
   const text = (
     <>
       <b>{rupeesText(amount)}</b> to {history.account_holder_name} {verb}
@@ -53,11 +54,12 @@ const PEOPLE: Readonly<Record<string, readonly [tone: string, before: string, af
 
 function itemsOfEvent(event: Delivery, users: readonly User[]): Item[] {
   const { resource_id: id, created_at: at } = event
-  const [tone = '', before, after] = PEOPLE[event.event] ?? []
-  const user = users.find(
-    (one) => one.user_id === id || one.kyc.some(({ kyc_id }) => kyc_id === id),
-  )
-  if (tone === '' || !user) return []
+  const words = PEOPLE[event.event]
+  const isAbout = ({ user_id, kyc }: User) =>
+    user_id === id || kyc.some(({ kyc_id }) => kyc_id === id)
+  const user = words && users.find(isAbout)
+  if (!user) return []
+  const [tone, before, after] = words
   const record = user.kyc.find(({ kyc_id }) => kyc_id === id)
   const reason = record && kycReason(record)
   const why = reason ? `: ${reason}` : ''
@@ -118,17 +120,19 @@ const USERS = callOf('readUsers', { query: { limit: 100 } })
 
 function useItems(filter: Filter) {
   const query = { outcome: filter === 'calls' ? 'any' : filter, limit: 50 }
-  const payments = useLoaded(callOf('readTransactions', { query }), PACE_MS)
-  const deliveries = useLoaded(DELIVERIES, PACE_MS)
+  const payments = useLoaded(callOf('readTransactions', { query }), READ_MS)
+  const deliveries = useLoaded(DELIVERIES, READ_MS)
   const of = filter === 'calls' ? { by: 'code' } : {}
-  const calls = useLoaded(callOf('listRequests', { query: { ...of, limit: 50 } }), PACE_MS)
-  const users = useLoaded(USERS, PACE_MS)
+  const calls = useLoaded(callOf('listRequests', { query: { ...of, limit: 50 } }), READ_MS)
+  const users = useLoaded(USERS, READ_MS)
   const problem = payments.problem ?? deliveries.problem ?? calls.problem ?? users.problem
   // All at once, because what is shown may be held.
   if (!payments.data || !deliveries.data || !calls.data || !users.data)
     return { problem, items: [] }
   const events = deliveries.data.deliveries
-  const paid = payments.data.transactions.map((one) => itemOfPayment(one, events))
+  // Of each event the first delivery, which is the last in the list: others are copies, or were triggered by hand.
+  const firstOf = new Map(events.map((one) => [`${one.resource_id} ${one.event}`, one]))
+  const paid = payments.data.transactions.map((one) => itemOfPayment(one, firstOf))
   const met = events.flatMap((one) => itemsOfEvent(one, users.data!.users))
   const once = new Map(met.map((one) => [one.key, one])).values()
   const { requests } = calls.data

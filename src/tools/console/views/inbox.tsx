@@ -9,7 +9,7 @@ import { countText, numberText } from '../format.ts'
 import { AT_WIDTH, type Column, ListRows } from '../rows.tsx'
 import { Ago, At } from '../settings.tsx'
 import { BodyCard, Card, Facts, Id, noneText, paymentText } from '../ui.tsx'
-import { PACE_MS, useLoaded } from '../use-data.ts'
+import { useLoaded } from '../use-data.ts'
 import { UseInbox } from './webhook.tsx'
 
 type Message = ResponseBody<'listInbox'>['messages'][number]
@@ -70,7 +70,7 @@ const COLUMNS: readonly Column<Row>[] = [
 
 export function Inbox() {
   const search = useSearch()
-  const { data, problem } = useLoaded(ALL, PACE_MS)
+  const { data, problem } = useLoaded(ALL)
   const found = data?.messages.filter(({ type, body }) => search.finds(`${type} ${body}`))
   return (
     <>

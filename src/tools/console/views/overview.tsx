@@ -4,7 +4,7 @@ import { countText, isoOf, ordinalWord, rupeesText, spanText } from '../format.t
 import { Bars, type Mark, Plot, type PlotProps, sumOf } from '../plot.tsx'
 import { At, useTimes } from '../settings.tsx'
 import { Card, Facts, Loading, Problem } from '../ui.tsx'
-import { PACE_MS, useLoaded, useStill } from '../use-data.ts'
+import { useLoaded, useStill } from '../use-data.ts'
 import { jumps } from './clock-bar.tsx'
 import { Feed } from './feed.tsx'
 import { END_WORDS, ENDS, wordsOf } from './payment-words.ts'
@@ -284,7 +284,7 @@ const percentText = (share: number) =>
 
 export function Overview() {
   const client = useClient()
-  const { data, problem } = useLoaded(callOf('readSummary'), PACE_MS)
+  const { data, problem } = useLoaded(callOf('readSummary'))
   const series = data?.series
   const { success_rate: rate = null, median_to_success_ms: median = null } = data ?? {}
   return (

@@ -5,7 +5,7 @@ import { useClient, useNow } from '../client.ts'
 import { countText, rupeesText, spanText, untilText } from '../format.ts'
 import { At } from '../settings.tsx'
 import { stateClass, stateOf, useWidth } from '../ui.tsx'
-import { FRAME_MS, PACE_MS, useLoaded } from '../use-data.ts'
+import { useLoaded } from '../use-data.ts'
 import { wordsOf } from './payment-words.ts'
 
 type Fields = { amount?: unknown }
@@ -60,9 +60,9 @@ const COMING = callOf('listTimers', { query: { limit: 60 } })
 const PAST = callOf('readTransactions', { query: { limit: 20 } })
 
 function useMarks(now: number, width: number) {
-  const timers = useLoaded(COMING, FRAME_MS).data?.timers ?? []
+  const timers = useLoaded(COMING).data?.timers ?? []
   const coming = timers.filter(({ at }) => Date.parse(at) > now)
-  const past = useLoaded(PAST, PACE_MS).data?.transactions ?? []
+  const past = useLoaded(PAST).data?.transactions ?? []
   const spanMs = Math.max(MIN_SPAN_MS, ...coming.map(({ at }) => Date.parse(at) - now))
   const ahead = coming.map((timer): Mark => {
     const { kind, payload, at } = timer
@@ -115,13 +115,15 @@ export function Rail({ isOff, goTo }: Props) {
     return () => removeEventListener('keydown', close)
   }, [])
   const left = (x: number) => ({ left: `${x}%` })
+  // Moved without a layout.
+  const moved = (x: number) => ({ translate: `${x}cqw` })
   return (
     <div class="rail">
       <ol aria-label="Past and coming" ref={box}>
         <li class="past" />
         <li class="next" />
         {done.map(({ x, shape, tone, texts, href }) => (
-          <li key={`done ${href}`} style={left(x)}>
+          <li key={`done ${href}`} style={moved(x)}>
             <a href={href} class={`ev done ${shape} ${tone}`} title={texts[0]}>
               <span class="visually-hidden">{texts[0]}</span>
             </a>
@@ -132,7 +134,7 @@ export function Rail({ isOff, goTo }: Props) {
           const { x, at, shape, tone, texts } = mark
           const text = texts.length === 1 ? texts[0] : `${countText(texts.length, 'event')}`
           return (
-            <li key={`${at} ${texts[0]}`} style={left(x)}>
+            <li key={`${at} ${texts[0]}`} style={moved(x)}>
               <button
                 type="button"
                 class={`ev ${texts.length > 1 ? 'many' : `${shape} ${tone}`}`}

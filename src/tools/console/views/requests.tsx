@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Act } from '../act.tsx'
 import {
   callOf,
@@ -18,7 +18,7 @@ import { AT_WIDTH, type Column, type Filter, ListRows, useFilters } from '../row
 import { madeBy } from '../service.ts'
 import { Ago, At } from '../settings.tsx'
 import { BodyCard, Card, Facts, HttpStatus, Id, noneText, paymentText } from '../ui.tsx'
-import { problemOf, useEvents } from '../use-data.ts'
+import { PACE_MS, problemOf, useEvents } from '../use-data.ts'
 import { CALLERS, ruleText, toldText } from './payment-words.ts'
 
 const COLUMNS: readonly Column<ShortRequest>[] = [
@@ -68,6 +68,8 @@ function useRequests() {
       for (let cursor: string | null | undefined; cursor !== null; ) {
         const page = await read(callOf('listRequests', { query: { limit: 100, cursor } }))
         requests.push(...page.requests)
+        // The newest are shown before the rest arrives.
+        setCalls((before) => before ?? page.requests)
         cursor = page.next
       }
       setCalls(addOnTop(arrived, requests))
@@ -77,13 +79,17 @@ function useRequests() {
     }
     stop()
   }
+  const { current: fresh } = useRef<ShortRequest[]>([])
   useEffect(() => {
     void load()
     return listen((kind, data) => {
-      if (kind === 'request')
-        setCalls((before) => before && addOnTop([data as ShortRequest], before))
+      if (kind === 'request') fresh.unshift(data as ShortRequest)
     })
   }, [])
+  const addFresh = () => {
+    if (calls) setCalls(addOnTop(fresh.splice(0), calls))
+  }
+  useEvents(['request'], addFresh, PACE_MS)
   // There is no event for a cleared log.
   useEvents(['recheck'], load)
   return { calls, problem }

@@ -5,7 +5,7 @@ import { countText, netText, rupeesText } from '../format.ts'
 import { setUrlFields, useUrlFields } from '../route.ts'
 import { At } from '../settings.tsx'
 import { Card, Problem, Table } from '../ui.tsx'
-import { PACE_MS, useLoaded } from '../use-data.ts'
+import { useLoaded } from '../use-data.ts'
 import { Books } from './books.tsx'
 import { ruleText } from './payment-words.ts'
 
@@ -51,7 +51,7 @@ export function Statement() {
   const today = new Date(useNow(60_000) + INDIA_MS).toISOString().slice(0, 10)
   const date = useUrlFields().get('date') ?? today
   const call = callOf('getStatement', { query: { date, truth: 'true' } })
-  const { data, problem } = useLoaded(call, PACE_MS)
+  const { data, problem } = useLoaded(call)
   return (
     <>
       <h2>Statement</h2>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import type { ResponseBody } from '../../../admin/caller.ts'
 import { Act } from '../act.tsx'
 import { callOf, type ShortRequest } from '../api.ts'
@@ -8,7 +8,7 @@ import { Choice } from '../fields.tsx'
 import { countText } from '../format.ts'
 import { At } from '../settings.tsx'
 import { Card, paymentText } from '../ui.tsx'
-import { FRAME_MS, useLoaded } from '../use-data.ts'
+import { useLoaded } from '../use-data.ts'
 import { useFound } from './make-payment.tsx'
 import { ALL, KYC, type Lane, nextOf, TROUBLES, type Trouble } from './troubles.ts'
 
@@ -20,19 +20,20 @@ const titleOf = (name: unknown) =>
 
 /** The trouble that was armed: rules, and a scenario that extends another. */
 export function useArmed() {
-  const { data } = useLoaded(callOf('listRules'), FRAME_MS)
-  const { data: scenario } = useLoaded(callOf('getScenario'), FRAME_MS)
-  const rules = data?.rules.filter(({ definition }) => titleOf(definition['name'])) ?? []
-  const isExtended = titleOf(scenario?.definition?.['title']) !== undefined
-  const waiting = rules.filter(({ used_up }) => !used_up).length + (isExtended ? 1 : 0)
-  const pushed = data?.rules ?? []
-  return {
-    pushed,
-    rules,
-    scenario: isExtended ? scenario : undefined,
-    active: scenario?.name,
-    waiting,
-  }
+  const { data } = useLoaded(callOf('listRules'))
+  const { data: scenario } = useLoaded(callOf('getScenario'))
+  return useMemo(() => {
+    const pushed = data?.rules ?? []
+    const rules = pushed.filter(({ definition }) => titleOf(definition['name']))
+    const isExtended = titleOf(scenario?.definition?.['title']) !== undefined
+    return {
+      pushed,
+      rules,
+      scenario: isExtended ? scenario : undefined,
+      active: scenario?.name,
+      waiting: rules.filter(({ used_up }) => !used_up).length + (isExtended ? 1 : 0),
+    }
+  }, [data, scenario])
 }
 
 export type Armed = ReturnType<typeof useArmed>
@@ -161,7 +162,7 @@ function ArmedRule({
   const trouble = ALL.find((one) => one.title === title)
   const { operation, headers } = definition['when'] as { operation: string; headers?: object }
   const query = { rule: `rule:${rule_id}: `, limit: 1 }
-  const { data: log } = useLoaded(callOf('listRequests', { query }), FRAME_MS)
+  const { data: log } = useLoaded(callOf('listRequests', { query }))
   const [last] = log?.requests ?? []
   const isHit = hits > 0
   const other = headers ? ' Calls of the scenario don’t use it up.' : ''
