@@ -8,7 +8,7 @@ import { Check, Choice } from './fields.tsx'
 import { keepFocus, useHeadHeight } from './focus.ts'
 import { Keys } from './keys.tsx'
 import { useConnection } from './live.ts'
-import { onRoute, type Route, useRoute, useScrollToTop, useWide } from './route.ts'
+import { type Route, useListener, useRoute, useScrollToTop, useWide } from './route.ts'
 import { GONE_TEXT, isServiceCall, setAccessToken } from './service.ts'
 import { AdminToken, Theme, useSetting, ZoneProvider } from './settings.tsx'
 import { Button, Chip, Loading, Problem } from './ui.tsx'
@@ -146,15 +146,9 @@ function LastCall() {
   )
   const isBad = (one: SentCall | undefined) => one?.problem || one?.effect?.isBad
   // An error belongs to the view that caused it, until the user changes something there.
-  useEffect(() => {
-    const forget = () => setSent((one) => (isBad(one) ? undefined : one))
-    addEventListener('input', forget)
-    const stop = onRoute(forget)
-    return () => {
-      removeEventListener('input', forget)
-      stop()
-    }
-  }, [])
+  const forget = () => setSent((one) => (isBad(one) ? undefined : one))
+  useListener(window, 'input', forget)
+  useListener(window, 'hashchange', forget)
   const isWaiting = sent !== undefined && sent.status === undefined
   useEffect(() => {
     setLate(false)

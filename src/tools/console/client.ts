@@ -1,9 +1,10 @@
 // The client that the page shows, and its time, which continues between two responses of the server.
 import { createContext } from 'preact'
-import { useContext, useEffect, useRef, useState } from 'preact/hooks'
+import { useContext, useRef } from 'preact/hooks'
 import type { Client, Clock } from './api.ts'
 import { spanText } from './format.ts'
 import { useConnection } from './live.ts'
+import { useWatched } from './route.ts'
 
 export const TICK_MS = 500
 // One for all, so that the page is drawn once for all that show a time.
@@ -20,14 +21,9 @@ const readAt = new WeakMap<Clock, number>()
 export function useNow(tickMs = 1_000): number {
   const { clock } = useClient()
   if (!readAt.has(clock)) readAt.set(clock, performance.now())
-  const [, tick] = useState(0)
   const isLive = useConnection() !== 'lost'
   const last = useRef(0)
-  useEffect(() => {
-    const run = () => tick(Math.floor(performance.now() / tickMs))
-    addEventListener('tick', run)
-    return () => removeEventListener('tick', run)
-  }, [])
+  useWatched(window, 'tick', () => Math.floor(performance.now() / tickMs))
   // The same between two ticks, whatever else draws the page meanwhile.
   const tickedAt = Math.floor(performance.now() / tickMs) * tickMs
   const passed =

@@ -1,7 +1,7 @@
 // Reads the event stream of the admin API: everything that happens in the client's world.
-import { useEffect, useState } from 'preact/hooks'
 import type { StreamKind } from '../../model/feed-kinds.ts'
 import { BASE, callOf, checkClientFirst, GONE, request, watchCalls } from './api.ts'
+import { useWatched } from './route.ts'
 import { CallError } from './service.ts'
 
 /** The kinds of stream events, and three of the page. `sent`: a call of it had its response; `recheck`: something without an event may differ. */
@@ -16,7 +16,6 @@ const MAX_RETRY_MS = 10_000
 const MAX_SILENCE_MS = 35_000
 
 const listeners = new Set<EventListener>()
-const watchers = new Set<(state: State) => void>()
 let state: State = 'connecting'
 let lastEventId: string | undefined
 
@@ -25,20 +24,11 @@ export function listen(listener: EventListener): () => void {
   return () => void listeners.delete(listener)
 }
 
-export function useConnection(): State {
-  const [shown, setShown] = useState(state)
-  useEffect(() => {
-    setShown(state)
-    watchers.add(setShown)
-    return () => void watchers.delete(setShown)
-  }, [])
-  return shown
-}
+export const useConnection = () => useWatched(window, 'connection', () => state)
 
 function setState(next: State) {
-  if (next === state) return
   state = next
-  for (const watcher of watchers) watcher(state)
+  dispatchEvent(new Event('connection'))
 }
 
 function publish(kind: Kind, data: unknown) {

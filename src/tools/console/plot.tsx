@@ -172,19 +172,14 @@ function PlotTable(props: PlotProps) {
     <Table
       label={`${label}, as a table`}
       titles={[unit, ...stacks.map(({ name }) => name), ...(more ? ['rupees'] : [])]}
-    >
-      {filled.map((i) => (
-        <tr key={i}>
-          <td>
-            <a href={hrefOf(i)}>{names[i]}</a> {marksText(props, i).join(', ')}
-          </td>
-          {stacks.map(({ name, counts }) => (
-            <td key={name}>{numberText(counts[i]!)}</td>
-          ))}
-          {more && <td>{more[i]}</td>}
-        </tr>
-      ))}
-    </Table>
+      rows={filled.map((i) => [
+        <>
+          <a href={hrefOf(i)}>{names[i]}</a> {marksText(props, i).join(', ')}
+        </>,
+        ...stacks.map(({ counts }) => numberText(counts[i]!)),
+        ...(more ? [more[i]] : []),
+      ])}
+    />
   )
 }
 

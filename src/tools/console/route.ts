@@ -19,37 +19,35 @@ function routeOf(hash: string): Route {
   return { view: view || 'overview', id: id === '' ? undefined : decoded(id) }
 }
 
-export function onRoute(changed: () => void): () => void {
-  addEventListener('hashchange', changed)
-  return () => removeEventListener('hashchange', changed)
+/** Runs a function at each event of a target. */
+export function useListener<E extends Event>(
+  target: EventTarget,
+  type: string,
+  run: (event: E) => void,
+) {
+  useEffect(() => {
+    target.addEventListener(type, run as EventListener)
+    return () => target.removeEventListener(type, run as EventListener)
+  }, [])
 }
 
-function useHash(): string {
-  const [hash, setHash] = useState(location.hash)
-  useEffect(() => {
-    const changed = () => setHash(location.hash)
-    // The hash may have changed before the listener was added.
-    changed()
-    return onRoute(changed)
-  }, [])
-  return hash
+/** Returns a value that changes with an event of a target. */
+export function useWatched<T>(target: EventTarget, type: string, read: () => T): T {
+  const [value, setValue] = useState(read)
+  useListener(target, type, () => setValue(read))
+  // It may have changed before the listener was added.
+  useEffect(() => setValue(read), [])
+  return value
 }
+
+const useHash = () => useWatched(window, 'hashchange', () => location.hash)
 
 export const useRoute = (): Route => routeOf(useHash())
 
 // From here on, a list and one of its rows stand side by side.
 const WIDE = matchMedia('(min-width: 81rem)')
 
-export function useWide(): boolean {
-  const [isWide, setWide] = useState(WIDE.matches)
-  useEffect(() => {
-    const changed = () => setWide(WIDE.matches)
-    changed()
-    WIDE.addEventListener('change', changed)
-    return () => WIDE.removeEventListener('change', changed)
-  }, [])
-  return isWide
-}
+export const useWide = () => useWatched(WIDE, 'change', () => WIDE.matches)
 
 /** Scrolls to the top and moves the focus to the heading when the view changes; a list beside it and a search keep the focus. */
 export function useScrollToTop({ view, id }: Route) {

@@ -59,16 +59,26 @@ type TableProps = {
   label: string
   titles: readonly string[]
   class?: string
-  children: ComponentChildren
+  /** The cells of each row. Without them, its children are rows. */
+  rows?: readonly (readonly ComponentChildren[])[]
+  children?: ComponentChildren
 }
-/** A table that scrolls by itself; its children are rows. */
-export const Table = ({ label, titles, children, ...more }: TableProps) => (
+/** A table that scrolls by itself. */
+export const Table = ({ label, titles, rows, children, ...more }: TableProps) => (
   <Scroll label={label}>
     <table {...more}>
       <Heads titles={titles} />
-      <tbody>{children}</tbody>
+      <tbody>{rows ? rows.map((cells, i) => <Cells key={i} of={cells} />) : children}</tbody>
     </table>
   </Scroll>
+)
+
+const Cells = ({ of }: { of: readonly ComponentChildren[] }) => (
+  <tr>
+    {of.map((cell, i) => (
+      <td key={i}>{cell}</td>
+    ))}
+  </tr>
 )
 
 /** The state of a payment: what came back has a word of its own. */

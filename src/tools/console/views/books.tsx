@@ -68,24 +68,22 @@ function Differences({ result }: { result: Result }) {
         }}
       />
       {differences.length > 0 && (
-        <Table label="Differences" titles={['Kind', 'Your books', 'The bank', 'What it is']}>
-          {differences.map((one, i) => (
-            <tr key={i}>
-              <td>{one.kind.replaceAll('_', ' ')}</td>
-              <td class="whole">{rowText(one.books)}</td>
-              <td class="whole">
-                {one.statement ? (
-                  <a href={`#/payments/${one.statement.transaction_id}`}>
-                    {rowText(one.statement)}
-                  </a>
-                ) : (
-                  '–'
-                )}
-              </td>
-              <td>{one.message}</td>
-            </tr>
-          ))}
-        </Table>
+        <Table
+          label="Differences"
+          titles={['Kind', 'Your books', 'The bank', 'What it is']}
+          rows={differences.map(({ kind, books, statement, message }) => [
+            kind.replaceAll('_', ' '),
+            <span class="whole">{rowText(books)}</span>,
+            // A link only where there is a payment.
+            <a
+              class="whole"
+              href={statement ? `#/payments/${statement.transaction_id}` : undefined}
+            >
+              {rowText(statement)}
+            </a>,
+            message,
+          ])}
+        />
       )}
     </>
   )

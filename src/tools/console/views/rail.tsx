@@ -1,8 +1,9 @@
 // The line of time in the header: what has happened, now, and what is coming.
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { callOf, type Timer } from '../api.ts'
 import { useClient, useNow } from '../client.ts'
 import { countText, rupeesText, spanText, untilText } from '../format.ts'
+import { useListener } from '../route.ts'
 import { At } from '../settings.tsx'
 import { stateClass, stateOf, useWidth } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
@@ -109,11 +110,9 @@ export function Rail({ isOff, goTo }: Props) {
   const { box, width } = useWidth()
   const { spanMs, ahead, done } = useMarks(now, width)
   const [chosen, choose] = useState<Mark>()
-  useEffect(() => {
-    const close = ({ key }: KeyboardEvent) => key === 'Escape' && choose(undefined)
-    addEventListener('keydown', close)
-    return () => removeEventListener('keydown', close)
-  }, [])
+  useListener(window, 'keydown', ({ key }: KeyboardEvent) => {
+    if (key === 'Escape') choose(undefined)
+  })
   const left = (x: number) => ({ left: `${x}%` })
   // Moved without a layout.
   const moved = (x: number) => ({ translate: `${x}cqw` })

@@ -41,22 +41,16 @@ function Axis({ items }: Pick<SessionDocument, 'items'>) {
     <Table
       label="What happened, in order"
       titles={['Time', ...(hasClients ? ['Client'] : []), ...LANES]}
-    >
-      {items.map((item, i) => {
+      rows={items.map((item) => {
         const { lane, tone, text } = saidOf(item)
-        return (
-          <tr key={i}>
-            <td style={{ whiteSpace: 'nowrap' }}>{item.at?.replace('T', ' ').replace('Z', '')}</td>
-            {hasClients && <td>{item.client ?? 'default'}</td>}
-            {LANES.map((name, n) => (
-              <td key={name} style={{ color: `var(--${tone})` }}>
-                {n === lane && text}
-              </td>
-            ))}
-          </tr>
-        )
+        const said = <span style={{ color: `var(--${tone})` }}>{text}</span>
+        return [
+          <span class="whole">{item.at?.replace('T', ' ').replace('Z', '')}</span>,
+          ...(hasClients ? [item.client ?? 'default'] : []),
+          ...LANES.map((_, n) => n === lane && said),
+        ]
       })}
-    </Table>
+    />
   )
 }
 

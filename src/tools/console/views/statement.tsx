@@ -15,7 +15,7 @@ const INDIA_MS = 19_800_000
 
 function Rows({ title, statement }: { title: string; statement: Truth }) {
   const { rows, debits, credits, net } = statement
-  const heads = ['Booked', 'Payment', 'Direction', 'Amount', 'UTR', 'Changed by']
+  const heads = ['Booked', 'Payment', 'Direction', 'Amount', 'UTR']
   const isChanged = rows.some(({ rule }) => rule !== undefined)
   return (
     <Card title={title} wide>
@@ -25,22 +25,18 @@ function Rows({ title, statement }: { title: string; statement: Truth }) {
         <b>{netText(net)}</b>
       </p>
       {rows.length > 0 && (
-        <Table label={title} titles={isChanged ? heads : heads.slice(0, -1)}>
-          {rows.map((row, i) => (
-            <tr key={i}>
-              <td>
-                <At at={row.booked_at} />
-              </td>
-              <td>
-                <a href={`#/payments/${row.transaction_id}`}>{row.client_transaction_id}</a>
-              </td>
-              <td>{row.direction}</td>
-              <td>{rupeesText(row.amount)}</td>
-              <td>{row.utr ?? 'none'}</td>
-              {isChanged && <td>{row.rule && ruleText(row.rule)}</td>}
-            </tr>
-          ))}
-        </Table>
+        <Table
+          label={title}
+          titles={[...heads, ...(isChanged ? ['Changed by'] : [])]}
+          rows={rows.map((row) => [
+            <At at={row.booked_at} />,
+            <a href={`#/payments/${row.transaction_id}`}>{row.client_transaction_id}</a>,
+            row.direction,
+            rupeesText(row.amount),
+            row.utr ?? 'none',
+            ...(isChanged ? [row.rule && ruleText(row.rule)] : []),
+          ])}
+        />
       )}
     </Card>
   )

@@ -222,16 +222,17 @@ export const Coverage = ({ coverage: { groups }, title, isLinked = false }: Cove
         <summary>
           {group}: {total === 0 ? 'nothing yet' : `${met} of ${total} met (${percent} %)`}
         </summary>
-        <Table label={group} titles={['of', 'behaviour', 'met?', 'show me']} class="grid">
-          {items.map(({ subject, behaviour, met: isMet, shown_by }) => (
-            <tr key={`${subject} ${behaviour}`}>
-              <td>{subject}</td>
-              <td>{behaviour}</td>
-              <td class={isMet ? 'good' : 'hint'}>{isMet ? 'met' : 'not met'}</td>
-              <td>{!isMet && <ShownBy text={shown_by} isLinked={isLinked} />}</td>
-            </tr>
-          ))}
-        </Table>
+        <Table
+          label={group}
+          titles={['of', 'behaviour', 'met?', 'show me']}
+          class="grid"
+          rows={items.map(({ subject, behaviour, met: isMet, shown_by }) => [
+            subject,
+            behaviour,
+            <span class={isMet ? 'shape good' : 'hint'}>{isMet ? 'met' : 'not met'}</span>,
+            !isMet && <ShownBy text={shown_by} isLinked={isLinked} />,
+          ])}
+        />
       </details>
     ))}
   </Card>

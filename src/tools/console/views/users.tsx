@@ -69,33 +69,27 @@ const Records = ({ label, heads, rows, simulate, none }: RecordsProps) =>
   rows.length === 0 ? (
     <p class="empty">{none}</p>
   ) : (
-    <Table label={label} titles={[...heads, 'Status', 'Set status']} class="stack">
-      {rows.map(({ id, state, cells }) => (
-        <tr key={id}>
-          {cells.map((cell, i) => (
-            <td key={heads[i]} class="long">
-              {cell}
-            </td>
-          ))}
-          <td>
-            <Chip state={state} />
-          </td>
-          <td>
-            <span class="bar">
-              {state === 'pending' &&
-                (['success', 'failed'] as const).map((status) => (
-                  <Act
-                    key={status}
-                    label={status === 'success' ? 'Succeed' : 'Fail'}
-                    name={cells[0]}
-                    call={callOf(simulate, { params: { id }, body: { status } })}
-                  />
-                ))}
-            </span>
-          </td>
-        </tr>
-      ))}
-    </Table>
+    <Table
+      label={label}
+      titles={[...heads, 'Status', 'Set status']}
+      class="stack"
+      rows={rows.map(({ id, state, cells }) => [
+        ...cells.map((cell) => <div class="long">{cell}</div>),
+        <Chip state={state} />,
+        state === 'pending' && (
+          <span class="bar">
+            {(['success', 'failed'] as const).map((status) => (
+              <Act
+                key={status}
+                label={status === 'success' ? 'Succeed' : 'Fail'}
+                name={cells[0]}
+                call={callOf(simulate, { params: { id }, body: { status } })}
+              />
+            ))}
+          </span>
+        ),
+      ])}
+    />
   )
 
 const SHOWN = 10
