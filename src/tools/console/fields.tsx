@@ -86,15 +86,7 @@ export function Choice({ label, value, values, onInput }: ChoiceProps) {
   )
 }
 
-export function Input({
-  label,
-  value,
-  onInput,
-  type = 'text',
-  placeholder,
-  short = false,
-  name,
-}: {
+type InputProps = {
   label: string
   value: string
   onInput: (value: string) => void
@@ -104,20 +96,22 @@ export function Input({
   placeholder?: string
   /** For a word or a number. */
   short?: boolean
-}) {
+}
+
+export function Input({ label, value, onInput, name, short = false, ...more }: InputProps) {
   const id = useId()
   const problem = useFieldProblem(name)
   return (
     <div class="field">
       <label for={id}>{label}</label>
       <input
+        type="text"
+        {...more}
         id={id}
         class={short ? 'short' : ''}
-        type={type}
         autocomplete="off"
         spellcheck={false}
         value={value}
-        placeholder={placeholder}
         aria-invalid={problem !== undefined || undefined}
         aria-describedby={problem === undefined ? undefined : `${id}-problem`}
         onInput={({ currentTarget }) => onInput(currentTarget.value)}

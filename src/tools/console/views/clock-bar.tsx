@@ -9,7 +9,7 @@ import type { CallError } from '../service.ts'
 import { At } from '../settings.tsx'
 import { Button } from '../ui.tsx'
 import { problemOf } from '../use-data.ts'
-import { END_WORDS, ENDS } from './payment-words.ts'
+import { ENDS, OUTCOMES } from './payment-words.ts'
 import { Rail } from './rail.tsx'
 
 const SPEEDS = [1, 60, 3_600]
@@ -88,7 +88,7 @@ function partsOf({ since, until, summary }: Effect) {
   const between = new URLSearchParams({ since, until })
   const money = ENDS.flatMap((outcome) => {
     const { count, rupees } = summary[outcome]
-    const text = `${numberText(count)} ${END_WORDS[outcome]} (${rupeesText(rupees)})`
+    const text = `${numberText(count)} ${OUTCOMES[outcome].verb} (${rupeesText(rupees)})`
     return count > 0 ? [{ href: `#/payments?outcome=${outcome}&${between}`, text }] : []
   })
   const { tries: _, ...deliveries } = summary.deliveries

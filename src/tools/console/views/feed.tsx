@@ -28,7 +28,7 @@ export const kycReason = ({ kyc_status, metadata }: User['kyc'][number]): string
 function itemOfPayment(payment: Payment, firstOf: ReadonlyMap<string, Delivery>): Item {
   const { transaction_id: id, amount, history, failure, outcome, updated_at } = payment
   const key = `${id} transaction.${history.status.toLowerCase()}`
-  const [tone, verb] = OUTCOMES[outcome]
+  const { tone, verb } = OUTCOMES[outcome]
   const event = firstOf.get(key)
   const text = (
     <>

@@ -7,9 +7,8 @@ import { Card, Facts, Loading, Problem } from '../ui.tsx'
 import { useLoaded, useStill } from '../use-data.ts'
 import { jumps } from './clock-bar.tsx'
 import { Feed } from './feed.tsx'
-import { END_WORDS, ENDS, wordsOf } from './payment-words.ts'
-import { OUTCOMES } from './payments.tsx'
-import { waitingText } from './requests.tsx'
+import { ENDS, OUTCOMES, wordsOf } from './payment-words.ts'
+import { CLASSES, waitingText } from './requests.tsx'
 import { Start } from './start.tsx'
 import { UseInbox } from './webhook.tsx'
 
@@ -17,17 +16,14 @@ type Summary = Response<'readSummary'>
 
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
-const TONES = { settled: 'good', in_flight: 'open', failed: 'bad', came_back: 'came' } as const
-const OUTCOME_NAMES = Object.keys(OUTCOMES) as (keyof typeof OUTCOMES)[]
-
 const Tiles = ({ summary }: { summary: Summary }) => (
   <ul class="cards tiles">
-    {OUTCOME_NAMES.map((name) => {
-      const { count, rupees } = summary[name]
+    {Object.entries(OUTCOMES).map(([name, { tone, title }]) => {
+      const { count, rupees } = summary[name as keyof typeof OUTCOMES]
       return (
         <li key={name} class="card">
           <a href={`#/payments?outcome=${name}`}>
-            <span class={`shape ${TONES[name]}`}>{OUTCOMES[name]}</span> <b>{rupeesText(rupees)}</b>{' '}
+            <span class={`shape ${tone}`}>{title}</span> <b>{rupeesText(rupees)}</b>{' '}
             {countText(count, 'payment')}
           </a>
         </li>
@@ -75,6 +71,11 @@ function marksOf({ from, bucket_ms: size, outages }: Series): Mark[] {
   return marks
 }
 
+const stackOf = (outcome: (typeof ENDS)[number], counts: readonly number[]) => {
+  const { verb: name, tone } = OUTCOMES[outcome]
+  return { name, tone, counts }
+}
+
 function OverTime({ series }: { series: Series }) {
   const { counts, settled, failed, bucket_ms } = series
   const { queryOf, ...buckets } = useBuckets(series, settled.length)
@@ -85,11 +86,7 @@ function OverTime({ series }: { series: Series }) {
       {...buckets}
       marks={marksOf(series)}
       endsNow
-      stacks={ENDS.map((name) => ({
-        name: END_WORDS[name],
-        tone: TONES[name],
-        counts: counts[name],
-      }))}
+      stacks={ENDS.map((name) => stackOf(name, counts[name]))}
       more={settled.map(
         (one, i) => `${rupeesText(one)} settled, ${rupeesText(failed[i]!)} failed or came back`,
       )}
@@ -155,7 +152,7 @@ function HowLong(spans: Summary['spans']) {
       <ul class="list">
         {known.map(({ name, p50_ms, p95_ms }) => (
           <li key={name}>
-            <span class={`shape ${TONES[name]}`}>{OUTCOMES[name]}</span>
+            <span class={`shape ${OUTCOMES[name].tone}`}>{OUTCOMES[name].title}</span>
             <span>
               half in <b>{spanText(p50_ms)}</b>, 95 % in <b>{spanText(p95_ms)}</b>
             </span>
@@ -166,11 +163,7 @@ function HowLong(spans: Summary['spans']) {
         label="Payments by the time they took"
         unit="took"
         bounds_ms={spans.bounds_ms}
-        stacks={known.map(({ name, counts }) => ({
-          name: END_WORDS[name],
-          tone: TONES[name],
-          counts,
-        }))}
+        stacks={known.map(({ name, counts }) => stackOf(name, counts))}
         hrefOf={(from, to) => `#/payments?outcome=done&took=${from}-${to ?? ''}`}
       />
     </Card>
@@ -182,7 +175,7 @@ const WhyFailed = ({ failed, came_back: back }: Pick<Summary, 'failed' | 'came_b
     Object.entries(reasons).map(([reason, count]) => ({
       name: wordsOf(reason),
       count,
-      tone: TONES[outcome as 'failed'],
+      tone: OUTCOMES[outcome as 'failed'].tone,
       href: `#/payments?outcome=${outcome}&search=${reason}`,
     })),
   )
@@ -248,15 +241,6 @@ const YourWebhook = ({ counts }: { counts: Summary['deliveries'] }) => (
   </Card>
 )
 
-/** The classes of status: their words, tones, and filters of the log. */
-const CLASSES = {
-  '2xx': ['2xx: success', 'good', '2'],
-  '3xx': ['3xx: redirect', 'open', '3'],
-  '4xx': ['4xx: rejected', 'open', '4'],
-  '5xx': ['5xx: the service failed', 'bad', '5'],
-  none: ['no response', 'bad', 'broken'],
-} as const
-
 const YourCalls = ({ waiting, counts }: { waiting: number; counts: Summary['calls'] }) => (
   <Card title="Your calls" beside={<a href="#/requests">Requests</a>}>
     {counts.all === 0 && <p class="empty">None from your code yet.</p>}
@@ -269,9 +253,9 @@ const YourCalls = ({ waiting, counts }: { waiting: number; counts: Summary['call
     />
     <Bars
       label="Calls by class of status"
-      bars={Object.entries(CLASSES).flatMap(([name, [word, tone, status]]) => {
-        const count = counts.by_class[name]
-        return count ? [{ name: word, count, tone, href: `#/requests?status=${status}` }] : []
+      bars={Object.entries(CLASSES).flatMap(([of, [status, name, tone]]) => {
+        const count = counts.by_class[of]
+        return count ? [{ name, count, tone, href: `#/requests?status=${status}` }] : []
       })}
     />
     {waiting > 0 && <p>{waitingText(waiting)}</p>}

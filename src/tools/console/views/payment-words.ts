@@ -70,15 +70,14 @@ export function receiptText({ status, attempts, rule }: Delivery): string {
   return ` Your webhook doesn’t have it yet: ${tries} so far.`
 }
 
-export const ENDS = ['settled', 'failed', 'came_back'] as const
-export const END_WORDS = { settled: 'settled', failed: 'failed', came_back: 'came back' } as const
-
+/** What becomes of the payments that the client itself makes, as Overview counts them. */
 export const OUTCOMES = {
-  settled: ['good', 'settled'],
-  in_flight: ['open', 'is on its way'],
-  failed: ['bad', 'failed'],
-  came_back: ['came', 'came back'],
+  settled: { tone: 'good', title: 'Settled', verb: 'settled' },
+  in_flight: { tone: 'open', title: 'In flight', verb: 'is on its way' },
+  failed: { tone: 'bad', title: 'Failed', verb: 'failed' },
+  came_back: { tone: 'came', title: 'Came back', verb: 'came back' },
 } as const
+export const ENDS = ['settled', 'failed', 'came_back'] as const
 
 type ToldCall = Pick<ShortRequest, 'method' | 'path' | 'operation' | 'amount' | 'rule' | 'status'> &
   By

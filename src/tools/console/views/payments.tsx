@@ -5,7 +5,7 @@ import { AT_WIDTH, type Column, type Filter, PagedList } from '../rows.tsx'
 import { At } from '../settings.tsx'
 import { Chip, stateOf } from '../ui.tsx'
 import { MakePayment } from './make-payment.tsx'
-import { wordsOf } from './payment-words.ts'
+import { OUTCOMES, wordsOf } from './payment-words.ts'
 
 const COLUMNS: readonly Column<Payment>[] = [
   {
@@ -26,15 +26,14 @@ const COLUMNS: readonly Column<Payment>[] = [
   },
   { title: 'Created', width: AT_WIDTH, show: ({ created_at }) => <At at={created_at} /> },
 ]
-/** Of the payments that the client itself made, as Overview counts them. */
-export const OUTCOMES = {
-  settled: 'Settled',
-  in_flight: 'In flight',
-  failed: 'Failed',
-  came_back: 'Came back',
-} as const
 const FILTERS: Readonly<Record<string, Filter>> = {
-  outcome: { label: 'Outcome', values: Object.entries({ ...OUTCOMES, done: 'Done' }) },
+  outcome: {
+    label: 'Outcome',
+    values: Object.entries({ ...OUTCOMES, done: { title: 'Done' } }).map(([name, { title }]) => [
+      name,
+      title,
+    ]),
+  },
   sort: {
     label: 'Order',
     all: 'Newest first',

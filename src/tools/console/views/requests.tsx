@@ -95,16 +95,19 @@ function useRequests() {
   return { calls, problem }
 }
 
+/** The classes of status: their filters, words and tones. */
+export const CLASSES = {
+  '2xx': ['2', '2xx: success', 'good'],
+  '3xx': ['3', '3xx: redirect', 'open'],
+  '4xx': ['4', '4xx: rejected', 'open'],
+  '5xx': ['5', '5xx: the service failed', 'bad'],
+  none: ['broken', 'no response, or a broken one', 'bad'],
+} as const
 const FILTERS: Readonly<Record<string, Filter>> = {
   by: { label: 'By', values: Object.entries(CALLERS) },
   status: {
     label: 'Status',
-    values: [
-      ['2', '2xx: success'],
-      ['4', '4xx: rejected'],
-      ['5', '5xx: the service failed'],
-      ['broken', 'no response, or a broken one'],
-    ],
+    values: Object.values(CLASSES).map(([status, text]) => [status, text]),
   },
 }
 const statusClass = (status: number | null) => (status === null ? 'broken' : String(status)[0])

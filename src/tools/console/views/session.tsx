@@ -15,7 +15,7 @@ function saidOf({ call, payment, event }: SessionItem): Said {
     return { lane: 0, tone: isBad(call) ? 'bad' : 'text', text }
   }
   if (payment) {
-    const [tone, verb] = OUTCOMES[payment.outcome]
+    const { tone, verb } = OUTCOMES[payment.outcome]
     const why = payment.reason === undefined ? '' : `: ${wordsOf(payment.reason)}`
     const what = `${rupeesText(payment.amount)} (${payment.reference}) to ${payment.name}`
     return { lane: 1, tone, text: `${what} ${verb}${why}.` }
