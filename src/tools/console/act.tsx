@@ -15,18 +15,7 @@ const CallsContext = createContext(false)
 export const CallsProvider = CallsContext.Provider
 export const useShownCalls = () => useContext(CallsContext)
 
-/** A button that sends a call, and shows it on demand. With `confirm`, a dialog with this text asks first. */
-export function Act<Id extends CallId>({
-  label,
-  call,
-  confirm,
-  onDone,
-  effect,
-  disabled = false,
-  isPressed,
-  submit = false,
-  name,
-}: {
+type ActProps<Id extends CallId> = {
   label: string
   call: Call<Id>
   confirm?: string
@@ -39,7 +28,11 @@ export function Act<Id extends CallId>({
   submit?: boolean
   /** What the button acts on, for users of screen readers. */
   name?: string
-}) {
+}
+
+/** A button that sends a call, and shows it on demand. With `confirm`, a dialog with this text asks first. */
+export function Act<Id extends CallId>(props: ActProps<Id>) {
+  const { label, call, confirm, onDone, effect, isPressed, name, submit, disabled = false } = props
   const id = useId()
   const [isBusy, setBusy] = useState(false)
   const [isConfirming, setConfirming] = useState(false)

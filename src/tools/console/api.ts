@@ -66,11 +66,9 @@ export function setAsk(next: Ask) {
 async function fetchOnce(token: string | null, url: string, init: RequestInit) {
   const headers = new Headers(init.headers)
   if (token !== null) headers.set('x-admin-token', token)
-  try {
-    return await fetch(url, { ...init, headers })
-  } catch {
+  return fetch(url, { ...init, headers }).catch(() => {
     throw new CallError(0, GONE_TEXT)
-  }
+  })
 }
 
 const requiresToken = ({ error }: ErrorBody) => error === 'admin_token_required'
@@ -88,15 +86,14 @@ async function problemWith(token: string): Promise<string | undefined> {
 }
 
 async function askForToken(): Promise<void> {
-  for (let problem: string | undefined; ; ) {
+  let problem: string | undefined
+  do {
     const token = await ask(problem)
     isDeclined = token === undefined
     if (token === undefined) throw new CallError(401, 'The admin API requires its token.')
     problem = await problemWith(token)
-    if (problem !== undefined) continue
-    sessionStorage.setItem(TOKEN, token)
-    return
-  }
+    if (problem === undefined) sessionStorage.setItem(TOKEN, token)
+  } while (problem !== undefined)
 }
 
 /** Asks for the token once, even if several calls need it at the same time. Throws `CallError` if the user cancels. */
@@ -190,12 +187,8 @@ export async function send<Id extends CallId>(
     const text =
       status >= 500 ? `got ${status}; it may have been carried out` : `rejected (${status})`
     const rejected = { effect: { text, isBad: true, isShown } }
-    notify({
-      ...call,
-      label,
-      status: status ?? 0,
-      ...(isShown && status ? rejected : { problem: message }),
-    })
+    const end = isShown && status ? rejected : { problem: message }
+    notify({ ...call, label, status: status ?? 0, ...end })
     throw error
   }
 }

@@ -290,15 +290,8 @@ type PagedListProps<T> = Shown<T> & {
   bulk?: FunctionComponent<{ query: object; total: number }>
 }
 
-export function PagedList<T>({
-  id,
-  filters,
-  placeholder,
-  noun,
-  none,
-  bulk: Bulk,
-  ...shown
-}: PagedListProps<T>) {
+export function PagedList<T>(props: PagedListProps<T>) {
+  const { id, filters, placeholder, noun, none, bulk: Bulk, ...shown } = props
   const search = useSearch()
   const { chosen, choices } = useFilters(filters)
   const { span, buttons } = useSpans()

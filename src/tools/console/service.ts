@@ -17,6 +17,8 @@ export class CallError extends Error {
 }
 
 export const GONE_TEXT = "The sandbox doesn't respond. Is it running?"
+const BROKEN_TEXT =
+  'The connection ended without a response. Requests shows whether a rule did this.'
 
 export type ErrorBody = {
   message?: string
@@ -25,13 +27,8 @@ export type ErrorBody = {
   errors?: readonly FieldError[]
 }
 
-export async function errorBodyOf(response: Response): Promise<ErrorBody> {
-  try {
-    return await response.json()
-  } catch {
-    return {}
-  }
-}
+export const errorBodyOf = (response: Response): Promise<ErrorBody> =>
+  response.json().catch(() => ({}))
 
 export const fieldsText = (fields: readonly FieldError[]): string =>
   `${fields.map(({ field, message }) => `${field} ${message}`).join('. ')}.`
@@ -95,22 +92,12 @@ export function setAccessToken(token: string) {
 }
 
 export async function fetchService(url: string, init: RequestInit): Promise<Response> {
-  let response: Response
-  try {
-    response = await fetch(url, { ...init, headers: { ...init.headers, ...serviceHeaders() } })
-  } catch {
+  const headers = { ...init.headers, ...serviceHeaders() }
+  const response = await fetch(url, { ...init, headers }).catch(async () => {
     // Only a sandbox that still responds can have ended the connection by a rule.
-    const isThere = await fetch('/__admin/health').then(
-      () => true,
-      () => false,
-    )
-    throw new CallError(
-      0,
-      isThere
-        ? 'The connection ended without a response. Requests shows whether a rule did this.'
-        : GONE_TEXT,
-    )
-  }
+    const isThere = await fetch('/__admin/health').catch(() => undefined)
+    throw new CallError(0, isThere ? BROKEN_TEXT : GONE_TEXT)
+  })
   if (response.ok) return response
   throw errorOf(response.status, await errorBodyOf(response))
 }

@@ -2,7 +2,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { Payment } from './api.ts'
-import { Copy } from './copy.tsx'
 import { numberText, rupeesText } from './format.ts'
 
 type CardProps = {
@@ -53,6 +52,14 @@ export const Heads = ({ titles }: { titles: readonly string[] }) => (
       ))}
     </tr>
   </thead>
+)
+
+export const List = ({ items }: { items: readonly ComponentChildren[] }) => (
+  <ul>
+    {items.map((item, i) => (
+      <li key={i}>{item}</li>
+    ))}
+  </ul>
 )
 
 type TableProps = {
@@ -129,6 +136,39 @@ export const Facts = ({ facts }: { facts: Readonly<Record<string, ComponentChild
     ))}
   </dl>
 )
+
+/** A button that copies a string to the clipboard. If the browser does not allow it, shows the text to copy by hand. */
+export function Copy({ text, label, name }: { text: string; label: string; name?: string }) {
+  const [isCopied, setCopied] = useState<boolean>()
+  useEffect(() => setCopied(undefined), [text])
+  async function copy() {
+    try {
+      await navigator.clipboard.writeText(text)
+      setCopied(true)
+    } catch {
+      // A page loaded over plain HTTP from another machine has no clipboard.
+      setCopied(false)
+    }
+  }
+  return (
+    <span class="copy">
+      <button
+        type="button"
+        title={text}
+        aria-label={name && `${isCopied ? 'Copied' : label}: ${name}`}
+        onClick={() => void copy()}
+      >
+        {isCopied ? 'Copied' : label}
+      </button>
+      {isCopied === false && (
+        <label>
+          The browser did not copy the text. Copy it from here:{' '}
+          <textarea readOnly value={text} onFocus={({ currentTarget }) => currentTarget.select()} />
+        </label>
+      )}
+    </span>
+  )
+}
 
 /** An id with a button that copies it, and perhaps what it leads to. */
 export const Id = ({ id, href }: { id: string; href?: string | undefined }) => (

@@ -2,11 +2,10 @@
 import { groupBy } from '../../counting.ts'
 import type { Delivery, PaymentWithAll } from '../api.ts'
 import { useClient, useNow } from '../client.ts'
-import { Copy } from '../copy.tsx'
 import { focusNext } from '../focus.ts'
 import { isoOf, spanText, untilText } from '../format.ts'
 import { useTimes } from '../settings.tsx'
-import { Scroll, stateClass, useWidth } from '../ui.tsx'
+import { Copy, Scroll, stateClass, useWidth } from '../ui.tsx'
 import { copyOf, deliveryText, ruleText } from './payment-words.ts'
 
 type Mark = { lane: string; at: number; text: string; look: string; href?: string; until?: number }
@@ -51,33 +50,21 @@ function callMarks({ requests, steps, decided_by, transaction }: PaymentWithAll)
   })
 }
 
-function statusMarks({ steps, timers, transaction }: PaymentWithAll, now: number): Mark[] {
-  const past = steps.map(({ status, at }, i): Mark => {
-    const next = steps[i + 1]
-    const cameBack = status === 'FAILED' && steps[i - 1]?.status === 'SUCCESS'
+function statusMarks({ steps, timers }: PaymentWithAll, now: number): Mark[] {
+  const planned = timers.filter(({ kind }) => kind === 'transaction.step')
+  const ahead = planned.map(({ at, payload }) => ({ at, status: String(payload['status']) }))
+  const all = [...steps, ...ahead]
+  return all.map(({ status, at }, i): Mark => {
+    const isAhead = i >= steps.length
+    const isReturn = status === 'FAILED' && all[i - 1]?.status === 'SUCCESS'
     return {
       lane: STATUS,
       at: Date.parse(at),
-      until: next ? Date.parse(next.at) : now,
-      look: `lasts ${cameBack ? 'came' : stateClass(status)}`,
-      text: cameBack ? 'FAILED: came back' : status,
+      ...(!isAhead && { until: Date.parse(steps[i + 1]?.at ?? isoOf(now)) }),
+      look: `${isAhead ? 'ahead' : 'lasts'} ${isReturn ? 'came' : stateClass(status)}`,
+      text: isReturn ? `FAILED: ${isAhead ? 'comes' : 'came'} back` : status,
     }
   })
-  let before: string = transaction.history.status
-  const ahead = timers
-    .filter(({ kind }) => kind === 'transaction.step')
-    .map(({ at, payload }): Mark => {
-      const status = String(payload['status'])
-      const comesBack = status === 'FAILED' && before === 'SUCCESS'
-      before = status
-      return {
-        lane: STATUS,
-        at: Date.parse(at),
-        look: `ahead ${comesBack ? 'came' : stateClass(status)}`,
-        text: comesBack ? 'FAILED: comes back' : status,
-      }
-    })
-  return [...past, ...ahead]
 }
 
 function deliveryMarks(delivery: Delivery): Mark[] {

@@ -8,7 +8,7 @@ import { useUrlFields } from '../route.ts'
 import { openMade, serviceCall } from '../service.ts'
 import { Problem } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
-import { MagicValues } from './magic-values.tsx'
+import { MagicValues } from './make.tsx'
 
 const MAX_USERS = 100
 

@@ -95,17 +95,13 @@ function OverTime({ series }: { series: Series }) {
   )
 }
 
-/** A plot of payments by spans of time, of which it has those between the shortest and the longest of any of them. */
-function Spans({
-  bounds_ms,
-  stacks,
-  more,
-  hrefOf,
-  ...props
-}: Pick<PlotProps, 'label' | 'unit' | 'stacks' | 'more'> & {
+type SpansProps = Pick<PlotProps, 'label' | 'unit' | 'stacks' | 'more'> & {
   bounds_ms: readonly number[]
   hrefOf: (from: number, to: number | undefined) => string
-}) {
+}
+
+/** A plot of payments by spans of time, of which it has those between the shortest and the longest of any of them. */
+function Spans({ bounds_ms, stacks, more, hrefOf, ...props }: SpansProps) {
   const isUsed = (_: unknown, i: number) => stacks.some(({ counts }) => counts[i]! > 0)
   const bounds = [0, ...bounds_ms]
   const [low, high] = [bounds.findIndex(isUsed), bounds.findLastIndex(isUsed) + 1]

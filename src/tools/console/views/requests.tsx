@@ -9,7 +9,6 @@ import {
   serviceToken,
 } from '../api.ts'
 import { useClient } from '../client.ts'
-import { Copy } from '../copy.tsx'
 import { Detail } from '../detail.tsx'
 import { SearchField, useSearch } from '../fields.tsx'
 import { countText, numberText, rupeesText } from '../format.ts'
@@ -17,7 +16,7 @@ import { listen } from '../live.ts'
 import { AT_WIDTH, type Column, type Filter, ListRows, useFilters } from '../rows.tsx'
 import { madeBy } from '../service.ts'
 import { Ago, At } from '../settings.tsx'
-import { BodyCard, Card, Facts, HttpStatus, Id, noneText, paymentText } from '../ui.tsx'
+import { BodyCard, Card, Copy, Facts, HttpStatus, Id, noneText, paymentText } from '../ui.tsx'
 import { PACE_MS, problemOf, useEvents } from '../use-data.ts'
 import { CALLERS, ruleText, toldText } from './payment-words.ts'
 
@@ -53,6 +52,11 @@ function addOnTop(fresh: readonly ShortRequest[], before: readonly ShortRequest[
   return added.length === 0 ? before : [...added, ...before].slice(0, MAX_CALLS)
 }
 
+const collectInto = (calls: ShortRequest[]) =>
+  listen((kind, data) => {
+    if (kind === 'request') calls.unshift(data as ShortRequest)
+  })
+
 /** The request log: read once, then updated with each call. */
 function useRequests() {
   const [calls, setCalls] = useState<readonly ShortRequest[]>()
@@ -60,9 +64,7 @@ function useRequests() {
   const load = async () => {
     // The response may not contain calls that arrive while the log is read.
     const arrived: ShortRequest[] = []
-    const stop = listen((kind, data) => {
-      if (kind === 'request') arrived.unshift(data as ShortRequest)
-    })
+    const stop = collectInto(arrived)
     try {
       const requests: ShortRequest[] = []
       for (let cursor: string | null | undefined; cursor !== null; ) {
@@ -82,9 +84,7 @@ function useRequests() {
   const { current: fresh } = useRef<ShortRequest[]>([])
   useEffect(() => {
     void load()
-    return listen((kind, data) => {
-      if (kind === 'request') fresh.unshift(data as ShortRequest)
-    })
+    return collectInto(fresh)
   }, [])
   const addFresh = () => {
     if (calls) setCalls(addOnTop(fresh.splice(0), calls))

@@ -5,7 +5,7 @@ import { callOf } from '../api.ts'
 import { Detail } from '../detail.tsx'
 import { Fold, Form, SearchField, useSearch } from '../fields.tsx'
 import { GONE_TEXT } from '../service.ts'
-import { Card, Problem, Table } from '../ui.tsx'
+import { Card, List, Problem, Table } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 
 export function RejectedFiles() {
@@ -13,13 +13,7 @@ export function RejectedFiles() {
   return problems.length === 0 ? null : (
     <div class="problem" role="status">
       The changed scenario files were rejected. The previous files stay active.
-      <ul>
-        {problems.map((one) => (
-          <li key={one}>
-            <code>{one}</code>
-          </li>
-        ))}
-      </ul>
+      <List items={problems.map((one) => <code>{one}</code>)} />
     </div>
   )
 }
@@ -88,13 +82,12 @@ export function Scenarios() {
       <Problem text={problem} />
       {active && active.expect.length > 0 && (
         <Card title="Expectations" wide>
-          <ul>
-            {active.expect.map(({ operation, found, met }) => (
-              <li key={operation}>
-                {operation}: {found} calls, {met ? 'as expected' : 'not as expected'}
-              </li>
-            ))}
-          </ul>
+          <List
+            items={active.expect.map(
+              ({ operation, found, met }) =>
+                `${operation}: ${found} calls, ${met ? 'as expected' : 'not as expected'}`,
+            )}
+          />
         </Card>
       )}
       {active && (

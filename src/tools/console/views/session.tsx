@@ -1,7 +1,7 @@
 // What happened while a program ran, for somebody who wasn't there. Only session.html has it, so it sends no call.
 import type { SessionDocument, SessionItem } from '../../report/session.ts'
 import { countText, rupeesText } from '../format.ts'
-import { Card, Facts, Table } from '../ui.tsx'
+import { Card, Facts, List, Table } from '../ui.tsx'
 import { callText, isBad, OUTCOMES, toldText, wordsOf } from './payment-words.ts'
 
 type Said = { lane: 0 | 1 | 2; tone: string; text: string }
@@ -71,13 +71,11 @@ export function Session({ session }: { session: SessionDocument }) {
       </Card>
       {unmet.length > 0 && (
         <Card title="Expected, and not met" wide>
-          <ul>
-            {unmet.map(({ text, nearest }) => (
-              <li key={text}>
-                {text}.{nearest.length > 0 && ` Nearest: ${nearest.join('; ')}.`}
-              </li>
-            ))}
-          </ul>
+          <List
+            items={unmet.map(({ text, nearest }) =>
+              nearest.length === 0 ? `${text}.` : `${text}. Nearest: ${nearest.join('; ')}.`,
+            )}
+          />
         </Card>
       )}
       <Card title="What happened" wide>

@@ -4,10 +4,9 @@ import type { Coverage as CoverageDocument } from '../../../model/coverage.ts'
 import { groupBy } from '../../counting.ts'
 import type { StepRow } from '../../sweep/report/steps.ts'
 import type { ShownPayment, SweepDocument } from '../../sweep/report/sweep-json.ts'
-import { Copy } from '../copy.tsx'
 import { focusOn } from '../focus.ts'
 import { countText, numberText, rupeesText } from '../format.ts'
-import { Card, Facts, Heads, Table } from '../ui.tsx'
+import { Card, Copy, Facts, Heads, List, Table } from '../ui.tsx'
 
 type Run = SweepDocument['runs'][number]
 type Finding = SweepDocument['findings'][number]
@@ -152,16 +151,8 @@ const PaymentCell = ({ payments, side }: { payments: readonly ShownPayment[]; si
   </td>
 )
 
-const List = ({ texts }: { texts: readonly string[] }) => (
-  <ul>
-    {texts.map((text) => (
-      <li key={text}>{text}</li>
-    ))}
-  </ul>
-)
-
 const Texts = ({ title, texts }: { title: string; texts: readonly string[] }) =>
-  texts.length > 0 ? <Facts facts={{ [title]: <List texts={texts} /> }} /> : null
+  texts.length > 0 ? <Facts facts={{ [title]: <List items={texts} /> }} /> : null
 
 const planText = (plan: Run['plan']) => plan.map(({ what }) => what).join('; and ')
 
@@ -241,13 +232,13 @@ export const Coverage = ({ coverage: { groups }, title, isLinked = false }: Cove
 const RunList = ({ title, runs }: { title: string; runs: readonly Omit<Run, 'finding'>[] }) =>
   runs.length === 0 ? null : (
     <Card title={title} wide>
-      <ul>
-        {runs.map((run, i) => (
-          <li key={i}>
+      <List
+        items={runs.map((run) => (
+          <>
             {planText(run.plan)}: <Verdict {...run} /> {run.happened}
-          </li>
+          </>
         ))}
-      </ul>
+      />
     </Card>
   )
 
@@ -273,8 +264,8 @@ function paidTwiceText({ runs }: SweepDocument): string {
   const amounts = new Set(twice.map(({ happened }) => AMOUNT.exec(happened)?.[1]))
   const [amount] = amounts
   const what = amounts.size === 1 && amount ? `${rupeesText(amount)} twice` : 'twice'
-  const [many, verb] = twice.length === 0 ? ['None', 'pays'] : [numberText(twice.length), 'pay']
-  return `${many} of ${countText(runs.length, 'fault')} ${twice.length === 1 ? 'pays' : verb} ${what}.`
+  const many = twice.length === 0 ? 'None' : numberText(twice.length)
+  return `${many} of ${countText(runs.length, 'fault')} ${twice.length > 1 ? 'pay' : 'pays'} ${what}.`
 }
 
 export function SweepResult({ sweep, isLinked }: { sweep: SweepDocument; isLinked?: boolean }) {
@@ -316,7 +307,7 @@ export function SweepResult({ sweep, isLinked }: { sweep: SweepDocument; isLinke
       ))}
       <RunList title="Flaky: it came once, and not again" runs={flaky} />
       <Card title="What this does not prove" wide>
-        <List texts={sweep.not_proven} />
+        <List items={sweep.not_proven} />
       </Card>
       <Coverage coverage={sweep.coverage} title="Coverage" isLinked={isLinked} />
     </>

@@ -151,13 +151,8 @@ const LastHit = ({ call }: { call: ShortRequest }) => (
   </>
 )
 
-function ArmedRule({
-  rule: { rule_id, hits, used_up, definition },
-  of,
-}: {
-  rule: Rule
-  of: string
-}) {
+function ArmedRule({ rule, of }: { rule: Rule; of: string }) {
+  const { rule_id, hits, used_up, definition } = rule
   const title = titleOf(definition['name'])!
   const trouble = ALL.find((one) => one.title === title)
   const { operation, headers } = definition['when'] as { operation: string; headers?: object }
