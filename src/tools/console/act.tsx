@@ -8,8 +8,13 @@ import { type Call, type CallId, type EffectOf, type Response, send, textOf } fr
 import type { CallError } from './service.ts'
 import { Button } from './ui.tsx'
 
-/** Gets the error of a call that a button of a form sent. */
-export const FormError = createContext<((error: CallError) => void) | undefined>(undefined)
+/** Of a form: the error of its last call, the names of the fields that show their own part of it, and what gets the next. */
+type FormState = {
+  error: CallError | undefined
+  names: Set<string>
+  show: (error: CallError) => void
+}
+export const FormState = createContext<FormState | undefined>(undefined)
 
 const CallsContext = createContext(false)
 export const CallsProvider = CallsContext.Provider
@@ -37,7 +42,7 @@ export function Act<Id extends CallId>(props: ActProps<Id>) {
   const [isBusy, setBusy] = useState(false)
   const [isConfirming, setConfirming] = useState(false)
   const areCallsShown = useShownCalls()
-  const showInForm = useContext(FormError)
+  const form = useContext(FormState)
 
   // Shown with aria-disabled: an element with the attribute `disabled` loses the focus.
   const isDisabled = disabled || isBusy
@@ -47,11 +52,11 @@ export function Act<Id extends CallId>(props: ActProps<Id>) {
     setConfirming(false)
     setBusy(true)
     try {
-      const response = await send(call, label, effectOf, showInForm !== undefined)
+      const response = await send(call, label, effectOf, form !== undefined)
       onDone?.(response)
     } catch (error) {
       // The line of the last call shows what got no response.
-      if ((error as CallError).status !== 0) showInForm?.(error as CallError)
+      if ((error as CallError).status !== 0) form?.show(error as CallError)
     } finally {
       setBusy(false)
     }

@@ -1,16 +1,11 @@
 // Fields of forms.
-import { type ComponentChildren, createContext } from 'preact'
+import type { ComponentChildren } from 'preact'
 import { useContext, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { searchTest } from '../../model/search.ts'
-import { FormError } from './act.tsx'
+import { FormState } from './act.tsx'
 import { setUrlFields, useUrlFields } from './route.ts'
 import { type CallError, fieldsText } from './service.ts'
 import { Problem } from './ui.tsx'
-
-/** The error of the last call of a form, and the names of the fields that show their own part of it. */
-const FormState = createContext<{ error: CallError | undefined; names: Set<string> } | undefined>(
-  undefined,
-)
 
 /** What is wrong with a field of the form; `name` is its name in the call. Of `kyc[0].name`, it is the last part. */
 function useFieldProblem(name: string | undefined) {
@@ -33,29 +28,24 @@ export function Form({ children, isTall = false, onError }: FormProps) {
   const [error, setError] = useState<CallError>()
   const [names] = useState(() => new Set<string>())
   const rest = error?.fields.filter(({ field }) => !names.has(lastPart(field))) ?? []
+  function show(next: CallError) {
+    setError(next)
+    onError?.(next)
+  }
   return (
-    <FormError.Provider
-      value={(next) => {
-        setError(next)
-        onError?.(next)
-      }}
-    >
-      <FormState.Provider value={{ error, names }}>
-        <form
-          class={isTall ? '' : 'row'}
-          aria-invalid={error !== undefined || undefined}
-          onSubmit={(event) => event.preventDefault()}
-          onInput={() => setError(undefined)}
-        >
-          {children}
-          {error && (error.fields.length === 0 || rest.length > 0) && (
-            <Problem
-              text={rest.length === error.fields.length ? error.message : fieldsText(rest)}
-            />
-          )}
-        </form>
-      </FormState.Provider>
-    </FormError.Provider>
+    <FormState.Provider value={{ error, names, show }}>
+      <form
+        class={isTall ? '' : 'row'}
+        aria-invalid={error !== undefined || undefined}
+        onSubmit={(event) => event.preventDefault()}
+        onInput={() => setError(undefined)}
+      >
+        {children}
+        {error && (error.fields.length === 0 || rest.length > 0) && (
+          <Problem text={rest.length === error.fields.length ? error.message : fieldsText(rest)} />
+        )}
+      </form>
+    </FormState.Provider>
   )
 }
 
@@ -160,29 +150,24 @@ export function Fold({ title, children, isOpen: isOpenFirst = false }: FoldProps
   )
 }
 
-/** The words that a string must contain, in any order. */
-export type Search = {
-  text: string
-  /** The words for the server; absent: none. */
-  query: string | undefined
-  set: (text: string) => void
-  finds: (text: string) => boolean
-}
-
 /** A string without the signs that only the page puts into amounts. */
 const plainText = (text: string): string => text.replace(/₹|(?<=\d),(?=\d)/g, '')
 
-export function useSearch(): Search {
+/** The words that a string must contain, in any order. */
+export function useSearch() {
   const text = useUrlFields().get('search') ?? ''
   const query = plainText(text)
   const isFound = searchTest(query)
   return {
     text,
+    /** The words for the server; absent: none. */
     query: query || undefined,
-    set: (search) => setUrlFields({ search }),
-    finds: (other) => isFound?.(plainText(other)) ?? true,
+    set: (search: string) => setUrlFields({ search }),
+    finds: (other: string) => isFound?.(plainText(other)) ?? true,
   }
 }
+
+export type Search = ReturnType<typeof useSearch>
 
 type SearchFieldProps = { search: Search; placeholder: string; isFirst?: boolean }
 

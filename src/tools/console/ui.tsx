@@ -190,10 +190,7 @@ export const Text = ({ value, label }: { value: unknown; label: string }) =>
     </pre>
   )
 
-type BodyCardProps = Omit<CardProps, 'children' | 'beside'> & {
-  value: unknown
-  children?: ComponentChildren
-}
+type BodyCardProps = Partial<CardProps> & { title: string; value: unknown }
 
 /** A body with a copy button, which copies a string unchanged and JSON as shown. */
 export function BodyCard({ title, value, children, ...more }: BodyCardProps) {

@@ -5,7 +5,7 @@ import { useClient, useNow } from '../client.ts'
 import { countText, rupeesText, spanText, untilText } from '../format.ts'
 import { useListener } from '../route.ts'
 import { At } from '../settings.tsx'
-import { stateClass, stateOf, useWidth } from '../ui.tsx'
+import { Button, stateClass, stateOf, useWidth } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
 import { wordsOf } from './payment-words.ts'
 
@@ -169,16 +169,14 @@ export function Rail({ isOff, goTo }: Props) {
           )}
           <p class="bar">
             <span class="primary">
-              <button
-                type="button"
-                aria-disabled={isOff || undefined}
-                onClick={() => {
+              <Button
+                label="Go there"
+                isOff={isOff}
+                onPress={() => {
                   choose(undefined)
                   goTo(chosen.at)
                 }}
-              >
-                Go there
-              </button>
+              />
             </span>
           </p>
         </div>

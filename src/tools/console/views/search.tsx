@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { Act } from '../act.tsx'
 import { type Call, callOf } from '../api.ts'
 import { useClient } from '../client.ts'
-import { SearchField, useSearch } from '../fields.tsx'
+import { SearchField, useSearch, type Search as Words } from '../fields.tsx'
 import { rupeesText } from '../format.ts'
 import { Card, Chip, HttpStatus, stateOf } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
@@ -21,28 +21,41 @@ type Hit = {
   chip?: ComponentChildren
 }
 
+type Action = readonly [words: string, label: string, call: Call, effect: string]
+
 /** What can be done from here: the words that find it, what it's called, its call and its effect. */
-function actionsOf(active: string, isFrozen: boolean) {
-  const arms = TROUBLES.map((trouble) => {
-    const [[option = ''] = []] = trouble.options
-    const call: Call = armCall(trouble, option, active)
-    return [trouble.text, `Arm: ${trouble.title}`, call, `Armed: ${trouble.title}.`] as const
+function actionsOf(active: string, isFrozen: boolean): Action[] {
+  const arms = TROUBLES.map((trouble): Action => {
+    const call = armCall(trouble, trouble.options[0]![0], active)
+    return [trouble.text, `Arm: ${trouble.title}`, call, `Armed: ${trouble.title}.`]
   })
   const jumps = Object.entries({ '1h': '+1 hour', '1d': '+1 day' }).map(
-    ([by, label]) =>
-      ['clock', label, callOf('advanceClock', { body: { by } }), `${label}.`] as const,
+    ([by, label]): Action => [
+      'clock',
+      label,
+      callOf('advanceClock', { body: { by } }),
+      `${label}.`,
+    ],
   )
-  const clock = isFrozen
-    ? (['resume', 'Play the clock', callOf('resumeClock'), 'The clock runs.'] as const)
-    : (['stop', 'Pause the clock', callOf('freezeClock'), 'The clock stands still.'] as const)
+  const clock: Action = isFrozen
+    ? ['resume', 'Play the clock', callOf('resumeClock'), 'The clock runs.']
+    : ['stop', 'Pause the clock', callOf('freezeClock'), 'The clock stands still.']
   return [...arms, ...jumps, clock]
 }
 
 const textsOf = (...rows: (object | null)[]) =>
   rows.flatMap((row) => Object.values(row ?? {})).filter((one) => typeof one === 'string')
 
+type HitOf<T> = (row: T) => Hit
+
+const kindOf = <T,>(title: string, total = 0, rows: readonly T[] = [], hitOf: HitOf<T>) => ({
+  title,
+  total,
+  hits: rows.map(hitOf),
+})
+
 /** What the server and the page find, by kind: how many, and the first of them. */
-function useHits(search: ReturnType<typeof useSearch>) {
+function useKinds(search: Words) {
   // Enough that what matches exactly is among them.
   const query = { search: search.query ?? '\u0000', limit: 100 }
   const payments = useLoaded(callOf('readTransactions', { query })).data
@@ -56,69 +69,50 @@ function useHits(search: ReturnType<typeof useSearch>) {
   const foundScenarios = scenarios?.scenarios.filter(({ name, title, description }) =>
     search.finds(`${name} ${title} ${description}`),
   )
-  const kinds: Readonly<Record<string, readonly [number | undefined, Hit[] | undefined]>> = {
-    Payments: [
-      payments?.total,
-      payments?.transactions.map((one) => ({
-        href: `#/payments/${one.transaction_id}`,
-        text: `${rupeesText(one.amount, one.currency_code)} to ${one.history.account_holder_name}`,
-        fields: textsOf(one, one.history, one.failure),
-        chip: <Chip state={stateOf(one)} />,
-      })),
-    ],
-    Users: [
-      users?.total,
-      users?.users.map((one) => ({
-        href: `#/users/${one.user_id}`,
-        text: nameOf(one),
-        fields: textsOf(one),
-      })),
-    ],
-    Deliveries: [
-      deliveries?.total,
-      deliveries?.deliveries.map((one) => ({
-        href: `#/deliveries/${one.delivery_id}`,
-        text: one.event,
-        fields: textsOf(one),
-        chip: <Chip state={one.status} />,
-      })),
-    ],
-    Requests: [
-      foundCalls?.length,
-      foundCalls?.map((one) => ({
-        href: `#/requests/${one.request_id}`,
-        text: `${one.method} ${one.path}`,
-        fields: textsOf(one),
-        chip: <HttpStatus status={one.status} />,
-      })),
-    ],
-    Scenarios: [
-      foundScenarios?.length,
-      foundScenarios?.map(({ name, title }) => ({
-        href: `#/scenarios/${encodeURIComponent(name)}`,
-        text: name,
-        fields: [title ?? ''],
-      })),
-    ],
-  }
-  return kinds
+  return [
+    kindOf('Payments', payments?.total, payments?.transactions, (one) => ({
+      href: `#/payments/${one.transaction_id}`,
+      text: `${rupeesText(one.amount, one.currency_code)} to ${one.history.account_holder_name}`,
+      fields: textsOf(one, one.history, one.failure),
+      chip: <Chip state={stateOf(one)} />,
+    })),
+    kindOf('Users', users?.total, users?.users, (one) => ({
+      href: `#/users/${one.user_id}`,
+      text: nameOf(one),
+      fields: textsOf(one),
+    })),
+    kindOf('Deliveries', deliveries?.total, deliveries?.deliveries, (one) => ({
+      href: `#/deliveries/${one.delivery_id}`,
+      text: one.event,
+      fields: textsOf(one),
+      chip: <Chip state={one.status} />,
+    })),
+    kindOf('Requests', foundCalls?.length, foundCalls, (one) => ({
+      href: `#/requests/${one.request_id}`,
+      text: `${one.method} ${one.path}`,
+      fields: textsOf(one),
+      chip: <HttpStatus status={one.status} />,
+    })),
+    kindOf('Scenarios', foundScenarios?.length, foundScenarios, ({ name, title }) => ({
+      href: `#/scenarios/${encodeURIComponent(name)}`,
+      text: name,
+      fields: [title ?? ''],
+    })),
+  ]
 }
 
 export function Search({ armed }: { armed: Armed }) {
   const search = useSearch()
   const actions = actionsOf(armed.active ?? 'default', useClient().clock.mode === 'frozen')
-  const kinds = useHits(search)
   const wanted = search.query?.trim().toLowerCase()
   const isExact = ({ text, fields }: Hit) =>
     [text, ...fields].some((one) => one.toLowerCase() === wanted)
   const fieldOf = ({ text, fields }: Hit) =>
     search.finds(text) ? undefined : fields.find((one) => search.finds(one))
   // What matches exactly comes first, and its kind too.
-  const sorted = Object.entries(kinds).map(
-    ([title, [total, hits = []]]) =>
-      [title, [total, [...hits.filter(isExact), ...hits.filter((one) => !isExact(one))]]] as const,
-  )
-  sorted.sort(([, [, a]], [, [, b]]) => Number(b.some(isExact)) - Number(a.some(isExact)))
+  const exactFirst = <T,>(all: readonly T[], isFirst: (one: T) => boolean) =>
+    all.toSorted((a, b) => Number(isFirst(b)) - Number(isFirst(a)))
+  const kinds = exactFirst(useKinds(search), ({ hits }) => hits.some(isExact))
   const found = actions.filter(
     ([words, label]) => wanted !== undefined && search.finds(`${label} ${words}`),
   )
@@ -144,22 +138,24 @@ export function Search({ armed }: { armed: Armed }) {
       </form>
       {search.query !== undefined && (
         <div class="cards hits">
-          {found.length === 0 && Object.values(kinds).every(([total]) => total === 0) && (
+          {found.length === 0 && kinds.every(({ total }) => total === 0) && (
             <p class="empty" role="status">
               Nothing matches “{search.text}”.
             </p>
           )}
-          {sorted.map(
-            ([title, [total = 0, hits = []]]) =>
+          {kinds.map(
+            ({ title, total, hits }) =>
               total > 0 && (
                 <Card key={title} title={title}>
                   <ul class="list">
-                    {hits.slice(0, SHOWN).map((hit) => (
-                      <li key={hit.href}>
-                        <a href={hit.href}>{hit.text}</a>
-                        <span class="hint">{fieldOf(hit)}</span> {hit.chip}
-                      </li>
-                    ))}
+                    {exactFirst(hits, isExact)
+                      .slice(0, SHOWN)
+                      .map((hit) => (
+                        <li key={hit.href}>
+                          <a href={hit.href}>{hit.text}</a>
+                          <span class="hint">{fieldOf(hit)}</span> {hit.chip}
+                        </li>
+                      ))}
                   </ul>
                   {total > SHOWN && (
                     <a
