@@ -1,5 +1,6 @@
 import type { ResponseBody, UncheckedArguments } from '../../admin/caller.ts'
 import { type AdminCallId, adminTarget } from '../../model/admin-routes.ts'
+import type { OperationId } from '../../scenarios/operations-and-events.ts'
 import {
   CallError,
   type ErrorBody,
@@ -9,13 +10,12 @@ import {
   GONE_TEXT,
   isServiceCall,
   type SERVICE_ROOT,
-  type ServiceCallId,
   serviceHeaders,
 } from './service.ts'
 
 // All calls to the server, for the client that the page's path names.
 
-export type CallId = AdminCallId | ServiceCallId
+export type CallId = AdminCallId | OperationId
 
 export type Response<Id extends CallId> = Id extends AdminCallId ? ResponseBody<Id> : unknown
 

@@ -1,4 +1,5 @@
 // The error of a call that was rejected or got no response.
+import { ENDPOINT_OF, type OperationId } from '../../scenarios/operations-and-events.ts'
 
 type FieldError = { field: string; message: string }
 
@@ -43,16 +44,6 @@ export function errorOf(status: number, { message, error, errors }: ErrorBody): 
 
 export const SERVICE_ROOT = '/v1'
 
-const ROUTES = {
-  createUser: ['POST', '/user'],
-  addBankAccount: ['POST', '/bank'],
-  submitKyc: ['POST', '/kyc'],
-  createTransaction: ['POST', '/transaction'],
-  createWebhook: ['POST', '/clientWebhook'],
-  updateWebhook: ['PUT', '/clientWebhook'],
-} as const
-export type ServiceCallId = keyof typeof ROUTES
-
 /** What operations make: its name, its view, and where the response has its id. */
 const MADE: Readonly<Record<string, readonly [noun: string, view: string, ...string[]]>> = {
   createTransaction: ['a payment', 'payments', 'data', '0', 'transaction_id'],
@@ -71,13 +62,14 @@ export function madeBy(operation: string | null, response: unknown) {
     : { noun, href: typeof id === 'string' ? `#/${view}/${id}` : undefined }
 }
 
-export const openMade = (operation: ServiceCallId) => (response: unknown) => {
+export const openMade = (operation: OperationId) => (response: unknown) => {
   const { href } = madeBy(operation, response) ?? {}
   if (href !== undefined) location.hash = href
 }
 
-export function serviceCall<Id extends ServiceCallId>(id: Id, body: object) {
-  const [method, path] = ROUTES[id]
+/** A call that has no parameter in its path. */
+export function serviceCall<Id extends OperationId>(id: Id, body: object) {
+  const [method = '', path = ''] = ENDPOINT_OF[id].split(' ')
   return { id, method, root: SERVICE_ROOT, path, body } as const
 }
 

@@ -1,4 +1,5 @@
 // The trouble that one click makes. What is a fault of the one list comes from there.
+import { ENDPOINT_OF, type OperationId } from '../../../scenarios/operations-and-events.ts'
 import { CALL_FAULTS, LIFECYCLE_FAULTS, WEBHOOK_FAULTS } from '../../faults.ts'
 
 /** The words of a path: `!` begins what fails, `<` what comes back, `…` what is to come; `~` is a leap of time, `|` an end, `''` nothing. */
@@ -19,14 +20,11 @@ export type Trouble = {
   | { webhooks: (option: string) => object[] }
 )
 
-const OPERATIONS = [
-  ['createTransaction', 'next POST /transaction'],
-  ['createUser', 'next POST /user'],
-  ['submitKyc', 'next POST /kyc'],
-  ['addBankAccount', 'next POST /bank'],
-] as const
+const OPERATIONS = (
+  ['createTransaction', 'createUser', 'submitKyc', 'addBankAccount'] as const
+).map((id) => [id, `next ${ENDPOINT_OF[id]}`] as const)
 export const nextOf = (option: string) =>
-  OPERATIONS.find(([id]) => id === option)?.[1].replace('next', 'your next') ?? option
+  `your next ${ENDPOINT_OF[option as OperationId] ?? option}`
 const PENDING = { status: 'PENDING' }
 const PROCESSING = { status: 'PROCESSING', after: '1s' }
 const payment = (...steps: object[]) => ({ transaction: [PENDING, ...steps] })
