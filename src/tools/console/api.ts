@@ -149,19 +149,11 @@ async function fetchCall(call: Call, init: RequestInit) {
   return fetchService(urlOf(call), init)
 }
 
-const watchers = new Set<(sent: SentCall) => void>()
+/** The event of a call that changes something: when it is sent, and when its response arrives. */
+export type CallEvent = CustomEvent<SentCall>
+const notify = (sent: SentCall) => dispatchEvent(new CustomEvent('call', { detail: sent }))
 
-/** Calls `watcher` for every call that changes something, when it is sent and when its response arrives. */
-export function watchCalls(watcher: (sent: SentCall) => void): () => void {
-  watchers.add(watcher)
-  return () => void watchers.delete(watcher)
-}
-
-function notify(sent: SentCall) {
-  for (const watcher of [...watchers]) watcher(sent)
-}
-
-/** Sends a call and notifies all watchers. Throws `CallError`; with `isShown`, its caller shows the message. */
+/** Sends a call and tells the page. Throws `CallError`; with `isShown`, its caller shows the message. */
 export async function send<Id extends CallId>(
   call: Call<Id>,
   label: string,

@@ -1,7 +1,7 @@
 import type { ComponentChildren, FunctionComponent } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { CallsProvider, useShownCalls } from './act.tsx'
-import { BASE, callOf, curlOfCall, type SentCall, textOf, watchCalls } from './api.ts'
+import { BASE, type CallEvent, callOf, curlOfCall, type SentCall, textOf } from './api.ts'
 import { ClientProvider, useClient } from './client.ts'
 import { Check, Choice } from './fields.tsx'
 import { keepFocus, useHeadHeight } from './focus.ts'
@@ -139,9 +139,8 @@ function LastCall() {
   const areCallsShown = useShownCalls()
   const [isLate, setLate] = useState(false)
   // An error has one message.
-  useEffect(
-    () => watchCalls((one) => setSent(one.effect?.isShown && !areCallsShown ? undefined : one)),
-    [areCallsShown],
+  useListener(window, 'call', ({ detail: one }: CallEvent) =>
+    setSent(one.effect?.isShown && !areCallsShown ? undefined : one),
   )
   const isBad = (one: SentCall | undefined) => one?.problem || one?.effect?.isBad
   // An error belongs to the view that caused it, until the user changes something there.

@@ -1,15 +1,14 @@
 // Amounts and times as texts. No part of the page: a test needs no browser.
 import { ordinal } from '../counting.ts'
 
-const AMOUNT = /^(\d+)(?:\.(\d{1,2}))?$/
+const AMOUNT = /^\d+(?:\.\d{1,2})?$/
+// It takes texts, of which no digit gets lost.
+const GROUPED = new Intl.NumberFormat('en-IN', { minimumFractionDigits: 2 })
 
 /** Formats an amount as people in India read it: `₹12,45,000.00`. A string that is no amount stays as it is. */
 export function rupeesText(amount: string, currency = 'INR'): string {
-  const [, whole, paise = ''] = AMOUNT.exec(amount) ?? []
-  if (whole === undefined) return amount
-  // The last three digits, then pairs.
-  const grouped = whole.replace(/\B(?=(?:\d{2})*\d{3}$)/g, ',')
-  const text = `${grouped}.${paise.padEnd(2, '0')}`
+  if (!AMOUNT.test(amount)) return amount
+  const text = GROUPED.format(amount as `${number}`)
   return currency === 'INR' ? `₹${text}` : `${text} ${currency}`
 }
 

@@ -1,6 +1,6 @@
 // Reads the event stream of the admin API: everything that happens in the client's world.
 import type { StreamKind } from '../../model/feed-kinds.ts'
-import { BASE, callOf, checkClientFirst, GONE, request, watchCalls } from './api.ts'
+import { BASE, type CallEvent, callOf, checkClientFirst, GONE, request } from './api.ts'
 import { useWatched } from './route.ts'
 import { CallError } from './service.ts'
 
@@ -85,8 +85,8 @@ function watchFocusAndTabs() {
   addEventListener('focus', recheck)
   const tabs = new BroadcastChannel('payout-sandbox')
   tabs.onmessage = recheck
-  watchCalls(({ status }) => {
-    if (status === undefined) return
+  addEventListener('call', (event) => {
+    if ((event as CallEvent).detail.status === undefined) return
     publish('sent', null)
     tabs.postMessage(null)
   })

@@ -19,15 +19,16 @@ function routeOf(hash: string): Route {
   return { view: view || 'overview', id: id === '' ? undefined : decoded(id) }
 }
 
+type Run<E> = (event: E) => void
+
 /** Runs a function at each event of a target. */
-export function useListener<E extends Event>(
-  target: EventTarget,
-  type: string,
-  run: (event: E) => void,
-) {
+export function useListener<E extends Event>(target: EventTarget, type: string, run: Run<E>) {
+  const latest = useRef(run)
+  latest.current = run
   useEffect(() => {
-    target.addEventListener(type, run as EventListener)
-    return () => target.removeEventListener(type, run as EventListener)
+    const listener = (event: Event) => latest.current(event as E)
+    target.addEventListener(type, listener)
+    return () => target.removeEventListener(type, listener)
   }, [])
 }
 
