@@ -3,7 +3,6 @@ import { type AdminCallId, adminTarget } from '../../model/admin-routes.ts'
 import type { OperationId } from '../../scenarios/operations-and-events.ts'
 import {
   CallError,
-  type ErrorBody,
   errorBodyOf,
   errorOf,
   fetchService,
@@ -71,34 +70,18 @@ async function fetchOnce(token: string | null, url: string, init: RequestInit) {
   })
 }
 
-const requiresToken = ({ error }: ErrorBody) => error === 'admin_token_required'
-
-async function problemWith(token: string): Promise<string | undefined> {
+async function askForToken(problem: string | undefined): Promise<void> {
+  const token = await ask(problem)
+  isDeclined = token === undefined
+  if (token === undefined) throw new CallError(401, 'The admin API requires its token.')
   if (/[^\x20-\xff]/.test(token))
-    return 'This is not a valid token: it has characters that a header cannot contain.'
-  try {
-    const response = await fetchOnce(token, CLIENTS_URL, {})
-    const isRejected = !response.ok && requiresToken(await errorBodyOf(response))
-    return isRejected ? 'The server rejected the token.' : undefined
-  } catch (error) {
-    return (error as CallError).message
-  }
-}
-
-async function askForToken(): Promise<void> {
-  let problem: string | undefined
-  do {
-    const token = await ask(problem)
-    isDeclined = token === undefined
-    if (token === undefined) throw new CallError(401, 'The admin API requires its token.')
-    problem = await problemWith(token)
-    if (problem === undefined) sessionStorage.setItem(TOKEN, token)
-  } while (problem !== undefined)
+    return askForToken('This is not a valid token: it has characters that a header cannot contain.')
+  sessionStorage.setItem(TOKEN, token)
 }
 
 /** Asks for the token once, even if several calls need it at the same time. Throws `CallError` if the user cancels. */
-export function requestToken(): Promise<void> {
-  tokenRequest ??= askForToken().finally(() => {
+export function requestToken(problem?: string): Promise<void> {
+  tokenRequest ??= askForToken(problem).finally(() => {
     tokenRequest = undefined
   })
   return tokenRequest
@@ -109,9 +92,10 @@ async function fetchWithToken(url: string, init: RequestInit): ReturnType<typeof
   const response = await fetchOnce(token, url, init)
   if (response.ok) return response
   const errorBody = await errorBodyOf(response)
-  if (requiresToken(errorBody) && !isDeclined) {
+  if (errorBody.error === 'admin_token_required' && !isDeclined) {
     // Another call may already have stored a new token.
-    if (sessionStorage.getItem(TOKEN) === token) await requestToken()
+    if (sessionStorage.getItem(TOKEN) === token)
+      await requestToken(token === null ? undefined : 'The server rejected the token.')
     return fetchWithToken(url, init)
   }
   throw errorOf(response.status, errorBody)

@@ -40,13 +40,10 @@ const Activate = ({ name, active, definition }: ActivateProps) => {
   )
 }
 
-type Listed = ResponseBody<'listScenarios'>['scenarios'][number]
-type ItemProps = Pick<Listed, 'name' | 'title' | 'description'> & {
-  definition?: object | undefined
-  activeOne: Active
-}
+type ItemProps = ActivateProps & { title: string | null; description: string | null }
 
-function ScenarioItem({ name, title, description, activeOne: active, definition }: ItemProps) {
+function ScenarioItem({ title, description, ...of }: ItemProps) {
+  const { name, active } = of
   const isActive = active?.name === name
   return (
     <li class={isActive ? 'active' : ''}>
@@ -58,7 +55,7 @@ function ScenarioItem({ name, title, description, activeOne: active, definition 
         <p>{title}</p>
         <p class="hint">{description}</p>
       </div>
-      <Activate name={name} active={active} definition={definition} />
+      <Activate {...of} />
     </li>
   )
 }
@@ -99,7 +96,7 @@ export function Scenarios() {
         {[...inline, ...(data?.scenarios ?? [])]
           .filter(({ name, title, description }) => search.finds(`${name} ${title} ${description}`))
           .map((one) => (
-            <ScenarioItem key={one.name} {...one} activeOne={active} />
+            <ScenarioItem key={one.name} {...one} active={active} />
           ))}
       </ul>
     </>

@@ -58,23 +58,22 @@ export const Users = () => (
 
 type RecordsProps = {
   label: string
-  heads: readonly string[]
   /** The first cell names the record. */
-  rows: readonly { id: string; state: string; cells: readonly [string, ...string[]] }[]
+  rows: readonly { id: string; state: string; cells: Readonly<Record<string, string | null>> }[]
   simulate: 'simulateKyc' | 'simulateBankAccount'
   none: string
 }
 
-const Records = ({ label, heads, rows, simulate, none }: RecordsProps) =>
+const Records = ({ label, rows, simulate, none }: RecordsProps) =>
   rows.length === 0 ? (
     <p class="empty">{none}</p>
   ) : (
     <Table
       label={label}
-      titles={[...heads, 'Status', 'Set status']}
+      titles={[...Object.keys(rows[0]!.cells), 'Status', 'Set status']}
       class="stack"
       rows={rows.map(({ id, state, cells }) => [
-        ...cells.map((cell) => <div class="long">{cell}</div>),
+        ...Object.values(cells).map((cell) => <div class="long">{cell}</div>),
         <Chip state={state} />,
         state === 'pending' && (
           <span class="bar">
@@ -82,7 +81,7 @@ const Records = ({ label, heads, rows, simulate, none }: RecordsProps) =>
               <Act
                 key={status}
                 label={status === 'success' ? 'Succeed' : 'Fail'}
-                name={cells[0]}
+                name={Object.values(cells)[0]!}
                 call={callOf(simulate, { params: { id }, body: { status } })}
               />
             ))}
@@ -141,18 +140,17 @@ export const OneUser = ({ id }: { id: string }) => (
             <Records
               none="No document was submitted."
               label="KYC records"
-              heads={['Document', 'Number', 'Name', 'Verified by', 'Reason']}
               simulate="simulateKyc"
               rows={user.kyc.map((one) => ({
                 id: one.kyc_id,
                 state: one.kyc_status,
-                cells: [
-                  one.document_name,
-                  one.document_number,
-                  one.full_name,
-                  one.verified_by,
-                  kycReason(one) ?? '–',
-                ],
+                cells: {
+                  Document: one.document_name,
+                  Number: one.document_number,
+                  Name: one.full_name,
+                  'Verified by': one.verified_by,
+                  Reason: kycReason(one) ?? '–',
+                },
               }))}
             />
             <SubmitKyc userId={user.user_id} />
@@ -161,12 +159,15 @@ export const OneUser = ({ id }: { id: string }) => (
             <Records
               none="No account was added."
               label="Accounts"
-              heads={['Number', 'IFSC', 'Bank']}
               simulate="simulateBankAccount"
               rows={user.bank_accounts.map((one) => ({
                 id: one.bank_id,
                 state: one.bank_status,
-                cells: [one.account_number, one.ifsc_code, one.bank_name ?? '–'],
+                cells: {
+                  Number: one.account_number,
+                  IFSC: one.ifsc_code,
+                  Bank: one.bank_name ?? '–',
+                },
               }))}
             />
             <AddAccount userId={user.user_id} />
