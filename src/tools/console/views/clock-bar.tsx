@@ -78,6 +78,7 @@ async function jump(target: Target, show: (jump: Jump) => void) {
   // The clock may have run meanwhile, which is no part of the jump.
   const byMs = typeof target !== 'number' || isStopped ? to - from : target
   jumps.push({ from: to - byMs, to })
+  dispatchEvent(new Event('jump'))
   // What happened at the first instant was before the jump.
   const between = { since: isoOf(from + 1), until: isoOf(to) }
   const summary = await read(callOf('readSummary', { query: between }))

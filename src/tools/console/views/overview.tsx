@@ -2,6 +2,7 @@ import { callOf, type Response } from '../api.ts'
 import { useClient } from '../client.ts'
 import { countText, isoOf, ordinalWord, rupeesText, spanText } from '../format.ts'
 import { Bars, type Mark, Plot, type PlotProps, sumOf } from '../plot.tsx'
+import { useWatched } from '../route.ts'
 import { At, useTimes } from '../settings.tsx'
 import { Card, Facts, Loading, Problem } from '../ui.tsx'
 import { useLoaded, useStill } from '../use-data.ts'
@@ -79,6 +80,8 @@ const stackOf = (outcome: (typeof ENDS)[number], counts: readonly number[]) => {
 function OverTime({ series }: { series: Series }) {
   const { counts, settled, failed, bucket_ms } = series
   const { queryOf, ...buckets } = useBuckets(series, settled.length)
+  // What a jump did may be shown before the jump has ended.
+  useWatched(window, 'jump', () => jumps.length)
   return (
     <Plot
       label={`Payments per ${spanText(bucket_ms)}`}
