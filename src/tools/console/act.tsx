@@ -23,7 +23,7 @@ export const useShownCalls = () => useContext(CallsContext)
 type ActProps<Id extends CallId> = {
   label: string
   call: Call<Id>
-  confirm?: string
+  confirm?: string | undefined
   onDone?: (response: Response<Id>) => void
   /** What the call does, for the line of the last call, or how its response says so. */
   effect?: string | EffectOf<Response<Id>>

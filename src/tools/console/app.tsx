@@ -197,16 +197,16 @@ const Deleted = () => (
   </>
 )
 
-type PageProps = { zone: string; setZone: (zone: string) => void }
-type CallsProps = { areCallsShown: boolean; setCalls: (calls: string) => void }
+type Setting = ReturnType<typeof useSetting>
+type SettingsProps = { times: Setting; calls: Setting }
 
-const PageSettings = ({ zone, setZone, areCallsShown, setCalls }: PageProps & CallsProps) => (
+const PageSettings = ({ times: [zone, setZone], calls: [calls, setCalls] }: SettingsProps) => (
   <section class="more" aria-label="Settings of the page">
     <a href="/docs">Service API</a>
     <a href="/docs?api=admin">Admin API</a>
     <Check
       label="Show calls"
-      checked={areCallsShown}
+      checked={calls === 'shown'}
       onChange={(areShown) => setCalls(areShown ? 'shown' : 'hidden')}
     />
     <Choice label="Times" value={zone} values={ZONES} onInput={setZone} />
@@ -230,9 +230,8 @@ const Brand = () => (
 export function App() {
   const route = useRoute()
   const state = useConnection()
-  const [zone, setZone] = useSetting('times', 'local')
-  const [calls, setCalls] = useSetting('calls', 'hidden')
-  const areCallsShown = calls === 'shown'
+  const times = useSetting('times', 'local')
+  const calls = useSetting('calls', 'hidden')
   const { data: client, problem } = useLoaded(callOf('readClient'))
   if (client) setAccessToken(client.access_token)
   useEffect(() => keepFocus(document.body), [])
@@ -240,12 +239,12 @@ export function App() {
   useHeadHeight()
   const armed = useArmed()
   const shown = client ? <View armed={armed} route={route} /> : !problem && <Loading />
-  const settings = <PageSettings {...{ zone, setZone, areCallsShown, setCalls }} />
+  const settings = <PageSettings times={times} calls={calls} />
   const counts = { trouble: armed.waiting > 0 && `${armed.waiting} armed` }
   return (
-    <CallsProvider value={areCallsShown}>
+    <CallsProvider value={calls[0] === 'shown'}>
       <ClientProvider value={client}>
-        <ZoneProvider value={zone === 'utc' ? zone : 'local'}>
+        <ZoneProvider value={times[0] === 'utc' ? 'utc' : 'local'}>
           <button
             type="button"
             class="visually-hidden skip"

@@ -85,7 +85,7 @@ async function jump(target: Target, show: (jump: Jump) => void) {
   show({ isOver: true, byMs, ...between, summary })
 }
 
-function partsOf({ since, until, summary }: Effect) {
+function EffectOfJump({ byMs, since, until, summary, onClose }: Effect & { onClose: () => void }) {
   const between = new URLSearchParams({ since, until })
   const money = ENDS.flatMap((outcome) => {
     const { count, rupees } = summary[outcome]
@@ -95,14 +95,10 @@ function partsOf({ since, until, summary }: Effect) {
   const { tries: _, ...deliveries } = summary.deliveries
   const made = Object.values(deliveries).reduce((sum, count) => sum + count)
   const events = { href: `#/deliveries?${between}`, text: countText(made, 'event') }
-  return made > 0 ? [...money, events] : money
-}
-
-function EffectOfJump({ onClose, ...effect }: Effect & { onClose: () => void }) {
-  const parts = partsOf(effect)
+  const parts = made > 0 ? [...money, events] : money
   return (
     <div class="jump bar" role="status">
-      <b>{spanText(effect.byMs)}:</b>
+      <b>{spanText(byMs)}:</b>
       {parts.length === 0 && ' nothing settled or failed, and there were no events.'}
       {parts.map(({ href, text }) => (
         <a key={href} href={href}>

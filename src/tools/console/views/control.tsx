@@ -12,6 +12,7 @@ function Snapshots() {
   const client = useClient()
   const { data, problem } = useLoaded(callOf('listSnapshots'))
   const [name, setName] = useState('ready')
+  const isTaken = data?.snapshots.some((one) => one.name === name)
   return (
     <Card title="Snapshots">
       <Form>
@@ -21,9 +22,7 @@ function Snapshots() {
           label="Save a snapshot"
           effect={`Snapshot ${name} is saved.`}
           disabled={name === ''}
-          {...(data?.snapshots.some((one) => one.name === name) && {
-            confirm: `Replaces snapshot ${name} with the current state.`,
-          })}
+          confirm={isTaken ? `Replaces snapshot ${name} with the current state.` : undefined}
           call={callOf('saveSnapshot', { body: { name } })}
         />
       </Form>

@@ -20,6 +20,8 @@ export function RejectedFiles() {
 
 type Active = ResponseBody<'getScenario'> | undefined
 
+const LOST_TEXT = 'The active scenario is in no file, and is lost. Its page has its text, to copy.'
+
 type ActivateProps = { name: string; active: Active; definition?: object | undefined }
 
 /** Activates or restarts a scenario; asks before it replaces one that is in no file. */
@@ -29,11 +31,7 @@ const Activate = ({ name, active, definition }: ActivateProps) => {
     <Act
       label={isActive ? 'Restart' : 'Activate'}
       name={name}
-      {...(active?.definition &&
-        !isActive && {
-          confirm:
-            'The active scenario is in no file, and is lost. Its page has its text, to copy.',
-        })}
+      confirm={active?.definition && !isActive ? LOST_TEXT : undefined}
       call={callOf('setScenario', { body: definition ? { definition } : { name } })}
       effect={`The scenario ${name} is active.`}
     />

@@ -29,12 +29,11 @@ const EXAMPLE: Source = {
 }
 
 async function readSweep(file: Source): Promise<SweepDocument> {
-  let value: unknown
-  try {
-    value = JSON.parse(await file.text())
-  } catch {
-    // What is not JSON is no result of a sweep.
-  }
+  // What is not JSON is no result of a sweep.
+  const value: unknown = await file
+    .text()
+    .then(JSON.parse)
+    .catch(() => undefined)
   if (isSweep(value)) return value
   throw new Error(
     `${file.name} isn't a sweep result of this version. Choose the sweep.json that payout-sandbox sweep --report wrote.`,

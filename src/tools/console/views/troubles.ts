@@ -129,17 +129,12 @@ export const TROUBLES: readonly Trouble[] = [
     options: Object.entries({ twice: 'twice', together: 'at once', order: 'out of order' }),
     waits: () => 'the next events',
     hit: 'Your webhook got them that way.',
-    webhooks: (option) => [
-      option === 'twice'
-        ? { when: { event: '*' }, then: WEBHOOK_FAULTS.copies.then() }
-        : {
-            when: { event: 'transaction.processing' },
-            then:
-              option === 'together'
-                ? WEBHOOK_FAULTS.together.then()
-                : WEBHOOK_FAULTS.hold_until.then('transaction.success'),
-          },
-    ],
+    webhooks: (option) => {
+      const { copies, together, hold_until } = WEBHOOK_FAULTS
+      if (option === 'twice') return [{ when: { event: '*' }, then: copies.then() }]
+      const then = option === 'together' ? together.then() : hold_until.then('transaction.success')
+      return [{ when: { event: 'transaction.processing' }, then }]
+    },
   },
 ]
 

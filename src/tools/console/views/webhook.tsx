@@ -17,19 +17,6 @@ function newSecret(): string {
   return `whsec_${btoa(String.fromCharCode(...bytes))}`
 }
 
-function Receiver({ url }: { url: string | null }) {
-  if (url === null)
-    return (
-      <p>Nobody receives the events: no webhook is registered, so they are recorded, not sent.</p>
-    )
-  return (
-    <p>
-      Events are sent to <code>{url}</code>
-      {isInbox(url) && ', the built-in inbox. It accepts every event and checks its signature'}.
-    </p>
-  )
-}
-
 const webhookCall = ({ webhook_url: old }: Client, url: string, secret: string) =>
   serviceCall(old === null ? 'createWebhook' : 'updateWebhook', { url, webhook_secret: secret })
 
@@ -74,7 +61,14 @@ export function Webhook() {
   const { webhook_url: url } = useClient()
   const receiver = (
     <div class="row">
-      <Receiver url={url} />
+      {url === null ? (
+        <p>Nobody receives the events: no webhook is registered, so they are recorded, not sent.</p>
+      ) : (
+        <p>
+          Events are sent to <code>{url}</code>
+          {isInbox(url) && ', the built-in inbox. It accepts every event and checks its signature'}.
+        </p>
+      )}
       <UseInbox />
     </div>
   )
