@@ -71,7 +71,7 @@ function draw({ readings, form }: Assumption, random: (below: number) => number)
 
 /** A service with these readings, and payments of each status. */
 async function service(fixtures: string, assume: Readings) {
-  const sandbox = await startSandbox({ clock: 'frozen', fixtures, assume })
+  const sandbox = await startSandbox({ clock: 'frozen', logLevel: 'silent', fixtures, assume })
   const pay = async (amount: number) => {
     const { status } = await fetch(`${sandbox.url}/transaction`, {
       method: 'POST',
