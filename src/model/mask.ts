@@ -48,7 +48,7 @@ export const isSecretName = (name: string): boolean => SECRET_NAME.test(name)
 
 // An id is not masked, even if it is all digits; the quantifiers are bounded so that no text takes long.
 const UUID_OR_SENSITIVE =
-  /(?<![a-z0-9])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{4}0[a-z0-9]{6}|\d{4}[ -]\d{4}[ -]\d{4})(?![a-z0-9])|\b(?:bearer|basic) +\S+/gi
+  /(?<![a-z0-9])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{4}0[a-z0-9]{6}|\d{4}[ -]\d{4}[ -]\d{4})(?![a-z0-9])|\b(?:bearer|basic) +(?!<token>)\S+/gi
 const IS_UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const SECRET_IN_URL =
   /(?<=[?&;][^=&#?;\s]{0,40}(?:token|secret|signature|key|passw)[^=&#?;\s]{0,40}=)[^&#\s]+/gi
@@ -70,7 +70,7 @@ export function maskLogText(value: string): string {
   return masked + maskText(text.slice(rest))
 }
 
-const SECRET_TEXT = /whsec_[A-Za-z0-9+/=]+|sbx_[\w-]+|(?<=\b(?:bearer|basic) +)\S+/gi
+const SECRET_TEXT = /whsec_[A-Za-z0-9+/=]+|sbx_[\w-]+|(?<=\b(?:bearer|basic) +)(?!<token>)\S+/gi
 
 /** Hides secrets only: tokens, webhook secrets, credentials in headers and URLs. Numbers of persons stay. */
 export const maskSecrets = (value: string): string =>

@@ -55,6 +55,8 @@ export const LOG_LIMITS = {
   maxSize: 4 * 1024 * 1024,
   sizeOf: ({ size }: RequestLogEntry) => size,
 }
+// A busy scenario makes more calls than any code, so that its calls never displace others.
+const SCENARIO_LIMITS = { ...LOG_LIMITS, max: 200 }
 // Of all clients together, bytes.
 const MAX_SIZE_OF_ALL = 64 * 1024 * 1024
 // Tests are about request bodies; long responses are lists, which would displace many other entries.
@@ -89,10 +91,11 @@ async function entriesOf(all: readonly RequestLogEntry[], holds: Holds) {
   return found
 }
 
-/** The last requests of one client, in memory: at most 1,000, and at most 4 MiB. */
+/** The last requests of one client, in memory: at most 1,000, and at most 4 MiB; and the last 200 of its scenario. */
 export class RequestLog {
   readonly #deps: RequestLogDeps
   readonly #ring: Ring<RequestLogEntry>
+  readonly #ofScenario: Ring<RequestLogEntry>
   #seq = 0
   #era: Era = { isOver: false }
   #clearedAt = Number.NEGATIVE_INFINITY
@@ -100,6 +103,7 @@ export class RequestLog {
   constructor(deps: RequestLogDeps) {
     this.#deps = deps
     this.#ring = new Ring(LOG_LIMITS, deps.budget)
+    this.#ofScenario = new Ring(SCENARIO_LIMITS, deps.budget)
   }
 
   /** Logs a call: the call itself becomes the entry, because copying it would take longer than the rest of a read. */
@@ -124,7 +128,8 @@ export class RequestLog {
         (isBodyKept ? Buffer.byteLength(body) : 0) +
         (isResponseKept ? Buffer.byteLength(response) : 0),
     })
-    this.#ring.push(entry)
+    const ring = callerOf(entry) === 'scenario' ? this.#ofScenario : this.#ring
+    ring.push(entry)
     this.#deps.addToAll(entry, this.#era)
     this.#deps.onLogged(entry)
     if (!isBodyKept) call.body = ''
@@ -132,7 +137,9 @@ export class RequestLog {
   }
 
   newestFirst(): RequestLogEntry[] {
-    return this.#ring.newestFirst()
+    const all = this.#ring.newestFirst()
+    if (this.#ofScenario.count === 0) return all
+    return [...all, ...this.#ofScenario.newestFirst()].sort((a, b) => b.seq - a.seq)
   }
 
   /** The entries of which a test holds, newest first. */
@@ -141,17 +148,17 @@ export class RequestLog {
   }
 
   get count(): number {
-    return this.#ring.count
+    return this.#ring.count + this.#ofScenario.count
   }
 
   get dropped(): number {
-    return this.#ring.dropped
+    return this.#ring.dropped + this.#ofScenario.dropped
   }
 
   clear(): number {
-    const { count } = this.#ring
+    const { count } = this
     this.#clearedAt = this.#deps.runtime.elapsed()
-    this.#ring.clear()
+    this.release()
     this.#era.isOver = true
     this.#era = { isOver: false }
     return count
@@ -160,6 +167,7 @@ export class RequestLog {
   /** Releases the memory of a client that ends; the calls of all clients still have its entries. */
   release() {
     this.#ring.clear()
+    this.#ofScenario.clear()
   }
 
   /** Removes all entries and restarts the ids at 1: after a reset the same requests get the same ids. */
