@@ -62,10 +62,10 @@ const TABS = ['overview', 'payments', 'requests', 'trouble']
 
 function Split({ list, detail }: { list: ComponentChildren; detail: ComponentChildren }) {
   const isWide = useWide()
-  if (!isWide) return detail || list
+  // The same elements at each width, so that a form keeps what was typed.
   return (
-    <div class="split">
-      <div class="of-list">{list}</div>
+    <div class={isWide ? 'split' : ''}>
+      {(isWide || !detail) && <div class={isWide ? 'of-list' : ''}>{list}</div>}
       {detail && <div class="detail">{detail}</div>}
     </div>
   )
@@ -162,7 +162,12 @@ function LastCall() {
       <div role="status" aria-live="polite" aria-busy={isWaiting}>
         {sent !== undefined && (
           <>
-            {areCallsShown ? <code>{textOf(sent)}</code> : `${sent.label}:`}{' '}
+            {areCallsShown ? (
+              <code>{textOf(sent)}</code>
+            ) : (
+              // The effect may say it, too.
+              sent.effect?.text.startsWith(sent.label) || `${sent.label}:`
+            )}{' '}
             <b>
               {isWaiting
                 ? 'waiting…'

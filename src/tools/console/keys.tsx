@@ -5,7 +5,7 @@ import { useListener } from './route.ts'
 import { Facts } from './ui.tsx'
 
 const KEYS = {
-  '/': 'Search',
+  '/': 'Search, and what you can do from anywhere; also Ctrl-K',
   '↑ ↓': 'Through the rows of a list; beside an open row, opens them',
   Enter: 'Opens a row',
   Esc: 'Back to the list',

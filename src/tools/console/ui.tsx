@@ -42,11 +42,18 @@ export const Scroll = ({ label, children }: { label: string; children: Component
   </section>
 )
 
-export const Heads = ({ titles }: { titles: readonly string[] }) => (
+type HeadsProps = { titles: readonly string[]; first?: readonly ComponentChildren[] | undefined }
+
+// Amounts are compared from the right.
+const amountClass = (cell: ComponentChildren) =>
+  typeof cell === 'string' && cell.startsWith('₹') ? 'end' : undefined
+
+/** The head of a table; `first`, its first row, says which columns are amounts. */
+export const Heads = ({ titles, first = [] }: HeadsProps) => (
   <thead>
     <tr>
-      {titles.map((title) => (
-        <th scope="col" key={title}>
+      {titles.map((title, i) => (
+        <th scope="col" key={title} class={amountClass(first[i])}>
           {title}
         </th>
       ))}
@@ -74,7 +81,7 @@ type TableProps = {
 export const Table = ({ label, titles, rows, children, ...more }: TableProps) => (
   <Scroll label={label}>
     <table {...more}>
-      <Heads titles={titles} />
+      <Heads titles={titles} first={rows?.[0]} />
       <tbody>{rows ? rows.map((cells, i) => <Cells key={i} of={cells} />) : children}</tbody>
     </table>
   </Scroll>
@@ -83,7 +90,9 @@ export const Table = ({ label, titles, rows, children, ...more }: TableProps) =>
 const Cells = ({ of }: { of: readonly ComponentChildren[] }) => (
   <tr>
     {of.map((cell, i) => (
-      <td key={i}>{cell}</td>
+      <td key={i} class={amountClass(cell)}>
+        {cell}
+      </td>
     ))}
   </tr>
 )

@@ -21,7 +21,9 @@ const PARTS = 24
 type Effect = { byMs: number; since: string; until: string; summary: Response<'readSummary'> }
 
 /** A jump of the clock: how far it is, and how to stop it; when it has ended, its effect. */
-type Jump = { isOver: false; share: number; stop: () => void } | ({ isOver: true } & Effect)
+type Jump =
+  | { isOver: false; share: number; isBusy?: true; stop: () => void }
+  | ({ isOver: true } & Effect)
 
 /** By how much, to which instant, or to the next event. */
 type Target = number | 'next' | { to: string }
@@ -45,6 +47,7 @@ const MAX_TRIES = 60
 async function sendPatiently(
   call: Call<'advanceClock' | 'advanceClockToNext'>,
   isStopped: () => boolean,
+  onBusy: () => void,
 ) {
   for (let tries = 1; ; tries++)
     try {
@@ -53,6 +56,7 @@ async function sendPatiently(
       const { code } = error as CallError
       if (code === 'clock_cannot_go_back') return undefined
       if (code !== 'receiver_busy' || tries === MAX_TRIES || isStopped()) throw error
+      onBusy()
       await new Promise((resolve) => setTimeout(resolve, BUSY_MS))
     }
 }
@@ -71,8 +75,10 @@ async function jump(target: Target, show: (jump: Jump) => void) {
   const calls = callsOf(target, from)
   for (const [i, call] of calls.entries()) {
     if (isStopped) break
-    show({ isOver: false, share: i / calls.length, stop })
-    await sendPatiently(call, () => isStopped)
+    const now = { isOver: false, share: i / calls.length, stop } as const
+    show(now)
+    const onBusy = () => show({ ...now, isBusy: true })
+    await sendPatiently(call, () => isStopped, onBusy)
   }
   const to = await timeNow()
   // The clock may have run meanwhile, which is no part of the jump.
@@ -99,7 +105,7 @@ function EffectOfJump({ byMs, since, until, summary, onClose }: Effect & { onClo
   return (
     <div class="jump bar" role="status">
       <b>{spanText(byMs)}:</b>
-      {parts.length === 0 && ' nothing settled or failed, and there were no events.'}
+      {parts.length === 0 && ' no payment settled or failed, and no event was sent.'}
       {parts.map(({ href, text }) => (
         <a key={href} href={href}>
           {text}
@@ -184,6 +190,7 @@ export function ClockBar() {
       {jumped?.isOver === false && (
         <div class="jump bar late" role="status">
           <progress value={jumped.share} aria-label="Progress of the jump" />
+          {jumped.isBusy && 'Your receiver hasn’t answered yet. It has ten seconds a try.'}
           <Button label="Stop here" onPress={jumped.stop} />
         </div>
       )}

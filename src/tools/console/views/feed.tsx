@@ -7,7 +7,7 @@ import { setUrlFields, useUrlFields } from '../route.ts'
 import { Ago } from '../settings.tsx'
 import { Card, Problem } from '../ui.tsx'
 import { PACE_MS, useLoaded, useStill } from '../use-data.ts'
-import { callText, isBad, OUTCOMES, receiptText, wordsOf } from './payment-words.ts'
+import { callText, isBad, OUTCOMES, receiptText, toldText, wordsOf } from './payment-words.ts'
 
 type Item = {
   key: string
@@ -73,15 +73,34 @@ function itemsOfEvent(event: Delivery, users: readonly User[]): Item[] {
   return [{ key: `${id} ${event.event}`, at, tone, href: `#/users/${user.user_id}`, text }]
 }
 
-const itemOfCall = (call: ShortRequest): Item => ({
-  key: call.request_id,
-  at: call.at,
-  tone: isBad(call) ? 'bad' : 'line',
-  href: `#/requests/${call.request_id}`,
-  text: callText(call),
-})
-
 const MINUTE_MS = 60_000
+
+/** A call; if it made a payment and its caller heard of an error, both are one sentence. */
+function itemOfCall(call: ShortRequest, payments: readonly Payment[]): Item {
+  const { request_id, at, amount, reference_id } = call
+  const told = toldText(call)
+  const isMade = (one: Payment) =>
+    Number(one.amount) === Number(amount) &&
+    one.reference_id === reference_id &&
+    one.created_at >= at &&
+    Date.parse(one.created_at) - Date.parse(at) < MINUTE_MS
+  const made = told ? payments.findLast(isMade) : undefined
+  const { account_holder_name: to } = made?.history ?? {}
+  return {
+    key: request_id,
+    at,
+    tone: isBad(call) ? 'bad' : 'line',
+    href: made ? `#/payments/${made.transaction_id}` : `#/requests/${request_id}`,
+    text: made ? (
+      <>
+        {told} <b>{rupeesText(made.amount)}</b> to {to} {OUTCOMES[made.outcome].verb} all the same.
+      </>
+    ) : (
+      callText(call)
+    ),
+  }
+}
+
 const MANY = 3
 
 /** What settled in a minute is one sentence, with the largest. */
@@ -136,7 +155,8 @@ function useItems(filter: Filter) {
   const met = events.flatMap((one) => itemsOfEvent(one, users.data!.users))
   const once = new Map(met.map((one) => [one.key, one])).values()
   const { requests } = calls.data
-  const mine = (filter === 'calls' ? requests : requests.filter(isBad)).map(itemOfCall)
+  const shown = filter === 'calls' ? requests : requests.filter(isBad)
+  const mine = shown.map((one) => itemOfCall(one, payments.data!.transactions))
   const items = filter === 'calls' ? mine : filter === 'any' ? [...paid, ...once, ...mine] : paid
   items.sort((a, b) => b.at.localeCompare(a.at))
   return { problem, items: grouped(items).slice(0, MAX_ITEMS) }

@@ -3,6 +3,7 @@ import type { ResponseBody } from '../../../admin/caller.ts'
 import { groupBy } from '../../counting.ts'
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
+import { useClient } from '../client.ts'
 import { Detail } from '../detail.tsx'
 import { SearchField, useSearch } from '../fields.tsx'
 import { countText, numberText } from '../format.ts'
@@ -10,7 +11,7 @@ import { AT_WIDTH, type Column, ListRows } from '../rows.tsx'
 import { Ago, At } from '../settings.tsx'
 import { BodyCard, Card, Facts, Id, noneText, paymentText } from '../ui.tsx'
 import { useLoaded } from '../use-data.ts'
-import { UseInbox } from './webhook.tsx'
+import { isInbox, UseInbox } from './webhook.tsx'
 
 type Message = ResponseBody<'listInbox'>['messages'][number]
 
@@ -71,6 +72,9 @@ const COLUMNS: readonly Column<Row>[] = [
 export function Inbox() {
   const search = useSearch()
   const { data, problem } = useLoaded(ALL)
+  const { webhook_url: url } = useClient()
+  const emptyText =
+    url === null || isInbox(url) ? 'No messages yet.' : `No messages yet: events go to ${url}.`
   const found = data?.messages.filter(({ type, body }) => search.finds(`${type} ${body}`))
   return (
     <>
@@ -96,7 +100,7 @@ export function Inbox() {
         all={found && rowsOf(found)}
         href={({ message_id }) => `#/inbox/${message_id}`}
         count={`${countText(found?.length ?? 0, 'message')}, ${numberText(found?.filter(isNew).length ?? 0)} new`}
-        empty={data?.total === 0 ? 'No messages yet.' : noneText('message', search.text)}
+        empty={data?.total === 0 ? emptyText : noneText('message', search.text)}
       />
     </>
   )

@@ -17,6 +17,12 @@ type Summary = Response<'readSummary'>
 
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
+/** An amount that is as large as its tile has room for. */
+const Rupees = ({ of }: { of: string }) => {
+  const text = rupeesText(of)
+  return <b style={{ '--length': text.length }}>{text}</b>
+}
+
 const Tiles = ({ summary }: { summary: Summary }) => (
   <ul class="cards tiles">
     {Object.entries(OUTCOMES).map(([name, { tone, title }]) => {
@@ -24,7 +30,7 @@ const Tiles = ({ summary }: { summary: Summary }) => (
       return (
         <li key={name} class="card">
           <a href={`#/payments?outcome=${name}`}>
-            <span class={`shape ${tone}`}>{title}</span> <b>{rupeesText(rupees)}</b>{' '}
+            <span class={`shape ${tone}`}>{title}</span> <Rupees of={rupees} />{' '}
             {countText(count, 'payment')}
           </a>
         </li>

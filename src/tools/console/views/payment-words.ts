@@ -79,18 +79,19 @@ export const OUTCOMES = {
 } as const
 export const ENDS = ['settled', 'failed', 'came_back'] as const
 
-type ToldCall = Pick<ShortRequest, 'method' | 'path' | 'operation' | 'amount' | 'rule' | 'status'> &
-  By
+type ToldCall = By &
+  Pick<ShortRequest, 'method' | 'path' | 'operation' | 'amount' | 'rule' | 'status' | 'reason'>
 
 export const isBad = ({ status }: Pick<ToldCall, 'status'>) => status === null || status >= 400
 
 export function callText(call: ToldCall): string {
-  const { method, path, amount, rule, status, by = 'code' } = call
+  const { method, path, amount, rule, status, reason, by = 'code' } = call
   const of = amount === null ? '' : ` of ${rupeesText(amount)}`
   const verb = (status ?? 0) >= 500 ? 'got an error' : isBad(call) ? 'was refused' : 'was answered'
   const end = status === null ? 'got no response' : `${verb} (${status})`
-  const because = isBad(call) && rule !== null ? `, by the rule “${ruleText(rule)}”` : ''
-  return `${by === 'code' ? 'Your' : `${CALLERS[by]}’s`} ${method} ${path}${of} ${end}${because}.`
+  const why = reason === null ? '' : `: ${reason.replace(/\.$/, '')}`
+  const because = rule === null ? why : `, by the rule “${ruleText(rule)}”`
+  return `${by === 'code' ? 'Your' : `${CALLERS[by]}’s`} ${method} ${path}${of} ${end}${isBad(call) ? because : ''}.`
 }
 
 export function webhookText(deliveries: readonly Delivery[], now: number): string | undefined {
@@ -101,7 +102,9 @@ export function webhookText(deliveries: readonly Delivery[], now: number): strin
   const last = waits?.attempts.at(-1)
   if (waits && last) {
     const next = waits.next_attempt_at
-    const when = next === null ? '' : `; the next try is in ${spanText(Date.parse(next) - now)}`
+    const left = Date.parse(next ?? last.at) - now
+    const soon = left < 1_000 ? 'a moment' : spanText(left)
+    const when = next === null ? '' : `; the next try is in ${soon}`
     return `Your webhook hasn't accepted ${waits.event} after ${countText(waits.attempts.length, 'attempt')}: ${answerOf(last)}${when}.`
   }
   const lost = deliveries.find(({ status }) => status === 'failed')

@@ -73,6 +73,7 @@ function useMarks(now: number, width: number) {
     return { x, at, texts: [textOfTimer(timer)], shape, tone }
   })
   const done = past
+    .filter(({ updated_at }) => now - Date.parse(updated_at) <= PAST_SPAN_MS)
     .map((payment): Mark => {
       const { updated_at: at, transaction_id: id, amount, history } = payment
       const text = `${rupeesText(amount)} to ${history.account_holder_name}: ${stateOf(payment)}`

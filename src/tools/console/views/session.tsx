@@ -9,9 +9,11 @@ type Said = { lane: 0 | 1 | 2; tone: string; text: string }
 /** An item as the console would say it, with its place on the axis. */
 function saidOf({ call, payment, event }: SessionItem): Said {
   if (call) {
-    const whole = { operation: null, amount: null, rule: null, ...call }
-    const why = call.made && toldText(whole) ? 'The payment was made.' : call.reason
-    const text = why ? `${callText(whole)} ${why}` : callText(whole)
+    const whole = { operation: null, amount: null, rule: null, reason: null, ...call }
+    const isMade = call.made && toldText(whole)
+    const text = isMade
+      ? `${callText({ ...whole, reason: null })} The payment was made.`
+      : callText(whole)
     return { lane: 0, tone: isBad(call) ? 'bad' : 'text', text }
   }
   if (payment) {

@@ -8,7 +8,7 @@ import { serviceCall } from '../service.ts'
 const inboxPath = `${BASE}/__admin${callOf('receiveWebhook').path}`
 const inboxUrl = `${location.origin}${inboxPath}`
 // As a timeline registers it, before there is a port.
-const isInbox = (url: string | null) =>
+export const isInbox = (url: string | null) =>
   url === inboxUrl || url?.endsWith(`//inbox.localhost${inboxPath}`) === true
 
 /** A new secret in the form that the webhook libraries create. */
