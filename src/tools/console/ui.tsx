@@ -190,25 +190,27 @@ export const Id = ({ id, href }: { id: string; href?: string | undefined }) => (
 const textOf = (value: unknown) =>
   typeof value === 'string' ? pretty(value) : JSON.stringify(value, null, 2)
 
-export const Text = ({ value, label }: { value: unknown; label: string }) =>
+type TextProps = { value: unknown; label: string; none?: string }
+
+export const Text = ({ value, label, none = 'No body' }: TextProps) =>
   value === null ? (
-    <p class="empty">No body</p>
+    <p class="empty">{none}</p>
   ) : (
     <pre tabIndex={0} role="group" aria-label={label}>
       {textOf(value)}
     </pre>
   )
 
-type BodyCardProps = Partial<CardProps> & { title: string; value: unknown }
+type BodyCardProps = Partial<CardProps> & { title: string; value: unknown; none?: string }
 
 /** A body with a copy button, which copies a string unchanged and JSON as shown. */
-export function BodyCard({ title, value, children, ...more }: BodyCardProps) {
+export function BodyCard({ title, value, none, children, ...more }: BodyCardProps) {
   const text = typeof value === 'string' ? value : textOf(value)
   const copy = value !== null && <Copy label="Copy" name={title} text={text} />
   return (
     <Card title={title} beside={copy} {...more}>
       {children}
-      <Text label={title} value={value} />
+      <Text label={title} value={value} {...(none && { none })} />
     </Card>
   )
 }

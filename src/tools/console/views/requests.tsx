@@ -212,6 +212,8 @@ function headlineOf(call: LoggedRequest): string {
     : `${method} ${path}`
 }
 
+const NOT_KEPT = 'It isn’t kept: the call was rejected before it was read, or it isn’t JSON.'
+
 export const OneRequest = ({ id }: { id: string }) => (
   <Detail list="Requests" call={callOf('getRequest', { params: { id } })}>
     {(call) => (
@@ -222,7 +224,11 @@ export const OneRequest = ({ id }: { id: string }) => (
         {call.reason !== null && <p class={call.made ? 'hint' : 'failed'}>{call.reason}</p>}
         {/* A UUID fits into a line. */}
         <div class="cards" style={{ '--least': '30rem' }}>
-          <BodyCard title="Body" value={call.body} />
+          <BodyCard
+            title="Body"
+            value={call.body}
+            {...(Number(call.headers['content-length']) > 0 && { none: NOT_KEPT })}
+          />
           <BodyCard title="Response" value={call.response} />
           <Card title="Call">
             <Facts
@@ -243,7 +249,9 @@ export const OneRequest = ({ id }: { id: string }) => (
             <span data-key="c">
               <Copy label="Copy as curl" text={curlOfRequest(call)} />
             </span>
-            <p class="hint">Account and document numbers are masked in the log: use yours.</p>
+            {JSON.stringify(call.body).includes('XX') && (
+              <p class="hint">Account and document numbers are masked in the log: use yours.</p>
+            )}
           </Card>
           <Card title="Headers">
             <Facts facts={call.headers} />
