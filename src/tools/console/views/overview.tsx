@@ -17,27 +17,25 @@ type Summary = Response<'readSummary'>
 
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
-/** An amount that is as large as its tile has room for. */
-const Rupees = ({ of }: { of: string }) => {
-  const text = rupeesText(of)
-  return <b style={{ '--length': text.length }}>{text}</b>
-}
-
-const Tiles = ({ summary }: { summary: Summary }) => (
-  <ul class="cards tiles">
-    {Object.entries(OUTCOMES).map(([name, { tone, title }]) => {
-      const { count, rupees } = summary[name as keyof typeof OUTCOMES]
-      return (
+const Tiles = ({ summary }: { summary: Summary }) => {
+  const tiles = Object.entries(OUTCOMES).map(([name, { tone, title }]) => {
+    const { count, rupees } = summary[name as keyof typeof OUTCOMES]
+    return { name, tone, title, count, text: rupeesText(rupees) }
+  })
+  // The longest amount still fits into its tile.
+  const length = Math.max(...tiles.map(({ text }) => text.length))
+  return (
+    <ul class="cards tiles" style={{ '--length': length }}>
+      {tiles.map(({ name, tone, title, count, text }) => (
         <li key={name} class="card">
           <a href={`#/payments?outcome=${name}`}>
-            <span class={`shape ${tone}`}>{title}</span> <Rupees of={rupees} />{' '}
-            {countText(count, 'payment')}
+            <span class={`shape ${tone}`}>{title}</span> <b>{text}</b> {countText(count, 'payment')}
           </a>
         </li>
-      )
-    })}
-  </ul>
-)
+      ))}
+    </ul>
+  )
+}
 
 function useBuckets({ from, bucket_ms: size }: { from: string; bucket_ms: number }, count: number) {
   const { wallOf } = useTimes()
