@@ -64,8 +64,8 @@ function Split({ list, detail }: { list: ComponentChildren; detail: ComponentChi
   const isWide = useWide()
   // The same elements at each width, so that a form keeps what was typed.
   return (
-    <div class={isWide ? 'split' : ''}>
-      {(isWide || !detail) && <div class={isWide ? 'of-list' : ''}>{list}</div>}
+    <div class={isWide ? 'split' : 'bare'}>
+      {(isWide || !detail) && <div class="of-list">{list}</div>}
       {detail && <div class="detail">{detail}</div>}
     </div>
   )

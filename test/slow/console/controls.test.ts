@@ -118,7 +118,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await card.getByRole('button', { name: 'Close' }).click()
     await card.waitFor({ state: 'detached' })
     await page.getByRole('button', { name: '+1 day', exact: true }).click()
-    await card.getByText('nothing settled or failed, and there were no events.').waitFor()
+    await card.getByText('no payment settled or failed, and no event was sent.').waitFor()
     t.equal(Date.parse((await clock()).now) - Date.parse(later.now), 86_400_000)
   })
 

@@ -24,10 +24,13 @@ t.test('lists beside their details', { skip: noBrowser }, async (t) => {
     t.equal(await page.getByLabel('Search').inputValue(), '4', 'the list keeps its search')
     await page.keyboard.press('ArrowUp')
     await page.getByRole('heading', { name: /^₹42\.00 to/ }).waitFor()
+    await page.getByText('Pay again with a change').click()
+    await page.getByLabel('Amount', { exact: true }).fill('777')
     await page.setViewportSize({ width: 1000, height: 900 })
     await page.getByRole('table', { name: 'Payments' }).waitFor({ state: 'detached' })
     await page.setViewportSize({ width: 1440, height: 900 })
     await page.getByRole('table', { name: 'Payments' }).waitFor()
+    t.equal(await page.getByLabel('Amount', { exact: true }).inputValue(), '777')
   })
 
   await t.test(

@@ -4,9 +4,9 @@ import { AADHAAR, ASHA, KABIR, PAN } from '../../helper.ts'
 import { noBrowser, openBrowser, openConsole } from './browser.ts'
 
 /** A rule that gives the payments of an amount these steps. */
-const stepsOf = (amount: number, steps: readonly object[]) => ({
+const stepsOf = (amount: number, steps: readonly object[], more: object = {}) => ({
   when: { operation: 'createTransaction', body: { amount } },
-  then: { transaction: [{ status: 'PENDING' }, ...steps] },
+  then: { transaction: [{ status: 'PENDING' }, ...steps], ...more },
 })
 const WATCH_SHIFTS = `window.moved = 0; new PerformanceObserver((list) => {
   for (const { value } of list.getEntries()) window.moved += value }).observe({ type: 'layout-shift' })`
@@ -19,7 +19,7 @@ const DEFINITION = {
       { status: 'SUCCESS', after: '1m' },
       { status: 'FAILED', after: '1h', reason: 'beneficiary_bank_rejected' },
     ]),
-    stepsOf(9520, []),
+    stepsOf(9520, [], { respond: { status: 504 }, at: 'after' }),
   ],
 }
 
@@ -89,7 +89,8 @@ t.test('what happened', { skip: noBrowser }, async (t) => {
       'KYC of Kabir Singh failed. Your webhook got it.',
       'Kabir Singh passed KYC. Your webhook got it.',
       `Your GET /v1/user/${ASHA} got an error (503), by the rule “inline: down”.`,
-      'Your POST /v1/transaction of ₹60.00 was refused (422).',
+      'Your POST /v1/transaction of ₹60.00 was refused (422): from_user_id and to_user_id are the same user. Pay to another user.',
+      'Your code was told 504. ₹9,520.00 to ROHAN MEHTA is on its way all the same.',
     ])
     await feed.getByRole('link', { name: '₹8,200.00' }).click()
     await page.getByRole('heading', { name: /^₹8,200\.00 to/ }).waitFor()
@@ -101,7 +102,7 @@ t.test('what happened', { skip: noBrowser }, async (t) => {
       ['Failed', 1, 'bank account closed'],
       ['Came back', 1, 'beneficiary bank rejected'],
       ['My calls', 7, 'was answered (200)'],
-      ['All', 8, 'settled'],
+      ['All', 9, 'all the same'],
     ] as const) {
       await show(name)
       await feed.getByText(text).first().waitFor()
@@ -132,7 +133,7 @@ t.test('what happened', { skip: noBrowser }, async (t) => {
     const stuck = page.getByRole('region', { name: 'Stuck now' })
     await stuck.getByText('pending for 2h, no step is planned').waitFor()
     await stuck.getByRole('link', { name: '₹9,520.00 to ROHAN MEHTA' }).click()
-    await page.getByRole('heading', { name: /^₹9,520\.00 to/ }).waitFor()
+    await page.getByRole('heading', { name: 'Your code was told 504. ₹9,520.00 to' }).waitFor()
     await go('overview')
   })
 

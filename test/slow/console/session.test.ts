@@ -67,7 +67,7 @@ t.test(
       '₹500.00 (ref-0) to ROHAN MEHTA settled.',
       '₹100.91 (ref-5) to ROHAN MEHTA failed: bank account invalid.',
       'Your webhook got transaction.success.',
-      'Your POST /v1/transaction was refused (400).',
+      'Your POST /v1/transaction was refused (400): ',
     ])
       t.ok(text.includes(sentence), sentence)
     const row = page.locator('tr', { hasText: '(gone)' }).first()

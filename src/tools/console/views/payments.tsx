@@ -29,7 +29,6 @@ const COLUMNS: readonly Column<Payment>[] = [
 const FILTERS: Readonly<Record<string, Filter>> = {
   outcome: {
     label: 'Outcome',
-    all: 'Any, and credits and fixtures',
     values: Object.entries({ ...OUTCOMES, done: { title: 'Done' } }).map(([name, { title }]) => [
       name,
       title,
