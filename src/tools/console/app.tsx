@@ -223,7 +223,7 @@ const Brand = () => (
   <a class="brand" href="#/overview">
     <svg viewBox="0 0 28 16" aria-hidden="true">
       <path d="M2 8h12M14 8h12" />
-      <circle cx="5" cy="8" r="3" class="past" />
+      <circle cx="5" cy="8" r="3" class="link" />
       <path d="M14 1v14" />
       <circle cx="22" cy="8" r="3" />
     </svg>

@@ -52,7 +52,7 @@ function FirstPayment({ payer, receiver }: People) {
 
 /** What a sandbox can do that a service can't. */
 const WhatItCan = () => (
-  <div class="cards thirds">
+  <div class="cards" style={{ '--least': '17rem' }}>
     <Card title="See what your code would be told">
       <p>
         {useClient().webhook_url === null

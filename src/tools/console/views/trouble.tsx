@@ -231,7 +231,7 @@ export function MakeTrouble({ armed: { pushed, rules, scenario, active } }: { ar
           />
         </Banner>
       )}
-      <div class="cards troubles">
+      <div class="cards troubles" style={{ '--least': '19rem' }}>
         {TROUBLES.map((trouble) => (
           <TroubleCard
             key={trouble.title}
