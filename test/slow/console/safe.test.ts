@@ -118,7 +118,6 @@ t.test('safe', { skip: noBrowser }, async (t) => {
     for (let i = 0; i < 2; i++) {
       await dialog.waitFor()
       await page.keyboard.press('Escape')
-      await dialog.waitFor({ state: 'detached' })
       await page.getByRole('alert').getByText('The console needs the admin token').waitFor()
       await see('locked')
       t.equal(await page.getByRole('alert').count(), 1, 'nothing says that the sandbox is gone')

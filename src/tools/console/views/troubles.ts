@@ -22,7 +22,7 @@ export type Trouble = {
 
 const OPERATIONS = (
   ['createTransaction', 'createUser', 'submitKyc', 'addBankAccount'] as const
-).map((id) => [id, `next ${ENDPOINT_OF[id]}`] as const)
+).map((id) => [id, ENDPOINT_OF[id]] as const)
 export const nextOf = (option: string) =>
   `your next ${ENDPOINT_OF[option as OperationId] ?? option}`
 const PENDING = { status: 'PENDING' }
@@ -39,7 +39,7 @@ const once = (operation: string, then: object, times = 1) => ({
   times,
   then,
 })
-const OF_A_CALL = { label: 'Which call', options: OPERATIONS, waits: nextOf }
+const OF_A_CALL = { label: 'Your next call of', options: OPERATIONS, waits: nextOf }
 const nextPayment = () => 'your next POST /transaction'
 
 export const TROUBLES: readonly Trouble[] = [
@@ -86,7 +86,7 @@ export const TROUBLES: readonly Trouble[] = [
       ['POST', '', '', '200'],
       ['', 'PENDING', 'event'],
     ],
-    label: 'Which call',
+    label: 'Your next call of',
     options: OPERATIONS.filter(([id]) => id !== 'createUser'),
     waits: nextOf,
     hit: 'Your webhook got the event before its caller got the response.',
