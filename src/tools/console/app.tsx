@@ -74,10 +74,10 @@ function Split({ list, detail }: { list: ComponentChildren; detail: ComponentChi
 /** What a menu says beside a view. */
 type Counts = Readonly<Partial<Record<string, ComponentChildren>>>
 
-function Menu({ view, counts }: { view: string; counts: Counts }) {
+function Menu({ view, counts, label }: { view: string; counts: Counts; label: string }) {
   const current = (name: string) => (name === view ? 'page' : undefined)
   return (
-    <nav aria-label="Views">
+    <nav aria-label={label}>
       {Object.entries(GROUPS).map(([group, views]) => (
         <div role="group" aria-label={group} key={group}>
           <span class="group hint" aria-hidden="true">
@@ -206,7 +206,7 @@ type Setting = ReturnType<typeof useSetting>
 type SettingsProps = { times: Setting; calls: Setting }
 
 const PageSettings = ({ times: [zone, setZone], calls: [calls, setCalls] }: SettingsProps) => (
-  <section class="more" aria-label="Settings of the page">
+  <div class="more" role="group" aria-label="Settings of the page">
     <a href="/docs">Service API</a>
     <a href="/docs?api=admin">Admin API</a>
     <Check
@@ -216,7 +216,7 @@ const PageSettings = ({ times: [zone, setZone], calls: [calls, setCalls] }: Sett
     />
     <Choice label="Times" value={zone} values={ZONES} onInput={setZone} />
     <Theme />
-  </section>
+  </div>
 )
 
 const Brand = () => (
@@ -270,7 +270,7 @@ export function App() {
             >
               Search <kbd>/</kbd>
             </a>
-            <Menu view={route.view} counts={counts} />
+            <Menu label="Views" view={route.view} counts={counts} />
             {settings}
             <span class="state" role="status" aria-live="polite">
               <Chip state={state} />
@@ -292,7 +292,7 @@ export function App() {
               <>
                 <h2>More</h2>
                 <div class="card all">
-                  <Menu view={route.view} counts={counts} />
+                  <Menu label="All views" view={route.view} counts={counts} />
                   {settings}
                 </div>
               </>

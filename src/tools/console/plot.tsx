@@ -1,5 +1,5 @@
 // A plot of stacked counts with axes, what is under the pointer, and a table of the same numbers behind it.
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { Fold } from './fields.tsx'
@@ -9,6 +9,7 @@ import { Table } from './ui.tsx'
 const HEIGHT = 150
 // Of buckets of round sizes, these many are a round time.
 const STEPS = [1, 2, 3, 6, 12, 24, 48, 72, 144, 288]
+const WHOLE = [1, 10, 100, 1e3, 1e4, 1e5, 1e6].flatMap((one) => [one, 2 * one, 5 * one])
 
 export type Mark = { first: number; last: number; word: string; tone: string; more?: string }
 
@@ -18,6 +19,8 @@ export type PlotProps = {
   unit: string
   names: readonly string[]
   ticks: readonly string[]
+  /** The names begin with days, and not all with the same. */
+  areDays?: boolean
   /** The number of the first bucket, so that marks of the axis are at round times. */
   first?: number
   /** From the bottom up: what is counted, and its tone. */
@@ -35,6 +38,23 @@ function colourOf(box: HTMLElement, tone: string): string {
   const { color } = getComputedStyle(box)
   box.style.color = ''
   return color
+}
+
+/** The text of a tick, with its day where that isn't the day of the tick before. */
+function tickText({ ticks, names, areDays }: PlotProps, i: number, before = -1): string {
+  const day = names[i]?.slice(5, 10)
+  const isNew = areDays && day !== names[before]?.slice(5, 10)
+  return isNew ? `${day} ${ticks[i]}` : (ticks[i] ?? '')
+}
+
+/** Hides the words of marks that have no room before the next one, or before the end. */
+function fitWords(box: HTMLElement) {
+  let end = box.getBoundingClientRect().right
+  for (const word of [...box.querySelectorAll<HTMLElement>('.marks i')].reverse()) {
+    const { left, right } = word.getBoundingClientRect()
+    word.style.visibility = right + 4 > end ? 'hidden' : ''
+    if (right + 4 <= end) end = left
+  }
 }
 
 function optionsOf(
@@ -73,15 +93,17 @@ function optionsOf(
       {
         ...axis,
         size: 24,
-        space: 52,
+        space: () => Math.max(52, 14 + 8 * tickText(latest(), 0).length),
         incrs: STEPS,
         grid: { show: false },
-        values: (_, at) => at.map((one) => latest().ticks[one - firstOf()] ?? ''),
+        values: (_, at) =>
+          at.map((one, i) => tickText(latest(), one - firstOf(), at[i - 1]! - firstOf())),
       },
       {
         ...axis,
         size: 40,
         space: 30,
+        incrs: WHOLE,
         grid: { stroke: () => colour('line'), width: 1 },
         values: (_, at) => at.map(numberText),
       },
@@ -129,9 +151,10 @@ function useCanvas(props: PlotProps) {
       const { idx } = made.cursor
       if (idx != null) location.hash = latest.current.hrefOf(idx)
     })
-    const resized = new ResizeObserver(() =>
-      made.setSize({ width: parent.clientWidth, height: HEIGHT }),
-    )
+    const resized = new ResizeObserver(() => {
+      made.setSize({ width: parent.clientWidth, height: HEIGHT })
+      fitWords(parent)
+    })
     resized.observe(parent)
     // Its background changes with the theme.
     parent.addEventListener('transitionend', () => {
@@ -146,6 +169,7 @@ function useCanvas(props: PlotProps) {
   const data = dataOf(props)
   const text = JSON.stringify(data)
   useEffect(() => plot.current?.setData(data), [text])
+  useLayoutEffect(() => fitWords(box.current!))
   return { box, pointed }
 }
 
@@ -211,7 +235,7 @@ export function Plot(props: PlotProps) {
         </div>
       </div>
       {/* One line always, so that the pointer moves nothing. */}
-      <p class="hint legend">
+      <p class="hint legend" title={marks.map(markText).join(', ')}>
         {isPointed
           ? `${names[pointed]}: ${countsText(props, pointed)}`
           : [

@@ -163,9 +163,12 @@ t.test('a payment on one axis', { skip: noBrowser }, async (t) => {
     hook.respondWith(status(500))
     t.equal((await pay({ amount: 77, reference_id: 'lost' })).status, 504)
     const id = (await get('/__admin/transactions')).body.transactions[0].transaction_id
-    await advance('3s')
+    await advance('1m')
+    await page.setViewportSize({ width: 1440, height: 800 })
     await open(id)
     await see('a rule: Lose it')
+    t.same((await textsOf('Webhook: pending'))[0], 'Webhook: pending 4 tries, all 500')
+    t.equal(await page.locator('.axis.down').count(), 0, 'a picture beside the list')
     await see('Your code was told 504.')
     await see(
       /Your webhook hasn't accepted transaction\.\w+ after \d+ attempts?: 500; the next try/,

@@ -18,6 +18,8 @@ const ALIKE = [
   '.card:has(.assumption) ~ .card:not(:has([open]))',
 ]
 
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
 type Violation = { id: string; impact: string; html: string }
 type AxeResult = { violations: Violation[]; passes: number }
 
@@ -32,7 +34,7 @@ const axeRun = (onlyColours = false) => `(() => {
     // No rule about style sheets, and no frame.
     preload: false,
     iframes: false,
-    ${onlyColours ? `runOnly: ['color-contrast'],` : ''}
+    runOnly: ${JSON.stringify(onlyColours ? ['color-contrast'] : TAGS)},
   })
   .then(({ violations, passes }) => ({
     violations: violations.map(({ id, impact, nodes }) => ({ id, impact, html: nodes[0].html })),
@@ -41,14 +43,14 @@ const axeRun = (onlyColours = false) => `(() => {
   .finally(() => { document.adoptedStyleSheets = [] })
 })()`
 
-/** The amounts, ids and e-mails of a page that are in more than one line. */
+/** The amounts, ids, e-mails and states of a page that are in more than one line. */
 const BROKEN = `(() => {
   const broken = []
-  for (const part of document.querySelectorAll('.rows, dl, pre')) {
+  for (const part of document.querySelectorAll('.rows, dl, pre, .axis')) {
     const walker = document.createTreeWalker(part, NodeFilter.SHOW_TEXT)
     while (walker.nextNode()) {
       const { data } = walker.currentNode
-      for (const { 0: text, index } of data.matchAll(/₹[\\d,.]+|[\\w.]+@[\\w.]+|[\\da-f]{8}-[\\da-f-]{27}/g)) {
+      for (const { 0: text, index } of data.matchAll(/₹[\\d,.]+|[\\w.]+@[\\w.]+|[\\da-f]{8}-[\\da-f-]{27}|[A-Z]{4,}/g)) {
         const range = document.createRange()
         range.setStart(walker.currentNode, index)
         range.setEnd(walker.currentNode, index + text.length)
@@ -194,7 +196,7 @@ t.test('looks', { skip: noBrowser }, async (t) => {
       `deliveries/${delivery_id}`,
     ]
     for (const view of views)
-      for (const width of [390, 1000, 1440]) {
+      for (const width of [390, 1000, 1280, 1440, 1920]) {
         await page.setViewportSize({ width, height: 800 })
         await show(opened, view)
         t.same(await page.evaluate(BROKEN), [], `${view} at ${width}`)

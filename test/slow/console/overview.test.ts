@@ -10,6 +10,15 @@ const stepsOf = (amount: number, steps: readonly object[], more: object = {}) =>
 })
 const WATCH_SHIFTS = `window.moved = 0; new PerformanceObserver((list) => {
   for (const { value } of list.getEntries()) window.moved += value }).observe({ type: 'layout-shift' })`
+/** Has the texts that are on the first plot, with where they begin and end. */
+const WATCH_TEXTS = `window.texts = []; const own = document.querySelector('.plot canvas').getContext('2d')
+const { clearRect, fillText } = CanvasRenderingContext2D.prototype
+own.clearRect = (...box) => { texts = []; clearRect.apply(own, box) }
+own.fillText = (text, x, ...more) => {
+  const half = own.measureText(text).width / 2
+  texts.push({ text, from: x - half, to: x + half })
+  fillText.call(own, text, x, ...more)
+}`
 const DEFINITION = {
   webhooks: [{ when: { event: 'transaction.failed' }, then: { lost_attempts: 1 } }],
   rules: [
@@ -202,11 +211,13 @@ t.test('what happened', { skip: noBrowser }, async (t) => {
     await one.click()
     await page.getByRole('table', { name: 'Payments' }).getByText('₹22.50').waitFor()
   })
-  await t.test('what is still to come, an outage and a jump', async () => {
+  await t.test('what is still to come, an outage and a jump', async (t) => {
     const down = { when: { body: { amount: 70 } }, then: { respond: { status: 503 } } }
     const rules = [stepsOf(9000, [{ status: 'SUCCESS', after: '5m' }]), down]
     await put('/__admin/scenario', { definition: { rules } })
-    for (const amount of [9000, 70]) await pay({ amount })
+    await pay({ amount: 70 })
+    await advance('30m')
+    for (const amount of [9000, 70, 70, 70]) await pay({ amount })
     await go('overview')
     const come = page.getByRole('region', { name: 'Still to come' })
     await come.getByText('As a table').click()
@@ -215,7 +226,12 @@ t.test('what happened', { skip: noBrowser }, async (t) => {
     await page.getByText('1 payment', { exact: true }).waitFor()
     await page.goBack()
     await page.getByRole('button', { name: '+1 h' }).click()
-    for (const text of [/^outage: 1 call got 5xx or nothing$/, /^jump of 1h$/]) await see(text)
+    const end = 'got 5xx or nothing'
+    for (const text of [`5xx: 1 call ${end}`, `outage: 3 calls ${end}`, 'jump of 1h'])
+      await page.locator('.legend').getByText(text, { exact: true }).waitFor()
+    // The outage has no room before the jump.
+    const words = page.locator('.marks i').filter({ visible: true })
+    t.same(await words.allTextContents(), ['5xx', 'jump of 1h'])
   })
   assertNoErrors(t)
 })
@@ -232,7 +248,7 @@ t.test('a new sandbox shows what it can do', { skip: noBrowser }, async (t) => {
 })
 
 t.test('a slow start has a skeleton; news move nothing', { skip: noBrowser }, async (t) => {
-  const { page, pay } = await openConsole(t, await openBrowser(t))
+  const { page, pay, advance, until } = await openConsole(t, await openBrowser(t))
   const waiting = async (route: Route) => {
     await page.locator('main .skeleton').waitFor()
     await route.continue()
@@ -245,4 +261,18 @@ t.test('a slow start has a skeleton; news move nothing', { skip: noBrowser }, as
     if (amount === 20) await page.evaluate(WATCH_SHIFTS)
   }
   t.ok((await page.evaluate<number>('window.moved')) < 0.02)
+  await page.evaluate(WATCH_TEXTS)
+  for (const [by, tick] of [
+    ['20s', /^\d\d:\d\d:\d\d$/],
+    ['30h', /^(01-0\d )?\d\d:\d\d$/],
+  ] as const) {
+    await advance(by)
+    await until(`texts.some(({ text }) => ${tick}.test(text))`)
+    const texts = await page.evaluate<{ text: string; from: number; to: number }[]>('texts')
+    const times = texts.filter(({ text }) => text.includes(':'))
+    t.notOk(times.some(({ to }, i) => to + 4 > (times[i + 1]?.from ?? Number.POSITIVE_INFINITY)))
+    t.ok(
+      times.every(({ text }) => tick.test(text)) && texts.every(({ text }) => !text.includes('.')),
+    )
+  }
 })

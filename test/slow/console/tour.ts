@@ -13,7 +13,8 @@ const VIEWS = [
   'assumptions',
   'sweep',
   'inbox',
-  'statement',
+  'statement?date=2026-01-01',
+  'more',
   'trouble',
   'search?search=transaction',
   'control',
@@ -26,8 +27,9 @@ export async function fill({ post, pay, get, origin, advance }: Opened, words: o
     webhook_secret: 'a-secret-of-the-test',
   }
   await post('/v1/clientWebhook', webhook)
+  await pay(words)
   const id = (await pay({ amount: 100.93, ...words })).body.data[0].transaction_id
-  await advance('2s')
+  await advance('4s')
   const { deliveries } = (await get('/__admin/webhooks/deliveries')).body
   const { requests } = (await get('/__admin/requests')).body
   return [

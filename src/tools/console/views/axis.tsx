@@ -16,11 +16,18 @@ const DECIDED = 'Decided by'
 const STATUS = 'Status'
 // Real time: on a fast clock, a moment is longer.
 const SAME_MS = 200
-// A column of the axis, and the names of its lanes, px. Where they don't fit, time runs down.
-const COLUMN = 92
+// The names of the lanes, and what a column has beside its longest word, px.
 const LANE = 136
+const AROUND = 24
 // A gap this many times as long as the usual one is drawn as a leap.
 const LEAP = 20
+// Short words for errors of tries, by the start of their code. The delivery has the whole sentence.
+const ERRORS: Record<string, string> = { timeout: 'timed out', refused: 'refused', lost: 'lost' }
+const ruler = document.createElement('canvas').getContext('2d')!
+ruler.font = '13px system-ui'
+
+const wordWidth = (text: string) =>
+  AROUND + Math.max(...text.split(/\s|(?<=-)/).map((word) => ruler.measureText(word).width))
 
 function callMarks({ requests, steps, decided_by, transaction }: PaymentWithAll): Mark[] {
   const calls = requests
@@ -75,9 +82,22 @@ function deliveryMarks(delivery: Delivery): Mark[] {
   const mark = (at: string, look: string, text: string): Mark => {
     return { lane, href, at: Date.parse(at), look, text }
   }
-  const tries = attempts.map(({ at, ok, status: got, error }) =>
-    mark(at, ok ? 'good' : 'bad', got === null ? (error?.message ?? 'no response') : `your ${got}`),
-  )
+  const texts = attempts.map(({ status: got, error }) => {
+    if (got !== null) return `your ${got}`
+    return ERRORS[String(error?.code).split('_')[0]!] ?? error?.message ?? 'no response'
+  })
+  // Tries in a row with the same result are one mark.
+  const tries = attempts.flatMap(({ at, ok }, i): Mark[] => {
+    const text = texts[i]!
+    if (text === texts[i - 1]) return []
+    const end = texts.findIndex((one, k) => k > i && one !== text)
+    const same = attempts.slice(i, end < 0 ? undefined : end)
+    if (same.length === 1) return [mark(at, ok ? 'good' : 'bad', text)]
+    const all = `${same.length} tries, all ${text.replace('your ', '')}`
+    return [
+      { ...mark(at, ok ? 'lasts good' : 'lasts bad', all), until: Date.parse(same.at(-1)!.at) },
+    ]
+  })
   if (status === 'pending' && next_attempt_at !== null)
     return [...tries, mark(next_attempt_at, 'ahead', `try ${attempts.length + 1}`)]
   if (tries.length > 0) return tries
@@ -118,7 +138,8 @@ export function Axis({ all }: { all: PaymentWithAll }) {
   const { box, width } = useWidth()
   const marks = marksOf(all, now, mode === 'real' ? Math.max(1, speed) : 1)
   const ticks = ticksOf(marks, now)
-  const columnOf = (at: number) => ticks.findIndex((tick) => tick.at >= at) + 2
+  const columnOf = (at: number) =>
+    ticks.findIndex((tick) => tick.at >= Math.min(at, ticks.at(-1)!.at)) + 2
   const used = marks.map(({ lane }) => lane)
   const lanes = [...new Set([CALLS, RESPONSES, DECIDED, STATUS, ...used])].filter((lane) =>
     used.includes(lane),
@@ -136,6 +157,23 @@ export function Axis({ all }: { all: PaymentWithAll }) {
     if (at > now) return untilText(at - now)
     return at === now ? 'now' : at === start ? 'start' : `+${spanText(at - start)}`
   }
+  const columnsOf = (at: number, until = at): [number, number] =>
+    until > at ? [columnOf(at), columnOf(until)] : [columnOf(at), columnOf(at) + 1]
+  const isFirst = (at: number) => at === start
+  function widthWith(hasTime: (at: number) => boolean) {
+    const widths = ticks.map(
+      ({ at }) => ruler.measureText(hasTime(at) ? timeOf(at) : distanceOf(at)).width + 10,
+    )
+    for (const { at, until, text } of marks) {
+      const [from, to] = columnsOf(at, until)
+      const own = wordWidth(text) / (to - from)
+      for (let i = from - 2; i < to - 2; i++) widths[i] = Math.max(widths[i]!, own)
+    }
+    return LANE + widths.reduce((sum, one) => sum + one)
+  }
+  // Where not all times fit, the distances are enough. Much narrower, it's no picture: time runs down.
+  const hasTime = width < widthWith(() => true) ? isFirst : () => true
+  const isDown = width < widthWith(isFirst) * 0.85
   const cells = groupBy(marks, ({ at, lane }) => `${at} ${lane}`)
   const lines = marks.map(
     ({ at, lane, text, look }) =>
@@ -144,15 +182,16 @@ export function Axis({ all }: { all: PaymentWithAll }) {
   return (
     <>
       <p class="hint">
-        {day} {zoneOf(isoOf(start))}; solid: happened; dashed: scheduled.{' '}
+        {day} {zoneOf(isoOf(start))}
+        {marks.some(({ look }) => /ahead/.test(look)) && '; solid: happened; dashed: scheduled'}.{' '}
         <Copy label="Copy as text" text={lines.join('\n')} />
       </p>
       <Scroll label="Axis of the payment">
         <ol
-          class={`axis ${width < LANE + ticks.length * COLUMN ? 'down' : ''}`}
+          class={`axis ${isDown ? 'down' : ''}`}
           ref={box}
           style={{
-            gridTemplateColumns: `${LANE}px repeat(${ticks.length}, minmax(0, 1fr))`,
+            gridTemplateColumns: `${LANE}px repeat(${ticks.length}, minmax(min-content, 1fr))`,
             gridTemplateRows: `2.8rem repeat(${lanes.length}, auto)`,
           }}
           onKeyDown={(event) => {
@@ -165,8 +204,9 @@ export function Axis({ all }: { all: PaymentWithAll }) {
               key={at === now ? 'now' : `tick ${at}`}
               class={`tick${isLeap ? ' leap' : ''}${at === now ? ' is-now' : ''}`}
               style={{ gridColumn: i + 2, gridRow: '1 / -1' }}
+              title={timeOf(at)}
             >
-              <time dateTime={isoOf(at)}>{timeOf(at)}</time>{' '}
+              {hasTime(at) && <time dateTime={isoOf(at)}>{timeOf(at)}</time>}{' '}
               <span class="hint">{distanceOf(at)}</span>
             </li>
           ))}
@@ -178,12 +218,9 @@ export function Axis({ all }: { all: PaymentWithAll }) {
           {[...cells].map(([key, own]) => {
             const { at, lane } = own[0]
             const until = Math.max(...own.map((one) => one.until ?? at))
-            const end = until > at ? columnOf(until) : columnOf(at) + 1
+            const gridColumn = columnsOf(at, until).join(' / ')
             return (
-              <li
-                key={key}
-                style={{ gridColumn: `${columnOf(at)} / ${end}`, gridRow: lanes.indexOf(lane) + 2 }}
-              >
+              <li key={key} style={{ gridColumn, gridRow: lanes.indexOf(lane) + 2 }}>
                 <span class="when hint">
                   {timeOf(at)} {lane}{' '}
                 </span>

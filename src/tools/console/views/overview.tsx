@@ -48,6 +48,7 @@ function useBuckets({ from, bucket_ms: size }: { from: string; bucket_ms: number
     // Marks at round times of where the times are shown.
     first: Math.round(Date.parse(`${walls[0]!.day}T${walls[0]!.time}Z`) / size),
     ticks: walls.map(short),
+    areDays: size < DAY_MS && walls[0]!.day !== walls.at(-2)!.day,
     names: walls.slice(0, -1).map((one, i) => `${one.day} ${one.time} to ${ofEnd(walls[i + 1]!)}`),
     /** The query of a bucket, for lists; its end is the start of the next one. */
     queryOf: (i: number) =>
@@ -57,14 +58,16 @@ function useBuckets({ from, bucket_ms: size }: { from: string; bucket_ms: number
 
 type Series = NonNullable<Summary['series']>
 
-/** Outages, each in neighbouring buckets, and jumps of the clock. */
+/** Calls that failed, each stretch in neighbouring buckets, and jumps of the clock. */
 function marksOf({ from, bucket_ms: size, outages }: Series): Mark[] {
-  const marks = outages.flatMap((count, first): Mark[] => {
-    if (count === 0 || outages[first - 1]) return []
+  const marks = outages.flatMap((some, first): Mark[] => {
+    if (some === 0 || outages[first - 1]) return []
     const end = outages.indexOf(0, first)
     const calls = outages.slice(first, end < 0 ? undefined : end)
-    const more = `${countText(sumOf(calls), 'call')} got 5xx or nothing`
-    return [{ first, last: first + calls.length - 1, word: 'outage', tone: 'bad', more }]
+    const count = sumOf(calls)
+    const word = count < 3 ? '5xx' : 'outage'
+    const more = `${countText(count, 'call')} got 5xx or nothing`
+    return [{ first, last: first + calls.length - 1, word, tone: 'bad', more }]
   })
   const bucketOf = (at: number) => Math.floor((at - Date.parse(from)) / size)
   for (const jump of jumps) {
@@ -73,7 +76,7 @@ function marksOf({ from, bucket_ms: size, outages }: Series): Mark[] {
     // A reset sets the clock back.
     if (mark.first >= 0 && mark.last < outages.length) marks.push(mark)
   }
-  return marks
+  return marks.sort((a, b) => a.first - b.first)
 }
 
 const stackOf = (outcome: (typeof ENDS)[number], counts: readonly number[]) => {

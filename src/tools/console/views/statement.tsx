@@ -26,7 +26,7 @@ function Rows({ title, statement }: { title: string; statement: Truth }) {
       </p>
       {rows.length > 0 && (
         <Table
-          label={title}
+          label={`${title}, row by row`}
           titles={[...heads, ...(isChanged ? ['Changed by'] : [])]}
           rows={rows.map((row) => [
             <At at={row.booked_at} />,
