@@ -142,59 +142,53 @@ t.test('a file that conform cannot save is rejected before a call, and kept', as
   t.strictSame(readdirSync(folder), ['old.json'])
 })
 
-t.test(
-  'conform takes the version segment for granted, and its token from a variable',
-  async (t) => {
-    const { port, token } = await serve(t, ['--memory', '--auth', 'strict'])
-    const env = { PAYOUT_SANDBOX_TOKEN: token }
-    for (const path of ['', '/', '/v1', '/v1/', '/@worker-3', '/@worker-3/v1']) {
-      const own = path.startsWith('/@') ? ['--token', 'sbx_worker-3'] : []
-      const against = `http://127.0.0.1:${port}${path}`
-      const { code, stdout } = await run(['conform', '--against', against, ...own], { env })
-      t.equal(code, 0, stdout)
-      t.match(stdout, /, 9 endpoints checked\n$/)
-    }
-    const { code, stdout } = await run(['conform', '--against', `http://127.0.0.1:${port}`])
-    t.equal(code, 0)
-    t.match(stdout, /GET \/users +the service requires a token: use --token\n/)
-    t.match(stdout, /, 0 endpoints checked\n$/)
-  },
-)
+t.test('conform adds the version segment, and takes its token from a variable', async (t) => {
+  const { port, token } = await serve(t, ['--memory', '--auth', 'strict'])
+  const env = { PAYOUT_SANDBOX_TOKEN: token }
+  for (const path of ['', '/', '/v1', '/v1/', '/@worker-3', '/@worker-3/v1']) {
+    const own = path.startsWith('/@') ? ['--token', 'sbx_worker-3'] : []
+    const against = `http://127.0.0.1:${port}${path}`
+    const { code, stdout } = await run(['conform', '--against', against, ...own], { env })
+    t.equal(code, 0, stdout)
+    t.match(stdout, /, 9 endpoints checked\n$/)
+  }
+  const { code, stdout } = await run(['conform', '--against', `http://127.0.0.1:${port}`])
+  t.equal(code, 0)
+  t.match(stdout, /GET \/users +the service requires a token: use --token\n/)
+  t.match(stdout, /, 0 endpoints checked\n$/)
+})
 
-t.test(
-  'conform ends with 1 where nobody answers, and with 2 on a wrong command line',
-  async (t) => {
-    t.match(await run(['conform', '--against', 'http://127.0.0.1:1']), {
-      code: 1,
-      stdout: '',
-      stderr:
-        /^payout-sandbox: No service responds at http:\/\/127\.0\.0\.1:1\/v1: no response \(ECONNREFUSED\)\. Set its base URL with --against\.\n$/,
-    })
-    const base = 'http://127.0.0.1:1'
-    const cases: [string[], RegExp][] = [
-      [['conform'], /conform needs --against URL, such as /],
-      [['conform', base], /unexpected argument "http:\/\/127\.0\.0\.1:1"/],
-      [['conform', '--against', 'localhost:4310'], /--against takes the base URL of a service/],
-      ...['http://a:b@127.0.0.1:1', `${base}/v1?x=1`, `${base}/v1#x`].map(
-        (url): [string[], RegExp] => [
-          ['conform', '--against', url],
-          /without user name, password, query and fragment/,
-        ],
-      ),
-      [['conform', '--against', base, '--token', 'a b'], /--token takes an access token/],
-      [['conform', '--against', base, '--url', base], /conform does not take --url; it takes --a/],
-      [['conform', '--against', base, '--wirte'], /did you mean --write\?/],
-    ]
-    for (const [args, message] of cases) {
-      const { code, stdout, stderr } = await run(args)
-      t.equal(code, 2, args.join(' '))
-      t.match(stderr, message)
-      t.equal(stdout, '')
-      t.notMatch(stderr, 'a:b')
-    }
-    t.match(await run(['conform', '--against', base], { env: { PAYOUT_SANDBOX_TOKEN: 'a\nb' } }), {
-      code: 2,
-      stderr: /PAYOUT_SANDBOX_TOKEN takes an access token/,
-    })
-  },
-)
+t.test('conform ends with 1 where nobody answers, with 2 on a wrong command', async (t) => {
+  t.match(await run(['conform', '--against', 'http://127.0.0.1:1']), {
+    code: 1,
+    stdout: '',
+    stderr:
+      /^payout-sandbox: No service responds at http:\/\/127\.0\.0\.1:1\/v1: no response \(ECONNREFUSED\)\. Set its base URL with --against\.\n$/,
+  })
+  const base = 'http://127.0.0.1:1'
+  const cases: [string[], RegExp][] = [
+    [['conform'], /conform needs --against URL, such as /],
+    [['conform', base], /unexpected argument "http:\/\/127\.0\.0\.1:1"/],
+    [['conform', '--against', 'localhost:4310'], /--against takes the base URL of a service/],
+    ...['http://a:b@127.0.0.1:1', `${base}/v1?x=1`, `${base}/v1#x`].map(
+      (url): [string[], RegExp] => [
+        ['conform', '--against', url],
+        /without user name, password, query and fragment/,
+      ],
+    ),
+    [['conform', '--against', base, '--token', 'a b'], /--token takes an access token/],
+    [['conform', '--against', base, '--url', base], /conform does not take --url; it takes --a/],
+    [['conform', '--against', base, '--wirte'], /did you mean --write\?/],
+  ]
+  for (const [args, message] of cases) {
+    const { code, stdout, stderr } = await run(args)
+    t.equal(code, 2, args.join(' '))
+    t.match(stderr, message)
+    t.equal(stdout, '')
+    t.notMatch(stderr, 'a:b')
+  }
+  t.match(await run(['conform', '--against', base], { env: { PAYOUT_SANDBOX_TOKEN: 'a\nb' } }), {
+    code: 2,
+    stderr: /PAYOUT_SANDBOX_TOKEN takes an access token/,
+  })
+})

@@ -38,21 +38,18 @@ async function during(
 
 const list = ({ url }: At) => call(`${url}/users`)
 
-t.test(
-  'the program finds a ready sandbox, its output is untouched, its exit code kept',
-  async (t) => {
-    const code = `
+t.test('the program finds a ready sandbox, and keeps its output and exit code', async (t) => {
+  const code = `
     const { PAYOUT_SANDBOX_URL: url, PAYOUT_SANDBOX_ADMIN_URL: admin, PAYOUT_SANDBOX_TOKEN: token } = process.env
     const users = await fetch(url + '/users', { headers: { authorization: 'Bearer ' + token } })
     const clock = await fetch(admin + '/clock')
     process.stdout.write([users.status, (await clock.json()).mode, ...process.argv.slice(1)].join(' '))
     process.stderr.write('mine')
     process.exit(7)`
-    const ended = await runAlone(['exec', '--clock', 'frozen', ...node(code), 'a b', '--json'])
-    t.strictSame(ended, { code: 7, stdout: '200 frozen a b --json', stderr: 'mine' })
-    t.equal((await run(['exec', '--', 'true'])).code, 0)
-  },
-)
+  const ended = await runAlone(['exec', '--clock', 'frozen', ...node(code), 'a b', '--json'])
+  t.strictSame(ended, { code: 7, stdout: '200 frozen a b --json', stderr: 'mine' })
+  t.equal((await run(['exec', '--', 'true'])).code, 0)
+})
 
 t.test('variables tell where the sandbox is, and its admin token if it has one', async (t) => {
   const cwd = t.testdir({})

@@ -23,7 +23,7 @@ t.test('a data file that is no file ends with 5, and nothing hangs', async (t) =
 })
 
 t.test(
-  'a data file that is mounted by itself is refused, and the message says what to mount',
+  'a data file that is mounted by itself is refused, with what to mount',
   { skip: NO_NAMESPACES },
   async (t) => {
     const dir = t.testdir({ host: {}, data: {} })

@@ -171,37 +171,34 @@ t.test('the admin page is found without its last slash, also of a base path', as
   }
 })
 
-t.test(
-  'a browser at the root gets to the console, any other caller learns the addresses',
-  async (t) => {
-    const { app, call } = await start(t)
-    const host = '127.0.0.1:4310'
-    const accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
-    for (const [url, to] of [
-      ['/', '/__admin/'],
-      ['/?x=1', '/__admin/'],
-      ['/@w', '/@w/__admin/'],
-    ] as const) {
-      const { statusCode, headers } = await app.inject({ url, headers: { host, accept } })
-      t.strictSame([statusCode, headers['location']], [302, to], url)
-      t.equal((await app.inject({ url: to, headers: { host } })).statusCode, 200)
+t.test('a browser at the root gets to the console, others learn the addresses', async (t) => {
+  const { app, call } = await start(t)
+  const host = '127.0.0.1:4310'
+  const accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
+  for (const [url, to] of [
+    ['/', '/__admin/'],
+    ['/?x=1', '/__admin/'],
+    ['/@w', '/@w/__admin/'],
+  ] as const) {
+    const { statusCode, headers } = await app.inject({ url, headers: { host, accept } })
+    t.strictSame([statusCode, headers['location']], [302, to], url)
+    t.equal((await app.inject({ url: to, headers: { host } })).statusCode, 200)
+  }
+  const at = (base: string) => ({
+    service: `http://${host}${base}/v1`,
+    docs: `http://${host}${base}/docs`,
+    console: `http://${host}${base}/__admin/`,
+    ready: `http://${host}${base}/__admin/ready`,
+  })
+  for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }])
+    for (const base of ['', '/@w']) {
+      const answer = await call('GET', base || '/', undefined, headers)
+      t.strictSame([answer.status, answer.body], [200, at(base)])
+      t.equal((await call('GET', new URL(answer.body.ready).pathname)).status, 200)
     }
-    const at = (base: string) => ({
-      service: `http://${host}${base}/v1`,
-      docs: `http://${host}${base}/docs`,
-      console: `http://${host}${base}/__admin/`,
-      ready: `http://${host}${base}/__admin/ready`,
-    })
-    for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }])
-      for (const base of ['', '/@w']) {
-        const answer = await call('GET', base || '/', undefined, headers)
-        t.strictSame([answer.status, answer.body], [200, at(base)])
-        t.equal((await call('GET', new URL(answer.body.ready).pathname)).status, 200)
-      }
-    t.equal((await app.inject({ method: 'HEAD', url: '/', headers: { host } })).statusCode, 200)
-    t.equal((await call('POST', '/', undefined, { accept })).headers['allow'], 'GET, HEAD')
-    const { console: _, ...others } = at('')
-    const without = await start(t, { app: { admin: false } })
-    t.strictSame((await without.get('/', { accept })).body, others, 'without the admin API')
-  },
-)
+  t.equal((await app.inject({ method: 'HEAD', url: '/', headers: { host } })).statusCode, 200)
+  t.equal((await call('POST', '/', undefined, { accept })).headers['allow'], 'GET, HEAD')
+  const { console: _, ...others } = at('')
+  const without = await start(t, { app: { admin: false } })
+  t.strictSame((await without.get('/', { accept })).body, others, 'without the admin API')
+})

@@ -181,63 +181,57 @@ t.test('an unknown value of ?strict or query parameter is 400', async (t) => {
     t.match(await get(url), { status: 400, body: { error: 'validation_failed', message } }, url)
 })
 
-t.test(
-  'what the contract does not show is marked, and the contract document lacks it',
-  async (t) => {
-    const MARK = 'x-sandbox-assumption'
-    const marks = [...nodes(document)].filter(([, node]) => MARK in node)
-    const placesOf = (name: string) =>
-      marks.filter(([, node]) => node[MARK] === name).map(([at]) => at)
-    for (const [, { description, schema }] of marks)
-      t.match(description ?? schema.description, /Not in the contract: see the assumption/)
-    t.strictSame(placesOf('reference_id'), [
-      '#/components/schemas/CreateTransaction/properties/reference_id',
-    ])
-    t.strictSame(placesOf('amount_as_text'), [
-      '#/components/schemas/CreateTransaction/properties/amount/anyOf/1',
-    ])
-    t.strictSame(
-      placesOf('own_request_fields').map((at) => at.split('/').at(-1)),
-      ['remark', 'currency_code', 'user_type'],
-    )
-    t.equal(placesOf('limit_parameter').filter((at) => at.endsWith('schema')).length, 2)
-    t.equal(
-      placesOf('idempotency_key').length,
-      2 * 5,
-      'the header and that of the response of each POST',
-    )
-    t.ok(placesOf('webhook_body').length > 0)
-    for (const { path, method, operation } of operations)
-      for (const [status, response] of Object.entries<Json>(operation.responses))
-        t.equal(
-          response[MARK],
-          /^2/.test(status) ? undefined : 'error_body',
-          `${method} ${path} ${status}`,
-        )
+t.test('what the contract does not show is marked, and its document lacks it', async (t) => {
+  const MARK = 'x-sandbox-assumption'
+  const marks = [...nodes(document)].filter(([, node]) => MARK in node)
+  const placesOf = (name: string) =>
+    marks.filter(([, node]) => node[MARK] === name).map(([at]) => at)
+  for (const [, { description, schema }] of marks)
+    t.match(description ?? schema.description, /Not in the contract: see the assumption/)
+  t.strictSame(placesOf('reference_id'), [
+    '#/components/schemas/CreateTransaction/properties/reference_id',
+  ])
+  t.strictSame(placesOf('amount_as_text'), [
+    '#/components/schemas/CreateTransaction/properties/amount/anyOf/1',
+  ])
+  t.strictSame(
+    placesOf('own_request_fields').map((at) => at.split('/').at(-1)),
+    ['remark', 'currency_code', 'user_type'],
+  )
+  t.equal(placesOf('limit_parameter').filter((at) => at.endsWith('schema')).length, 2)
+  t.equal(
+    placesOf('idempotency_key').length,
+    2 * 5,
+    'the header and that of the response of each POST',
+  )
+  t.ok(placesOf('webhook_body').length > 0)
+  for (const { path, method, operation } of operations)
+    for (const [status, response] of Object.entries<Json>(operation.responses))
+      t.equal(
+        response[MARK],
+        /^2/.test(status) ? undefined : 'error_body',
+        `${method} ${path} ${status}`,
+      )
 
-    const contract = JSON.parse(JSON.stringify(await serviceDocument(OPERATIONS, 'contract')))
-    t.notMatch(JSON.stringify(contract), MARK)
-    t.notOk(contract.webhooks)
-    t.notOk(contract.components.schemas.Error)
-    const { properties } = contract.components.schemas.CreateTransaction
-    t.strictSame(Object.keys(properties), ['from_user_id', 'to_user_id', 'benif_bank_id', 'amount'])
-    t.equal(properties.amount.type, 'number')
-    t.strictSame(Object.keys(contract.components.schemas.CreateUser.properties), [
-      'email',
-      'mobile',
-    ])
-    for (const methods of Object.values<Json>(contract.paths))
-      for (const { operationId, responses, parameters = [] } of Object.values<Json>(methods)) {
-        t.strictSame(Object.keys(responses).slice(1), ['default'], operationId)
-        t.strictSame(Object.keys(responses.default), ['description'])
-        const own = parameters.filter((one: Json) => one.in === 'header' || one.name === 'limit')
-        t.equal(own.length, /History/.test(operationId) ? 1 : 0, operationId)
-      }
-    const { get } = await start(t)
-    t.strictSame((await get('/openapi.json?contract')).body.paths, contract.paths)
-    t.equal((await get('/openapi.json?contract&strict')).status, 400)
-  },
-)
+  const contract = JSON.parse(JSON.stringify(await serviceDocument(OPERATIONS, 'contract')))
+  t.notMatch(JSON.stringify(contract), MARK)
+  t.notOk(contract.webhooks)
+  t.notOk(contract.components.schemas.Error)
+  const { properties } = contract.components.schemas.CreateTransaction
+  t.strictSame(Object.keys(properties), ['from_user_id', 'to_user_id', 'benif_bank_id', 'amount'])
+  t.equal(properties.amount.type, 'number')
+  t.strictSame(Object.keys(contract.components.schemas.CreateUser.properties), ['email', 'mobile'])
+  for (const methods of Object.values<Json>(contract.paths))
+    for (const { operationId, responses, parameters = [] } of Object.values<Json>(methods)) {
+      t.strictSame(Object.keys(responses).slice(1), ['default'], operationId)
+      t.strictSame(Object.keys(responses.default), ['description'])
+      const own = parameters.filter((one: Json) => one.in === 'header' || one.name === 'limit')
+      t.equal(own.length, /History/.test(operationId) ? 1 : 0, operationId)
+    }
+  const { get } = await start(t)
+  t.strictSame((await get('/openapi.json?contract')).body.paths, contract.paths)
+  t.equal((await get('/openapi.json?contract&strict')).status, 400)
+})
 
 /** The schemas to which the responses and the webhooks of a document refer. */
 function responseSchemas(form: Json): [name: string, schema: Json][] {

@@ -174,16 +174,13 @@ const draws = (rules: unknown[], name: string, seed = 1) => {
 }
 const half = { name: 'half', when: { operation: 'getUser' }, chance: 0.5, then: { delay: '1s' } }
 
-t.test(
-  'chance acts on about that part of the calls, the same each time for one seed',
-  async (t) => {
-    const first = draws([half], 'half')
-    t.strictSame(draws([half], 'half'), first)
-    t.notSame(draws([half], 'half', 2), first)
-    const hits = first.filter(Boolean).length
-    t.ok(hits > 70 && hits < 130, `${hits} of 200`)
-  },
-)
+t.test('chance acts on about that part of the calls, the same for one seed', async (t) => {
+  const first = draws([half], 'half')
+  t.strictSame(draws([half], 'half'), first)
+  t.notSame(draws([half], 'half', 2), first)
+  const hits = first.filter(Boolean).length
+  t.ok(hits > 70 && hits < 130, `${hits} of 200`)
+})
 
 t.test('a rule added before, behind or of the same kind moves no other rule’s draws', async (t) => {
   const first = draws([half], 'half')

@@ -25,18 +25,10 @@ t.test('assumptions', { skip: noBrowser }, async (t) => {
 
   await t.test('each is listed with its reading, and says what each reading does', async (t) => {
     await page.getByText(`${all} of ${all} assumptions`).waitFor()
-    const items = await page
-      .locator('.assumption')
-      .evaluateAll((all) =>
-        all.map(
-          (one) =>
-            [
-              one.querySelector('h3')!.textContent!,
-              one.querySelector('.in-force')!.textContent!.trim(),
-              one.textContent!,
-            ] as const,
-        ),
-      )
+    const items = await page.evaluate<[name: string, reading: string, text: string][]>(
+      `[...document.querySelectorAll('.assumption')].map((one) =>
+        [one.querySelector('h3'), one.querySelector('.in-force'), one].map((part) => part.textContent.trim()))`,
+    )
     for (const { name, readings, form, default: usual } of ASSUMPTIONS) {
       const [, reading, text] = items.find((one) => one[0] === name)!
       t.equal(reading, name === 'list_order' ? 'chosen at the start oldest_first' : usual)
@@ -87,10 +79,8 @@ t.test('assumptions', { skip: noBrowser }, async (t) => {
     await put('/__admin/assumptions', { error_body: 'html' })
     await itemOf(opened, 'error_body').getByText('changed').waitFor()
     t.equal(await shown(opened, 'error_body'), 'changed html')
-    await itemOf(opened, 'error_body')
-      .locator('li', { hasText: 'html' })
-      .getByText('in force')
-      .waitFor({ state: 'attached' })
+    const reading = itemOf(opened, 'error_body').locator('li', { hasText: 'html' })
+    await reading.getByText('in force').waitFor({ state: 'attached' })
     await put('/__admin/scenario', { name: 'no-webhooks' })
     await itemOf(opened, 'webhook_delivery').getByText('by the scenario').waitFor()
     t.equal(await shown(opened, 'webhook_delivery'), 'by the scenario never')

@@ -113,11 +113,8 @@ t.test('a payment on one axis', { skip: noBrowser }, async (t) => {
     await get(`/v1/transaction/${id}`)
     await get(`/v1/transaction/${id}`)
     await open(id)
-    await page
-      .getByRole('heading', {
-        name: /^₹123\.50 to .* is being processed\. In 2s it becomes SUCCESS\./,
-      })
-      .waitFor()
+    const name = /^₹123\.50 to .* is being processed\. In 2s it becomes SUCCESS\./
+    await page.getByRole('heading', { name }).waitFor()
     await see('Your webhook accepted 2 events.')
     t.same(await textsOf('Your calls'), [
       'Your calls POST /transaction',
@@ -183,9 +180,8 @@ t.test('a payment on one axis', { skip: noBrowser }, async (t) => {
     t.ok((await page.locator('.tick.leap').count()) > 0, 'a day is a leap')
     hook.respondWith(status(204))
     await advance('1d')
-    await page
-      .getByRole('heading', { name: /^Your code was told 504\. ₹77\.00 to .* came back/ })
-      .waitFor()
+    const name = /^Your code was told 504\. ₹77\.00 to .* came back/
+    await page.getByRole('heading', { name }).waitFor()
     await page.locator('h2 .chip.came', { hasText: 'came back' }).waitFor()
     t.equal((await textsOf('Status')).at(-1), 'Status FAILED: came back')
   })

@@ -77,10 +77,8 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await page.locator('.jump').getByText('1d:').waitFor()
     const after = await clock()
     t.equal(Date.parse(after.now) - Date.parse(before.now), 86_400_000)
-    await page
-      .locator('.now time')
-      .filter({ hasText: after.now.slice(11, 19) })
-      .waitFor()
+    const hasText = after.now.slice(11, 19)
+    await page.locator('.now time').filter({ hasText }).waitFor()
     await see('nothing scheduled')
     await page.locator('.jump').getByRole('button', { name: 'Close' }).click()
     await pay()

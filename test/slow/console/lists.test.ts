@@ -148,10 +148,8 @@ t.test('lists beside their details', { skip: noBrowser }, async (t) => {
     await page.getByLabel('Search').fill('no-webhooks')
     await page.getByRole('region', { name: 'Scenarios' }).getByText('no-webhooks').waitFor()
     await page.getByLabel('Search').fill('transaction')
-    await page
-      .getByRole('region', { name: 'Deliveries' })
-      .getByText(/^All \d+$/)
-      .click()
+    const deliveries = page.getByRole('region', { name: 'Deliveries' })
+    await deliveries.getByText(/^All \d+$/).click()
     await page.getByRole('table', { name: 'Deliveries' }).waitFor()
     t.match(page.url(), /#\/deliveries\?search=transaction$/)
   })

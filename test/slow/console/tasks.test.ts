@@ -96,12 +96,10 @@ task(
     // Time.
     for (const count of [1, 2]) {
       await press(button('+1 h'))
-      await page.locator('.jump b', { hasText: /^1h/ }).waitFor({ timeout: 30_000 })
-      await page
-        .locator('.jump')
-        .getByRole('link', { name: /settled/ })
-        .waitFor()
-      if (count === 1) await press(page.locator('.jump').getByRole('button', { name: 'Close' }))
+      const jump = page.locator('.jump')
+      await jump.locator('b', { hasText: /^1h/ }).waitFor({ timeout: 30_000 })
+      await jump.getByRole('link', { name: /settled/ }).waitFor()
+      if (count === 1) await press(jump.getByRole('button', { name: 'Close' }))
     }
 
     // The newest failure.

@@ -64,10 +64,7 @@ t.test('make trouble', { skip: noBrowser }, async (t) => {
     t.match(called, { operation: 'createTransaction', rule: null })
     await armed.getByRole('link', { name: 'Make a payment that hits it' }).click()
     await page.getByRole('button', { name: 'Make the payment' }).click()
-    await page
-      .locator('footer')
-      .getByText(/got 504/)
-      .waitFor()
+    await opened.see(/got 504/)
     await go('trouble')
     await banner(/^Hit/).getByRole('button', { name: 'Close' }).click()
     await put('/__admin/scenario', { name: 'default' })
