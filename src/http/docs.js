@@ -21,6 +21,8 @@ const client = fetch('__admin/client')
 const show = (url) => {
   const onComplete = async () => {
     const { access_token: token } = await client
+    // Swagger UI gives this list a label without a text.
+    document.getElementById('servers')?.setAttribute('aria-label', 'Server')
     if (token) ui.preauthorizeApiKey('accessToken', token)
   }
   const more = { validatorUrl: null, filter: true, tryItOutEnabled: true, onComplete }
