@@ -49,14 +49,12 @@ export type RequestLogEntry = CompletedRequest & {
   readonly size: number
 }
 
-/** The newest calls of one client, or of all of them; bytes. */
+/** The newest calls of one client's callers, of its scenario, which makes more than any code, or of all clients; bytes. */
 export const LOG_LIMITS = {
   max: 1_000,
   maxSize: 4 * 1024 * 1024,
   sizeOf: ({ size }: RequestLogEntry) => size,
 }
-// A busy scenario makes more calls than any code, so that its calls never displace others.
-const SCENARIO_LIMITS = { ...LOG_LIMITS, max: 200 }
 // Of all clients together, bytes.
 const MAX_SIZE_OF_ALL = 64 * 1024 * 1024
 // Tests are about request bodies; long responses are lists, which would displace many other entries.
@@ -91,7 +89,7 @@ async function entriesOf(all: readonly RequestLogEntry[], holds: Holds) {
   return found
 }
 
-/** The last requests of one client, in memory: at most 1,000, and at most 4 MiB; and the last 200 of its scenario. */
+/** The last requests of one client, in memory: at most 1,000, and at most 4 MiB; and as many of its scenario. */
 export class RequestLog {
   readonly #deps: RequestLogDeps
   readonly #ring: Ring<RequestLogEntry>
@@ -103,7 +101,7 @@ export class RequestLog {
   constructor(deps: RequestLogDeps) {
     this.#deps = deps
     this.#ring = new Ring(LOG_LIMITS, deps.budget)
-    this.#ofScenario = new Ring(SCENARIO_LIMITS, deps.budget)
+    this.#ofScenario = new Ring(LOG_LIMITS, deps.budget)
   }
 
   /** Logs a call: the call itself becomes the entry, because copying it would take longer than the rest of a read. */

@@ -43,13 +43,15 @@ const COLUMNS: readonly Column<ShortRequest>[] = [
 const reasonText = ({ reason, rule, fault }: ShortRequest) =>
   [reason, rule && ruleText(rule), fault && `fault ${fault}`].filter(Boolean).join(', ')
 
-// The maximum length of the log.
+// The log has as many calls of callers, and of the scenario.
 const MAX_CALLS = 1_000
 
 function addOnTop(fresh: readonly ShortRequest[], before: readonly ShortRequest[]) {
   const known = new Set(before.map(({ request_id }) => request_id))
   const added = fresh.filter(({ request_id }) => !known.has(request_id))
-  return added.length === 0 ? before : [...added, ...before].slice(0, MAX_CALLS)
+  if (added.length === 0) return before
+  const counts = { true: 0, false: 0 }
+  return [...added, ...before].filter(({ by }) => ++counts[`${by === 'scenario'}`] <= MAX_CALLS)
 }
 
 const collectInto = (calls: ShortRequest[]) =>
@@ -122,7 +124,7 @@ export const waitingText = (count: number): string =>
   count === 1 ? '1 call waits for its response' : `${count} calls wait for their responses`
 
 const countOf = (found = 0, all = 0) =>
-  `${found === all ? '' : `${numberText(found)} of `}${all === MAX_CALLS ? 'the newest ' : ''}${countText(all, 'call')}`
+  `${found === all ? '' : `${numberText(found)} of `}${all >= MAX_CALLS ? 'the newest ' : ''}${countText(all, 'call')}`
 
 export function Requests() {
   const { waiting } = useClient().counts
