@@ -228,7 +228,7 @@ t.test('what happened', { skip: noBrowser }, async (t) => {
     for (const text of [/^5xx: 1 call got/, /^outage: 3 calls got/, /^jump of 1h$/]) await see(text)
     // The outage has no room before the jump.
     const words = page.locator('.marks i').filter({ visible: true })
-    t.same(await words.allTextContents(), ['5xx', 'jump of 1h'])
+    t.same(await words.allTextContents(), ['5xx', '5xx', 'jump of 1h'])
   })
   assertNoErrors(t)
 })
