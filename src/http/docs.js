@@ -21,7 +21,7 @@ const client = fetch('__admin/client')
 const show = (url) => {
   const onComplete = async () => {
     const { access_token: token } = await client
-    // Swagger UI gives this list a label without a text.
+    // Swagger UI's own label for this list is empty.
     document.getElementById('servers')?.setAttribute('aria-label', 'Server')
     if (token) ui.preauthorizeApiKey('accessToken', token)
   }

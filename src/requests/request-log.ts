@@ -49,7 +49,7 @@ export type RequestLogEntry = CompletedRequest & {
   readonly size: number
 }
 
-/** The newest calls of one client's callers, of its scenario, which makes more than any code, or of all clients; bytes. */
+/** How many calls a log keeps, and their size in bytes. A scenario's calls have their own, so that they never push out others. */
 export const LOG_LIMITS = {
   max: 1_000,
   maxSize: 4 * 1024 * 1024,
@@ -89,7 +89,7 @@ async function entriesOf(all: readonly RequestLogEntry[], holds: Holds) {
   return found
 }
 
-/** The last requests of one client, in memory: at most 1,000, and at most 4 MiB; and as many of its scenario. */
+/** The last requests of one client, in memory: at most 1,000 calls and 4 MiB, and as much again for its scenario. */
 export class RequestLog {
   readonly #deps: RequestLogDeps
   readonly #ring: Ring<RequestLogEntry>

@@ -15,6 +15,7 @@ t.test('texts keep ids, and lose numbers, tokens and secrets', async (t) => {
     ['x_HDFC0001234_y', 'x_HDFCXXXX234_y'],
     ['Bearer abc.def-ghi', 'Bearer XXXX'],
     ['auth basic dTpw', 'auth basic XXXX'],
+    ['Send Bearer <token> with the token', 'Send Bearer <token> with the token'],
     ['sbx_test_token', 'XXXX'],
     ['see sbx_admin_12ab, whsec_c2FuZA==', 'see XXXX, XXXXXXXXXXZA=='],
     ['http://user:pw@host/x', 'http://XXXX@host/x'],

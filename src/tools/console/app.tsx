@@ -112,7 +112,7 @@ function View({ armed, route: { view, id } }: Props & { route: Route }) {
   useEffect(() => {
     document.title = `${title} · ${client.name} · payout-sandbox`
   }, [title, client.name])
-  // Not drawn with each second of the client's clock.
+  // Not redrawn with each tick of the client's clock.
   return useMemo(() => {
     if (!Main)
       return (
@@ -165,8 +165,8 @@ function LastCall() {
             {areCallsShown ? (
               <code>{textOf(sent)}</code>
             ) : (
-              // The effect may say it, too.
-              sent.effect?.text.startsWith(sent.label) || `${sent.label}:`
+              // Some effects begin with the label.
+              !sent.effect?.text.startsWith(sent.label) && `${sent.label}:`
             )}{' '}
             <b>
               {isWaiting

@@ -24,7 +24,7 @@ export function useNow(tickMs = 1_000): number {
   const isLive = useConnection() !== 'lost'
   const last = useRef(0)
   useWatched(window, 'tick', () => Math.floor(performance.now() / tickMs))
-  // The same between two ticks, whatever else draws the page meanwhile.
+  // Stays the same between two ticks, even if something else redraws the page.
   const tickedAt = Math.floor(performance.now() / tickMs) * tickMs
   const passed =
     Math.max(0, tickedAt - readAt.get(clock)!) * (clock.mode === 'real' ? clock.speed : 0)

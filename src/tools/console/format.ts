@@ -2,7 +2,7 @@
 import { ordinal } from '../counting.ts'
 
 const AMOUNT = /^\d+(?:\.\d{1,2})?$/
-// It takes texts, of which no digit gets lost.
+// It formats strings, too, and so loses no digit.
 const GROUPED = new Intl.NumberFormat('en-IN', { minimumFractionDigits: 2 })
 
 /** Formats an amount as people in India read it: `₹12,45,000.00`. A string that is no amount stays as it is. */

@@ -19,7 +19,7 @@ export type PlotProps = {
   unit: string
   names: readonly string[]
   ticks: readonly string[]
-  /** The names begin with days, and not all with the same. */
+  /** The buckets are on more than one day. */
   areDays?: boolean
   /** The number of the first bucket, so that marks of the axis are at round times. */
   first?: number
@@ -49,8 +49,10 @@ function tickText({ ticks, names, areDays }: PlotProps, i: number, before = -1):
 
 /** Hides the words of marks that have no room before the next one, or before the end. */
 function fitWords(box: HTMLElement) {
+  const words = [...box.querySelectorAll<HTMLElement>('.marks i')]
+  if (words.length === 0) return
   let end = box.getBoundingClientRect().right
-  for (const word of [...box.querySelectorAll<HTMLElement>('.marks i')].reverse()) {
+  for (const word of words.reverse()) {
     const { left, right } = word.getBoundingClientRect()
     word.style.visibility = right + 4 > end ? 'hidden' : ''
     if (right + 4 <= end) end = left
@@ -138,7 +140,7 @@ function useCanvas(props: PlotProps) {
   const [pointed, point] = useState<number | null>(null)
   useEffect(() => {
     const parent = box.current!
-    // Of each tone, until the theme changes: a canvas asks for them many times.
+    // Cached until the theme changes, because the canvas asks for them many times.
     const colours = new Map<string, string>()
     function colour(tone: string): string {
       if (!colours.has(tone)) colours.set(tone, colourOf(parent, tone))

@@ -162,7 +162,7 @@ function Rows<T>({ label, columns, of, setPage, href, count, empty }: RowsProps<
                 role="row"
                 class="line"
                 aria-rowindex={(page - 1) * PAGE + i + 2}
-                // By its place: a new row on top changes what the others show, and moves none.
+                // By position: a new row on top changes the text of the others, but moves none of them.
                 key={i}
               >
                 {columns.map(({ title, minor, end, show }, column) => (

@@ -44,7 +44,7 @@ export const Scroll = ({ label, children }: { label: string; children: Component
 
 type HeadsProps = { titles: readonly string[]; first?: readonly ComponentChildren[] | undefined }
 
-// Amounts are compared from the right.
+// Amounts are aligned to the right.
 const amountClass = (cell: ComponentChildren) =>
   typeof cell === 'string' && cell.startsWith('₹') ? 'end' : undefined
 
@@ -190,7 +190,7 @@ export const Id = ({ id, href }: { id: string; href?: string | undefined }) => (
 const textOf = (value: unknown) =>
   typeof value === 'string' ? pretty(value) : JSON.stringify(value, null, 2)
 
-type TextProps = { value: unknown; label: string; none?: string }
+type TextProps = { value: unknown; label: string; none?: string | undefined }
 
 export const Text = ({ value, label, none = 'No body' }: TextProps) =>
   value === null ? (
@@ -201,7 +201,7 @@ export const Text = ({ value, label, none = 'No body' }: TextProps) =>
     </pre>
   )
 
-type BodyCardProps = Partial<CardProps> & { title: string; value: unknown; none?: string }
+type BodyCardProps = Partial<CardProps> & Pick<TextProps, 'value' | 'none'> & { title: string }
 
 /** A body with a copy button, which copies a string unchanged and JSON as shown. */
 export function BodyCard({ title, value, none, children, ...more }: BodyCardProps) {
@@ -210,7 +210,7 @@ export function BodyCard({ title, value, none, children, ...more }: BodyCardProp
   return (
     <Card title={title} beside={copy} {...more}>
       {children}
-      <Text label={title} value={value} {...(none && { none })} />
+      <Text label={title} value={value} none={none} />
     </Card>
   )
 }

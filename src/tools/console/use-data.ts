@@ -8,7 +8,7 @@ import type { CallError } from './service.ts'
 
 // Events arrive in bursts; a view is read again this long after the first event of a burst, ms.
 const BURST_MS = 150
-/** What changes all the time is shown again at most this often, ms, and all of it at once: the page is drawn once for all. */
+/** A view is read again at most this often, ms. All views are read at the same moment, so that the page is redrawn only once. */
 export const PACE_MS = 1_000
 // After these everything is read again; after a call of this page, which may have no event of its own, immediately.
 const ALWAYS: readonly Kind[] = ['gap', 'reconnected', 'reset', 'restore', 'sent']
@@ -22,7 +22,7 @@ export function useEvents(kinds: readonly Kind[], run: () => unknown, pace: numb
     let timer: number | undefined
     let isBusy = false
     let isStale = false
-    // The beat of the last run; all that have the same pace share its beats.
+    // The number of the beat of the last run. Views with the same pace share their beats.
     let lastBeat = 0
     const beatNow = () => Math.floor(performance.now() / pace)
     async function runNow() {
@@ -103,7 +103,7 @@ export function useLoaded<Id extends AdminCallId>(
     const thisRead = ++lastRead.current
     try {
       const text = await (await request(path)).text()
-      // The same as before: nothing is drawn.
+      // An unchanged response redraws nothing.
       if (thisRead === lastRead.current)
         setLoaded((before) =>
           before.text === text && before.path === path && before.problem === undefined

@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { ResponseBody } from '../../../src/admin/caller.ts'
 import {
+  errorText,
   outcomeText,
-  toldText,
   webhookText,
 } from '../../../src/tools/console/views/payment-words.ts'
 import { receiver, SECRET, status } from '../../receiver.ts'
@@ -58,11 +58,11 @@ t.test('what happened, in sentences', async (t) => {
   )
 
   const told = (code: number | null) =>
-    toldText({ operation: 'createTransaction', status: code } as ShortRequest)
+    errorText({ operation: 'createTransaction', status: code } as ShortRequest)
   t.equal(told(null), 'Your code got no response.')
   t.equal(told(504), 'Your code was told 504.')
   t.equal(told(200), undefined)
-  t.equal(toldText(undefined), undefined)
+  t.equal(errorText(undefined), undefined)
 
   const delivery = (state: string, codes: number[], next: string | null = null) =>
     ({

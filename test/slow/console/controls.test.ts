@@ -115,7 +115,10 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await page.getByRole('table', { name: 'Payments' }).getByRole('link').first().waitFor()
     await card.getByRole('button', { name: 'Close' }).click()
     await card.waitFor({ state: 'detached' })
+    const busy = { status: 409, json: { error: 'receiver_busy' } }
+    await page.route('**/clock/advance', (route) => route.fulfill(busy), { times: 8 })
     await page.getByRole('button', { name: '+1 day', exact: true }).click()
+    await card.getByText('Your receiver hasn’t answered yet. It has ten seconds a try.').waitFor()
     await card.getByText('no payment settled or failed, and no event was sent.').waitFor()
     t.equal(Date.parse((await clock()).now) - Date.parse(later.now), 86_400_000)
   })

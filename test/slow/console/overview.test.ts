@@ -98,7 +98,7 @@ t.test('what happened', { skip: noBrowser }, async (t) => {
       'Kabir Singh passed KYC. Your webhook got it.',
       `Your GET /v1/user/${ASHA} got an error (503), by the rule “inline: down”.`,
       'Your POST /v1/transaction of ₹60.00 was refused (422): from_user_id and to_user_id are the same user. Pay to another user.',
-      'Your code was told 504. ₹9,520.00 to ROHAN MEHTA is on its way all the same.',
+      'Your code was told 504. ₹9,520.00 to ROHAN MEHTA is on its way anyway.',
     ])
     await feed.getByRole('link', { name: '₹8,200.00' }).click()
     await page.getByRole('heading', { name: /^₹8,200\.00 to/ }).waitFor()
@@ -110,7 +110,7 @@ t.test('what happened', { skip: noBrowser }, async (t) => {
       ['Failed', 1, 'bank account closed'],
       ['Came back', 1, 'beneficiary bank rejected'],
       ['My calls', 7, 'was answered (200)'],
-      ['All', 9, 'all the same'],
+      ['All', 9, 'anyway'],
     ] as const) {
       await show(name)
       await feed.getByText(text).first().waitFor()

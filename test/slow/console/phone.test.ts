@@ -24,6 +24,16 @@ t.test('on a phone', { skip: noBrowser }, async (t) => {
     }
   })
 
+  await t.test('amounts fit into their tiles, and the first event is in sight', async (t) => {
+    await opened.pay({ amount: 9_999_999_999.99 })
+    await opened.go('overview')
+    const event = page.locator('.happened li').first()
+    await event.waitFor()
+    t.ok((await event.boundingBox())!.y < 700)
+    const fits = 'b.scrollWidth <= b.parentElement.clientWidth'
+    t.ok(await page.evaluate(`[...document.querySelectorAll('.tiles b')].every((b) => ${fits})`))
+  })
+
   await t.test('a long name of a client fits', async (t) => {
     await page.setViewportSize({ width: 360, height: 640 })
     const name = `worker-${'w'.repeat(56)}`

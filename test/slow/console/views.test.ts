@@ -12,7 +12,7 @@ const SECRET = 'whsec_dGhlLWNvbnNvbGUtaXMtdGVzdGVkLWhlcmU='
 t.test('every view with data', { skip: noBrowser }, async (t) => {
   const browser = await openBrowser(t)
   const opened = await openConsole(t, browser)
-  const { page, go, see, post, put, get, pay, advance, origin, assertNoErrors } = opened
+  const { page, go, see, post, put, get, call, pay, advance, origin, assertNoErrors } = opened
   const webhook = { url: `${origin}/__admin/webhooks/inbox`, webhook_secret: SECRET }
   t.equal((await post('/v1/clientWebhook', webhook)).status, 200)
   await pay({ remark: 'for the view', reference_id: 'view-1', amount: 123.5 })
@@ -103,6 +103,11 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
     await rows.getByRole('link').click()
     await page.getByRole('heading', { name: /GET \/v1\/user/ }).waitFor()
     await see('closed for the view')
+    const unread = { method: 'POST', headers: { authorization: 'Bearer who' }, body: '{}' }
+    t.equal((await fetch(`${origin}/v1/user`, unread)).status, 401)
+    await go(`requests/${(await get('/__admin/requests?limit=1')).body.requests[0].request_id}`)
+    await see('It isn’t kept: the call was rejected before it was read')
+    t.equal(await page.getByText('numbers are masked in the log').count(), 0)
   })
 
   await t.test('a call with a body as curl, for any shell', async (t) => {
@@ -171,6 +176,13 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
     await page.getByRole('alert').getByText('id').waitFor()
     await page.getByRole('link', { name: 'Overview' }).click()
     await see('What happened')
+  })
+
+  await t.test('an empty inbox says where the events go', async () => {
+    await put('/v1/clientWebhook', { ...webhook, url: 'http://127.0.0.1:9/' })
+    await call('DELETE', '/__admin/webhooks/inbox')
+    await go('inbox')
+    await see('No messages yet: events go to http://127.0.0.1:9/.')
   })
 
   await t.test('the page reports no errors', async (t) => assertNoErrors(t))

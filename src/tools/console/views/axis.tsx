@@ -131,6 +131,18 @@ function ticksOf(marks: readonly Mark[], now: number) {
   }))
 }
 
+type Span = readonly [text: string, from: number, to: number]
+
+/** How wide the axis must be so that no word breaks, px; `heads` are above its columns, of which the first is 2. */
+function neededWidth(heads: readonly string[], spans: readonly Span[]): number {
+  const widths = heads.map((head) => ruler.measureText(head).width + 10)
+  for (const [text, from, to] of spans) {
+    const own = wordWidth(text) / (to - from)
+    for (let i = from - 2; i < to - 2; i++) widths[i] = Math.max(widths[i]!, own)
+  }
+  return LANE + widths.reduce((sum, one) => sum + one)
+}
+
 export function Axis({ all }: { all: PaymentWithAll }) {
   const now = useNow()
   const { wallOf, zoneOf } = useTimes()
@@ -159,21 +171,12 @@ export function Axis({ all }: { all: PaymentWithAll }) {
   }
   const columnsOf = (at: number, until = at): [number, number] =>
     until > at ? [columnOf(at), columnOf(until)] : [columnOf(at), columnOf(at) + 1]
-  const isFirst = (at: number) => at === start
-  function widthWith(hasTime: (at: number) => boolean) {
-    const widths = ticks.map(
-      ({ at }) => ruler.measureText(hasTime(at) ? timeOf(at) : distanceOf(at)).width + 10,
-    )
-    for (const { at, until, text } of marks) {
-      const [from, to] = columnsOf(at, until)
-      const own = wordWidth(text) / (to - from)
-      for (let i = from - 2; i < to - 2; i++) widths[i] = Math.max(widths[i]!, own)
-    }
-    return LANE + widths.reduce((sum, one) => sum + one)
-  }
+  const times = ticks.map(({ at }) => timeOf(at))
+  const distances = ticks.map(({ at }) => distanceOf(at))
+  const spans = marks.map(({ at, until, text }) => [text, ...columnsOf(at, until)] as const)
   // Where not all times fit, the distances are enough. Much narrower, it's no picture: time runs down.
-  const hasTime = width < widthWith(() => true) ? isFirst : () => true
-  const isDown = width < widthWith(isFirst) * 0.85
+  const areTimesShown = width >= neededWidth(times, spans)
+  const isDown = width < neededWidth([times[0]!, ...distances.slice(1)], spans) * 0.85
   const cells = groupBy(marks, ({ at, lane }) => `${at} ${lane}`)
   const lines = marks.map(
     ({ at, lane, text, look }) =>
@@ -183,8 +186,9 @@ export function Axis({ all }: { all: PaymentWithAll }) {
     <>
       <p class="hint">
         {day} {zoneOf(isoOf(start))}
-        {marks.some(({ look }) => /ahead/.test(look)) && '; solid: happened; dashed: scheduled'}.{' '}
-        <Copy label="Copy as text" text={lines.join('\n')} />
+        {marks.some(({ look }) => look.startsWith('ahead')) &&
+          '; solid: happened; dashed: scheduled'}
+        . <Copy label="Copy as text" text={lines.join('\n')} />
       </p>
       <Scroll label="Axis of the payment">
         <ol
@@ -204,10 +208,10 @@ export function Axis({ all }: { all: PaymentWithAll }) {
               key={at === now ? 'now' : `tick ${at}`}
               class={`tick${isLeap ? ' leap' : ''}${at === now ? ' is-now' : ''}`}
               style={{ gridColumn: i + 2, gridRow: '1 / -1' }}
-              title={timeOf(at)}
+              title={times[i]}
             >
-              {hasTime(at) && <time dateTime={isoOf(at)}>{timeOf(at)}</time>}{' '}
-              <span class="hint">{distanceOf(at)}</span>
+              {(areTimesShown || i === 0) && <time dateTime={isoOf(at)}>{times[i]}</time>}{' '}
+              <span class="hint">{distances[i]}</span>
             </li>
           ))}
           {lanes.map((lane, i) => (

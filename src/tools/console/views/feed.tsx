@@ -7,7 +7,7 @@ import { setUrlFields, useUrlFields } from '../route.ts'
 import { Ago } from '../settings.tsx'
 import { Card, Problem } from '../ui.tsx'
 import { PACE_MS, useLoaded, useStill } from '../use-data.ts'
-import { callText, isBad, OUTCOMES, receiptText, toldText, wordsOf } from './payment-words.ts'
+import { callText, errorText, isBad, OUTCOMES, receiptText, wordsOf } from './payment-words.ts'
 
 type Item = {
   key: string
@@ -75,25 +75,25 @@ function itemsOfEvent(event: Delivery, users: readonly User[]): Item[] {
 
 const MINUTE_MS = 60_000
 
-/** A call; if it made a payment and its caller heard of an error, both are one sentence. */
+/** A call. If it made a payment although its caller got an error, one sentence says both. */
 function itemOfCall(call: ShortRequest, payments: readonly Payment[]): Item {
   const { request_id, at, amount, reference_id } = call
-  const told = toldText(call)
-  const isMade = (one: Payment) =>
+  const error = errorText(call)
+  const isOf = (one: Payment) =>
     Number(one.amount) === Number(amount) &&
     one.reference_id === reference_id &&
     one.created_at >= at &&
     Date.parse(one.created_at) - Date.parse(at) < MINUTE_MS
-  const made = told ? payments.findLast(isMade) : undefined
-  const { account_holder_name: to } = made?.history ?? {}
+  const payment = error === undefined ? undefined : payments.findLast(isOf)
   return {
     key: request_id,
     at,
     tone: isBad(call) ? 'bad' : 'line',
-    href: made ? `#/payments/${made.transaction_id}` : `#/requests/${request_id}`,
-    text: made ? (
+    href: payment ? `#/payments/${payment.transaction_id}` : `#/requests/${request_id}`,
+    text: payment ? (
       <>
-        {told} <b>{rupeesText(made.amount)}</b> to {to} {OUTCOMES[made.outcome].verb} all the same.
+        {error} <b>{rupeesText(payment.amount)}</b> to {payment.history.account_holder_name}{' '}
+        {OUTCOMES[payment.outcome].verb} anyway.
       </>
     ) : (
       callText(call)
@@ -149,7 +149,7 @@ function useItems(filter: Filter) {
   if (!payments.data || !deliveries.data || !calls.data || !users.data)
     return { problem, items: [] }
   const events = deliveries.data.deliveries
-  // Of each event the first delivery, which is the last in the list: others are copies, or were triggered by hand.
+  // The first delivery of each event, which is the last in the list: later ones are copies, or were triggered by hand.
   const firstOf = new Map(events.map((one) => [`${one.resource_id} ${one.event}`, one]))
   const paid = payments.data.transactions.map((one) => itemOfPayment(one, firstOf))
   const met = events.flatMap((one) => itemsOfEvent(one, users.data!.users))

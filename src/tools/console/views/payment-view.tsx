@@ -8,7 +8,7 @@ import { Ago } from '../settings.tsx'
 import { Card, Chip, Facts, Id, stateOf } from '../ui.tsx'
 import { Axis } from './axis.tsx'
 import { PaymentForm } from './make-payment.tsx'
-import { outcomeText, ruleText, toldText, webhookText } from './payment-words.ts'
+import { errorText, outcomeText, ruleText, webhookText } from './payment-words.ts'
 import { Redeliver, Trigger } from './send.tsx'
 
 const STATUSES = ['PROCESSING', 'SUCCESS', 'FAILED'] as const
@@ -113,7 +113,7 @@ function Story({ all }: { all: PaymentWithAll }) {
   return (
     <>
       <h2>
-        {toldText(made)} {outcomeText(all, now)} <Chip state={stateOf(payment)} />
+        {errorText(made)} {outcomeText(all, now)} <Chip state={stateOf(payment)} />
       </h2>
       <p>
         {replaced ? (

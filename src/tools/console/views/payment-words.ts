@@ -1,6 +1,6 @@
 // What happened to a payment and its events, in sentences. No part of the page: a test needs no browser.
 import type { ResponseBody } from '../../../admin/caller.ts'
-import { countText, ordinalWord, rupeesText, spanText } from '../format.ts'
+import { countText, ordinalWord, rupeesText, spanText, untilText } from '../format.ts'
 
 // As in api.ts, which needs a browser.
 type PaymentWithAll = ResponseBody<'readTransaction'>
@@ -41,10 +41,10 @@ export const CALLERS = {
   scenario: 'The scenario',
 } as const
 type By = { by?: ShortRequest['by'] }
-type Told = Pick<ShortRequest, 'operation' | 'status'> & By
+type CallResult = By & Pick<ShortRequest, 'operation' | 'status'>
 
-/** The error that a caller got for its payment, or that it got no response; undefined for a success. */
-export function toldText(call: Told | undefined): string | undefined {
+/** Says which error the caller of a payment got, or that it got no response. Returns `undefined` if the call succeeded. */
+export function errorText(call: CallResult | undefined): string | undefined {
   if (call?.operation !== 'createTransaction') return undefined
   const who = CALLERS[call.by ?? 'code']
   if (call.status === null) return `${who} got no response.`
@@ -70,7 +70,7 @@ export function receiptText({ status, attempts, rule }: Delivery): string {
   return ` Your webhook doesn’t have it yet: ${tries} so far.`
 }
 
-/** What becomes of the payments that the client itself makes, as Overview counts them. */
+/** The outcomes of a client's own payments, as the overview counts them. */
 export const OUTCOMES = {
   settled: { tone: 'good', title: 'Settled', verb: 'settled' },
   in_flight: { tone: 'open', title: 'In flight', verb: 'is on its way' },
@@ -79,12 +79,12 @@ export const OUTCOMES = {
 } as const
 export const ENDS = ['settled', 'failed', 'came_back'] as const
 
-type ToldCall = By &
+type DescribedCall = By &
   Pick<ShortRequest, 'method' | 'path' | 'operation' | 'amount' | 'rule' | 'status' | 'reason'>
 
-export const isBad = ({ status }: Pick<ToldCall, 'status'>) => status === null || status >= 400
+export const isBad = ({ status }: Pick<DescribedCall, 'status'>) => status === null || status >= 400
 
-export function callText(call: ToldCall): string {
+export function callText(call: DescribedCall): string {
   const { method, path, amount, rule, status, reason, by = 'code' } = call
   const of = amount === null ? '' : ` of ${rupeesText(amount)}`
   const verb = (status ?? 0) >= 500 ? 'got an error' : isBad(call) ? 'was refused' : 'was answered'
@@ -102,9 +102,7 @@ export function webhookText(deliveries: readonly Delivery[], now: number): strin
   const last = waits?.attempts.at(-1)
   if (waits && last) {
     const next = waits.next_attempt_at
-    const left = Date.parse(next ?? last.at) - now
-    const soon = left < 1_000 ? 'a moment' : spanText(left)
-    const when = next === null ? '' : `; the next try is in ${soon}`
+    const when = next === null ? '' : `; the next try is ${untilText(Date.parse(next) - now)}`
     return `Your webhook hasn't accepted ${waits.event} after ${countText(waits.attempts.length, 'attempt')}: ${answerOf(last)}${when}.`
   }
   const lost = deliveries.find(({ status }) => status === 'failed')

@@ -115,7 +115,7 @@ export function Rail({ isOff, goTo }: Props) {
     if (key === 'Escape') choose(undefined)
   })
   const left = (x: number) => ({ left: `${x}%` })
-  // Moved without a layout.
+  // Unlike `left`, it needs no new layout.
   const moved = (x: number) => ({ translate: `${x}cqw` })
   return (
     <div class="rail">

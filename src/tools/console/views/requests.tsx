@@ -18,7 +18,7 @@ import { madeBy } from '../service.ts'
 import { Ago, At } from '../settings.tsx'
 import { BodyCard, Card, Copy, Facts, HttpStatus, Id, noneText, paymentText } from '../ui.tsx'
 import { PACE_MS, problemOf, useEvents } from '../use-data.ts'
-import { CALLERS, ruleText, toldText } from './payment-words.ts'
+import { CALLERS, errorText, ruleText } from './payment-words.ts'
 
 const COLUMNS: readonly Column<ShortRequest>[] = [
   {
@@ -43,15 +43,17 @@ const COLUMNS: readonly Column<ShortRequest>[] = [
 const reasonText = ({ reason, rule, fault }: ShortRequest) =>
   [reason, rule && ruleText(rule), fault && `fault ${fault}`].filter(Boolean).join(', ')
 
-// The log has as many calls of callers, and of the scenario.
+// The log keeps this many calls of a scenario, and this many others.
 const MAX_CALLS = 1_000
 
 function addOnTop(fresh: readonly ShortRequest[], before: readonly ShortRequest[]) {
   const known = new Set(before.map(({ request_id }) => request_id))
   const added = fresh.filter(({ request_id }) => !known.has(request_id))
   if (added.length === 0) return before
-  const counts = { true: 0, false: 0 }
-  return [...added, ...before].filter(({ by }) => ++counts[`${by === 'scenario'}`] <= MAX_CALLS)
+  const counts = { scenario: 0, other: 0 }
+  return [...added, ...before].filter(
+    ({ by }) => ++counts[by === 'scenario' ? by : 'other'] <= MAX_CALLS,
+  )
 }
 
 const collectInto = (calls: ShortRequest[]) =>
@@ -88,8 +90,9 @@ function useRequests() {
     void load()
     return collectInto(fresh)
   }, [])
-  const addFresh = () => {
-    if (calls) setCalls(addOnTop(fresh.splice(0), calls))
+  function addFresh() {
+    const added = fresh.splice(0)
+    setCalls((before) => before && addOnTop(added, before))
   }
   useEvents(['request'], addFresh, PACE_MS)
   // There is no event for a cleared log.
@@ -208,9 +211,9 @@ function Made({ call }: { call: LoggedRequest }) {
 /** The heading of a call: its method and path, or the payment that it made if its response hid that. */
 function headlineOf(call: LoggedRequest): string {
   const { method, path, operation, made, amount } = call
-  const told = made !== undefined && toldText(call)
-  return told && madeBy(operation, made)?.href
-    ? `${told} A payment of ${rupeesText(amount ?? '0')} was made.`
+  const error = made !== undefined && errorText(call)
+  return error && madeBy(operation, made)?.href
+    ? `${error} A payment of ${rupeesText(amount ?? '0')} was made.`
     : `${method} ${path}`
 }
 
@@ -229,7 +232,7 @@ export const OneRequest = ({ id }: { id: string }) => (
           <BodyCard
             title="Body"
             value={call.body}
-            {...(Number(call.headers['content-length']) > 0 && { none: NOT_KEPT })}
+            none={Number(call.headers['content-length']) > 0 ? NOT_KEPT : undefined}
           />
           <BodyCard title="Response" value={call.response} />
           <Card title="Call">

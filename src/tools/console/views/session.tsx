@@ -2,7 +2,7 @@
 import type { SessionDocument, SessionItem } from '../../report/session.ts'
 import { countText, rupeesText } from '../format.ts'
 import { Card, Facts, List, Table } from '../ui.tsx'
-import { callText, isBad, OUTCOMES, toldText, wordsOf } from './payment-words.ts'
+import { callText, errorText, isBad, OUTCOMES, wordsOf } from './payment-words.ts'
 
 type Said = { lane: 0 | 1 | 2; tone: string; text: string }
 
@@ -10,7 +10,7 @@ type Said = { lane: 0 | 1 | 2; tone: string; text: string }
 function saidOf({ call, payment, event }: SessionItem): Said {
   if (call) {
     const whole = { operation: null, amount: null, rule: null, reason: null, ...call }
-    const isMade = call.made && toldText(whole)
+    const isMade = call.made && errorText(whole)
     const text = isMade
       ? `${callText({ ...whole, reason: null })} The payment was made.`
       : callText(whole)
